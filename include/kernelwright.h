@@ -1,0 +1,339 @@
+/* kernelwright.h: the run-time library. A user names a problem, opens a context on a device, makes a plan and runs it.
+ *
+ * Shapes and units: sizes are counts of elements, memory sizes are bytes, times are nanoseconds. C and K of a
+ * convolution are totals over all groups. Three tensors keep their names in every direction: x is the input side, w the
+ * filter, y the output side; the operation says which one is written (forward: y, backward data: x, backward weight: w).
+ * A GEMM uses x = A, w = B, y = C.
+ *
+ * Errors: every function that can fail returns a kw_status and, where err is not NULL, fills it with one line that names
+ * the offending value, the rule and the way out. Nothing aborts. Pointers that are handed out live as long as the handle
+ * they came from, unless said otherwise. No function changes global state; all functions may be called from many threads
+ * on different handles. Which calls may share a handle is said at the handle.
+ */
+#ifndef KERNELWRIGHT_H
+#define KERNELWRIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Marks the functions that the shared library exports; tools/exports.cmake reads it. */
+#define KW_API
+
+#define KW_VERSION "0.1.0"
+#define KW_ABI_VERSION 0 /* the shared library's SONAME */
+
+/* --- status and errors ---------------------------------------------------------------------------------------- */
+
+typedef enum kw_status {
+    KW_OK = 0,
+    KW_MALFORMED,   /* text that does not follow its grammar */
+    KW_ILLEGAL,     /* well-formed, but no such thing can be: an impossible size, an axis outside its range */
+    KW_MISSING,     /* a name that is not known: file, device, family, set, architecture */
+    KW_NO_KERNEL,   /* no kernel serves the request under its conditions (frozen miss, workspace limit) */
+    KW_FAILED,      /* the work itself failed: a kernel was wrong, a criterion was missed */
+    KW_IO,          /* a file could not be read or written */
+    KW_ENVIRONMENT, /* a compiler, driver or device is absent or broken */
+    KW_NO_MEMORY
+} kw_status;
+
+/* text is always terminated; it is empty while status is KW_OK. */
+typedef struct kw_error {
+    kw_status status;
+    char text[508];
+} kw_error;
+
+KW_API const char *kw_status_name(kw_status status);
+KW_API const char *kw_version(void);
+
+/* --- problem: what to compute --------------------------------------------------------------------------------- */
+
+typedef enum kw_op { KW_GEMM = 0, KW_CONV_FWD, KW_CONV_BWD_DATA, KW_CONV_BWD_WEIGHT, KW_OP_COUNT } kw_op;
+
+/* The type of x and w. y (the output of GEMM and forward; the gradient tensors of the backward directions alike) has the
+ * type kw_dtype_output(): fp8 and bf8 give fp16, int8 gives int32, all others keep theirs. In the backward directions
+ * the two tensors that are read have the problem's type and the one that is written has the output type. */
+typedef enum kw_dtype {
+    KW_FP32 = 0,
+    KW_BF16,
+    KW_FP16,
+    KW_FP8, /* e4m3 (finite only, as in OCP FP8) */
+    KW_BF8, /* e5m2 */
+    KW_INT8,
+    KW_INT32, /* as an output only */
+    KW_DTYPE_COUNT
+} kw_dtype;
+
+/* Memory order, rightmost fastest. GEMM: the order of A, B and C, r = row-major, c = column-major, for A [m,k],
+ * B [k,n], C [m,n]; a batch is outermost in each. Convolution, channels last: x N(D)(H)WGC, w GK(Z)(Y)XC, y N(D)(H)WGK with
+ * C and K per group; channels first: x NGC(D)(H)W, w GKC(Z)(Y)X, y NGK(D)(H)W. */
+typedef enum kw_layout {
+    KW_RCR = 0,
+    KW_RRR,
+    KW_CRR,
+    KW_CCR,
+    KW_CHANNELS_LAST,
+    KW_CHANNELS_FIRST,
+    KW_LAYOUT_COUNT
+} kw_layout;
+
+typedef struct kw_gemm_dims {
+    int64_t batch, m, n, k;
+} kw_gemm_dims;
+
+/* Spatial triples are ordered depth, height, width. A 2D problem has extent 1 in depth (stride 1, padding 0, dilation 1),
+ * a 1D problem in depth and height, so code may always loop over all three. pad_back may be negative: it moves the far edge and
+ * acts only through the output size. */
+typedef struct kw_conv_dims {
+    int64_t n, g, c, k;
+    int64_t in[3], filter[3], stride[3], pad[3], pad_back[3], dilation[3];
+} kw_conv_dims;
+
+/* A value: copy it freely. Fill it by kw_problem_parse, or by hand and then kw_problem_check. */
+typedef struct kw_problem {
+    kw_op op;
+    kw_dtype dtype;
+    kw_layout layout;
+    int32_t ndim; /* spatial axes of a convolution, 1 to 3; 0 for GEMM */
+    union {
+        kw_gemm_dims gemm;
+        kw_conv_dims conv;
+    };
+} kw_problem;
+
+enum { KW_PROBLEM_TEXT_MAX = 512 }; /* room for any canonical text, with its end */
+
+typedef enum kw_tensor { KW_X = 0, KW_W, KW_Y, KW_TENSOR_COUNT } kw_tensor;
+
+/* Reads one line such as "conv_fwd bf16 nhwgc n32 c64 k64 i56x56 f3x3 p1x1" or "gemm fp32 rcr m128 n64 k256". The order of
+ * words is free; docs/problem-text.md has the grammar. What is not said is n1 g1 s1 d1 p0 (GEMM: b1). The problem is checked. */
+KW_API kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err);
+/* Reads a line of another tool as well: MIOpenDriver ("./bin/MIOpenDriver convbfp16 -n 32 -c 64 ..."), a benchdnn descriptor
+ * ("--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128kh3ph1") or our own text. */
+KW_API kw_status kw_problem_import(kw_problem *problem, const char *line, kw_error *err);
+/* Writes the canonical text, which names every value and is the problem's key. At most capacity bytes with the end;
+ * returns the length that the whole text has. */
+KW_API size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem);
+/* Refuses an impossible problem with the reason: an output below 1, C or K not divisible by G, sizes beyond 63 bits. */
+KW_API kw_status kw_problem_check(const kw_problem *problem, kw_error *err);
+/* Output extents of a convolution: o = (in + pad + pad_back - dilation (filter - 1) - 1) / stride + 1, rounded down. */
+KW_API void kw_problem_output(int64_t out[3], const kw_problem *problem);
+/* Exact floating-point operations: 2 for each product that is really formed; filter taps that fall into the padding do
+ * not count. The same for all three directions of a convolution. */
+KW_API int64_t kw_problem_flops(const kw_problem *problem);
+/* Bytes that must move at least once: the three tensors. */
+KW_API int64_t kw_problem_bytes(const kw_problem *problem);
+/* Element count and type of one tensor. */
+KW_API int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor);
+KW_API kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor);
+/* The tensor that the operation writes. */
+KW_API kw_tensor kw_problem_result(const kw_problem *problem);
+
+KW_API const char *kw_op_name(kw_op op);
+KW_API const char *kw_dtype_name(kw_dtype dtype);
+KW_API size_t kw_dtype_size(kw_dtype dtype);
+KW_API kw_dtype kw_dtype_output(kw_dtype dtype);
+
+/* --- record: one kernel on one problem ------------------------------------------------------------------------ */
+
+typedef enum kw_outcome {
+    KW_UNTRIED = 0,
+    KW_GOOD,       /* verified, and timed where a time was asked for */
+    KW_UNFIT,      /* the kernel does not serve this problem, or needs more workspace than allowed */
+    KW_UNCOMPILED, /* the compiler refused the source or could not be run */
+    KW_WRONG,      /* a result differs from the reference, or a guard zone was written */
+    KW_MISTRUSTED, /* right, but too many expected values are zero for that to mean much */
+    KW_UNLAUNCHED, /* could not be run: out of memory */
+    KW_OUTCOME_COUNT
+} kw_outcome;
+
+KW_API const char *kw_outcome_name(kw_outcome outcome);
+
+enum { KW_CONFIG_TEXT_MAX = 384 };
+
+/* time_ns is the lower quartile of the samples that were not preempted, spread_ns their interquartile range. */
+typedef struct kw_record {
+    kw_outcome outcome;
+    double time_ns, spread_ns;
+    int32_t samples;
+    int64_t workspace; /* bytes */
+    char config[KW_CONFIG_TEXT_MAX];
+    char detail[256]; /* why, when the outcome is not KW_GOOD */
+} kw_record;
+
+/* --- context: one device and all state ------------------------------------------------------------------------ */
+
+/* Many threads may use one context. */
+typedef struct kw_context kw_context;
+
+/* A zeroed struct asks for the defaults; strings are copied. An option that is given beats its environment variable. */
+typedef struct kw_context_options {
+    int32_t threads;         /* that a kernel may use; 0: KW_THREADS, else all cores of the process */
+    const char *cache_dir;   /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */
+    const char *data_dir;    /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
+    const char *wisdom_file; /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
+    const char *compiler;    /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler */
+    void (*log)(void *user, const char *line); /* remarks; NULL: to standard error when KW_LOG is set */
+    void *user;
+} kw_context_options;
+
+/* device: "cpu". options may be NULL. */
+KW_API kw_status kw_context_open(kw_context **context, const char *device, const kw_context_options *options, kw_error *err);
+/* All plans and registries of the context must be gone before. */
+KW_API void kw_context_close(kw_context **context);
+/* The device's facts in one line of text, e.g. "cpu:x86-64-v4-bf16 cores=2 lanes=16 l1=32768 ...". */
+KW_API const char *kw_context_target(const kw_context *context);
+/* "gcc 12.2.0", or "" when there is none; then plans use the kernels that are compiled in or cached. */
+KW_API const char *kw_context_compiler(const kw_context *context);
+/* The places in use; "" where there is none. Owned by the context. */
+typedef struct kw_places {
+    const char *cache, *data, *wisdom, *system_wisdom;
+    const char *cache_note; /* why the cache is not used, or "" */
+    int64_t cache_entries, cache_bytes;
+} kw_places;
+KW_API kw_status kw_context_places(kw_places *places, kw_context *context, kw_error *err);
+/* Deletes every cached kernel; removed (may be NULL) gets the count. */
+KW_API kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err);
+
+/* --- registry: the kernels to choose from --------------------------------------------------------------------- */
+
+/* A registry belongs to one thread at a time while it is changed; once it no longer changes, many may use it. */
+typedef struct kw_registry kw_registry;
+
+/* Empty. Every context also has a default registry: set "default" for its architecture plus the generic kernels. */
+KW_API kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_error *err);
+KW_API void kw_registry_destroy(kw_registry **registry);
+/* Adds the kernels of the default registry. */
+KW_API kw_status kw_registry_add_default(kw_registry *registry, kw_error *err);
+/* Adds one config by its text, e.g. "gemm.tiled gemm fp32 isa=avx512 tile_m=8 ...". A config that is there already is no error. */
+KW_API kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *err);
+/* Adds the configs of a catalog file: one a line, '#' starts a comment. */
+KW_API kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *err);
+KW_API size_t kw_registry_count(const kw_registry *registry);
+/* The canonical text of config number index (in order of addition). NULL beyond the count. */
+KW_API const char *kw_registry_config(const kw_registry *registry, size_t index);
+/* Keeps the configs for which keep returns true. */
+KW_API kw_status kw_registry_keep(kw_registry *registry, bool (*keep)(void *user, const char *config), void *user, kw_error *err);
+/* KW_OK when config number index serves the problem; else KW_NO_KERNEL and the rule that refuses it. */
+KW_API kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_problem *problem, kw_error *err);
+
+typedef struct kw_progress {
+    size_t done, total, failed;
+    const char *what;    /* "build" or "measure" */
+    const char *current; /* the config just done */
+    double best_ns;      /* of the best kernel so far, 0: none yet */
+} kw_progress;
+
+typedef struct kw_build_options {
+    const kw_problem *problem; /* only the kernels that serve this problem; NULL: all */
+    int32_t jobs;              /* compilers at a time; 0: one a core */
+    void (*progress)(void *user, const kw_progress *progress); /* called from one thread */
+    void *user;
+} kw_build_options;
+
+typedef struct kw_build_report {
+    size_t built, cached, failed; /* compiled now, found in the cache, refused by the compiler */
+    double cpu_ns;                /* processor time of all compilers together */
+} kw_build_report;
+
+/* Compiles in parallel what is not in the cache yet. A kernel that does not compile is counted, not an error. */
+KW_API kw_status kw_registry_build(kw_registry *registry, const kw_build_options *options, kw_build_report *report, kw_error *err);
+
+/* The generated source of a config, complete in itself. The caller frees *source with kw_free. */
+KW_API kw_status kw_config_source(char **source, const char *config, kw_error *err);
+KW_API void kw_free(void *memory);
+
+/* --- plan: a problem and its kernel --------------------------------------------------------------------------- */
+
+/* In order of patience. What wisdom holds answers a request that is no more patient than the one that made it. */
+typedef enum kw_mode {
+    KW_MODE_DEFAULT = 0, /* KW_MODE in the environment, else KW_SHORTLIST */
+    KW_FROZEN,           /* wisdom and cache only: no measuring, no compiling */
+    KW_PREDICT,          /* the analytic estimate's best; compiles it, measures nothing */
+    KW_SHORTLIST,        /* verifies and measures the estimate's best few once, and remembers the winner */
+    KW_EXHAUSTIVE        /* verifies and measures every kernel that serves the problem */
+} kw_mode;
+
+enum { KW_WORKSPACE_NONE = -1 };
+
+/* A zeroed struct asks for the defaults. */
+typedef struct kw_plan_options {
+    kw_mode mode;
+    int64_t workspace_max; /* bytes; 0: no limit, KW_WORKSPACE_NONE: no workspace at all */
+    int32_t shortlist;     /* candidates that KW_SHORTLIST measures; 0: 8 */
+    bool frozen_is_error;  /* a miss in KW_FROZEN is KW_NO_KERNEL; else the generic kernel answers */
+    bool remeasure;        /* measure even when wisdom has an answer */
+    kw_registry *registry; /* NULL: the context's default registry */
+    void (*progress)(void *user, const kw_progress *progress);
+    void *user;
+} kw_plan_options;
+
+/* Immutable once made, except by kw_plan_pack_weights. Many threads may run one plan, each with its own workspace. */
+typedef struct kw_plan kw_plan;
+
+/* Never fails for want of a kernel on a legal problem, unless a condition of the options forbids every kernel. */
+KW_API kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *problem, const kw_plan_options *options,
+                                kw_error *err);
+KW_API void kw_plan_destroy(kw_plan **plan);
+
+/* All memory is the caller's. x, w, y need the alignment of their type (64 bytes is faster). workspace: kw_plan_workspace bytes,
+ * 64-byte aligned, contents of no meaning before and after. */
+typedef struct kw_tensors {
+    void *x, *w, *y;
+    void *workspace;
+} kw_tensors;
+
+/* Runs the kernel; on the CPU it returns when the result is written, and stream must be NULL. Allocates nothing. */
+KW_API kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err);
+/* Bytes of workspace that kw_plan_run needs. Smaller after kw_plan_pack_weights. */
+KW_API int64_t kw_plan_workspace(const kw_plan *plan);
+/* Copies w into the plan in the kernel's own order, once, for weights that stay the same; from then on tensors.w may be NULL.
+ * Call it again after the weights changed. Not while the plan runs. A kernel that wants no packing leaves all as it is: then
+ * kw_plan_wants_packing is false and tensors.w stays needed. */
+KW_API kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err);
+KW_API bool kw_plan_wants_packing(const kw_plan *plan);
+/* The chosen config's text. */
+KW_API const char *kw_plan_config(const kw_plan *plan);
+/* Several lines: where the choice came from, what it beat and by how much, which families were refused and why. */
+KW_API const char *kw_plan_explain(const kw_plan *plan);
+
+/* --- measuring ------------------------------------------------------------------------------------------------ */
+
+typedef struct kw_measure_options {
+    bool time;         /* time it after verification */
+    bool pack_weights; /* time with weights packed beforehand, as in inference */
+    uint64_t seed;     /* of the data; 0: a fixed one */
+} kw_measure_options;
+
+/* Builds, verifies and, if asked, times one config of the registry. What goes wrong with the kernel is the record's outcome;
+ * an error is returned only when the environment fails. options may be NULL: verify only. */
+KW_API kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, const kw_problem *problem,
+                            const kw_measure_options *options, kw_error *err);
+
+/* Measured peak of the context's device with its thread count, FLOP/s of the type, by a register-only loop; 0 where unknown. */
+KW_API double kw_context_peak(kw_context *context, kw_dtype dtype);
+
+/* --- wisdom: measured winners --------------------------------------------------------------------------------- */
+
+typedef struct kw_wisdom_entry {
+    const char *target, *problem, *config, *date;
+    kw_mode mode;
+    double time_ns, spread_ns;
+    int32_t candidates;
+    const char *stale; /* NULL, or the rule of today that the entry breaks; such an entry is not used */
+} kw_wisdom_entry;
+
+/* Calls visit for each entry of a wisdom file (NULL: of all layers in use). The entry lives during the call only. */
+KW_API kw_status kw_wisdom_visit(kw_context *context, const char *path, void (*visit)(void *user, const kw_wisdom_entry *entry),
+                                 void *user, kw_error *err);
+/* Drops what wisdom says of a problem from the user's file. *dropped may be NULL. */
+KW_API kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64_t *dropped, kw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,131 @@
+/* cpu.h: the vocabulary of CPU kernel text: vectors of KW_LANES floats, loads and stores of every storage type, tails, walks. Compiles with
+ * gcc and clang, without headers. kw_config.h (generated) comes before it and defines:
+ *   KW_LANES    8 or 16 fp32 lanes
+ *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16: the type of the tensors in memory
+ *   KW_DP       1 when bf16 pairs are multiplied by vdpbf16ps, else 0
+ */
+#define KW_EXPORT __attribute__((visibility("default")))
+#define KW_INLINE static inline __attribute__((always_inline, unused))
+
+typedef unsigned short kw_u16;
+typedef unsigned int kw_u32;
+typedef float kw_vf __attribute__((vector_size(4 * KW_LANES)));
+typedef float kw_vf_u __attribute__((vector_size(4 * KW_LANES), aligned(1), may_alias));
+typedef int kw_vi __attribute__((vector_size(4 * KW_LANES)));
+typedef kw_u32 kw_vu __attribute__((vector_size(4 * KW_LANES)));
+typedef kw_u32 kw_vu_u __attribute__((vector_size(4 * KW_LANES), aligned(1), may_alias));
+typedef kw_u16 kw_vh __attribute__((vector_size(2 * KW_LANES)));
+typedef kw_u16 kw_vh_u __attribute__((vector_size(2 * KW_LANES), aligned(1), may_alias));
+typedef float kw_f32_u __attribute__((aligned(1), may_alias));
+typedef int kw_i32_u __attribute__((aligned(1), may_alias));
+typedef kw_u16 kw_u16_u __attribute__((aligned(1), may_alias));
+
+#if KW_STORAGE == 0
+#define KW_BYTES 4 /* of an element in memory */
+#else
+#define KW_BYTES 2
+#endif
+
+KW_INLINE kw_i64 kw_min(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
+KW_INLINE kw_i64 kw_max(kw_i64 a, kw_i64 b) { return a > b ? a : b; }
+
+KW_INLINE kw_vf kw_load(const void *p) { return *(const kw_vf_u *)p; }
+KW_INLINE void kw_put(void *p, kw_vf v) { *(kw_vf_u *)p = v; }
+KW_INLINE kw_vf kw_spread(const void *p) { return *(const kw_f32_u *)p - (kw_vf){0}; } /* one fp32 to all lanes */
+
+/* gcc folds a weight load into every multiply that uses it, which makes tiles of few pixels load bound; this keeps it in a register. */
+#ifdef __clang__
+#define KW_KEEP(v) (void)0
+#else
+#define KW_KEEP(v) __asm__("" : "+v"(v))
+#endif
+
+/* --- storage types: 1 vector of KW_LANES elements <-> floats --- */
+#if KW_STORAGE == 0
+KW_INLINE kw_vf kw_load_x(const void *p) { return kw_load(p); }
+KW_INLINE float kw_load_1(const void *p) { return *(const kw_f32_u *)p; }
+KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, v); }
+KW_INLINE void kw_store_1(void *p, float f) { *(kw_f32_u *)p = f; }
+#elif KW_STORAGE == 1
+KW_INLINE kw_vf kw_load_x(const void *p) {
+    return (kw_vf)(__builtin_convertvector(*(const kw_vh_u *)p, kw_vu) << 16);
+}
+KW_INLINE float kw_load_1(const void *p) {
+    union { kw_u32 u; float f; } b = {(kw_u32)*(const kw_u16_u *)p << 16};
+    return b.f;
+}
+/* Round to nearest even; a NaN keeps its sign and becomes quiet. */
+KW_INLINE void kw_store_x(void *p, kw_vf v) {
+    kw_vu u = (kw_vu)v;
+    kw_vu r = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+    kw_vu nan = (kw_vu)(v != v);
+    r = (r & ~nan) | (((u >> 16) | 0x40u) & nan);
+    *(kw_vh_u *)p = __builtin_convertvector(r, kw_vh);
+}
+KW_INLINE void kw_store_1(void *p, float f) {
+    union { float f; kw_u32 u; } b = {f};
+    kw_u32 r = (b.u + 0x7fffu + ((b.u >> 16) & 1u)) >> 16;
+    *(kw_u16_u *)p = (kw_u16)(f != f ? (b.u >> 16) | 0x40u : r);
+}
+#elif KW_STORAGE == 2
+typedef _Float16 kw_f16_u __attribute__((aligned(1), may_alias));
+KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_f16_u *)p; }
+KW_INLINE void kw_store_1(void *p, float f) { *(kw_f16_u *)p = (_Float16)f; }
+KW_INLINE kw_vf kw_load_x(const void *p) {
+    kw_vf v;
+    for (int i = 0; i < KW_LANES; i++) v[i] = kw_load_1((const char *)p + 2 * i);
+    return v;
+}
+KW_INLINE void kw_store_x(void *p, kw_vf v) {
+    for (int i = 0; i < KW_LANES; i++) kw_store_1((char *)p + 2 * i, v[i]);
+}
+#endif
+
+/* The first count (0..KW_LANES) elements; the other lanes load as zero and are not stored. */
+KW_INLINE kw_vf kw_load_tail(const void *p, kw_i64 count) {
+    kw_vf v = {0};
+    if (count >= KW_LANES) return kw_load_x(p);
+    for (kw_i64 i = 0; i < count; i++) v[i] = kw_load_1((const char *)p + KW_BYTES * i);
+    return v;
+}
+KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
+    if (count >= KW_LANES) {
+        kw_store_x(p, v);
+        return;
+    }
+    for (kw_i64 i = 0; i < count; i++) kw_store_1((char *)p + KW_BYTES * i, v[i]);
+}
+
+/* --- walks: how the output pixels of an axis move over source pixels and taps; the rule is src/problem/view.h's kw_walk --- */
+typedef struct kw_walk {
+    kw_i64 pixels, out_start, out_step, src_start, src_step, taps, tap_src_step, tap_start, tap_step;
+} kw_walk;
+
+KW_INLINE kw_walk kw_walk_forward(const kw_cpu_args *a, int axis) {
+    return (kw_walk){a->out[axis], 0, 1, -a->pad[axis], a->stride[axis], a->filter[axis], a->dilation[axis], 0, 1};
+}
+
+/* Input positions in with (in + pad) mod stride == phase; out = (in + pad - tap dilation) / stride must be whole. */
+static kw_walk __attribute__((unused)) kw_walk_backward(const kw_cpu_args *a, int axis, kw_i64 phase) {
+    kw_i64 s = a->stride[axis], d = a->dilation[axis], f = a->filter[axis], p = a->pad[axis];
+    kw_i64 g = s, rest = d;
+    while (rest) {
+        kw_i64 next = g % rest;
+        g = rest;
+        rest = next;
+    }
+    kw_i64 first = ((phase - p) % s + s) % s; /* the first input position of this residue */
+    kw_i64 step = s / g, tap = 0;
+    while (tap < step && (phase - tap * d) % s != 0) tap++;
+    kw_walk w = {0};
+    w.pixels = first < a->in[axis] ? (a->in[axis] - first + s - 1) / s : 0;
+    w.out_start = first;
+    w.out_step = s;
+    w.src_step = 1;
+    w.taps = tap < step && tap < f ? (f - tap + step - 1) / step : 0;
+    w.tap_start = tap;
+    w.tap_step = step;
+    w.tap_src_step = -(d / g);
+    w.src_start = w.taps ? (first + p - tap * d) / s : 0; /* exact; may be negative */
+    return w;
+}

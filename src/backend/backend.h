@@ -1,0 +1,49 @@
+/* backend.h: live devices. A backend is one const struct of functions; cpu.c is the first. A target is a value, a device is a handle. */
+#ifndef KW_BACKEND_BACKEND_H
+#define KW_BACKEND_BACKEND_H
+
+#include "jit/jit.h"
+
+typedef struct kw_device kw_device;
+typedef struct kw_kernel kw_kernel; /* a loaded blob */
+
+/* A kernel bound to a problem: every number the launch needs, worked out beforehand. Made once a plan, read by many threads. */
+typedef struct kw_bound kw_bound;
+
+/* Device memory of one launch. packed: the packed weights (in: if packed_ready, else written by the pack stages). */
+typedef struct kw_launch_memory {
+    void *tensor[KW_TENSOR_COUNT];
+    void *packed, *shared, *threads;
+} kw_launch_memory;
+
+enum { KW_RUN_PACK = 1, KW_RUN_REST = 2, KW_RUN_ALL = 3 };
+
+typedef struct kw_backend {
+    const char *name;
+    /* Number of devices; 0 with the reason in why (may be NULL) when there is no driver. */
+    int (*probe)(char why[256]);
+    kw_status (*open)(kw_device **device, int index, int threads, kw_error *err);
+    void (*close)(kw_device **device);
+    const kw_target *(*target)(const kw_device *device);
+    kw_status (*alloc)(kw_device *device, size_t size, void **memory, kw_error *err);
+    void (*release)(kw_device *device, void *memory);
+    kw_status (*copy)(kw_device *device, void *to, const void *from, size_t size, kw_error *err);
+    kw_status (*load)(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err);
+    void (*unload)(kw_device *device, kw_kernel **kernel);
+    kw_status (*bind)(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
+                      kw_bound **bound, kw_error *err);
+    void (*unbind)(kw_bound **bound);
+    /* Runs the pack stages, the others, or all (parts is KW_RUN_*). On the CPU it returns when they are done. */
+    kw_status (*run)(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err);
+} kw_backend;
+
+extern const kw_backend *const kw_backend_table[]; /* ended by NULL */
+/* "cpu", or "NAME:INDEX" later. KW_MISSING names what is known. */
+kw_status kw_backend_find(const kw_backend **backend, int *index, const char *device, kw_error *err);
+
+/* Facts of this machine's CPU; threads 0: all cores this process may use. */
+void kw_cpu_target(kw_target *target, int threads);
+/* "AMD EPYC ..." for people. */
+void kw_cpu_brand(char text[64]);
+
+#endif

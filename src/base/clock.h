@@ -1,0 +1,14 @@
+/* clock.h: time. */
+#ifndef KW_BASE_CLOCK_H
+#define KW_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Nanoseconds of the monotonic clock. */
+int64_t kw_clock_ns(void);
+/* Processor nanoseconds of the calling thread. */
+int64_t kw_clock_thread_ns(void);
+/* Today's date in UTC as "2026-11-21". */
+void kw_clock_date(char text[11]);
+
+#endif

@@ -1,0 +1,44 @@
+/* status.c: status names, the one function that fills an error. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One list: enumerator order is kernelwright.h's. */
+static const char *const status_names[] = {"ok",        "malformed", "illegal", "missing",     "no kernel",
+                                           "failed",    "io",        "environment", "no memory"};
+
+const char *kw_status_name(kw_status status) {
+    size_t count = sizeof status_names / sizeof *status_names;
+    return (size_t)status < count ? status_names[status] : "unknown status";
+}
+
+const char *kw_version(void) {
+    return KW_VERSION;
+}
+
+void kw_free(void *memory) {
+    free(memory);
+}
+
+kw_status kw_fail(kw_error *err, kw_status status, const char *format, ...) {
+    if (!err) {
+        return status;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    for (char *c = err->text; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f) {
+            *c = ' ';
+        }
+    }
+    err->status = status;
+    return status;
+}
+
+kw_status kw_fail_memory(kw_error *err, const char *what) {
+    return kw_fail(err, KW_NO_MEMORY, "out of memory for %s; free some or ask for less", what);
+}

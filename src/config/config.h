@@ -1,0 +1,23 @@
+/* config.h: one kernel of a family as a value, and its text: "FAMILY OP DTYPE axis=value ...", axes in the family's order, all of
+ * them. The text is the kernel's whole name. */
+#ifndef KW_CONFIG_CONFIG_H
+#define KW_CONFIG_CONFIG_H
+
+#include "config/family.h"
+
+/* Reads the text (axes in any order, each exactly once) and checks the config. KW_MISSING: no such family or axis. */
+kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err);
+/* Canonical text; returns the whole text's length. KW_CONFIG_TEXT_MAX is always enough. */
+size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
+/* Op and dtype belong to the family, every axis is in its range, family->valid agrees. */
+kw_status kw_config_check(const kw_config *config, kw_error *err);
+/* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
+kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
+/* KW_OK when the target can run the config (its isa and math axes); else KW_NO_KERNEL and the rule. */
+kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_error *err);
+/* Value of an axis by name; fallback when the family has no such axis. */
+int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback);
+/* The word of a word axis; NULL when the family has no such axis or it is not a word axis. */
+kw_word kw_config_axis_word(const kw_config *config, const char *axis);
+
+#endif

@@ -1,0 +1,87 @@
+/* family.h: what a kernel family is. One const struct tells a family's whole story: its axes, which configs can be generated, which
+ * problems they serve, how they are launched, how their text is made. The structs live in src/codegen/<backend>/, one file a family,
+ * and kw_family_table (src/codegen/families.c) lists them; this folder only reads them.
+ *
+ * Who says what is allowed:  rules/families/NAME.lua says which points of the space are worth having; valid() says which can be
+ * generated at all; fits() says which problems a config serves. Each rule stands in exactly one of the three. */
+#ifndef KW_CONFIG_FAMILY_H
+#define KW_CONFIG_FAMILY_H
+
+#include "base/text.h"
+#include "problem/target.h"
+
+enum { KW_AXIS_MAX = 20, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = 8 };
+
+/* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
+typedef struct kw_axis {
+    const char *name, *words;
+    int32_t low, high;
+    const char *meaning;
+} kw_axis;
+
+typedef struct kw_family kw_family;
+
+/* One point of a family's space; a value. axis[i] belongs to family->axes[i]; of a word axis it is the word's position. */
+typedef struct kw_config {
+    const kw_family *family;
+    kw_op op;
+    kw_dtype dtype;
+    int32_t axis[KW_AXIS_MAX];
+} kw_config;
+
+/* A kernel runs as up to four stages with a barrier between them. A stage is so many independent units; threads take contiguous
+ * ranges of them. Stages that pack come first: they read only w and write only the packed weights, and are skipped when those are
+ * packed already. */
+typedef struct kw_stage {
+    int64_t units;
+    bool packs;
+} kw_stage;
+
+/* How a config runs on a problem. Counts of work are those of the whole launch, waste included; predict/ turns them into time. */
+typedef struct kw_launch {
+    int32_t stages;
+    kw_stage stage[KW_STAGE_MAX];
+    int64_t packed_bytes;            /* weights in the kernel's own order; 0: the kernel reads w as it is */
+    int64_t shared_bytes;            /* workspace that all threads share */
+    int64_t thread_bytes;            /* workspace of each thread */
+    int64_t value[KW_LAUNCH_VALUES]; /* for the kernel: args->value */
+    double multiply_adds;            /* vector multiply-add instructions */
+    double loads;                    /* vector loads of the inner loops */
+    double copied_bytes;             /* moved besides the three tensors: padded copies, packing */
+} kw_launch;
+
+/* Stage functions that are compiled into the library, for families that need no compiler. */
+struct kw_cpu_args;
+typedef void kw_cpu_stage(const struct kw_cpu_args *args, long long begin, long long end, void *thread_memory);
+typedef struct kw_builtin {
+    kw_cpu_stage *stage[KW_STAGE_MAX];
+} kw_builtin;
+
+struct kw_family {
+    const char *name;    /* "conv.direct" */
+    const char *summary; /* one line for people */
+    const char *backend; /* "cpu" */
+    uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
+    const kw_axis *axes;
+    int32_t axis_count;
+    /* KW_ILLEGAL and the rule when no kernel can be generated for the config. NULL: all can. */
+    kw_status (*valid)(const kw_config *config, kw_error *why);
+    /* KW_NO_KERNEL and the rule when the config does not serve the problem (op, dtype, target are compared before). */
+    kw_status (*fits)(const kw_config *config, const kw_problem *problem, kw_error *why);
+    /* Only for a problem that fits, so it cannot fail. */
+    void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
+    /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
+    void (*emit)(const kw_config *config, kw_text *text);
+    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c" */
+    /* Compiled-in stages; NULL for generated families. */
+    const kw_builtin *(*builtin)(const kw_config *config);
+};
+
+/* All families, the compiled-in ones last; ended by NULL. */
+extern const kw_family *const kw_family_table[];
+
+const kw_family *kw_family_find(kw_word name);
+/* The position of an axis; -1 when the family has none of that name. */
+int kw_family_axis(const kw_family *family, kw_word name);
+
+#endif

@@ -1,0 +1,38 @@
+/* isa.h: the CPU instruction sets that kernels are generated for, and the axes that all generated CPU families share. One table: what
+ * an isa means to the emitter, to the compiler and to the machine. */
+#ifndef KW_CONFIG_ISA_H
+#define KW_CONFIG_ISA_H
+
+#include "config/family.h"
+
+/* The first two axes of every generated CPU family, in this order. math: fma multiplies and adds fp32 vectors (narrower types are widened);
+ * dp multiplies pairs of bf16 and adds into fp32 (vdpbf16ps). */
+#define KW_ISA_AXES                                                                                   \
+    {"isa", "avx2 avx512", 0, 1, "instruction set: 8 or 16 fp32 lanes"},                               \
+    {"math", "fma dp", 0, 1, "fma: fp32 multiply-add; dp: pairs of bf16 (needs isa=avx512, bf16)"}
+enum { KW_AXIS_ISA = 0, KW_AXIS_MATH = 1, KW_ISA_AXIS_COUNT = 2 };
+enum { KW_ISA_AVX2 = 0, KW_ISA_AVX512 = 1 };
+enum { KW_MATH_FMA = 0, KW_MATH_DP = 1 };
+
+typedef struct kw_isa {
+    const char *name;
+    int32_t lanes, registers;
+    const char *march;    /* compiler options for math=fma */
+    const char *march_dp; /* for math=dp; NULL: there is none */
+} kw_isa;
+
+const kw_isa *kw_config_isa(const kw_config *config);
+/* The rule on the two axes that every valid() starts with. */
+kw_status kw_isa_valid(const kw_config *config, kw_error *why);
+
+/* CPU architectures: the names that a target's arch may have, weakest first, and what each can run. */
+typedef struct kw_cpu_arch {
+    const char *name;
+    bool avx2, avx512, bf16;
+    int32_t lanes, registers;
+} kw_cpu_arch;
+
+extern const kw_cpu_arch kw_cpu_archs[]; /* ended by a NULL name */
+const kw_cpu_arch *kw_cpu_arch_find(const char *name);
+
+#endif

@@ -1,0 +1,61 @@
+/* jit.h: source -> blob, through the disk cache. A toolchain is one const struct; cc.c is the first. */
+#ifndef KW_JIT_JIT_H
+#define KW_JIT_JIT_H
+
+#include "codegen/codegen.h"
+
+/* A compiler that was found and asked who it is. identity is what goes into cache keys. */
+typedef struct kw_compiler {
+    char path[512];
+    char kind[16];      /* "gcc" or "clang": decides the options */
+    char version[32];   /* "12.2.0" */
+    char identity[160]; /* kind, version, target triple, size and time stamp of the binary */
+} kw_compiler;
+
+/* Looks for wanted (a path or a name), or for gcc, clang, cc when wanted is NULL. KW_ENVIRONMENT when none works. */
+kw_status kw_compiler_find(kw_compiler *compiler, const char *wanted, kw_error *err);
+
+/* Compiled bytes, on the heap. */
+typedef struct kw_blob {
+    void *data;
+    size_t size;
+} kw_blob;
+
+void kw_blob_drop(kw_blob *blob);
+
+typedef struct kw_cache kw_cache;
+
+typedef struct kw_cache_stats {
+    int64_t entries, bytes;
+} kw_cache_stats;
+
+/* Opens (and makes) the cache folder; see cache.c for key, layout, concurrency and off switch. An unusable or untrusted folder gives
+ * *cache = NULL and KW_OK, with the reason in note: the cache is then off. */
+kw_status kw_cache_open(kw_cache **cache, const char *folder, char note[256], kw_error *err);
+void kw_cache_close(kw_cache **cache);
+/* KW_OK with blob->data NULL is a miss. Any doubt about an entry is a miss. */
+kw_status kw_cache_get(kw_cache *cache, const char *key, kw_blob *blob, kw_error *err);
+/* Failing to store is no failure of the caller's work: the status says so, and the caller may ignore it. */
+kw_status kw_cache_put(kw_cache *cache, const char *key, const kw_blob *blob, kw_error *err);
+kw_status kw_cache_scan(kw_cache *cache, kw_cache_stats *stats, kw_error *err);
+kw_status kw_cache_remove_all(kw_cache *cache, int64_t *removed, kw_error *err);
+
+/* What a compile needs; a value. compiler NULL: only the cache answers. cache NULL: nothing is kept. */
+typedef struct kw_jit {
+    const kw_compiler *compiler;
+    kw_cache *cache;
+    const char *log_folder; /* where source and messages of a failed compile are kept; NULL: nowhere */
+} kw_jit;
+
+typedef struct kw_jit_result {
+    bool cached;
+    int64_t cpu_ns; /* of the compiler; 0 when cached */
+} kw_jit_result;
+
+/* The blob of a generated config. KW_MISSING: not cached and no compiler. KW_FAILED: the compiler refused; err has its first error line and
+ * the kept log's path. Many threads may call it with one kw_jit. */
+kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob, kw_jit_result *result, kw_error *err);
+/* Whether the cache (or a compiled-in family) has it, without reading it whole. */
+bool kw_jit_has(const kw_jit *jit, const kw_config *config);
+
+#endif

@@ -1,0 +1,11 @@
+/* predict.h: how long would this config take? The analytic estimate: a roofline over the work that the family counts. No training
+ * here, no measuring. */
+#ifndef KW_PREDICT_PREDICT_H
+#define KW_PREDICT_PREDICT_H
+
+#include "config/config.h"
+
+/* Nanoseconds, for ranking; only for a config that fits. Sources of the constants are named in estimate.c. */
+double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch);
+
+#endif

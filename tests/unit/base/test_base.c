@@ -1,0 +1,164 @@
+/* test_base.c: the small tools that everything stands on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/math.h"
+#include "base/process.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void arena_gives_zeroed_aligned_memory(void **state) {
+    (void)state;
+    kw_arena arena = {0};
+    for (size_t size = 0; size < 5000; size += 7) {
+        char *memory = kw_arena_alloc(&arena, size);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % 16, 0);
+        for (size_t i = 0; i < size; i++) {
+            assert_int_equal(memory[i], 0);
+        }
+        memset(memory, 0xff, size);
+    }
+    assert_null(kw_arena_alloc(&arena, SIZE_MAX - 3));
+    assert_null(kw_arena_array(&arena, SIZE_MAX / 2, 3));
+    assert_string_equal(kw_arena_format(&arena, "%d-%s", 7, "x"), "7-x");
+    kw_arena_drop(&arena);
+    assert_null(arena.last);
+}
+
+static void scanner_reads_integers_within_limits(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t low, high;
+        bool good;
+        int64_t value;
+    } cases[] = {
+        {"12", 0, 100, true, 12},
+        {"-5", -10, 10, true, -5},
+        {"-5", 0, 10, false, 0},
+        {"101", 0, 100, false, 0},
+        {"", 0, 9, false, 0},
+        {"-", -9, 9, false, 0},
+        {"9223372036854775807", 0, INT64_MAX, true, INT64_MAX},
+        {"9223372036854775808", 0, INT64_MAX, false, 0},
+        {"-9223372036854775808", INT64_MIN, 0, true, INT64_MIN},
+        {"7x", 0, 9, false, 0},
+        {"+7", 0, 9, false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value = 0;
+        kw_word word = {cases[i].text, strlen(cases[i].text)};
+        assert_int_equal(kw_word_int(word, cases[i].low, cases[i].high, &value), cases[i].good);
+        assert_int_equal(value, cases[i].value);
+    }
+}
+
+static void scanner_splits_words_lines_and_fields(void **state) {
+    (void)state;
+    kw_scan scan = kw_scan_string("  one\ttwo \n");
+    kw_word word;
+    assert_true(kw_scan_word(&scan, &word) && kw_word_is(word, "one"));
+    assert_true(kw_scan_word(&scan, &word) && kw_word_starts(word, "tw"));
+    assert_false(kw_scan_word(&scan, &word));
+    scan = kw_scan_string("a\r\n\nlast");
+    assert_true(kw_scan_line(&scan, &word) && kw_word_is(word, "a"));
+    assert_true(kw_scan_line(&scan, &word) && kw_word_is(word, ""));
+    assert_true(kw_scan_line(&scan, &word) && kw_word_is(word, "last"));
+    assert_false(kw_scan_line(&scan, &word));
+    scan = kw_scan_string("x,,");
+    assert_true(kw_scan_field(&scan, ',', &word) && kw_word_is(word, "x"));
+    assert_true(kw_scan_field(&scan, ',', &word) && kw_word_is(word, ""));
+    assert_true(kw_scan_field(&scan, ',', &word) && kw_word_is(word, ""));
+    assert_false(kw_scan_field(&scan, ',', &word));
+}
+
+static void errors_are_one_line(void **state) {
+    (void)state;
+    kw_error err = {0};
+    assert_int_equal(kw_fail(&err, KW_MALFORMED, "bad\nline %d\t", 3), KW_MALFORMED);
+    assert_string_equal(err.text, "bad line 3 ");
+    assert_int_equal(kw_fail(NULL, KW_IO, "x"), KW_IO);
+}
+
+static void sizes_are_checked(void **state) {
+    (void)state;
+    bool good = true;
+    assert_int_equal(kw_mul(1LL << 31, 1LL << 31, &good), 1LL << 62);
+    assert_true(good);
+    kw_mul(1LL << 32, 1LL << 32, &good);
+    assert_false(good);
+    assert_int_equal(kw_floor_div(-1, 2), -1);
+    assert_int_equal(kw_floor_div(-4, 2), -2);
+    assert_int_equal(kw_ceil_div(5, 2), 3);
+    assert_int_equal(kw_gcd(12, 18), 6);
+}
+
+static void files_are_replaced_whole(void **state) {
+    (void)state;
+    char folder[] = "/tmp/kw-test-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    kw_arena arena = {0};
+    kw_error err = {0};
+    char *path = kw_arena_format(&arena, "%s/a/b/file", folder);
+    char *data;
+    size_t size;
+    assert_int_equal(kw_file_read(&arena, path, 100, &data, &size, &err), KW_MISSING);
+    assert_int_equal(kw_folder_make(kw_arena_format(&arena, "%s/a/b", folder), &err), KW_OK);
+    assert_int_equal(kw_file_replace(path, "hello", 5, 0600, &err), KW_OK);
+    assert_int_equal(kw_file_read(&arena, path, 100, &data, &size, &err), KW_OK);
+    assert_int_equal(size, 5);
+    assert_string_equal(data, "hello");
+    assert_int_equal(kw_file_read(&arena, path, 4, &data, &size, &err), KW_ILLEGAL);
+    assert_int_equal(kw_file_read(&arena, folder, 100, &data, &size, &err), KW_IO);
+    unlink(path);
+    rmdir(kw_arena_format(&arena, "%s/a/b", folder));
+    rmdir(kw_arena_format(&arena, "%s/a", folder));
+    rmdir(folder);
+    kw_arena_drop(&arena);
+}
+
+static void children_are_run_and_timed_out(void **state) {
+    (void)state;
+    kw_error err = {0};
+    kw_text output = {0};
+    kw_process_result result;
+    assert_int_equal(kw_process_run((const char *[]){"sh", "-c", "echo out; echo err >&2; exit 3", NULL}, 0, &output, &result, &err), KW_OK);
+    assert_int_equal(result.exit_code, 3);
+    assert_string_equal(kw_text_string(&output), "out\nerr\n");
+    kw_text_drop(&output);
+    assert_int_equal(kw_process_run((const char *[]){"sh", "-c", "sleep 20", NULL}, 50000000, &output, &result, &err), KW_OK);
+    assert_true(result.timed_out);
+    assert_int_equal(result.signal, 9);
+    assert_int_equal(kw_process_run((const char *[]){"/nonexistent/cc", NULL}, 0, &output, &result, &err), KW_ENVIRONMENT);
+    assert_non_null(strstr(err.text, "/nonexistent/cc"));
+    kw_text_drop(&output);
+}
+
+static void hashes_are_stable(void **state) {
+    (void)state;
+    char text[KW_HASH_TEXT];
+    kw_hash_text(text, "kernelwright", 12);
+    assert_int_equal(strlen(text), 32);
+    char again[KW_HASH_TEXT];
+    kw_hash_text(again, "kernelwright", 12);
+    assert_string_equal(text, again);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(scanner_reads_integers_within_limits),
+        cmocka_unit_test(scanner_splits_words_lines_and_fields), cmocka_unit_test(errors_are_one_line),
+        cmocka_unit_test(sizes_are_checked), cmocka_unit_test(files_are_replaced_whole),
+        cmocka_unit_test(children_are_run_and_timed_out), cmocka_unit_test(hashes_are_stable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

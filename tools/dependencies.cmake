@@ -1,0 +1,19 @@
+# dependencies.cmake: third-party libraries, found once. A portable build takes their static archives.
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS C)
+
+function(kw_find_library target header name)
+    if(KW_PORTABLE)
+        find_library(${target}_FILE NAMES lib${name}.a REQUIRED)
+    else()
+        find_library(${target}_FILE NAMES ${name} REQUIRED)
+    endif()
+    find_path(${target}_INCLUDE NAMES ${header} PATH_SUFFIXES lua5.4 REQUIRED)
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} SYSTEM INTERFACE ${${target}_INCLUDE})
+    target_link_libraries(${target} INTERFACE ${${target}_FILE})
+endfunction()
+
+kw_find_library(kw_xxhash xxhash.h xxhash)
+kw_find_library(kw_lua lua.h lua5.4)
+kw_find_library(kw_jansson jansson.h jansson)
