@@ -71,15 +71,7 @@ typedef enum kw_dtype {
 /* Memory order, rightmost fastest. GEMM: the order of A, B and C, r = row-major, c = column-major, for A [m,k],
  * B [k,n], C [m,n]; a batch is outermost in each. Convolution, channels last: x N(D)(H)WGC, w GK(Z)(Y)XC, y N(D)(H)WGK with
  * C and K per group; channels first: x NGC(D)(H)W, w GKC(Z)(Y)X, y NGK(D)(H)W. */
-typedef enum kw_layout {
-    KW_RCR = 0,
-    KW_RRR,
-    KW_CRR,
-    KW_CCR,
-    KW_CHANNELS_LAST,
-    KW_CHANNELS_FIRST,
-    KW_LAYOUT_COUNT
-} kw_layout;
+typedef enum kw_layout { KW_RCR = 0, KW_RRR, KW_CRR, KW_CCR, KW_CHANNELS_LAST, KW_CHANNELS_FIRST, KW_LAYOUT_COUNT } kw_layout;
 
 typedef struct kw_gemm_dims {
     int64_t batch, m, n, k;
@@ -172,11 +164,11 @@ typedef struct kw_context kw_context;
 
 /* A zeroed struct asks for the defaults; strings are copied. An option that is given beats its environment variable. */
 typedef struct kw_context_options {
-    int32_t threads;         /* that a kernel may use; 0: KW_THREADS, else all cores of the process */
-    const char *cache_dir;   /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */
-    const char *data_dir;    /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
-    const char *wisdom_file; /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
-    const char *compiler;    /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler */
+    int32_t threads;                           /* that a kernel may use; 0: KW_THREADS, else all cores of the process */
+    const char *cache_dir;                     /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */
+    const char *data_dir;                      /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
+    const char *wisdom_file;                   /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
+    const char *compiler;                      /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler */
     void (*log)(void *user, const char *line); /* remarks; NULL: to standard error when KW_LOG is set */
     void *user;
 } kw_context_options;
@@ -229,8 +221,8 @@ typedef struct kw_progress {
 } kw_progress;
 
 typedef struct kw_build_options {
-    const kw_problem *problem; /* only the kernels that serve this problem; NULL: all */
-    int32_t jobs;              /* compilers at a time; 0: one a core */
+    const kw_problem *problem;                                 /* only the kernels that serve this problem; NULL: all */
+    int32_t jobs;                                              /* compilers at a time; 0: one a core */
     void (*progress)(void *user, const kw_progress *progress); /* called from one thread */
     void *user;
 } kw_build_options;
@@ -328,8 +320,8 @@ typedef struct kw_wisdom_entry {
 } kw_wisdom_entry;
 
 /* Calls visit for each entry of a wisdom file (NULL: of all layers in use). The entry lives during the call only. */
-KW_API kw_status kw_wisdom_visit(kw_context *context, const char *path, void (*visit)(void *user, const kw_wisdom_entry *entry),
-                                 void *user, kw_error *err);
+KW_API kw_status kw_wisdom_visit(kw_context *context, const char *path, void (*visit)(void *user, const kw_wisdom_entry *entry), void *user,
+                                 kw_error *err);
 /* Drops what wisdom says of a problem from the user's file. *dropped may be NULL. */
 KW_API kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64_t *dropped, kw_error *err);
 

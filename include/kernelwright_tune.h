@@ -22,8 +22,7 @@ typedef struct kw_space_options {
 } kw_space_options;
 
 /* Calls visit with the canonical text of each config, in a fixed order, each config once; visit returns false to stop. */
-KW_API kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user,
-                                kw_error *err);
+KW_API kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user, kw_error *err);
 /* Adds the configs of a space to a registry. */
 KW_API kw_status kw_registry_add_space(kw_registry *registry, const kw_space_options *options, kw_error *err);
 /* Keeps the configs for which the Lua expression holds. */
@@ -45,8 +44,7 @@ KW_API kw_status kw_registry_load_json(kw_registry *registry, const char *path, 
  * conv_fwd, or gemm where the columns are M,N,K, and fp32) are used where a line does not say its own. visit returns false to stop; name is "" where a line has none. A bad line is
  * an error that names the file and the line's number. */
 KW_API kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,
-                                   bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user,
-                                   kw_error *err);
+                                   bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user, kw_error *err);
 /* Names of the sets that are compiled in, one a line. The caller frees with kw_free. */
 KW_API kw_status kw_problems_names(char **names, kw_error *err);
 

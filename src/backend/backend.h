@@ -30,8 +30,8 @@ typedef struct kw_backend {
     kw_status (*copy)(kw_device *device, void *to, const void *from, size_t size, kw_error *err);
     kw_status (*load)(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err);
     void (*unload)(kw_device *device, kw_kernel **kernel);
-    kw_status (*bind)(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
-                      kw_bound **bound, kw_error *err);
+    kw_status (*bind)(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch, kw_bound **bound,
+                      kw_error *err);
     void (*unbind)(kw_bound **bound);
     /* Runs the pack stages, the others, or all (parts is KW_RUN_*). On the CPU it returns when they are done. */
     kw_status (*run)(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err);

@@ -126,7 +126,7 @@ kw_status kw_folder_make(const char *path, kw_error *err) {
         return kw_fail_memory(err, path);
     }
     kw_status status = KW_OK;
-    for (char *slash = copy + 1; !status && slash; ) {
+    for (char *slash = copy + 1; !status && slash;) {
         slash = *slash ? strchr(slash, '/') : NULL;
         if (slash) {
             *slash = 0;

@@ -6,10 +6,10 @@
 #include "base/text.h"
 
 typedef struct kw_process_result {
-    int exit_code;   /* -1 when a signal ended it */
-    int signal;      /* 0, or the signal that ended it */
-    bool timed_out;  /* it ran past its limit and was killed */
-    int64_t cpu_ns;  /* user and system time of the child and what it waited for */
+    int exit_code;  /* -1 when a signal ended it */
+    int signal;     /* 0, or the signal that ended it */
+    bool timed_out; /* it ran past its limit and was killed */
+    int64_t cpu_ns; /* user and system time of the child and what it waited for */
 } kw_process_result;
 
 /* Runs argv[0] (a path, or a name looked up on PATH), waits for it and collects what it prints on standard output and standard error

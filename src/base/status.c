@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /* One list: enumerator order is kernelwright.h's. */
-static const char *const status_names[] = {"ok",        "malformed", "illegal", "missing",     "no kernel",
-                                           "failed",    "io",        "environment", "no memory"};
+static const char *const status_names[] = {"ok",     "malformed", "illegal",     "missing",  "no kernel",
+                                           "failed", "io",        "environment", "no memory"};
 
 const char *kw_status_name(kw_status status) {
     size_t count = sizeof status_names / sizeof *status_names;

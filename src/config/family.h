@@ -58,9 +58,9 @@ typedef struct kw_builtin {
 } kw_builtin;
 
 struct kw_family {
-    const char *name;    /* "conv.direct" */
-    const char *summary; /* one line for people */
-    const char *backend; /* "cpu" */
+    const char *name;     /* "conv.direct" */
+    const char *summary;  /* one line for people */
+    const char *backend;  /* "cpu" */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;

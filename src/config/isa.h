@@ -7,9 +7,10 @@
 
 /* The first two axes of every generated CPU family, in this order. math: fma multiplies and adds fp32 vectors (narrower types are widened);
  * dp multiplies pairs of bf16 and adds into fp32 (vdpbf16ps). */
-#define KW_ISA_AXES                                                                                   \
-    {"isa", "avx2 avx512", 0, 1, "instruction set: 8 or 16 fp32 lanes"},                               \
-    {"math", "fma dp", 0, 1, "fma: fp32 multiply-add; dp: pairs of bf16 (needs isa=avx512, bf16)"}
+#define KW_ISA_AXES                                                                                                                        \
+    {"isa", "avx2 avx512", 0, 1, "instruction set: 8 or 16 fp32 lanes"}, {                                                                 \
+        "math", "fma dp", 0, 1, "fma: fp32 multiply-add; dp: pairs of bf16 (needs isa=avx512, bf16)"                                       \
+    }
 enum { KW_AXIS_ISA = 0, KW_AXIS_MATH = 1, KW_ISA_AXIS_COUNT = 2 };
 enum { KW_ISA_AVX2 = 0, KW_ISA_AVX512 = 1 };
 enum { KW_MATH_FMA = 0, KW_MATH_DP = 1 };

@@ -17,10 +17,10 @@ void kw_bench_close(kw_bench **bench);
 kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record, kw_error *err);
 
 typedef struct kw_timing_options {
-    bool pack_weights;   /* pack stages outside the timed part */
-    int32_t batches;     /* clean batches wanted; 0: 21 */
-    int64_t batch_ns;    /* length aimed at; 0: 300000 */
-    double give_up_ns;   /* stop early when the first launches show a time above this; 0: never */
+    bool pack_weights; /* pack stages outside the timed part */
+    int32_t batches;   /* clean batches wanted; 0: 21 */
+    int64_t batch_ns;  /* length aimed at; 0: 300000 */
+    double give_up_ns; /* stop early when the first launches show a time above this; 0: never */
 } kw_timing_options;
 
 /* Times kernels that were verified, interleaved: one batch of each per round, the order rotating, preempted batches dropped. records[i]

@@ -8,12 +8,12 @@
 #include "base/status.h"
 
 /* One list for the struct, the parser and the printer: name, meaning. */
-#define KW_TARGET_FACTS(X)                                          \
-    X(units, "threads (CPU) or multiprocessors (GPU) in use")       \
-    X(lanes, "fp32 lanes of a vector register")                     \
-    X(registers, "vector registers of a thread")                    \
-    X(l1, "bytes of first-level data cache of a core")              \
-    X(l2, "bytes of second-level cache of a core")                  \
+#define KW_TARGET_FACTS(X)                                                                                                                 \
+    X(units, "threads (CPU) or multiprocessors (GPU) in use")                                                                              \
+    X(lanes, "fp32 lanes of a vector register")                                                                                            \
+    X(registers, "vector registers of a thread")                                                                                           \
+    X(l1, "bytes of first-level data cache of a core")                                                                                     \
+    X(l2, "bytes of second-level cache of a core")                                                                                         \
     X(l3, "bytes of last-level cache that the cores share")
 
 typedef struct kw_target {

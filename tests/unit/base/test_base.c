@@ -131,7 +131,8 @@ static void children_are_run_and_timed_out(void **state) {
     kw_error err = {0};
     kw_text output = {0};
     kw_process_result result;
-    assert_int_equal(kw_process_run((const char *[]){"sh", "-c", "echo out; echo err >&2; exit 3", NULL}, 0, &output, &result, &err), KW_OK);
+    assert_int_equal(kw_process_run((const char *[]){"sh", "-c", "echo out; echo err >&2; exit 3", NULL}, 0, &output, &result, &err),
+                     KW_OK);
     assert_int_equal(result.exit_code, 3);
     assert_string_equal(kw_text_string(&output), "out\nerr\n");
     kw_text_drop(&output);
@@ -155,10 +156,14 @@ static void hashes_are_stable(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(scanner_reads_integers_within_limits),
-        cmocka_unit_test(scanner_splits_words_lines_and_fields), cmocka_unit_test(errors_are_one_line),
-        cmocka_unit_test(sizes_are_checked), cmocka_unit_test(files_are_replaced_whole),
-        cmocka_unit_test(children_are_run_and_timed_out), cmocka_unit_test(hashes_are_stable),
+        cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+        cmocka_unit_test(scanner_reads_integers_within_limits),
+        cmocka_unit_test(scanner_splits_words_lines_and_fields),
+        cmocka_unit_test(errors_are_one_line),
+        cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(files_are_replaced_whole),
+        cmocka_unit_test(children_are_run_and_timed_out),
+        cmocka_unit_test(hashes_are_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

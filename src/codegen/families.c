@@ -1,0 +1,7 @@
+/* families.c: the list of all kernel families, compiled-in ones last. To add one: its file in cpu/, one line in each list here, one line
+ * in CMakeLists.txt, its rules in rules/families/. */
+#include "config/family.h"
+
+const kw_family *const kw_family_table[] = {
+    NULL,
+};

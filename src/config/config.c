@@ -1,0 +1,203 @@
+/* config.c: configs as text, and the three questions to a config: is it in its family, can the target run it, does it serve a problem. */
+#include "config/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const kw_family *kw_family_find(kw_word name) {
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        if (kw_word_is(name, (*family)->name)) {
+            return *family;
+        }
+    }
+    return NULL;
+}
+
+int kw_family_axis(const kw_family *family, kw_word name) {
+    for (int i = 0; i < family->axis_count; i++) {
+        if (kw_word_is(name, family->axes[i].name)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The word at a position of a blank-separated list; size 0 beyond its end. */
+static kw_word word_at(const char *words, int position) {
+    kw_scan scan = kw_scan_string(words);
+    kw_word word = {words, 0};
+    for (int i = 0; i <= position; i++) {
+        if (!kw_scan_word(&scan, &word)) {
+            return (kw_word){words, 0};
+        }
+    }
+    return word;
+}
+
+static int word_position(const char *words, kw_word wanted) {
+    kw_scan scan = kw_scan_string(words);
+    kw_word word;
+    for (int i = 0; kw_scan_word(&scan, &word); i++) {
+        if (word.size == wanted.size && !memcmp(word.at, wanted.at, word.size)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static kw_status parse_family(kw_config *config, kw_scan *scan, kw_error *err) {
+    kw_word word;
+    if (!kw_scan_word(scan, &word)) {
+        return kw_fail(err, KW_MALFORMED, "config: empty text; a config is FAMILY OP DTYPE axis=value ...");
+    }
+    config->family = kw_family_find(word);
+    if (!config->family) {
+        return kw_fail(err, KW_MISSING, "config: family %.*s is not known; `kwright show` lists the families", KW_WORD(word));
+    }
+    if (!kw_scan_word(scan, &word)) {
+        return kw_fail(err, KW_MALFORMED, "config: %s is followed by no operation, e.g. conv_fwd", config->family->name);
+    }
+    int op = 0;
+    while (op < KW_OP_COUNT && !kw_word_is(word, kw_op_name((kw_op)op))) {
+        op++;
+    }
+    if (op == KW_OP_COUNT) {
+        return kw_fail(err, KW_MALFORMED, "config: operation %.*s is not known; known: gemm conv_fwd conv_bwd_data conv_bwd_weight",
+                       KW_WORD(word));
+    }
+    config->op = (kw_op)op;
+    if (!kw_scan_word(scan, &word)) {
+        return kw_fail(err, KW_MALFORMED, "config: %s is followed by no dtype, e.g. fp32", kw_op_name(config->op));
+    }
+    int dtype = 0;
+    while (dtype < KW_DTYPE_COUNT && !kw_word_is(word, kw_dtype_name((kw_dtype)dtype))) {
+        dtype++;
+    }
+    if (dtype == KW_DTYPE_COUNT) {
+        return kw_fail(err, KW_MALFORMED, "config: dtype %.*s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", KW_WORD(word));
+    }
+    config->dtype = (kw_dtype)dtype;
+    return KW_OK;
+}
+
+/* One "axis=value" word. */
+static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_error *err) {
+    const kw_family *family = config->family;
+    const char *equals = memchr(word.at, '=', word.size);
+    if (!equals) {
+        return kw_fail(err, KW_MALFORMED, "config: %.*s is not of the form axis=value", KW_WORD(word));
+    }
+    kw_word name = {word.at, (size_t)(equals - word.at)};
+    kw_word value = {equals + 1, word.size - name.size - 1};
+    int i = kw_family_axis(family, name);
+    if (i < 0) {
+        return kw_fail(err, KW_MISSING, "config: %s has no axis %.*s; `kwright show %s` lists its axes", family->name, KW_WORD(name),
+                       family->name);
+    }
+    const kw_axis *axis = &family->axes[i];
+    if (*seen >> i & 1) {
+        return kw_fail(err, KW_MALFORMED, "config: axis %s is given twice; give it once", axis->name);
+    }
+    *seen |= 1u << i;
+    if (axis->words) {
+        config->axis[i] = word_position(axis->words, value);
+        if (config->axis[i] < 0) {
+            return kw_fail(err, KW_ILLEGAL, "config: %s=%.*s is not one of: %s", axis->name, KW_WORD(value), axis->words);
+        }
+        return KW_OK;
+    }
+    int64_t number;
+    if (!kw_word_int(value, axis->low, axis->high, &number)) {
+        return kw_fail(err, KW_ILLEGAL, "config: %s=%.*s is not a whole number from %d to %d", axis->name, KW_WORD(value), axis->low,
+                       axis->high);
+    }
+    config->axis[i] = (int32_t)number;
+    return KW_OK;
+}
+
+kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err) {
+    kw_config parsed = {0};
+    kw_scan scan = kw_scan_string(text);
+    kw_status status = parse_family(&parsed, &scan, err);
+    uint32_t seen = 0;
+    for (kw_word word; !status && kw_scan_word(&scan, &word);) {
+        status = parse_axis(&parsed, word, &seen, err);
+    }
+    for (int i = 0; !status && i < parsed.family->axis_count; i++) {
+        if (!(seen >> i & 1)) {
+            status = kw_fail(err, KW_MALFORMED, "config: %s needs axis %s (%s); a config names all axes", parsed.family->name,
+                             parsed.family->axes[i].name, parsed.family->axes[i].meaning);
+        }
+    }
+    if (!status) {
+        status = kw_config_check(&parsed, err);
+    }
+    if (!status) {
+        *config = parsed;
+    }
+    return status;
+}
+
+size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
+    size_t length = 0;
+    const kw_family *family = config->family;
+#define REST length < capacity ? text + length : NULL, length < capacity ? capacity - length : 0
+    length += (size_t)snprintf(REST, "%s %s %s", family->name, kw_op_name(config->op), kw_dtype_name(config->dtype));
+    for (int i = 0; i < family->axis_count; i++) {
+        const kw_axis *axis = &family->axes[i];
+        if (axis->words) {
+            kw_word word = word_at(axis->words, config->axis[i]);
+            length += (size_t)snprintf(REST, " %s=%.*s", axis->name, KW_WORD(word));
+        } else {
+            length += (size_t)snprintf(REST, " %s=%d", axis->name, config->axis[i]);
+        }
+    }
+#undef REST
+    return length;
+}
+
+kw_status kw_config_check(const kw_config *config, kw_error *err) {
+    const kw_family *family = config->family;
+    if (!(family->ops >> config->op & 1)) {
+        return kw_fail(err, KW_ILLEGAL, "config: %s has no kernels for %s", family->name, kw_op_name(config->op));
+    }
+    if (!(family->dtypes >> config->dtype & 1)) {
+        return kw_fail(err, KW_ILLEGAL, "config: %s has no kernels for %s", family->name, kw_dtype_name(config->dtype));
+    }
+    for (int i = 0; i < family->axis_count; i++) {
+        const kw_axis *axis = &family->axes[i];
+        int32_t value = config->axis[i];
+        bool good = axis->words ? value >= 0 && word_at(axis->words, value).size : value >= axis->low && value <= axis->high;
+        if (!good) {
+            return kw_fail(err, KW_ILLEGAL, "config: %s: axis %s has no value %d", family->name, axis->name, value);
+        }
+    }
+    return family->valid ? family->valid(config, err) : KW_OK;
+}
+
+kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    const kw_family *family = config->family;
+    if (config->op != problem->op) {
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", family->name, kw_op_name(config->op),
+                       kw_op_name(problem->op));
+    }
+    if (config->dtype != problem->dtype) {
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", family->name, kw_dtype_name(config->dtype),
+                       kw_dtype_name(problem->dtype));
+    }
+    kw_status status = kw_config_runs(config, target, err);
+    return status ? status : family->fits(config, problem, err);
+}
+
+int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {
+    int i = kw_family_axis(config->family, (kw_word){axis, strlen(axis)});
+    return i < 0 ? fallback : config->axis[i];
+}
+
+kw_word kw_config_axis_word(const kw_config *config, const char *axis) {
+    int i = kw_family_axis(config->family, (kw_word){axis, strlen(axis)});
+    if (i < 0 || !config->family->axes[i].words) {
+        return (kw_word){0};
+    }
+    return word_at(config->family->axes[i].words, config->axis[i]);
+}
