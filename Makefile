@@ -1,0 +1,50 @@
+# The front door: each target does its own set-up. `make help` lists the targets; CMakePresets.json has the build variants.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+.PHONY: all setup test demo bench fuzz format install clean help golden
+
+all: setup
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS)
+	@echo "built build/kwright"
+
+setup:
+	@tools/setup.sh build
+
+test:
+	@tools/setup.sh test
+	@JOBS=$(JOBS) tools/test.sh
+
+demo: all
+	@tools/demo.sh
+
+bench:
+	@tools/setup.sh bench
+	@JOBS=$(JOBS) tools/bench.sh
+
+fuzz:
+	@tools/setup.sh test
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} JOBS=$(JOBS) tools/fuzz.sh
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+golden: all
+	@tools/golden.sh
+
+install: all
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-*
+
+help:
+	@echo 'make            build build/kwright and the libraries'
+	@echo 'make demo       build, tune real network layers, run them through the C API'
+	@echo 'make test       every check and test (CI runs this)'
+	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
+	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
+	@echo 'make format     clang-format over all tracked C files'
+	@echo 'make golden     remake the golden files after a wanted change of rules'
+	@echo 'make install    into PREFIX (/usr/local)'

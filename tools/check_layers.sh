@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# check_layers.sh [ROOT]: the direction of dependency. Each folder of src/ includes only itself and folders to its left in
+# tools/layers.txt; lua.h stands only in src/space; cli/ and examples/ include nothing of src/.
+cd "${1:-$(dirname "$0")/..}" || exit 3
+read -r -a layers <tools/layers.txt
+bad=0
+allowed=""
+complain() {
+    echo "$1" >&2
+    bad=1
+}
+for layer in "${layers[@]}"; do
+    allowed="$allowed $layer"
+    [ -d "src/$layer" ] || continue
+    while IFS=: read -r file line include; do
+        folder=${include%%/*}
+        case " $allowed " in
+        *" $folder "*) ;;
+        *) complain "$file:$line: src/$layer may not include \"$include\"; allowed:$allowed (tools/layers.txt)" ;;
+        esac
+    done < <(grep -rnoE '^#include "[a-z_]+/[a-z_0-9]+\.h"' "src/$layer" --include='*.[ch]' | sed -E 's/#include "(.*)"/\1/')
+done
+while read -r match; do
+    complain "$match: lua.h is included outside src/space"
+done < <(grep -rnE '^#include <(lua|lauxlib|lualib)\.h>' src cli examples --include='*.[ch]' | grep -v '^src/space/')
+while read -r match; do
+    complain "$match: cli/ and examples/ stand on the public headers only"
+done < <(grep -rnE '^#include "[a-z_]+/' cli examples --include='*.[ch]')
+for folder in src/*/; do
+    name=$(basename "$folder")
+    case " ${layers[*]} " in
+    *" $name "*) ;;
+    *) complain "src/$name is not in tools/layers.txt" ;;
+    esac
+done
+exit $bad

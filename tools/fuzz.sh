@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# fuzz.sh: builds the libFuzzer targets and runs each for FUZZ_SECONDS on its corpus. A crash leaves its input and fails.
+set -eu
+cd "$(dirname "$0")/.."
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz -j "${JOBS:-2}"
+found=0
+for target in build-fuzz/tests/fuzz/fuzz_*; do
+    [ -x "$target" ] && [ -f "$target" ] || continue
+    found=1
+    name=$(basename "$target")
+    corpus=$(mktemp -d)
+    seeds=tests/fuzz/corpus/$name
+    [ -d "$seeds" ] || seeds=""
+    echo "$name"
+    "$target" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 "$corpus" $seeds
+    rm -rf "$corpus"
+done
+[ $found = 1 ] || { echo "no fuzz target was built"; exit 1; }

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# setup.sh build|test|bench: makes sure that the Debian packages a target needs are there. As root it installs what is
+# missing; otherwise it prints the command that does and exits with 3.
+set -eu
+packages="gcc libc6-dev make cmake libxxhash-dev liblua5.4-dev libjansson-dev"
+case "${1:-build}" in
+build) ;;
+test) packages="$packages g++ clang clang-format libclang-rt-dev libcmocka-dev pkg-config git" ;;
+bench) packages="$packages libcmocka-dev libdnnl-dev" ;;
+*) echo "setup.sh: $1 is not known; use build, test or bench" >&2; exit 2 ;;
+esac
+missing=""
+for package in $packages; do
+    # A compiler or tool that is there by other means counts as well.
+    command -v "$package" >/dev/null 2>&1 && continue
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+if [ "$(id -u)" != 0 ]; then
+    echo "missing packages; run:  sudo apt-get install -y$missing" >&2
+    exit 3
+fi
+echo "installing$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq >&2
+# shellcheck disable=SC2086
+apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+    echo "could not install$missing; run:  apt-get install -y$missing" >&2
+    exit 3
+}
