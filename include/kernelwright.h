@@ -290,6 +290,8 @@ KW_API kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *er
 KW_API bool kw_plan_wants_packing(const kw_plan *plan);
 /* The chosen config's text. */
 KW_API const char *kw_plan_config(const kw_plan *plan);
+/* What was measured to make this choice, best first, failures last; none (NULL, *count 0) when the answer came from elsewhere. */
+KW_API const kw_record *kw_plan_records(const kw_plan *plan, size_t *count);
 /* Several lines: where the choice came from, what it beat and by how much, which families were refused and why. */
 KW_API const char *kw_plan_explain(const kw_plan *plan);
 
