@@ -16,11 +16,10 @@ static kw_status fail_errno(kw_error *err, const char *verb, const char *path) {
     return kw_fail(err, code == ENOENT ? KW_MISSING : KW_IO, "cannot %s %s: %s", verb, path, text);
 }
 
-/* -1 with errno set on failure, else the bytes read (less than size only at the end of the file). */
-static ssize_t read_all(int fd, char *data, size_t size) {
+ptrdiff_t kw_file_fill(int fd, void *data, size_t size) {
     size_t done = 0;
     while (done < size) {
-        ssize_t got = read(fd, data + done, size - done);
+        ssize_t got = read(fd, (char *)data + done, size - done);
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -32,22 +31,23 @@ static ssize_t read_all(int fd, char *data, size_t size) {
         }
         done += (size_t)got;
     }
-    return (ssize_t)done;
+    return (ptrdiff_t)done;
 }
 
-static int write_all(int fd, const char *data, size_t size) {
+bool kw_file_write(int fd, const void *data, size_t size) {
+    const char *at = data;
     while (size) {
-        ssize_t put = write(fd, data, size);
+        ssize_t put = write(fd, at, size);
         if (put < 0 && errno == EINTR) {
             continue;
         }
         if (put <= 0) {
-            return -1;
+            return false;
         }
-        data += put;
+        at += put;
         size -= (size_t)put;
     }
-    return 0;
+    return true;
 }
 
 kw_status kw_file_read(kw_arena *arena, const char *path, size_t limit, char **data, size_t *size, kw_error *err) {
@@ -71,7 +71,7 @@ kw_status kw_file_read(kw_arena *arena, const char *path, size_t limit, char **d
         status = kw_fail_memory(err, path);
         goto out;
     }
-    ssize_t got = read_all(fd, memory, (size_t)info.st_size);
+    ptrdiff_t got = kw_file_fill(fd, memory, (size_t)info.st_size);
     if (got < 0) {
         status = fail_errno(err, "read", path);
         goto out;
@@ -100,7 +100,7 @@ kw_status kw_file_replace(const char *path, const void *data, size_t size, unsig
         status = fail_errno(err, "write", temporary);
         goto out;
     }
-    if (write_all(fd, data, size) || fchmod(fd, (mode_t)mode) || fsync(fd)) {
+    if (!kw_file_write(fd, data, size) || fchmod(fd, (mode_t)mode) || fsync(fd)) {
         status = fail_errno(err, "write", temporary);
         goto out;
     }

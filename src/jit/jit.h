@@ -10,9 +10,12 @@ typedef struct kw_compiler {
     char kind[16];      /* "gcc" or "clang": decides the options */
     char version[32];   /* "12.2.0" */
     char identity[160]; /* kind, version, target triple, size and time stamp of the binary */
+    int64_t size, time; /* of the binary: bytes, nanoseconds since 1970; one that changes is not run any more */
+    int64_t limit_ns;   /* for one kernel; 0: a minute */
 } kw_compiler;
 
-/* Looks for wanted (a path or a name), or for gcc, clang, cc when wanted is NULL. KW_ENVIRONMENT when none works. */
+/* Looks for wanted (a path or a name), or for gcc, clang, cc on PATH when wanted is NULL. KW_ENVIRONMENT when none works. Runs the
+ * compiler once, to ask who it is. */
 kw_status kw_compiler_find(kw_compiler *compiler, const char *wanted, kw_error *err);
 
 /* Compiled bytes, on the heap. */

@@ -1,0 +1,48 @@
+/* blob.c: is this a shared object that this machine can map? The loader trusts the tables of a file; a file cut short would end the process
+ * with SIGBUS inside dlopen. So everything that is mapped must lie inside the bytes. This finds accidents; trust comes from the cache's
+ * folder (cache.c). */
+#include "jit/cc.h"
+
+#include <elf.h>
+#include <string.h>
+
+#if defined __x86_64__
+enum { OWN_MACHINE = EM_X86_64 };
+#elif defined __aarch64__
+enum { OWN_MACHINE = EM_AARCH64 };
+#else
+enum { OWN_MACHINE = EM_NONE };
+#endif
+
+enum { PROGRAM_HEADERS_MAX = 64 };
+
+static bool inside(uint64_t offset, uint64_t length, size_t size) {
+    return offset <= size && length <= size - offset;
+}
+
+kw_status kw_blob_check(const kw_blob *blob, kw_error *err) {
+    Elf64_Ehdr head;
+    if (!blob->data || blob->size < sizeof head) {
+        return kw_fail(err, KW_MALFORMED, "the object has %zu bytes, less than a header", blob->size);
+    }
+    memcpy(&head, blob->data, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB) {
+        return kw_fail(err, KW_MALFORMED, "the object is not a 64-bit little-endian ELF file");
+    }
+    if (head.e_type != ET_DYN || head.e_machine != OWN_MACHINE) {
+        return kw_fail(err, KW_MALFORMED, "the object is not a shared object for this machine (type %d, machine %d)", head.e_type,
+                       head.e_machine);
+    }
+    if (head.e_phentsize != sizeof(Elf64_Phdr) || !head.e_phnum || head.e_phnum > PROGRAM_HEADERS_MAX ||
+        !inside(head.e_phoff, (uint64_t)head.e_phnum * sizeof(Elf64_Phdr), blob->size)) {
+        return kw_fail(err, KW_MALFORMED, "the program headers of the object lie outside it");
+    }
+    for (int i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr part;
+        memcpy(&part, (const char *)blob->data + head.e_phoff + (size_t)i * sizeof part, sizeof part);
+        if ((part.p_type == PT_LOAD || part.p_type == PT_DYNAMIC) && !inside(part.p_offset, part.p_filesz, blob->size)) {
+            return kw_fail(err, KW_MALFORMED, "part %d of the object lies outside it: cut short?", i);
+        }
+    }
+    return KW_OK;
+}
