@@ -78,6 +78,15 @@ void kw_text_drop(kw_text *text) {
     *text = (kw_text){0};
 }
 
+void kw_line_addf(kw_line *line, const char *format, ...) {
+    bool room = line->size < line->capacity;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(room ? line->data + line->size : NULL, room ? line->capacity - line->size : 0, format, args);
+    va_end(args);
+    line->size += length > 0 ? (size_t)length : 0;
+}
+
 bool kw_word_is(kw_word word, const char *string) {
     return strlen(string) == word.size && !memcmp(word.at, string, word.size);
 }

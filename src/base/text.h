@@ -24,6 +24,15 @@ const char *kw_text_string(const kw_text *text);
 char *kw_text_take(kw_text *text);
 void kw_text_drop(kw_text *text);
 
+/* Text in the caller's memory: keeps what fits (terminated, where capacity > 0) and counts all of it, as snprintf does. */
+typedef struct kw_line {
+    char *data;
+    size_t capacity;
+    size_t size; /* of the whole text; above capacity - 1 when it was cut */
+} kw_line;
+
+void kw_line_addf(kw_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* A piece of someone else's text; not terminated. */
 typedef struct kw_word {
     const char *at;

@@ -1,0 +1,145 @@
+/* check.c: which problems are legal. A legal problem has sizes in their ranges, at least one output, whole groups, and 63 bits hold
+ * everything that is ever derived from it. The last rule is asked once, here, of the largest quantities (the tensors' bytes, the
+ * operations counted over padded extents), so that all code behind it may multiply sizes without checks. */
+#include "base/math.h"
+#include "problem/dims.h"
+
+#include <inttypes.h>
+
+static kw_status check_kind(const kw_problem *problem, kw_error *err) {
+    if ((size_t)problem->op >= KW_OP_COUNT) {
+        return kw_fail(err, KW_ILLEGAL, "problem: operation %d is not one of kw_op; use KW_GEMM or KW_CONV_*", (int)problem->op);
+    }
+    if ((size_t)problem->dtype >= KW_DTYPE_COUNT) {
+        return kw_fail(err, KW_ILLEGAL, "problem: dtype %d is not one of kw_dtype; use KW_FP32 to KW_INT8", (int)problem->dtype);
+    }
+    if (problem->dtype == KW_INT32) {
+        return kw_fail(err, KW_ILLEGAL, "problem: int32 is a type of outputs only; use int8, whose output is int32, or fp32");
+    }
+    bool gemm = problem->op == KW_GEMM;
+    if (gemm ? problem->ndim != 0 : problem->ndim < 1 || problem->ndim > 3) {
+        return kw_fail(err, KW_ILLEGAL, "problem: %d spatial axes are not possible for %s; use %s", (int)problem->ndim,
+                       kw_op_name(problem->op), gemm ? "0" : "1, 2 or 3");
+    }
+    if (!kw_layout_name(problem->layout, problem->ndim)) {
+        return kw_fail(err, KW_ILLEGAL, "problem: layout %d does not belong to %s; use %s", (int)problem->layout, kw_op_name(problem->op),
+                       gemm ? "KW_RCR, KW_RRR, KW_CRR or KW_CCR" : "KW_CHANNELS_LAST or KW_CHANNELS_FIRST");
+    }
+    return KW_OK;
+}
+
+static kw_status check_dim(const kw_problem *problem, const kw_dim *dim, kw_error *err) {
+    const int64_t *values = kw_dim_value(problem, dim->offset);
+    if (!dim->spatial) {
+        return *values >= dim->low ? KW_OK
+                                   : kw_fail(err, KW_ILLEGAL, "problem: %c=%" PRId64 " (%s) is below %d; use e.g. %c%s", dim->letter,
+                                             *values, dim->meaning, (int)dim->low, dim->letter, dim->sample);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        if (axis < 3 - problem->ndim) {
+            if (values[axis] != dim->low || (dim->back && kw_dim_value(problem, dim->back)[axis] != 0)) {
+                return kw_fail(err, KW_ILLEGAL, "problem: %c (%s) of the unused axis %s is %" PRId64 "; with %d spatial axes set it to %d",
+                               dim->letter, dim->meaning, kw_axis_name(axis), values[axis], (int)problem->ndim, (int)dim->low);
+            }
+        } else if (values[axis] < dim->low) {
+            return kw_fail(err, KW_ILLEGAL, "problem: %c=%" PRId64 " (%s, %s) is below %d; use e.g. %c%s", dim->letter, values[axis],
+                           dim->meaning, kw_axis_name(axis), (int)dim->low, dim->letter, dim->sample);
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status fail_overflow(const char *what, kw_error *err) {
+    return kw_fail(err, KW_ILLEGAL, "problem: %s would not fit 63 bits; use smaller sizes", what);
+}
+
+static kw_status check_group(char letter, int64_t channels, int64_t g, kw_error *err) {
+    int64_t rest = channels % g, lower = channels - rest;
+    if (rest == 0) {
+        return KW_OK;
+    }
+    char down[32] = "";
+    kw_line line = {down, sizeof down, 0};
+    if (lower) {
+        kw_line_addf(&line, "%c%" PRId64 " or ", letter, lower);
+    }
+    bool good = true;
+    int64_t upper = kw_add(lower, g, &good);
+    return kw_fail(err, KW_ILLEGAL,
+                   "problem: %c=%" PRId64 " is not a multiple of g=%" PRId64 "; %c counts all groups together, so use %s%c%" PRId64
+                   ", or g1",
+                   letter, channels, g, letter, down, letter, good ? upper : g);
+}
+
+/* The output extent of an axis is at least 1. padded gets the largest extent that the axis can have for any kernel. */
+static kw_status check_axis(const kw_conv_dims *conv, int axis, int64_t *padded, kw_error *err) {
+    bool good = true;
+    int64_t front = kw_add(conv->in[axis], conv->pad[axis], &good);
+    int64_t edge = kw_add(front, conv->pad_back[axis], &good);
+    int64_t span = kw_add(kw_mul(conv->dilation[axis], conv->filter[axis] - 1, &good), 1, &good);
+    *padded = kw_max(front, edge);
+    if (!good) {
+        return fail_overflow("the padded input or the dilated filter", err);
+    }
+    if (edge < span) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "problem: the output %s is below 1: the filter spans %" PRId64 " (f=%" PRId64 ", d=%" PRId64
+                       ") and the padded input %" PRId64 " (i=%" PRId64 ", p=%" PRId64 ":%" PRId64
+                       "); use more input or padding, or a smaller f or d",
+                       kw_axis_name(axis), span, conv->filter[axis], conv->dilation[axis], edge, conv->in[axis], conv->pad[axis],
+                       conv->pad_back[axis]);
+    }
+    return KW_OK;
+}
+
+static kw_status check_conv(const kw_conv_dims *conv, kw_error *err) {
+    kw_status status = check_group('c', conv->c, conv->g, err);
+    if (!status) {
+        status = check_group('k', conv->k, conv->g, err);
+    }
+    bool good = true;
+    int64_t image = 1, taps = 1;
+    for (int axis = 0; axis < 3 && !status; axis++) {
+        int64_t padded = 0;
+        status = check_axis(conv, axis, &padded, err);
+        image = kw_mul(image, padded, &good);
+        taps = kw_mul(taps, conv->filter[axis], &good);
+    }
+    if (status) {
+        return status;
+    }
+    /* 16 bytes an element leave room for three tensors of four bytes each and their sum. */
+    kw_mul(16, kw_mul(kw_mul(image, conv->n, &good), kw_max(conv->c, conv->k), &good), &good);
+    kw_mul(16, kw_mul(kw_mul(taps, conv->c / conv->g, &good), conv->k, &good), &good);
+    if (!good) {
+        return fail_overflow("a tensor's size in bytes (with padding)", err);
+    }
+    kw_mul(2, kw_mul(kw_mul(image, taps, &good), kw_mul(conv->n, kw_mul(conv->c / conv->g, conv->k, &good), &good), &good), &good);
+    return good ? KW_OK : fail_overflow("the number of operations (counted over the padded input)", err);
+}
+
+static kw_status check_gemm(const kw_gemm_dims *gemm, kw_error *err) {
+    bool good = true;
+    kw_mul(16, kw_mul(gemm->batch, kw_mul(gemm->m, gemm->k, &good), &good), &good);
+    kw_mul(16, kw_mul(gemm->batch, kw_mul(gemm->k, gemm->n, &good), &good), &good);
+    kw_mul(16, kw_mul(gemm->batch, kw_mul(gemm->m, gemm->n, &good), &good), &good);
+    if (!good) {
+        return fail_overflow("a tensor's size in bytes", err);
+    }
+    kw_mul(2, kw_mul(kw_mul(gemm->batch, gemm->m, &good), kw_mul(gemm->n, gemm->k, &good), &good), &good);
+    return good ? KW_OK : fail_overflow("the number of operations", err);
+}
+
+kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
+    kw_status status = check_kind(problem, err);
+    if (status) {
+        return status;
+    }
+    for (const kw_dim *dim = kw_dims(problem->op); dim->letter; dim++) {
+        status = check_dim(problem, dim, err);
+        if (status) {
+            return status;
+        }
+    }
+    return problem->op == KW_GEMM ? check_gemm(&problem->gemm, err) : check_conv(&problem->conv, err);
+}

@@ -1,0 +1,112 @@
+/* derived.c: quantities that follow from a legal problem: output extents, tensors, bytes, exact operation counts. kw_problem_check has
+ * made sure that none of them overflows, so nothing is checked here. */
+#include "base/math.h"
+#include "problem/view.h"
+
+void kw_problem_output(int64_t out[3], const kw_problem *problem) {
+    for (int axis = 0; axis < 3; axis++) {
+        const kw_conv_dims *conv = &problem->conv;
+        out[axis] = problem->op == KW_GEMM ? 1
+                                           : kw_floor_div(conv->in[axis] + conv->pad[axis] + conv->pad_back[axis] -
+                                                              conv->dilation[axis] * (conv->filter[axis] - 1) - 1,
+                                                          conv->stride[axis]) +
+                                                 1;
+    }
+}
+
+static int64_t product(const int64_t extents[3]) {
+    return extents[0] * extents[1] * extents[2];
+}
+
+int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor) {
+    if (problem->op == KW_GEMM) {
+        const kw_gemm_dims *gemm = &problem->gemm;
+        int64_t rows = tensor == KW_W ? gemm->k : gemm->m, columns = tensor == KW_X ? gemm->k : gemm->n;
+        return gemm->batch * rows * columns;
+    }
+    const kw_conv_dims *conv = &problem->conv;
+    if (tensor == KW_W) {
+        return conv->k * (conv->c / conv->g) * product(conv->filter);
+    }
+    if (tensor == KW_X) {
+        return conv->n * conv->c * product(conv->in);
+    }
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    return conv->n * conv->k * product(out);
+}
+
+kw_tensor kw_problem_result(const kw_problem *problem) {
+    return problem->op == KW_CONV_BWD_DATA ? KW_X : problem->op == KW_CONV_BWD_WEIGHT ? KW_W : KW_Y;
+}
+
+kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor) {
+    return tensor == kw_problem_result(problem) ? kw_dtype_output(problem->dtype) : problem->dtype;
+}
+
+int64_t kw_problem_bytes(const kw_problem *problem) {
+    int64_t bytes = 0;
+    for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+        bytes += kw_problem_elements(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
+    }
+    return bytes;
+}
+
+/* Sum of (a i + b) / m rounded down, over i = 0..n-1, for n >= 0, m > 0, a, b >= 0, in a number of steps as of a greatest common divisor:
+ * whole multiples of m are split off; what is left counts the points under a line, and counting them by columns instead of by rows
+ * swaps a and m. The sum itself must fit. */
+static int64_t floor_sum(int64_t n, int64_t m, int64_t a, int64_t b) {
+    int64_t sum = 0;
+    while (n > 0) {
+        if (a >= m) {
+            sum += (n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1)) * (a / m);
+            a %= m;
+        }
+        sum += b / m * n;
+        b %= m;
+        int64_t top = a * n + b; /* the line at i = n */
+        n = top / m;
+        b = top % m;
+        int64_t swap = a;
+        a = m;
+        m = swap;
+        if (n == 0) {
+            break;
+        }
+    }
+    return sum;
+}
+
+/* Pairs (o, t) with 0 <= o < out, 0 <= t < filter and o stride + t dilation <= limit. */
+static int64_t pairs_up_to(int64_t limit, int64_t out, int64_t stride, int64_t filter, int64_t dilation) {
+    if (limit < 0) {
+        return 0;
+    }
+    int64_t taps = kw_min(filter, limit / dilation + 1); /* those with any output */
+    int64_t last = (out - 1) * stride;                   /* taps up to limit - last have all outputs */
+    int64_t whole = limit < last ? 0 : kw_min(taps, (limit - last) / dilation + 1);
+    int64_t partial = taps - whole;
+    return whole * out + partial + floor_sum(partial, stride, dilation, limit - (taps - 1) * dilation);
+}
+
+int64_t kw_problem_axis_products(const kw_problem *problem, int axis) {
+    const kw_conv_dims *conv = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    int64_t dilation = conv->filter[axis] == 1 ? 1 : conv->dilation[axis]; /* of no effect on one tap, where it may be huge */
+    int64_t stride = out[axis] == 1 ? 1 : conv->stride[axis];
+    int64_t below = pairs_up_to(conv->pad[axis] - 1, out[axis], stride, conv->filter[axis], dilation);
+    return pairs_up_to(conv->pad[axis] + conv->in[axis] - 1, out[axis], stride, conv->filter[axis], dilation) - below;
+}
+
+int64_t kw_problem_flops(const kw_problem *problem) {
+    if (problem->op == KW_GEMM) {
+        return 2 * problem->gemm.batch * problem->gemm.m * problem->gemm.n * problem->gemm.k;
+    }
+    const kw_conv_dims *conv = &problem->conv;
+    int64_t products = conv->n * (conv->c / conv->g) * conv->k;
+    for (int axis = 0; axis < 3; axis++) {
+        products *= kw_problem_axis_products(problem, axis);
+    }
+    return 2 * products;
+}

@@ -1,0 +1,66 @@
+/* dims.c: the dimension table and the names of operations, layouts and axes. */
+#include "problem/dims.h"
+
+static const kw_dim gemm_dims[] = {
+    {'b', false, 1, 1, offsetof(kw_problem, gemm.batch), 0, "1", "products in the batch"},
+    {'m', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, gemm.m), 0, "128", "rows of A and C"},
+    {'n', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, gemm.n), 0, "64", "columns of B and C"},
+    {'k', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, gemm.k), 0, "256", "columns of A, rows of B"},
+    {0},
+};
+
+static const kw_dim conv_dims[] = {
+    {'n', false, 1, 1, offsetof(kw_problem, conv.n), 0, "32", "images"},
+    {'g', false, 1, 1, offsetof(kw_problem, conv.g), 0, "1", "groups"},
+    {'c', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, conv.c), 0, "64", "input channels of all groups"},
+    {'k', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, conv.k), 0, "64", "output channels of all groups"},
+    {'i', true, 1, KW_DIM_NEEDED, offsetof(kw_problem, conv.in), 0, "56x56", "input extents"},
+    {'f', true, 1, KW_DIM_NEEDED, offsetof(kw_problem, conv.filter), 0, "3x3", "filter extents"},
+    {'s', true, 1, 1, offsetof(kw_problem, conv.stride), 0, "1x1", "strides"},
+    {'p', true, 0, 0, offsetof(kw_problem, conv.pad), offsetof(kw_problem, conv.pad_back), "1x1", "padding"},
+    {'d', true, 1, 1, offsetof(kw_problem, conv.dilation), 0, "1x1", "dilations"},
+    {0},
+};
+
+_Static_assert(sizeof conv_dims / sizeof *conv_dims == KW_DIMS_MAX + 1, "KW_DIMS_MAX counts the rows of conv_dims");
+
+const kw_dim *kw_dims(kw_op op) {
+    return op == KW_GEMM ? gemm_dims : conv_dims;
+}
+
+int64_t *kw_dim_field(kw_problem *problem, size_t offset) {
+    return (int64_t *)(void *)((char *)problem + offset);
+}
+
+const int64_t *kw_dim_value(const kw_problem *problem, size_t offset) {
+    return (const int64_t *)(const void *)((const char *)problem + offset);
+}
+
+static const char *const op_names[KW_OP_COUNT] = {"gemm", "conv_fwd", "conv_bwd_data", "conv_bwd_weight"};
+
+const char *kw_op_name(kw_op op) {
+    return (size_t)op < KW_OP_COUNT ? op_names[op] : "unknown";
+}
+
+/* By layout and number of spatial axes. */
+static const char *const layout_names[KW_LAYOUT_COUNT][4] = {
+    [KW_RCR] = {"rcr"},
+    [KW_RRR] = {"rrr"},
+    [KW_CRR] = {"crr"},
+    [KW_CCR] = {"ccr"},
+    [KW_CHANNELS_LAST] = {NULL, "nwgc", "nhwgc", "ndhwgc"},
+    [KW_CHANNELS_FIRST] = {NULL, "ngcw", "ngchw", "ngcdhw"},
+};
+
+const char *kw_layout_name(kw_layout layout, int ndim) {
+    return (size_t)layout < KW_LAYOUT_COUNT && ndim >= 0 && ndim <= 3 ? layout_names[layout][ndim] : NULL;
+}
+
+bool kw_layout_is_gemm(kw_layout layout) {
+    return kw_layout_name(layout, 0) != NULL;
+}
+
+const char *kw_axis_name(int axis) {
+    static const char *const names[] = {"depth", "height", "width"};
+    return names[axis];
+}

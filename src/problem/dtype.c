@@ -1,0 +1,133 @@
+/* dtype.c: the data types: names, sizes, and their values as doubles. A store rounds once, straight from double to the type, so
+ * that no result is rounded twice. */
+#include "problem/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+    kw_dtype output;
+} dtypes[KW_DTYPE_COUNT] = {
+    [KW_FP32] = {"fp32", 4, KW_FP32},    [KW_BF16] = {"bf16", 2, KW_BF16}, [KW_FP16] = {"fp16", 2, KW_FP16},
+    [KW_FP8] = {"fp8", 1, KW_FP16},      [KW_BF8] = {"bf8", 1, KW_FP16},   [KW_INT8] = {"int8", 1, KW_INT32},
+    [KW_INT32] = {"int32", 4, KW_INT32},
+};
+
+const char *kw_dtype_name(kw_dtype dtype) {
+    return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].name : "unknown";
+}
+
+size_t kw_dtype_size(kw_dtype dtype) {
+    return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].size : 0;
+}
+
+kw_dtype kw_dtype_output(kw_dtype dtype) {
+    return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].output : KW_DTYPE_COUNT;
+}
+
+/* A float of at most 16 bits: one sign bit, exponent bits above mantissa bits, exponent bias half its range. largest is the code of the
+ * greatest finite value, overflow that of everything beyond (infinity, or NaN for e4m3). */
+typedef struct narrow {
+    int mantissa, bias;
+    uint32_t sign, largest, overflow, nan;
+} narrow;
+
+static const narrow bf16 = {7, 127, 0x8000, 0x7f7f, 0x7f80, 0x7fc0};
+static const narrow fp16 = {10, 15, 0x8000, 0x7bff, 0x7c00, 0x7e00};
+static const narrow fp8 = {3, 7, 0x80, 0x7e, 0x7f, 0x7f};
+static const narrow bf8 = {2, 15, 0x80, 0x7b, 0x7c, 0x7e};
+
+static double decode(const narrow *type, uint32_t code) {
+    uint32_t magnitude = code & (type->sign - 1);
+    int exponent = (int)(magnitude >> type->mantissa), digits = (int)(magnitude & ((1u << type->mantissa) - 1));
+    double value;
+    if (magnitude > type->largest) {
+        value = magnitude == type->overflow && type->overflow != type->nan ? (double)INFINITY : (double)NAN;
+    } else if (exponent) {
+        value = ldexp(digits + (1 << type->mantissa), exponent - type->bias - type->mantissa);
+    } else {
+        value = ldexp(digits, 1 - type->bias - type->mantissa);
+    }
+    return code & type->sign ? -value : value;
+}
+
+static uint32_t encode(const narrow *type, double value) {
+    uint32_t sign = signbit(value) ? type->sign : 0;
+    if (isnan(value)) {
+        return sign | type->nan;
+    }
+    if (isinf(value)) {
+        return sign | type->overflow;
+    }
+    int exponent;
+    double fraction = frexp(fabs(value), &exponent); /* in [1/2, 1), or 0 */
+    exponent += type->bias - 1;                      /* as it stands in the code */
+    if (exponent > 0x7ff) {
+        return sign | type->overflow;
+    }
+    int digits = type->mantissa + 1;
+    if (exponent < 1) { /* subnormal: fewer digits */
+        digits += exponent - 1 < -64 ? -64 : exponent - 1;
+        exponent = 1;
+    }
+    /* The leading digit of a normal number adds 1 to the exponent field, and so does a carry. */
+    int64_t code = ((int64_t)(exponent - 1) << type->mantissa) + (int64_t)rint(ldexp(fraction, digits));
+    return sign | (code > (int64_t)type->largest ? type->overflow : (uint32_t)code);
+}
+
+double kw_dtype_load(kw_dtype dtype, const void *tensor, int64_t index) {
+    switch (dtype) {
+    case KW_FP32:
+        return (double)((const float *)tensor)[index];
+    case KW_BF16:
+        return decode(&bf16, ((const uint16_t *)tensor)[index]);
+    case KW_FP16:
+        return decode(&fp16, ((const uint16_t *)tensor)[index]);
+    case KW_FP8:
+        return decode(&fp8, ((const uint8_t *)tensor)[index]);
+    case KW_BF8:
+        return decode(&bf8, ((const uint8_t *)tensor)[index]);
+    case KW_INT8:
+        return ((const int8_t *)tensor)[index];
+    case KW_INT32:
+        return ((const int32_t *)tensor)[index];
+    case KW_DTYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* Nearest even, saturating; NaN gives 0. */
+static int32_t whole(double value, double low, double high) {
+    return isnan(value) ? 0 : (int32_t)fmin(fmax(rint(value), low), high);
+}
+
+void kw_dtype_store(kw_dtype dtype, void *tensor, int64_t index, double value) {
+    switch (dtype) {
+    case KW_FP32:
+        ((float *)tensor)[index] = (float)value;
+        break;
+    case KW_BF16:
+        ((uint16_t *)tensor)[index] = (uint16_t)encode(&bf16, value);
+        break;
+    case KW_FP16:
+        ((uint16_t *)tensor)[index] = (uint16_t)encode(&fp16, value);
+        break;
+    case KW_FP8:
+        ((uint8_t *)tensor)[index] = (uint8_t)encode(&fp8, value);
+        break;
+    case KW_BF8:
+        ((uint8_t *)tensor)[index] = (uint8_t)encode(&bf8, value);
+        break;
+    case KW_INT8:
+        ((int8_t *)tensor)[index] = (int8_t)whole(value, INT8_MIN, INT8_MAX);
+        break;
+    case KW_INT32:
+        ((int32_t *)tensor)[index] = whole(value, INT32_MIN, INT32_MAX);
+        break;
+    case KW_DTYPE_COUNT:
+        break;
+    }
+}

@@ -1,0 +1,251 @@
+/* parse.c: one line of text -> problem. Words come in any order, so there are two passes over the text: the first finds the
+ * operation, the type and the layout, the second the sizes, whose letters depend on the operation. Nothing is copied and each pass stops at
+ * the first fault, so a line of any length costs at most two readings. docs/problem-text.md is the grammar. */
+#include "problem/dims.h"
+
+#include <string.h>
+
+/* What the text says of one dimension. */
+typedef struct given {
+    kw_word word; /* size 0: nothing */
+    int count, back_count;
+    int64_t value[3], back[3];
+} given;
+
+#define KW_OPS_TEXT "gemm, conv_fwd, conv_bwd_data, conv_bwd_weight"
+#define KW_DTYPES_TEXT "fp32, bf16, fp16, fp8, bf8, int8"
+
+static kw_status fail_twice(const char *what, kw_word word, kw_error *err) {
+    return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names %s a second time; keep one", KW_WORD(word), what);
+}
+
+/* Positions of the word in the lists of names; the count of a list when it is not there. */
+static kw_op find_op(kw_word word) {
+    kw_op op = 0;
+    while (op < KW_OP_COUNT && !kw_word_is(word, kw_op_name(op))) {
+        op++;
+    }
+    return op;
+}
+
+static kw_dtype find_dtype(kw_word word) {
+    kw_dtype dtype = 0;
+    while (dtype < KW_DTYPE_COUNT && !kw_word_is(word, kw_dtype_name(dtype))) {
+        dtype++;
+    }
+    return dtype;
+}
+
+static kw_layout find_layout(kw_word word, int32_t *ndim) {
+    for (kw_layout layout = 0; layout < KW_LAYOUT_COUNT; layout++) {
+        for (int32_t n = 0; n <= 3; n++) {
+            const char *name = kw_layout_name(layout, n);
+            if (name && kw_word_is(word, name)) {
+                *ndim = n;
+                return layout;
+            }
+        }
+    }
+    return KW_LAYOUT_COUNT;
+}
+
+/* Takes the word when it is an operation, a type or a layout. */
+static kw_status take_name(kw_problem *problem, kw_word word, bool *taken, kw_error *err) {
+    *taken = true;
+    kw_op op = find_op(word);
+    if (op < KW_OP_COUNT) {
+        if (problem->op < KW_OP_COUNT) {
+            return fail_twice("the operation", word, err);
+        }
+        problem->op = op;
+        return KW_OK;
+    }
+    kw_dtype dtype = find_dtype(word);
+    if (dtype < KW_DTYPE_COUNT) {
+        if (problem->dtype < KW_DTYPE_COUNT) {
+            return fail_twice("the dtype", word, err);
+        }
+        problem->dtype = dtype;
+        return KW_OK;
+    }
+    int32_t ndim = 0;
+    kw_layout layout = find_layout(word, &ndim);
+    if (layout < KW_LAYOUT_COUNT) {
+        if (problem->layout < KW_LAYOUT_COUNT) {
+            return fail_twice("the layout", word, err);
+        }
+        problem->layout = layout;
+        problem->ndim = ndim;
+        return KW_OK;
+    }
+    *taken = false;
+    return KW_OK;
+}
+
+static kw_status read_names(kw_problem *problem, kw_scan scan, kw_error *err) {
+    memset(problem, 0, sizeof *problem); /* the bytes of equal problems are equal, unused ones of the union included */
+    problem->op = KW_OP_COUNT;
+    problem->dtype = KW_DTYPE_COUNT;
+    problem->layout = KW_LAYOUT_COUNT;
+    kw_word text = {scan.at, (size_t)(scan.end - scan.at)}, word;
+    while (kw_scan_word(&scan, &word)) {
+        bool taken;
+        kw_status status = take_name(problem, word, &taken, err);
+        if (status) {
+            return status;
+        }
+    }
+    if (problem->op == KW_OP_COUNT) {
+        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no operation; add one of " KW_OPS_TEXT, KW_WORD(text));
+    }
+    if (problem->dtype == KW_DTYPE_COUNT) {
+        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no dtype; add one of " KW_DTYPES_TEXT, KW_WORD(text));
+    }
+    if (problem->layout < KW_LAYOUT_COUNT && kw_layout_is_gemm(problem->layout) != (problem->op == KW_GEMM)) {
+        return kw_fail(err, KW_MALFORMED, "problem: layout %s does not belong to %s; use %s",
+                       kw_layout_name(problem->layout, problem->ndim), kw_op_name(problem->op),
+                       problem->op == KW_GEMM ? "rcr, rrr, crr or ccr" : "nwgc, nhwgc, ndhwgc, ngcw, ngchw or ngcdhw");
+    }
+    return KW_OK;
+}
+
+/* Up to three numbers with 'x' between; 0 when the text is no such list. */
+static int scan_list(kw_scan *scan, int64_t low, int64_t values[3]) {
+    int count = 0;
+    do {
+        if (count == 3 || !kw_scan_int(scan, low, INT64_MAX, &values[count])) {
+            return 0;
+        }
+        count++;
+    } while (kw_scan_char(scan, 'x'));
+    return count;
+}
+
+static kw_status fail_size(const kw_dim *dim, kw_word word, kw_error *err) {
+    return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" is no size: %c (%s) takes %s of at least %d and at most 19 digits, e.g. %c%s%s",
+                   KW_WORD(word), dim->letter, dim->meaning,
+                   dim->spatial ? "one to three whole numbers with x between, each" : "one whole number", (int)dim->low, dim->letter,
+                   dim->sample, dim->back ? ", or p1x1:2x2 when the far edge differs" : "");
+}
+
+static kw_status read_size(const kw_dim *dim, kw_word word, given *size, kw_error *err) {
+    if (size->word.size) {
+        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" gives %c a second time, after \"%.*s\"; keep one", KW_WORD(word), dim->letter,
+                       KW_WORD(size->word));
+    }
+    kw_scan scan = {word.at + 1, word.at + word.size};
+    size->word = word;
+    size->count = scan_list(&scan, dim->low, size->value);
+    if (!size->count || (size->count > 1 && !dim->spatial)) {
+        return fail_size(dim, word, err);
+    }
+    if (dim->back && kw_scan_char(&scan, ':')) {
+        size->back_count = scan_list(&scan, INT64_MIN, size->back);
+        if (!size->back_count) {
+            return fail_size(dim, word, err);
+        }
+    }
+    return scan.at == scan.end ? KW_OK : fail_size(dim, word, err);
+}
+
+static kw_status read_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DIMS_MAX], kw_error *err) {
+    const kw_dim *dims = kw_dims(problem->op);
+    kw_word word;
+    while (kw_scan_word(&scan, &word)) {
+        int32_t ndim;
+        if (find_op(word) < KW_OP_COUNT || find_dtype(word) < KW_DTYPE_COUNT || find_layout(word, &ndim) < KW_LAYOUT_COUNT) {
+            continue;
+        }
+        const kw_dim *dim = dims;
+        while (dim->letter && dim->letter != *word.at) {
+            dim++;
+        }
+        if (!dim->letter) {
+            return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known; sizes of %s are %s, dtypes " KW_DTYPES_TEXT,
+                           KW_WORD(word), kw_op_name(problem->op), problem->op == KW_GEMM ? "b m n k" : "n g c k i f s p d");
+        }
+        kw_status status = read_size(dim, word, &sizes[dim - dims], err);
+        if (status) {
+            return status;
+        }
+    }
+    return KW_OK;
+}
+
+/* Puts a list of count values on the last ndim of three axes; a single value holds for all of them. */
+static void spread(int64_t axes[3], const int64_t *values, int count, int ndim, int64_t unused) {
+    for (int axis = 0; axis < 3; axis++) {
+        int i = axis - (3 - ndim);
+        axes[axis] = i < 0 ? unused : values[count == 1 ? 0 : i];
+    }
+}
+
+static kw_status fail_extents(const kw_problem *problem, const given *size, int count, kw_error *err) {
+    return kw_fail(err, KW_MALFORMED,
+                   "problem: \"%.*s\" has %d extents, but there are %d spatial axes (%s); give one for each, or one for all",
+                   KW_WORD(size->word), count, (int)problem->ndim, kw_layout_name(problem->layout, problem->ndim));
+}
+
+static kw_status place(kw_problem *problem, const kw_dim *dim, given *size, kw_error *err) {
+    if (!size->count) {
+        if (dim->fallback == KW_DIM_NEEDED) {
+            return kw_fail(err, KW_MALFORMED, "problem: %c (%s) is missing; add e.g. %c%s", dim->letter, dim->meaning, dim->letter,
+                           dim->sample);
+        }
+        size->value[0] = dim->fallback;
+        size->count = 1;
+    }
+    if (!dim->spatial) {
+        *kw_dim_field(problem, dim->offset) = size->value[0];
+        return KW_OK;
+    }
+    if (size->count > 1 && size->count != problem->ndim) {
+        return fail_extents(problem, size, size->count, err);
+    }
+    if (size->back_count > 1 && size->back_count != problem->ndim) {
+        return fail_extents(problem, size, size->back_count, err);
+    }
+    spread(kw_dim_field(problem, dim->offset), size->value, size->count, problem->ndim, dim->low);
+    if (dim->back) {
+        spread(kw_dim_field(problem, dim->back), size->back_count ? size->back : size->value,
+               size->back_count ? size->back_count : size->count, problem->ndim, dim->low);
+    }
+    return KW_OK;
+}
+
+kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err) {
+    kw_scan scan = kw_scan_string(text);
+    kw_problem result;
+    given sizes[KW_DIMS_MAX] = {0};
+    kw_status status = read_names(&result, scan, err);
+    if (!status) {
+        status = read_sizes(&result, scan, sizes, err);
+    }
+    if (status) {
+        return status;
+    }
+    if (result.layout == KW_LAYOUT_COUNT) {
+        result.layout = result.op == KW_GEMM ? KW_RCR : KW_CHANNELS_LAST;
+        for (int i = 0; i < KW_DIMS_MAX && result.op != KW_GEMM; i++) {
+            int longer = sizes[i].count > sizes[i].back_count ? sizes[i].count : sizes[i].back_count;
+            if (kw_dims(result.op)[i].spatial && longer > result.ndim) {
+                result.ndim = longer;
+            }
+        }
+        if (result.op != KW_GEMM && result.ndim == 0) {
+            result.ndim = 1; /* no extents at all: the missing input is reported below */
+        }
+    }
+    const kw_dim *dims = kw_dims(result.op);
+    for (int i = 0; dims[i].letter; i++) {
+        status = place(&result, &dims[i], &sizes[i], err);
+        if (status) {
+            return status;
+        }
+    }
+    status = kw_problem_check(&result, err);
+    if (!status) {
+        *problem = result;
+    }
+    return status;
+}

@@ -1,0 +1,31 @@
+/* print.c: the canonical text of a problem. It names every value, so equal problems and only those have equal text; persistent keys
+ * stand on that. */
+#include "problem/dims.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void print_list(kw_line *line, const int64_t *values, int count) {
+    for (int i = 0; i < count; i++) {
+        kw_line_addf(line, "%s%" PRId64, i ? "x" : "", values[i]);
+    }
+}
+
+size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) {
+    kw_line line = {text, capacity, 0};
+    int ndim = problem->op == KW_GEMM ? 0 : problem->ndim < 1 ? 1 : problem->ndim > 3 ? 3 : problem->ndim;
+    const char *layout = kw_layout_name(problem->layout, ndim);
+    kw_line_addf(&line, "%s %s %s", kw_op_name(problem->op), kw_dtype_name(problem->dtype), layout ? layout : "unknown");
+    for (const kw_dim *dim = kw_dims(problem->op); dim->letter; dim++) {
+        int first = dim->spatial ? 3 - ndim : 0, count = dim->spatial ? ndim : 1;
+        const int64_t *values = kw_dim_value(problem, dim->offset) + first;
+        kw_line_addf(&line, " %c", dim->letter);
+        print_list(&line, values, count);
+        const int64_t *back = dim->back ? kw_dim_value(problem, dim->back) + first : values;
+        if (memcmp(back, values, (size_t)count * sizeof *back) != 0) {
+            kw_line_addf(&line, ":");
+            print_list(&line, back, count);
+        }
+    }
+    return line.size;
+}
