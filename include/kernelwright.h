@@ -235,6 +235,9 @@ typedef struct kw_build_report {
 /* Compiles in parallel what is not in the cache yet. A kernel that does not compile is counted, not an error. */
 KW_API kw_status kw_registry_build(kw_registry *registry, const kw_build_options *options, kw_build_report *report, kw_error *err);
 
+/* What a family is, in several lines: summary, operations, types, and each axis with its values and meaning. family NULL: one line
+ * for each family. The caller frees *text with kw_free. */
+KW_API kw_status kw_family_describe(char **text, const char *family, kw_error *err);
 /* The generated source of a config, complete in itself. The caller frees *source with kw_free. */
 KW_API kw_status kw_config_source(char **source, const char *config, kw_error *err);
 KW_API void kw_free(void *memory);

@@ -1,0 +1,35 @@
+/* cache.c: the verb cache. */
+#include "cli.h"
+
+#include <stdio.h>
+
+int verb_cache(const cli_args *args) {
+    kw_error err = {0};
+    kw_context *context = NULL;
+    kw_places places = {0};
+    int64_t removed = 0;
+    int code = cli_context(&context, args);
+    if (!code && args->value[OPT_CLEAR] && kw_cache_clear(context, &removed, &err)) {
+        code = cli_fail(&err);
+    }
+    if (!code && kw_context_places(&places, context, &err)) {
+        code = cli_fail(&err);
+    }
+    if (!code && args->value[OPT_JSON]) {
+        printf("{\"cache\": ");
+        cli_json_string(places.cache);
+        printf(", \"kernels\": %lld, \"bytes\": %lld, \"removed\": %lld}\n", (long long)places.cache_entries, (long long)places.cache_bytes,
+               (long long)removed);
+    } else if (!code) {
+        if (args->value[OPT_CLEAR]) {
+            printf("removed %lld kernels\n", (long long)removed);
+        }
+        if (*places.cache_note) {
+            printf("no cache: %s\n", places.cache_note);
+        } else {
+            printf("%s: %lld kernels, %.1f MB\n", places.cache, (long long)places.cache_entries, (double)places.cache_bytes / 1e6);
+        }
+    }
+    kw_context_close(&context);
+    return code;
+}

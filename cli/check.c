@@ -1,0 +1,109 @@
+/* check.c: the verb check: verify kernels on problems; every failing line ends with the command that reproduces it. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct check_sum {
+    size_t good, unfit, mistrusted, failed;
+    bool json, quiet;
+    uint64_t seed;
+} check_sum;
+
+static void show_record(const check_sum *sum, const kw_record *record, const char *problem) {
+    if (sum->json) {
+        printf("{\"outcome\": \"%s\", \"problem\": ", kw_outcome_name(record->outcome));
+        cli_json_string(problem);
+        printf(", \"config\": ");
+        cli_json_string(record->config);
+        printf(", \"detail\": ");
+        cli_json_string(record->detail);
+        printf("}\n");
+    } else if (record->outcome != KW_GOOD) {
+        char config[KW_CONFIG_TEXT_MAX + 16], quoted[KW_PROBLEM_TEXT_MAX + 16];
+        cli_quote(config, sizeof config, record->config);
+        cli_quote(quoted, sizeof quoted, problem);
+        printf("%s: %s\n  kwright check --config %s %s", kw_outcome_name(record->outcome), record->detail, config, quoted);
+        if (sum->seed) {
+            printf(" --seed %llu", (unsigned long long)sum->seed);
+        }
+        printf("\n");
+    }
+}
+
+static int check_one(check_sum *sum, kw_registry *registry, size_t index, const kw_problem *problem) {
+    kw_error err = {0};
+    kw_record record = {0};
+    char text[KW_PROBLEM_TEXT_MAX];
+    if (kw_registry_fits(registry, index, problem, &err)) {
+        sum->unfit++;
+        return CLI_DONE;
+    }
+    kw_measure_options options = {.seed = sum->seed};
+    if (kw_measure(&record, registry, index, problem, &options, &err)) {
+        return cli_fail(&err);
+    }
+    if (record.outcome == KW_GOOD) {
+        sum->good++;
+    } else if (record.outcome == KW_MISTRUSTED) {
+        sum->mistrusted++;
+    } else {
+        sum->failed++;
+    }
+    kw_problem_print(text, sizeof text, problem);
+    show_record(sum, &record, text);
+    return CLI_DONE;
+}
+
+static int check_problem(check_sum *sum, kw_registry *registry, const cli_problem *item, const cli_args *args, int64_t jobs) {
+    kw_error err = {0};
+    cli_progress progress;
+    kw_build_report report;
+    cli_progress_start(&progress, args, NULL);
+    kw_build_options build = {.problem = &item->problem, .jobs = (int32_t)jobs, .progress = cli_progress_show, .user = &progress};
+    kw_status status = kw_registry_build(registry, &build, &report, &err);
+    int code = status ? cli_fail(&err) : CLI_DONE;
+    kw_progress now = {.total = kw_registry_count(registry), .what = "check", .current = ""};
+    for (size_t i = 0; !code && i < now.total; i++) {
+        code = check_one(sum, registry, i, &item->problem);
+        now.done = i + 1;
+        now.failed = sum->failed;
+        cli_progress_show(&progress, &now);
+    }
+    cli_progress_end(&progress);
+    return code;
+}
+
+int verb_check(const cli_args *args) {
+    kw_context *context = NULL;
+    kw_registry *registry = NULL;
+    cli_problem_list list = {0};
+    check_sum sum = {.json = args->value[OPT_JSON] != NULL};
+    int64_t jobs, seed;
+    if (!cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs) || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
+        return CLI_USAGE;
+    }
+    sum.seed = (uint64_t)seed;
+    int code = cli_problems(&list, args);
+    if (!code && !list.count) {
+        code = cli_usage("check needs a problem or --problems; for example: kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8 f3 p1'");
+    }
+    code = code ? code : cli_context(&context, args);
+    code = code ? code : cli_registry(&registry, context, args);
+    for (size_t i = 0; !code && i < list.count; i++) {
+        code = check_problem(&sum, registry, &list.items[i], args, jobs);
+    }
+    if (!code) {
+        fprintf(sum.json ? stderr : stdout, "%zu verified, %zu failed, %zu mistrusted; %zu pairs do not fit\n", sum.good, sum.failed,
+                sum.mistrusted, sum.unfit);
+        code = sum.failed ? CLI_FAILED : CLI_DONE;
+        if (!code && !sum.good && !sum.mistrusted) {
+            code = CLI_FAILED;
+            fprintf(stderr, "kwright: no kernel of the set serves these problems; `kwright explain PROBLEM` names the rules\n");
+        }
+    }
+    cli_problems_free(&list);
+    kw_registry_destroy(&registry);
+    kw_context_close(&context);
+    return code;
+}

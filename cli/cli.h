@@ -1,0 +1,156 @@
+/* cli.h: what the verbs share. The command line stands on kernelwright.h and kernelwright_tune.h and on nothing of src/.
+ *
+ * Standard output holds the answer and nothing else; progress and remarks go to standard error. Every function that returns int gives
+ * an exit code: 0 done, 1 the work failed, 2 the request was wrong, 3 the environment was wrong. */
+#ifndef KW_CLI_H
+#define KW_CLI_H
+
+#include <kernelwright.h>
+#include <kernelwright_tune.h>
+
+#include <stdint.h>
+
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
+
+/* One list for the parser, help, completion and the man page: id, name, value (NULL for a flag), meaning. */
+#define CLI_OPTIONS(X)                                                                                                                     \
+    X(ARCH, "arch", "NAME", "an architecture of rules/arch instead of this machine's")                                                     \
+    X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
+    X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
+    X(CHECK, "check", NULL, "verify the kernel against the reference first")                                                               \
+    X(CONFIG, "config", "CONFIG", "only this kernel")                                                                                      \
+    X(CLEAR, "clear", NULL, "delete every cached kernel")                                                                                  \
+    X(DEVICE, "device", "NAME", "the device (cpu)")                                                                                        \
+    X(DIR, "dir", "OP", "conv_fwd, conv_bwd_data, conv_bwd_weight or all, for problems that leave it open")                                \
+    X(DTYPE, "dtype", "TYPE", "fp32 bf16 fp16 fp8 bf8 int8, for problems that leave it open")                                              \
+    X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
+    X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
+    X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
+    X(FROZEN, "frozen", NULL, "measure and compile nothing; a miss is an error")                                                           \
+    X(JOBS, "jobs", "N", "compilers at a time (one a core)")                                                                               \
+    X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
+    X(KERNELS, "kernels", "FILE", "take the kernels from a catalog file (or .json) instead of a rule set")                                 \
+    X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
+    X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
+    X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
+    X(PACKED, "packed", NULL, "time with weights packed beforehand, as in inference")                                                      \
+    X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
+    X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
+    X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \
+    X(RULES, "rules", "DIR", "take the rules from a folder instead of those compiled in")                                                  \
+    X(SEED, "seed", "N", "of the random data")                                                                                             \
+    X(SET, "set", "NAME", "a rule set: tiny, tests, default or full")                                                                      \
+    X(SHORTLIST, "shortlist", "K", "measure the estimate's best K (8)")                                                                    \
+    X(SOURCE, "source", NULL, "print the generated source")                                                                                \
+    X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
+    X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
+    X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
+    X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")
+
+typedef enum cli_option_id {
+#define CLI_ID(id, name, value, meaning) OPT_##id,
+    CLI_OPTIONS(CLI_ID)
+#undef CLI_ID
+        OPT_COUNT
+} cli_option_id;
+
+#define OPT(id) ((uint64_t)1 << OPT_##id)
+
+typedef struct cli_option {
+    const char *name, *value, *meaning;
+} cli_option;
+
+extern const cli_option cli_options[OPT_COUNT];
+
+/* What a verb got. value[i] is NULL when option i was not given, "" for a flag that was. */
+typedef struct cli_args {
+    const char *value[OPT_COUNT];
+    const char *const *operands;
+    int operand_count;
+} cli_args;
+
+typedef struct cli_verb {
+    const char *name, *operands, *summary;
+    const char *example, *more; /* example: one line; more: what the help says besides, may be NULL */
+    uint64_t options;
+    int least, most; /* operands; most -1: any number */
+    int (*run)(const cli_args *args);
+} cli_verb;
+
+/* One entry a verb, one file a verb. Ended by a NULL name. */
+extern const cli_verb cli_verbs[];
+
+int verb_build(const cli_args *args);
+int verb_cache(const cli_args *args);
+int verb_check(const cli_args *args);
+int verb_completion(const cli_args *args);
+int verb_count(const cli_args *args);
+int verb_doctor(const cli_args *args);
+int verb_explain(const cli_args *args);
+int verb_help(const cli_args *args);
+int verb_list(const cli_args *args);
+int verb_problems(const cli_args *args);
+int verb_run(const cli_args *args);
+int verb_show(const cli_args *args);
+int verb_tune(const cli_args *args);
+int verb_version(const cli_args *args);
+int verb_wisdom(const cli_args *args);
+
+/* --- options.c --- */
+
+/* Reads the words behind the verb. operands must have room for count pointers. */
+int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, const char **operands);
+/* The name nearest to a mistyped one, or NULL when none is near. */
+const char *cli_nearest(const char *wrong, const char *(*name_at)(int index));
+/* An option's whole number in low..high; fallback when it was not given. false after printing the error. */
+bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t high, int64_t fallback, int64_t *value);
+
+/* --- session.c: opening what the options ask for --- */
+
+int cli_context(kw_context **context, const cli_args *args);
+/* The kernels that --kernels, --set, --arch and --filter name; the default registry's when none of them is given. */
+int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args);
+/* --set, --arch, --filter, --rules as a struct. */
+kw_space_options cli_space(const cli_args *args);
+int cli_plan_options(kw_plan_options *options, const cli_args *args);
+
+/* Problems of the command line: the operands (each a problem line, or - for lines of standard input) or --problems; --dir and --dtype
+ * fill what is open. "--dir all" gives a convolution in each direction. */
+typedef struct cli_problem {
+    char *name;
+    kw_problem problem;
+} cli_problem;
+typedef struct cli_problem_list {
+    cli_problem *items;
+    size_t count, capacity;
+} cli_problem_list;
+int cli_problems(cli_problem_list *list, const cli_args *args);
+void cli_problems_free(cli_problem_list *list);
+
+/* --- output.c --- */
+
+/* "kwright: TEXT" on standard error; the exit code that the status deserves. */
+int cli_fail(const kw_error *err);
+int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A JSON string with its quotes. */
+void cli_json_string(const char *text);
+/* "8.41 ms" */
+const char *cli_time(char text[32], double ns);
+/* Words of a shell that stand for text, quoted where needed, for lines to be pasted. */
+void cli_quote(char *text, size_t capacity, const char *word);
+double cli_gflops(const kw_problem *problem, double ns);
+
+typedef struct cli_progress {
+    const cli_args *args;
+    const kw_problem *problem; /* for GFLOP/s of the best; may be NULL */
+    int64_t start_ns, shown_ns;
+    bool drawn;
+} cli_progress;
+void cli_progress_start(cli_progress *progress, const cli_args *args, const kw_problem *problem);
+/* The callback for kw_build_options and kw_plan_options; user is the cli_progress. */
+void cli_progress_show(void *user, const kw_progress *now);
+/* Clears the bar. */
+void cli_progress_end(cli_progress *progress);
+int64_t cli_now_ns(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* doctor.c: the verb doctor: what is here, where things lie, and what will happen. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "yours, writable", or what is wrong with a folder. */
+static const char *folder_state(const char *path) {
+    struct stat info;
+    if (!*path) {
+        return "none";
+    }
+    if (stat(path, &info)) {
+        return "not there yet; made when needed";
+    }
+    if (info.st_uid != geteuid()) {
+        return "belongs to another user: not used";
+    }
+    return access(path, W_OK) ? "not writable" : "yours, writable";
+}
+
+static void show_compilers(kw_context *context, bool json) {
+    static const char *const names[] = {"gcc", "clang", "cc"};
+    const char *used = kw_context_compiler(context);
+    printf(json ? "\"compiler\": \"%s\", \"compilers\": [" : "compilers  ", used);
+    int shown = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        kw_context *other = NULL;
+        kw_context_options options = {.compiler = names[i], .cache_dir = "", .wisdom_file = ""};
+        if (kw_context_open(&other, "cpu", &options, NULL)) {
+            continue;
+        }
+        const char *found = kw_context_compiler(other);
+        if (*found) {
+            printf(json ? "%s\"%s: %s\"" : "%s%s: %s", shown++ ? (json ? ", " : " · ") : "", names[i], found);
+        }
+        kw_context_close(&other);
+    }
+    if (json) {
+        printf("], ");
+    } else {
+        printf("%s\n", shown ? "" : "none");
+        printf("           %s%s\n",
+               *used ? "new kernels are compiled with " : "without a compiler: cached kernels, else the generic ones that are compiled in",
+               used);
+    }
+}
+
+static void show_place(const char *what, const char *path, const char *more, bool json) {
+    if (json) {
+        printf("\"%s\": ", what);
+        cli_json_string(path);
+        printf(", ");
+    } else {
+        printf("%-10s %s (%s%s%s)\n", what, *path ? path : "-", folder_state(path), *more ? "; " : "", more);
+    }
+}
+
+int verb_doctor(const cli_args *args) {
+    kw_error err = {0};
+    kw_context *context = NULL;
+    kw_places places = {0};
+    bool json = args->value[OPT_JSON] != NULL;
+    int code = cli_context(&context, args);
+    if (code) {
+        return code;
+    }
+    if (kw_context_places(&places, context, &err)) {
+        code = cli_fail(&err);
+    } else {
+        double fp32 = kw_context_peak(context, KW_FP32) / 1e9, bf16 = kw_context_peak(context, KW_BF16) / 1e9;
+        char kernels[96];
+        snprintf(kernels, sizeof kernels, "%lld kernels, %.1f MB", (long long)places.cache_entries, (double)places.cache_bytes / 1e6);
+        if (json) {
+            printf("{\"version\": \"%s\", \"target\": ", kw_version());
+            cli_json_string(kw_context_target(context));
+            printf(", \"fp32_gflops\": %.1f, \"bf16_gflops\": %.1f, ", fp32, bf16);
+        } else {
+            printf("kwright    %s\ncpu        %s\n", kw_version(), kw_context_target(context));
+            printf("           %.0f GFLOP/s fp32, %.0f GFLOP/s bf16 with these threads, measured just now\n", fp32, bf16);
+        }
+        show_compilers(context, json);
+        show_place("cache", places.cache, *places.cache_note ? places.cache_note : kernels, json);
+        show_place("data", places.data, "", json);
+        show_place("wisdom", places.wisdom, "", json);
+        show_place("system", places.system_wisdom, "read only", json);
+        if (json) {
+            printf("\"cache_kernels\": %lld}\n", (long long)places.cache_entries);
+        }
+    }
+    kw_context_close(&context);
+    return code;
+}

@@ -1,0 +1,96 @@
+/* help.c: help, manual page and bash completion, all from the two tables. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void list_verbs(void) {
+    printf("kwright %s: the fastest checked kernel for a GEMM or a grouped convolution on this machine\n\n", kw_version());
+    printf("  kwright tune 'conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1'\n\n");
+    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+        printf("  %-11s %s\n", verb->name, verb->summary);
+    }
+    printf("\n`kwright help VERB` shows a verb's options. Exit codes: 0 done, 1 the work failed, 2 the request was wrong,\n"
+           "3 the environment was wrong, 130 interrupted.\n");
+}
+
+static void show_verb(const cli_verb *verb) {
+    printf("  %s\n\n%s %s%s%s: %s.\n", verb->example, "kwright", verb->name, *verb->operands ? " " : "", verb->operands, verb->summary);
+    if (verb->more) {
+        printf("%s\n", verb->more);
+    }
+    printf("\n");
+    for (int i = 0; i < OPT_COUNT; i++) {
+        if (verb->options >> i & 1) {
+            char usage[64];
+            snprintf(usage, sizeof usage, "--%s %s", cli_options[i].name, cli_options[i].value ? cli_options[i].value : "");
+            printf("  %-24s %s\n", usage, cli_options[i].meaning);
+        }
+    }
+}
+
+static void print_manual(void) {
+    printf(".TH KWRIGHT 1 \"\" \"kwright %s\" \"User Commands\"\n", kw_version());
+    printf(".SH NAME\nkwright \\- find, build, check and run the fastest kernel for a GEMM or a grouped convolution\n");
+    printf(".SH SYNOPSIS\n.B kwright\n.I VERB\n[\\fIoptions\\fR] [\\fIoperands\\fR]\n.SH VERBS\n");
+    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+        printf(".TP\n.B %s %s\n%s.\n", verb->name, verb->operands, verb->summary);
+        if (verb->more) {
+            printf("%s\n", verb->more);
+        }
+        printf(".br\nExample: %s\n", verb->example);
+    }
+    printf(".SH OPTIONS\n");
+    for (int i = 0; i < OPT_COUNT; i++) {
+        printf(".TP\n.B \\-\\-%s %s\n%s.\nVerbs:", cli_options[i].name, cli_options[i].value ? cli_options[i].value : "",
+               cli_options[i].meaning);
+        for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+            if (verb->options >> i & 1) {
+                printf(" %s", verb->name);
+            }
+        }
+        printf(".\n");
+    }
+    printf(".SH EXIT STATUS\n0 done; 1 the work failed; 2 the request was wrong; 3 the environment was wrong; 130 interrupted.\n");
+    printf(
+        ".SH ENVIRONMENT\nKW_CACHE_DIR, KW_DATA_DIR, KW_WISDOM, KW_CC, KW_MODE, KW_THREADS, KW_RULES, KW_LOG: see the public headers.\n");
+}
+
+int verb_help(const cli_args *args) {
+    if (args->value[OPT_MAN]) {
+        print_manual();
+        return CLI_DONE;
+    }
+    if (!args->operand_count) {
+        list_verbs();
+        return CLI_DONE;
+    }
+    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+        if (!strcmp(verb->name, args->operands[0])) {
+            show_verb(verb);
+            return CLI_DONE;
+        }
+    }
+    return cli_usage("verb %.60s is not known; `kwright help` lists the verbs", args->operands[0]);
+}
+
+int verb_completion(const cli_args *args) {
+    (void)args;
+    printf("# bash completion for kwright; made by `kwright completion`\n_kwright() {\n    local word=${COMP_WORDS[COMP_CWORD]}\n"
+           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
+    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+        printf("%s ", verb->name);
+    }
+    printf("\" -- \"$word\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n");
+    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+        printf("    %s) COMPREPLY=($(compgen -f -W \"", verb->name);
+        for (int i = 0; i < OPT_COUNT; i++) {
+            if (verb->options >> i & 1) {
+                printf("--%s ", cli_options[i].name);
+            }
+        }
+        printf("\" -- \"$word\")) ;;\n");
+    }
+    printf("    esac\n}\ncomplete -o filenames -F _kwright kwright\n");
+    return CLI_DONE;
+}

@@ -1,0 +1,110 @@
+/* main.c: kwright, written on the two public headers only. Finds the verb, reads its options, runs it. */
+#include "cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMON (OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(WISDOM) | OPT(QUIET))
+#define SPACE (OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(RULES) | OPT(KERNELS) | OPT(CONFIG))
+#define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT))
+#define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE))
+
+const cli_verb cli_verbs[] = {
+    {"build", "", "compile kernels into the cache", "kwright build --set tiny", NULL, COMMON | SPACE | PROBLEM | OPT(JOBS) | OPT(JSON), 0,
+     -1, verb_build},
+    {"cache", "", "show or clear the kernel cache", "kwright cache --clear", NULL, COMMON | OPT(CLEAR) | OPT(JSON), 0, 0, verb_cache},
+    {"check", "[PROBLEM ...]", "verify kernels against the reference", "kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8 f3 p1'",
+     "Every kernel of the set that serves the problem is run on small integers (exact) and on real data (within a bound).",
+     COMMON | SPACE | PROBLEM | OPT(JOBS) | OPT(JSON) | OPT(SEED), 0, -1, verb_check},
+    {"completion", "", "print the completion script for bash", "source <(kwright completion)", NULL, 0, 0, 0, verb_completion},
+    {"count", "", "count the kernels that the rules declare", "kwright count --set full --arch x86-64-v3",
+     "The last line is the number; the lines before it count by family, operation and type.", SPACE | OPT(JSON) | OPT(QUIET), 0, 0,
+     verb_count},
+    {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, COMMON | OPT(JSON), 0, 0, verb_doctor},
+    {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56 f3 p1'",
+     "Answers from wisdom, else from the estimate; it measures nothing unless --mode says so.", COMMON | SPACE | PROBLEM | PLAN, 0, -1,
+     verb_explain},
+    {"help", "[VERB]", "show this list, or a verb's options", "kwright help tune", NULL, OPT(MAN), 0, 1, verb_help},
+    {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",
+     "One config a line, a catalog that --kernels reads back; with --json a registry that --kernels FILE.json reads back.",
+     SPACE | OPT(JSON) | OPT(LIMIT) | OPT(QUIET), 0, 0, verb_list},
+    {"problems", "[PROBLEM ...]", "list problem sets, or show problems with their sizes",
+     "kwright problems --problems resnet50 --dtype bf16", "Reads our own lines, lines of MIOpenDriver and benchdnn, and CSV files.",
+     PROBLEM | OPT(JSON) | OPT(QUIET), 0, -1, verb_problems},
+    {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
+     COMMON | SPACE | PROBLEM | PLAN | OPT(CHECK) | OPT(SEED) | OPT(PACKED) | OPT(JSON), 0, -1, verb_run},
+    {"show", "[FAMILY|CONFIG]", "explain a family or a config, print its source",
+     "kwright show --source \"$(kwright list --set tiny --limit 1)\"", NULL,
+     OPT(SOURCE) | OPT(WHY_NOT) | OPT(RULES) | OPT(DEVICE) | OPT(THREADS) | OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(QUIET), 0, 1,
+     verb_show},
+    {"tune", "[PROBLEM ...]", "measure kernels and remember the winner", "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56 f3 p1'",
+     "For one problem the ranking; for a list (--problems) one line a problem. Winners go to wisdom.",
+     COMMON | SPACE | PROBLEM | PLAN | OPT(EXHAUSTIVE) | OPT(JOBS) | OPT(JSON), 0, -1, verb_tune},
+    {"version", "", "print the version", "kwright version", NULL, 0, 0, 0, verb_version},
+    {"wisdom", "[FILE]", "list what was learned by measuring, and what is stale", "kwright wisdom",
+     "An entry is stale when today's rules refuse it; it is then not used.", COMMON | OPT(FORGET) | OPT(JSON) | OPT(LIMIT), 0, 1,
+     verb_wisdom},
+    {0},
+};
+
+static const char *verb_name(int index) {
+    return cli_verbs[index].name;
+}
+
+static const cli_verb *find_verb(const char *name) {
+    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+        if (!strcmp(verb->name, name)) {
+            return verb;
+        }
+    }
+    return NULL;
+}
+
+int verb_version(const cli_args *args) {
+    (void)args;
+    printf("kwright %s\n", kw_version());
+    return CLI_DONE;
+}
+
+/* Ctrl-C: wisdom and cache are written whole or not at all, so leaving at once loses nothing but the measurement under way. */
+static void leave(int signal_number) {
+    (void)signal_number;
+    _Exit(130);
+}
+
+int main(int count, char **words) {
+    signal(SIGINT, leave);
+    signal(SIGTERM, leave);
+    if (count < 2 || !strcmp(words[1], "--help") || !strcmp(words[1], "-h")) {
+        cli_args none = {0};
+        int code = verb_help(&none);
+        return count < 2 ? CLI_USAGE : code;
+    }
+    const cli_verb *verb = find_verb(strcmp(words[1], "--version") ? words[1] : "version");
+    if (!verb) {
+        const char *near = cli_nearest(words[1], verb_name);
+        return cli_usage("verb %.60s is not known%s%s; `kwright help` lists the verbs", words[1], near ? "; did you mean " : "",
+                         near ? near : "");
+    }
+    if (count > 2 && (!strcmp(words[2], "--help") || !strcmp(words[2], "-h"))) {
+        cli_args about = {.operands = (const char *const *)&verb->name, .operand_count = 1};
+        return verb_help(&about);
+    }
+    const char **operands = calloc((size_t)count, sizeof *operands);
+    if (!operands) {
+        return cli_usage("out of memory");
+    }
+    cli_args args = {0};
+    int code = cli_parse(&args, verb, count - 2, words + 2, operands);
+    if (!code) {
+        code = verb->run(&args);
+    }
+    free(operands);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "kwright: cannot write to standard output\n");
+        code = code ? code : CLI_ENVIRONMENT;
+    }
+    return code;
+}

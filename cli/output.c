@@ -1,0 +1,131 @@
+/* output.c: errors, numbers, JSON strings and progress. */
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int cli_fail(const kw_error *err) {
+    fprintf(stderr, "kwright: %s\n", err->text[0] ? err->text : kw_status_name(err->status));
+    switch (err->status) {
+    case KW_OK:
+        return CLI_DONE;
+    case KW_MALFORMED:
+    case KW_ILLEGAL:
+    case KW_MISSING:
+        return CLI_USAGE;
+    case KW_NO_KERNEL:
+    case KW_FAILED:
+        return CLI_FAILED;
+    case KW_IO:
+    case KW_ENVIRONMENT:
+    case KW_NO_MEMORY:
+        break;
+    }
+    return CLI_ENVIRONMENT;
+}
+
+int cli_usage(const char *format, ...) {
+    kw_error err = {.status = KW_MALFORMED};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err.text, sizeof err.text, format, arguments);
+    va_end(arguments);
+    for (char *c = err.text; *c; c++) {
+        if ((unsigned char)*c < ' ') {
+            *c = ' ';
+        }
+    }
+    return cli_fail(&err);
+}
+
+void cli_json_string(const char *text) {
+    putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\') {
+            printf("\\%c", *c);
+        } else if (*c < ' ') {
+            printf("\\u%04x", *c);
+        } else {
+            putchar(*c);
+        }
+    }
+    putchar('"');
+}
+
+const char *cli_time(char text[32], double ns) {
+    if (ns < 1e3) {
+        snprintf(text, 32, "%.0f ns", ns);
+    } else if (ns < 1e6) {
+        snprintf(text, 32, "%.2f us", ns / 1e3);
+    } else if (ns < 1e9) {
+        snprintf(text, 32, "%.2f ms", ns / 1e6);
+    } else {
+        snprintf(text, 32, "%.2f s", ns / 1e9);
+    }
+    return text;
+}
+
+void cli_quote(char *text, size_t capacity, const char *word) {
+    size_t used = 0;
+    const char *pieces[3] = {"'", "'\\''", "'"};
+    used += (size_t)snprintf(text, capacity, "%s", pieces[0]);
+    for (const char *c = word; *c && used + 8 < capacity; c++) {
+        used += (size_t)snprintf(text + used, capacity - used, *c == '\'' ? "%s" : "%.1s", *c == '\'' ? pieces[1] : c);
+    }
+    snprintf(text + used, capacity - used, "%s", pieces[2]);
+}
+
+double cli_gflops(const kw_problem *problem, double ns) {
+    return ns > 0 ? (double)kw_problem_flops(problem) / ns : 0;
+}
+
+int64_t cli_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void cli_progress_start(cli_progress *progress, const cli_args *args, const kw_problem *problem) {
+    *progress = (cli_progress){.args = args, .problem = problem, .start_ns = cli_now_ns()};
+    progress->shown_ns = progress->start_ns;
+}
+
+/* A bar that is redrawn on a terminal; a line every two seconds elsewhere. */
+void cli_progress_show(void *user, const kw_progress *now) {
+    cli_progress *progress = user;
+    bool terminal = isatty(2);
+    int64_t time_ns = cli_now_ns();
+    int64_t pause = terminal ? 50000000 : 2000000000;
+    if (progress->args->value[OPT_QUIET] || !now->total || time_ns - progress->shown_ns < pause) {
+        return;
+    }
+    progress->shown_ns = time_ns;
+    double left_s = now->done ? (double)(time_ns - progress->start_ns) / 1e9 * (double)(now->total - now->done) / (double)now->done : 0;
+    char best[64] = "", failed[32] = "";
+    if (progress->problem && now->best_ns > 0) {
+        snprintf(best, sizeof best, "  best %.1f GFLOP/s", cli_gflops(progress->problem, now->best_ns));
+    }
+    if (now->failed) {
+        snprintf(failed, sizeof failed, "  %zu failed", now->failed);
+    }
+    if (terminal) {
+        int filled = (int)(26 * now->done / now->total);
+        fprintf(stderr, "\r[%.*s>%*s] %s %zu/%zu%s%s  %d:%02d left \033[K", filled, "==========================", 26 - filled, "",
+                now->what, now->done, now->total, best, failed, (int)left_s / 60, (int)left_s % 60);
+        progress->drawn = true;
+    } else {
+        fprintf(stderr, "%s %zu/%zu%s%s, %d:%02d left\n", now->what, now->done, now->total, best, failed, (int)left_s / 60,
+                (int)left_s % 60);
+    }
+}
+
+void cli_progress_end(cli_progress *progress) {
+    if (progress->drawn) {
+        fprintf(stderr, "\r\033[K");
+        progress->drawn = false;
+    }
+}

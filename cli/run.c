@@ -1,0 +1,167 @@
+/* run.c: the verbs run and explain: a plan through the public API, as an application makes it. */
+#include "tensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A plan for the problem under the options; with kernels named on the command line only those are in the race. */
+static int make_plan(kw_plan **plan, kw_context *context, kw_registry *registry, const kw_problem *problem, const cli_args *args) {
+    kw_error err = {0};
+    kw_plan_options options;
+    cli_progress progress;
+    int code = cli_plan_options(&options, args);
+    if (code) {
+        return code;
+    }
+    cli_progress_start(&progress, args, problem);
+    options.registry = registry;
+    options.progress = cli_progress_show;
+    options.user = &progress;
+    kw_status status = kw_plan_create(plan, context, problem, &options, &err);
+    cli_progress_end(&progress);
+    return status ? cli_fail(&err) : CLI_DONE;
+}
+
+static bool names_kernels(const cli_args *args) {
+    return args->value[OPT_SET] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] || args->value[OPT_FILTER] ||
+           args->value[OPT_ARCH] || args->value[OPT_RULES];
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lower quartile of up to 21 timings, about a quarter of a second in all. */
+static int time_plan(double *ns, const kw_plan *plan, const kw_tensors *tensors) {
+    enum { MOST = 21 };
+    double samples[MOST];
+    kw_error err = {0};
+    int count = 0;
+    if (kw_plan_run(plan, tensors, NULL, &err)) {
+        return cli_fail(&err);
+    }
+    int64_t first = cli_now_ns();
+    int repeats = 1;
+    while (count < MOST && (count < 3 || cli_now_ns() - first < 250000000)) {
+        int64_t start = cli_now_ns();
+        for (int i = 0; i < repeats; i++) {
+            if (kw_plan_run(plan, tensors, NULL, &err)) {
+                return cli_fail(&err);
+            }
+        }
+        int64_t took = cli_now_ns() - start;
+        if (took < 200000 && repeats < 1 << 20) {
+            repeats *= 4;
+            count = 0;
+            continue;
+        }
+        samples[count++] = (double)took / repeats;
+    }
+    qsort(samples, (size_t)count, sizeof *samples, ascending);
+    *ns = samples[count / 4];
+    return CLI_DONE;
+}
+
+static int verify(kw_context *context, const char *config, const kw_problem *problem, const char *text, uint64_t seed) {
+    kw_error err = {0};
+    kw_registry *registry = NULL;
+    kw_record record = {0};
+    kw_measure_options options = {.seed = seed};
+    int code = CLI_DONE;
+    if (kw_registry_create(&registry, context, &err) || kw_registry_add(registry, config, &err) ||
+        kw_measure(&record, registry, 0, problem, &options, &err)) {
+        code = cli_fail(&err);
+    } else if (record.outcome != KW_GOOD && record.outcome != KW_MISTRUSTED) {
+        fprintf(stderr, "kwright: %s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(record.outcome), record.detail, config,
+                text);
+        code = CLI_FAILED;
+    }
+    if (!code) {
+        printf("  %s\n", record.outcome == KW_GOOD ? "verified against the reference" : record.detail);
+    }
+    kw_registry_destroy(&registry);
+    return code;
+}
+
+static int run_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
+    const kw_problem *problem = &item->problem;
+    kw_plan *plan = NULL;
+    kw_tensors tensors = {0};
+    kw_error err = {0};
+    char text[KW_PROBLEM_TEXT_MAX], time[32];
+    int64_t seed;
+    double ns = 0;
+    if (!cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
+        return CLI_USAGE;
+    }
+    kw_problem_print(text, sizeof text, problem);
+    int code = make_plan(&plan, context, registry, problem, args);
+    code = code ? code : cli_tensors(&tensors, problem, kw_plan_workspace(plan), (uint64_t)seed);
+    if (!code && args->value[OPT_PACKED] && kw_plan_pack_weights(plan, tensors.w, &err)) {
+        code = cli_fail(&err);
+    }
+    code = code ? code : time_plan(&ns, plan, &tensors);
+    if (!code && args->value[OPT_JSON]) {
+        printf("{\"problem\": ");
+        cli_json_string(text);
+        printf(", \"config\": ");
+        cli_json_string(kw_plan_config(plan));
+        printf(", \"time_ns\": %.1f, \"gflops\": %.2f, \"workspace\": %lld}\n", ns, cli_gflops(problem, ns),
+               (long long)kw_plan_workspace(plan));
+    } else if (!code) {
+        printf("%s%s%s\n  %s\n  %s, %.1f GFLOP/s\n", item->name, *item->name ? ": " : "", text, kw_plan_config(plan), cli_time(time, ns),
+               cli_gflops(problem, ns));
+    }
+    if (!code && args->value[OPT_CHECK]) {
+        code = verify(context, kw_plan_config(plan), problem, text, (uint64_t)seed);
+    }
+    cli_tensors_free(&tensors);
+    kw_plan_destroy(&plan);
+    return code;
+}
+
+static int explain_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
+    kw_plan *plan = NULL;
+    int code = make_plan(&plan, context, registry, &item->problem, args);
+    if (!code) {
+        fputs(kw_plan_explain(plan), stdout);
+    }
+    kw_plan_destroy(&plan);
+    return code;
+}
+
+typedef int each_problem(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args);
+
+static int for_each(const cli_args *args, const char *verb, each_problem *act) {
+    kw_context *context = NULL;
+    kw_registry *registry = NULL;
+    cli_problem_list list = {0};
+    int code = cli_problems(&list, args);
+    if (!code && !list.count) {
+        code = cli_usage("%s needs a problem or --problems; for example: kwright %s 'conv_fwd fp32 n1 c64 k64 i56 f3 p1'", verb, verb);
+    }
+    code = code ? code : cli_context(&context, args);
+    if (!code && names_kernels(args)) {
+        code = cli_registry(&registry, context, args);
+    }
+    for (size_t i = 0; !code && i < list.count; i++) {
+        code = act(context, registry, &list.items[i], args);
+    }
+    cli_problems_free(&list);
+    kw_registry_destroy(&registry);
+    kw_context_close(&context);
+    return code;
+}
+
+int verb_run(const cli_args *args) {
+    return for_each(args, "run", run_one);
+}
+
+int verb_explain(const cli_args *args) {
+    cli_args patient = *args;
+    if (!patient.value[OPT_MODE] && !patient.value[OPT_FROZEN]) {
+        patient.value[OPT_MODE] = "predict";
+    }
+    return for_each(&patient, "explain", explain_one);
+}

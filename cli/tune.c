@@ -1,0 +1,213 @@
+/* tune.c: the verb tune: measures kernels, remembers the winner. One problem: the ranking. A list: one row a problem. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct tuning {
+    const cli_args *args;
+    kw_context *context;
+    kw_registry *registry; /* NULL: the default one */
+    kw_plan_options options;
+    double peak[KW_DTYPE_COUNT]; /* measured once a type, when first asked for */
+    bool json, known[KW_DTYPE_COUNT];
+} tuning;
+
+static double peak_of(tuning *t, kw_dtype dtype) {
+    if (!t->known[dtype]) {
+        t->known[dtype] = true;
+        t->peak[dtype] = kw_context_peak(t->context, dtype);
+    }
+    return t->peak[dtype];
+}
+
+/* Time of the generic kernel, the yardstick of what any machine without a compiler would do; 0 when it could not be measured. */
+static double generic_ns(tuning *t, const kw_problem *problem) {
+    char config[KW_CONFIG_TEXT_MAX];
+    kw_registry *registry = NULL;
+    kw_record record = {0};
+    kw_measure_options options = {.time = true, .pack_weights = true};
+    const char *family = problem->op == KW_GEMM ? "gemm.generic" : "conv.generic";
+    snprintf(config, sizeof config, "%s %s %s", family, kw_op_name(problem->op), kw_dtype_name(problem->dtype));
+    if (!kw_registry_create(&registry, t->context, NULL) && !kw_registry_add(registry, config, NULL)) {
+        kw_measure(&record, registry, 0, problem, &options, NULL);
+    }
+    kw_registry_destroy(&registry);
+    return record.outcome == KW_GOOD || record.outcome == KW_MISTRUSTED ? record.time_ns : 0;
+}
+
+/* "94 %", or "-" where the peak is unknown. */
+static void share_text(char text[16], double part, double whole) {
+    if (whole > 0) {
+        snprintf(text, 16, "%.0f %%", 100 * part / whole);
+    } else {
+        snprintf(text, 16, "-");
+    }
+}
+
+static void times_text(char text[16], double generic, double ns) {
+    if (generic > 0 && ns > 0) {
+        snprintf(text, 16, generic / ns < 99.95 ? "%.1fx" : "%.0fx", generic / ns);
+    } else {
+        snprintf(text, 16, "-");
+    }
+}
+
+static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double generic) {
+    size_t count = 0, failed = 0;
+    const kw_record *records = kw_plan_records(plan, &count);
+    double peak = peak_of(t, problem->dtype) / 1e9;
+    if (!count) {
+        printf("answered without measuring; --remeasure measures again\n%s", kw_plan_explain(plan));
+        return;
+    }
+    printf(" rank        time   GFLOP/s  of peak  generic  kernel\n");
+    for (size_t i = 0; i < count; i++) {
+        char time[32], share[16], over[16];
+        if (records[i].outcome != KW_GOOD && records[i].outcome != KW_MISTRUSTED) {
+            failed++;
+            continue;
+        }
+        if (records[i].time_ns <= 0) {
+            continue;
+        }
+        double gflops = cli_gflops(problem, records[i].time_ns);
+        share_text(share, gflops, peak);
+        times_text(over, generic, records[i].time_ns);
+        printf("%5zu  %10s %9.1f %8s %8s  %s", i + 1, cli_time(time, records[i].time_ns), gflops, share, over, records[i].config);
+        if (i && records[0].time_ns > 0) {
+            printf("  (%.1f %% slower)", 100 * (records[i].time_ns / records[0].time_ns - 1));
+        }
+        printf("%s\n", records[i].samples ? "" : "  (given up early)");
+    }
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_problem_print(text, sizeof text, problem);
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].outcome != KW_GOOD && records[i].outcome != KW_MISTRUSTED) {
+            printf("%s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(records[i].outcome), records[i].detail,
+                   records[i].config, text);
+        }
+    }
+    printf("%zu measured, %zu failed. `kwright explain '%s'` says why the first one was chosen.\n", count, failed, text);
+}
+
+static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double generic) {
+    const kw_problem *problem = &item->problem;
+    double gflops = cli_gflops(problem, ns), peak = peak_of(t, problem->dtype) / 1e9;
+    char time[32], share[16], over[16];
+    share_text(share, gflops, peak);
+    times_text(over, generic, ns);
+    printf("%-34.34s %-15s %-4s %10s %8.1f %7s %8s  %s\n", item->name, kw_op_name(problem->op), kw_dtype_name(problem->dtype),
+           cli_time(time, ns), gflops, share, over, kw_plan_config(plan));
+    fflush(stdout);
+}
+
+static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double generic) {
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_problem_print(text, sizeof text, &item->problem);
+    printf("{\"name\": ");
+    cli_json_string(item->name);
+    printf(", \"problem\": ");
+    cli_json_string(text);
+    printf(", \"config\": ");
+    cli_json_string(kw_plan_config(plan));
+    printf(", \"time_ns\": %.1f, \"gflops\": %.2f, \"peak_gflops\": %.2f, \"generic_ns\": %.1f}\n", ns, cli_gflops(&item->problem, ns),
+           peak_of(t, item->problem.dtype) / 1e9, generic);
+    fflush(stdout);
+}
+
+/* The plan's time: as measured now, else as wisdom has it. */
+typedef struct wanted {
+    char problem[KW_PROBLEM_TEXT_MAX];
+    const char *target;
+    double ns;
+} wanted;
+
+static void match_entry(void *user, const kw_wisdom_entry *entry) {
+    wanted *w = user;
+    if (!entry->stale && !strcmp(entry->problem, w->problem) && !strcmp(entry->target, w->target)) {
+        w->ns = entry->time_ns;
+    }
+}
+
+static double time_of(tuning *t, const kw_problem *problem, const kw_plan *plan) {
+    size_t count = 0;
+    const kw_record *records = kw_plan_records(plan, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(records[i].config, kw_plan_config(plan)) && records[i].time_ns > 0) {
+            return records[i].time_ns;
+        }
+    }
+    wanted w = {.target = kw_context_target(t->context)};
+    kw_problem_print(w.problem, sizeof w.problem, problem);
+    kw_wisdom_visit(t->context, NULL, match_entry, &w, NULL);
+    return w.ns;
+}
+
+static int tune_one(tuning *t, const cli_problem *item, bool alone) {
+    kw_error err = {0};
+    kw_plan *plan = NULL;
+    cli_progress progress;
+    cli_progress_start(&progress, t->args, &item->problem);
+    t->options.progress = cli_progress_show;
+    t->options.user = &progress;
+    kw_status status = kw_plan_create(&plan, t->context, &item->problem, &t->options, &err);
+    cli_progress_end(&progress);
+    if (status) {
+        return cli_fail(&err);
+    }
+    double ns = time_of(t, &item->problem, plan);
+    double generic = generic_ns(t, &item->problem);
+    if (t->json) {
+        show_json(t, item, plan, ns, generic);
+    } else if (alone) {
+        show_ranking(t, &item->problem, plan, generic);
+    } else {
+        show_row(t, item, plan, ns, generic);
+    }
+    kw_plan_destroy(&plan);
+    return CLI_DONE;
+}
+
+static void show_places(tuning *t) {
+    kw_places places = {0};
+    if (!t->args->value[OPT_QUIET] && !kw_context_places(&places, t->context, NULL) && *places.wisdom) {
+        fprintf(stderr, "the winners are in %s\n", places.wisdom);
+    }
+}
+
+int verb_tune(const cli_args *args) {
+    tuning t = {.args = args, .json = args->value[OPT_JSON] != NULL};
+    cli_problem_list list = {0};
+    int code = cli_problems(&list, args);
+    if (!code && !list.count) {
+        code = cli_usage("tune needs a problem or --problems; for example: kwright tune --problems resnet50");
+    }
+    code = code ? code : cli_plan_options(&t.options, args);
+    if (!code && args->value[OPT_EXHAUSTIVE]) {
+        t.options.mode = KW_EXHAUSTIVE;
+    }
+    if (!code && t.options.mode == KW_MODE_DEFAULT) {
+        t.options.mode = KW_SHORTLIST;
+    }
+    code = code ? code : cli_context(&t.context, args);
+    if (!code && (args->value[OPT_SET] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] || args->value[OPT_FILTER] ||
+                  args->value[OPT_RULES])) {
+        code = cli_registry(&t.registry, t.context, args);
+        t.options.registry = t.registry;
+    }
+    if (!code && list.count > 1 && !t.json) {
+        printf("%-34s %-15s %-4s %10s %8s %7s %8s  %s\n", "layer", "direction", "type", "time", "GFLOP/s", "of peak", "generic", "kernel");
+    }
+    for (size_t i = 0; !code && i < list.count; i++) {
+        code = tune_one(&t, &list.items[i], list.count == 1);
+    }
+    if (!code) {
+        show_places(&t);
+    }
+    cli_problems_free(&list);
+    kw_registry_destroy(&t.registry);
+    kw_context_close(&t.context);
+    return code;
+}

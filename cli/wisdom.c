@@ -1,0 +1,87 @@
+/* wisdom.c: the verb wisdom. */
+#include "cli.h"
+
+#include <stdio.h>
+
+typedef struct wisdom_view {
+    int64_t limit, shown, stale;
+    bool json;
+} wisdom_view;
+
+static const char *mode_name(kw_mode mode) {
+    static const char *const names[] = {"default", "frozen", "predict", "shortlist", "exhaustive"};
+    return (size_t)mode < sizeof names / sizeof *names ? names[mode] : "unknown";
+}
+
+static void show_entry(void *user, const kw_wisdom_entry *entry) {
+    wisdom_view *view = user;
+    char time[32];
+    view->stale += entry->stale != NULL;
+    if (view->shown++ >= view->limit) {
+        return;
+    }
+    if (view->json) {
+        const char *const fields[][2] = {
+            {"problem", entry->problem}, {"config", entry->config}, {"target", entry->target}, {"date", entry->date}};
+        printf("%s{", view->shown > 1 ? ",\n " : " ");
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            cli_json_string(fields[i][0]);
+            printf(": ");
+            cli_json_string(fields[i][1]);
+            printf(", ");
+        }
+        printf("\"mode\": \"%s\", \"time_ns\": %.1f, \"spread_ns\": %.1f, \"candidates\": %d, \"stale\": ", mode_name(entry->mode),
+               entry->time_ns, entry->spread_ns, entry->candidates);
+        if (entry->stale) {
+            cli_json_string(entry->stale);
+        } else {
+            printf("null");
+        }
+        printf("}");
+        return;
+    }
+    printf("%s\n  %s\n  %s, %s of %d on %s, %s%s%s\n", entry->problem, entry->config, cli_time(time, entry->time_ns),
+           mode_name(entry->mode), entry->candidates, entry->date, entry->target, entry->stale ? "\n  stale: " : "",
+           entry->stale ? entry->stale : "");
+}
+
+static int forget(kw_context *context, const char *text) {
+    kw_error err = {0};
+    kw_problem problem;
+    int64_t dropped = 0;
+    if (kw_problem_import(&problem, text, &err) || kw_wisdom_forget(context, &problem, &dropped, &err)) {
+        return cli_fail(&err);
+    }
+    printf("forgot %lld entries\n", (long long)dropped);
+    return CLI_DONE;
+}
+
+int verb_wisdom(const cli_args *args) {
+    kw_error err = {0};
+    kw_context *context = NULL;
+    wisdom_view view = {.json = args->value[OPT_JSON] != NULL};
+    if (!cli_number(args, OPT_LIMIT, 0, INT64_MAX, INT64_MAX, &view.limit)) {
+        return CLI_USAGE;
+    }
+    int code = cli_context(&context, args);
+    if (code) {
+        return code;
+    }
+    if (args->value[OPT_FORGET]) {
+        code = forget(context, args->value[OPT_FORGET]);
+        kw_context_close(&context);
+        return code;
+    }
+    if (view.json) {
+        printf("[");
+    }
+    const char *path = args->operand_count ? args->operands[0] : NULL;
+    code = kw_wisdom_visit(context, path, show_entry, &view, &err) ? cli_fail(&err) : CLI_DONE;
+    if (view.json) {
+        printf("]\n");
+    } else if (!code) {
+        printf("%lld problems, %lld stale\n", (long long)view.shown, (long long)view.stale);
+    }
+    kw_context_close(&context);
+    return code;
+}
