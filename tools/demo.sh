@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# demo.sh: tunes real network layers (problems/demo.txt) with rule set default, prints the table, then runs every layer once through the
+# public C API. DEMO_THREADS (1): threads of a kernel. The second run answers from wisdom and cache.
+set -eu
+cd "$(dirname "$0")/.."
+threads=${DEMO_THREADS:-1}
+start=$(date +%s)
+build/kwright doctor
+echo
+# What is tuned: every layer forward in fp32 and bf16, every convolution backward in fp32.
+for pass in "all fp32" "conv_fwd bf16"; do
+    read -r dir dtype <<<"$pass"
+    echo "== layers of problems/demo.txt, $dir, $dtype, $threads thread(s)"
+    build/kwright tune --threads "$threads" --problems demo --dir "$dir" --dtype "$dtype"
+    echo
+done
+echo "== every layer once through the C API (examples/network.c)"
+build/examples/network --threads "$threads" problems/demo.txt
+echo
+build/kwright wisdom --threads "$threads" --limit 0
+build/kwright doctor | grep -E '^(cache|wisdom)'
+echo "demo: $(($(date +%s) - start)) s; run \`make demo\` again to see it answer from wisdom"
