@@ -33,5 +33,7 @@ void kw_quartiles(double *samples, size_t count, double *lower, double *range);
 
 /* Measured FLOP/s of a register-only loop of the type on this CPU with so many threads. */
 double kw_cpu_peak(kw_dtype dtype, int threads);
+/* Measured bytes a second at which one thread reads memory beyond the caches; 0 when there is too little memory to tell. */
+double kw_cpu_bandwidth(void);
 
 #endif

@@ -1,0 +1,194 @@
+/* bench.c: the data of one problem, made once; a config made ready to run on it.
+ *
+ * Tensors that are read are filled in host memory, handed to the reference, copied to the device and forgotten; their hash stays, to see that no kernel changes them.
+ * The exact set lies off the 64-byte alignment by one element, as a caller's may: kernels must ask for no more than their type's. */
+#include "measure/bench.h"
+
+#include "base/math.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const tensor_names[KW_TENSOR_COUNT] = {"x", "w", "y"};
+
+static int64_t tensor_bytes(const kw_problem *problem, kw_tensor tensor) {
+    return kw_problem_elements(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
+}
+
+static int set_shift(const kw_problem *problem, int set, kw_tensor tensor) {
+    return set == KW_SET_EXACT ? (int)kw_dtype_size(kw_problem_dtype(problem, tensor)) : 0;
+}
+
+static kw_status open_tensor(kw_bench *bench, int set, kw_tensor tensor, const void *data, kw_error *err) {
+    kw_buffer *buffer = &bench->set[set].tensor[tensor];
+    kw_status status =
+        kw_buffer_open(buffer, bench->backend, bench->device, tensor_names[tensor], tensor_bytes(&bench->problem, tensor), err);
+    if (status) {
+        return status;
+    }
+    kw_buffer_shift(buffer, set_shift(&bench->problem, set, tensor));
+    status = kw_buffer_write(buffer, data, err);
+    return status ? status : kw_buffer_hash(buffer, &bench->set[set].hash[tensor], err);
+}
+
+static kw_status open_set(kw_bench *bench, int set, const kw_fill *fill, kw_error *err) {
+    void *host[KW_TENSOR_COUNT] = {0};
+    kw_status status = KW_OK;
+    for (int t = 0; t < KW_TENSOR_COUNT && !status; t++) {
+        kw_tensor tensor = (kw_tensor)t;
+        if (tensor == kw_problem_result(&bench->problem)) {
+            continue;
+        }
+        host[t] = malloc((size_t)tensor_bytes(&bench->problem, tensor));
+        if (!host[t]) {
+            status = kw_fail_memory(err, "the data of a problem");
+            break;
+        }
+        kw_fill_tensor(fill, &bench->problem, tensor, 0, kw_problem_elements(&bench->problem, tensor), host[t]);
+        status = open_tensor(bench, set, tensor, host[t], err);
+    }
+    if (!status) {
+        status = kw_expected_make(&bench->set[set].expected, &bench->problem, fill, (const void *const *)host, err);
+    }
+    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+        free(host[t]);
+    }
+    return status;
+}
+
+kw_status kw_bench_open_fills(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem,
+                              const kw_fill fills[KW_SET_COUNT], kw_error *err) {
+    *bench = NULL;
+    kw_status status = kw_problem_check(problem, err);
+    if (status) {
+        return status;
+    }
+    kw_bench *made = calloc(1, sizeof *made);
+    if (!made) {
+        return kw_fail_memory(err, "a bench");
+    }
+    made->backend = backend;
+    made->device = device;
+    made->problem = *problem;
+    kw_tensor result = kw_problem_result(problem);
+    status = kw_buffer_open(&made->result, backend, device, tensor_names[result], tensor_bytes(problem, result), err);
+    for (int set = 0; set < KW_SET_COUNT && !status; set++) {
+        status = open_set(made, set, &fills[set], err);
+    }
+    if (status) {
+        kw_bench_close(&made);
+        return status;
+    }
+    *bench = made;
+    return KW_OK;
+}
+
+kw_status kw_bench_open(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem, uint64_t seed,
+                        kw_error *err) {
+    *bench = NULL;
+    kw_status status = kw_problem_check(problem, err);
+    if (status) {
+        return status;
+    }
+    seed = seed ? seed : 20261121;
+    kw_fill fills[KW_SET_COUNT] = {[KW_SET_EXACT] = kw_fill_exact(problem, seed), [KW_SET_REAL] = kw_fill_real(problem, seed)};
+    return kw_bench_open_fills(bench, backend, device, problem, fills, err);
+}
+
+void kw_bench_close(kw_bench **bench) {
+    if (!*bench) {
+        return;
+    }
+    for (int set = 0; set < KW_SET_COUNT; set++) {
+        for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+            kw_buffer_close(&(*bench)->set[set].tensor[tensor]);
+        }
+        kw_expected_drop(&(*bench)->set[set].expected);
+    }
+    kw_buffer_close(&(*bench)->result);
+    kw_buffer_close(&(*bench)->decoy);
+    free(*bench);
+    *bench = NULL;
+}
+
+/* --- a config made ready --- */
+
+static kw_status open_workspace(kw_ready *ready, kw_error *err) {
+    kw_bench *bench = ready->bench;
+    int64_t units = kw_max(1, bench->backend->target(bench->device)->units);
+    struct {
+        kw_buffer *buffer;
+        const char *name;
+        int64_t size;
+    } parts[] = {{&ready->packed, "packed weights", ready->launch.packed_bytes},
+                 {&ready->shared, "shared workspace", ready->launch.shared_bytes},
+                 {&ready->threads, "thread workspace", kw_round_up(ready->launch.thread_bytes, KW_BUFFER_ALIGN) * units}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        kw_status status = kw_buffer_open(parts[i].buffer, bench->backend, bench->device, parts[i].name, parts[i].size, err);
+        if (status) {
+            return status;
+        }
+    }
+    return KW_OK;
+}
+
+static void refuse(kw_record *record, kw_outcome outcome, const kw_error *why) {
+    record->outcome = outcome;
+    snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why->text);
+}
+
+void kw_ready_open(kw_ready *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record) {
+    kw_error why = {0};
+    const kw_target *target = bench->backend->target(bench->device);
+    *ready = (kw_ready){.bench = bench};
+    if (kw_config_fits(config, &bench->problem, target, &why)) {
+        refuse(record, KW_UNFIT, &why);
+        return;
+    }
+    config->family->launch(config, &bench->problem, target, &ready->launch);
+    for (int stage = 0; stage < ready->launch.stages; stage++) {
+        ready->packs |= ready->launch.stage[stage].packs;
+    }
+    kw_status status = open_workspace(ready, &why);
+    if (!status) {
+        status = bench->backend->bind(bench->device, kernel, &bench->problem, &ready->launch, &ready->bound, &why);
+    }
+    if (!status && ready->packs && !bench->decoy.memory) {
+        status = kw_buffer_open(&bench->decoy, bench->backend, bench->device, "w in place of packed weights",
+                                tensor_bytes(&bench->problem, KW_W), &why);
+        status = status ? status : kw_buffer_poison(&bench->decoy, 0xff, &why);
+    }
+    if (status) {
+        refuse(record, KW_UNLAUNCHED, &why);
+        kw_ready_close(ready);
+    }
+}
+
+void kw_ready_close(kw_ready *ready) {
+    if (ready->bound) {
+        ready->bench->backend->unbind(&ready->bound);
+    }
+    kw_buffer_close(&ready->packed);
+    kw_buffer_close(&ready->shared);
+    kw_buffer_close(&ready->threads);
+    ready->bound = NULL;
+}
+
+kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err) {
+    kw_bench *bench = ready->bench;
+    kw_launch_memory memory = {.packed = ready->packed.start, .shared = ready->shared.start, .threads = ready->threads.start};
+    for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+        memory.tensor[tensor] = bench->set[set].tensor[tensor].start;
+    }
+    memory.tensor[kw_problem_result(&bench->problem)] = bench->result.start;
+    if (!with_w) {
+        memory.tensor[KW_W] = bench->decoy.start;
+    }
+    return bench->backend->run(ready->bound, &memory, parts, NULL, err);
+}
+
+int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart) {
+    int64_t packed = packed_apart ? 0 : kw_round_up(ready->launch.packed_bytes, KW_BUFFER_ALIGN);
+    return packed + kw_round_up(ready->launch.shared_bytes, KW_BUFFER_ALIGN) + ready->threads.size;
+}

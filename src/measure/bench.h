@@ -1,0 +1,51 @@
+/* bench.h: the inside of a kw_bench, shared by bench.c (data), verify.c and clocking.c (timing). */
+#ifndef KW_MEASURE_BENCH_H
+#define KW_MEASURE_BENCH_H
+
+#include "measure/buffers.h"
+#include "measure/expected.h"
+#include "measure/measure.h"
+
+/* Two sets of data: integers that must come out exactly, and real numbers. */
+enum { KW_SET_EXACT = 0, KW_SET_REAL = 1, KW_SET_COUNT = 2 };
+
+typedef struct kw_bench_set {
+    kw_buffer tensor[KW_TENSOR_COUNT]; /* the two that are read; the result's is closed */
+    uint64_t hash[KW_TENSOR_COUNT];    /* of what was filled in */
+    kw_expected expected;
+} kw_bench_set;
+
+struct kw_bench {
+    const kw_backend *backend;
+    kw_device *device;
+    kw_problem problem;
+    kw_bench_set set[KW_SET_COUNT];
+    kw_buffer result; /* both sets take turns in it */
+    kw_buffer decoy;  /* in place of w when a kernel runs on packed weights; opened when first needed */
+};
+
+/* As kw_bench_open with fills of the caller's. */
+kw_status kw_bench_open_fills(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem,
+                              const kw_fill fills[KW_SET_COUNT], kw_error *err);
+
+/* A config made ready to run on a bench: bound, with workspace. */
+typedef struct kw_ready {
+    kw_bench *bench;
+    kw_launch launch;
+    kw_bound *bound;
+    kw_buffer packed, shared, threads;
+    bool packs; /* it has a pack stage */
+} kw_ready;
+
+/* What cannot be made ready becomes record's outcome (KW_UNFIT, KW_UNLAUNCHED) with the reason; ready->bound is NULL then. */
+void kw_ready_open(kw_ready *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record);
+void kw_ready_close(kw_ready *ready);
+/* Runs on one data set. with_w false: the decoy stands for w. */
+kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err);
+/* Workspace with and without packed weights, in the layout of dispatch: each part rounded up to 64 bytes. */
+int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart);
+
+/* One checked run: guards and poison are set to byte, then it runs and everything is looked at. KW_FAILED: the kernel is wrong, err says how. */
+kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_error *err);
+
+#endif

@@ -1,0 +1,132 @@
+/* verify.c: is a kernel right on a problem?
+ *
+ * Two checked runs. First integers: all stages in one go, tensors off the 64-byte alignment, poison 0xff. Then real data, aligned, poison 0x7f:
+ * where the kernel packs weights, packing apart, then a run that sees poison in place of w, as a plan with packed weights does. Before each run the guards, the result and all workspace
+ * are filled with the poison, so nothing can be left over from an earlier run, and memory read out of bounds or before it is written yields NaN or a huge number.
+ * No legal result equals the poison: both bytes make NaN or 3.4e38 of a float; of an int32 0xff would make -1, so 0x80 takes its place. */
+#include "measure/bench.h"
+
+#include "base/math.h"
+#include "config/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static kw_status prepare(kw_ready *ready, int set, unsigned char byte, kw_error *err) {
+    kw_bench *bench = ready->bench;
+    kw_tensor result = kw_problem_result(&bench->problem);
+    int shift = set == KW_SET_EXACT ? (int)kw_dtype_size(kw_problem_dtype(&bench->problem, result)) : 0;
+    kw_buffer_shift(&bench->result, shift);
+    kw_buffer *poisoned[] = {&bench->result, &ready->packed, &ready->shared, &ready->threads};
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < sizeof poisoned / sizeof *poisoned && !status; i++) {
+        status = kw_buffer_guard(poisoned[i], byte, err);
+        status = status ? status : kw_buffer_poison(poisoned[i], byte, err);
+    }
+    for (int tensor = 0; tensor < KW_TENSOR_COUNT && !status; tensor++) {
+        if (bench->set[set].tensor[tensor].memory) {
+            status = kw_buffer_guard(&bench->set[set].tensor[tensor], byte, err);
+        }
+    }
+    return status;
+}
+
+static kw_status check_guards(const kw_ready *ready, int set, kw_error *err) {
+    const kw_bench *bench = ready->bench;
+    const kw_buffer *buffers[] = {&bench->result,
+                                  &ready->packed,
+                                  &ready->shared,
+                                  &ready->threads,
+                                  &bench->set[set].tensor[KW_X],
+                                  &bench->set[set].tensor[KW_W],
+                                  &bench->set[set].tensor[KW_Y]};
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && !status; i++) {
+        status = buffers[i]->memory ? kw_buffer_intact(buffers[i], err) : KW_OK;
+    }
+    return status;
+}
+
+static kw_status check_inputs(const kw_ready *ready, int set, kw_error *err) {
+    const kw_bench_set *data = &ready->bench->set[set];
+    for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+        uint64_t hash = 0;
+        if (!data->tensor[tensor].memory) {
+            continue;
+        }
+        kw_status status = kw_buffer_hash(&data->tensor[tensor], &hash, err);
+        if (status) {
+            return status;
+        }
+        if (hash != data->hash[tensor]) {
+            return kw_fail(err, KW_FAILED, "%s: changed, though it is only to be read", data->tensor[tensor].name);
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status check_result(const kw_ready *ready, int set, unsigned char byte, kw_error *err) {
+    const kw_bench *bench = ready->bench;
+    kw_tensor result = kw_problem_result(&bench->problem);
+    int64_t width = (int64_t)kw_dtype_size(kw_problem_dtype(&bench->problem, result));
+    int64_t elements = kw_problem_elements(&bench->problem, result), step = KW_PIECE_BYTES / width;
+    _Alignas(8) unsigned char piece[KW_PIECE_BYTES];
+    kw_comparison comparison = {.expected = &bench->set[set].expected, .poison = byte};
+    for (int64_t first = 0; first < elements; first += step) {
+        int64_t count = kw_min(step, elements - first);
+        kw_status status = kw_buffer_read(&bench->result, first * width, piece, (size_t)(count * width), err);
+        if (status) {
+            return status;
+        }
+        kw_compare(&comparison, piece, first, count);
+    }
+    return kw_comparison_judge(&comparison, err);
+}
+
+/* Guards first: a stray write explains a wrong value, not the other way round. */
+kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_error *err) {
+    kw_status status = prepare(ready, set, byte, err);
+    if (!status && packed_apart && ready->packs) {
+        status = kw_ready_run(ready, set, KW_RUN_PACK, true, err);
+        status = status ? status : kw_ready_run(ready, set, KW_RUN_REST, false, err);
+    } else if (!status) {
+        status = kw_ready_run(ready, set, KW_RUN_ALL, true, err);
+    }
+    status = status ? status : check_guards(ready, set, err);
+    status = status ? status : check_inputs(ready, set, err);
+    return status ? status : check_result(ready, set, byte, err);
+}
+
+static unsigned char poison(const kw_bench *bench, int set) {
+    kw_dtype output = kw_problem_dtype(&bench->problem, kw_problem_result(&bench->problem));
+    return set == KW_SET_REAL ? 0x7f : output == KW_INT32 ? 0x80 : 0xff;
+}
+
+kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record, kw_error *err) {
+    static const char *const set_names[KW_SET_COUNT] = {"integer data", "real data"};
+    *record = (kw_record){.outcome = KW_GOOD};
+    kw_config_print(record->config, sizeof record->config, config);
+    kw_ready ready;
+    kw_ready_open(&ready, bench, kernel, config, record);
+    if (!ready.bound) {
+        return KW_OK;
+    }
+    record->workspace = kw_ready_workspace(&ready, false);
+    kw_status status = KW_OK;
+    kw_error why = {0};
+    for (int set = 0; set < KW_SET_COUNT && !status; set++) {
+        status = kw_ready_check(&ready, set, poison(bench, set), set == KW_SET_REAL, &why);
+        if (status == KW_FAILED) {
+            record->outcome = KW_WRONG;
+            snprintf(record->detail, sizeof record->detail, "%s: %.200s", set_names[set], why.text);
+        }
+    }
+    const kw_expected *expected = &bench->set[KW_SET_EXACT].expected;
+    if (!status && !kw_expected_trusted(expected)) {
+        record->outcome = KW_MISTRUSTED;
+        snprintf(record->detail, sizeof record->detail, "only %zu of %zu expected values that could differ from zero do", expected->nonzero,
+                 expected->possible);
+    }
+    kw_ready_close(&ready);
+    return status == KW_OK || status == KW_FAILED ? KW_OK : kw_fail(err, status, "%s", why.text);
+}
