@@ -105,7 +105,10 @@ KW_INLINE kw_walk kw_walk_forward(const kw_cpu_args *a, int axis) {
     return (kw_walk){a->out[axis], 0, 1, -a->pad[axis], a->stride[axis], a->filter[axis], a->dilation[axis], 0, 1};
 }
 
-/* Input positions in with (in + pad) mod stride == phase; out = (in + pad - tap dilation) / stride must be whole. */
+/* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase, phase + stride, ...
+ * Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
+KW_INLINE kw_i64 kw_walks_backward(const kw_cpu_args *a, int axis) { return kw_min(a->stride[axis], a->in[axis]); }
+
 static kw_walk __attribute__((unused)) kw_walk_backward(const kw_cpu_args *a, int axis, kw_i64 phase) {
     kw_i64 s = a->stride[axis], d = a->dilation[axis], f = a->filter[axis], p = a->pad[axis];
     kw_i64 g = s, rest = d;
@@ -114,18 +117,17 @@ static kw_walk __attribute__((unused)) kw_walk_backward(const kw_cpu_args *a, in
         g = rest;
         rest = next;
     }
-    kw_i64 first = ((phase - p) % s + s) % s; /* the first input position of this residue */
-    kw_i64 step = s / g, tap = 0;
-    while (tap < step && (phase - tap * d) % s != 0) tap++;
+    kw_i64 step = s / g, first = kw_min(step, f), tap = 0; /* the first tap that serves, if any, is below first */
+    while (tap < first && (phase + p - tap * d) % s != 0) tap++;
     kw_walk w = {0};
-    w.pixels = first < a->in[axis] ? (a->in[axis] - first + s - 1) / s : 0;
-    w.out_start = first;
+    w.pixels = phase < a->in[axis] ? (a->in[axis] - phase + s - 1) / s : 0;
+    w.out_start = phase;
     w.out_step = s;
     w.src_step = 1;
-    w.taps = tap < step && tap < f ? (f - tap + step - 1) / step : 0;
+    w.taps = tap < first ? (f - tap + step - 1) / step : 0;
     w.tap_start = tap;
     w.tap_step = step;
     w.tap_src_step = -(d / g);
-    w.src_start = w.taps ? (first + p - tap * d) / s : 0; /* exact; may be negative */
+    w.src_start = w.taps ? (phase + p - tap * d) / s : 0; /* exact; may be negative */
     return w;
 }

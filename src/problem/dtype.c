@@ -1,9 +1,7 @@
 /* dtype.c: the data types: names, sizes, and their values as doubles. A store rounds once, straight from double to the type, so
  * that no result is rounded twice. */
+#include "problem/dtype.h"
 #include "problem/reference.h"
-
-#include <math.h>
-#include <string.h>
 
 static const struct {
     const char *name;
@@ -27,33 +25,7 @@ kw_dtype kw_dtype_output(kw_dtype dtype) {
     return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].output : KW_DTYPE_COUNT;
 }
 
-/* A float of at most 16 bits: one sign bit, exponent bits above mantissa bits, exponent bias half its range. largest is the code of the
- * greatest finite value, overflow that of everything beyond (infinity, or NaN for e4m3). */
-typedef struct narrow {
-    int mantissa, bias;
-    uint32_t sign, largest, overflow, nan;
-} narrow;
-
-static const narrow bf16 = {7, 127, 0x8000, 0x7f7f, 0x7f80, 0x7fc0};
-static const narrow fp16 = {10, 15, 0x8000, 0x7bff, 0x7c00, 0x7e00};
-static const narrow fp8 = {3, 7, 0x80, 0x7e, 0x7f, 0x7f};
-static const narrow bf8 = {2, 15, 0x80, 0x7b, 0x7c, 0x7e};
-
-static double decode(const narrow *type, uint32_t code) {
-    uint32_t magnitude = code & (type->sign - 1);
-    int exponent = (int)(magnitude >> type->mantissa), digits = (int)(magnitude & ((1u << type->mantissa) - 1));
-    double value;
-    if (magnitude > type->largest) {
-        value = magnitude == type->overflow && type->overflow != type->nan ? (double)INFINITY : (double)NAN;
-    } else if (exponent) {
-        value = ldexp(digits + (1 << type->mantissa), exponent - type->bias - type->mantissa);
-    } else {
-        value = ldexp(digits, 1 - type->bias - type->mantissa);
-    }
-    return code & type->sign ? -value : value;
-}
-
-static uint32_t encode(const narrow *type, double value) {
+static uint32_t encode(const kw_narrow *type, double value) {
     uint32_t sign = signbit(value) ? type->sign : 0;
     if (isnan(value)) {
         return sign | type->nan;
@@ -78,25 +50,7 @@ static uint32_t encode(const narrow *type, double value) {
 }
 
 double kw_dtype_load(kw_dtype dtype, const void *tensor, int64_t index) {
-    switch (dtype) {
-    case KW_FP32:
-        return (double)((const float *)tensor)[index];
-    case KW_BF16:
-        return decode(&bf16, ((const uint16_t *)tensor)[index]);
-    case KW_FP16:
-        return decode(&fp16, ((const uint16_t *)tensor)[index]);
-    case KW_FP8:
-        return decode(&fp8, ((const uint8_t *)tensor)[index]);
-    case KW_BF8:
-        return decode(&bf8, ((const uint8_t *)tensor)[index]);
-    case KW_INT8:
-        return ((const int8_t *)tensor)[index];
-    case KW_INT32:
-        return ((const int32_t *)tensor)[index];
-    case KW_DTYPE_COUNT:
-        break;
-    }
-    return 0;
+    return kw_dtype_value(dtype, tensor, index);
 }
 
 /* Nearest even, saturating; NaN gives 0. */
@@ -110,16 +64,16 @@ void kw_dtype_store(kw_dtype dtype, void *tensor, int64_t index, double value) {
         ((float *)tensor)[index] = (float)value;
         break;
     case KW_BF16:
-        ((uint16_t *)tensor)[index] = (uint16_t)encode(&bf16, value);
+        ((uint16_t *)tensor)[index] = (uint16_t)encode(&kw_narrow_bf16, value);
         break;
     case KW_FP16:
-        ((uint16_t *)tensor)[index] = (uint16_t)encode(&fp16, value);
+        ((uint16_t *)tensor)[index] = (uint16_t)encode(&kw_narrow_fp16, value);
         break;
     case KW_FP8:
-        ((uint8_t *)tensor)[index] = (uint8_t)encode(&fp8, value);
+        ((uint8_t *)tensor)[index] = (uint8_t)encode(&kw_narrow_fp8, value);
         break;
     case KW_BF8:
-        ((uint8_t *)tensor)[index] = (uint8_t)encode(&bf8, value);
+        ((uint8_t *)tensor)[index] = (uint8_t)encode(&kw_narrow_bf8, value);
         break;
     case KW_INT8:
         ((int8_t *)tensor)[index] = (int8_t)whole(value, INT8_MIN, INT8_MAX);
