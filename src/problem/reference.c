@@ -94,21 +94,21 @@ static operand make_operand(const void *data, const int *order, place extent) {
     return result;
 }
 
-static place place_of(const operand *operand, int64_t index) {
+static place place_of(const operand *of, int64_t index) {
     place result;
     for (int i = MEANINGS - 1; i >= 0; i--) {
-        int meaning = operand->order[i];
-        result.at[meaning] = index % operand->extent.at[meaning];
-        index /= operand->extent.at[meaning];
+        int meaning = of->order[i];
+        result.at[meaning] = index % of->extent.at[meaning];
+        index /= of->extent.at[meaning];
     }
     return result;
 }
 
 /* The vector of a tensor that runs along one meaning, from a place. */
-static vector along(const operand *operand, const place *from, int meaning) {
-    vector result = {operand->data, 0, operand->stride.at[meaning]};
+static vector along(const operand *of, const place *from, int meaning) {
+    vector result = {of->data, 0, of->stride.at[meaning]};
     for (int i = 0; i < MEANINGS; i++) {
-        result.start += from->at[i] * operand->stride.at[i];
+        result.start += from->at[i] * of->stride.at[i];
     }
     return result;
 }
