@@ -1,0 +1,222 @@
+/* test_config.c: configs as text, catalogs, the instruction-set rules. The families here are the test's own, so that the rules of text
+ * are tested apart from any kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "config/catalog.h"
+#include "config/isa.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const kw_axis wide_axes[] = {
+    KW_ISA_AXES,
+    {"tile_w", NULL, 1, 28, "pixels"},
+    {"order", "inner outer", 0, 1, "loop order"},
+};
+
+static kw_status wide_valid(const kw_config *config, kw_error *why) {
+    kw_status status = kw_isa_valid(config, why);
+    return status ? status : config->axis[2] == 13 ? kw_fail(why, KW_ILLEGAL, "tile_w=13 is refused by this test") : KW_OK;
+}
+
+static kw_status wide_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    (void)config;
+    return problem->conv.g == 1 ? KW_OK : kw_fail(why, KW_NO_KERNEL, "test.wide needs g1");
+}
+
+static void no_emit(const kw_config *config, kw_text *text) {
+    (void)config;
+    (void)text;
+}
+
+static const kw_family wide = {
+    .name = "test.wide",
+    .summary = "a family with axes",
+    .backend = "cpu",
+    .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
+    .axes = wide_axes,
+    .axis_count = 4,
+    .valid = wide_valid,
+    .fits = wide_fits,
+    .emit = no_emit,
+    .kernel = "cpu/none.c",
+};
+
+static const kw_family plain = {.name = "test.plain",
+                                .summary = "a family without axes",
+                                .backend = "cpu",
+                                .ops = 1u << KW_GEMM,
+                                .dtypes = 1u << KW_FP32,
+                                .kernel = "none"};
+
+const kw_family *const kw_family_table[] = {&wide, &plain, NULL};
+
+#define GOOD "test.wide conv_fwd bf16 isa=avx512 math=dp tile_w=7 order=outer"
+
+static void text_round_trips(void **state) {
+    (void)state;
+    kw_error err = {0};
+    for (int i = 0; i < 3000; i++) {
+        kw_config config = {.family = &wide, .op = i % 2 ? KW_CONV_FWD : KW_CONV_BWD_DATA, .dtype = i % 3 ? KW_FP32 : KW_BF16};
+        config.axis[0] = i % 5 != 0;
+        config.axis[1] = config.dtype == KW_BF16 && config.axis[0];
+        config.axis[2] = 1 + i % 12;
+        config.axis[3] = i / 2 % 2;
+        char text[KW_CONFIG_TEXT_MAX], again[KW_CONFIG_TEXT_MAX];
+        assert_true(kw_config_print(text, sizeof text, &config) < sizeof text);
+        kw_config parsed;
+        assert_int_equal(kw_config_parse(&parsed, text, &err), KW_OK);
+        assert_memory_equal(&parsed, &config, sizeof config);
+        kw_config_print(again, sizeof again, &parsed);
+        assert_string_equal(text, again);
+    }
+    kw_config config;
+    assert_int_equal(kw_config_parse(&config, "test.plain gemm fp32", &err), KW_OK);
+    char small[8];
+    assert_int_equal(kw_config_print(small, sizeof small, &config), strlen("test.plain gemm fp32"));
+    assert_string_equal(small, "test.pl");
+}
+
+static void axes_may_stand_in_any_order(void **state) {
+    (void)state;
+    kw_config a, b;
+    assert_int_equal(kw_config_parse(&a, GOOD, NULL), KW_OK);
+    assert_int_equal(kw_config_parse(&b, "  test.wide conv_fwd bf16 order=outer tile_w=7  math=dp isa=avx512 ", NULL), KW_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_int_equal(kw_config_axis(&a, "tile_w", -1), 7);
+    assert_int_equal(kw_config_axis(&a, "nothing", -1), -1);
+    assert_true(kw_word_is(kw_config_axis_word(&a, "order"), "outer"));
+    assert_int_equal(kw_config_axis_word(&a, "tile_w").size, 0);
+}
+
+static void bad_text_is_refused_by_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *named;
+        kw_status status;
+    } cases[] = {
+        {"", "empty", KW_MALFORMED},
+        {"test.wid conv_fwd fp32", "test.wid", KW_MISSING},
+        {"test.wide", "no operation", KW_MALFORMED},
+        {"test.wide conv_fdw fp32", "conv_fdw", KW_MALFORMED},
+        {"test.wide conv_fwd fp31", "fp31", KW_MALFORMED},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=7", "order", KW_MALFORMED},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=7 order=outer order=inner", "twice", KW_MALFORMED},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=29 order=outer", "1 to 28", KW_ILLEGAL},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=7x order=outer", "7x", KW_ILLEGAL},
+        {"test.wide conv_fwd fp32 isa=sse math=fma tile_w=7 order=outer", "avx2 avx512", KW_ILLEGAL},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile=7 order=outer", "no axis tile", KW_MISSING},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w", "axis=value", KW_MALFORMED},
+        {"test.wide conv_bwd_weight fp32 isa=avx512 math=fma tile_w=7 order=outer", "conv_bwd_weight", KW_ILLEGAL},
+        {"test.wide conv_fwd fp16 isa=avx512 math=fma tile_w=7 order=outer", "fp16", KW_ILLEGAL},
+        {"test.wide conv_fwd fp32 isa=avx512 math=dp tile_w=7 order=outer", "math=fma", KW_ILLEGAL},
+        {"test.wide conv_fwd bf16 isa=avx2 math=dp tile_w=7 order=outer", "isa=avx512", KW_ILLEGAL},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=13 order=outer", "tile_w=13", KW_ILLEGAL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_error err = {0};
+        kw_config config;
+        assert_int_equal(kw_config_parse(&config, cases[i].text, &err), cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].named));
+    }
+}
+
+static void catalogs_keep_each_config_once_and_in_order(void **state) {
+    (void)state;
+    kw_catalog catalog = {0};
+    kw_error err = {0};
+    kw_text text = {0};
+    for (int i = 0; i < 400; i++) {
+        kw_text_addf(&text, "test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=%d order=inner # again\r\n\n", 1 + i % 12);
+    }
+    assert_int_equal(kw_catalog_read(&catalog, "list", text.data, text.size, &err), KW_OK);
+    assert_int_equal(catalog.count, 12);
+    for (int i = 0; i < 12; i++) {
+        assert_int_equal(catalog.configs[i].axis[2], 1 + i);
+    }
+    static const char bad[] = "\n# fine\ntest.wide conv_fwd fp32 isa=avx512";
+    assert_int_equal(kw_catalog_read(&catalog, "list", bad, sizeof bad - 1, &err), KW_MALFORMED);
+    assert_non_null(strstr(err.text, "list:3:"));
+    static const char zero[] = "test.plain gemm fp32\0x";
+    assert_int_equal(kw_catalog_read(&catalog, "list", zero, sizeof zero - 1, &err), KW_MALFORMED);
+    kw_catalog_drop(&catalog);
+    kw_text_drop(&text);
+}
+
+static void configs_run_only_where_the_machine_can(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *arch;
+        bool runs;
+    } cases[] = {
+        {GOOD, "x86-64-v4-bf16", true},
+        {GOOD, "x86-64-v4", false},
+        {GOOD, "x86-64-v3", false},
+        {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=7 order=outer", "x86-64-v4", true},
+        {"test.wide conv_fwd fp32 isa=avx2 math=fma tile_w=7 order=outer", "x86-64-v3", true},
+        {"test.wide conv_fwd fp32 isa=avx2 math=fma tile_w=7 order=outer", "generic", false},
+        {"test.plain gemm fp32", "generic", true},
+        {"test.plain gemm fp32", "unheard-of", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_target target = {.backend = "cpu"};
+        snprintf(target.arch, sizeof target.arch, "%s", cases[i].arch);
+        kw_config config;
+        assert_int_equal(kw_config_parse(&config, cases[i].config, NULL), KW_OK);
+        assert_int_equal(kw_config_runs(&config, &target, NULL) == KW_OK, cases[i].runs);
+    }
+    kw_target other = {.backend = "cuda", .arch = "sm_90"};
+    kw_config config;
+    assert_int_equal(kw_config_parse(&config, "test.plain gemm fp32", NULL), KW_OK);
+    assert_int_equal(kw_config_runs(&config, &other, NULL), KW_NO_KERNEL);
+}
+
+static void a_config_serves_only_its_own_problems(void **state) {
+    (void)state;
+    kw_target target = {.backend = "cpu", .arch = "x86-64-v4-bf16"};
+    kw_error err = {0};
+    kw_config config;
+    kw_problem problem;
+    assert_int_equal(kw_config_parse(&config, GOOD, NULL), KW_OK);
+    assert_int_equal(kw_problem_parse(&problem, "conv_fwd bf16 c4 k4 i8 f3", NULL), KW_OK);
+    assert_int_equal(kw_config_fits(&config, &problem, &target, &err), KW_OK);
+    problem.conv.g = 2;
+    assert_int_equal(kw_config_fits(&config, &problem, &target, &err), KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "g1"));
+    problem.dtype = KW_FP32;
+    assert_int_equal(kw_config_fits(&config, &problem, &target, &err), KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "fp32"));
+}
+
+static void families_describe_themselves(void **state) {
+    (void)state;
+    kw_error err = {0};
+    char *text = NULL;
+    assert_int_equal(kw_family_describe(&text, "test.wide", &err), KW_OK);
+    assert_non_null(strstr(text, "tile_w"));
+    assert_non_null(strstr(text, "1..28"));
+    kw_free(text);
+    assert_int_equal(kw_family_describe(&text, NULL, &err), KW_OK);
+    assert_non_null(strstr(text, "test.plain"));
+    kw_free(text);
+    assert_int_equal(kw_family_describe(&text, "nothing", &err), KW_MISSING);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_round_trips),
+        cmocka_unit_test(axes_may_stand_in_any_order),
+        cmocka_unit_test(bad_text_is_refused_by_name),
+        cmocka_unit_test(catalogs_keep_each_config_once_and_in_order),
+        cmocka_unit_test(configs_run_only_where_the_machine_can),
+        cmocka_unit_test(a_config_serves_only_its_own_problems),
+        cmocka_unit_test(families_describe_themselves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
