@@ -1,0 +1,9 @@
+-- Any other machine: only the families that are compiled in run here.
+return {
+    about = "any processor; compiled-in kernels only",
+    backend = "cpu",
+    isa = {},
+    math = { fp32 = {}, bf16 = {}, fp16 = {} },
+    lanes = 4,
+    registers = 16,
+}

@@ -1,0 +1,9 @@
+-- The first isa and the first math of a dtype are the preferred ones.
+return {
+    about = "x86-64 with AVX-512 (F, BW, CD, DQ, VL)",
+    backend = "cpu",
+    isa = { "avx512", "avx2" },
+    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" } },
+    lanes = 16,
+    registers = 32,
+}

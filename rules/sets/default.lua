@@ -1,0 +1,5 @@
+return {
+    about = "what tuning measures: a few strong and different candidates",
+    families = {
+    },
+}

@@ -1,0 +1,5 @@
+return {
+    about = "everything that the family rules allow",
+    families = {
+    },
+}

@@ -1,0 +1,5 @@
+return {
+    about = "a small spread for correctness: every axis value and both instruction sets",
+    families = {
+    },
+}

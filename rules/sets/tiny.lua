@@ -1,0 +1,5 @@
+return {
+    about = "one or two configs per family, operation and type: the quickest look",
+    families = {
+    },
+}

@@ -1,0 +1,102 @@
+/* space.c: the public functions over spaces and filters. Registries are reached through their public functions only, so that the workshop
+ * library can be built against any run-time library of the same version. */
+#include "backend/backend.h"
+#include "space/enumerate.h"
+#include "space/filter.h"
+#include "space/rules.h"
+#include "space/rule_files.h"
+
+#include <string.h>
+
+typedef struct text_visit {
+    bool (*visit)(void *user, const char *config);
+    void *user;
+} text_visit;
+
+static bool visit_text(void *user, const kw_config *config) {
+    const text_visit *to = user;
+    char text[KW_CONFIG_TEXT_MAX];
+    kw_config_print(text, sizeof text, config);
+    return to->visit(to->user, text);
+}
+
+kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user, kw_error *err) {
+    kw_space_options whole = options ? *options : (kw_space_options){0};
+    kw_target target;
+    if (!visit) {
+        return kw_fail(err, KW_ILLEGAL, "kw_space_visit: visit is NULL; give a function");
+    }
+    if (!whole.arch) {
+        kw_cpu_target(&target, 1);
+        whole.arch = target.arch;
+    }
+    return kw_enumerate(&whole, visit_text, &(text_visit){visit, user}, err);
+}
+
+typedef struct addition {
+    kw_registry *registry;
+    kw_status status;
+    kw_error *err;
+} addition;
+
+static bool add_config(void *user, const char *config) {
+    addition *to = user;
+    to->status = kw_registry_add(to->registry, config, to->err);
+    return !to->status;
+}
+
+kw_status kw_registry_add_space(kw_registry *registry, const kw_space_options *options, kw_error *err) {
+    if (!registry) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_add_space: registry is NULL; make one with kw_registry_create");
+    }
+    addition to = {.registry = registry, .err = err};
+    kw_status status = kw_space_visit(options, add_config, &to, err);
+    return status ? status : to.status;
+}
+
+static kw_status test_text(kw_filter *filter, const char *text, bool *selected, kw_error *err) {
+    kw_config config;
+    kw_status status = kw_config_parse(&config, text, err);
+    return status ? status : kw_filter_test(filter, &config, selected, err);
+}
+
+static bool keep_selected(void *user, const char *config) {
+    bool selected = false;
+    return !test_text(user, config, &selected, NULL) && selected;
+}
+
+kw_status kw_registry_filter(kw_registry *registry, const char *expression, kw_error *err) {
+    if (!registry || !expression) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_filter: %s is NULL", registry ? "expression" : "registry");
+    }
+    kw_filter *filter;
+    kw_status status = kw_filter_open(&filter, expression, err);
+    /* First without changing anything, so that an error leaves the registry as it was. */
+    for (size_t i = 0; !status && i < kw_registry_count(registry); i++) {
+        bool selected;
+        status = test_text(filter, kw_registry_config(registry, i), &selected, err);
+    }
+    if (!status) {
+        status = kw_registry_keep(registry, keep_selected, filter, err);
+    }
+    kw_filter_close(&filter);
+    return status;
+}
+
+kw_status kw_space_names(char **names, const char *kind, const char *rules_dir, kw_error *err) {
+    static const struct { const char *kind, *folder; } kinds[] = {{"arch", "arch"}, {"set", "sets"}, {"family", "families"}};
+    if (!names || !kind) {
+        return kw_fail(err, KW_ILLEGAL, "kw_space_names: %s is NULL", names ? "kind" : "names");
+    }
+    *names = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!strcmp(kinds[i].kind, kind)) {
+            kw_text text = {0};
+            kw_status status = kw_rule_names(&text, kw_rule_folder(rules_dir), kinds[i].folder, '\n', err);
+            *names = status ? NULL : kw_text_take(&text);
+            kw_text_drop(&text);
+            return status || *names ? status : kw_fail_memory(err, "a list of names");
+        }
+    }
+    return kw_fail(err, KW_MISSING, "kind '%.40s' is not known; known: arch set family", kind);
+}
