@@ -62,6 +62,10 @@ kw_status kw_catalog_add(kw_catalog *catalog, const kw_config *config, bool *add
     return KW_OK;
 }
 
+bool kw_catalog_has(const kw_catalog *catalog, const kw_config *config) {
+    return catalog->slot_count && catalog->slots[find_slot(catalog, config)];
+}
+
 kw_status kw_catalog_read(kw_catalog *catalog, const char *name, const char *text, size_t size, kw_error *err) {
     kw_scan scan = {text, text + size};
     kw_word line;
