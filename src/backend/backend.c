@@ -1,0 +1,43 @@
+/* backend.c: the list of backends. To add one: its file, its line here. */
+#include "backend/backend.h"
+
+#include "backend/cpu.h"
+
+#include <string.h>
+
+const kw_backend *const kw_backend_table[] = {&kw_cpu_backend, NULL};
+
+static kw_status fail_unknown(const char *device, kw_error *err) {
+    kw_text known = {0};
+    for (const kw_backend *const *entry = kw_backend_table; *entry; entry++) {
+        kw_text_addf(&known, " %s", (*entry)->name);
+    }
+    kw_status status = kw_fail(err, KW_MISSING, "device %.80s is not known; known:%s", device, kw_text_string(&known));
+    kw_text_drop(&known);
+    return status;
+}
+
+kw_status kw_backend_find(const kw_backend **backend, int *index, const char *device, kw_error *err) {
+    const char *colon = strchr(device, ':');
+    kw_word name = {device, colon ? (size_t)(colon - device) : strlen(device)};
+    int64_t number = 0;
+    const kw_backend *const *entry = kw_backend_table;
+    while (*entry && !kw_word_is(name, (*entry)->name)) {
+        entry++;
+    }
+    if (!*entry) {
+        return fail_unknown(device, err);
+    }
+    if (colon && !kw_word_int((kw_word){colon + 1, strlen(colon + 1)}, 0, 65535, &number)) {
+        return kw_fail(err, KW_MALFORMED, "device %.80s: a number stands after the colon, as in %s:0", device, (*entry)->name);
+    }
+    char why[256] = "";
+    int count = (*entry)->probe(why);
+    if (number >= count) {
+        return kw_fail(err, KW_MISSING, "device %.80s: %s has %d of them%s%s, counted from 0", device, (*entry)->name, count,
+                       *why ? ": " : "", why);
+    }
+    *backend = *entry;
+    *index = (int)number;
+    return KW_OK;
+}
