@@ -2,6 +2,10 @@
  * in CMakeLists.txt, its rules in rules/families/. */
 #include "config/family.h"
 
+extern const kw_family kw_family_conv_generic, kw_family_gemm_generic;
+
 const kw_family *const kw_family_table[] = {
+    &kw_family_conv_generic,
+    &kw_family_gemm_generic,
     NULL,
 };

@@ -1,0 +1,50 @@
+/* generic_gemm.c: GEMM of every type and layout. A unit is one block of the result, 64 x 64; units run over batch, then rows, then columns.
+ */
+#include "generic.h"
+
+static kw_i64 least(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
+
+/* Factor a: rows m0.. and depth k0.. of A, zeros up to a multiple of four rows. */
+static void load_a(kw_generic_block *block, const kw_generic_run *row, kw_i64 row_step, kw_i64 rows) {
+    kw_generic_run run = *row;
+    for (kw_i64 r = 0; r < rows; r++, run.first += row_step) {
+        kw_generic_load(block->a + r * KW_GENERIC_DEPTH, &run);
+    }
+    for (kw_i64 r = rows; r % 4; r++) {
+        for (kw_i64 q = 0; q < run.count; q++) {
+            block->a[r * KW_GENERIC_DEPTH + q] = 0;
+        }
+    }
+}
+
+void kw_generic_gemm(const kw_cpu_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_generic_block *block = thread_memory;
+    kw_dtype from = (kw_dtype)args->value[KW_GENERIC_FROM], to = (kw_dtype)args->value[KW_GENERIC_TO];
+    kw_layout layout = (kw_layout)args->value[KW_GENERIC_LAYOUT];
+    bool a_rows = layout == KW_RCR || layout == KW_RRR, b_rows = layout == KW_RRR || layout == KW_CRR;
+    kw_i64 m = args->gm, n = args->gn, k = args->gk;
+    kw_i64 cols = (n + KW_GENERIC_COLS - 1) / KW_GENERIC_COLS, rows = (m + KW_GENERIC_ROWS - 1) / KW_GENERIC_ROWS;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 n0 = unit % cols * KW_GENERIC_COLS, m0 = unit / cols % rows * KW_GENERIC_ROWS, batch = unit / cols / rows;
+        kw_generic_extent extent = {
+            .rows = least(m - m0, KW_GENERIC_ROWS),
+            .cols = least(n - n0, KW_GENERIC_COLS),
+            .row_step = KW_GENERIC_DEPTH,
+            .depth_step = 1,
+            .whole = to == KW_INT32,
+        };
+        kw_generic_clear(block);
+        for (kw_i64 k0 = 0; k0 < k; k0 += KW_GENERIC_DEPTH) {
+            extent.depth = least(k - k0, KW_GENERIC_DEPTH);
+            kw_generic_run a = {from, args->x, batch * m * k + (a_rows ? m0 * k + k0 : k0 * m + m0), a_rows ? 1 : m, extent.depth};
+            kw_generic_run b = {from, args->w, batch * k * n + (b_rows ? k0 * n + n0 : n0 * k + k0), b_rows ? 1 : k, extent.cols};
+            load_a(block, &a, a_rows ? k : 1, extent.rows);
+            kw_generic_load_b(block, &b, b_rows ? n : 1, extent.depth);
+            kw_generic_multiply(block, &extent);
+        }
+        for (kw_i64 r = 0; r < extent.rows; r++) {
+            kw_generic_run c = {to, args->y, (batch * m + m0 + r) * n + n0, 1, extent.cols};
+            kw_generic_store(&c, block, r * KW_GENERIC_COLS, 1);
+        }
+    }
+}
