@@ -1,0 +1,243 @@
+/* test_cli.c: the command line from the outside: exit codes, one line an error, answers on standard output alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/kw-cli-XXXXXX";
+
+typedef struct outcome {
+    int code; /* exit code, or 128 + signal */
+    char out[65536], err[65536];
+} outcome;
+
+static void slurp(char *to, size_t capacity, const char *path) {
+    FILE *file = fopen(path, "rb");
+    size_t got = file ? fread(to, 1, capacity - 1, file) : 0;
+    to[got] = 0;
+    if (file) {
+        fclose(file);
+    }
+}
+
+/* Runs kwright with these words; input is a file for standard input, or NULL. */
+static void run(outcome *result, const char *const words[], const char *input) {
+    char out[256], err[256];
+    snprintf(out, sizeof out, "%s/out", folder);
+    snprintf(err, sizeof err, "%s/err", folder);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        int in_fd = open(input ? input : "/dev/null", O_RDONLY);
+        int out_fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600), err_fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(in_fd, 0);
+        dup2(out_fd, 1);
+        dup2(err_fd, 2);
+        execv(KW_KWRIGHT, (char *const *)(uintptr_t)words);
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    result->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    slurp(result->out, sizeof result->out, out);
+    slurp(result->err, sizeof result->err, err);
+}
+
+static size_t lines(const char *text) {
+    size_t count = 0;
+    for (; *text; text++) {
+        count += *text == '\n';
+    }
+    return count;
+}
+
+#define WORDS(...) ((const char *const[]){"kwright", __VA_ARGS__, NULL})
+
+static void bad_requests_get_one_line_and_exit_2(void **state) {
+    (void)state;
+    static const struct {
+        const char *words[8];
+        const char *named;
+    } cases[] = {
+        {{"kwright", "frobnicate"}, "frobnicate"},
+        {{"kwright", "tun"}, "did you mean tune"},
+        {{"kwright", "run"}, "needs a problem"},
+        {{"kwright", "run", "--frozn", "gemm fp32 m1 n1 k1"}, "did you mean --frozen"},
+        {{"kwright", "run", "conv_fwd fp32 n32 g2 c65 k64 i56 f3"}, "c65"},
+        {{"kwright", "run", "conv_fwd fp32 c4 k4 i2 f5"}, "output"},
+        {{"kwright", "run", "gemm fp32 m0 n4 k4"}, "m0"},
+        {{"kwright", "run", "gemm fp32 m-3 n4 k4"}, "m-3"},
+        {{"kwright", "run", "gemm fp32 m4 n4"}, "k"},
+        {{"kwright", "run", "gemm fp32 m4 n4 k4 q7"}, "q7"},
+        {{"kwright", "run", "gemm fp32 m4 n4 k99999999999999999999"}, "k9999"},
+        {{"kwright", "run", "gemm fp32 m4000000000 n4000000000 k4"}, "m4000000000"},
+        {{"kwright", "run", "--problems", "/nonexistent/list"}, "/nonexistent/list"},
+        {{"kwright", "run", "--device", "tpu:0", "gemm fp32 m1 n1 k1"}, "tpu"},
+        {{"kwright", "run", "--threads", "0", "gemm fp32 m1 n1 k1"}, "--threads"},
+        {{"kwright", "run", "--threads", "many", "gemm fp32 m1 n1 k1"}, "many"},
+        {{"kwright", "run", "--mode", "hasty", "gemm fp32 m1 n1 k1"}, "hasty"},
+        {{"kwright", "run", "--config", "conv.direct conv_fwd fp32 speed=9", "gemm fp32 m1 n1 k1"}, "speed"},
+        {{"kwright", "run", "--kernels", "/nonexistent/catalog", "gemm fp32 m1 n1 k1"}, "/nonexistent/catalog"},
+        {{"kwright", "count", "--set", "huge"}, "huge"},
+        {{"kwright", "count", "--arch", "gfx9999"}, "gfx9999"},
+        {{"kwright", "count", "--filter", "c.tilen == 3"}, "tilen"},
+        {{"kwright", "count", "--filter", "c.tile_w >="}, "filter"},
+        {{"kwright", "count", "--filter", "os.execute('true')"}, "os"},
+        {{"kwright", "count", "--limit", "3"}, "--limit"},
+        {{"kwright", "count", "extra"}, "extra"},
+        {{"kwright", "show", "conv.nothing"}, "conv.nothing"},
+        {{"kwright", "show", "--source", "conv.direct conv_fwd fp33"}, "fp33"},
+        {{"kwright", "show", "--source"}, "config"},
+        {{"kwright", "wisdom", "/nonexistent/wisdom"}, "/nonexistent/wisdom"},
+        {{"kwright", "wisdom", "--forget", "nonsense"}, "nonsense"},
+        {{"kwright", "problems", "--dtype", "fp64", "--problems", "resnet50"}, "fp64"},
+        {{"kwright", "problems", "--problems", "resnet5"}, "resnet5"},
+        {{"kwright", "help", "nothing"}, "nothing"},
+        {{"kwright", "check", "--set", "tiny"}, "problem"},
+        {{"kwright", "tune", "-x", "gemm fp32 m1 n1 k1"}, "-x"},
+    };
+    outcome *result = malloc(sizeof *result);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run(result, cases[i].words, NULL);
+        if (result->code != 2 || lines(result->err) != 1 || !strstr(result->err, cases[i].named)) {
+            print_message("case %zu (%s): exit %d: %s\n", i, cases[i].words[cases[i].words[2] ? 2 : 1], result->code, result->err);
+        }
+        assert_int_equal(result->code, 2);
+        assert_int_equal(lines(result->err), 1);
+        assert_non_null(strstr(result->err, cases[i].named));
+        assert_int_equal(strncmp(result->err, "kwright: ", 9), 0);
+        assert_string_equal(result->out, "");
+    }
+    free(result);
+}
+
+static void a_line_of_ten_megabytes_is_refused(void **state) {
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/long", folder);
+    size_t size = 10u << 20;
+    char *line = malloc(size + 1);
+    memset(line, 'x', size);
+    line[size] = '\n';
+    assert_int_equal(kw_file_replace(path, line, size + 1, 0600, NULL), KW_OK);
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("problems", "--problems", path), NULL);
+    assert_int_equal(result->code, 2);
+    assert_int_equal(lines(result->err), 1);
+    run(result, WORDS("problems", "-"), path);
+    assert_int_equal(result->code, 2);
+    assert_int_equal(lines(result->err), 1);
+    run(result, WORDS("wisdom", path), NULL);
+    assert_in_range(result->code, 0, 3);
+    run(result, WORDS("list", "--kernels", path), NULL);
+    assert_int_equal(result->code, 2);
+    assert_int_equal(lines(result->err), 1);
+    free(line);
+    free(result);
+}
+
+static void help_covers_every_verb_and_fits_a_screen(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("help"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_true(lines(result->out) <= 25);
+    char *list = strdup(result->out);
+    char *save = NULL;
+    int verbs = 0;
+    for (char *line = strtok_r(list, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char verb[32];
+        if (sscanf(line, "  %31[a-z] ", verb) == 1 && strcmp(verb, "kwright")) {
+            run(result, WORDS("help", verb), NULL);
+            assert_int_equal(result->code, 0);
+            assert_int_equal(strncmp(result->out, "  ", 2), 0);
+            assert_true(lines(result->out) <= 40);
+            verbs++;
+        }
+    }
+    assert_true(verbs >= 14);
+    free(list);
+    run(result, WORDS("help", "--man"), NULL);
+    assert_int_equal(strncmp(result->out, ".TH KWRIGHT 1", 13), 0);
+    free(result);
+}
+
+static void the_last_line_of_count_is_the_number_of_lines_of_list(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("count", "--set", "tiny", "--arch", "x86-64-v3"), NULL);
+    assert_int_equal(result->code, 0);
+    result->out[strlen(result->out) - 1] = 0;
+    const char *last = strrchr(result->out, '\n');
+    size_t number = strtoul(last ? last + 1 : result->out, NULL, 10);
+    assert_true(number > 0);
+    run(result, WORDS("list", "--set", "tiny", "--arch", "x86-64-v3"), NULL);
+    assert_int_equal(lines(result->out), number);
+    assert_string_equal(result->err, "");
+    free(result);
+}
+
+static void problems_print_canonically(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("problems", "conv_fwd f3 fp32 p1 c64 i56x56 k64"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_int_equal(strncmp(result->out, "conv_fwd fp32 nhwgc n1 g1 c64 k64 i56x56 f3x3 s1x1 p1x1 d1x1\n", 61), 0);
+    run(result, WORDS("problems", "--dir", "all", "conv_fwd f3 fp32 p1 c64 i56x56 k64"), NULL);
+    assert_non_null(strstr(result->out, "conv_bwd_weight fp32"));
+    free(result);
+}
+
+static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("run", "--check", "--cc", "", "--cache-dir", "", "--wisdom", "", "conv_fwd fp32 n1 c5 k7 i9x11 f3x3 p1"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "conv.generic"));
+    assert_non_null(strstr(result->out, "verified"));
+    free(result);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    char path[64];
+    snprintf(path, sizeof path, "%s/cache", folder);
+    setenv("KW_CACHE_DIR", path, 1);
+    snprintf(path, sizeof path, "%s/data", folder);
+    setenv("KW_DATA_DIR", path, 1);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_requests_get_one_line_and_exit_2),
+        cmocka_unit_test(a_line_of_ten_megabytes_is_refused),
+        cmocka_unit_test(help_covers_every_verb_and_fits_a_screen),
+        cmocka_unit_test(the_last_line_of_count_is_the_number_of_lines_of_list),
+        cmocka_unit_test(problems_print_canonically),
+        cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
