@@ -33,7 +33,8 @@ typedef struct kw_cache_stats {
 } kw_cache_stats;
 
 /* Opens (and makes) the cache folder; see cache.c for key, layout, concurrency and off switch. An unusable or untrusted folder gives
- * *cache = NULL and KW_OK, with the reason in note: the cache is then off. */
+ * *cache = NULL and KW_OK, with the reason in note: the cache is then off. A folder that can only be read is used for reading, with a
+ * note. A note is "" otherwise. */
 kw_status kw_cache_open(kw_cache **cache, const char *folder, char note[256], kw_error *err);
 void kw_cache_close(kw_cache **cache);
 /* KW_OK with blob->data NULL is a miss. Any doubt about an entry is a miss. */
