@@ -1,0 +1,69 @@
+/* estimate.c: the analytic estimate, a roofline over what the family says it will do (kw_launch).
+ *
+ *   time = max(multiply-adds, loads, tensors through memory) + copies + starting
+ *
+ * The first three overlap in an out-of-order core, copies come before the work that needs them. Work is divided by the threads that get
+ * any, at the pace of the thread with most units. The figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by
+ * reads of working sets of every size; docs/measuring.md); on another machine all candidates shift alike, and only their order is asked for. */
+#include "predict/predict.h"
+
+#include "base/math.h"
+#include "config/isa.h"
+
+#include <math.h>
+
+/* Instructions a cycle of one core. 256-bit multiply-adds go down two pipes, 512-bit ones down one; the same holds for loads. */
+static const struct { double multiply_adds, loads; } core_rates[] = {[KW_ISA_AVX2] = {2, 2}, [KW_ISA_AVX512] = {1, 1}};
+
+#define CLOCK_GHZ 3.66
+#define START_NS 100.0          /* a call's fixed part */
+#define STAGE_NS 1500.0         /* waking threads and one barrier, when there is more than one thread */
+#define GENERIC_NS_PER_FLOP 0.5 /* the compiled-in kernels: portable code, a few GFLOP/s */
+
+/* Bytes per nanosecond that one thread draws from a working set, by its share of the cache it fits in; how far more threads help. */
+static const struct {
+    double l2_share, l3_share, rate, most_threads;
+} memory_rates[] = {
+    {1, 0, 112, 1e9},    /* the core's own second level */
+    {0, 0.25, 90, 1e9},  /* well inside the shared cache */
+    {0, 0.625, 68, 1.6}, /* most of it */
+    {0, 1, 48, 1},       /* all of it */
+    {0, 0, 25, 1.1},     /* memory */
+};
+
+static double memory_rate(const kw_target *target, double bytes, double threads) {
+    size_t level = 0, last = sizeof memory_rates / sizeof *memory_rates - 1;
+    while (level < last) {
+        double room = memory_rates[level].l2_share * (double)target->l2 * threads + memory_rates[level].l3_share * (double)target->l3;
+        if (bytes <= room) {
+            break;
+        }
+        level++;
+    }
+    return memory_rates[level].rate * fmin(threads, memory_rates[level].most_threads);
+}
+
+/* How many threads' worth of work gets done at a time: with 3 units on 2 threads, 1.5. */
+static double useful_threads(const kw_target *target, const kw_launch *launch) {
+    int64_t threads = kw_max(1, target->units), units = 1;
+    for (int stage = 0; stage < launch->stages; stage++) {
+        if (!launch->stage[stage].packs) {
+            units = kw_max(units, launch->stage[stage].units);
+        }
+    }
+    return (double)units / (double)kw_ceil_div(units, kw_min(threads, units));
+}
+
+double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    double threads = useful_threads(target, launch);
+    double start = START_NS + (target->units > 1 ? STAGE_NS * launch->stages : 0);
+    if (config->family->builtin) {
+        return start + GENERIC_NS_PER_FLOP * (double)kw_problem_flops(problem) / threads;
+    }
+    int isa = kw_config_axis(config, "isa", KW_ISA_AVX512) == KW_ISA_AVX2 ? KW_ISA_AVX2 : KW_ISA_AVX512;
+    double tensors = (double)kw_problem_bytes(problem);
+    double multiply_adds = launch->multiply_adds / core_rates[isa].multiply_adds / CLOCK_GHZ / threads;
+    double loads = launch->loads / core_rates[isa].loads / CLOCK_GHZ / threads;
+    double rate = memory_rate(target, tensors, threads);
+    return start + fmax(fmax(multiply_adds, loads), tensors / rate) + launch->copied_bytes / rate;
+}
