@@ -40,6 +40,18 @@ KW_INLINE kw_vf kw_spread(const void *p) { return *(const kw_f32_u *)p - (kw_vf)
 #define KW_KEEP(v) __asm__("" : "+v"(v))
 #endif
 
+#if KW_DP
+/* Sums of products of bf16 pairs: a + low x low w + high x high w in every 32-bit lane. The builtins' names and types differ between
+ * compiler versions; the instruction's does not. */
+KW_INLINE kw_vf kw_dp(kw_vf a, kw_vf x, kw_vf w) {
+    __asm__("vdpbf16ps %2, %1, %0" : "+v"(a) : "v"(x), "v"(w));
+    return a;
+}
+/* One pair to all lanes; one bf16 with zero as its partner. */
+KW_INLINE kw_vf kw_spread_pair(const void *p) { return (kw_vf)(*(const kw_i32_u *)p + (kw_vi){0}); }
+KW_INLINE kw_vf kw_spread_half(const void *p) { return (kw_vf)((int)*(const kw_u16_u *)p + (kw_vi){0}); }
+#endif
+
 /* --- storage types: 1 vector of KW_LANES elements <-> floats --- */
 #if KW_STORAGE == 0
 KW_INLINE kw_vf kw_load_x(const void *p) { return kw_load(p); }
@@ -54,6 +66,13 @@ KW_INLINE float kw_load_1(const void *p) {
     union { kw_u32 u; float f; } b = {(kw_u32)*(const kw_u16_u *)p << 16};
     return b.f;
 }
+#if KW_DP
+KW_INLINE void kw_store_x(void *p, kw_vf v) {
+    kw_vh h;
+    __asm__("vcvtneps2bf16 %1, %0" : "=v"(h) : "v"(v));
+    *(kw_vh_u *)p = h;
+}
+#else
 /* Round to nearest even; a NaN keeps its sign and becomes quiet. */
 KW_INLINE void kw_store_x(void *p, kw_vf v) {
     kw_vu u = (kw_vu)v;
@@ -62,6 +81,7 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
     r = (r & ~nan) | (((u >> 16) | 0x40u) & nan);
     *(kw_vh_u *)p = __builtin_convertvector(r, kw_vh);
 }
+#endif
 KW_INLINE void kw_store_1(void *p, float f) {
     union { float f; kw_u32 u; } b = {f};
     kw_u32 r = (b.u + 0x7fffu + ((b.u >> 16) & 1u)) >> 16;
@@ -73,11 +93,13 @@ KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_f16_u *)p; }
 KW_INLINE void kw_store_1(void *p, float f) { *(kw_f16_u *)p = (_Float16)f; }
 KW_INLINE kw_vf kw_load_x(const void *p) {
     kw_vf v;
-    for (int i = 0; i < KW_LANES; i++) v[i] = kw_load_1((const char *)p + 2 * i);
+    __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(*(const kw_vh_u *)p));
     return v;
 }
 KW_INLINE void kw_store_x(void *p, kw_vf v) {
-    for (int i = 0; i < KW_LANES; i++) kw_store_1((char *)p + 2 * i, v[i]);
+    kw_vh h;
+    __asm__("vcvtps2ph $0, %1, %0" : "=v"(h) : "v"(v));
+    *(kw_vh_u *)p = h;
 }
 #endif
 

@@ -1,0 +1,124 @@
+/* gemm.c: matrix products by tiles; family gemm.tiled, and with KW_POINTWISE the convolutions whose filter is 1 and which pad nothing:
+ * there a pixel is a row of A, a group is a batch. Rows of A are read where they are if the tile can (element type, pairs, distance);
+ * else, and for the last rows of a chunk that do not fill a tile, they are copied first.
+ *
+ * A unit is one batch, a chunk of tiles along the rows, and part of the columns. Within a unit, a block of packed weights meets all of
+ * the chunk's tiles before the next one. */
+#include "kw_config.h"
+
+/* Places in args->value; src/codegen/cpu/gemm_tiled.c fills them. */
+enum { CHUNK_ROWS, PARTS, COPY, PITCH, A_COLUMNS, B_COLUMNS };
+
+/* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
+typedef struct product {
+    const char *a, *b;
+    char *c;
+    kw_i64 batches, rows, columns, depth;
+    kw_i64 a_batch, a_row, a_deep, b_batch, b_column, b_deep, c_batch, c_row;
+} product;
+
+static product product_of(const kw_cpu_args *a) {
+    product p;
+#if KW_POINTWISE
+    kw_i64 images = a->n * a->out[0] * a->out[1] * a->out[2];
+#if KW_BACKWARD
+    p = (product){.a = a->y, .c = a->x, .columns = a->c, .depth = a->k, .b_column = 1, .b_deep = a->c};
+#else
+    p = (product){.a = a->x, .c = a->y, .columns = a->k, .depth = a->c, .b_column = a->c, .b_deep = 1};
+#endif
+    p.b = a->w, p.batches = a->groups, p.rows = images;
+    p.a_batch = p.depth * KW_BYTES, p.a_row = a->groups * p.a_batch, p.a_deep = KW_BYTES;
+    p.c_batch = p.columns * KW_BYTES, p.c_row = a->groups * p.c_batch;
+    p.b_batch = a->k * a->c;
+#else
+    p = (product){.a = a->x, .b = a->w, .c = a->y, .batches = a->batch, .rows = a->gm, .columns = a->gn, .depth = a->gk};
+    p.a_row = (a->value[A_COLUMNS] ? 1 : p.depth) * KW_BYTES, p.a_deep = (a->value[A_COLUMNS] ? p.rows : 1) * KW_BYTES;
+    p.b_column = a->value[B_COLUMNS] ? p.depth : 1, p.b_deep = a->value[B_COLUMNS] ? 1 : p.columns;
+    p.a_batch = p.rows * p.depth * KW_BYTES, p.b_batch = p.depth * p.columns;
+    p.c_batch = p.rows * p.columns * KW_BYTES, p.c_row = p.columns * KW_BYTES;
+#endif
+    return p;
+}
+
+/* Packed order: batch, block of columns, depth. */
+void KW_EXPORT kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    product p = product_of(a);
+    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = (p.depth + KW_PAIR - 1) / KW_PAIR * KW_STEP_BYTES;
+    (void)thread_memory;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 first = unit % blocks * KW_BLOCK;
+        const char *from = p.b + (unit / blocks * p.b_batch + first * p.b_column) * KW_BYTES;
+        kw_pack_run(a->packed + unit * bytes, from, p.depth, p.b_deep, p.columns - first, p.b_column);
+    }
+}
+
+/* The first byte of a row of A: of a strided convolution, the pixel that output pixel number row reads. */
+static const char *row_of(const kw_cpu_args *a, const product *p, kw_i64 row) {
+#if KW_POINTWISE && !KW_BACKWARD
+    kw_i64 w = row % a->out[2], h = row / a->out[2] % a->out[1], rest = row / (a->out[2] * a->out[1]);
+    kw_i64 d = rest % a->out[0], n = rest / a->out[0];
+    row = ((n * a->in[0] + d * a->stride[0]) * a->in[1] + h * a->stride[1]) * a->in[2] + w * a->stride[2];
+#endif
+    (void)a;
+    return p->a + row * p->a_row;
+}
+
+/* Copies rows first..last-1 of A as the tile reads them; what is missing to a whole tile becomes zero. */
+static void copy_rows(const kw_cpu_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
+    kw_i64 pitch = a->value[PITCH], offset = batch - p->a;
+    if (p->a_deep == KW_BYTES) {
+        for (kw_i64 row = first; row < last; row++) kw_copy_pixel(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth);
+    } else {
+        for (kw_i64 d = 0; d < p->depth; d++) {
+            const char *from = batch + first * p->a_row + d * p->a_deep;
+            for (kw_i64 row = first; row < last; row++, from += KW_BYTES) kw_copy(to + (row - first) * pitch + d * KW_WORD, from, 1);
+        }
+        for (kw_i64 row = first; KW_DP && p->depth % 2 && row < last; row++)
+            *(kw_u16_u *)(to + (row - first) * pitch + p->depth * KW_WORD) = 0;
+    }
+    for (kw_i64 row = last; (row - first) % KW_TILE_COLS; row++) kw_zero(to + (row - first) * pitch, pitch);
+}
+
+/* Rows first..last-1 times column blocks k..k_end-1. Rows below direct are read where they are, the others from the copy. */
+typedef struct chunk {
+    kw_i64 batch, first, last, direct, k, k_end;
+} chunk;
+
+static void multiply_chunk(const kw_cpu_args *a, const product *p, const chunk *h, char *memory) {
+    static const kw_run whole_depth = {0, 0};
+    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = (p->depth + KW_PAIR - 1) / KW_PAIR;
+    const char *rows = p->a + h->batch * p->a_batch, *copy = memory + KW_SPILL_BYTES;
+    kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .steps = steps, .out_pixel = p->c_row, .rows = 1, .spill = memory};
+    for (kw_i64 k = h->k; k < h->k_end; k++) {
+        job.w = a->packed + (h->batch * blocks + k) * steps * KW_STEP_BYTES;
+        job.channels = p->columns - k * KW_BLOCK;
+        for (kw_i64 row = h->first; row < h->last; row += KW_TILE_COLS) {
+            int direct = row < h->direct;
+            job.src_pixel = direct ? p->a_row : a->value[PITCH];
+            job.src = direct ? rows + row * p->a_row : copy + (row - h->direct) * a->value[PITCH];
+            job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
+            job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_BYTES;
+            job.cols = kw_min(KW_TILE_COLS, h->last - row);
+            job.whole = job.cols == KW_TILE_COLS && job.channels >= KW_BLOCK;
+            kw_tile(&job);
+        }
+    }
+}
+
+void KW_EXPORT kw_stage1(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    product p = product_of(a);
+    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->value[PARTS];
+    kw_i64 chunks = (p.rows + a->value[CHUNK_ROWS] - 1) / a->value[CHUNK_ROWS], held = -1;
+    char *memory = thread_memory;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 part = unit % parts, number = unit / parts;
+        chunk h = {.batch = number / chunks, .k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
+        h.first = number % chunks * a->value[CHUNK_ROWS];
+        h.last = kw_min(h.first + a->value[CHUNK_ROWS], p.rows);
+        h.direct = a->value[COPY] ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;
+        if (number != held && h.direct < h.last)
+            copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + KW_SPILL_BYTES);
+        held = number;
+        multiply_chunk(a, &p, &h, memory);
+    }
+}
