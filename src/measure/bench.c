@@ -32,20 +32,39 @@ static kw_status open_tensor(kw_bench *bench, int set, kw_tensor tensor, const v
     return status ? status : kw_buffer_hash(buffer, &bench->set[set].hash[tensor], err);
 }
 
+/* On the heap; NULL when there is no memory. */
+static void *make_data(const kw_bench *bench, int set, kw_tensor tensor) {
+    void *data = malloc((size_t)tensor_bytes(&bench->problem, tensor));
+    if (data) {
+        kw_fill_tensor(&bench->set[set].fill, &bench->problem, tensor, 0, kw_problem_elements(&bench->problem, tensor), data);
+    }
+    return data;
+}
+
+kw_status kw_bench_restore(kw_bench *bench, int set, kw_tensor tensor, kw_error *err) {
+    void *data = make_data(bench, set, tensor);
+    if (!data) {
+        return kw_fail_memory(err, "the data of a problem");
+    }
+    kw_status status = kw_buffer_write(&bench->set[set].tensor[tensor], data, err);
+    free(data);
+    return status;
+}
+
 static kw_status open_set(kw_bench *bench, int set, const kw_fill *fill, kw_error *err) {
     void *host[KW_TENSOR_COUNT] = {0};
+    bench->set[set].fill = *fill;
     kw_status status = KW_OK;
     for (int t = 0; t < KW_TENSOR_COUNT && !status; t++) {
         kw_tensor tensor = (kw_tensor)t;
         if (tensor == kw_problem_result(&bench->problem)) {
             continue;
         }
-        host[t] = malloc((size_t)tensor_bytes(&bench->problem, tensor));
+        host[t] = make_data(bench, set, tensor);
         if (!host[t]) {
             status = kw_fail_memory(err, "the data of a problem");
             break;
         }
-        kw_fill_tensor(fill, &bench->problem, tensor, 0, kw_problem_elements(&bench->problem, tensor), host[t]);
         status = open_tensor(bench, set, tensor, host[t], err);
     }
     if (!status) {
@@ -123,7 +142,7 @@ static kw_status open_workspace(kw_ready *ready, kw_error *err) {
         int64_t size;
     } parts[] = {{&ready->packed, "packed weights", ready->launch.packed_bytes},
                  {&ready->shared, "shared workspace", ready->launch.shared_bytes},
-                 {&ready->threads, "thread workspace", kw_round_up(ready->launch.thread_bytes, KW_BUFFER_ALIGN) * units}};
+                 {&ready->threads, "thread workspace", ready->thread_step * (units - 1) + ready->launch.thread_bytes}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         kw_status status = kw_buffer_open(parts[i].buffer, bench->backend, bench->device, parts[i].name, parts[i].size, err);
         if (status) {
@@ -148,11 +167,14 @@ void kw_ready_open(kw_ready *ready, kw_bench *bench, const kw_kernel *kernel, co
     }
     config->family->launch(config, &bench->problem, target, &ready->launch);
     for (int stage = 0; stage < ready->launch.stages; stage++) {
-        ready->packs |= ready->launch.stage[stage].packs;
+        ready->packs |= ready->launch.stage[stage].packs && kw_problem_result(&bench->problem) != KW_W;
     }
+    ready->thread_step = kw_round_up(ready->launch.thread_bytes, KW_BUFFER_ALIGN) + KW_GUARD_BYTES;
+    kw_launch apart = ready->launch; /* the backend lays threads' memory out by thread_bytes, so this makes room for the guards */
+    apart.thread_bytes = ready->launch.thread_bytes ? ready->thread_step : 0;
     kw_status status = open_workspace(ready, &why);
     if (!status) {
-        status = bench->backend->bind(bench->device, kernel, &bench->problem, &ready->launch, &ready->bound, &why);
+        status = bench->backend->bind(bench->device, kernel, &bench->problem, &apart, &ready->bound, &why);
     }
     if (!status && ready->packs && !bench->decoy.memory) {
         status = kw_buffer_open(&bench->decoy, bench->backend, bench->device, "w in place of packed weights",
@@ -189,6 +211,8 @@ kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, k
 }
 
 int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart) {
-    int64_t packed = packed_apart ? 0 : kw_round_up(ready->launch.packed_bytes, KW_BUFFER_ALIGN);
-    return packed + kw_round_up(ready->launch.shared_bytes, KW_BUFFER_ALIGN) + ready->threads.size;
+    const kw_launch *launch = &ready->launch;
+    int64_t units = kw_max(1, ready->bench->backend->target(ready->bench->device)->units);
+    int64_t packed = packed_apart ? 0 : kw_round_up(launch->packed_bytes, KW_BUFFER_ALIGN);
+    return packed + kw_round_up(launch->shared_bytes, KW_BUFFER_ALIGN) + kw_round_up(launch->thread_bytes, KW_BUFFER_ALIGN) * units;
 }

@@ -12,6 +12,7 @@ enum { KW_SET_EXACT = 0, KW_SET_REAL = 1, KW_SET_COUNT = 2 };
 typedef struct kw_bench_set {
     kw_buffer tensor[KW_TENSOR_COUNT]; /* the two that are read; the result's is closed */
     uint64_t hash[KW_TENSOR_COUNT];    /* of what was filled in */
+    kw_fill fill;
     kw_expected expected;
 } kw_bench_set;
 
@@ -28,13 +29,17 @@ struct kw_bench {
 kw_status kw_bench_open_fills(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem,
                               const kw_fill fills[KW_SET_COUNT], kw_error *err);
 
+/* Fills a tensor that is read anew, after a kernel changed it. */
+kw_status kw_bench_restore(kw_bench *bench, int set, kw_tensor tensor, kw_error *err);
+
 /* A config made ready to run on a bench: bound, with workspace. */
 typedef struct kw_ready {
     kw_bench *bench;
     kw_launch launch;
     kw_bound *bound;
     kw_buffer packed, shared, threads;
-    bool packs; /* it has a pack stage */
+    int64_t thread_step; /* from one thread's memory to the next one's; a guard lies between */
+    bool packs;          /* it has a pack stage */
 } kw_ready;
 
 /* What cannot be made ready becomes record's outcome (KW_UNFIT, KW_UNLAUNCHED) with the reason; ready->bound is NULL then. */

@@ -47,6 +47,26 @@ static kw_status check_guards(const kw_ready *ready, int set, kw_error *err) {
     return status;
 }
 
+/* Between the threads' parts of the thread workspace lie guards too; poisoning filled them with the rest. */
+static kw_status check_thread_gaps(const kw_ready *ready, unsigned char byte, kw_error *err) {
+    unsigned char gap[KW_GUARD_BYTES + KW_BUFFER_ALIGN];
+    int64_t used = ready->launch.thread_bytes;
+    size_t size = (size_t)(ready->thread_step - used);
+    for (int64_t at = used; at < ready->threads.size; at += ready->thread_step) {
+        kw_status status = kw_buffer_read(&ready->threads, at, gap, size, err);
+        if (status) {
+            return status;
+        }
+        for (size_t i = 0; i < size; i++) {
+            if (gap[i] != byte) {
+                return kw_fail(err, KW_FAILED, "thread workspace: thread %lld wrote at byte %lld, %zu past its end",
+                               (long long)(at / ready->thread_step), (long long)used + (long long)i, i + 1);
+            }
+        }
+    }
+    return KW_OK;
+}
+
 static kw_status check_inputs(const kw_ready *ready, int set, kw_error *err) {
     const kw_bench_set *data = &ready->bench->set[set];
     for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
@@ -59,7 +79,8 @@ static kw_status check_inputs(const kw_ready *ready, int set, kw_error *err) {
             return status;
         }
         if (hash != data->hash[tensor]) {
-            return kw_fail(err, KW_FAILED, "%s: changed, though it is only to be read", data->tensor[tensor].name);
+            status = kw_bench_restore(ready->bench, set, (kw_tensor)tensor, err);
+            return status ? status : kw_fail(err, KW_FAILED, "%s: changed, though it is only to be read", data->tensor[tensor].name);
         }
     }
     return KW_OK;
@@ -93,6 +114,7 @@ kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool pack
         status = kw_ready_run(ready, set, KW_RUN_ALL, true, err);
     }
     status = status ? status : check_guards(ready, set, err);
+    status = status ? status : check_thread_gaps(ready, byte, err);
     status = status ? status : check_inputs(ready, set, err);
     return status ? status : check_result(ready, set, byte, err);
 }
