@@ -1,12 +1,16 @@
 /* space.c: the public functions over spaces and filters. Registries are reached through their public functions only, so that the workshop
  * library can be built against any run-time library of the same version. */
 #include "backend/backend.h"
+#include "base/file.h"
 #include "space/enumerate.h"
 #include "space/filter.h"
+#include "space/json.h"
 #include "space/rules.h"
 #include "space/rule_files.h"
 
 #include <string.h>
+
+enum { JSON_FILE_LIMIT = 64 << 20 };
 
 typedef struct text_visit {
     bool (*visit)(void *user, const char *config);
@@ -99,4 +103,50 @@ kw_status kw_space_names(char **names, const char *kind, const char *rules_dir, 
         }
     }
     return kw_fail(err, KW_MISSING, "kind '%.40s' is not known; known: arch set family", kind);
+}
+
+/* The registry's configs as values. */
+static kw_status collect_configs(kw_catalog *catalog, const kw_registry *registry, kw_error *err) {
+    kw_status status = KW_OK;
+    for (size_t i = 0; !status && i < kw_registry_count(registry); i++) {
+        kw_config config;
+        status = kw_config_parse(&config, kw_registry_config(registry, i), err);
+        status = status ? status : kw_catalog_add(catalog, &config, NULL, err);
+    }
+    return status;
+}
+
+kw_status kw_registry_print_json(char **json, const kw_registry *registry, kw_error *err) {
+    if (!json || !registry) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_print_json: %s is NULL", json ? "registry" : "json");
+    }
+    kw_catalog catalog = {0};
+    kw_text text = {0};
+    kw_status status = collect_configs(&catalog, registry, err);
+    status = status ? status : kw_json_print(&text, &catalog, err);
+    *json = status ? NULL : kw_text_take(&text);
+    kw_text_drop(&text);
+    kw_catalog_drop(&catalog);
+    return status || *json ? status : kw_fail_memory(err, "a registry's JSON");
+}
+
+kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_error *err) {
+    if (!registry || !path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_load_json: %s is NULL", registry ? "path" : "registry");
+    }
+    kw_arena arena = {0};
+    kw_catalog catalog = {0};
+    char *data = NULL;
+    size_t size = 0;
+    kw_status status = kw_file_read(&arena, path, JSON_FILE_LIMIT, &data, &size, err);
+    /* The whole file is checked before anything is added. */
+    status = status ? status : kw_json_read(&catalog, path, data, size, err);
+    for (size_t i = 0; !status && i < catalog.count; i++) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config_print(text, sizeof text, &catalog.configs[i]);
+        status = kw_registry_add(registry, text, err);
+    }
+    kw_catalog_drop(&catalog);
+    kw_arena_drop(&arena);
+    return status;
 }
