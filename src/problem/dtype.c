@@ -33,12 +33,12 @@ static uint32_t encode(const kw_narrow *type, double value) {
     if (isinf(value)) {
         return sign | type->overflow;
     }
-    int exponent;
-    double fraction = frexp(fabs(value), &exponent); /* in [1/2, 1), or 0 */
-    exponent += type->bias - 1;                      /* as it stands in the code */
-    if (exponent > 0x7ff) {
-        return sign | type->overflow;
+    if (value == 0) {
+        return sign;
     }
+    int exponent;
+    double fraction = frexp(fabs(value), &exponent); /* in [1/2, 1) */
+    exponent += type->bias - 1;                      /* as it stands in the code */
     int digits = type->mantissa + 1;
     if (exponent < 1) { /* subnormal: fewer digits */
         digits += exponent - 1 < -64 ? -64 : exponent - 1;

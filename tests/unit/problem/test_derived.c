@@ -1,0 +1,114 @@
+/* test_derived.c: sizes, bytes and exact operation counts against counting by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "problem/view.h"
+#include "random.h"
+
+static int64_t count_axis(const kw_conv_dims *conv, const int64_t out[3], int axis) {
+    int64_t pairs = 0;
+    for (int64_t o = 0; o < out[axis]; o++) {
+        for (int64_t t = 0; t < conv->filter[axis]; t++) {
+            int64_t x = o * conv->stride[axis] - conv->pad[axis] + t * conv->dilation[axis];
+            pairs += x >= 0 && x < conv->in[axis];
+        }
+    }
+    return pairs;
+}
+
+static void operations_are_those_really_formed(void **state) {
+    (void)state;
+    dice source = {6};
+    for (int i = 0; i < 20000; i++) {
+        kw_problem problem = random_problem(&source, (kw_op)(i % KW_OP_COUNT), i % 8 ? 12 : 300);
+        int64_t out[3], expected;
+        if (problem.op == KW_GEMM) {
+            expected = 2 * problem.gemm.batch * problem.gemm.m * problem.gemm.n * problem.gemm.k;
+        } else {
+            const kw_conv_dims *conv = &problem.conv;
+            kw_problem_output(out, &problem);
+            expected = 2 * conv->n * (conv->c / conv->g) * conv->k;
+            for (int axis = 0; axis < 3; axis++) {
+                int64_t pairs = count_axis(conv, out, axis);
+                assert_int_equal(kw_problem_axis_products(&problem, axis), pairs);
+                expected *= pairs;
+            }
+        }
+        assert_int_equal(kw_problem_flops(&problem), expected);
+    }
+}
+
+/* The count takes steps as of a greatest common divisor, so extents of any size cost nothing. */
+static void huge_extents_are_counted_at_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t flops;
+    } cases[] = {
+        {"conv_fwd fp32 c1 k1 i3000000000 f1500000000", 2 * 1500000001LL * 1500000000LL},
+        {"conv_fwd fp32 c1 k1 i1000000000000 f3 p1", 2 * (3 * 1000000000000LL - 2)},
+        {"conv_bwd_data fp32 c1 k1 i1000000000000 f3 s1000000", 2 * 3 * 1000000LL},
+        {"conv_fwd fp32 c1 k1 i1 f1000000001 p500000000", 2},
+        {"conv_fwd fp32 c1 k1 i1 f1 s9223372036854775807 d9223372036854775807", 2},
+        {"conv_fwd fp32 c1 k1 i1000000001 f3 d500000000 p500000000", 2 * (1000000001LL + 2 * 500000001LL)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_error err = {0};
+        if (kw_problem_parse(&problem, cases[i].text, &err)) {
+            fail_msg("%s", err.text);
+        }
+        assert_int_equal(kw_problem_flops(&problem), cases[i].flops);
+    }
+}
+
+static void sizes_follow_the_layout_and_the_output_rule(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t elements[KW_TENSOR_COUNT];
+        kw_dtype dtypes[KW_TENSOR_COUNT];
+        int64_t bytes;
+        kw_tensor result;
+    } cases[] = {
+        {"gemm fp32 b2 m3 n5 k7", {42, 70, 30}, {KW_FP32, KW_FP32, KW_FP32}, 4 * 142, KW_Y},
+        {"gemm int8 m3 n5 k7", {21, 35, 15}, {KW_INT8, KW_INT8, KW_INT32}, 56 + 60, KW_Y},
+        {"conv_fwd fp8 nhwgc n2 g2 c4 k6 i5x4 f3x2", {160, 72, 108}, {KW_FP8, KW_FP8, KW_FP16}, 232 + 216, KW_Y},
+        {"conv_bwd_data bf8 nhwgc n2 g2 c4 k6 i5x4 f3x2", {160, 72, 108}, {KW_FP16, KW_BF8, KW_BF8}, 320 + 180, KW_X},
+        {"conv_bwd_weight int8 ngchw n2 g2 c4 k6 i5x4 f3x2", {160, 72, 108}, {KW_INT8, KW_INT32, KW_INT8}, 268 + 288, KW_W},
+        {"conv_bwd_weight bf16 c4 k6 i5 f3 s2 p1:0", {20, 72, 12}, {KW_BF16, KW_BF16, KW_BF16}, 208, KW_W},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        assert_int_equal(kw_problem_parse(&problem, cases[i].text, NULL), KW_OK);
+        for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+            assert_int_equal(kw_problem_elements(&problem, tensor), cases[i].elements[tensor]);
+            assert_int_equal(kw_problem_dtype(&problem, tensor), cases[i].dtypes[tensor]);
+        }
+        assert_int_equal(kw_problem_bytes(&problem), cases[i].bytes);
+        assert_int_equal(kw_problem_result(&problem), cases[i].result);
+    }
+}
+
+static void outputs_are_rounded_down(void **state) {
+    (void)state;
+    kw_problem problem;
+    int64_t out[3];
+    assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 nhwgc c1 k1 i224x7 f7x3 s2x3 p3x0:2x-1 d1x2", NULL), KW_OK);
+    kw_problem_output(out, &problem);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 112);
+    assert_int_equal(out[2], 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_are_those_really_formed),
+        cmocka_unit_test(huge_extents_are_counted_at_once),
+        cmocka_unit_test(sizes_follow_the_layout_and_the_output_rule),
+        cmocka_unit_test(outputs_are_rounded_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

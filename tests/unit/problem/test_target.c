@@ -1,0 +1,73 @@
+/* test_target.c: a target's text is read back, and texts of other versions are refused by name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "problem/target.h"
+#include "random.h"
+
+#include <stdio.h>
+
+static void printed_targets_are_read_back(void **state) {
+    (void)state;
+    dice source = {7};
+    for (int i = 0; i < 2000; i++) {
+        kw_target target, again;
+        memset(&target, 0, sizeof target);
+        snprintf(target.backend, sizeof target.backend, "b%d", i);
+        snprintf(target.arch, sizeof target.arch, "x86-64-v%d", i);
+        snprintf(target.model, sizeof target.model, "vendor-%d-1-2", i);
+#define KW_FACT(name, meaning) target.name = (int64_t)(dice_next(&source) >> dice_roll(&source, 1, 60));
+        KW_TARGET_FACTS(KW_FACT)
+#undef KW_FACT
+        char text[KW_TARGET_TEXT_MAX];
+        kw_error err = {0};
+        size_t length = kw_target_print(text, sizeof text, &target);
+        assert_int_equal(length, strlen(text));
+        if (kw_target_parse(&again, text, &err)) {
+            fail_msg("%s: %s", text, err.text);
+        }
+        assert_memory_equal(&again, &target, sizeof target);
+    }
+}
+
+static void faults_are_named(void **state) {
+    (void)state;
+#define FACTS " units=2 lanes=16 registers=32 l1=1 l2=2 l3=3"
+    static const struct {
+        const char *text;
+        kw_status status;
+        const char *fragment;
+    } cases[] = {
+        {"cpu:v3 model=x" FACTS, KW_OK, ""},
+        {"cpu:v3" FACTS " model=x", KW_OK, ""},
+        {"", KW_MALFORMED, "empty"},
+        {"cpu model=x" FACTS, KW_MALFORMED, "BACKEND:ARCH"},
+        {"cpu: model=x" FACTS, KW_MALFORMED, "arch \"\""},
+        {":v3 model=x" FACTS, KW_MALFORMED, "backend \"\""},
+        {"backends:v3 model=x" FACTS, KW_MALFORMED, "backend \"backends\" has 8 characters"},
+        {"cpu:v3" FACTS, KW_MALFORMED, "model is missing"},
+        {"cpu:v3 model=x model=y" FACTS, KW_MALFORMED, "model is given twice"},
+        {"cpu:v3 model=x" FACTS " units=2", KW_MALFORMED, "units is given twice"},
+        {"cpu:v3 model=x" FACTS " lds=2", KW_MISSING, "\"lds\" is not known"},
+        {"cpu:v3 model=x units=2 lanes=16 registers=32 l1=1 l2=2", KW_MALFORMED, "l3 is missing"},
+        {"cpu:v3 model=x units=-2", KW_MALFORMED, "units takes a whole number"},
+        {"cpu:v3 model=x units=2x", KW_MALFORMED, "\"units=2x\""},
+        {"cpu:v3 model=x units", KW_MALFORMED, "name=value"},
+    };
+#undef FACTS
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_target target;
+        kw_error err = {0};
+        assert_int_equal(kw_target_parse(&target, cases[i].text, &err), cases[i].status);
+        if (!strstr(err.text, cases[i].fragment)) {
+            fail_msg("%s: %s", cases[i].text, err.text);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(printed_targets_are_read_back), cmocka_unit_test(faults_are_named)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
