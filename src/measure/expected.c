@@ -236,7 +236,7 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
         double magnitude = 0;
         double value = kw_reference_at(problem, tensors, expected->index ? expected->index[i] : (int64_t)i, &products, &magnitude);
         if (expected->exact) {
-            unsigned char rounded[8];
+            _Alignas(8) unsigned char rounded[8];
             kw_dtype_store(output, rounded, 0, value);
             value = kw_dtype_load(output, rounded, 0);
         } else {

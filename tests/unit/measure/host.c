@@ -154,7 +154,7 @@ static void store_cut(kw_dtype dtype, void *memory, int64_t index, double value)
 /* As if the partial sum was kept in the storage type half way. */
 static double low_precision(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index, kw_dtype dtype) {
     double magnitude = 0, value = kw_reference_at(problem, tensors, index, NULL, &magnitude);
-    unsigned char half[8];
+    _Alignas(8) unsigned char half[8];
     kw_dtype_store(dtype, half, 0, magnitude / 2);
     return value + kw_dtype_load(dtype, half, 0) - magnitude / 2;
 }

@@ -1,0 +1,193 @@
+/* test_timing.c: the statistics, the order in which subjects are run, and when timing stops. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "host.h"
+#include "measure/bench.h"
+#include "measure/timing.h"
+
+#include <math.h>
+#include <string.h>
+
+static void quartiles_are_interpolated(void **state) {
+    (void)state;
+    static const struct {
+        double samples[6];
+        size_t count;
+        double lower, range;
+    } cases[] = {
+        {{0}, 0, 0, 0},
+        {{7}, 1, 7, 0},
+        {{4, 2}, 2, 2.5, 1},
+        {{5, 1, 3, 2, 4}, 5, 2, 2},
+        {{1, 1, 1, 1, 100}, 5, 1, 0}, /* one outlier moves neither */
+        {{6, 5, 4, 3, 2, 1}, 6, 2.25, 2.5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double samples[6], lower = -1, range = -1;
+        memcpy(samples, cases[i].samples, sizeof samples);
+        kw_quartiles(samples, cases[i].count, &lower, &range);
+        assert_true(fabs(lower - cases[i].lower) < 1e-12);
+        assert_true(fabs(range - cases[i].range) < 1e-12);
+    }
+}
+
+/* A subject that takes some processor time, however often it is preempted, and writes its name into a common log. */
+typedef struct spinner {
+    char name;
+    int64_t ns;
+    char *log;
+    size_t *logged, capacity;
+} spinner;
+
+static kw_status spin(void *context, kw_error *err) {
+    (void)err;
+    const spinner *s = context;
+    int64_t end = kw_clock_thread_ns() + s->ns;
+    if (*s->logged < s->capacity) {
+        s->log[(*s->logged)++] = s->name;
+    }
+    while (kw_clock_thread_ns() < end) {
+    }
+    return KW_OK;
+}
+
+static kw_status refuse(void *context, kw_error *err) {
+    (void)context;
+    return kw_fail(err, KW_ENVIRONMENT, "the device is lost");
+}
+
+/* Each round runs every subject once, and each is first in turn. Subjects above 1 ms are single calls without a warm-up of their own. */
+static void subjects_take_turns_and_the_order_rotates(void **state) {
+    (void)state;
+    char log[256] = "";
+    size_t logged = 0;
+    spinner spinners[3];
+    kw_subject subjects[3];
+    kw_timed times[3];
+    for (int i = 0; i < 3; i++) {
+        spinners[i] = (spinner){(char)('a' + i), 1500000, log, &logged, sizeof log - 1};
+        subjects[i] = (kw_subject){spin, &spinners[i]};
+    }
+    kw_timing_options options = {.batches = 6};
+    assert_int_equal(kw_time_subjects(subjects, 3, &options, 1, times, NULL), KW_OK);
+    const char *rounds = log; /* behind the calls that size the batches: two each, or one where that took long */
+    for (const char *name = "abc"; *name; name++) {
+        assert_int_equal(*rounds, *name);
+        rounds += strspn(rounds, (char[]){*name, '\0'});
+    }
+    static const char *const orders[] = {"abc", "bca", "cab"};
+    for (size_t round = 0; round < 3; round++) {
+        assert_int_equal(strncmp(rounds + 3 * round, orders[round], 3), 0);
+    }
+}
+
+static void times_are_right_and_ordered(void **state) {
+    (void)state;
+    size_t logged = 0;
+    spinner fast = {'f', 20000, NULL, &logged, 0}, slow = {'s', 40000, NULL, &logged, 0};
+    kw_subject subjects[] = {{spin, &slow}, {spin, &fast}};
+    kw_timed times[2];
+    assert_int_equal(kw_time_subjects(subjects, 2, &(kw_timing_options){0}, 1, times, NULL), KW_OK);
+    assert_true(times[0].time_ns >= 40000 && times[1].time_ns >= 20000);
+    assert_true(times[0].time_ns > times[1].time_ns);
+    assert_true(times[0].samples > 0 && times[1].samples > 0);
+    assert_true(times[0].spread_ns >= 0);
+}
+
+static void slow_subjects_give_up_early(void **state) {
+    (void)state;
+    char log[64] = "";
+    size_t logged = 0;
+    spinner slow = {'s', 4000000, log, &logged, sizeof log - 1};
+    kw_subject subject = {spin, &slow};
+    kw_timed time;
+    assert_int_equal(kw_time_subjects(&subject, 1, &(kw_timing_options){.give_up_ns = 1e6}, 1, &time, NULL), KW_OK);
+    assert_int_equal(time.samples, 0);
+    assert_true(time.time_ns >= 4e6);
+    assert_true(logged <= 2);
+}
+
+static void long_calls_are_measured_few_times(void **state) {
+    (void)state;
+    char log[128] = "";
+    size_t logged = 0;
+    spinner slow = {'s', 25000000, log, &logged, sizeof log - 1};
+    kw_subject subject = {spin, &slow};
+    kw_timed time;
+    assert_int_equal(kw_time_subjects(&subject, 1, &(kw_timing_options){0}, 1, &time, NULL), KW_OK);
+    assert_true(time.samples >= 1 && logged <= 1 + 3 * 3);
+    assert_true(time.time_ns >= 0.9 * 25e6);
+}
+
+static void failures_of_the_device_are_passed_on(void **state) {
+    (void)state;
+    kw_subject subject = {refuse, NULL};
+    kw_timed time;
+    kw_error err = {0};
+    assert_int_equal(kw_time_subjects(&subject, 1, &(kw_timing_options){0}, 1, &time, &err), KW_ENVIRONMENT);
+    assert_string_equal(err.text, "the device is lost");
+    assert_int_equal(kw_time_subjects(NULL, 0, &(kw_timing_options){0}, 1, NULL, &err), KW_OK);
+}
+
+/* Two kernels on a bench: both are timed, and the one that goes wrong after many runs is found out. */
+static void kernels_are_checked_again_after_timing(void **state) {
+    (void)state;
+    kw_problem problem;
+    kw_error err = {0};
+    kw_device *device = NULL;
+    kw_bench *bench = NULL;
+    kw_kernel *kernels[2] = {0};
+    kw_record records[2] = {0};
+    assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 nhwgc c3 k5 i4x4 f3x3 p1x1", &err), KW_OK);
+    assert_int_equal(host_backend.open(&device, 0, 1, &err), KW_OK);
+    assert_int_equal(kw_bench_open(&bench, &host_backend, device, &problem, 7, &err), KW_OK);
+    kw_config configs[2] = {host_config(&problem, HOST_none, true), host_config(&problem, HOST_tires, true)};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(host_backend.load(device, &configs[i], NULL, &kernels[i], &err), KW_OK);
+        assert_int_equal(kw_bench_verify(bench, kernels[i], &configs[i], &records[i], &err), KW_OK);
+        assert_int_equal(records[i].outcome, KW_GOOD);
+    }
+    kw_timing_options options = {.pack_weights = true};
+    assert_int_equal(kw_bench_time(bench, (const kw_kernel *const *)kernels, (const kw_config *const[]){&configs[0], &configs[1]}, 2,
+                                   &options, records, &err),
+                     KW_OK);
+    assert_int_equal(records[0].outcome, KW_GOOD);
+    assert_true(records[0].time_ns > 0 && records[0].samples > 0);
+    assert_int_equal(records[1].outcome, KW_WRONG);
+    assert_non_null(strstr(records[1].detail, "after timing"));
+    for (int i = 0; i < 2; i++) {
+        host_backend.unload(device, &kernels[i]);
+    }
+    kw_bench_close(&bench);
+    host_backend.close(&device);
+}
+
+static void peak_is_that_of_a_real_machine(void **state) {
+    (void)state;
+    double fp32 = kw_cpu_peak(KW_FP32, 1);
+    if (fp32 == 0) {
+        skip(); /* not an x86-64 with AVX2 */
+    }
+    assert_true(fp32 > 5e9 && fp32 < 1e13);
+    assert_true(kw_cpu_peak(KW_BF16, 1) > 0.6 * fp32);
+    assert_true(kw_cpu_peak(KW_INT32, 1) == 0);
+    assert_true(kw_cpu_bandwidth() > 1e8);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quartiles_are_interpolated),
+        cmocka_unit_test(subjects_take_turns_and_the_order_rotates),
+        cmocka_unit_test(times_are_right_and_ordered),
+        cmocka_unit_test(slow_subjects_give_up_early),
+        cmocka_unit_test(long_calls_are_measured_few_times),
+        cmocka_unit_test(failures_of_the_device_are_passed_on),
+        cmocka_unit_test(kernels_are_checked_again_after_timing),
+        cmocka_unit_test(peak_is_that_of_a_real_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
