@@ -1,0 +1,98 @@
+/* build.c: compiles a registry's kernels side by side, into the cache. Each compile is a child process; the threads here only wait for
+ * them, and the caller's thread alone calls progress. */
+#include "dispatch/context.h"
+#include "dispatch/crew.h"
+
+#include <stdlib.h>
+
+typedef struct job {
+    size_t index; /* in the registry */
+    kw_status status;
+    kw_jit_result result;
+    kw_error why;
+} job;
+
+typedef struct site {
+    kw_registry *registry;
+    const kw_build_options *options;
+    kw_jit jit;
+    job *jobs;
+    kw_progress progress;
+} site;
+
+static void build_one(void *user, size_t number) {
+    site *s = user;
+    job *j = &s->jobs[number];
+    kw_blob blob = {0};
+    j->status = kw_jit_blob(&s->jit, &s->registry->catalog.configs[j->index], &blob, &j->result, &j->why);
+    kw_blob_drop(&blob);
+}
+
+static void tell(void *user, size_t number) {
+    site *s = user;
+    const job *j = &s->jobs[number];
+    s->progress.done++;
+    s->progress.current = s->registry->texts[j->index];
+    if (j->status) {
+        s->progress.failed++;
+        kw_remark(&s->registry->context->settings, "%s: %s", s->progress.current, j->why.text);
+    }
+    if (s->options->progress) {
+        s->options->progress(s->options->user, &s->progress);
+    }
+}
+
+static bool wanted(const kw_registry *registry, const kw_config *config, const kw_problem *problem) {
+    const kw_target *target = registry->context->target;
+    return config->family->emit && !kw_config_runs(config, target, NULL) && (!problem || !kw_config_fits(config, problem, target, NULL));
+}
+
+static kw_status sum_up(const site *s, size_t count, kw_build_report *report, kw_error *err) {
+    bool no_compiler = false, no_memory = false;
+    for (size_t i = 0; i < count; i++) {
+        const job *j = &s->jobs[i];
+        report->cached += !j->status && j->result.cached;
+        report->built += !j->status && !j->result.cached;
+        report->failed += j->status != KW_OK;
+        report->cpu_ns += (double)j->result.cpu_ns;
+        no_compiler |= j->status == KW_MISSING;
+        no_memory |= j->status == KW_NO_MEMORY;
+    }
+    if (no_compiler && !s->jit.compiler) {
+        const char *note;
+        kw_tools_compiler(s->registry->context->tools, &note);
+        return kw_fail(err, KW_ENVIRONMENT, "%zu kernels are not cached and there is no compiler: %.300s", report->failed, note);
+    }
+    return no_memory ? kw_fail_memory(err, "compiling kernels") : KW_OK;
+}
+
+kw_status kw_registry_build(kw_registry *registry, const kw_build_options *options, kw_build_report *report, kw_error *err) {
+    static const kw_build_options defaults = {0};
+    kw_build_report unasked;
+    options = options ? options : &defaults;
+    report = report ? report : &unasked;
+    *report = (kw_build_report){0};
+    if (!registry) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_build: registry is NULL");
+    }
+    kw_status status = options->problem ? kw_problem_check(options->problem, err) : KW_OK;
+    if (status) {
+        return status;
+    }
+    site s = {.registry = registry, .options = options, .jobs = calloc(registry->catalog.count + 1, sizeof *s.jobs)};
+    if (!s.jobs) {
+        return kw_fail_memory(err, "a list of kernels to build");
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < registry->catalog.count; i++) {
+        if (wanted(registry, &registry->catalog.configs[i], options->problem)) {
+            s.jobs[count++].index = i;
+        }
+    }
+    s.jit = kw_tools_jit(registry->context->tools, true);
+    s.progress = (kw_progress){.total = count, .what = "build"};
+    kw_crew_run(&(kw_crew){.count = count, .workers = options->jobs, .work = build_one, .done = tell, .user = &s});
+    status = sum_up(&s, count, report, err);
+    free(s.jobs);
+    return status;
+}

@@ -1,0 +1,104 @@
+/* context.c: opening and closing. Opening reads the environment and the device's facts and nothing else: compiler, cache, wisdom and the
+ * default registry are looked up on first need. */
+#include "dispatch/context.h"
+
+#include <stdlib.h>
+
+static kw_status open_device(kw_context *context, const char *device, kw_error *err) {
+    int index = 0;
+    kw_status status = kw_backend_find(&context->backend, &index, device, err);
+    status = status ? status : context->backend->open(&context->device, index, context->settings.threads, err);
+    if (!status) {
+        context->target = context->backend->target(context->device);
+        kw_target_print(context->target_text, sizeof context->target_text, context->target);
+    }
+    return status;
+}
+
+kw_status kw_context_open(kw_context **context, const char *device, const kw_context_options *options, kw_error *err) {
+    if (!context || !device) {
+        return kw_fail(err, KW_ILLEGAL, "kw_context_open: %s is NULL; pass a place for the handle and a device such as \"cpu\"",
+                       context ? "device" : "context");
+    }
+    *context = NULL;
+    kw_context *opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        return kw_fail_memory(err, "a context");
+    }
+    pthread_mutex_init(&opened->measuring, NULL);
+    pthread_mutex_init(&opened->lock, NULL);
+    kw_memo_open(&opened->memo);
+    kw_status status = kw_settings_read(&opened->settings, options, err);
+    status = status ? status : open_device(opened, device, err);
+    status = status ? status : kw_tools_open(&opened->tools, &opened->settings, err);
+    status = status ? status : kw_wisdom_open(&opened->wisdom, &opened->settings, opened->target_text, err);
+    if (status) {
+        kw_context_close(&opened);
+        return status;
+    }
+    kw_shelf_open(&opened->shelf, opened->backend, opened->device, opened->tools);
+    *context = opened;
+    return KW_OK;
+}
+
+void kw_context_close(kw_context **context) {
+    if (!context || !*context) {
+        return;
+    }
+    kw_context *closing = *context;
+    kw_memo_close(&closing->memo, &closing->shelf);
+    kw_registry_destroy(&closing->registry);
+    kw_shelf_close(&closing->shelf);
+    kw_wisdom_close(&closing->wisdom);
+    kw_tools_close(&closing->tools);
+    if (closing->device) {
+        closing->backend->close(&closing->device);
+    }
+    kw_settings_drop(&closing->settings);
+    pthread_mutex_destroy(&closing->lock);
+    pthread_mutex_destroy(&closing->measuring);
+    free(closing);
+    *context = NULL;
+}
+
+const char *kw_context_target(const kw_context *context) {
+    return context ? context->target_text : "";
+}
+
+const char *kw_context_compiler(const kw_context *context) {
+    return context ? kw_tools_compiler(context->tools, NULL) : "";
+}
+
+kw_status kw_context_places(kw_places *places, kw_context *context, kw_error *err) {
+    if (!places || !context) {
+        return kw_fail(err, KW_ILLEGAL, "kw_context_places: %s is NULL", places ? "context" : "places");
+    }
+    const kw_settings *settings = &context->settings;
+    const char *note;
+    kw_cache *cache = kw_tools_cache(context->tools, &note);
+    *places = (kw_places){
+        .cache = settings->cache,
+        .data = settings->data,
+        .wisdom = settings->wisdom,
+        .system_wisdom = settings->system_wisdom,
+        .cache_note = cache ? "" : note,
+    };
+    kw_cache_stats stats = {0};
+    kw_status status = cache ? kw_cache_scan(cache, &stats, err) : KW_OK;
+    places->cache_entries = stats.entries;
+    places->cache_bytes = stats.bytes;
+    return status;
+}
+
+kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err) {
+    int64_t count = 0;
+    if (!context) {
+        return kw_fail(err, KW_ILLEGAL, "kw_cache_clear: context is NULL");
+    }
+    kw_cache *cache = kw_tools_cache(context->tools, NULL);
+    kw_status status = cache ? kw_cache_remove_all(cache, &count, err) : KW_OK;
+    if (removed) {
+        *removed = count;
+    }
+    return status;
+}

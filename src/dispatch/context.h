@@ -1,0 +1,30 @@
+/* context.h: one device and all state that belongs to it.
+ *
+ * Locks, in the order in which they may be taken: measuring (held while kernels are measured, so that they do not disturb one another),
+ * then any one of the others (lock, and those inside tools, shelf, memo and wisdom), which are held for moments and never together. */
+#ifndef KW_DISPATCH_CONTEXT_H
+#define KW_DISPATCH_CONTEXT_H
+
+#include "dispatch/memo.h"
+#include "dispatch/registry.h"
+#include "dispatch/shelf.h"
+#include "dispatch/wisdom.h"
+
+struct kw_context {
+    kw_settings settings;
+    const kw_backend *backend;
+    kw_device *device;
+    const kw_target *target;
+    char target_text[KW_TARGET_TEXT_MAX];
+    kw_tools *tools;
+    kw_wisdom *wisdom;
+    kw_shelf shelf;
+    kw_memo memo;
+    pthread_mutex_t measuring;
+    double peak[KW_DTYPE_COUNT]; /* FLOP/s; 0: not measured yet; guarded by measuring */
+    pthread_mutex_t lock;        /* of what follows */
+    kw_registry *registry;       /* the default one; NULL until it is needed */
+    uint64_t serials;            /* given to registries so far */
+};
+
+#endif

@@ -1,0 +1,314 @@
+/* plan.c: plans. A plan is a handle on a shared core plus its own packed weights; making one again for a known problem is a look-up, and
+ * running one checks pointers and calls the kernel. */
+#include "dispatch/choose.h"
+#include "dispatch/context.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORTLIST_DEFAULT = 8, SHORTLIST_MAX = 100000 };
+
+struct kw_plan {
+    kw_core *core;
+    void *packed; /* the weights in the kernel's order; NULL: not packed beforehand */
+};
+
+static const char *const tensor_names[KW_TENSOR_COUNT] = {"x", "w", "y"};
+
+/* --- making ------------------------------------------------------------------------------------------------------- */
+
+static kw_status read_conditions(kw_core_key *key, const kw_context *context, const kw_plan_options *options, kw_error *err) {
+    if (options->mode < KW_MODE_DEFAULT || options->mode > KW_EXHAUSTIVE) {
+        return kw_fail(err, KW_ILLEGAL, "mode=%d is not a kw_mode; use 0 for the default", (int)options->mode);
+    }
+    if (options->workspace_max < KW_WORKSPACE_NONE) {
+        return kw_fail(err, KW_ILLEGAL, "workspace_max=%" PRId64 " is negative; use 0 for no limit, KW_WORKSPACE_NONE for no workspace",
+                       options->workspace_max);
+    }
+    if (options->shortlist < 0 || options->shortlist > SHORTLIST_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "shortlist=%d is not within 1..%d; use 0 for %d", options->shortlist, SHORTLIST_MAX,
+                       SHORTLIST_DEFAULT);
+    }
+    if (options->registry && options->registry->context != context) {
+        return kw_fail(err, KW_ILLEGAL, "the registry belongs to another context; create it on the plan's");
+    }
+    key->registry = options->registry ? options->registry->serial : 0;
+    key->workspace_max = !options->workspace_max ? INT64_MAX : options->workspace_max == KW_WORKSPACE_NONE ? 0 : options->workspace_max;
+    key->mode = (int32_t)(options->mode ? options->mode : context->settings.mode);
+    key->shortlist = options->shortlist ? options->shortlist : SHORTLIST_DEFAULT;
+    key->frozen_is_error = options->frozen_is_error;
+    return KW_OK;
+}
+
+/* The choice bound to the problem; the choice is empty afterwards. */
+static kw_status make_core(kw_core **core, const kw_core_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
+    kw_context *context = request->context;
+    kw_core *made = calloc(1, sizeof *made);
+    if (!made) {
+        return kw_fail_memory(err, "a plan");
+    }
+    made->key = *key;
+    made->context = context;
+    made->users = 1;
+    made->loaded = choice->loaded;
+    made->records = choice->records;
+    made->record_count = choice->record_count;
+    made->story = kw_text_take(&choice->story);
+    *choice = (kw_choice){0};
+    const kw_config *config = &made->loaded->config;
+    config->family->launch(config, &key->problem, context->target, &made->launch);
+    made->room = kw_room_of(&made->launch, context->target, false);
+    made->room_packed = kw_room_of(&made->launch, context->target, true);
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        made->align[i] = kw_dtype_size(kw_problem_dtype(&key->problem, (kw_tensor)i)) - 1;
+    }
+    kw_status status = made->story ? KW_OK : kw_fail_memory(err, "a plan");
+    status =
+        status ? status : context->backend->bind(context->device, made->loaded->kernel, &key->problem, &made->launch, &made->bound, err);
+    if (!status && request->registry->serial) {
+        /* Now, because the registry may be gone when the explanation is asked for. */
+        kw_text text = {0};
+        kw_explain_refusals(&text, request->registry, &key->problem);
+        kw_text_addf(&choice->story, "%s\n%s%s", made->loaded->text, made->story, kw_text_string(&text));
+        made->explain = kw_text_take(&choice->story);
+        kw_text_drop(&text);
+    }
+    if (status) {
+        kw_core_drop(made, &context->shelf);
+        return status;
+    }
+    *core = made;
+    return KW_OK;
+}
+
+/* Chooses by a race, one race at a time; another thread may have settled the same question while this one waited. */
+static kw_status measure_core(kw_core **core, const kw_core_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
+    kw_context *context = request->context;
+    kw_status status = KW_OK;
+    pthread_mutex_lock(&context->measuring);
+    *core = request->remeasure ? NULL : kw_memo_find(&context->memo, key);
+    if (*core) {
+        goto out;
+    }
+    kw_text_drop(&choice->story);
+    kw_wisdom_refresh(context->wisdom);
+    status = kw_choose_known(choice, request, err);
+    if (!status && !choice->loaded) {
+        status = kw_choose_measured(choice, request, err);
+        kw_memo_forget_problem(&context->memo, &context->shelf, &key->problem);
+    }
+    status = status ? status : make_core(core, key, choice, request, err);
+    if (!status) {
+        kw_memo_add(&context->memo, &context->shelf, *core);
+    }
+out:
+    pthread_mutex_unlock(&context->measuring);
+    return status;
+}
+
+static kw_status find_core(kw_core **core, kw_context *context, const kw_core_key *key, const kw_plan_options *options, kw_error *err) {
+    kw_request request = {
+        .context = context,
+        .registry = options->registry,
+        .problem = key->problem,
+        .mode = (kw_mode)key->mode,
+        .workspace_max = key->workspace_max,
+        .shortlist = key->shortlist,
+        .frozen_is_error = options->frozen_is_error,
+        .remeasure = options->remeasure,
+        .progress = options->progress,
+        .user = options->user,
+    };
+    kw_choice choice = {0};
+    kw_status status = kw_problem_check(&key->problem, err);
+    status = status || request.registry ? status : kw_registry_default(&request.registry, context, err);
+    if (status) {
+        return status;
+    }
+    kw_problem_print(request.text, sizeof request.text, &key->problem);
+    status = kw_choose_known(&choice, &request, err);
+    if (!status && choice.loaded) {
+        status = make_core(core, key, &choice, &request, err);
+        if (!status) {
+            kw_memo_add(&context->memo, &context->shelf, *core);
+        }
+    } else if (!status) {
+        status = measure_core(core, key, &choice, &request, err);
+    }
+    kw_choice_drop(&choice, context);
+    return status;
+}
+
+kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *problem, const kw_plan_options *options, kw_error *err) {
+    static const kw_plan_options defaults = {0};
+    options = options ? options : &defaults;
+    if (!plan || !context || !problem) {
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_create: %s is NULL", !plan ? "plan" : !context ? "context" : "problem");
+    }
+    *plan = NULL;
+    kw_core_key key;
+    kw_core_key_make(&key, problem);
+    kw_status status = read_conditions(&key, context, options, err);
+    if (status) {
+        return status;
+    }
+    kw_plan *made = calloc(1, sizeof *made);
+    if (!made) {
+        return kw_fail_memory(err, "a plan");
+    }
+    made->core = options->remeasure ? NULL : kw_memo_find(&context->memo, &key);
+    status = made->core ? KW_OK : find_core(&made->core, context, &key, options, err);
+    if (status) {
+        free(made);
+        return status;
+    }
+    *plan = made;
+    return KW_OK;
+}
+
+void kw_plan_destroy(kw_plan **plan) {
+    if (!plan || !*plan) {
+        return;
+    }
+    kw_context *context = (*plan)->core->context;
+    if ((*plan)->packed) {
+        context->backend->release(context->device, (*plan)->packed);
+    }
+    kw_memo_put(&context->memo, &context->shelf, &(*plan)->core);
+    free(*plan);
+    *plan = NULL;
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------ */
+
+static kw_status fail_tensor(const kw_plan *plan, int tensor, const void *memory, kw_error *err) {
+    const char *name = tensor_names[tensor];
+    if (!memory) {
+        return kw_fail(err, KW_ILLEGAL, "tensor %s is NULL; it has %" PRId64 " elements%s", name,
+                       kw_problem_elements(&plan->core->key.problem, (kw_tensor)tensor),
+                       tensor == KW_W ? " and may be missing only after kw_plan_pack_weights" : "");
+    }
+    return kw_fail(err, KW_ILLEGAL, "tensor %s at %p is not aligned to its type's %zu bytes", name, memory,
+                   (size_t)plan->core->align[tensor] + 1);
+}
+
+static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_error *err) {
+    if (!workspace) {
+        return kw_fail(err, KW_ILLEGAL, "workspace is NULL; the plan needs %" PRId64 " bytes, see kw_plan_workspace",
+                       kw_plan_workspace(plan));
+    }
+    return kw_fail(err, KW_ILLEGAL, "workspace at %p is not aligned to %d bytes", workspace, KW_ROOM_ALIGN);
+}
+
+kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err) {
+    if (!plan || !tensors) {
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_run: %s is NULL", plan ? "tensors" : "plan");
+    }
+    if (stream) {
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_run: a CPU has no streams; pass NULL");
+    }
+    const kw_core *core = plan->core;
+    kw_launch_memory memory = {.tensor = {tensors->x, tensors->w, tensors->y}, .packed = plan->packed};
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        bool needed = i != KW_W || !plan->packed;
+        if ((needed && !memory.tensor[i]) || ((uintptr_t)memory.tensor[i] & core->align[i])) {
+            return fail_tensor(plan, i, memory.tensor[i], err);
+        }
+    }
+    const kw_room *room = plan->packed ? &core->room_packed : &core->room;
+    if (room->bytes) {
+        char *workspace = tensors->workspace;
+        if (!workspace || ((uintptr_t)workspace & (KW_ROOM_ALIGN - 1))) {
+            return fail_workspace(plan, workspace, err);
+        }
+        memory.packed = plan->packed ? plan->packed : workspace;
+        memory.shared = workspace + room->shared;
+        memory.threads = workspace + room->threads;
+    }
+    return core->context->backend->run(core->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, NULL, err);
+}
+
+int64_t kw_plan_workspace(const kw_plan *plan) {
+    return plan ? (plan->packed ? plan->core->room_packed.bytes : plan->core->room.bytes) : 0;
+}
+
+bool kw_plan_wants_packing(const kw_plan *plan) {
+    return plan && plan->core->launch.packed_bytes > 0;
+}
+
+kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
+    if (!plan || !w) {
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_pack_weights: %s is NULL", plan ? "w" : "plan");
+    }
+    const kw_core *core = plan->core;
+    if ((uintptr_t)w & core->align[KW_W]) {
+        return fail_tensor(plan, KW_W, w, err);
+    }
+    if (!core->launch.packed_bytes) {
+        return KW_OK;
+    }
+    const kw_backend *backend = core->context->backend;
+    kw_device *device = core->context->device;
+    void *packed = plan->packed, *threads = NULL;
+    size_t piece = (size_t)(core->room_packed.bytes - core->room_packed.threads);
+    kw_status status = packed ? KW_OK : backend->alloc(device, (size_t)core->launch.packed_bytes, &packed, err);
+    status = status || !piece ? status : backend->alloc(device, piece, &threads, err);
+    if (!status) {
+        kw_launch_memory memory = {.tensor = {NULL, (void *)(uintptr_t)w, NULL}, .packed = packed, .threads = threads};
+        status = backend->run(core->bound, &memory, KW_RUN_PACK, NULL, err);
+    }
+    if (threads) {
+        backend->release(device, threads);
+    }
+    if (status && packed && !plan->packed) {
+        backend->release(device, packed);
+    }
+    if (!status) {
+        plan->packed = packed;
+    }
+    return status;
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------- */
+
+const char *kw_plan_config(const kw_plan *plan) {
+    return plan ? plan->core->loaded->text : "";
+}
+
+const kw_record *kw_plan_records(const kw_plan *plan, size_t *count) {
+    if (count) {
+        *count = plan ? plan->core->record_count : 0;
+    }
+    return plan ? plan->core->records : NULL;
+}
+
+const char *kw_plan_explain(const kw_plan *plan) {
+    if (!plan) {
+        return "";
+    }
+    kw_core *core = plan->core;
+    kw_memo *memo = &core->context->memo;
+    pthread_mutex_lock(&memo->lock);
+    const char *known = core->explain;
+    pthread_mutex_unlock(&memo->lock);
+    if (known) {
+        return known;
+    }
+    kw_text text = {0};
+    const kw_registry *registry;
+    kw_text_addf(&text, "%s\n%s", core->loaded->text, core->story);
+    if (!core->key.registry && !kw_registry_default(&registry, core->context, NULL)) {
+        kw_explain_refusals(&text, registry, &core->key.problem);
+    }
+    char *made = kw_text_take(&text);
+    pthread_mutex_lock(&memo->lock);
+    if (!core->explain) {
+        core->explain = made;
+        made = NULL;
+    }
+    known = core->explain ? core->explain : core->story;
+    pthread_mutex_unlock(&memo->lock);
+    free(made);
+    return known;
+}

@@ -1,0 +1,259 @@
+/* registry.c: registries as users see them, and the default one: the embedded catalog of the target's architecture and the compiled-in
+ * kernels, which are the single configs of their families. */
+#include "dispatch/registry.h"
+
+#include "base/embedded.h"
+#include "base/file.h"
+#include "dispatch/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CATALOG_LIMIT = 256 << 20 };
+
+/* Architecture -> catalog of set default; made when the library is built. */
+extern const kw_embedded kw_default_catalogs[];
+
+/* --- one registry ----------------------------------------------------------------------------------------------- */
+
+static kw_status reserve_text(kw_registry *registry, kw_error *err) {
+    if (registry->catalog.count < registry->text_capacity) {
+        return KW_OK;
+    }
+    size_t capacity = registry->text_capacity ? 2 * registry->text_capacity : 64;
+    const char **texts = realloc(registry->texts, capacity * sizeof *texts);
+    if (!texts) {
+        return kw_fail_memory(err, "a registry");
+    }
+    registry->texts = texts;
+    registry->text_capacity = capacity;
+    return KW_OK;
+}
+
+/* Text before config, so that want of memory leaves the two lists of one length. */
+static kw_status add_config(kw_registry *registry, const kw_config *config, kw_error *err) {
+    if (kw_catalog_has(&registry->catalog, config)) {
+        return KW_OK;
+    }
+    kw_status status = reserve_text(registry, err);
+    if (status) {
+        return status;
+    }
+    char text[KW_CONFIG_TEXT_MAX];
+    size_t length = kw_config_print(text, sizeof text, config);
+    char *copy = kw_arena_copy(&registry->arena, text, length);
+    if (!copy) {
+        return kw_fail_memory(err, "a registry");
+    }
+    size_t index = registry->catalog.count;
+    status = kw_catalog_add(&registry->catalog, config, NULL, err);
+    if (!status) {
+        registry->texts[index] = copy;
+    }
+    return status;
+}
+
+static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, kw_error *err) {
+    kw_status status = KW_OK;
+    for (size_t i = 0; !status && i < catalog->count; i++) {
+        status = add_config(registry, &catalog->configs[i], err);
+    }
+    return status;
+}
+
+/* What was chosen from the registry before is no answer any more. */
+static void renew(kw_registry *registry) {
+    kw_context *context = registry->context;
+    kw_memo_forget_registry(&context->memo, &context->shelf, registry->serial);
+    pthread_mutex_lock(&context->lock);
+    registry->serial = ++context->serials;
+    pthread_mutex_unlock(&context->lock);
+}
+
+kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_error *err) {
+    if (!registry || !context) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_create: %s is NULL", registry ? "context" : "registry");
+    }
+    *registry = calloc(1, sizeof **registry);
+    if (!*registry) {
+        return kw_fail_memory(err, "a registry");
+    }
+    (*registry)->context = context;
+    pthread_mutex_lock(&context->lock);
+    (*registry)->serial = ++context->serials;
+    pthread_mutex_unlock(&context->lock);
+    return KW_OK;
+}
+
+void kw_registry_destroy(kw_registry **registry) {
+    if (!registry || !*registry) {
+        return;
+    }
+    kw_registry *gone = *registry;
+    if (gone->serial) {
+        kw_memo_forget_registry(&gone->context->memo, &gone->context->shelf, gone->serial);
+    }
+    kw_bench_close(&gone->bench);
+    kw_catalog_drop(&gone->catalog);
+    kw_arena_drop(&gone->arena);
+    free(gone->texts);
+    free(gone);
+    *registry = NULL;
+}
+
+kw_status kw_registry_add_default(kw_registry *registry, kw_error *err) {
+    if (!registry) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_add_default: registry is NULL");
+    }
+    const kw_registry *defaults;
+    kw_status status = kw_registry_default(&defaults, registry->context, err);
+    status = status ? status : add_catalog(registry, &defaults->catalog, err);
+    renew(registry);
+    return status;
+}
+
+kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *err) {
+    if (!registry || !config) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_add: %s is NULL", registry ? "config" : "registry");
+    }
+    kw_config parsed;
+    kw_status status = kw_config_parse(&parsed, config, err);
+    status = status ? status : add_config(registry, &parsed, err);
+    renew(registry);
+    return status;
+}
+
+kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *err) {
+    if (!registry || !path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_load: %s is NULL", registry ? "path" : "registry");
+    }
+    kw_arena arena = {0};
+    kw_catalog catalog = {0};
+    char *data = NULL;
+    size_t size = 0;
+    kw_status status = kw_file_read(&arena, path, CATALOG_LIMIT, &data, &size, err);
+    status = status ? status : kw_catalog_read(&catalog, path, data, size, err);
+    status = status ? status : add_catalog(registry, &catalog, err);
+    renew(registry);
+    kw_catalog_drop(&catalog);
+    kw_arena_drop(&arena);
+    return status;
+}
+
+size_t kw_registry_count(const kw_registry *registry) {
+    return registry ? registry->catalog.count : 0;
+}
+
+const char *kw_registry_config(const kw_registry *registry, size_t index) {
+    return registry && index < registry->catalog.count ? registry->texts[index] : NULL;
+}
+
+kw_status kw_registry_keep(kw_registry *registry, bool (*keep)(void *user, const char *config), void *user, kw_error *err) {
+    if (!registry || !keep) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_keep: %s is NULL", registry ? "keep" : "registry");
+    }
+    kw_catalog kept = {0};
+    bool *good = calloc(registry->catalog.count + 1, sizeof *good);
+    kw_status status = good ? KW_OK : kw_fail_memory(err, "a registry");
+    for (size_t i = 0; !status && i < registry->catalog.count; i++) {
+        good[i] = keep(user, registry->texts[i]);
+        status = good[i] ? kw_catalog_add(&kept, &registry->catalog.configs[i], NULL, err) : KW_OK;
+    }
+    if (status) {
+        kw_catalog_drop(&kept);
+    } else {
+        for (size_t i = 0, next = 0; i < registry->catalog.count; i++) {
+            if (good[i]) {
+                registry->texts[next++] = registry->texts[i];
+            }
+        }
+        kw_catalog_drop(&registry->catalog);
+        registry->catalog = kept;
+        renew(registry);
+    }
+    free(good);
+    return status;
+}
+
+kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_problem *problem, kw_error *err) {
+    if (!registry || !problem || index >= registry->catalog.count) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_fits: %s; index is %zu of %zu",
+                       !registry  ? "registry is NULL"
+                       : !problem ? "problem is NULL"
+                                  : "no such config",
+                       index, kw_registry_count(registry));
+    }
+    kw_status status = kw_problem_check(problem, err);
+    return status ? status : kw_config_fits(&registry->catalog.configs[index], problem, registry->context->target, err);
+}
+
+/* --- the default registry --------------------------------------------------------------------------------------- */
+
+/* A compiled-in family has one config an op and dtype: every axis at its lowest value. */
+static bool generic_config(kw_config *config, const kw_family *family, kw_op op, kw_dtype dtype) {
+    *config = (kw_config){.family = family, .op = op, .dtype = dtype};
+    for (int i = 0; i < family->axis_count; i++) {
+        config->axis[i] = family->axes[i].words ? 0 : family->axes[i].low;
+    }
+    return family->builtin && !kw_config_check(config, NULL);
+}
+
+kw_status kw_generic_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        if (generic_config(config, *family, problem->op, problem->dtype) && !kw_config_fits(config, problem, target, NULL)) {
+            return KW_OK;
+        }
+    }
+    return kw_fail(err, KW_NO_KERNEL, "no compiled-in kernel serves %s %s", kw_op_name(problem->op), kw_dtype_name(problem->dtype));
+}
+
+static kw_status add_generics(kw_registry *registry, kw_error *err) {
+    kw_config config;
+    kw_status status = KW_OK;
+    for (const kw_family *const *family = kw_family_table; !status && *family; family++) {
+        for (int op = 0; !status && op < KW_OP_COUNT; op++) {
+            for (int dtype = 0; !status && dtype < KW_DTYPE_COUNT; dtype++) {
+                status = generic_config(&config, *family, (kw_op)op, (kw_dtype)dtype) ? add_config(registry, &config, err) : KW_OK;
+            }
+        }
+    }
+    return status;
+}
+
+static kw_status add_embedded(kw_registry *registry, kw_error *err) {
+    const kw_context *context = registry->context;
+    const kw_embedded *file = kw_default_catalogs;
+    while (file->name && strcmp(file->name, context->target->arch)) {
+        file++;
+    }
+    if (!file->name) {
+        kw_remark(&context->settings, "no default catalog for %s: only the compiled-in kernels are used", context->target->arch);
+        return KW_OK;
+    }
+    kw_catalog catalog = {0};
+    kw_status status = kw_catalog_read(&catalog, file->name, file->text, file->size, err);
+    status = status ? status : add_catalog(registry, &catalog, err);
+    kw_catalog_drop(&catalog);
+    return status;
+}
+
+kw_status kw_registry_default(const kw_registry **registry, kw_context *context, kw_error *err) {
+    kw_status status = KW_OK;
+    pthread_mutex_lock(&context->lock);
+    if (!context->registry) {
+        kw_registry *made = calloc(1, sizeof *made);
+        status = made ? KW_OK : kw_fail_memory(err, "the default registry");
+        if (made) {
+            made->context = context;
+        }
+        status = status ? status : add_embedded(made, err);
+        status = status ? status : add_generics(made, err);
+        if (status) {
+            kw_registry_destroy(&made);
+        }
+        context->registry = made;
+    }
+    *registry = context->registry;
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* registry.h: the kernels to choose from: a catalog with the configs' texts, and the data of the problem that was measured last. */
+#ifndef KW_DISPATCH_REGISTRY_H
+#define KW_DISPATCH_REGISTRY_H
+
+#include "base/arena.h"
+#include "config/catalog.h"
+#include "measure/measure.h"
+
+struct kw_registry {
+    kw_context *context;
+    kw_catalog catalog;
+    kw_arena arena;     /* of the texts; they live as long as the registry, also those that kw_registry_keep left out */
+    const char **texts; /* of catalog.configs */
+    size_t text_capacity;
+    uint64_t serial; /* another after each change: the key of what was chosen from it. 0: the default registry */
+    kw_bench *bench; /* of kw_measure, guarded by the context's measuring lock; NULL: none is kept */
+    kw_problem bench_problem;
+    uint64_t bench_seed;
+};
+
+/* The context's default registry, made on first need. */
+kw_status kw_registry_default(const kw_registry **registry, kw_context *context, kw_error *err);
+
+/* The compiled-in kernel that serves the problem. KW_NO_KERNEL when there is none. */
+kw_status kw_generic_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
+
+#endif

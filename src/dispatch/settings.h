@@ -1,0 +1,32 @@
+/* settings.h: what the caller and the environment ask for, as a value that never changes after kw_context_open. */
+#ifndef KW_DISPATCH_SETTINGS_H
+#define KW_DISPATCH_SETTINGS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+
+/* Places are "" where there is none. */
+typedef struct kw_settings {
+    kw_arena arena;  /* of the strings */
+    int32_t threads; /* 0: all cores of the process */
+    kw_mode mode;    /* never KW_MODE_DEFAULT */
+    const char *cache, *data, *wisdom, *system_wisdom;
+    const char *compiler; /* "": use none; NULL: look for one */
+    void (*log)(void *user, const char *line);
+    void *user;
+} kw_settings;
+
+/* Reads the environment, once; an option beats its variable. A variable without sense is KW_ILLEGAL and named. */
+kw_status kw_settings_read(kw_settings *settings, const kw_context_options *options, kw_error *err);
+void kw_settings_drop(kw_settings *settings);
+
+/* Hands one line to the log; nothing where nobody listens. */
+void kw_remark(const kw_settings *settings, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "shortlist" and the like; "unknown" for a value outside. */
+const char *kw_mode_name(kw_mode mode);
+/* false when no mode has this name. */
+bool kw_mode_find(kw_word name, kw_mode *mode);
+
+#endif

@@ -1,0 +1,37 @@
+/* shelf.h: the loaded kernels of a context. A kernel is loaded once and shared by all who use it; the last one to put it back unloads it.
+ * Many threads may use one shelf. */
+#ifndef KW_DISPATCH_SHELF_H
+#define KW_DISPATCH_SHELF_H
+
+#include "backend/backend.h"
+#include "dispatch/tools.h"
+
+/* A loaded kernel; read only. text is its config's and its name on the shelf: within one context it says all of a kernel. */
+typedef struct kw_loaded {
+    struct kw_loaded *next;
+    size_t users;
+    kw_kernel *kernel;
+    kw_config config;
+    char text[KW_CONFIG_TEXT_MAX];
+} kw_loaded;
+
+enum { KW_SHELF_ROWS = 256 };
+
+typedef struct kw_shelf {
+    const kw_backend *backend;
+    kw_device *device;
+    kw_tools *tools;
+    pthread_mutex_t lock;
+    kw_loaded *rows[KW_SHELF_ROWS]; /* by hash of the text */
+} kw_shelf;
+
+void kw_shelf_open(kw_shelf *shelf, const kw_backend *backend, kw_device *device, kw_tools *tools);
+/* Unloads all; nobody may use a kernel any more. */
+void kw_shelf_close(kw_shelf *shelf);
+
+/* From memory, from the cache or, if compile is set, from the compiler. KW_MISSING: not cached, and no compiler or compile not set. */
+kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err);
+/* *loaded may be NULL. */
+void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded);
+
+#endif
