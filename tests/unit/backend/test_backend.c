@@ -1,0 +1,466 @@
+/* test_backend.c: the CPU device: its facts, its memory, loading, and stages over threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "backend/backend.h"
+#include "config/isa.h"
+#include "support/fake_family.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COUNT_MAX = 1000 };
+
+static const kw_backend *cpu(void) {
+    const kw_backend *backend = NULL;
+    int index = -1;
+    assert_int_equal(kw_backend_find(&backend, &index, "cpu", NULL), KW_OK);
+    assert_int_equal(index, 0);
+    return backend;
+}
+
+static kw_device *open_device(int threads) {
+    kw_device *device = NULL;
+    kw_error err = {0};
+    assert_int_equal(cpu()->open(&device, 0, threads, &err), KW_OK);
+    return device;
+}
+
+static kw_blob compile(const kw_config *config) {
+    kw_compiler compiler;
+    kw_blob blob;
+    kw_jit_result result;
+    kw_error err = {0};
+    kw_target target;
+    kw_cpu_target(&target, 0);
+    if (kw_compiler_find(&compiler, NULL, &err) || kw_config_runs(config, &target, &err)) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    kw_jit jit = {&compiler, NULL, NULL};
+    assert_int_equal(kw_jit_blob(&jit, config, &blob, &result, &err), KW_OK);
+    return blob;
+}
+
+static kw_kernel *load(kw_device *device, int value) {
+    kw_config config = fake_config(value, FAKE_GOOD);
+    kw_blob blob = compile(&config);
+    kw_kernel *kernel = NULL;
+    kw_error err = {0};
+    assert_int_equal(cpu()->load(device, &config, &blob, &kernel, &err), KW_OK);
+    kw_blob_drop(&blob);
+    return kernel;
+}
+
+static kw_bound *bind(kw_device *device, const kw_kernel *kernel, int64_t count) {
+    kw_problem problem;
+    kw_launch launch = fake_launch(count);
+    kw_bound *bound = NULL;
+    kw_error err = {0};
+    assert_int_equal(kw_problem_parse(&problem, "gemm fp32 rcr m1 n1 k1", &err), KW_OK);
+    assert_int_equal(cpu()->bind(device, kernel, &problem, &launch, &bound, &err), KW_OK);
+    return bound;
+}
+
+/* The memory of one launch of the fake family, filled. */
+typedef struct arrays {
+    int32_t x[COUNT_MAX], w[COUNT_MAX], y[COUNT_MAX], packed[COUNT_MAX], shared[COUNT_MAX];
+    char threads[16][128];
+    kw_launch_memory memory;
+} arrays;
+
+static arrays *make_arrays(int seed) {
+    arrays *a = calloc(1, sizeof *a);
+    assert_non_null(a);
+    for (int i = 0; i < COUNT_MAX; i++) {
+        a->x[i] = i * 3 + seed;
+        a->w[i] = 100 - i;
+    }
+    a->memory = (kw_launch_memory){{a->x, a->w, a->y}, a->packed, a->shared, a->threads};
+    return a;
+}
+
+static int wrong(const arrays *a, int64_t count, int value) {
+    int bad = 0;
+    for (int64_t i = 0; i < count; i++) {
+        bad += a->y[i] != fake_expected(a->x, a->w, count, i, value);
+    }
+    for (int64_t i = count; i < COUNT_MAX; i++) {
+        bad += a->y[i] != 0;
+    }
+    return bad;
+}
+
+static void devices_are_found_by_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *device;
+        kw_status status;
+        const char *why;
+    } cases[] = {
+        {"cpu", KW_OK, ""},
+        {"cpu:0", KW_OK, ""},
+        {"cpu:1", KW_MISSING, "cpu:1"},
+        {"cpu:", KW_MALFORMED, "number"},
+        {"cpu:x", KW_MALFORMED, "number"},
+        {"cpu:0:0", KW_MALFORMED, "number"},
+        {"cuda:0", KW_MISSING, "known: cpu"},
+        {"", KW_MISSING, "known: cpu"},
+        {"CPU", KW_MISSING, "known: cpu"},
+        {"cpu0", KW_MISSING, "known: cpu"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const kw_backend *backend = NULL;
+        int index = -1;
+        kw_error err = {0};
+        assert_int_equal(kw_backend_find(&backend, &index, cases[i].device, &err), cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].why));
+    }
+}
+
+static void facts_are_those_of_this_machine(void **state) {
+    (void)state;
+    kw_target all, three, read;
+    char text[KW_TARGET_TEXT_MAX], brand[64];
+    kw_error err = {0};
+    cpu_set_t set;
+    kw_cpu_target(&all, 0);
+    kw_cpu_target(&three, 3);
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    assert_int_equal(all.units, CPU_COUNT(&set));
+    assert_int_equal(three.units, 3);
+    const kw_cpu_arch *arch = kw_cpu_arch_find(all.arch);
+    assert_non_null(arch);
+    assert_int_equal(all.lanes, arch->lanes);
+    assert_int_equal(all.registers, arch->registers);
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    assert_int_equal(arch->avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") != 0);
+    assert_int_equal(arch->avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") != 0);
+#endif
+    assert_in_range(all.l1, 4 << 10, 4 << 20);
+    assert_in_range(all.l2, 32 << 10, 1 << 30);
+    assert_true(all.l3 >= all.l2);
+    kw_target_print(text, sizeof text, &all);
+    assert_int_equal(kw_target_parse(&read, text, &err), KW_OK);
+    assert_memory_equal(&read, &all, sizeof all);
+    kw_cpu_brand(brand);
+    assert_in_range(strlen(brand), 1, 63);
+}
+
+static void cores_are_those_the_process_may_use(void **state) {
+    (void)state;
+    pid_t child = fork();
+    if (!child) {
+        cpu_set_t set;
+        kw_target target;
+        size_t first = 0;
+        sched_getaffinity(0, sizeof set, &set);
+        while (!CPU_ISSET(first, &set)) {
+            first++;
+        }
+        CPU_ZERO(&set);
+        CPU_SET(first, &set);
+        sched_setaffinity(0, sizeof set, &set);
+        kw_cpu_target(&target, 0);
+        _exit(target.units == 1 ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void memory_is_aligned_and_an_impossible_wish_is_refused(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 4097, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 9 << 20};
+    static const size_t impossible[] = {SIZE_MAX, SIZE_MAX / 2, (size_t)1 << 50};
+    kw_device *device = open_device(1);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        void *memory = NULL;
+        kw_error err = {0};
+        assert_int_equal(cpu()->alloc(device, sizes[i], &memory, &err), KW_OK);
+        assert_int_equal((uintptr_t)memory % (sizes[i] >= 2 << 20 ? 2 << 20 : 64), 0);
+        memset(memory, 0x5a, sizes[i]);
+        cpu()->release(device, memory);
+    }
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        void *memory = &memory;
+        kw_error err = {0};
+        assert_int_equal(cpu()->alloc(device, impossible[i], &memory, &err), KW_NO_MEMORY);
+        assert_null(memory);
+        assert_non_null(strstr(err.text, "bytes"));
+    }
+    cpu()->close(&device);
+    assert_null(device);
+}
+
+static void impossible_thread_counts_are_refused(void **state) {
+    (void)state;
+    static const int counts[] = {-1, -1000000, 1025};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        kw_device *device = NULL;
+        kw_error err = {0};
+        assert_int_equal(cpu()->open(&device, 0, counts[i], &err), KW_ILLEGAL);
+        assert_null(device);
+    }
+}
+
+static void every_unit_runs_once_and_stages_wait_for_each_other(void **state) {
+    (void)state;
+    static const int threads[] = {1, 2, 3, 7};
+    static const int64_t counts[] = {1, 2, 5, 64, 999};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        kw_device *device = open_device(threads[t]);
+        kw_kernel *kernel = load(device, 11);
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            kw_bound *bound = bind(device, kernel, counts[c]);
+            for (int again = 0; again < 20; again++) {
+                arrays *a = make_arrays(again);
+                assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_ALL, NULL, NULL), KW_OK);
+                assert_int_equal(wrong(a, counts[c], 11), 0);
+                free(a);
+            }
+            cpu()->unbind(&bound);
+            assert_null(bound);
+        }
+        cpu()->unload(device, &kernel);
+        assert_null(kernel);
+        cpu()->close(&device);
+    }
+}
+
+static void packing_can_be_left_out_or_done_alone(void **state) {
+    (void)state;
+    kw_device *device = open_device(2);
+    kw_kernel *kernel = load(device, 3);
+    kw_bound *bound = bind(device, kernel, 50);
+    arrays *a = make_arrays(0);
+    assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_PACK, NULL, NULL), KW_OK);
+    assert_int_equal(a->packed[7], a->w[7] * 3);
+    assert_int_equal(a->shared[7], 0);
+    a->memory.tensor[KW_W] = NULL; /* whoever packed needs w no more */
+    assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_REST, NULL, NULL), KW_OK);
+    assert_int_equal(wrong(a, 50, 3), 0);
+    free(a);
+    cpu()->unbind(&bound);
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
+/* The loader takes two libraries for one when they were opened by the same path; descriptors are used again. */
+static void kernels_loaded_one_after_another_stay_apart(void **state) {
+    (void)state;
+    enum { KERNELS = 12 };
+    kw_device *device = open_device(1);
+    kw_kernel *kernels[KERNELS];
+    arrays *a = make_arrays(0);
+    for (int i = 0; i < KERNELS; i++) {
+        kernels[i] = load(device, i + 1);
+    }
+    for (int i = 0; i < KERNELS; i++) {
+        kw_bound *bound = bind(device, kernels[i], 10);
+        assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_ALL, NULL, NULL), KW_OK);
+        assert_int_equal(wrong(a, 10, i + 1), 0);
+        cpu()->unbind(&bound);
+        cpu()->unload(device, &kernels[i]);
+    }
+    free(a);
+    cpu()->close(&device);
+}
+
+static void loading_leaves_no_descriptor_open(void **state) {
+    (void)state;
+    kw_device *device = open_device(1);
+    int before = dup(0);
+    kw_kernel *kernel = load(device, 1);
+    int after = dup(0);
+    assert_int_equal(after, before + 1);
+    close(before);
+    close(after);
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
+static void what_the_target_cannot_run_is_refused_by_name(void **state) {
+    (void)state;
+    kw_device *device = open_device(1);
+    kw_config config = fake_config(1, FAKE_GOOD);
+    kw_blob blob = compile(&config);
+    kw_kernel *kernel = NULL;
+    kw_error err = {0};
+    /* Only a device of a lesser machine can show this here. */
+    kw_target *target = (kw_target *)(uintptr_t)cpu()->target(device);
+    strcpy(target->arch, "generic");
+    assert_int_equal(cpu()->load(device, &config, &blob, &kernel, &err), KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "generic"));
+    assert_null(kernel);
+    kw_blob_drop(&blob);
+    cpu()->close(&device);
+}
+
+static void objects_that_are_no_kernel_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        int text;
+        kw_status status;
+        const char *why;
+    } cases[] = {{FAKE_UNRESOLVED, KW_ENVIRONMENT, "kw_nowhere"}, {FAKE_NO_STAGE, KW_FAILED, "kw_stage0"}};
+    kw_device *device = open_device(1);
+    kw_kernel *kernel = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_config config = fake_config(1, cases[i].text);
+        kw_blob blob = compile(&config);
+        kw_error err = {0};
+        assert_int_equal(cpu()->load(device, &config, &blob, &kernel, &err), cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].why));
+        assert_null(kernel);
+        kw_blob_drop(&blob);
+    }
+    kw_config config = fake_config(1, FAKE_GOOD);
+    kw_blob blob = compile(&config);
+    for (size_t size = 0; size < blob.size / 2; size += 97) {
+        kw_blob part = {blob.data, size};
+        assert_int_equal(cpu()->load(device, &config, &part, &kernel, NULL), KW_FAILED);
+        assert_null(kernel);
+    }
+    kw_blob_drop(&blob);
+    cpu()->close(&device);
+}
+
+static void a_launch_with_more_stages_than_the_kernel_is_refused(void **state) {
+    (void)state;
+    kw_device *device = open_device(1);
+    kw_kernel *kernel = load(device, 1);
+    kw_problem problem;
+    kw_launch launch = fake_launch(10);
+    kw_bound *bound = NULL;
+    kw_error err = {0};
+    launch.stages = 4;
+    assert_int_equal(kw_problem_parse(&problem, "gemm fp32 rcr m1 n1 k1", &err), KW_OK);
+    assert_int_equal(cpu()->bind(device, kernel, &problem, &launch, &bound, &err), KW_FAILED);
+    assert_null(bound);
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
+static void a_compiled_in_family_runs_without_a_blob(void **state) {
+    (void)state;
+    kw_config config = {.family = &fake_builtin_family, .op = KW_GEMM, .dtype = KW_FP32};
+    kw_launch launch = {.stages = 1, .stage = {{.units = 20}}};
+    kw_blob none = {0};
+    kw_problem problem;
+    kw_error err = {0};
+    kw_kernel *kernel = NULL;
+    kw_bound *bound = NULL;
+    kw_device *device = open_device(2);
+    arrays *a = make_arrays(0);
+    assert_int_equal(kw_problem_parse(&problem, "gemm fp32 rcr m1 n1 k1", &err), KW_OK);
+    assert_int_equal(cpu()->load(device, &config, &none, &kernel, &err), KW_OK);
+    assert_int_equal(cpu()->bind(device, kernel, &problem, &launch, &bound, &err), KW_OK);
+    assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_ALL, NULL, &err), KW_OK);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(a->y[i], 3 * i);
+    }
+    assert_int_equal(a->y[20], 0);
+    free(a);
+    cpu()->unbind(&bound);
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
+typedef struct caller {
+    const kw_bound *bound;
+    int64_t count;
+    int seed, bad;
+} caller;
+
+static void *call_often(void *data) {
+    caller *own = data;
+    for (int i = 0; i < 50; i++) {
+        arrays *a = calloc(1, sizeof *a);
+        for (int j = 0; a && j < COUNT_MAX; j++) {
+            a->x[j] = j * 3 + own->seed;
+            a->w[j] = 100 - j;
+        }
+        if (!a) {
+            own->bad++;
+            break;
+        }
+        a->memory = (kw_launch_memory){{a->x, a->w, a->y}, a->packed, a->shared, a->threads};
+        cpu()->run(own->bound, &a->memory, KW_RUN_ALL, NULL, NULL);
+        own->bad += wrong(a, own->count, 9);
+        free(a);
+    }
+    return NULL;
+}
+
+static void many_threads_may_run_one_kernel(void **state) {
+    (void)state;
+    kw_device *device = open_device(2);
+    kw_kernel *kernel = load(device, 9);
+    kw_bound *bound = bind(device, kernel, 777);
+    pthread_t threads[4];
+    caller callers[4];
+    for (int i = 0; i < 4; i++) {
+        callers[i] = (caller){bound, 777, i, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, call_often, &callers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(callers[i].bad, 0);
+    }
+    cpu()->unbind(&bound);
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
+static void a_forked_child_still_gets_its_answer(void **state) {
+    (void)state;
+    kw_device *device = open_device(3);
+    kw_kernel *kernel = load(device, 4);
+    kw_bound *bound = bind(device, kernel, 100);
+    arrays *a = make_arrays(0);
+    assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_ALL, NULL, NULL), KW_OK);
+    memset(a->y, 0, sizeof a->y);
+    pid_t child = fork();
+    if (!child) {
+        alarm(20);
+        cpu()->run(bound, &a->memory, KW_RUN_ALL, NULL, NULL);
+        _exit(wrong(a, 100, 4) ? 1 : 0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    free(a);
+    cpu()->unbind(&bound);
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_are_found_by_name),
+        cmocka_unit_test(facts_are_those_of_this_machine),
+        cmocka_unit_test(cores_are_those_the_process_may_use),
+        cmocka_unit_test(memory_is_aligned_and_an_impossible_wish_is_refused),
+        cmocka_unit_test(impossible_thread_counts_are_refused),
+        cmocka_unit_test(every_unit_runs_once_and_stages_wait_for_each_other),
+        cmocka_unit_test(packing_can_be_left_out_or_done_alone),
+        cmocka_unit_test(kernels_loaded_one_after_another_stay_apart),
+        cmocka_unit_test(loading_leaves_no_descriptor_open),
+        cmocka_unit_test(what_the_target_cannot_run_is_refused_by_name),
+        cmocka_unit_test(objects_that_are_no_kernel_are_refused),
+        cmocka_unit_test(a_launch_with_more_stages_than_the_kernel_is_refused),
+        cmocka_unit_test(a_compiled_in_family_runs_without_a_blob),
+        cmocka_unit_test(many_threads_may_run_one_kernel),
+        cmocka_unit_test(a_forked_child_still_gets_its_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
