@@ -162,7 +162,8 @@ typedef struct kw_record {
 /* Many threads may use one context. */
 typedef struct kw_context kw_context;
 
-/* A zeroed struct asks for the defaults; strings are copied. An option that is given beats its environment variable. */
+/* A zeroed struct asks for the defaults; strings are copied. An option that is given beats its environment variable. log may be called
+ * from any thread that uses the context; neither it nor a progress function may call back into the library. */
 typedef struct kw_context_options {
     int32_t threads;                           /* that a kernel may use; 0: KW_THREADS, else all cores of the process */
     const char *cache_dir;                     /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */

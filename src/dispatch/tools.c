@@ -2,8 +2,6 @@
  * the choice of kernels makes do. */
 #include "dispatch/tools.h"
 
-#include "base/file.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +28,13 @@ void kw_tools_close(kw_tools **tools) {
     *tools = NULL;
 }
 
-/* Logs of failed compiles go to data/logs, which is made only when a compiler is there to fail. */
-static void make_log_folder(kw_tools *tools) {
+/* Logs of failed compiles go to data/logs; whoever writes the first one makes the folder. */
+static void name_log_folder(kw_tools *tools) {
     const char *data = tools->settings->data;
     size_t size = strlen(data) + sizeof "/logs";
     tools->log_folder = *data ? malloc(size) : NULL;
-    if (!tools->log_folder) {
-        return;
-    }
-    snprintf(tools->log_folder, size, "%s/logs", data);
-    kw_error why = {0};
-    if (kw_folder_make(tools->log_folder, &why)) {
-        kw_remark(tools->settings, "logs of failed compiles are not kept: %s", why.text);
-        free(tools->log_folder);
-        tools->log_folder = NULL;
+    if (tools->log_folder) {
+        snprintf(tools->log_folder, size, "%s/logs", data);
     }
 }
 
@@ -62,7 +53,7 @@ static void find_compiler(kw_tools *tools) {
     }
     tools->compiler_found = true;
     snprintf(tools->compiler_name, sizeof tools->compiler_name, "%s %s", tools->compiler.kind, tools->compiler.version);
-    make_log_folder(tools);
+    name_log_folder(tools);
 }
 
 static void open_cache(kw_tools *tools) {
