@@ -1,0 +1,96 @@
+/* test_golden_spaces.c: what the rules yield, held to tests/golden/spaces.txt: one line for each set, architecture, family, operation and
+ * type with the count of configs and a hash of their texts in order. A change of rules shows there as a change of the lines it
+ * meant to change and no others. `make golden` (KW_GOLDEN_WRITE=1) remakes the file. */
+#include "base/file.h"
+#include "base/hash.h"
+#include "config/isa.h"
+#include "space/enumerate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+typedef struct lines {
+    kw_text out, configs; /* the finished lines; the texts of the group under way */
+    const char *set, *arch;
+    kw_config group;
+    size_t count;
+} lines;
+
+static void end_group(lines *l) {
+    if (l->count) {
+        char hash[KW_HASH_TEXT];
+        kw_hash_text(hash, l->configs.data, l->configs.size);
+        kw_text_addf(&l->out, "%s %s %s %s %s %zu %.16s\n", l->set, l->arch, l->group.family->name, kw_op_name(l->group.op),
+                     kw_dtype_name(l->group.dtype), l->count, hash);
+    }
+    l->count = 0;
+    kw_text_drop(&l->configs);
+}
+
+static bool add(void *user, const kw_config *config) {
+    lines *l = user;
+    if (l->count && (config->family != l->group.family || config->op != l->group.op || config->dtype != l->group.dtype)) {
+        end_group(l);
+    }
+    char text[KW_CONFIG_TEXT_MAX];
+    kw_config_print(text, sizeof text, config);
+    kw_text_addf(&l->configs, "%s\n", text);
+    l->group = *config;
+    l->count++;
+    return true;
+}
+
+static void compare_lines(const char *path, const char *old, const char *new) {
+    kw_scan old_scan = kw_scan_string(old), new_scan = kw_scan_string(new);
+    kw_word old_line = {0}, new_line = {0};
+    for (int number = 1;; number++) {
+        bool old_more = kw_scan_line(&old_scan, &old_line), new_more = kw_scan_line(&new_scan, &new_line);
+        if (!old_more && !new_more) {
+            return;
+        }
+        if (!old_more || !new_more || old_line.size != new_line.size || memcmp(old_line.at, new_line.at, old_line.size)) {
+            fail_msg("%s:%d: the file has '%.*s', the rules give '%.*s'; if that is wanted, run `make golden`", path, number,
+                     old_more ? (int)old_line.size : 0, old_line.at, new_more ? (int)new_line.size : 0, new_line.at);
+        }
+    }
+}
+
+static void the_rules_yield_what_the_golden_file_says(void **state) {
+    (void)state;
+    static const char *const sets[] = {"tiny", "tests", "default", "full"};
+    static const char path[] = KW_GOLDEN_FOLDER "/spaces.txt";
+    lines l = {0};
+    kw_error err = {0};
+    kw_text_add(&l.out, "# made by `make golden`: set, architecture, family, operation, type, count of configs, hash of their texts\n");
+    for (int set = 0; set < 4; set++) {
+        for (const kw_cpu_arch *arch = kw_cpu_archs; arch->name; arch++) {
+            l.set = sets[set];
+            l.arch = arch->name;
+            if (kw_enumerate(&(kw_space_options){.set = l.set, .arch = l.arch}, add, &l, &err)) {
+                fail_msg("%s", err.text);
+            }
+            end_group(&l);
+        }
+    }
+    assert_false(l.out.failed);
+    if (getenv("KW_GOLDEN_WRITE")) {
+        assert_int_equal(kw_file_replace(path, l.out.data, l.out.size, 0644, &err), KW_OK);
+    } else {
+        kw_arena arena = {0};
+        char *old = NULL;
+        size_t size = 0;
+        assert_int_equal(kw_file_read(&arena, path, 1 << 20, &old, &size, &err), KW_OK);
+        compare_lines("tests/golden/spaces.txt", old, l.out.data);
+        kw_arena_drop(&arena);
+    }
+    kw_text_drop(&l.out);
+}
+
+int main(void) {
+    unsetenv("KW_RULES");
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_rules_yield_what_the_golden_file_says)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
