@@ -1,6 +1,7 @@
 # exports.cmake: writes a linker version script. Under KERNELWRIGHT_0 stand the functions that HEADER marks KW_API; under KERNELWRIGHT_PRIVATE
 # the other kw_* symbols that the objects USERS take from the library: they may change with any release, so only the
 # workshop library of the same version may use them. Nothing else is exported.
+cmake_policy(VERSION 3.25)
 file(READ ${HEADER} text)
 string(REGEX MATCHALL "KW_API [^;(]*kw_[a-z0-9_]+\\(" marked "${text}")
 set(public "")

@@ -1,5 +1,6 @@
 # exports.cmake: a shared library exports kw_* symbols only, and every function that its header marks KW_API.
 # cmake -DLIBRARY=... -DHEADER=... -DNM=... -P exports.cmake
+cmake_policy(VERSION 3.25)
 execute_process(COMMAND ${NM} -D --defined-only -P ${LIBRARY} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\n" ";" lines "${symbols}")
 set(names "")
