@@ -79,7 +79,7 @@ static job make_job(const kw_cpu_args *args, bool backward) {
 
 /* The stride phases in order, one walk an axis. Forward has one phase. */
 typedef struct phases {
-    kw_i64 first[3], count[3];
+    kw_i64 number[3], count[3];
     kw_walk walk[3];
     kw_i64 pixels; /* of this phase, over all images */
 } phases;
@@ -88,8 +88,7 @@ static void enter_phase(phases *p, const job *j) {
     const kw_cpu_args *args = j->args;
     p->pixels = args->n;
     for (int axis = 0; axis < 3; axis++) {
-        kw_i64 residue = (p->first[axis] + args->pad[axis]) % args->stride[axis];
-        p->walk[axis] = j->backward ? kw_walk_backward(args, axis, residue) : kw_walk_forward(args, axis);
+        p->walk[axis] = j->backward ? kw_walk_backward(args, axis, p->number[axis]) : kw_walk_forward(args, axis);
         p->pixels *= p->walk[axis].pixels;
     }
 }
@@ -97,7 +96,7 @@ static void enter_phase(phases *p, const job *j) {
 static phases first_phase(const job *j) {
     phases p = {0};
     for (int axis = 0; axis < 3; axis++) {
-        p.count[axis] = j->backward ? kw_min(j->args->stride[axis], j->args->in[axis]) : 1;
+        p.count[axis] = j->backward ? kw_walks_backward(j->args, axis) : 1;
     }
     enter_phase(&p, j);
     return p;
@@ -105,10 +104,10 @@ static phases first_phase(const job *j) {
 
 static void next_phase(phases *p, const job *j) {
     for (int axis = 2; axis >= 0; axis--) {
-        if (++p->first[axis] < p->count[axis] || axis == 0) {
+        if (++p->number[axis] < p->count[axis] || axis == 0) {
             break;
         }
-        p->first[axis] = 0;
+        p->number[axis] = 0;
     }
     enter_phase(p, j);
 }
