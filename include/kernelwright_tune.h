@@ -39,10 +39,10 @@ KW_API kw_status kw_registry_load_json(kw_registry *registry, const char *path, 
 
 /* --- problem lists -------------------------------------------------------------------------------------------- */
 
-/* Reads a list: the name of a set in problems/ (compiled in), or a file: lines of problem text with '#' comments, lines of
- * MIOpenDriver or benchdnn, or a CSV with a header of the seeds' columns. op and dtype (KW_OP_COUNT, KW_DTYPE_COUNT: as the line says, else
- * conv_fwd, or gemm where the columns are M,N,K, and fp32) are used where a line does not say its own. visit returns false to stop; name is "" where a line has none. A bad line is
- * an error that names the file and the line's number. */
+/* Reads a list: the name of a set in problems/ (compiled in), a file, or "-" for standard input. A line is "NAME: PROBLEM" or PROBLEM in our
+ * own text, MIOpenDriver's or benchdnn's; '#' starts a comment. A file whose first line has commas is CSV with that line as its
+ * header; its rows have the given op and dtype (KW_OP_COUNT, KW_DTYPE_COUNT: conv_fwd, or gemm where the columns are M,N,K, and fp32). visit
+ * returns false to stop; name is "" where a line has none. A bad line is an error that names the file and the line's number. */
 KW_API kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,
                                    bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user, kw_error *err);
 /* Names of the sets that are compiled in, one a line. The caller frees with kw_free. */
