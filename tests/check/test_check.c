@@ -1,0 +1,274 @@
+/* test_check.c: every kernel of rule set "tests" for this machine, and the compiled-in ones, on every problem of problems.txt that it serves,
+ * against the reference: on one thread and on three.
+ *
+ * The environment can widen or narrow it: KW_CHECK_SET names another set, KW_CHECK_FILTER is a filter over the configs, KW_CHECK_CONFIGS a catalog file that is taken
+ * instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "backend/backend.h"
+#include "base/arena.h"
+#include "base/file.h"
+#include "config/catalog.h"
+#include "measure/measure.h"
+#include "space/enumerate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEVICES = 2, FAILURES_SHOWN = 20 };
+static const int device_threads[DEVICES] = {1, 3};
+
+/* Counts that the summary states. */
+typedef struct tally {
+    size_t pairs, problems, unserved, generic_only, failures;
+} tally;
+
+typedef struct checker {
+    const kw_backend *backend;
+    kw_device *device[DEVICES];
+    kw_arena arena;
+    char *list; /* problems.txt */
+    size_t list_size;
+    kw_catalog catalog;
+    kw_kernel **kernel[DEVICES]; /* of each config; NULL when it did not compile */
+    bool can_compile;
+    tally tally;
+} checker;
+
+static void add_generic(kw_catalog *catalog) {
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        for (int op = 0; (*family)->builtin && op < KW_OP_COUNT; op++) {
+            for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+                kw_config config = {.family = *family, .op = (kw_op)op, .dtype = (kw_dtype)dtype};
+                if (!kw_config_check(&config, NULL)) {
+                    assert_int_equal(kw_catalog_add(catalog, &config, NULL, NULL), KW_OK);
+                }
+            }
+        }
+    }
+}
+
+static bool add_config(void *user, const kw_config *config) {
+    return kw_catalog_add(user, config, NULL, NULL) == KW_OK;
+}
+
+static void fill_catalog(checker *c) {
+    const char *set = getenv("KW_CHECK_SET"), *file = getenv("KW_CHECK_CONFIGS");
+    kw_error err = {0};
+    kw_status status;
+    if (file) {
+        char *text;
+        size_t size;
+        status = kw_file_read(&c->arena, file, 16 << 20, &text, &size, &err);
+        status = status ? status : kw_catalog_read(&c->catalog, file, text, size, &err);
+    } else {
+        kw_space_options options = {
+            .set = set ? set : "tests", .arch = c->backend->target(c->device[0])->arch, .filter = getenv("KW_CHECK_FILTER")};
+        status = kw_enumerate(&options, add_config, &c->catalog, &err);
+    }
+    if (status) {
+        fail_msg("%s", err.text);
+    }
+    add_generic(&c->catalog);
+}
+
+static kw_status load_config(checker *c, const kw_jit *jit, size_t i, kw_error *err) {
+    const kw_config *config = &c->catalog.configs[i];
+    kw_blob blob = {0};
+    kw_jit_result result;
+    kw_status status = config->family->builtin ? KW_OK : kw_jit_blob(jit, config, &blob, &result, err);
+    for (int d = 0; d < DEVICES && !status; d++) {
+        status = c->backend->load(c->device[d], config, &blob, &c->kernel[d][i], err);
+    }
+    kw_blob_drop(&blob);
+    return status;
+}
+
+/* Compiles on all cores. A kernel that does not compile is a failure like one that is wrong. */
+static void build_all(checker *c) {
+    kw_compiler compiler;
+    kw_cache *cache = NULL;
+    char note[256];
+    kw_error err = {0};
+    const char *folder = getenv("KW_CHECK_CACHE");
+    c->can_compile = kw_compiler_find(&compiler, getenv("KW_CC"), &err) == KW_OK;
+    if (!c->can_compile) {
+        print_message("only compiled-in kernels are checked: %s\n", err.text);
+    }
+    if (folder) {
+        assert_int_equal(kw_cache_open(&cache, folder, note, &err), KW_OK);
+    }
+    kw_jit jit = {.compiler = c->can_compile ? &compiler : NULL, .cache = cache, .log_folder = "/tmp"};
+    size_t failures = 0;
+#pragma omp parallel for schedule(dynamic) reduction(+ : failures)
+    for (size_t i = 0; i < c->catalog.count; i++) {
+        kw_error why = {0};
+        if ((c->can_compile || c->catalog.configs[i].family->builtin) && load_config(c, &jit, i, &why)) {
+            char text[KW_CONFIG_TEXT_MAX];
+            kw_config_print(text, sizeof text, &c->catalog.configs[i]);
+            fprintf(stderr, "%s: %s\n  kwright build --kernels '%s'\n", text, why.text, text);
+            failures++;
+        }
+    }
+    c->tally.failures += failures;
+    kw_cache_close(&cache);
+}
+
+static int set_up(void **state) {
+    checker *c = calloc(1, sizeof *c);
+    int index;
+    kw_error err = {0};
+    assert_non_null(c);
+    assert_int_equal(kw_backend_find(&c->backend, &index, "cpu", &err), KW_OK);
+    for (int d = 0; d < DEVICES; d++) {
+        assert_int_equal(c->backend->open(&c->device[d], index, device_threads[d], &err), KW_OK);
+    }
+    if (kw_file_read(&c->arena, KW_CHECK_PROBLEMS, 1 << 20, &c->list, &c->list_size, &err)) {
+        fail_msg("%s", err.text);
+    }
+    fill_catalog(c);
+    for (int d = 0; d < DEVICES; d++) {
+        c->kernel[d] = calloc(c->catalog.count, sizeof *c->kernel[d]);
+        assert_non_null(c->kernel[d]);
+    }
+    build_all(c);
+    *state = c;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    checker *c = *state;
+    print_message("%zu kernels; %zu pairs of kernel, problem and thread count checked, %zu wrong; %zu problems, %zu served by generic "
+                  "kernels alone\n",
+                  c->catalog.count, c->tally.pairs, c->tally.failures, c->tally.problems, c->tally.generic_only);
+    for (int d = 0; d < DEVICES; d++) {
+        for (size_t i = 0; i < c->catalog.count; i++) {
+            if (c->kernel[d][i]) {
+                c->backend->unload(c->device[d], &c->kernel[d][i]);
+            }
+        }
+        free(c->kernel[d]);
+        c->backend->close(&c->device[d]);
+    }
+    kw_catalog_drop(&c->catalog);
+    kw_arena_drop(&c->arena);
+    free(c);
+    return 0;
+}
+
+static void complain(checker *c, const kw_record *record, const char *problem, int threads) {
+    if (c->tally.failures++ < FAILURES_SHOWN) {
+        fprintf(stderr, "%s on %s, %d threads: %s: %s\n  kwright check --threads %d '%s' '%s'\n", record->config, problem, threads,
+                kw_outcome_name(record->outcome), record->detail, threads, record->config, problem);
+    }
+}
+
+/* All kernels that serve one problem, on one device. Returns how many there are, and of them those that are compiled in. */
+static size_t check_problem(checker *c, const kw_problem *problem, int d, size_t *builtin) {
+    kw_error err = {0};
+    kw_bench *bench = NULL;
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_problem_print(text, sizeof text, problem);
+    size_t served = 0;
+    for (size_t i = 0; i < c->catalog.count; i++) {
+        const kw_config *config = &c->catalog.configs[i];
+        if (!c->kernel[d][i] || kw_config_fits(config, problem, c->backend->target(c->device[d]), NULL)) {
+            continue;
+        }
+        if (!bench && kw_bench_open(&bench, c->backend, c->device[d], problem, 0, &err)) {
+            fail_msg("%s: %s", text, err.text);
+        }
+        kw_record record;
+        if (kw_bench_verify(bench, c->kernel[d][i], config, &record, &err)) {
+            fail_msg("%s: %s", text, err.text);
+        }
+        served++;
+        *builtin += config->family->builtin != NULL;
+        c->tally.pairs++;
+        if (record.outcome != KW_GOOD) {
+            complain(c, &record, text, device_threads[d]);
+        }
+    }
+    kw_bench_close(&bench);
+    return served;
+}
+
+static void check_line(checker *c, const char *words, kw_dtype dtype, kw_op op) {
+    char text[256];
+    kw_problem problem;
+    kw_error err = {0};
+    snprintf(text, sizeof text, "%s %s %s", kw_op_name(op), kw_dtype_name(dtype), words);
+    if (kw_problem_parse(&problem, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    c->tally.problems++;
+    for (int d = 0; d < DEVICES; d++) {
+        size_t builtin = 0, served = check_problem(c, &problem, d, &builtin);
+        if (!builtin) {
+            fprintf(stderr, "%s: no generic kernel serves it\n", text);
+            c->tally.unserved++;
+        }
+        c->tally.generic_only += d == 0 && served == builtin;
+    }
+}
+
+/* Every line of the list for one op: gemm lines begin with the word and stand for all layouts. */
+static void check_op(checker *c, kw_op op) {
+    static const char *const layouts[] = {"rcr", "rrr", "crr", "ccr"};
+    size_t failures = c->tally.failures, unserved = c->tally.unserved;
+    kw_scan scan = {c->list, c->list + c->list_size};
+    for (kw_word line; kw_scan_line(&scan, &line);) {
+        const char *comment = memchr(line.at, '#', line.size);
+        char words[200];
+        snprintf(words, sizeof words, "%.*s", (int)(comment ? (size_t)(comment - line.at) : line.size), line.at);
+        bool gemm = !strncmp(words, "gemm", 4);
+        if (!words[strspn(words, " ")] || gemm != (op == KW_GEMM)) {
+            continue;
+        }
+        for (int dtype = 0; dtype < KW_INT32; dtype++) {
+            for (size_t layout = 0; layout < (gemm ? sizeof layouts / sizeof *layouts : 1); layout++) {
+                char text[240];
+                snprintf(text, sizeof text, "%s %s", gemm ? words + 4 : words, gemm ? layouts[layout] : "");
+                check_line(c, text, (kw_dtype)dtype, op);
+            }
+        }
+    }
+    assert_int_equal(c->tally.failures - failures, 0);
+    assert_int_equal(c->tally.unserved - unserved, 0);
+}
+
+static void every_kernel_compiles_and_loads(void **state) {
+    const checker *c = *state;
+    assert_int_equal(c->tally.failures, 0);
+    assert_true(c->catalog.count > 0);
+}
+
+static void gemm_kernels_are_right(void **state) {
+    check_op(*state, KW_GEMM);
+}
+
+static void forward_kernels_are_right(void **state) {
+    check_op(*state, KW_CONV_FWD);
+}
+
+static void backward_data_kernels_are_right(void **state) {
+    check_op(*state, KW_CONV_BWD_DATA);
+}
+
+static void backward_weight_kernels_are_right(void **state) {
+    check_op(*state, KW_CONV_BWD_WEIGHT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_compiles_and_loads),   cmocka_unit_test(gemm_kernels_are_right),
+        cmocka_unit_test(forward_kernels_are_right),         cmocka_unit_test(backward_data_kernels_are_right),
+        cmocka_unit_test(backward_weight_kernels_are_right),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
