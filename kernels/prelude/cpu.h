@@ -59,9 +59,8 @@ KW_INLINE float kw_load_1(const void *p) { return *(const kw_f32_u *)p; }
 KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, v); }
 KW_INLINE void kw_store_1(void *p, float f) { *(kw_f32_u *)p = f; }
 #elif KW_STORAGE == 1
-KW_INLINE kw_vf kw_load_x(const void *p) {
-    return (kw_vf)(__builtin_convertvector(*(const kw_vh_u *)p, kw_vu) << 16);
-}
+KW_INLINE kw_vf kw_widen(kw_vh h) { return (kw_vf)(__builtin_convertvector(h, kw_vu) << 16); }
+KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(*(const kw_vh_u *)p); }
 KW_INLINE float kw_load_1(const void *p) {
     union { kw_u32 u; float f; } b = {(kw_u32)*(const kw_u16_u *)p << 16};
     return b.f;
@@ -91,11 +90,12 @@ KW_INLINE void kw_store_1(void *p, float f) {
 typedef _Float16 kw_f16_u __attribute__((aligned(1), may_alias));
 KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_f16_u *)p; }
 KW_INLINE void kw_store_1(void *p, float f) { *(kw_f16_u *)p = (_Float16)f; }
-KW_INLINE kw_vf kw_load_x(const void *p) {
+KW_INLINE kw_vf kw_widen(kw_vh h) {
     kw_vf v;
-    __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(*(const kw_vh_u *)p));
+    __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(h));
     return v;
 }
+KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(*(const kw_vh_u *)p); }
 KW_INLINE void kw_store_x(void *p, kw_vf v) {
     kw_vh h;
     __asm__("vcvtps2ph $0, %1, %0" : "=v"(h) : "v"(v));

@@ -1,0 +1,148 @@
+/* grouped.c: convolutions with few channels a group: depthwise and merged groups, forward and backward data. Channels last, one vector of
+ * result channels at a time.
+ *
+ * A filter is covered by windows of KW_TAPS_H x KW_TAPS_W taps. The emitted kw_tile() sums any number of windows for KW_PIXELS result pixels.
+ * It finds its source and result pixels through a route: offsets of pixels, worked out once for a row of tiles and used for every vector of
+ * channels and, inside the image, for every row. A source pixel outside the image is routed to a vector of zeros and a result pixel outside to
+ * idle memory, so there is one copy of the code and no test in it; padding, dilation and the residues of backward data exist only in routes.
+ *
+ * Backward data with a stride: on an axis where a window has one tap, by walks (kw_walk). Where it has the whole filter, a tile starts at a
+ * multiple of the stride, and the emitted code pairs each result pixel with the taps that serve it. */
+#include "prelude/cpu.h"
+#include "grouped.h"
+#include "grouped_route.h"
+
+/* Fewer result channels than a vector: source and result pixels pass through thread memory, a vector each. */
+static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
+    kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP;
+    const kw_i64 *from = j->from + tile * j->windows * KW_ENTRY, *to = j->to + tile * KW_PIXELS;
+    kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
+    char *pixels = (char *)(to_here + KW_PIXELS), *at = pixels;
+    for (kw_i64 i = 0; i < j->windows * KW_ENTRY; i++) {
+        from_here[i] = from[i];
+        if (i % KW_ENTRY == 0) continue;
+        for (kw_i64 b = 0; b < KW_VECTOR; b += 2)
+            *(kw_u16_u *)(at + b) = b < sources ? *(const kw_u16_u *)(src + from[i] + b) : 0;
+        from_here[i] = at - pixels;
+        at += KW_VECTOR;
+    }
+    for (kw_i64 i = 0; i < KW_PIXELS; i++)
+        to_here[i] = i * KW_VECTOR;
+    kw_tile(from_here, j->windows, to_here, pixels, weights, at);
+    for (kw_i64 i = 0; i < KW_PIXELS; i++) {
+        for (kw_i64 b = 0; b < results * KW_BYTES; b += 2)
+            *(kw_u16_u *)(dst + to[i] + b) = *(const kw_u16_u *)(at + to_here[i] + b);
+    }
+}
+
+/* One row of tiles, all vectors of the block. */
+static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char *src, char *dst) {
+    kw_i64 vector_bytes = kw_windows(j->a) * KW_WINDOW_BYTES;
+    const char *weights = j->a->packed + b->begin * vector_bytes;
+    if (j->a->groups * KW_DST_GROUP < KW_LANES) {
+        for (kw_i64 t = 0; t < tiles; t++)
+            narrow_tile(j, t, src, weights, dst);
+        return;
+    }
+    for (kw_i64 t = 0; t < tiles; t++) {
+        const kw_i64 *from = j->from + t * j->windows * KW_ENTRY, *to = j->to + t * KW_PIXELS;
+        for (kw_i64 v = b->begin; v < b->end; v++) {
+            kw_i64 channel = kw_first_channel(j->a, v);
+            kw_tile(from, j->windows, to, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - b->src) * KW_BYTES,
+                    weights + (v - b->begin) * vector_bytes, dst + (channel - b->dst) * KW_BYTES);
+        }
+    }
+}
+
+/* A unit: a block of channels, an image, a plane of the result, a residue of rows, some rows and columns of tiles. */
+static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, kw_i64 part, kw_i64 row, kw_i64 col) {
+    const kw_cpu_args *a = j->a;
+    kw_i64 depth_walks = KW_BACKWARD ? kw_walks_backward(a, 0) : 1;
+    j->depth = kw_axis_of(a, 0, plane % depth_walks, 1, 1);
+    j->plane = plane / depth_walks;
+    j->height = kw_axis_of(a, 1, part, KW_TILE_H, KW_TAPS_H);
+    const char *src = kw_source(a) + image * j->from_image + b->src * KW_BYTES;
+    char *dst = kw_result(a) + image * j->to_image + plane * j->to_plane + b->dst * KW_BYTES;
+    kw_i64 row_end = kw_min(row + a->value[KW_ROW_TILES], j->height.tiles);
+    for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {
+        j->width = kw_axis_of(a, 2, p, KW_TILE_W, KW_TAPS_W);
+        kw_i64 tiles = kw_min(a->value[KW_COL_TILES], j->width.tiles - col), routed = 0;
+        for (kw_i64 r = row; r < row_end && tiles > 0; r++) {
+            if (!routed || !kw_inside(&j->height, r)) {
+                kw_route_sources(j, r, col, tiles);
+                kw_route_results(j, r, col, tiles);
+                routed = kw_inside(&j->height, r);
+            }
+            const char *row_src = src + r * j->height.from_tile * j->from_row;
+            char *row_dst = dst + r * j->height.to_tile * j->to_row;
+            kw_fill_holes(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
+            kw_fill_holes(j->to, j->to_holes, j->to_hole_count, j->idle, row_dst);
+            run_row(j, b, tiles, row_src, row_dst);
+        }
+    }
+}
+
+/* A tap of a window as a pointer into w; NULL for what counts as zero. */
+static const char *tap_of(const kw_cpu_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 row, kw_i64 col, kw_i64 source) {
+    kw_i64 y = row < 0 ? -1 : kw_filter_index(a, 1, KW_TAPS_H, window[0], row), x = kw_filter_index(a, 2, KW_TAPS_W, window[1], col);
+    if (y < 0 || x < 0 || channel >= a->groups * KW_DST_GROUP) return 0;
+    return a->w + kw_weight_at(a, channel, z, y, x, source) * KW_BYTES;
+}
+
+/* One lane's weight of a step: the tap (with KW_DP the pair) number tap of a window. */
+static float weight_of(const kw_cpu_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 step, kw_i64 tap) {
+    kw_i64 row = tap / KW_TAPS_W, col = tap % KW_TAPS_W;
+#if KW_DP
+#ifdef KW_ROW_PAIRS
+    const char *low = tap_of(a, channel, z, window, kw_row_pairs[row][0], col, step);
+    const char *high = tap_of(a, channel, z, window, kw_row_pairs[row][1], col, step);
+#else
+    const char *low = tap_of(a, channel, z, window, row, col, 2 * step);
+    const char *high = tap_of(a, channel, z, window, row, col, 2 * step + 1);
+#endif
+    union {
+        kw_u32 u;
+        float f;
+    } both = {(low ? *(const kw_u16_u *)low : 0) | (high ? (kw_u32) * (const kw_u16_u *)high : 0) << 16};
+    return both.f;
+#else
+    const char *at = tap_of(a, channel, z, window, row, col, step);
+    return at ? kw_load_1(at) : 0.0f;
+#endif
+}
+
+KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    (void)thread_memory;
+    kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W), windows = a->filter[0] * down * across;
+    kw_f32_u *to = (kw_f32_u *)(a->packed + begin * windows * KW_WINDOW_BYTES);
+    for (kw_i64 i = begin * windows; i < end * windows; i++) {
+        kw_i64 window[2] = {i / across % down, i % across}, first = kw_first_channel(a, i / windows);
+        for (kw_i64 step = 0; step < KW_STEPS; step++) {
+            for (kw_i64 tap = 0; tap < KW_STEP_VECTORS; tap++, to += KW_LANES) {
+                for (kw_i64 lane = 0; lane < KW_LANES; lane++) {
+                    to[lane] = weight_of(a, first + lane, i / (down * across) % a->filter[0], window, step, tap);
+                }
+            }
+        }
+    }
+}
+
+KW_EXPORT void kw_stage1(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_job job = kw_job_of(a, thread_memory);
+    kw_i64 height = kw_axis_of(a, 1, 0, KW_TILE_H, KW_TAPS_H).tiles, width = kw_axis_of(a, 2, 0, KW_TILE_W, KW_TAPS_W).tiles;
+    kw_i64 bands = kw_ceil(height, a->value[KW_ROW_TILES]), spans = kw_ceil(width, a->value[KW_COL_TILES]);
+    kw_i64 parts = kw_parts(a, 1, KW_TAPS_H), planes = KW_BACKWARD ? a->in[0] : a->out[0];
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 rest = unit;
+        kw_i64 span = rest % spans;
+        rest /= spans;
+        kw_i64 band = rest % bands;
+        rest /= bands;
+        kw_i64 part = rest % parts;
+        rest /= parts;
+        kw_i64 plane = rest % planes;
+        rest /= planes;
+        kw_block block = kw_block_of(a, rest / a->n);
+        run_unit(&job, &block, rest % a->n, plane, part, band * a->value[KW_ROW_TILES], span * a->value[KW_COL_TILES]);
+    }
+}

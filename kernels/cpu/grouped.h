@@ -1,0 +1,75 @@
+/* grouped.h: what the emitted kw_tile() of the depthwise and merged families is made of: how source channels become a vector in which every
+ * lane holds what its result channel needs. The generated part in front defines
+ *   KW_TILE_H, KW_TILE_W        result pixels of a tile
+ *   KW_TAPS_H, KW_TAPS_W        filter taps of a window: what kw_tile() handles at once
+ *   KW_STRIDE                   the stride that a window is made for, on axes where it has more than one tap
+ *   KW_ROWS, KW_COLS            source pixels of a tile
+ *   KW_SRC_GROUP, KW_DST_GROUP  source and result channels of a group
+ *   KW_STEPS, KW_STEP_VECTORS   source channels (with KW_DP pairs) of a group; vectors of weights of a window for each of them
+ * and where a vector holds several groups
+ *   KW_PARTS                    source channels (with KW_DP pairs) of a vector
+ *   KW_WIDEN(v)                 a vector of KW_PARTS elements as one of KW_LANES; the others are undefined
+ *   kw_lane_source[]            for each lane, where its group starts among the KW_PARTS
+ */
+#define KW_VECTOR (4 * KW_LANES)
+#define KW_PIXELS (KW_TILE_H * KW_TILE_W)
+#define KW_SOURCES (KW_ROWS * KW_COLS)
+#define KW_ENTRY (1 + KW_SOURCES) /* words of a route's entry: offset of the window's weights, offsets of the source pixels */
+#define KW_WINDOW_BYTES (KW_STEPS * KW_STEP_VECTORS * KW_VECTOR)
+
+KW_INLINE kw_vf kw_fma(kw_vf a, kw_vf x, kw_vf b) { return a + x * b; }
+
+#ifdef KW_PARTS
+typedef kw_vi kw_pick; /* which channel each lane takes */
+
+KW_INLINE kw_pick kw_pick_of(kw_i64 step) { return *(const kw_vi *)kw_lane_source + (int)step; }
+
+KW_INLINE kw_vf kw_permute(kw_vf v, kw_vi lanes) {
+#if !defined(__clang__)
+    return __builtin_shuffle(v, lanes);
+#elif KW_LANES == 16
+    return __builtin_ia32_permvarsf512(v, lanes);
+#else
+    return __builtin_ia32_permvarsf256(v, lanes);
+#endif
+}
+
+#if KW_DP
+typedef int kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
+#elif KW_STORAGE == 0
+typedef float kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
+#else
+typedef kw_u16 kw_part __attribute__((vector_size(2 * KW_PARTS), aligned(1), may_alias));
+#endif
+
+/* Reads no more than the groups' channels: what follows may lie beyond the tensor. */
+KW_INLINE kw_vf kw_mix(const char *p, kw_pick pick) {
+    kw_part part = *(const kw_part *)p;
+#if KW_DP || KW_STORAGE == 0
+    return kw_permute((kw_vf)KW_WIDEN(part), pick);
+#else
+    return kw_permute(kw_widen((kw_vh)KW_WIDEN(part)), pick);
+#endif
+}
+#else
+typedef kw_i64 kw_pick; /* the distance of the channel that all lanes take */
+
+KW_INLINE kw_pick kw_pick_of(kw_i64 step) { return step * KW_BYTES * (1 + KW_DP); }
+
+KW_INLINE kw_vf kw_mix(const char *p, kw_pick pick) {
+#if KW_DP
+    return kw_spread_pair(p + pick);
+#else
+    return kw_load_1(p + pick) - (kw_vf){0};
+#endif
+}
+#endif
+
+#if KW_DP
+/* Pairs of bf16 from two rows: first in the low halves, second in the high ones. */
+KW_INLINE kw_vf kw_pair(const char *first, const char *second) {
+    kw_vu low = __builtin_convertvector(*(const kw_vh_u *)first, kw_vu), high = __builtin_convertvector(*(const kw_vh_u *)second, kw_vu);
+    return (kw_vf)(low | high << 16);
+}
+KW_INLINE kw_vf kw_half(const char *first) { return (kw_vf) __builtin_convertvector(*(const kw_vh_u *)first, kw_vu); }
+#endif

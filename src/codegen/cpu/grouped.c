@@ -1,0 +1,239 @@
+/* grouped.c: the emitter and the cutting into units of the depthwise and merged families. The tile's code is straight-line C: each source
+ * pixel of the tile is loaded once and multiplied into every result pixel that it serves, by the tap that joins the two. Which tap that is
+ * is settled here by tap_source(); kernels/cpu/grouped_route.h states where the pixels lie. */
+#include "codegen/cpu/grouped.h"
+
+#include "base/math.h"
+#include "codegen/codegen.h"
+#include "codegen/cpu/grouped_emit.h"
+#include "problem/view.h"
+
+/* Places in launch.value; the enum at the head of kernels/cpu/grouped_route.h. */
+enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS };
+enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144 };
+
+/* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
+static int weights_alive(const kw_config *config, const kw_grouped *g) {
+    if (kw_grouped_pairs_rows(config, g)) {
+        return g->taps_w;
+    }
+    bool scatter = kw_grouped_scatters(config, g);
+    int most = 0, rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h);
+    for (int row = 0; row < rows; row++) {
+        int alive = 0;
+        for (int tap = 0; tap < g->taps_h; tap++) {
+            int first = rows, last = -1;
+            for (int pixel = 0; pixel < g->tile_h; pixel++) {
+                int source = kw_tap_source(scatter, g->stride, g->taps_h, pixel, tap);
+                first = source >= 0 && source < first ? source : first;
+                last = source > last ? source : last;
+            }
+            alive += first <= row && row <= last;
+        }
+        most = alive > most ? alive : most;
+    }
+    return most * g->taps_w;
+}
+
+static kw_status valid_channels(const kw_config *config, const kw_grouped *g, kw_error *why) {
+    int lanes = kw_config_isa(config)->lanes;
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    if (g->dst % lanes && lanes % g->dst) {
+        return kw_fail(why, KW_ILLEGAL, "%s: %d result channels a group neither divide nor fill the %d lanes", config->family->name, g->dst,
+                       lanes);
+    }
+    if (g->dst % lanes && g->src > g->dst) {
+        return kw_fail(why, KW_ILLEGAL, "%s: %d source channels a group are more than the %d result channels", config->family->name, g->src,
+                       g->dst);
+    }
+    if (dp && g->src % 2 && g->src > 1) {
+        return kw_fail(why, KW_ILLEGAL, "%s: math=dp needs pairs of source channels; %d a group is odd", config->family->name, g->src);
+    }
+    if (dp && g->src == 1 && (g->taps_h == 1 || g->dst > 1)) {
+        return kw_fail(why, KW_ILLEGAL,
+                       "%s: math=dp with one source channel pairs filter rows; it needs taps_h above 1 and one channel a group",
+                       config->family->name);
+    }
+    return KW_OK;
+}
+
+kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *g, kw_error *why) {
+    kw_status status = kw_isa_valid(config, why);
+    if (!status) {
+        status = valid_channels(config, g, why);
+    }
+    if (status) {
+        return status;
+    }
+    const char *name = config->family->name;
+    if (g->taps_h == 1 && g->taps_w == 1 && g->stride > 1) {
+        return kw_fail(why, KW_ILLEGAL, "%s: with taps_h=1 taps_w=1 any stride is served; stride=1 is its name", name);
+    }
+    if (kw_grouped_scatters(config, g) && ((g->taps_h > 1 && g->tile_h % g->stride) || (g->taps_w > 1 && g->tile_w % g->stride))) {
+        return kw_fail(why, KW_ILLEGAL, "%s: backward data with stride=%d needs tiles of a multiple of %d pixels", name, g->stride,
+                       g->stride);
+    }
+    int spare = config->axis[KW_AXIS_MATH] == KW_MATH_DP && g->src == 1 ? 3 : g->dst > 1 ? 2 : 1, pixels = g->tile_h * g->tile_w;
+    int used = (kw_grouped_gradient(config) ? pixels + g->taps_h * g->taps_w : pixels + weights_alive(config, g)) + spare;
+    if (used > kw_config_isa(config)->registers) {
+        return kw_fail(why, KW_ILLEGAL, "%s: a tile of %dx%d pixels and %dx%d taps needs %d registers; isa=%s has %d", name, g->tile_h,
+                       g->tile_w, g->taps_h, g->taps_w, used, kw_config_isa(config)->name, kw_config_isa(config)->registers);
+    }
+    return KW_OK;
+}
+
+/* One axis of a problem under a window; kernels/cpu/grouped_route.h's kw_axis in sizes. */
+typedef struct reach {
+    int64_t parts, tiles; /* tiles of the first part, which has most */
+    int64_t windows;      /* most of a tile */
+    int64_t tile_windows; /* (tile, window) pairs of all parts */
+} reach;
+
+static reach reach_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t tile, int64_t taps) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    int64_t extent = problem->op == KW_CONV_BWD_DATA ? d->in[axis] : out[axis];
+    reach r = {.parts = 1};
+    if (taps == 1) {
+        r.parts = kw_problem_walks(problem, axis);
+        for (int64_t part = 0; part < r.parts; part++) {
+            kw_walk walk = kw_problem_walk(problem, axis, part);
+            int64_t tiles = kw_ceil_div(walk.pixels, tile);
+            r.tiles = kw_max(r.tiles, tiles);
+            r.windows = kw_max(r.windows, walk.taps);
+            r.tile_windows += tiles * walk.taps;
+        }
+        if (tile == 1) {
+            r.tile_windows = kw_problem_axis_products(problem, axis);
+        }
+        return r;
+    }
+    if (kw_grouped_scatters(config, g)) {
+        r.tiles = kw_ceil_div(extent + d->pad[axis] % g->stride, tile);
+        r.windows = 1;
+    } else {
+        int64_t dilation = g->stride > 1 ? 1 : d->dilation[axis];
+        r.parts = kw_min(dilation, extent);
+        r.tiles = kw_ceil_div(kw_ceil_div(extent, dilation), tile);
+        r.windows = kw_ceil_div(d->filter[axis], taps);
+    }
+    r.tile_windows = r.parts * r.tiles * r.windows;
+    return r;
+}
+
+typedef struct cut {
+    reach depth, height, width;
+    int64_t slots; /* words of a tile's route */
+} cut;
+
+static cut cut_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem) {
+    cut c = {
+        .depth = reach_of(config, g, problem, 0, 1, 1),
+        .height = reach_of(config, g, problem, 1, g->tile_h, g->taps_h),
+        .width = reach_of(config, g, problem, 2, g->tile_w, g->taps_w),
+    };
+    bool good = true;
+    int64_t words = 1 + kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    int64_t windows = kw_grouped_gradient(config) ? 1 : kw_mul(kw_mul(c.depth.windows, c.height.windows, &good), c.width.windows, &good);
+    c.slots = kw_mul(windows, words, &good);
+    if (!good) {
+        c.slots = INT64_MAX / 64;
+    }
+    return c;
+}
+
+static kw_status fits_axis(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t taps, kw_error *why) {
+    const char *name = config->family->name;
+    int64_t filter = problem->conv.filter[axis], stride = problem->conv.stride[axis], dilation = problem->conv.dilation[axis];
+    if (taps == 1) {
+        return KW_OK;
+    }
+    if (filter < taps) {
+        return kw_fail(why, KW_NO_KERNEL, "%s with %lld taps at once needs a filter of at least that extent", name, (long long)taps);
+    }
+    if (stride != g->stride) {
+        return kw_fail(why, KW_NO_KERNEL, "%s stride=%d needs that stride on each axis with more than one tap at once", name, g->stride);
+    }
+    if (stride > 1 && dilation > 1) {
+        return kw_fail(why, KW_NO_KERNEL, "%s with several taps at once needs stride 1 or dilation 1", name);
+    }
+    if (kw_grouped_scatters(config, g) && filter != taps) {
+        return kw_fail(why, KW_NO_KERNEL, "%s: backward data with stride=%d needs a filter of %lld taps", name, g->stride, (long long)taps);
+    }
+    return KW_OK;
+}
+
+kw_status kw_grouped_fits(const kw_config *config, const kw_grouped *g, const kw_problem *problem, kw_error *why) {
+    if (problem->layout != KW_CHANNELS_LAST) {
+        return kw_fail(why, KW_NO_KERNEL, "%s needs a channels-last layout", config->family->name);
+    }
+    kw_status status = fits_axis(config, g, problem, 1, g->taps_h, why);
+    if (!status) {
+        status = fits_axis(config, g, problem, 2, g->taps_w, why);
+    }
+    if (!status && cut_of(config, g, problem).slots > ROUTE_BYTES_MAX / 8) {
+        status = kw_fail(why, KW_NO_KERNEL, "%s with %dx%d taps at once cannot serve so large a filter", config->family->name, g->taps_h,
+                         g->taps_w);
+    }
+    return status;
+}
+
+/* Multiply-adds and loads of one window of one tile for one vector. */
+static void count_tile(const kw_config *config, const kw_grouped *g, double *multiply_adds, double *loads) {
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP, rows = kw_grouped_pairs_rows(config, g);
+    double taps = (double)g->taps_h * g->taps_w, steps = dp && !rows ? g->src / 2.0 : g->src;
+    double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    if (rows) {
+        taps = (g->taps_h + 1) / 2 * g->taps_w;
+        sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    }
+    double served = kw_grouped_scatters(config, g) ? (g->taps_h > 1 ? g->stride : 1) * (g->taps_w > 1 ? g->stride : 1) : 1;
+    *multiply_adds = steps * taps * g->tile_h * g->tile_w / served;
+    *loads = steps * (sources + taps);
+}
+
+void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
+                       kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3], lanes = kw_config_isa(config)->lanes, element = (int64_t)kw_dtype_size(problem->dtype);
+    kw_problem_output(out, problem);
+    int64_t vectors = kw_ceil_div(d->g * g->dst, lanes), planes = problem->op == KW_CONV_BWD_DATA ? d->in[0] : out[0];
+    cut c = cut_of(config, g, problem);
+    int64_t block = g->block ? kw_min(g->block, vectors) : vectors, blocks = kw_ceil_div(vectors, block);
+    int64_t rows = c.height.tiles, cols = kw_min(c.width.tiles, kw_max(1, ROUTE_BYTES / 8 / c.slots));
+    cols = kw_ceil_div(c.width.tiles, kw_ceil_div(c.width.tiles, cols));
+    /* Units enough for the threads: fewer rows of tiles a unit, then fewer columns. */
+    int64_t cells = blocks * d->n * planes * c.height.parts, wanted = target->units > 1 ? 4 * target->units : 1;
+    while (rows > 1 && cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols) < wanted) {
+        rows = kw_ceil_div(rows, 2);
+    }
+    while (cols > 1 && cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols) < wanted) {
+        cols = kw_ceil_div(cols, 2);
+    }
+    int64_t units = cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols);
+    int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
+    int64_t widest = kw_max(kw_max(g->src, g->dst), lanes);
+
+    launch->stages = 2;
+    launch->stage[0] = (kw_stage){.units = vectors, .packs = true};
+    launch->stage[1] = (kw_stage){.units = units};
+    launch->packed_bytes = vectors * windows * kw_grouped_window_vectors(config, g) * lanes * 4;
+    launch->value[BLOCK_VECTORS] = block;
+    launch->value[ROW_TILES] = rows;
+    launch->value[COL_TILES] = cols;
+    launch->value[IDLE_BYTES] = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, LINE);
+    launch->value[ROUTE_WORDS] = cols * c.slots;
+    int64_t narrow = d->g * g->dst < lanes ? (c.slots + g->tile_h * g->tile_w) * (8 + lanes * 4) : 0;
+    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * c.slots + cols * g->tile_h * g->tile_w) + narrow + LINE;
+
+    double multiply_adds, loads;
+    count_tile(config, g, &multiply_adds, &loads);
+    double tiles =
+        (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
+    launch->multiply_adds = tiles * (double)vectors * multiply_adds;
+    launch->loads = tiles * (double)vectors * loads;
+    /* A unit works its route out about three times: for the first, the inner and the last rows. */
+    launch->copied_bytes =
+        2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)launch->value[ROUTE_WORDS];
+}
