@@ -124,6 +124,7 @@ static int set_up(void **state) {
     int index;
     kw_error err = {0};
     assert_non_null(c);
+    *state = c;
     assert_int_equal(kw_backend_find(&c->backend, &index, "cpu", &err), KW_OK);
     for (int d = 0; d < DEVICES; d++) {
         assert_int_equal(c->backend->open(&c->device[d], index, device_threads[d], &err), KW_OK);
@@ -137,7 +138,6 @@ static int set_up(void **state) {
         assert_non_null(c->kernel[d]);
     }
     build_all(c);
-    *state = c;
     return 0;
 }
 
@@ -147,13 +147,15 @@ static int tear_down(void **state) {
                   "kernels alone\n",
                   c->catalog.count, c->tally.pairs, c->tally.failures, c->tally.problems, c->tally.generic_only);
     for (int d = 0; d < DEVICES; d++) {
-        for (size_t i = 0; i < c->catalog.count; i++) {
+        for (size_t i = 0; c->kernel[d] && i < c->catalog.count; i++) {
             if (c->kernel[d][i]) {
                 c->backend->unload(c->device[d], &c->kernel[d][i]);
             }
         }
         free(c->kernel[d]);
-        c->backend->close(&c->device[d]);
+        if (c->device[d]) {
+            c->backend->close(&c->device[d]);
+        }
     }
     kw_catalog_drop(&c->catalog);
     kw_arena_drop(&c->arena);
