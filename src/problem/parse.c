@@ -49,9 +49,17 @@ static kw_layout find_layout(kw_word word, int32_t *ndim) {
     return KW_LAYOUT_COUNT;
 }
 
-/* Takes the word when it is an operation, a type or a layout. */
-static kw_status take_name(kw_problem *problem, kw_word word, bool *taken, kw_error *err) {
-    *taken = true;
+/* No name is shorter; sizes of one digit, the bulk of a hostile line, need no look-up. */
+enum { SHORTEST_NAME = 3 };
+
+static bool is_name(kw_word word) {
+    int32_t ndim;
+    return word.size >= SHORTEST_NAME &&
+           (find_op(word) < KW_OP_COUNT || find_dtype(word) < KW_DTYPE_COUNT || find_layout(word, &ndim) < KW_LAYOUT_COUNT);
+}
+
+/* Takes a word that is an operation, a type or a layout. */
+static kw_status take_name(kw_problem *problem, kw_word word, kw_error *err) {
     kw_op op = find_op(word);
     if (op < KW_OP_COUNT) {
         if (problem->op < KW_OP_COUNT) {
@@ -68,17 +76,10 @@ static kw_status take_name(kw_problem *problem, kw_word word, bool *taken, kw_er
         problem->dtype = dtype;
         return KW_OK;
     }
-    int32_t ndim = 0;
-    kw_layout layout = find_layout(word, &ndim);
-    if (layout < KW_LAYOUT_COUNT) {
-        if (problem->layout < KW_LAYOUT_COUNT) {
-            return fail_twice("the layout", word, err);
-        }
-        problem->layout = layout;
-        problem->ndim = ndim;
-        return KW_OK;
+    if (problem->layout < KW_LAYOUT_COUNT) {
+        return fail_twice("the layout", word, err);
     }
-    *taken = false;
+    problem->layout = find_layout(word, &problem->ndim);
     return KW_OK;
 }
 
@@ -89,8 +90,7 @@ static kw_status read_names(kw_problem *problem, kw_scan scan, kw_error *err) {
     problem->layout = KW_LAYOUT_COUNT;
     kw_word text = {scan.at, (size_t)(scan.end - scan.at)}, word;
     while (kw_scan_word(&scan, &word)) {
-        bool taken;
-        kw_status status = take_name(problem, word, &taken, err);
+        kw_status status = is_name(word) ? take_name(problem, word, err) : KW_OK;
         if (status) {
             return status;
         }
@@ -152,8 +152,7 @@ static kw_status read_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DI
     const kw_dim *dims = kw_dims(problem->op);
     kw_word word;
     while (kw_scan_word(&scan, &word)) {
-        int32_t ndim;
-        if (find_op(word) < KW_OP_COUNT || find_dtype(word) < KW_DTYPE_COUNT || find_layout(word, &ndim) < KW_LAYOUT_COUNT) {
+        if (is_name(word)) {
             continue;
         }
         const kw_dim *dim = dims;

@@ -1,0 +1,220 @@
+/* test_import.c: lines of MIOpenDriver and benchdnn against the problem that they mean. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <kernelwright.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct line {
+    const char *text;
+    const char *expected; /* canonical text; of a refused line a part of the message */
+} line;
+
+static void read_all(const line *lines, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        kw_problem problem;
+        kw_error err = {0};
+        char text[KW_PROBLEM_TEXT_MAX];
+        if (kw_problem_import(&problem, lines[i].text, &err)) {
+            fail_msg("%s: %s", lines[i].text, err.text);
+        }
+        kw_problem_print(text, sizeof text, &problem);
+        assert_string_equal(text, lines[i].expected);
+    }
+}
+
+static void refuse_all(const line *lines, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        kw_problem problem, before;
+        kw_error err = {0};
+        memset(&problem, 0x5a, sizeof problem);
+        before = problem;
+        if (!kw_problem_import(&problem, lines[i].text, &err) || !strstr(err.text, lines[i].expected)) {
+            fail_msg("%s: \"%s\" lacks \"%s\"", lines[i].text, err.text, lines[i].expected);
+        }
+        assert_memory_equal(&problem, &before, sizeof before);
+    }
+}
+
+static void miopen_lines_are_read(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"./bin/MIOpenDriver convbfp16 -n 32 -c 64 -H 56 -W 55 -k 128 -y 3 -x 1 -p 1 -q 0 -u 2 -v 1 -l 1 -j 2 -m conv -g 2 -F 1 -t 1",
+         "conv_fwd bf16 ngchw n32 g2 c64 k128 i56x55 f3x1 s2x1 p1x0 d1x2"},
+        {"MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 1 -c 4 -H 8 -W 8 -k 4 -y 1 -x 1 -F 2 -t 1",
+         "conv_bwd_data fp32 ngchw n1 g1 c4 k4 i8x8 f1x1 s1x1 p0x0 d1x1"},
+        {"convfp16 --batchsize 4 --in_channels 8 --in_h 9 --in_w 10 --out_channels 6 --fil_h 3 --fil_w 5 --pad_h 1 --pad_w 2 "
+         "--conv_stride_h 2 --conv_stride_w 1 --dilation_h 1 --dilation_w 2 --group_count 2 --forw 4 --in_layout NHWC --fil_layout NHWC "
+         "--out_layout NHWC",
+         "conv_bwd_weight fp16 nhwgc n4 g2 c8 k6 i9x10 f3x5 s2x1 p1x2 d1x2"},
+        {"convint8 --spatial_dim 3 -n 2 -c 4 --in_d 8 -H 9 -W 10 -k 4 --fil_d 3 -y 2 -x 1 --pad_d 1 -p 0 -q 0 --conv_stride_d 2 -u 1 -v 1 "
+         "--dilation_d 1 -l 1 -j 1 -F 1 -I NDHWC -O NDHWC -f NDHWC",
+         "conv_fwd int8 ndhwgc n2 g1 c4 k4 i8x9x10 f3x2x1 s2x1x1 p1x0x0 d1x1x1"},
+        {"conv _ 3 -F 1", NULL},
+        {"convfp8 -_ 3 -! 5 -@ 2 -# 2 -$ 1 -^ 2 -F 1", "conv_fwd fp8 ngcdhw n100 g1 c3 k32 i5x32x32 f2x3x3 s2x1x1 p1x0x0 d2x1x1"},
+        {"convbfp8 -F 1", "conv_fwd bf8 ngchw n100 g1 c3 k32 i32x32 f3x3 s1x1 p0x0 d1x1"},
+        {"conv -F 1 -i 10 -V 0 -s 1 -w 1 -P 0 -S 85 -b 0 -r 0 -z default -Z 0 -L 1 --conv_stride_0 2 --conv_stride_1 3",
+         "conv_fwd fp32 ngchw n100 g1 c3 k32 i32x32 f3x3 s2x3 p0x0 d1x1"},
+        {"gemm -m 3 -n 4 -k 5", "gemm fp32 rrr b1 m3 n4 k5"},
+        {"gemmfp16 --a_h 3 --b_w 4 --a_w 5 -u 1 -b 2", "gemm fp16 crr b2 m3 n4 k5"},
+        {"gemm -m 3 -n 4 -k 5 --transB 1 --alpha 1.0 --beta 0.0", "gemm fp32 rcr b1 m3 n4 k5"},
+        {"MIOpenDriver gemm -m 3 -n 4 -k 5 -u 1 -v 1", "gemm fp32 ccr b1 m3 n4 k5"},
+        /* All column-major: the transposed product, n x m. */
+        {"gemm -m 3 -n 4 -k 5 -C 1", "gemm fp32 rrr b1 m4 n3 k5"},
+        {"gemm -m 3 -n 4 -k 5 -C 1 -v 1", "gemm fp32 crr b1 m4 n3 k5"},
+        {"gemm -m 3 -n 4 -k 5 -C 1 -u 1", "gemm fp32 rcr b1 m4 n3 k5"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].expected) {
+            read_all(&lines[i], 1);
+        } else {
+            refuse_all(&(line){lines[i].text, "is not an option"}, 1);
+        }
+    }
+}
+
+static void miopen_lines_that_mean_something_else_are_refused(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"conv -n 4", "-F 0 runs several directions"},
+        {"conv -F 3", "-F 3 runs several directions"},
+        {"conv -F 8", "-F 1 is conv_fwd"},
+        {"conv -F 1 -m trans", "--mode trans has no counterpart here; only --mode conv"},
+        {"conv -F 1 -z same", "--pad_mode same"},
+        {"conv -F 1 -b 1", "--bias 1"},
+        {"conv -F 1 -L 4", "--vector_length 4"},
+        {"conv -F 1 -n 0", "--batchsize \"0\" is not a whole number of at least 1"},
+        {"conv -F 1 -n -4", "\"-4\""},
+        {"conv -F 1 -p x", "--pad_h \"x\""},
+        {"conv -F 1 -n 4 -n 5", "\"-n\" comes a second time"},
+        {"conv -F 1 -n", "\"-n\" is last and has no value"},
+        {"conv -F 1 --nosuch 3", "\"--nosuch\" is not an option of its conv driver"},
+        {"conv -F 1 -- 3", "is not an option"},
+        {"conv -F 1 - 3", "is not an option"},
+        {"conv -F 1 -I NHWC", "different layouts"},
+        {"conv -F 1 -I CHWN", "--in_layout CHWN is not possible here; use NCHW or NHWC"},
+        {"conv -F 1 -_ 3 -I NHWC", "use NCDHW or NDHWC"},
+        {"conv -F 1 -_ 4", "--spatial_dim 4 is not 2 or 3"},
+        {"conv -F 1 -g 2", "c=3 is not a multiple of g=2"},
+        {"conv -F 1 -H 2", "output height is below 1"},
+        {"gemm -m 3 -A 2.0", "--alpha 2.0 has no counterpart here; only --alpha 1 can"},
+        {"gemm -m 3 -H 2", "\"-H\" is not an option of its gemm driver"},
+        {"MIOpenDriver", "no driver that can be read"},
+        {"MIOpenDriver pool -F 1", "\"pool\" is no driver"},
+    };
+    refuse_all(lines, sizeof lines / sizeof *lines);
+}
+
+static void benchdnn_lines_are_read(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128oh56kh3ph1", "conv_bwd_data bf16 nhwgc n1 g32 c128 k128 i56x56 f3x3 s1x1 p1x1 d1x1"},
+        {"ic64ih56oc64kh3", "conv_fwd fp32 nhwgc n2 g1 c64 k64 i56x56 f3x3 s1x1 p0x0 d1x1"},
+        {"mb1_ic3iw20_oc4ow20_kw5_pw2_n\"alexnet:conv1\"*2", "conv_fwd fp32 nwgc n1 g1 c3 k4 i20 f5 s1 p2 d1"},
+        {"./benchdnn --conv --mode=P --dir=BWD_W --dt=f16 --stag=axb --dtag=axb mb4ic8id9oc8kd3_pd1dd1",
+         "conv_bwd_weight fp16 ndhwgc n4 g1 c8 k8 i9x9x9 f3x3x3 s1x1x1 p1x1x1 d2x2x2"},
+        {"--mb=7 --dt=s8:s8:s32 mb1ic8ih9oc8kh3 --stag=abx", "conv_fwd int8 ngchw n7 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1"},
+        {"--dt=f8_e4m3:f8_e4m3:f16 --dir=FWD_I ic8ih9iw7oc8kh3kw1", "conv_fwd fp8 nhwgc n2 g1 c8 k8 i9x7 f3x1 s1x1 p0x0 d1x1"},
+        {"--dt=f16:f8_e5m2:f8_e5m2 --dir=BWD_D ic8ih9oc8kh3", "conv_bwd_data bf8 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1"},
+        /* an output without padding implies it; odd rests go to the back */
+        {"ic3iw227oc3ow57kw11sw4", "conv_fwd fp32 nwgc n2 g1 c3 k3 i227 f11 s4 p4 d1"},
+        {"ic3ih2oc3oh1kh3", "conv_fwd fp32 nhwgc n2 g1 c3 k3 i2x2 f3x3 s1x1 p0x0:1x1 d1x1"},
+        /* padding that the output size contradicts: the back gives way, below zero too */
+        {"g184mb1ic184id8ih28iw28oc184od8oh14ow14kd5kh3kw3sd1sh2sw2pd2ph0pw0",
+         "conv_fwd fp32 ndhwgc n1 g184 c184 k184 i8x28x28 f5x3x3 s1x2x2 p2x0x0:2x1x1 d1x1x1"},
+        {"g16mb1ic16ih2iw2oc16oh1ow1kh2kw2sh2sw2ph1pw1", "conv_fwd fp32 nhwgc n1 g16 c16 k16 i2x2 f2x2 s2x2 p1x1:-1x-1 d1x1"},
+        {"ic64ih57oc64oh29kh3sh2ph1", "conv_fwd fp32 nhwgc n2 g1 c64 k64 i57x57 f3x3 s2x2 p1x1 d1x1"},
+    };
+    read_all(lines, sizeof lines / sizeof *lines);
+}
+
+static void benchdnn_lines_that_mean_something_else_are_refused(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"--dir=BWD_D", "no descriptor"},
+        {"--dir=BWD_DW ic1ih1oc1kh1", "--dir=BWD_DW is not one of"},
+        {"--dt=f64 ic1ih1oc1kh1", "--dt=f64 is not one of"},
+        {"--dt=f32,bf16 ic1ih1oc1kh1", "--dt=f32,bf16"},
+        {"--dt= ic1ih1oc1kh1", "names no type"},
+        {"--dt=f32:f32 ic1ih1oc1kh1", "two types"},
+        {"--dt=s8 ic1ih1oc1kh1", "makes the destination int8, but with int8 it is int32"},
+        {"--dt=bf16:bf16:f32 ic1ih1oc1kh1", "makes the destination fp32"},
+        {"--dt=u8:s8:s32 ic1ih1oc1kh1", "--dt=u8:s8:s32"},
+        {"--mb=x ic1ih1oc1kh1", "--mb=x"},
+        {"--stag=axb --dtag=abx ic1ih1oc1kh1", "give --stag and --dtag both"},
+        {"--stag=aBx16b ic1ih1oc1kh1", "--stag=aBx16b"},
+        {"--attr-post-ops=relu ic1ih1oc1kh1", "\"--attr-post-ops=relu\" has no counterpart"},
+        {"--matmul 3x4:4x5", "\"--matmul\" has no counterpart"},
+        {"ic1ih1oc1kh1 ic1ih1oc1kh1", "second descriptor"},
+        {"ic1ih1oc1kh1zz3", "no key at \"zz3\""},
+        {"ic1ih1oc1kh1kh2", "kh comes a second time"},
+        {"ic1ih1oc1kh", "kh is not followed by a whole number of at least 1"},
+        {"ic1ih0oc1kh1", "ih is not followed by a whole number of at least 1"},
+        {"ic1ih1kh1", "oc is missing"},
+        {"mb1oc1ih1kh1", "ic is missing"},
+        {"ic1oc1", "no spatial axis"},
+        {"ic1oc1kh1", "ih is missing"},
+        {"ic1oc1ih1", "kh is missing"},
+        {"ic1oc1ih4kh3kw3", "iw is missing"},
+        {"ic1oc1ih56oh1kh3", "padding in front of the h axis is -26"},
+        {"ic1oc1ih5kh3ph-1", "is -1, below 0"},
+        {"ic1oc1ih5oh9223372036854775807sh9223372036854775807kh3", "63 bits"},
+        {"ic1oc1ih5kh3dh9223372036854775807", "63 bits"},
+        {"g2ic3ih5oc4kh3", "c=3 is not a multiple of g=2"},
+    };
+    refuse_all(lines, sizeof lines / sizeof *lines);
+}
+
+static void own_text_is_read_as_well(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"conv_fwd bf16 c4 k4 i9 f3", "conv_fwd bf16 nwgc n1 g1 c4 k4 i9 f3 s1 p0 d1"},
+        {"gemm fp32 m1 n2 k3", "gemm fp32 rcr b1 m1 n2 k3"},
+        {"c4 k4 i9 g2 f3 conv_fwd bf16", "conv_fwd bf16 nwgc n1 g2 c4 k4 i9 f3 s1 p0 d1"},
+        {"g2 c4 k4 i9 f3 conv_fwd bf16", "conv_fwd bf16 nwgc n1 g2 c4 k4 i9 f3 s1 p0 d1"},
+    };
+    static const line bad[] = {{"", "names no operation"}, {"conv_fwd bf16", "is missing"}, {"hello", "names no operation"}};
+    read_all(lines, sizeof lines / sizeof *lines);
+    refuse_all(bad, sizeof bad / sizeof *bad);
+}
+
+static void very_long_lines_are_refused_in_one_line(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {{"conv -F 1 -n ", "9"},
+                                           {"conv -F 1", " -i 1"},
+                                           {"ic", "1"},
+                                           {"ic1ih1oc1kh1", "_kw"},
+                                           {"--dt=", "f32:"},
+                                           {"--", "x"},
+                                           {"MIOpenDriver ", " "},
+                                           {"", "x "}};
+    const size_t size = 10u << 20;
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = strlen(cases[i][0]), unit = strlen(cases[i][1]);
+        memcpy(text, cases[i][0], length);
+        for (; length + unit < size; length += unit) {
+            memcpy(text + length, cases[i][1], unit);
+        }
+        text[length] = 0;
+        kw_problem problem;
+        kw_error err = {0};
+        assert_int_not_equal(kw_problem_import(&problem, text, &err), KW_OK);
+        assert_true(strlen(err.text) > 20);
+    }
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(miopen_lines_are_read),    cmocka_unit_test(miopen_lines_that_mean_something_else_are_refused),
+        cmocka_unit_test(benchdnn_lines_are_read),  cmocka_unit_test(benchdnn_lines_that_mean_something_else_are_refused),
+        cmocka_unit_test(own_text_is_read_as_well), cmocka_unit_test(very_long_lines_are_refused_in_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
