@@ -16,7 +16,7 @@ enum { KW_GENERIC_FROM = 0, KW_GENERIC_TO, KW_GENERIC_LAYOUT, KW_GENERIC_DEPTHWI
 /* Rows and columns of a block of results, and products summed before they are added to it. 512 products of int8 stay below 2^24. */
 enum { KW_GENERIC_ROWS = 64, KW_GENERIC_COLS = 64, KW_GENERIC_DEPTH = 128 };
 
-/* Thread memory: the two factors and the sums of a block. Row r of the sums is sum[r * KW_GENERIC_COLS]. */
+/* What a unit works on, 80 KiB: the two factors and the sums of a block. Row r of the sums is sum[r * KW_GENERIC_COLS]. */
 typedef struct kw_generic_block {
     float a[KW_GENERIC_ROWS * KW_GENERIC_DEPTH];
     float b[KW_GENERIC_DEPTH * KW_GENERIC_COLS];

@@ -257,13 +257,17 @@ static void convolve(const job *j, kw_i64 begin, kw_i64 end, kw_generic_block *b
 }
 
 void kw_generic_conv_fwd(const kw_cpu_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_generic_block block; /* on the stack: the generic kernels need no workspace */
+    (void)thread_memory;
     job j = make_job(args, false);
-    convolve(&j, begin, end, thread_memory);
+    convolve(&j, begin, end, &block);
 }
 
 void kw_generic_conv_bwd_data(const kw_cpu_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_generic_block block; /* on the stack: the generic kernels need no workspace */
+    (void)thread_memory;
     job j = make_job(args, true);
-    convolve(&j, begin, end, thread_memory);
+    convolve(&j, begin, end, &block);
 }
 
 /* --- backward weight --- */
@@ -427,9 +431,11 @@ static void backward_weight_depthwise(const kw_cpu_args *args, kw_i64 begin, kw_
 }
 
 void kw_generic_conv_bwd_weight(const kw_cpu_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_generic_block block; /* on the stack: the generic kernels need no workspace */
+    (void)thread_memory;
     if (args->value[KW_GENERIC_DEPTHWISE]) {
-        backward_weight_depthwise(args, begin, end, thread_memory);
+        backward_weight_depthwise(args, begin, end, &block);
     } else {
-        backward_weight(args, begin, end, thread_memory);
+        backward_weight(args, begin, end, &block);
     }
 }

@@ -18,7 +18,8 @@ static void load_a(kw_generic_block *block, const kw_generic_run *row, kw_i64 ro
 }
 
 void kw_generic_gemm(const kw_cpu_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
-    kw_generic_block *block = thread_memory;
+    kw_generic_block memory, *block = &memory; /* on the stack: the generic kernels need no workspace */
+    (void)thread_memory;
     kw_dtype from = (kw_dtype)args->value[KW_GENERIC_FROM], to = (kw_dtype)args->value[KW_GENERIC_TO];
     kw_layout layout = (kw_layout)args->value[KW_GENERIC_LAYOUT];
     bool a_rows = layout == KW_RCR || layout == KW_RRR, b_rows = layout == KW_RRR || layout == KW_CRR;
