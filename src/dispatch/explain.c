@@ -5,6 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The reason without the family's name in front, which the line has already. */
+static const char *bare_reason(const kw_error *why, const kw_family *family) {
+    size_t length = strlen(family->name);
+    const char *text = why->text;
+    if (!strncmp(text, family->name, length) && (text[length] == ' ' || text[length] == ':')) {
+        text += length + 1;
+    }
+    return *text == ' ' ? text + 1 : text;
+}
+
 /* One line for a family that has kernels for the operation, none of which serves the problem; the first kernel's reason stands for all. */
 static void explain_family(kw_text *text, const kw_family *family, const kw_registry *registry, const kw_problem *problem) {
     const kw_target *target = registry->context->target;
@@ -24,7 +34,7 @@ static void explain_family(kw_text *text, const kw_family *family, const kw_regi
         }
         why = why.status ? why : reason;
     }
-    kw_text_addf(text, "  refused: %s (%s)\n", family->name, why.status ? why.text : "the registry has no such kernel");
+    kw_text_addf(text, "  refused: %s (%s)\n", family->name, why.status ? bare_reason(&why, family) : "the registry has no such kernel");
 }
 
 void kw_explain_refusals(kw_text *text, const kw_registry *registry, const kw_problem *problem) {

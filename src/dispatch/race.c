@@ -276,7 +276,7 @@ static void decide(race *r, kw_choice *choice, kw_verdict *verdict, size_t final
     memcpy(verdict->config, won->config, sizeof verdict->config);
     kw_clock_date(verdict->date);
     size_t second = winner ? 0 : 1; /* entrants stand best first */
-    if (second < r->count && is_timed(&r->entrants[second])) {
+    if (second < r->count && r->entrants[second].record.outcome == KW_GOOD && r->entrants[second].record.time_ns > 0) {
         verdict->next_ns = r->entrants[second].record.time_ns;
         memcpy(verdict->next, r->entrants[second].record.config, sizeof verdict->next);
     }

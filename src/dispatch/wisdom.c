@@ -135,7 +135,9 @@ static kw_status layer_read(layer *l, const char *path, kw_error *err) {
     size_t size = 0;
     kw_status status = kw_file_read(&l->arena, path, FILE_LIMIT, &data, &size, err);
     if (status == KW_MISSING) {
-        *err = (kw_error){0};
+        if (err) {
+            *err = (kw_error){0};
+        }
         return KW_OK;
     }
     l->text = (kw_word){data, size};
