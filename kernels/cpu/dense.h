@@ -12,12 +12,17 @@
 #define KW_CONVERTS (!KW_DP && KW_STORAGE != 0)
 #define KW_SPILL_BYTES (KW_TILE_PIXELS * KW_STEP_BYTES)
 
+/* src, w: bytes from the tile's first source pixel, from the block's first weight. skip (where KW_TILE_SKIP): 1 when the first pixel of a
+ * row reads padding, 2 when the last one does, 3 when both do. */
 typedef struct kw_run {
-    kw_i64 src, w; /* bytes from the tile's first source pixel, from the block's first weight */
+    kw_i64 src, w;
+#if KW_TILE_SKIP
+    kw_i64 skip;
+#endif
 } kw_run;
 
-/* Distances in bytes. whole: all pixels and channels of the tile exist; else only the first rows, cols and channels are written, by way
- * of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for. odd: the runs end with half a pair. */
+/* Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for. odd: the runs end with half a pair. edges: 1 when the tile's first
+ * column is the row's first pixel, plus 2 when its last column is the row's last. */
 typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps;
@@ -26,19 +31,26 @@ typedef struct kw_tile_job {
     char *out;
     kw_i64 out_pixel, out_row;
     kw_i64 rows, cols, channels;
-    int whole, odd;
+    int odd, edges;
     char *spill;
     const char *ahead;
 } kw_tile_job;
 
+/* Whether all pixels and channels of the tile exist. */
+KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
+    return job->rows == KW_TILE_ROWS && job->cols == KW_TILE_COLS && job->channels >= KW_BLOCK;
+}
+
+/* Writes what exists of a tile, from spill. */
 static void kw_tile_part(const kw_tile_job *job) {
-    for (kw_i64 r = 0; r < job->rows; r++) {
-        for (kw_i64 c = 0; c < job->cols; c++) {
-            for (kw_i64 v = 0; v < KW_TILE_VECS && v * KW_LANES < job->channels; v++) {
-                kw_store_tail(job->out + r * job->out_row + c * job->out_pixel + v * KW_LANES * KW_BYTES,
-                              kw_load(job->spill + ((r * KW_TILE_COLS + c) * KW_TILE_VECS + v) * KW_VECTOR), job->channels - v * KW_LANES);
-            }
-        }
+    char bytes[KW_LANES * KW_BYTES];
+    for (kw_i64 i = 0; i < KW_TILE_PIXELS * KW_TILE_VECS; i++) {
+        kw_i64 pixel = i / KW_TILE_VECS, row = pixel / KW_TILE_COLS, col = pixel % KW_TILE_COLS, first = i % KW_TILE_VECS * KW_LANES;
+        if (row >= job->rows || col >= job->cols) continue;
+        char *out = job->out + row * job->out_row + col * job->out_pixel + first * KW_BYTES;
+        kw_i64 end = kw_min(job->channels - first, KW_LANES) * KW_BYTES;
+        kw_store_x(bytes, kw_load(job->spill + i * KW_VECTOR));
+        for (kw_i64 b = 0; b < end; b += KW_BYTES) __builtin_memcpy(out + b, bytes + b, KW_BYTES);
     }
 }
 
@@ -59,29 +71,28 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
     }
 }
 
-KW_INLINE void kw_zero(char *to, kw_i64 bytes) {
+static void kw_zero(char *to, kw_i64 bytes) {
     kw_i64 i = 0;
     for (; i + KW_VECTOR <= bytes; i += KW_VECTOR) kw_put(to + i, (kw_vf){0});
-    for (; i + 4 <= bytes; i += 4) *(kw_f32_u *)(to + i) = 0;
-    for (; i < bytes; i++) to[i] = 0;
+    for (; i < bytes; i += 2) *(kw_u16_u *)(to + i) = 0;
 }
 
-/* Copies count elements that lie side by side, as the tile reads them. */
-KW_INLINE void kw_copy(char *to, const char *from, kw_i64 count) {
+/* Copies count channels that lie side by side, as the tile reads them. An odd one gets a zero as its partner where the pixel has room for it. */
+static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 i = 0;
+    for (; i + KW_LANES <= count; i += KW_LANES) {
 #if KW_CONVERTS
-    for (; i + KW_LANES <= count; i += KW_LANES) kw_put(to + 4 * i, kw_load_x(from + KW_BYTES * i));
-    for (; i < count; i++) *(kw_f32_u *)(to + 4 * i) = kw_load_1(from + KW_BYTES * i);
+        kw_put(to + KW_WORD * i, kw_load_x(from + KW_BYTES * i));
 #else
-    kw_i64 bytes = count * KW_BYTES;
-    for (; i + KW_VECTOR <= bytes; i += KW_VECTOR) kw_put(to + i, kw_load(from + i));
-    for (; i + 4 <= bytes; i += 4) *(kw_f32_u *)(to + i) = *(const kw_f32_u *)(from + i);
-    if (i < bytes) *(kw_u16_u *)(to + i) = *(const kw_u16_u *)(from + i);
+        __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES * KW_LANES);
 #endif
-}
-
-/* One pixel's channels; an odd one gets a zero as its partner. */
-KW_INLINE void kw_copy_pixel(char *to, const char *from, kw_i64 channels) {
-    kw_copy(to, from, channels);
-    if (KW_DP && (channels & 1)) *(kw_u16_u *)(to + channels * KW_BYTES) = 0;
+    }
+    for (; i < count; i++) {
+#if KW_CONVERTS
+        *(kw_f32_u *)(to + KW_WORD * i) = kw_load_1(from + KW_BYTES * i);
+#else
+        __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES);
+#endif
+    }
+    if (KW_DP && count * KW_WORD < room) *(kw_u16_u *)(to + KW_WORD * count) = 0;
 }

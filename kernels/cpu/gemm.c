@@ -67,11 +67,11 @@ static const char *row_of(const kw_cpu_args *a, const product *p, kw_i64 row) {
 static void copy_rows(const kw_cpu_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
     kw_i64 pitch = a->value[PITCH], offset = batch - p->a;
     if (p->a_deep == KW_BYTES) {
-        for (kw_i64 row = first; row < last; row++) kw_copy_pixel(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth);
+        for (kw_i64 row = first; row < last; row++) kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
     } else {
         for (kw_i64 d = 0; d < p->depth; d++) {
             const char *from = batch + first * p->a_row + d * p->a_deep;
-            for (kw_i64 row = first; row < last; row++, from += KW_BYTES) kw_copy(to + (row - first) * pitch + d * KW_WORD, from, 1);
+            for (kw_i64 row = first; row < last; row++, from += KW_BYTES) kw_copy(to + (row - first) * pitch + d * KW_WORD, from, 1, 0);
         }
         for (kw_i64 row = first; KW_DP && p->depth % 2 && row < last; row++)
             *(kw_u16_u *)(to + (row - first) * pitch + p->depth * KW_WORD) = 0;
@@ -99,7 +99,6 @@ static void multiply_chunk(const kw_cpu_args *a, const product *p, const chunk *
             job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
             job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_BYTES;
             job.cols = kw_min(KW_TILE_COLS, h->last - row);
-            job.whole = job.cols == KW_TILE_COLS && job.channels >= KW_BLOCK;
             kw_tile(&job);
         }
     }

@@ -7,10 +7,10 @@
 #include "base/math.h"
 #include "problem/view.h"
 
-enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, AXIS_COUNT };
+enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
 /* Places in launch.value; the enum at the head of kernels/cpu/direct.c. */
-enum { BLOCK_ROWS, BLOCK_COLS, PARTS, PIXEL, ROW, SLICE, COPY_AT };
-enum { LINE = 64, RUN_BYTES = 16 };
+enum { BLOCK, PARTS = 3, PIXEL, ROW, SLICE, COPY_AT };
+enum { LINE = 64, RUN_BYTES = 24 };
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
@@ -18,11 +18,12 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"tile_w", NULL, 1, 30, "output columns of a tile"},
     {"vecs", NULL, 1, 6, "vectors of output channels of a tile"},
     {"band", NULL, 0, 256, "output rows of a unit; 0: as many as fit half of the second-level cache"},
+    {"edge", "pad skip", 0, 1, "at a row's first and last pixel: pad multiplies zeros, skip leaves out the taps in the padding"},
 };
 
 static kw_direct direct_of(const kw_config *config) {
     return (kw_direct){
-        .tile = {.rows = config->axis[TILE_H], .cols = config->axis[TILE_W], .vecs = config->axis[VECS]},
+        .tile = {.rows = config->axis[TILE_H], .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .skip = config->axis[EDGE] == 1},
         .band = config->axis[BAND],
     };
 }
@@ -46,11 +47,21 @@ typedef struct span {
     int64_t step, reach;   /* source positions from pixel to pixel, from first to last tap */
     int64_t taps;          /* most taps of a walk */
     int64_t products;      /* in-bounds (pixel, tap) pairs */
-    int64_t tiled;         /* pairs when each walk's pixels are rounded up to whole tiles, padding included */
+    int64_t tiled;         /* pairs when each walk's pixels are rounded up to whole tiles, padding included but for what edges skip */
     int64_t source;        /* source extent */
 } span;
 
-static span span_of(const kw_problem *problem, int axis, int64_t tile) {
+/* Taps of a walk that kernels/cpu/direct.c leaves out at the first or at the last pixel. */
+static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < walk->taps; t++) {
+        int64_t first = walk->src_start + t * walk->tap_src_step, last = first + (walk->pixels - 1) * walk->src_step;
+        count += first < 0 || first >= source || (walk->pixels % tile == 0 && (last < 0 || last >= source));
+    }
+    return count;
+}
+
+static span span_of(const kw_problem *problem, int axis, int64_t tile, bool skip) {
     int64_t out[3];
     kw_problem_output(out, problem);
     span s = {.walks = kw_problem_walks(problem, axis), .step = 1, .products = kw_problem_axis_products(problem, axis)};
@@ -59,7 +70,7 @@ static span span_of(const kw_problem *problem, int axis, int64_t tile) {
         kw_walk walk = kw_problem_walk(problem, axis, i);
         s.pixels = kw_max(s.pixels, walk.pixels);
         s.taps = kw_max(s.taps, walk.taps);
-        s.tiled += kw_round_up(walk.pixels, tile) * walk.taps;
+        s.tiled += kw_round_up(walk.pixels, tile) * walk.taps - (skip ? skipped(&walk, s.source, tile) : 0);
         if (walk.taps) {
             s.step = kw_max(s.step, walk.src_step);
             s.reach = kw_max(s.reach, (walk.taps - 1) * (walk.tap_src_step < 0 ? -walk.tap_src_step : walk.tap_src_step));
@@ -109,7 +120,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_ceil_div(elements, work.pair),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
-    cut c = {.depth = span_of(problem, 0, 1), .height = span_of(problem, 1, tile->rows), .width = span_of(problem, 2, tile->cols)};
+    cut c = {.depth = span_of(problem, 0, 1, false),
+             .height = span_of(problem, 1, tile->rows, false),
+             .width = span_of(problem, 2, tile->cols, tile->skip)};
     c.rows = kw_round_up(direct->band ? kw_min(direct->band, c.height.pixels) : c.height.pixels, tile->rows);
     c.cols = kw_round_up(c.width.pixels, tile->cols);
     c.pixel = src * work.word;
@@ -119,14 +132,11 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         c.pixel = kw_tile_pitch(kw_round_up(src, work.pair) * work.word, c.width.step, tile->cols);
     }
     narrow(&c, tile, target->l2 / 2);
-    /* Too few units for the threads: share the output channels of a block among units, then cut the rows. */
     int64_t cells = d->n * d->g * c.depth.walks * c.depth.pixels * c.height.walks * c.width.walks * kw_ceil_div(c.width.pixels, c.cols);
-    int64_t wanted = target->units > 1 ? 2 * target->units : 1, parts = 1;
-    while (cells * kw_ceil_div(c.height.pixels, c.rows) * blocks < wanted && c.rows > tile->rows) {
+    while (cells * kw_ceil_div(c.height.pixels, c.rows) * blocks < target->units && c.rows > tile->rows) {
         c.rows = kw_round_up(c.rows / 2, tile->rows);
     }
-    int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows);
-    parts = units < wanted ? kw_min(blocks, kw_ceil_div(wanted, units)) : 1;
+    int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units);
 
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = d->g * blocks, .packs = true};
@@ -134,8 +144,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->packed_bytes = d->g * blocks * runs * steps * work.block * 4;
     int64_t copy_at = kw_round_up(tile->rows * tile->cols * work.block * 4 + runs * RUN_BYTES, LINE);
     launch->thread_bytes = copy_at + copy_bytes(&c, tile) + LINE;
-    launch->value[BLOCK_ROWS] = c.rows;
-    launch->value[BLOCK_COLS] = c.cols;
+    launch->value[BLOCK] = 1;
+    launch->value[BLOCK + 1] = c.rows;
+    launch->value[BLOCK + 2] = c.cols;
     launch->value[PARTS] = parts;
     launch->value[PIXEL] = c.pixel;
     launch->value[ROW] = row_bytes(&c);

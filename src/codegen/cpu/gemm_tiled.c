@@ -21,18 +21,15 @@ kw_status kw_gemm_valid(const kw_config *config, kw_error *why) {
     return kw_tile_valid(config, &tile, why);
 }
 
-/* Rows of A of a unit, whole tiles: as the config says, but no more than are there, than a copy may hold, than leave units for all
+/* Rows of A of a unit, whole tiles: as the config says, but no more than are there, than a copy may hold, than leave work for all
  * threads. */
-static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch) {
+static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch, int64_t blocks) {
     int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(p->rows, tile);
     int64_t most = config->axis[BAND] ? kw_min(config->axis[BAND], tiles) : tiles;
     if (p->copies) {
         most = kw_min(most, kw_max(target->l2 / 2 / (pitch * tile), 1));
     }
-    int64_t chunks = kw_ceil_div(tiles, most);
-    if (target->units > 1 && chunks * p->batches % target->units) {
-        chunks = kw_min(tiles, kw_round_up(chunks, target->units));
-    }
+    int64_t chunks = kw_max(kw_ceil_div(tiles, most), kw_min(tiles, kw_ceil_div(target->units, p->batches * blocks)));
     return kw_ceil_div(tiles, chunks) * tile;
 }
 
@@ -43,9 +40,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     int64_t steps = kw_ceil_div(p.depth, work.pair), blocks = kw_ceil_div(p.columns, work.block);
     int64_t pitch = kw_tile_pitch(kw_round_up(p.depth, work.pair) * work.word, 1, tile.cols);
     p.copies = p.copies || work.converts || p.depth % work.pair || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
-    int64_t rows = chunk_rows(&p, config, target, pitch), chunks = kw_ceil_div(p.rows, rows);
-    int64_t wanted = target->units > 1 ? 2 * target->units : 1, units = p.batches * chunks;
-    int64_t parts = units < wanted ? kw_min(blocks, kw_ceil_div(wanted, units)) : 1;
+    int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
+    int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
 
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = p.batches * blocks, .packs = true};

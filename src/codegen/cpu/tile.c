@@ -36,17 +36,23 @@ kw_status kw_tile_valid(const kw_config *config, const kw_tile *tile, kw_error *
 /* The address of a pixel relative to its base pointer. */
 static const char *const offsets[PIXELS_OF_A_BASE] = {"", " + s1", " + s1 * 2", " + s3", " + s1 * 4", " + s5", " + s3 * 2"};
 
-static void emit_step(kw_text *text, const kw_tile *tile, bool dp, bool last) {
+/* One step for the columns first..end-1 of every row. */
+typedef struct step {
+    const char *spread;
+    int first, end;
+} step;
+
+static void emit_step(kw_text *text, const kw_tile *tile, bool dp, step s) {
     for (int v = 0; v < tile->vecs; v++) {
         kw_text_addf(text, "            kw_vf w%d = kw_load(w + %d * KW_VECTOR);\n            KW_KEEP(w%d);\n", v, v, v);
     }
     for (int m = 0; m < tile->rows * tile->cols; m++) {
-        int base = m / tile->cols * bases_of_row(tile) + m % tile->cols / PIXELS_OF_A_BASE;
-        kw_text_addf(text, "            x = %s(p%d%s);\n",
-                     last ? "kw_spread_half"
-                     : dp ? "kw_spread_pair"
-                          : "kw_spread",
-                     base, offsets[m % tile->cols % PIXELS_OF_A_BASE]);
+        int row = m / tile->cols, col = m % tile->cols;
+        if (col < s.first || col >= s.end) {
+            continue;
+        }
+        kw_text_addf(text, "            x = %s(p%d%s);\n", s.spread, row * bases_of_row(tile) + col / PIXELS_OF_A_BASE,
+                     offsets[col % PIXELS_OF_A_BASE]);
         if (tile->vecs > 1) {
             kw_text_add(text, "            KW_KEEP(x);\n");
         }
@@ -60,28 +66,40 @@ static void emit_step(kw_text *text, const kw_tile *tile, bool dp, bool last) {
     }
 }
 
-static void emit_sums(kw_text *text, const kw_tile *tile, bool dp) {
-    int bases = tile->rows * bases_of_row(tile);
-    kw_text_add(text, "    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {\n"
-                      "        const char *w = job->w + run->w;\n");
-    for (int b = 0; b < bases; b++) {
-        kw_text_addf(text, "        const char *p%d = job->src + run->src + %d * job->src_row + %d * s1;\n", b, b / bases_of_row(tile),
-                     b % bases_of_row(tile) * PIXELS_OF_A_BASE);
-    }
-    kw_text_addf(text, "        kw_i64 i = job->steps;\n        kw_vf x;\n        %s {\n", tile->odd ? "for (; i; i--)" : "do");
+static void emit_loop(kw_text *text, const kw_tile *tile, bool dp, step s) {
+    kw_text_add(text, tile->odd ? "        for (; i; i--) {\n" : "        do {\n");
     kw_text_add(text, "            __asm__(\"\" : \"+r\"(s1), \"+r\"(s3), \"+r\"(s5));\n");
-    emit_step(text, tile, dp, false);
+    emit_step(text, tile, dp, s);
     if (tile->ahead) {
         kw_text_add(text, "            __builtin_prefetch(ahead);\n            ahead += KW_TILE_PIXELS * 4;\n");
     }
     kw_text_add(text, "            w += KW_TILE_VECS * KW_VECTOR;\n");
-    for (int b = 0; b < bases; b++) {
+    for (int b = 0; b < tile->rows * bases_of_row(tile); b++) {
         kw_text_addf(text, "            p%d += 4;\n", b);
     }
     kw_text_add(text, tile->odd ? "        }\n" : "        } while (--i);\n");
+}
+
+static void emit_sums(kw_text *text, const kw_tile *tile, bool dp) {
+    step all = {dp ? "kw_spread_pair" : "kw_spread", 0, tile->cols};
+    kw_text_add(text, "    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {\n"
+                      "        const char *w = job->w + run->w;\n");
+    for (int b = 0; b < tile->rows * bases_of_row(tile); b++) {
+        kw_text_addf(text, "        const char *p%d = job->src + run->src + %d * job->src_row + %d * s1;\n", b, b / bases_of_row(tile),
+                     b % bases_of_row(tile) * PIXELS_OF_A_BASE);
+    }
+    kw_text_add(text, "        kw_i64 i = job->steps;\n        kw_vf x;\n");
+    if (tile->skip) {
+        kw_text_add(text, "        if (run->skip & job->edges & 1) {\n");
+        emit_loop(text, tile, dp, (step){all.spread, 1, tile->cols});
+        kw_text_add(text, "        } else if (run->skip & job->edges & 2) {\n");
+        emit_loop(text, tile, dp, (step){all.spread, 0, tile->cols - 1});
+        kw_text_add(text, "        } else\n");
+    }
+    emit_loop(text, tile, dp, all);
     if (tile->odd) {
         kw_text_add(text, "        if (job->odd) {\n");
-        emit_step(text, tile, dp, true);
+        emit_step(text, tile, dp, (step){"kw_spread_half", 0, tile->cols});
         kw_text_add(text, "        }\n");
     }
     kw_text_add(text, "    }\n");
@@ -89,7 +107,7 @@ static void emit_sums(kw_text *text, const kw_tile *tile, bool dp) {
 
 static void emit_stores(kw_text *text, const kw_tile *tile) {
     int pixels = tile->rows * tile->cols;
-    kw_text_add(text, "    if (job->whole) {\n        char *out = job->out;\n");
+    kw_text_add(text, "    if (kw_tile_whole(job)) {\n        char *out = job->out;\n");
     for (int m = 0; m < pixels; m++) {
         for (int v = 0; v < tile->vecs; v++) {
             kw_text_addf(text, "        kw_store_x(out + %d * KW_LANES * KW_BYTES, a%d_%d);\n", v, m, v);
@@ -111,8 +129,10 @@ static void emit_stores(kw_text *text, const kw_tile *tile) {
 
 void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile) {
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    kw_text_addf(text, "#define KW_TILE_ROWS %d\n#define KW_TILE_COLS %d\n#define KW_TILE_VECS %d\n#define KW_TILE_ODD %d\n", tile->rows,
-                 tile->cols, tile->vecs, tile->odd);
+    kw_text_addf(
+        text,
+        "#define KW_TILE_ROWS %d\n#define KW_TILE_COLS %d\n#define KW_TILE_VECS %d\n#define KW_TILE_ODD %d\n#define KW_TILE_SKIP %d\n",
+        tile->rows, tile->cols, tile->vecs, tile->odd, tile->skip);
     kw_text_add(text, kw_kernel_file("cpu/dense.h"));
     kw_text_add(text, "static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {\n");
     for (int m = 0; m < tile->rows * tile->cols; m++) {
@@ -139,7 +159,17 @@ kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
     };
 }
 
-int64_t kw_tile_pitch(int64_t pitch, int64_t step, int64_t count) {
+int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count) {
     enum { WAY = 4096, WAYS = 8, LINE = 64 };
-    return count > WAYS * (WAY / kw_gcd(WAY, pitch * step)) / 2 ? pitch + LINE : pitch;
+    return count > WAYS * (WAY / kw_gcd(WAY, pitch * distance)) / 2 ? pitch + LINE : pitch;
+}
+
+int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads) {
+    for (int64_t parts = 1; parts < blocks; parts++) {
+        int64_t all = units * parts, idle = kw_round_up(all, threads) - all;
+        if (20 * idle <= all) {
+            return parts;
+        }
+    }
+    return blocks;
 }

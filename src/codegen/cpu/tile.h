@@ -11,6 +11,7 @@
 typedef struct kw_tile {
     int32_t rows, cols, vecs;
     bool ahead; /* prefetches the next tile's pixels */
+    bool skip;  /* a row's first and last pixel leave out the runs in which they read padding */
     bool odd;   /* the last element of a run may lack its partner of a bf16 pair */
 } kw_tile;
 
@@ -30,6 +31,10 @@ typedef struct kw_tile_work {
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile);
 /* A distance between the pixels of a tile (bytes, at least pitch) under which count of them do not evict each other from a first-level
  * cache of 8 ways of 4 KiB. */
-int64_t kw_tile_pitch(int64_t pitch, int64_t step, int64_t count);
+int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count);
+
+/* Into how many parts the blocks of output channels of every unit are cut, so that threads are idle for at most a twentieth of the time
+ * where blocks allow it. */
+int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads);
 
 #endif
