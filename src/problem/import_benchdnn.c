@@ -210,18 +210,18 @@ static int find_value(const word_value *table, kw_word word) {
 
 typedef struct options {
     kw_op op;
-    kw_word types; /* the text of --dt; empty: all f32 */
+    kw_word types; /* the text of --dt */
     kw_layout layout;
     int64_t mb;
 } options;
 
 /* Types of x, w and y: one for all, or three with ':' between. They must be what our output rule gives. */
 static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
-    kw_dtype types[KW_TENSOR_COUNT] = {KW_FP32, KW_FP32, KW_FP32};
+    kw_dtype types[KW_TENSOR_COUNT];
     kw_scan scan = {text.at, text.at + text.size};
     kw_word word;
     int count = 0;
-    while (text.size && kw_scan_field(&scan, ':', &word)) {
+    while (kw_scan_field(&scan, ':', &word)) {
         kw_dtype type = (kw_dtype)find_value(dtypes, word);
         if (type == KW_DTYPE_COUNT || count == KW_TENSOR_COUNT) {
             return kw_fail(err, KW_MALFORMED,
@@ -317,7 +317,7 @@ static kw_status take_option(options *all, kw_word word, kw_error *err) {
 }
 
 kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
-    options all = {.op = KW_CONV_FWD, .layout = KW_LAYOUT_COUNT};
+    options all = {.op = KW_CONV_FWD, .types = {"f32", 3}, .layout = KW_LAYOUT_COUNT};
     kw_word word, text = {0};
     while (kw_scan_word(&scan, &word)) {
         kw_status status = KW_OK;

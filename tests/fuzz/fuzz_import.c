@@ -1,0 +1,23 @@
+/* fuzz_import.c: any text given to kw_problem_import, as it is and behind the names of the tools it knows. */
+#include "accepted.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const heads[] = {"", "conv -F 1 ", "MIOpenDriver ", "benchdnn ", "--dir=BWD_D ic"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        size_t head = strlen(heads[i]);
+        char *text = malloc(head + size + 1);
+        require(text != NULL);
+        memcpy(text, heads[i], head);
+        memcpy(text + head, data, size);
+        text[head + size] = 0;
+        kw_problem problem;
+        kw_error err = {0};
+        kw_status status = kw_problem_import(&problem, text, &err);
+        require(status == err.status && (status != KW_OK) == (err.text[0] != 0));
+        if (!status) {
+            check_accepted(&problem);
+        }
+        free(text);
+    }
+    return 0;
+}
