@@ -2,9 +2,9 @@
  *
  *   bench_jit [--set SET] [--cc COMPILER] [--most N]
  *
- * Takes at most N (24) configs of each family, op and dtype, spread evenly over the set, compiles each once into a cache of its own, then has it back from
- * there. A hit is everything from the config's text to callable functions: source and key, reading and checking the entry, mapping
- * it. The share of a call is the time of one run of a kernel that does nothing, on one thread. Prints Markdown. */
+ * Takes at most N (24) configs of each family, op and dtype, spread evenly over the set, compiles each once into a cache of its own, then
+ * has it back from there. A hit is everything from the config's text to callable functions: source and key, reading and checking the
+ * entry, mapping it. The share of a call is the time of one run of a kernel that does nothing, on one thread. Prints Markdown. */
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "config/catalog.h"

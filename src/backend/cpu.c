@@ -1,8 +1,8 @@
-/* cpu.c: the CPU as a device. Its memory is ordinary memory, its kernels are shared objects or compiled-in functions, and a launch returns when
- * it is done. All that can be worked out beforehand is, in bind; run copies the arguments, adds the pointers and calls.
+/* cpu.c: the CPU as a device. Its memory is ordinary memory, its kernels are shared objects or compiled-in functions, and a launch returns
+ * when it is done. All that can be worked out beforehand is, in bind; run copies the arguments, adds the pointers and calls.
  *
- * A process that forked after its OpenMP threads were started has none of them, and waits for ever if it asks for them. The device keeps a page
- * that a fork clears: where it reads zero, kernels run on the calling thread alone. */
+ * A process that forked after its OpenMP threads were started has none of them, and waits for ever if it asks for them. The device keeps a
+ * page that a fork clears: where it reads zero, kernels run on the calling thread alone. */
 #include "backend/cpu.h"
 
 #include "backend/cpu_run.h"

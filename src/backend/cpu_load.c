@@ -2,9 +2,9 @@
  * nobody can write again, and the loader is given that file. Where there are no memory files (old kernels, some sandboxes) a file
  * in a private folder stands in, removed as soon as it is mapped.
  *
- * The loader knows a library by the path it was given, and gives back the one it has when the path is the same. /proc/self/fd/N is the same path
- * for another kernel once N was closed and used again; so the path is made different by writing the memory file's inode into it, one
- * "/." or "//." for each bit, which changes the text and not the file. Two files that are open or mapped never share an inode. */
+ * The loader knows a library by the path it was given, and gives back the one it has when the path is the same. /proc/self/fd/N is the
+ * same path for another kernel once N was closed and used again; so the path is made different by writing the memory file's inode into it,
+ * one "/." or "//." for each bit, which changes the text and not the file. Two files that are open or mapped never share an inode. */
 #include "backend/cpu.h"
 
 #include "base/file.h"

@@ -1,5 +1,5 @@
-/* cpu_memory.c: memory of the CPU device. What would not fit is refused before it is touched: the kernel hands out more memory than there is
- * and ends a process, perhaps another one, when it is used. */
+/* cpu_memory.c: memory of the CPU device. What would not fit is refused before it is touched: the kernel hands out more memory than there
+ * is and ends a process, perhaps another one, when it is used. */
 #include "backend/cpu.h"
 
 #include <fcntl.h>

@@ -81,7 +81,7 @@ static void read_model(char *text, size_t capacity) {
 }
 
 void kw_cpu_brand(char text[64]) {
-    unsigned words[12], highest = __get_cpuid_max(0x80000000, NULL);
+    unsigned words[12], highest = (unsigned)__get_cpuid_max(0x80000000, NULL);
     char brand[sizeof words + 1] = "";
     if (highest < 0x80000004) {
         read_model(text, 64);

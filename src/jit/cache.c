@@ -1,7 +1,7 @@
 /* cache.c: compiled kernels on disk.
  *
- * Key: text that jit.c makes by hashing all that made the blob. Layout: FOLDER/XX/KEY, XX being the key's first two digits; one entry is one
- * file (entry.c). Beside entries there may be KEY.bad (an entry that was doubted) and tmp-* (a write that never ended); both are
+ * Key: text that jit.c makes by hashing all that made the blob. Layout: FOLDER/XX/KEY, XX being the key's first two digits; one entry is
+ * one file (entry.c). Beside entries there may be KEY.bad (an entry that was doubted) and tmp-* (a write that never ended); both are
  * removed by kw_cache_remove_all and otherwise left alone.
  *
  * Concurrency: any number of processes and threads, no locks. A writer writes tmp-*, syncs it and renames it over the entry; two writers of
@@ -12,8 +12,8 @@
  * it; it must not be a symbolic link; everything is done relative to the opened folder, so a folder that is swapped later changes
  * nothing. There is no fall-back to a temporary folder.
  *
- * Off switch: an empty folder name ("" in cache_dir or KW_CACHE_DIR=). A folder that cannot be trusted or made switches it off as well, with a
- * note; one that can only be read is used for reading. */
+ * Off switch: an empty folder name (cache_dir "" in kw_context_options, --cache-dir ""). A folder that cannot be trusted or made switches
+ * it off as well, with a note; one that can only be read is used for reading. */
 #include "jit/cache.h"
 
 #include "base/file.h"

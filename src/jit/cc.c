@@ -1,9 +1,9 @@
 /* cc.c: source -> shared object, by gcc or clang as a child process without a shell.
  *
- * Source and object live in a private folder (mode 0700) under $TMPDIR or /tmp for as long as the compiler runs; it is removed on every path.
- * The options are chosen for the compile's own cost: with gcc, -O1 -fexpensive-optimizations gives straight-line kernel text the speed
- * of -O2 for two thirds of the time; -nostdlib saves the search for and the linking of libraries. memcpy and memset, which a compiler may
- * call on its own, resolve in the process that loads the kernel. bench/jit.c has the figures. */
+ * Source and object live in a private folder (mode 0700) under $TMPDIR or /tmp for as long as the compiler runs; it is removed on every
+ * path. The options are chosen for the compile's own cost: with gcc, -O1 -fexpensive-optimizations gives straight-line kernel text the
+ * speed of -O2 for two thirds of the time; -nostdlib saves the search for and the linking of libraries. memcpy and memset, which a
+ * compiler may call on its own, resolve in the process that loads the kernel. bench/jit.c has the figures. */
 #include "jit/cc.h"
 
 #include "base/arena.h"
@@ -23,8 +23,8 @@ enum { ARGUMENTS_MAX = 48, FOLDER_MAX = 512 };
 static const int64_t usual_limit_ns = 60000000000;
 static const size_t object_limit = (size_t)64 << 20;
 
-/* What distributions switch on by default and a kernel has no use for (stack protector, branch protection, unwind tables) is switched off by
- * name. noseparate-code makes the object a third of its size. */
+/* What distributions switch on by default and a kernel has no use for (stack protector, branch protection, unwind tables) is switched off
+ * by name. noseparate-code makes the object a third of its size. */
 #define COMMON_OPTIONS                                                                                                                     \
     "-std=gnu11", "-w", "-pipe", "-shared", "-fPIC", "-nostdlib", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math",          \
         "-ffp-contract=fast", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-fcf-protection=none",                           \

@@ -1,7 +1,7 @@
 /* compiler.c: finds a C compiler and asks it who it is.
  *
- * A compiler is identified by what it says of itself (kind, version, target) and by size and time stamp of its binary, so that an upgrade, a
- * rebuilt compiler of the same version and a cross compiler all give other cache keys. One child process, `PATH -v`, which gcc and clang
+ * A compiler is identified by what it says of itself (kind, version, target) and by size and time stamp of its binary, so that an upgrade,
+ * a rebuilt compiler of the same version and a cross compiler all give other cache keys. One child process, `PATH -v`, which gcc and clang
  * both answer without input. A compiler that is found but does not answer is an error that names it, never a silent step to the next one,
  * when it was asked for by name. */
 #include "jit/jit.h"

@@ -8,8 +8,8 @@
  *  32      key, payload
  *          32 hexadecimal digits: XXH3-128 of everything before
  *
- * The file ends there. The digest finds accidents (torn writes, bad disks, lost power); it is no signature: who can write the folder can write
- * a valid entry, which is why the folder must be its owner's alone (cache.c). */
+ * The file ends there. The digest finds accidents (torn writes, bad disks, lost power); it is no signature: who can write the folder can
+ * write a valid entry, which is why the folder must be its owner's alone (cache.c). */
 #include "jit/cache.h"
 
 #include "base/hash.h"

@@ -1,8 +1,8 @@
 /* jit.c: config -> blob. The cache answers first, else the compiler.
  *
- * A blob's key is SOURCE-COMPILER: 32 digits that hash the source text, the machine options, the kernel ABI and the entry format, then 16 that hash the
- * compiler's identity and the options it is always given. With a compiler, only a blob of that very compiler answers, so that a
- * measurement is of what would be compiled today. Without one, any blob of that source will do, the youngest first: the same text
+ * A blob's key is SOURCE-COMPILER: 32 digits that hash the source text, the machine options, the kernel ABI and the entry format, then 16
+ * that hash the compiler's identity and the options it is always given. With a compiler, only a blob of that very compiler answers, so
+ * that a measurement is of what would be compiled today. Without one, any blob of that source will do, the youngest first: the same text
  * compiled by another compiler is still the same kernel. */
 #include "jit/cache.h"
 #include "jit/cc.h"
