@@ -1,0 +1,312 @@
+/* weight.c: dense backward weight, channels last: dw[k][tap][c] = sum over pixels of x[pixel moved by the tap][c] * y[pixel][k].
+ *
+ * Both factors are contiguous in their channels, so nothing is transposed: one tensor's channels are spread one by one, the other's fill
+ * the lanes. A unit is one tile of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by box
+ * (images, depth, rows, columns), so that a box stays in the second-level cache for all units of the thread; sums of unfinished units
+ * wait in shared memory. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the taps
+ * of a filter row and the channels, which are one run of the copied row, are worked on as channels.
+ */
+enum { BOX, COPY_Y = 4, SPILL }; /* args->value: 4 extents of a box; where the copy of y and the spill are in thread memory */
+enum { N, D, H, W };
+
+#define KW_WIDTH (KW_VECS * KW_LANES)
+#define KW_PADDED (KW_MERGE || KW_DP) /* columns of the copy include the padding, and no tap clips them */
+#if KW_LANES_C
+#define KW_X_WIDTH KW_WIDTH /* channels of a block */
+#define KW_Y_WIDTH KW_TILE
+#else
+#define KW_X_WIDTH KW_TILE
+#define KW_Y_WIDTH KW_WIDTH
+#endif
+
+/* One tensor as tiles read it: element (block, n, d, h, w) is at at + block * this + sum of (position - low) * step. */
+typedef struct side {
+    const char *at;
+    kw_i64 block, low[4], count[4], step[4];
+} side;
+
+/* The units of one group that a thread works on. */
+typedef struct share {
+    const kw_cpu_args *args;
+    kw_i64 group, first, last; /* units, counted within the group */
+    kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
+    kw_i64 x_blocks, y_blocks;
+    kw_i64 low[4], high[4]; /* output pixels of the box */
+    side x, y;
+} share;
+
+/* With one tap a row, only every second column is the first of a pair. */
+#define KW_PAIRED_X(args) (KW_DP && !KW_MERGE && (args)->filter[2] == 1)
+
+KW_INLINE kw_i64 ceil_div(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
+
+/* --- boxes as they lie in the tensors --- */
+
+static void set_steps(side *s, kw_i64 pixel) {
+    s->step[W] = pixel;
+    for (int axis = H; axis >= N; axis--)
+        s->step[axis] = s->step[axis + 1] * s->count[axis + 1];
+}
+
+static void view_tensor(side *s, const char *tensor, kw_i64 n, const kw_i64 extent[3], kw_i64 channels, kw_i64 first) {
+    *s = (side){.at = tensor + first * KW_BYTES, .count = {n, extent[0], extent[1], extent[2]}};
+    set_steps(s, channels * KW_BYTES);
+}
+
+/* The pixels of both tensors that the box's taps read. */
+static __attribute__((unused)) void find_pixels(share *s) {
+    const kw_cpu_args *a = s->args;
+    for (int axis = N; axis <= W; axis++) {
+        kw_i64 pixels = s->high[axis] - s->low[axis], paired = KW_DP && axis == W, low = s->low[axis], high = s->high[axis];
+        s->y.low[axis] = low;
+        s->y.count[axis] = paired ? ceil_div(pixels, 2) : pixels;
+        if (axis) {
+            if (paired) pixels += pixels % 2 - 1; /* the last pair's second is zipped to its first */
+            low = low * a->stride[axis - 1] - a->pad[axis - 1];
+            high = low + (pixels - 1) * a->stride[axis - 1] + (a->filter[axis - 1] - 1) * a->dilation[axis - 1] + 1;
+        }
+        if (axis && !(KW_PADDED && axis == W)) {
+            low = kw_max(low, 0);
+            high = kw_max(kw_min(high, a->in[axis - 1]), low);
+        }
+        s->x.low[axis] = low;
+        s->x.count[axis] = paired && KW_PAIRED_X(a) ? s->y.count[axis] : high - low;
+    }
+}
+
+/* --- copies --- */
+
+#if KW_COPY
+/* The lanes from p on; those beyond count have no meaning. Nothing is read at or beyond end. */
+KW_INLINE kw_vf load_part(const char *p, const char *end, kw_i64 count) {
+    return p + KW_LANES * KW_BYTES <= end ? kw_load_x(p) : kw_load_tail(p, count);
+}
+
+/* bf16 pairs of two vectors that were widened. */
+KW_INLINE kw_vf zip(kw_vf first, kw_vf second) { return (kw_vf)((kw_vu)first >> 16 | (kw_vu)second); }
+
+/* How a box of a tensor is copied: the group's channels of blocks block0 .. block1 - 1, each width wide. Copied pixel j of a row is column
+ * low + j * step; its partner of a pair is zip columns on. */
+typedef struct copy {
+    side tensor;
+    const char *end;
+    kw_i64 channels, width, block0, block1, step, zip;
+} copy;
+
+KW_INLINE kw_vf load_pixel(const copy *c, const char *row, kw_i64 col, kw_i64 channel, kw_i64 count) {
+    const char *p = row + col * c->tensor.step[W] + channel * KW_BYTES;
+    return col >= 0 && col < c->tensor.count[W] ? load_part(p, c->end, count) : (kw_vf){0};
+}
+
+static void copy_row(const side *to, char *row, const char *from, const copy *c) {
+    for (kw_i64 j = 0; j < to->count[W]; j++, row += to->step[W]) {
+        kw_i64 col = to->low[W] + j * c->step;
+        for (kw_i64 i = c->block0; i < c->block1; i++) {
+            char *q = row + i * to->block;
+            kw_i64 last = kw_min((i + 1) * c->width, c->channels);
+            for (kw_i64 channel = i * c->width; channel < last; channel += KW_LANES, q += KW_VECTOR) {
+                kw_vf v = load_pixel(c, from, col, channel, last - channel);
+                if (KW_DP) v = zip(v, load_pixel(c, from, col + c->zip, channel, last - channel));
+                kw_put(q, v);
+            }
+        }
+    }
+}
+
+/* Lanes at a position of a row of so many elements; zero outside. */
+KW_INLINE kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
+    kw_vf v = {0};
+    if (position >= 0 && position + KW_LANES <= length) return kw_load_x(row + position * KW_BYTES);
+    for (kw_i64 i = 0; i < KW_LANES; i++) {
+        if (position + i >= 0 && position + i < length) v[i] = kw_load_1(row + (position + i) * KW_BYTES);
+    }
+    return v;
+}
+
+/* A row of x whose taps and channels are one run. */
+static __attribute__((unused)) void copy_run(const side *to, char *row, const char *from, const copy *c) {
+    kw_i64 length = c->tensor.count[W] * c->channels;
+    for (kw_i64 i = 0; i < to->count[W] * c->channels; i += KW_LANES) {
+        kw_i64 position = to->low[W] * c->channels + i;
+        kw_vf v = load_run(from, position, length);
+        if (KW_DP) v = zip(v, load_run(from, position + c->zip * c->channels, length));
+        kw_put(row + i * 4, v);
+    }
+}
+
+static void copy_box(side *to, char *at, const copy *c, int merged) {
+    const side *t = &c->tensor;
+    set_steps(to, (merged ? c->channels : c->width) * 4);
+    to->at = at;
+    to->block = merged ? c->width * 4 : to->count[N] * to->step[N] + KW_VECTOR;
+    for (kw_i64 n = 0; n < to->count[N]; n++) {
+        for (kw_i64 d = 0; d < to->count[D]; d++) {
+            for (kw_i64 h = 0; h < to->count[H]; h++) {
+                char *row = at + n * to->step[N] + d * to->step[D] + h * to->step[H];
+                const char *from = t->at + (to->low[N] + n) * t->step[N] + (to->low[D] + d) * t->step[D] + (to->low[H] + h) * t->step[H];
+                if (merged)
+                    copy_run(to, row, from, c);
+                else
+                    copy_row(to, row, from, c);
+            }
+        }
+    }
+}
+#endif
+
+/* The box as tiles read it; of a copy, the blocks that the share's units need. */
+static void open_box(share *s, char *memory) {
+    const kw_cpu_args *a = s->args;
+    find_pixels(s);
+#if KW_COPY
+    kw_i64 inner = s->taps * (KW_LANES_C ? s->y_blocks : s->x_blocks), block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
+    copy x = {
+        .channels = a->c, .width = KW_X_WIDTH, .block1 = s->x_blocks, .step = KW_PAIRED_X(a) ? 2 * a->stride[2] : 1, .zip = a->stride[2]};
+    copy y = {.channels = a->k, .width = KW_Y_WIDTH, .block1 = s->y_blocks, .step = 1 + KW_DP, .zip = 1};
+    copy *vectors = KW_LANES_C ? &x : &y;
+    vectors->block0 = block0;
+    vectors->block1 = block1;
+    view_tensor(&x.tensor, a->x, a->n, a->in, a->groups * a->c, s->group * a->c);
+    view_tensor(&y.tensor, a->y, a->n, a->out, a->groups * a->k, s->group * a->k);
+    x.end = a->x + a->n * x.tensor.step[N];
+    y.end = a->y + a->n * y.tensor.step[N];
+    copy_box(&s->x, memory, &x, KW_MERGE);
+    copy_box(&s->y, memory + a->value[COPY_Y], &y, 0);
+#else
+    (void)memory;
+    view_tensor(&s->x, a->x, a->n, a->in, a->groups * a->c, s->group * a->c);
+    view_tensor(&s->y, a->y, a->n, a->out, a->groups * a->k, s->group * a->k);
+#endif
+}
+
+/* --- tiles --- */
+
+/* Without a copy, the last block of a tensor is moved back so that it ends with the last channel; its first channels are then another's. */
+KW_INLINE kw_i64 first_channel(kw_i64 block, kw_i64 width, kw_i64 channels) {
+    return KW_COPY ? block * width : kw_min(block * width, channels - width);
+}
+
+KW_INLINE const char *block_at(const side *s, kw_i64 block, kw_i64 first) { return s->at + (KW_COPY ? block * s->block : first * 4); }
+
+/* Axes that follow each other without a gap become one. */
+static void join_axes(kw_weight_job *job) {
+    int level = W;
+    for (int axis = H; axis >= N; axis--) {
+        kw_i64 count = job->count[axis], v = job->v_step[axis], b = job->b_step[axis];
+        if (count == 1) continue;
+        if (job->count[level] != 1 && (v != job->count[level] * job->v_step[level] || b != job->count[level] * job->b_step[level])) {
+            job->count[--level] = 1;
+        }
+        if (job->count[level] == 1) {
+            job->v_step[level] = v;
+            job->b_step[level] = b;
+        }
+        job->count[level] *= count;
+    }
+    while (level > N)
+        job->count[--level] = 1;
+}
+
+/* Puts the box's pixels whose tap is inside into the job; x and y are the blocks' first channels at the box's first pixels. */
+static void set_pixels(kw_weight_job *job, const share *s, const kw_i64 tap[3], const char *x, const char *y) {
+    const kw_cpu_args *a = s->args;
+    int empty = 0;
+    for (int axis = N; axis <= W; axis++) {
+        kw_i64 stride = axis ? a->stride[axis - 1] : 1, shift = axis ? tap[axis - 1] * a->dilation[axis - 1] - a->pad[axis - 1] : 0;
+        kw_i64 low = s->low[axis], high = s->high[axis], paired = KW_DP && axis == W;
+        if (axis && !(KW_PADDED && axis == W)) { /* x's position is pixel * stride + shift */
+            if (shift < 0) low = kw_max(low, ceil_div(-shift, stride));
+            high = a->in[axis - 1] > shift ? kw_min(high, ceil_div(a->in[axis - 1] - shift, stride)) : low;
+        }
+        empty |= high <= low;
+        x += (low * stride + shift - s->x.low[axis]) * s->x.step[axis];
+        y += (low - s->y.low[axis]) * s->y.step[axis];
+        kw_i64 x_step = s->x.step[axis] * (paired && KW_PAIRED_X(a) ? 1 : stride << paired), y_step = s->y.step[axis];
+        job->count[axis] = paired ? ceil_div(high - low, 2) : high - low;
+        job->v_step[axis] = KW_LANES_C ? x_step : y_step;
+        job->b_step[axis] = KW_LANES_C ? y_step : x_step;
+    }
+    job->v = KW_LANES_C ? x : y;
+    job->b = KW_LANES_C ? y : x;
+    join_axes(job);
+    if (empty) job->count[0] = 0;
+}
+
+/* What a unit is. */
+typedef struct place {
+    kw_i64 tap, x_block, y_block;
+} place;
+
+/* Sums in row order into dw; only what is this block's own. */
+static void store_sums(const share *s, const place *at, const char *sums) {
+    kw_i64 c0 = at->x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_channel(at->x_block, KW_X_WIDTH, s->c);
+    kw_i64 k0 = at->y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_channel(at->y_block, KW_Y_WIDTH, s->k);
+    for (kw_i64 k = k0; k < k1; k++) {
+        char *to = s->args->w + ((s->group * s->k + k) * s->taps + at->tap) * s->c * KW_BYTES;
+#if KW_LANES_C
+        for (kw_i64 c = c0; c < c1; c += KW_LANES) {
+            kw_store_tail(to + c * KW_BYTES, kw_load(sums + (k - k_first) * KW_TILE_ROW + (c - c_first) * 4), c1 - c);
+        }
+#else
+        for (kw_i64 c = c0; c < c1; c++) {
+            kw_store_1(to + c * KW_BYTES, *(const kw_f32_u *)(sums + (c - c_first) * KW_TILE_ROW + (k - k_first) * 4));
+        }
+#endif
+    }
+}
+
+/* A unit's share of the box. waiting: where its sums wait for the next box; ends says whether this is the first, the last box. */
+static void sum_unit(const share *s, kw_i64 unit, char *waiting, char *spill, const int ends[2]) {
+    const kw_cpu_args *a = s->args;
+    kw_i64 inner = KW_LANES_C ? s->y_blocks : s->x_blocks, blocks = unit / s->taps;
+    place at = {unit % s->taps, KW_LANES_C ? blocks / inner : blocks % inner, KW_LANES_C ? blocks % inner : blocks / inner};
+    kw_i64 columns = KW_MERGE ? 1 : a->filter[2];
+    kw_i64 tap[3] = {at.tap / columns / a->filter[1], at.tap / columns % a->filter[1], at.tap % columns};
+    kw_i64 c = first_channel(at.x_block, KW_X_WIDTH, s->c), k = first_channel(at.y_block, KW_Y_WIDTH, s->k);
+    kw_weight_job job = {.from = ends[0] ? 0 : waiting, .to = ends[1] ? spill : waiting, .to_step = KW_TILE_ROW};
+    int whole = KW_LANES_C && KW_STORAGE == 0 && (at.x_block + 1) * KW_X_WIDTH <= s->c && (at.y_block + 1) * KW_Y_WIDTH <= s->k;
+    if (ends[1] && whole) {
+        job.to = a->w + (((s->group * s->k + k) * s->taps + at.tap) * s->c + c) * KW_BYTES;
+        job.to_step = s->taps * s->c * KW_BYTES;
+    }
+    set_pixels(&job, s, tap, block_at(&s->x, at.x_block, c), block_at(&s->y, at.y_block, k));
+    kw_tile(&job);
+    if (ends[1] && !whole) store_sums(s, &at, spill);
+}
+
+static void sum_share(share *s, char *memory) {
+    const kw_cpu_args *a = s->args;
+    const kw_i64 extent[4] = {a->n, a->out[0], a->out[1], a->out[2]}, *box = a->value + BOX;
+    char *waiting = a->shared + s->group * s->x_blocks * s->y_blocks * s->taps * KW_TILE_BYTES;
+    kw_i64 boxes[4], count = 1;
+    for (int axis = N; axis <= W; axis++)
+        count *= boxes[axis] = ceil_div(extent[axis], box[axis]);
+    for (kw_i64 i = 0; i < count; i++) {
+        const int ends[2] = {i == 0, i == count - 1};
+        kw_i64 rest = i;
+        for (int axis = W; axis >= N; axis--) {
+            s->low[axis] = rest % boxes[axis] * box[axis];
+            s->high[axis] = kw_min(s->low[axis] + box[axis], extent[axis]);
+            rest /= boxes[axis];
+        }
+        open_box(s, memory);
+        for (kw_i64 unit = s->first; unit < s->last; unit++) {
+            sum_unit(s, unit, waiting + unit * KW_TILE_BYTES, memory + a->value[SPILL], ends);
+        }
+    }
+}
+
+/* Units run over groups, blocks of the vector side, blocks of the broadcast side, taps. */
+KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    kw_i64 taps = a->filter[0] * a->filter[1];
+    share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
+    s.x_blocks = ceil_div(s.c, KW_X_WIDTH);
+    s.y_blocks = ceil_div(s.k, KW_Y_WIDTH);
+    kw_i64 units = s.x_blocks * s.y_blocks * s.taps;
+    for (kw_i64 unit = begin; unit < end; unit = s.group * units + s.last) {
+        s.group = unit / units;
+        s.first = unit - s.group * units;
+        s.last = kw_min(end - s.group * units, units);
+        sum_share(&s, memory);
+    }
+}
