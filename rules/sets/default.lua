@@ -1,6 +1,81 @@
+-- Tiles are named by axis values, the instruction set's own list for each. The lists hold what wins somewhere: full tiles for long rows, square
+-- ones for small images, few vectors for few channels.
+
+-- Whether the values stand in the list.
+local function among(list, values)
+    for _, wanted in ipairs(list) do
+        local same = true
+        for i, value in ipairs(wanted) do
+            same = same and value == values[i]
+        end
+        if same then
+            return true
+        end
+    end
+    return false
+end
+
+-- The machine's best instructions only.
+local function preferred(c, arch)
+    return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
+end
+
+-- tile_h, tile_w, vecs
+local direct = {
+    avx512 = { { 1, 14, 2 }, { 1, 6, 4 }, { 1, 9, 3 }, { 2, 7, 2 }, { 1, 28, 1 } },
+    avx2 = { { 1, 6, 2 }, { 1, 4, 3 }, { 1, 14, 1 }, { 2, 7, 1 } },
+}
+-- tile_m, vecs
+local rows = {
+    avx512 = { { 14, 2 }, { 6, 4 }, { 8, 3 }, { 28, 1 }, { 4, 6 }, { 1, 6 } },
+    avx2 = { { 6, 2 }, { 4, 3 }, { 12, 1 }, { 1, 6 } },
+}
+-- tile_w, vecs
+local first = {
+    avx512 = { { 14, 2 }, { 6, 4 }, { 28, 1 }, { 8, 3 } },
+    avx2 = { { 6, 2 }, { 4, 3 }, { 14, 1 } },
+}
+-- taps_h, taps_w, stride, tile_h, tile_w
+local depthwise = {
+    avx512 = {
+        { 3, 3, 1, 1, 14 }, { 3, 3, 1, 2, 7 }, { 3, 3, 1, 4, 4 }, { 3, 3, 2, 2, 4 }, { 3, 3, 2, 2, 8 },
+        { 7, 7, 1, 1, 7 }, { 7, 7, 1, 1, 14 }, { 5, 5, 1, 1, 14 }, { 1, 1, 1, 1, 14 },
+    },
+    avx2 = {
+        { 3, 3, 1, 1, 8 }, { 3, 3, 1, 2, 4 }, { 3, 3, 2, 1, 8 }, { 3, 3, 2, 2, 4 },
+        { 7, 7, 1, 1, 7 }, { 5, 5, 1, 1, 8 }, { 1, 1, 1, 1, 8 },
+    },
+}
+-- taps_h, taps_w, stride, tile_h, tile_w
+local merged = {
+    avx512 = { { 3, 3, 1, 1, 14 }, { 3, 3, 1, 2, 7 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 14 } },
+    avx2 = { { 3, 3, 1, 1, 8 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 8 } },
+}
+
 return {
     about = "what tuning measures: a few strong and different candidates",
     families = {
+        ["conv.direct"] = function(c, arch)
+            return preferred(c, arch) and c.band == 0 and among(direct[c.isa], { c.tile_h, c.tile_w, c.vecs })
+        end,
+        ["conv.pointwise"] = function(c, arch)
+            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(rows[c.isa], { c.tile_m, c.vecs })
+        end,
+        ["conv.first"] = function(c, arch)
+            return preferred(c, arch) and c.band == 0 and among(first[c.isa], { c.tile_w, c.vecs })
+        end,
+        ["gemm.tiled"] = function(c, arch)
+            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(rows[c.isa], { c.tile_m, c.vecs })
+        end,
+        ["conv.depthwise"] = function(c, arch)
+            -- windows of one row of taps have no pairs to multiply
+            return (preferred(c, arch) or (c.isa == arch.isa[1] and c.taps_h == 1)) and c.block <= 1
+                and among(depthwise[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+        end,
+        ["conv.merged"] = function(c, arch)
+            return preferred(c, arch) and c.block == 0 and c.group_c == c.group_k and c.group_c >= 4
+                and among(merged[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+        end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
     },

@@ -1,6 +1,104 @@
+-- A list for each family and instruction set. The whole list is taken for one operation and type, and its beginning for the others, so that
+-- every value of every axis is met once while the set stays small enough to compile in a test. Axis values stand in the order
+-- given above each list.
+
+-- How much of a list a config's operation and type take.
+local function share(c)
+    if c.dtype == "fp32" and c.op ~= "conv_bwd_data" then
+        return math.huge
+    end
+    return (c.dtype == "fp32" or c.math == "dp") and 4 or 2
+end
+
+local function picked(lists, c, values)
+    for place, wanted in ipairs(lists[c.isa]) do
+        local same = place <= share(c)
+        for i, value in ipairs(wanted) do
+            same = same and value == values[i]
+        end
+        if same then
+            return true
+        end
+    end
+    return false
+end
+
+-- tile_h, tile_w, vecs, band, edge
+local direct = {
+    avx512 = {
+        { 1, 14, 2, 0, "skip" }, { 2, 7, 2, 4, "pad" }, { 1, 28, 1, 0, "pad" }, { 1, 5, 4, 0, "skip" }, { 1, 9, 3, 4, "pad" },
+        { 1, 8, 3, 0, "pad" }, { 1, 10, 2, 0, "skip" }, { 1, 11, 2, 0, "pad" }, { 1, 12, 2, 4, "pad" }, { 1, 13, 2, 0, "skip" },
+        { 1, 16, 1, 0, "skip" }, { 2, 4, 3, 0, "pad" }, { 2, 6, 2, 0, "skip" },
+    },
+    avx2 = {
+        { 1, 6, 2, 0, "skip" }, { 2, 7, 1, 4, "pad" }, { 1, 4, 3, 0, "pad" }, { 1, 14, 1, 0, "skip" }, { 1, 5, 2, 4, "pad" },
+        { 1, 8, 1, 0, "skip" }, { 1, 9, 1, 0, "pad" }, { 1, 10, 1, 4, "pad" }, { 1, 11, 1, 0, "skip" }, { 1, 12, 1, 0, "pad" },
+        { 1, 13, 1, 0, "skip" },
+    },
+}
+-- tile_m, vecs, band, ahead
+local rows = {
+    avx512 = {
+        { 14, 2, 0, 1 }, { 6, 4, 1, 0 }, { 28, 1, 4, 0 }, { 8, 3, 0, 0 }, { 7, 3, 1, 1 }, { 12, 2, 4, 1 }, { 4, 4, 0, 0 }, { 4, 6, 0, 1 },
+        { 1, 6, 0, 0 }, { 2, 6, 1, 0 }, { 3, 6, 4, 1 },
+    },
+    avx2 = {
+        { 6, 2, 0, 1 }, { 4, 3, 1, 0 }, { 14, 1, 4, 0 }, { 7, 1, 0, 0 }, { 8, 1, 1, 1 }, { 12, 1, 4, 1 }, { 1, 6, 0, 0 }, { 2, 4, 1, 0 },
+        { 3, 3, 4, 1 }, { 2, 3, 0, 0 }, { 1, 4, 0, 1 },
+    },
+}
+-- tile_w, vecs, band
+local first = {
+    avx512 = {
+        { 14, 2, 0 }, { 6, 4, 4 }, { 28, 1, 0 }, { 8, 3, 0 }, { 4, 4, 4 }, { 5, 4, 0 }, { 7, 3, 0 }, { 10, 2, 4 }, { 11, 2, 0 }, { 12, 2, 0 },
+        { 16, 1, 4 },
+    },
+    avx2 = {
+        { 6, 2, 0 }, { 4, 3, 4 }, { 14, 1, 0 }, { 5, 2, 0 }, { 7, 1, 0 }, { 8, 1, 4 }, { 10, 1, 0 }, { 11, 1, 0 }, { 12, 1, 4 },
+    },
+}
+-- taps_h, taps_w, stride, tile_h, tile_w, block
+local depthwise = {
+    avx512 = {
+        { 3, 3, 1, 1, 14, 0 }, { 3, 3, 2, 2, 4, 4 }, { 1, 1, 1, 2, 7, 1 }, { 7, 7, 1, 1, 7, 0 }, { 5, 5, 1, 4, 2, 1 }, { 1, 3, 1, 1, 8, 0 },
+    },
+    avx2 = {
+        { 3, 3, 1, 1, 8, 0 }, { 3, 3, 2, 2, 4, 4 }, { 1, 1, 1, 1, 14, 1 }, { 7, 7, 1, 1, 7, 0 }, { 5, 5, 1, 1, 4, 1 }, { 1, 1, 1, 4, 2, 0 },
+    },
+}
+-- taps_h, taps_w, stride, tile_h, tile_w, group_c, group_k, block
+local merged = {
+    avx512 = {
+        { 3, 3, 1, 1, 14, 4, 4, 0 }, { 3, 3, 2, 2, 4, 8, 8, 1 }, { 1, 1, 1, 2, 7, 16, 16, 0 }, { 1, 3, 1, 1, 8, 1, 2, 0 },
+        { 1, 1, 1, 1, 4, 32, 32, 1 }, { 3, 3, 1, 1, 7, 2, 2, 0 }, { 1, 1, 1, 1, 14, 1, 4, 1 },
+    },
+    avx2 = {
+        { 3, 3, 1, 1, 8, 4, 4, 0 }, { 3, 3, 2, 2, 4, 8, 8, 1 }, { 1, 1, 1, 1, 7, 16, 16, 0 }, { 1, 3, 1, 1, 7, 1, 2, 0 },
+        { 1, 1, 1, 1, 4, 32, 32, 1 }, { 1, 1, 1, 1, 8, 2, 2, 0 },
+    },
+}
+
 return {
     about = "a small spread for correctness: every axis value and both instruction sets",
     families = {
+        ["conv.direct"] = function(c)
+            return picked(direct, c, { c.tile_h, c.tile_w, c.vecs, c.band, c.edge })
+        end,
+        ["conv.pointwise"] = function(c)
+            return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
+        end,
+        ["conv.first"] = function(c)
+            return picked(first, c, { c.tile_w, c.vecs, c.band })
+        end,
+        ["gemm.tiled"] = function(c)
+            return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
+        end,
+        ["conv.depthwise"] = function(c)
+            return picked(depthwise, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.block })
+        end,
+        ["conv.merged"] = function(c)
+            return picked(merged, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k, c.block })
+        end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
     },

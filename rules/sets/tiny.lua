@@ -1,6 +1,38 @@
+-- The first tile of the machine's best instructions.
+local function preferred(c, arch)
+    return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
+end
+
 return {
     about = "one or two configs per family, operation and type: the quickest look",
     families = {
+        ["conv.direct"] = function(c, arch)
+            local tile_w, vecs = 14, 2
+            if c.isa == "avx2" then
+                tile_w, vecs = 6, 2
+            end
+            return preferred(c, arch) and c.band == 0 and c.tile_h == 1 and c.tile_w == tile_w and c.vecs == vecs
+        end,
+        ["conv.pointwise"] = function(c, arch)
+            local tile_m = c.isa == "avx2" and 6 or 14
+            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and c.tile_m == tile_m and c.vecs == 2
+        end,
+        ["conv.first"] = function(c, arch)
+            local tile_w = c.isa == "avx2" and 6 or 14
+            return preferred(c, arch) and c.band == 0 and c.tile_w == tile_w and c.vecs == 2
+        end,
+        ["gemm.tiled"] = function(c, arch)
+            local tile_m = c.isa == "avx2" and 6 or 14
+            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and c.tile_m == tile_m and c.vecs == 2
+        end,
+        ["conv.depthwise"] = function(c, arch)
+            local math = c.dtype == "bf16" and "fma" or arch.math[c.dtype][1]
+            return c.isa == arch.isa[1] and c.math == math and c.block == 0 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1 and c.tile_w == 8
+        end,
+        ["conv.merged"] = function(c, arch)
+            return preferred(c, arch) and c.block == 0 and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1
+                and c.tile_w == 8
+        end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
     },

@@ -1,0 +1,28 @@
+-- Dense convolution. A tile is tile_h x tile_w output pixels times vecs vectors of output channels.
+return {
+    family = "conv.direct",
+    ops = { "conv_fwd", "conv_bwd_data" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            tile_h = { 1, 2 },
+            tile_w = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28 },
+            vecs = { 1, 2, 3, 4 },
+            band = { 0, 4 },
+            edge = { "skip", "pad" },
+        }
+    end,
+    rules = {
+        { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
+            return c.tile_h * c.tile_w * c.vecs >= 7
+        end },
+        { "tiles of two rows are for images whose rows are short", function(c, arch)
+            return c.tile_h == 1 or c.tile_w <= 7
+        end },
+        { "with bands of four rows the edge is left as it compiles fastest", function(c, arch)
+            return c.band == 0 or c.edge == "pad"
+        end },
+    },
+}

@@ -1,0 +1,21 @@
+-- Convolution with filter 1: a tile is tile_m pixels times vecs vectors of output channels.
+return {
+    family = "conv.pointwise",
+    ops = { "conv_fwd", "conv_bwd_data" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            tile_m = { 4, 6, 7, 8, 12, 14, 28 },
+            vecs = { 1, 2, 3, 4 },
+            band = { 0, 1, 4 },
+            ahead = { 0, 1 },
+        }
+    end,
+    rules = {
+        { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
+            return c.tile_m * c.vecs >= 7
+        end },
+    },
+}

@@ -1,0 +1,21 @@
+-- Matrix products: a tile is tile_m rows of A times vecs vectors of columns of B. Few rows and many vectors are for products with few rows.
+return {
+    family = "gemm.tiled",
+    ops = { "gemm" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            tile_m = { 1, 2, 3, 4, 6, 7, 8, 12, 14, 28 },
+            vecs = { 1, 2, 3, 4, 6 },
+            band = { 0, 1, 4 },
+            ahead = { 0, 1 },
+        }
+    end,
+    rules = {
+        { "fewer than 4 sums in flight leave the multiply-add units idle", function(c, arch)
+            return c.tile_m * c.vecs >= 4
+        end },
+    },
+}
