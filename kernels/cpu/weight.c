@@ -30,7 +30,7 @@ typedef struct share {
     const kw_cpu_args *args;
     kw_i64 group, first, last; /* units, counted within the group */
     kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
-    kw_i64 x_blocks, y_blocks;
+    kw_i64 v_blocks, b_blocks;
     kw_i64 low[4], high[4]; /* output pixels of the box */
     side x, y;
 } share;
@@ -159,13 +159,13 @@ static void open_box(share *s, char *memory) {
     const kw_cpu_args *a = s->args;
     find_pixels(s);
 #if KW_COPY
-    kw_i64 inner = s->taps * (KW_LANES_C ? s->y_blocks : s->x_blocks), block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
-    copy x = {
-        .channels = a->c, .width = KW_X_WIDTH, .block1 = s->x_blocks, .step = KW_PAIRED_X(a) ? 2 * a->stride[2] : 1, .zip = a->stride[2]};
-    copy y = {.channels = a->k, .width = KW_Y_WIDTH, .block1 = s->y_blocks, .step = 1 + KW_DP, .zip = 1};
-    copy *vectors = KW_LANES_C ? &x : &y;
+    kw_i64 inner = s->taps * s->b_blocks, block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
+    copy x = {.channels = a->c, .width = KW_X_WIDTH, .step = KW_PAIRED_X(a) ? 2 * a->stride[2] : 1, .zip = a->stride[2]};
+    copy y = {.channels = a->k, .width = KW_Y_WIDTH, .step = 1 + KW_DP, .zip = 1};
+    copy *vectors = KW_LANES_C ? &x : &y, *spread = KW_LANES_C ? &y : &x;
     vectors->block0 = block0;
     vectors->block1 = block1;
+    spread->block1 = s->b_blocks;
     view_tensor(&x.tensor, a->x, a->n, a->in, a->groups * a->c, s->group * a->c);
     view_tensor(&y.tensor, a->y, a->n, a->out, a->groups * a->k, s->group * a->k);
     x.end = a->x + a->n * x.tensor.step[N];
@@ -186,7 +186,9 @@ KW_INLINE kw_i64 first_channel(kw_i64 block, kw_i64 width, kw_i64 channels) {
     return KW_COPY ? block * width : kw_min(block * width, channels - width);
 }
 
-KW_INLINE const char *block_at(const side *s, kw_i64 block, kw_i64 first) { return s->at + (KW_COPY ? block * s->block : first * 4); }
+KW_INLINE kw_i64 block_offset(const side *s, kw_i64 block, kw_i64 width, kw_i64 channels) {
+    return KW_COPY ? block * s->block : first_channel(block, width, channels) * 4;
+}
 
 /* Axes that follow each other without a gap become one. */
 static void join_axes(kw_weight_job *job) {
@@ -207,9 +209,12 @@ static void join_axes(kw_weight_job *job) {
         job->count[--level] = 1;
 }
 
-/* Puts the box's pixels whose tap is inside into the job; x and y are the blocks' first channels at the box's first pixels. */
-static void set_pixels(kw_weight_job *job, const share *s, const kw_i64 tap[3], const char *x, const char *y) {
+/* Puts the box's pixels whose tap is inside into the job, for the first block of each side. */
+static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     const kw_cpu_args *a = s->args;
+    const char *x = s->x.at, *y = s->y.at;
+    kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns;
+    const kw_i64 tap[3] = {row / a->filter[1], row % a->filter[1], tap_number % columns};
     int empty = 0;
     for (int axis = N; axis <= W; axis++) {
         kw_i64 stride = axis ? a->stride[axis - 1] : 1, shift = axis ? tap[axis - 1] * a->dilation[axis - 1] - a->pad[axis - 1] : 0;
@@ -232,15 +237,16 @@ static void set_pixels(kw_weight_job *job, const share *s, const kw_i64 tap[3], 
     if (empty) job->count[0] = 0;
 }
 
-/* What a unit is. */
+/* A unit, and the units after it that differ in the broadcast side's block only. */
 typedef struct place {
-    kw_i64 tap, x_block, y_block;
+    kw_i64 tap, v_block, b_block;
 } place;
 
 /* Sums in row order into dw; only what is this block's own. */
 static void store_sums(const share *s, const place *at, const char *sums) {
-    kw_i64 c0 = at->x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_channel(at->x_block, KW_X_WIDTH, s->c);
-    kw_i64 k0 = at->y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_channel(at->y_block, KW_Y_WIDTH, s->k);
+    kw_i64 x_block = KW_LANES_C ? at->v_block : at->b_block, y_block = KW_LANES_C ? at->b_block : at->v_block;
+    kw_i64 c0 = x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_channel(x_block, KW_X_WIDTH, s->c);
+    kw_i64 k0 = y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_channel(y_block, KW_Y_WIDTH, s->k);
     for (kw_i64 k = k0; k < k1; k++) {
         char *to = s->args->w + ((s->group * s->k + k) * s->taps + at->tap) * s->c * KW_BYTES;
 #if KW_LANES_C
@@ -255,29 +261,46 @@ static void store_sums(const share *s, const place *at, const char *sums) {
     }
 }
 
-/* A unit's share of the box. waiting: where its sums wait for the next box; ends says whether this is the first, the last box. */
-static void sum_unit(const share *s, kw_i64 unit, char *waiting, char *spill, const int ends[2]) {
-    const kw_cpu_args *a = s->args;
-    kw_i64 inner = KW_LANES_C ? s->y_blocks : s->x_blocks, blocks = unit / s->taps;
-    place at = {unit % s->taps, KW_LANES_C ? blocks / inner : blocks % inner, KW_LANES_C ? blocks % inner : blocks / inner};
-    kw_i64 columns = KW_MERGE ? 1 : a->filter[2];
-    kw_i64 tap[3] = {at.tap / columns / a->filter[1], at.tap / columns % a->filter[1], at.tap % columns};
-    kw_i64 c = first_channel(at.x_block, KW_X_WIDTH, s->c), k = first_channel(at.y_block, KW_Y_WIDTH, s->k);
-    kw_weight_job job = {.from = ends[0] ? 0 : waiting, .to = ends[1] ? spill : waiting, .to_step = KW_TILE_ROW};
-    int whole = KW_LANES_C && KW_STORAGE == 0 && (at.x_block + 1) * KW_X_WIDTH <= s->c && (at.y_block + 1) * KW_Y_WIDTH <= s->k;
-    if (ends[1] && whole) {
-        job.to = a->w + (((s->group * s->k + k) * s->taps + at.tap) * s->c + c) * KW_BYTES;
-        job.to_step = s->taps * s->c * KW_BYTES;
+/* Whether the tile can write its sums into dw itself, and where. */
+static int is_whole(const share *s, const place *at, kw_weight_job *job) {
+#if KW_LANES_C && KW_STORAGE == 0
+    kw_i64 c = at->v_block * KW_X_WIDTH, k = at->b_block * KW_Y_WIDTH;
+    if (c + KW_X_WIDTH <= s->c && k + KW_Y_WIDTH <= s->k) {
+        job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_BYTES;
+        job->to_step = s->taps * s->c * KW_BYTES;
+        return 1;
     }
-    set_pixels(&job, s, tap, block_at(&s->x, at.x_block, c), block_at(&s->y, at.y_block, k));
-    kw_tile(&job);
-    if (ends[1] && !whole) store_sums(s, &at, spill);
+#endif
+    (void)s, (void)at, (void)job;
+    return 0;
+}
+
+/* The share's units of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
+static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
+    const side *v = KW_LANES_C ? &s->x : &s->y, *b = KW_LANES_C ? &s->y : &s->x;
+    for (kw_i64 unit = s->first; unit < s->last;) {
+        kw_i64 row = unit / s->b_blocks, end = kw_min(s->last, (row + 1) * s->b_blocks);
+        place at = {row % s->taps, row / s->taps, unit - row * s->b_blocks};
+        kw_weight_job pixels;
+        set_pixels(&pixels, s, at.tap);
+        pixels.v += block_offset(v, at.v_block, KW_WIDTH, KW_LANES_C ? s->c : s->k);
+        for (; unit < end; unit++, at.b_block++) {
+            kw_weight_job job = pixels;
+            job.b += block_offset(b, at.b_block, KW_TILE, KW_LANES_C ? s->k : s->c);
+            job.from = ends[0] ? 0 : waiting + unit * KW_TILE_BYTES;
+            job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
+            job.to_step = KW_TILE_ROW;
+            int whole = ends[1] && is_whole(s, &at, &job);
+            kw_tile(&job);
+            if (ends[1] && !whole) store_sums(s, &at, spill);
+        }
+    }
 }
 
 static void sum_share(share *s, char *memory) {
     const kw_cpu_args *a = s->args;
     const kw_i64 extent[4] = {a->n, a->out[0], a->out[1], a->out[2]}, *box = a->value + BOX;
-    char *waiting = a->shared + s->group * s->x_blocks * s->y_blocks * s->taps * KW_TILE_BYTES;
+    char *waiting = a->shared + s->group * s->v_blocks * s->b_blocks * s->taps * KW_TILE_BYTES;
     kw_i64 boxes[4], count = 1;
     for (int axis = N; axis <= W; axis++)
         count *= boxes[axis] = ceil_div(extent[axis], box[axis]);
@@ -290,19 +313,17 @@ static void sum_share(share *s, char *memory) {
             rest /= boxes[axis];
         }
         open_box(s, memory);
-        for (kw_i64 unit = s->first; unit < s->last; unit++) {
-            sum_unit(s, unit, waiting + unit * KW_TILE_BYTES, memory + a->value[SPILL], ends);
-        }
+        sum_box(s, waiting, memory + a->value[SPILL], ends);
     }
 }
 
-/* Units run over groups, blocks of the vector side, blocks of the broadcast side, taps. */
+/* Units run over groups, blocks of the vector side, taps, blocks of the broadcast side. */
 KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     kw_i64 taps = a->filter[0] * a->filter[1];
     share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
-    s.x_blocks = ceil_div(s.c, KW_X_WIDTH);
-    s.y_blocks = ceil_div(s.k, KW_Y_WIDTH);
-    kw_i64 units = s.x_blocks * s.y_blocks * s.taps;
+    s.v_blocks = ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
+    s.b_blocks = ceil_div(KW_LANES_C ? s.k : s.c, KW_TILE);
+    kw_i64 units = s.v_blocks * s.taps * s.b_blocks;
     for (kw_i64 unit = begin; unit < end; unit = s.group * units + s.last) {
         s.group = unit / units;
         s.first = unit - s.group * units;

@@ -193,16 +193,20 @@ static void emit(const kw_config *config, kw_text *text) {
     for (int i = 0; i < rows * vecs; i++) {
         kw_text_addf(text, "        a%d_%d = kw_load(job->from + %d * KW_VECTOR);\n", i / vecs, i % vecs, i);
     }
-    kw_text_add(text, "    }\n"
-                      "    const char *v0 = job->v, *b0 = job->b;\n"
-                      "    for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {\n"
-                      "        const char *v1 = v0, *b1 = b0;\n"
-                      "        for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {\n"
-                      "            const char *v2 = v1, *b2 = b1;\n"
-                      "            for (kw_i64 i2 = job->count[2]; i2 > 0; i2--, v2 += job->v_step[2], b2 += job->b_step[2]) {\n"
-                      "                const char *v = v2, *b = b2;\n"
-                      "                kw_i64 i = job->count[3], v_step = job->v_step[3], b_step = job->b_step[3];\n"
-                      "                do {\n");
+    /* The lines that the sums are stored to are fetched while the sums are made. */
+    kw_text_add(text,
+                "    }\n"
+                "    for (int r = 0; r < KW_TILE; r++)\n"
+                "        for (int line = 0; line < KW_TILE_ROW; line += 64) __builtin_prefetch(job->to + r * job->to_step + line, 1);\n"
+                "    const char *v0 = job->v, *b0 = job->b;\n"
+                "    for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {\n"
+                "        const char *v1 = v0, *b1 = b0;\n"
+                "        for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {\n"
+                "            const char *v2 = v1, *b2 = b1;\n"
+                "            for (kw_i64 i2 = job->count[2]; i2 > 0; i2--, v2 += job->v_step[2], b2 += job->b_step[2]) {\n"
+                "                const char *v = v2, *b = b2;\n"
+                "                kw_i64 i = job->count[3], v_step = job->v_step[3], b_step = job->b_step[3];\n"
+                "                do {\n");
     emit_pixel(text, rows, vecs, dp);
     kw_text_add(text, "                    v += v_step;\n"
                       "                    b += b_step;\n"
