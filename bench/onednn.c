@@ -1,8 +1,8 @@
 /* onednn.c: our plans against oneDNN's primitives, layer by layer, forward, one thread.
  *
- *   bench_onednn LIST [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive]
+ *   bench_onednn LIST [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] [--kernels FILE]
  *
- * LIST is a problem list (a set's name or a file). Both sides: source and destination channels-last (a GEMM as its layout says), weights in an order of the
+ * LIST is a problem list (a set's name or a file). FILE is a catalog, in place of the default kernels. Both sides: source and destination channels-last (a GEMM as its layout says), weights in an order of the
  * library's own choice made beforehand, warm caches, real data, one run. The two are called in turns by the timing loop of src/measure/timing.c; the
  * figure is the ratio of lower quartiles, above 1 where we are faster. Prints Markdown. */
 #include "measure/fill.h"
@@ -25,7 +25,8 @@ typedef struct session {
     dnnl_stream_t stream;
     kw_dtype dtypes[DTYPES_MOST];
     size_t dtype_count;
-    const char *only;
+    const char *only, *kernels;
+    kw_registry *registry; /* NULL: the default one */
     kw_mode mode;
     double log_sum[DTYPES_MOST][CLASSES];
     int count[DTYPES_MOST][CLASSES];
@@ -80,7 +81,7 @@ static void *filled(const kw_problem *problem, kw_tensor tensor) {
 }
 
 static kw_status open_ours(layer *l, session *s, kw_error *err) {
-    kw_status status = kw_plan_create(&l->plan, s->context, &l->problem, &(kw_plan_options){.mode = s->mode}, err);
+    kw_status status = kw_plan_create(&l->plan, s->context, &l->problem, &(kw_plan_options){.mode = s->mode, .registry = s->registry}, err);
     l->tensors.x = filled(&l->problem, KW_X);
     l->tensors.w = filled(&l->problem, KW_W);
     l->tensors.y = aligned((size_t)kw_problem_elements(&l->problem, KW_Y) * 4);
@@ -253,12 +254,13 @@ static void print_means(const session *s) {
     for (size_t dtype = 0; dtype < s->dtype_count; dtype++) {
         double sum = 0;
         int count = 0;
-        for (int class = 0; class < CLASSES; class++) {
+        for (int class = 0; class < CLASSES; class ++) {
             int n = s->count[dtype][class];
             sum += s->log_sum[dtype][class];
             count += n;
             if (n) {
-                printf("| %s | %s | %d | %.2f |\n", class_names[class], kw_dtype_name(s->dtypes[dtype]), n, exp(s->log_sum[dtype][class] / n));
+                printf("| %s | %s | %d | %.2f |\n", class_names[class], kw_dtype_name(s->dtypes[dtype]), n,
+                       exp(s->log_sum[dtype][class] / n));
             }
         }
         if (count) {
@@ -276,6 +278,8 @@ static bool read_options(session *s, int count, char **words) {
             s->dtypes[s->dtype_count++] = !strcmp(value, "bf16") ? KW_BF16 : KW_FP32;
         } else if (!strcmp(words[i], "--only")) {
             s->only = value;
+        } else if (!strcmp(words[i], "--kernels")) {
+            s->kernels = value;
         } else if (!strcmp(words[i], "--mode")) {
             for (int mode = KW_PREDICT; mode <= KW_EXHAUSTIVE; mode++) {
                 s->mode = !strcmp(value, modes[mode]) ? (kw_mode)mode : s->mode;
@@ -296,7 +300,8 @@ int main(int count, char **words) {
     session s = {0};
     kw_error err = {0};
     if (!read_options(&s, count, words)) {
-        fprintf(stderr, "usage: bench_onednn LIST [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive]\n");
+        fprintf(stderr, "usage: bench_onednn LIST [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] "
+                        "[--kernels FILE]\n");
         return 2;
     }
     omp_set_num_threads(1);
@@ -305,9 +310,14 @@ int main(int count, char **words) {
         return 3;
     }
     kw_status status = kw_context_open(&s.context, "cpu", &(kw_context_options){.threads = 1}, &err);
+    if (!status && s.kernels) {
+        status = kw_registry_create(&s.registry, s.context, &err);
+        status = status ? status : kw_registry_load(s.registry, s.kernels, &err);
+    }
     if (!status) {
         const dnnl_version_t *version = dnnl_version();
-        printf("Against oneDNN %d.%d.%d, one thread, on %s.\n\n", version->major, version->minor, version->patch, kw_context_target(s.context));
+        printf("Against oneDNN %d.%d.%d, one thread, on %s.\n\n", version->major, version->minor, version->patch,
+               kw_context_target(s.context));
         printf("| layer | dtype | kernel | us | GFLOP/s | oneDNN GFLOP/s | oneDNN kernel | ratio |\n|---|---|---|---|---|---|---|---|\n");
         status = kw_problems_visit(words[1], KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);
     }
@@ -316,6 +326,7 @@ int main(int count, char **words) {
     } else {
         print_means(&s);
     }
+    kw_registry_destroy(&s.registry);
     kw_context_close(&s.context);
     dnnl_stream_destroy(s.stream);
     dnnl_engine_destroy(s.engine);
