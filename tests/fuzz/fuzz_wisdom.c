@@ -6,15 +6,16 @@
 
 static void check_line(kw_word text) {
     kw_wisdom_line line, again;
+    kw_error why = {0};
     kw_text printed = {0};
-    if (!kw_wisdom_line_read(&line, text, NULL)) {
+    if (!kw_wisdom_line_read(&line, text, &why)) {
         return;
     }
     kw_wisdom_line_print(&printed, &line);
     kw_scan scan = {printed.data, printed.data + printed.size};
     kw_word word = {0};
     require(!printed.failed && kw_scan_line(&scan, &word));
-    require(kw_wisdom_line_read(&again, word, NULL));
+    require(kw_wisdom_line_read(&again, word, &why));
     require(again.mode == line.mode && again.candidates == line.candidates);
     require(again.config.size == line.config.size && !memcmp(again.config.at, line.config.at, line.config.size));
 
