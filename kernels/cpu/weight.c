@@ -263,11 +263,12 @@ static void store_sums(const share *s, const place *at, const char *sums) {
 
 /* Whether the tile can write its sums into dw itself, and where. */
 static int is_whole(const share *s, const place *at, kw_weight_job *job) {
-#if KW_LANES_C && KW_STORAGE == 0
+#if KW_LANES_C
     kw_i64 c = at->v_block * KW_X_WIDTH, k = at->b_block * KW_Y_WIDTH;
     if (c + KW_X_WIDTH <= s->c && k + KW_Y_WIDTH <= s->k) {
         job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_BYTES;
         job->to_step = s->taps * s->c * KW_BYTES;
+        job->narrow = KW_STORAGE != 0;
         return 1;
     }
 #endif
@@ -290,6 +291,7 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.from = ends[0] ? 0 : waiting + unit * KW_TILE_BYTES;
             job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
             job.to_step = KW_TILE_ROW;
+            job.narrow = 0;
             int whole = ends[1] && is_whole(s, &at, &job);
             kw_tile(&job);
             if (ends[1] && !whole) store_sums(s, &at, spill);

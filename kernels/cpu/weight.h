@@ -12,4 +12,5 @@ typedef struct kw_weight_job {
     const char *from;                      /* sums so far, row by row; NULL: none */
     char *to;                              /* the sums */
     kw_i64 to_step;                        /* bytes from row to row of to */
+    int narrow;                            /* to is of the tensors' type, not fp32 */
 } kw_weight_job;

@@ -177,6 +177,17 @@ static void emit_pixel(kw_text *text, int rows, int vecs, bool dp) {
     }
 }
 
+static void emit_stores(kw_text *text, int rows, int vecs, bool narrow) {
+    const char *indent = narrow ? "        " : "    ";
+    for (int i = 0; i < rows * vecs; i++) {
+        kw_text_addf(text, narrow ? "%skw_store_x(to + %d * KW_LANES * KW_BYTES, a%d_%d);\n" : "%skw_put(to + %d * KW_VECTOR, a%d_%d);\n",
+                     indent, i % vecs, i / vecs, i % vecs);
+        if (i % vecs == vecs - 1 && i + 1 < rows * vecs) {
+            kw_text_addf(text, "%sto += job->to_step;\n", indent);
+        }
+    }
+}
+
 static void emit(const kw_config *config, kw_text *text) {
     int rows = config->axis[TILE], vecs = config->axis[VECS];
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
@@ -213,12 +224,12 @@ static void emit(const kw_config *config, kw_text *text) {
                       "                } while (--i);\n"
                       "            }\n        }\n    }\n"
                       "    char *to = job->to;\n");
-    for (int i = 0; i < rows * vecs; i++) {
-        kw_text_addf(text, "    kw_put(to + %d * KW_VECTOR, a%d_%d);\n", i % vecs, i / vecs, i % vecs);
-        if (i % vecs == vecs - 1 && i + 1 < rows * vecs) {
-            kw_text_add(text, "    to += job->to_step;\n");
-        }
+    if (config->axis[LANES] == LANES_C && config->dtype != KW_FP32) {
+        kw_text_add(text, "    if (job->narrow) {\n");
+        emit_stores(text, rows, vecs, true);
+        kw_text_add(text, "        return;\n    }\n");
     }
+    emit_stores(text, rows, vecs, false);
     kw_text_add(text, "}\n");
 }
 
