@@ -129,6 +129,8 @@ static void faults_are_named_with_the_rule_and_the_way_out(void **state) {
         {"conv_fwd fp32 c1 k1 i4 f3 d2", KW_ILLEGAL, {"output width is below 1", "spans 5 (f=3, d=2)"}},
         {"conv_fwd fp32 c1 k1 i4 f1 p0:-4", KW_ILLEGAL, {"output width is below 1", "padded input 0"}},
         {"conv_fwd fp32 c1 k1 i4000000000x4000000000 f1", KW_ILLEGAL, {"63 bits"}},
+        {"conv_fwd fp32 c4294967296 k1 i4294967296 f1", KW_ILLEGAL, {"tensor's size in bytes", "63 bits"}},
+        {"conv_fwd fp32 c1 k4294967296 i4294967296 f1", KW_ILLEGAL, {"tensor's size in bytes", "63 bits"}},
         {"conv_fwd fp32 c1 k1 i1 f1 p9223372036854775807", KW_ILLEGAL, {"63 bits"}},
         {"conv_fwd fp32 c1 k1 i9 f4000000000 d4000000000", KW_ILLEGAL, {"63 bits"}},
         {"conv_fwd fp32 c1000000 k1000000 i1000x1000 f9 p4", KW_ILLEGAL, {"number of operations", "63 bits"}},
