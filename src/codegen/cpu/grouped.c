@@ -42,12 +42,17 @@ static kw_status valid_channels(const kw_config *config, const kw_grouped *g, kw
         return kw_fail(why, KW_ILLEGAL, "%s: %d result channels a group neither divide nor fill the %d lanes", config->family->name, g->dst,
                        lanes);
     }
-    if (g->dst % lanes && g->src > g->dst) {
-        return kw_fail(why, KW_ILLEGAL, "%s: %d source channels a group are more than the %d result channels", config->family->name, g->src,
-                       g->dst);
+    if (g->dst % lanes && (g->src > g->dst || g->src & (g->src - 1))) {
+        return kw_fail(
+            why, KW_ILLEGAL,
+            "%s: groups that share a vector need a power of two of source channels, at most the %d result channels; there are %d",
+            config->family->name, g->dst, g->src);
     }
     if (dp && g->src % 2 && g->src > 1) {
         return kw_fail(why, KW_ILLEGAL, "%s: math=dp needs pairs of source channels; %d a group is odd", config->family->name, g->src);
+    }
+    if (dp && kw_grouped_gradient(config)) {
+        return kw_fail(why, KW_ILLEGAL, "%s multiplies in fp32; it needs math=fma", config->family->name);
     }
     if (dp && g->src == 1 && (g->taps_h == 1 || g->dst > 1)) {
         return kw_fail(why, KW_ILLEGAL,
@@ -193,6 +198,11 @@ static void count_tile(const kw_config *config, const kw_grouped *g, double *mul
     *loads = steps * (sources + taps);
 }
 
+static int64_t columns_of(const cut *c) {
+    int64_t cols = kw_min(c->width.tiles, kw_max(1, ROUTE_BYTES / 8 / c->slots));
+    return kw_ceil_div(c->width.tiles, kw_ceil_div(c->width.tiles, cols));
+}
+
 void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
                        kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
@@ -201,8 +211,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     int64_t vectors = kw_ceil_div(d->g * g->dst, lanes), planes = problem->op == KW_CONV_BWD_DATA ? d->in[0] : out[0];
     cut c = cut_of(config, g, problem);
     int64_t block = g->block ? kw_min(g->block, vectors) : vectors, blocks = kw_ceil_div(vectors, block);
-    int64_t rows = c.height.tiles, cols = kw_min(c.width.tiles, kw_max(1, ROUTE_BYTES / 8 / c.slots));
-    cols = kw_ceil_div(c.width.tiles, kw_ceil_div(c.width.tiles, cols));
+    int64_t rows = c.height.tiles, cols = columns_of(&c);
     /* Units enough for the threads: fewer rows of tiles a unit, then fewer columns. */
     int64_t cells = blocks * d->n * planes * c.height.parts, wanted = target->units > 1 ? 4 * target->units : 1;
     while (rows > 1 && cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols) < wanted) {
@@ -236,4 +245,30 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     /* A unit works its route out about three times: for the first, the inner and the last rows. */
     launch->copied_bytes =
         2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)launch->value[ROUTE_WORDS];
+}
+
+/* A unit is a vector, a window and an input channel of the groups; it goes over all pixels. */
+void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t lanes = kw_config_isa(config)->lanes, pixels = g->tile_h * g->tile_w, taps = g->taps_h * g->taps_w;
+    int64_t vectors = kw_ceil_div(d->g * g->dst, lanes);
+    cut c = cut_of(config, g, problem);
+    int64_t cols = columns_of(&c), widest = kw_max(kw_max(g->src, g->dst), lanes) * kw_ceil_div(g->src, g->dst);
+    int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
+
+    launch->stages = 1;
+    launch->stage[0] = (kw_stage){.units = vectors * windows * g->src};
+    launch->value[IDLE_BYTES] = kw_round_up(kw_max(2 * widest, taps * lanes) * 4, LINE); /* holds a unit's sums, too */
+    launch->value[COL_TILES] = cols;
+    launch->value[ROUTE_WORDS] = cols * c.slots;
+    int64_t narrow = d->g * g->dst < lanes ? (c.slots + pixels) * (8 + lanes * 4) : 0;
+    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * c.slots + cols * pixels) + narrow + LINE;
+
+    double tiles =
+        (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
+    double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    double sums = 2.0 * (double)taps * (double)kw_ceil_div(c.width.tiles, cols) / (double)c.width.tiles;
+    launch->multiply_adds = tiles * (double)(vectors * g->src) * (double)(pixels * taps);
+    launch->loads = tiles * (double)(vectors * g->src) * (sources + (double)pixels + sums);
+    launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)launch->value[ROUTE_WORDS];
 }
