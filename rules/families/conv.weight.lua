@@ -1,4 +1,4 @@
--- Dense backward weight. A tile is tile channels of one tensor, spread one by one, times vecs vectors of the other's.
+-- Dense backward weight. A tile is tile spread channels times vecs vectors of the other tensor's channels, for one tap.
 return {
     family = "conv.weight",
     ops = { "conv_bwd_weight" },
@@ -7,16 +7,19 @@ return {
         return {
             isa = arch.isa,
             math = arch.math[dtype],
-            lanes = { "k", "c" },
+            lanes = { "c", "k" },
             tile = { 4, 6, 7, 8, 12, 14, 16 },
             vecs = { 1, 2, 3, 4, 6 },
-            copy = { 0, 1 },
+            copy = dtype == "fp32" and { 0, 1 } or { 1 },
             merge = { 0, 1 },
             box = { 0, 128 },
         }
     end,
     rules = {
-        { "fewer than 4 sums in flight leave the multiply-add units idle", function(c)
+        { "filter rows are merged when x has few channels, which would not fill the lanes", function(c)
+            return c.merge == 0 or c.lanes == "k"
+        end },
+        { "fewer than 4 sums in flight are for nothing but groups of few channels", function(c)
             return c.tile * c.vecs >= 4
         end },
     },

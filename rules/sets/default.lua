@@ -51,6 +51,36 @@ local merged = {
     avx512 = { { 3, 3, 1, 1, 14 }, { 3, 3, 1, 2, 7 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 14 } },
     avx2 = { { 3, 3, 1, 1, 8 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 8 } },
 }
+-- lanes, tile, vecs, copy, merge; fp32 reads the tensors themselves where the tile allows it
+local weight = {
+    avx512 = {
+        { "c", 8, 2, 0, 0 }, { "c", 16, 1, 0, 0 }, { "c", 14, 2, 0, 0 }, { "c", 4, 6, 0, 0 }, { "k", 8, 3, 0, 0 },
+        { "c", 8, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 },
+    },
+    avx2 = {
+        { "c", 6, 2, 0, 0 }, { "c", 4, 3, 0, 0 }, { "c", 4, 2, 0, 0 }, { "k", 6, 2, 0, 0 },
+        { "c", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 },
+    },
+}
+local narrow_weight = {
+    avx512 = {
+        { "c", 8, 2, 1, 0 }, { "c", 16, 1, 1, 0 }, { "c", 14, 2, 1, 0 }, { "c", 4, 6, 1, 0 }, { "k", 8, 2, 1, 0 },
+        { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 },
+    },
+    avx2 = { { "c", 6, 2, 1, 0 }, { "c", 4, 2, 1, 0 }, { "k", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 } },
+}
+-- taps_h, taps_w, stride, tile_h, tile_w; fp32 sums only
+local depthwise_weight = {
+    avx512 = {
+        { 3, 3, 1, 1, 14 }, { 3, 3, 1, 2, 7 }, { 3, 3, 1, 1, 7 }, { 3, 3, 2, 1, 14 }, { 3, 3, 2, 1, 7 },
+        { 1, 7, 1, 1, 14 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 1, 14 }, { 1, 1, 1, 1, 14 },
+    },
+    avx2 = { { 3, 3, 1, 1, 4 }, { 1, 3, 1, 1, 8 }, { 3, 3, 2, 1, 4 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 1, 8 }, { 1, 1, 1, 1, 8 } },
+}
+local merged_weight = {
+    avx512 = { { 3, 3, 1, 1, 14 }, { 3, 3, 1, 1, 7 }, { 3, 3, 2, 1, 7 }, { 1, 1, 1, 1, 14 } },
+    avx2 = { { 3, 3, 1, 1, 4 }, { 3, 3, 2, 1, 4 }, { 1, 1, 1, 1, 8 } },
+}
 
 return {
     about = "what tuning measures: a few strong and different candidates",
@@ -75,6 +105,17 @@ return {
         ["conv.merged"] = function(c, arch)
             return preferred(c, arch) and c.block == 0 and c.group_c == c.group_k and c.group_c >= 4
                 and among(merged[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+        end,
+        ["conv.weight"] = function(c, arch)
+            local tiles = c.dtype == "fp32" and weight or narrow_weight
+            return preferred(c, arch) and c.box == 0 and among(tiles[c.isa], { c.lanes, c.tile, c.vecs, c.copy, c.merge })
+        end,
+        ["conv.depthwise_weight"] = function(c, arch)
+            return c.isa == arch.isa[1] and among(depthwise_weight[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+        end,
+        ["conv.merged_weight"] = function(c, arch)
+            return c.isa == arch.isa[1] and c.group_c == c.group_k and c.group_c >= 4
+                and among(merged_weight[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,

@@ -77,6 +77,39 @@ local merged = {
         { 1, 1, 1, 1, 4, 32, 32, 1 }, { 1, 1, 1, 1, 8, 2, 2, 0 },
     },
 }
+-- lanes, tile, vecs, copy, merge, box
+local weight = {
+    avx512 = {
+        { "c", 8, 2, 1, 0, 0 }, { "k", 7, 2, 1, 1, 128 }, { "c", 4, 1, 1, 0, 0 }, { "k", 8, 3, 1, 0, 128 }, { "c", 14, 2, 0, 0, 128 },
+        { "k", 6, 4, 0, 0, 0 }, { "c", 4, 6, 0, 0, 0 }, { "c", 16, 1, 0, 0, 0 }, { "k", 12, 2, 1, 0, 0 },
+    },
+    avx2 = {
+        { "c", 6, 2, 1, 0, 0 }, { "k", 7, 1, 1, 1, 128 }, { "c", 4, 3, 0, 0, 128 }, { "k", 8, 1, 0, 0, 0 }, { "c", 12, 1, 0, 0, 0 },
+        { "c", 14, 1, 1, 0, 0 },
+    },
+}
+-- taps_h, taps_w, stride, tile_h, tile_w
+local depthwise_weight = {
+    avx512 = {
+        { 3, 3, 1, 1, 14 }, { 1, 1, 1, 2, 7 }, { 3, 3, 2, 2, 4 }, { 1, 7, 1, 1, 8 }, { 5, 5, 1, 1, 4 }, { 1, 5, 1, 1, 2 }, { 3, 3, 1, 1, 1 },
+        { 5, 5, 1, 1, 2 },
+    },
+    avx2 = {
+        { 3, 3, 1, 1, 4 }, { 1, 1, 1, 1, 8 }, { 3, 3, 2, 1, 2 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 2, 4 }, { 3, 3, 1, 1, 1 }, { 1, 1, 1, 1, 14 },
+        { 1, 5, 1, 1, 2 },
+    },
+}
+-- taps_h, taps_w, stride, tile_h, tile_w, group_c, group_k
+local merged_weight = {
+    avx512 = {
+        { 3, 3, 1, 1, 14, 4, 4 }, { 1, 1, 1, 2, 7, 16, 16 }, { 3, 3, 2, 2, 4, 8, 8 }, { 1, 3, 1, 1, 8, 1, 2 }, { 1, 1, 1, 1, 4, 32, 32 },
+        { 3, 3, 1, 1, 1, 2, 2 }, { 3, 3, 1, 1, 2, 1, 4 },
+    },
+    avx2 = {
+        { 3, 3, 1, 1, 4, 4, 4 }, { 1, 1, 1, 1, 8, 16, 16 }, { 3, 3, 2, 1, 2, 8, 8 }, { 1, 3, 1, 1, 7, 1, 2 }, { 1, 1, 1, 2, 4, 32, 32 },
+        { 3, 3, 1, 1, 1, 2, 2 },
+    },
+}
 
 return {
     about = "a small spread for correctness: every axis value and both instruction sets",
@@ -98,6 +131,15 @@ return {
         end,
         ["conv.merged"] = function(c)
             return picked(merged, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k, c.block })
+        end,
+        ["conv.weight"] = function(c)
+            return picked(weight, c, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })
+        end,
+        ["conv.depthwise_weight"] = function(c)
+            return picked(depthwise_weight, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+        end,
+        ["conv.merged_weight"] = function(c)
+            return picked(merged_weight, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k })
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,

@@ -33,6 +33,17 @@ return {
             return preferred(c, arch) and c.block == 0 and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1
                 and c.tile_w == 8
         end,
+        ["conv.weight"] = function(c, arch)
+            local tile = c.isa == "avx2" and 6 or 8
+            return preferred(c, arch) and c.lanes == "c" and c.tile == tile and c.vecs == 2 and c.copy == 1 and c.merge == 0 and c.box == 0
+        end,
+        ["conv.depthwise_weight"] = function(c, arch)
+            return c.isa == arch.isa[1] and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1 and c.tile_w == 8
+        end,
+        ["conv.merged_weight"] = function(c, arch)
+            return c.isa == arch.isa[1] and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1
+                and c.tile_w == 8
+        end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
     },
