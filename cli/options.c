@@ -37,7 +37,8 @@ const char *cli_nearest(const char *wrong, const char *(*name_at)(int index)) {
     const char *best = NULL;
     size_t least = 3;
     for (int i = 0; name_at(i); i++) {
-        size_t d = distance(wrong, name_at(i));
+        bool begun = *wrong && !strncmp(wrong, name_at(i), strlen(wrong)); /* cut short rather than mistyped */
+        size_t d = begun ? 0 : distance(wrong, name_at(i));
         if (d < least) {
             least = d;
             best = name_at(i);

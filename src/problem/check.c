@@ -5,6 +5,8 @@
 #include "problem/dims.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 static kw_status check_kind(const kw_problem *problem, kw_error *err) {
     if ((size_t)problem->op >= KW_OP_COUNT) {
@@ -50,7 +52,15 @@ static kw_status check_dim(const kw_problem *problem, const kw_dim *dim, kw_erro
 }
 
 static kw_status fail_overflow(const char *what, kw_error *err) {
-    return kw_fail(err, KW_ILLEGAL, "problem: %s would not fit 63 bits; use smaller sizes", what);
+    return kw_fail(err, KW_ILLEGAL, "%s would not fit 63 bits", what);
+}
+
+/* An overflow is no single word's fault, so the message names them all. */
+static kw_status name_problem(const kw_problem *problem, kw_error *err) {
+    char text[KW_PROBLEM_TEXT_MAX], what[128];
+    kw_problem_print(text, sizeof text, problem);
+    snprintf(what, sizeof what, "%.100s", err->text);
+    return kw_fail(err, KW_ILLEGAL, "problem: %s in %.250s; use smaller sizes", what, text);
 }
 
 static kw_status check_group(char letter, int64_t channels, int64_t g, kw_error *err) {
@@ -141,5 +151,6 @@ kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
             return status;
         }
     }
-    return problem->op == KW_GEMM ? check_gemm(&problem->gemm, err) : check_conv(&problem->conv, err);
+    status = problem->op == KW_GEMM ? check_gemm(&problem->gemm, err) : check_conv(&problem->conv, err);
+    return status && err && strncmp(err->text, "problem:", 8) ? name_problem(problem, err) : status;
 }

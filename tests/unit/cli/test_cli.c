@@ -75,7 +75,7 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "tun"}, "did you mean tune"},
         {{"kwright", "run"}, "needs a problem"},
         {{"kwright", "run", "--frozn", "gemm fp32 m1 n1 k1"}, "did you mean --frozen"},
-        {{"kwright", "run", "conv_fwd fp32 n32 g2 c65 k64 i56 f3"}, "c65"},
+        {{"kwright", "run", "conv_fwd fp32 n32 g2 c65 k64 i56 f3"}, "c=65"},
         {{"kwright", "run", "conv_fwd fp32 c4 k4 i2 f5"}, "output"},
         {{"kwright", "run", "gemm fp32 m0 n4 k4"}, "m0"},
         {{"kwright", "run", "gemm fp32 m-3 n4 k4"}, "m-3"},
