@@ -19,8 +19,8 @@ return {
         { "filter rows are merged when x has few channels, which would not fill the lanes", function(c)
             return c.merge == 0 or c.lanes == "k"
         end },
-        { "fewer than 4 sums in flight are for nothing but groups of few channels", function(c)
-            return c.tile * c.vecs >= 4
+        { "fewer than 7 sums in flight leave the multiply-add units idle; groups of few channels fill no more than 4", function(c)
+            return c.tile * c.vecs >= 7 or (c.tile == 4 and c.vecs == 1)
         end },
     },
 }
