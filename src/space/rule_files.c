@@ -115,7 +115,8 @@ static kw_status fail_unknown(const char *folder, kw_rule_name name, kw_error *e
     kw_text known = {0};
     kw_status status = kw_rule_names(&known, folder, name.kind, ' ', err);
     if (!status) {
-        kw_fail(err, KW_MISSING, "'%.60s' is not known; known: %s(one file each in %s/%s)", name.name, kw_text_string(&known),
+        const char *what = !strcmp(name.kind, "arch") ? "architecture" : !strcmp(name.kind, "sets") ? "set" : "family";
+        kw_fail(err, KW_MISSING, "%s '%.60s' is not known; known: %s(one file each in %s/%s)", what, name.name, kw_text_string(&known),
                 folder ? folder : "rules", name.kind);
         status = KW_MISSING;
     }
