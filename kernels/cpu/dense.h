@@ -41,16 +41,22 @@ KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
     return job->rows == KW_TILE_ROWS && job->cols == KW_TILE_COLS && job->channels >= KW_BLOCK;
 }
 
-/* Writes what exists of a tile, from spill. */
+/* Writes what exists of a tile, from spill. A vector that is not whole is written by its halves, quarters and so on. */
 static void kw_tile_part(const kw_tile_job *job) {
     char bytes[KW_LANES * KW_BYTES];
-    for (kw_i64 i = 0; i < KW_TILE_PIXELS * KW_TILE_VECS; i++) {
-        kw_i64 pixel = i / KW_TILE_VECS, row = pixel / KW_TILE_COLS, col = pixel % KW_TILE_COLS, first = i % KW_TILE_VECS * KW_LANES;
-        if (row >= job->rows || col >= job->cols) continue;
-        char *out = job->out + row * job->out_row + col * job->out_pixel + first * KW_BYTES;
-        kw_i64 end = kw_min(job->channels - first, KW_LANES) * KW_BYTES;
-        kw_store_x(bytes, kw_load(job->spill + i * KW_VECTOR));
-        for (kw_i64 b = 0; b < end; b += KW_BYTES) __builtin_memcpy(out + b, bytes + b, KW_BYTES);
+    for (kw_i64 pixel = 0; pixel < job->rows * KW_TILE_COLS; pixel++) {
+        const char *from = job->spill + pixel * KW_STEP_BYTES;
+        char *to = job->out + pixel / KW_TILE_COLS * job->out_row + pixel % KW_TILE_COLS * job->out_pixel;
+        kw_i64 left = pixel % KW_TILE_COLS < job->cols ? kw_min(job->channels, KW_BLOCK) : 0;
+        for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_BYTES) kw_store_x(to, kw_load(from));
+        if (left > 0) kw_store_x(bytes, kw_load(from));
+        from = bytes;
+#if KW_LANES == 16
+        if (left & 8) __builtin_memcpy(to, from, 8 * KW_BYTES), to += 8 * KW_BYTES, from += 8 * KW_BYTES;
+#endif
+        if (left & 4) __builtin_memcpy(to, from, 4 * KW_BYTES), to += 4 * KW_BYTES, from += 4 * KW_BYTES;
+        if (left & 2) __builtin_memcpy(to, from, 2 * KW_BYTES), to += 2 * KW_BYTES, from += 2 * KW_BYTES;
+        if (left & 1) __builtin_memcpy(to, from, KW_BYTES);
     }
 }
 

@@ -20,20 +20,33 @@ local function preferred(c, arch)
     return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
 end
 
--- tile_h, tile_w, vecs
+-- tile_h, tile_w, vecs, edge
 local direct = {
-    avx512 = { { 1, 14, 2 }, { 1, 6, 4 }, { 1, 9, 3 }, { 2, 7, 2 }, { 1, 28, 1 } },
-    avx2 = { { 1, 6, 2 }, { 1, 4, 3 }, { 1, 14, 1 }, { 2, 7, 1 } },
-}
--- tile_m, vecs
-local rows = {
-    avx512 = { { 14, 2 }, { 6, 4 }, { 8, 3 }, { 28, 1 }, { 4, 6 }, { 1, 6 } },
-    avx2 = { { 6, 2 }, { 4, 3 }, { 12, 1 }, { 1, 6 } },
+    avx512 = {
+        { 1, 14, 2, "skip" }, { 1, 7, 2, "skip" }, { 2, 7, 2, "skip" }, { 1, 8, 2, "pad" }, { 1, 8, 3, "pad" }, { 1, 9, 3, "pad" },
+        { 1, 6, 4, "pad" }, { 1, 11, 2, "skip" }, { 1, 12, 2, "pad" }, { 1, 13, 2, "skip" }, { 1, 14, 1, "pad" }, { 1, 28, 1, "skip" },
+    },
+    avx2 = {
+        { 1, 6, 2, "skip" }, { 1, 6, 2, "pad" }, { 1, 4, 3, "pad" }, { 1, 5, 2, "pad" }, { 1, 7, 1, "skip" }, { 1, 13, 1, "skip" },
+        { 1, 14, 1, "skip" }, { 2, 7, 1, "skip" },
+    },
 }
 -- tile_w, vecs
 local first = {
-    avx512 = { { 14, 2 }, { 6, 4 }, { 28, 1 }, { 8, 3 } },
-    avx2 = { { 6, 2 }, { 4, 3 }, { 14, 1 } },
+    avx512 = { { 14, 2 }, { 7, 2 }, { 8, 2 }, { 8, 3 }, { 6, 4 }, { 12, 2 }, { 16, 1 }, { 28, 1 } },
+    avx2 = { { 6, 2 }, { 4, 3 }, { 7, 1 }, { 14, 1 } },
+}
+-- tile_m, vecs
+local pointwise = {
+    avx512 = { { 7, 2 }, { 14, 2 }, { 8, 2 }, { 12, 2 }, { 8, 3 }, { 4, 3 }, { 4, 4 }, { 6, 4 }, { 14, 1 }, { 28, 1 } },
+    avx2 = { { 6, 2 }, { 4, 3 }, { 7, 1 }, { 12, 1 }, { 14, 1 } },
+}
+-- tile_m, vecs; the small ones are for products of few rows
+local gemm = {
+    avx512 = {
+        { 8, 2 }, { 8, 3 }, { 6, 4 }, { 4, 4 }, { 4, 6 }, { 7, 2 }, { 12, 2 }, { 14, 2 }, { 14, 1 }, { 1, 4 }, { 2, 4 }, { 3, 4 },
+    },
+    avx2 = { { 6, 2 }, { 4, 3 }, { 4, 2 }, { 8, 1 }, { 12, 1 }, { 1, 6 }, { 2, 4 }, { 3, 3 } },
 }
 -- taps_h, taps_w, stride, tile_h, tile_w
 local depthwise = {
@@ -86,16 +99,16 @@ return {
     about = "what tuning measures: a few strong and different candidates",
     families = {
         ["conv.direct"] = function(c, arch)
-            return preferred(c, arch) and c.band == 0 and among(direct[c.isa], { c.tile_h, c.tile_w, c.vecs })
+            return preferred(c, arch) and c.band == 0 and among(direct[c.isa], { c.tile_h, c.tile_w, c.vecs, c.edge })
         end,
         ["conv.pointwise"] = function(c, arch)
-            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(rows[c.isa], { c.tile_m, c.vecs })
+            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(pointwise[c.isa], { c.tile_m, c.vecs })
         end,
         ["conv.first"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and among(first[c.isa], { c.tile_w, c.vecs })
         end,
         ["gemm.tiled"] = function(c, arch)
-            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(rows[c.isa], { c.tile_m, c.vecs })
+            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(gemm[c.isa], { c.tile_m, c.vecs })
         end,
         ["conv.depthwise"] = function(c, arch)
             -- windows of one row of taps have no pairs to multiply

@@ -21,12 +21,12 @@ kw_status kw_gemm_valid(const kw_config *config, kw_error *why) {
     return kw_tile_valid(config, &tile, why);
 }
 
-/* Rows of A of a unit, whole tiles: as the config says, but no more than are there, than a copy may hold, than leave work for all
- * threads. */
+/* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where they
+ * are copied or the config leaves it open, than half of the second-level cache holds: every block of weights reads them again. */
 static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch, int64_t blocks) {
-    int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(p->rows, tile);
-    int64_t most = config->axis[BAND] ? kw_min(config->axis[BAND], tiles) : tiles;
-    if (p->copies) {
+    int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(p->rows, tile), band = config->axis[BAND];
+    int64_t most = band ? kw_min(band, tiles) : tiles;
+    if (!band || p->copies) {
         most = kw_min(most, kw_max(target->l2 / 2 / (pitch * tile), 1));
     }
     int64_t chunks = kw_max(kw_ceil_div(tiles, most), kw_min(tiles, kw_ceil_div(target->units, p->batches * blocks)));
