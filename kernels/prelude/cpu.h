@@ -87,9 +87,14 @@ KW_INLINE void kw_store_1(void *p, float f) {
     *(kw_u16_u *)p = (kw_u16)(f != f ? (b.u >> 16) | 0x40u : r);
 }
 #elif KW_STORAGE == 2
-typedef _Float16 kw_f16_u __attribute__((aligned(1), may_alias));
+#ifdef __clang__
+typedef __fp16 kw_f16; /* clang 14 knows _Float16 on machines with fp16 arithmetic only */
+#else
+typedef _Float16 kw_f16;
+#endif
+typedef kw_f16 kw_f16_u __attribute__((aligned(1), may_alias));
 KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_f16_u *)p; }
-KW_INLINE void kw_store_1(void *p, float f) { *(kw_f16_u *)p = (_Float16)f; }
+KW_INLINE void kw_store_1(void *p, float f) { *(kw_f16_u *)p = (kw_f16)f; }
 KW_INLINE kw_vf kw_widen(kw_vh h) {
     kw_vf v;
     __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(h));
