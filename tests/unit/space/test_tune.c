@@ -41,7 +41,7 @@ static bool count_one(void *user, const char *config) {
 
 static void a_space_becomes_a_registry(void **state) {
     (void)state;
-    kw_space_options options = {.set = "full", .arch = "x86-64-v4-bf16"};
+    kw_space_options options = {.set = "tests", .arch = "x86-64-v4-bf16"};
     kw_registry *registry = make_registry(&options);
     size_t count = 0;
     assert_int_equal(kw_space_visit(&options, count_one, &count, NULL), KW_OK);
@@ -85,7 +85,7 @@ static void a_filter_keeps_what_it_selects_and_an_error_changes_nothing(void **s
 
 static void a_registry_goes_through_json(void **state) {
     (void)state;
-    kw_registry *first = make_registry(&(kw_space_options){.set = "full", .arch = "x86-64-v4-bf16"}), *second = make_registry(NULL);
+    kw_registry *first = make_registry(&(kw_space_options){.set = "tests", .arch = "x86-64-v4-bf16"}), *second = make_registry(NULL);
     char *json = NULL;
     kw_error err = {0};
     assert_int_equal(kw_registry_print_json(&json, first, &err), KW_OK);
