@@ -5,8 +5,9 @@
  *
  * The options are chosen for the compile's own cost, since kernel text is straight-line C that needs little optimising. With gcc,
  * -fexpensive-optimizations on top of -O1 makes kernels as fast as -O2 does (plain -O1: up to 2.5 times slower, depthwise) for 0.64 of its
- * time; jump threading costs a twelfth and gains nothing; leaving out constant propagation as well saves little and costs some kernels a
- * sixth. With clang, -O1 and -O2 give equal kernels. -nostdlib saves the linking of libraries. bench/jit.c has the figures. */
+ * time; jump threading and the propagation of single bits cost a seventh and gain nothing, while leaving out all constant propagation or
+ * allocating registers over whole functions slows some kernels. With clang, -O1 and -O2 give equal kernels. -nostdlib saves the linking of
+ * libraries. bench/jit.c has the figures. */
 #include "jit/cc.h"
 
 #include "base/arena.h"
@@ -34,7 +35,7 @@ static const size_t object_limit = (size_t)64 << 20;
         "-Wl,-z,noseparate-code,--build-id=none"
 
 static const char *const gcc_options[] = {
-    "-O1", "-fexpensive-optimizations", "-fno-tree-dominator-opts", "-fno-thread-jumps", COMMON_OPTIONS, NULL};
+    "-O1", "-fexpensive-optimizations", "-fno-tree-dominator-opts", "-fno-thread-jumps", "-fno-tree-bit-ccp", COMMON_OPTIONS, NULL};
 static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
 
 const char *const *kw_compiler_options(const kw_compiler *compiler) {
