@@ -31,7 +31,8 @@ typedef struct share {
     kw_i64 group, first, last; /* units, counted within the group */
     kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
     kw_i64 v_blocks, b_blocks;
-    kw_i64 low[4], high[4]; /* output pixels of the box */
+    kw_i64 in[4], out[4], stride[4], pad[4], dilation[4], reach[4]; /* by axis; reach: from the first to the last tap */
+    kw_i64 low[4], high[4];                                         /* output pixels of the box */
     side x, y;
 } share;
 
@@ -48,38 +49,43 @@ static void set_steps(side *s, kw_i64 pixel) {
         s->step[axis] = s->step[axis + 1] * s->count[axis + 1];
 }
 
-static void view_tensor(side *s, const char *tensor, kw_i64 n, const kw_i64 extent[3], kw_i64 channels, kw_i64 first) {
-    *s = (side){.at = tensor + first * KW_BYTES, .count = {n, extent[0], extent[1], extent[2]}};
+static void view_tensor(side *s, const char *tensor, const kw_i64 count[4], kw_i64 channels, kw_i64 first) {
+    *s = (side){.at = tensor + first * KW_BYTES};
+    for (int axis = N; axis <= W; axis++)
+        s->count[axis] = count[axis];
     set_steps(s, channels * KW_BYTES);
 }
 
 /* The pixels of both tensors that the box's taps read. */
 static __attribute__((unused)) void find_pixels(share *s) {
-    const kw_cpu_args *a = s->args;
     for (int axis = N; axis <= W; axis++) {
-        kw_i64 pixels = s->high[axis] - s->low[axis], paired = KW_DP && axis == W, low = s->low[axis], high = s->high[axis];
-        s->y.low[axis] = low;
-        s->y.count[axis] = paired ? ceil_div(pixels, 2) : pixels;
-        if (axis) {
-            if (paired) pixels += pixels % 2 - 1; /* the last pair's second is zipped to its first */
-            low = low * a->stride[axis - 1] - a->pad[axis - 1];
-            high = low + (pixels - 1) * a->stride[axis - 1] + (a->filter[axis - 1] - 1) * a->dilation[axis - 1] + 1;
+        kw_i64 pixels = s->high[axis] - s->low[axis], low = s->low[axis] * s->stride[axis] - s->pad[axis];
+        kw_i64 high = low + (pixels - 1) * s->stride[axis] + s->reach[axis] + 1;
+        s->y.low[axis] = s->low[axis];
+        s->y.count[axis] = pixels;
+        s->x.low[axis] = kw_max(low, 0);
+        s->x.count[axis] = kw_max(kw_min(high, s->in[axis]) - s->x.low[axis], 0);
+        if (KW_PADDED && axis == W) {
+            s->x.low[W] = low;
+            s->x.count[W] = high - low;
         }
-        if (axis && !(KW_PADDED && axis == W)) {
-            low = kw_max(low, 0);
-            high = kw_max(kw_min(high, a->in[axis - 1]), low);
-        }
-        s->x.low[axis] = low;
-        s->x.count[axis] = paired && KW_PAIRED_X(a) ? s->y.count[axis] : high - low;
     }
+#if KW_DP
+    s->y.count[W] = ceil_div(s->y.count[W], 2);
+    /* The last pair's second is zipped to its first. */
+    s->x.count[W] = KW_PAIRED_X(s->args) ? s->y.count[W] : (2 * s->y.count[W] - 2) * s->stride[W] + s->reach[W] + 1;
+#endif
 }
 
 /* --- copies --- */
 
 #if KW_COPY
+/* Apart, because it is rare and long. */
+static __attribute__((noinline)) kw_vf load_end(const char *p, kw_i64 count) { return kw_load_tail(p, count); }
+
 /* The lanes from p on; those beyond count have no meaning. Nothing is read at or beyond end. */
 KW_INLINE kw_vf load_part(const char *p, const char *end, kw_i64 count) {
-    return p + KW_LANES * KW_BYTES <= end ? kw_load_x(p) : kw_load_tail(p, count);
+    return p + KW_LANES * KW_BYTES <= end ? kw_load_x(p) : load_end(p, count);
 }
 
 /* bf16 pairs of two vectors that were widened. */
@@ -136,15 +142,15 @@ static __attribute__((unused)) void copy_run(const side *to, char *row, const ch
 
 static void copy_box(side *to, char *at, const copy *c, int merged) {
     const side *t = &c->tensor;
-    set_steps(to, (merged ? c->channels : c->width) * 4);
+    set_steps(to, (KW_MERGE && merged ? c->channels : c->width) * 4);
     to->at = at;
-    to->block = merged ? c->width * 4 : to->count[N] * to->step[N] + KW_VECTOR;
+    to->block = KW_MERGE && merged ? c->width * 4 : to->count[N] * to->step[N] + KW_VECTOR;
     for (kw_i64 n = 0; n < to->count[N]; n++) {
         for (kw_i64 d = 0; d < to->count[D]; d++) {
             for (kw_i64 h = 0; h < to->count[H]; h++) {
                 char *row = at + n * to->step[N] + d * to->step[D] + h * to->step[H];
                 const char *from = t->at + (to->low[N] + n) * t->step[N] + (to->low[D] + d) * t->step[D] + (to->low[H] + h) * t->step[H];
-                if (merged)
+                if (KW_MERGE && merged)
                     copy_run(to, row, from, c);
                 else
                     copy_row(to, row, from, c);
@@ -166,16 +172,16 @@ static void open_box(share *s, char *memory) {
     vectors->block0 = block0;
     vectors->block1 = block1;
     spread->block1 = s->b_blocks;
-    view_tensor(&x.tensor, a->x, a->n, a->in, a->groups * a->c, s->group * a->c);
-    view_tensor(&y.tensor, a->y, a->n, a->out, a->groups * a->k, s->group * a->k);
+    view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * a->c);
+    view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
     x.end = a->x + a->n * x.tensor.step[N];
     y.end = a->y + a->n * y.tensor.step[N];
     copy_box(&s->x, memory, &x, KW_MERGE);
     copy_box(&s->y, memory + a->value[COPY_Y], &y, 0);
 #else
     (void)memory;
-    view_tensor(&s->x, a->x, a->n, a->in, a->groups * a->c, s->group * a->c);
-    view_tensor(&s->y, a->y, a->n, a->out, a->groups * a->k, s->group * a->k);
+    view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
+    view_tensor(&s->y, a->y, s->out, a->groups * a->k, s->group * a->k);
 #endif
 }
 
@@ -214,20 +220,24 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     const kw_cpu_args *a = s->args;
     const char *x = s->x.at, *y = s->y.at;
     kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns;
-    const kw_i64 tap[3] = {row / a->filter[1], row % a->filter[1], tap_number % columns};
+    const kw_i64 tap[4] = {0, row / a->filter[1], row % a->filter[1], tap_number % columns};
     int empty = 0;
-    for (int axis = N; axis <= W; axis++) {
-        kw_i64 stride = axis ? a->stride[axis - 1] : 1, shift = axis ? tap[axis - 1] * a->dilation[axis - 1] - a->pad[axis - 1] : 0;
-        kw_i64 low = s->low[axis], high = s->high[axis], paired = KW_DP && axis == W;
-        if (axis && !(KW_PADDED && axis == W)) { /* x's position is pixel * stride + shift */
+    for (int axis = N; axis <= W; axis++) { /* x's position is pixel * stride + shift */
+        kw_i64 stride = s->stride[axis], shift = tap[axis] * s->dilation[axis] - s->pad[axis];
+        kw_i64 low = s->low[axis], high = s->high[axis];
+        if (!(KW_PADDED && axis == W)) {
             if (shift < 0) low = kw_max(low, ceil_div(-shift, stride));
-            high = a->in[axis - 1] > shift ? kw_min(high, ceil_div(a->in[axis - 1] - shift, stride)) : low;
+            high = s->in[axis] > shift ? kw_min(high, ceil_div(s->in[axis] - shift, stride)) : low;
         }
         empty |= high <= low;
         x += (low * stride + shift - s->x.low[axis]) * s->x.step[axis];
         y += (low - s->y.low[axis]) * s->y.step[axis];
-        kw_i64 x_step = s->x.step[axis] * (paired && KW_PAIRED_X(a) ? 1 : stride << paired), y_step = s->y.step[axis];
-        job->count[axis] = paired ? ceil_div(high - low, 2) : high - low;
+        kw_i64 x_step = s->x.step[axis] * stride, y_step = s->y.step[axis];
+        job->count[axis] = high - low;
+        if (KW_DP && axis == W) {
+            job->count[W] = ceil_div(job->count[W], 2);
+            x_step = KW_PAIRED_X(a) ? s->x.step[W] : 2 * x_step;
+        }
         job->v_step[axis] = KW_LANES_C ? x_step : y_step;
         job->b_step[axis] = KW_LANES_C ? y_step : x_step;
     }
@@ -301,17 +311,17 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
 
 static void sum_share(share *s, char *memory) {
     const kw_cpu_args *a = s->args;
-    const kw_i64 extent[4] = {a->n, a->out[0], a->out[1], a->out[2]}, *box = a->value + BOX;
+    const kw_i64 *box = a->value + BOX;
     char *waiting = a->shared + s->group * s->v_blocks * s->b_blocks * s->taps * KW_TILE_BYTES;
     kw_i64 boxes[4], count = 1;
     for (int axis = N; axis <= W; axis++)
-        count *= boxes[axis] = ceil_div(extent[axis], box[axis]);
+        count *= boxes[axis] = ceil_div(s->out[axis], box[axis]);
     for (kw_i64 i = 0; i < count; i++) {
         const int ends[2] = {i == 0, i == count - 1};
         kw_i64 rest = i;
         for (int axis = W; axis >= N; axis--) {
             s->low[axis] = rest % boxes[axis] * box[axis];
-            s->high[axis] = kw_min(s->low[axis] + box[axis], extent[axis]);
+            s->high[axis] = kw_min(s->low[axis] + box[axis], s->out[axis]);
             rest /= boxes[axis];
         }
         open_box(s, memory);
@@ -323,6 +333,16 @@ static void sum_share(share *s, char *memory) {
 KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     kw_i64 taps = a->filter[0] * a->filter[1];
     share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
+    s.in[N] = s.out[N] = a->n;
+    s.stride[N] = 1;
+    for (int i = 0; i < 3; i++) {
+        s.in[D + i] = a->in[i];
+        s.out[D + i] = a->out[i];
+        s.stride[D + i] = a->stride[i];
+        s.pad[D + i] = a->pad[i];
+        s.dilation[D + i] = a->dilation[i];
+        s.reach[D + i] = (a->filter[i] - 1) * a->dilation[i];
+    }
     s.v_blocks = ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
     s.b_blocks = ceil_div(KW_LANES_C ? s.k : s.c, KW_TILE);
     kw_i64 units = s.v_blocks * s.taps * s.b_blocks;
