@@ -5,26 +5,28 @@
 
 #include "base/clock.h"
 #include "dispatch/crew.h"
+#include "dispatch/tie.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     HEAT_BATCHES = 5,
-    FINALISTS_MAX = 6,
+    SECOND_HEATS = 2,
     LONG_HEATS = 4, /* of a shortlist, when a launch is long */
     LONG_FINALISTS = 3,
+    FINALS_MAX = 4,
+    AGAIN_BATCHES = 7, /* of a final that is run again */
     FAILURES_TOLD = 4,
 };
 static const double long_ns = 20e6; /* a launch above this is long: fewer heats, a short final */
 static const double hopeless = 3;   /* a heat gives up at so many times the best */
 static const double near = 1.15;    /* of the best heat's time: enters the final */
 static const double near_long = 1.05;
+static const double unclear = 0.03;       /* behind the best by up to so much: perhaps a tie */
 static const double noise_floor = 0.01;   /* least width of the noise band */
 static const double noise_memory = 0.02;  /* the same where memory decides: its speed varies more from run to run */
-static const double noise_ceiling = 0.05; /* a machine so restless that the band would be wider still decides by time */
 static const double memory_intensity = 8; /* FLOP a byte: a core does about 100 GFLOP/s and reads 10 to 25 GB/s */
 
 typedef struct entrant {
@@ -90,24 +92,44 @@ static kw_status prepare(race *r, kw_error *err) {
 
 /* --- heats -------------------------------------------------------------------------------------------------------- */
 
-static void run_heat(race *r, entrant *e) {
-    kw_record *record = &e->record;
+/* Times the entrant briefly; of this time and an earlier one the lesser stays. */
+static void time_briefly(race *r, entrant *e) {
+    kw_record before = e->record;
     const kw_kernel *kernel = e->loaded->kernel;
     const kw_config *config = &e->loaded->config;
     kw_error why = {0};
-    if (kw_bench_verify(r->bench, kernel, config, record, &why)) {
-        fail_record(record, KW_UNLAUNCHED, &why);
-    }
-    if (record->outcome != KW_GOOD) {
-        return;
-    }
     kw_timing_options brief = {.batches = HEAT_BATCHES, .give_up_ns = hopeless * r->progress.best_ns};
-    if (kw_bench_time(r->bench, &kernel, &config, 1, &brief, record, &why)) {
-        fail_record(record, KW_UNLAUNCHED, &why);
+    if (kw_bench_time(r->bench, &kernel, &config, 1, &brief, &e->record, &why)) {
+        fail_record(&e->record, KW_UNLAUNCHED, &why);
         return;
     }
-    if (record->samples && (r->progress.best_ns <= 0 || record->time_ns < r->progress.best_ns)) {
-        r->progress.best_ns = record->time_ns;
+    if (before.time_ns > 0 && before.time_ns < e->record.time_ns) {
+        e->record = before;
+    }
+    if (e->record.samples && (r->progress.best_ns <= 0 || e->record.time_ns < r->progress.best_ns)) {
+        r->progress.best_ns = e->record.time_ns;
+    }
+}
+
+static void run_heat(race *r, entrant *e) {
+    kw_error why = {0};
+    if (kw_bench_verify(r->bench, e->loaded->kernel, &e->loaded->config, &e->record, &why)) {
+        fail_record(&e->record, KW_UNLAUNCHED, &why);
+    }
+    if (e->record.outcome == KW_GOOD) {
+        time_briefly(r, e);
+    }
+}
+
+/* A heat may have been disturbed: those that would not enter the final get two more. */
+static void run_second_heats(race *r) {
+    for (int pass = 0; pass < SECOND_HEATS && r->progress.best_ns <= long_ns; pass++) {
+        for (size_t i = 0; i < r->count; i++) {
+            entrant *e = &r->entrants[i];
+            if (e->record.outcome == KW_GOOD && (!e->record.samples || e->record.time_ns > near * r->progress.best_ns)) {
+                time_briefly(r, e);
+            }
+        }
     }
 }
 
@@ -135,13 +157,13 @@ static bool is_timed(const entrant *e) {
     return e->record.outcome == KW_GOOD && e->record.samples > 0;
 }
 
+/* Good ones, untried ones, failures. */
+static int rank(const kw_record *record) {
+    return record->outcome == KW_GOOD ? 0 : record->outcome == KW_UNTRIED ? 1 : 2;
+}
+
 static int by_record(const kw_record *a, const kw_record *b) {
-    int left = a->outcome == KW_GOOD      ? 0
-               : a->outcome == KW_UNTRIED ? 1
-                                          : 2,
-        right = b->outcome == KW_GOOD      ? 0
-                : b->outcome == KW_UNTRIED ? 1
-                                           : 2;
+    int left = rank(a), right = rank(b);
     if (left != right) {
         return left - right;
     }
@@ -155,68 +177,70 @@ static int by_entrant(const void *a, const void *b) {
     return by_record(&((const entrant *)a)->record, &((const entrant *)b)->record);
 }
 
-/* After it the entrants stand best first, and the first *finalists of them were timed together. */
+/* How many of the first entrants, which stand best first, are within the limit. */
+static size_t count_near(const race *r, size_t most, double limit_ns) {
+    size_t count = 0;
+    while (count < most && count < r->count && is_timed(&r->entrants[count]) && r->entrants[count].record.time_ns <= limit_ns) {
+        count++;
+    }
+    return count;
+}
+
+/* Times the first count entrants, interleaved, and puts them in order. again: of the time known and the new one the lesser stays. */
+static bool time_together(race *r, size_t count, bool again) {
+    const kw_kernel *kernels[KW_TIE_MAX] = {0};
+    const kw_config *configs[KW_TIE_MAX] = {0};
+    kw_record records[KW_TIE_MAX];
+    kw_error why = {0};
+    for (size_t i = 0; i < count; i++) {
+        kernels[i] = r->entrants[i].loaded->kernel;
+        configs[i] = &r->entrants[i].loaded->config;
+        records[i] = r->entrants[i].record;
+    }
+    kw_timing_options options = {.batches = again ? AGAIN_BATCHES : 0};
+    if (kw_bench_time(r->bench, kernels, configs, count, &options, records, &why)) {
+        kw_remark(&r->request->context->settings, "%s: earlier times decide: %s", r->request->text, why.text);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!again || records[i].time_ns < r->entrants[i].record.time_ns) {
+            r->entrants[i].record = records[i];
+        }
+    }
+    qsort(r->entrants, count, sizeof *r->entrants, by_entrant);
+    return true;
+}
+
+/* Whether a time lies where a little more noise would change the decision. */
+static bool is_unclear(const race *r, size_t count) {
+    double best = r->entrants[0].record.time_ns;
+    for (size_t i = 1; i < count; i++) {
+        double gap = r->entrants[i].record.time_ns / best - 1;
+        if (gap > noise_floor / 2 && gap <= unclear) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* After it the entrants stand best first, and the first *finalists of them were timed together. Those at the edge of a tie are timed
+ * again: a disturbance makes a kernel slower, never faster, so the least of several times is nearest to the truth. */
 static void run_final(race *r, size_t *finalists) {
     qsort(r->entrants, r->count, sizeof *r->entrants, by_entrant);
     bool is_long = r->progress.best_ns > long_ns;
-    size_t most = is_long ? LONG_FINALISTS : FINALISTS_MAX, count = 0;
-    const kw_kernel *kernels[FINALISTS_MAX];
-    const kw_config *configs[FINALISTS_MAX];
-    kw_record records[FINALISTS_MAX];
-    double limit = r->progress.best_ns * (is_long ? near_long : near);
-    while (count < most && count < r->count && is_timed(&r->entrants[count]) && r->entrants[count].record.time_ns <= limit) {
-        kernels[count] = r->entrants[count].loaded->kernel;
-        configs[count] = &r->entrants[count].loaded->config;
-        records[count] = r->entrants[count].record;
-        count++;
-    }
-    *finalists = count;
-    if (!count || (is_long && count == 1)) {
+    *finalists = count_near(r, is_long ? LONG_FINALISTS : KW_TIE_MAX, r->progress.best_ns * (is_long ? near_long : near));
+    if (!*finalists || (is_long && *finalists == 1) || !time_together(r, *finalists, false)) {
         return;
     }
-    kw_error why = {0};
-    if (kw_bench_time(r->bench, kernels, configs, count, &(kw_timing_options){0}, records, &why)) {
-        kw_remark(&r->request->context->settings, "%s: the heats decide: %s", r->request->text, why.text);
-        return;
+    for (int round = 1; round < FINALS_MAX && !is_long; round++) {
+        size_t tied = count_near(r, *finalists, r->entrants[0].record.time_ns * (1 + unclear));
+        if (!is_unclear(r, tied) || !time_together(r, tied, true)) {
+            return;
+        }
     }
-    for (size_t i = 0; i < count; i++) {
-        r->entrants[i].record = records[i];
-    }
-    qsort(r->entrants, count, sizeof *r->entrants, by_entrant);
 }
 
 /* --- decision ----------------------------------------------------------------------------------------------------- */
-
-/* Twice the standard error of the difference of two lower quartiles. Of a normal sample the quartile's error is 1.36 sigma / sqrt(n) and
- * the interquartile range 1.35 sigma, so the range over sqrt(n) stands for it. */
-static double band(const kw_record *best, const kw_record *other, double floor) {
-    double first = best->spread_ns * best->spread_ns / (best->samples > 0 ? best->samples : 1);
-    double second = other->spread_ns * other->spread_ns / (other->samples > 0 ? other->samples : 1);
-    double width = best->time_ns > 0 ? 2 * sqrt(first + second) / best->time_ns : 0;
-    return width < floor ? floor : width > noise_ceiling ? noise_ceiling : width;
-}
-
-size_t kw_race_decide(const kw_record *const records[], size_t count, double floor, double *noise) {
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++) {
-        best = records[i]->time_ns < records[best]->time_ns ? i : best;
-    }
-    size_t chosen = best;
-    double least = HUGE_VAL;
-    for (size_t i = 0; i < count; i++) {
-        double width = band(records[best], records[i], floor);
-        if (records[i]->time_ns <= records[best]->time_ns * (1 + width) && strcmp(records[i]->config, records[chosen]->config) < 0) {
-            chosen = i;
-        }
-        if (i != best && records[i]->time_ns < least) {
-            least = records[i]->time_ns;
-            if (noise) {
-                *noise = width;
-            }
-        }
-    }
-    return chosen;
-}
 
 static void tell_failures(const race *r, kw_text *story) {
     size_t failed = 0, absent = 0;
@@ -262,14 +286,14 @@ static void crown(race *r, kw_choice *choice, size_t winner) {
 }
 
 static void decide(race *r, kw_choice *choice, kw_verdict *verdict, size_t finalists) {
-    const kw_record *records[FINALISTS_MAX];
+    const kw_record *records[KW_TIE_MAX];
     double noise = 0;
     for (size_t i = 0; i < finalists; i++) {
         records[i] = &r->entrants[i].record;
     }
     const kw_problem *problem = &r->request->problem;
     bool memory = (double)kw_problem_flops(problem) < memory_intensity * (double)kw_problem_bytes(problem);
-    size_t winner = kw_race_decide(records, finalists, memory ? noise_memory : noise_floor, &noise);
+    size_t winner = kw_tie_decide(records, finalists, memory ? noise_memory : noise_floor, &noise);
     const kw_record *won = records[winner];
     verdict->time_ns = won->time_ns;
     verdict->spread_ns = won->spread_ns;
@@ -325,6 +349,7 @@ kw_status kw_race_run(kw_choice *choice, kw_verdict *verdict, const kw_request *
     } else if (verdict->candidates) {
         size_t finalists = 0;
         run_heats(&r);
+        run_second_heats(&r);
         run_final(&r, &finalists);
         tell_failures(&r, &choice->story);
         if (finalists) {

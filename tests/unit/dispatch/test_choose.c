@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "dispatch/race.h"
+#include "dispatch/tie.h"
 #include "toy.h"
 
 #include <stdio.h>
@@ -309,10 +309,13 @@ static void equal_times_are_decided_by_name(void **state) {
     } cases[] = {
         {"clear winner", {103, 100, 110}, 0.1, 1},
         {"inside one percent the first name wins", {100.9, 100, 110}, 0.1, 0},
-        {"just outside one percent time wins", {101.1, 100, 110}, 0.1, 1},
+        {"outside two percent time wins", {102.1, 100, 110}, 0.1, 1},
+        {"between them the widest gap is the edge: behind", {101.1, 100, 110}, 0.1, 0},
+        {"between them the widest gap is the edge: before", {101.5, 100, 102.4}, 0.1, 1},
         {"a spread widens the band", {102, 100, 110}, 5, 0},
         {"but never beyond five percent", {106, 100, 110}, 50, 1},
         {"the order of the records plays no part", {100, 100.5, 100.9}, 0.1, 0},
+        {"all equal", {100, 100, 100}, 0, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -325,7 +328,7 @@ static void equal_times_are_decided_by_name(void **state) {
             turned[2 - j] = &records[j];
         }
         double noise;
-        if (kw_race_decide(list, 3, 0.01, &noise) != cases[i].winner || kw_race_decide(turned, 3, 0.01, NULL) != 2 - cases[i].winner) {
+        if (kw_tie_decide(list, 3, 0.01, &noise) != cases[i].winner || kw_tie_decide(turned, 3, 0.01, NULL) != 2 - cases[i].winner) {
             fail_msg("%s", cases[i].what);
         }
         assert_true(noise >= 0.01 && noise <= 0.05);
