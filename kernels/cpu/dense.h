@@ -12,17 +12,17 @@
 #define KW_CONVERTS (!KW_DP && KW_STORAGE != 0)
 #define KW_SPILL_BYTES (KW_TILE_PIXELS * KW_STEP_BYTES)
 
-/* src, w: bytes from the tile's first source pixel, from the block's first weight. skip (where KW_TILE_SKIP): 1 when the first pixel of a
- * row reads padding, 2 when the last one does, 3 when both do. */
+/* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column of the walk's
+ * first pixel. */
 typedef struct kw_run {
     kw_i64 src, w;
 #if KW_TILE_SKIP
-    kw_i64 skip;
+    kw_i64 at;
 #endif
 } kw_run;
 
-/* Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for. odd: the runs end with half a pair. edges: 1 when the tile's first
- * column is the row's first pixel, plus 2 when its last column is the row's last. */
+/* Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for. odd: the runs end with half a pair. Where KW_TILE_SKIP: the tile's
+ * first pixel reads run->at + col, its last one reach columns further, of a row of size columns. */
 typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps;
@@ -31,7 +31,8 @@ typedef struct kw_tile_job {
     char *out;
     kw_i64 out_pixel, out_row;
     kw_i64 rows, cols, channels;
-    int odd, edges;
+    int odd;
+    kw_i64 col, reach, size;
     char *spill;
     const char *ahead;
 } kw_tile_job;

@@ -175,10 +175,7 @@ static kw_i64 list_runs(const kw_cpu_args *a, const block *b, kw_run *run) {
                 run->src = slices * a->value[SLICE] + ty * y->tap_src_step * a->value[ROW] + tx * x->tap_src_step * a->value[PIXEL];
                 run->w = (b->first_run + (ty * z->taps + tz) * columns + tx) * run_bytes(a);
 #if KW_TILE_SKIP
-                kw_i64 at = x->src_start + tx * x->tap_src_step;
-                run->skip = at < 0 || at >= SRC_SIZE(a)[2] ? 1 : 0;
-                at += (x->pixels - 1) * x->src_step;
-                run->skip |= at < 0 || at >= SRC_SIZE(a)[2] ? 2 : 0;
+                run->at = x->src_start + tx * x->tap_src_step;
 #endif
             }
             slices++;
@@ -207,6 +204,8 @@ static void sum_block(const kw_cpu_args *a, const block *b, char *memory) {
     kw_tile_job job = {.src_pixel = x->walk.src_step * value[PIXEL], .src_row = y->walk.src_step * value[ROW], .spill = memory};
     job.steps = KW_TILE_ODD ? steps / KW_PAIR : ceil_div(steps, KW_PAIR);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
+    job.reach = (KW_TILE_COLS - 1) * x->walk.src_step;
+    job.size = SRC_SIZE(a)[2];
     job.out_pixel = x->walk.out_step * pitch;
     job.out_row = y->walk.out_step * size[2] * pitch;
     const char *src = memory + value[COPY_AT] + (y->walk.src_start - y->low) * value[ROW] + (x->walk.src_start - x->low) * value[PIXEL];
@@ -220,7 +219,7 @@ static void sum_block(const kw_cpu_args *a, const block *b, char *memory) {
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
             for (kw_i64 c = x->at; c < x->at + x->count; c += KW_TILE_COLS) {
                 job.cols = kw_min(KW_TILE_COLS, x->at + x->count - c);
-                job.edges = (c == 0) + 2 * (c + KW_TILE_COLS == x->walk.pixels);
+                job.col = c * x->walk.src_step;
                 job.src = src + r * job.src_row + c * job.src_pixel;
                 job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_BYTES;
                 kw_tile(&job);

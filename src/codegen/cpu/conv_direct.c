@@ -18,7 +18,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"tile_w", NULL, 1, 30, "output columns of a tile"},
     {"vecs", NULL, 1, 6, "vectors of output channels of a tile"},
     {"band", NULL, 0, 256, "output rows of a unit; 0: as many as fit half of the second-level cache"},
-    {"edge", "pad skip", 0, 1, "at a row's first and last pixel: pad multiplies zeros, skip leaves out the taps in the padding"},
+    {"edge", "pad skip", 0, 1, "columns outside the image: pad multiplies zeros, skip leaves out what it can"},
 };
 
 static kw_direct direct_of(const kw_config *config) {
@@ -51,12 +51,21 @@ typedef struct span {
     int64_t source;        /* source extent */
 } span;
 
-/* Taps of a walk that kernels/cpu/direct.c leaves out at the first or at the last pixel. */
+/* (pixel, tap) pairs of a walk's tiles that edge=skip leaves out: those of tiles that read nothing but padding, else the first or the last. */
 static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
-    int64_t count = 0;
+    int64_t count = 0, advance = tile * walk->src_step;
     for (int64_t t = 0; t < walk->taps; t++) {
-        int64_t first = walk->src_start + t * walk->tap_src_step, last = first + (walk->pixels - 1) * walk->src_step;
-        count += first < 0 || first >= source || (walk->pixels % tile == 0 && (last < 0 || last >= source));
+        int64_t low = walk->src_start + t * walk->tap_src_step;
+        for (int64_t first = 0; first < walk->pixels; first += tile, low += advance) {
+            int64_t high = low + (tile - 1) * walk->src_step;
+            if (low < 0 || high >= source) {
+                count += low >= source || high < 0 ? tile : 1;
+            } else { /* on to the last tile that is inside as well */
+                int64_t inside = (source - 1 - high) / advance;
+                first += inside * tile;
+                low += inside * advance;
+            }
+        }
     }
     return count;
 }

@@ -90,9 +90,10 @@ static void emit_sums(kw_text *text, const kw_tile *tile, bool dp) {
     }
     kw_text_add(text, "        kw_i64 i = job->steps;\n        kw_vf x;\n");
     if (tile->skip) {
-        kw_text_add(text, "        if (run->skip & job->edges & 1) {\n");
+        kw_text_add(text, "        kw_i64 low = run->at + job->col, high = low + job->reach;\n"
+                          "        if (low >= job->size || high < 0) continue;\n        if (low < 0) {\n");
         emit_loop(text, tile, dp, (step){all.spread, 1, tile->cols});
-        kw_text_add(text, "        } else if (run->skip & job->edges & 2) {\n");
+        kw_text_add(text, "        } else if (high >= job->size) {\n");
         emit_loop(text, tile, dp, (step){all.spread, 0, tile->cols - 1});
         kw_text_add(text, "        } else\n");
     }

@@ -11,7 +11,7 @@
 typedef struct kw_tile {
     int32_t rows, cols, vecs;
     bool ahead; /* prefetches the next tile's pixels */
-    bool skip;  /* a row's first and last pixel leave out the runs in which they read padding */
+    bool skip;  /* runs in which all pixels read padding are left out, and the first or last pixel where it does */
     bool odd;   /* the last element of a run may lack its partner of a bf16 pair */
 } kw_tile;
 
