@@ -18,7 +18,7 @@ static const struct { double multiply_adds, loads; } core_rates[] = {[KW_ISA_AVX
 #define CLOCK_GHZ 3.66
 #define START_NS 100.0          /* a call's fixed part */
 #define STAGE_NS 1500.0         /* waking threads and one barrier, when there is more than one thread */
-#define GENERIC_NS_PER_FLOP 0.5 /* the compiled-in kernels: portable code, a few GFLOP/s */
+#define GENERIC_NS_PER_FLOP 0.2 /* the compiled-in kernels: portable code, 5 to 25 GFLOP/s where channels are many */
 
 /* Bytes per nanosecond that one thread draws from a working set, by its share of the cache it fits in; how far more threads help. */
 static const struct {

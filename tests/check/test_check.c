@@ -2,7 +2,8 @@
  * against the reference; problems take turns between one thread and three, so that every kernel meets both.
  *
  * The environment can widen or narrow it: KW_CHECK_SET names another set, KW_CHECK_FILTER is a filter over the configs, KW_CHECK_CONFIGS a catalog file that is taken
- * instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs. */
+ * instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs;
+ * KW_CHECK_EVERY=N takes every Nth line of the problems only, each time another one for each operation (for slow builds). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -222,13 +223,14 @@ static void check_op(checker *c, kw_op op) {
     static const char *const layouts[] = {"rcr", "rrr", "crr", "ccr"};
     size_t failures = c->tally.failures, unserved = c->tally.unserved;
     kw_scan scan = {c->list, c->list + c->list_size};
-    int turn = 0;
+    const char *every_text = getenv("KW_CHECK_EVERY");
+    int turn = 0, every = every_text && atoi(every_text) > 0 ? atoi(every_text) : 1;
     for (kw_word line; kw_scan_line(&scan, &line); turn++) {
         const char *comment = memchr(line.at, '#', line.size);
         char words[200];
         snprintf(words, sizeof words, "%.*s", (int)(comment ? (size_t)(comment - line.at) : line.size), line.at);
         bool gemm = !strncmp(words, "gemm", 4);
-        if (!words[strspn(words, " ")] || gemm != (op == KW_GEMM)) {
+        if (!words[strspn(words, " ")] || gemm != (op == KW_GEMM) || turn % every != (int)op % every) {
             continue;
         }
         for (int dtype = 0; dtype < KW_INT32; dtype++) {

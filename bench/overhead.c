@@ -1,0 +1,160 @@
+/* overhead.c: what the library costs around a kernel, on one thread.
+ *
+ * Three figures, each the lower quartile of many short batches (src/measure/timing.h):
+ *   look-up   kw_plan_create and kw_plan_destroy for a problem that this context has answered before
+ *   wisdom    kw_plan_create for a problem whose answer is in the wisdom file, its kernel loaded already (median over problems, each asked once)
+ *   run       kw_plan_run of the smallest kernel there is, a 1 x 1 x 1 GEMM compiled in: an upper bound of what a call costs besides its kernel
+ *
+ *   bench_overhead */
+#include "base/clock.h"
+#include "measure/timing.h"
+
+#include <kernelwright.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROBLEMS = 60 };
+
+typedef struct session {
+    kw_context *context;
+    kw_problem problem;
+    kw_plan *plan;
+    kw_tensors tensors;
+} session;
+
+static kw_status open_session(session *s, const char *wisdom, kw_error *err) {
+    return kw_context_open(&s->context, "cpu", &(kw_context_options){.threads = 1, .wisdom_file = wisdom}, err);
+}
+
+static void close_session(session *s) {
+    kw_plan_destroy(&s->plan);
+    kw_context_close(&s->context);
+}
+
+static kw_problem small_gemm(int i) {
+    kw_problem problem = {.op = KW_GEMM, .dtype = KW_FP32, .layout = KW_RRR};
+    problem.gemm = (kw_gemm_dims){1, 28, 64, 64 + i};
+    return problem;
+}
+
+static kw_status create_plan(session *s, const kw_problem *problem, kw_error *err) {
+    return kw_plan_create(&s->plan, s->context, problem, &(kw_plan_options){.mode = KW_SHORTLIST}, err);
+}
+
+static kw_status look_up(void *context, kw_error *err) {
+    session *s = context;
+    kw_status status = create_plan(s, &s->problem, err);
+    kw_plan_destroy(&s->plan);
+    return status;
+}
+
+static kw_status run(void *context, kw_error *err) {
+    session *s = context;
+    return kw_plan_run(s->plan, &s->tensors, NULL, err);
+}
+
+static kw_status time_call(const char *what, kw_status (*call)(void *, kw_error *), session *s, kw_error *err) {
+    kw_subject subject = {call, s};
+    kw_timed time;
+    kw_status status = kw_time_subjects(&subject, 1, &(kw_timing_options){0}, 1, &time, err);
+    if (!status) {
+        printf("| %s | %.0f ns | +- %.0f |\n", what, time.time_ns, time.spread_ns);
+    }
+    return status;
+}
+
+/* Asks for each problem once. Plans whose kernel an earlier one of the context had count as loaded, the others as fetched from the cache. */
+static kw_status time_plans(session *s, kw_error *err) {
+    char seen[PROBLEMS][KW_CONFIG_TEXT_MAX];
+    double loaded[PROBLEMS], fetched[PROBLEMS], lower = 0, range = 0;
+    size_t loaded_count = 0, fetched_count = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        kw_problem problem = small_gemm(i);
+        int64_t start = kw_clock_ns();
+        kw_status status = create_plan(s, &problem, err);
+        double time = (double)(kw_clock_ns() - start);
+        if (status) {
+            return status;
+        }
+        bool known = false;
+        for (size_t j = 0; j < fetched_count; j++) {
+            known |= !strcmp(seen[j], kw_plan_config(s->plan));
+        }
+        if (known) {
+            loaded[loaded_count++] = time;
+        } else {
+            snprintf(seen[fetched_count], sizeof seen[0], "%s", kw_plan_config(s->plan));
+            fetched[fetched_count++] = time;
+        }
+        if (i == PROBLEMS - 1) {
+            printf("%s\n", kw_plan_explain(s->plan));
+        }
+        kw_plan_destroy(&s->plan);
+    }
+    printf("| what | time | spread |\n|---|---|---|\n");
+    printf("| the first plan of a context | %.0f ns | |\n", fetched[0]);
+    kw_quartiles(loaded, loaded_count, &lower, &range);
+    printf("| plan from wisdom, kernel loaded (%zu problems) | %.0f ns | +- %.0f |\n", loaded_count, lower, range);
+    kw_quartiles(fetched + 1, fetched_count - 1, &lower, &range);
+    if (fetched_count > 1) {
+        printf("| plan from wisdom, kernel in the cache (%zu problems) | %.0f ns | +- %.0f |\n", fetched_count - 1, lower, range);
+    }
+    return KW_OK;
+}
+
+/* Fills the wisdom file in one context, asks in another. */
+static kw_status time_wisdom(const char *wisdom, kw_error *err) {
+    session writer = {0}, reader = {0};
+    kw_status status = open_session(&writer, wisdom, err);
+    for (int i = 0; i < PROBLEMS && !status; i++) {
+        kw_problem problem = small_gemm(i);
+        status = create_plan(&writer, &problem, err);
+        kw_plan_destroy(&writer.plan);
+    }
+    close_session(&writer);
+    status = status ? status : open_session(&reader, wisdom, err);
+    status = status ? status : time_plans(&reader, err);
+    if (!status) {
+        reader.problem = small_gemm(0);
+        status = time_call("repeated plan look-up, create and destroy", look_up, &reader, err);
+    }
+    close_session(&reader);
+    return status;
+}
+
+static kw_status time_run(kw_error *err) {
+    session s = {0};
+    float x = 1, w = 2, y = 0;
+    kw_status status = open_session(&s, "", err);
+    kw_problem problem = small_gemm(0);
+    problem.gemm = (kw_gemm_dims){1, 1, 1, 1};
+    kw_plan_options options = {.mode = KW_FROZEN};
+    status = status ? status : kw_plan_create(&s.plan, s.context, &problem, &options, err);
+    if (!status) {
+        s.tensors = (kw_tensors){&x, &w, &y, aligned_alloc(64, (size_t)(kw_plan_workspace(s.plan) + 64) / 64 * 64)};
+        status = time_call("kw_plan_run of a 1 x 1 x 1 GEMM, kernel included", run, &s, err);
+        free(s.tensors.workspace);
+    }
+    close_session(&s);
+    return status;
+}
+
+int main(void) {
+    kw_error err = {0};
+    char folder[] = "/tmp/kw-overhead-XXXXXX", wisdom[64];
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "bench_overhead: /tmp cannot be written\n");
+        return 3;
+    }
+    snprintf(wisdom, sizeof wisdom, "%s/wisdom.txt", folder);
+    kw_status status = time_wisdom(wisdom, &err);
+    status = status ? status : time_run(&err);
+    if (status) {
+        fprintf(stderr, "bench_overhead: %s\n", err.text);
+    }
+    unlink(wisdom);
+    rmdir(folder);
+    return status ? 1 : 0;
+}

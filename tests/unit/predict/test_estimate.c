@@ -1,0 +1,117 @@
+/* test_estimate.c: the estimate orders work as a roofline does: more work never takes less time, more threads help as far as units go, and
+ * what a machine cannot hold in its caches costs more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "config/isa.h"
+#include "predict/predict.h"
+
+static const kw_axis axes[] = {KW_ISA_AXES};
+static const kw_family generated = {.name = "test.generated", .axes = axes, .axis_count = KW_ISA_AXIS_COUNT};
+
+static const kw_builtin *compiled_in(const kw_config *config) {
+    (void)config;
+    return NULL;
+}
+
+static const kw_family builtin = {.name = "test.builtin", .builtin = compiled_in};
+
+const kw_family *const kw_family_table[] = {&generated, &builtin, NULL};
+
+static const kw_target machine = {.units = 1, .lanes = 16, .registers = 32, .l1 = 32768, .l2 = 1 << 20, .l3 = 32 << 20};
+
+static kw_problem problem_of(int64_t size) {
+    kw_problem problem = {.op = KW_GEMM, .dtype = KW_FP32, .layout = KW_RRR};
+    problem.gemm = (kw_gemm_dims){1, size, size, size};
+    return problem;
+}
+
+/* A launch that does the multiply-adds of the problem with full vectors. */
+static kw_launch launch_of(const kw_problem *problem) {
+    kw_launch launch = {.stages = 1};
+    launch.stage[0].units = 64;
+    launch.multiply_adds = (double)kw_problem_flops(problem) / 32;
+    launch.loads = launch.multiply_adds / 2;
+    return launch;
+}
+
+static double estimate(const kw_family *family, int32_t isa, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    kw_config config = {.family = family, .op = problem->op, .dtype = problem->dtype, .axis = {isa}};
+    return kw_predict_ns(&config, problem, target, launch);
+}
+
+static void more_work_takes_longer(void **state) {
+    (void)state;
+    double last = 0;
+    for (int64_t size = 16; size <= 2048; size *= 2) {
+        kw_problem problem = problem_of(size);
+        kw_launch launch = launch_of(&problem);
+        double plain = estimate(&generated, KW_ISA_AVX512, &problem, &machine, &launch);
+        assert_true(plain > last);
+        last = plain;
+        kw_launch wasteful = launch;
+        wasteful.multiply_adds *= 1.5;
+        assert_true(estimate(&generated, KW_ISA_AVX512, &problem, &machine, &wasteful) > plain);
+        kw_launch copying = launch;
+        copying.copied_bytes = (double)kw_problem_bytes(&problem);
+        assert_true(estimate(&generated, KW_ISA_AVX512, &problem, &machine, &copying) > plain);
+    }
+}
+
+static void loads_bind_when_they_are_more_than_the_multiply_adds(void **state) {
+    (void)state;
+    kw_problem problem = problem_of(256);
+    kw_launch launch = launch_of(&problem), heavy = launch;
+    double plain = estimate(&generated, KW_ISA_AVX512, &problem, &machine, &launch);
+    heavy.loads = launch.multiply_adds * 0.9;
+    assert_true(estimate(&generated, KW_ISA_AVX512, &problem, &machine, &heavy) == plain);
+    heavy.loads = launch.multiply_adds * 2;
+    assert_true(estimate(&generated, KW_ISA_AVX512, &problem, &machine, &heavy) > 1.5 * plain);
+}
+
+static void threads_help_as_far_as_units_go(void **state) {
+    (void)state;
+    kw_problem problem = problem_of(1024);
+    kw_launch launch = launch_of(&problem);
+    kw_target four = machine;
+    four.units = 4;
+    double one = estimate(&generated, KW_ISA_AVX512, &problem, &machine, &launch);
+    double all = estimate(&generated, KW_ISA_AVX512, &problem, &four, &launch);
+    assert_true(all < one / 3);
+    launch.stage[0].units = 5; /* two turns for four threads */
+    double uneven = estimate(&generated, KW_ISA_AVX512, &problem, &four, &launch);
+    assert_true(uneven > 1.3 * all && uneven < one);
+    launch.stage[0].units = 1;
+    assert_true(estimate(&generated, KW_ISA_AVX512, &problem, &four, &launch) >= one);
+}
+
+static void half_the_lanes_go_through_twice_the_pipes(void **state) {
+    (void)state;
+    kw_problem problem = problem_of(512);
+    kw_launch wide = launch_of(&problem), narrow = wide;
+    narrow.multiply_adds *= 2;
+    narrow.loads *= 2;
+    double a = estimate(&generated, KW_ISA_AVX512, &problem, &machine, &wide);
+    double b = estimate(&generated, KW_ISA_AVX2, &problem, &machine, &narrow);
+    assert_true(a < 1.05 * b && b < 1.05 * a);
+}
+
+static void compiled_in_kernels_come_last(void **state) {
+    (void)state;
+    for (int64_t size = 16; size <= 1024; size *= 4) {
+        kw_problem problem = problem_of(size);
+        kw_launch launch = launch_of(&problem);
+        assert_true(estimate(&builtin, 0, &problem, &machine, &launch) > estimate(&generated, KW_ISA_AVX2, &problem, &machine, &launch));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_work_takes_longer),          cmocka_unit_test(loads_bind_when_they_are_more_than_the_multiply_adds),
+        cmocka_unit_test(threads_help_as_far_as_units_go), cmocka_unit_test(half_the_lanes_go_through_twice_the_pipes),
+        cmocka_unit_test(compiled_in_kernels_come_last),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
