@@ -62,17 +62,30 @@ static void kw_tile_part(const kw_tile_job *job) {
 }
 
 /* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
- * becomes zero. */
+ * becomes zero. Channels that lie side by side are taken a vector at a time, so that many rows are under way from memory at once. */
 static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
     for (kw_i64 e = 0; e < elements; e += KW_PAIR) {
-        for (kw_i64 k = 0; k < KW_BLOCK; k++, to += 4) {
-            const char *from = w + (e * element + k * channel) * KW_BYTES;
+        const char *from = w + e * element * KW_BYTES, *partner = e + 1 < elements ? from + element * KW_BYTES : 0;
+        kw_i64 k = 0;
+        if (channel == 1 && channels >= KW_BLOCK && (!KW_DP || partner)) {
+            for (; k < KW_BLOCK; k += KW_LANES, to += KW_VECTOR) {
 #if KW_DP
-            kw_u32 low = k < channels ? *(const kw_u16_u *)from : 0;
-            kw_u32 high = k < channels && e + 1 < elements ? *(const kw_u16_u *)(from + element * KW_BYTES) : 0;
+                kw_vu low = __builtin_convertvector(*(const kw_vh_u *)(from + k * KW_BYTES), kw_vu);
+                kw_vu high = __builtin_convertvector(*(const kw_vh_u *)(partner + k * KW_BYTES), kw_vu);
+                kw_put(to, (kw_vf)(low | high << 16));
+#else
+                kw_put(to, kw_load_x(from + k * KW_BYTES));
+#endif
+            }
+        }
+        for (; k < KW_BLOCK; k++, to += 4) {
+            kw_i64 at = k * channel * KW_BYTES;
+#if KW_DP
+            kw_u32 low = k < channels ? *(const kw_u16_u *)(from + at) : 0;
+            kw_u32 high = k < channels && partner ? *(const kw_u16_u *)(partner + at) : 0;
             *(kw_u32 *)to = low | high << 16;
 #else
-            *(float *)to = k < channels ? kw_load_1(from) : 0.0f;
+            *(float *)to = k < channels ? kw_load_1(from + at) : 0.0f;
 #endif
         }
     }
