@@ -104,16 +104,35 @@ KW_INLINE kw_vf load_pixel(const copy *c, const char *row, kw_i64 col, kw_i64 ch
     return col >= 0 && col < c->tensor.count[W] ? load_part(p, c->end, count) : (kw_vf){0};
 }
 
-static void copy_row(const side *to, char *row, const char *from, const copy *c) {
-    for (kw_i64 j = 0; j < to->count[W]; j++, row += to->step[W]) {
+/* A pixel at the edge of the image or of the tensor's memory. */
+static __attribute__((noinline)) void copy_edge(const side *to, char *pixel, const char *row, kw_i64 col, const copy *c) {
+    for (kw_i64 i = c->block0; i < c->block1; i++) {
+        char *q = pixel + i * to->block;
+        kw_i64 last = kw_min((i + 1) * c->width, c->channels);
+        for (kw_i64 channel = i * c->width; channel < last; channel += KW_LANES, q += KW_VECTOR) {
+            kw_vf v = load_pixel(c, row, col, channel, last - channel);
+            if (KW_DP) v = zip(v, load_pixel(c, row, col + c->zip, channel, last - channel));
+            kw_put(q, v);
+        }
+    }
+}
+
+static void copy_row(const side *to, char *pixel, const char *row, const copy *c) {
+    kw_i64 partner = KW_DP ? c->zip : 0, block_bytes = c->width * KW_BYTES, bytes = (c->block1 - c->block0) * block_bytes;
+    kw_i64 columns = c->tensor.count[W] - partner, pair = partner * c->tensor.step[W];
+    for (kw_i64 j = 0; j < to->count[W]; j++, pixel += to->step[W]) {
         kw_i64 col = to->low[W] + j * c->step;
-        for (kw_i64 i = c->block0; i < c->block1; i++) {
-            char *q = row + i * to->block;
-            kw_i64 last = kw_min((i + 1) * c->width, c->channels);
-            for (kw_i64 channel = i * c->width; channel < last; channel += KW_LANES, q += KW_VECTOR) {
-                kw_vf v = load_pixel(c, from, col, channel, last - channel);
-                if (KW_DP) v = zip(v, load_pixel(c, from, col + c->zip, channel, last - channel));
-                kw_put(q, v);
+        const char *p = row + col * c->tensor.step[W] + c->block0 * block_bytes;
+        if (col < 0 || col >= columns || p + pair + bytes + KW_VECTOR > c->end) {
+            copy_edge(to, pixel, row, col, c);
+            continue;
+        }
+        char *q = pixel + c->block0 * to->block;
+        for (const char *end = p + bytes; p < end; p += block_bytes, q += to->block) {
+            for (kw_i64 i = 0; i < c->width; i += KW_LANES) {
+                kw_vf v = kw_load_x(p + i * KW_BYTES);
+                if (KW_DP) v = zip(v, kw_load_x(p + pair + i * KW_BYTES));
+                kw_put(q + i * 4, v);
             }
         }
     }
