@@ -47,7 +47,7 @@ typedef struct kw_launch {
     int64_t value[KW_LAUNCH_VALUES]; /* for the kernel: args->value */
     double multiply_adds;            /* vector multiply-add instructions */
     double loads;                    /* vector loads of the inner loops */
-    double copied_bytes;             /* moved besides the three tensors: padded copies, packing */
+    double copied_bytes;             /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
 } kw_launch;
 
 /* Stage functions that are compiled into the library, for families that need no compiler. */

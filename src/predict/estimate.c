@@ -2,7 +2,8 @@
  *
  *   time = max(multiply-adds, loads, tensors through memory) + copies + starting
  *
- * The first three overlap in an out-of-order core, copies come before the work that needs them. Work is divided by the threads that get
+ * The first three overlap in an out-of-order core, copies come before the work that needs them. Packing of weights is left out: weights that
+ * stay the same are packed once. Work is divided by the threads that get
  * any, at the pace of the thread with most units. The figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by
  * reads of working sets of every size; docs/measuring.md); on another machine all candidates shift alike, and only their order is asked for. */
 #include "predict/predict.h"
@@ -65,5 +66,6 @@ double kw_predict_ns(const kw_config *config, const kw_problem *problem, const k
     double multiply_adds = launch->multiply_adds / core_rates[isa].multiply_adds / CLOCK_GHZ / threads;
     double loads = launch->loads / core_rates[isa].loads / CLOCK_GHZ / threads;
     double rate = memory_rate(target, tensors, threads);
-    return start + fmax(fmax(multiply_adds, loads), tensors / rate) + launch->copied_bytes / rate;
+    double copies = fmax(0, launch->copied_bytes - 2 * (double)launch->packed_bytes);
+    return start + fmax(fmax(multiply_adds, loads), tensors / rate) + copies / rate;
 }
