@@ -2,8 +2,8 @@
  *
  *   bench_estimate LIST [--only TEXT] [--threads N]
  *
- * Measures every kernel of the default registry that serves a problem (exhaustive choice) and asks: how much slower than the best is the estimate's first,
- * the best of its first three, and the best of its first eight (what a shortlist measures)? Prints Markdown. */
+ * Measures every kernel of the default registry that serves a problem (exhaustive choice) and asks: how much slower than the best is the
+ * estimate's first, the best of its first three, and the best of its first eight (what a shortlist measures)? Prints Markdown. */
 #include "predict/predict.h"
 
 #include "backend/backend.h"

@@ -2,9 +2,10 @@
  *
  *   bench_onednn LIST [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] [--kernels FILE]
  *
- * LIST is a problem list (a set's name or a file). FILE is a catalog, in place of the default kernels. Both sides: source and destination channels-last (a GEMM as its layout says), weights in an order of the
- * library's own choice made beforehand, warm caches, real data, one run. The two are called in turns by the timing loop of src/measure/timing.c; the
- * figure is the ratio of lower quartiles, above 1 where we are faster. Prints Markdown. */
+ * LIST is a problem list (a set's name or a file). FILE is a catalog, in place of the default kernels. Both sides: source and
+ * destination channels-last (a GEMM as its layout says), weights in an order of the library's own choice made beforehand, warm caches,
+ * real data, one run. The two are called in turns by the timing loop of src/measure/timing.c; the figure is the ratio of lower
+ * quartiles, above 1 where we are faster. Prints Markdown. */
 #include "measure/fill.h"
 #include "measure/timing.h"
 

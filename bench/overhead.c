@@ -1,11 +1,9 @@
-/* overhead.c: what the library costs around a kernel, on one thread.
+/* overhead.c: what the library costs around a kernel, on one thread. Prints Markdown.
  *
- * Three figures, each the lower quartile of many short batches (src/measure/timing.h):
  *   look-up   kw_plan_create and kw_plan_destroy for a problem that this context has answered before
- *   wisdom    kw_plan_create for a problem whose answer is in the wisdom file, its kernel loaded already (median over problems, each asked once)
- *   run       kw_plan_run of the smallest kernel there is, a 1 x 1 x 1 GEMM compiled in: an upper bound of what a call costs besides its kernel
- *
- *   bench_overhead */
+ *   wisdom    kw_plan_create for a problem whose answer is in the wisdom file, each asked once: apart whether its kernel was loaded
+ *             already or came from the cache
+ *   run       kw_plan_run of the smallest kernel there is, a 1 x 1 x 1 GEMM compiled in: an upper bound of a call's share */
 #include "base/clock.h"
 #include "measure/timing.h"
 
@@ -65,7 +63,8 @@ static kw_status time_call(const char *what, kw_status (*call)(void *, kw_error 
     return status;
 }
 
-/* Asks for each problem once. Plans whose kernel an earlier one of the context had count as loaded, the others as fetched from the cache. */
+/* Asks for each problem once. Plans whose kernel an earlier one of the context had count as loaded, the others as fetched from the
+ * cache. */
 static kw_status time_plans(session *s, kw_error *err) {
     char seen[PROBLEMS][KW_CONFIG_TEXT_MAX];
     double loaded[PROBLEMS], fetched[PROBLEMS], lower = 0, range = 0;

@@ -1,7 +1,8 @@
 /* bench.c: the data of one problem, made once; a config made ready to run on it.
  *
- * Tensors that are read are filled in host memory, handed to the reference, copied to the device and forgotten; their hash stays, to see that no kernel changes them.
- * The exact set lies off the 64-byte alignment by one element, as a caller's may: kernels must ask for no more than their type's. */
+ * Tensors that are read are filled in host memory, handed to the reference, copied to the device and forgotten; their hash stays, to see
+ * that no kernel changes them. The exact set lies off the 64-byte alignment by one element, as a caller's may: kernels must ask for no
+ * more than their type's. */
 #include "measure/bench.h"
 
 #include "base/math.h"

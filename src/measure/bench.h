@@ -50,7 +50,8 @@ kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, k
 /* Workspace with and without packed weights, in the layout of dispatch: each part rounded up to 64 bytes. */
 int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart);
 
-/* One checked run: guards and poison are set to byte, then it runs and everything is looked at. KW_FAILED: the kernel is wrong, err says how. */
+/* One checked run: guards and poison are set to byte, then it runs and everything is looked at. KW_FAILED: the kernel is wrong, err says
+ * how. */
 kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_error *err);
 
 #endif

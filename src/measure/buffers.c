@@ -1,7 +1,7 @@
 /* buffers.c: guarded device memory.
  *
- * Layout of the allocation: | slack | guard | contents | guard | slack |. The front guard ends at the first byte of the contents, the back guard begins
- * behind the last one, whatever the size: a stray of a single byte is seen on both sides. */
+ * Layout of the allocation: | slack | guard | contents | guard | slack |. The front guard ends at the first byte of the contents, the
+ * back guard begins behind the last one, whatever the size: a stray of a single byte is seen on both sides. */
 #include "measure/buffers.h"
 
 #include "base/hash.h"

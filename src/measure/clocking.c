@@ -1,5 +1,5 @@
-/* clocking.c: kernels on a bench as subjects of the timing loop. They run on the real data, never on zeros (zeros draw less power and run faster), with workspaces
- * of their own. After its last batch a kernel is checked once more: some faults show only after many runs. */
+/* clocking.c: kernels on a bench as subjects of the timing loop. They run on the real data, never on zeros (zeros draw less power and
+ * run faster), with workspaces of their own. After its last batch a kernel is checked once more: some faults show only after many runs. */
 #include "measure/bench.h"
 #include "measure/timing.h"
 

@@ -1,18 +1,18 @@
 /* expected.c: expected values, the sample, the comparison.
  *
- * Budget. The reference costs 2 to 10 ns a product, so PRODUCTS_WANTED products are about 10 ms; a problem whose whole
- * result costs more is checked at a sample of that cost (but never below SAMPLE_MIN elements unless these alone cost PRODUCTS_MOST).
- * The sample holds corners (first and last place of every axis combined), a sweep along every axis (each place of it, or the first and the last places and random
- * ones between where there are many, the other axes at random), and random elements. A fault that shows at one place of one axis only (a missing
- * last tile, a swapped group, a wrong last channel) is therefore met for certain up to SWEEP_MOST places an axis. That every element was
- * written is asked of all elements always, by the poison.
+ * Budget. The reference costs 2 to 10 ns a product, so PRODUCTS_WANTED products are about 10 ms; a problem whose whole result costs more
+ * is checked at a sample of that cost (but never below SAMPLE_MIN elements unless these alone cost PRODUCTS_MOST). The sample holds
+ * corners (first and last place of every axis combined), a sweep along every axis (each place of it, or the first and the last places
+ * and random ones between where there are many, the other axes at random), and random elements. A fault that shows at one place of one
+ * axis only (a missing last tile, a swapped group, a wrong last channel) is therefore met for certain up to SWEEP_MOST places an axis.
+ * That every element was written is asked of all elements always, by the poison.
  *
- * Bound for real data. With u = 2^-24, a sum of n products accumulated in fp32 in any order differs from the exact one by at
- * most n u M / (1 - n u), M the sum of the products' magnitudes (N. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). That worst case
- * grows with n while the error grows with its root; n is replaced by 16 sqrt(n) from n = 256 on (N. Higham and T. Mary, A New Approach to
- * Probabilistic Rounding Error Analysis, 2019: lambda sqrt(n) u M fails with probability 2 n exp(-lambda^2 / 2), below 1e-45 for n < 2^40).
- * vdpbf16ps rounds each of its additions to nearest even and flushes denormals, of which the data have none; it adds no term.
- * Storing rounds once: half a unit in the last place of the output type, or half its least denormal. */
+ * Bound for real data. With u = 2^-24, a sum of n products accumulated in fp32 in any order differs from the exact one by at most n u M
+ * / (1 - n u), M the sum of the products' magnitudes (N. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). That
+ * worst case grows with n while the error grows with its root; n is replaced by 16 sqrt(n) from n = 256 on (N. Higham and T. Mary, A New
+ * Approach to Probabilistic Rounding Error Analysis, 2019: lambda sqrt(n) u M fails with probability 2 n exp(-lambda^2 / 2), below 1e-45
+ * for n < 2^40). vdpbf16ps rounds each of its additions to nearest even and flushes denormals, of which the data have none; it adds no
+ * term. Storing rounds once: half a unit in the last place of the output type, or half its least denormal. */
 #include "measure/expected.h"
 
 #include "base/math.h"

@@ -1,13 +1,13 @@
 /* fill.c: integer and real data.
  *
- * A tensor draws its elements from a table of TABLE_SIZE values in its own type, by a hash of (seed, tensor, index): the costly rounding is
- * done once a table, so filling runs at memory speed.
+ * A tensor draws its elements from a table of TABLE_SIZE values in its own type, by a hash of (seed, tensor, index): the costly rounding
+ * is done once a table, so filling runs at memory speed.
  *
- * Exactness. A dot product of P products of integers below a and b in magnitude has partial sums of at most P a b. An fp32 accumulator holds integers
- * exactly up to 2^24, an int32 one far beyond 2^30; a and b are halved in turn until the bound holds. When it does not hold even for a = b = 1,
- * the first operand is thinned so that the expected count of non-zeros is half the bound; with counts above 2^23 a binomial count
- * is then thousands of standard deviations away from breaking it. fp16 results overflow above 65504, where nothing more could be told apart, so there eight standard
- * deviations of the sum must stay below it too. */
+ * Exactness. A dot product of P products of integers below a and b in magnitude has partial sums of at most P a b. An fp32 accumulator
+ * holds integers exactly up to 2^24, an int32 one far beyond 2^30; a and b are halved in turn until the bound holds. When it does not
+ * hold even for a = b = 1, the first operand is thinned so that the expected count of non-zeros is half the bound; with counts above
+ * 2^23 a binomial count is then thousands of standard deviations away from breaking it. fp16 results overflow above 65504, where nothing
+ * more could be told apart, so there eight standard deviations of the sum must stay below it too. */
 #include "measure/fill.h"
 
 #include "base/math.h"

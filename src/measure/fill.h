@@ -4,8 +4,8 @@
 
 #include "base/status.h"
 
-/* How the tensors that are read get their values: exact: integers of 1..range in magnitude, either sign, and a share of zeros; real: 1/64..1 in
- * magnitude, evenly spread, either sign, so that no type meets a denormal and nothing is zero. */
+/* How the tensors that are read get their values: exact: integers of 1..range in magnitude, either sign, and a share of zeros; real:
+ * 1/64..1 in magnitude, evenly spread, either sign, so that no type meets a denormal and nothing is zero. */
 typedef struct kw_fill {
     bool exact;
     int32_t range[KW_TENSOR_COUNT];

@@ -1,8 +1,9 @@
 /* peak.c: what this machine can do at most, measured: multiply-adds on registers alone, and reading memory.
  *
- * The loops are assembly so that every build of the library, sanitised or not, measures the machine and not the compiler; each needs only that
- * the processor has its instructions, which is asked first. Fourteen independent accumulators hide a latency of four cycles at up to two (and most of three) multiply-adds a cycle;
- * they converge to 2 (a := a / 2 + 1), because zeros draw less power and may run at a higher clock. */
+ * The loops are assembly so that every build of the library, sanitised or not, measures the machine and not the compiler; each needs
+ * only that the processor has its instructions, which is asked first. Fourteen independent accumulators hide a latency of four cycles at
+ * up to two (and most of three) multiply-adds a cycle; they converge to 2 (a := a / 2 + 1), because zeros draw less power and may run at
+ * a higher clock. */
 #include "measure/measure.h"
 
 #include "base/clock.h"
@@ -115,7 +116,8 @@ double kw_cpu_peak(kw_dtype dtype, int threads) {
 
 /* --- bandwidth --- */
 
-/* Sums 8-byte words of a block larger than any cache of today's processors' single share; the compiler may vectorise, memory is far slower. */
+/* Sums 8-byte words of a block larger than any cache of today's processors' single share; the compiler may vectorise, memory is far
+ * slower. */
 static uint64_t read_all(const uint64_t *words, size_t count) {
     uint64_t sum[8] = {0};
     for (size_t i = 0; i + 8 <= count; i += 8) {

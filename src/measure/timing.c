@@ -1,17 +1,18 @@
 /* timing.c: how long does a call take, on a machine that others use too?
  *
- * Batches are short (0.3 ms), because the scheduler's slice is about 3 ms: short ones often fall between two slices, long ones never do. A batch
- * during which the scheduler took the processor away (ru_nivcsw of getrusage moved) is dropped. The time is the lower quartile of 21 clean
- * batches, the spread their interquartile range; the quartile of clean batches is steady to 0.2 % where medians of long ones are off by a factor of two under load.
- * One thread: RUSAGE_THREAD. More: RUSAGE_SELF, which counts the OpenMP threads (and strangers of the same process, whose switches then cost
- * batches, not truth).
+ * Batches are short (0.3 ms), because the scheduler's slice is about 3 ms: short ones often fall between two slices, long ones never do.
+ * A batch during which the scheduler took the processor away (ru_nivcsw of getrusage moved) is dropped. The time is the lower quartile
+ * of 21 clean batches, the spread their interquartile range; the quartile of clean batches is steady to 0.2 % where medians of long ones
+ * are off by a factor of two under load. One thread: RUSAGE_THREAD. More: RUSAGE_SELF, which counts the OpenMP threads (and strangers of
+ * the same process, whose switches then cost batches, not truth).
  *
- * Calls above 3 ms are batches of one: 7 of them, above 20 ms 3, above 100 ms 2. These can hardly all be clean under load; a call of one thread whose wall clock
- * ran at most 2 % ahead of its processor clock counts as clean as well. When fewer than three batches (or half of those wanted, if that is less) were clean after three
- * times the wanted number, all of them count, with the processor clock in place of the wall clock for one thread.
+ * Calls above 3 ms are batches of one: 7 of them, above 20 ms 3, above 100 ms 2. These can hardly all be clean under load; a call of one
+ * thread whose wall clock ran at most 2 % ahead of its processor clock counts as clean as well. When fewer than three batches (or half
+ * of those wanted, if that is less) were clean after three times the wanted number, all of them count, with the processor clock in place
+ * of the wall clock for one thread.
  *
- * Subjects take turns: a round gives each one batch, and the order rotates, so that drift and neighbours hit all alike. Before a batch of a
- * subject faster than 1 ms one call is made that does not count: caches are warm as if the subject ran alone. */
+ * Subjects take turns: a round gives each one batch, and the order rotates, so that drift and neighbours hit all alike. Before a batch
+ * of a subject faster than 1 ms one call is made that does not count: caches are warm as if the subject ran alone. */
 #include "measure/timing.h"
 
 #include "base/clock.h"
@@ -48,7 +49,8 @@ static kw_status run_batch(const kw_subject *subject, int64_t calls, int64_t *wa
     return status;
 }
 
-/* Warms up and finds how many calls make a batch. The first call pays for page faults and cold caches; the best of what follows is the guess. */
+/* Warms up and finds how many calls make a batch. The first call pays for page faults and cold caches; the best of what follows is the
+ * guess. */
 static kw_status size_batch(const kw_subject *subject, sample_list *list, const kw_timing_options *options, kw_error *err) {
     int64_t target = options->batch_ns > 0 ? options->batch_ns : BATCH_NS, wall = 0, cpu = 0;
     double best = 0;

@@ -1,9 +1,10 @@
 /* verify.c: is a kernel right on a problem?
  *
- * Two checked runs. First integers: all stages in one go, tensors off the 64-byte alignment, poison 0xff. Then real data, aligned, poison 0x7f:
- * where the kernel packs weights, packing apart, then a run that sees poison in place of w, as a plan with packed weights does. Before each run the guards, the result and all workspace
- * are filled with the poison, so nothing can be left over from an earlier run, and memory read out of bounds or before it is written yields NaN or a huge number.
- * No legal result equals the poison: both bytes make NaN or 3.4e38 of a float; of an int32 0xff would make -1, so 0x80 takes its place. */
+ * Two checked runs. First integers: all stages in one go, tensors off the 64-byte alignment, poison 0xff. Then real data, aligned,
+ * poison 0x7f: where the kernel packs weights, packing apart, then a run that sees poison in place of w, as a plan with packed weights
+ * does. Before each run the guards, the result and all workspace are filled with the poison, so nothing can be left over from an earlier
+ * run, and memory read out of bounds or before it is written yields NaN or a huge number. No legal result equals the poison: both bytes
+ * make NaN or 3.4e38 of a float; of an int32 0xff would make -1, so 0x80 takes its place. */
 #include "measure/bench.h"
 
 #include "base/math.h"

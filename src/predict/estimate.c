@@ -2,10 +2,10 @@
  *
  *   time = max(multiply-adds, loads, tensors through memory) + copies + starting
  *
- * The first three overlap in an out-of-order core, copies come before the work that needs them. Packing of weights is left out: weights that
- * stay the same are packed once. Work is divided by the threads that get
- * any, at the pace of the thread with most units. The figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by
- * reads of working sets of every size; docs/measuring.md); on another machine all candidates shift alike, and only their order is asked for. */
+ * The first three overlap in an out-of-order core, copies come before the work that needs them. Packing of weights is left out: weights
+ * that stay the same are packed once. Work is divided by the threads that get any, at the pace of the thread with most units. The
+ * figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by reads of working sets of every size;
+ * docs/measuring.md); on another machine all candidates shift alike, and only their order is asked for. */
 #include "predict/predict.h"
 
 #include "base/math.h"

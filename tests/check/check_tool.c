@@ -3,8 +3,8 @@
  *   check_tool 'CONFIG' 'PROBLEM' [--time] [--threads N] [--vs 'CONFIG2'] [--unpacked] [--seed N]
  *   check_tool --source 'CONFIG'
  *
- * It generates, compiles, loads and verifies the kernel, and with --time times it on real data (weights packed beforehand, unless --unpacked).
- * --vs times a second kernel interleaved with the first. Exit: 0 right, 1 wrong, 2 a bad request, 3 a broken environment. */
+ * It generates, compiles, loads and verifies the kernel, and with --time times it on real data (weights packed beforehand, unless
+ * --unpacked). --vs times a second kernel interleaved with the first. Exit: 0 right, 1 wrong, 2 a bad request, 3 a broken environment. */
 #include "backend/backend.h"
 #include "measure/measure.h"
 #include "predict/predict.h"

@@ -1,8 +1,8 @@
-/* test_check.c: every kernel of rule set "tests" for this machine, and the compiled-in ones, on every problem of problems.txt that it serves,
- * against the reference; problems take turns between one thread and three, so that every kernel meets both.
+/* test_check.c: every kernel of rule set "tests" for this machine, and the compiled-in ones, on every problem of problems.txt that it
+ * serves, against the reference; problems take turns between one thread and three, so that every kernel meets both.
  *
- * The environment can widen or narrow it: KW_CHECK_SET names another set, KW_CHECK_FILTER is a filter over the configs, KW_CHECK_CONFIGS a catalog file that is taken
- * instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs;
+ * The environment can widen or narrow it: KW_CHECK_SET names another set, KW_CHECK_FILTER is a filter over the configs, KW_CHECK_CONFIGS
+ * a catalog file that is taken instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs;
  * KW_CHECK_EVERY=N takes every Nth line of the problems only, each time another one for each operation (for slow builds). */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* host.h: a backend of host memory without threads, and one family of compiled-in kernels that compute by the reference, right or with a seeded fault.
- * With them the measuring code is tested by itself: each fault is one that real kernels have had. */
+/* host.h: a backend of host memory without threads, and one family of compiled-in kernels that compute by the reference, right or with a
+ * seeded fault. With them the measuring code is tested by itself: each fault is one that real kernels have had. */
 #ifndef KW_TESTS_HOST_H
 #define KW_TESTS_HOST_H
 
