@@ -1,9 +1,10 @@
 /* estimate.c: how good is the analytic estimate's order?
  *
- *   bench_estimate LIST [--only TEXT] [--threads N]
+ *   bench_estimate [LIST] [--only TEXT] [--threads N]
  *
- * Measures every kernel of the default registry that serves a problem (exhaustive choice) and asks: how much slower than the best is the
- * estimate's first, the best of its first three, and the best of its first eight (what a shortlist measures)? Prints Markdown. */
+ * LIST is a problem list (a set's name or a file; resnet50). Measures every kernel of the default registry that serves a problem
+ * (exhaustive choice) and asks: how much slower than the best is the estimate's first, the best of its first three, and the best of its
+ * first eight (what a shortlist measures)? Prints Markdown. */
 #include "predict/predict.h"
 
 #include "backend/backend.h"
@@ -115,15 +116,15 @@ int main(int count, char **words) {
             count = 0;
         }
     }
-    if (count < 2 || count % 2) {
-        fprintf(stderr, "usage: bench_estimate LIST [--only TEXT] [--threads N]\n");
+    if (count != 1 && (count < 2 || count % 2)) {
+        fprintf(stderr, "usage: bench_estimate [LIST] [--only TEXT] [--threads N]\n");
         return 2;
     }
     kw_cpu_target(&s.target, threads);
     kw_status status = kw_context_open(&s.context, "cpu", &(kw_context_options){.threads = threads, .wisdom_file = ""}, &err);
     printf("| problem | kernels | best's place | best us | its estimate us | first | of 3 | of 8 | best | first |\n"
            "|---|---|---|---|---|---|---|---|---|---|\n");
-    status = status ? status : kw_problems_visit(words[1], KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);
+    status = status ? status : kw_problems_visit(count > 1 ? words[1] : "resnet50", KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);
     if (status) {
         fprintf(stderr, "bench_estimate: %s\n", err.text);
     }

@@ -1,8 +1,8 @@
 /* onednn.c: our plans against oneDNN's primitives, layer by layer, forward, one thread.
  *
- *   bench_onednn LIST [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] [--kernels FILE]
+ *   bench_onednn [LIST] [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] [--kernels FILE]
  *
- * LIST is a problem list (a set's name or a file). FILE is a catalog, in place of the default kernels. Both sides: source and
+ * LIST is a problem list (a set's name or a file; demo). FILE is a catalog, in place of the default kernels. Both sides: source and
  * destination channels-last (a GEMM as its layout says), weights in an order of the library's own choice made beforehand, warm caches,
  * real data, one run. The two are called in turns by the timing loop of src/measure/timing.c; the figure is the ratio of lower
  * quartiles, above 1 where we are faster. Prints Markdown. */
@@ -294,14 +294,14 @@ static bool read_options(session *s, int count, char **words) {
         s->dtypes[1] = KW_BF16;
         s->dtype_count = 2;
     }
-    return count >= 2 && count % 2 == 0;
+    return count == 1 || count % 2 == 0;
 }
 
 int main(int count, char **words) {
     session s = {0};
     kw_error err = {0};
     if (!read_options(&s, count, words)) {
-        fprintf(stderr, "usage: bench_onednn LIST [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] "
+        fprintf(stderr, "usage: bench_onednn [LIST] [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] "
                         "[--kernels FILE]\n");
         return 2;
     }
@@ -320,7 +320,7 @@ int main(int count, char **words) {
         printf("Against oneDNN %d.%d.%d, one thread, on %s.\n\n", version->major, version->minor, version->patch,
                kw_context_target(s.context));
         printf("| layer | dtype | kernel | us | GFLOP/s | oneDNN GFLOP/s | oneDNN kernel | ratio |\n|---|---|---|---|---|---|---|---|\n");
-        status = kw_problems_visit(words[1], KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);
+        status = kw_problems_visit(count > 1 ? words[1] : "demo", KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);
     }
     if (status) {
         fprintf(stderr, "bench_onednn: %s\n", err.text);
