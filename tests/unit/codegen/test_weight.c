@@ -1,0 +1,140 @@
+/* test_weight.c: conv.weight's rules and how it cuts a problem into boxes. Its results are test_check's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/math.h"
+#include "config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FP32 "conv.weight conv_bwd_weight fp32 "
+#define BF16 "conv.weight conv_bwd_weight bf16 "
+
+static void configs_that_cannot_be_generated_are_refused_by_their_rule(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *rule;
+    } table[] = {
+        {FP32 "isa=avx512 math=fma lanes=c tile=15 vecs=2 copy=1 merge=0 box=0", "needs 33 registers; isa=avx512 has 32"},
+        {FP32 "isa=avx2 math=fma lanes=k tile=7 vecs=2 copy=1 merge=0 box=0", "needs 17 registers; isa=avx2 has 16"},
+        {FP32 "isa=avx512 math=fma lanes=k tile=7 vecs=2 copy=0 merge=1 box=0", "merge=1 needs copy=1"},
+        {BF16 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=0 merge=0 box=0", "bf16 needs copy=1"},
+        {FP32 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=1 merge=0 box=0", "math=fma"},
+        {FP32 "isa=avx512 math=fma lanes=n tile=8 vecs=2 copy=1 merge=0 box=0", "lanes=n"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        kw_error err = {0};
+        kw_config config;
+        assert_int_equal(kw_config_parse(&config, table[i].config, &err), KW_ILLEGAL);
+        if (!strstr(err.text, table[i].rule)) {
+            fail_msg("%s: \"%s\" does not say \"%s\"", table[i].config, err.text, table[i].rule);
+        }
+    }
+}
+
+static const kw_target target = {.backend = "cpu", .arch = "x86-64-v4-bf16", .units = 2, .l1 = 32768, .l2 = 1 << 20, .l3 = 32 << 20};
+
+static kw_config parse_config(const char *text) {
+    kw_error err = {0};
+    kw_config config;
+    if (kw_config_parse(&config, text, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return config;
+}
+
+static kw_problem parse_problem(const char *text) {
+    kw_error err = {0};
+    kw_problem problem;
+    if (kw_problem_parse(&problem, text, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return problem;
+}
+
+static void problems_are_refused_by_their_rule(void **state) {
+    (void)state;
+    static const char direct[] = FP32 "isa=avx512 math=fma lanes=c tile=8 vecs=2 copy=0 merge=0 box=0";
+    static const char merged[] = FP32 "isa=avx512 math=fma lanes=k tile=7 vecs=2 copy=1 merge=1 box=0";
+    static const struct {
+        const char *config, *problem, *rule;
+    } table[] = {
+        {direct, "conv_bwd_weight fp32 ngchw c64 k64 i8x8 f3x3", "channels-last"},
+        {direct, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3", "needs 32 channels in and 8 out"},
+        {direct, "conv_bwd_weight fp32 nhwgc c64 k7 i8x8 f3x3", "needs 32 channels in and 8 out"},
+        {direct, "conv_bwd_weight fp32 nhwgc c32 k8 i8x8 f3x3", NULL},
+        {merged, "conv_bwd_weight fp32 nhwgc g2 c4 k64 i8x8 f3x3", "needs g1"},
+        {merged, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2", "dilation 1 in the last axis"},
+        {merged, "conv_bwd_weight fp32 nhwgc c3 k1 i8x8 f3x3 d2x1", NULL},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        kw_error err = {0};
+        kw_config config = parse_config(table[i].config);
+        kw_problem problem = parse_problem(table[i].problem);
+        kw_status status = kw_config_fits(&config, &problem, &target, &err);
+        assert_int_equal(status, table[i].rule ? KW_NO_KERNEL : KW_OK);
+        if (table[i].rule && !strstr(err.text, table[i].rule)) {
+            fail_msg("%s: \"%s\" does not say \"%s\"", table[i].problem, err.text, table[i].rule);
+        }
+    }
+}
+
+enum { BOX_W = 3, COPY_Y = 4, SPILL = 5 }; /* places in launch.value */
+
+static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
+    (void)state;
+    static const char *const problems[] = {
+        "conv_bwd_weight bf16 nhwgc n8 c64 k64 i56x56 f3x3 p1x1",
+        "conv_bwd_weight bf16 nwgc n1 c64 k128 i16001 f2 d4",
+        "conv_bwd_weight bf16 nhwgc n1 c512 k512 i7x7 f3x3 p1x1",
+        "conv_bwd_weight bf16 ndhwgc n2 g4 c128 k64 i9x31x33 f3x3x3 s1x2x2 p1x1x1",
+        "conv_bwd_weight bf16 nhwgc n16 c2048 k1000 i1x1 f1x1",
+    };
+    static const char *const configs[] = {
+        BF16 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=1 merge=0 box=0",
+        BF16 "isa=avx512 math=dp lanes=k tile=7 vecs=2 copy=1 merge=0 box=128",
+        BF16 "isa=avx2 math=fma lanes=c tile=6 vecs=2 copy=1 merge=0 box=1024",
+    };
+    for (size_t p = 0; p < sizeof problems / sizeof *problems; p++) {
+        for (size_t c = 0; c < sizeof configs / sizeof *configs; c++) {
+            kw_problem problem = parse_problem(problems[p]);
+            kw_config config = parse_config(configs[c]);
+            kw_launch launch = {0};
+            int64_t out[3], boxes = 1, kib = kw_config_axis(&config, "box", 0), budget = kib ? kib * 1024 : target.l2 / 2;
+            config.family->launch(&config, &problem, &target, &launch);
+            kw_problem_output(out, &problem);
+            const int64_t extent[4] = {problem.conv.n, out[0], out[1], out[2]};
+            bool smallest = true;
+            for (int axis = 0; axis < 4; axis++) {
+                int64_t least = axis == BOX_W ? kw_min(extent[axis], 32) : 1;
+                assert_true(launch.value[axis] >= 1);
+                boxes *= kw_ceil_div(extent[axis], launch.value[axis]);
+                smallest = smallest && launch.value[axis] <= least;
+            }
+            if (config.axis[1] && launch.value[BOX_W] < extent[BOX_W]) {
+                assert_int_equal(launch.value[BOX_W] % 2, 0);
+            }
+            assert_int_equal(launch.value[COPY_Y] % 64, 0);
+            assert_int_equal(launch.value[SPILL] % 64, 0);
+            assert_int_equal(launch.shared_bytes > 0, boxes > 1);
+            /* Room for a vector behind each block comes on top. */
+            int64_t spare = 64 * (problem.conv.c + problem.conv.k + 64);
+            if (!smallest && launch.value[SPILL] > budget + spare) {
+                fail_msg("%s, %s: a box of %lld bytes", problems[p], configs[c], (long long)launch.value[SPILL]);
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configs_that_cannot_be_generated_are_refused_by_their_rule),
+        cmocka_unit_test(problems_are_refused_by_their_rule),
+        cmocka_unit_test(boxes_keep_pairs_together_and_to_their_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
