@@ -39,7 +39,7 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
 static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char *src, char *dst) {
     kw_i64 vector_bytes = kw_windows(j->a) * KW_WINDOW_BYTES;
     const char *weights = j->a->packed + b->begin * vector_bytes;
-    if (j->a->groups * KW_DST_GROUP < KW_LANES) {
+    if (j->a->groups * KW_DST_GROUP < KW_CHANNELS) {
         for (kw_i64 t = 0; t < tiles; t++)
             narrow_tile(j, t, src, weights, dst);
         return;
@@ -120,7 +120,8 @@ KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *t
         for (kw_i64 step = 0; step < KW_STEPS; step++) {
             for (kw_i64 tap = 0; tap < KW_STEP_VECTORS; tap++, to += KW_LANES) {
                 for (kw_i64 lane = 0; lane < KW_LANES; lane++) {
-                    to[lane] = weight_of(a, first + lane, i / (down * across) % a->filter[0], window, step, tap);
+                    to[lane] = weight_of(a, first + KW_LANE_CHANNEL(tap % KW_HALVES, lane), i / (down * across) % a->filter[0], window,
+                                         step, tap / KW_HALVES);
                 }
             }
         }

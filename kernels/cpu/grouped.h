@@ -6,6 +6,7 @@
  *   KW_ROWS, KW_COLS            source pixels of a tile
  *   KW_SRC_GROUP, KW_DST_GROUP  source and result channels of a group
  *   KW_STEPS, KW_STEP_VECTORS   source channels (with KW_DP pairs) of a group; vectors of weights of a window for each of them
+ *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP and one source channel a group: the filter rows of a window that are multiplied together
  * and where a vector holds several groups
  *   KW_PARTS                    source channels (with KW_DP pairs) of a vector
  *   KW_WIDEN(v)                 a vector of KW_PARTS elements as one of KW_LANES; the others are undefined
@@ -65,11 +66,29 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_pick pick) {
 }
 #endif
 
-#if KW_DP
-/* Pairs of bf16 from two rows: first in the low halves, second in the high ones. */
-KW_INLINE kw_vf kw_pair(const char *first, const char *second) {
-    kw_vu low = __builtin_convertvector(*(const kw_vh_u *)first, kw_vu), high = __builtin_convertvector(*(const kw_vh_u *)second, kw_vu);
-    return (kw_vf)(low | high << 16);
+/* Result channels of a vector. Pairs of filter rows are made of two vectors of bf16, so those take twice as many; their sums stand in two
+ * vectors, each of the channels that an unpack of 128-bit quarters brings together. */
+#ifdef KW_ROW_PAIRS
+#define KW_CHANNELS (2 * KW_LANES)
+#define KW_HALVES 2
+#define KW_LANE_CHANNEL(half, lane) ((lane) / 4 * 8 + (half)*4 + (lane) % 4)
+
+typedef kw_u16 kw_vw __attribute__((vector_size(4 * KW_LANES)));
+#define KW_UNPACK(a, b, i)                                                                                                                 \
+    (kw_vf) __builtin_shufflevector((kw_vw)(a), (kw_vw)(b), i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i, i + 8, 40 + i, i + 9,  \
+                                    41 + i, i + 10, 42 + i, i + 11, 43 + i, i + 16, 48 + i, i + 17, 49 + i, i + 18, 50 + i, i + 19,        \
+                                    51 + i, i + 24, 56 + i, i + 25, 57 + i, i + 26, 58 + i, i + 27, 59 + i)
+KW_INLINE kw_vf kw_pair_low(kw_vf first, kw_vf second) { return KW_UNPACK(first, second, 0); }
+KW_INLINE kw_vf kw_pair_high(kw_vf first, kw_vf second) { return KW_UNPACK(first, second, 4); }
+
+KW_INLINE void kw_store_pairs(char *p, kw_vf low, kw_vf high) {
+    typedef kw_i64 words __attribute__((vector_size(4 * KW_LANES)));
+    kw_vf both;
+    __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(low), "v"(high));
+    kw_put(p, (kw_vf)__builtin_shufflevector((words)both, (words)both, 0, 4, 1, 5, 2, 6, 3, 7));
 }
-KW_INLINE kw_vf kw_half(const char *first) { return (kw_vf) __builtin_convertvector(*(const kw_vh_u *)first, kw_vu); }
+#else
+#define KW_CHANNELS KW_LANES
+#define KW_HALVES 1
+#define KW_LANE_CHANNEL(half, lane) (lane)
 #endif

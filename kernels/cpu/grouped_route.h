@@ -11,7 +11,7 @@ KW_INLINE char *kw_result(const kw_cpu_args *a) { return KW_BACKWARD ? a->x : a-
 /* The last vector of channels ends with the last channel, so it overlaps its neighbour where the count is no multiple; both compute the same
  * values for the channels they share. */
 KW_INLINE kw_i64 kw_first_channel(const kw_cpu_args *a, kw_i64 vector) {
-    return kw_max(0, kw_min(vector * KW_LANES, a->groups * KW_DST_GROUP - KW_LANES));
+    return kw_max(0, kw_min(vector * KW_CHANNELS, a->groups * KW_DST_GROUP - KW_CHANNELS));
 }
 
 typedef struct kw_block {
@@ -20,7 +20,7 @@ typedef struct kw_block {
 } kw_block;
 
 static kw_block __attribute__((unused)) kw_block_of(const kw_cpu_args *a, kw_i64 index) {
-    kw_i64 vectors = kw_ceil(a->groups * KW_DST_GROUP, KW_LANES);
+    kw_i64 vectors = kw_ceil(a->groups * KW_DST_GROUP, KW_CHANNELS);
     kw_block b = {.begin = index * a->value[KW_BLOCK_VECTORS]};
     b.end = kw_min(b.begin + a->value[KW_BLOCK_VECTORS], vectors);
     b.dst = kw_first_channel(a, b.begin);

@@ -39,7 +39,7 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
 /* All planes of all images, for one residue of rows and columns and some columns of tiles. The route holds for every plane. */
 static void sum_rows(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *sums) {
     const kw_cpu_args *a = j->a;
-    kw_i64 channel = kw_first_channel(a, u->vector), routed = 0, narrow = a->groups * KW_DST_GROUP < KW_LANES;
+    kw_i64 channel = kw_first_channel(a, u->vector), routed = 0, narrow = a->groups * KW_DST_GROUP < KW_CHANNELS;
     kw_axis depth = axis_of_window(a, 0, 0, 1, 1, u->window[0]);
     for (kw_i64 i = 0; i < a->n * depth.tiles; i++) {
         kw_i64 image = i / depth.tiles, result = i % depth.tiles, plane = depth.from_first + result * depth.from_tile;
@@ -65,7 +65,7 @@ static void sum_rows(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *s
 
 /* The sums of a window into w. Taps that the window before has as well are left to it. */
 static void store(const kw_cpu_args *a, const unit *u, const char *sums) {
-    kw_i64 first = kw_first_channel(a, u->vector), count = kw_min(KW_LANES, a->groups * KW_DST_GROUP - first);
+    kw_i64 first = kw_first_channel(a, u->vector), count = kw_min(KW_CHANNELS, a->groups * KW_DST_GROUP - first);
     for (kw_i64 t = 0; t < KW_TAPS_H * KW_TAPS_W; t++) {
         kw_i64 y = kw_filter_index(a, 1, KW_TAPS_H, u->window[1], t / KW_TAPS_W),
                x = kw_filter_index(a, 2, KW_TAPS_W, u->window[2], t % KW_TAPS_W);

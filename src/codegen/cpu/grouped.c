@@ -15,7 +15,7 @@ enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144 };
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
 static int weights_alive(const kw_config *config, const kw_grouped *g) {
     if (kw_grouped_pairs_rows(config, g)) {
-        return g->taps_w;
+        return 2 * g->taps_w;
     }
     bool scatter = kw_grouped_scatters(config, g);
     int most = 0, rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h);
@@ -78,7 +78,10 @@ kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *g, kw_erro
         return kw_fail(why, KW_ILLEGAL, "%s: backward data with stride=%d needs tiles of a multiple of %d pixels", name, g->stride,
                        g->stride);
     }
-    int spare = config->axis[KW_AXIS_MATH] == KW_MATH_DP && g->src == 1 ? 3 : g->dst > 1 ? 2 : 1, pixels = g->tile_h * g->tile_w;
+    int pixels = g->tile_h * g->tile_w * (kw_grouped_pairs_rows(config, g) ? 2 : 1), spare = g->dst > 1 ? 2 : 1;
+    if (kw_grouped_pairs_rows(config, g)) {
+        spare = g->taps_h == 2 ? 3 : 4; /* two rows, two pairs; zeros where a row has no partner */
+    }
     int used = (kw_grouped_gradient(config) ? pixels + g->taps_h * g->taps_w : pixels + weights_alive(config, g)) + spare;
     if (used > kw_config_isa(config)->registers) {
         return kw_fail(why, KW_ILLEGAL, "%s: a tile of %dx%d pixels and %dx%d taps needs %d registers; isa=%s has %d", name, g->tile_h,
@@ -190,7 +193,7 @@ static void count_tile(const kw_config *config, const kw_grouped *g, double *mul
     double taps = (double)g->taps_h * g->taps_w, steps = dp && !rows ? g->src / 2.0 : g->src;
     double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     if (rows) {
-        taps = (g->taps_h + 1) / 2 * g->taps_w;
+        taps = 2 * ((g->taps_h + 1) / 2) * g->taps_w;
         sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     }
     double served = kw_grouped_scatters(config, g) ? (g->taps_h > 1 ? g->stride : 1) * (g->taps_w > 1 ? g->stride : 1) : 1;
@@ -206,9 +209,10 @@ static int64_t columns_of(const cut *c) {
 void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
                        kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
-    int64_t out[3], lanes = kw_config_isa(config)->lanes, element = (int64_t)kw_dtype_size(problem->dtype);
+    int64_t out[3], lanes = kw_config_isa(config)->lanes, channels = kw_grouped_channels(config, g),
+                    element = (int64_t)kw_dtype_size(problem->dtype);
     kw_problem_output(out, problem);
-    int64_t vectors = kw_ceil_div(d->g * g->dst, lanes), planes = problem->op == KW_CONV_BWD_DATA ? d->in[0] : out[0];
+    int64_t vectors = kw_ceil_div(d->g * g->dst, channels), planes = problem->op == KW_CONV_BWD_DATA ? d->in[0] : out[0];
     cut c = cut_of(config, g, problem);
     int64_t block = g->block ? kw_min(g->block, vectors) : vectors, blocks = kw_ceil_div(vectors, block);
     int64_t rows = c.height.tiles, cols = columns_of(&c);
@@ -222,7 +226,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     }
     int64_t units = cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols);
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
-    int64_t widest = kw_max(kw_max(g->src, g->dst), lanes);
+    int64_t widest = kw_max(kw_max(g->src, g->dst), channels);
 
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = vectors, .packs = true};
@@ -233,7 +237,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     launch->value[COL_TILES] = cols;
     launch->value[IDLE_BYTES] = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, LINE);
     launch->value[ROUTE_WORDS] = cols * c.slots;
-    int64_t narrow = d->g * g->dst < lanes ? (c.slots + g->tile_h * g->tile_w) * (8 + lanes * 4) : 0;
+    int64_t narrow = d->g * g->dst < channels ? (c.slots + g->tile_h * g->tile_w) * (8 + lanes * 4) : 0;
     launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * c.slots + cols * g->tile_h * g->tile_w) + narrow + LINE;
 
     double multiply_adds, loads;

@@ -40,7 +40,7 @@ int kw_grouped_row_pairs(const kw_config *config, const kw_grouped *g, int pairs
 int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g) {
     int pairs[KW_ROW_PAIRS_MAX][2];
     if (kw_grouped_pairs_rows(config, g)) {
-        return (int64_t)kw_grouped_row_pairs(config, g, pairs) * g->taps_w;
+        return (int64_t)kw_grouped_row_pairs(config, g, pairs) * g->taps_w * 2;
     }
     return (int64_t)(config->axis[KW_AXIS_MATH] == KW_MATH_DP ? g->src / 2 : g->src) * g->taps_h * g->taps_w;
 }
@@ -52,6 +52,7 @@ typedef struct writer {
     const kw_grouped *g;
     bool scatters, gradient, mixes;
     const char *multiply; /* of x and b into a */
+    const char *half;     /* ending of the names of x, a and b */
     int rows, cols;
     unsigned loaded; /* bits of the rows of b that were loaded */
 } writer;
@@ -83,8 +84,8 @@ static void emit_uses(const writer *w, int result_row, int tap_row, int col) {
             if (col_source(w, pixel, tap) == col) {
                 int a[2] = {result_row, pixel}, b[2] = {tap_row, tap};
                 const int *sum = w->gradient ? b : a, *other = w->gradient ? a : b;
-                kw_text_addf(w->text, "        a%d_%d = %s(a%d_%d, x, b%d_%d);\n", sum[0], sum[1], w->multiply, sum[0], sum[1], other[0],
-                             other[1]);
+                kw_text_addf(w->text, "        a%d_%d%s = %s(a%d_%d%s, x%s, b%d_%d%s);\n", sum[0], sum[1], w->half, w->multiply, sum[0],
+                             sum[1], w->half, w->half, other[0], other[1], w->half);
             }
         }
     }
@@ -133,6 +134,14 @@ static void emit_source_row(writer *w, int row) {
     }
 }
 
+static void emit_pair_weights(const writer *w, int pair) {
+    for (int i = 0; i < 2 * w->g->taps_w; i++) {
+        const char *half = i % 2 ? "h" : "l";
+        kw_text_addf(w->text, "        kw_vf b%d_%d%s = kw_load(w + %d * KW_VECTOR);\n        KW_KEEP(b%d_%d%s);\n", pair, i / 2, half,
+                     2 * pair * w->g->taps_w + i, pair, i / 2, half);
+    }
+}
+
 /* Pairs of filter rows, for each result row by itself, so that no source pixel meets a weight it does not belong to. */
 static void emit_row_pairs(writer *w, const kw_config *config) {
     int pairs[KW_ROW_PAIRS_MAX][2], count = kw_grouped_row_pairs(config, w->g, pairs);
@@ -143,17 +152,20 @@ static void emit_row_pairs(writer *w, const kw_config *config) {
                 continue;
             }
             kw_text_add(w->text, "        {\n");
-            emit_other_row(w, pair, pair * w->g->taps_w);
+            emit_pair_weights(w, pair);
             for (int col = 0; col < w->cols; col++) {
                 if (!col_used(w, col)) {
                     continue;
                 }
-                if (second < 0) {
-                    kw_text_addf(w->text, "        x = kw_half(src + from[%d]);\n", 1 + first * w->cols + col);
-                } else {
-                    kw_text_addf(w->text, "        x = kw_pair(src + from[%d], src + from[%d]);\n", 1 + first * w->cols + col,
-                                 1 + second * w->cols + col);
+                kw_text_addf(w->text, "        first = kw_load(src + from[%d]);\n", 1 + first * w->cols + col);
+                if (second >= 0) {
+                    kw_text_addf(w->text, "        second = kw_load(src + from[%d]);\n", 1 + second * w->cols + col);
                 }
+                kw_text_addf(w->text, "        xl = kw_pair_low(first, %s), xh = kw_pair_high(first, %s);\n",
+                             second < 0 ? "(kw_vf){0}" : "second", second < 0 ? "(kw_vf){0}" : "second");
+                w->half = "l";
+                emit_uses(w, y, pair, col);
+                w->half = "h";
                 emit_uses(w, y, pair, col);
             }
             kw_text_add(w->text, "        }\n");
@@ -180,10 +192,11 @@ static void emit_each(kw_text *text, int rows, int cols, const char *format) {
 }
 
 static void emit_steps(writer *w, const kw_config *config) {
-    kw_text_add(w->text, "        kw_vf x;\n");
     if (kw_grouped_pairs_rows(config, w->g)) {
+        kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
         emit_row_pairs(w, config);
     } else {
+        kw_text_add(w->text, "        kw_vf x;\n");
         for (int row = 0; row < w->rows; row++) {
             emit_source_row(w, row);
         }
@@ -196,7 +209,8 @@ static void emit_tile(writer *w, const kw_config *config) {
         w->text,
         "/* Sums windows windows of a route into the tile's result pixels. */\n"
         "static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {\n");
-    emit_each(w->text, g->tile_h, g->tile_w, "    kw_vf a@ = {0};\n");
+    bool pairs = kw_grouped_pairs_rows(config, g);
+    emit_each(w->text, g->tile_h, g->tile_w, pairs ? "    kw_vf a@l = {0}, a@h = {0};\n" : "    kw_vf a@ = {0};\n");
     kw_text_add(w->text, "    for (; windows; windows--, from += KW_ENTRY) {\n        const char *w = weights + from[0];\n");
     if (w->mixes) {
         kw_text_add(w->text, "        for (kw_i64 step = 0; step < KW_STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {\n"
@@ -204,7 +218,7 @@ static void emit_tile(writer *w, const kw_config *config) {
     }
     emit_steps(w, config);
     kw_text_add(w->text, w->mixes ? "        }\n    }\n" : "    }\n");
-    emit_each(w->text, g->tile_h, g->tile_w, "    kw_store_x(dst + to[#], a@);\n");
+    emit_each(w->text, g->tile_h, g->tile_w, pairs ? "    kw_store_pairs(dst + to[#], a@l, a@h);\n" : "    kw_store_x(dst + to[#], a@);\n");
     kw_text_add(w->text, "}\n");
 }
 
@@ -247,6 +261,7 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
         .gradient = kw_grouped_gradient(config),
         .mixes = g->src > 1 || g->dst > 1,
         .multiply = dp ? "kw_dp" : "kw_fma",
+        .half = "",
         .rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h),
         .cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w),
     };

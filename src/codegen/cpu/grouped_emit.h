@@ -14,9 +14,13 @@ static inline bool kw_grouped_scatters(const kw_config *config, const kw_grouped
     return config->op == KW_CONV_BWD_DATA && g->stride > 1;
 }
 
-/* math=dp with one source channel a group multiplies pairs of filter rows. */
+/* math=dp with one source channel a group multiplies pairs of filter rows, of two vectors' worth of channels at a time. */
 static inline bool kw_grouped_pairs_rows(const kw_config *config, const kw_grouped *g) {
     return config->axis[KW_AXIS_MATH] == KW_MATH_DP && g->src == 1;
+}
+
+static inline int kw_grouped_channels(const kw_config *config, const kw_grouped *g) {
+    return kw_config_isa(config)->lanes * (kw_grouped_pairs_rows(config, g) ? 2 : 1);
 }
 
 /* The source pixel of an axis of a tile that a tap of a window joins to a result pixel; -1: none. */
