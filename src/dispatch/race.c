@@ -12,17 +12,23 @@
 #include <string.h>
 
 enum {
-    HEAT_BATCHES = 5,
+    HEAT_BATCHES = 3,
     SECOND_HEATS = 2,
+    FINAL_LEAST = 5, /* batches of each in a final, and at most */
+    FINAL_MOST = 21,
+    AGAIN_LEAST = 3,
+    AGAIN_MOST = 7,
     LONG_HEATS = 4, /* of a shortlist, when a launch is long */
     LONG_FINALISTS = 3,
     FINALS_MAX = 4,
-    AGAIN_BATCHES = 7, /* of a final that is run again */
     FAILURES_TOLD = 4,
 };
-static const double long_ns = 20e6; /* a launch above this is long: fewer heats, a short final */
-static const double hopeless = 3;   /* a heat gives up at so many times the best */
-static const double near = 1.15;    /* of the best heat's time: enters the final */
+static const double long_ns = 20e6;    /* a launch above this is long: fewer heats, a short final */
+static const double middling_ns = 5e6; /* above this, one second heat */
+static const double final_ns = 100e6;  /* about what a final may take, and one that is run again half of it */
+static const double batch_ns = 3e5;    /* the least that a batch takes */
+static const double hopeless = 1.6;    /* a heat gives up at so many times the best */
+static const double near = 1.15;       /* of the best heat's time: enters the final */
 static const double near_long = 1.05;
 static const double unclear = 0.03;       /* behind the best by up to so much: perhaps a tie */
 static const double noise_floor = 0.01;   /* least width of the noise band */
@@ -123,7 +129,8 @@ static void run_heat(race *r, entrant *e) {
 
 /* A heat may have been disturbed: those that would not enter the final get two more. */
 static void run_second_heats(race *r) {
-    for (int pass = 0; pass < SECOND_HEATS && r->progress.best_ns <= long_ns; pass++) {
+    int passes = r->progress.best_ns > long_ns ? 0 : r->progress.best_ns > middling_ns ? 1 : SECOND_HEATS;
+    for (int pass = 0; pass < passes; pass++) {
         for (size_t i = 0; i < r->count; i++) {
             entrant *e = &r->entrants[i];
             if (e->record.outcome == KW_GOOD && (!e->record.samples || e->record.time_ns > near * r->progress.best_ns)) {
@@ -186,6 +193,14 @@ static size_t count_near(const race *r, size_t most, double limit_ns) {
     return count;
 }
 
+/* As many batches as the final's time allows. */
+static int32_t batches_for(const race *r, size_t count, bool again) {
+    double each = r->entrants[count - 1].record.time_ns;
+    double batches = (again ? final_ns / 2 : final_ns) / ((each > batch_ns ? each : batch_ns) * (double)count);
+    int32_t least = again ? AGAIN_LEAST : FINAL_LEAST, most = again ? AGAIN_MOST : FINAL_MOST;
+    return batches < least ? least : batches > most ? most : (int32_t)batches;
+}
+
 /* Times the first count entrants, interleaved, and puts them in order. again: of the time known and the new one the lesser stays. */
 static bool time_together(race *r, size_t count, bool again) {
     const kw_kernel *kernels[KW_TIE_MAX] = {0};
@@ -197,7 +212,7 @@ static bool time_together(race *r, size_t count, bool again) {
         configs[i] = &r->entrants[i].loaded->config;
         records[i] = r->entrants[i].record;
     }
-    kw_timing_options options = {.batches = again ? AGAIN_BATCHES : 0};
+    kw_timing_options options = {.batches = batches_for(r, count, again)};
     if (kw_bench_time(r->bench, kernels, configs, count, &options, records, &why)) {
         kw_remark(&r->request->context->settings, "%s: earlier times decide: %s", r->request->text, why.text);
         return false;
