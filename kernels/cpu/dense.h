@@ -12,8 +12,8 @@
 #define KW_CONVERTS (!KW_DP && KW_STORAGE != 0)
 #define KW_SPILL_BYTES (KW_TILE_PIXELS * KW_STEP_BYTES)
 
-/* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column of the walk's
- * first pixel. */
+/* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the walk's
+ * first pixel reads. */
 typedef struct kw_run {
     kw_i64 src, w;
 #if KW_TILE_SKIP
@@ -21,8 +21,9 @@ typedef struct kw_run {
 #endif
 } kw_run;
 
-/* Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for. odd: the runs end with half a pair. Where KW_TILE_SKIP: the tile's
- * first pixel reads run->at + col, its last one reach columns further, of a row of size columns. */
+/* What one call of kw_tile() does. Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not
+ * whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for. odd: the runs end with half a pair. Where
+ * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of a row of size columns, its last one reach columns further. */
 typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps;
@@ -49,7 +50,8 @@ static void kw_tile_part(const kw_tile_job *job) {
         const char *from = job->spill + pixel * KW_STEP_BYTES;
         char *to = job->out + pixel / KW_TILE_COLS * job->out_row + pixel % KW_TILE_COLS * job->out_pixel;
         kw_i64 left = pixel % KW_TILE_COLS < job->cols ? kw_min(job->channels, KW_BLOCK) : 0;
-        for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_BYTES) kw_store_x(to, kw_load(from));
+        for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_BYTES)
+            kw_store_x(to, kw_load(from));
         if (left > 0) kw_store_x(bytes, kw_load(from));
         from = bytes;
 #if KW_LANES == 16
@@ -93,11 +95,13 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
 
 static void kw_zero(char *to, kw_i64 bytes) {
     kw_i64 i = 0;
-    for (; i + KW_VECTOR <= bytes; i += KW_VECTOR) kw_put(to + i, (kw_vf){0});
-    for (; i < bytes; i += 2) *(kw_u16_u *)(to + i) = 0;
+    for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
+        kw_put(to + i, (kw_vf){0});
+    for (; i < bytes; i += 2)
+        *(kw_u16_u *)(to + i) = 0;
 }
 
-/* Copies count channels that lie side by side, as the tile reads them. An odd one gets a zero as its partner where the pixel has room for it. */
+/* Copies count channels that lie side by side, as the tile reads them. An odd one gets a zero as its partner where the pixel has room. */
 static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 i = 0;
     for (; i + KW_LANES <= count; i += KW_LANES) {

@@ -133,7 +133,8 @@ static void copy_row(const kw_cpu_args *a, const side *x, const char *from, char
         channels *= high - low;
         low = high - (high > low);
     }
-    for (; low < high; low++, to += pixel, from += pitch) kw_copy(to, from, channels, pixel);
+    for (; low < high; low++, to += pixel, from += pitch)
+        kw_copy(to, from, channels, pixel);
 }
 
 /* Whether depth tap number t of the block reads inside the image; slice gets where. */
@@ -188,8 +189,10 @@ static kw_i64 list_runs(const kw_cpu_args *a, const block *b, kw_run *run) {
 static void clip_runs(kw_tile_job *job, const kw_cpu_args *a, const kw_walk *y, kw_i64 row, const kw_run *runs, kw_i64 of_height) {
     kw_i64 first = 0, last = y->taps, at = y->src_start + row * y->src_step, size = SRC_SIZE(a)[1];
     if (KW_TILE_ROWS == 1) {
-        while (first < last && (at + first * y->tap_src_step < 0 || at + first * y->tap_src_step >= size)) first++;
-        while (first < last && (at + (last - 1) * y->tap_src_step < 0 || at + (last - 1) * y->tap_src_step >= size)) last--;
+        while (first < last && (at + first * y->tap_src_step < 0 || at + first * y->tap_src_step >= size))
+            first++;
+        while (first < last && (at + (last - 1) * y->tap_src_step < 0 || at + (last - 1) * y->tap_src_step >= size))
+            last--;
     }
     job->runs = runs + first * of_height;
     job->run_count = (last - first) * of_height;
@@ -209,8 +212,11 @@ static void sum_block(const kw_cpu_args *a, const block *b, char *memory) {
     job.out_pixel = x->walk.out_step * pitch;
     job.out_row = y->walk.out_step * size[2] * pitch;
     const char *src = memory + value[COPY_AT] + (y->walk.src_start - y->low) * value[ROW] + (x->walk.src_start - x->low) * value[PIXEL];
-    char *dst = DST(a) + (((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] +
-                          x->walk.out_start) * pitch + b->group * channels * KW_BYTES;
+    char *dst =
+        DST(a) +
+        (((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start) *
+            pitch +
+        b->group * channels * KW_BYTES;
     for (kw_i64 k = b->part * blocks / value[PARTS]; k < (b->part + 1) * blocks / value[PARTS]; k++) {
         job.w = a->packed + (b->group * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;

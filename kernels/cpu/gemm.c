@@ -67,16 +67,19 @@ static const char *row_of(const kw_cpu_args *a, const product *p, kw_i64 row) {
 static void copy_rows(const kw_cpu_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
     kw_i64 pitch = a->value[PITCH], offset = batch - p->a;
     if (p->a_deep == KW_BYTES) {
-        for (kw_i64 row = first; row < last; row++) kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
+        for (kw_i64 row = first; row < last; row++)
+            kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
     } else {
         for (kw_i64 d = 0; d < p->depth; d++) {
             const char *from = batch + first * p->a_row + d * p->a_deep;
-            for (kw_i64 row = first; row < last; row++, from += KW_BYTES) kw_copy(to + (row - first) * pitch + d * KW_WORD, from, 1, 0);
+            for (kw_i64 row = first; row < last; row++, from += KW_BYTES)
+                kw_copy(to + (row - first) * pitch + d * KW_WORD, from, 1, 0);
         }
         for (kw_i64 row = first; KW_DP && p->depth % 2 && row < last; row++)
             *(kw_u16_u *)(to + (row - first) * pitch + p->depth * KW_WORD) = 0;
     }
-    for (kw_i64 row = last; (row - first) % KW_TILE_COLS; row++) kw_zero(to + (row - first) * pitch, pitch);
+    for (kw_i64 row = last; (row - first) % KW_TILE_COLS; row++)
+        kw_zero(to + (row - first) * pitch, pitch);
 }
 
 /* Rows first..last-1 times column blocks k..k_end-1. Rows below direct are read where they are, the others from the copy. */
@@ -115,8 +118,7 @@ void KW_EXPORT kw_stage1(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *t
         h.first = number % chunks * a->value[CHUNK_ROWS];
         h.last = kw_min(h.first + a->value[CHUNK_ROWS], p.rows);
         h.direct = a->value[COPY] ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;
-        if (number != held && h.direct < h.last)
-            copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + KW_SPILL_BYTES);
+        if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + KW_SPILL_BYTES);
         held = number;
         multiply_chunk(a, &p, &h, memory);
     }

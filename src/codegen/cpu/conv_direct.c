@@ -51,7 +51,7 @@ typedef struct span {
     int64_t source;        /* source extent */
 } span;
 
-/* (pixel, tap) pairs of a walk's tiles that edge=skip leaves out: those of tiles that read nothing but padding, else the first or the last. */
+/* (pixel, tap) pairs that edge=skip leaves out of a walk's tiles: all where a tile reads nothing but padding, else the first or the last. */
 static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
     int64_t count = 0, advance = tile * walk->src_step;
     for (int64_t t = 0; t < walk->taps; t++) {

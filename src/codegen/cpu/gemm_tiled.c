@@ -21,8 +21,8 @@ kw_status kw_gemm_valid(const kw_config *config, kw_error *why) {
     return kw_tile_valid(config, &tile, why);
 }
 
-/* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where they
- * are copied or the config leaves it open, than half of the second-level cache holds: every block of weights reads them again. */
+/* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where
+ * they are copied or the config leaves it open, than half of the second-level cache holds: every block of weights reads them again. */
 static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch, int64_t blocks) {
     int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(p->rows, tile), band = config->axis[BAND];
     int64_t most = band ? kw_min(band, tiles) : tiles;
