@@ -20,6 +20,7 @@ enum {
     AGAIN_MOST = 7,
     LONG_HEATS = 4, /* of a shortlist, when a launch is long */
     LONG_FINALISTS = 3,
+    FINALISTS_MAX = 6,
     FINALS_MAX = 4,
     FAILURES_TOLD = 4,
 };
@@ -203,9 +204,9 @@ static int32_t batches_for(const race *r, size_t count, bool again) {
 
 /* Times the first count entrants, interleaved, and puts them in order. again: of the time known and the new one the lesser stays. */
 static bool time_together(race *r, size_t count, bool again) {
-    const kw_kernel *kernels[KW_TIE_MAX] = {0};
-    const kw_config *configs[KW_TIE_MAX] = {0};
-    kw_record records[KW_TIE_MAX];
+    const kw_kernel *kernels[FINALISTS_MAX] = {0};
+    const kw_config *configs[FINALISTS_MAX] = {0};
+    kw_record records[FINALISTS_MAX];
     kw_error why = {0};
     for (size_t i = 0; i < count; i++) {
         kernels[i] = r->entrants[i].loaded->kernel;
@@ -243,7 +244,7 @@ static bool is_unclear(const race *r, size_t count) {
 static void run_final(race *r, size_t *finalists) {
     qsort(r->entrants, r->count, sizeof *r->entrants, by_entrant);
     bool is_long = r->progress.best_ns > long_ns;
-    *finalists = count_near(r, is_long ? LONG_FINALISTS : KW_TIE_MAX, r->progress.best_ns * (is_long ? near_long : near));
+    *finalists = count_near(r, is_long ? LONG_FINALISTS : FINALISTS_MAX, r->progress.best_ns * (is_long ? near_long : near));
     if (!*finalists || (is_long && *finalists == 1) || !time_together(r, *finalists, false)) {
         return;
     }
@@ -301,7 +302,7 @@ static void crown(race *r, kw_choice *choice, size_t winner) {
 }
 
 static void decide(race *r, kw_choice *choice, kw_verdict *verdict, size_t finalists) {
-    const kw_record *records[KW_TIE_MAX];
+    const kw_record *records[FINALISTS_MAX];
     double noise = 0;
     for (size_t i = 0; i < finalists; i++) {
         records[i] = &r->entrants[i].record;

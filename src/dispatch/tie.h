@@ -4,11 +4,9 @@
 
 #include "base/status.h"
 
-enum { KW_TIE_MAX = 6 };
-
-/* Which of count good records (1 to KW_TIE_MAX) wins: times within the noise of the least are equal, and of equal ones the first by
- * config text wins, so that processes that measure the same kernels choose alike. floor is the least width of the noise band, a fraction;
- * *noise (may be NULL) gets the width used. */
+/* Which of count good records wins: times within the noise of the least are equal, and of equal ones the first by config text wins, so that
+ * processes that measure the same kernels choose alike. The noise is the two kernels' combined spread, at least floor (a fraction) and at
+ * most twice that; *noise (may be NULL) gets the runner-up's. count > 0. */
 size_t kw_tie_decide(const kw_record *const records[], size_t count, double floor, double *noise);
 
 #endif

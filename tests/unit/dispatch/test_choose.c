@@ -309,11 +309,9 @@ static void equal_times_are_decided_by_name(void **state) {
     } cases[] = {
         {"clear winner", {103, 100, 110}, 0.1, 1},
         {"inside one percent the first name wins", {100.9, 100, 110}, 0.1, 0},
-        {"outside two percent time wins", {102.1, 100, 110}, 0.1, 1},
-        {"between them the widest gap is the edge: behind", {101.1, 100, 110}, 0.1, 0},
-        {"between them the widest gap is the edge: before", {101.5, 100, 102.4}, 0.1, 1},
-        {"a spread widens the band", {102, 100, 110}, 5, 0},
-        {"but never beyond five percent", {106, 100, 110}, 50, 1},
+        {"just outside one percent time wins", {101.1, 100, 110}, 0.1, 1},
+        {"a spread widens the band", {101.9, 100, 110}, 5, 0},
+        {"but never beyond twice its least", {102.1, 100, 110}, 50, 1},
         {"the order of the records plays no part", {100, 100.5, 100.9}, 0.1, 0},
         {"all equal", {100, 100, 100}, 0, 0},
     };
@@ -331,7 +329,7 @@ static void equal_times_are_decided_by_name(void **state) {
         if (kw_tie_decide(list, 3, 0.01, &noise) != cases[i].winner || kw_tie_decide(turned, 3, 0.01, NULL) != 2 - cases[i].winner) {
             fail_msg("%s", cases[i].what);
         }
-        assert_true(noise >= 0.01 && noise <= 0.05);
+        assert_true(noise >= 0.01 && noise <= 0.02);
     }
 }
 
