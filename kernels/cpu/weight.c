@@ -6,6 +6,8 @@
  * wait in shared memory. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the taps
  * of a filter row and the channels, which are one run of the copied row, are worked on as channels.
  */
+#include "kw_config.h"
+
 enum { BOX, COPY_Y = 4, SPILL }; /* args->value: 4 extents of a box; where the copy of y and the spill are in thread memory */
 enum { N, D, H, W };
 

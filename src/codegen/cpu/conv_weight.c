@@ -19,7 +19,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"vecs", NULL, 1, 6, "vectors of a tile"},
     {"copy", NULL, 0, 1, "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only)"},
     {"merge", NULL, 0, 1, "1: the taps of a filter row and the channels are worked on as channels (for few channels)"},
-    {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: half of the second-level cache"},
+    {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
 };
 
 static kw_status valid(const kw_config *config, kw_error *why) {
@@ -124,11 +124,15 @@ static void choose_box(const shape *s, const kw_conv_dims *d, int64_t budget, in
     }
 }
 
+static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) {
+    return x_bytes(s, d, s->out) + y_bytes(s, s->out) <= cache ? cache : cache / 2;
+}
+
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     shape s = shape_of(config, problem);
     int64_t tile_bytes = (int64_t)config->axis[TILE] * vector_width(config) * WORD, box[4], boxes = 1;
-    choose_box(&s, d, config->axis[BOX_KIB] ? (int64_t)config->axis[BOX_KIB] * 1024 : target->l2 / 2, box);
+    choose_box(&s, d, config->axis[BOX_KIB] ? (int64_t)config->axis[BOX_KIB] * 1024 : box_budget(&s, d, target->l2), box);
     *launch = (kw_launch){.stages = 1, .stage = {{.units = d->g * s.taps * s.x_blocks * s.y_blocks}}};
     for (int axis = N; axis <= W; axis++) {
         launch->value[BOX + axis] = box[axis];

@@ -104,7 +104,7 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
             kw_problem problem = parse_problem(problems[p]);
             kw_config config = parse_config(configs[c]);
             kw_launch launch = {0};
-            int64_t out[3], boxes = 1, kib = kw_config_axis(&config, "box", 0), budget = kib ? kib * 1024 : target.l2 / 2;
+            int64_t out[3], boxes = 1, kib = kw_config_axis(&config, "box", 0), budget = kib ? kib * 1024 : target.l2;
             config.family->launch(&config, &problem, &target, &launch);
             kw_problem_output(out, &problem);
             const int64_t extent[4] = {problem.conv.n, out[0], out[1], out[2]};
