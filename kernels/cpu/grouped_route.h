@@ -2,6 +2,8 @@
  * The source of forward and of the weight gradient is x and their "result" side y; backward data has them the other way round. */
 
 /* Places in args->value. src/codegen/cpu/grouped.c fills them. */
+typedef unsigned long long kw_u64;
+
 enum { KW_BLOCK_VECTORS, KW_ROW_TILES, KW_COL_TILES, KW_IDLE_BYTES, KW_ROUTE_WORDS };
 
 KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
@@ -127,9 +129,9 @@ static kw_job kw_job_of(const kw_cpu_args *a, char *memory) {
     j.idle = j.zeros + a->value[KW_IDLE_BYTES];
     j.from = (kw_i64 *)(j.idle + a->value[KW_IDLE_BYTES]);
     j.from_holes = j.from + a->value[KW_ROUTE_WORDS];
-    j.to = j.from_holes + a->value[KW_ROUTE_WORDS];
+    j.to = j.from_holes + a->value[KW_ROUTE_WORDS] + 1; /* a word is written before it is known to be a hole */
     j.to_holes = j.to + results;
-    j.narrow = j.to_holes + results;
+    j.narrow = j.to_holes + results + 1;
     for (kw_i64 i = 0; i < a->value[KW_IDLE_BYTES]; i += KW_VECTOR)
         kw_put(j.zeros + i, (kw_vf){0});
     return j;
@@ -142,18 +144,21 @@ KW_INLINE void kw_fill_holes(kw_i64 *words, const kw_i64 *holes, kw_i64 count, c
         words[holes[i]] = (kw_i64)filling - (kw_i64)base;
 }
 
+/* One window of one tile. base is the offset of the row of tiles' column 0 in the window's first row, which is source row top. */
 static void kw_route_window(kw_job *j, kw_i64 at, kw_i64 base, kw_i64 top, kw_i64 left) {
-    const kw_axis *h = &j->height, *w = &j->width;
-    for (kw_i64 y = 0; y < KW_ROWS; y++, top += h->from_step) {
-        kw_i64 x = left, row_inside = top >= 0 && top < h->from_extent;
-        for (kw_i64 i = 0; i < KW_COLS; i++, x += w->from_step, at++) {
-            if (row_inside && x >= 0 && x < w->from_extent) {
-                j->from[at] = base + y * h->from_step * j->from_row + x * j->from_pixel;
-            } else {
-                j->from_holes[j->from_hole_count++] = at;
-            }
+    kw_i64 *word = j->from + at, *hole = j->from_holes + j->from_hole_count;
+    kw_i64 rows = j->height.from_extent, row_step = j->height.from_step, row_bytes = row_step * j->from_row;
+    kw_i64 cols = j->width.from_extent, col_step = j->width.from_step, col_bytes = col_step * j->from_pixel;
+    base += left * j->from_pixel;
+    for (kw_i64 y = 0; y < KW_ROWS; y++, top += row_step, base += row_bytes) {
+        kw_i64 x = (kw_u64)top < (kw_u64)rows ? left : -col_step * KW_COLS, offset = base;
+        for (kw_i64 i = 0; i < KW_COLS; i++, x += col_step, offset += col_bytes) {
+            *word++ = offset;
+            *hole = at++;
+            hole += (kw_u64)x >= (kw_u64)cols;
         }
     }
+    j->from_hole_count = hole - j->from_holes;
 }
 
 /* Some source row of window r of row of tiles number row is inside. */
@@ -191,21 +196,19 @@ static void kw_route_sources(kw_job *j, kw_i64 row, kw_i64 col, kw_i64 tiles) {
 
 static void kw_route_results(kw_job *j, kw_i64 row, kw_i64 col, kw_i64 tiles) {
     const kw_axis *h = &j->height, *w = &j->width;
-    kw_i64 at = 0;
-    j->to_hole_count = 0;
+    kw_i64 *word = j->to, *hole = j->to_holes, rows = h->to_extent, cols = w->to_extent;
     for (kw_i64 t = col; t < col + tiles; t++) {
         for (kw_i64 y = 0; y < KW_TILE_H; y++) {
-            kw_i64 line = h->to_first + y * h->to_step, high = line + row * h->to_tile;
-            for (kw_i64 i = 0; i < KW_TILE_W; i++, at++) {
-                kw_i64 x = w->to_first + t * w->to_tile + i * w->to_step;
-                if (high >= 0 && high < h->to_extent && x >= 0 && x < w->to_extent) {
-                    j->to[at] = line * j->to_row + x * j->to_pixel;
-                } else {
-                    j->to_holes[j->to_hole_count++] = at;
-                }
+            kw_i64 line = h->to_first + y * h->to_step, x = w->to_first + t * w->to_tile, offset = line * j->to_row + x * j->to_pixel;
+            if ((kw_u64)(line + row * h->to_tile) >= (kw_u64)rows) x = -w->to_step * KW_TILE_W;
+            for (kw_i64 i = 0; i < KW_TILE_W; i++, x += w->to_step, offset += w->to_step * j->to_pixel) {
+                *hole = word - j->to;
+                *word++ = offset;
+                hole += (kw_u64)x >= (kw_u64)cols;
             }
         }
     }
+    j->to_hole_count = hole - j->to_holes;
 }
 
 /* --- weights --- */

@@ -238,7 +238,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     launch->value[IDLE_BYTES] = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, LINE);
     launch->value[ROUTE_WORDS] = cols * c.slots;
     int64_t narrow = d->g * g->dst < channels ? (c.slots + g->tile_h * g->tile_w) * (8 + lanes * 4) : 0;
-    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * c.slots + cols * g->tile_h * g->tile_w) + narrow + LINE;
+    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * (c.slots + g->tile_h * g->tile_w) + 1) + narrow + LINE;
 
     double multiply_adds, loads;
     count_tile(config, g, &multiply_adds, &loads);
@@ -266,7 +266,7 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     launch->value[COL_TILES] = cols;
     launch->value[ROUTE_WORDS] = cols * c.slots;
     int64_t narrow = d->g * g->dst < lanes ? (c.slots + pixels) * (8 + lanes * 4) : 0;
-    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * c.slots + cols * pixels) + narrow + LINE;
+    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * (c.slots + pixels) + 1) + narrow + LINE;
 
     double tiles =
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
