@@ -38,9 +38,8 @@ static void every_narrow_pattern_loads_as_the_reference_loads_it(void **state) {
     }
 }
 
-static kw_generic_block scratch; /* too large for a small stack; each use fills what it reads */
-
 static uint16_t stored(kw_dtype dtype, float value) {
+    kw_generic_block scratch; /* only what is set here is read */
     uint16_t bits = 0xa5a5;
     scratch.sum.real[0] = value;
     kw_generic_store(&(kw_generic_run){dtype, (const char *)&bits, 0, 1, 1}, &scratch, 0, 1);
@@ -118,7 +117,7 @@ static kw_cpu_stage *open_run(run *r, const char *text) {
              kw_dtype_name(r->problem.dtype));
     assert_int_equal(kw_config_parse(&config, name, &err), KW_OK);
     config.family->launch(&config, &r->problem, &(kw_target){.units = 1}, &r->launch);
-    assert_true(r->launch.thread_bytes <= (int64_t)sizeof scratch);
+    assert_true(r->launch.thread_bytes <= (int64_t)sizeof(kw_generic_block));
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         int64_t count = kw_problem_elements(&r->problem, (kw_tensor)t);
         kw_dtype dtype = kw_problem_dtype(&r->problem, (kw_tensor)t);
@@ -154,6 +153,7 @@ static const char *const problems[] = {
 
 static void units_may_be_cut_anywhere(void **state) {
     (void)state;
+    kw_generic_block scratch;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         run r;
         kw_cpu_stage *stage = open_run(&r, problems[i]);
@@ -180,6 +180,7 @@ static void units_may_be_cut_anywhere(void **state) {
 /* A unit too few would leave something unwritten: the poison differs from one run to the other. */
 static void the_last_unit_is_needed(void **state) {
     (void)state;
+    kw_generic_block scratch;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         run r;
         kw_cpu_stage *stage = open_run(&r, problems[i]);
