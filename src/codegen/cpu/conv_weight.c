@@ -108,14 +108,21 @@ static int64_t y_bytes(const shape *s, const int64_t box[4]) {
     return box[N] * box[D] * box[H] * (s->dp ? kw_ceil_div(box[W], 2) : box[W]) * s->y_pixel;
 }
 
-/* The largest box within the budget, narrowed on the outermost axes first, then evened out. */
+/* Whether a box's bytes stay within the budget; in floating point, for the first box tried is the whole problem. */
+static bool within(const shape *s, const kw_conv_dims *d, const int64_t box[4], int64_t budget) {
+    double x = (double)reach(s, d, 0, box[D]) * (double)reach(s, d, 1, box[H]) * (double)reach(s, d, 2, box[W]) * (double)s->x_pixel;
+    double y = (double)box[D] * (double)box[H] * (s->dp ? (double)kw_ceil_div(box[W], 2) : (double)box[W]) * (double)s->y_pixel;
+    return (double)box[N] * (x + y) <= (double)budget;
+}
+
+/* The largest even share of the problem within the budget, narrowed on the outermost axes first. */
 static void choose_box(const shape *s, const kw_conv_dims *d, int64_t budget, int64_t box[4]) {
     for (int axis = N; axis <= W; axis++) {
         box[axis] = s->out[axis];
     }
     for (int axis = N; axis <= W; axis++) {
         int64_t least = axis == W ? kw_min(s->out[W], 32) : 1; /* shorter rows would be mostly overlap */
-        for (int64_t parts = 2; box[axis] > least && x_bytes(s, d, box) + y_bytes(s, box) > budget; parts++) {
+        for (int64_t parts = 2; box[axis] > least && !within(s, d, box, budget); parts += parts / 8 + 1) {
             box[axis] = kw_max(kw_ceil_div(s->out[axis], parts), least);
             if (axis == W && s->dp) {
                 box[axis] = kw_round_up(box[axis], 2); /* pairs do not cross boxes */
@@ -125,7 +132,7 @@ static void choose_box(const shape *s, const kw_conv_dims *d, int64_t budget, in
 }
 
 static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) {
-    return x_bytes(s, d, s->out) + y_bytes(s, s->out) <= cache ? cache : cache / 2;
+    return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
