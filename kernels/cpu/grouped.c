@@ -69,8 +69,8 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
         kw_i64 tiles = kw_min(a->value[KW_COL_TILES], j->width.tiles - col), routed = 0;
         for (kw_i64 r = row; r < row_end && tiles > 0; r++) {
             if (!routed || !kw_inside(&j->height, r)) {
-                kw_route_sources(j, r, col, tiles);
-                kw_route_results(j, r, col, tiles);
+                kw_route_sources(j, r, 1, col, tiles);
+                kw_route_results(j, r, 1, col, tiles);
                 routed = kw_inside(&j->height, r);
             }
             const char *row_src = src + r * j->height.from_tile * j->from_row;

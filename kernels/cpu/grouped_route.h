@@ -4,7 +4,7 @@
 /* Places in args->value. src/codegen/cpu/grouped.c fills them. */
 typedef unsigned long long kw_u64;
 
-enum { KW_BLOCK_VECTORS, KW_ROW_TILES, KW_COL_TILES, KW_IDLE_BYTES, KW_ROUTE_WORDS };
+enum { KW_BLOCK_VECTORS, KW_ROW_TILES, KW_COL_TILES, KW_IDLE_BYTES, KW_ROUTE_WORDS, KW_ROUTE_TILES };
 
 KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
 KW_INLINE const char *kw_source(const kw_cpu_args *a) { return KW_BACKWARD ? a->y : a->x; }
@@ -124,7 +124,7 @@ static kw_job kw_job_of(const kw_cpu_args *a, char *memory) {
     j.to_row = to[2] * j.to_pixel;
     j.to_plane = to[1] * j.to_row;
     j.to_image = to[0] * j.to_plane;
-    kw_i64 results = a->value[KW_COL_TILES] * KW_PIXELS;
+    kw_i64 results = a->value[KW_ROUTE_TILES] * KW_PIXELS;
     j.zeros = memory;
     j.idle = j.zeros + a->value[KW_IDLE_BYTES];
     j.from = (kw_i64 *)(j.idle + a->value[KW_IDLE_BYTES]);
@@ -170,41 +170,50 @@ static int kw_row_used(const kw_axis *h, kw_i64 row, kw_i64 r) {
     return 0;
 }
 
-/* tiles tiles from column col of tiles on. Windows of which no row is inside are left out. */
-static void kw_route_sources(kw_job *j, kw_i64 row, kw_i64 col, kw_i64 tiles) {
+/* The windows of one tile; those of which no row is inside are left out. Returns where the next tile's words begin. */
+static kw_i64 kw_route_tile(kw_job *j, kw_i64 at, kw_i64 row, kw_i64 base, kw_i64 tile) {
     const kw_axis *d = &j->depth, *h = &j->height, *w = &j->width;
-    kw_i64 across = kw_ceil(j->a->filter[2], KW_TAPS_W), down = kw_ceil(j->a->filter[1], KW_TAPS_H), at = 0;
-    j->from_hole_count = 0;
-    for (kw_i64 t = col; t < col + tiles; t++) {
-        j->windows = 0;
-        for (kw_i64 z = 0; z < d->windows; z++) {
-            kw_i64 plane = d->from_first + j->plane * d->from_tile + kw_shift(d, z);
-            if (plane < 0 || plane >= d->from_extent) continue;
-            for (kw_i64 r = 0; r < h->windows; r++) {
-                if (!kw_row_used(h, row, r)) continue;
-                kw_i64 top = h->from_first + kw_shift(h, r), line = d->first_window + z * d->window_step;
-                line = line * down + h->first_window + r * h->window_step;
-                for (kw_i64 s = 0; s < w->windows; s++, at += KW_ENTRY, j->windows++) {
-                    j->from[at] = (line * across + w->first_window + s * w->window_step) * KW_WINDOW_BYTES;
-                    kw_route_window(j, at + 1, plane * j->from_plane + top * j->from_row, row * h->from_tile + top,
-                                    w->from_first + t * w->from_tile + kw_shift(w, s));
-                }
+    kw_i64 across = kw_ceil(j->a->filter[2], KW_TAPS_W), down = kw_ceil(j->a->filter[1], KW_TAPS_H);
+    j->windows = 0;
+    for (kw_i64 z = 0; z < d->windows; z++) {
+        kw_i64 plane = d->from_first + j->plane * d->from_tile + kw_shift(d, z);
+        if (plane < 0 || plane >= d->from_extent) continue;
+        for (kw_i64 r = 0; r < h->windows; r++) {
+            if (!kw_row_used(h, row, r)) continue;
+            kw_i64 top = h->from_first + kw_shift(h, r);
+            kw_i64 line = (d->first_window + z * d->window_step) * down + h->first_window + r * h->window_step;
+            for (kw_i64 s = 0; s < w->windows; s++, at += KW_ENTRY, j->windows++) {
+                j->from[at] = (line * across + w->first_window + s * w->window_step) * KW_WINDOW_BYTES;
+                kw_route_window(j, at + 1, base + plane * j->from_plane + top * j->from_row, row * h->from_tile + top,
+                                w->from_first + tile * w->from_tile + kw_shift(w, s));
             }
         }
     }
+    return at;
 }
 
-static void kw_route_results(kw_job *j, kw_i64 row, kw_i64 col, kw_i64 tiles) {
+/* tiles tiles from column col of tiles on, of rows rows of tiles from row on, relative to the first. */
+static void kw_route_sources(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
+    kw_i64 at = 0;
+    j->from_hole_count = 0;
+    for (kw_i64 i = 0; i < rows; i++) {
+        for (kw_i64 t = col; t < col + tiles; t++)
+            at = kw_route_tile(j, at, row + i, i * j->height.from_tile * j->from_row, t);
+    }
+}
+
+static void kw_route_results(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
     const kw_axis *h = &j->height, *w = &j->width;
-    kw_i64 *word = j->to, *hole = j->to_holes, rows = h->to_extent, cols = w->to_extent;
-    for (kw_i64 t = col; t < col + tiles; t++) {
+    kw_i64 *word = j->to, *hole = j->to_holes, extent = w->to_extent;
+    for (kw_i64 i = 0; i < rows * tiles; i++) {
         for (kw_i64 y = 0; y < KW_TILE_H; y++) {
-            kw_i64 line = h->to_first + y * h->to_step, x = w->to_first + t * w->to_tile, offset = line * j->to_row + x * j->to_pixel;
-            if ((kw_u64)(line + row * h->to_tile) >= (kw_u64)rows) x = -w->to_step * KW_TILE_W;
-            for (kw_i64 i = 0; i < KW_TILE_W; i++, x += w->to_step, offset += w->to_step * j->to_pixel) {
+            kw_i64 line = h->to_first + i / tiles * h->to_tile + y * h->to_step, x = w->to_first + (col + i % tiles) * w->to_tile;
+            kw_i64 offset = line * j->to_row + x * j->to_pixel, high = line + row * h->to_tile;
+            if (high < 0 || high >= h->to_extent) x = -w->to_step * KW_TILE_W;
+            for (kw_i64 p = 0; p < KW_TILE_W; p++, x += w->to_step, offset += w->to_step * j->to_pixel) {
                 *hole = word - j->to;
                 *word++ = offset;
-                hole += (kw_u64)x >= (kw_u64)cols;
+                hole += (kw_u64)x >= (kw_u64)extent;
             }
         }
     }

@@ -1,15 +1,25 @@
 /* grouped_weight.c: weight gradient of convolutions with few channels a group: depthwise and merged groups. Channels last, one vector of output
  * channels at a time; a vector's lanes are output channels, as in grouped.c, and so are routes and windows.
  *
- * The sums of a window's taps stay in registers over a row of tiles, and a unit (a vector, a window, an input channel of the groups) goes over all
- * pixels of all images, so no two threads add to one weight. A pixel outside the image is routed to zeros on either side. */
+ * The sums of a window's taps stay in registers over the tiles of a route, which are as many rows as its size allows. A unit (some vectors, a window, an
+ * input channel of the groups) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is routed to
+ * zeros on either side. */
 #include "prelude/cpu.h"
 #include "grouped.h"
 #include "grouped_route.h"
 
+#if KW_BYTES == 4
+typedef kw_i32_u element;
+#else
+typedef kw_u16_u element;
+#endif
+
+enum { SUMS_BYTES = KW_TAPS_H * KW_TAPS_W * KW_VECTOR }; /* of a vector */
+
 /* What a unit sums. */
 typedef struct unit {
-    kw_i64 vector, window[3], step;
+    kw_block block;
+    kw_i64 window[3], step;
 } unit;
 
 /* The axis seen by one window alone. */
@@ -36,44 +46,63 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
     kw_tile(from, to, 1, pixels, pixels, step, sums);
 }
 
-/* All planes of all images, for one residue of rows and columns and some columns of tiles. The route holds for every plane. */
-static void sum_rows(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *sums) {
+/* The tiles of the route, all vectors of the unit. */
+static void sum_route(const kw_job *j, const unit *u, kw_i64 tiles, const char *src, const char *dst, char *sums) {
+    if (j->a->groups * KW_DST_GROUP < KW_CHANNELS) {
+        for (kw_i64 t = 0; t < tiles; t++)
+            narrow_tile(j, t, src, dst, u->step, sums);
+        return;
+    }
+    for (kw_i64 v = u->block.begin; v < u->block.end; v++, sums += SUMS_BYTES) {
+        kw_i64 channel = kw_first_channel(j->a, v);
+        kw_tile(j->from, j->to, tiles, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - u->block.src) * KW_BYTES,
+                dst + (channel - u->block.dst) * KW_BYTES, u->step, sums);
+    }
+}
+
+/* All planes of all images, for one residue of rows and columns and some columns of tiles. A route inside the image holds for every plane. */
+static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *sums) {
     const kw_cpu_args *a = j->a;
-    kw_i64 channel = kw_first_channel(a, u->vector), routed = 0, narrow = a->groups * KW_DST_GROUP < KW_CHANNELS;
+    const kw_axis *h = &j->height;
+    kw_i64 routed = 0, first = 0, last = h->tiles;
+    while (first < last && !kw_row_used(h, first, 0))
+        first++;
+    while (first < last && !kw_row_used(h, last - 1, 0))
+        last--;
     kw_axis depth = axis_of_window(a, 0, 0, 1, 1, u->window[0]);
     for (kw_i64 i = 0; i < a->n * depth.tiles; i++) {
         kw_i64 image = i / depth.tiles, result = i % depth.tiles, plane = depth.from_first + result * depth.from_tile;
         if (plane < 0 || plane >= depth.from_extent) continue;
-        const char *src = a->x + image * j->from_image + plane * j->from_plane + channel / KW_DST_GROUP * KW_SRC_GROUP * KW_BYTES;
-        const char *dst = a->y + image * j->to_image + result * j->to_plane + channel * KW_BYTES;
-        for (kw_i64 r = 0; r < j->height.tiles; r++) {
-            if (!kw_row_used(&j->height, r, 0)) continue;
-            if (!routed || !kw_inside(&j->height, r)) {
-                kw_route_sources(j, r, col, tiles);
-                kw_route_results(j, r, col, tiles);
-                routed = kw_inside(&j->height, r);
+        const char *src = a->x + image * j->from_image + plane * j->from_plane + u->block.src * KW_BYTES;
+        const char *dst = a->y + image * j->to_image + result * j->to_plane + u->block.dst * KW_BYTES;
+        for (kw_i64 r = first; r < last; r += a->value[KW_ROW_TILES]) {
+            kw_i64 rows = kw_min(a->value[KW_ROW_TILES], last - r), inside = kw_inside(h, r) && kw_inside(h, r + rows - 1);
+            if (!inside || routed != rows) {
+                kw_route_sources(j, r, rows, col, tiles);
+                kw_route_results(j, r, rows, col, tiles);
+                routed = inside ? rows : 0;
             }
-            const char *row_src = src + r * j->height.from_tile * j->from_row, *row_dst = dst + r * j->height.to_tile * j->to_row;
+            const char *row_src = src + r * h->from_tile * j->from_row, *row_dst = dst + r * h->to_tile * j->to_row;
             kw_fill_holes(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
             kw_fill_holes(j->to, j->to_holes, j->to_hole_count, j->zeros, row_dst);
-            if (!narrow) kw_tile(j->from, j->to, tiles, row_src, row_dst, u->step, sums);
-            for (kw_i64 t = 0; narrow && t < tiles; t++)
-                narrow_tile(j, t, row_src, row_dst, u->step, sums);
+            sum_route(j, u, rows * tiles, row_src, row_dst, sums);
         }
     }
 }
 
-/* The sums of a window into w. Taps that the window before has as well are left to it. */
-static void store(const kw_cpu_args *a, const unit *u, const char *sums) {
-    kw_i64 first = kw_first_channel(a, u->vector), count = kw_min(KW_CHANNELS, a->groups * KW_DST_GROUP - first);
+/* The sums of a window into w, where the weights of one output channel are a->filter x a->c apart. Taps that the window before has as well are left
+ * to it. */
+static void store(const kw_cpu_args *a, const unit *u, kw_i64 vector, const char *sums) {
+    kw_i64 first = kw_first_channel(a, vector), count = kw_min(KW_CHANNELS, a->groups * KW_DST_GROUP - first);
+    kw_i64 step = a->filter[0] * a->filter[1] * a->filter[2] * a->c;
     for (kw_i64 t = 0; t < KW_TAPS_H * KW_TAPS_W; t++) {
         kw_i64 y = kw_filter_index(a, 1, KW_TAPS_H, u->window[1], t / KW_TAPS_W),
                x = kw_filter_index(a, 2, KW_TAPS_W, u->window[2], t % KW_TAPS_W);
         if (y < 0 || x < 0) continue;
-        for (kw_i64 i = 0; i < count; i++) {
-            kw_store_1(a->w + kw_weight_at(a, first + i, u->window[0], y, x, u->step) * KW_BYTES,
-                       *(const kw_f32_u *)(sums + t * KW_VECTOR + 4 * i));
-        }
+        element converted[KW_CHANNELS], *to = (element *)a->w + kw_weight_at(a, first, u->window[0], y, x, u->step);
+        kw_store_x(converted, kw_load(sums + t * KW_VECTOR));
+        for (kw_i64 i = 0; i < count; i++, to += step)
+            *to = converted[i];
     }
 }
 
@@ -91,16 +120,17 @@ KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *t
         u.window[1] = rest % down;
         rest /= down;
         u.window[0] = rest % a->filter[0];
-        u.vector = rest / a->filter[0];
-        for (kw_i64 t = 0; t < KW_TAPS_H * KW_TAPS_W; t++)
-            kw_put(sums + t * KW_VECTOR, (kw_vf){0});
+        u.block = kw_block_of(a, rest / a->filter[0]);
+        for (kw_i64 t = 0; t < (u.block.end - u.block.begin) * SUMS_BYTES; t += KW_VECTOR)
+            kw_put(sums + t, (kw_vf){0});
         for (kw_i64 part = 0; part < kw_parts(a, 1, KW_TAPS_H) * kw_parts(a, 2, KW_TAPS_W); part++) {
             job.height = axis_of_window(a, 1, part % kw_parts(a, 1, KW_TAPS_H), KW_TILE_H, KW_TAPS_H, u.window[1]);
             job.width = axis_of_window(a, 2, part / kw_parts(a, 1, KW_TAPS_H), KW_TILE_W, KW_TAPS_W, u.window[2]);
             for (kw_i64 col = 0; col < job.width.tiles; col += a->value[KW_COL_TILES]) {
-                sum_rows(&job, &u, col, kw_min(a->value[KW_COL_TILES], job.width.tiles - col), sums);
+                sum_columns(&job, &u, col, kw_min(a->value[KW_COL_TILES], job.width.tiles - col), sums);
             }
         }
-        store(a, &u, sums);
+        for (kw_i64 v = u.block.begin; v < u.block.end; v++)
+            store(a, &u, v, sums + (v - u.block.begin) * SUMS_BYTES);
     }
 }

@@ -38,8 +38,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_grouped grouped = grouped_of(config);
-    (void)target;
-    kw_gradient_launch(config, &grouped, problem, launch);
+    kw_gradient_launch(config, &grouped, problem, target, launch);
 }
 
 static void emit(const kw_config *config, kw_text *text) {

@@ -28,7 +28,8 @@ static kw_grouped grouped_of(const kw_config *config) {
 static kw_status valid(const kw_config *config, kw_error *why) {
     kw_grouped grouped = grouped_of(config);
     if (grouped.src == 1 && grouped.dst == 1) {
-        return kw_fail(why, KW_ILLEGAL, "conv.merged_weight needs more than one channel a group; group_c=1 group_k=1 is conv.depthwise_weight");
+        return kw_fail(why, KW_ILLEGAL,
+                       "conv.merged_weight needs more than one channel a group; group_c=1 group_k=1 is conv.depthwise_weight");
     }
     return kw_grouped_valid(config, &grouped, why);
 }
@@ -45,8 +46,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_grouped grouped = grouped_of(config);
-    (void)target;
-    kw_gradient_launch(config, &grouped, problem, launch);
+    kw_gradient_launch(config, &grouped, problem, target, launch);
 }
 
 static void emit(const kw_config *config, kw_text *text) {

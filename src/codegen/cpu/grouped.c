@@ -9,8 +9,8 @@
 #include "problem/view.h"
 
 /* Places in launch.value; the enum at the head of kernels/cpu/grouped_route.h. */
-enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS };
-enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144 };
+enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES };
+enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8 };
 
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
 static int weights_alive(const kw_config *config, const kw_grouped *g) {
@@ -237,6 +237,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     launch->value[COL_TILES] = cols;
     launch->value[IDLE_BYTES] = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, LINE);
     launch->value[ROUTE_WORDS] = cols * c.slots;
+    launch->value[ROUTE_TILES] = cols;
     int64_t narrow = d->g * g->dst < channels ? (c.slots + g->tile_h * g->tile_w) * (8 + lanes * 4) : 0;
     launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * (c.slots + g->tile_h * g->tile_w) + 1) + narrow + LINE;
 
@@ -251,28 +252,36 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
         2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)launch->value[ROUTE_WORDS];
 }
 
-/* A unit is a vector, a window and an input channel of the groups; it goes over all pixels. */
-void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, kw_launch *launch) {
+/* A unit is some vectors, a window and an input channel of the groups; it goes over all pixels. */
+void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
+                        kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     int64_t lanes = kw_config_isa(config)->lanes, pixels = g->tile_h * g->tile_w, taps = g->taps_h * g->taps_w;
-    int64_t vectors = kw_ceil_div(d->g * g->dst, lanes);
+    int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * g->dst, lanes);
     cut c = cut_of(config, g, problem);
-    int64_t cols = columns_of(&c), widest = kw_max(kw_max(g->src, g->dst), lanes) * kw_ceil_div(g->src, g->dst);
+    int64_t cols = columns_of(&c), rows = kw_min(c.height.tiles, kw_max(1, ROUTE_BYTES / 8 / (c.slots * cols))), tiles = rows * cols;
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
+    int64_t block = kw_min(vectors, GRADIENT_VECTORS), wanted = target->units > 1 ? 4 * target->units : 1;
+    while (block > 1 && kw_ceil_div(vectors, block) * windows * g->src < wanted) {
+        block = kw_ceil_div(block, 2);
+    }
+    int64_t widest = kw_max(kw_max(g->src, g->dst), lanes) * kw_ceil_div(g->src, g->dst) * element;
 
     launch->stages = 1;
-    launch->stage[0] = (kw_stage){.units = vectors * windows * g->src};
-    launch->value[IDLE_BYTES] = kw_round_up(kw_max(2 * widest, taps * lanes) * 4, LINE); /* holds a unit's sums, too */
+    launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows * g->src};
+    launch->value[BLOCK_VECTORS] = block;
+    launch->value[ROW_TILES] = rows;
     launch->value[COL_TILES] = cols;
-    launch->value[ROUTE_WORDS] = cols * c.slots;
+    launch->value[IDLE_BYTES] = kw_round_up(kw_max((block + 1) * widest, block * taps * lanes * 4), LINE); /* holds a unit's sums, too */
+    launch->value[ROUTE_WORDS] = tiles * c.slots;
+    launch->value[ROUTE_TILES] = tiles;
     int64_t narrow = d->g * g->dst < lanes ? (c.slots + pixels) * (8 + lanes * 4) : 0;
-    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * (c.slots + pixels) + 1) + narrow + LINE;
+    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (tiles * (c.slots + pixels) + 1) + narrow + LINE;
 
-    double tiles =
+    double summed =
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
     double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
-    double sums = 2.0 * (double)taps * (double)kw_ceil_div(c.width.tiles, cols) / (double)c.width.tiles;
-    launch->multiply_adds = tiles * (double)(vectors * g->src) * (double)(pixels * taps);
-    launch->loads = tiles * (double)(vectors * g->src) * (sources + (double)pixels + sums);
+    launch->multiply_adds = summed * (double)(vectors * g->src) * (double)(pixels * taps);
+    launch->loads = summed * (double)(vectors * g->src) * (sources + (double)pixels + 2.0 * (double)taps / (double)tiles);
     launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)launch->value[ROUTE_WORDS];
 }

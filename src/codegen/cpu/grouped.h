@@ -34,7 +34,8 @@ kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *grouped, k
 kw_status kw_grouped_fits(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, kw_error *why);
 void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
                        kw_launch *launch);
-void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, kw_launch *launch);
+void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
+                        kw_launch *launch);
 void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *grouped);
 
 #endif
