@@ -26,6 +26,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
     X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
+    X(FRESH, "fresh-weights", NULL, "weights change from run to run, as in training: packing counts")                                      \
     X(FROZEN, "frozen", NULL, "measure and compile nothing; a miss is an error")                                                           \
     X(JOBS, "jobs", "N", "compilers at a time (one a core)")                                                                               \
     X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
@@ -33,7 +34,6 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
     X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
-    X(PACKED, "packed", NULL, "time with weights packed beforehand, as in inference")                                                      \
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
     X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
     X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \

@@ -9,7 +9,7 @@
 #define COMMON (OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(WISDOM) | OPT(QUIET))
 #define SPACE (OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(RULES) | OPT(KERNELS) | OPT(CONFIG))
 #define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT))
-#define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE))
+#define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE) | OPT(FRESH))
 
 const cli_verb cli_verbs[] = {
     {"build", "", "compile kernels into the cache", "kwright build --set tiny", NULL, COMMON | SPACE | PROBLEM | OPT(JOBS) | OPT(JSON), 0,
@@ -34,12 +34,13 @@ const cli_verb cli_verbs[] = {
      "kwright problems --problems resnet50 --dtype bf16", "Reads our own lines, lines of MIOpenDriver and benchdnn, and CSV files.",
      PROBLEM | OPT(JSON) | OPT(QUIET), 0, -1, verb_problems},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
-     COMMON | SPACE | PROBLEM | PLAN | OPT(CHECK) | OPT(SEED) | OPT(PACKED) | OPT(JSON), 0, -1, verb_run},
+     COMMON | SPACE | PROBLEM | PLAN | OPT(CHECK) | OPT(SEED) | OPT(JSON), 0, -1, verb_run},
     {"show", "[FAMILY|CONFIG]", "explain a family or a config, print its source",
      "kwright show --source \"$(kwright list --set tiny --limit 1)\"", NULL,
      OPT(SOURCE) | OPT(WHY_NOT) | OPT(RULES) | OPT(DEVICE) | OPT(THREADS) | OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(QUIET), 0, 1,
      verb_show},
-    {"tune", "[PROBLEM ...]", "measure kernels and remember the winner", "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
+    {"tune", "[PROBLEM ...]", "measure kernels and remember the winner",
+     "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "For one problem the ranking; for a list (--problems) one line a problem. Winners go to wisdom.",
      COMMON | SPACE | PROBLEM | PLAN | OPT(EXHAUSTIVE) | OPT(JOBS) | OPT(JSON), 0, -1, verb_tune},
     {"version", "", "print the version", "kwright version", NULL, 0, 0, 0, verb_version},

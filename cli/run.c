@@ -98,7 +98,7 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
     kw_problem_print(text, sizeof text, problem);
     int code = make_plan(&plan, context, registry, problem, args);
     code = code ? code : cli_tensors(&tensors, problem, kw_plan_workspace(plan), (uint64_t)seed);
-    if (!code && args->value[OPT_PACKED] && kw_plan_pack_weights(plan, tensors.w, &err)) {
+    if (!code && !args->value[OPT_FRESH] && kw_plan_pack_weights(plan, tensors.w, &err)) {
         code = cli_fail(&err);
     }
     code = code ? code : time_plan(&ns, plan, &tensors);

@@ -78,6 +78,7 @@ int cli_plan_options(kw_plan_options *options, const cli_args *args) {
         return CLI_USAGE;
     }
     *options = (kw_plan_options){.shortlist = (int32_t)shortlist, .workspace_max = workspace};
+    options->fresh_weights = args->value[OPT_FRESH] != NULL;
     options->remeasure = args->value[OPT_REMEASURE] != NULL;
     const char *mode = args->value[OPT_MODE];
     for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++) {

@@ -27,7 +27,7 @@ static double generic_ns(tuning *t, const kw_problem *problem) {
     char config[KW_CONFIG_TEXT_MAX];
     kw_registry *registry = NULL;
     kw_record record = {0};
-    kw_measure_options options = {.time = true, .pack_weights = true};
+    kw_measure_options options = {.time = true, .pack_weights = !t->options.fresh_weights};
     const char *family = problem->op == KW_GEMM ? "gemm.generic" : "conv.generic";
     snprintf(config, sizeof config, "%s %s %s", family, kw_op_name(problem->op), kw_dtype_name(problem->dtype));
     if (!kw_registry_create(&registry, t->context, NULL) && !kw_registry_add(registry, config, NULL)) {
@@ -121,12 +121,14 @@ static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, d
 typedef struct wanted {
     char problem[KW_PROBLEM_TEXT_MAX];
     const char *target;
+    bool fresh_weights;
     double ns;
 } wanted;
 
 static void match_entry(void *user, const kw_wisdom_entry *entry) {
     wanted *w = user;
-    if (!entry->stale && !strcmp(entry->problem, w->problem) && !strcmp(entry->target, w->target)) {
+    if (!entry->stale && entry->fresh_weights == w->fresh_weights && !strcmp(entry->problem, w->problem) &&
+        !strcmp(entry->target, w->target)) {
         w->ns = entry->time_ns;
     }
 }
@@ -139,7 +141,7 @@ static double time_of(tuning *t, const kw_problem *problem, const kw_plan *plan)
             return records[i].time_ns;
         }
     }
-    wanted w = {.target = kw_context_target(t->context)};
+    wanted w = {.target = kw_context_target(t->context), .fresh_weights = t->options.fresh_weights};
     kw_problem_print(w.problem, sizeof w.problem, problem);
     kw_wisdom_visit(t->context, NULL, match_entry, &w, NULL);
     return w.ns;

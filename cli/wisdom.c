@@ -30,8 +30,8 @@ static void show_entry(void *user, const kw_wisdom_entry *entry) {
             cli_json_string(fields[i][1]);
             printf(", ");
         }
-        printf("\"mode\": \"%s\", \"time_ns\": %.1f, \"spread_ns\": %.1f, \"candidates\": %d, \"stale\": ", mode_name(entry->mode),
-               entry->time_ns, entry->spread_ns, entry->candidates);
+        printf("\"mode\": \"%s\", \"weights\": \"%s\", \"time_ns\": %.1f, \"spread_ns\": %.1f, \"candidates\": %d, \"stale\": ",
+               mode_name(entry->mode), entry->fresh_weights ? "fresh" : "packed", entry->time_ns, entry->spread_ns, entry->candidates);
         if (entry->stale) {
             cli_json_string(entry->stale);
         } else {

@@ -256,13 +256,14 @@ typedef enum kw_mode {
 
 enum { KW_WORKSPACE_NONE = -1 };
 
-/* A zeroed struct asks for the defaults. */
+/* A zeroed struct asks for the defaults: kernels are compared as they run with weights packed beforehand (kw_plan_pack_weights). */
 typedef struct kw_plan_options {
     kw_mode mode;
     int64_t workspace_max; /* bytes; 0: no limit, KW_WORKSPACE_NONE: no workspace at all */
     int32_t shortlist;     /* candidates that KW_SHORTLIST measures; 0: 8 */
     bool frozen_is_error;  /* a miss in KW_FROZEN is KW_NO_KERNEL; else the generic kernel answers */
     bool remeasure;        /* measure even when wisdom has an answer */
+    bool fresh_weights;    /* w changes from run to run, as in training: choose by times that include packing it */
     kw_registry *registry; /* NULL: the context's default registry */
     void (*progress)(void *user, const kw_progress *progress);
     void *user;
@@ -322,7 +323,8 @@ typedef struct kw_wisdom_entry {
     kw_mode mode;
     double time_ns, spread_ns;
     int32_t candidates;
-    const char *stale; /* NULL, or the rule of today that the entry breaks; such an entry is not used */
+    bool fresh_weights; /* packing was part of the time */
+    const char *stale;  /* NULL, or the rule of today that the entry breaks; such an entry is not used */
 } kw_wisdom_entry;
 
 /* Calls visit for each entry of a wisdom file (NULL: of all layers in use). The entry lives during the call only. */

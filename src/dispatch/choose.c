@@ -82,7 +82,7 @@ static void ask_wisdom(kw_choice *choice, const kw_request *request) {
         kw_verdict verdict;
         kw_config config;
         kw_error why = {0};
-        if (!kw_wisdom_find(wisdom, layer, request->text, &verdict)) {
+        if (!kw_wisdom_find(wisdom, layer, request->question, &verdict)) {
             continue;
         }
         if (check_verdict(choice, &config, &verdict, request, &why) || take_known(choice, request, &config, &why)) {
@@ -209,11 +209,11 @@ static bool race_was_open(const kw_request *request, const kw_field *field) {
 /* Remembers the winner. Where another process was first with the same problem, its answer is taken instead: one decision for all. */
 static kw_status remember(kw_choice *choice, const kw_request *request, const kw_verdict *verdict, kw_error *err) {
     kw_context *context = request->context;
-    kw_status status = kw_wisdom_record(context->wisdom, request->text, verdict, request->remeasure || choice->stale, err);
+    kw_status status = kw_wisdom_record(context->wisdom, request->question, verdict, request->remeasure || choice->stale, err);
     kw_verdict standing;
     kw_choice other = {0};
     for (int layer = 0; !status && layer <= KW_LAYER_USER; layer++) {
-        if (!kw_wisdom_find(context->wisdom, layer, request->text, &standing)) {
+        if (!kw_wisdom_find(context->wisdom, layer, request->question, &standing)) {
             continue;
         }
         kw_config config;

@@ -10,10 +10,11 @@ typedef struct kw_request {
     const kw_registry *registry;
     kw_problem problem;
     char text[KW_PROBLEM_TEXT_MAX]; /* the problem's, canonical */
+    char question[KW_QUESTION_MAX]; /* what wisdom is asked: the problem and what of its weights */
     kw_mode mode;
     int64_t workspace_max; /* bytes; INT64_MAX: no limit */
     int32_t shortlist;
-    bool frozen_is_error, remeasure;
+    bool frozen_is_error, remeasure, fresh_weights;
     void (*progress)(void *user, const kw_progress *progress);
     void *user;
 } kw_request;

@@ -89,6 +89,7 @@ static void show_line(void *user, const kw_wisdom_line *line) {
     kw_wisdom_entry entry = {
         .target = target,
         .problem = problem,
+        .fresh_weights = line->fresh_weights,
         .config = config,
         .date = date,
         .mode = line->mode,

@@ -102,7 +102,7 @@ static bool matches(const kw_core *core, const pattern *p) {
 /* With the lock held. */
 static kw_core *sweep(kw_memo *memo, const pattern *p) {
     kw_core *unused = NULL;
-    for (int i = 0; i < KW_MEMO_ROWS; i++) {
+    for (int i = 0; i < KW_MEMO_ROWS && memo->count; i++) {
         for (kw_core **at = &memo->rows[i]; *at;) {
             if (matches(*at, p)) {
                 take_out(memo, at, &unused);

@@ -12,7 +12,7 @@ typedef struct kw_core_key {
     uint64_t registry; /* its serial */
     int64_t workspace_max;
     int32_t mode, shortlist;
-    int64_t frozen_is_error;
+    int32_t frozen_is_error, fresh_weights;
 } kw_core_key;
 
 /* A problem bound to its kernel; read only but for explain. */

@@ -38,6 +38,7 @@ static kw_status read_conditions(kw_core_key *key, const kw_context *context, co
     key->mode = (int32_t)(options->mode ? options->mode : context->settings.mode);
     key->shortlist = options->shortlist ? options->shortlist : SHORTLIST_DEFAULT;
     key->frozen_is_error = options->frozen_is_error;
+    key->fresh_weights = options->fresh_weights;
     return KW_OK;
 }
 
@@ -117,6 +118,7 @@ static kw_status find_core(kw_core **core, kw_context *context, const kw_core_ke
         .shortlist = key->shortlist,
         .frozen_is_error = options->frozen_is_error,
         .remeasure = options->remeasure,
+        .fresh_weights = options->fresh_weights,
         .progress = options->progress,
         .user = options->user,
     };
@@ -127,6 +129,7 @@ static kw_status find_core(kw_core **core, kw_context *context, const kw_core_ke
         return status;
     }
     kw_problem_print(request.text, sizeof request.text, &key->problem);
+    kw_question_print(request.question, request.text, key->fresh_weights);
     status = kw_choose_known(&choice, &request, err);
     if (!status && choice.loaded) {
         status = make_core(core, key, &choice, &request, err);

@@ -105,7 +105,8 @@ static void time_briefly(race *r, entrant *e) {
     const kw_kernel *kernel = e->loaded->kernel;
     const kw_config *config = &e->loaded->config;
     kw_error why = {0};
-    kw_timing_options brief = {.batches = HEAT_BATCHES, .give_up_ns = hopeless * r->progress.best_ns};
+    kw_timing_options brief = {
+        .pack_weights = !r->request->fresh_weights, .batches = HEAT_BATCHES, .give_up_ns = hopeless * r->progress.best_ns};
     if (kw_bench_time(r->bench, &kernel, &config, 1, &brief, &e->record, &why)) {
         fail_record(&e->record, KW_UNLAUNCHED, &why);
         return;
@@ -213,7 +214,7 @@ static bool time_together(race *r, size_t count, bool again) {
         configs[i] = &r->entrants[i].loaded->config;
         records[i] = r->entrants[i].record;
     }
-    kw_timing_options options = {.batches = batches_for(r, count, again)};
+    kw_timing_options options = {.pack_weights = !r->request->fresh_weights, .batches = batches_for(r, count, again)};
     if (kw_bench_time(r->bench, kernels, configs, count, &options, records, &why)) {
         kw_remark(&r->request->context->settings, "%s: earlier times decide: %s", r->request->text, why.text);
         return false;

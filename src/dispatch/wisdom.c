@@ -52,18 +52,18 @@ struct kw_wisdom {
 
 /* --- layers ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t key_hash(kw_word target, kw_word problem) {
-    return kw_hash64(target.at, target.size) * 31 + kw_hash64(problem.at, problem.size);
+static uint64_t key_hash(kw_word target, kw_word question) {
+    return kw_hash64(target.at, target.size) * 31 + kw_hash64(question.at, question.size);
 }
 
-static bool same_key(const kw_wisdom_line *line, kw_word target, kw_word problem) {
-    return line->problem.size == problem.size && line->target.size == target.size && !memcmp(line->problem.at, problem.at, problem.size) &&
-           !memcmp(line->target.at, target.at, target.size);
+static bool same_key(const kw_wisdom_line *line, kw_word target, kw_word question) {
+    return line->question.size == question.size && line->target.size == target.size &&
+           !memcmp(line->question.at, question.at, question.size) && !memcmp(line->target.at, target.at, target.size);
 }
 
-static uint32_t *find_slot(const layer *l, kw_word target, kw_word problem) {
-    size_t at = key_hash(target, problem) & (l->slot_count - 1);
-    while (l->slots[at] && !same_key(&l->lines[l->slots[at] - 1], target, problem)) {
+static uint32_t *find_slot(const layer *l, kw_word target, kw_word question) {
+    size_t at = key_hash(target, question) & (l->slot_count - 1);
+    while (l->slots[at] && !same_key(&l->lines[l->slots[at] - 1], target, question)) {
         at = (at + 1) & (l->slot_count - 1);
     }
     return &l->slots[at];
@@ -100,7 +100,7 @@ static kw_status layer_index(layer *l, const char *name, int64_t *bad, kw_error 
             }
             continue;
         }
-        uint32_t *slot = find_slot(l, line->target, line->problem);
+        uint32_t *slot = find_slot(l, line->target, line->question);
         *slot = (uint32_t)++l->count; /* of two lines with one key the later counts */
     }
     return KW_OK;
@@ -218,13 +218,13 @@ static void copy_word(char *to, kw_word word) {
     to[word.size] = 0;
 }
 
-bool kw_wisdom_find(kw_wisdom *w, int number, const char *problem, kw_verdict *verdict) {
+bool kw_wisdom_find(kw_wisdom *w, int number, const char *question, kw_verdict *verdict) {
     pthread_mutex_lock(&w->lock);
     if (!w->layers[KW_LAYER_USER].loaded) {
         refresh(w);
     }
     const layer *l = &w->layers[number];
-    kw_word target = {w->target, strlen(w->target)}, wanted = {problem, strlen(problem)};
+    kw_word target = {w->target, strlen(w->target)}, wanted = {question, strlen(question)};
     uint32_t found = l->slots ? *find_slot(l, target, wanted) : 0;
     if (found) {
         const kw_wisdom_line *line = &l->lines[found - 1];
@@ -389,11 +389,11 @@ static kw_word word_of(const char *string) {
     return (kw_word){string, strlen(string)};
 }
 
-kw_status kw_wisdom_record(kw_wisdom *w, const char *problem, const kw_verdict *verdict, bool replace, kw_error *err) {
+kw_status kw_wisdom_record(kw_wisdom *w, const char *question, const kw_verdict *verdict, bool replace, kw_error *err) {
     kw_wisdom_line line = {
         .mode = verdict->mode,
         .target = word_of(w->target),
-        .problem = word_of(problem),
+        .question = word_of(question),
         .config = word_of(verdict->config),
         .date = word_of(verdict->date),
         .next = word_of(verdict->next),

@@ -25,11 +25,11 @@ void kw_wisdom_close(kw_wisdom **wisdom);
 
 /* Reads again what changed on disk. */
 void kw_wisdom_refresh(kw_wisdom *wisdom);
-/* What one layer says; false when it says nothing. */
-bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *problem, kw_verdict *verdict);
+/* What one layer says to a question (kw_question_print); false when it says nothing. */
+bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *question, kw_verdict *verdict);
 /* Remembers a verdict: in the user's file, or in memory when that cannot be (the log says why). replace: also over a line that is at
  * least as patient, which otherwise stands. */
-kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *problem, const kw_verdict *verdict, bool replace, kw_error *err);
+kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *question, const kw_verdict *verdict, bool replace, kw_error *err);
 /* Drops a problem from memory and from the user's file, for every target. */
 kw_status kw_wisdom_drop(kw_wisdom *wisdom, const char *problem, int64_t *dropped, kw_error *err);
 

@@ -6,10 +6,17 @@
 
 #include <string.h>
 
-enum { FIELDS = 10 };
+enum { FIELDS = 11 };
 
-static const char *const field_names[FIELDS] = {"mode",      "target",     "problem", "config",  "time_ns",
+static const char *const field_names[FIELDS] = {"mode",      "target",     "problem", "weights", "config", "time_ns",
                                                 "spread_ns", "candidates", "date",    "next_ns", "next"};
+
+static const char *const weights_names[2] = {"packed", "fresh"};
+
+void kw_question_print(char text[KW_QUESTION_MAX], const char *problem, bool fresh_weights) {
+    kw_line line = {text, KW_QUESTION_MAX, 0};
+    kw_line_addf(&line, "%s\t%s", problem, weights_names[fresh_weights]);
+}
 
 static bool same(kw_word a, kw_word b) {
     return a.size == b.size && !memcmp(a.at, b.at, a.size);
@@ -54,20 +61,24 @@ static bool read_field(kw_wisdom_line *line, int field, kw_word word) {
         line->problem = word;
         return word.size && word.size < KW_PROBLEM_TEXT_MAX;
     case 3:
+        line->fresh_weights = kw_word_is(word, weights_names[1]);
+        line->question = (kw_word){line->problem.at, (size_t)(word.at + word.size - line->problem.at)};
+        return line->fresh_weights || kw_word_is(word, weights_names[0]);
+    case 4:
         line->config = word;
         return word.size && word.size < KW_CONFIG_TEXT_MAX;
-    case 4:
-        return read_tenths(word, &line->time_ns);
     case 5:
-        return read_tenths(word, &line->spread_ns);
+        return read_tenths(word, &line->time_ns);
     case 6:
+        return read_tenths(word, &line->spread_ns);
+    case 7:
         good = kw_word_int(word, 0, INT32_MAX, &count);
         line->candidates = good ? (int32_t)count : 0;
         return good;
-    case 7:
+    case 8:
         line->date = word;
         return read_date(word);
-    case 8:
+    case 9:
         return read_tenths(word, &line->next_ns);
     default:
         line->next = kw_word_is(word, "-") ? (kw_word){word.at, 0} : word;
@@ -105,7 +116,7 @@ bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why) {
 }
 
 void kw_wisdom_line_print(kw_text *text, const kw_wisdom_line *line) {
-    kw_word words[] = {line->target, line->problem, line->config};
+    kw_word words[] = {line->target, line->question, line->config};
     kw_text_add(text, kw_mode_name(line->mode));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         kw_text_add(text, "\t");
@@ -142,7 +153,7 @@ static bool concerns(const kw_wisdom_edit *edit, const kw_wisdom_line *line) {
     if (!edit->put) {
         return same(line->problem, edit->problem);
     }
-    return same(line->problem, edit->put->problem) && same(line->target, edit->put->target);
+    return same(line->question, edit->put->question) && same(line->target, edit->put->target);
 }
 
 int64_t kw_wisdom_text_edit(kw_text *changed, kw_word text, const kw_wisdom_edit *edit) {

@@ -1,10 +1,11 @@
 /* wisdom_text.h: wisdom as text: what a line says, and how a text is changed. No files here (wisdom.h).
  *
  * Format. The first line is "# kernelwright wisdom 1". Then one entry a line, fields separated by tabs:
- *   mode target problem config time_ns spread_ns candidates date next_ns next
- * mode is predict, shortlist or exhaustive; target, problem and config are canonical texts; times are nanoseconds with at most one decimal;
+ *   mode target problem weights config time_ns spread_ns candidates date next_ns next
+ * mode is predict, shortlist or exhaustive; target, problem and config are canonical texts; weights is packed (they were packed
+ * beforehand) or fresh (packing is part of the time); times are nanoseconds with at most one decimal;
  * candidates counts the kernels that were considered; next is the runner-up's config and next_ns its time ("-" and 0 when there was none).
- * Key: target and problem, all of their text. An empty line and a line that starts with '#' mean nothing. A line of another form is
+ * Key: target, problem and weights, all of their text. An empty line and a line that starts with '#' mean nothing. A line of another form is
  * skipped but kept when the file is rewritten: it may be a newer version's. A text whose first line names another version is not read at
  * all and never rewritten. */
 #ifndef KW_DISPATCH_WISDOM_TEXT_H
@@ -18,10 +19,17 @@
 /* One entry; the words lie in the text it was read from. next.size is 0 when there is no runner-up. */
 typedef struct kw_wisdom_line {
     kw_mode mode;
-    kw_word target, problem, config, date, next;
+    kw_word target, question; /* question: problem and weights, with the tab between them */
+    kw_word problem;          /* the front of question */
+    kw_word config, date, next;
     double time_ns, spread_ns, next_ns;
     int32_t candidates;
+    bool fresh_weights;
 } kw_wisdom_line;
+
+enum { KW_QUESTION_MAX = KW_PROBLEM_TEXT_MAX + 8 };
+/* The question's text. */
+void kw_question_print(char text[KW_QUESTION_MAX], const char *problem, bool fresh_weights);
 
 /* true: an entry. false with why->status KW_OK: a comment or an empty line. false with KW_MALFORMED: not an entry, and what is wrong. */
 bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why);

@@ -120,6 +120,25 @@ static void wisdom_answers_no_more_patient_requests_only(void **state) {
     }
 }
 
+/* Weights that are packed beforehand and weights that are packed in every run are two questions with two lines of wisdom. */
+static void fresh_weights_are_another_question(void **state) {
+    toy_world *world = *state;
+    kw_plan_options fresh = {.fresh_weights = true};
+    size_t count;
+    for (int round = 0; round < 2; round++) {
+        kw_context *context = toy_open(world);
+        kw_plan *packed = make_plan(context, NULL), *unpacked = make_plan(context, &fresh);
+        kw_plan_records(packed, &count);
+        assert_int_equal(count > 0, round == 0);
+        kw_plan_records(unpacked, &count);
+        assert_int_equal(count > 0, round == 0);
+        assert_int_equal(toy_wisdom_lines(world), 2);
+        kw_plan_destroy(&packed);
+        kw_plan_destroy(&unpacked);
+        kw_context_close(&context);
+    }
+}
+
 static void predict_measures_nothing_and_writes_no_wisdom(void **state) {
     kw_context *context = toy_open(*state);
     kw_plan *plan = make_plan(context, &(kw_plan_options){.mode = KW_PREDICT});
@@ -340,6 +359,7 @@ int main(void) {
         TEST(shortlist_takes_the_fastest_right_kernel),
         TEST(wisdom_answers_a_new_context_without_measuring),
         TEST(wisdom_answers_no_more_patient_requests_only),
+        TEST(fresh_weights_are_another_question),
         TEST(predict_measures_nothing_and_writes_no_wisdom),
         TEST(predict_passes_over_what_does_not_compile),
         TEST(all_wrong_leaves_the_generic_kernel),

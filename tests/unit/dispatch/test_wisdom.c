@@ -21,7 +21,7 @@
 enum { WRITERS = 16, LINES_A_WRITER = 8 };
 
 #define ENTRY(mode, target, problem, config, candidates)                                                                                   \
-    mode "\t" target "\t" problem "\t" config "\t1200.5\t3.0\t" candidates "\t2026-11-21\t1300.0\tother"
+    mode "\t" target "\t" problem "\tpacked\t" config "\t1200.5\t3.0\t" candidates "\t2026-11-21\t1300.0\tother"
 
 static kw_word word(const char *text) {
     return (kw_word){text, strlen(text)};
@@ -34,7 +34,7 @@ static void lines_are_read_or_refused_with_the_field(void **state) {
         const char *line, *fault; /* fault NULL: good; "": a comment */
     } cases[] = {
         {ENTRY("shortlist", "t", "p", "c", "8"), NULL},
-        {"exhaustive\tt\tp\tc\t5\t0\t1\t2026-01-31\t0\t-", NULL},
+        {"exhaustive\tt\tp\tfresh\tc\t5\t0\t1\t2026-01-31\t0\t-", NULL},
         {"# anything", ""},
         {"", ""},
         {"shortlist", "target is missing"},
@@ -44,15 +44,16 @@ static void lines_are_read_or_refused_with_the_field(void **state) {
         {ENTRY("shortlist", "t", "", "c", "8"), "problem cannot be"},
         {ENTRY("shortlist", "t", "p", "c", "-1"), "candidates cannot be -1"},
         {ENTRY("shortlist", "t", "p", "c", "99999999999"), "candidates cannot be"},
-        {ENTRY("shortlist", "t", "p", "c", "8") "\tmore", "more than 10 fields"},
-        {"shortlist\tt\tp\tc\t1,5\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1,5"},
-        {"shortlist\tt\tp\tc\t1e9\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1e9"},
-        {"shortlist\tt\tp\tc\tnan\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be nan"},
-        {"shortlist\tt\tp\tc\t-1\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be -1"},
-        {"shortlist\tt\tp\tc\t1.25\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1.25"},
-        {"shortlist\tt\tp\tc\t1\t0\t1\t2026-1-31\t0\t-", "date cannot be 2026-1-31"},
-        {"shortlist\tt\tp\tc\t1\t0\t1\t2026-13-31\t0\t-", "date cannot be 2026-13-31"},
-        {"shortlist\tt\tp\tc\t1\t0\t1\t2026-01-31\t0\t", "next cannot be"},
+        {ENTRY("shortlist", "t", "p", "c", "8") "\tmore", "more than 11 fields"},
+        {"shortlist\tt\tp\tsalted\tc\t1\t0\t1\t2026-01-31\t0\t-", "weights cannot be salted"},
+        {"shortlist\tt\tp\tfresh\tc\t1,5\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1,5"},
+        {"shortlist\tt\tp\tfresh\tc\t1e9\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1e9"},
+        {"shortlist\tt\tp\tfresh\tc\tnan\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be nan"},
+        {"shortlist\tt\tp\tfresh\tc\t-1\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be -1"},
+        {"shortlist\tt\tp\tfresh\tc\t1.25\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1.25"},
+        {"shortlist\tt\tp\tfresh\tc\t1\t0\t1\t2026-1-31\t0\t-", "date cannot be 2026-1-31"},
+        {"shortlist\tt\tp\tfresh\tc\t1\t0\t1\t2026-13-31\t0\t-", "date cannot be 2026-13-31"},
+        {"shortlist\tt\tp\tfresh\tc\t1\t0\t1\t2026-01-31\t0\t", "next cannot be"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -71,7 +72,7 @@ static void printed_lines_read_back_the_same(void **state) {
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         kw_wisdom_line line = {.mode = KW_EXHAUSTIVE,
                                .target = word("cpu:x86-64-v3 units=2"),
-                               .problem = word("gemm fp32 rcr b1 m1 n2 k3"),
+                               .question = word("gemm fp32 rcr b1 m1 n2 k3\tfresh"),
                                .config = word("f gemm fp32 a=1"),
                                .date = word("2026-11-21"),
                                .next = i % 2 ? word("g gemm fp32 a=2") : word(""),
@@ -107,7 +108,7 @@ static void edits_touch_only_their_own_problem(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_wisdom_line line = {.mode = cases[i].mode,
                                .target = word("t"),
-                               .problem = word("p"),
+                               .question = word("p\tpacked"),
                                .config = word("new"),
                                .date = word("2026-11-22"),
                                .candidates = cases[i].candidates};
@@ -117,9 +118,9 @@ static void edits_touch_only_their_own_problem(void **state) {
         assert_int_equal(changes, cases[i].changes);
         if (changes) {
             assert_contains(after.data, "# mine\nnot wisdom at all\n");
-            assert_contains(after.data, "\tq\tkept\t");
-            assert_contains(after.data, "\tp\tother target\t");
-            assert_contains(after.data, "\tt\tp\tnew\t");
+            assert_contains(after.data, "\tq\tpacked\tkept\t");
+            assert_contains(after.data, "\tp\tpacked\tother target\t");
+            assert_contains(after.data, "\tt\tp\tpacked\tnew\t");
             assert_null(strstr(after.data, "\told\t"));
         }
         kw_text_drop(&after);
@@ -127,11 +128,11 @@ static void edits_touch_only_their_own_problem(void **state) {
     kw_text after = {0};
     kw_wisdom_edit forget = {.problem = word("p")};
     assert_int_equal(kw_wisdom_text_edit(&after, word(before), &forget), 2);
-    assert_contains(after.data, "\tq\tkept\t");
+    assert_contains(after.data, "\tq\tpacked\tkept\t");
     assert_null(strstr(after.data, "\tp\t"));
     kw_text_drop(&after);
     kw_wisdom_line line = {
-        .mode = KW_SHORTLIST, .target = word("t"), .problem = word("p"), .config = word("new"), .date = word("2026-11-22")};
+        .mode = KW_SHORTLIST, .target = word("t"), .question = word("p\tpacked"), .config = word("new"), .date = word("2026-11-22")};
     assert_int_equal(kw_wisdom_text_edit(&after, word(""), &(kw_wisdom_edit){.put = &line}), 1);
     assert_int_equal(strncmp(after.data, KW_WISDOM_HEADER "\n", strlen(KW_WISDOM_HEADER) + 1), 0);
     kw_text_drop(&after);
@@ -185,7 +186,7 @@ static void write_entry(toy_world *world, const char *path, const char *config, 
     kw_problem toy = toy_problem(TOY_PROBLEM);
     kw_problem_print(canonical, sizeof canonical, &toy);
     kw_text text = {0};
-    kw_text_addf(&text, KW_WISDOM_HEADER "\nshortlist\t%s\t%s\t%s\t1000.0\t1.0\t8\t2026-11-21\t0\t-\n", kw_context_target(context),
+    kw_text_addf(&text, KW_WISDOM_HEADER "\nshortlist\t%s\t%s\tpacked\t%s\t1000.0\t1.0\t8\t2026-11-21\t0\t-\n", kw_context_target(context),
                  problem ? problem : canonical, config);
     scratch_write(path, text.data, text.size, 0600);
     kw_text_drop(&text);
@@ -350,12 +351,13 @@ static int write_lines(const char *path, int number) {
     kw_wisdom *wisdom = NULL;
     int failures = kw_wisdom_open(&wisdom, &settings, "cpu:test", NULL) != KW_OK;
     for (int i = 0; !failures && i <= LINES_A_WRITER; i++) {
-        char problem[64];
+        char problem[64], question[KW_QUESTION_MAX];
         snprintf(problem, sizeof problem, i ? "problem %d %d" : "common", number, i);
+        kw_question_print(question, problem, false);
         kw_verdict verdict = {.mode = KW_SHORTLIST, .candidates = 8, .time_ns = 1000, .date = "2026-11-21"};
         snprintf(verdict.config, sizeof verdict.config, "config of %d", number);
-        failures += kw_wisdom_record(wisdom, problem, &verdict, false, NULL) != KW_OK;
-        failures += !kw_wisdom_find(wisdom, KW_LAYER_USER, problem, &verdict);
+        failures += kw_wisdom_record(wisdom, question, &verdict, false, NULL) != KW_OK;
+        failures += !kw_wisdom_find(wisdom, KW_LAYER_USER, question, &verdict);
     }
     kw_wisdom_close(&wisdom);
     return failures;
