@@ -1,4 +1,5 @@
-/* problems.c: the verb problems: names of the sets, or problems with what follows from them. */
+/* problems.c: the verb problems: names of the sets, or problems with what follows from them behind a '#', so that what is printed is a
+ * problem list again. */
 #include "cli.h"
 
 #include <stdio.h>
@@ -21,12 +22,11 @@ static void show_problem(const cli_problem *item, bool json) {
                (long long)kw_problem_bytes(problem), (long long)out[0], (long long)out[1], (long long)out[2]);
         return;
     }
-    printf("%s%s%s\n", item->name, *item->name ? ": " : "", text);
-    if (problem->op == KW_GEMM) {
-        printf("  %.3f GFLOP, %.2f MB\n", gflop, megabytes);
-    } else {
-        printf("  output %lldx%lldx%lld, %.3f GFLOP, %.2f MB\n", (long long)out[0], (long long)out[1], (long long)out[2], gflop, megabytes);
+    printf("%s%s%s  # %.3f GFLOP, %.2f MB", item->name, *item->name ? ": " : "", text, gflop, megabytes);
+    if (problem->op != KW_GEMM) {
+        printf(", output %lldx%lldx%lld", (long long)out[0], (long long)out[1], (long long)out[2]);
     }
+    printf("\n");
 }
 
 int verb_problems(const cli_args *args) {

@@ -200,11 +200,10 @@ int cli_problems(cli_problem_list *list, const cli_args *args) {
         if (strcmp(args->operands[i], "-")) {
             code = add_line(&g, args->operands[i], op, dtype);
         } else {
-            source = "/dev/stdin";
+            source = "-";
         }
     }
     if (!code && source) {
-        source = strcmp(source, "-") ? source : "/dev/stdin";
         code = kw_problems_visit(source, op, dtype, visit_problem, &g, &err) ? cli_fail(&err) : CLI_DONE;
     }
     if (!code && g.failed) {

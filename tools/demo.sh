@@ -14,8 +14,12 @@ for pass in "all fp32" "conv_fwd bf16"; do
     build/kwright tune --threads "$threads" --problems demo --dir "$dir" --dtype "$dtype"
     echo
 done
-echo "== every layer once through the C API (examples/network.c)"
-build/examples/network --threads "$threads" problems/demo.txt
+echo "== all of it once through the C API (examples/network.c)"
+for pass in "all fp32" "conv_fwd bf16"; do
+    read -r dir dtype <<<"$pass"
+    build/kwright problems --problems demo --dir "$dir" --dtype "$dtype"
+done >build/demo-problems.txt
+KW_THREADS=$threads build/examples/network build/demo-problems.txt frozen
 echo
 build/kwright wisdom --threads "$threads" --limit 0
 build/kwright doctor | grep -E '^(cache|wisdom)'
