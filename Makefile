@@ -33,8 +33,11 @@ format:
 golden: all
 	@tools/golden.sh
 
-install: all
-	cmake --install build --prefix $(PREFIX)
+# The prefix is compiled in: below it lies the system's wisdom.
+install: setup
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build build -j $(JOBS)
+	cmake --install build
 
 clean:
 	rm -rf build build-*
@@ -46,5 +49,5 @@ help:
 	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
 	@echo 'make format     clang-format over all tracked C files'
-	@echo 'make golden     remake the golden files after a wanted change of rules'
+	@echo 'make golden     remake the golden files and kernel samples after a wanted change'
 	@echo 'make install    into PREFIX (/usr/local)'

@@ -1,35 +1,77 @@
 #!/usr/bin/env bash
-# check_install.sh: installs the release build into an empty prefix and builds examples/six_calls.c against it three ways: pkg-config
-# shared, pkg-config static, and the CMake package. Also: only kw_* symbols are exported.
+# check_install.sh: installs a build into a prefix of its own and uses it from there as a stranger would: examples by pkg-config (shared,
+# static) and by the CMake package, and the first C program of README.md. The places that are compiled in must lie below the prefix.
+# (tests/unit/space checks what the libraries export.)
 set -eu
 cd "$(dirname "$0")/.."
-prefix=$(mktemp -d)
-trap 'rm -rf "$prefix"' EXIT
-cmake --install build --prefix "$prefix" >/dev/null
-libdir=$(dirname "$(find "$prefix" -name kernelwright.pc)")/..
-export PKG_CONFIG_PATH=$libdir/pkgconfig KW_CACHE_DIR=$prefix/cache KW_DATA_DIR=$prefix/data
-# shellcheck disable=SC2046
-gcc -std=c11 examples/six_calls.c $(pkg-config --cflags --libs kernelwright) -o "$prefix/shared"
-LD_LIBRARY_PATH=$libdir "$prefix/shared"
-# shellcheck disable=SC2046
-gcc -std=c11 examples/six_calls.c $(pkg-config --cflags kernelwright) "$libdir/libkernelwright.a" \
-    $(pkg-config --static --libs-only-l kernelwright | sed 's/-lkernelwright//') -fopenmp -o "$prefix/static"
-"$prefix/static"
-mkdir "$prefix/consumer"
-cat >"$prefix/consumer/CMakeLists.txt" <<CMAKE
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+launcher=""
+command -v ccache >/dev/null && launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache"
+# The prefix is known when it is built, as `make install` does it.
+cmake --preset release $launcher -B "$work/build" -DCMAKE_INSTALL_PREFIX="$prefix" -DKW_BUILD_TESTS=OFF >/dev/null
+cmake --build "$work/build" -j "${JOBS:-2}" >/dev/null
+cmake --install "$work/build" >/dev/null
+
+libdir=$(dirname "$(dirname "$(find "$prefix" -name kernelwright.pc)")")
+export PKG_CONFIG_PATH=$libdir/pkgconfig KW_CACHE_DIR=$work/cache KW_DATA_DIR=$work/data
+# run PROGRAM: with the installed shared libraries; says which program failed.
+run() { LD_LIBRARY_PATH=$libdir "$@" >"$work/out" 2>&1 || { echo "fails: $*"; cat "$work/out"; exit 1; }; }
+
+awk '/^```c$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md >"$work/readme.c"
+grep -q kw_plan_run "$work/readme.c" || { echo "README.md has no C program"; exit 1; }
+cat >"$work/workshop.c" <<'C'
+#include <kernelwright_tune.h>
+int main(void) {
+    kw_error err = {0};
+    char *names = NULL;
+    kw_status status = kw_space_names(&names, "set", NULL, &err);
+    kw_free(names);
+    return status != KW_OK;
+}
+C
+# pkg-config, shared: every program compiles; those that are quick run.
+for source in examples/*.c "$work/readme.c"; do
+    # shellcheck disable=SC2046
+    gcc -Wall -Wextra -Werror "$source" $(pkg-config --cflags --libs kernelwright) -o "$work/$(basename "$source" .c)"
+done
+run "$work/readme"
+run "$work/six_calls"
+# pkg-config, static.
+for source in examples/six_calls.c "$work/workshop.c"; do
+    program=$work/static_$(basename "$source" .c)
+    # shellcheck disable=SC2046
+    gcc "$source" $(pkg-config --static --cflags --libs kernelwright_tune | sed -E 's/-l(kernelwright\w*)/-l:lib\1.a/g') -o "$program"
+    if ldd "$program" | grep kernelwright; then
+        echo "$program takes a shared library of ours"
+        exit 1
+    fi
+    run "$program"
+done
+# The CMake package.
+mkdir "$work/consumer"
+cat >"$work/consumer/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES C)
 find_package(Kernelwright 0.1 REQUIRED)
 add_executable(consumer $PWD/examples/six_calls.c)
 target_link_libraries(consumer PRIVATE Kernelwright::kernelwright)
+add_executable(workshop workshop.c)
+target_link_libraries(workshop PRIVATE Kernelwright::kernelwright_tune)
 CMAKE
-cmake -S "$prefix/consumer" -B "$prefix/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
-cmake --build "$prefix/consumer/build" >/dev/null
-LD_LIBRARY_PATH=$libdir "$prefix/consumer/build/consumer"
-for library in libkernelwright.so libkernelwright_tune.so; do
-    foreign=$(nm -D --defined-only "$libdir/$library" | awk '$2 != "A" {print $3}' | sed 's/@.*//' | grep -v '^kw_' || true)
-    [ -z "$foreign" ] || { echo "$library exports $foreign"; exit 1; }
-done
+cp "$work/workshop.c" "$work/consumer/"
+cmake -S "$work/consumer" -B "$work/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build "$work/consumer/build" >/dev/null
+run "$work/consumer/build/consumer"
+run "$work/consumer/build/workshop"
+
+# The program, its manual page and completion, and the places.
 [ -s "$prefix/share/man/man1/kwright.1" ] || { echo "no manual page"; exit 1; }
 bash -n "$prefix/share/bash-completion/completions/kwright"
-"$prefix/bin/kwright" count --set tiny >/dev/null
+compiled_in=$("$prefix/bin/kwright" count --set tiny --json)
+installed=$("$prefix/bin/kwright" count --set tiny --json --rules "$prefix/share/kernelwright/rules")
+[ "$compiled_in" = "$installed" ] || { echo "the installed rules are not those compiled in"; exit 1; }
+[ -f "$prefix/share/kernelwright/problems/demo.txt" ] || { echo "no problem sets"; exit 1; }
+"$prefix/bin/kwright" doctor | grep -qF "$prefix/share/kernelwright/wisdom.txt" ||
+    { echo "the system's wisdom is looked for outside the prefix:"; "$prefix/bin/kwright" doctor | grep '^system'; exit 1; }

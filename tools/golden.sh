@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# golden.sh: remakes the golden files of tests/golden after a wanted change of rules; read the diff before you commit it.
+# golden.sh: remakes the golden files of tests/golden and the samples of kernels/sample after a wanted change of rules or of the
+# generator; read the diff before you commit it.
 set -eu
 cd "$(dirname "$0")/.."
 KW_GOLDEN_WRITE=1 ctest --test-dir build -R golden --output-on-failure
-git diff --stat -- tests/golden
+tools/make_samples.sh
+git diff --stat -- tests/golden kernels/sample

@@ -6,8 +6,11 @@ include(CMakePackageConfigHelpers)
 
 install(FILES include/kernelwright.h include/kernelwright_tune.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS kwright DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS kernelwright kernelwright_shared kernelwright_tune kernelwright_tune_shared
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(libraries kernelwright kernelwright_tune)
+if(NOT KW_PORTABLE)
+    list(APPEND libraries kernelwright_shared kernelwright_tune_shared)
+endif()
+install(TARGETS ${libraries} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY rules problems DESTINATION ${CMAKE_INSTALL_DATADIR}/kernelwright)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -28,6 +31,10 @@ configure_file(tools/kernelwright.pc.in ${CMAKE_BINARY_DIR}/kernelwright.pc @ONL
 configure_file(tools/kernelwright_tune.pc.in ${CMAKE_BINARY_DIR}/kernelwright_tune.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/kernelwright.pc ${CMAKE_BINARY_DIR}/kernelwright_tune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The CMake package offers the shared libraries.
+if(KW_PORTABLE)
+    return()
+endif()
 configure_package_config_file(tools/KernelwrightConfig.cmake.in ${CMAKE_BINARY_DIR}/KernelwrightConfig.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelwright PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/KernelwrightConfigVersion.cmake COMPATIBILITY SameMinorVersion)

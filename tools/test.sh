@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test.sh: every check of the project, stage by stage; what `make test` and CI run. A stage is a function; its checks and test
-# cases are counted, and the last line is "N passed, N failed". TEST_STAGES="format layers" runs a part of it.
+# test.sh: every check of the project, stage by stage; what `make test` and CI run. A stage is a function. Counted are the cases of the test
+# programs and, as one each, the checks by script; the last line is "N passed, N failed", and the exit status is 0 only when
+# something passed and nothing failed. TEST_STAGES="format layers" runs a part of it.
 set -u
 cd "$(dirname "$0")/.."
 JOBS=${JOBS:-$(nproc)}
@@ -11,7 +12,7 @@ command -v ccache >/dev/null && launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache"
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 
-# check NAME COMMAND...: one check, one line; what it printed only when it fails.
+# check NAME COMMAND...: one check; what it printed only when it fails.
 check() {
     local name=$1
     shift
@@ -24,68 +25,94 @@ check() {
     fi
 }
 
-# build PRESET [TARGET...]: configures and builds; a failure counts as one and skips the stage's tests.
+# build PRESET [TARGET...]: configures and builds; a failure counts as one, and the stage's tests are not run.
 build() {
     local preset=$1
     shift
+    # shellcheck disable=SC2086
     cmake --preset "$preset" $launcher >"$log/build" 2>&1 &&
         cmake --build --preset "$preset" -j "$JOBS" ${1:+--target "$@"} >>"$log/build" 2>&1
     local code=$?
     if [ $code -ne 0 ]; then
         failed=$((failed + 1))
-        echo "FAILED: build of preset $preset"
+        echo "FAILED: build of preset $preset; its tests are not run"
         grep -E 'error|Error|warning' "$log/build" | head -n 40
         tail -n 20 "$log/build"
     fi
     return $code
 }
 
-# tests FOLDER [ctest options]: counts cmocka cases of programs that report them, one for every other ctest.
+# tests FOLDER [ctest options]: one at a time, because some measure time. tools/ctest_count.awk says how they are counted.
 tests() {
-    local folder=$1
+    local folder=$1 code kind text good=0 bad=0
     shift
-    ctest --test-dir "$folder" --output-on-failure --timeout 900 -j 1 -V "$@" >"$log/ctest" 2>&1
-    local cases bad programs
-    cases=$(grep -cE '^[0-9]+: \[       OK \]' "$log/ctest")
-    bad=$(grep -cE '^[0-9]+: \[  FAILED  \] [a-z_]' "$log/ctest")
-    programs=$(grep -cE '\*\*\*(Failed|Timeout|Exception|Not Run)' "$log/ctest")
-    # Programs that do not report cases (scripts) count as one each.
-    local plain
-    plain=$(awk '/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: .* Passed/ {n++} END {print n+0}' "$log/ctest")
-    local cmocka
-    cmocka=$(grep -cE '^[0-9]+: \[==========\] Running' "$log/ctest")
-    plain=$((plain > cmocka ? plain - cmocka : 0))
-    [ "$bad" -lt "$programs" ] && bad=$programs
-    passed=$((passed + cases + plain))
-    failed=$((failed + bad))
-    if [ "$programs" -gt 0 ] || [ "$cases" -eq 0 ]; then
-        [ "$cases" -eq 0 ] && [ "$plain" -eq 0 ] && { failed=$((failed + 1)); echo "FAILED: no test ran in $folder"; }
-        grep -E '\*\*\*|\[  FAILED|ERROR|SUMMARY|error:' "$log/ctest" | head -n 80
+    ctest --test-dir "$folder" --timeout 900 -j 1 -V "$@" >"$log/ctest" 2>&1
+    code=$?
+    while read -r kind text; do
+        case $kind in
+        fail) echo "FAILED: $text" ;;
+        show) echo "    $text" ;;
+        skip) echo "   skipped $text" ;;
+        count) read -r good bad <<<"$text" ;;
+        esac
+    done < <(awk -f tools/ctest_count.awk "$log/ctest")
+    if [ $((good + bad)) -eq 0 ]; then
+        echo "FAILED: no test ran in $folder"
+        tail -n 20 "$log/ctest"
+        bad=1
+    elif [ $code -ne 0 ] && [ "$bad" -eq 0 ]; then
+        echo "FAILED: ctest exits with $code"
+        tail -n 20 "$log/ctest"
+        bad=1
     fi
-    grep -E '^[0-9]+: (skip|note):' "$log/ctest" | sed 's/^[0-9]*: /  /' | sort | uniq | head -n 20
+    passed=$((passed + good))
+    failed=$((failed + bad))
 }
 
-stage_format() { check "clang-format" tools/check_format.sh; }
-stage_layers() {
+# Programs of a label are built alone: a program is named as its test.
+tests_of_label() {
+    ctest --test-dir "$1" -N -L "$2" | sed -nE 's/^ *Test +#[0-9]+: //p'
+}
+
+stage_text() {
+    check "clang-format" tools/check_format.sh
+    check "no path of one machine" tools/check_paths.sh
     check "include order" tools/check_layers.sh
     check "the include check finds a planted violation" tools/check_layers_selftest.sh
+    check "cppcheck" env JOBS="$JOBS" tools/check_static.sh
 }
 stage_headers() { check "public headers alone, as C and C++" tools/check_headers.sh; }
-stage_kernels() { check "kernel files compile alone" tools/check_kernels.sh; }
 stage_release() { build release && tests build; }
-stage_debug() { build debug && tests build-debug -LE slow; }
-stage_tsan() { build tsan && tests build-tsan -L threads; }
+stage_kernels() { build release kwright && check "kernel files compile alone, with samples as the generator writes them" tools/check_kernels.sh; }
+stage_debug() { build debug && tests build-debug; }
+stage_tsan() {
+    cmake --preset tsan >"$log/tsan" 2>&1
+    # shellcheck disable=SC2046
+    build tsan $(tests_of_label build-tsan threads) && tests build-tsan -L threads
+}
 stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" JOBS="$JOBS" tools/fuzz.sh; }
-stage_install() { check "install, pkg-config and CMake package" tools/check_install.sh; }
-stage_portable() { build portable kwright && check "portable kwright links no third-party library" tools/check_portable.sh; }
+stage_install() { check "install, pkg-config, CMake package and the README's program" env JOBS="$JOBS" tools/check_install.sh; }
+stage_portable() { build portable && check "the portable kwright needs the C library alone and no compiler" tools/check_portable.sh; }
 
-for stage in ${TEST_STAGES:-format layers headers kernels release debug tsan fuzz install portable}; do
+# Seconds of processor time that everything started so far has used. Not to be called in a subshell, which has children of its own.
+cpu_seconds() {
+    times >"$log/times"
+    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$log/times"
+}
+
+stages=${TEST_STAGES:-text headers release kernels debug tsan fuzz install portable}
+for stage in $stages; do
+    declare -F "stage_$stage" >/dev/null || { echo "test.sh: stage $stage is not known" >&2; exit 2; }
+done
+for stage in $stages; do
     start=$(date +%s)
+    cpu_seconds >"$log/cpu"
     before=$failed
     printf '== %s\n' "$stage"
     "stage_$stage"
-    printf '   %s in %d s (%d passed, %d failed so far)\n' "$([ $failed -eq $before ] && echo fine || echo FAILED)" \
-        $(($(date +%s) - start)) $passed $failed
+    cpu_seconds >"$log/cpu_after"
+    printf '   %s in %d s, %d s of processor time (%d passed, %d failed so far)\n' "$([ $failed -eq $before ] && echo fine || echo FAILED)" \
+        $(($(date +%s) - start)) $(($(cat "$log/cpu_after") - $(cat "$log/cpu"))) $passed $failed
 done
 echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

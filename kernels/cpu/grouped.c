@@ -8,9 +8,7 @@
  *
  * Backward data with a stride: on an axis where a window has one tap, by walks (kw_walk). Where it has the whole filter, a tile starts at a
  * multiple of the stride, and the emitted code pairs each result pixel with the taps that serve it. */
-#include "prelude/cpu.h"
-#include "grouped.h"
-#include "grouped_route.h"
+#include "kw_config.h"
 
 /* Fewer result channels than a vector: source and result pixels pass through thread memory, a vector each. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {

@@ -4,9 +4,7 @@
  * The sums of a window's taps stay in registers over the tiles of a route, which are as many rows as its size allows. A unit (some vectors, a window, an
  * input channel of the groups) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is routed to
  * zeros on either side. */
-#include "prelude/cpu.h"
-#include "grouped.h"
-#include "grouped_route.h"
+#include "kw_config.h"
 
 #if KW_BYTES == 4
 typedef kw_i32_u element;

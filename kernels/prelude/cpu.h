@@ -62,7 +62,10 @@ KW_INLINE void kw_store_1(void *p, float f) { *(kw_f32_u *)p = f; }
 KW_INLINE kw_vf kw_widen(kw_vh h) { return (kw_vf)(__builtin_convertvector(h, kw_vu) << 16); }
 KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(*(const kw_vh_u *)p); }
 KW_INLINE float kw_load_1(const void *p) {
-    union { kw_u32 u; float f; } b = {(kw_u32)*(const kw_u16_u *)p << 16};
+    union {
+        kw_u32 u;
+        float f;
+    } b = {(kw_u32) * (const kw_u16_u *)p << 16};
     return b.f;
 }
 #if KW_DP
@@ -82,7 +85,10 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
 }
 #endif
 KW_INLINE void kw_store_1(void *p, float f) {
-    union { float f; kw_u32 u; } b = {f};
+    union {
+        float f;
+        kw_u32 u;
+    } b = {f};
     kw_u32 r = (b.u + 0x7fffu + ((b.u >> 16) & 1u)) >> 16;
     *(kw_u16_u *)p = (kw_u16)(f != f ? (b.u >> 16) | 0x40u : r);
 }
@@ -112,7 +118,8 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
 KW_INLINE kw_vf kw_load_tail(const void *p, kw_i64 count) {
     kw_vf v = {0};
     if (count >= KW_LANES) return kw_load_x(p);
-    for (kw_i64 i = 0; i < count; i++) v[i] = kw_load_1((const char *)p + KW_BYTES * i);
+    for (kw_i64 i = 0; i < count; i++)
+        v[i] = kw_load_1((const char *)p + KW_BYTES * i);
     return v;
 }
 KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
@@ -120,7 +127,8 @@ KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
         kw_store_x(p, v);
         return;
     }
-    for (kw_i64 i = 0; i < count; i++) kw_store_1((char *)p + KW_BYTES * i, v[i]);
+    for (kw_i64 i = 0; i < count; i++)
+        kw_store_1((char *)p + KW_BYTES * i, v[i]);
 }
 
 /* --- walks: how the output pixels of an axis move over source pixels and taps; the rule is src/problem/view.h's kw_walk --- */
@@ -145,7 +153,8 @@ static kw_walk __attribute__((unused)) kw_walk_backward(const kw_cpu_args *a, in
         rest = next;
     }
     kw_i64 step = s / g, first = kw_min(step, f), tap = 0; /* the first tap that serves, if any, is below first */
-    while (tap < first && (phase + p - tap * d) % s != 0) tap++;
+    while (tap < first && (phase + p - tap * d) % s != 0)
+        tap++;
     kw_walk w = {0};
     w.pixels = phase < a->in[axis] ? (a->in[axis] - phase + s - 1) / s : 0;
     w.out_start = phase;

@@ -1,0 +1,50 @@
+/* kw_config.h: a sample, made by tools/make_samples.sh. conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0 */
+#ifndef KW_CONFIG_H
+#define KW_CONFIG_H
+#include "../../prelude/cpu_abi.h"
+#define KW_LANES 16
+#define KW_STORAGE 0
+#define KW_DP 0
+#define KW_BACKWARD 0
+#include "../../prelude/cpu.h"
+#define KW_TILE_H 1
+#define KW_TILE_W 2
+#define KW_TAPS_H 1
+#define KW_TAPS_W 3
+#define KW_STRIDE 1
+#define KW_ROWS 1
+#define KW_COLS 4
+#define KW_SRC_GROUP 1
+#define KW_DST_GROUP 1
+#define KW_STEPS 1
+#define KW_STEP_VECTORS 3
+#include "../../cpu/grouped.h"
+/* Sums windows windows of a route into the tile's result pixels. */
+static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {
+    kw_vf a0_0 = {0};
+    kw_vf a0_1 = {0};
+    for (; windows; windows--, from += KW_ENTRY) {
+        const char *w = weights + from[0];
+        kw_vf x;
+        kw_vf b0_0 = kw_load(w + 0 * KW_VECTOR);
+        KW_KEEP(b0_0);
+        kw_vf b0_1 = kw_load(w + 1 * KW_VECTOR);
+        KW_KEEP(b0_1);
+        kw_vf b0_2 = kw_load(w + 2 * KW_VECTOR);
+        KW_KEEP(b0_2);
+        x = kw_load_x(src + from[1]);
+        a0_0 = kw_fma(a0_0, x, b0_0);
+        x = kw_load_x(src + from[2]);
+        a0_0 = kw_fma(a0_0, x, b0_1);
+        a0_1 = kw_fma(a0_1, x, b0_0);
+        x = kw_load_x(src + from[3]);
+        a0_0 = kw_fma(a0_0, x, b0_2);
+        a0_1 = kw_fma(a0_1, x, b0_1);
+        x = kw_load_x(src + from[4]);
+        a0_1 = kw_fma(a0_1, x, b0_2);
+    }
+    kw_store_x(dst + to[0], a0_0);
+    kw_store_x(dst + to[1], a0_1);
+}
+#include "../../cpu/grouped_route.h"
+#endif

@@ -1,0 +1,44 @@
+/* kw_config.h: a sample, made by tools/make_samples.sh. conv.depthwise_weight conv_bwd_weight fp32 isa=avx2 math=fma tile_h=1 tile_w=1 taps_h=1 taps_w=3 stride=1 */
+#ifndef KW_CONFIG_H
+#define KW_CONFIG_H
+#include "../../prelude/cpu_abi.h"
+#define KW_LANES 8
+#define KW_STORAGE 0
+#define KW_DP 0
+#define KW_BACKWARD 0
+#include "../../prelude/cpu.h"
+#define KW_TILE_H 1
+#define KW_TILE_W 1
+#define KW_TAPS_H 1
+#define KW_TAPS_W 3
+#define KW_STRIDE 1
+#define KW_ROWS 1
+#define KW_COLS 3
+#define KW_SRC_GROUP 1
+#define KW_DST_GROUP 1
+#define KW_STEPS 1
+#define KW_STEP_VECTORS 3
+#include "../../cpu/grouped.h"
+/* Adds the products of tiles tiles of a route to the window's sums. */
+static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 step, char *sums) {
+    (void)step;
+    kw_vf a0_0 = kw_load(sums + 0 * KW_VECTOR);
+    kw_vf a0_1 = kw_load(sums + 1 * KW_VECTOR);
+    kw_vf a0_2 = kw_load(sums + 2 * KW_VECTOR);
+    for (; tiles; tiles--, from += KW_ENTRY, to += KW_PIXELS) {
+        kw_vf x;
+        kw_vf b0_0 = kw_load_x(dst + to[0]);
+        KW_KEEP(b0_0);
+        x = kw_load_x(src + from[1]);
+        a0_0 = kw_fma(a0_0, x, b0_0);
+        x = kw_load_x(src + from[2]);
+        a0_1 = kw_fma(a0_1, x, b0_0);
+        x = kw_load_x(src + from[3]);
+        a0_2 = kw_fma(a0_2, x, b0_0);
+    }
+    kw_put(sums + 0 * KW_VECTOR, a0_0);
+    kw_put(sums + 1 * KW_VECTOR, a0_1);
+    kw_put(sums + 2 * KW_VECTOR, a0_2);
+}
+#include "../../cpu/grouped_route.h"
+#endif
