@@ -1,4 +1,4 @@
--- A window of taps (taps_h x taps_w) is compiled in; 1x1 serves any filter and stride.
+-- One channel a group. The code of a tile handles a window of taps (taps_h x taps_w) at once; 1x1 serves any filter, stride and dilation.
 return {
     family = "conv.depthwise",
     ops = { "conv_fwd", "conv_bwd_data" },
@@ -7,20 +7,23 @@ return {
         return {
             isa = arch.isa,
             math = arch.math[dtype],
-            tile_h = { 1, 2, 4 },
-            tile_w = { 2, 4, 7, 8, 14 },
-            taps_h = { 1, 3, 5, 7 },
+            tile_h = { 1, 2, 3, 4, 7 },
+            tile_w = { 1, 2, 4, 5, 6, 7, 8, 10, 14 },
+            taps_h = { 1, 2, 3, 5, 7 },
             taps_w = { 1, 3, 5, 7 },
             stride = { 1, 2 },
-            block = { 0, 1, 4 },
+            block = { 0, 1 },
         }
     end,
     rules = {
-        { "filters are square, or one row of taps at a time", function(c)
-            return c.taps_h == c.taps_w or c.taps_h == 1
+        { "windows are square, or one row of taps, or two rows of which pairs are made", function(c)
+            return c.taps_h == c.taps_w or c.taps_h == 1 or (c.taps_h == 2 and c.math == "dp" and c.taps_w > 1)
         end },
         { "a tile of fewer than 4 pixels loads each weight too often", function(c)
             return c.tile_h * c.tile_w >= 4
+        end },
+        { "tall tiles are for narrow ones", function(c)
+            return c.tile_h < 7 or c.tile_w <= 2
         end },
     },
 }

@@ -1,4 +1,4 @@
--- A window of taps (taps_h x taps_w) is compiled in; 1x1 serves any filter and stride.
+-- One channel a group. The sums of a window of taps (taps_h x taps_w) are held at once; 1x1 serves any filter, stride and dilation.
 return {
     family = "conv.depthwise_weight",
     ops = { "conv_bwd_weight" },
@@ -7,19 +7,22 @@ return {
         return {
             isa = arch.isa,
             math = arch.math[dtype],
-            tile_h = { 1, 2 },
+            tile_h = { 1, 2, 4, 7 },
             tile_w = { 1, 2, 4, 7, 8, 14 },
-            taps_h = { 1, 3, 5, 7 },
+            taps_h = { 1, 2, 3, 5, 7 },
             taps_w = { 1, 3, 5, 7 },
             stride = { 1, 2 },
         }
     end,
     rules = {
-        { "filters are square, or one row of taps at a time", function(c)
-            return c.taps_h == c.taps_w or c.taps_h == 1
+        { "windows are square, or one or two rows of taps", function(c)
+            return c.taps_h == c.taps_w or c.taps_h == 1 or (c.taps_h == 2 and c.taps_w >= 5)
         end },
         { "fewer than 4 sums in flight leave the multiply-add units idle", function(c)
             return c.taps_h * c.taps_w >= 3 or c.tile_h * c.tile_w >= 4
+        end },
+        { "tall tiles are for narrow ones", function(c)
+            return c.tile_h < 7 or c.tile_w <= 2
         end },
     },
 }

@@ -1,4 +1,4 @@
--- A window of taps (taps_h x taps_w) is compiled in; 1x1 serves any filter and stride.
+-- Few channels a group. The code of a tile handles a window of taps (taps_h x taps_w) at once; 1x1 serves any filter, stride and dilation.
 return {
     family = "conv.merged",
     ops = { "conv_fwd", "conv_bwd_data" },
@@ -18,7 +18,7 @@ return {
         }
     end,
     rules = {
-        { "filters are square, or one row of taps at a time", function(c)
+        { "windows are square, or one row of taps", function(c)
             return c.taps_h == c.taps_w or c.taps_h == 1
         end },
         { "groups have as many channels on both sides, or one input channel", function(c)

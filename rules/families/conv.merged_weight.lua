@@ -1,4 +1,4 @@
--- A window of taps (taps_h x taps_w) is compiled in; 1x1 serves any filter and stride.
+-- Few channels a group. The sums of a window of taps (taps_h x taps_w) are held at once; 1x1 serves any filter, stride and dilation.
 return {
     family = "conv.merged_weight",
     ops = { "conv_bwd_weight" },
@@ -7,7 +7,7 @@ return {
         return {
             isa = arch.isa,
             math = arch.math[dtype],
-            tile_h = { 1, 2 },
+            tile_h = { 1, 2, 4 },
             tile_w = { 1, 2, 4, 7, 8, 14 },
             taps_h = { 1, 3 },
             taps_w = { 1, 3 },
@@ -17,7 +17,7 @@ return {
         }
     end,
     rules = {
-        { "filters are square, or one row of taps at a time", function(c)
+        { "windows are square, or one row of taps", function(c)
             return c.taps_h == c.taps_w or c.taps_h == 1
         end },
         { "groups have as many channels on both sides, or one input channel", function(c)

@@ -48,21 +48,25 @@ local gemm = {
     },
     avx2 = { { 6, 2 }, { 4, 3 }, { 4, 2 }, { 8, 1 }, { 12, 1 }, { 1, 6 }, { 2, 4 }, { 3, 3 } },
 }
--- taps_h, taps_w, stride, tile_h, tile_w
+-- taps_h, taps_w, stride, tile_h, tile_w; pairs of filter rows have a list of their own
 local depthwise = {
     avx512 = {
-        { 3, 3, 1, 1, 14 }, { 3, 3, 1, 2, 7 }, { 3, 3, 1, 4, 4 }, { 3, 3, 2, 2, 4 }, { 3, 3, 2, 2, 8 },
-        { 7, 7, 1, 1, 7 }, { 7, 7, 1, 1, 14 }, { 5, 5, 1, 1, 14 }, { 1, 1, 1, 1, 14 },
+        { 3, 3, 1, 2, 7 }, { 1, 3, 1, 2, 7 }, { 3, 3, 1, 4, 2 }, { 3, 3, 2, 2, 7 }, { 3, 3, 2, 2, 8 }, { 3, 3, 2, 4, 4 }, { 1, 3, 2, 2, 8 },
+        { 1, 5, 1, 1, 14 }, { 5, 5, 2, 2, 7 }, { 1, 5, 2, 1, 8 }, { 1, 7, 1, 1, 7 }, { 1, 7, 2, 1, 8 }, { 1, 1, 1, 1, 8 },
     },
     avx2 = {
-        { 3, 3, 1, 1, 8 }, { 3, 3, 1, 2, 4 }, { 3, 3, 2, 1, 8 }, { 3, 3, 2, 2, 4 },
-        { 7, 7, 1, 1, 7 }, { 5, 5, 1, 1, 8 }, { 1, 1, 1, 1, 8 },
+        { 3, 3, 1, 1, 8 }, { 3, 3, 1, 2, 4 }, { 3, 3, 2, 1, 8 }, { 3, 3, 2, 2, 4 }, { 1, 3, 1, 1, 7 }, { 1, 3, 2, 1, 8 },
+        { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 7, 1, 1, 7 }, { 1, 7, 2, 1, 6 }, { 1, 1, 1, 1, 8 },
     },
+}
+local depthwise_pairs = {
+    { 3, 3, 1, 1, 7 }, { 3, 3, 1, 1, 8 }, { 2, 3, 1, 2, 4 }, { 3, 3, 2, 1, 7 }, { 3, 3, 2, 2, 4 }, { 5, 5, 1, 1, 7 }, { 5, 5, 2, 1, 7 },
+    { 5, 5, 2, 2, 4 }, { 2, 7, 1, 1, 7 },
 }
 -- taps_h, taps_w, stride, tile_h, tile_w
 local merged = {
-    avx512 = { { 3, 3, 1, 1, 14 }, { 3, 3, 1, 2, 7 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 14 } },
-    avx2 = { { 3, 3, 1, 1, 8 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 8 } },
+    avx512 = { { 1, 3, 1, 1, 14 }, { 1, 3, 1, 2, 7 }, { 1, 3, 1, 1, 7 }, { 1, 3, 2, 1, 14 }, { 1, 3, 2, 1, 7 }, { 1, 3, 2, 1, 8 }, { 1, 1, 1, 1, 14 } },
+    avx2 = { { 1, 3, 1, 1, 8 }, { 1, 3, 1, 1, 7 }, { 1, 3, 2, 1, 8 }, { 1, 1, 1, 1, 8 } },
 }
 -- lanes, tile, vecs, copy, merge; fp32 reads the tensors themselves where the tile allows it
 local weight = {
@@ -85,13 +89,13 @@ local narrow_weight = {
 -- taps_h, taps_w, stride, tile_h, tile_w; fp32 sums only
 local depthwise_weight = {
     avx512 = {
-        { 3, 3, 1, 1, 14 }, { 3, 3, 1, 2, 7 }, { 3, 3, 1, 1, 7 }, { 3, 3, 2, 1, 14 }, { 3, 3, 2, 1, 7 },
-        { 1, 7, 1, 1, 14 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 1, 14 }, { 1, 1, 1, 1, 14 },
+        { 3, 3, 1, 2, 7 }, { 3, 3, 1, 7, 2 }, { 3, 3, 1, 4, 4 }, { 3, 3, 1, 1, 7 }, { 3, 3, 2, 2, 7 }, { 3, 3, 2, 7, 2 }, { 3, 3, 2, 4, 2 },
+        { 1, 7, 1, 1, 7 }, { 2, 7, 1, 1, 7 }, { 1, 7, 2, 1, 7 }, { 2, 5, 1, 1, 7 }, { 2, 5, 2, 1, 7 }, { 1, 1, 1, 1, 14 },
     },
-    avx2 = { { 3, 3, 1, 1, 4 }, { 1, 3, 1, 1, 8 }, { 3, 3, 2, 1, 4 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 1, 8 }, { 1, 1, 1, 1, 8 } },
+    avx2 = { { 3, 3, 1, 1, 4 }, { 1, 3, 1, 1, 8 }, { 3, 3, 2, 1, 4 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 1, 1, 1, 8 } },
 }
 local merged_weight = {
-    avx512 = { { 3, 3, 1, 1, 14 }, { 3, 3, 1, 1, 7 }, { 3, 3, 2, 1, 7 }, { 1, 1, 1, 1, 14 } },
+    avx512 = { { 3, 3, 1, 2, 4 }, { 3, 3, 1, 4, 4 }, { 3, 3, 1, 1, 7 }, { 3, 3, 1, 2, 7 }, { 3, 3, 2, 2, 7 }, { 3, 3, 2, 1, 14 }, { 1, 1, 1, 1, 14 } },
     avx2 = { { 3, 3, 1, 1, 4 }, { 3, 3, 2, 1, 4 }, { 1, 1, 1, 1, 8 } },
 }
 
@@ -111,9 +115,10 @@ return {
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(gemm[c.isa], { c.tile_m, c.vecs })
         end,
         ["conv.depthwise"] = function(c, arch)
-            -- windows of one row of taps have no pairs to multiply
-            return (preferred(c, arch) or (c.isa == arch.isa[1] and c.taps_h == 1)) and c.block <= 1
-                and among(depthwise[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+            local list = c.math == "dp" and depthwise_pairs or depthwise[c.isa]
+            -- where pairs are to be had, fp32 sums are for what they do not serve
+            local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.taps_h == 1
+            return c.isa == arch.isa[1] and c.block == 0 and rest and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.merged"] = function(c, arch)
             return preferred(c, arch) and c.block == 0 and c.group_c == c.group_k and c.group_c >= 4
