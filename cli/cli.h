@@ -21,8 +21,8 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(CONFIG, "config", "CONFIG", "only this kernel")                                                                                      \
     X(CLEAR, "clear", NULL, "delete every cached kernel")                                                                                  \
     X(DEVICE, "device", "NAME", "the device (cpu)")                                                                                        \
-    X(DIR, "dir", "OP", "conv_fwd, conv_bwd_data, conv_bwd_weight or all, for problems that leave it open")                                \
-    X(DTYPE, "dtype", "TYPE", "fp32 bf16 fp16 fp8 bf8 int8, for problems that leave it open")                                              \
+    X(DIR, "dir", "OP", "take convolutions as conv_fwd, conv_bwd_data, conv_bwd_weight or all")                                            \
+    X(DTYPE, "dtype", "TYPE", "take every problem in this type: fp32 bf16 fp16 fp8 bf8 int8")                                              \
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
     X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
@@ -115,7 +115,7 @@ kw_space_options cli_space(const cli_args *args);
 int cli_plan_options(kw_plan_options *options, const cli_args *args);
 
 /* Problems of the command line: the operands (each a problem line, or - for lines of standard input) or --problems; --dir and --dtype
- * fill what is open. "--dir all" gives a convolution in each direction. */
+ * apply to all of them. "--dir all" gives a convolution in each direction. */
 typedef struct cli_problem {
     char *name;
     kw_problem problem;

@@ -101,6 +101,8 @@ int cli_plan_options(kw_plan_options *options, const cli_args *args) {
 typedef struct gather {
     cli_problem_list *list;
     int64_t limit;
+    kw_op op;       /* KW_OP_COUNT: as each problem says */
+    kw_dtype dtype; /* KW_DTYPE_COUNT: as each problem says */
     bool every_direction, failed;
 } gather;
 
@@ -122,13 +124,18 @@ static bool append(cli_problem_list *list, const char *name, const kw_problem *p
     return true;
 }
 
-/* Adds a problem; under "--dir all" a convolution in each of its directions. */
+/* Adds a problem in the direction and type that were asked for; under "--dir all" a convolution in each of its directions. */
 static bool visit_problem(void *user, const char *name, const kw_problem *problem) {
     gather *g = user;
     kw_problem each = *problem;
-    bool every = g->every_direction && problem->op != KW_GEMM;
-    int first = every ? KW_CONV_FWD : (int)problem->op;
-    int last = every ? KW_CONV_BWD_WEIGHT : (int)problem->op;
+    int first = (int)problem->op, last = first;
+    if (problem->op != KW_GEMM && g->every_direction) {
+        first = KW_CONV_FWD;
+        last = KW_CONV_BWD_WEIGHT;
+    } else if (problem->op != KW_GEMM && g->op != KW_OP_COUNT && g->op != KW_GEMM) {
+        first = last = (int)g->op;
+    }
+    each.dtype = g->dtype == KW_DTYPE_COUNT ? problem->dtype : g->dtype;
     for (int op = first; op <= last && (int64_t)g->list->count < g->limit; op++) {
         each.op = (kw_op)op;
         if (!append(g->list, name, &each)) {
@@ -164,20 +171,10 @@ static int find_dtype(const char *text, kw_dtype *dtype) {
     return text && *dtype == KW_DTYPE_COUNT ? cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", text) : CLI_DONE;
 }
 
-/* A line of the command line: --dir and --dtype apply to it as well, so that one pasted line can be asked for in all directions. */
-static int add_line(gather *g, const char *line, kw_op op, kw_dtype dtype) {
+static int add_line(gather *g, const char *line) {
     kw_error err = {0};
     kw_problem problem;
     if (kw_problem_import(&problem, line, &err)) {
-        return cli_fail(&err);
-    }
-    if (op != KW_OP_COUNT && problem.op != KW_GEMM && op != KW_GEMM) {
-        problem.op = op;
-    }
-    if (dtype != KW_DTYPE_COUNT) {
-        problem.dtype = dtype;
-    }
-    if (kw_problem_check(&problem, &err)) {
         return cli_fail(&err);
     }
     visit_problem(g, "", &problem);
@@ -186,25 +183,23 @@ static int add_line(gather *g, const char *line, kw_op op, kw_dtype dtype) {
 
 int cli_problems(cli_problem_list *list, const cli_args *args) {
     kw_error err = {0};
-    kw_op op;
-    kw_dtype dtype;
     gather g = {.list = list};
     *list = (cli_problem_list){0};
-    int code = find_op(args->value[OPT_DIR], &op, &g.every_direction);
-    code = code ? code : find_dtype(args->value[OPT_DTYPE], &dtype);
+    int code = find_op(args->value[OPT_DIR], &g.op, &g.every_direction);
+    code = code ? code : find_dtype(args->value[OPT_DTYPE], &g.dtype);
     if (code || !cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &g.limit)) {
         return CLI_USAGE;
     }
     const char *source = args->value[OPT_PROBLEMS];
     for (int i = 0; !code && i < args->operand_count; i++) {
         if (strcmp(args->operands[i], "-")) {
-            code = add_line(&g, args->operands[i], op, dtype);
+            code = add_line(&g, args->operands[i]);
         } else {
             source = "-";
         }
     }
     if (!code && source) {
-        code = kw_problems_visit(source, op, dtype, visit_problem, &g, &err) ? cli_fail(&err) : CLI_DONE;
+        code = kw_problems_visit(source, g.op, g.dtype, visit_problem, &g, &err) ? cli_fail(&err) : CLI_DONE;
     }
     if (!code && g.failed) {
         code = cli_usage("out of memory for the problem list");

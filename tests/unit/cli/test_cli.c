@@ -197,6 +197,9 @@ static void problems_print_canonically(void **state) {
     assert_int_equal(strncmp(result->out, "conv_fwd fp32 nhwgc n1 g1 c64 k64 i56x56 f3x3 s1x1 p1x1 d1x1  # ", 64), 0);
     run(result, WORDS("problems", "--dir", "all", "conv_fwd f3 fp32 p1 c64 i56x56 k64"), NULL);
     assert_non_null(strstr(result->out, "conv_bwd_weight fp32"));
+    run(result, WORDS("problems", "--problems", "bert", "--dtype", "bf16"), NULL);
+    assert_non_null(strstr(result->out, "gemm bf16"));
+    assert_null(strstr(result->out, "fp32"));
     free(result);
 }
 
