@@ -7,6 +7,7 @@
  *   KW_SRC_GROUP, KW_DST_GROUP  source and result channels of a group
  *   KW_STEPS, KW_STEP_VECTORS   source channels (with KW_DP pairs) of a group; vectors of weights of a window for each of them
  *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP and one source channel a group: the filter rows of a window that are multiplied together
+ *   KW_STAGED                   1: source pixels are read from a copy in fp32
  * and where a vector holds several groups
  *   KW_PARTS                    source channels (with KW_DP pairs) of a vector
  *   KW_WIDEN(v)                 a vector of KW_PARTS elements as one of KW_LANES; the others are undefined
@@ -37,7 +38,7 @@ KW_INLINE kw_vf kw_permute(kw_vf v, kw_vi lanes) {
 
 #if KW_DP
 typedef int kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
-#elif KW_STORAGE == 0
+#elif KW_STORAGE == 0 || KW_STAGED
 typedef float kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
 #else
 typedef kw_u16 kw_part __attribute__((vector_size(2 * KW_PARTS), aligned(1), may_alias));
@@ -46,7 +47,7 @@ typedef kw_u16 kw_part __attribute__((vector_size(2 * KW_PARTS), aligned(1), may
 /* Reads no more than the groups' channels: what follows may lie beyond the tensor. */
 KW_INLINE kw_vf kw_mix(const char *p, kw_pick pick) {
     kw_part part = *(const kw_part *)p;
-#if KW_DP || KW_STORAGE == 0
+#if KW_DP || KW_STORAGE == 0 || KW_STAGED
     return kw_permute((kw_vf)KW_WIDEN(part), pick);
 #else
     return kw_permute(kw_widen((kw_vh)KW_WIDEN(part)), pick);
@@ -55,11 +56,13 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_pick pick) {
 #else
 typedef kw_i64 kw_pick; /* the distance of the channel that all lanes take */
 
-KW_INLINE kw_pick kw_pick_of(kw_i64 step) { return step * KW_BYTES * (1 + KW_DP); }
+KW_INLINE kw_pick kw_pick_of(kw_i64 step) { return step * (KW_DP || KW_STAGED ? 4 : KW_BYTES); }
 
 KW_INLINE kw_vf kw_mix(const char *p, kw_pick pick) {
 #if KW_DP
     return kw_spread_pair(p + pick);
+#elif KW_STAGED
+    return kw_spread(p + pick);
 #else
     return kw_load_1(p + pick) - (kw_vf){0};
 #endif

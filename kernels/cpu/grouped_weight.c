@@ -1,8 +1,7 @@
 /* grouped_weight.c: weight gradient of convolutions with few channels a group: depthwise and merged groups. Channels last, one vector of output
  * channels at a time; a vector's lanes are output channels, as in grouped.c, and so are routes and windows.
  *
- * The sums of a window's taps stay in registers over the tiles of a route, which are as many rows as its size allows. A unit (some vectors, a window, an
- * input channel of the groups) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is routed to
+ * The sums of a window's taps stay in registers over the tiles of a route, which are as many rows as its size allows. A unit (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is routed to
  * zeros on either side. */
 #include "kw_config.h"
 
@@ -12,12 +11,12 @@ typedef kw_i32_u element;
 typedef kw_u16_u element;
 #endif
 
-enum { SUMS_BYTES = KW_TAPS_H * KW_TAPS_W * KW_VECTOR }; /* of a vector */
+enum { SUMS_BYTES = KW_TAPS_H * KW_TAPS_W * KW_VECTOR }; /* of a vector and an input channel of its groups */
 
 /* What a unit sums. */
 typedef struct unit {
     kw_block block;
-    kw_i64 window[3], step;
+    kw_i64 window[3];
 } unit;
 
 /* The axis seen by one window alone. */
@@ -29,8 +28,53 @@ static kw_axis axis_of_window(const kw_cpu_args *a, int i, kw_i64 part, kw_i64 t
     return x;
 }
 
+#if KW_STAGED
+#ifdef KW_PARTS
+enum { SOURCE_CHANNELS = KW_PARTS, SOURCE_BYTES = KW_VECTOR };
+#else
+enum { SOURCE_CHANNELS = KW_SRC_GROUP, SOURCE_BYTES = 4 * KW_SRC_GROUP + KW_VECTOR };
+#endif
+enum { STAGED_BYTES = KW_SOURCES * SOURCE_BYTES + KW_PIXELS * KW_VECTOR }; /* of a tile */
+
+/* The route of the staged tiles: it never changes. */
+static void route_staged(kw_job *j) {
+    kw_i64 *from = j->narrow, *to = from + j->a->value[KW_STAGE_TILES] * KW_ENTRY;
+    for (kw_i64 t = 0; t < j->a->value[KW_STAGE_TILES]; t++) {
+        for (kw_i64 i = 0; i < KW_SOURCES; i++)
+            from[t * KW_ENTRY + 1 + i] = t * STAGED_BYTES + i * SOURCE_BYTES;
+        for (kw_i64 i = 0; i < KW_PIXELS; i++)
+            to[t * KW_PIXELS + i] = t * STAGED_BYTES + KW_SOURCES * SOURCE_BYTES + i * KW_VECTOR;
+    }
+}
+
+KW_INLINE void copy_channels(char *to, const char *from, kw_i64 count) {
+    for (kw_i64 c = 0; c < count; c += KW_LANES)
+        kw_put(to + 4 * c, kw_load_tail(from + c * KW_BYTES, count - c));
+}
+
+/* Some tiles at a time are copied, close together and as fp32, and then summed for each input channel. */
+static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const char *dst, char *sums) {
+    kw_i64 most = j->a->value[KW_STAGE_TILES], *from = j->narrow, *to = from + most * KW_ENTRY;
+    kw_i64 sources = kw_min(SOURCE_CHANNELS, j->a->groups * KW_SRC_GROUP), results = kw_min(KW_LANES, j->a->groups * KW_DST_GROUP);
+    char *staged = (char *)(to + most * KW_PIXELS);
+    for (kw_i64 first = 0; first < tiles; first += most) {
+        kw_i64 count = kw_min(most, tiles - first);
+        for (kw_i64 t = 0; t < count; t++) {
+            const kw_i64 *words = j->from + (first + t) * KW_ENTRY + 1, *results_at = j->to + (first + t) * KW_PIXELS;
+            for (kw_i64 i = 0; i < KW_SOURCES; i++)
+                copy_channels(staged + from[t * KW_ENTRY + 1 + i], src + words[i], sources);
+            for (kw_i64 i = 0; i < KW_PIXELS; i++)
+                copy_channels(staged + to[t * KW_PIXELS + i], dst + results_at[i], results);
+        }
+        for (kw_i64 step = 0; step < KW_SRC_GROUP; step++)
+            kw_tile(from, to, count, staged, staged, step, sums + step * SUMS_BYTES);
+    }
+}
+#else
+static void route_staged(kw_job *j) { (void)j; }
+
 /* Fewer channels than a vector: pixels pass through thread memory, a vector each. */
-static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *dst, kw_i64 step, char *sums) {
+static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *dst, char *sums) {
     kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP * KW_BYTES;
     kw_i64 *from = j->narrow, *to = from + KW_ENTRY;
     char *pixels = (char *)(to + KW_PIXELS);
@@ -41,20 +85,25 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
             *(kw_u16_u *)(pixels + i * KW_VECTOR + b) = b < count ? *(const kw_u16_u *)(pixel + b) : 0;
         *(is_source ? &from[1 + i] : &to[i - KW_SOURCES]) = i * KW_VECTOR;
     }
-    kw_tile(from, to, 1, pixels, pixels, step, sums);
+    for (kw_i64 step = 0; step < KW_SRC_GROUP; step++)
+        kw_tile(from, to, 1, pixels, pixels, step, sums + step * SUMS_BYTES);
 }
+
+static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const char *dst, char *sums) {
+    kw_i64 narrow = j->a->groups * KW_DST_GROUP < KW_LANES;
+    for (kw_i64 step = 0; !narrow && step < KW_SRC_GROUP; step++)
+        kw_tile(j->from, j->to, tiles, src, dst, step, sums + step * SUMS_BYTES);
+    for (kw_i64 t = 0; narrow && t < tiles; t++)
+        narrow_tile(j, t, src, dst, sums);
+}
+#endif
 
 /* The tiles of the route, all vectors of the unit. */
 static void sum_route(const kw_job *j, const unit *u, kw_i64 tiles, const char *src, const char *dst, char *sums) {
-    if (j->a->groups * KW_DST_GROUP < KW_CHANNELS) {
-        for (kw_i64 t = 0; t < tiles; t++)
-            narrow_tile(j, t, src, dst, u->step, sums);
-        return;
-    }
-    for (kw_i64 v = u->block.begin; v < u->block.end; v++, sums += SUMS_BYTES) {
+    for (kw_i64 v = u->block.begin; v < u->block.end; v++, sums += KW_SRC_GROUP * SUMS_BYTES) {
         kw_i64 channel = kw_first_channel(j->a, v);
-        kw_tile(j->from, j->to, tiles, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - u->block.src) * KW_BYTES,
-                dst + (channel - u->block.dst) * KW_BYTES, u->step, sums);
+        sum_vector(j, tiles, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - u->block.src) * KW_BYTES,
+                   dst + (channel - u->block.dst) * KW_BYTES, sums);
     }
 }
 
@@ -90,14 +139,14 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
 
 /* The sums of a window into w, where the weights of one output channel are a->filter x a->c apart. Taps that the window before has as well are left
  * to it. */
-static void store(const kw_cpu_args *a, const unit *u, kw_i64 vector, const char *sums) {
+static void store(const kw_cpu_args *a, const unit *u, kw_i64 vector, kw_i64 source, const char *sums) {
     kw_i64 first = kw_first_channel(a, vector), count = kw_min(KW_CHANNELS, a->groups * KW_DST_GROUP - first);
     kw_i64 step = a->filter[0] * a->filter[1] * a->filter[2] * a->c;
     for (kw_i64 t = 0; t < KW_TAPS_H * KW_TAPS_W; t++) {
         kw_i64 y = kw_filter_index(a, 1, KW_TAPS_H, u->window[1], t / KW_TAPS_W),
                x = kw_filter_index(a, 2, KW_TAPS_W, u->window[2], t % KW_TAPS_W);
         if (y < 0 || x < 0) continue;
-        element converted[KW_CHANNELS], *to = (element *)a->w + kw_weight_at(a, first, u->window[0], y, x, u->step);
+        element converted[KW_CHANNELS], *to = (element *)a->w + kw_weight_at(a, first, u->window[0], y, x, source);
         kw_store_x(converted, kw_load(sums + t * KW_VECTOR));
         for (kw_i64 i = 0; i < count; i++, to += step)
             *to = converted[i];
@@ -110,25 +159,21 @@ KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *t
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W);
     job.depth = (kw_axis){.tiles = 1, .windows = 1, .from_extent = 1};
     job.plane = 0;
+    route_staged(&job);
     for (kw_i64 i = begin; i < end; i++) {
-        unit u = {.step = i % KW_SRC_GROUP};
-        kw_i64 rest = i / KW_SRC_GROUP;
-        u.window[2] = rest % across;
-        rest /= across;
-        u.window[1] = rest % down;
-        rest /= down;
-        u.window[0] = rest % a->filter[0];
-        u.block = kw_block_of(a, rest / a->filter[0]);
-        for (kw_i64 t = 0; t < (u.block.end - u.block.begin) * SUMS_BYTES; t += KW_VECTOR)
+        kw_i64 rest = i / across;
+        unit u = {.window = {rest / down % a->filter[0], rest % down, i % across}, .block = kw_block_of(a, rest / (down * a->filter[0]))};
+        kw_i64 count = (u.block.end - u.block.begin) * KW_SRC_GROUP, parts = kw_parts(a, 1, KW_TAPS_H);
+        for (kw_i64 t = 0; t < count * SUMS_BYTES; t += KW_VECTOR)
             kw_put(sums + t, (kw_vf){0});
-        for (kw_i64 part = 0; part < kw_parts(a, 1, KW_TAPS_H) * kw_parts(a, 2, KW_TAPS_W); part++) {
-            job.height = axis_of_window(a, 1, part % kw_parts(a, 1, KW_TAPS_H), KW_TILE_H, KW_TAPS_H, u.window[1]);
-            job.width = axis_of_window(a, 2, part / kw_parts(a, 1, KW_TAPS_H), KW_TILE_W, KW_TAPS_W, u.window[2]);
+        for (kw_i64 part = 0; part < parts * kw_parts(a, 2, KW_TAPS_W); part++) {
+            job.height = axis_of_window(a, 1, part % parts, KW_TILE_H, KW_TAPS_H, u.window[1]);
+            job.width = axis_of_window(a, 2, part / parts, KW_TILE_W, KW_TAPS_W, u.window[2]);
             for (kw_i64 col = 0; col < job.width.tiles; col += a->value[KW_COL_TILES]) {
                 sum_columns(&job, &u, col, kw_min(a->value[KW_COL_TILES], job.width.tiles - col), sums);
             }
         }
-        for (kw_i64 v = u.block.begin; v < u.block.end; v++)
-            store(a, &u, v, sums + (v - u.block.begin) * SUMS_BYTES);
+        for (kw_i64 s = 0; s < count; s++)
+            store(a, &u, u.block.begin + s / KW_SRC_GROUP, s % KW_SRC_GROUP, sums + s * SUMS_BYTES);
     }
 }

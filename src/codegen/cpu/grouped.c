@@ -9,8 +9,8 @@
 #include "problem/view.h"
 
 /* Places in launch.value; the enum at the head of kernels/cpu/grouped_route.h. */
-enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES };
-enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8 };
+enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES, STAGE_TILES };
+enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
 
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
 static int weights_alive(const kw_config *config, const kw_grouped *g) {
@@ -252,7 +252,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
         2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)launch->value[ROUTE_WORDS];
 }
 
-/* A unit is some vectors, a window and an input channel of the groups; it goes over all pixels. */
+/* A unit is some vectors and a window; it goes over all pixels. */
 void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
                         kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
@@ -262,26 +262,35 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     int64_t cols = columns_of(&c), rows = kw_min(c.height.tiles, kw_max(1, ROUTE_BYTES / 8 / (c.slots * cols))), tiles = rows * cols;
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
     int64_t block = kw_min(vectors, GRADIENT_VECTORS), wanted = target->units > 1 ? 4 * target->units : 1;
-    while (block > 1 && kw_ceil_div(vectors, block) * windows * g->src < wanted) {
+    while (block > 1 && kw_ceil_div(vectors, block) * windows < wanted) {
         block = kw_ceil_div(block, 2);
     }
     int64_t widest = kw_max(kw_max(g->src, g->dst), lanes) * kw_ceil_div(g->src, g->dst) * element;
 
     launch->stages = 1;
-    launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows * g->src};
+    launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows};
     launch->value[BLOCK_VECTORS] = block;
     launch->value[ROW_TILES] = rows;
     launch->value[COL_TILES] = cols;
-    launch->value[IDLE_BYTES] = kw_round_up(kw_max((block + 1) * widest, block * taps * lanes * 4), LINE); /* holds a unit's sums, too */
+    launch->value[IDLE_BYTES] =
+        kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * lanes * 4), LINE); /* holds a unit's sums, too */
     launch->value[ROUTE_WORDS] = tiles * c.slots;
     launch->value[ROUTE_TILES] = tiles;
-    int64_t narrow = d->g * g->dst < lanes ? (c.slots + pixels) * (8 + lanes * 4) : 0;
-    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (tiles * (c.slots + pixels) + 1) + narrow + LINE;
+    int64_t sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    /* The copies of a tile: of its pixels in fp32, and their route. */
+    int64_t wide = g->dst < lanes ? lanes : g->src + lanes, copies = (sources * wide + pixels * lanes) * 4;
+    int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGE_BYTES / copies)) : d->g * g->dst < lanes;
+    launch->value[STAGE_TILES] = staged;
+    launch->thread_bytes =
+        2 * launch->value[IDLE_BYTES] + 16 * (tiles * (c.slots + pixels) + 1) + staged * ((1 + sources + pixels) * 8 + copies) + LINE;
 
     double summed =
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
-    double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     launch->multiply_adds = summed * (double)(vectors * g->src) * (double)(pixels * taps);
-    launch->loads = summed * (double)(vectors * g->src) * (sources + (double)pixels + 2.0 * (double)taps / (double)tiles);
+    launch->loads = summed * (double)(vectors * g->src) *
+                    ((double)(sources + pixels) + 2.0 * (double)taps / (double)(kw_grouped_staged(config, g) ? staged : tiles));
     launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)launch->value[ROUTE_WORDS];
+    if (kw_grouped_staged(config, g)) {
+        launch->copied_bytes += summed * (double)(vectors * (sources + pixels)) * 2.0 * 4.0 * (double)lanes;
+    }
 }

@@ -50,7 +50,7 @@ int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g) 
 typedef struct writer {
     kw_text *text;
     const kw_grouped *g;
-    bool scatters, gradient, mixes;
+    bool scatters, gradient, staged, mixes;
     const char *multiply; /* of x and b into a */
     const char *half;     /* ending of the names of x, a and b */
     int rows, cols;
@@ -69,7 +69,7 @@ static int col_source(const writer *w, int pixel, int tap) {
 static void emit_other_row(const writer *w, int row, int first) {
     for (int i = 0; i < (w->gradient ? w->g->tile_w : w->g->taps_w); i++) {
         if (w->gradient) {
-            kw_text_addf(w->text, "        kw_vf b%d_%d = kw_load_x(dst + to[%d]);\n", row, i, first + i);
+            kw_text_addf(w->text, "        kw_vf b%d_%d = %s(dst + to[%d]);\n", row, i, w->staged ? "kw_load" : "kw_load_x", first + i);
         } else {
             kw_text_addf(w->text, "        kw_vf b%d_%d = kw_load(w + %d * KW_VECTOR);\n", row, i, first + i);
         }
@@ -259,6 +259,7 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
         .g = g,
         .scatters = kw_grouped_scatters(config, g),
         .gradient = kw_grouped_gradient(config),
+        .staged = kw_grouped_staged(config, g),
         .mixes = g->src > 1 || g->dst > 1,
         .multiply = dp ? "kw_dp" : "kw_fma",
         .half = "",
@@ -269,6 +270,7 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
                  g->tile_h, g->tile_w, g->taps_h, g->taps_w, g->stride);
     kw_text_addf(text, "#define KW_ROWS %d\n#define KW_COLS %d\n#define KW_SRC_GROUP %d\n#define KW_DST_GROUP %d\n", w.rows, w.cols, g->src,
                  g->dst);
+    kw_text_addf(text, "#define KW_STAGED %d\n", w.staged);
     int steps = dp && !pairs_rows ? g->src / 2 : g->src;
     kw_text_addf(text, "#define KW_STEPS %d\n#define KW_STEP_VECTORS %d\n", steps, (int)kw_grouped_window_vectors(config, g) / steps);
     if (pairs_rows) {
