@@ -160,7 +160,9 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
         return cli_fail(&err);
     }
     double ns = time_of(t, &item->problem, plan);
-    double generic = generic_ns(t, &item->problem);
+    size_t measured = 0;
+    kw_plan_records(plan, &measured);
+    double generic = measured ? generic_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
     if (t->json) {
         show_json(t, item, plan, ns, generic);
     } else if (alone) {
