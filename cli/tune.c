@@ -56,6 +56,7 @@ static void times_text(char text[16], double generic, double ns) {
 
 static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double generic) {
     size_t count = 0, failed = 0;
+    bool tied = false;
     const kw_record *records = kw_plan_records(plan, &count);
     double peak = peak_of(t, problem->dtype) / 1e9;
     if (!count) {
@@ -75,7 +76,10 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
         double gflops = cli_gflops(problem, records[i].time_ns);
         share_text(share, gflops, peak);
         times_text(over, generic, records[i].time_ns);
-        printf("%5zu  %10s %9.1f %8s %8s  %s", i + 1, cli_time(time, records[i].time_ns), gflops, share, over, records[i].config);
+        bool chosen = !strcmp(records[i].config, kw_plan_config(plan));
+        tied |= chosen && i;
+        printf("%5zu%c %10s %9.1f %8s %8s  %s", i + 1, chosen ? '*' : ' ', cli_time(time, records[i].time_ns), gflops, share, over,
+               records[i].config);
         if (i && records[0].time_ns > 0) {
             printf("  (%.1f %% slower)", 100 * (records[i].time_ns / records[0].time_ns - 1));
         }
@@ -88,6 +92,9 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
             printf("%s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(records[i].outcome), records[i].detail,
                    records[i].config, text);
         }
+    }
+    if (tied) {
+        printf("* is chosen: it is as fast as the first within the noise, and comes first by name.\n");
     }
     printf("%zu measured, %zu failed. `kwright explain '%s'` says why the first one was chosen.\n", count, failed, text);
 }
