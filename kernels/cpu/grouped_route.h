@@ -1,9 +1,9 @@
 /* grouped_route.h: routes and packed weights of the depthwise and merged families; grouped.c and grouped_weight.c say what they are for.
  * The source of forward and of the weight gradient is x and their "result" side y; backward data has them the other way round. */
 
-/* Places in args->value. src/codegen/cpu/grouped.c fills them. */
 typedef unsigned long long kw_u64;
 
+/* Places in args->value. src/codegen/cpu/grouped.c fills them. */
 enum { KW_BLOCK_VECTORS, KW_ROW_TILES, KW_COL_TILES, KW_IDLE_BYTES, KW_ROUTE_WORDS, KW_ROUTE_TILES, KW_STAGE_TILES };
 
 KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }

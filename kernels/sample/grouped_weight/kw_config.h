@@ -16,6 +16,7 @@
 #define KW_COLS 3
 #define KW_SRC_GROUP 1
 #define KW_DST_GROUP 1
+#define KW_STAGED 0
 #define KW_STEPS 1
 #define KW_STEP_VECTORS 3
 #include "../../cpu/grouped.h"
