@@ -44,8 +44,11 @@ match($0, /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: /) {
     name = rest
     sub(/ .*/, "", name)
     status = rest ~ / Passed / ? "Passed" : rest
-    sub(/^.*\*\*\*/, "", status)
+    sub(/^[^ ]+ [. ]*/, "", status)
     sub(/ +[0-9.]+ sec.*$/, "", status)
+    gsub(/[*:]+/, " ", status)
+    sub(/^ +/, "", status)
+    sub(/ +$/, "", status)
     settle(id + 0, name, status)
 }
 
