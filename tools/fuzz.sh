@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz.sh: builds the libFuzzer targets and runs each for FUZZ_SECONDS on its corpus. A crash leaves its input and fails.
+# fuzz.sh: builds the libFuzzer targets and runs each for FUZZ_SECONDS on its corpus. A crash leaves its input in build-fuzz/ and fails.
 set -eu
 cd "$(dirname "$0")/.."
 cmake --preset fuzz >/dev/null
@@ -13,7 +13,7 @@ for target in build-fuzz/tests/fuzz/fuzz_*; do
     seeds=tests/fuzz/corpus/$name
     [ -d "$seeds" ] || seeds=""
     echo "$name"
-    "$target" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 "$corpus" $seeds
+    "$target" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 -artifact_prefix=build-fuzz/ "$corpus" $seeds
     rm -rf "$corpus"
 done
 [ $found = 1 ] || { echo "no fuzz target was built"; exit 1; }
