@@ -317,8 +317,8 @@ int main(int count, char **words) {
     }
     if (!status) {
         const dnnl_version_t *version = dnnl_version();
-        printf("Against oneDNN %d.%d.%d, one thread, on %s.\n\n", version->major, version->minor, version->patch,
-               kw_context_target(s.context));
+        printf("# Against oneDNN\n\nForward, against oneDNN %d.%d.%d, one thread, on %s.\n\n", version->major, version->minor,
+               version->patch, kw_context_target(s.context));
         printf("| layer | dtype | kernel | us | GFLOP/s | oneDNN GFLOP/s | oneDNN kernel | ratio |\n|---|---|---|---|---|---|---|---|\n");
         status = kw_problems_visit(count > 1 ? words[1] : "demo", KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);
     }
