@@ -3,7 +3,7 @@
 # programs and, as one each, the checks by script; the last line is "N passed, N failed", and the exit status is 0 only when
 # something passed and nothing failed. TEST_STAGES="format layers" runs a part of it.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 3
 JOBS=${JOBS:-$(nproc)}
 passed=0
 failed=0
