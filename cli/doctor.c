@@ -85,7 +85,7 @@ int verb_doctor(const cli_args *args) {
         show_place("cache", places.cache, *places.cache_note ? places.cache_note : kernels, json);
         show_place("data", places.data, "", json);
         show_place("wisdom", places.wisdom, "", json);
-        show_place("system", places.system_wisdom, "read only", json);
+        show_place("system", access(places.system_wisdom, F_OK) ? "" : places.system_wisdom, "read only", json);
         if (json) {
             printf("\"cache_kernels\": %lld}\n", (long long)places.cache_entries);
         }
