@@ -48,13 +48,13 @@ static void show_compilers(kw_context *context, bool json) {
     }
 }
 
-static void show_place(const char *what, const char *path, const char *more, bool json) {
+static void show_place(const char *what, const char *path, const char *state, const char *more, bool json) {
     if (json) {
         printf("\"%s\": ", what);
         cli_json_string(path);
         printf(", ");
     } else {
-        printf("%-10s %s (%s%s%s)\n", what, *path ? path : "-", folder_state(path), *more ? "; " : "", more);
+        printf("%-10s %s (%s%s%s)\n", what, *path ? path : "-", state, *more ? "; " : "", more);
     }
 }
 
@@ -82,10 +82,10 @@ int verb_doctor(const cli_args *args) {
             printf("           %.0f GFLOP/s fp32, %.0f GFLOP/s bf16 with these threads, measured just now\n", fp32, bf16);
         }
         show_compilers(context, json);
-        show_place("cache", places.cache, *places.cache_note ? places.cache_note : kernels, json);
-        show_place("data", places.data, "", json);
-        show_place("wisdom", places.wisdom, "", json);
-        show_place("system", access(places.system_wisdom, F_OK) ? "" : places.system_wisdom, "read only", json);
+        show_place("cache", places.cache, folder_state(places.cache), *places.cache_note ? places.cache_note : kernels, json);
+        show_place("data", places.data, folder_state(places.data), "", json);
+        show_place("wisdom", places.wisdom, folder_state(places.wisdom), "", json);
+        show_place("system", places.system_wisdom, access(places.system_wisdom, R_OK) ? "none there" : "there", "only read", json);
         if (json) {
             printf("\"cache_kernels\": %lld}\n", (long long)places.cache_entries);
         }
