@@ -54,8 +54,22 @@ static void times_text(char text[16], double generic, double ns) {
     }
 }
 
+static bool is_failure(const kw_record *record) {
+    return record->outcome != KW_GOOD && record->outcome != KW_MISTRUSTED && record->outcome != KW_UNTRIED;
+}
+
+/* What went wrong, each with the command that shows it again. */
+static void show_failures(const kw_record *records, size_t count, const char *problem) {
+    for (size_t i = 0; i < count; i++) {
+        if (is_failure(&records[i])) {
+            printf("%s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(records[i].outcome), records[i].detail,
+                   records[i].config, problem);
+        }
+    }
+}
+
 static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double generic) {
-    size_t count = 0, failed = 0;
+    size_t count = 0, failed = 0, untried = 0;
     bool tied = false;
     const kw_record *records = kw_plan_records(plan, &count);
     double peak = peak_of(t, problem->dtype) / 1e9;
@@ -66,11 +80,9 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
     printf(" rank        time   GFLOP/s  of peak  generic  kernel\n");
     for (size_t i = 0; i < count; i++) {
         char time[32], share[16], over[16];
-        if (records[i].outcome != KW_GOOD && records[i].outcome != KW_MISTRUSTED) {
-            failed++;
-            continue;
-        }
-        if (records[i].time_ns <= 0) {
+        failed += is_failure(&records[i]);
+        untried += records[i].outcome == KW_UNTRIED;
+        if (is_failure(&records[i]) || records[i].time_ns <= 0) {
             continue;
         }
         double gflops = cli_gflops(problem, records[i].time_ns);
@@ -87,16 +99,15 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
     }
     char text[KW_PROBLEM_TEXT_MAX];
     kw_problem_print(text, sizeof text, problem);
-    for (size_t i = 0; i < count; i++) {
-        if (records[i].outcome != KW_GOOD && records[i].outcome != KW_MISTRUSTED) {
-            printf("%s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(records[i].outcome), records[i].detail,
-                   records[i].config, text);
-        }
-    }
+    show_failures(records, count, text);
     if (tied) {
         printf("* is chosen: it is as fast as the first within the noise, and comes first by name.\n");
     }
-    printf("%zu measured, %zu failed. `kwright explain '%s'` says why the first one was chosen.\n", count, failed, text);
+    printf("%zu measured, %zu failed", count - failed - untried, failed);
+    if (untried) {
+        printf(", %zu left out because a launch is long (--exhaustive measures them)", untried);
+    }
+    printf(". `kwright explain '%s'` says why * was chosen.\n", text);
 }
 
 static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double generic) {
