@@ -140,6 +140,9 @@ typedef enum kw_outcome {
     KW_WRONG,      /* a result differs from the reference, or a guard zone was written */
     KW_MISTRUSTED, /* right, but too many expected values are zero for that to mean much */
     KW_UNLAUNCHED, /* could not be run: out of memory */
+    KW_SLOW,       /* right, but so far behind that it was dropped after a few launches; time_ns is what they showed */
+    KW_CRASHED,    /* ended its process: a signal, an exit, an answer that cannot be read */
+    KW_TIMED_OUT,  /* still ran at its time limit and was killed */
     KW_OUTCOME_COUNT
 } kw_outcome;
 
@@ -147,12 +150,19 @@ KW_API const char *kw_outcome_name(kw_outcome outcome);
 
 enum { KW_CONFIG_TEXT_MAX = 384 };
 
-/* time_ns is the lower quartile of the samples that were not preempted, spread_ns their interquartile range. */
+/* A sample is a batch of calls, timed together; samples during which the processor was taken away are dropped. Times are of one call;
+ * 0 where none was taken. docs/measuring.md has the method. */
 typedef struct kw_record {
     kw_outcome outcome;
-    double time_ns, spread_ns;
-    int32_t samples;
-    int64_t workspace; /* bytes */
+    double time_ns, spread_ns;          /* lower quartile of the samples, interquartile range */
+    double median_ns, mad_ns, least_ns; /* median, median absolute deviation, fastest sample */
+    double half_ns[2];                  /* lower quartile of every other sample: who wins by one half is scored by the other */
+    int32_t samples, dropped;           /* kept, and not counted because the processor was taken away or the control drifted */
+    int32_t calls, warmups;             /* calls of a sample; calls before the first one */
+    bool cold;                          /* each call on other copies of the tensors than the one before */
+    int64_t workspace;                  /* bytes */
+    double error,
+        ulp; /* on real data: largest distance from the reference, as a share of the bound allowed, and in units of the result's last place */
     char config[KW_CONFIG_TEXT_MAX];
     char detail[256]; /* why, when the outcome is not KW_GOOD */
 } kw_record;

@@ -16,15 +16,35 @@ void kw_bench_close(kw_bench **bench);
  * outcome, workspace and detail. An error only when the environment fails. */
 kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record, kw_error *err);
 
+/* A kernel that is timed along with others, always the same one on the same small problem: what changes in it is the machine's. It runs on
+ * a bench of its own, hot, verified before. One batch of it is part of every round; a round in which it is off its median by more than
+ * drift_limit does not count, for any kernel. */
+typedef struct kw_control {
+    kw_bench *bench;
+    const kw_kernel *kernel;
+    const kw_config *config;
+    double drift_limit; /* share; 0: 0.05 */
+    kw_record record;   /* out: its own times */
+    double drift;       /* out: median of its last third of the rounds over that of the first third, less 1 */
+} kw_control;
+
 typedef struct kw_timing_options {
-    bool pack_weights; /* pack stages outside the timed part */
-    int32_t batches;   /* clean batches wanted; 0: 21 */
-    int64_t batch_ns;  /* length aimed at; 0: 300000 */
-    double give_up_ns; /* stop early when the first launches show a time above this; 0: never */
+    bool pack_weights;   /* pack stages outside the timed part */
+    bool cold;           /* calls rotate over copies of the tensors that take twice the last-level cache together */
+    int32_t batches;     /* clean batches wanted; 0: 21 */
+    int64_t batch_ns;    /* length aimed at; 0: 300000 */
+    double give_up_ns;   /* stop early when the first launches show a time above this; 0: never */
+    double drop_ratio;   /* after two launches of each, those that took so many times the fastest are dropped as KW_SLOW; 0: none is */
+    double best_ns;      /* the fastest known from elsewhere, for drop_ratio; 0: none */
+    uint64_t order_seed; /* each round in a random order of its own, from this; 0: the order rotates */
+    kw_control *control; /* NULL: none */
+    void (*turn)(void *user,
+                 size_t index); /* told before each batch whose it is (control: SIZE_MAX), outside the timed part; may be NULL */
+    void *user;
 } kw_timing_options;
 
-/* Times kernels that were verified, interleaved: one batch of each per round, the order rotating, preempted batches dropped. records[i]
- * gets time, spread and samples. What gave up has samples 0 and the time seen. */
+/* Times kernels that were verified, interleaved: one batch of each per round, preempted batches dropped. records[i] gets all times and
+ * counts. What gave up has samples 0 and the time seen. */
 kw_status kw_bench_time(kw_bench *bench, const kw_kernel *const kernels[], const kw_config *const configs[], size_t count,
                         const kw_timing_options *options, kw_record records[], kw_error *err);
 
