@@ -1,5 +1,5 @@
-/* kernelwright_tune.h: the workshop. Enumerates kernel spaces from rules, filters them, reads and writes registries as JSON,
- * reads problem lists, and tunes problems. Needs libkernelwright_tune; applications that only run kernels do not.
+/* kernelwright_tune.h: the workshop. Enumerates kernel spaces from rules, filters them, reads and writes registries as JSON, reads problem
+ * lists, sweeps kernels over problems in processes of their own, keeps every outcome in a store, merges stores, and reports on them. Needs libkernelwright_tune; applications that only run kernels do not.
  *
  * Conventions are those of kernelwright.h.
  */
@@ -47,6 +47,207 @@ KW_API kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype 
                                    bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user, kw_error *err);
 /* Names of the sets that are compiled in, one a line. The caller frees with kw_free. */
 KW_API kw_status kw_problems_names(char **names, kw_error *err);
+
+/* --- rows: records with all that is known of their making ----------------------------------------------------- */
+
+/* What a process that measures says of itself once. One list for the struct, the store's columns and JSON: name, size, meaning. */
+#define KW_RUN_FACTS(X)                                                                                                                    \
+    X(id, 33, "32 hexadecimal digits at random")                                                                                           \
+    X(started, 32, "UTC, e.g. 2026-11-21T05:47:09Z; informs, orders nothing")                                                              \
+    X(version, 64, "of this library, with its commit where known")                                                                         \
+    X(command, 1024, "the command line, or what the host program says")                                                                    \
+    X(host, 128, "host name")                                                                                                              \
+    X(kernel, 128, "operating system and release")                                                                                         \
+    X(device, 96, "the device's name, or its UUID")                                                                                        \
+    X(target, 384, "canonical text of the target")                                                                                         \
+    X(compiler, 192, "identity of the compiler")                                                                                           \
+    X(pool, 256, "where the kernels came from: set, architecture, filter")                                                                 \
+    X(pool_hash, 33, "of the configs' texts")                                                                                              \
+    X(problems, 256, "where the problems came from")                                                                                       \
+    X(problems_hash, 33, "of the problems' texts")                                                                                         \
+    X(shard, 24, "I/N, or empty")                                                                                                          \
+    X(options, 256, "how it was timed: threads, batches, cold, exhaustive, seed")                                                          \
+    X(clocks, 128, "governor and limits of the clocks, where readable")
+
+typedef struct kw_run {
+#define KW_RUN_FACT(name, size, meaning) char name[size];
+    KW_RUN_FACTS(KW_RUN_FACT)
+#undef KW_RUN_FACT
+} kw_run;
+
+/* A row: one kernel on one problem on one target, once. Its identity is all of it: two rows are the same when every field is. */
+typedef struct kw_row {
+    kw_record record;
+    char run[33];      /* kw_run.id */
+    int64_t sequence;  /* ascends within a run, whatever the clock does */
+    char time[32];     /* UTC; informs, orders nothing */
+    char target[384];  /* canonical text */
+    char problem[512]; /* canonical text */
+    bool packed;       /* timed with weights packed beforehand */
+    int64_t seed;      /* of the data */
+    double compile_ns; /* processor time; 0: came from the cache */
+    int64_t code_bytes;
+    char code_hash[33];                                   /* of the compiled bytes */
+    int32_t registers, spilled_bytes, shared_bytes;       /* of the compiled kernel, where its toolchain tells; else 0 */
+    double control_ns, drift;                             /* the control kernel beside it; 0 where there was none */
+    double clock_mhz, memory_mhz, temperature_c, power_w; /* of the device while it ran, where it tells; else 0 */
+    int64_t pid;
+} kw_row;
+
+/* --- store: rows in one SQLite file --------------------------------------------------------------------------- */
+
+/* Adding rows is a union: the same row twice is one row, whatever the order. Nothing is dropped because a better row exists; "the answer"
+ * for a target, problem, config, packed and cold is the row that is best by: verified (good, then slow, then what failed), more samples,
+ * smaller spread relative to its time, then the smaller digest. One process writes a store at a time; many may read.
+ * A handle belongs to one thread at a time. */
+typedef struct kw_store kw_store;
+typedef enum kw_store_access { KW_STORE_READ = 0, KW_STORE_WRITE /* made if missing */ } kw_store_access;
+
+/* KW_MISSING: no such file. KW_MALFORMED: not a store, or damaged (kwright db salvage rescues). KW_ILLEGAL: made by a newer version. An older
+ * one is migrated when opened for writing, after a copy of it is put beside it (PATH.v1). */
+KW_API kw_status kw_store_open(kw_store **store, const char *path, kw_store_access access, kw_error *err);
+KW_API void kw_store_close(kw_store **store);
+/* The run that later rows name. Saying the same run again is no error. */
+KW_API kw_status kw_store_add_run(kw_store *store, const kw_run *run, kw_error *err);
+/* Adds rows in one transaction: all of them are there when it returns KW_OK, none otherwise. added (may be NULL): how many were new. */
+KW_API kw_status kw_store_add(kw_store *store, const kw_row rows[], size_t count, size_t *added, kw_error *err);
+
+/* Which rows; a zeroed struct asks for all. */
+typedef struct kw_row_filter {
+    const char *target, *problem, *config, *run; /* NULL: any */
+    bool by_op, by_dtype, by_outcome;            /* whether the next three count */
+    kw_op op;
+    kw_dtype dtype;
+    kw_outcome outcome;
+    bool answers; /* one row, the answer, for each target, problem, config, packed and cold */
+} kw_row_filter;
+
+/* In the order target, problem, config, packed, cold, digest: the same rows come in the same order from every store. The row lives during the
+ * call. visit returns false to stop. */
+KW_API kw_status kw_store_visit(kw_store *store, const kw_row_filter *filter, bool (*visit)(void *user, const kw_row *row), void *user,
+                                kw_error *err);
+KW_API kw_status kw_store_visit_runs(kw_store *store, bool (*visit)(void *user, const kw_run *run), void *user, kw_error *err);
+/* Whether there is a row for it in any outcome but KW_UNTRIED. */
+KW_API kw_status kw_store_has(kw_store *store, bool *has, const char *target, const char *problem, const char *config, bool packed,
+                              bool cold, kw_error *err);
+/* Drops the rows of a filter. */
+KW_API kw_status kw_store_drop(kw_store *store, const kw_row_filter *filter, int64_t *dropped, kw_error *err);
+
+typedef struct kw_store_counts {
+    int64_t rows, targets, problems, configs, runs, bytes;
+    int64_t outcome[KW_OUTCOME_COUNT];
+} kw_store_counts;
+KW_API kw_status kw_store_count(kw_store *store, kw_store_counts *counts, kw_error *err);
+/* The file's identity: 32 hexadecimal digits, given when it was made. Owned by the store. */
+KW_API const char *kw_store_id(const kw_store *store);
+/* Looks at every page. KW_MALFORMED says what is wrong. */
+KW_API kw_status kw_store_check(kw_store *store, kw_error *err);
+/* Copies every row that can still be read from a damaged file into a new one. */
+KW_API kw_status kw_store_salvage(const char *damaged, const char *path, int64_t *rescued, kw_error *err);
+
+/* "jsonl": everything, one row a line. "csv": everything, one row a line. "seed-csv": the columns of the system this one re-creates (24, the 17
+ * older ones are read as well); failed launches have latency_ms=N/A and tflops=0. path "-": standard output, or input. Names ending in .gz are
+ * compressed. */
+KW_API kw_status kw_store_export(kw_store *store, const kw_row_filter *filter, const char *format, const char *path, kw_error *err);
+
+typedef struct kw_import_report {
+    int64_t added, known, refused;
+    char first_refusal[256]; /* with its line */
+} kw_import_report;
+/* Refuses rows that cannot be true: times that are negative, not finite or so short that the work would be above the target's peak, malformed
+ * problems and configs. format NULL: by the name's ending (.jsonl, .csv; a CSV's header tells which kind). Rows of "seed-csv" get the target,
+ * operation and type of defaults (may be NULL for the other formats). */
+KW_API kw_status kw_store_import(kw_store *store, const char *format, const char *path, const kw_row *defaults, kw_import_report *report,
+                                 kw_error *err);
+
+/* One row as a line of JSON without its end, and back. A line carries a checksum of itself as its last member; a line whose checksum does
+ * not match is KW_MALFORMED. The caller frees *line with kw_free. */
+KW_API kw_status kw_row_print(char **line, const kw_row *row, kw_error *err);
+KW_API kw_status kw_row_parse(kw_row *row, const char *line, size_t size, kw_error *err);
+KW_API kw_status kw_run_print(char **line, const kw_run *run, kw_error *err);
+KW_API kw_status kw_run_parse(kw_run *run, const char *line, size_t size, kw_error *err);
+
+/* --- sweep: every kernel on every problem --------------------------------------------------------------------- */
+
+typedef struct kw_sweep_progress {
+    const char *phase;           /* "build" or "measure" */
+    int64_t done, total, failed; /* kernels, or pairs of kernel and problem */
+    int64_t skipped;             /* pairs that have a row already */
+    double eta_s;                /* negative: not known yet */
+    const char *problem;         /* the one just done; NULL while building */
+    double best_ns;              /* of its best kernel */
+} kw_sweep_progress;
+
+/* A zeroed member asks for its default. Nothing here opens a device in the calling process: workers do. */
+typedef struct kw_sweep_options {
+    const char *const *configs; /* texts; a pair is a config and a problem of its operation and type */
+    size_t config_count;
+    const kw_problem *problems;
+    size_t problem_count;
+    const char *pairs;        /* a manifest (docs/sweeps.md): only its pairs, in place of configs and problems; NULL: none */
+    const char *pool, *list;  /* what the two are called, for the run's facts; may be NULL */
+    const char *out;          /* a store, or a segment when it ends in .jsonl */
+    const char *device;       /* "cpu"; several: "cpu,cpu" gives each worker its share of the cores */
+    const char *worker;       /* the program whose hidden verb serves; NULL: KW_WORKER, else the running one if it is kwright */
+    const char *command;      /* for the run's facts */
+    int32_t threads;          /* of a kernel; 0: 1 */
+    int32_t jobs;             /* compilers at a time; 0: one a core */
+    int32_t batch;            /* kernels a worker is given at a time; 0: 20 */
+    int32_t batches;          /* samples wanted; 0: 21 */
+    double kernel_limit_s;    /* that one kernel may stay in one step, 0: 30 */
+    double batch_limit_s;     /* of a batch; 0: kernel_limit_s times its kernels */
+    bool overwrite;           /* drop rows of these pairs first; else pairs that have a row are skipped */
+    bool exhaustive;          /* drop nothing for being slow */
+    bool cold, fresh_weights; /* as in timing; default hot, weights packed beforehand */
+    bool verify_only;
+    uint64_t seed;
+    int32_t shard, shards;            /* this process does the problems that hash to shard (0-based) of shards; 0 of 0: all */
+    const char *cache_dir, *compiler; /* as in kw_context_options */
+    const volatile int *stop;         /* becomes non-zero when the caller wants to end; the store is consistent within 2 s. NULL: none */
+    void (*progress)(void *user, const kw_sweep_progress *progress);
+    void (*log)(void *user, const char *line); /* remarks; may be NULL */
+    void *user;
+} kw_sweep_options;
+
+typedef struct kw_sweep_report {
+    int64_t pairs, skipped;            /* all pairs; those that had a row already */
+    int64_t outcome[KW_OUTCOME_COUNT]; /* of the rows written now */
+    int64_t built, cached;             /* kernels */
+    int64_t workers_lost;              /* processes that had to be replaced */
+    bool stopped;
+    double wall_s, kernel_s; /* of measuring; of it inside kernels */
+    double build_s;
+} kw_sweep_report;
+
+KW_API kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_error *err);
+/* The hidden verb: serves a sweep on standard input and output until its input ends. Returns an exit code. arguments are those behind the
+ * verb. */
+KW_API int kw_worker_main(int count, char *const *arguments);
+
+/* Shard and shards from SLURM_ARRAY_TASK_*, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK and their sizes; KW_OK with *shards 0 when none of
+ * them is set. "I/N" in text (may be NULL) comes first; I counts from 1 there. */
+KW_API kw_status kw_shard_find(int32_t *shard, int32_t *shards, const char *text, kw_error *err);
+
+typedef struct kw_merge_report {
+    int64_t inputs, rows, added, known, refused; /* refused: lines that are damaged, above all a last one cut off */
+    int64_t pairs, holes;                        /* of the manifest, where there is one */
+} kw_merge_report;
+/* Adds stores and segments to a store: a union, so order and repetition do not matter. manifest: what should be there (NULL: the manifests
+ * beside the inputs); next: where to write a manifest of the pairs without a row (NULL: nowhere; none is written when there is none). */
+KW_API kw_status kw_merge(const char *out, const char *const *inputs, size_t count, const char *manifest, const char *next,
+                          kw_merge_report *report, kw_error *err);
+
+/* --- report --------------------------------------------------------------------------------------------------- */
+
+typedef struct kw_report_options {
+    const char *baseline; /* a second store to compare with; NULL: none */
+    const char *title;
+    const char *script; /* a chart library to inline; NULL: Debian's libjs-chart.js where it is; "": none */
+} kw_report_options;
+/* One self-contained HTML file that opens offline. */
+KW_API kw_status kw_report_html(const char *store, const char *path, const kw_report_options *options, kw_error *err);
+/* The same in short, for a terminal. The caller frees *text with kw_free. */
+KW_API kw_status kw_report_text(char **text, const char *store, const kw_report_options *options, kw_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 # setup.sh build|test|bench: makes sure that the Debian packages a target needs are there. As root it installs what is
 # missing; otherwise it prints the command that does and exits with 3.
 set -eu
-packages="gcc libc6-dev make cmake libxxhash-dev liblua5.4-dev libjansson-dev"
+packages="gcc libc6-dev make cmake libxxhash-dev liblua5.4-dev libjansson-dev libsqlite3-dev zlib1g-dev"
 case "${1:-build}" in
 build) ;;
 test) packages="$packages g++ clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git" ;;

@@ -1,0 +1,61 @@
+/* pool.h: a worker process and the jobs it is given. The parent never touches a device: it hands a child a problem and up to a batch of
+ * kernels, and gets a record for each, whatever the kernels do.
+ *
+ * The child says what it is about to do in a page that both sides map (blackbox.h), so that the parent knows which kernel was running when
+ * the child died or stopped answering, and measuring is not disturbed by lines about itself. A child that is lost is replaced; its suspect is
+ * tried once more alone, the others of the batch go on without it. */
+#ifndef KW_BENCH_POOL_H
+#define KW_BENCH_POOL_H
+
+#include "measure/measure.h"
+
+typedef struct kw_pool_options {
+    const char *program; /* its verb "worker" serves */
+    const char *device;  /* "cpu" */
+    const char *cpus;    /* "0,2-3": cores of the child; NULL: all of this process */
+    const char *cache;   /* folder of the blobs that jobs name by key */
+    int32_t threads;     /* of a kernel */
+    int64_t kernel_limit_ns, batch_limit_ns;
+    const volatile int *stop; /* as in kw_sweep_options; may be NULL */
+    void (*log)(void *user, const char *line);
+    void *user;
+} kw_pool_options;
+
+typedef struct kw_pool kw_pool;
+
+/* Starts the child and waits for its greeting. The options' strings must outlive the pool. */
+kw_status kw_pool_open(kw_pool **pool, const kw_pool_options *options, kw_error *err);
+void kw_pool_close(kw_pool **pool);
+/* The facts of the child's device, and the device's name for people. */
+const kw_target *kw_pool_target(const kw_pool *pool);
+const char *kw_pool_device(const kw_pool *pool);
+/* Children that were replaced so far. */
+int64_t kw_pool_lost(const kw_pool *pool);
+
+typedef struct kw_pool_kernel {
+    const kw_config *config;
+    const char *key; /* of the blob in the cache; "" for compiled-in families */
+} kw_pool_kernel;
+
+typedef struct kw_pool_job {
+    const kw_problem *problem;
+    const kw_pool_kernel *kernels;
+    size_t count;
+    const kw_problem *control_problem; /* and the kernel that runs on it beside the others; kernels[].config NULL: none */
+    kw_pool_kernel control;
+    bool verify_only, pack_weights, cold;
+    int32_t batches;
+    double drop_ratio, best_ns; /* as in kw_timing_options */
+    uint64_t seed;              /* of data and order */
+} kw_pool_job;
+
+typedef struct kw_pool_result {
+    kw_record *records;       /* the caller's, one a kernel; KW_UNTRIED where stop came first */
+    double control_ns, drift; /* 0 where there was no control, or it failed */
+    double kernel_ns;         /* time spent inside kernels, timed or not */
+} kw_pool_result;
+
+/* An error only when no child can be started. */
+kw_status kw_pool_measure(kw_pool *pool, const kw_pool_job *job, kw_pool_result *result, kw_error *err);
+
+#endif
