@@ -5,7 +5,7 @@
 
 #include "jit/jit.h"
 
-enum { KW_CACHE_KEY_MIN = 4, KW_CACHE_KEY_MAX = 96, KW_CACHE_FORMAT = 1 };
+enum { KW_CACHE_KEY_MIN = 4, KW_CACHE_FORMAT = 1 };
 
 /* Whether there is an entry of this name; it is not read. */
 bool kw_cache_has(kw_cache *cache, const char *key);

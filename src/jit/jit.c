@@ -118,6 +118,30 @@ static kw_status compile_source(const kw_jit *jit, const kw_config *config, cons
     return status;
 }
 
+static kw_status not_cached(const kw_config *config, kw_error *err) {
+    char text[KW_CONFIG_TEXT_MAX];
+    kw_config_print(text, sizeof text, config);
+    return kw_fail(err, KW_MISSING, "no compiler, and the cache does not hold %s; install gcc or clang", text);
+}
+
+kw_status kw_jit_key(char key[KW_CACHE_KEY_MAX + 1], const kw_jit *jit, const kw_config *config, kw_error *err) {
+    char prefix[KW_CACHE_KEY_MAX + 1];
+    kw_text source = {0};
+    *key = 0;
+    if (config->family->builtin) {
+        return KW_OK;
+    }
+    kw_status status = make_key(jit, config, &source, prefix, err);
+    if (!status && jit->compiler) {
+        memcpy(key, prefix, sizeof prefix);
+    } else if (!status && (!jit->cache || !kw_cache_youngest(jit->cache, prefix, key))) {
+        *key = 0;
+        status = not_cached(config, err);
+    }
+    kw_text_drop(&source);
+    return status;
+}
+
 kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob, kw_jit_result *result, kw_error *err) {
     kw_text source = {0};
     kw_compile_result compiled = {0};
@@ -136,9 +160,7 @@ kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob,
     }
     result->cached = false;
     if (!jit->compiler) {
-        char text[KW_CONFIG_TEXT_MAX];
-        kw_config_print(text, sizeof text, config);
-        status = kw_fail(err, KW_MISSING, "no compiler, and the cache does not hold %s; install gcc or clang", text);
+        status = not_cached(config, err);
         goto out;
     }
     status = compile_source(jit, config, &source, key, &compiled, err);

@@ -28,6 +28,8 @@ void kw_blob_drop(kw_blob *blob);
 
 typedef struct kw_cache kw_cache;
 
+enum { KW_CACHE_KEY_MAX = 96 }; /* digits of a key, without its end */
+
 typedef struct kw_cache_stats {
     int64_t entries, bytes;
 } kw_cache_stats;
@@ -61,5 +63,9 @@ typedef struct kw_jit_result {
 kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob, kw_jit_result *result, kw_error *err);
 /* Whether the cache (or a compiled-in family) has it, without reading it whole. */
 bool kw_jit_has(const kw_jit *jit, const kw_config *config);
+
+/* The key under which the cache has, or will have, the blob of a config; "" for a compiled-in family. Without a compiler the key of the
+ * youngest entry of that source; KW_MISSING when there is none. */
+kw_status kw_jit_key(char key[KW_CACHE_KEY_MAX + 1], const kw_jit *jit, const kw_config *config, kw_error *err);
 
 #endif

@@ -109,6 +109,29 @@ static void without_a_compiler_the_cache_answers(void **state) {
     close_setup(&setup);
 }
 
+static void a_key_names_the_entry_before_and_after_it_is_made(void **state) {
+    (void)state;
+    jit_setup setup;
+    char key[KW_CACHE_KEY_MAX + 1], again[KW_CACHE_KEY_MAX + 1];
+    kw_error err = {0};
+    open_setup(&setup);
+    kw_config config = fake_config(5, FAKE_GOOD), other = fake_config(6, FAKE_GOOD);
+    kw_config builtin = {.family = &fake_builtin_family};
+    kw_jit alone = {NULL, setup.jit.cache, NULL};
+    assert_int_equal(kw_jit_key(key, &alone, &config, &err), KW_MISSING);
+    assert_int_equal(kw_jit_key(key, &setup.jit, &config, &err), KW_OK);
+    assert_false(kw_cache_has(setup.jit.cache, key));
+    assert_false(blob_is_cached(&setup.jit, &config));
+    assert_true(kw_cache_has(setup.jit.cache, key));
+    assert_int_equal(kw_jit_key(again, &alone, &config, &err), KW_OK);
+    assert_string_equal(again, key);
+    assert_int_equal(kw_jit_key(again, &setup.jit, &other, &err), KW_OK);
+    assert_string_not_equal(again, key);
+    assert_int_equal(kw_jit_key(again, &setup.jit, &builtin, &err), KW_OK);
+    assert_string_equal(again, "");
+    close_setup(&setup);
+}
+
 static void without_a_compiler_a_bad_entry_gives_way_to_an_older_one(void **state) {
     (void)state;
     jit_setup setup;
@@ -196,6 +219,7 @@ int main(void) {
         cmocka_unit_test(a_config_is_compiled_once),
         cmocka_unit_test(another_compiler_compiles_again),
         cmocka_unit_test(without_a_compiler_the_cache_answers),
+        cmocka_unit_test(a_key_names_the_entry_before_and_after_it_is_made),
         cmocka_unit_test(without_a_compiler_a_bad_entry_gives_way_to_an_older_one),
         cmocka_unit_test(without_a_cache_every_call_compiles),
         cmocka_unit_test(a_failed_compile_keeps_source_and_messages),
