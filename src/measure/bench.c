@@ -128,6 +128,7 @@ void kw_bench_close(kw_bench **bench) {
     }
     kw_buffer_close(&(*bench)->result);
     kw_buffer_close(&(*bench)->decoy);
+    kw_copies_close(&(*bench)->copies);
     free(*bench);
     *bench = NULL;
 }
@@ -198,7 +199,7 @@ void kw_ready_close(kw_ready *ready) {
     ready->bound = NULL;
 }
 
-kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err) {
+kw_launch_memory kw_ready_memory(const kw_ready *ready, int set, bool with_w) {
     kw_bench *bench = ready->bench;
     kw_launch_memory memory = {.packed = ready->packed.start, .shared = ready->shared.start, .threads = ready->threads.start};
     for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
@@ -208,7 +209,12 @@ kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, k
     if (!with_w) {
         memory.tensor[KW_W] = bench->decoy.start;
     }
-    return bench->backend->run(ready->bound, &memory, parts, NULL, err);
+    return memory;
+}
+
+kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err) {
+    kw_launch_memory memory = kw_ready_memory(ready, set, with_w);
+    return ready->bench->backend->run(ready->bound, &memory, parts, NULL, err);
 }
 
 int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart) {

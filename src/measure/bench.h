@@ -2,7 +2,7 @@
 #ifndef KW_MEASURE_BENCH_H
 #define KW_MEASURE_BENCH_H
 
-#include "measure/buffers.h"
+#include "measure/copies.h"
 #include "measure/expected.h"
 #include "measure/measure.h"
 
@@ -23,6 +23,7 @@ struct kw_bench {
     kw_bench_set set[KW_SET_COUNT];
     kw_buffer result; /* both sets take turns in it */
     kw_buffer decoy;  /* in place of w when a kernel runs on packed weights; opened when first needed */
+    kw_copies copies; /* of the real set, for cold timing; made when first needed */
 };
 
 /* As kw_bench_open with fills of the caller's. */
@@ -45,13 +46,15 @@ typedef struct kw_ready {
 /* What cannot be made ready becomes record's outcome (KW_UNFIT, KW_UNLAUNCHED) with the reason; ready->bound is NULL then. */
 void kw_ready_open(kw_ready *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record);
 void kw_ready_close(kw_ready *ready);
-/* Runs on one data set. with_w false: the decoy stands for w. */
+/* The memory of a launch on one data set. with_w false: the decoy stands for w. */
+kw_launch_memory kw_ready_memory(const kw_ready *ready, int set, bool with_w);
+/* Runs on that. */
 kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err);
 /* Workspace with and without packed weights, in the layout of dispatch: each part rounded up to 64 bytes. */
 int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart);
 
 /* One checked run: guards and poison are set to byte, then it runs and everything is looked at. KW_FAILED: the kernel is wrong, err says
- * how. */
-kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_error *err);
+ * how. seen (may be NULL) gets the comparison, which is zeroed when something was wrong before it. */
+kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_comparison *seen, kw_error *err);
 
 #endif

@@ -275,6 +275,44 @@ static void count_unwritten(kw_comparison *c, const unsigned char *piece, int64_
     }
 }
 
+/* One over the unit in the last place of the type at value: the distance of its neighbours there. A whole number's is 1. */
+static double ulps_of_one(kw_dtype output, double value) {
+    if (!float_types[output].digits) {
+        return 1;
+    }
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1022; /* value is in [1/2, 1) times 2 to that; a denormal of double is far below any least */
+    int place = exponent - float_types[output].digits;
+    place = place > float_types[output].least ? place : float_types[output].least;
+    bits = (uint64_t)(1023 - place) << 52;
+    double inverse;
+    memcpy(&inverse, &bits, sizeof inverse);
+    return inverse;
+}
+
+static double at_most(double value) {
+    return value < KW_ERROR_MOST ? value : KW_ERROR_MOST; /* also when value is not a number */
+}
+
+static void compare_value(kw_comparison *c, kw_dtype output, int64_t index, double got) {
+    const kw_expected *e = c->expected;
+    double wanted = e->value[c->next], allowed = e->exact ? 0 : (double)e->bound[c->next], distance = fabs(got - wanted);
+    if (got == wanted) {
+        return;
+    }
+    c->error = fmax(c->error, at_most(distance / allowed));
+    c->ulp = fmax(c->ulp, at_most(distance * ulps_of_one(output, wanted)));
+    if (!(distance <= allowed)) { /* also when got is not a number */
+        if (!c->wrong++) {
+            c->first_wrong = index;
+            c->got = got;
+            c->wanted = wanted;
+            c->allowed = allowed;
+        }
+    }
+}
+
 void kw_compare(kw_comparison *c, const void *piece, int64_t first, int64_t count) {
     const kw_expected *e = c->expected;
     kw_dtype output = kw_problem_dtype(&e->problem, kw_problem_result(&e->problem));
@@ -284,15 +322,7 @@ void kw_compare(kw_comparison *c, const void *piece, int64_t first, int64_t coun
         if (index >= first + count) {
             break;
         }
-        double got = kw_dtype_load(output, piece, index - first), allowed = e->exact ? 0 : (double)e->bound[c->next];
-        if (got != e->value[c->next] && !(fabs(got - e->value[c->next]) <= allowed)) { /* also when got is not a number */
-            if (!c->wrong++) {
-                c->first_wrong = index;
-                c->got = got;
-                c->wanted = e->value[c->next];
-                c->allowed = allowed;
-            }
-        }
+        compare_value(c, output, index, kw_dtype_load(output, piece, index - first));
     }
 }
 

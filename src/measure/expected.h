@@ -43,7 +43,11 @@ typedef struct kw_comparison {
     int64_t unwritten; /* elements of the whole result that still hold poison */
     int64_t first_wrong, first_unwritten;
     double got, wanted, allowed; /* at first_wrong */
+    double error, ulp;           /* largest distance as a share of what is allowed, and in units of the result's last place at the value */
 } kw_comparison;
+
+/* error and ulp stop here: what is further off, no number, or off where nothing is allowed, is simply wrong. */
+#define KW_ERROR_MOST 1e9
 
 /* piece: elements first..first+count-1 of the result. */
 void kw_compare(kw_comparison *comparison, const void *piece, int64_t first, int64_t count);

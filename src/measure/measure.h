@@ -30,7 +30,7 @@ typedef struct kw_control {
 
 typedef struct kw_timing_options {
     bool pack_weights;   /* pack stages outside the timed part */
-    bool cold;           /* calls rotate over copies of the tensors that take twice the last-level cache together */
+    bool cold;           /* calls rotate over copies of the tensors that take twice the last-level cache together, 1 GiB at most */
     int32_t batches;     /* clean batches wanted; 0: 21 */
     int64_t batch_ns;    /* length aimed at; 0: 300000 */
     double give_up_ns;   /* stop early when the first launches show a time above this; 0: never */
@@ -44,12 +44,25 @@ typedef struct kw_timing_options {
 } kw_timing_options;
 
 /* Times kernels that were verified, interleaved: one batch of each per round, preempted batches dropped. records[i] gets all times and
- * counts. What gave up has samples 0 and the time seen. */
+ * counts. What gave up has samples 0 and the time seen; what was dropped as KW_SLOW has the batches seen as samples, and time_ns alone of
+ * the times. cold is set where the copies of a kernel's tensors really exceed the last-level cache. */
 kw_status kw_bench_time(kw_bench *bench, const kw_kernel *const kernels[], const kw_config *const configs[], size_t count,
                         const kw_timing_options *options, kw_record records[], kw_error *err);
 
 /* Lower quartile and interquartile range of count samples (sorted in place). */
 void kw_quartiles(double *samples, size_t count, double *lower, double *range);
+
+/* The best of several kernels on one problem, and a time for it that was not picked for being low. The least of many noisy times is too
+ * low: it was chosen for its noise too. So the winner by half 0 is scored by half 1 and the other way round, which are independent:
+ *
+ *     time = (half1[argmin half0] + half0[argmin half1]) / 2
+ *
+ * index is the kernel with the least time_ns, by all samples. Only records with outcome KW_GOOD and samples take part; false, index =
+ * count and time 0 when there is none. A single kernel is held against it by kw_record_score, so that the oracle's own choice has ratio 1
+ * when both halves agree on it. */
+bool kw_oracle(const kw_record records[], size_t count, size_t *index, double *time_ns);
+/* Mean of the two halves; 0 where there are none. */
+double kw_record_score(const kw_record *record);
 
 /* Measured FLOP/s of a register-only loop of the type on this CPU with so many threads. */
 double kw_cpu_peak(kw_dtype dtype, int threads);

@@ -11,31 +11,73 @@
  * of those wanted, if that is less) were clean after three times the wanted number, all of them count, with the processor clock in place
  * of the wall clock for one thread.
  *
- * Subjects take turns: a round gives each one batch, and the order rotates, so that drift and neighbours hit all alike. Before a batch
- * of a subject faster than 1 ms one call is made that does not count: caches are warm as if the subject ran alone. */
+ * Subjects take turns: a round gives each one batch, in an order that rotates or is drawn anew each time, so that drift and neighbours
+ * hit all alike. A control has its turn in each round; where its batch is clean and off its median, the machine was another one, and the
+ * round is made again. Before a batch of a subject faster than 1 ms one call is made that does not count: caches are warm as if the
+ * subject ran alone.
+ *
+ * All clocks are of intervals (monotonic, processor): the date may jump. All memory is had before the first batch. */
 #include "measure/timing.h"
 
 #include "base/clock.h"
 #include "base/math.h"
+#include "measure/statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
 enum { WARM_BELOW_NS = 1000000, SINGLE_ABOVE_NS = 3000000, SHORT_ABOVE_NS = 20000000, SHORTEST_ABOVE_NS = 100000000 };
-enum { BATCHES = 21, BATCH_NS = 300000, TRIES = 3 };
+enum { BATCHES = 21, BATCH_NS = 300000, TRIES = 3, MEANS_SOMETHING_NS = 20000, CONTROL_LEAST = 3 };
+static const double drift_limit = 0.05;
+
+typedef struct sample {
+    double wall, cpu; /* ns a call */
+    int32_t round;
+    bool clean; /* not preempted */
+} sample;
 
 typedef struct sample_list {
-    double *wall, *cpu; /* ns a call */
-    bool *clean;
-    int32_t wanted, tried, clean_count;
-    int64_t calls; /* a batch */
+    sample *samples;
+    int32_t wanted, room, tried, counting; /* counting: clean and in no round of drift */
+    int32_t warmups, looks;                /* calls and batches while the batch was sized */
+    int64_t calls;                         /* a batch */
     bool gave_up;
-    double seen_ns;
+    double slow;            /* times the fastest, when dropped for it */
+    double seen_ns, own_ns; /* the best while sizing; own: by the clock that preemption does not touch */
 } sample_list;
+
+/* One call of kw_time_subjects. lists and order hold the control behind the subjects. */
+typedef struct timer {
+    const kw_subject *subjects;
+    const kw_timing_options *options;
+    size_t count, all;
+    int threads;
+    sample_list *lists;
+    size_t *order;
+    bool *drifted; /* rounds */
+    int32_t rounds, rounds_most;
+    double *scratch, *room; /* as long as the longest list, for statistics */
+    uint64_t random;
+} timer;
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
 
 static int64_t preemptions(int threads) {
     struct rusage usage;
     return getrusage(threads > 1 ? RUSAGE_SELF : RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+static void tell_turn(const timer *t, size_t i) {
+    if (t->options->turn) {
+        t->options->turn(t->options->user, i < t->count ? i : SIZE_MAX);
+    }
 }
 
 static kw_status run_batch(const kw_subject *subject, int64_t calls, int64_t *wall, int64_t *cpu, kw_error *err) {
@@ -49,145 +91,287 @@ static kw_status run_batch(const kw_subject *subject, int64_t calls, int64_t *wa
     return status;
 }
 
+/* --- sizes of batches ------------------------------------------------------------------------------------------------ */
+
+/* The fastest known so far, by the clock of own_ns; 0 when none is. */
+static double fastest(const timer *t) {
+    double best = t->options->best_ns > 0 ? t->options->best_ns : 0;
+    for (size_t i = 0; i < t->count; i++) {
+        double own = t->lists[i].own_ns;
+        best = own > 0 && (best == 0 || own < best) ? own : best;
+    }
+    return best;
+}
+
+/* Whether a look at so many calls is enough to drop the subject. Of a very short one it is not: reading the clocks takes as long. */
+static bool is_hopeless(const timer *t, const sample_list *list, int64_t calls) {
+    return t->options->drop_ratio > 0 && (double)calls * list->own_ns >= MEANS_SOMETHING_NS &&
+           list->own_ns > t->options->drop_ratio * fastest(t);
+}
+
 /* Warms up and finds how many calls make a batch. The first call pays for page faults and cold caches; the best of what follows is the
- * guess. */
-static kw_status size_batch(const kw_subject *subject, sample_list *list, const kw_timing_options *options, int threads, kw_error *err) {
-    int64_t target = options->batch_ns > 0 ? options->batch_ns : BATCH_NS, wall = 0, cpu = 0;
-    double best = 0, best_cpu = 0;
-    for (int64_t calls = 1, turn = 0; turn < 24; turn++) {
-        kw_status status = run_batch(subject, calls, &wall, &cpu, err);
+ * guess. A control is never given up. */
+static kw_status look(timer *t, size_t which, sample_list *list, int64_t target, kw_error *err) {
+    bool drops = t->options->drop_ratio > 0 && which < t->count;
+    int64_t wall = 0, cpu = 0;
+    double best_cpu = 0;
+    for (int64_t calls = 1; list->looks < 24;) {
+        tell_turn(t, which);
+        kw_status status = run_batch(&t->subjects[which], calls, &wall, &cpu, err);
         if (status) {
             return status;
         }
-        double each = (double)kw_max(1, wall) / (double)calls;
-        best = best == 0 || each < best ? each : best;
-        double each_cpu = (double)kw_max(1, cpu) / (double)calls;
-        best_cpu = best_cpu == 0 || each_cpu < best_cpu ? each_cpu : best_cpu;
-        if (turn > 0 && (double)calls * best >= (double)target / 2) {
+        double each = (double)kw_max(1, wall) / (double)calls, each_cpu = (double)kw_max(1, cpu) / (double)calls;
+        list->seen_ns = list->looks == 0 || each < list->seen_ns ? each : list->seen_ns;
+        best_cpu = list->looks == 0 || each_cpu < best_cpu ? each_cpu : best_cpu;
+        list->own_ns = t->threads > 1 ? list->seen_ns : best_cpu;
+        list->warmups += (int32_t)calls;
+        bool first = list->looks++ == 0;
+        if (!first && ((double)calls * list->seen_ns >= (double)target / 2 || (drops && is_hopeless(t, list, calls)))) {
             break;
         }
-        if (wall > SHORT_ABOVE_NS) {
+        if (wall > SHORT_ABOVE_NS && (!first || !drops)) {
             break; /* a second warm-up would cost more than it tells */
         }
-        calls = turn == 0 ? 1 : kw_max(calls + 1, kw_min(8 * calls, (int64_t)((double)target / best)));
+        calls = first ? 1 : kw_max(calls + 1, kw_min(8 * calls, (int64_t)((double)target / list->seen_ns)));
     }
-    list->seen_ns = best;
-    list->calls = kw_max(1, (int64_t)((double)target / best));
-    /* Nothing is given up for having been preempted: the processor clock of a single thread does not count that. */
-    list->gave_up = options->give_up_ns > 0 && (threads > 1 ? best : best_cpu) > options->give_up_ns;
-    int32_t most = options->batches > 0 ? options->batches : BATCHES;
-    int32_t fit = best > SHORTEST_ABOVE_NS ? 2 : best > SHORT_ABOVE_NS ? 3 : best > SINGLE_ABOVE_NS ? 7 : most;
-    list->wanted = fit < most ? fit : most;
     return KW_OK;
 }
 
-static kw_status allocate(sample_list *list, kw_error *err) {
-    size_t tries = (size_t)list->wanted * TRIES;
-    list->wall = calloc(tries, sizeof *list->wall);
-    list->cpu = calloc(tries, sizeof *list->cpu);
-    list->clean = calloc(tries, sizeof *list->clean);
-    return list->wall && list->cpu && list->clean ? KW_OK : kw_fail_memory(err, "timing samples");
+static kw_status size_batch(timer *t, size_t which, kw_error *err) {
+    const kw_timing_options *options = t->options;
+    sample_list *list = &t->lists[which];
+    int64_t target = options->batch_ns > 0 ? options->batch_ns : BATCH_NS;
+    kw_status status = look(t, which, list, target, err);
+    double best = list->seen_ns;
+    if (status) {
+        return status;
+    }
+    list->calls = kw_max(1, (int64_t)((double)target / best));
+    /* Nothing is given up for having been preempted: the processor clock of a single thread does not count that. */
+    list->gave_up = which < t->count && options->give_up_ns > 0 && list->own_ns > options->give_up_ns;
+    int32_t most = options->batches > 0 ? options->batches : BATCHES;
+    int32_t fit = best > SHORTEST_ABOVE_NS ? 2 : best > SHORT_ABOVE_NS ? 3 : best > SINGLE_ABOVE_NS ? 7 : most;
+    list->wanted = fit < most ? fit : most;
+    list->room = list->wanted * TRIES;
+    return KW_OK;
 }
 
-static void drop(sample_list *list) {
-    free(list->wall);
-    free(list->cpu);
-    free(list->clean);
+/* --- rounds ---------------------------------------------------------------------------------------------------------- */
+
+static void drop_slow(timer *t) {
+    double best = fastest(t);
+    for (size_t i = 0; i < t->count && t->options->drop_ratio > 0; i++) {
+        sample_list *list = &t->lists[i];
+        list->slow = !list->gave_up && list->own_ns > t->options->drop_ratio * best ? list->own_ns / best : 0;
+    }
 }
 
 static bool is_done(const sample_list *list) {
-    return list->gave_up || list->clean_count >= list->wanted || list->tried >= list->wanted * TRIES;
+    return list->gave_up || list->slow > 0 || list->counting >= list->wanted || list->tried >= list->room;
 }
 
-static kw_status add_sample(const kw_subject *subject, sample_list *list, int threads, kw_error *err) {
+/* The memory of the rounds, when it is known who takes part. A round that does not count is made again, but there are at most as many as
+ * twice the longest list, and the control has a sample of each. */
+static kw_status allocate(timer *t, kw_error *err) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (!is_done(&t->lists[i])) {
+            t->rounds_most = (int32_t)kw_max(t->rounds_most, 2 * t->lists[i].room);
+        }
+    }
+    for (size_t i = 0; i < t->all; i++) {
+        sample_list *list = &t->lists[i];
+        list->room = i < t->count ? list->room : t->rounds_most;
+        list->samples = is_done(list) ? NULL : calloc((size_t)list->room, sizeof *list->samples);
+        if (!list->samples && !is_done(list)) {
+            return kw_fail_memory(err, "timing samples");
+        }
+    }
+    size_t longest = (size_t)kw_max(1, t->rounds_most);
+    t->order = calloc(t->all + 1, sizeof *t->order);
+    t->drifted = calloc(longest, sizeof *t->drifted);
+    t->scratch = calloc(longest, sizeof *t->scratch);
+    t->room = calloc(longest, sizeof *t->room);
+    return t->order && t->drifted && t->scratch && t->room ? KW_OK : kw_fail_memory(err, "timing samples");
+}
+
+static kw_status add_sample(timer *t, size_t which, kw_error *err) {
+    const kw_subject *subject = &t->subjects[which];
+    sample_list *list = &t->lists[which];
     int64_t wall = 0, cpu = 0;
     kw_status status = KW_OK;
+    tell_turn(t, which);
     if (list->seen_ns < WARM_BELOW_NS) {
         status = subject->call(subject->context, err);
     }
-    int64_t before = preemptions(threads);
+    int64_t before = preemptions(t->threads);
     status = status ? status : run_batch(subject, list->calls, &wall, &cpu, err);
-    bool clean = preemptions(threads) == before;
-    if (threads == 1 && list->calls == 1 && (double)wall <= 1.02 * (double)cpu) {
+    bool clean = preemptions(t->threads) == before;
+    if (t->threads == 1 && list->calls == 1 && (double)wall <= 1.02 * (double)cpu) {
         clean = true;
     }
-    list->wall[list->tried] = (double)wall / (double)list->calls;
-    list->cpu[list->tried] = (double)cpu / (double)list->calls;
-    list->clean[list->tried++] = clean;
-    list->clean_count += clean;
+    double calls = (double)list->calls;
+    list->samples[list->tried++] = (sample){(double)wall / calls, (double)cpu / calls, t->rounds, clean};
+    list->counting += clean;
     return status;
 }
 
-static kw_timed summarise(sample_list *list, int threads) {
-    kw_timed result = {.time_ns = list->seen_ns};
+/* The subjects' order of this round, the control among them. */
+static void draw_order(timer *t) {
+    for (size_t i = 0; i < t->all; i++) {
+        t->order[i] = (i + (size_t)t->rounds) % t->all;
+    }
+    for (size_t i = t->all; t->options->order_seed && i > 1; i--) {
+        size_t other = (size_t)(next_random(&t->random) % i), held = t->order[i - 1];
+        t->order[i - 1] = t->order[other];
+        t->order[other] = held;
+    }
+}
+
+static kw_status run_round(timer *t, kw_error *err) {
+    kw_status status = KW_OK;
+    draw_order(t);
+    for (size_t turn = 0; turn < t->all && !status; turn++) {
+        size_t i = t->order[turn];
+        if (i >= t->count || !is_done(&t->lists[i])) {
+            status = add_sample(t, i, err);
+        }
+    }
+    t->rounds++;
+    return status;
+}
+
+static bool is_more_wanted(const timer *t) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (!is_done(&t->lists[i])) {
+            return t->rounds < t->rounds_most;
+        }
+    }
+    return false;
+}
+
+/* --- drift ----------------------------------------------------------------------------------------------------------- */
+
+static bool counts(const timer *t, const sample *s) {
+    return s->clean && !t->drifted[s->round];
+}
+
+/* Wall times of the clean samples of the control from its sample first up to last, into scratch. */
+static size_t control_times(timer *t, int32_t first, int32_t last) {
+    const sample_list *control = &t->lists[t->count];
+    size_t kept = 0;
+    for (int32_t i = first; i < last; i++) {
+        if (control->samples[i].clean) {
+            t->scratch[kept++] = control->samples[i].wall;
+        }
+    }
+    return kept;
+}
+
+/* Finds the rounds of drift anew and what counts without them. A preempted batch of the control tells nothing of its round; nor do too
+ * few of them of anything. */
+static void judge_rounds(timer *t) {
+    const kw_control *control = t->options->control;
+    const sample_list *own = &t->lists[t->count];
+    double limit = control->drift_limit > 0 ? control->drift_limit : drift_limit;
+    size_t known = control_times(t, 0, own->tried);
+    double median = kw_median(t->scratch, known);
+    for (int32_t i = 0; i < own->tried && known >= CONTROL_LEAST; i++) {
+        const sample *s = &own->samples[i];
+        t->drifted[s->round] = s->clean && fabs(s->wall - median) > limit * median;
+    }
+    for (size_t i = 0; i < t->all; i++) {
+        sample_list *list = &t->lists[i];
+        list->counting = 0;
+        for (int32_t j = 0; j < list->tried; j++) {
+            list->counting += counts(t, &list->samples[j]);
+        }
+    }
+}
+
+static double find_drift(timer *t) {
+    int32_t tried = t->lists[t->count].tried, third = tried / 3;
+    size_t before = control_times(t, 0, third);
+    double first = kw_median(t->scratch, before);
+    size_t after = control_times(t, tried - third, tried);
+    return before && after ? kw_median(t->scratch, after) / first - 1 : 0;
+}
+
+/* Rounds that turn out to be of drift are made again, as long as there is room. */
+static kw_status run_rounds(timer *t, kw_error *err) {
+    kw_status status = KW_OK;
+    while (is_more_wanted(t) && !status) {
+        while (is_more_wanted(t) && !status) {
+            status = run_round(t, err);
+        }
+        if (t->all > t->count) {
+            judge_rounds(t);
+        }
+    }
+    return status;
+}
+
+/* --- results --------------------------------------------------------------------------------------------------------- */
+
+/* With too little that counts, the rounds of drift count too; with too little that is clean, all does, by the processor clock. */
+static kw_timed summarise(timer *t, sample_list *list) {
+    kw_timed result = {.time_ns = list->seen_ns, .calls = (int32_t)list->calls, .warmups = list->warmups};
     if (list->gave_up) {
         return result;
     }
-    bool enough = list->clean_count >= kw_min(3, kw_max(1, list->wanted / 2));
-    double *samples = !enough && threads == 1 ? list->cpu : list->wall;
+    if (list->slow > 0) {
+        result.time_ns = result.least_ns = list->own_ns;
+        result.samples = list->looks;
+        result.slow = list->slow;
+        return result;
+    }
+    int64_t enough = kw_min(CONTROL_LEAST, kw_max(1, list->wanted / 2)), clean = 0;
+    for (int32_t i = 0; i < list->tried; i++) {
+        clean += list->samples[i].clean;
+    }
     size_t kept = 0;
     for (int32_t i = 0; i < list->tried; i++) {
-        if (!enough || list->clean[i]) {
-            samples[kept++] = samples[i];
+        const sample *s = &list->samples[i];
+        if (list->counting >= enough ? counts(t, s) : clean < enough || s->clean) {
+            t->scratch[kept++] = clean < enough && t->threads == 1 ? s->cpu : s->wall;
         }
     }
-    kw_quartiles(samples, kept, &result.time_ns, &result.spread_ns);
-    result.samples = (int32_t)kept;
-    result.dropped = list->tried - list->clean_count;
+    kw_timed_fill(&result, t->scratch, kept, t->room);
+    result.dropped = list->tried - list->counting;
     return result;
+}
+
+static void close_timer(timer *t) {
+    for (size_t i = 0; i < t->all && t->lists; i++) {
+        free(t->lists[i].samples);
+    }
+    free(t->lists);
+    free(t->order);
+    free(t->drifted);
+    free(t->scratch);
+    free(t->room);
 }
 
 kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_timing_options *options, int threads, kw_timed results[],
                            kw_error *err) {
-    kw_status status = KW_OK;
-    sample_list *lists = calloc(count ? count : 1, sizeof *lists);
-    if (!lists) {
-        return kw_fail_memory(err, "timing samples");
+    timer t = {.subjects = subjects, .options = options, .count = count, .threads = threads, .random = options->order_seed};
+    t.all = count + (options->control ? 1 : 0);
+    t.lists = calloc(t.all + 1, sizeof *t.lists);
+    kw_status status = t.lists ? KW_OK : kw_fail_memory(err, "timing samples");
+    for (size_t i = 0; i < t.all && !status; i++) {
+        status = size_batch(&t, i, err);
     }
-    for (size_t i = 0; i < count && !status; i++) {
-        status = size_batch(&subjects[i], &lists[i], options, threads, err);
-        status = status ? status : allocate(&lists[i], err);
+    if (!status) {
+        drop_slow(&t);
+        status = allocate(&t, err);
     }
-    bool more = !status;
-    for (size_t round = 0; more && !status; round++) {
-        more = false;
-        for (size_t turn = 0; turn < count && !status; turn++) {
-            size_t i = (turn + round) % count;
-            if (!is_done(&lists[i])) {
-                status = add_sample(&subjects[i], &lists[i], threads, err);
-                more = true;
-            }
-        }
+    status = status ? status : run_rounds(&t, err);
+    for (size_t i = 0; i < t.all && !status; i++) {
+        results[i] = summarise(&t, &t.lists[i]);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!status) {
-            results[i] = summarise(&lists[i], threads);
-        }
-        drop(&lists[i]);
+    if (!status && options->control) {
+        options->control->drift = find_drift(&t);
     }
-    free(lists);
+    close_timer(&t);
     return status;
-}
-
-static int compare_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Linear between neighbours, the first sample at 0 and the last at 1. */
-static double quantile(const double *sorted, size_t count, double at) {
-    double place = at * (double)(count - 1);
-    size_t below = (size_t)place;
-    double rest = place - (double)below;
-    return below + 1 < count ? sorted[below] + rest * (sorted[below + 1] - sorted[below]) : sorted[count - 1];
-}
-
-void kw_quartiles(double *samples, size_t count, double *lower, double *range) {
-    *lower = *range = 0;
-    if (!count) {
-        return;
-    }
-    qsort(samples, count, sizeof *samples, compare_double);
-    *lower = quantile(samples, count, 0.25);
-    *range = quantile(samples, count, 0.75) - *lower;
 }
