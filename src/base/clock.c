@@ -17,10 +17,18 @@ int64_t kw_clock_thread_ns(void) {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void kw_clock_date(char text[11]) {
+static void print_now(char *text, size_t capacity, const char *format) {
     time_t now = time(NULL);
     struct tm parts;
-    if (!gmtime_r(&now, &parts) || !strftime(text, 11, "%Y-%m-%d", &parts)) {
+    if (!gmtime_r(&now, &parts) || !strftime(text, capacity, format, &parts)) {
         text[0] = 0;
     }
+}
+
+void kw_clock_date(char text[11]) {
+    print_now(text, 11, "%Y-%m-%d");
+}
+
+void kw_clock_time(char text[21]) {
+    print_now(text, 21, "%Y-%m-%dT%H:%M:%SZ");
 }

@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-enum { OUTPUT_LIMIT = 1 << 20 };
+enum { OUTPUT_LIMIT = 1 << 20, STOP_MS = 100 };
 
 /* The environment with LC_ALL=C in front; the caller frees the array. */
 static char **plain_environment(void) {
@@ -40,17 +40,33 @@ static char **plain_environment(void) {
     return copy;
 }
 
-static void collect(int fd, kw_text *output, pid_t child, int64_t deadline, bool *timed_out) {
+/* When a child has to end. */
+typedef struct bounds {
+    int64_t deadline;         /* 0: never */
+    const volatile int *stop; /* may be NULL */
+} bounds;
+
+static bool is_over(const bounds *limits) {
+    return (limits->deadline && kw_clock_ns() >= limits->deadline) || (limits->stop && *limits->stop);
+}
+
+/* How long to wait before looking at the limits again. */
+static int pause_ms(const bounds *limits) {
+    int pause = limits->stop ? STOP_MS : -1;
+    if (limits->deadline) {
+        int64_t left = (limits->deadline - kw_clock_ns()) / 1000000;
+        int64_t most = limits->stop ? STOP_MS : 1000;
+        pause = (int)(left < 0 ? 0 : left > most ? most : left);
+    }
+    return pause;
+}
+
+static void collect(int fd, kw_text *output, pid_t child, const bounds *limits, bool *timed_out) {
     char piece[4096];
     for (;;) {
-        int wait_ms = -1;
-        if (deadline && !*timed_out) {
-            int64_t left = (deadline - kw_clock_ns()) / 1000000;
-            wait_ms = left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
-        }
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int count = poll(&ready, 1, wait_ms);
-        if (count == 0 && deadline && kw_clock_ns() >= deadline && !*timed_out) {
+        int count = poll(&ready, 1, *timed_out ? -1 : pause_ms(limits));
+        if (!*timed_out && is_over(limits)) {
             *timed_out = true;
             kill(-child, SIGKILL);
             continue;
@@ -72,6 +88,11 @@ static void collect(int fd, kw_text *output, pid_t child, int64_t deadline, bool
 }
 
 kw_status kw_process_run(const char *const argv[], int64_t limit_ns, kw_text *output, kw_process_result *result, kw_error *err) {
+    return kw_process_run_until(argv, limit_ns, NULL, output, result, err);
+}
+
+kw_status kw_process_run_until(const char *const argv[], int64_t limit_ns, const volatile int *stop, kw_text *output,
+                               kw_process_result *result, kw_error *err) {
     kw_status status = KW_OK;
     int ends[2] = {-1, -1};
     pid_t child = 0;
@@ -99,7 +120,8 @@ kw_status kw_process_run(const char *const argv[], int64_t limit_ns, kw_text *ou
         status = kw_fail(err, KW_ENVIRONMENT, "cannot start %s: %s", argv[0], strerror_r(code, why, sizeof why));
         goto out;
     }
-    collect(ends[0], output, child, limit_ns ? kw_clock_ns() + limit_ns : 0, &result->timed_out);
+    bounds limits = {limit_ns ? kw_clock_ns() + limit_ns : 0, stop};
+    collect(ends[0], output, child, &limits, &result->timed_out);
     int wait_status = 0;
     struct rusage usage;
     while (wait4(child, &wait_status, 0, &usage) < 0) {

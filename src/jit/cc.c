@@ -216,7 +216,8 @@ kw_status kw_compile_run(const kw_compile *compile, kw_compile_result *result, k
     if ((status = check_unchanged(compiler, err))) {
         goto out;
     }
-    status = kw_process_run(argv, compiler->limit_ns ? compiler->limit_ns : usual_limit_ns, &output, &process, err);
+    int64_t limit_ns = compiler->limit_ns ? compiler->limit_ns : usual_limit_ns;
+    status = kw_process_run_until(argv, limit_ns, compiler->stop, &output, &process, err);
     result->cpu_ns = process.cpu_ns;
     if (status) {
         goto out;

@@ -7,11 +7,12 @@
 /* A compiler that was found and asked who it is. identity is what goes into cache keys. */
 typedef struct kw_compiler {
     char path[512];
-    char kind[16];      /* "gcc" or "clang": decides the options */
-    char version[32];   /* "12.2.0" */
-    char identity[160]; /* kind, version, target triple, size and time stamp of the binary */
-    int64_t size, time; /* of the binary: bytes, nanoseconds since 1970; one that changes is not run any more */
-    int64_t limit_ns;   /* for one kernel; 0: a minute */
+    char kind[16];            /* "gcc" or "clang": decides the options */
+    char version[32];         /* "12.2.0" */
+    char identity[160];       /* kind, version, target triple, size and time stamp of the binary */
+    int64_t size, time;       /* of the binary: bytes, nanoseconds since 1970; one that changes is not run any more */
+    int64_t limit_ns;         /* for one kernel; 0: a minute */
+    const volatile int *stop; /* becomes non-zero when a compile under way shall end, which then counts as failed; NULL: none */
 } kw_compiler;
 
 /* Looks for wanted (a path or a name), or for gcc, clang, cc on PATH when wanted is NULL. KW_ENVIRONMENT when none works. Runs the

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/math.h"
@@ -139,6 +140,11 @@ static void children_are_run_and_timed_out(void **state) {
     assert_int_equal(kw_process_run((const char *[]){"sh", "-c", "sleep 20", NULL}, 50000000, &output, &result, &err), KW_OK);
     assert_true(result.timed_out);
     assert_int_equal(result.signal, 9);
+    volatile int stop = 1;
+    int64_t begin = kw_clock_ns();
+    assert_int_equal(kw_process_run_until((const char *[]){"sh", "-c", "sleep 20", NULL}, 0, &stop, &output, &result, &err), KW_OK);
+    assert_int_equal(result.signal, 9);
+    assert_true(kw_clock_ns() - begin < 5000000000);
     assert_int_equal(kw_process_run((const char *[]){"/nonexistent/cc", NULL}, 0, &output, &result, &err), KW_ENVIRONMENT);
     assert_non_null(strstr(err.text, "/nonexistent/cc"));
     kw_text_drop(&output);
