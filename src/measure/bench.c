@@ -5,6 +5,7 @@
  * more than their type's. */
 #include "measure/bench.h"
 
+#include "base/clock.h"
 #include "base/math.h"
 
 #include <stdio.h>
@@ -116,6 +117,10 @@ kw_status kw_bench_open(kw_bench **bench, const kw_backend *backend, kw_device *
     return kw_bench_open_fills(bench, backend, device, problem, fills, err);
 }
 
+double kw_bench_kernel_ns(const kw_bench *bench) {
+    return bench->kernel_ns;
+}
+
 void kw_bench_close(kw_bench **bench) {
     if (!*bench) {
         return;
@@ -214,7 +219,10 @@ kw_launch_memory kw_ready_memory(const kw_ready *ready, int set, bool with_w) {
 
 kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err) {
     kw_launch_memory memory = kw_ready_memory(ready, set, with_w);
-    return ready->bench->backend->run(ready->bound, &memory, parts, NULL, err);
+    int64_t start = kw_clock_ns();
+    kw_status status = ready->bench->backend->run(ready->bound, &memory, parts, NULL, err);
+    ready->bench->kernel_ns += (double)(kw_clock_ns() - start);
+    return status;
 }
 
 int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart) {

@@ -22,6 +22,7 @@ struct kw_bench {
     kw_problem problem;
     kw_bench_set set[KW_SET_COUNT];
     kw_buffer result; /* both sets take turns in it */
+    double kernel_ns; /* spent inside kernels so far */
     kw_buffer decoy;  /* in place of w when a kernel runs on packed weights; opened when first needed */
     kw_copies copies; /* of the real set, for cold timing; made when first needed */
 };

@@ -269,7 +269,11 @@ kw_status kw_bench_time(kw_bench *bench, const kw_kernel *const kernels[], const
     if (!status) {
         status = kw_time_subjects(s.subjects, s.used, &inner, (int)bench->backend->target(bench->device)->units, s.times, err);
     }
+    for (size_t i = 0; i < s.used && !status; i++) {
+        bench->kernel_ns += s.times[i].spent_ns;
+    }
     if (!status && options->control) {
+        options->control->bench->kernel_ns += s.times[s.used].spent_ns;
         keep_times(&options->control->record, &s.times[s.used]);
     }
     for (size_t i = 0; i < s.used && !status; i++) {

@@ -11,6 +11,8 @@ typedef struct kw_bench kw_bench;
 kw_status kw_bench_open(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem, uint64_t seed,
                         kw_error *err);
 void kw_bench_close(kw_bench **bench);
+/* Time spent inside kernels so far: verification, packing, warm-ups and every batch, those that were dropped as well. */
+double kw_bench_kernel_ns(const kw_bench *bench);
 
 /* Verifies a loaded kernel: exact on small integers, within its bound on real data, guards intact, nothing left unwritten. record gets
  * outcome, workspace and detail. An error only when the environment fails. */

@@ -44,6 +44,7 @@ typedef struct sample_list {
     int64_t calls;                         /* a batch */
     bool gave_up;
     double slow;            /* times the fastest, when dropped for it */
+    double spent_ns;        /* all calls so far */
     double seen_ns, own_ns; /* the best while sizing; own: by the clock that preemption does not touch */
 } sample_list;
 
@@ -126,6 +127,7 @@ static kw_status look(timer *t, size_t which, sample_list *list, int64_t target,
         best_cpu = list->looks == 0 || each_cpu < best_cpu ? each_cpu : best_cpu;
         list->own_ns = t->threads > 1 ? list->seen_ns : best_cpu;
         list->warmups += (int32_t)calls;
+        list->spent_ns += (double)wall;
         bool first = list->looks++ == 0;
         if (!first && ((double)calls * list->seen_ns >= (double)target / 2 || (drops && is_hopeless(t, list, calls)))) {
             break;
@@ -203,6 +205,7 @@ static kw_status add_sample(timer *t, size_t which, kw_error *err) {
     tell_turn(t, which);
     if (list->seen_ns < WARM_BELOW_NS) {
         status = subject->call(subject->context, err);
+        list->spent_ns += list->seen_ns;
     }
     int64_t before = preemptions(t->threads);
     status = status ? status : run_batch(subject, list->calls, &wall, &cpu, err);
@@ -211,6 +214,7 @@ static kw_status add_sample(timer *t, size_t which, kw_error *err) {
         clean = true;
     }
     double calls = (double)list->calls;
+    list->spent_ns += (double)wall;
     list->samples[list->tried++] = (sample){(double)wall / calls, (double)cpu / calls, t->rounds, clean};
     list->counting += clean;
     return status;
@@ -315,7 +319,7 @@ static kw_status run_rounds(timer *t, kw_error *err) {
 
 /* With too little that counts, the rounds of drift count too; with too little that is clean, all does, by the processor clock. */
 static kw_timed summarise(timer *t, sample_list *list) {
-    kw_timed result = {.time_ns = list->seen_ns, .calls = (int32_t)list->calls, .warmups = list->warmups};
+    kw_timed result = {.time_ns = list->seen_ns, .calls = (int32_t)list->calls, .warmups = list->warmups, .spent_ns = list->spent_ns};
     if (list->gave_up) {
         return result;
     }

@@ -17,7 +17,8 @@ typedef struct kw_timed {
     int32_t samples; /* 0: it gave up; time_ns is then what was seen */
     int32_t dropped; /* batches that were preempted or in a round of drift */
     int32_t calls, warmups;
-    double slow; /* so many times the fastest, and dropped for it: time_ns is what was seen, samples the batches seen; else 0 */
+    double spent_ns; /* all calls together, those that do not count as well */
+    double slow;     /* so many times the fastest, and dropped for it: time_ns is what was seen, samples the batches seen; else 0 */
 } kw_timed;
 
 /* threads: that a call uses; with more than one, switches of the whole process are counted. options as of kw_bench_time; where it has a
