@@ -10,7 +10,7 @@
  *
  * Without "pair" lines it means every config on every problem of equal op and dtype. "pair I J" is config number I on problem number J,
  * counted from 1 in the order of their lines; I may be a range "A-B". With pair lines only these pairs are meant; what differs in op or
- * dtype inside a range is not. The last line is the hash of all bytes before it: a manifest that was cut off is refused. */
+ * dtype inside a range is not. Pairs ascend by problem, then by config, and stand behind the lines they name; "pair none" means no pair. The last line is the hash of all bytes before it: a manifest that was cut off is refused. */
 #ifndef KW_BENCH_MANIFEST_H
 #define KW_BENCH_MANIFEST_H
 
@@ -53,7 +53,7 @@ kw_status kw_manifest_keep(const kw_manifest *m, const char *out, kw_error *err)
 /* The configs that are meant for a problem, ascending positions; room for m->configs.count. Returns how many. */
 size_t kw_manifest_configs(uint32_t positions[], const kw_manifest *m, size_t problem);
 int64_t kw_manifest_pairs(const kw_manifest *m);
-/* Adds the pairs first..last of a problem; the manifest becomes a listed one. Configs and problem must be there. */
+/* Adds the pairs first..last of a problem; the manifest becomes a listed one. Configs and problem must be there, and runs come ascending. */
 kw_status kw_manifest_add_run(kw_manifest *m, kw_manifest_run run, kw_error *err);
 /* The union of pairs. KW_ILLEGAL when the two are timed differently. */
 kw_status kw_manifest_add(kw_manifest *m, const kw_manifest *other, kw_error *err);

@@ -62,8 +62,13 @@ kw_status kw_catalog_add(kw_catalog *catalog, const kw_config *config, bool *add
     return KW_OK;
 }
 
+size_t kw_catalog_find(const kw_catalog *catalog, const kw_config *config) {
+    uint32_t slot = catalog->slot_count ? catalog->slots[find_slot(catalog, config)] : 0;
+    return slot ? slot - 1 : SIZE_MAX;
+}
+
 bool kw_catalog_has(const kw_catalog *catalog, const kw_config *config) {
-    return catalog->slot_count && catalog->slots[find_slot(catalog, config)];
+    return kw_catalog_find(catalog, config) != SIZE_MAX;
 }
 
 kw_status kw_catalog_read(kw_catalog *catalog, const char *name, const char *text, size_t size, kw_error *err) {

@@ -15,6 +15,8 @@ typedef struct kw_catalog {
 /* added (may be NULL) says whether it was new. */
 kw_status kw_catalog_add(kw_catalog *catalog, const kw_config *config, bool *added, kw_error *err);
 bool kw_catalog_has(const kw_catalog *catalog, const kw_config *config);
+/* The position of a config, or SIZE_MAX. */
+size_t kw_catalog_find(const kw_catalog *catalog, const kw_config *config);
 /* Reads catalog text; name is used in error messages together with the line's number. */
 kw_status kw_catalog_read(kw_catalog *catalog, const char *name, const char *text, size_t size, kw_error *err);
 void kw_catalog_drop(kw_catalog *catalog);
