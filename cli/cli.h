@@ -33,15 +33,20 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(KERNELS, "kernels", "FILE", "take the kernels from a catalog file (or .json) instead of a rule set")                                 \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
+    X(MAX_GFLOP, "max-gflop", "X", "leave out problems with more than X GFLOP")                                                            \
     X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
+    X(PART, "part", "PART", "only the problems of one part: train or test")                                                                \
+    X(PER_BUCKET, "per-bucket", "K", "draw at most K problems that are alike")                                                             \
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
     X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
     X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \
     X(RULES, "rules", "DIR", "take the rules from a folder instead of those compiled in")                                                  \
-    X(SEED, "seed", "N", "of the random data")                                                                                             \
+    X(SAMPLE, "sample", "N", "draw N different problems, alike ones last")                                                                 \
+    X(SEED, "seed", "N", "of random data and of --sample (0)")                                                                             \
     X(SET, "set", "NAME", "a rule set: tiny, tests, default or full")                                                                      \
     X(SHORTLIST, "shortlist", "K", "measure the estimate's best K (8)")                                                                    \
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
+    X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
     X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
@@ -114,8 +119,8 @@ int cli_registry(kw_registry **registry, kw_context *context, const cli_args *ar
 kw_space_options cli_space(const cli_args *args);
 int cli_plan_options(kw_plan_options *options, const cli_args *args);
 
-/* Problems of the command line: the operands (each a problem line, or - for lines of standard input) or --problems; --dir and --dtype
- * apply to all of them. "--dir all" gives a convolution in each direction. */
+/* --- problem_list.c: problems of the command line --- */
+
 typedef struct cli_problem {
     char *name;
     kw_problem problem;
@@ -124,7 +129,18 @@ typedef struct cli_problem_list {
     cli_problem *items;
     size_t count, capacity;
 } cli_problem_list;
+
+/* The operands (each a problem line, or - for lines of standard input) or --problems; --dir and --dtype apply to all of them, "--dir all"
+ * gives a convolution in each direction; --part, --max-gflop, --sample, --per-bucket and --limit choose from them. */
 int cli_problems(cli_problem_list *list, const cli_args *args);
+/* All problems of one list under --dir and --dtype. */
+int cli_problems_of(cli_problem_list *list, const cli_args *args, const char *name_or_path);
+/* The problems in the text of a log, likewise; the counts are added to lines. */
+int cli_problems_extract(cli_problem_list *list, const cli_args *args, const char *path, kw_extract_count *lines);
+/* Leaves what --part, --max-gflop, --sample, --per-bucket (when not given: per_bucket, 0 for any number) and --limit choose. */
+int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketing buckets, int64_t per_bucket);
+/* The problems alone, to be freed; NULL for want of memory. */
+kw_problem *cli_problems_plain(const cli_problem_list *list);
 void cli_problems_free(cli_problem_list *list);
 
 /* --- output.c --- */

@@ -8,7 +8,8 @@
 
 #define COMMON (OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(WISDOM) | OPT(QUIET))
 #define SPACE (OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(RULES) | OPT(KERNELS) | OPT(CONFIG))
-#define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT))
+#define CHOICE (OPT(SAMPLE) | OPT(PER_BUCKET) | OPT(MAX_GFLOP) | OPT(PART) | OPT(TEST_SHARE) | OPT(SEED))
+#define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT) | CHOICE)
 #define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE) | OPT(FRESH))
 
 const cli_verb cli_verbs[] = {
@@ -30,8 +31,11 @@ const cli_verb cli_verbs[] = {
     {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",
      "One config a line, a catalog that --kernels reads back; with --json a registry that --kernels FILE.json reads back.",
      SPACE | OPT(JSON) | OPT(LIMIT) | OPT(QUIET), 0, 0, verb_list},
-    {"problems", "[PROBLEM ...]", "list problem sets, or show problems with their sizes",
-     "kwright problems --problems resnet50 --dtype bf16", "Reads our own lines, lines of MIOpenDriver and benchdnn, and CSV files.",
+    {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
+     "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
+     "Reads sets, our own lines, lines of MIOpenDriver and benchdnn, and CSV files.\n"
+     "  kwright problems extract LOG ...    the different problems in the text of logs, name*K where one stands K times\n"
+     "  kwright problems overlap A B        exit code 1 when two lists share a problem",
      PROBLEM | OPT(JSON) | OPT(QUIET), 0, -1, verb_problems},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
      COMMON | SPACE | PROBLEM | PLAN | OPT(CHECK) | OPT(SEED) | OPT(JSON), 0, -1, verb_run},

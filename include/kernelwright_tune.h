@@ -15,10 +15,13 @@ extern "C" {
 /* --- space: which kernels the rules declare ------------------------------------------------------------------- */
 
 typedef struct kw_space_options {
-    const char *set;       /* a rule set: "tiny", "tests", "default", "full"; NULL: "default" */
-    const char *arch;      /* an architecture of rules/arch; NULL: the one of this machine's CPU */
-    const char *filter;    /* a Lua expression over c, e.g. "c.tile_w >= 7 and c.family == 'conv.direct'"; NULL: all */
-    const char *rules_dir; /* a folder with arch/, families/ and sets/; NULL: KW_RULES, else the rules compiled in */
+    const char *set;                           /* a rule set: "tiny", "tests", "default", "full"; NULL: "default" */
+    const char *arch;                          /* an architecture of rules/arch; NULL: the one of this machine's CPU */
+    const char *filter;                        /* a Lua expression over c, e.g. "c.tile_w >= 7 and c.family == 'conv.direct'"; NULL: all */
+    const char *rules_dir;                     /* a folder with arch/, families/ and sets/; NULL: KW_RULES, else the rules compiled in */
+    const char *traits;                        /* a trait file (docs/traits.md): lists of allowed values; NULL: all */
+    void (*log)(void *user, const char *line); /* remarks: traits that no family has; may be NULL */
+    void *user;
 } kw_space_options;
 
 /* Calls visit with the canonical text of each config, in a fixed order, each config once; visit returns false to stop. */
@@ -27,6 +30,11 @@ KW_API kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(v
 KW_API kw_status kw_registry_add_space(kw_registry *registry, const kw_space_options *options, kw_error *err);
 /* Keeps the configs for which the Lua expression holds. */
 KW_API kw_status kw_registry_filter(kw_registry *registry, const char *expression, kw_error *err);
+/* Keeps the configs that a trait file allows. log (may be NULL) hears of traits that no family has. */
+KW_API kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void (*log)(void *user, const char *line), void *user,
+                                         kw_error *err);
+/* The spatial axes that a trait file's ndim_spatial allows problems to have, as bits 1 << axes; all bits where it says nothing. */
+KW_API kw_status kw_traits_ndim(uint32_t *ndim, const char *path, kw_error *err);
 /* Names of what the rules know, one a line; kind: "arch", "set" or "family". The caller frees with kw_free. */
 KW_API kw_status kw_space_names(char **names, const char *kind, const char *rules_dir, kw_error *err);
 

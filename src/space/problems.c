@@ -1,20 +1,12 @@
-/* problems.c: the lists compiled in, and lists in files. */
+/* problems.c: problem lists as text, line by line. */
 #include "space/problems.h"
 
-#include "base/embedded.h"
-#include "base/file.h"
+#include "base/text.h"
 #include "problem/csv.h"
 
-#include <kernelwright_tune.h>
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-extern const kw_embedded kw_embedded_problems[];
-
-enum { LIST_LIMIT = 256 << 20, NAME_MAX_SIZE = 200 };
+enum { NAME_MAX_SIZE = 200 };
 
 /* Cuts a comment off: '#' at the start or after a blank, since names of layers may contain one. */
 static kw_word without_comment(kw_word line) {
@@ -109,86 +101,4 @@ kw_status kw_list_read(const kw_list_reading *how, const char *source, char *tex
         }
     }
     return status;
-}
-
-/* Standard input is read whole, as a file would be. */
-static kw_status read_stdin(kw_text *text, kw_error *err) {
-    char buffer[1 << 16];
-    for (size_t got; (got = fread(buffer, 1, sizeof buffer, stdin)) > 0;) {
-        if (text->size + got > LIST_LIMIT) {
-            return kw_fail(err, KW_ILLEGAL, "standard input: longer than %d bytes; split the list", LIST_LIMIT);
-        }
-        kw_text_add_bytes(text, buffer, got);
-    }
-    if (ferror(stdin)) {
-        return kw_fail(err, KW_IO, "standard input: %s", strerror(errno));
-    }
-    kw_text_add(text, "");
-    return text->failed ? kw_fail_memory(err, "a problem list") : KW_OK;
-}
-
-static const kw_embedded *find_embedded(const char *name) {
-    size_t length = strlen(name);
-    for (const kw_embedded *file = kw_embedded_problems; file->name; file++) {
-        if (!strncmp(file->name, name, length) && !strcmp(file->name + length, ".txt")) {
-            return file;
-        }
-    }
-    return NULL;
-}
-
-static kw_status read_file(const kw_list_reading *how, const char *path, kw_error *err) {
-    kw_arena arena = {0};
-    char *data = NULL;
-    size_t size = 0;
-    kw_error why = {0};
-    kw_status status = kw_file_read(&arena, path, LIST_LIMIT, &data, &size, &why);
-    if (!status) {
-        status = kw_list_read(how, path, data, size, err);
-    } else if (strchr(path, '/') || strchr(path, '.')) {
-        kw_fail(err, status, "%s", why.text);
-    } else {
-        kw_fail(err, KW_MISSING,
-                "'%.80s' is neither a list that is compiled in (`kwright problems` shows them) nor a file that can be read: %s", path,
-                why.text);
-        status = KW_MISSING;
-    }
-    kw_arena_drop(&arena);
-    return status;
-}
-
-kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,
-                            bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user, kw_error *err) {
-    if (!name_or_path || !visit) {
-        return kw_fail(err, KW_ILLEGAL, "kw_problems_visit: %s is NULL", visit ? "name_or_path" : "visit");
-    }
-    kw_list_reading how = {op, dtype, visit, user};
-    const kw_embedded *embedded = find_embedded(name_or_path);
-    bool from_stdin = !strcmp(name_or_path, "-");
-    if (!embedded && !from_stdin) {
-        return read_file(&how, name_or_path, err);
-    }
-    kw_text text = {0};
-    kw_status status = KW_OK;
-    if (from_stdin) {
-        status = read_stdin(&text, err);
-    } else {
-        kw_text_add_bytes(&text, embedded->text, embedded->size);
-        status = text.failed ? kw_fail_memory(err, "a problem list") : KW_OK;
-    }
-    status = status ? status : kw_list_read(&how, from_stdin ? "standard input" : embedded->name, text.data, text.size, err);
-    kw_text_drop(&text);
-    return status;
-}
-
-kw_status kw_problems_names(char **names, kw_error *err) {
-    if (!names) {
-        return kw_fail(err, KW_ILLEGAL, "kw_problems_names: names is NULL");
-    }
-    kw_text text = {0};
-    for (const kw_embedded *file = kw_embedded_problems; file->name; file++) {
-        kw_text_addf(&text, "%.*s\n", (int)(strlen(file->name) - strlen(".txt")), file->name);
-    }
-    *names = kw_text_take(&text);
-    return *names ? KW_OK : kw_fail_memory(err, "names of problem lists");
 }

@@ -94,11 +94,17 @@ static void the_demo_has_each_layer_once(void **state) {
     free(t);
 }
 
-static void all_lists_have_names(void **state) {
+static void the_networks_come_first(void **state) {
     (void)state;
     char *names = NULL;
     assert_int_equal(kw_problems_names(&names, NULL), KW_OK);
-    assert_string_equal(names, "bert\nconvnext\ndemo\nmobilenetv2\nresnet50\nresnext50\nunet3d\n");
+    static const char *const networks[] = {"bert", "convnext", "demo", "mobilenetv2", "resnet50", "resnext50", "unet3d"};
+    char *save = NULL;
+    const char *name = strtok_r(names, "\n", &save);
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++, name = strtok_r(NULL, "\n", &save)) {
+        assert_non_null(name);
+        assert_string_equal(name, networks[i]);
+    }
     free(names);
 }
 
@@ -245,7 +251,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_add_up_to_their_networks),
         cmocka_unit_test(the_demo_has_each_layer_once),
-        cmocka_unit_test(all_lists_have_names),
+        cmocka_unit_test(the_networks_come_first),
         cmocka_unit_test(lines_of_every_kind_are_read),
         cmocka_unit_test(csv_files_are_read_by_their_header),
         cmocka_unit_test(faults_name_the_line),

@@ -1,0 +1,253 @@
+/* problem_list.c: problems of the command line: read, turned to the direction and type that were asked for, and chosen from. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- reading --- */
+
+typedef struct gather {
+    cli_problem_list *list;
+    int64_t limit;
+    kw_op op;       /* KW_OP_COUNT: as each problem says */
+    kw_dtype dtype; /* KW_DTYPE_COUNT: as each problem says */
+    bool every_direction, failed;
+} gather;
+
+static bool append(cli_problem_list *list, const char *name, const kw_problem *problem) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        cli_problem *items = realloc(list->items, capacity * sizeof *items);
+        if (!items) {
+            return false;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    char *copy = strdup(name);
+    if (!copy) {
+        return false;
+    }
+    list->items[list->count++] = (cli_problem){copy, *problem};
+    return true;
+}
+
+/* Adds a problem in the direction and type that were asked for; under "--dir all" a convolution in each of its directions. */
+static bool visit_problem(void *user, const char *name, const kw_problem *problem) {
+    gather *g = user;
+    kw_problem each = *problem;
+    int first = (int)problem->op, last = first;
+    if (problem->op != KW_GEMM && g->every_direction) {
+        first = KW_CONV_FWD;
+        last = KW_CONV_BWD_WEIGHT;
+    } else if (problem->op != KW_GEMM && g->op != KW_OP_COUNT && g->op != KW_GEMM) {
+        first = last = (int)g->op;
+    }
+    each.dtype = g->dtype == KW_DTYPE_COUNT ? problem->dtype : g->dtype;
+    for (int op = first; op <= last && (int64_t)g->list->count < g->limit; op++) {
+        each.op = (kw_op)op;
+        if (!append(g->list, name, &each)) {
+            g->failed = true;
+            return false;
+        }
+    }
+    return (int64_t)g->list->count < g->limit;
+}
+
+static int find_op(const char *text, kw_op *op, bool *every) {
+    *op = KW_OP_COUNT;
+    *every = text && !strcmp(text, "all");
+    if (!text || *every) {
+        return CLI_DONE;
+    }
+    for (int i = 0; i < KW_OP_COUNT; i++) {
+        if (!strcmp(text, kw_op_name((kw_op)i))) {
+            *op = (kw_op)i;
+            return CLI_DONE;
+        }
+    }
+    return cli_usage("--dir %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm all", text);
+}
+
+static int find_dtype(const char *text, kw_dtype *dtype) {
+    *dtype = KW_DTYPE_COUNT;
+    for (int i = 0; text && i < KW_INT32; i++) {
+        if (!strcmp(text, kw_dtype_name((kw_dtype)i))) {
+            *dtype = (kw_dtype)i;
+        }
+    }
+    return text && *dtype == KW_DTYPE_COUNT ? cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", text) : CLI_DONE;
+}
+
+static int start_gather(gather *g, cli_problem_list *list, const cli_args *args) {
+    *g = (gather){.list = list, .limit = INT64_MAX};
+    int code = find_op(args->value[OPT_DIR], &g->op, &g->every_direction);
+    return code ? code : find_dtype(args->value[OPT_DTYPE], &g->dtype);
+}
+
+static int end_gather(const gather *g, kw_status status, const kw_error *err) {
+    return g->failed ? cli_usage("out of memory for the problem list") : status ? cli_fail(err) : CLI_DONE;
+}
+
+static int read_list(gather *g, const char *name_or_path) {
+    kw_error err = {0};
+    return end_gather(g, kw_problems_visit(name_or_path, g->op, g->dtype, visit_problem, g, &err), &err);
+}
+
+static int read_line(gather *g, const char *line) {
+    kw_error err = {0};
+    kw_problem problem;
+    kw_status status = kw_problem_import(&problem, line, &err);
+    if (!status) {
+        visit_problem(g, "", &problem);
+    }
+    return end_gather(g, status, &err);
+}
+
+int cli_problems_of(cli_problem_list *list, const cli_args *args, const char *name_or_path) {
+    gather g;
+    int code = start_gather(&g, list, args);
+    return code ? code : read_list(&g, name_or_path);
+}
+
+int cli_problems_extract(cli_problem_list *list, const cli_args *args, const char *path, kw_extract_count *lines) {
+    gather g;
+    kw_error err = {0};
+    kw_extract_count here = {0};
+    int code = start_gather(&g, list, args);
+    if (!code) {
+        code = end_gather(&g, kw_problems_extract(path, visit_problem, &g, &here, &err), &err);
+    }
+    lines->lines += here.lines;
+    lines->problems += here.problems;
+    lines->options += here.options;
+    lines->skipped += here.skipped;
+    return code;
+}
+
+/* --- choosing --- */
+
+kw_problem *cli_problems_plain(const cli_problem_list *list) {
+    kw_problem *problems = calloc(list->count ? list->count : 1, sizeof *problems);
+    for (size_t i = 0; problems && i < list->count; i++) {
+        problems[i] = list->items[i].problem;
+    }
+    return problems;
+}
+
+/* A number of at least 0 that an option gives. */
+static bool real_number(const cli_args *args, cli_option_id option, double high, double fallback, double *value) {
+    const char *text = args->value[option];
+    char *end = NULL;
+    *value = text ? strtod(text, &end) : fallback;
+    if (text && (!*text || *end || !(*value > 0) || *value > high)) {
+        cli_usage("--%s %.60s is not a number above 0%s", cli_options[option].name, text, isfinite(high) ? " and of at most 1" : "");
+        return false;
+    }
+    return true;
+}
+
+static int find_part(const cli_args *args, bool *test) {
+    const char *part = args->value[OPT_PART];
+    *test = part && !strcmp(part, "test");
+    if (!part && args->value[OPT_TEST_SHARE]) {
+        return cli_usage("--test-share says how large the test part is, but none is asked for; add --part train or --part test");
+    }
+    return part && !*test && strcmp(part, "train") ? cli_usage("--part %.60s is not known; known: train test", part) : CLI_DONE;
+}
+
+/* Drops what is of the other part, or too large. */
+static void keep_part(cli_problem_list *list, bool split, bool test, double share, double max_gflop) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const kw_problem *problem = &list->items[i].problem;
+        if ((split && kw_problem_in_test(problem, share) != test) || (double)kw_problem_flops(problem) > max_gflop * 1e9) {
+            free(list->items[i].name);
+        } else {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
+
+/* Replaces the list by a sample of it, in the order of drawing. */
+static int draw(cli_problem_list *list, const kw_sample_options *options) {
+    kw_error err = {0};
+    size_t count = 0;
+    kw_problem *problems = cli_problems_plain(list);
+    size_t *chosen = calloc(list->count ? list->count : 1, sizeof *chosen);
+    cli_problem *items = calloc(list->count ? list->count : 1, sizeof *items);
+    kw_status status = KW_NO_MEMORY;
+    if (problems && chosen && items) {
+        status = kw_problems_sample(chosen, &count, problems, list->count, options, &err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i] = list->items[chosen[i]];
+        list->items[chosen[i]].name = NULL;
+    }
+    if (!status) {
+        size_t capacity = list->count ? list->count : 1;
+        cli_problems_free(list);
+        *list = (cli_problem_list){items, count, capacity};
+        items = NULL;
+    }
+    free(problems);
+    free(chosen);
+    free(items);
+    err.status = status;
+    return status ? cli_fail(&err) : CLI_DONE;
+}
+
+int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketing buckets, int64_t per_bucket) {
+    int64_t sample, seed, limit;
+    double share, max_gflop;
+    bool test;
+    if (!cli_number(args, OPT_SAMPLE, 1, INT64_MAX, 0, &sample) ||
+        !cli_number(args, OPT_PER_BUCKET, 1, INT64_MAX, per_bucket, &per_bucket) || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) ||
+        !cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &limit) || !real_number(args, OPT_TEST_SHARE, 1, 0.2, &share) ||
+        !real_number(args, OPT_MAX_GFLOP, (double)INFINITY, (double)INFINITY, &max_gflop) || find_part(args, &test)) {
+        return CLI_USAGE;
+    }
+    keep_part(list, args->value[OPT_PART] != NULL, test, share, max_gflop);
+    kw_sample_options options = {.count = (size_t)sample, .per_bucket = (size_t)per_bucket, .seed = (uint64_t)seed, .buckets = buckets};
+    int code = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] ? draw(list, &options) : CLI_DONE;
+    while ((int64_t)list->count > limit) {
+        free(list->items[--list->count].name);
+    }
+    return code;
+}
+
+int cli_problems(cli_problem_list *list, const cli_args *args) {
+    gather g;
+    *list = (cli_problem_list){0};
+    int code = start_gather(&g, list, args);
+    const char *source = args->value[OPT_PROBLEMS];
+    bool all = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] || args->value[OPT_PART] || args->value[OPT_MAX_GFLOP];
+    if (code || (!all && !cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &g.limit))) {
+        return CLI_USAGE;
+    }
+    for (int i = 0; !code && i < args->operand_count; i++) {
+        if (strcmp(args->operands[i], "-")) {
+            code = read_line(&g, args->operands[i]);
+        } else {
+            source = "-";
+        }
+    }
+    if (!code && source) {
+        code = read_list(&g, source);
+    }
+    code = code ? code : cli_problems_choose(list, args, KW_BUCKETS_FAMILY, 0);
+    if (code) {
+        cli_problems_free(list);
+    }
+    return code;
+}
+
+void cli_problems_free(cli_problem_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].name);
+    }
+    free(list->items);
+    *list = (cli_problem_list){0};
+}

@@ -1,0 +1,335 @@
+/* extract.c: finds what could be a problem in a line and lets kw_problem_import decide, so that what is legal is said in one place. A line that
+ * names MIOpenDriver is its command; one that names benchdnn, begins with an option or a descriptor, or has --conv in it, is benchdnn's; else
+ * each operation's name in it may begin our own text. Nothing of the source is changed; candidates are copied. */
+#include "space/extract.h"
+
+#include "base/status.h"
+#include "space/problem_sets.h"
+
+#include <string.h>
+
+enum { OPTIONS_MAX = 32, COMBINATIONS_MAX = 256, CANDIDATE_MAX = 4096 };
+
+/* benchdnn's options in force, each "--name=value"; they point into the source. */
+typedef struct batch {
+    kw_word options[OPTIONS_MAX];
+    int count;
+} batch;
+
+typedef struct extraction {
+    bool (*visit)(void *user, const char *name, const kw_problem *problem);
+    void *user;
+    kw_extract_count *lines;
+    kw_text candidate; /* the text under trial */
+    char name[256];    /* of the line */
+    batch batch;       /* set by lines of their own */
+    bool stopped, failed;
+} extraction;
+
+/* Whether the candidate is a problem; it is then visited. */
+static bool try_candidate(extraction *e) {
+    kw_problem problem;
+    if (e->candidate.failed) {
+        e->failed = true;
+        return false;
+    }
+    if (e->stopped || kw_problem_import(&problem, kw_text_string(&e->candidate), NULL)) {
+        return false;
+    }
+    e->lines->problems++;
+    e->stopped = !e->visit(e->user, e->name, &problem);
+    return true;
+}
+
+static void begin_candidate(extraction *e, const char *first) {
+    e->candidate.size = 0;
+    kw_text_add(&e->candidate, first);
+}
+
+static kw_word part_of(kw_word line, const char *from) {
+    return (kw_word){from, (size_t)(line.at + line.size - from)};
+}
+
+static const char *find(kw_word line, const char *needle) {
+    return memmem(line.at, line.size, needle, strlen(needle));
+}
+
+/* The text up to the first of these characters. */
+static kw_word cut(kw_word text, const char *marks) {
+    size_t size = 0;
+    while (size < text.size && !strchr(marks, text.at[size])) {
+        size++;
+    }
+    return (kw_word){text.at, size};
+}
+
+/* --- MIOpenDriver --- */
+
+static bool read_miopen(extraction *e, kw_word command) {
+    command = cut(command, "\"'`;|&<>#");
+    begin_candidate(e, "");
+    kw_text_add_bytes(&e->candidate, command.at, command.size);
+    return try_candidate(e);
+}
+
+/* --- benchdnn --- */
+
+static kw_word option_name(kw_word option) {
+    return cut(option, "=");
+}
+
+/* Options whose values are lists, of which benchdnn takes each; their commas separate values. */
+static bool is_list(kw_word option) {
+    static const char *const lists[] = {"--dir", "--dt", "--mb", "--stag", "--wtag", "--dtag"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (kw_word_is(option_name(option), lists[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Puts an option in force in place of one of its name. false when there are too many to be a batch. */
+static bool set_option(batch *b, kw_word option) {
+    if (kw_word_is(option, "--reset")) {
+        b->count = 0;
+        return true;
+    }
+    kw_word name = option_name(option);
+    for (int i = 0; i < b->count; i++) {
+        kw_word known = option_name(b->options[i]);
+        if (known.size == name.size && !memcmp(known.at, name.at, name.size)) {
+            b->options[i] = option;
+            return true;
+        }
+    }
+    if (b->count == OPTIONS_MAX) {
+        return false;
+    }
+    b->options[b->count++] = option;
+    return true;
+}
+
+static int count_values(kw_word option) {
+    int count = 1;
+    for (size_t i = 0; i < option.size && is_list(option) && count <= COMBINATIONS_MAX; i++) {
+        count += option.at[i] == ',';
+    }
+    return count;
+}
+
+/* Appends the option with value number index of its list. */
+static void add_option(kw_text *line, kw_word option, int index) {
+    kw_word name = option_name(option), value;
+    kw_text_add(line, " ");
+    if (!is_list(option) || name.size == option.size) {
+        kw_text_add_bytes(line, option.at, option.size);
+        return;
+    }
+    kw_scan values = {name.at + name.size + 1, option.at + option.size};
+    while (kw_scan_field(&values, ',', &value) && index-- > 0) {
+    }
+    kw_text_add_bytes(line, name.at, name.size + 1);
+    kw_text_add_bytes(line, value.at, value.size);
+}
+
+/* A descriptor under each combination of the options' values. */
+static bool read_descriptor(extraction *e, const batch *b, kw_word descriptor) {
+    int total = 1, found = 0;
+    for (int i = 0; i < b->count && total <= COMBINATIONS_MAX; i++) {
+        total *= count_values(b->options[i]);
+    }
+    for (int combination = 0; combination < total && total <= COMBINATIONS_MAX; combination++) {
+        begin_candidate(e, "benchdnn --conv");
+        for (int i = 0, rest = combination; i < b->count; i++) {
+            int values = count_values(b->options[i]);
+            add_option(&e->candidate, b->options[i], rest % values);
+            rest /= values;
+        }
+        kw_text_add(&e->candidate, " ");
+        kw_text_add_bytes(&e->candidate, descriptor.at, descriptor.size);
+        found += try_candidate(e);
+    }
+    return found > 0;
+}
+
+/* Options and descriptors in their order, up to what is neither. *only_options: there was no descriptor and nothing else. */
+static bool read_benchdnn(extraction *e, batch *b, kw_word text, bool *only_options) {
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word word;
+    bool found = false;
+    *only_options = true;
+    while (kw_scan_word(&scan, &word)) {
+        if (kw_word_starts(word, "--")) {
+            *only_options = set_option(b, word) && *only_options && !kw_word_starts(word, "--batch");
+            continue;
+        }
+        *only_options = false;
+        if (!read_descriptor(e, b, cut(word, ","))) {
+            break;
+        }
+        found = true;
+    }
+    return found;
+}
+
+/* --- our own text --- */
+
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* The next name of an operation in the text that stands alone, with a blank behind it. */
+static bool find_op(kw_word text, const char *start, kw_word *op) {
+    for (const char *at = text.at, *end = text.at + text.size; at < end; at++) {
+        if (at > start && is_letter(at[-1])) {
+            continue;
+        }
+        for (int i = 0; i < KW_OP_COUNT; i++) {
+            const char *name = kw_op_name((kw_op)i);
+            size_t size = strlen(name);
+            if ((size_t)(end - at) > size && at[size] == ' ' && !memcmp(at, name, size)) {
+                *op = (kw_word){at, size};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a word can stand in our text: a type, what may be a layout, or a size. */
+static bool fits(kw_word word) {
+    for (int i = 0; i < KW_DTYPE_COUNT; i++) {
+        if (kw_word_is(word, kw_dtype_name((kw_dtype)i))) {
+            return true;
+        }
+    }
+    size_t letters = 0, digits = word.size ? 1 : 0;
+    while (letters < word.size && strchr("ncdhwgr", word.at[letters])) {
+        letters++;
+    }
+    while (digits < word.size && strchr("0123456789x:-", word.at[digits])) {
+        digits++;
+    }
+    return word.size > 1 && (letters == word.size || (digits == word.size && strchr("bmnkgcifspd", *word.at)));
+}
+
+/* The text from an operation's name to the last word that fits; what ends a word (a quote, a comma) ends the text. */
+static kw_word own_text(kw_word from, size_t op_size) {
+    kw_scan scan = {from.at + op_size, from.at + from.size};
+    kw_word word, text = {from.at, op_size};
+    while (kw_scan_word(&scan, &word)) {
+        kw_word clean = word;
+        size_t size = 0;
+        while (size < word.size && (is_letter(word.at[size]) || word.at[size] == ':' || word.at[size] == '-')) {
+            size++;
+        }
+        while (size && (word.at[size - 1] == ':' || word.at[size - 1] == '-' || word.at[size - 1] == '.')) {
+            size--;
+        }
+        clean.size = size;
+        if (!fits(clean)) {
+            break;
+        }
+        text.size = (size_t)(clean.at + clean.size - text.at);
+        if (clean.size < word.size) {
+            break;
+        }
+    }
+    return text;
+}
+
+/* "NAME: " in front of a list's line. */
+static void take_name(extraction *e, kw_word line) {
+    kw_scan scan = {line.at, line.at + line.size};
+    kw_word word;
+    e->name[0] = 0;
+    if (kw_scan_word(&scan, &word) && word.at[word.size - 1] == ':' && word.size <= sizeof e->name) {
+        memcpy(e->name, word.at, word.size - 1);
+        e->name[word.size - 1] = 0;
+    }
+}
+
+static bool read_own(extraction *e, kw_word line) {
+    bool found = false;
+    kw_word rest = line, op;
+    take_name(e, line);
+    while (find_op(rest, line.at, &op)) {
+        kw_word text = own_text(part_of(line, op.at), op.size);
+        rest = part_of(line, text.at + text.size);
+        if (text.size <= CANDIDATE_MAX) {
+            begin_candidate(e, "");
+            kw_text_add_bytes(&e->candidate, text.at, text.size);
+            found = try_candidate(e) || found;
+        }
+    }
+    e->name[0] = 0;
+    return found;
+}
+
+/* --- lines --- */
+
+static bool is_program(kw_word line, const char *at, const char *name) {
+    const char *end = at + strlen(name);
+    return (at == line.at || !is_letter(at[-1])) && (end == line.at + line.size || *end == ' ' || *end == '\t');
+}
+
+static void read_line(extraction *e, kw_word line) {
+    kw_scan scan = {line.at, line.at + line.size};
+    kw_word first;
+    bool found = false, only_options = false;
+    const char *at;
+    e->lines->lines++;
+    if (!kw_scan_word(&scan, &first) || *first.at == '#') {
+        e->lines->options++;
+        return;
+    }
+    if (memchr(line.at, 0, line.size)) {
+        e->lines->skipped++;
+        return;
+    }
+    if ((at = find(line, "MIOpenDriver")) && is_program(line, at, "MIOpenDriver")) {
+        found = read_miopen(e, part_of(line, at));
+    } else if ((at = find(line, "benchdnn")) && is_program(line, at, "benchdnn")) {
+        batch command = {0};
+        found = read_benchdnn(e, &command, part_of(line, at + strlen("benchdnn")), &only_options);
+        only_options = false;
+    } else if (kw_word_starts(first, "--")) {
+        found = read_benchdnn(e, &e->batch, part_of(line, first.at), &only_options);
+    } else if ((at = find(line, "--conv ")) && strchr(" \t,:", at[-1])) {
+        batch command = {0};
+        found = read_benchdnn(e, &command, part_of(line, at), &only_options);
+        only_options = false;
+    } else {
+        found = read_own(e, line) || read_descriptor(e, &e->batch, cut(first, ","));
+    }
+    e->lines->options += only_options;
+    e->lines->skipped += !found && !only_options;
+}
+
+kw_status kw_extract_text(kw_word text, bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user,
+                          kw_extract_count *lines, kw_error *err) {
+    extraction e = {.visit = visit, .user = user, .lines = lines};
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word line;
+    *lines = (kw_extract_count){0};
+    while (!e.stopped && !e.failed && kw_scan_line(&scan, &line)) {
+        read_line(&e, line);
+    }
+    kw_text_drop(&e.candidate);
+    return e.failed ? kw_fail_memory(err, "a line of a log") : KW_OK;
+}
+
+kw_status kw_problems_extract(const char *path, bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user,
+                              kw_extract_count *lines, kw_error *err) {
+    if (!path || !visit || !lines) {
+        return kw_fail(err, KW_ILLEGAL, "kw_problems_extract: %s is NULL", !path ? "path" : visit ? "lines" : "visit");
+    }
+    kw_source source;
+    kw_status status = kw_source_read(&source, path, err);
+    if (!status) {
+        status = kw_extract_text((kw_word){source.data, source.size}, visit, user, lines, err);
+    }
+    kw_source_drop(&source);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* sample.c: drawing problems from a list so that few of them cover much. Buckets are cut by a key in text; within a bucket and between
+ * buckets the order is that of seeded hashes, so that a draw depends on what the list holds and not on its order, and no generator's state is
+ * carried along. Two buckets whose 64-bit hashes agree would be one bucket: harmless. */
+#include "base/hash.h"
+#include "base/text.h"
+#include "base/status.h"
+
+#include <kernelwright_tune.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_SIZE = 400 };
+
+/* Number of the first limit that value does not exceed. */
+static int class_of(int64_t value, const int64_t limits[3]) {
+    int i = 0;
+    while (i < 3 && value > limits[i]) {
+        i++;
+    }
+    return i;
+}
+
+static int64_t largest(const int64_t values[3]) {
+    int64_t most = values[0];
+    for (int axis = 1; axis < 3; axis++) {
+        most = values[axis] > most ? values[axis] : most;
+    }
+    return most;
+}
+
+/* The classes of the published targeted sampling: filter 1, to 3, beyond; extent to 4, 16, 64, beyond; the lesser channels to 16, 64, 256,
+ * beyond; and besides, what that sampling does not have: direction, spatial axes and dilation. */
+static void family_key(kw_line *key, const kw_problem *problem) {
+    static const int64_t filters[3] = {1, 3, INT64_MAX}, extents[3] = {4, 16, 64}, channels[3] = {16, 64, 256}, sizes[3] = {1, 32, 512};
+    kw_line_addf(key, "%s", kw_op_name(problem->op));
+    if (problem->op == KW_GEMM) {
+        const kw_gemm_dims *gemm = &problem->gemm;
+        kw_line_addf(key, " %d %d %d", class_of(gemm->m, sizes), class_of(gemm->n, sizes), class_of(gemm->k, sizes));
+        return;
+    }
+    const kw_conv_dims *conv = &problem->conv;
+    bool depthwise = conv->g > 1 && conv->g == conv->c;
+    kw_line_addf(key, " %d f%d s%d d%d %s i%d c%d", (int)problem->ndim, class_of(largest(conv->filter), filters), largest(conv->stride) > 1,
+                 largest(conv->dilation) > 1,
+                 depthwise     ? "depthwise"
+                 : conv->g > 1 ? "grouped"
+                               : "dense",
+                 class_of(conv->in[3 - problem->ndim], extents), class_of(conv->c < conv->k ? conv->c : conv->k, channels));
+}
+
+static void size_key(kw_line *key, const kw_problem *problem) {
+    if (problem->op == KW_GEMM) {
+        const kw_gemm_dims *gemm = &problem->gemm;
+        kw_line_addf(key, "%lld %lld %lld", (long long)(gemm->m / 64), (long long)(gemm->n / 64), (long long)(gemm->k / 64));
+        return;
+    }
+    const kw_conv_dims *conv = &problem->conv;
+    kw_line_addf(key, "%s %lld %lld %lld", kw_op_name(problem->op), (long long)(conv->c / 64), (long long)(conv->k / 64),
+                 (long long)conv->g);
+    for (int axis = 0; axis < 3; axis++) {
+        kw_line_addf(key, " %lld %lld %lld", (long long)conv->in[axis], (long long)conv->filter[axis], (long long)conv->stride[axis]);
+    }
+}
+
+/* A problem that may be drawn. */
+typedef struct ticket {
+    uint64_t bucket, order;
+    size_t rank; /* within the bucket */
+    size_t position;
+} ticket;
+
+static uint64_t seeded(uint64_t seed, const char *kind, const char *text) {
+    char line[KW_PROBLEM_TEXT_MAX + 64];
+    kw_line out = {.data = line, .capacity = sizeof line};
+    kw_line_addf(&out, "%llu %s %s", (unsigned long long)seed, kind, text);
+    return kw_hash64(line, strlen(line));
+}
+
+static ticket make_ticket(const kw_problem *problem, size_t position, const kw_sample_options *options) {
+    char text[KW_PROBLEM_TEXT_MAX], key[KEY_SIZE];
+    kw_line line = {.data = key, .capacity = sizeof key};
+    (options->buckets == KW_BUCKETS_SIZE ? size_key : family_key)(&line, problem);
+    kw_problem_print(text, sizeof text, problem);
+    return (ticket){.bucket = seeded(options->seed, "bucket", key), .order = seeded(options->seed, "problem", text), .position = position};
+}
+
+static int compare(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int by_bucket(const void *left, const void *right) {
+    const ticket *a = left, *b = right;
+    int order = compare(a->bucket, b->bucket);
+    order = order ? order : compare(a->order, b->order);
+    return order ? order : compare(a->position, b->position);
+}
+
+static int by_rank(const void *left, const void *right) {
+    const ticket *a = left, *b = right;
+    int order = compare(a->rank, b->rank);
+    return order ? order : by_bucket(left, right);
+}
+
+/* Numbers the tickets of each bucket and puts them in the order of drawing. */
+static void put_in_order(ticket *tickets, size_t count) {
+    if (!count) {
+        return;
+    }
+    qsort(tickets, count, sizeof *tickets, by_bucket);
+    for (size_t i = 1; i < count; i++) {
+        tickets[i].rank = tickets[i].bucket == tickets[i - 1].bucket ? tickets[i - 1].rank + 1 : 0;
+    }
+    qsort(tickets, count, sizeof *tickets, by_rank);
+}
+
+kw_status kw_problems_sample(size_t *chosen, size_t *chosen_count, const kw_problem *problems, size_t count,
+                             const kw_sample_options *options, kw_error *err) {
+    if (!chosen_count || !options || (count && (!chosen || !problems))) {
+        return kw_fail(err, KW_ILLEGAL, "kw_problems_sample: an argument is NULL");
+    }
+    *chosen_count = 0;
+    kw_status status = kw_problems_firsts(chosen, NULL, problems, count, err);
+    ticket *tickets = status ? NULL : calloc(count ? count : 1, sizeof *tickets);
+    if (!status && !tickets) {
+        status = kw_fail_memory(err, "a sample of problems");
+    }
+    size_t drawable = 0;
+    for (size_t i = 0; i < count && !status; i++) {
+        bool fits = !(options->max_gflop > 0) || (double)kw_problem_flops(&problems[i]) <= options->max_gflop * 1e9;
+        if (chosen[i] == i && fits) {
+            tickets[drawable++] = make_ticket(&problems[i], i, options);
+        }
+    }
+    if (!status) {
+        put_in_order(tickets, drawable);
+    }
+    for (size_t i = 0; i < drawable && !status; i++) {
+        bool enough =
+            (options->count && *chosen_count == options->count) || (options->per_bucket && tickets[i].rank >= options->per_bucket);
+        if (enough) {
+            break; /* ranks only rise */
+        }
+        chosen[(*chosen_count)++] = tickets[i].position;
+    }
+    free(tickets);
+    return status;
+}
