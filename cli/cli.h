@@ -19,11 +19,13 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
     X(CHECK, "check", NULL, "verify the kernel against the reference first")                                                               \
     X(CONFIG, "config", "CONFIG", "only this kernel")                                                                                      \
+    X(COUNT_ONLY, "count-only", NULL, "print the number of kernels and nothing else")                                                      \
     X(CLEAR, "clear", NULL, "delete every cached kernel")                                                                                  \
     X(DEVICE, "device", "NAME", "the device (cpu)")                                                                                        \
     X(DIR, "dir", "OP", "take convolutions as conv_fwd, conv_bwd_data, conv_bwd_weight or all")                                            \
     X(DTYPE, "dtype", "TYPE", "take every problem in this type: fp32 bf16 fp16 fp8 bf8 int8")                                              \
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
+    X(EXPORT_JSON, "export-json", "FILE", "write the kernels to a registry file (JSON)")                                                   \
     X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
     X(FRESH, "fresh-weights", NULL, "weights change from run to run, as in training: packing counts")                                      \
@@ -48,6 +50,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
+    X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
     X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
     X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")
@@ -115,7 +118,7 @@ bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t
 int cli_context(kw_context **context, const cli_args *args);
 /* The kernels that --kernels, --set, --arch and --filter name; the default registry's when none of them is given. */
 int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args);
-/* --set, --arch, --filter, --rules as a struct. */
+/* --set, --arch, --filter, --rules, --traits as a struct. */
 kw_space_options cli_space(const cli_args *args);
 int cli_plan_options(kw_plan_options *options, const cli_args *args);
 

@@ -1,6 +1,7 @@
 /* count.c: the verbs count and list: what the rules declare, without compiling anything. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,13 +84,23 @@ int verb_count(const cli_args *args) {
         }
         printf("}}\n");
     } else if (!code) {
-        for (size_t i = 0; i < t->groups && !args->value[OPT_QUIET]; i++) {
+        for (size_t i = 0; i < t->groups && !args->value[OPT_QUIET] && !args->value[OPT_COUNT_ONLY]; i++) {
             printf("%6zu %s\n", t->group[i].count, t->group[i].key);
         }
         printf("%zu\n", t->total);
     }
     free(t);
     return code;
+}
+
+static int write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    bool good = file && fputs(text, file) >= 0;
+    good = (!file || !fclose(file)) && good;
+    if (!good) {
+        fprintf(stderr, "kwright: cannot write %s: %s\n", path, strerror(errno));
+    }
+    return good ? CLI_DONE : CLI_ENVIRONMENT;
 }
 
 static int list_json(const cli_args *args) {
@@ -110,7 +121,8 @@ static int list_json(const cli_args *args) {
         code = kw_registry_print_json(&json, registry, &err) ? cli_fail(&err) : CLI_DONE;
     }
     if (!code) {
-        puts(json);
+        const char *file = args->value[OPT_EXPORT_JSON];
+        code = file ? write_file(file, json) : puts(json) < 0 ? CLI_ENVIRONMENT : CLI_DONE;
     }
     kw_free(json);
     kw_registry_destroy(&registry);
@@ -123,7 +135,10 @@ int verb_list(const cli_args *args) {
     if (!cli_number(args, OPT_LIMIT, 1, INT32_MAX, INT32_MAX, &limit)) {
         return CLI_USAGE;
     }
-    if (args->value[OPT_JSON]) {
+    if (args->value[OPT_COUNT_ONLY]) {
+        return verb_count(args);
+    }
+    if (args->value[OPT_JSON] || args->value[OPT_EXPORT_JSON]) {
         return list_json(args);
     }
     tally *t = calloc(1, sizeof *t);

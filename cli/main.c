@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define COMMON (OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(WISDOM) | OPT(QUIET))
-#define SPACE (OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(RULES) | OPT(KERNELS) | OPT(CONFIG))
+#define SPACE (OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(TRAITS) | OPT(RULES) | OPT(KERNELS) | OPT(CONFIG))
 #define CHOICE (OPT(SAMPLE) | OPT(PER_BUCKET) | OPT(MAX_GFLOP) | OPT(PART) | OPT(TEST_SHARE) | OPT(SEED))
 #define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT) | CHOICE)
 #define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE) | OPT(FRESH))
@@ -30,7 +30,7 @@ const cli_verb cli_verbs[] = {
     {"help", "[VERB]", "show this list, or a verb's options", "kwright help tune", NULL, OPT(MAN), 0, 1, verb_help},
     {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",
      "One config a line, a catalog that --kernels reads back; with --json a registry that --kernels FILE.json reads back.",
-     SPACE | OPT(JSON) | OPT(LIMIT) | OPT(QUIET), 0, 0, verb_list},
+     SPACE | OPT(COUNT_ONLY) | OPT(EXPORT_JSON) | OPT(JSON) | OPT(LIMIT) | OPT(QUIET), 0, 0, verb_list},
     {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
      "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
      "Reads sets, our own lines, lines of MIOpenDriver and benchdnn, and CSV files.\n"

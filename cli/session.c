@@ -21,18 +21,31 @@ int cli_context(kw_context **context, const cli_args *args) {
     return kw_context_open(context, device ? device : "cpu", &options, &err) ? cli_fail(&err) : CLI_DONE;
 }
 
+static void print_remark(void *user, const char *line) {
+    (void)user;
+    fprintf(stderr, "kwright: %s\n", line);
+}
+
 kw_space_options cli_space(const cli_args *args) {
     return (kw_space_options){
         .set = args->value[OPT_SET],
         .arch = args->value[OPT_ARCH],
         .filter = args->value[OPT_FILTER],
         .rules_dir = args->value[OPT_RULES],
+        .traits = args->value[OPT_TRAITS],
+        .log = args->value[OPT_QUIET] ? NULL : print_remark,
     };
 }
 
 static bool ends_with(const char *text, const char *end) {
     size_t size = strlen(text), tail = strlen(end);
     return size >= tail && !strcmp(text + size - tail, end);
+}
+
+/* What a space does by itself, for kernels that come from elsewhere. */
+static kw_status keep_wanted(kw_registry *registry, const kw_space_options *space, kw_error *err) {
+    kw_status status = space->filter ? kw_registry_filter(registry, space->filter, err) : KW_OK;
+    return status || !space->traits ? status : kw_registry_keep_traits(registry, space->traits, space->log, space->user, err);
 }
 
 int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args) {
@@ -44,21 +57,17 @@ int cli_registry(kw_registry **registry, kw_context *context, const cli_args *ar
         status = kw_registry_add(*registry, args->value[OPT_CONFIG], &err);
     } else if (!status && file) {
         status = ends_with(file, ".json") ? kw_registry_load_json(*registry, file, &err) : kw_registry_load(*registry, file, &err);
-        if (!status && space.filter) {
-            status = kw_registry_filter(*registry, space.filter, &err);
-        }
+        status = status ? status : keep_wanted(*registry, &space, &err);
     } else if (!status && (space.set || space.arch || space.rules_dir)) {
         status = kw_registry_add_space(*registry, &space, &err);
     } else if (!status) {
         status = kw_registry_add_default(*registry, &err);
-        if (!status && space.filter) {
-            status = kw_registry_filter(*registry, space.filter, &err);
-        }
+        status = status ? status : keep_wanted(*registry, &space, &err);
     }
     if (!status && !kw_registry_count(*registry)) {
         status = err.status = KW_MISSING;
         snprintf(err.text, sizeof err.text,
-                 "no kernel is left by --filter, --set, --arch or --kernels; `kwright list` shows what there is");
+                 "no kernel is left by --filter, --traits, --set, --arch or --kernels; `kwright list` shows what there is");
     }
     if (status) {
         kw_registry_destroy(registry);

@@ -1,4 +1,4 @@
-/* enumerate.c: the product of the axes, thinned by C's validity, then by the family's rules, the set and the filter. C comes first because it
+/* enumerate.c: the product of the axes, thinned by the traits and C's validity, then by the family's rules, the set and the filter. C comes first because it
  * is the cheapest and because rules then see only configs that can exist. Axis values differ from each other (rules.c checks that), so no
  * config comes twice. */
 #include "space/enumerate.h"
@@ -6,6 +6,7 @@
 #include "space/filter.h"
 #include "space/rule_files.h"
 #include "space/rules.h"
+#include "space/traits.h"
 
 #include <stdio.h>
 
@@ -15,6 +16,8 @@ enum { POINTS_MAX = 4000000 };
 typedef struct walk {
     kw_rules *rules;
     kw_filter *filter; /* NULL: all */
+    kw_traits traits;
+    bool has_traits;
     kw_family_rules family;
     bool (*visit)(void *user, const kw_config *config);
     void *user;
@@ -22,7 +25,7 @@ typedef struct walk {
 } walk;
 
 static kw_status consider(walk *w, const kw_config *config, kw_error *err) {
-    if (kw_config_check(config, NULL)) {
+    if ((w->has_traits && !kw_traits_allow(&w->traits, config)) || kw_config_check(config, NULL)) {
         return KW_OK;
     }
     bool wanted;
@@ -89,9 +92,17 @@ kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user
     if (!status) {
         status = kw_rules_open(&rules, kw_rule_folder(options->rules_dir), options->arch, options->set ? options->set : "default", err);
     }
+    if (!status && options->traits) {
+        w.has_traits = true;
+        status = kw_traits_load(&w.traits, options->traits, err);
+        if (!status) {
+            kw_traits_remark(&w.traits, rules.backend, options->log, options->user);
+        }
+    }
     for (const kw_family *const *family = kw_family_table; !status && !w.stopped && *family; family++) {
         status = walk_family(&w, *family, err);
     }
+    kw_traits_drop(&w.traits);
     kw_rules_close(&rules);
     kw_filter_close(&w.filter);
     return status;

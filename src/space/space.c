@@ -7,6 +7,7 @@
 #include "space/json.h"
 #include "space/rules.h"
 #include "space/rule_files.h"
+#include "space/traits.h"
 
 #include <string.h>
 
@@ -84,6 +85,41 @@ kw_status kw_registry_filter(kw_registry *registry, const char *expression, kw_e
         status = kw_registry_keep(registry, keep_selected, filter, err);
     }
     kw_filter_close(&filter);
+    return status;
+}
+
+static bool keep_allowed(void *user, const char *text) {
+    kw_config config;
+    return !kw_config_parse(&config, text, NULL) && kw_traits_allow(user, &config);
+}
+
+kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void (*log)(void *user, const char *line), void *user,
+                                  kw_error *err) {
+    if (!registry || !path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_keep_traits: %s is NULL", registry ? "path" : "registry");
+    }
+    kw_traits traits = {0};
+    kw_config first;
+    kw_status status = kw_traits_load(&traits, path, err);
+    if (!status) {
+        /* A registry's kernels are all of its context's backend. */
+        if (kw_registry_count(registry) && !kw_config_parse(&first, kw_registry_config(registry, 0), NULL)) {
+            kw_traits_remark(&traits, first.family->backend, log, user);
+        }
+        status = kw_registry_keep(registry, keep_allowed, &traits, err);
+    }
+    kw_traits_drop(&traits);
+    return status;
+}
+
+kw_status kw_traits_ndim(uint32_t *ndim, const char *path, kw_error *err) {
+    if (!ndim || !path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_traits_ndim: %s is NULL", ndim ? "path" : "ndim");
+    }
+    kw_traits traits = {0};
+    kw_status status = kw_traits_load(&traits, path, err);
+    *ndim = status ? 0 : traits.ndim;
+    kw_traits_drop(&traits);
     return status;
 }
 
