@@ -30,6 +30,7 @@
     X(ignores_packed, "reads w where it was packed beforehand")                                                                            \
     X(truncates, "cuts the result where it should round it")                                                                               \
     X(low_precision, "sums in the storage type")                                                                                           \
+    X(nudges, "an fp32 result that is no whole number is off by one unit in the last place, which is allowed")                             \
     X(not_a_number, "one element is not a number")                                                                                         \
     X(tires, "is wrong from its 40th run on")
 
@@ -39,6 +40,8 @@ typedef enum host_fault {
 #undef HOST_FAULT
         HOST_FAULT_COUNT
 } host_fault;
+
+enum { HOST_CACHE = 65536 }; /* bytes that its target says it has */
 
 extern const kw_backend host_backend;
 extern const kw_family host_family;

@@ -1,4 +1,4 @@
-/* test_timing.c: the statistics, the order in which subjects are run, and when timing stops. */
+/* test_timing.c: the order in which subjects are run, and when timing stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,31 +9,7 @@
 #include "measure/bench.h"
 #include "measure/timing.h"
 
-#include <math.h>
 #include <string.h>
-
-static void quartiles_are_interpolated(void **state) {
-    (void)state;
-    static const struct {
-        double samples[6];
-        size_t count;
-        double lower, range;
-    } cases[] = {
-        {{0}, 0, 0, 0},
-        {{7}, 1, 7, 0},
-        {{4, 2}, 2, 2.5, 1},
-        {{5, 1, 3, 2, 4}, 5, 2, 2},
-        {{1, 1, 1, 1, 100}, 5, 1, 0}, /* one outlier moves neither */
-        {{6, 5, 4, 3, 2, 1}, 6, 2.25, 2.5},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double samples[6], lower = -1, range = -1;
-        memcpy(samples, cases[i].samples, sizeof samples);
-        kw_quartiles(samples, cases[i].count, &lower, &range);
-        assert_true(fabs(lower - cases[i].lower) < 1e-12);
-        assert_true(fabs(range - cases[i].range) < 1e-12);
-    }
-}
 
 /* A subject that takes some processor time, however often it is preempted, and writes its name into a common log. */
 typedef struct spinner {
@@ -180,7 +156,6 @@ static void peak_is_that_of_a_real_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quartiles_are_interpolated),
         cmocka_unit_test(subjects_take_turns_and_the_order_rotates),
         cmocka_unit_test(times_are_right_and_ordered),
         cmocka_unit_test(slow_subjects_give_up_early),

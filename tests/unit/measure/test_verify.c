@@ -6,7 +6,9 @@
 
 #include "host.h"
 #include "measure/bench.h"
+#include "problem/reference.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,6 +194,71 @@ static void another_problems_kernel_is_unfit(void **state) {
     close_fixture(&f);
 }
 
+/* Distances of one value: a share of the bound, and units in the last place of the type. */
+static void errors_are_counted_in_bounds_and_last_places(void **state) {
+    (void)state;
+    static const struct {
+        kw_dtype dtype;
+        double wanted, got;
+        float bound;
+        double error, ulp;
+    } cases[] = {
+        {KW_FP32, 1, 1, 0, 0, 0},
+        {KW_FP32, 1, 1 + 0x1p-22, 0x1p-21f, 0.5, 2},
+        {KW_FP32, 1.5, 1.5 - 0x1p-23, 0x1p-23f, 1, 1},
+        {KW_FP32, -2, -2 - 0x1p-22, 0x1p-20f, 0.25, 1},
+        {KW_FP32, 1 + 0x1p-25, 1, 0x1p-24f, 0.5, 0.25}, /* the reference is not rounded */
+        {KW_FP32, 0x1p-140, 0x1p-140 + 0x1p-149, 0x1p-148f, 0.5, 1},
+        {KW_FP32, 0, 0x1p-148, 0x1p-147f, 0.5, 2},
+        {KW_BF16, 1, 1 + 0x1p-7, 0x1p-7f, 1, 1},
+        {KW_BF16, 192, 190, 8, 0.25, 2},
+        {KW_FP16, 1000, 1002, 4, 0.5, 4},
+        {KW_FP16, 0x1p-20, 0x1p-20 + 0x1p-24, 0x1p-23f, 0.5, 1},
+        {KW_INT32, 100, 103, 0, 1e9, 3}, /* off where nothing is allowed */
+        {KW_FP32, 1, NAN, 1, 1e9, 1e9},
+        {KW_FP32, 1, INFINITY, 1, 1e9, 1e9},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_dtype dtype = cases[i].dtype == KW_INT32 ? KW_INT8 : cases[i].dtype;
+        assert_int_equal(kw_problem_parse(&problem, "gemm fp32 rcr m1 n1 k1", NULL), KW_OK);
+        problem.dtype = dtype;
+        double value = cases[i].wanted;
+        float bound = cases[i].bound;
+        _Alignas(8) unsigned char memory[8];
+        kw_dtype_store(cases[i].dtype, memory, 0, cases[i].got);
+        kw_expected expected = {.problem = problem, .exact = dtype == KW_INT8, .count = 1, .value = &value, .bound = &bound};
+        kw_comparison comparison = {.expected = &expected, .poison = 0x7f};
+        kw_compare(&comparison, memory, 0, 1);
+        if (fabs(comparison.error - cases[i].error) > 1e-9 || fabs(comparison.ulp - cases[i].ulp) > 1e-9) {
+            fail_msg("case %zu: error %g, ulp %g", i, comparison.error, comparison.ulp);
+        }
+    }
+}
+
+/* A kernel that sums in double is off by its one rounding; one that is allowed to be worse is told apart. */
+static void a_right_kernels_error_is_recorded(void **state) {
+    (void)state;
+    static const char *const texts[] = {"conv_fwd fp32 nhwgc n2 g2 c6 k10 i7x6 f3x3 p1x1",
+                                        "conv_fwd bf16 nhwgc n2 g2 c6 k10 i7x6 f3x3 p1x1", "gemm fp16 rcr m7 n5 k9"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        fixture f = open_fixture(texts[i]);
+        kw_record record = verify(&f, HOST_none, true);
+        assert_true(record.error > 0 && record.error <= 1);
+        assert_true(record.ulp > 0.2 && record.ulp <= 0.5);
+        close_fixture(&f);
+    }
+    fixture f = open_fixture(texts[0]);
+    kw_record right = verify(&f, HOST_none, true), nudged = verify(&f, HOST_nudges, true);
+    assert_int_equal(nudged.outcome, KW_GOOD);
+    assert_true(nudged.ulp > 0.9 && nudged.ulp <= 1.5);
+    assert_true(nudged.error > 1.5 * right.error && nudged.error <= 1);
+    close_fixture(&f);
+    f = open_fixture("conv_fwd int8 nhwgc n2 g2 c6 k10 i7x6 f3x3 p1x1");
+    assert_true(verify(&f, HOST_none, true).error == 0 && verify(&f, HOST_none, true).ulp == 0);
+    close_fixture(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_are_caught_with_all_elements_compared),
@@ -200,6 +267,8 @@ int main(void) {
         cmocka_unit_test(results_of_mostly_zeros_are_mistrusted),
         cmocka_unit_test(zeros_by_definition_are_trusted),
         cmocka_unit_test(another_problems_kernel_is_unfit),
+        cmocka_unit_test(errors_are_counted_in_bounds_and_last_places),
+        cmocka_unit_test(a_right_kernels_error_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
