@@ -255,6 +255,7 @@ typedef struct kw_sweep_options {
     bool exhaustive;          /* drop nothing for being slow */
     bool cold, fresh_weights; /* as in timing; default hot, weights packed beforehand */
     bool verify_only;
+    bool count_only; /* only tells in the report what there is to do; nothing is built, run or written */
     uint64_t seed;
     int32_t shard, shards;            /* this process does the problems that hash to shard (0-based) of shards; 0 of 0: all */
     const char *cache_dir, *compiler; /* as in kw_context_options */
@@ -265,12 +266,13 @@ typedef struct kw_sweep_options {
 } kw_sweep_options;
 
 typedef struct kw_sweep_report {
-    int64_t pairs, skipped;            /* all pairs; those that had a row already */
-    int64_t outcome[KW_OUTCOME_COUNT]; /* of the rows written now */
-    int64_t built, cached;             /* kernels */
-    int64_t workers_lost;              /* processes that had to be replaced */
+    int64_t pairs, skipped; /* all pairs of this shard; those that had a row already */
+    int64_t outcome
+        [KW_OUTCOME_COUNT]; /* of the rows written now; KW_UNTRIED: pairs that still have none, because the sweep was stopped, or only counted */
+    int64_t built, cached; /* kernels */
+    int64_t workers_lost;  /* processes that had to be replaced */
     bool stopped;
-    double wall_s, kernel_s; /* of measuring; of it inside kernels */
+    double wall_s, kernel_s; /* of measuring; of it inside kernels, on all devices together */
     double build_s;
 } kw_sweep_report;
 
