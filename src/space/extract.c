@@ -239,25 +239,24 @@ static kw_word own_text(kw_word from, size_t op_size) {
     return text;
 }
 
-/* "NAME: " in front of a list's line. */
-static void take_name(extraction *e, kw_word line) {
+/* "NAME: " in front of a list's line, whose problem begins right behind it. */
+static void take_name(extraction *e, kw_word line, const char *problem) {
     kw_scan scan = {line.at, line.at + line.size};
-    kw_word word;
-    e->name[0] = 0;
-    if (kw_scan_word(&scan, &word) && word.at[word.size - 1] == ':' && word.size <= sizeof e->name) {
-        memcpy(e->name, word.at, word.size - 1);
-        e->name[word.size - 1] = 0;
-    }
+    kw_word word, next;
+    bool named = kw_scan_word(&scan, &word) && word.at[word.size - 1] == ':' && word.size <= sizeof e->name;
+    size_t size = named && kw_scan_word(&scan, &next) && next.at == problem ? word.size - 1 : 0;
+    memcpy(e->name, word.at, size);
+    e->name[size] = 0;
 }
 
 static bool read_own(extraction *e, kw_word line) {
     bool found = false;
     kw_word rest = line, op;
-    take_name(e, line);
     while (find_op(rest, line.at, &op)) {
         kw_word text = own_text(part_of(line, op.at), op.size);
         rest = part_of(line, text.at + text.size);
         if (text.size <= CANDIDATE_MAX) {
+            take_name(e, line, op.at);
             begin_candidate(e, "");
             kw_text_add_bytes(&e->candidate, text.at, text.size);
             found = try_candidate(e) || found;

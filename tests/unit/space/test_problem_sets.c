@@ -1,5 +1,7 @@
 /* test_problem_sets.c: the sets compiled in have the counts that were published, and, where KW_SHAPES names a folder with the published lists as
  * CSV files, agree with them name for name; grids that say nonsense are refused by name. */
+#include "base/hash.h"
+#include "base/text.h"
 #include "space/grids.h"
 
 #include <kernelwright_tune.h>
@@ -46,30 +48,31 @@ static size_t count_distinct(const gathered *all) {
     return distinct;
 }
 
-/* raw and distinct are those published; csv is the published list, NULL where there is none. */
+/* raw and distinct are those published; csv is the published list, NULL where there is none. hash is of all lines "NAME: PROBLEM\n" of the set at the
+ * time it agreed with its list. */
 static const struct {
     const char *set;
     size_t raw, distinct;
     kw_op op;
-    const char *csv;
+    const char *csv, *hash;
 } sets[] = {
-    {"forward_2d", 1718, 1614, KW_CONV_FWD, "forward_synthetic_2d.csv"},
-    {"forward_3d", 168, 168, KW_CONV_FWD, "forward_synthetic_3d.csv"},
-    {"bwd_data_2d", 1482, 1394, KW_CONV_BWD_DATA, "bwd_data_synthetic_2d.csv"},
-    {"bwd_data_3d", 168, 168, KW_CONV_BWD_DATA, "bwd_data_synthetic_3d.csv"},
-    {"bwd_weight_2d", 2225, 2069, KW_CONV_BWD_WEIGHT, "bwd_weight_synthetic_2d.csv"},
-    {"bwd_weight_3d", 168, 168, KW_CONV_BWD_WEIGHT, NULL},
-    {"validation_holdout", 300, 298, KW_CONV_FWD, "validation_holdout.csv"},
-    {"bwd_data_test_validation", 10, 10, KW_CONV_BWD_DATA, "bwd_data_test_validation.csv"},
-    {"bwd_weight_test_validation", 10, 10, KW_CONV_BWD_WEIGHT, "bwd_weight_test_validation.csv"},
-    {"gemm_basic", 25, 25, KW_GEMM, "gemm_basic25.csv"},
-    {"gemm_wide", 706, 706, KW_GEMM, "gemm_wide_coverage.csv"},
-    {"gemm_edge", 546, 546, KW_GEMM, "gemm_edge_dims.csv"},
+    {"forward_2d", 1718, 1614, KW_CONV_FWD, "forward_synthetic_2d.csv", "ed8c584de78a4a9abba1564041867b5e"},
+    {"forward_3d", 168, 168, KW_CONV_FWD, "forward_synthetic_3d.csv", "00038ede3e0b46eb0c44ad9211d19c3f"},
+    {"bwd_data_2d", 1482, 1394, KW_CONV_BWD_DATA, "bwd_data_synthetic_2d.csv", "85a5fbde40f56991c0fc237abbfceab1"},
+    {"bwd_data_3d", 168, 168, KW_CONV_BWD_DATA, "bwd_data_synthetic_3d.csv", "c65d59e430f53b647f1f332186e54fc8"},
+    {"bwd_weight_2d", 2225, 2069, KW_CONV_BWD_WEIGHT, "bwd_weight_synthetic_2d.csv", "c3345f7e41afee75b3b596c6b09a04f6"},
+    {"bwd_weight_3d", 168, 168, KW_CONV_BWD_WEIGHT, NULL, "a89bdbc044430d466860128c1c943830"},
+    {"validation_holdout", 300, 298, KW_CONV_FWD, "validation_holdout.csv", "942cb8c4e061f0913cb5652df2b81d4d"},
+    {"bwd_data_test_validation", 10, 10, KW_CONV_BWD_DATA, "bwd_data_test_validation.csv", "6e55d18a5a3738a92a55fad352e82dc2"},
+    {"bwd_weight_test_validation", 10, 10, KW_CONV_BWD_WEIGHT, "bwd_weight_test_validation.csv", "f1396c8e839aedceb116d6c38068b5ea"},
+    {"gemm_basic", 25, 25, KW_GEMM, "gemm_basic25.csv", "d19edc4edc17d96633eda6d12c627021"},
+    {"gemm_wide", 706, 706, KW_GEMM, "gemm_wide_coverage.csv", "4d95a8b42c8dff6c5da6513bb98032df"},
+    {"gemm_edge", 546, 546, KW_GEMM, "gemm_edge_dims.csv", "1d655cecb1fc2f7607ae8a9391eaf47b"},
 };
 
 enum { SETS = sizeof sets / sizeof *sets };
 
-static void published_sets_have_their_published_counts(void **state) {
+static void published_sets_have_their_published_counts_names_and_order(void **state) {
     (void)state;
     for (size_t i = 0; i < SETS; i++) {
         gathered *all = read_set(sets[i].set, KW_OP_COUNT);
@@ -78,10 +81,20 @@ static void published_sets_have_their_published_counts(void **state) {
             fail_msg("%s: %zu problems, %zu different; published %zu, %zu", sets[i].set, all->count, distinct, sets[i].raw,
                      sets[i].distinct);
         }
+        kw_text lines = {0};
+        char hash[KW_HASH_TEXT];
         for (size_t j = 0; j < all->count; j++) {
+            char text[KW_PROBLEM_TEXT_MAX];
             assert_int_equal(all->problems[j].op, sets[i].op);
             assert_int_equal(kw_problem_check(&all->problems[j], NULL), KW_OK);
+            kw_problem_print(text, sizeof text, &all->problems[j]);
+            kw_text_addf(&lines, "%s: %s\n", all->names[j], text);
         }
+        kw_hash_text(hash, lines.data, lines.size);
+        if (strcmp(hash, sets[i].hash)) {
+            fail_msg("%s: order, names or sizes differ from the published ones: %s", sets[i].set, hash);
+        }
+        kw_text_drop(&lines);
         free(all);
     }
 }
@@ -139,12 +152,79 @@ static void every_set_says_what_it_is_in_a_short_first_line(void **state) {
         assert_true(all->count > 0);
         free(all);
     }
-    assert_true(count >= SETS + 7);
+    assert_true(count >= SETS + 13);
     free(names);
     char *about = NULL;
     kw_error err = {0};
     assert_int_equal(kw_problems_about(&about, "forward_4d", &err), KW_MISSING);
     assert_non_null(strstr(err.text, "forward_4d"));
+}
+
+/* --- our own families --- */
+
+static bool is_odd(const kw_problem *p) {
+    const kw_conv_dims *c = &p->conv;
+    bool rectangle = p->ndim == 2 && c->in[1] != c->in[2];
+    return rectangle || c->in[2] % 2 || c->c % 8 || c->k % 8 || c->in[2] == c->filter[2];
+}
+
+static bool is_7_or_14(const kw_problem *p) {
+    return p->ndim == 2 && p->conv.in[1] == p->conv.in[2] && (p->conv.in[2] == 7 || p->conv.in[2] == 14);
+}
+
+static bool is_depthwise(const kw_problem *p) {
+    return p->conv.g == p->conv.c && p->conv.g > 1;
+}
+
+static bool is_asymmetric(const kw_problem *p) {
+    return memcmp(p->conv.pad, p->conv.pad_back, sizeof p->conv.pad) != 0;
+}
+
+static bool is_1d(const kw_problem *p) {
+    return p->ndim == 1;
+}
+
+static bool is_dilated(const kw_problem *p) {
+    return p->conv.dilation[0] > 1 || p->conv.dilation[1] > 1 || p->conv.dilation[2] > 1;
+}
+
+static void our_families_are_what_they_are_called_and_small_enough_to_sweep(void **state) {
+    (void)state;
+    static const struct {
+        const char *set;
+        bool (*is)(const kw_problem *p);
+        size_t count;
+        unsigned ndims, strides; /* bits that must be met */
+    } rows[] = {
+        {"odd", is_odd, 414, 1 << 1 | 1 << 2 | 1 << 3, 1 << 1 | 1 << 5},
+        {"spatial_7_14", is_7_or_14, 263, 1 << 2, 1 << 1 | 1 << 2},
+        {"depthwise", is_depthwise, 400, 1 << 1 | 1 << 2 | 1 << 3, 1 << 1 | 1 << 2},
+        {"asymmetric", is_asymmetric, 235, 1 << 1 | 1 << 2 | 1 << 3, 1 << 1 | 1 << 2},
+        {"conv_1d", is_1d, 224, 1 << 1, 1 << 1 | 1 << 2 | 1 << 5},
+        {"dilated", is_dilated, 180, 1 << 2 | 1 << 3, 1 << 1 | 1 << 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gathered *all = read_set(rows[i].set, KW_OP_COUNT);
+        unsigned ndims = 0, strides = 0;
+        size_t large = 0;
+        assert_int_equal(all->count, rows[i].count);
+        assert_int_equal(count_distinct(all), all->count);
+        for (size_t j = 0; j < all->count; j++) {
+            const kw_problem *p = &all->problems[j];
+            if (!rows[i].is(p)) {
+                char text[KW_PROBLEM_TEXT_MAX];
+                kw_problem_print(text, sizeof text, p);
+                fail_msg("%s: %s: %s", rows[i].set, all->names[j], text);
+            }
+            ndims |= 1u << p->ndim;
+            strides |= 1u << p->conv.stride[2];
+            large += kw_problem_flops(p) > INT64_C(2000000000);
+        }
+        assert_int_equal(ndims & rows[i].ndims, rows[i].ndims);
+        assert_int_equal(strides & rows[i].strides, rows[i].strides);
+        assert_true(large * 20 <= all->count);
+        free(all);
+    }
 }
 
 /* --- grids --- */
@@ -252,9 +332,10 @@ static void grids_that_say_nonsense_are_refused_by_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_sets_have_their_published_counts),
+        cmocka_unit_test(published_sets_have_their_published_counts_names_and_order),
         cmocka_unit_test(sets_equal_the_published_lists_row_by_row),
         cmocka_unit_test(every_set_says_what_it_is_in_a_short_first_line),
+        cmocka_unit_test(our_families_are_what_they_are_called_and_small_enough_to_sweep),
         cmocka_unit_test(a_grid_is_the_product_of_its_axes_the_first_outermost),
         cmocka_unit_test(a_unique_set_keeps_the_first_of_repeats),
         cmocka_unit_test(grids_that_say_nonsense_are_refused_by_name),

@@ -1,0 +1,178 @@
+/* test_extract.c: problems are found in logs wherever they stand, what is no problem is counted, and options of a benchdnn batch hold for the
+ * lines below them. */
+#include "space/extract.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* "NAME|CANONICAL TEXT\n" for each problem. */
+static bool collect(void *user, const char *name, const kw_problem *problem) {
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_problem_print(text, sizeof text, problem);
+    kw_text_addf(user, "%s|%s\n", name, text);
+    return true;
+}
+
+static kw_extract_count extract(kw_text *found, const char *text) {
+    kw_extract_count count;
+    kw_error err = {0};
+    if (kw_extract_text((kw_word){text, strlen(text)}, collect, found, &count, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return count;
+}
+
+#define P "conv_fwd fp32 nhwgc n1 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1"
+#define MIOPEN "-n 1 -c 8 -H 9 -W 9 -k 16 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -g 1 -F 1"
+#define MIOPEN_P "conv_fwd fp32 ngchw n1 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1"
+
+static void a_problem_is_found_wherever_it_stands_in_a_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *found;
+    } rows[] = {
+        {P, "|" P "\n"},
+        {"  " P "  # 0.1 GFLOP, 3 MB, output 1x9x9", "|" P "\n"},
+        {"layer_3*4: " P " # 0.1 GFLOP", "layer_3*4|" P "\n"},
+        {"2026-01-02 12:00:00 info: tuning '" P "' took 3.2 ms", "|" P "\n"},
+        {"{\"problem\": \"" P "\", \"config\": \"conv.direct conv_fwd fp32 isa=avx512 tile_h=1\", \"ns\": 12}", "|" P "\n"},
+        {"{\"config\": \"conv.direct conv_fwd fp32 isa=avx512 tile_h=1\", \"problem\":\"" P "\"}", "|" P "\n"},
+        {"17," P ",conv.direct conv_fwd fp32 isa=avx2,0.3", "|" P "\n"},
+        {"time of " P ": 3 ms", "|" P "\n"},
+        {"(" P ")", "|" P "\n"},
+        {"conv_fwd fp32 c8 k16 i9x9 f3 p1 took 4 ms", "|" P "\n"},
+        {"from gemm fp32 m2 n3 k4 to gemm bf16 m2 n3 k4.", "|gemm fp32 rcr b1 m2 n3 k4\n|gemm bf16 rcr b1 m2 n3 k4\n"},
+        {"gemm fp32 m2 n3 k4 k5", ""},     /* refused, not shortened */
+        {"conv_fwd fp32 c4 k4 i2 f5", ""}, /* impossible */
+        {"conv_fwd fp32 g3 c4 k4 i8 f3", ""},
+        {"my_gemm fp32 m2 n3 k4", ""},
+        {"the gemm of the day", ""},
+        {"gemm", ""},
+        {"MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv " MIOPEN, "|" MIOPEN_P "\n"},
+        {"run \"/opt/rocm/bin/MIOpenDriver conv " MIOPEN "\" twice", "|" MIOPEN_P "\n"},
+        {"MIOpenDriver conv " MIOPEN " | tee log", "|" MIOPEN_P "\n"},
+        {"MIOpenDriver pool " MIOPEN, ""},
+        {"MIOpenDrivers conv " MIOPEN, ""},
+        {"./benchdnn --conv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", "|" P "\n"},
+        {"./benchdnn --mode=P --conv --dir=FWD_D,BWD_D --dt=f32 mb1ic8ih9oc16oh9kh3ph1n\"net:conv1\"",
+         "|" P "\n|conv_bwd_data fp32 nhwgc n1 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"},
+        {"0:PASSED (2 ms) __REPRO: --conv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", "|" P "\n"},
+        {"perf,cpu,jit:avx512_core,,--mode=P --conv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1,0.1,0,0.2,3.4", "|" P "\n"},
+        {"./benchdnn --deconv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
+        {"./benchdnn --conv --attr-post-ops=relu --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
+        {"mb1ic8ih9oc16oh9kh3ph1", "|" P "\n"},
+        {"cmake --build build --target all", ""},
+        {"--convincing", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kw_text found = {0};
+        extract(&found, rows[i].line);
+        if (strcmp(kw_text_string(&found), rows[i].found)) {
+            fail_msg("%s:\nfound    %s\nexpected %s", rows[i].line, kw_text_string(&found), rows[i].found);
+        }
+        kw_text_drop(&found);
+    }
+}
+
+static void options_of_a_batch_hold_until_they_change(void **state) {
+    (void)state;
+    static const char text[] = "# a batch\n"
+                               "--reset\n"
+                               "--dir=FWD_D,BWD_W --mb=2\n"
+                               "\n"
+                               "--dt=f32,bf16\n"
+                               "ic8ih9oc16oh9kh3ph1n\"a\"\n"
+                               "--dir=BWD_D --dt=f32 ic8ih9oc16oh9kh3ph1\r\n"
+                               "ic4ih5oc4oh5kh1\n"
+                               "--batch=other_file\n"
+                               "--reset --dt=bf16\n"
+                               "mb3ic4ih5oc4oh5kh1\n"
+                               "--attr-scales=src:common:2\n"
+                               "mb3ic4ih5oc4oh5kh1\n";
+    kw_text found = {0};
+    kw_extract_count count = extract(&found, text);
+    assert_string_equal(kw_text_string(&found), "|conv_fwd fp32 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
+                                                "|conv_bwd_weight fp32 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
+                                                "|conv_fwd bf16 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
+                                                "|conv_bwd_weight bf16 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
+                                                "|conv_bwd_data fp32 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
+                                                "|conv_bwd_data fp32 nhwgc n2 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
+                                                "|conv_fwd bf16 nhwgc n3 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n");
+    assert_int_equal(count.lines, 13);
+    assert_int_equal(count.problems, 7);
+    assert_int_equal(count.options, 7);
+    assert_int_equal(count.skipped, 2); /* the file that is not followed, the convolution with scales */
+    kw_text_drop(&found);
+}
+
+static void every_line_is_counted_once(void **state) {
+    (void)state;
+    kw_text found = {0};
+    kw_extract_count count = extract(&found, "hello\n" P "\n\n# note\nworld\n" P "\nlast line without an end " P);
+    assert_int_equal(count.lines, 7);
+    assert_int_equal(count.problems, 3);
+    assert_int_equal(count.options, 2);
+    assert_int_equal(count.skipped, 2);
+    kw_text_drop(&found);
+}
+
+static void hostile_text_costs_time_in_proportion(void **state) {
+    (void)state;
+    static const char *const units[] = {
+        "gemm ", "--a ", "--dir=,,,,,,,,", "conv_fwd fp32 n1 ", "MIOpenDriver ", "x", "--conv --dir=a,b,c,d --dt=a,b,c,d i"};
+    size_t size = 1 << 20;
+    char *text = malloc(size + 1);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        kw_text found = {0};
+        for (size_t at = 0; at < size; at++) {
+            text[at] = units[i][at % strlen(units[i])];
+        }
+        text[size] = 0;
+        kw_extract_count count = extract(&found, text);
+        assert_int_equal(count.lines, 1);
+        assert_int_equal(count.problems, 0);
+        kw_text_drop(&found);
+    }
+    memset(text, 0, size);
+    kw_text found = {0};
+    kw_extract_count count;
+    assert_int_equal(kw_extract_text((kw_word){text, size}, collect, &found, &count, NULL), KW_OK);
+    assert_int_equal(count.skipped, 1);
+    kw_text_drop(&found);
+    free(text);
+}
+
+static bool stop(void *user, const char *name, const kw_problem *problem) {
+    (void)name;
+    (void)problem;
+    return ++*(int *)user < 2;
+}
+
+static void the_visitor_may_stop_and_a_missing_file_is_named(void **state) {
+    (void)state;
+    static const char text[] = P "\n" P "\n" P "\n";
+    int visits = 0;
+    kw_extract_count count;
+    kw_error err = {0};
+    assert_int_equal(kw_extract_text((kw_word){text, strlen(text)}, stop, &visits, &count, &err), KW_OK);
+    assert_int_equal(visits, 2);
+    assert_int_equal(count.problems, 2);
+    assert_int_not_equal(kw_problems_extract("/nonexistent/log", stop, &visits, &count, &err), KW_OK);
+    assert_non_null(strstr(err.text, "/nonexistent/log"));
+    assert_int_equal(kw_problems_extract(NULL, stop, &visits, &count, &err), KW_ILLEGAL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_problem_is_found_wherever_it_stands_in_a_line),
+        cmocka_unit_test(options_of_a_batch_hold_until_they_change),
+        cmocka_unit_test(every_line_is_counted_once),
+        cmocka_unit_test(hostile_text_costs_time_in_proportion),
+        cmocka_unit_test(the_visitor_may_stop_and_a_missing_file_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
