@@ -10,17 +10,21 @@
 #include "measure/measure.h"
 
 typedef struct kw_pool_options {
-    const char *program; /* its verb "worker" serves */
-    const char *device;  /* "cpu" */
-    const char *cpus;    /* "0,2-3": cores of the child; NULL: all of this process */
-    const char *cache;   /* folder of the blobs that jobs name by key */
-    int32_t threads;     /* of a kernel */
-    int64_t kernel_limit_ns, batch_limit_ns;
+    const char *program;      /* its verb "worker" serves */
+    const char *device;       /* "cpu" */
+    const char *cpus;         /* "0,2-3": cores of the child; NULL: all of this process */
+    const char *cache;        /* folder of the blobs that jobs name by key */
+    int32_t threads;          /* of a kernel */
+    int64_t kernel_limit_ns;  /* that a kernel may stay in one step without getting on; 0: 30 s */
+    int64_t batch_limit_ns;   /* of a batch; 0: kernel_limit_ns times its kernels */
+    int64_t memory_limit;     /* bytes that the child may have; 0: as many as the machine has */
     const volatile int *stop; /* as in kw_sweep_options; may be NULL */
     void (*log)(void *user, const char *line);
     void *user;
 } kw_pool_options;
 
+/* One thread opens, uses and closes a pool: the child dies with the thread that started it. Several pools may be used by several
+ * threads. */
 typedef struct kw_pool kw_pool;
 
 /* Starts the child and waits for its greeting. The options' strings must outlive the pool. */
@@ -52,10 +56,13 @@ typedef struct kw_pool_job {
 typedef struct kw_pool_result {
     kw_record *records;       /* the caller's, one a kernel; KW_UNTRIED where stop came first */
     double control_ns, drift; /* 0 where there was no control, or it failed */
-    double kernel_ns;         /* time spent inside kernels, timed or not */
+    double kernel_ns; /* time spent inside kernels: verification, packing, warm-ups, batches that count or not, the control. What ran in
+                                 a child that was lost is not in it. */
 } kw_pool_result;
 
-/* An error only when no child can be started. */
+/* A kernel that ends or blocks its child is KW_CRASHED or KW_TIMED_OUT when it does so again alone; detail says how, in which step, and
+ * what the child wrote last. One that is right the second time has its record, and detail says what came before. A problem whose data
+ * end the child twice gives KW_CRASHED for all that is left. An error only when no child can be started, KW_NO_MEMORY aside. */
 kw_status kw_pool_measure(kw_pool *pool, const kw_pool_job *job, kw_pool_result *result, kw_error *err);
 
 #endif
