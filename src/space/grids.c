@@ -226,6 +226,9 @@ static void append(lua_State *state, set_load *set, const char *name, const kw_p
     if (position < list->count) {
         return;
     }
+    if (list->count == POINTS_MAX) {
+        kw_lua_raise(state, KW_ILLEGAL, "grid %s: the set has more than %d points by here; split it", name, POINTS_MAX);
+    }
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 256;
         kw_grid_point *points = reallocarray(list->points, capacity, sizeof *points);
