@@ -145,7 +145,7 @@ static kw_status size_batch(timer *t, size_t which, kw_error *err) {
     sample_list *list = &t->lists[which];
     int64_t target = options->batch_ns > 0 ? options->batch_ns : BATCH_NS;
     kw_status status = look(t, which, list, target, err);
-    double best = list->seen_ns;
+    double best = list->own_ns;
     if (status) {
         return status;
     }
@@ -203,7 +203,7 @@ static kw_status add_sample(timer *t, size_t which, kw_error *err) {
     int64_t wall = 0, cpu = 0;
     kw_status status = KW_OK;
     tell_turn(t, which);
-    if (list->seen_ns < WARM_BELOW_NS) {
+    if (list->own_ns < WARM_BELOW_NS) {
         status = subject->call(subject->context, err);
         list->spent_ns += list->seen_ns;
     }

@@ -1,143 +1,188 @@
-/* test_rounds.c: the order within rounds, the control and its drift, and the dropping of the slow: on subjects whose time is known. */
+/* test_rounds.c: rounds, preemption, the control and its drift, and the dropping of the slow, on a machine of our own. The program is
+ * linked with --wrap: the library's clocks and its count of preemptions are those of this machine, on which a call takes exactly what it
+ * is said to take, and other processes come exactly when told to. So every count below is exact. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "measure/timing.h"
 
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
-enum { LOG = 4096 };
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_getrusage(int who, struct rusage *usage);
 
-/* The machine that all subjects of a test run on: its speed is that of the round, which the control's calls count. */
-typedef struct machine {
-    char log[LOG]; /* names in the order of calls */
+enum { LOG = 8192, SIZING = 2, SLICE_NS = 3000000 }; /* SIZING: calls that size a batch of one */
+
+/* A wrapped function has no argument to carry the machine. */
+static struct machine {
+    int64_t wall, cpu, switches;
+    char log[LOG]; /* names in the order of calls; 'c' is the control */
     size_t logged;
     int control_calls;
-    double (*slowness)(int round);
+    double (*slowness)(int round); /* of all calls in the round, which the control's calls count */
+    int64_t reading_ns;            /* what it takes to read the processor clock */
 } machine;
 
 typedef struct spinner {
-    machine *machine;
-    char name; /* 'c' is the control */
+    char name;
     double ns;
+    bool (*is_preempted)(int call); /* NULL: never */
     int calls;
 } spinner;
 
-enum { SIZING = 2 }; /* calls that size a batch of one */
+int __wrap_clock_gettime(clockid_t id, struct timespec *t) {
+    int64_t now = id == CLOCK_MONOTONIC ? machine.wall : machine.cpu;
+    machine.wall += id == CLOCK_MONOTONIC ? 0 : machine.reading_ns;
+    machine.cpu += id == CLOCK_MONOTONIC ? 0 : machine.reading_ns;
+    *t = (struct timespec){.tv_sec = now / 1000000000, .tv_nsec = now % 1000000000};
+    return 0;
+}
 
-/* Takes so much processor time, however often it is preempted. */
+int __wrap_getrusage(int who, struct rusage *usage) {
+    (void)who;
+    *usage = (struct rusage){.ru_nivcsw = machine.switches};
+    return 0;
+}
+
 static kw_status spin(void *context, kw_error *err) {
     (void)err;
     spinner *s = context;
-    machine *m = s->machine;
-    int round = m->control_calls - SIZING;
-    double slowness = m->slowness && round >= 0 ? m->slowness(round) : 1;
-    int64_t end = kw_clock_thread_ns() + (int64_t)(s->ns * slowness);
+    int round = machine.control_calls - SIZING;
+    double ns = s->ns * (machine.slowness && round >= 0 ? machine.slowness(round) : 1);
+    machine.control_calls += s->name == 'c';
+    if (machine.logged < LOG - 1) {
+        machine.log[machine.logged++] = s->name;
+    }
+    machine.cpu += (int64_t)ns;
+    machine.wall += (int64_t)ns;
+    if (s->is_preempted && s->is_preempted(s->calls)) {
+        machine.wall += SLICE_NS;
+        machine.switches++;
+    }
     s->calls++;
-    m->control_calls += s->name == 'c';
-    if (m->logged < LOG - 1) {
-        m->log[m->logged++] = s->name;
-    }
-    while (kw_clock_thread_ns() < end) {
-    }
     return KW_OK;
 }
 
-/* Single calls of more than 1 ms have no warm-up of their own before each batch, so the log is the order. */
-static void time_logged(machine *m, uint64_t seed, const char *names, kw_timed times[]) {
-    spinner spinners[8];
+/* All spinners; the last one is the control where options has one. */
+static void time_spinners(spinner spinners[], size_t count, const kw_timing_options *options, int threads, kw_timed times[]) {
     kw_subject subjects[8] = {{0}};
-    kw_control control = {0};
-    size_t count = strlen(names);
+    machine = (struct machine){.slowness = machine.slowness, .reading_ns = machine.reading_ns};
     for (size_t i = 0; i < count; i++) {
-        spinners[i] = (spinner){m, names[i], 1.1e6, 0};
+        spinners[i].calls = 0;
         subjects[i] = (kw_subject){spin, &spinners[i]};
     }
-    kw_timing_options options = {.batches = 8, .order_seed = seed, .control = &control};
-    *m = (machine){0};
-    assert_int_equal(kw_time_subjects(subjects, count - 1, &options, 1, times, NULL), KW_OK);
-    for (size_t i = 0; i < count; i++) { /* the log begins with the first round */
-        memmove(m->log, m->log + times[i].warmups, LOG - (size_t)times[i].warmups);
+    assert_int_equal(kw_time_subjects(subjects, count - (options->control ? 1 : 0), options, threads, times, NULL), KW_OK);
+    machine.slowness = NULL;
+    machine.reading_ns = 0;
+}
+
+static void assert_near(double got, double wanted) {
+    if (!(fabs(got - wanted) <= 1e-6 * wanted)) {
+        fail_msg("%.9g is not %.9g", got, wanted);
     }
+}
+
+/* --- order --- */
+
+/* Single calls of more than 1 ms have no warm-up of their own before each batch, so the log is the order. */
+static const char *log_rounds(uint64_t seed, size_t count) {
+    spinner spinners[] = {{'a', 1.1e6, NULL, 0}, {'b', 1.1e6, NULL, 0}, {'d', 1.1e6, NULL, 0}, {'c', 1.1e6, NULL, 0}};
+    kw_timed times[4];
+    kw_control control = {0};
+    time_spinners(spinners + 4 - count, count, &(kw_timing_options){.batches = 8, .order_seed = seed, .control = &control}, 1, times);
+    assert_int_equal(machine.logged, count * (SIZING + 8));
+    return machine.log + count * SIZING;
 }
 
 static void rounds_are_in_a_random_order_of_their_own(void **state) {
     (void)state;
-    machine first, same, other;
-    kw_timed times[4];
-    time_logged(&first, 5, "abdc", times);
-    time_logged(&same, 5, "abdc", times);
-    time_logged(&other, 6, "abdc", times);
-    int different = 0, controls[4] = {0};
+    char first[32];
+    memcpy(first, log_rounds(5, 4), sizeof first);
+    assert_memory_equal(first, log_rounds(5, 4), sizeof first);
+    assert_memory_not_equal(first, log_rounds(6, 4), sizeof first);
+    int different = 0;
+    size_t places = 0; /* that the control has had, as bits */
     for (size_t round = 0; round < 8; round++) {
         char names[5] = "";
-        memcpy(names, first.log + 4 * round, 4);
+        memcpy(names, first + 4 * round, 4);
         for (const char *name = "abcd"; *name; name++) {
             assert_non_null(strchr(names, *name)); /* each once */
         }
-        controls[strchr(names, 'c') - names]++;
-        different += round > 0 && memcmp(names, first.log, 4) != 0;
+        places |= 1u << (strchr(names, 'c') - names);
+        different += round > 0 && memcmp(names, first, 4) != 0;
     }
     assert_true(different >= 4);
-    assert_true(controls[0] < 8 && controls[3] < 8); /* the control has no place of its own */
-    assert_memory_equal(first.log, same.log, 32);
-    assert_memory_not_equal(first.log, other.log, 32);
+    assert_true((places & (places - 1)) != 0);
 }
 
 static void without_a_seed_the_order_rotates(void **state) {
     (void)state;
-    machine m;
-    kw_timed times[3];
-    time_logged(&m, 0, "abc", times);
-    assert_memory_equal(m.log, "abcbcacab", 9);
+    assert_memory_equal(log_rounds(0, 3), "bdcdcbcbdbdcdcbcbdbdcdcb", 24);
 }
 
-/* The first rounds run on a faster clock, as after idling. */
+/* --- preemption --- */
+
+static bool preempted_in_every_fourth(int call) {
+    return call % 4 == 3;
+}
+
+static bool preempted_always(int call) {
+    (void)call;
+    return true;
+}
+
+static bool preempted_from_the_sixth(int call) {
+    return call >= 6;
+}
+
+/* Batches of one call; samples and dropped are exact. */
+static void preempted_batches_are_dropped(void **state) {
+    (void)state;
+    static const struct {
+        bool (*is_preempted)(int call);
+        double ns;
+        int threads, batches;
+        double time_ns;
+        int samples, dropped;
+    } cases[] = {
+        {NULL, 1.5e6, 1, 21, 1.5e6, 21, 0},
+        {preempted_in_every_fourth, 1.5e6, 1, 21, 1.5e6, 21, 7},
+        {preempted_in_every_fourth, 1.5e6, 2, 21, 1.5e6, 21, 7},
+        /* four clean ones are enough when no more come */
+        {preempted_from_the_sixth, 1.5e6, 1, 21, 1.5e6, 4, 59},
+        /* none is clean: the processor clock of one thread still tells; of several it would not */
+        {preempted_always, 1.5e6, 1, 21, 1.5e6, 63, 63},
+        {preempted_always, 1.5e6, 2, 21, 1.5e6 + SLICE_NS, 21, 21},
+        /* a slice is less than 2 % of a long call */
+        {preempted_always, 190e6, 1, 21, 193e6, 2, 0},
+        {preempted_always, 190e6, 2, 21, 193e6, 6, 6},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spinner s = {'a', cases[i].ns, cases[i].is_preempted, 0};
+        kw_timed timed;
+        time_spinners(&s, 1, &(kw_timing_options){.batches = cases[i].batches}, cases[i].threads, &timed);
+        if (timed.samples != cases[i].samples || timed.dropped != cases[i].dropped) {
+            fail_msg("case %zu: %d samples, %d dropped", i, timed.samples, timed.dropped);
+        }
+        assert_near(timed.time_ns, cases[i].time_ns);
+        assert_near(timed.half_ns[0], cases[i].time_ns);
+        assert_near(timed.median_ns, cases[i].time_ns);
+    }
+}
+
+/* --- control --- */
+
 static double boost(int round) {
     return round < 7 ? 0.7 : 1;
 }
 
-static double time_boosted(kw_control *control, kw_timed times[2]) {
-    machine m = {.slowness = boost};
-    spinner subject = {&m, 'a', 1.5e6, 0}, other = {&m, 'c', 1.2e6, 0};
-    kw_subject subjects[] = {{spin, &subject}, {spin, &other}};
-    /* Without a control the machine changes all the same: a second subject stands in its place. */
-    kw_timing_options options = {.control = control};
-    assert_int_equal(kw_time_subjects(subjects, control ? 1 : 2, &options, 1, times, NULL), KW_OK);
-    return times[0].time_ns / 1.5e6;
-}
-
-static void rounds_of_drift_do_not_count(void **state) {
-    (void)state;
-    kw_timed times[2];
-    kw_control control = {0};
-    double without = time_boosted(NULL, times), with = time_boosted(&control, times);
-    assert_true(without < 0.9);
-    assert_true(with > 0.95);
-    assert_true(times[0].dropped >= 5 && times[0].samples >= 18);
-    assert_true(times[1].time_ns > 0.95 * 1.2e6); /* nor for the control itself */
-    assert_true(control.drift > 0.3);
-    assert_true(without > 0.5 && with < 1.5);
-}
-
-static double steady(int round) {
-    return round < 0 ? 2 : 1;
-}
-
-static void a_steady_control_costs_nothing(void **state) {
-    (void)state;
-    machine m = {.slowness = steady};
-    spinner subject = {&m, 'a', 1.5e6, 0}, other = {&m, 'c', 1.2e6, 0};
-    kw_subject subjects[] = {{spin, &subject}, {spin, &other}};
-    kw_control control = {.drift_limit = 0.5};
-    kw_timed times[2];
-    assert_int_equal(kw_time_subjects(subjects, 1, &(kw_timing_options){.control = &control}, 1, times, NULL), KW_OK);
-    assert_true(times[0].samples >= 7 && times[1].samples >= 7);
-    assert_true(fabs(control.drift) < 0.4);
+static double halting(int round) {
+    return round % 3 == 1 ? 1.08 : 1;
 }
 
 /* No two rounds are alike. */
@@ -145,62 +190,123 @@ static double slowing(int round) {
     return 1 + 0.2 * round;
 }
 
-static void when_too_little_is_left_all_counts_and_says_so(void **state) {
+/* A round in which the control is off its median does not count, and is made again. */
+static void rounds_of_drift_do_not_count(void **state) {
     (void)state;
-    machine m = {.slowness = slowing};
-    spinner subject = {&m, 'a', 1.1e6, 0}, other = {&m, 'c', 1.1e6, 0};
-    kw_subject subjects[] = {{spin, &subject}, {spin, &other}};
-    kw_control control = {.drift_limit = 0.01};
-    kw_timed times[2];
-    assert_int_equal(kw_time_subjects(subjects, 1, &(kw_timing_options){.batches = 4, .control = &control}, 1, times, NULL), KW_OK);
-    int tried = subject.calls - times[0].warmups;
-    assert_int_equal(tried, 12); /* three times the batches wanted, and no more */
-    assert_true(times[0].samples + times[0].dropped > tried);
-    assert_true(control.drift > 0.3);
+    static const struct {
+        double (*slowness)(int round);
+        double limit;
+        int batches;
+        double time_ns;
+        int samples, dropped, rounds;
+        double drift;
+    } cases[] = {
+        {NULL, 0, 21, 1.5e6, 21, 0, 21, 0},
+        {boost, 0, 21, 1.5e6, 21, 7, 28, 1 / 0.7 - 1}, /* a clock that was faster at first, as after idling */
+        {halting, 0, 12, 1.5e6, 12, 6, 18, 0},
+        {halting, 0.1, 12, 1.5e6, 12, 0, 12, 0}, /* within the limit */
+        /* too little is left: all counts and dropped says so; at most three times the batches wanted */
+        {slowing, 0.01, 4, 1.5e6 * 1.55, 12, 12, 12, 2.9 / 1.3 - 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spinner spinners[] = {{'a', 1.5e6, NULL, 0}, {'c', 1.2e6, NULL, 0}};
+        kw_control control = {.drift_limit = cases[i].limit};
+        kw_timed times[2];
+        machine.slowness = cases[i].slowness;
+        time_spinners(spinners, 2, &(kw_timing_options){.batches = cases[i].batches, .control = &control}, 1, times);
+        if (times[0].samples != cases[i].samples || times[0].dropped != cases[i].dropped || spinners[1].calls != SIZING + cases[i].rounds) {
+            fail_msg("case %zu: %d samples, %d dropped, %d rounds", i, times[0].samples, times[0].dropped, spinners[1].calls - SIZING);
+        }
+        if (cases[i].slowness != slowing) { /* which slows within a round */
+            assert_near(times[0].time_ns, cases[i].time_ns);
+            assert_near(times[1].time_ns, 1.2e6);
+        }
+        assert_true(fabs(control.drift - cases[i].drift) < 1e-3 + 0.2 * fabs(cases[i].drift));
+    }
 }
 
-/* Slower than three times the fastest, after two launches. */
+static bool preempted_in_fast_rounds(int call) {
+    return call >= SIZING && call < SIZING + 7;
+}
+
+static bool preempted_but_around_the_change(int call) {
+    return call != SIZING + 6 && call != SIZING + 7;
+}
+
+/* A preempted batch of the control tells nothing of its round; here of the fast ones, which count then. */
+static void a_preempted_control_discards_no_round(void **state) {
+    (void)state;
+    spinner spinners[] = {{'a', 1.5e6, NULL, 0}, {'c', 1.2e6, preempted_in_fast_rounds, 0}};
+    kw_control control = {0};
+    kw_timed times[2];
+    machine.slowness = boost;
+    time_spinners(spinners, 2, &(kw_timing_options){.control = &control}, 1, times);
+    assert_int_equal(times[0].samples, 21);
+    assert_int_equal(times[0].dropped, 0);
+    assert_near(times[0].least_ns, 0.7 * 1.5e6);
+    assert_int_equal(times[1].dropped, 7);
+    assert_near(times[1].time_ns, 1.2e6);
+    spinners[1].is_preempted = preempted_always;
+    machine.slowness = boost;
+    time_spinners(spinners, 2, &(kw_timing_options){.control = &control}, 1, times);
+    assert_int_equal(times[0].samples, 21);
+    assert_near(control.drift, 0);
+    spinners[1].is_preempted = preempted_but_around_the_change; /* two that differ tell nothing */
+    machine.slowness = boost;
+    time_spinners(spinners, 2, &(kw_timing_options){.control = &control}, 1, times);
+    assert_int_equal(times[0].samples, 21);
+    assert_int_equal(times[0].dropped, 0);
+}
+
+/* --- dropping --- */
+
+/* Slower than so many times the fastest, after two launches; preemption drops nobody. */
 static void slow_subjects_are_dropped_after_two_launches(void **state) {
     (void)state;
     static const struct {
         double ns[4], best_ns, ratio;
         bool slow[4];
+        int64_t reading_ns;
     } cases[] = {
-        {{2e6, 4e6, 7e6, 2.2e6}, 0, 3, {false, false, true, false}},
-        {{7e6, 2e6, 9e6, 4e6}, 0, 3, {true, false, true, false}}, /* the fastest need not come first */
-        {{2e6, 4e6, 7e6, 2.2e6}, 0, 0, {false, false, false, false}},
-        {{2e6, 4e6, 7e6, 2.2e6}, 5e5, 3, {true, true, true, true}},
-        {{30e6, 4e6, 11e6, 13e6}, 0, 3, {true, false, false, true}},
-        {{3e5, 2e5, 1e6, 5e5}, 0, 3, {false, false, true, false}},
-        {{3e3, 4e3, 12e3, 2e5}, 0, 20, {false, false, false, true}},
+        {{2e6, 4e6, 7e6, 2.2e6}, 0, 3, {false, false, true, false}, 0},
+        {{7e6, 2e6, 9e6, 4e6}, 0, 3, {true, false, true, false}, 0}, /* the fastest need not come first */
+        {{2e6, 4e6, 7e6, 2.2e6}, 0, 0, {false, false, false, false}, 0},
+        {{2e6, 4e6, 7e6, 2.2e6}, 5e5, 3, {true, true, true, true}, 0},
+        {{300e6, 4e6, 11e6, 13e6}, 0, 3, {true, false, false, true}, 0},
+        {{3e5, 2e5, 1e6, 5e5}, 0, 3, {false, false, true, false}, 0},
+        {{30, 40, 100, 20}, 0, 3, {false, false, true, false}, 0},
+        {{2e3, 6e4, 1e5, 3e3}, 0, 3, {false, true, true, false}, 0},
+        {{20, 40, 100, 30}, 0, 3, {false, false, true, false}, 500}, /* a look at one call shows the clock's time, not the call's */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        machine m = {0};
-        spinner spinners[4];
-        kw_subject subjects[4];
-        kw_timed times[4];
-        for (size_t j = 0; j < 4; j++) {
-            spinners[j] = (spinner){&m, 'a', cases[i].ns[j], 0};
-            subjects[j] = (kw_subject){spin, &spinners[j]};
-        }
-        kw_timing_options options = {.batches = 3, .drop_ratio = cases[i].ratio, .best_ns = cases[i].best_ns};
-        assert_int_equal(kw_time_subjects(subjects, 4, &options, 1, times, NULL), KW_OK);
-        for (size_t j = 0; j < 4; j++) {
-            if ((times[j].slow > 0) != cases[i].slow[j]) {
-                fail_msg("case %zu: subject %zu was %s", i, j, times[j].slow > 0 ? "dropped" : "kept");
+        for (int disturbed = 0; disturbed < 2; disturbed++) {
+            spinner spinners[4];
+            kw_timed times[4];
+            for (size_t j = 0; j < 4; j++) {
+                spinners[j] = (spinner){'a', cases[i].ns[j], disturbed ? preempted_in_every_fourth : NULL, 0};
             }
-            assert_true(times[j].samples >= 1 && times[j].time_ns >= 0.99 * cases[i].ns[j]);
-            if (times[j].slow > 0) {
-                assert_true(times[j].slow > cases[i].ratio && times[j].time_ns < 1.5 * cases[i].ns[j]);
-                assert_int_equal(times[j].warmups, spinners[j].calls); /* no call more */
-            }
-            if (times[j].slow > 0 && cases[i].ns[j] >= 2e6) {
-                assert_int_equal(spinners[j].calls, 2);
-                assert_int_equal(times[j].samples, 2);
+            kw_timing_options options = {.batches = 3, .drop_ratio = cases[i].ratio, .best_ns = cases[i].best_ns};
+            machine.reading_ns = cases[i].reading_ns;
+            time_spinners(spinners, 4, &options, 1, times);
+            for (size_t j = 0; j < 4; j++) {
+                if ((times[j].slow > 0) != cases[i].slow[j]) {
+                    fail_msg("case %zu: subject %zu was %s", i, j, times[j].slow > 0 ? "dropped" : "kept");
+                }
+                if (times[j].slow > 0) {
+                    assert_true(fabs(times[j].time_ns / cases[i].ns[j] - 1) < (cases[i].reading_ns ? 0.1 : 1e-6));
+                    assert_int_equal(times[j].warmups, spinners[j].calls); /* no call more */
+                    assert_true(times[j].slow > cases[i].ratio && times[j].samples >= 2);
+                }
+                if (times[j].slow > 0 && cases[i].ns[j] >= 2e4) {
+                    assert_int_equal(spinners[j].calls, 2);
+                    assert_int_equal(times[j].samples, 2);
+                }
             }
         }
     }
 }
+
+/* --- counts --- */
 
 typedef struct turns {
     size_t list[LOG], count;
@@ -215,36 +321,40 @@ static void note_turn(void *user, size_t index) {
 
 static void whose_turn_it_is_is_told_before_each_batch(void **state) {
     (void)state;
-    machine m = {0};
-    turns t = {{0}, 0};
-    spinner a = {&m, 'a', 1.1e6, 0}, b = {&m, 'b', 1.1e6, 0}, c = {&m, 'c', 1.1e6, 0};
-    kw_subject subjects[] = {{spin, &a}, {spin, &b}, {spin, &c}};
+    static turns t;
+    spinner spinners[] = {{'a', 1.1e6, NULL, 0}, {'b', 1.1e6, NULL, 0}, {'c', 1.1e6, NULL, 0}};
     kw_control control = {0};
     kw_timed times[3];
-    kw_timing_options options = {.batches = 5, .order_seed = 9, .control = &control, .turn = note_turn, .user = &t};
-    assert_int_equal(kw_time_subjects(subjects, 2, &options, 1, times, NULL), KW_OK);
-    assert_int_equal(t.count, m.logged); /* batches of one call */
+    time_spinners(spinners, 3, &(kw_timing_options){.batches = 5, .order_seed = 9, .control = &control, .turn = note_turn, .user = &t}, 1,
+                  times);
+    assert_int_equal(t.count, machine.logged); /* batches of one call */
     for (size_t i = 0; i < t.count; i++) {
-        assert_int_equal(t.list[i] == SIZE_MAX ? 'c' : 'a' + (int)t.list[i], m.log[i]);
+        assert_true(t.list[i] == SIZE_MAX || t.list[i] < 2);
+        assert_int_equal(t.list[i] == SIZE_MAX ? 'c' : 'a' + (int)t.list[i], machine.log[i]);
     }
 }
 
-static void counts_of_calls_add_up(void **state) {
+/* A call's length decides calls a batch, batches, and whether a call goes before each batch. */
+static void counts_follow_from_the_length_of_a_call(void **state) {
     (void)state;
-    machine m = {0};
-    spinner a = {&m, 'a', 1e5, 0}, b = {&m, 'b', 2e6, 0};
-    kw_subject subjects[] = {{spin, &a}, {spin, &b}};
-    kw_timed times[2];
-    assert_int_equal(kw_time_subjects(subjects, 2, &(kw_timing_options){.batches = 4}, 1, times, NULL), KW_OK);
-    assert_true(times[0].calls >= 1 && times[0].calls <= 3);
-    assert_int_equal(times[1].calls, 1);
-    /* the short one has a call before each batch */
-    int batches = (a.calls - times[0].warmups) / (times[0].calls + 1);
-    assert_int_equal(batches * (times[0].calls + 1) + times[0].warmups, a.calls);
-    assert_true(batches >= times[0].samples && times[1].samples <= b.calls - times[1].warmups);
-    for (int i = 0; i < 2; i++) {
-        assert_true(times[i].least_ns > 0 && times[i].least_ns <= times[i].time_ns && times[i].time_ns <= times[i].median_ns);
-        assert_true(fmin(times[i].half_ns[0], times[i].half_ns[1]) >= times[i].least_ns);
+    static const struct {
+        double ns;
+        int calls, samples;
+        bool warm;
+    } cases[] = {
+        {100, 3000, 21, true}, {1e5, 3, 21, true},  {9e5, 1, 21, true},   {1.1e6, 1, 21, false},
+        {4e6, 1, 7, false},    {30e6, 1, 3, false}, {150e6, 1, 2, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spinner s = {'a', cases[i].ns, NULL, 0};
+        kw_timed timed;
+        time_spinners(&s, 1, &(kw_timing_options){0}, 1, &timed);
+        assert_int_equal(timed.calls, cases[i].calls);
+        assert_int_equal(timed.samples, cases[i].samples);
+        assert_int_equal(timed.dropped, 0);
+        assert_int_equal(s.calls, timed.warmups + timed.samples * (timed.calls + cases[i].warm));
+        assert_near(timed.time_ns, cases[i].ns);
+        assert_near(timed.least_ns, cases[i].ns);
     }
 }
 
@@ -252,12 +362,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_are_in_a_random_order_of_their_own),
         cmocka_unit_test(without_a_seed_the_order_rotates),
+        cmocka_unit_test(preempted_batches_are_dropped),
         cmocka_unit_test(rounds_of_drift_do_not_count),
-        cmocka_unit_test(a_steady_control_costs_nothing),
-        cmocka_unit_test(when_too_little_is_left_all_counts_and_says_so),
+        cmocka_unit_test(a_preempted_control_discards_no_round),
         cmocka_unit_test(slow_subjects_are_dropped_after_two_launches),
         cmocka_unit_test(whose_turn_it_is_is_told_before_each_batch),
-        cmocka_unit_test(counts_of_calls_add_up),
+        cmocka_unit_test(counts_follow_from_the_length_of_a_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

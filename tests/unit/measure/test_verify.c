@@ -207,7 +207,8 @@ static void errors_are_counted_in_bounds_and_last_places(void **state) {
         {KW_FP32, 1, 1 + 0x1p-22, 0x1p-21f, 0.5, 2},
         {KW_FP32, 1.5, 1.5 - 0x1p-23, 0x1p-23f, 1, 1},
         {KW_FP32, -2, -2 - 0x1p-22, 0x1p-20f, 0.25, 1},
-        {KW_FP32, 1 + 0x1p-25, 1, 0x1p-24f, 0.5, 0.25}, /* the reference is not rounded */
+        {KW_FP32, 1 + 0x1p-25, 1, 0x1p-24f, 0.5, 0.25},         /* the reference is not rounded */
+        {KW_FP32, 1 - 0x1p-24, 1 + 0x1p-23, 0x1p-22f, 0.75, 3}, /* the unit is the wanted value's */
         {KW_FP32, 0x1p-140, 0x1p-140 + 0x1p-149, 0x1p-148f, 0.5, 1},
         {KW_FP32, 0, 0x1p-148, 0x1p-147f, 0.5, 2},
         {KW_BF16, 1, 1 + 0x1p-7, 0x1p-7f, 1, 1},
