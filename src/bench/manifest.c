@@ -172,6 +172,16 @@ int64_t kw_manifest_pairs(const kw_manifest *m) {
     return pairs;
 }
 
+uint64_t kw_manifest_salt(const kw_manifest *m) {
+    char text[KW_PROBLEM_TEXT_MAX];
+    uint64_t salt[2] = {1, 0};
+    for (size_t i = 0; i < m->problems.count; i++) {
+        salt[1] = kw_hash64(text, kw_problem_print(text, sizeof text, &m->problems.problems[i]));
+        salt[0] = kw_hash64(salt, sizeof salt);
+    }
+    return salt[0];
+}
+
 kw_status kw_manifest_add_run(kw_manifest *m, kw_manifest_run run, kw_error *err) {
     if (run.first > run.last || run.last >= m->configs.count || run.problem >= m->problems.count) {
         return kw_fail(err, KW_ILLEGAL, "pair %u-%u %u: the manifest has %zu configs and %zu problems", run.first + 1, run.last + 1,
@@ -209,51 +219,54 @@ static kw_status list_pairs(kw_manifest *m, kw_error *err) {
     return status;
 }
 
-/* Positions in m of the other's configs and problems, which are added where they are not there yet. */
-static kw_status adopt(kw_manifest *m, const kw_manifest *other, uint32_t *configs, uint32_t *problems, kw_error *err) {
+static const uint32_t nowhere = UINT32_MAX;
+
+typedef struct adoption {
+    kw_manifest *m;
+    const kw_manifest *other;
+    uint32_t *wanted; /* the other's configs of the problem at hand */
+    uint32_t *places; /* in m, of the other's configs; nowhere: not looked up yet */
+} adoption;
+
+/* Adds the pairs of one of the other's problems, count of them. Only what has a pair comes along. */
+static kw_status adopt_problem(const adoption *a, size_t problem, size_t count, kw_error *err) {
+    kw_manifest *m = a->m;
+    size_t position;
     kw_status status = KW_OK;
-    for (size_t i = 0; !status && i < other->configs.count; i++) {
-        status = kw_catalog_add(&m->configs, &other->configs.configs[i], NULL, err);
-        configs[i] = status ? 0 : (uint32_t)kw_catalog_find(&m->configs, &other->configs.configs[i]);
+    if (!kw_distinct_add(&m->problems, &a->other->problems.problems[problem], &position)) {
+        return kw_fail_memory(err, "a manifest");
     }
-    for (size_t i = 0; !status && i < other->problems.count; i++) {
-        size_t position = 0;
-        if (!kw_distinct_add(&m->problems, &other->problems.problems[i], &position)) {
-            status = kw_fail_memory(err, "a manifest");
+    for (size_t i = 0; !status && i < count; i++) {
+        uint32_t *place = &a->places[a->wanted[i]];
+        const kw_config *config = &a->other->configs.configs[a->wanted[i]];
+        if (*place == nowhere) {
+            status = kw_catalog_add(&m->configs, config, NULL, err);
+            *place = status ? nowhere : (uint32_t)kw_catalog_find(&m->configs, config);
         }
-        problems[i] = (uint32_t)position;
+        kw_manifest_run *last = m->run_count ? &m->runs[m->run_count - 1] : NULL;
+        if (!status && last && last->problem == position && last->last + 1 == *place) {
+            last->last = *place;
+        } else if (!status) {
+            status = append_run(m, (kw_manifest_run){(uint32_t)position, *place, *place}, err);
+        }
     }
     return status;
 }
 
 static kw_status adopt_pairs(kw_manifest *m, const kw_manifest *other, kw_error *err) {
-    kw_status status = KW_OK;
     size_t count = other->configs.count;
-    uint32_t *positions = calloc(count + 1, sizeof *positions), *configs = calloc(count + 1, sizeof *configs);
-    uint32_t *problems = calloc(other->problems.count + 1, sizeof *problems);
-    if (!positions || !configs || !problems) {
-        status = kw_fail_memory(err, "a manifest");
-        goto out;
+    adoption a = {m, other, calloc(count + 1, sizeof *a.wanted), calloc(count + 1, sizeof *a.places)};
+    kw_status status = a.wanted && a.places ? list_pairs(m, err) : kw_fail_memory(err, "a manifest");
+    for (size_t i = 0; !status && i < count; i++) {
+        a.places[i] = nowhere;
     }
-    status = list_pairs(m, err);
-    status = status ? status : adopt(m, other, configs, problems, err);
     for (size_t problem = 0; !status && problem < other->problems.count; problem++) {
-        size_t wanted = kw_manifest_configs(positions, other, problem);
-        for (size_t i = 0; !status && i < wanted; i++) {
-            uint32_t config = configs[positions[i]];
-            kw_manifest_run *last = m->run_count ? &m->runs[m->run_count - 1] : NULL;
-            if (last && last->problem == problems[problem] && last->last + 1 == config) {
-                last->last = config;
-            } else {
-                status = append_run(m, (kw_manifest_run){problems[problem], config, config}, err);
-            }
-        }
+        size_t of_problem = kw_manifest_configs(a.wanted, other, problem);
+        status = of_problem ? adopt_problem(&a, problem, of_problem, err) : KW_OK;
     }
     settle(m);
-out:
-    free(positions);
-    free(configs);
-    free(problems);
+    free(a.wanted);
+    free(a.places);
     return status;
 }
 

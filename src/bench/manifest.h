@@ -53,9 +53,11 @@ kw_status kw_manifest_keep(const kw_manifest *m, const char *out, kw_error *err)
 /* The configs that are meant for a problem, ascending positions; room for m->configs.count. Returns how many. */
 size_t kw_manifest_configs(uint32_t positions[], const kw_manifest *m, size_t problem);
 int64_t kw_manifest_pairs(const kw_manifest *m);
+/* A number that only the problems decide, for kw_shard_of. */
+uint64_t kw_manifest_salt(const kw_manifest *m);
 /* Adds the pairs first..last of a problem; the manifest becomes a listed one. Configs and problem must be there, and runs come ascending. */
 kw_status kw_manifest_add_run(kw_manifest *m, kw_manifest_run run, kw_error *err);
-/* The union of pairs. KW_ILLEGAL when the two are timed differently. */
+/* The union of pairs; of the other only configs and problems that have a pair come along. KW_ILLEGAL when the two are timed differently. */
 kw_status kw_manifest_add(kw_manifest *m, const kw_manifest *other, kw_error *err);
 
 #endif

@@ -137,10 +137,10 @@ kw_status kw_shard_find(int32_t *shard, int32_t *shards, const char *text, kw_er
 
 /* --- the rule of names ------------------------------------------------------------------------------------------ */
 
-int32_t kw_shard_of(const kw_problem *problem, int32_t shards) {
+int32_t kw_shard_of(const kw_problem *problem, int32_t shards, uint64_t salt) {
     char text[KW_PROBLEM_TEXT_MAX];
-    size_t size = kw_problem_print(text, sizeof text, problem);
-    return shards > 1 ? (int32_t)(kw_hash64(text, size) % (uint64_t)shards) : 0;
+    uint64_t key[2] = {kw_hash64(text, kw_problem_print(text, sizeof text, problem)), salt};
+    return shards > 1 ? (int32_t)(kw_hash64(key, sizeof key) % (uint64_t)shards) : 0;
 }
 
 char *kw_shard_path(kw_arena *arena, const char *out, int32_t shard, int32_t shards) {
