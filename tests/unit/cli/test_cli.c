@@ -68,7 +68,7 @@ static size_t lines(const char *text) {
 static void bad_requests_get_one_line_and_exit_2(void **state) {
     (void)state;
     static const struct {
-        const char *words[8];
+        const char *words[10];
         const char *named;
     } cases[] = {
         {{"kwright", "frobnicate"}, "frobnicate"},
@@ -104,6 +104,15 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "wisdom", "--forget", "nonsense"}, "nonsense"},
         {{"kwright", "problems", "--dtype", "fp64", "--problems", "resnet50"}, "fp64"},
         {{"kwright", "problems", "--problems", "resnet5"}, "resnet5"},
+        {{"kwright", "problems", "--problems", "resnet50", "--sample", "0"}, "--sample 0"},
+        {{"kwright", "problems", "--problems", "resnet50", "--max-gflop", "-1"}, "--max-gflop -1"},
+        {{"kwright", "problems", "--problems", "resnet50", "--part", "tests"}, "--part tests"},
+        {{"kwright", "problems", "--problems", "resnet50", "--test-share", "0.5"}, "--part train"},
+        {{"kwright", "problems", "--problems", "resnet50", "--part", "test", "--test-share", "2"}, "--test-share 2"},
+        {{"kwright", "problems", "extract"}, "extract needs a file"},
+        {{"kwright", "problems", "extract", "/nonexistent/log"}, "/nonexistent/log"},
+        {{"kwright", "problems", "overlap", "resnet50"}, "overlap needs two lists"},
+        {{"kwright", "problems", "overlap", "resnet50", "resnet5"}, "resnet5"},
         {{"kwright", "help", "nothing"}, "nothing"},
         {{"kwright", "check", "--set", "tiny"}, "problem"},
         {{"kwright", "tune", "-x", "gemm fp32 m1 n1 k1"}, "-x"},
@@ -218,6 +227,99 @@ static void what_problems_prints_is_a_problem_list(void **state) {
     free(again);
 }
 
+static void every_set_is_listed_with_its_counts(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("problems"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "\nforward_2d                   1718      1614  Forward training grid"));
+    assert_non_null(strstr(result->out, "\ngemm_wide                     706       706  GEMM"));
+    assert_true(lines(result->out) >= 26);
+    run(result, WORDS("problems", "--json"), NULL);
+    assert_int_equal(result->out[0], '{');
+    assert_non_null(strstr(result->out, "{\"set\": \"validation_holdout\", \"problems\": 300, \"distinct\": 298, \"about\": \""));
+    free(result);
+}
+
+static void options_choose_from_a_list(void **state) {
+    (void)state;
+    static const struct {
+        const char *words[14];
+        size_t count;
+    } cases[] = {
+        {{"kwright", "problems", "--problems", "bwd_data_2d", "--sample", "40", "--max-gflop", "1", "--seed", "1"}, 40},
+        {{"kwright", "problems", "--problems", "bwd_data_2d", "--sample", "40", "--limit", "7"}, 7},
+        {{"kwright", "problems", "--problems", "resnet50", "--sample", "1000"}, 23},
+        {{"kwright", "problems", "--problems", "resnet50", "--dir", "all", "--sample", "1000"}, 69},
+        {{"kwright", "problems", "--problems", "resnet50", "--max-gflop", "0.2"}, 10},
+        {{"kwright", "problems", "--problems", "resnet50", "--limit", "4"}, 4},
+        {{"kwright", "problems", "--problems", "demo", "--part", "train", "--test-share", "1"}, 0},
+        {{"kwright", "problems", "--problems", "demo", "--part", "test", "--test-share", "1"}, 99},
+    };
+    outcome *result = malloc(sizeof *result), *again = malloc(sizeof *again);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run(result, cases[i].words, NULL);
+        if (result->code || lines(result->out) != cases[i].count) {
+            fail_msg("case %zu: exit %d, %zu lines: %s", i, result->code, lines(result->out), result->err);
+        }
+        run(again, cases[i].words, NULL);
+        assert_string_equal(again->out, result->out);
+    }
+    run(result, WORDS("problems", "--problems", "demo", "--part", "test"), NULL);
+    run(again, WORDS("problems", "--problems", "demo", "--part", "train"), NULL);
+    assert_int_equal(lines(result->out) + lines(again->out), 99);
+    assert_true(lines(result->out) > 5 && lines(again->out) > 50);
+    free(result);
+    free(again);
+}
+
+static void logs_become_sets_with_their_counts(void **state) {
+    (void)state;
+    static const char log[] = "started\n"
+                              "tuning 'conv_fwd fp32 n1 c8 k16 i9x9 f3 p1'\n"
+                              "a*3: conv_fwd fp32 n1 c8 k16 i9x9 f3 p1\n"
+                              "./bin/MIOpenDriver conv -n 1 -c 8 -H 9 -W 9 -k 16 -y 3 -x 3 -p 1 -q 1 -F 2\n"
+                              "--dir=BWD_W\nmb1ic8ih9oc16oh9kh3ph1\n"
+                              "ended, exit 0\n";
+    char path[256];
+    outcome *result = malloc(sizeof *result), *again = malloc(sizeof *again);
+    snprintf(path, sizeof path, "%s/my run.log", folder);
+    assert_int_equal(kw_file_replace(path, log, strlen(log), 0600, NULL), KW_OK);
+    run(result, WORDS("problems", "extract", path), NULL);
+    assert_int_equal(result->code, 0);
+    assert_int_equal(lines(result->out), 3);
+    assert_int_equal(strncmp(result->out, "my_run_0000*4: conv_fwd fp32 nhwgc n1 g1 c8 k16 i9x9 f3x3", 56), 0);
+    assert_non_null(strstr(result->out, "\nmy_run_0001: conv_bwd_data fp32 ngchw "));
+    assert_non_null(strstr(result->out, "\nmy_run_0002: conv_bwd_weight fp32 nhwgc "));
+    assert_non_null(strstr(result->err, "7 lines: 4 problems, 3 different, 3 kept; 2 lines skipped"));
+    /* What it prints is a list, and extracting from that counts on. */
+    snprintf(path, sizeof path, "%s/list", folder);
+    assert_int_equal(kw_file_replace(path, result->out, strlen(result->out), 0600, NULL), KW_OK);
+    run(again, WORDS("problems", "--problems", path), NULL);
+    assert_string_equal(again->out, result->out);
+    run(again, WORDS("problems", "extract", "-", path, "--quiet"), path);
+    assert_int_equal(strncmp(again->out, "log_0000*8: ", 12), 0);
+    assert_string_equal(again->err, "");
+    run(again, WORDS("problems", "extract", path, "--sample", "1"), NULL);
+    assert_int_equal(lines(again->out), 1);
+    free(result);
+    free(again);
+}
+
+static void lists_that_share_a_problem_are_refused(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("problems", "overlap", "forward_2d", "validation_holdout"), NULL);
+    assert_int_equal(result->code, 1);
+    assert_int_equal(lines(result->err), 1);
+    assert_non_null(strstr(result->err, "share 248 different problems"));
+    run(result, WORDS("problems", "overlap", "forward_2d", "bwd_data_2d"), NULL);
+    assert_int_equal(result->code, 0);
+    run(result, WORDS("problems", "overlap", "--dir", "conv_fwd", "forward_2d", "bwd_data_2d"), NULL);
+    assert_int_equal(result->code, 1);
+    free(result);
+}
+
 static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
     (void)state;
     outcome *result = malloc(sizeof *result);
@@ -256,6 +358,10 @@ int main(void) {
         cmocka_unit_test(the_last_line_of_count_is_the_number_of_lines_of_list),
         cmocka_unit_test(problems_print_canonically),
         cmocka_unit_test(what_problems_prints_is_a_problem_list),
+        cmocka_unit_test(every_set_is_listed_with_its_counts),
+        cmocka_unit_test(options_choose_from_a_list),
+        cmocka_unit_test(logs_become_sets_with_their_counts),
+        cmocka_unit_test(lists_that_share_a_problem_are_refused),
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
