@@ -1,0 +1,319 @@
+/* row.c: the tables of fields, reading and writing a field by its entry, and the normal form of rows and runs. */
+#include "store/row.h"
+
+#include "base/text.h"
+#include "store/line.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIELD(name, kind, flags, member, unit, meaning)                                                                                    \
+    { name, KW_FIELD_##kind, flags, offsetof(kw_row, member), sizeof((const kw_row *)0)->member, unit, meaning }
+
+enum { NEEDED = KW_FIELD_NEEDED, ALWAYS = KW_FIELD_ALWAYS, SIGNED = KW_FIELD_SIGNED, LOOSE = KW_FIELD_LOOSE, SHARED = KW_FIELD_SHARED };
+
+const kw_field kw_row_fields[] = {
+    FIELD("run", TEXT, NEEDED | SHARED, run, "", "id of the run"),
+    FIELD("sequence", INT64, SIGNED, sequence, "", "ascends within a run"),
+    FIELD("time", TEXT, 0, time, "", "UTC, e.g. 2026-11-21T05:47:09Z"),
+    FIELD("target", TEXT, NEEDED | SHARED, target, "", "canonical text"),
+    FIELD("problem", TEXT, NEEDED | SHARED, problem, "", "canonical text"),
+    FIELD("config", TEXT, NEEDED | SHARED, record.config, "", "canonical text, or a foreign kernel's name"),
+    FIELD("packed", BOOL, ALWAYS, packed, "", "timed with weights packed beforehand"),
+    FIELD("cold", BOOL, ALWAYS, record.cold, "", "each call on other copies of the tensors"),
+    FIELD("outcome", OUTCOME, ALWAYS, record.outcome, "", "good, slow, unfit, wrong, ..."),
+    FIELD("detail", TEXT, SHARED, record.detail, "", "why, when the outcome is not good"),
+    FIELD("time_ns", REAL, 0, record.time_ns, "ns", "of one call: lower quartile of the samples"),
+    FIELD("spread_ns", REAL, 0, record.spread_ns, "ns", "interquartile range"),
+    FIELD("median_ns", REAL, 0, record.median_ns, "ns", "median"),
+    FIELD("mad_ns", REAL, 0, record.mad_ns, "ns", "median absolute deviation"),
+    FIELD("least_ns", REAL, 0, record.least_ns, "ns", "fastest sample"),
+    FIELD("half0_ns", REAL, 0, record.half_ns[0], "ns", "lower quartile of the even samples"),
+    FIELD("half1_ns", REAL, 0, record.half_ns[1], "ns", "lower quartile of the odd samples"),
+    FIELD("samples", INT32, 0, record.samples, "", "kept"),
+    FIELD("dropped", INT32, 0, record.dropped, "", "samples that were not counted"),
+    FIELD("calls", INT32, 0, record.calls, "", "of a sample"),
+    FIELD("warmups", INT32, 0, record.warmups, "", "calls before the first sample"),
+    FIELD("workspace", INT64, 0, record.workspace, "bytes", "memory the kernel needs besides the tensors"),
+    FIELD("error", REAL, LOOSE, record.error, "", "largest distance from the reference as a share of the bound"),
+    FIELD("ulp", REAL, LOOSE, record.ulp, "", "the same in units of the last place"),
+    FIELD("seed", INT64, SIGNED, seed, "", "of the data"),
+    FIELD("compile_ns", REAL, 0, compile_ns, "ns", "processor time; 0: came from the cache"),
+    FIELD("code_bytes", INT64, 0, code_bytes, "bytes", "of the compiled kernel"),
+    FIELD("code_hash", TEXT, 0, code_hash, "", "of the compiled kernel"),
+    FIELD("registers", INT32, 0, registers, "", "of a thread"),
+    FIELD("spilled_bytes", INT32, 0, spilled_bytes, "bytes", "registers kept in memory"),
+    FIELD("shared_bytes", INT32, 0, shared_bytes, "bytes", "shared memory"),
+    FIELD("control_ns", REAL, 0, control_ns, "ns", "the control kernel beside it"),
+    FIELD("drift", REAL, SIGNED, drift, "", "of the control kernel, as a share"),
+    FIELD("clock_mhz", REAL, 0, clock_mhz, "MHz", "of the device while it ran"),
+    FIELD("memory_mhz", REAL, 0, memory_mhz, "MHz", "of its memory"),
+    FIELD("temperature_c", REAL, SIGNED, temperature_c, "C", "of the device"),
+    FIELD("power_w", REAL, 0, power_w, "W", "of the device"),
+    FIELD("pid", INT64, 0, pid, "", "of the process that measured"),
+    {0},
+};
+
+_Static_assert(sizeof(kw_row) == 1864, "kw_row has changed: bring the table above up to date, then this number");
+
+const kw_field kw_run_fields[] = {
+#define KW_RUN_FACT(name, size, meaning)                                                                                                   \
+    {#name, KW_FIELD_TEXT, offsetof(kw_run, name) ? 0u : KW_FIELD_NEEDED, offsetof(kw_run, name), size, "", meaning},
+    KW_RUN_FACTS(KW_RUN_FACT)
+#undef KW_RUN_FACT
+        {0},
+};
+
+const kw_field *kw_field_find(const kw_field fields[], kw_word name) {
+    while (fields->name && !kw_word_is(name, fields->name)) {
+        fields++;
+    }
+    return fields->name ? fields : NULL;
+}
+
+const char *kw_field_text(const kw_field *field, const void *base) {
+    return (const char *)base + field->offset;
+}
+
+int64_t kw_field_int(const kw_field *field, const void *base) {
+    const char *at = (const char *)base + field->offset;
+    int32_t narrow;
+    int64_t wide;
+    bool flag;
+    switch (field->kind) {
+    case KW_FIELD_BOOL:
+        memcpy(&flag, at, sizeof flag);
+        return flag;
+    case KW_FIELD_INT32:
+        memcpy(&narrow, at, sizeof narrow);
+        return narrow;
+    case KW_FIELD_INT64:
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    default:
+        return 0;
+    }
+}
+
+double kw_field_real(const kw_field *field, const void *base) {
+    double value;
+    memcpy(&value, (const char *)base + field->offset, sizeof value);
+    return value;
+}
+
+static kw_outcome outcome_of(const kw_field *field, const void *base) {
+    kw_outcome outcome;
+    memcpy(&outcome, (const char *)base + field->offset, sizeof outcome);
+    return outcome;
+}
+
+static bool set_outcome(const kw_field *field, void *base, kw_word value) {
+    for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
+        kw_outcome outcome = (kw_outcome)i;
+        if (kw_word_is(value, kw_outcome_name(outcome))) {
+            memcpy((char *)base + field->offset, &outcome, sizeof outcome);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kw_field_set_text(const kw_field *field, void *base, kw_word value) {
+    if (field->kind == KW_FIELD_OUTCOME) {
+        return set_outcome(field, base, value);
+    }
+    if (field->kind != KW_FIELD_TEXT || value.size >= field->size || (value.size && memchr(value.at, 0, value.size))) {
+        return false;
+    }
+    char *at = (char *)base + field->offset;
+    memset(at, 0, field->size);
+    if (value.size) {
+        memcpy(at, value.at, value.size);
+    }
+    return true;
+}
+
+bool kw_field_set_int(const kw_field *field, void *base, int64_t value) {
+    char *at = (char *)base + field->offset;
+    int32_t narrow = (int32_t)value;
+    bool flag = value != 0;
+    switch (field->kind) {
+    case KW_FIELD_BOOL:
+        memcpy(at, &flag, sizeof flag);
+        return value == 0 || value == 1;
+    case KW_FIELD_INT32:
+        memcpy(at, &narrow, sizeof narrow);
+        return narrow == value;
+    case KW_FIELD_INT64:
+        memcpy(at, &value, sizeof value);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool kw_field_set_real(const kw_field *field, void *base, double value) {
+    if (field->kind != KW_FIELD_REAL) {
+        return false;
+    }
+    memcpy((char *)base + field->offset, &value, sizeof value);
+    return true;
+}
+
+bool kw_field_blank(const kw_field *field, const void *base) {
+    switch (field->kind) {
+    case KW_FIELD_TEXT:
+        return !*kw_field_text(field, base);
+    case KW_FIELD_REAL:
+        return kw_field_real(field, base) == 0;
+    case KW_FIELD_OUTCOME:
+        return outcome_of(field, base) == KW_UNTRIED;
+    default:
+        return kw_field_int(field, base) == 0;
+    }
+}
+
+/* Length of the UTF-8 character at the front of a terminated text; 0 when there is none (RFC 3629: no overlong forms, no surrogates). */
+static size_t character(const unsigned char *at) {
+    unsigned lead = at[0];
+    if (lead < 0x80) {
+        return 1;
+    }
+    size_t size = lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (lead == 0xe0 && at[1] < 0xa0) || (lead == 0xf0 && at[1] < 0x90);
+    bool beyond = (lead == 0xed && at[1] >= 0xa0) || (lead == 0xf4 && at[1] >= 0x90);
+    return overlong || beyond ? 0 : size;
+}
+
+/* Copies text as valid UTF-8 of the same length; the destination is zeroed. false when the source has no end. */
+static bool settle_text(char *to, const char *from, size_t size) {
+    if (!memchr(from, 0, size)) {
+        return false;
+    }
+    while (*from) {
+        size_t step = character((const unsigned char *)from);
+        if (step) {
+            memcpy(to, from, step);
+        } else {
+            *to = '?';
+            step = 1;
+        }
+        to += step;
+        from += step;
+    }
+    return true;
+}
+
+static kw_status settle_number(const kw_field *field, void *to, const void *from, kw_error *err) {
+    if (field->kind == KW_FIELD_REAL) {
+        double value = kw_field_real(field, from);
+        if (!isfinite(value)) {
+            if (!(field->flags & KW_FIELD_LOOSE)) {
+                return kw_fail(err, KW_ILLEGAL, "row: %s is not finite; it is a number of at least 0, 0 where it is not known",
+                               field->name);
+            }
+            value = (double)NAN;
+        }
+        if (value < 0 && !(field->flags & KW_FIELD_SIGNED)) {
+            return kw_fail(err, KW_ILLEGAL, "row: %s is %g; it cannot be negative", field->name, value);
+        }
+        kw_field_set_real(field, to, value == 0 ? 0 : value);
+        return KW_OK;
+    }
+    int64_t value = kw_field_int(field, from);
+    if (value < 0 && !(field->flags & KW_FIELD_SIGNED)) {
+        return kw_fail(err, KW_ILLEGAL, "row: %s is %lld; it cannot be negative", field->name, (long long)value);
+    }
+    kw_field_set_int(field, to, value);
+    return KW_OK;
+}
+
+static kw_status settle(void *to, const kw_field fields[], const void *from, kw_error *err) {
+    for (const kw_field *field = fields; field->name; field++) {
+        if (field->kind == KW_FIELD_TEXT) {
+            if (!settle_text((char *)to + field->offset, kw_field_text(field, from), field->size)) {
+                return kw_fail(err, KW_ILLEGAL, "row: %s has no end within its %zu bytes", field->name, field->size);
+            }
+            if (field->flags & KW_FIELD_NEEDED && kw_field_blank(field, to)) {
+                return kw_fail(err, KW_ILLEGAL, "row: %s is empty; it must be named", field->name);
+            }
+        } else if (field->kind == KW_FIELD_OUTCOME) {
+            kw_outcome outcome = outcome_of(field, from);
+            if ((size_t)outcome >= KW_OUTCOME_COUNT) {
+                return kw_fail(err, KW_ILLEGAL, "row: outcome %d is not known", (int)outcome);
+            }
+            memcpy((char *)to + field->offset, &outcome, sizeof outcome);
+        } else {
+            kw_status status = settle_number(field, to, from, err);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return KW_OK;
+}
+
+kw_status kw_row_settle(kw_row *settled, const kw_row *row, kw_error *err) {
+    memset(settled, 0, sizeof *settled);
+    return settle(settled, kw_row_fields, row, err);
+}
+
+kw_status kw_run_settle(kw_run *settled, const kw_run *run, kw_error *err) {
+    memset(settled, 0, sizeof *settled);
+    return settle(settled, kw_run_fields, run, err);
+}
+
+kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err) {
+    kw_text text = {0};
+    kw_line_add_members(&text, kw_row_fields, row);
+    if (text.failed) {
+        kw_text_drop(&text);
+        return kw_fail_memory(err, "a row's text");
+    }
+    kw_hash_text(digest, text.data, text.size);
+    kw_text_drop(&text);
+    return KW_OK;
+}
+
+static bool find_op(kw_word word, kw_op *op) {
+    for (int i = 0; i < KW_OP_COUNT; i++) {
+        if (kw_word_is(word, kw_op_name((kw_op)i))) {
+            *op = (kw_op)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_dtype(kw_word word, kw_dtype *dtype) {
+    for (int i = 0; i < KW_DTYPE_COUNT; i++) {
+        if (kw_word_is(word, kw_dtype_name((kw_dtype)i))) {
+            *dtype = (kw_dtype)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kw_config_is_foreign(const char *config, kw_op *op, kw_dtype *dtype) {
+    kw_scan scan = kw_scan_string(config);
+    kw_word family, op_word, dtype_word, axis;
+    kw_op some_op;
+    kw_dtype some_dtype;
+    if (!kw_scan_word(&scan, &family) || !kw_scan_word(&scan, &op_word) || !kw_scan_word(&scan, &dtype_word) ||
+        !find_op(op_word, op ? op : &some_op) || !find_dtype(dtype_word, dtype ? dtype : &some_dtype)) {
+        return true;
+    }
+    while (kw_scan_word(&scan, &axis)) {
+        const char *equals = memchr(axis.at, '=', axis.size);
+        if (!equals || equals == axis.at || equals == axis.at + axis.size - 1) {
+            return true;
+        }
+    }
+    return false;
+}

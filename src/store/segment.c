@@ -1,0 +1,283 @@
+/* segment.c: see segment.h. */
+#include "store/segment.h"
+
+#include "base/file.h"
+#include "store/line.h"
+#include "store/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A set of 64-bit keys: open addressing, at most half full; 0 is an empty slot. */
+typedef struct key_set {
+    uint64_t *slots;
+    size_t count, capacity;
+} key_set;
+
+struct kw_segment {
+    int fd;
+    bool torn; /* the file ends within a line */
+    key_set pairs, runs;
+    char *path;
+};
+
+static bool set_has(const key_set *set, uint64_t key) {
+    for (size_t i = key & (set->capacity - 1); set->capacity && set->slots[i]; i = (i + 1) & (set->capacity - 1)) {
+        if (set->slots[i] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void set_put(key_set *set, uint64_t key) {
+    size_t i = key & (set->capacity - 1);
+    while (set->slots[i] && set->slots[i] != key) {
+        i = (i + 1) & (set->capacity - 1);
+    }
+    set->count += !set->slots[i];
+    set->slots[i] = key;
+}
+
+static bool set_add(key_set *set, uint64_t key) {
+    if (2 * set->count >= set->capacity) {
+        key_set larger = {NULL, 0, set->capacity ? 2 * set->capacity : 1024};
+        larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+        if (!larger.slots) {
+            return false;
+        }
+        for (size_t i = 0; i < set->capacity; i++) {
+            if (set->slots[i]) {
+                set_put(&larger, set->slots[i]);
+            }
+        }
+        free(set->slots);
+        *set = larger;
+    }
+    set_put(set, key);
+    return true;
+}
+
+/* 64 bits: among a million pairs two share a key with a probability of 3 in 100 million; then one is not measured by this process. */
+static uint64_t pair_key(const char *target, const char *problem, const char *config, bool packed, bool cold) {
+    uint64_t parts[5] = {kw_hash64(target, strlen(target)), kw_hash64(problem, strlen(problem)), kw_hash64(config, strlen(config)), packed,
+                         cold};
+    uint64_t key = kw_hash64(parts, sizeof parts);
+    return key ? key : 1;
+}
+
+static uint64_t run_key(const kw_run *run) {
+    uint64_t key = kw_hash64(run->id, strlen(run->id));
+    return key ? key : 1;
+}
+
+bool kw_segment_has(const kw_segment *segment, const char *target, const char *problem, const char *config, bool packed, bool cold) {
+    return set_has(&segment->pairs, pair_key(target, problem, config, packed, cold));
+}
+
+static kw_status note_run(void *user, const kw_run *run, kw_error *err) {
+    kw_segment *segment = user;
+    return set_add(&segment->runs, run_key(run)) ? KW_OK : kw_fail_memory(err, segment->path);
+}
+
+static kw_status note_row(void *user, const kw_row *row, kw_error *err) {
+    kw_segment *segment = user;
+    if (row->record.outcome == KW_UNTRIED) {
+        return KW_OK;
+    }
+    uint64_t key = pair_key(row->target, row->problem, row->record.config, row->packed, row->record.cold);
+    return set_add(&segment->pairs, key) ? KW_OK : kw_fail_memory(err, segment->path);
+}
+
+static kw_status fail_errno(const char *doing, const char *path, kw_error *err) {
+    char why[128];
+    int code = errno;
+    return kw_fail(err, code == ENOENT ? KW_MISSING : KW_IO, "cannot %s %s: %s", doing, path, strerror_r(code, why, sizeof why));
+}
+
+/* Whether the file's last byte is no line end. */
+static kw_status find_torn(kw_segment *segment, kw_error *err) {
+    struct stat info;
+    char last = '\n';
+    if (fstat(segment->fd, &info)) {
+        return fail_errno("read", segment->path, err);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return kw_fail(err, KW_IO, "cannot write %s: it is not a regular file", segment->path);
+    }
+    if (info.st_size && pread(segment->fd, &last, 1, info.st_size - 1) != 1) {
+        return fail_errno("read", segment->path, err);
+    }
+    segment->torn = last != '\n';
+    return KW_OK;
+}
+
+kw_status kw_segment_open(kw_segment **out, const char *path, kw_error *err) {
+    *out = NULL;
+    kw_segment *segment = calloc(1, sizeof *segment);
+    if (!segment) {
+        return kw_fail_memory(err, path);
+    }
+    kw_status status = KW_OK;
+    kw_segment_visitor visitor = {note_run, note_row, segment};
+    kw_segment_counts counts;
+    segment->fd = -1;
+    segment->path = strdup(path);
+    if (!segment->path) {
+        status = kw_fail_memory(err, path);
+        goto out;
+    }
+    segment->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (segment->fd < 0) {
+        status = fail_errno("write", path, err);
+        goto out;
+    }
+    status = find_torn(segment, err);
+    status = status ? status : kw_segment_read(path, &visitor, &counts, err);
+out:
+    if (status) {
+        kw_segment_close(&segment);
+    }
+    *out = segment;
+    return status;
+}
+
+void kw_segment_close(kw_segment **handle) {
+    kw_segment *segment = *handle;
+    *handle = NULL;
+    if (segment) {
+        if (segment->fd >= 0) {
+            close(segment->fd);
+        }
+        free(segment->pairs.slots);
+        free(segment->runs.slots);
+        free(segment->path);
+        free(segment);
+    }
+}
+
+/* One write of whole lines, and on to the disk. text is dropped. */
+static kw_status append(kw_segment *segment, kw_text *text, kw_error *err) {
+    kw_status status = KW_OK;
+    if (text->failed) {
+        status = kw_fail_memory(err, segment->path);
+    } else if (text->size) {
+        bool torn = segment->torn;
+        segment->torn = true; /* until all of it is written */
+        if ((torn && !kw_file_write(segment->fd, "\n", 1)) || !kw_file_write(segment->fd, text->data, text->size) ||
+            fdatasync(segment->fd)) {
+            status = fail_errno("write", segment->path, err);
+        } else {
+            segment->torn = false;
+        }
+    }
+    kw_text_drop(text);
+    return status;
+}
+
+kw_status kw_segment_add_run(kw_segment *segment, const kw_run *given, kw_error *err) {
+    kw_run run;
+    kw_text text = {0};
+    kw_status status = kw_run_settle(&run, given, err);
+    if (status || set_has(&segment->runs, run_key(&run))) {
+        return status;
+    }
+    kw_line_add_run(&text, &run);
+    status = append(segment, &text, err);
+    return status ? status : note_run(segment, &run, err);
+}
+
+kw_status kw_segment_add(kw_segment *segment, const kw_row rows[], size_t count, kw_error *err) {
+    kw_row row;
+    kw_text text = {0};
+    for (size_t i = 0; i < count; i++) {
+        kw_status status = kw_row_settle(&row, &rows[i], err);
+        if (status) {
+            kw_text_drop(&text);
+            return status;
+        }
+        kw_line_add_row(&text, &row);
+    }
+    kw_status status = append(segment, &text, err);
+    for (size_t i = 0; !status && i < count; i++) {
+        status = note_row(segment, &rows[i], err);
+    }
+    return status;
+}
+
+static kw_status visit_line(kw_word line, const kw_segment_visitor *visitor, kw_segment_counts *counts, bool *damaged, kw_error *err) {
+    kw_row row;
+    kw_run run;
+    kw_status status = KW_OK;
+    switch (kw_line_kind_of(line)) {
+    case KW_LINE_ROW:
+        *damaged = kw_row_parse(&row, line.at, line.size, NULL) != KW_OK;
+        if (!*damaged) {
+            counts->rows++;
+            status = visitor->row ? visitor->row(visitor->user, &row, err) : KW_OK;
+        }
+        return status;
+    case KW_LINE_RUN:
+        *damaged = kw_run_parse(&run, line.at, line.size, NULL) != KW_OK;
+        if (!*damaged) {
+            counts->runs++;
+            status = visitor->run ? visitor->run(visitor->user, &run, err) : KW_OK;
+        }
+        return status;
+    default:
+        *damaged = line.size != 0; /* a blank line is what a repair leaves at worst */
+        return KW_OK;
+    }
+}
+
+static kw_status read_lines(kw_reader *reader, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
+    kw_reader_line line;
+    bool more = true;
+    *counts = (kw_segment_counts){0};
+    for (;;) {
+        kw_error why = {0};
+        bool damaged = false;
+        kw_status status = kw_reader_next(reader, &line, &more, &why);
+        if (status == KW_MALFORMED) { /* a compressed file that is cut off: what came before it stands */
+            counts->damaged++;
+            counts->first_damaged = counts->first_damaged ? counts->first_damaged : line.number + 1;
+            return KW_OK;
+        }
+        if (status) {
+            return kw_fail(err, status, "%s", why.text);
+        }
+        if (!more) {
+            return KW_OK;
+        }
+        status = visit_line(line.text, visitor, counts, &damaged, err);
+        if (status) {
+            return status;
+        }
+        damaged = damaged || (!line.whole && !line.text.size);
+        counts->damaged += damaged;
+        if (damaged && !counts->first_damaged) {
+            counts->first_damaged = line.number;
+        }
+    }
+}
+
+kw_status kw_segment_read(const char *path, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
+    kw_reader *reader;
+    kw_status status = kw_reader_open(&reader, path, err);
+    status = status ? status : read_lines(reader, visitor, counts, err);
+    kw_reader_close(&reader);
+    return status;
+}
+
+kw_status kw_segment_read_bytes(const void *bytes, size_t size, const kw_segment_visitor *visitor, kw_segment_counts *counts,
+                                kw_error *err) {
+    kw_reader *reader;
+    kw_status status = kw_reader_open_bytes(&reader, bytes, size, err);
+    status = status ? status : read_lines(reader, visitor, counts, err);
+    kw_reader_close(&reader);
+    return status;
+}

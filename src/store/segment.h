@@ -1,0 +1,42 @@
+/* segment.h: rows in a file that only grows: JSON lines (line.h), the run first. For folders that several hosts share (NFS): no locks, nothing
+ * is renamed, every process has a file of its own. A batch of rows is one write at the file's end, then fdatasync, so what was added is on
+ * the disk. A write that was cut off (kill, full disk) leaves a line whose checksum does not match; it is passed over when the file is
+ * read, and the next batch begins on a line of its own. */
+#ifndef KW_STORE_SEGMENT_H
+#define KW_STORE_SEGMENT_H
+
+#include "store/row.h"
+
+/* A handle belongs to one thread at a time. */
+typedef struct kw_segment kw_segment;
+
+/* Opens for adding, made if missing; what is there is read, so that kw_segment_has knows it. Give each process a file of its own: two that
+ * add to one lose nothing on a local disk, but neither knows what the other has done. */
+kw_status kw_segment_open(kw_segment **segment, const char *path, kw_error *err);
+void kw_segment_close(kw_segment **segment);
+/* The run is written once, however often it is said. */
+kw_status kw_segment_add_run(kw_segment *segment, const kw_run *run, kw_error *err);
+/* After a failure some of the rows may be there, each of them whole. */
+kw_status kw_segment_add(kw_segment *segment, const kw_row rows[], size_t count, kw_error *err);
+/* Whether there is a row for it in any outcome but KW_UNTRIED. */
+bool kw_segment_has(const kw_segment *segment, const char *target, const char *problem, const char *config, bool packed, bool cold);
+
+typedef struct kw_segment_counts {
+    int64_t rows, runs, damaged; /* lines; damaged: passed over, above all a last one that is cut off */
+    int64_t first_damaged;       /* number of that line, from 1; 0: none */
+} kw_segment_counts;
+
+/* What a reader is told. Each function returns a status that ends the reading when it is not KW_OK; either may be NULL. */
+typedef struct kw_segment_visitor {
+    kw_status (*run)(void *user, const kw_run *run, kw_error *err);
+    kw_status (*row)(void *user, const kw_row *row, kw_error *err);
+    void *user;
+} kw_segment_visitor;
+
+/* Reads a file, also a compressed one (.gz). Damaged lines are counted, no error. */
+kw_status kw_segment_read(const char *path, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err);
+/* The same of bytes in memory. */
+kw_status kw_segment_read_bytes(const void *bytes, size_t size, const kw_segment_visitor *visitor, kw_segment_counts *counts,
+                                kw_error *err);
+
+#endif

@@ -1,0 +1,202 @@
+/* store_shared.c: the texts that rows share, each once, with what they say as columns. */
+#include "store/store.h"
+
+#include <string.h>
+
+static const char *const find_sql[KW_SHARED_COUNT] = {
+    [KW_SHARED_RUN] = "SELECT number FROM run WHERE id = ?1",       [KW_SHARED_TARGET] = "SELECT id FROM target WHERE text = ?1",
+    [KW_SHARED_PROBLEM] = "SELECT id FROM problem WHERE text = ?1", [KW_SHARED_CONFIG] = "SELECT id FROM config WHERE text = ?1",
+    [KW_SHARED_DETAIL] = "SELECT id FROM detail WHERE text = ?1",
+};
+
+static const char *const make_sql[KW_SHARED_COUNT] = {
+    [KW_SHARED_RUN] = "INSERT INTO run VALUES(NULL, ?1, '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '')",
+    [KW_SHARED_TARGET] = "INSERT INTO target VALUES(NULL, ?1, ?2, ?3)",
+    [KW_SHARED_PROBLEM] =
+        "INSERT INTO problem VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
+        " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)",
+    [KW_SHARED_CONFIG] = "INSERT INTO config VALUES(NULL, ?1, ?2, ?3, ?4, ?5)",
+    [KW_SHARED_DETAIL] = "INSERT INTO detail VALUES(NULL, ?1)",
+};
+
+static void bind_word(sqlite3_stmt *statement, int at, kw_word word) {
+    sqlite3_bind_text(statement, at, word.at, (int)word.size, SQLITE_TRANSIENT);
+}
+
+static void bind_name(sqlite3_stmt *statement, int at, const char *name) {
+    sqlite3_bind_text(statement, at, name, -1, SQLITE_STATIC);
+}
+
+/* Parameters of problem from ?6 on: sizes in the table's order. */
+static void bind_sizes(sqlite3_stmt *statement, const kw_problem *problem) {
+    int at = 6;
+    if (problem->op == KW_GEMM) {
+        const int64_t sizes[] = {problem->gemm.batch, problem->gemm.m, problem->gemm.n};
+        for (size_t i = 0; i < 3; i++) {
+            sqlite3_bind_int64(statement, at++, sizes[i]);
+        }
+        sqlite3_bind_int64(statement, 11, problem->gemm.k); /* 9 and 10, g and c, stay NULL, as does all behind */
+        return;
+    }
+    const kw_conv_dims *conv = &problem->conv;
+    sqlite3_bind_int64(statement, 8, conv->n);
+    sqlite3_bind_int64(statement, 9, conv->g);
+    sqlite3_bind_int64(statement, 10, conv->c);
+    sqlite3_bind_int64(statement, 11, conv->k);
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    const int64_t *const triples[] = {conv->in, conv->filter, conv->stride, conv->pad, conv->pad_back, conv->dilation, out};
+    at = 12;
+    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            sqlite3_bind_int64(statement, at++, triples[i][axis]);
+        }
+    }
+}
+
+/* A problem's text is its key, so only the canonical one will do. */
+static kw_status bind_problem(sqlite3_stmt *statement, const char *text, kw_error *err) {
+    kw_problem problem;
+    char canonical[KW_PROBLEM_TEXT_MAX];
+    kw_status status = kw_problem_parse(&problem, text, err);
+    if (status) {
+        return status;
+    }
+    kw_problem_print(canonical, sizeof canonical, &problem);
+    if (strcmp(canonical, text) != 0) {
+        return kw_fail(err, KW_MALFORMED, "row: problem \"%.120s\" is not in canonical form, which is \"%.200s\"", text, canonical);
+    }
+    kw_scan scan = kw_scan_string(text);
+    kw_word op, dtype, layout;
+    kw_scan_word(&scan, &op);
+    kw_scan_word(&scan, &dtype);
+    kw_scan_word(&scan, &layout);
+    bind_word(statement, 2, op);
+    bind_word(statement, 3, dtype);
+    bind_word(statement, 4, layout);
+    sqlite3_bind_int64(statement, 5, problem.ndim);
+    bind_sizes(statement, &problem);
+    sqlite3_bind_int64(statement, 33, kw_problem_flops(&problem));
+    sqlite3_bind_int64(statement, 34, kw_problem_bytes(&problem));
+    return KW_OK;
+}
+
+static void bind_target(sqlite3_stmt *statement, const char *text) {
+    kw_scan scan = kw_scan_string(text), head;
+    kw_word word = {text, 0}, backend = {text, 0}, arch = {text, 0};
+    kw_scan_word(&scan, &word);
+    head = (kw_scan){word.at, word.at + word.size};
+    kw_scan_field(&head, ':', &backend);
+    if (head.at) {
+        arch = (kw_word){head.at, (size_t)(head.end - head.at)};
+    }
+    bind_word(statement, 2, backend);
+    bind_word(statement, 3, arch);
+}
+
+static void bind_config(sqlite3_stmt *statement, const char *text) {
+    kw_op op = KW_GEMM;
+    kw_dtype dtype = KW_FP32;
+    bool foreign = kw_config_is_foreign(text, &op, &dtype);
+    sqlite3_bind_int64(statement, 2, foreign);
+    if (!foreign) {
+        kw_scan scan = kw_scan_string(text);
+        kw_word family;
+        kw_scan_word(&scan, &family);
+        bind_word(statement, 3, family);
+        bind_name(statement, 4, kw_op_name(op));
+        bind_name(statement, 5, kw_dtype_name(dtype));
+    }
+}
+
+/* The words name=value of a target or config, as rows of their own: whole numbers as numbers. */
+static kw_status add_pairs(kw_store *store, kw_statement which, int64_t owner, const char *text, kw_error *err) {
+    kw_scan scan = kw_scan_string(text);
+    kw_word word, name;
+    sqlite3_stmt *statement;
+    while (kw_scan_word(&scan, &word)) {
+        kw_scan pair = {word.at, word.at + word.size};
+        kw_scan_field(&pair, '=', &name);
+        if (!pair.at || !name.size) {
+            continue;
+        }
+        kw_word value = {pair.at, (size_t)(pair.end - pair.at)};
+        int64_t number;
+        kw_status status = kw_store_statement(
+            &statement, store, which,
+            which == KW_ADD_FACT ? "INSERT OR IGNORE INTO fact VALUES(?1, ?2, ?3)" : "INSERT OR IGNORE INTO axis VALUES(?1, ?2, ?3)", err);
+        if (status) {
+            return status;
+        }
+        sqlite3_bind_int64(statement, 1, owner);
+        bind_word(statement, 2, name);
+        if (kw_word_int(value, INT64_MIN, INT64_MAX, &number)) {
+            sqlite3_bind_int64(statement, 3, number);
+        } else {
+            bind_word(statement, 3, value);
+        }
+        int code = sqlite3_step(statement);
+        sqlite3_reset(statement);
+        if (code != SQLITE_DONE) {
+            return kw_store_fail(store, code, "write", err);
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status make(int64_t *id, kw_store *store, kw_shared shared, const char *text, kw_error *err) {
+    sqlite3_stmt *statement;
+    kw_status status = kw_store_statement(&statement, store, KW_MAKE_SHARED + (int)shared, make_sql[shared], err);
+    if (status) {
+        return status;
+    }
+    bind_name(statement, 1, text);
+    if (shared == KW_SHARED_PROBLEM) {
+        status = bind_problem(statement, text, err);
+    } else if (shared == KW_SHARED_TARGET) {
+        bind_target(statement, text);
+    } else if (shared == KW_SHARED_CONFIG) {
+        bind_config(statement, text);
+    }
+    if (status) {
+        return status;
+    }
+    int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    if (code != SQLITE_DONE) {
+        return kw_store_fail(store, code, "write", err);
+    }
+    *id = sqlite3_last_insert_rowid(store->db);
+    if (shared == KW_SHARED_TARGET) {
+        return add_pairs(store, KW_ADD_FACT, *id, text, err);
+    }
+    return shared == KW_SHARED_CONFIG && !kw_config_is_foreign(text, NULL, NULL) ? add_pairs(store, KW_ADD_AXIS, *id, text, err) : KW_OK;
+}
+
+kw_status kw_store_share(int64_t *id, kw_store *store, kw_shared shared, const char *text, kw_error *err) {
+    if (store->memo_id[shared] && !strcmp(store->memo[shared], text)) {
+        *id = store->memo_id[shared];
+        return KW_OK;
+    }
+    sqlite3_stmt *statement;
+    kw_status status = kw_store_statement(&statement, store, KW_FIND_SHARED + (int)shared, find_sql[shared], err);
+    if (status) {
+        return status;
+    }
+    bind_name(statement, 1, text);
+    int code = sqlite3_step(statement);
+    *id = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_reset(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return kw_store_fail(store, code, "read", err);
+    }
+    if (code == SQLITE_DONE) {
+        status = make(id, store, shared, text, err);
+    }
+    if (!status) {
+        size_t size = strlen(text) + 1;
+        memcpy(store->memo[shared], text, size);
+        store->memo_id[shared] = *id;
+    }
+    return status;
+}
