@@ -15,11 +15,14 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
 /* One list for the parser, help, completion and the man page: id, name, value (NULL for a flag), meaning. */
 #define CLI_OPTIONS(X)                                                                                                                     \
     X(ARCH, "arch", "NAME", "an architecture of rules/arch instead of this machine's")                                                     \
+    X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
+    X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
     X(CHECK, "check", NULL, "verify the kernel against the reference first")                                                               \
     X(CONFIG, "config", "CONFIG", "only this kernel")                                                                                      \
-    X(COUNT_ONLY, "count-only", NULL, "print the number of kernels and nothing else")                                                      \
+    X(COLD, "cold", NULL, "each call on other copies of the tensors than the one before")                                                  \
+    X(COUNT_ONLY, "count-only", NULL, "only count, and print nothing else")                                                                \
     X(CLEAR, "clear", NULL, "delete every cached kernel")                                                                                  \
     X(DEVICE, "device", "NAME", "the device (cpu)")                                                                                        \
     X(DIR, "dir", "OP", "take convolutions as conv_fwd, conv_bwd_data, conv_bwd_weight or all")                                            \
@@ -33,10 +36,16 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(JOBS, "jobs", "N", "compilers at a time (one a core)")                                                                               \
     X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
     X(KERNELS, "kernels", "FILE", "take the kernels from a catalog file (or .json) instead of a rule set")                                 \
+    X(KERNEL_TIMEOUT, "kernel-timeout", "SECONDS", "that a kernel may stay in one step (30)")                                              \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
+    X(LIST, "list", NULL, "print the kernels and do nothing")                                                                              \
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
     X(MAX_GFLOP, "max-gflop", "X", "leave out problems with more than X GFLOP")                                                            \
     X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
+    X(OP, "op", "OP", "only kernels and problems of this operation")                                                                       \
+    X(OUT, "out", "FILE", "where to write")                                                                                                \
+    X(OVERWRITE, "overwrite", NULL, "drop the rows of these pairs first")                                                                  \
+    X(PAIRS, "pairs", "MANIFEST", "only the pairs of a manifest")                                                                          \
     X(PART, "part", "PART", "only the problems of one part: train or test")                                                                \
     X(PER_BUCKET, "per-bucket", "K", "draw at most K problems that are alike")                                                             \
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
@@ -46,14 +55,17 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(SAMPLE, "sample", "N", "draw N different problems, alike ones last")                                                                 \
     X(SEED, "seed", "N", "of random data and of --sample (0)")                                                                             \
     X(SET, "set", "NAME", "a rule set: tiny, tests, default or full")                                                                      \
+    X(SHARD, "shard", "I/N", "do part I of N; else as Slurm or MPI say")                                                                   \
     X(SHORTLIST, "shortlist", "K", "measure the estimate's best K (8)")                                                                    \
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
+    X(VERIFY_ONLY, "verify-only", NULL, "time nothing")                                                                                    \
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
     X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
-    X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")
+    X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")                                     \
+    X(YES, "yes", NULL, "answer questions with yes")
 
 typedef enum cli_option_id {
 #define CLI_ID(id, name, value, meaning) OPT_##id,
@@ -62,6 +74,7 @@ typedef enum cli_option_id {
         OPT_COUNT
 } cli_option_id;
 
+_Static_assert(OPT_COUNT <= 64, "a verb's options are bits of 64");
 #define OPT(id) ((uint64_t)1 << OPT_##id)
 
 typedef struct cli_option {
@@ -100,6 +113,7 @@ int verb_list(const cli_args *args);
 int verb_problems(const cli_args *args);
 int verb_run(const cli_args *args);
 int verb_show(const cli_args *args);
+int verb_sweep(const cli_args *args);
 int verb_tune(const cli_args *args);
 int verb_version(const cli_args *args);
 int verb_wisdom(const cli_args *args);

@@ -11,6 +11,9 @@
 #define CHOICE (OPT(SAMPLE) | OPT(PER_BUCKET) | OPT(MAX_GFLOP) | OPT(PART) | OPT(TEST_SHARE) | OPT(SEED))
 #define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT) | CHOICE)
 #define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE) | OPT(FRESH))
+#define SWEEP                                                                                                                              \
+    (OPT(OP) | OPT(JOBS) | OPT(OUT) | OPT(BATCH) | OPT(BATCHES) | OPT(KERNEL_TIMEOUT) | OPT(COLD) | OPT(FRESH) | OPT(EXHAUSTIVE) |         \
+     OPT(VERIFY_ONLY) | OPT(OVERWRITE) | OPT(YES) | OPT(COUNT_ONLY) | OPT(LIST) | OPT(SHARD) | OPT(PAIRS) | OPT(JSON))
 
 const cli_verb cli_verbs[] = {
     {"build", "", "compile kernels into the cache", "kwright build --set tiny", NULL, COMMON | SPACE | PROBLEM | OPT(JOBS) | OPT(JSON), 0,
@@ -43,6 +46,11 @@ const cli_verb cli_verbs[] = {
      "kwright show --source \"$(kwright list --set tiny --limit 1)\"", NULL,
      OPT(SOURCE) | OPT(WHY_NOT) | OPT(RULES) | OPT(DEVICE) | OPT(THREADS) | OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(QUIET), 0, 1,
      verb_show},
+    {"sweep", "[PROBLEM ...]", "measure every kernel on every problem into a store",
+     "kwright sweep --op conv_fwd --set default --problems forward_2d --sample 300 --out results.db",
+     "What has a row is skipped, so the same command goes on where one was stopped. Kernels run in processes of their own; what crashes,\n"
+     "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/sweeps.md tells all.",
+     OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(QUIET) | SPACE | PROBLEM | SWEEP, 0, -1, verb_sweep},
     {"tune", "[PROBLEM ...]", "measure kernels and remember the winner",
      "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "For one problem the ranking; for a list (--problems) one line a problem. Winners go to wisdom.",

@@ -1,0 +1,337 @@
+/* sweep.c: the verb sweep: every kernel on every problem, into a store. What was measured stays, so the same command goes on where one
+ * was stopped. Ctrl-C and SIGTERM end it in good order; a second one ends it at once, which costs the batch under way. */
+#include "sweep.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CLI_STOPPED = 130 };
+
+/* A signal handler has no other way to tell; kw_sweep reads it. */
+static volatile int stop_asked;
+
+static void ask_to_stop(int signal_number) {
+    (void)signal_number;
+    if (stop_asked) {
+        _Exit(CLI_STOPPED);
+    }
+    stop_asked = 1;
+}
+
+/* Broken pipes (a progress reader that went away) end no sweep. */
+static void set_signals(void) {
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* All that one sweep is made of. */
+typedef struct session {
+    const cli_args *args;
+    kw_context *context; /* of the registry alone: it opens no device that is measured and compiles nothing */
+    kw_registry *registry;
+    const char **configs;
+    kw_problem *problems;
+    char pool[256], list[256], command[1024];
+    kw_sweep_options options;
+} session;
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+static bool seconds(const cli_args *args, cli_option_id option, double *value) {
+    const char *text = args->value[option];
+    char *end = NULL;
+    *value = text ? strtod(text, &end) : 0;
+    if (text && (!*text || *end || !(*value > 0) || *value > 1e6)) {
+        cli_usage("--%s %.60s is not a number of seconds above 0", cli_options[option].name, text);
+        return false;
+    }
+    return true;
+}
+
+static int read_numbers(session *s) {
+    const cli_args *args = s->args;
+    kw_sweep_options *o = &s->options;
+    kw_error err = {0};
+    int64_t threads, jobs, batch, batches, seed;
+    if (!cli_number(args, OPT_THREADS, 1, 1024, 1, &threads) || !cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs) ||
+        !cli_number(args, OPT_BATCH, 1, 100000, 0, &batch) || !cli_number(args, OPT_BATCHES, 1, 100000, 0, &batches) ||
+        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) || !seconds(args, OPT_KERNEL_TIMEOUT, &o->kernel_limit_s)) {
+        return CLI_USAGE;
+    }
+    o->threads = (int32_t)threads;
+    o->jobs = (int32_t)jobs;
+    o->batch = (int32_t)batch;
+    o->batches = (int32_t)batches;
+    o->seed = (uint64_t)seed;
+    return kw_shard_find(&o->shard, &o->shards, args->value[OPT_SHARD], &err) ? cli_fail(&err) : CLI_DONE;
+}
+
+static void read_words(session *s) {
+    const cli_args *args = s->args;
+    kw_sweep_options *o = &s->options;
+    o->pairs = args->value[OPT_PAIRS];
+    o->out = args->value[OPT_OUT];
+    o->device = args->value[OPT_DEVICE];
+    o->cache_dir = args->value[OPT_CACHE_DIR];
+    o->compiler = args->value[OPT_CC];
+    o->overwrite = args->value[OPT_OVERWRITE];
+    o->exhaustive = args->value[OPT_EXHAUSTIVE];
+    o->cold = args->value[OPT_COLD];
+    o->fresh_weights = args->value[OPT_FRESH];
+    o->verify_only = args->value[OPT_VERIFY_ONLY];
+    o->stop = &stop_asked;
+}
+
+/* --- what the lists are called, for the run's facts --------------------------------------------------------------- */
+
+static void add_word(char *text, size_t capacity, const char *name, const char *value) {
+    size_t used = strlen(text);
+    if (value && used < capacity) {
+        snprintf(text + used, capacity - used, "%s%s%s%s", used ? " " : "", name, *value ? "=" : "", value);
+    }
+}
+
+static void name_lists(session *s) {
+    static const cli_option_id of_pool[] = {OPT_SET, OPT_ARCH, OPT_KERNELS, OPT_CONFIG, OPT_TRAITS, OPT_FILTER, OPT_RULES, OPT_PAIRS};
+    static const cli_option_id of_list[] = {OPT_PROBLEMS,  OPT_DIR,  OPT_DTYPE,      OPT_OP,    OPT_SAMPLE, OPT_PER_BUCKET,
+                                            OPT_MAX_GFLOP, OPT_PART, OPT_TEST_SHARE, OPT_LIMIT, OPT_SEED,   OPT_PAIRS};
+    for (size_t i = 0; i < sizeof of_pool / sizeof *of_pool; i++) {
+        add_word(s->pool, sizeof s->pool, cli_options[of_pool[i]].name, s->args->value[of_pool[i]]);
+    }
+    if (!*s->pool) {
+        snprintf(s->pool, sizeof s->pool, "set=default");
+    }
+    for (size_t i = 0; i < sizeof of_list / sizeof *of_list; i++) {
+        add_word(s->list, sizeof s->list, cli_options[of_list[i]].name, s->args->value[of_list[i]]);
+    }
+    s->options.pool = s->pool;
+    s->options.list = s->list;
+}
+
+/* The words that this process was started with, as a shell would take them. */
+static void name_command(session *s) {
+    char words[4096];
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    size_t size = file ? fread(words, 1, sizeof words - 1, file) : 0, used = 0;
+    if (file) {
+        fclose(file);
+    }
+    words[size] = 0;
+    for (const char *word = words; word < words + size && used + 8 < sizeof s->command; word += strlen(word) + 1) {
+        bool plain = *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%")] == 0;
+        if (used) {
+            s->command[used++] = ' ';
+        }
+        if (plain) {
+            snprintf(s->command + used, sizeof s->command - used, "%.*s", (int)(sizeof s->command - used) - 1, word);
+        } else {
+            cli_quote(s->command + used, sizeof s->command - used, word);
+        }
+        used += strlen(s->command + used);
+    }
+    s->options.command = s->command;
+}
+
+/* --- kernels and problems ----------------------------------------------------------------------------------------- */
+
+static int read_problems(session *s) {
+    const char *op = s->args->value[OPT_OP];
+    cli_problem_list list = {0};
+    int known = 0;
+    for (int i = 0; op && i < KW_OP_COUNT; i++) {
+        known |= !strcmp(op, kw_op_name((kw_op)i));
+    }
+    if (op && !known) {
+        return cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op);
+    }
+    int code = cli_problems(&list, s->args);
+    size_t kept = 0;
+    for (size_t i = 0; !code && i < list.count; i++) {
+        if (!op || !strcmp(op, kw_op_name(list.items[i].problem.op))) {
+            cli_problem moved = list.items[kept];
+            list.items[kept++] = list.items[i];
+            list.items[i] = moved;
+        }
+    }
+    if (!code && !kept) {
+        code = list.count
+                   ? cli_usage("none of the %zu problems is of --op %s; --dir takes convolutions in another direction", list.count, op)
+                   : cli_usage("sweep needs --problems or a problem; for example: kwright sweep --problems resnet50 --out results.db");
+    }
+    s->problems = code ? NULL : cli_problems_plain(&list);
+    s->options.problem_count = kept;
+    s->options.problems = s->problems;
+    cli_problems_free(&list);
+    return code || s->problems ? code : cli_usage("out of memory for the problem list");
+}
+
+/* Whether a config's operation and type, its second and third word, are those of a problem. */
+static bool is_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], const char *config) {
+    char op[32], dtype[16];
+    bool found = false;
+    if (sscanf(config, "%*s %31s %15s", op, dtype) != 2) {
+        return false;
+    }
+    for (int i = 0; i < KW_OP_COUNT; i++) {
+        for (int j = 0; j < KW_DTYPE_COUNT; j++) {
+            found |= asked[i][j] && !strcmp(op, kw_op_name((kw_op)i)) && !strcmp(dtype, kw_dtype_name((kw_dtype)j));
+        }
+    }
+    return found;
+}
+
+static int read_kernels(session *s) {
+    kw_error err = {0};
+    bool asked[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
+    kw_context_options options = {.cache_dir = "", .wisdom_file = "", .compiler = "", .threads = 1};
+    if (kw_context_open(&s->context, "cpu", &options, &err)) {
+        return cli_fail(&err);
+    }
+    for (size_t i = 0; i < s->options.problem_count; i++) {
+        asked[s->problems[i].op][s->problems[i].dtype] = true;
+    }
+    int code = cli_registry(&s->registry, s->context, s->args);
+    size_t count = code ? 0 : kw_registry_count(s->registry), kept = 0;
+    s->configs = calloc(count + 1, sizeof *s->configs);
+    for (size_t i = 0; s->configs && i < count; i++) {
+        const char *config = kw_registry_config(s->registry, i);
+        if (is_asked(asked, config)) {
+            s->configs[kept++] = config;
+        }
+    }
+    s->options.configs = s->configs;
+    s->options.config_count = kept;
+    if (!code && !kept) {
+        code = cli_usage("none of the %zu kernels is for a problem's operation and type; `kwright list` shows what there is", count);
+    }
+    return code;
+}
+
+static int list_kernels(const session *s) {
+    for (size_t i = 0; i < s->options.config_count; i++) {
+        printf("%s\n", s->options.configs[i]);
+    }
+    return CLI_DONE;
+}
+
+/* --- the sweep ---------------------------------------------------------------------------------------------------- */
+
+static sweep_result result_of(const session *s, const kw_sweep_report *report) {
+    return (sweep_result){.report = report,
+                          .kernels = s->options.pairs ? 0 : s->options.config_count,
+                          .problems = s->options.pairs ? 0 : s->options.problem_count,
+                          .out = s->options.out,
+                          .counted = s->options.count_only};
+}
+
+static int count(session *s, kw_sweep_report *report) {
+    kw_error err = {0};
+    s->options.count_only = true;
+    return kw_sweep(&s->options, report, &err) ? cli_fail(&err) : CLI_DONE;
+}
+
+/* Whether the rows that --overwrite would drop may go. */
+static int confirm(session *s) {
+    kw_sweep_report report;
+    int code = count(s, &report);
+    s->options.count_only = false;
+    if (code || !report.skipped || s->args->value[OPT_YES]) {
+        return code;
+    }
+    if (!isatty(0) || !isatty(2)) {
+        return cli_usage("--overwrite would drop the rows of %lld pairs; add --yes to do so", (long long)report.skipped);
+    }
+    fprintf(stderr, "drop the rows of %lld pairs in %s? [y/N] ", (long long)report.skipped, s->options.out);
+    char answer[16] = "";
+    if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y')) {
+        fprintf(stderr, "kwright: nothing was dropped, nothing measured\n");
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+static int judge(const session *s, const kw_sweep_report *report) {
+    if (report->stopped) {
+        fprintf(stderr, "kwright: stopped; %lld pairs are left, and %s goes on with them\n", (long long)report->outcome[KW_UNTRIED],
+                s->options.overwrite ? "the command without --overwrite" : "the same command");
+        return CLI_STOPPED;
+    }
+    if (report->outcome[KW_WRONG]) {
+        fprintf(stderr, "kwright: %lld results are wrong; a kernel that is wrong on one problem is to be trusted on none\n",
+                (long long)report->outcome[KW_WRONG]);
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+static int sweep(session *s) {
+    kw_error err = {0};
+    kw_sweep_report report;
+    sweep_progress progress;
+    bool json = s->args->value[OPT_JSON];
+    int code = s->options.overwrite ? confirm(s) : CLI_DONE;
+    if (code) {
+        return code;
+    }
+    set_signals();
+    sweep_progress_start(&progress, s->args);
+    s->options.progress = sweep_progress_show;
+    s->options.log = sweep_progress_log;
+    s->options.user = &progress;
+    kw_status status = kw_sweep(&s->options, &report, &err);
+    sweep_progress_end(&progress, &report);
+    if (status) {
+        return cli_fail(&err);
+    }
+    sweep_result result = result_of(s, &report);
+    sweep_print(&result, json);
+    return judge(s, &report);
+}
+
+static int dispatch(session *s) {
+    if (s->args->value[OPT_LIST]) {
+        return list_kernels(s);
+    }
+    if (s->args->value[OPT_COUNT_ONLY]) {
+        kw_sweep_report report;
+        int code = count(s, &report);
+        sweep_result result = result_of(s, &report);
+        if (!code) {
+            sweep_print(&result, s->args->value[OPT_JSON]);
+        }
+        return code;
+    }
+    if (!s->options.out) {
+        return cli_usage("sweep needs a place for its rows; for example --out results.db");
+    }
+    return sweep(s);
+}
+
+int verb_sweep(const cli_args *args) {
+    session s = {.args = args};
+    int code = read_numbers(&s);
+    read_words(&s);
+    if (!code && s.options.pairs && (args->value[OPT_PROBLEMS] || args->operand_count || args->value[OPT_LIST])) {
+        code = cli_usage("--pairs names kernels and problems; leave --problems, problems and --list away");
+    }
+    if (!s.options.pairs) {
+        code = code ? code : read_problems(&s);
+        code = code ? code : read_kernels(&s);
+    }
+    if (!code) {
+        name_lists(&s);
+        name_command(&s);
+        code = dispatch(&s);
+    }
+    free(s.configs);
+    free(s.problems);
+    kw_registry_destroy(&s.registry);
+    kw_context_close(&s.context);
+    return code;
+}

@@ -1,0 +1,174 @@
+/* sweep_progress.c: how far a sweep is, and what it came to. JSON is written a line at a time in one piece, so that lines of shards that share
+ * a log do not mix. */
+#include "sweep.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int64_t redraw_ns = 100000000;
+static const int64_t line_ns = 2000000000;
+
+void sweep_progress_start(sweep_progress *progress, const cli_args *args) {
+    *progress = (sweep_progress){.quiet = args->value[OPT_QUIET] != NULL, .terminal = isatty(2), .start_ns = cli_now_ns()};
+    progress->shown_ns = progress->start_ns;
+}
+
+/* "1:02:03 left", or nothing while it is not known. */
+static const char *left_text(char text[40], double eta_s) {
+    if (eta_s < 0 || eta_s > 1e8) {
+        *text = 0;
+    } else {
+        int64_t s = (int64_t)eta_s;
+        snprintf(text, 40, "  %lld:%02d:%02d left", (long long)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+    }
+    return text;
+}
+
+static void draw(sweep_progress *progress, const kw_sweep_progress *now) {
+    char left[40], best[32] = "", time[32], failed[40] = "";
+    if (now->best_ns > 0) {
+        snprintf(best, sizeof best, "  best %s", cli_time(time, now->best_ns));
+    }
+    if (now->failed) {
+        snprintf(failed, sizeof failed, "  %lld failed", (long long)now->failed);
+    }
+    fprintf(stderr, "\r%s %lld/%lld%s%s%s  %.40s\033[K", now->phase, (long long)now->done, (long long)now->total, failed,
+            left_text(left, now->eta_s), best, now->problem ? now->problem : "");
+    progress->drawn = true;
+}
+
+/* Problem texts have neither quotes nor backslashes nor control characters. */
+static void print_line(const sweep_progress *progress, const kw_sweep_progress *now) {
+    char line[1024];
+    double elapsed_s = (double)(cli_now_ns() - progress->start_ns) / 1e9;
+    int size = snprintf(
+        line, sizeof line, "{\"phase\": \"%s\", \"done\": %lld, \"total\": %lld, \"skipped\": %lld, \"failed\": %lld, \"elapsed_s\": %.1f",
+        now->phase, (long long)now->done, (long long)now->total, (long long)now->skipped, (long long)now->failed, elapsed_s);
+    if (now->eta_s >= 0) {
+        size += snprintf(line + size, sizeof line - (size_t)size, ", \"eta_s\": %.1f", now->eta_s);
+    }
+    if (now->problem) {
+        size += snprintf(line + size, sizeof line - (size_t)size, ", \"problem\": \"%s\", \"best_ns\": %.1f", now->problem, now->best_ns);
+    }
+    fprintf(stderr, "%s}\n", line);
+}
+
+void sweep_progress_show(void *user, const kw_sweep_progress *now) {
+    sweep_progress *progress = user;
+    int64_t time_ns = cli_now_ns();
+    bool begins = strcmp(progress->phase, now->phase) != 0;
+    bool ends = now->done >= now->total && (begins || progress->last.done < progress->last.total);
+    progress->last = *now;
+    snprintf(progress->phase, sizeof progress->phase, "%s", now->phase);
+    if (progress->quiet || (!begins && !ends && time_ns - progress->shown_ns < (progress->terminal ? redraw_ns : line_ns))) {
+        return;
+    }
+    progress->shown_ns = time_ns;
+    if (progress->terminal) {
+        draw(progress, now);
+    } else {
+        print_line(progress, now);
+    }
+}
+
+static void clear(sweep_progress *progress) {
+    if (progress->drawn) {
+        fprintf(stderr, "\r\033[K");
+        progress->drawn = false;
+    }
+}
+
+/* Remarks are rare: a kernel that did not compile, a worker that was lost, a cache that cannot be used. */
+void sweep_progress_log(void *user, const char *line) {
+    sweep_progress *progress = user;
+    if (!progress->quiet) {
+        clear(progress);
+        fprintf(stderr, "kwright: %s\n", line);
+    }
+}
+
+static int64_t rows_of(const kw_sweep_report *report) {
+    int64_t rows = 0;
+    for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
+        rows += report->outcome[i];
+    }
+    return rows;
+}
+
+void sweep_progress_end(sweep_progress *progress, const kw_sweep_report *report) {
+    clear(progress);
+    if (!progress->quiet && !progress->terminal) {
+        fprintf(stderr, "{\"phase\": \"end\", \"rows\": %lld, \"skipped\": %lld, \"left\": %lld, \"stopped\": %s, \"elapsed_s\": %.1f}\n",
+                (long long)rows_of(report), (long long)report->skipped, (long long)report->outcome[KW_UNTRIED],
+                report->stopped ? "true" : "false", (double)(cli_now_ns() - progress->start_ns) / 1e9);
+    }
+}
+
+/* --- result ------------------------------------------------------------------------------------------------------- */
+
+static void print_json(const sweep_result *result) {
+    const kw_sweep_report *r = result->report;
+    printf("{");
+    if (result->kernels) {
+        printf("\"kernels\": %zu, \"problems\": %zu, ", result->kernels, result->problems);
+    }
+    printf("\"pairs\": %lld, \"skipped\": %lld", (long long)r->pairs, (long long)r->skipped);
+    for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
+        if (!result->counted || i == KW_UNFIT) {
+            printf(", \"%s\": %lld", kw_outcome_name((kw_outcome)i), (long long)r->outcome[i]);
+        }
+    }
+    printf(", \"left\": %lld", (long long)r->outcome[KW_UNTRIED]);
+    if (!result->counted) {
+        printf(", \"stopped\": %s, \"built\": %lld, \"cached\": %lld, \"workers_lost\": %lld, ", r->stopped ? "true" : "false",
+               (long long)r->built, (long long)r->cached, (long long)r->workers_lost);
+        printf("\"build_s\": %.2f, \"wall_s\": %.2f, \"kernel_s\": %.2f", r->build_s, r->wall_s, r->kernel_s);
+    }
+    if (result->out) {
+        printf(", \"out\": ");
+        cli_json_string(result->out);
+    }
+    printf("}\n");
+}
+
+static void print_count(int64_t count, const char *what) {
+    if (count) {
+        printf("%10lld  %s\n", (long long)count, what);
+    }
+}
+
+static void print_table(const sweep_result *result) {
+    const kw_sweep_report *r = result->report;
+    print_count((int64_t)result->kernels, "kernels");
+    print_count((int64_t)result->problems, "problems");
+    printf("%10lld  pairs\n", (long long)r->pairs);
+    print_count(r->skipped, "had a row already");
+    for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
+        print_count(r->outcome[i], kw_outcome_name((kw_outcome)i));
+    }
+    print_count(r->outcome[KW_UNTRIED], result->counted ? "to measure" : "left");
+    if (result->counted) {
+        return;
+    }
+    if (r->built + r->cached) {
+        printf("built %lld kernels in %.1f s, %lld came from the cache\n", (long long)r->built, r->build_s, (long long)r->cached);
+    }
+    if (r->wall_s > 0 && r->kernel_s > 0) {
+        printf("measured in %.1f s, of it %.1f s inside kernels: %.2f to 1\n", r->wall_s, r->kernel_s, r->wall_s / r->kernel_s);
+    }
+    if (r->workers_lost) {
+        printf("%lld worker processes were lost and replaced\n", (long long)r->workers_lost);
+    }
+    char quoted[1100];
+    cli_quote(quoted, sizeof quoted, result->out);
+    printf("the rows are in %s; `kwright report %s` shows them\n", result->out, strpbrk(result->out, " '\"$\\*?") ? quoted : result->out);
+}
+
+void sweep_print(const sweep_result *result, bool json) {
+    if (json) {
+        print_json(result);
+    } else {
+        print_table(result);
+    }
+}

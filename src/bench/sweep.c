@@ -1,0 +1,161 @@
+/* sweep.c: kw_sweep, from options to rows: what is there to do, build, measure. Each step is a file (sweep_plan, sweep_build, sweep_devices,
+ * sweep_measure, sweep_rows, sweep_facts). The calling process opens no device; the target comes from the first worker's greeting. */
+#include "bench/shard.h"
+#include "bench/sweep_facts.h"
+#include "bench/sweep_measure.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* All that one call owns. */
+typedef struct sweep {
+    const kw_sweep_options *options;
+    kw_sweep_report *report;
+    kw_arena arena;
+    kw_sweep_plan plan;
+    kw_sweep_tools tools;
+    kw_sweep_devices devices;
+    kw_sink sink; /* its kind is NULL while there is none */
+    kw_row key;
+    kw_sweep_writer writer;
+    bool writing;
+    kw_config control_config;
+    kw_problem control_problem;
+    kw_sweep_kernel control;
+} sweep;
+
+static bool is_stopped(const sweep *s) {
+    return s->options->stop && *s->options->stop;
+}
+
+/* The key of a pair's rows. */
+static const kw_row *key_of(sweep *s, const char *problem, const char *config) {
+    kw_row *key = &s->key;
+    snprintf(key->target, sizeof key->target, "%s", s->plan.target_text);
+    snprintf(key->problem, sizeof key->problem, "%s", problem);
+    snprintf(key->record.config, sizeof key->record.config, "%s", config);
+    key->packed = !s->plan.manifest.fresh_weights;
+    key->record.cold = s->plan.manifest.cold;
+    return key;
+}
+
+static kw_status has_row(void *user, bool *has, const char *problem, const char *config, kw_error *err) {
+    sweep *s = user;
+    return kw_sink_has(&s->sink, has, key_of(s, problem, config), err);
+}
+
+static kw_status drop_rows(void *user, const char *problem, const char *config, kw_error *err) {
+    sweep *s = user;
+    return kw_sink_drop(&s->sink, key_of(s, problem, config), err);
+}
+
+/* The sink; a count leaves no file behind. */
+static kw_status open_sink(sweep *s, kw_error *err) {
+    const kw_sweep_options *o = s->options;
+    if (!o->out || !*o->out) {
+        return o->count_only ? KW_OK : kw_fail(err, KW_ILLEGAL, "a sweep needs a place for its rows; name a store, e.g. results.db");
+    }
+    const char *path = kw_shard_path(&s->arena, o->out, o->shard, o->shards);
+    if (!path) {
+        return kw_fail_memory(err, "the name of a store");
+    }
+    return o->count_only && access(path, F_OK) ? KW_OK : kw_sink_open(&s->sink, path, err);
+}
+
+static kw_status prepare(sweep *s, kw_error *err) {
+    const kw_sweep_options *o = s->options;
+    kw_status status = kw_sweep_plan_read(&s->plan, o, err);
+    status = status ? status : open_sink(s, err);
+    status = status ? status : kw_sweep_tools_open(&s->tools, o, err);
+    status = status ? status : kw_sweep_devices_open(&s->devices, o, s->tools.cache_folder, err);
+    if (status) {
+        return status;
+    }
+    kw_sweep_known known = {.has = has_row, .drop = drop_rows, .user = s};
+    status = kw_sweep_plan_sort(&s->plan, o, &s->devices.stations[0].target, s->sink.kind ? &known : NULL, err);
+    s->report->pairs = s->plan.total;
+    s->report->skipped = s->plan.skipped;
+    if (!status && o->count_only) {
+        s->report->outcome[KW_UNFIT] = s->plan.unfit;
+        s->report->outcome[KW_UNTRIED] = s->plan.fit;
+    }
+    return status;
+}
+
+/* The run's facts, and the rows of what cannot run. */
+static kw_status begin(sweep *s, kw_error *err) {
+    kw_run run;
+    const char *device = s->devices.stations[0].name;
+    kw_status status = kw_manifest_keep(&s->plan.manifest, s->options->out, err);
+    status = status ? status : kw_sweep_facts(&run, &s->plan, &s->tools, s->options, device, err);
+    if (!status) {
+        status = kw_sweep_writer_open(&s->writer, &s->sink, &run, &s->plan, s->options, err);
+        s->writing = true;
+    }
+    return status ? status : kw_sweep_write_unfit(&s->writer, &s->plan, s->options->stop, err);
+}
+
+static kw_status build(sweep *s, kw_error *err) {
+    bool wanted = !s->options->verify_only && s->plan.fit;
+    s->control.config = wanted && kw_sweep_control(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
+    s->control.text = "the control kernel";
+    kw_status status = kw_sweep_build(&s->plan, &s->tools, s->control.config ? &s->control : NULL, s->options, s->report, err);
+    return status || is_stopped(s) ? status : kw_sweep_write_uncompiled(&s->writer, &s->plan, err);
+}
+
+static kw_status measure(sweep *s, kw_error *err) {
+    const kw_sweep_options *o = s->options;
+    kw_pool_job shape = {
+        .control_problem = &s->control_problem,
+        .verify_only = o->verify_only,
+        .pack_weights = !s->plan.manifest.fresh_weights,
+        .cold = s->plan.manifest.cold,
+        .batches = o->batches,
+        .seed = o->seed,
+    };
+    if (s->control.config && !s->control.failed) {
+        shape.control = (kw_pool_kernel){s->control.config, s->control.key};
+    }
+    return kw_sweep_measure(&s->devices, &s->plan, &s->writer, &shape, o, s->report, err);
+}
+
+static void sum_up(sweep *s) {
+    kw_sweep_report *report = s->report;
+    int64_t written = 0;
+    for (int i = 0; s->writing && i < KW_OUTCOME_COUNT; i++) {
+        report->outcome[i] = s->writer.outcome[i];
+        written += report->outcome[i];
+    }
+    if (s->writing) {
+        report->outcome[KW_UNTRIED] = report->pairs - report->skipped - written;
+        report->stopped = is_stopped(s) && report->outcome[KW_UNTRIED];
+    }
+}
+
+kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_error *err) {
+    kw_sweep_report unasked;
+    report = report ? report : &unasked;
+    *report = (kw_sweep_report){0};
+    if (!options) {
+        return kw_fail(err, KW_ILLEGAL, "kw_sweep: options is NULL; name kernels, problems and a store");
+    }
+    sweep s = {.options = options, .report = report};
+    kw_status status = prepare(&s, err);
+    if (!status && !options->count_only && s.plan.fit + s.plan.unfit) {
+        status = begin(&s, err);
+        status = status || is_stopped(&s) ? status : build(&s, err);
+        status = status || is_stopped(&s) ? status : measure(&s, err);
+    }
+    sum_up(&s);
+    report->workers_lost = kw_sweep_devices_close(&s.devices);
+    if (s.writing) {
+        kw_sweep_writer_close(&s.writer);
+    }
+    if (s.sink.kind) {
+        kw_sink_close(&s.sink);
+    }
+    kw_sweep_tools_close(&s.tools);
+    kw_sweep_plan_drop(&s.plan);
+    kw_arena_drop(&s.arena);
+    return status;
+}

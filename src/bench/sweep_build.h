@@ -1,0 +1,29 @@
+/* sweep_build.h: the kernels of a sweep are compiled before anything is measured, so that no compiler disturbs a timing. */
+#ifndef KW_BENCH_SWEEP_BUILD_H
+#define KW_BENCH_SWEEP_BUILD_H
+
+#include "bench/sweep_plan.h"
+
+/* Compiler, cache and log folder. */
+typedef struct kw_sweep_tools {
+    kw_arena arena;
+    kw_compiler compiler;
+    bool has_compiler;
+    char compiler_note[256]; /* why there is none */
+    const char *cache_folder;
+    kw_jit jit;
+} kw_sweep_tools;
+
+/* Where the user's cache cannot be written, OUT.kernels is used. tools must be zeroed; close it also after a failure. */
+kw_status kw_sweep_tools_open(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err);
+void kw_sweep_tools_close(kw_sweep_tools *tools);
+
+/* Chooses the kernel that is timed beside all others: the first of set "tiny" that serves problem, which is filled. false: there is none. */
+bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *target);
+
+/* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses is marked as failed; an error means that the
+ * environment fails. Sets report's built, cached and build_s. After options->stop what is missing is left as it is. */
+kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
+                         kw_sweep_report *report, kw_error *err);
+
+#endif
