@@ -1,0 +1,187 @@
+/* test_forest_score.c: the scores are LightGBM's to the last bit, for every kind of split, however features are divided between
+ * candidates, problem and pairs, and with every set of instructions that this processor has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdint.h>
+
+#include "forest_cases.h"
+
+static const char *const instruction_sets[] = {"baseline", "avx2", "avx512"};
+
+static void a_row_scores_as_lightgbm_says(void **state) {
+    (void)state;
+    for (size_t i = 0; i < FOREST_CASES; i++) {
+        forest_case c;
+        assert_true(forest_case_open(&c, forest_case_names[i]));
+        for (size_t r = 0; r < c.rows; r++) {
+            double score = 0;
+            kw_forest_score(c.forest, c.row + r * c.features, 1, &score);
+            if (!same_double(score, c.score[r])) {
+                fail_msg("%s row %zu: %a is not LightGBM's %a", forest_case_names[i], r, score, c.score[r]);
+            }
+        }
+        double *all = calloc(c.rows, sizeof *all);
+        kw_forest_score(c.forest, c.row, c.rows, all);
+        assert_memory_equal(all, c.score, c.rows * sizeof *all);
+        free(all);
+        forest_case_close(&c);
+    }
+}
+
+/* A pool of `count` candidates that take the rows from `first` on, over again. Features of role PROBLEM have the value of row first. */
+typedef struct pool_case {
+    const forest_case *source;
+    size_t first, count;
+    kw_forest_role *roles;
+    double *columns; /* features x count */
+    const double **column;
+    double *scores, *wanted;
+} pool_case;
+
+static pool_case make_pool(const forest_case *source, size_t first, size_t count, unsigned roles) {
+    size_t features = source->features;
+    pool_case p = {.source = source, .first = first, .count = count};
+    p.roles = calloc(features, sizeof *p.roles);
+    p.columns = calloc(features * count, sizeof *p.columns);
+    p.column = calloc(features, sizeof *p.column);
+    p.scores = calloc(count, sizeof *p.scores);
+    p.wanted = calloc(count, sizeof *p.wanted);
+    double *row = calloc(features, sizeof *row);
+    for (size_t i = 0; i < features; i++) {
+        p.roles[i] = (kw_forest_role)(roles >> 2 * i & 3) % 3;
+        p.column[i] = p.columns + i * count;
+    }
+    for (size_t k = 0; k < count; k++) {
+        for (size_t i = 0; i < features; i++) {
+            size_t from = p.roles[i] == KW_FOREST_PROBLEM ? first : (first + k) % source->rows;
+            row[i] = p.columns[i * count + k] = source->row[from * features + i];
+        }
+        kw_forest_score(source->forest, row, 1, &p.wanted[k]);
+    }
+    free(row);
+    return p;
+}
+
+static void drop_pool(pool_case *p) {
+    free(p->roles);
+    free(p->columns);
+    free(p->column);
+    free(p->scores);
+    free(p->wanted);
+}
+
+static void check_pool(pool_case *p, const char *instructions, const char *name) {
+    kw_error err = {0};
+    kw_forest_pool *pool = NULL;
+    kw_forest_scratch *scratch = NULL;
+    kw_forest_candidates candidates = {p->count, p->roles, p->column};
+    kw_forest_query query = {p->source->row + p->first * p->source->features, p->column};
+    assert_int_equal(kw_forest_pool_open(&pool, p->source->forest, &candidates, &err), KW_OK);
+    kw_status status = kw_forest_scratch_open(&scratch, pool, instructions, &err);
+    if (status == KW_ENVIRONMENT) {
+        kw_forest_pool_close(&pool);
+        return;
+    }
+    assert_int_equal(status, KW_OK);
+    assert_string_equal(kw_forest_scratch_instructions(scratch), instructions);
+    for (int again = 0; again < 2; again++) { /* a scratch holds nothing over from the call before */
+        memset(p->scores, 0xff, p->count * sizeof *p->scores);
+        kw_forest_pool_score(pool, scratch, &query, p->scores);
+        for (size_t k = 0; k < p->count; k++) {
+            if (!same_double(p->scores[k], p->wanted[k])) {
+                fail_msg("%s, %s, candidate %zu of %zu from row %zu: %a is not %a", name, instructions, k, p->count, p->first, p->scores[k],
+                         p->wanted[k]);
+            }
+        }
+    }
+    kw_forest_scratch_close(&scratch);
+    kw_forest_pool_close(&pool);
+}
+
+static void a_pool_scores_as_its_rows(void **state) {
+    (void)state;
+    static const size_t counts[] = {1, 2, 63, 64, 65, 130, 512, 513, 1100};
+    uint64_t random = 88172645463325252u;
+    for (size_t i = 0; i < FOREST_CASES; i++) {
+        forest_case c;
+        assert_true(forest_case_open(&c, forest_case_names[i]));
+        for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            unsigned roles = n == 0 ? 0 : n == 5 ? 0xaaaaaaaau : (unsigned)(random >> 11); /* all of the kernel, all of the pair, any */
+            pool_case p = make_pool(&c, (size_t)(random >> 40) % c.rows, counts[n], roles);
+            for (size_t k = 0; k < sizeof instruction_sets / sizeof *instruction_sets; k++) {
+                check_pool(&p, instruction_sets[k], forest_case_names[i]);
+            }
+            drop_pool(&p);
+        }
+        forest_case_close(&c);
+    }
+}
+
+/* Each row as a problem of its own for a pool of two candidates. */
+static void a_row_given_as_the_problem_scores_as_lightgbm_says(void **state) {
+    (void)state;
+    for (size_t i = 0; i < FOREST_CASES; i++) {
+        forest_case c;
+        kw_forest_pool *pool = NULL;
+        kw_forest_scratch *scratch = NULL;
+        assert_true(forest_case_open(&c, forest_case_names[i]));
+        kw_forest_role *roles = calloc(c.features, sizeof *roles);
+        for (size_t k = 0; k < c.features; k++) {
+            roles[k] = KW_FOREST_PROBLEM;
+        }
+        assert_int_equal(kw_forest_pool_open(&pool, c.forest, &(kw_forest_candidates){.count = 2, .roles = roles}, NULL), KW_OK);
+        assert_int_equal(kw_forest_scratch_open(&scratch, pool, NULL, NULL), KW_OK);
+        for (size_t r = 0; r < c.rows; r++) {
+            double scores[2] = {0};
+            kw_forest_pool_score(pool, scratch, &(kw_forest_query){.values = c.row + r * c.features}, scores);
+            assert_true(same_double(scores[0], c.score[r]) && same_double(scores[1], c.score[r]));
+        }
+        kw_forest_scratch_close(&scratch);
+        kw_forest_pool_close(&pool);
+        free(roles);
+        forest_case_close(&c);
+    }
+}
+
+static void a_pool_is_refused_where_it_cannot_be(void **state) {
+    (void)state;
+    kw_error err = {0};
+    forest_case c;
+    kw_forest_pool *pool = NULL;
+    kw_forest_scratch *scratch = NULL;
+    assert_true(forest_case_open(&c, "numeric.lgbm.gz"));
+    kw_forest_role *roles = calloc(c.features, sizeof *roles);
+    const double **columns = calloc(c.features, sizeof *columns);
+    kw_forest_candidates candidates = {0, roles, columns};
+    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
+    candidates.count = KW_FOREST_MAX_CANDIDATES + 1;
+    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
+    candidates.count = 3;
+    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_MISSING);
+    assert_non_null(strstr(err.text, "Column_0"));
+    for (size_t i = 0; i < c.features; i++) {
+        roles[i] = KW_FOREST_PROBLEM;
+    }
+    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_OK);
+    assert_int_equal(kw_forest_scratch_open(&scratch, pool, "sse9", &err), KW_MISSING);
+    assert_null(scratch);
+    kw_forest_pool_close(&pool);
+    free(roles);
+    free(columns);
+    forest_case_close(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_scores_as_lightgbm_says),
+        cmocka_unit_test(a_pool_scores_as_its_rows),
+        cmocka_unit_test(a_row_given_as_the_problem_scores_as_lightgbm_says),
+        cmocka_unit_test(a_pool_is_refused_where_it_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
