@@ -1,16 +1,19 @@
 /* extract.c: finds what could be a problem in a line and lets kw_problem_import decide, so that what is legal is said in one place. A line that
- * names MIOpenDriver is its command; one that names benchdnn, begins with an option or a descriptor, or has --conv in it, is benchdnn's; else
- * each operation's name in it may begin our own text. Nothing of the source is changed; candidates are copied. */
+ * names MIOpenDriver or begins with one of its drivers is its command; one that names benchdnn, begins with an option or a descriptor, or has
+ * __REPRO: or --conv in it, is benchdnn's; else each operation's name in it may begin our own text. A line that ends in a backslash goes on
+ * in the next. Nothing of the source is changed; what is tried is a copy. */
 #include "space/extract.h"
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "space/problem_sets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { OPTIONS_MAX = 32, COMBINATIONS_MAX = 256, CANDIDATE_MAX = 4096 };
 
-/* benchdnn's options in force, each "--name=value"; they point into the source. */
+/* benchdnn's options in force, each "--name=value". */
 typedef struct batch {
     kw_word options[OPTIONS_MAX];
     int count;
@@ -21,6 +24,8 @@ typedef struct extraction {
     void *user;
     kw_extract_count *lines;
     kw_text candidate; /* the text under trial */
+    kw_text joined;    /* lines that go on */
+    kw_arena options;  /* texts of the batch's options */
     char name[256];    /* of the line */
     batch batch;       /* set by lines of their own */
     bool stopped, failed;
@@ -89,24 +94,42 @@ static bool is_list(kw_word option) {
     return false;
 }
 
-/* Puts an option in force in place of one of its name. false when there are too many to be a batch. */
-static bool set_option(batch *b, kw_word option) {
+/* Position of an option's name in the batch; its count when it is not there. */
+static int find_option(const batch *b, kw_word name) {
+    int i = 0;
+    for (; i < b->count; i++) {
+        kw_word known = option_name(b->options[i]);
+        if (known.size == name.size && !memcmp(known.at, name.at, name.size)) {
+            break;
+        }
+    }
+    return i;
+}
+
+/* Puts an option in force in place of one of its name; an empty value takes it back. false when there are too many to be a batch. */
+static bool set_option(extraction *e, batch *b, kw_word option) {
     if (kw_word_is(option, "--reset")) {
         b->count = 0;
         return true;
     }
     kw_word name = option_name(option);
-    for (int i = 0; i < b->count; i++) {
-        kw_word known = option_name(b->options[i]);
-        if (known.size == name.size && !memcmp(known.at, name.at, name.size)) {
-            b->options[i] = option;
-            return true;
-        }
+    int at = find_option(b, name);
+    if (option.size == name.size + 1) {
+        b->count -= at < b->count;
+        b->options[at] = b->options[b->count];
+        return true;
     }
-    if (b->count == OPTIONS_MAX) {
+    if (at == OPTIONS_MAX) {
         return false;
     }
-    b->options[b->count++] = option;
+    if (b == &e->batch) { /* outlives its line */
+        option.at = kw_arena_copy(&e->options, option.at, option.size);
+        e->failed = e->failed || !option.at;
+    }
+    if (!e->failed) {
+        b->options[at] = option;
+        b->count += at == b->count;
+    }
     return true;
 }
 
@@ -159,9 +182,10 @@ static bool read_benchdnn(extraction *e, batch *b, kw_word text, bool *only_opti
     kw_word word;
     bool found = false;
     *only_options = true;
-    while (kw_scan_word(&scan, &word)) {
+    while (kw_scan_word(&scan, &word) && *word.at != '#') {
         if (kw_word_starts(word, "--")) {
-            *only_options = set_option(b, word) && *only_options && !kw_word_starts(word, "--batch");
+            bool follows = kw_word_starts(word, "--batch="); /* another file, which is not read */
+            *only_options = (follows || set_option(e, b, word)) && *only_options && !follows;
             continue;
         }
         *only_options = false;
@@ -239,14 +263,21 @@ static kw_word own_text(kw_word from, size_t op_size) {
     return text;
 }
 
-/* "NAME: " in front of a list's line, whose problem begins right behind it. */
+/* What stands in front of a problem: "NAME: " in a list, or a count as `uniq -c` writes it, which becomes the name "*COUNT". */
 static void take_name(extraction *e, kw_word line, const char *problem) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word word, next;
-    bool named = kw_scan_word(&scan, &word) && word.at[word.size - 1] == ':' && word.size <= sizeof e->name;
-    size_t size = named && kw_scan_word(&scan, &next) && next.at == problem ? word.size - 1 : 0;
-    memcpy(e->name, word.at, size);
-    e->name[size] = 0;
+    int64_t count;
+    e->name[0] = 0;
+    if (!kw_scan_word(&scan, &word) || word.size >= sizeof e->name || !kw_scan_word(&scan, &next) || next.at != problem) {
+        return;
+    }
+    if (word.at[word.size - 1] == ':') {
+        memcpy(e->name, word.at, word.size - 1);
+        e->name[word.size - 1] = 0;
+    } else if (kw_word_int(word, 1, INT32_MAX, &count)) {
+        snprintf(e->name, sizeof e->name, "*%lld", (long long)count);
+    }
 }
 
 static bool read_own(extraction *e, kw_word line) {
@@ -262,7 +293,6 @@ static bool read_own(extraction *e, kw_word line) {
             found = try_candidate(e) || found;
         }
     }
-    e->name[0] = 0;
     return found;
 }
 
@@ -273,12 +303,45 @@ static bool is_program(kw_word line, const char *at, const char *name) {
     return (at == line.at || !is_letter(at[-1])) && (end == line.at + line.size || *end == ' ' || *end == '\t');
 }
 
+/* The word that at stands in begins there. */
+static const char *word_start(kw_word line, const char *at) {
+    while (at > line.at && at[-1] != ' ' && at[-1] != '\t') {
+        at--;
+    }
+    return at;
+}
+
+/* A driver of MIOpenDriver and an option, at the line's beginning or behind a count. */
+static bool is_driver(kw_word line, const char **at) {
+    kw_scan scan = {line.at, line.at + line.size};
+    kw_word word, next = {0};
+    int64_t count;
+    bool there = kw_scan_word(&scan, &word) && (!kw_word_int(word, 1, INT32_MAX, &count) || kw_scan_word(&scan, &word));
+    *at = word.at;
+    return there && (kw_word_starts(word, "conv") || kw_word_starts(word, "gemm")) && kw_scan_word(&scan, &next) && *next.at == '-';
+}
+
+/* Where benchdnn's words begin in a line that is not a batch's, NULL when there are none. */
+static const char *find_benchdnn(kw_word line) {
+    static const char program[] = "benchdnn", repro[] = "__REPRO: ";
+    const char *at = find(line, program);
+    if (at && is_program(line, at, program)) {
+        return at + strlen(program);
+    }
+    if ((at = find(line, repro))) {
+        return at + strlen(repro);
+    }
+    at = find(line, "--conv ");
+    return at && at > line.at && strchr(" \t,:", at[-1]) ? at : NULL;
+}
+
 static void read_line(extraction *e, kw_word line) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word first;
-    bool found = false, only_options = false;
+    bool found = false, only_options = false, ignored;
     const char *at;
     e->lines->lines++;
+    e->name[0] = 0;
     if (!kw_scan_word(&scan, &first) || *first.at == '#') {
         e->lines->options++;
         return;
@@ -287,23 +350,48 @@ static void read_line(extraction *e, kw_word line) {
         e->lines->skipped++;
         return;
     }
-    if ((at = find(line, "MIOpenDriver")) && is_program(line, at, "MIOpenDriver")) {
+    if ((at = find(line, "MIOpenDriver")) ? is_program(line, at, "MIOpenDriver") : is_driver(line, &at)) {
+        take_name(e, line, word_start(line, at));
         found = read_miopen(e, part_of(line, at));
-    } else if ((at = find(line, "benchdnn")) && is_program(line, at, "benchdnn")) {
-        batch command = {0};
-        found = read_benchdnn(e, &command, part_of(line, at + strlen("benchdnn")), &only_options);
-        only_options = false;
     } else if (kw_word_starts(first, "--")) {
         found = read_benchdnn(e, &e->batch, part_of(line, first.at), &only_options);
-    } else if ((at = find(line, "--conv ")) && strchr(" \t,:", at[-1])) {
+    } else if ((at = find_benchdnn(line))) {
         batch command = {0};
-        found = read_benchdnn(e, &command, part_of(line, at), &only_options);
-        only_options = false;
+        found = read_benchdnn(e, &command, part_of(line, at), &ignored);
     } else {
-        found = read_own(e, line) || read_descriptor(e, &e->batch, cut(first, ","));
+        found = read_own(e, line) || read_benchdnn(e, &e->batch, line, &ignored);
     }
     e->lines->options += only_options;
     e->lines->skipped += !found && !only_options;
+}
+
+static kw_word trim(kw_word text) {
+    while (text.size && (*text.at == ' ' || *text.at == '\t')) {
+        text = (kw_word){text.at + 1, text.size - 1};
+    }
+    while (text.size && (text.at[text.size - 1] == ' ' || text.at[text.size - 1] == '\t')) {
+        text.size--;
+    }
+    return text;
+}
+
+/* Joins lines that end in a backslash; a list that was broken behind a comma becomes one word again. */
+static void take_line(extraction *e, kw_word line) {
+    bool goes_on = line.size && line.at[line.size - 1] == '\\';
+    if (!e->joined.size && !goes_on) {
+        read_line(e, line);
+        return;
+    }
+    line.size -= goes_on;
+    line = trim(line);
+    kw_text_add_bytes(&e->joined, line.at, line.size);
+    bool list = e->joined.size && e->joined.data[e->joined.size - 1] == ',';
+    kw_text_add(&e->joined, list && goes_on ? "" : " ");
+    e->failed = e->failed || e->joined.failed;
+    if (!goes_on && !e->failed) {
+        read_line(e, (kw_word){e->joined.data, e->joined.size});
+        e->joined.size = 0;
+    }
 }
 
 kw_status kw_extract_text(kw_word text, bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user,
@@ -313,9 +401,14 @@ kw_status kw_extract_text(kw_word text, bool (*visit)(void *user, const char *na
     kw_word line;
     *lines = (kw_extract_count){0};
     while (!e.stopped && !e.failed && kw_scan_line(&scan, &line)) {
-        read_line(&e, line);
+        take_line(&e, line);
+    }
+    if (e.joined.size && !e.stopped && !e.failed) { /* the last line went on into nothing */
+        read_line(&e, (kw_word){e.joined.data, e.joined.size});
     }
     kw_text_drop(&e.candidate);
+    kw_text_drop(&e.joined);
+    kw_arena_drop(&e.options);
     return e.failed ? kw_fail_memory(err, "a line of a log") : KW_OK;
 }
 

@@ -55,12 +55,21 @@ static void a_problem_is_found_wherever_it_stands_in_a_line(void **state) {
         {"MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv " MIOPEN, "|" MIOPEN_P "\n"},
         {"run \"/opt/rocm/bin/MIOpenDriver conv " MIOPEN "\" twice", "|" MIOPEN_P "\n"},
         {"MIOpenDriver conv " MIOPEN " | tee log", "|" MIOPEN_P "\n"},
+        {"     12 ./bin/MIOpenDriver conv " MIOPEN, "*12|" MIOPEN_P "\n"},
+        {"{\"cmd\":\"/bin/MIOpenDriver conv " MIOPEN "\"}", "|" MIOPEN_P "\n"},
+        {"conv " MIOPEN, "|" MIOPEN_P "\n"},
+        {" 3 conv " MIOPEN, "*3|" MIOPEN_P "\n"},
+        {"3 " P, "*3|" P "\n"},
+        {"0 " P, "|" P "\n"},
+        {"./bin/MIOpenDriver conv -n 1 -c 8 -H 9 -W 9 -k 16 -y 3 \\\n   -x 3 -p 1 -q 1 \\\n -F 1", "|" MIOPEN_P "\n"},
+        {"convincing -n 1", ""},
         {"MIOpenDriver pool " MIOPEN, ""},
         {"MIOpenDrivers conv " MIOPEN, ""},
         {"./benchdnn --conv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", "|" P "\n"},
         {"./benchdnn --mode=P --conv --dir=FWD_D,BWD_D --dt=f32 mb1ic8ih9oc16oh9kh3ph1n\"net:conv1\"",
          "|" P "\n|conv_bwd_data fp32 nhwgc n1 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"},
         {"0:PASSED (2 ms) __REPRO: --conv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", "|" P "\n"},
+        {"0:PASSED __REPRO: mb1ic8ih9oc16oh9kh3ph1nwip", "|" P "\n"},
         {"perf,cpu,jit:avx512_core,,--mode=P --conv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1,0.1,0,0.2,3.4", "|" P "\n"},
         {"./benchdnn --deconv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
         {"./benchdnn --conv --attr-post-ops=relu --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
@@ -84,7 +93,8 @@ static void options_of_a_batch_hold_until_they_change(void **state) {
                                "--reset\n"
                                "--dir=FWD_D,BWD_W --mb=2\n"
                                "\n"
-                               "--dt=f32,bf16\n"
+                               "--dt=f32, \\\n"
+                               "     bf16  # and no other\n"
                                "ic8ih9oc16oh9kh3ph1n\"a\"\n"
                                "--dir=BWD_D --dt=f32 ic8ih9oc16oh9kh3ph1\r\n"
                                "ic4ih5oc4oh5kh1\n"
@@ -92,7 +102,10 @@ static void options_of_a_batch_hold_until_they_change(void **state) {
                                "--reset --dt=bf16\n"
                                "mb3ic4ih5oc4oh5kh1\n"
                                "--attr-scales=src:common:2\n"
-                               "mb3ic4ih5oc4oh5kh1\n";
+                               "mb3ic4ih5oc4oh5kh1\n"
+                               "--attr-scales=\n"
+                               "mb4ic4ih5oc4oh5kh1 mb5ic4ih5oc4oh5kh1 # two\n"
+                               "--dir=BWD_D \\";
     kw_text found = {0};
     kw_extract_count count = extract(&found, text);
     assert_string_equal(kw_text_string(&found), "|conv_fwd fp32 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
@@ -101,10 +114,12 @@ static void options_of_a_batch_hold_until_they_change(void **state) {
                                                 "|conv_bwd_weight bf16 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
                                                 "|conv_bwd_data fp32 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
                                                 "|conv_bwd_data fp32 nhwgc n2 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
-                                                "|conv_fwd bf16 nhwgc n3 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n");
-    assert_int_equal(count.lines, 13);
-    assert_int_equal(count.problems, 7);
-    assert_int_equal(count.options, 7);
+                                                "|conv_fwd bf16 nhwgc n3 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
+                                                "|conv_fwd bf16 nhwgc n4 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
+                                                "|conv_fwd bf16 nhwgc n5 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n");
+    assert_int_equal(count.lines, 16);
+    assert_int_equal(count.problems, 9);
+    assert_int_equal(count.options, 9);
     assert_int_equal(count.skipped, 2); /* the file that is not followed, the convolution with scales */
     kw_text_drop(&found);
 }
@@ -122,8 +137,15 @@ static void every_line_is_counted_once(void **state) {
 
 static void hostile_text_costs_time_in_proportion(void **state) {
     (void)state;
-    static const char *const units[] = {
-        "gemm ", "--a ", "--dir=,,,,,,,,", "conv_fwd fp32 n1 ", "MIOpenDriver ", "x", "--conv --dir=a,b,c,d --dt=a,b,c,d i"};
+    static const char *const units[] = {"gemm ",
+                                        "--a ",
+                                        "--dir=,,,,,,,,",
+                                        "conv_fwd fp32 n1 ",
+                                        "MIOpenDriver ",
+                                        "x",
+                                        "\\\n",
+                                        "a, \\\n",
+                                        "--conv --dir=a,b,c,d --dt=a,b,c,d i"};
     size_t size = 1 << 20;
     char *text = malloc(size + 1);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -133,7 +155,7 @@ static void hostile_text_costs_time_in_proportion(void **state) {
         }
         text[size] = 0;
         kw_extract_count count = extract(&found, text);
-        assert_int_equal(count.lines, 1);
+        assert_in_range(count.lines, 0, 1);
         assert_int_equal(count.problems, 0);
         kw_text_drop(&found);
     }
