@@ -40,8 +40,10 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
     X(LIST, "list", NULL, "print the kernels and do nothing")                                                                              \
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
+    X(MANIFEST, "manifest", "FILE", "what should be there, instead of the manifests beside the inputs")                                    \
     X(MAX_GFLOP, "max-gflop", "X", "leave out problems with more than X GFLOP")                                                            \
     X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
+    X(NEXT, "next", "FILE", "write a manifest of the pairs that have no row")                                                              \
     X(OP, "op", "OP", "only kernels and problems of this operation")                                                                       \
     X(OUT, "out", "FILE", "where to write")                                                                                                \
     X(OVERWRITE, "overwrite", NULL, "drop the rows of these pairs first")                                                                  \
@@ -110,6 +112,7 @@ int verb_doctor(const cli_args *args);
 int verb_explain(const cli_args *args);
 int verb_help(const cli_args *args);
 int verb_list(const cli_args *args);
+int verb_merge(const cli_args *args);
 int verb_problems(const cli_args *args);
 int verb_run(const cli_args *args);
 int verb_show(const cli_args *args);

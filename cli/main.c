@@ -34,6 +34,11 @@ const cli_verb cli_verbs[] = {
     {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",
      "One config a line, a catalog that --kernels reads back; with --json a registry that --kernels FILE.json reads back.",
      SPACE | OPT(COUNT_ONLY) | OPT(EXPORT_JSON) | OPT(JSON) | OPT(LIMIT) | OPT(QUIET), 0, 0, verb_list},
+    {"merge", "[FILE ...]", "unite stores and segments of shards, and say what is missing",
+     "kwright merge --out results.db --next holes.manifest results.db.shard-*.jsonl",
+     "A union: order and repetition do not matter, and nothing is dropped. Manifests beside the files (NAME.manifest) say what should be\n"
+     "there; exit code 1: pairs are missing, and kwright sweep --pairs holes.manifest measures them. docs/shards.md tells all.",
+     OPT(OUT) | OPT(NEXT) | OPT(MANIFEST) | OPT(JSON) | OPT(QUIET), 0, -1, verb_merge},
     {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
      "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
      "Reads sets, our own lines, lines of MIOpenDriver and benchdnn, and CSV files.\n"

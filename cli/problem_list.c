@@ -12,6 +12,7 @@ typedef struct gather {
     int64_t limit;
     kw_op op;       /* KW_OP_COUNT: as each problem says */
     kw_dtype dtype; /* KW_DTYPE_COUNT: as each problem says */
+    uint32_t ndim;  /* bits 1 << spatial axes of the convolutions that are wanted */
     bool every_direction, failed;
 } gather;
 
@@ -38,6 +39,9 @@ static bool visit_problem(void *user, const char *name, const kw_problem *proble
     gather *g = user;
     kw_problem each = *problem;
     int first = (int)problem->op, last = first;
+    if (!(g->ndim >> problem->ndim & 1)) {
+        return true;
+    }
     if (problem->op != KW_GEMM && g->every_direction) {
         first = KW_CONV_FWD;
         last = KW_CONV_BWD_WEIGHT;
@@ -80,10 +84,28 @@ static int find_dtype(const char *text, kw_dtype *dtype) {
     return text && *dtype == KW_DTYPE_COUNT ? cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", text) : CLI_DONE;
 }
 
+/* A trait file for one operation, or one type, means the problems so, unless --dir or --dtype say otherwise. */
+static int ask_traits(gather *g, const cli_args *args) {
+    kw_error err = {0};
+    uint32_t ops, dtypes;
+    if (kw_traits_problems(&ops, &dtypes, &g->ndim, args->value[OPT_TRAITS], &err)) {
+        return cli_fail(&err);
+    }
+    for (int op = 0; !args->value[OPT_DIR] && op < KW_OP_COUNT; op++) {
+        g->op = ops == 1u << op ? (kw_op)op : g->op;
+    }
+    for (int dtype = 0; !args->value[OPT_DTYPE] && dtype < KW_INT32; dtype++) {
+        g->dtype = dtypes == 1u << dtype ? (kw_dtype)dtype : g->dtype;
+    }
+    g->ndim |= 1; /* GEMMs */
+    return CLI_DONE;
+}
+
 static int start_gather(gather *g, cli_problem_list *list, const cli_args *args) {
-    *g = (gather){.list = list, .limit = INT64_MAX};
+    *g = (gather){.list = list, .limit = INT64_MAX, .ndim = UINT32_MAX};
     int code = find_op(args->value[OPT_DIR], &g->op, &g->every_direction);
-    return code ? code : find_dtype(args->value[OPT_DTYPE], &g->dtype);
+    code = code ? code : find_dtype(args->value[OPT_DTYPE], &g->dtype);
+    return code || !args->value[OPT_TRAITS] ? code : ask_traits(g, args);
 }
 
 static int end_gather(const gather *g, kw_status status, const kw_error *err) {

@@ -33,8 +33,9 @@ KW_API kw_status kw_registry_filter(kw_registry *registry, const char *expressio
 /* Keeps the configs that a trait file allows. log (may be NULL) hears of traits that no family has. */
 KW_API kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void (*log)(void *user, const char *line), void *user,
                                          kw_error *err);
-/* The spatial axes that a trait file's ndim_spatial allows problems to have, as bits 1 << axes; all bits where it says nothing. */
-KW_API kw_status kw_traits_ndim(uint32_t *ndim, const char *path, kw_error *err);
+/* What a trait file says of problems, as bits: 1 << kw_op by its variant, 1 << kw_dtype by data_type, 1 << spatial axes by ndim_spatial; all
+ * bits where it says nothing. */
+KW_API kw_status kw_traits_problems(uint32_t *ops, uint32_t *dtypes, uint32_t *ndim, const char *path, kw_error *err);
 /* Names of what the rules know, one a line; kind: "arch", "set" or "family". The caller frees with kw_free. */
 KW_API kw_status kw_space_names(char **names, const char *kind, const char *rules_dir, kw_error *err);
 

@@ -112,13 +112,15 @@ kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void 
     return status;
 }
 
-kw_status kw_traits_ndim(uint32_t *ndim, const char *path, kw_error *err) {
-    if (!ndim || !path) {
-        return kw_fail(err, KW_ILLEGAL, "kw_traits_ndim: %s is NULL", ndim ? "path" : "ndim");
+kw_status kw_traits_problems(uint32_t *ops, uint32_t *dtypes, uint32_t *ndim, const char *path, kw_error *err) {
+    if (!ops || !dtypes || !ndim || !path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_traits_problems: %s is NULL", path ? "ops, dtypes or ndim" : "path");
     }
     kw_traits traits = {0};
     kw_status status = kw_traits_load(&traits, path, err);
-    *ndim = status ? 0 : traits.ndim;
+    *ops = traits.ops;
+    *dtypes = traits.dtypes;
+    *ndim = traits.ndim;
     kw_traits_drop(&traits);
     return status;
 }

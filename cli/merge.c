@@ -1,0 +1,56 @@
+/* merge.c: the verb merge: stores and segments of shards become one store, and what is missing becomes the next manifest. Exit code 1 says
+ * that pairs are missing, so a job script can go on until there are none. */
+#include "cli.h"
+
+#include <stdio.h>
+
+static void print_json(const kw_merge_report *report) {
+    printf("{\"inputs\": %lld, \"rows\": %lld, \"added\": %lld, \"known\": %lld, \"damaged\": %lld, \"pairs\": %lld, \"holes\": %lld}\n",
+           (long long)report->inputs, (long long)report->rows, (long long)report->added, (long long)report->known,
+           (long long)report->refused, (long long)report->pairs, (long long)report->holes);
+}
+
+static void print_text(const kw_merge_report *report) {
+    printf("%lld inputs with %lld rows: %lld new, %lld known; %lld damaged lines passed over\n", (long long)report->inputs,
+           (long long)report->rows, (long long)report->added, (long long)report->known, (long long)report->refused);
+    if (report->pairs) {
+        printf("%lld pairs asked for, %lld without a row\n", (long long)report->pairs, (long long)report->holes);
+    }
+}
+
+/* What to do about holes, as a line to paste. */
+static void advise(const cli_args *args, const kw_merge_report *report) {
+    char out[512], next[512];
+    cli_quote(out, sizeof out, args->value[OPT_OUT]);
+    if (!report->pairs) {
+        fprintf(stderr, "kwright: no manifest lies beside the inputs, so whether a pair is missing is not known; --manifest names one\n");
+    } else if (report->holes && args->value[OPT_NEXT]) {
+        cli_quote(next, sizeof next, args->value[OPT_NEXT]);
+        fprintf(stderr, "kwright: %lld pairs have no row; measure them: kwright sweep --pairs %s --out %s\n", (long long)report->holes,
+                next, out);
+    } else if (report->holes) {
+        fprintf(stderr, "kwright: %lld pairs have no row; write them down: kwright merge --out %s --next holes.manifest\n",
+                (long long)report->holes, out);
+    }
+}
+
+int verb_merge(const cli_args *args) {
+    kw_error err = {0};
+    kw_merge_report report;
+    if (!args->value[OPT_OUT]) {
+        return cli_usage("merge needs a store to merge into; for example --out results.db");
+    }
+    if (kw_merge(args->value[OPT_OUT], args->operands, (size_t)args->operand_count, args->value[OPT_MANIFEST], args->value[OPT_NEXT],
+                 &report, &err)) {
+        return cli_fail(&err);
+    }
+    if (args->value[OPT_JSON]) {
+        print_json(&report);
+    } else {
+        print_text(&report);
+    }
+    if (!args->value[OPT_QUIET]) {
+        advise(args, &report);
+    }
+    return report.holes ? CLI_FAILED : CLI_DONE;
+}
