@@ -1,9 +1,9 @@
 /* protocol.c: jobs and answers as lines. The fields of a record are one table, for printing and reading. */
 #include "bench/protocol.h"
 
+#include "base/number.h"
 #include "config/config.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,22 +12,9 @@
 /* --- values ---------------------------------------------------------------------------------------------------------- */
 
 static void print_double(kw_text *text, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    kw_text_addf(text, "%016llx", (unsigned long long)bits);
-}
-
-static bool read_double(kw_word word, double *value) {
-    uint64_t bits = 0;
-    for (size_t i = 0; i < word.size; i++) {
-        char c = word.at[i];
-        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) {
-            return false;
-        }
-        bits = bits << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-    }
-    memcpy(value, &bits, sizeof bits);
-    return word.size == 16 && isfinite(*value);
+    char digits[KW_NUMBER_TEXT];
+    kw_number_print(digits, value);
+    kw_text_add(text, digits);
 }
 
 /* Removes the word before '=' from a word. */
@@ -143,7 +130,7 @@ static bool read_value(const field *f, void *base, kw_word word) {
         memcpy(at, &natural, sizeof natural);
         break;
     case VALUE_DOUBLE:
-        good = read_double(word, &real) && real >= 0;
+        good = kw_number_read(word, &real) && real >= 0;
         memcpy(at, &real, sizeof real);
         break;
     }
@@ -404,7 +391,7 @@ static kw_status read_record(kw_record *record, kw_scan scan, kw_error *err) {
 /* NAME=VALUE as the next word. */
 static bool read_named(kw_scan *scan, const char *wanted, double *value) {
     kw_word word, name;
-    return kw_scan_word(scan, &word) && take_name(&word, &name) && kw_word_is(name, wanted) && read_double(word, value);
+    return kw_scan_word(scan, &word) && take_name(&word, &name) && kw_word_is(name, wanted) && kw_number_read(word, value);
 }
 
 kw_status kw_answer_read(kw_answer *answer, kw_word line, kw_error *err) {

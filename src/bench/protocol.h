@@ -10,8 +10,8 @@
  *                                                done kernel_ns=VALUE
  *                                                error TEXT
  *
- * Every field stands there exactly once, in kw_record's names. KEY is "-" where there is none. A double is the 16 hexadecimal digits of
- * its bits: exact, and no locale has a say. Whatever breaks a rule is KW_MALFORMED with the reason; any bytes may be read. */
+ * Every field stands there exactly once, in kw_record's names. KEY is "-" where there is none. A number reads back exactly as it was,
+ * whatever the locale. Whatever breaks a rule is KW_MALFORMED with the reason; any bytes may be read. */
 #ifndef KW_BENCH_PROTOCOL_H
 #define KW_BENCH_PROTOCOL_H
 

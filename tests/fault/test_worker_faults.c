@@ -1,0 +1,598 @@
+/* test_worker_faults.c: whatever a kernel does to its process, it has a row that says so, the other kernels of its batch are measured, the
+ * next batch as well, and nothing is left behind: no process, no descriptor. The evil kernels (evil.h) are compiled here and lie in a cache
+ * under the keys of real configs, so that the program under test has no door for tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "bench/pool.h"
+#include "config/config.h"
+#include "fault/evil.h"
+#include "jit/cc.h"
+#include "support/scratch.h"
+
+#include <kernelwright_tune.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+enum { HONEST_KERNELS = 4, SLOTS = EVILS + HONEST_KERNELS + 1 };
+static const int64_t kernel_limit_ns = SANITIZED ? 1500000000 : 400000000;
+static const char problem_text[] = "gemm fp32 rcr m24 n48 k64";
+
+typedef struct setup {
+    char folder[SCRATCH_MAX], cache_folder[2 * SCRATCH_MAX], once[2 * SCRATCH_MAX];
+    kw_compiler compiler;
+    kw_cache *cache;
+    kw_problem problem;
+    kw_config config[HONEST_KERNELS + 1]; /* the last one is the evil kernels' */
+    char key[HONEST_KERNELS + 1][KW_CACHE_KEY_MAX + 1];
+    size_t configs;
+    char evil_key[EVILS][KW_CACHE_KEY_MAX + 1];
+    int descriptors;
+} setup;
+
+/* --- setting up ------------------------------------------------------------------------------------------------------ */
+
+static bool take_config(void *user, const char *text) {
+    setup *s = user;
+    kw_target target;
+    kw_config config;
+    kw_cpu_target(&target, 1);
+    if (!kw_config_parse(&config, text, NULL) && config.family->emit && !kw_config_fits(&config, &s->problem, &target, NULL)) {
+        s->config[s->configs++] = config;
+    }
+    return s->configs <= HONEST_KERNELS;
+}
+
+/* A real kernel behind a piece of C, under a key of its own. */
+static void make_evil(setup *s, int which) {
+    kw_text source = {0};
+    kw_error err = {0};
+    kw_compile_result result;
+    char machine[256];
+    const kw_config *config = &s->config[HONEST_KERNELS];
+    assert_int_equal(kw_codegen_source(&source, config, &err), KW_OK);
+    kw_text_addf(&source, "%s#define EVIL_FILE \"%s\"\n", evil_head, s->once);
+    kw_text_addf(&source, evil_frame, evils[which].body);
+    snprintf(machine, sizeof machine, "%s -Dkw_stage0=kw_honest", kw_codegen_options(config));
+    kw_compile compile = {&s->compiler, source.data, source.size, machine, "evil.c"};
+    if (kw_compile_run(&compile, &result, &err)) {
+        print_error("%s: %s\n%s\n", evils[which].name, err.text, kw_text_string(&result.messages));
+        fail();
+    }
+    snprintf(s->evil_key[which], sizeof s->evil_key[which], "%.48s%04x", s->key[HONEST_KERNELS], which);
+    assert_int_equal(kw_cache_put(s->cache, s->evil_key[which], &result.blob, &err), KW_OK);
+    kw_compile_result_drop(&result);
+    kw_text_drop(&source);
+}
+
+static bool is_meant(int which) {
+    return !SANITIZED || evils[which].where == ANYWHERE;
+}
+
+static int count_descriptors(void) {
+    DIR *list = opendir("/proc/self/fd");
+    int count = 0;
+    while (list && readdir(list)) {
+        count++;
+    }
+    closedir(list);
+    return count;
+}
+
+static int open_setup(void **state) {
+    static setup the_setup;
+    setup *s = &the_setup;
+    char note[256];
+    kw_error err = {0};
+    kw_space_options space = {.set = "default", .filter = "c.family == 'gemm.tiled' and c.op == 'gemm' and c.dtype == 'fp32'"};
+    *state = s;
+    scratch_make(s->folder);
+    scratch_path(s->cache_folder, s->folder, "cache");
+    scratch_path(s->once, s->folder, "once");
+    assert_int_equal(kw_problem_parse(&s->problem, problem_text, &err), KW_OK);
+    assert_int_equal(kw_space_visit(&space, take_config, s, &err), KW_OK);
+    if (kw_compiler_find(&s->compiler, NULL, &err) || s->configs <= HONEST_KERNELS) {
+        print_message("skipped: %s\n", *err.text ? err.text : "no generated kernels for this machine");
+        exit(0);
+    }
+    assert_int_equal(kw_cache_open(&s->cache, s->cache_folder, note, &err), KW_OK);
+    kw_jit jit = {&s->compiler, s->cache, NULL};
+    for (int i = 0; i <= HONEST_KERNELS; i++) {
+        kw_blob blob;
+        kw_jit_result result;
+        assert_int_equal(kw_jit_blob(&jit, &s->config[i], &blob, &result, &err), KW_OK);
+        kw_blob_drop(&blob);
+        assert_int_equal(kw_jit_key(s->key[i], &jit, &s->config[i], &err), KW_OK);
+    }
+    for (int i = 0; i < EVILS; i++) {
+        if (is_meant(i)) {
+            make_evil(s, i);
+        }
+    }
+    s->descriptors = count_descriptors();
+    return 0;
+}
+
+static int close_setup(void **state) {
+    setup *s = *state;
+    kw_cache_close(&s->cache);
+    scratch_remove(s->folder);
+    return 0;
+}
+
+/* --- looking at processes -------------------------------------------------------------------------------------------- */
+
+/* Reads a file of /proc/PID; what is between words is made blank. */
+static size_t read_process(char *text, size_t capacity, const char *pid, const char *name) {
+    char path[300];
+    snprintf(path, sizeof path, "/proc/%s/%s", pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, capacity - 1) : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    for (ssize_t i = 0; i < got; i++) {
+        text[i] = text[i] ? text[i] : ' ';
+    }
+    text[got > 0 ? got : 0] = 0;
+    return (size_t)(got > 0 ? got : 0);
+}
+
+/* Workers of this test and what they have forked (both name the cache on their command line), and children of ours in any state. */
+static int count_processes(const setup *s) {
+    char text[4096];
+    int count = 0;
+    DIR *list = opendir("/proc");
+    for (struct dirent *entry = list ? readdir(list) : NULL; entry; entry = readdir(list)) {
+        int pid = atoi(entry->d_name), parent = 0;
+        if (pid <= 0 || pid == getpid()) {
+            continue;
+        }
+        bool worker = read_process(text, sizeof text, entry->d_name, "cmdline") && strstr(text, s->cache_folder);
+        if (read_process(text, sizeof text, entry->d_name, "stat")) {
+            const char *behind = strrchr(text, ')');
+            parent = behind && strlen(behind) > 4 ? atoi(behind + 4) : 0;
+        }
+        count += worker || parent == getpid();
+    }
+    closedir(list);
+    return count;
+}
+
+static bool are_gone(const setup *s, int64_t limit_ns) {
+    int64_t until = kw_clock_ns() + limit_ns;
+    while (count_processes(s)) {
+        if (kw_clock_ns() > until) {
+            return false;
+        }
+        usleep(5000);
+    }
+    return true;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------------------------------ */
+
+static kw_pool_options pool_options(const setup *s) {
+    return (kw_pool_options){.program = KW_KWRIGHT,
+                             .device = "cpu",
+                             .cache = s->cache_folder,
+                             .threads = 1,
+                             .kernel_limit_ns = kernel_limit_ns,
+                             .batch_limit_ns = 20000000000,
+                             .memory_limit = 256 << 20};
+}
+
+typedef struct batch {
+    kw_pool_kernel kernels[SLOTS];
+    kw_record records[SLOTS];
+    kw_pool_job job;
+    kw_pool_result result;
+} batch;
+
+/* The honest kernels, with room for one more at place evil_at; evil_at -1: none. */
+static void fill_batch(batch *b, const setup *s, int evil_at, const char *evil_key) {
+    size_t count = 0;
+    memset(b, 0, sizeof *b);
+    for (int i = 0; i < HONEST_KERNELS; i++) {
+        if (i == evil_at) {
+            b->kernels[count++] = (kw_pool_kernel){&s->config[HONEST_KERNELS], evil_key};
+        }
+        b->kernels[count++] = (kw_pool_kernel){&s->config[i], s->key[i]};
+    }
+    b->job = (kw_pool_job){.problem = &s->problem, .kernels = b->kernels, .count = count, .batches = 3, .seed = 7};
+    b->job.control_problem = &s->problem;
+    b->job.control = (kw_pool_kernel){&s->config[0], s->key[0]};
+    b->result.records = b->records;
+}
+
+static bool is_measured(const kw_record *record) {
+    return record->outcome == KW_GOOD && record->samples > 0 && record->time_ns > 0 && record->time_ns < 1e9;
+}
+
+static bool honest_are_measured(const batch *b, int evil_at) {
+    bool good = true;
+    for (size_t i = 0; i < b->job.count; i++) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config_print(text, sizeof text, b->kernels[i].config);
+        good = good && !strcmp(text, b->records[i].config) && ((int)i == evil_at || is_measured(&b->records[i]));
+    }
+    return good;
+}
+
+static void show(const batch *b) {
+    for (size_t i = 0; i < b->job.count; i++) {
+        const kw_record *r = &b->records[i];
+        print_error("  %-10s %g ns, %d samples: %s\n", kw_outcome_name(r->outcome), r->time_ns, r->samples, r->detail);
+    }
+}
+
+static bool row_is_right(const kw_record *record, const evil *expected) {
+    bool again = expected->outcome == KW_CRASHED || expected->outcome == KW_TIMED_OUT;
+    return record->outcome == expected->outcome && strstr(record->detail, expected->detail) && (*expected->detail || !*record->detail) &&
+           (!again || strstr(record->detail, "; retried alone: ")) && (expected->outcome != KW_GOOD || is_measured(record));
+}
+
+/* One evil kernel among honest ones, then honest ones alone, in one pool. */
+static bool survives(const setup *s, int which, int evil_at) {
+    static batch b, next;
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    scratch_write(s->once, "", 0, 0600);
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    fill_batch(&b, s, evil_at, s->evil_key[which]);
+    kw_status status = kw_pool_measure(pool, &b.job, &b.result, &err);
+    fill_batch(&next, s, -1, NULL);
+    status = status ? status : kw_pool_measure(pool, &next.job, &next.result, &err);
+    const evil *expected = &evils[which];
+    bool lost = expected->outcome == KW_CRASHED || expected->outcome == KW_TIMED_OUT;
+    int64_t losses = kw_pool_lost(pool);
+    kw_pool_close(&pool);
+    bool good = !status && row_is_right(&b.records[evil_at], expected) && honest_are_measured(&b, evil_at) &&
+                honest_are_measured(&next, -1) && (lost ? losses >= 2 : losses <= 1) && next.result.control_ns > 0 &&
+                next.result.kernel_ns > 0 && are_gone(s, 2000000000);
+    if (!good) {
+        print_error("%s: status %d %s, %lld lost, %d left\n", expected->name, status, err.text, (long long)losses, count_processes(s));
+        show(&b);
+        show(&next);
+    }
+    return good;
+}
+
+static void an_evil_kernel_has_its_row_and_harms_no_other(void **state) {
+    const setup *s = *state;
+    int bad = 0, tried = 0;
+    for (int i = 0; i < EVILS; i++) {
+        if (is_meant(i)) {
+            bad += !survives(s, i, i % HONEST_KERNELS);
+            tried++;
+        }
+    }
+    print_message("%d worker faults, %d left out under sanitizers, %d wrong\n", tried, EVILS - tried, bad);
+    assert_int_equal(bad, 0);
+}
+
+static void a_batch_of_evil_kernels_has_all_its_rows(void **state) {
+    const setup *s = *state;
+    static batch b;
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    size_t honest = 0;
+    int of[SLOTS];
+    fill_batch(&b, s, -1, NULL);
+    b.job.count = 0;
+    for (int i = 0; i < EVILS; i++) {
+        if (is_meant(i) && evils[i].outcome == KW_CRASHED && strstr(evils[i].detail, "verified") && strncmp(evils[i].name, "200", 3)) {
+            of[b.job.count] = i;
+            b.kernels[b.job.count++] = (kw_pool_kernel){&s->config[HONEST_KERNELS], s->evil_key[i]};
+        }
+    }
+    for (; honest < 2; honest++) {
+        of[b.job.count] = -1;
+        b.kernels[b.job.count++] = (kw_pool_kernel){&s->config[honest], s->key[honest]};
+    }
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    for (size_t i = 0; i < b.job.count; i++) {
+        if (of[i] < 0 ? !is_measured(&b.records[i]) : !row_is_right(&b.records[i], &evils[of[i]])) {
+            show(&b);
+            fail();
+        }
+    }
+    assert_int_equal(kw_pool_lost(pool), 2 * (b.job.count - honest));
+    kw_pool_close(&pool);
+    assert_true(are_gone(s, 2000000000));
+}
+
+/* --- the parent ------------------------------------------------------------------------------------------------------ */
+
+static int find_evil(const char *name) {
+    for (int i = 0; i < EVILS; i++) {
+        if (!strcmp(evils[i].name, name)) {
+            return i;
+        }
+    }
+    fail();
+    return 0;
+}
+
+static void children_die_with_a_parent_that_is_killed(void **state) {
+    const setup *s = *state;
+    for (int round = 0; round < 6; round++) {
+        pid_t parent = fork();
+        assert_true(parent >= 0);
+        if (!parent) {
+            static batch b;
+            kw_pool *pool = NULL;
+            kw_pool_options options = pool_options(s);
+            options.kernel_limit_ns = 60000000000;
+            fill_batch(&b, s, 0, s->evil_key[find_evil(round % 2 ? "a loop without end" : "stopping itself")]);
+            if (!kw_pool_open(&pool, &options, NULL)) {
+                kw_pool_measure(pool, &b.job, &b.result, NULL);
+            }
+            _exit(0);
+        }
+        for (int i = 0; i < 1000 && round >= 3 && count_processes(s) < 2; i++) {
+            usleep(5000); /* a worker besides the parent */
+        }
+        assert_true(round < 3 || count_processes(s) >= 2);
+        usleep((useconds_t)(round * 20000));
+        assert_int_equal(kill(parent, SIGKILL), 0);
+        assert_int_equal(waitpid(parent, NULL, 0), parent);
+        assert_true(are_gone(s, 2000000000));
+    }
+}
+
+static volatile int stop;
+
+static void set_stop(int signal_number) {
+    (void)signal_number;
+    stop = 1;
+}
+
+static void stopping_ends_the_child_and_leaves_the_rest_untried(void **state) {
+    const setup *s = *state;
+    static batch b;
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    options.kernel_limit_ns = 60000000000;
+    options.stop = &stop;
+    stop = 0;
+    fill_batch(&b, s, 1, s->evil_key[find_evil("a loop without end")]);
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    signal(SIGALRM, set_stop);
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = 300000}}, NULL);
+    int64_t start = kw_clock_ns();
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_in_range(kw_clock_ns() - start, 200000000, 1000000000);
+    signal(SIGALRM, SIG_DFL);
+    assert_true(are_gone(s, 100000000));
+    for (size_t i = 0; i < b.job.count; i++) {
+        assert_int_equal(b.records[i].outcome, KW_UNTRIED);
+        assert_true(*b.records[i].config);
+    }
+    kw_pool_close(&pool);
+}
+
+static void a_program_that_serves_not_is_an_error(void **state) {
+    const setup *s = *state;
+    static const char *const programs[] = {"/nonexistent/kwright", "/bin/true", "/bin/false", "/usr/bin/yes", "/dev/null"};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        kw_pool *pool = NULL;
+        kw_error err = {0};
+        kw_pool_options options = pool_options(s);
+        options.program = programs[i];
+        assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
+        assert_null(pool);
+        assert_non_null(strstr(err.text, programs[i]));
+        assert_true(are_gone(s, 100000000));
+    }
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    options.cpus = "0,x";
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
+    assert_non_null(strstr(err.text, "--cpus 0,x"));
+    options = pool_options(s);
+    options.device = "tpu";
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
+    assert_non_null(strstr(err.text, "tpu"));
+}
+
+static void an_idle_child_that_ends_is_replaced(void **state) {
+    const setup *s = *state;
+    static batch b;
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_string_equal(kw_pool_target(pool)->backend, "cpu");
+    assert_true(*kw_pool_device(pool));
+    assert_int_equal(count_processes(s), 1);
+    char text[4096];
+    DIR *list = opendir("/proc");
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        if (atoi(entry->d_name) != getpid() && read_process(text, sizeof text, entry->d_name, "cmdline") && strstr(text, s->cache_folder)) {
+            kill(atoi(entry->d_name), SIGKILL);
+        }
+    }
+    closedir(list);
+    usleep(50000);
+    fill_batch(&b, s, -1, NULL);
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_true(honest_are_measured(&b, -1));
+    assert_int_equal(kw_pool_lost(pool), 1);
+    kw_pool_close(&pool);
+}
+
+static void a_host_that_ignores_its_children_loses_nothing_but_their_status(void **state) {
+    const setup *s = *state;
+    static batch b;
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    signal(SIGCHLD, SIG_IGN);
+    fill_batch(&b, s, 2, s->evil_key[find_evil("exit(3)")]);
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    kw_pool_close(&pool);
+    signal(SIGCHLD, SIG_DFL);
+    assert_int_equal(b.records[2].outcome, KW_CRASHED);
+    assert_non_null(strstr(b.records[2].detail, "its worker ended while it was verified"));
+    assert_true(honest_are_measured(&b, 2));
+    assert_true(are_gone(s, 100000000));
+}
+
+static void a_host_without_standard_descriptors_can_measure(void **state) {
+    const setup *s = *state;
+    pid_t host = fork();
+    assert_true(host >= 0);
+    if (!host) {
+        static batch b;
+        kw_pool *pool = NULL;
+        kw_pool_options options = pool_options(s);
+        close(0);
+        close(1);
+        close(2);
+        fill_batch(&b, s, 1, s->evil_key[find_evil("exit(3)")]);
+        kw_status status = kw_pool_open(&pool, &options, NULL);
+        status = status ? status : kw_pool_measure(pool, &b.job, &b.result, NULL);
+        kw_pool_close(&pool);
+        _exit(status || b.records[1].outcome != KW_CRASHED || !honest_are_measured(&b, 1));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(host, &status, 0), host);
+    assert_int_equal(status, 0);
+}
+
+static void *use_pool(void *user) {
+    const setup *s = user;
+    batch *b = calloc(1, sizeof *b);
+    kw_pool *pool = NULL;
+    kw_pool_options options = pool_options(s);
+    options.kernel_limit_ns = 5000000000;
+    bool good = b && !kw_pool_open(&pool, &options, NULL);
+    for (int i = 0; i < 3 && good; i++) {
+        fill_batch(b, s, i, s->evil_key[find_evil("exit(3)")]);
+        good = !kw_pool_measure(pool, &b->job, &b->result, NULL) && b->records[i].outcome == KW_CRASHED && honest_are_measured(b, i);
+    }
+    kw_pool_close(&pool);
+    free(b);
+    return good ? user : NULL;
+}
+
+static void threads_have_pools_of_their_own(void **state) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, use_pool, *state), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        void *good = NULL;
+        assert_int_equal(pthread_join(threads[i], &good), 0);
+        assert_non_null(good);
+    }
+    assert_true(are_gone(*state, 100000000));
+}
+
+/* --- jobs of other kinds --------------------------------------------------------------------------------------------- */
+
+static void what_cannot_be_tried_says_why(void **state) {
+    const setup *s = *state;
+    static batch b;
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_problem other, huge;
+    kw_pool_options options = pool_options(s);
+    assert_int_equal(kw_problem_parse(&other, "conv_fwd fp32 n1 c8 k8 i8 f3 p1", &err), KW_OK);
+    assert_int_equal(kw_problem_parse(&huge, "gemm fp32 rcr m2000000 n2000000 k64", &err), KW_OK);
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+
+    fill_batch(&b, s, 1, "00112233445566778899aabbccddeeff-0123456789abcdef");
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(b.records[1].outcome, KW_UNCOMPILED);
+    assert_non_null(strstr(b.records[1].detail, "001122"));
+    assert_true(honest_are_measured(&b, 1));
+
+    fill_batch(&b, s, -1, NULL);
+    b.job.problem = &other;
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(b.records[0].outcome, KW_UNFIT);
+
+    fill_batch(&b, s, -1, NULL);
+    b.job.problem = &huge;
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(b.records[3].outcome, KW_UNLAUNCHED);
+
+    fill_batch(&b, s, -1, NULL);
+    b.job.verify_only = true;
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(b.records[2].outcome, KW_GOOD);
+    assert_int_equal(b.records[2].samples, 0);
+
+    fill_batch(&b, s, -1, NULL);
+    b.job.count = 0;
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_pool_lost(pool), 0);
+    kw_pool_close(&pool);
+}
+
+static void an_evil_control_is_done_without(void **state) {
+    const setup *s = *state;
+    static batch b;
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    fill_batch(&b, s, 2, s->evil_key[find_evil("exit(3)")]);
+    b.job.control = (kw_pool_kernel){&s->config[HONEST_KERNELS], s->evil_key[find_evil("last words")]};
+    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_true(honest_are_measured(&b, 2));
+    assert_int_equal(b.records[2].outcome, KW_CRASHED);
+    assert_true(b.result.control_ns == 0);
+    kw_pool_close(&pool);
+}
+
+static void nothing_is_left_open(void **state) {
+    const setup *s = *state;
+    assert_int_equal(count_descriptors(), s->descriptors);
+    assert_int_equal(count_processes(s), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_evil_kernel_has_its_row_and_harms_no_other),
+        cmocka_unit_test(a_batch_of_evil_kernels_has_all_its_rows),
+        cmocka_unit_test(children_die_with_a_parent_that_is_killed),
+        cmocka_unit_test(stopping_ends_the_child_and_leaves_the_rest_untried),
+        cmocka_unit_test(a_program_that_serves_not_is_an_error),
+        cmocka_unit_test(an_idle_child_that_ends_is_replaced),
+        cmocka_unit_test(a_host_that_ignores_its_children_loses_nothing_but_their_status),
+        cmocka_unit_test(a_host_without_standard_descriptors_can_measure),
+        cmocka_unit_test(threads_have_pools_of_their_own),
+        cmocka_unit_test(what_cannot_be_tried_says_why),
+        cmocka_unit_test(an_evil_control_is_done_without),
+        cmocka_unit_test(nothing_is_left_open),
+    };
+    return cmocka_run_group_tests(tests, open_setup, close_setup);
+}
