@@ -20,12 +20,14 @@ kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_con
 
 /* A kernel that is timed along with others, always the same one on the same small problem: what changes in it is the machine's. It runs on
  * a bench of its own, hot, verified before. One batch of it is part of every round; a round in which it is off its median by more than
- * drift_limit does not count, for any kernel. */
+ * drift_limit does not count, for any kernel. Where its level is known from earlier calls, and it is slower than that, the machine is
+ * waited for, half a second a call at most. */
 typedef struct kw_control {
     kw_bench *bench;
     const kw_kernel *kernel;
     const kw_config *config;
     double drift_limit; /* share; 0: 0.05 */
+    double level_ns;    /* in: its time when the machine is at rest, 0: unknown; out: the same, as this call knows it */
     kw_record record;   /* out: its own times */
     double drift;       /* out: median of its last third of the rounds over that of the first third, less 1 */
 } kw_control;

@@ -13,7 +13,8 @@
  *
  * Subjects take turns: a round gives each one batch, in an order that rotates or is drawn anew each time, so that drift and neighbours
  * hit all alike. A control has its turn in each round; where its batch is clean and off its median, the machine was another one, and the
- * round is made again. Before a batch of a subject faster than 1 ms one call is made that does not count: caches are warm as if the
+ * round is made again. Neighbours on the same chip slow a machine for some tenths of a second, which a median of that time does not show:
+ * so the control's level is handed from call to call, and where it is above that the machine is waited for. Before a batch of a subject faster than 1 ms one call is made that does not count: caches are warm as if the
  * subject ran alone.
  *
  * All clocks are of intervals (monotonic, processor): the date may jump. All memory is had before the first batch. */
@@ -26,10 +27,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 
 enum { WARM_BELOW_NS = 1000000, SINGLE_ABOVE_NS = 3000000, SHORT_ABOVE_NS = 20000000, SHORTEST_ABOVE_NS = 100000000 };
 enum { BATCHES = 21, BATCH_NS = 300000, TRIES = 3, MEANS_SOMETHING_NS = 20000, CONTROL_LEAST = 3 };
-static const double drift_limit = 0.05;
+enum { PAUSE_NS = 5000000, PATIENCE_NS = 500000000 };
+static const double usual_drift_limit = 0.05;
 
 typedef struct sample {
     double wall, cpu; /* ns a call */
@@ -58,6 +61,8 @@ typedef struct timer {
     size_t *order;
     bool *drifted; /* rounds */
     int32_t rounds, rounds_most;
+    double level, drift_limit; /* of the control; level 0: unknown */
+    int64_t waited_ns;
     double *scratch, *room; /* as long as the longest list, for statistics */
     uint64_t random;
 } timer;
@@ -275,14 +280,13 @@ static size_t control_times(timer *t, int32_t first, int32_t last) {
 /* Finds the rounds of drift anew and what counts without them. A preempted batch of the control tells nothing of its round; nor do too
  * few of them of anything. */
 static void judge_rounds(timer *t) {
-    const kw_control *control = t->options->control;
     const sample_list *own = &t->lists[t->count];
-    double limit = control->drift_limit > 0 ? control->drift_limit : drift_limit;
     size_t known = control_times(t, 0, own->tried);
-    double median = kw_median(t->scratch, known);
+    double usual = kw_median(t->scratch, known);
+    usual = t->level > 0 && t->level < usual ? t->level : usual;
     for (int32_t i = 0; i < own->tried && known >= CONTROL_LEAST; i++) {
         const sample *s = &own->samples[i];
-        t->drifted[s->round] = s->clean && fabs(s->wall - median) > limit * median;
+        t->drifted[s->round] = s->clean && fabs(s->wall - usual) > t->drift_limit * usual;
     }
     for (size_t i = 0; i < t->all; i++) {
         sample_list *list = &t->lists[i];
@@ -290,6 +294,45 @@ static void judge_rounds(timer *t) {
         for (int32_t j = 0; j < list->tried; j++) {
             list->counting += counts(t, &list->samples[j]);
         }
+    }
+}
+
+/* Whether the control's last batch shows a machine that is slower than it was in earlier calls. */
+static bool is_slowed(const timer *t) {
+    const sample_list *own = &t->lists[t->count];
+    const sample *last = &own->samples[own->tried - 1];
+    return t->level > 0 && last->clean && last->wall > (1 + t->drift_limit) * t->level;
+}
+
+/* Waits until the control is at its level again. Its batches meanwhile are of no round: each takes the place of the one before. When
+ * patience is at its end, the machine has another level now. */
+static kw_status await_rest(timer *t, kw_error *err) {
+    sample_list *own = &t->lists[t->count];
+    kw_status status = KW_OK;
+    sample of_round = own->samples[own->tried - 1];
+    int32_t counting = own->counting;
+    while (is_slowed(t) && !status) {
+        if (t->waited_ns >= PATIENCE_NS) {
+            t->level = 0;
+            break;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        t->waited_ns += PAUSE_NS;
+        own->tried--;
+        status = add_sample(t, t->count, err);
+    }
+    own->samples[own->tried - 1] = of_round;
+    own->counting = counting;
+    return status;
+}
+
+/* The level for the next call: disturbances make the control slower, never faster. */
+static void keep_level(timer *t) {
+    kw_control *control = t->options->control;
+    size_t known = control_times(t, 0, t->lists[t->count].tried);
+    double median = kw_median(t->scratch, known);
+    if (known >= CONTROL_LEAST) {
+        control->level_ns = t->level > 0 && t->level < median ? t->level : median;
     }
 }
 
@@ -307,6 +350,9 @@ static kw_status run_rounds(timer *t, kw_error *err) {
     while (is_more_wanted(t) && !status) {
         while (is_more_wanted(t) && !status) {
             status = run_round(t, err);
+            if (!status && t->all > t->count && is_slowed(t)) {
+                status = await_rest(t, err);
+            }
         }
         if (t->all > t->count) {
             judge_rounds(t);
@@ -360,6 +406,8 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
                            kw_error *err) {
     timer t = {.subjects = subjects, .options = options, .count = count, .threads = threads, .random = options->order_seed};
     t.all = count + (options->control ? 1 : 0);
+    t.level = options->control ? options->control->level_ns : 0;
+    t.drift_limit = options->control && options->control->drift_limit > 0 ? options->control->drift_limit : usual_drift_limit;
     t.lists = calloc(t.all + 1, sizeof *t.lists);
     kw_status status = t.lists ? KW_OK : kw_fail_memory(err, "timing samples");
     for (size_t i = 0; i < t.all && !status; i++) {
@@ -375,6 +423,7 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
     }
     if (!status && options->control) {
         options->control->drift = find_drift(&t);
+        keep_level(&t);
     }
     close_timer(&t);
     return status;

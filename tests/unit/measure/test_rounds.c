@@ -15,16 +15,18 @@
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_getrusage(int who, struct rusage *usage);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 
 enum { LOG = 8192, SIZING = 2, SLICE_NS = 3000000 }; /* SIZING: calls that size a batch of one */
 
 /* A wrapped function has no argument to carry the machine. */
 static struct machine {
-    int64_t wall, cpu, switches;
+    int64_t wall, cpu, switches, slept;
     char log[LOG]; /* names in the order of calls; 'c' is the control */
     size_t logged;
     int control_calls;
     double (*slowness)(int round); /* of all calls in the round, which the control's calls count */
+    double rest_ns;                /* until this wall time a neighbour makes all calls take 1.2 times as long */
     int64_t reading_ns;            /* what it takes to read the processor clock */
 } machine;
 
@@ -49,11 +51,20 @@ int __wrap_getrusage(int who, struct rusage *usage) {
     return 0;
 }
 
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest) {
+    (void)rest;
+    int64_t ns = time->tv_sec * 1000000000 + time->tv_nsec;
+    machine.slept += ns;
+    machine.wall += ns;
+    return 0;
+}
+
 static kw_status spin(void *context, kw_error *err) {
     (void)err;
     spinner *s = context;
     int round = machine.control_calls - SIZING;
     double ns = s->ns * (machine.slowness && round >= 0 ? machine.slowness(round) : 1);
+    ns *= (double)machine.wall < machine.rest_ns ? 1.2 : 1;
     machine.control_calls += s->name == 'c';
     if (machine.logged < LOG - 1) {
         machine.log[machine.logged++] = s->name;
@@ -71,7 +82,7 @@ static kw_status spin(void *context, kw_error *err) {
 /* All spinners; the last one is the control where options has one. */
 static void time_spinners(spinner spinners[], size_t count, const kw_timing_options *options, int threads, kw_timed times[]) {
     kw_subject subjects[8] = {{0}};
-    machine = (struct machine){.slowness = machine.slowness, .reading_ns = machine.reading_ns};
+    machine = (struct machine){.slowness = machine.slowness, .rest_ns = machine.rest_ns, .reading_ns = machine.reading_ns};
     for (size_t i = 0; i < count; i++) {
         spinners[i].calls = 0;
         subjects[i] = (kw_subject){spin, &spinners[i]};
@@ -79,6 +90,7 @@ static void time_spinners(spinner spinners[], size_t count, const kw_timing_opti
     assert_int_equal(kw_time_subjects(subjects, count - (options->control ? 1 : 0), options, threads, times, NULL), KW_OK);
     machine.slowness = NULL;
     machine.reading_ns = 0;
+    machine.rest_ns = 0;
 }
 
 static void assert_near(double got, double wanted) {
@@ -258,6 +270,42 @@ static void a_preempted_control_discards_no_round(void **state) {
     assert_int_equal(times[0].dropped, 0);
 }
 
+/* With the level of earlier calls a machine is waited for that is slow from the first round on; without, nothing tells it is. */
+static void a_slowed_machine_is_waited_for(void **state) {
+    (void)state;
+    static const double base = 1.2e6, never = 1e18;
+    static const struct {
+        double level, rest_ns;
+        double time_ns, level_after;
+        int dropped;
+        bool sleeps;
+    } cases[] = {
+        {0, 0, 1.5e6, base, 0, false},
+        {base, 0, 1.5e6, base, 0, false},
+        {base, 150e6, 1.5e6, base, 1, true}, /* one round is lost, then there is rest */
+        {0, never, 1.2 * 1.5e6, 1.2 * base, 0, false},
+        {base, never, 1.2 * 1.5e6, 1.2 * base, 0, true}, /* half a second later this is the level */
+        {1.5 * base, 0, 1.5e6, base, 0, false},          /* a faster machine is welcome at once */
+        {1.03 * base, 0, 1.5e6, base, 0, false},
+        {0.97 * base, 0, 1.5e6, 0.97 * base, 0, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spinner spinners[] = {{'a', 1.5e6, NULL, 0}, {'c', base, NULL, 0}};
+        kw_control control = {.level_ns = cases[i].level};
+        kw_timed times[2];
+        machine.rest_ns = cases[i].rest_ns;
+        time_spinners(spinners, 2, &(kw_timing_options){.control = &control}, 1, times);
+        if (times[0].samples != 21 || times[0].dropped != cases[i].dropped || (machine.slept > 0) != cases[i].sleeps) {
+            fail_msg("case %zu: %d samples, %d dropped, slept %lld ns", i, times[0].samples, times[0].dropped, (long long)machine.slept);
+        }
+        assert_near(times[0].time_ns, cases[i].time_ns);
+        assert_near(control.level_ns, cases[i].level_after);
+        assert_true(machine.slept <= 500000000);
+        assert_int_equal(spinners[0].calls, SIZING + 21 + cases[i].dropped); /* nobody else runs while waiting */
+        assert_int_equal(times[1].samples + times[1].dropped, 21 + cases[i].dropped);
+    }
+}
+
 /* --- dropping --- */
 
 /* Slower than so many times the fastest, after two launches; preemption drops nobody. */
@@ -365,6 +413,7 @@ int main(void) {
         cmocka_unit_test(preempted_batches_are_dropped),
         cmocka_unit_test(rounds_of_drift_do_not_count),
         cmocka_unit_test(a_preempted_control_discards_no_round),
+        cmocka_unit_test(a_slowed_machine_is_waited_for),
         cmocka_unit_test(slow_subjects_are_dropped_after_two_launches),
         cmocka_unit_test(whose_turn_it_is_is_told_before_each_batch),
         cmocka_unit_test(counts_follow_from_the_length_of_a_call),
