@@ -4,20 +4,14 @@
  * in the next. Nothing of the source is changed; what is tried is a copy. */
 #include "space/extract.h"
 
-#include "base/arena.h"
 #include "base/status.h"
+#include "space/batch.h"
 #include "space/problem_sets.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 32, COMBINATIONS_MAX = 256, CANDIDATE_MAX = 4096 };
-
-/* benchdnn's options in force, each "--name=value". */
-typedef struct batch {
-    kw_word options[OPTIONS_MAX];
-    int count;
-} batch;
+enum { CANDIDATE_MAX = 4096 };
 
 typedef struct extraction {
     bool (*visit)(void *user, const char *name, const kw_problem *problem);
@@ -25,9 +19,8 @@ typedef struct extraction {
     kw_extract_count *lines;
     kw_text candidate; /* the text under trial */
     kw_text joined;    /* lines that go on */
-    kw_arena options;  /* texts of the batch's options */
     char name[256];    /* of the line */
-    batch batch;       /* set by lines of their own */
+    kw_batch batch;    /* set by lines of their own */
     bool stopped, failed;
 } extraction;
 
@@ -79,96 +72,23 @@ static bool read_miopen(extraction *e, kw_word command) {
 
 /* --- benchdnn --- */
 
-static kw_word option_name(kw_word option) {
-    return cut(option, "=");
-}
-
-/* Options whose values are lists, of which benchdnn takes each; their commas separate values. */
-static bool is_list(kw_word option) {
-    static const char *const lists[] = {"--dir", "--dt", "--mb", "--stag", "--wtag", "--dtag"};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        if (kw_word_is(option_name(option), lists[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Position of an option's name in the batch; its count when it is not there. */
-static int find_option(const batch *b, kw_word name) {
-    int i = 0;
-    for (; i < b->count; i++) {
-        kw_word known = option_name(b->options[i]);
-        if (known.size == name.size && !memcmp(known.at, name.at, name.size)) {
-            break;
-        }
-    }
-    return i;
-}
-
-/* Puts an option in force in place of one of its name; an empty value takes it back. false when there are too many to be a batch. */
-static bool set_option(extraction *e, batch *b, kw_word option) {
-    if (kw_word_is(option, "--reset")) {
-        b->count = 0;
-        return true;
-    }
-    kw_word name = option_name(option);
-    int at = find_option(b, name);
-    if (option.size == name.size + 1) {
-        b->count -= at < b->count;
-        b->options[at] = b->options[b->count];
-        return true;
-    }
-    if (at == OPTIONS_MAX) {
+/* Whether a word is a legal descriptor by itself; most first words of lines are none, and are not tried under all options. */
+static bool is_descriptor(extraction *e, kw_word word) {
+    kw_problem problem;
+    if (word.size > CANDIDATE_MAX) {
         return false;
     }
-    if (b == &e->batch) { /* outlives its line */
-        option.at = kw_arena_copy(&e->options, option.at, option.size);
-        e->failed = e->failed || !option.at;
-    }
-    if (!e->failed) {
-        b->options[at] = option;
-        b->count += at == b->count;
-    }
-    return true;
-}
-
-static int count_values(kw_word option) {
-    int count = 1;
-    for (size_t i = 0; i < option.size && is_list(option) && count <= COMBINATIONS_MAX; i++) {
-        count += option.at[i] == ',';
-    }
-    return count;
-}
-
-/* Appends the option with value number index of its list. */
-static void add_option(kw_text *line, kw_word option, int index) {
-    kw_word name = option_name(option), value;
-    kw_text_add(line, " ");
-    if (!is_list(option) || name.size == option.size) {
-        kw_text_add_bytes(line, option.at, option.size);
-        return;
-    }
-    kw_scan values = {name.at + name.size + 1, option.at + option.size};
-    while (kw_scan_field(&values, ',', &value) && index-- > 0) {
-    }
-    kw_text_add_bytes(line, name.at, name.size + 1);
-    kw_text_add_bytes(line, value.at, value.size);
+    begin_candidate(e, "benchdnn ");
+    kw_text_add_bytes(&e->candidate, word.at, word.size);
+    return !kw_problem_import(&problem, kw_text_string(&e->candidate), NULL);
 }
 
 /* A descriptor under each combination of the options' values. */
-static bool read_descriptor(extraction *e, const batch *b, kw_word descriptor) {
-    int total = 1, found = 0;
-    for (int i = 0; i < b->count && total <= COMBINATIONS_MAX; i++) {
-        total *= count_values(b->options[i]);
-    }
-    for (int combination = 0; combination < total && total <= COMBINATIONS_MAX; combination++) {
+static bool read_descriptor(extraction *e, const kw_batch *batch, kw_word descriptor) {
+    int total = is_descriptor(e, descriptor) ? kw_batch_combinations(batch) : 0, found = 0;
+    for (int combination = 0; combination < total; combination++) {
         begin_candidate(e, "benchdnn --conv");
-        for (int i = 0, rest = combination; i < b->count; i++) {
-            int values = count_values(b->options[i]);
-            add_option(&e->candidate, b->options[i], rest % values);
-            rest /= values;
-        }
+        kw_batch_print(&e->candidate, batch, combination);
         kw_text_add(&e->candidate, " ");
         kw_text_add_bytes(&e->candidate, descriptor.at, descriptor.size);
         found += try_candidate(e);
@@ -177,19 +97,19 @@ static bool read_descriptor(extraction *e, const batch *b, kw_word descriptor) {
 }
 
 /* Options and descriptors in their order, up to what is neither. *only_options: there was no descriptor and nothing else. */
-static bool read_benchdnn(extraction *e, batch *b, kw_word text, bool *only_options) {
+static bool read_benchdnn(extraction *e, kw_batch *batch, kw_word text, bool *only_options) {
     kw_scan scan = {text.at, text.at + text.size};
     kw_word word;
     bool found = false;
     *only_options = true;
     while (kw_scan_word(&scan, &word) && *word.at != '#') {
-        if (kw_word_starts(word, "--")) {
+        if (kw_batch_is_option(word)) {
             bool follows = kw_word_starts(word, "--batch="); /* another file, which is not read */
-            *only_options = (follows || set_option(e, b, word)) && *only_options && !follows;
+            *only_options = (follows || kw_batch_set(batch, word)) && *only_options && !follows;
             continue;
         }
         *only_options = false;
-        if (!read_descriptor(e, b, cut(word, ","))) {
+        if (!read_descriptor(e, batch, cut(word, ","))) {
             break;
         }
         found = true;
@@ -353,11 +273,13 @@ static void read_line(extraction *e, kw_word line) {
     if ((at = find(line, "MIOpenDriver")) ? is_program(line, at, "MIOpenDriver") : is_driver(line, &at)) {
         take_name(e, line, word_start(line, at));
         found = read_miopen(e, part_of(line, at));
-    } else if (kw_word_starts(first, "--")) {
+    } else if (kw_batch_is_option(first)) {
         found = read_benchdnn(e, &e->batch, part_of(line, first.at), &only_options);
     } else if ((at = find_benchdnn(line))) {
-        batch command = {0};
+        kw_batch command = {0};
         found = read_benchdnn(e, &command, part_of(line, at), &ignored);
+        e->failed = e->failed || command.failed;
+        kw_batch_drop(&command);
     } else {
         found = read_own(e, line) || read_benchdnn(e, &e->batch, line, &ignored);
     }
@@ -406,10 +328,11 @@ kw_status kw_extract_text(kw_word text, bool (*visit)(void *user, const char *na
     if (e.joined.size && !e.stopped && !e.failed) { /* the last line went on into nothing */
         read_line(&e, (kw_word){e.joined.data, e.joined.size});
     }
+    bool failed = e.failed || e.candidate.failed || e.batch.failed;
     kw_text_drop(&e.candidate);
     kw_text_drop(&e.joined);
-    kw_arena_drop(&e.options);
-    return e.failed ? kw_fail_memory(err, "a line of a log") : KW_OK;
+    kw_batch_drop(&e.batch);
+    return failed ? kw_fail_memory(err, "a line of a log") : KW_OK;
 }
 
 kw_status kw_problems_extract(const char *path, bool (*visit)(void *user, const char *name, const kw_problem *problem), void *user,

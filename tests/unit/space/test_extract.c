@@ -103,6 +103,7 @@ static void options_of_a_batch_hold_until_they_change(void **state) {
                                "mb3ic4ih5oc4oh5kh1\n"
                                "--attr-scales=src:common:2\n"
                                "mb3ic4ih5oc4oh5kh1\n"
+                               "-------\n"
                                "--attr-scales=\n"
                                "mb4ic4ih5oc4oh5kh1 mb5ic4ih5oc4oh5kh1 # two\n"
                                "--dir=BWD_D \\";
@@ -117,10 +118,10 @@ static void options_of_a_batch_hold_until_they_change(void **state) {
                                                 "|conv_fwd bf16 nhwgc n3 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
                                                 "|conv_fwd bf16 nhwgc n4 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
                                                 "|conv_fwd bf16 nhwgc n5 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n");
-    assert_int_equal(count.lines, 16);
+    assert_int_equal(count.lines, 17);
     assert_int_equal(count.problems, 9);
     assert_int_equal(count.options, 9);
-    assert_int_equal(count.skipped, 2); /* the file that is not followed, the convolution with scales */
+    assert_int_equal(count.skipped, 3); /* the file that is not followed, the convolution with scales, the ruler */
     kw_text_drop(&found);
 }
 
