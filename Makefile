@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup test demo bench fuzz format install clean help golden
+.PHONY: all setup test demo bench repeat fuzz format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -22,6 +22,12 @@ demo: all
 bench:
 	@tools/setup.sh bench
 	@JOBS=$(JOBS) tools/bench.sh
+
+repeat:
+	@tools/setup.sh bench
+	@cmake --preset release -DKW_BUILD_BENCH=ON >/dev/null
+	@cmake --build build -j $(JOBS) --target bench_repeat
+	@build/bench/bench_repeat | tee docs/bench-repeat.md
 
 fuzz:
 	@tools/setup.sh test
@@ -47,6 +53,7 @@ help:
 	@echo 'make demo       build, tune real network layers, run them through the C API'
 	@echo 'make test       every check and test (CI runs this)'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
+	@echo 'make repeat     how well times repeat; docs/bench-repeat.md'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
 	@echo 'make format     clang-format over all tracked C files'
 	@echo 'make golden     remake the golden files and kernel samples after a wanted change'

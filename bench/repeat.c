@@ -1,13 +1,14 @@
 /* repeat.c: how well do times repeat?
  *
- *   bench_repeat [--pairs N] [--busy] [--cold] [--batches N] [--cpu N] [--cache DIR] [--quiet]
+ *   bench_repeat [--mode hot|busy|cold|cold-busy] [--pairs N] [--batches N] [--cpu N] [--cache DIR] [--table]
  *
  * Takes N (50) pairs of a kernel of set "default" and a problem, fp32 and bf16, spread over a list of problems that all families have a
  * part in. Two processes, one after the other, each verify and time all of them on one core, with a control kernel and in random orders
- * that differ; the ratio of a pair's two times should be 1. --busy: a busy loop runs on the same core all the while. Kernels come from
- * the cache DIR (build-kernels) or are compiled before anything is timed. Prints Markdown.
+ * that differ; the ratio of a pair's two times should be 1. In the modes with "busy" a busy loop runs on the same core all the while.
+ * Kernels come from the cache DIR (build-kernels) or are compiled before anything is timed. Prints Markdown: a line for each mode (all,
+ * unless one is asked for), with --table one for each pair as well.
  *
- * The parent starts itself twice with --one SEED, which prints a line "INDEX TIME_NS SAMPLES DROPPED CONFIG on PROBLEM" for each pair. */
+ * The parent starts itself twice with --one SEED (and --busy, --cold), which prints a line "INDEX TIME_NS SAMPLES DROPPED CONFIG on PROBLEM" for each pair. */
 #include "backend/backend.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
@@ -43,8 +44,9 @@ static const char control_problem[] = "gemm fp32 rcr m96 n96 k96";
 
 typedef struct request {
     int pairs, batches, cpu;
-    bool busy, cold, quiet;
-    uint64_t one; /* the seed of a child; 0: the parent */
+    bool busy, cold, table;
+    const char *mode; /* NULL: all */
+    uint64_t one;     /* the seed of a child; 0: the parent */
     const char *cache, *program;
 } request;
 
@@ -256,25 +258,69 @@ static bool run_child(run *result, const request *r, int seed) {
     return !pclose(pipe) && result->count > 1;
 }
 
-static void report(const request *r, const run *a, const run *b) {
-    static double off[PAIRS_MAX];
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_table(const run *a, const run *b) {
+    printf("\n| us | again | ratio | batches kept | dropped | kernel and problem |\n|---|---|---|---|---|---|\n");
+    for (int i = 0; i < a->count; i++) {
+        printf("| %.2f | %.2f | %.4f | %d, %d | %d, %d | %s |\n", a->time_ns[i] / 1e3, b->time_ns[i] / 1e3, b->time_ns[i] / a->time_ns[i],
+               a->samples[i], b->samples[i], a->dropped[i], b->dropped[i], a->what[i]);
+    }
+}
+
+/* Two processes; a line of the summary. */
+static bool compare_runs(const request *r, const char *mode, run runs[2]) {
+    double off[PAIRS_MAX];
     size_t kept = 0;
-    printf("| us | again | ratio | batches kept | dropped | kernel and problem |\n|---|---|---|---|---|---|\n");
-    for (int i = 0; i < a->count && i < b->count; i++) {
-        double ratio = a->time_ns[i] > 0 ? b->time_ns[i] / a->time_ns[i] : 0;
-        if (!r->quiet || i + 1 == a->count) {
-            printf("| %.2f | %.2f | %.4f | %d, %d | %d, %d | %s |\n", a->time_ns[i] / 1e3, b->time_ns[i] / 1e3, ratio, a->samples[i],
-                   b->samples[i], a->dropped[i], b->dropped[i], a->what[i]);
-        }
-        if (i + 1 < a->count && ratio > 0) {
-            off[kept++] = fabs(ratio - 1);
+    runs[0] = runs[1] = (run){.count = 0};
+    if (!run_child(&runs[0], r, 1) || !run_child(&runs[1], r, 2) || runs[0].count != runs[1].count) {
+        return false;
+    }
+    for (int i = 0; i + 1 < runs[0].count; i++) {
+        if (runs[0].time_ns[i] > 0 && runs[1].time_ns[i] > 0) {
+            off[kept++] = fabs(runs[1].time_ns[i] / runs[0].time_ns[i] - 1);
         }
     }
-    double range, lower;
-    kw_quartiles(off, kept, &lower, &range); /* sorts */
-    printf("\n| pairs | core | mode | median off | 90 %% below | largest |\n|---|---|---|---|---|---|\n");
-    printf("| %zu | %s | %s | %.2f %% | %.2f %% | %.2f %% |\n", kept, r->busy ? "shared with a busy loop" : "its own",
-           r->cold ? "cold" : "hot", 100 * (off[(kept - 1) / 2] + off[kept / 2]) / 2, 100 * off[kept * 9 / 10], 100 * off[kept - 1]);
+    if (!kept) {
+        return false;
+    }
+    qsort(off, kept, sizeof *off, compare);
+    printf("| %s | %zu | %.2f %% | %.2f %% | %.2f %% | %.2f %% |\n", mode, kept, 50 * (off[(kept - 1) / 2] + off[kept / 2]),
+           100 * off[(kept - 1) * 9 / 10], 100 * off[kept - 1],
+           100 * (runs[1].time_ns[runs[1].count - 1] / runs[0].time_ns[runs[0].count - 1] - 1));
+    fflush(stdout);
+    if (r->table) {
+        print_table(&runs[0], &runs[1]);
+    }
+    return true;
+}
+
+static bool compare_all(request *r) {
+    static const struct {
+        const char *name;
+        bool busy, cold;
+    } modes[] = {{"hot", false, false}, {"busy", true, false}, {"cold", false, true}, {"cold-busy", true, true}};
+    char brand[64];
+    bool good = true;
+    run *runs = calloc(2, sizeof *runs);
+    kw_cpu_brand(brand);
+    printf("# How well times repeat\n\n%s. The same pairs of a kernel and a problem, timed in two processes on one core; the share by "
+           "which the "
+           "two times of a pair are apart. docs/measuring.md has the method; the median should be below 2 %%.\n\n"
+           "| mode | pairs | median | 90 %% below | largest | control |\n|---|---|---|---|---|---|\n",
+           brand);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes && good; i++) {
+        if (!r->mode || !strcmp(r->mode, modes[i].name)) {
+            r->busy = modes[i].busy;
+            r->cold = modes[i].cold;
+            good = runs && compare_runs(r, modes[i].name, runs);
+        }
+    }
+    free(runs);
+    return good;
 }
 
 static bool read_request(request *r, int count, char **words) {
@@ -290,12 +336,14 @@ static bool read_request(request *r, int count, char **words) {
             r->one = strtoull(words[++i], NULL, 10);
         } else if (!strcmp(words[i], "--cache") && next) {
             r->cache = words[++i];
+        } else if (!strcmp(words[i], "--mode") && next) {
+            r->mode = words[++i];
         } else if (!strcmp(words[i], "--busy")) {
             r->busy = true;
         } else if (!strcmp(words[i], "--cold")) {
             r->cold = true;
-        } else if (!strcmp(words[i], "--quiet")) {
-            r->quiet = true;
+        } else if (!strcmp(words[i], "--table")) {
+            r->table = true;
         } else {
             return false;
         }
@@ -306,17 +354,9 @@ static bool read_request(request *r, int count, char **words) {
 int main(int count, char **words) {
     request r = {.pairs = 50, .cache = "build-kernels", .program = words[0]};
     if (!read_request(&r, count, words)) {
-        fprintf(stderr, "usage: bench_repeat [--pairs N] [--busy] [--cold] [--batches N] [--cpu N] [--cache DIR] [--quiet]\n");
+        fprintf(stderr,
+                "usage: bench_repeat [--mode hot|busy|cold|cold-busy] [--pairs N] [--batches N] [--cpu N] [--cache DIR] [--table]\n");
         return 2;
     }
-    if (r.one) {
-        return run_one(&r);
-    }
-    run *runs = calloc(2, sizeof *runs);
-    bool good = runs && run_child(&runs[0], &r, 1) && run_child(&runs[1], &r, 2);
-    if (good) {
-        report(&r, &runs[0], &runs[1]);
-    }
-    free(runs);
-    return good ? 0 : 1;
+    return r.one ? run_one(&r) : compare_all(&r) ? 0 : 1;
 }
