@@ -15,6 +15,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
 /* One list for the parser, help, completion and the man page: id, name, value (NULL for a flag), meaning. */
 #define CLI_OPTIONS(X)                                                                                                                     \
     X(ARCH, "arch", "NAME", "an architecture of rules/arch instead of this machine's")                                                     \
+    X(BASELINE, "baseline", "STORE", "a second store to compare with")                                                                     \
     X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
     X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
@@ -33,6 +34,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
     X(FRESH, "fresh-weights", NULL, "weights change from run to run, as in training: packing counts")                                      \
     X(FROZEN, "frozen", NULL, "measure and compile nothing; a miss is an error")                                                           \
+    X(HTML, "html", "FILE", "write the report as one HTML file")                                                                           \
     X(JOBS, "jobs", "N", "compilers at a time (one a core)")                                                                               \
     X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
     X(KERNELS, "kernels", "FILE", "take the kernels from a catalog file (or .json) instead of a rule set")                                 \
@@ -62,6 +64,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
+    X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
     X(VERIFY_ONLY, "verify-only", NULL, "time nothing")                                                                                    \
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
@@ -114,6 +117,7 @@ int verb_help(const cli_args *args);
 int verb_list(const cli_args *args);
 int verb_merge(const cli_args *args);
 int verb_problems(const cli_args *args);
+int verb_report(const cli_args *args);
 int verb_run(const cli_args *args);
 int verb_show(const cli_args *args);
 int verb_sweep(const cli_args *args);

@@ -45,6 +45,10 @@ const cli_verb cli_verbs[] = {
      "  kwright problems extract LOG ...    the different problems in the text of logs, name*K where one stands K times\n"
      "  kwright problems overlap A B        exit code 1 when two lists share a problem",
      PROBLEM | OPT(JSON) | OPT(QUIET), 0, -1, verb_problems},
+    {"report", "STORE", "say what a store of measurements shows", "kwright report results.db --html report.html",
+     "Efficiency against the roofs, winning families, worst problems, drift and failures by cause, each with a command to go on with;\n"
+     "--html makes one page with charts and tables that opens offline. docs/reports.md says how to read it.",
+     OPT(HTML) | OPT(BASELINE) | OPT(TITLE), 1, 1, verb_report},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
      COMMON | SPACE | PROBLEM | PLAN | OPT(CHECK) | OPT(SEED) | OPT(JSON), 0, -1, verb_run},
     {"show", "[FAMILY|CONFIG]", "explain a family or a config, print its source",

@@ -1,0 +1,79 @@
+/* html.c: the document around the figures. */
+#include "report/figures.h"
+#include "report/report.h"
+
+#include "base/embedded.h"
+#include "base/hash.h"
+
+#include <string.h>
+
+extern const kw_embedded kw_report_files[];
+
+static const char *embedded(const char *name) {
+    const kw_embedded *file = kw_report_files;
+    while (strcmp(file->name, name) != 0) {
+        file++;
+    }
+    return file->text;
+}
+
+static void add_body(kw_page *page, const kw_report *report, const char *title) {
+    kw_text summary = {0};
+    kw_text_add(&page->out, "<h1>");
+    kw_safe_add(&page->out, title, KW_SAFE_HTML);
+    kw_text_add(&page->out, "</h1>\n<nav>");
+#define CONTENTS(id, name) kw_text_add(&page->out, "<a href=\"#" #id "\">" name "</a> ");
+    KW_FIGURES(CONTENTS)
+#undef CONTENTS
+    kw_text_add(&page->out, "</nav>\n<pre id=\"summary\">");
+    kw_report_summary(&summary, report);
+    for (const char *line = kw_text_string(&summary); *line;) {
+        size_t length = strcspn(line, "\n");
+        kw_text piece = {0};
+        kw_text_add_bytes(&piece, line, length);
+        kw_safe_add(&page->out, kw_text_string(&piece), KW_SAFE_HTML);
+        kw_text_add(&page->out, "\n");
+        page->out.failed |= piece.failed;
+        kw_text_drop(&piece);
+        line += length + (line[length] != 0);
+    }
+    kw_text_add(&page->out, "</pre>\n");
+    page->out.failed |= summary.failed;
+    kw_text_drop(&summary);
+#define MAKE(id, name) kw_figure_##id(page);
+    KW_FIGURES(MAKE)
+#undef MAKE
+}
+
+static void add_script(kw_text *out, const char *nonce, const char *script) {
+    kw_text_addf(out, "<script nonce=\"%s\">\n", nonce);
+    kw_text_add(out, script);
+    kw_text_add(out, "\n</script>\n");
+}
+
+void kw_report_page(kw_text *out, const kw_report *report) {
+    const char *title = report->title && *report->title ? report->title : "Kernelwright report";
+    kw_page page = {.ledger = report->ledger, .baseline = report->baseline};
+    char nonce[KW_HASH_TEXT];
+    add_body(&page, report, title);
+    kw_hash_text(nonce, kw_text_string(&page.out), page.out.size);
+    kw_text_addf(out,
+                 "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" "
+                 "content=\"default-src "
+                 "'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
+                 nonce, nonce);
+    kw_text_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    kw_safe_add(out, title, KW_SAFE_HTML);
+    kw_text_addf(out, "</title>\n<style nonce=\"%s\">\n", nonce);
+    kw_text_add(out, embedded("page.css"));
+    kw_text_add(out, "</style></head><body>\n");
+    kw_text_add_bytes(out, kw_text_string(&page.out), page.out.size);
+    kw_text_addf(out, "<p class=\"facts\">Made by Kernelwright %s from %zu rows.</p>\n", kw_version(), report->ledger->moment_count);
+    if (report->script) {
+        add_script(out, nonce, report->script);
+        add_script(out, nonce, embedded("page.js"));
+    }
+    kw_text_add(out, "</body></html>\n");
+    out->failed |= page.out.failed;
+    kw_text_drop(&page.out);
+}

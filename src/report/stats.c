@@ -1,0 +1,88 @@
+/* stats.c: quantiles, means and the bootstrap. */
+#include "report/stats.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { RESAMPLES = 1000 };
+
+static int compare_double(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void kw_stat_sort(double *values, size_t count) {
+    if (count) {
+        qsort(values, count, sizeof *values, compare_double);
+    }
+}
+
+double kw_stat_quantile(const double *sorted, size_t count, double at) {
+    if (!count) {
+        return 0;
+    }
+    double place = (at < 0 ? 0 : at > 1 ? 1 : at) * (double)(count - 1);
+    size_t below = (size_t)place;
+    double rest = place - (double)below;
+    return below + 1 < count ? sorted[below] + rest * (sorted[below + 1] - sorted[below]) : sorted[count - 1];
+}
+
+double kw_stat_mean(const double *values, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    return count ? sum / (double)count : 0;
+}
+
+double kw_stat_geomean(const double *values, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += log(values[i]);
+    }
+    return count ? exp(sum / (double)count) : 0;
+}
+
+/* splitmix64: every state gives a good number, so any seed will do. */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+kw_interval kw_stat_geomean_interval(const double *values, size_t count) {
+    double means[RESAMPLES];
+    uint64_t state = 1;
+    if (!count) {
+        return (kw_interval){0};
+    }
+    for (int r = 0; r < RESAMPLES; r++) {
+        /* Products of 16 keep within a double's range for ratios up to 1e19 and spare most of the logarithms. */
+        double sum = 0, product = 1;
+        for (size_t i = 0; i < count; i++) {
+            product *= values[next_random(&state) % count];
+            if (i % 16 == 15) {
+                sum += log(product);
+                product = 1;
+            }
+        }
+        means[r] = exp((sum + log(product)) / (double)count);
+    }
+    kw_stat_sort(means, RESAMPLES);
+    return (kw_interval){kw_stat_quantile(means, RESAMPLES, 0.025), kw_stat_quantile(means, RESAMPLES, 0.975)};
+}
+
+size_t kw_stat_at_most(const double *sorted, size_t count, double limit) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] <= limit) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
