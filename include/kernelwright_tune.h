@@ -154,7 +154,8 @@ typedef struct kw_row {
 
 /* Adding rows is a union: the same row twice is one row, whatever the order. Nothing is dropped because a better row exists; "the answer"
  * for a target, problem, config, packed and cold is the row that is best by: verified (good, then slow, then what failed), more samples,
- * smaller spread relative to its time, then the smaller digest. One process writes a store at a time; many may read.
+ * smaller spread relative to its time, then the smaller digest. A filter's answers are those among the rows that its target, problem,
+ * config, run, op and dtype leave; its outcome then keeps the answers that have it. One process writes a store at a time; many may read.
  * A handle belongs to one thread at a time. */
 typedef struct kw_store kw_store;
 typedef enum kw_store_access { KW_STORE_READ = 0, KW_STORE_WRITE /* made if missing */ } kw_store_access;
@@ -171,10 +172,11 @@ KW_API kw_status kw_store_add(kw_store *store, const kw_row rows[], size_t count
 /* Which rows; a zeroed struct asks for all. */
 typedef struct kw_row_filter {
     const char *target, *problem, *config, *run; /* NULL: any */
-    bool by_op, by_dtype, by_outcome;            /* whether the next three count */
+    bool by_op, by_dtype, by_outcome, by_timing; /* whether op, dtype, outcome, and packed with cold count */
     kw_op op;
     kw_dtype dtype;
     kw_outcome outcome;
+    bool packed, cold;
     bool answers; /* one row, the answer, for each target, problem, config, packed and cold */
 } kw_row_filter;
 
@@ -201,18 +203,23 @@ KW_API kw_status kw_store_check(kw_store *store, kw_error *err);
 /* Copies every row that can still be read from a damaged file into a new one. */
 KW_API kw_status kw_store_salvage(const char *damaged, const char *path, int64_t *rescued, kw_error *err);
 
-/* "jsonl": everything, one row a line. "csv": everything, one row a line. "seed-csv": the columns of the system this one re-creates (24, the 17
- * older ones are read as well); failed launches have latency_ms=N/A and tflops=0. path "-": standard output, or input. Names ending in .gz are
- * compressed. */
-KW_API kw_status kw_store_export(kw_store *store, const kw_row_filter *filter, const char *format, const char *path, kw_error *err);
+typedef struct kw_export_report {
+    int64_t rows, left_out; /* left_out: what seed-csv has no columns for: GEMM, padding that differs by side */
+} kw_export_report;
+/* "jsonl": everything, one row a line. "csv": everything, one row a line, with the problem's sizes. "seed-csv": the columns of the system this
+ * one re-creates (24; the 17 older ones are read as well) of one operation and type; failed launches have latency_ms=N/A and tflops=0.
+ * path "-": standard output, or input. Names ending in .gz are compressed. A file is there whole or not at all. report may be NULL. */
+KW_API kw_status kw_store_export(kw_store *store, const kw_row_filter *filter, const char *format, const char *path,
+                                 kw_export_report *report, kw_error *err);
 
 typedef struct kw_import_report {
     int64_t added, known, refused;
     char first_refusal[256]; /* with its line */
 } kw_import_report;
-/* Refuses rows that cannot be true: times that are negative, not finite or so short that the work would be above the target's peak, malformed
- * problems and configs. format NULL: by the name's ending (.jsonl, .csv; a CSV's header tells which kind). Rows of "seed-csv" get the target,
- * operation and type of defaults (may be NULL for the other formats). */
+/* Refuses rows that cannot be true (docs/store.md): times that are negative, not finite or so short that the work would be above any peak the
+ * target can have, outcomes that contradict the rest, malformed texts. format NULL: as the first line says. Rows of "seed-csv" say little of
+ * themselves: defaults gives them run, target, packed, cold, time and, by any problem of it, operation and type (NULL for the other formats).
+ * A kernel that is no config of ours keeps its name; registries refuse it, so it is never dispatched. */
 KW_API kw_status kw_store_import(kw_store *store, const char *format, const char *path, const kw_row *defaults, kw_import_report *report,
                                  kw_error *err);
 

@@ -171,7 +171,15 @@ kw_status kw_reader_next(kw_reader *reader, kw_reader_line *line, bool *more, kw
     char *start = reader->window + reader->at;
     size_t size = end ? (size_t)(end - start) : reader->size - reader->at;
     reader->at += size + (end != NULL);
-    size -= size && start[size - 1] == '\r';
     line->text = (kw_word){start, size};
     return KW_OK;
+}
+
+kw_status kw_reader_peek(kw_reader *reader, char *first, kw_error *err) {
+    kw_status status = reader->at == reader->size && !reader->ended ? fill(reader, err) : KW_OK;
+    *first = 0;
+    if (!status && reader->at < reader->size) {
+        *first = reader->window[reader->at];
+    }
+    return status;
 }

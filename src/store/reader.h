@@ -14,12 +14,14 @@ kw_status kw_reader_open_bytes(kw_reader **reader, const void *bytes, size_t siz
 void kw_reader_close(kw_reader **reader);
 
 typedef struct kw_reader_line {
-    kw_word text;   /* without its end; valid until the next call */
+    kw_word text;   /* without its end ("\n"); valid until the next call */
     int64_t number; /* from 1 */
     bool whole;     /* false: it has no end, as a last line may, or is longer than KW_LINE_MAX and was cut */
 } kw_reader_line;
 
 /* *more is false at the end. KW_MALFORMED: what is compressed is damaged or cut off. KW_ILLEGAL: it grows out of all proportion. */
 kw_status kw_reader_next(kw_reader *reader, kw_reader_line *line, bool *more, kw_error *err);
+/* The next byte, which stays there; 0 at the end. */
+kw_status kw_reader_peek(kw_reader *reader, char *first, kw_error *err);
 
 #endif

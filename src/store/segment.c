@@ -253,6 +253,7 @@ static kw_status read_lines(kw_reader *reader, const kw_segment_visitor *visitor
         if (!more) {
             return KW_OK;
         }
+        line.text.size -= line.text.size && line.text.at[line.text.size - 1] == '\r';
         status = visit_line(line.text, visitor, counts, &damaged, err);
         if (status) {
             return status;

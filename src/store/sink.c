@@ -18,7 +18,12 @@ static kw_status store_has(void *handle, bool *has, const kw_row *key, kw_error 
 }
 
 static kw_status store_drop(void *handle, const kw_row *key, kw_error *err) {
-    kw_row_filter filter = {.target = key->target, .problem = key->problem, .config = key->record.config};
+    kw_row_filter filter = {.target = key->target,
+                            .problem = key->problem,
+                            .config = key->record.config,
+                            .by_timing = true,
+                            .packed = key->packed,
+                            .cold = key->record.cold};
     return kw_store_drop(handle, &filter, NULL, err);
 }
 

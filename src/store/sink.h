@@ -16,7 +16,7 @@ typedef struct kw_sink_kind {
     kw_status (*add)(void *handle, const kw_row rows[], size_t count, kw_error *err);
     /* Whether there is a row in any outcome but KW_UNTRIED. */
     kw_status (*has)(void *handle, bool *has, const kw_row *key, kw_error *err);
-    /* Drops what there is of a target, problem and config. A segment only grows and refuses with KW_ILLEGAL. */
+    /* Drops what there is of a key. A segment only grows and refuses with KW_ILLEGAL. */
     kw_status (*drop)(void *handle, const kw_row *key, kw_error *err);
     void (*close)(void *handle);
 } kw_sink_kind;

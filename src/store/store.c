@@ -121,6 +121,20 @@ static kw_status check_there(const char *path, kw_store_access access, kw_error 
     return KW_OK;
 }
 
+kw_status kw_store_open_raw(sqlite3 **db, const char *path, kw_error *err) {
+    *db = NULL;
+    kw_status status = check_there(path, KW_STORE_READ, err);
+    char *plain = status ? NULL : plain_path(path);
+    if (!plain) {
+        return status ? status : kw_fail_memory(err, path);
+    }
+    int code = sqlite3_open_v2(plain, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    code = code ? code : harden(*db);
+    status = code ? kw_sql_fail(err, *db, code, path, "open") : KW_OK;
+    free(plain);
+    return status;
+}
+
 static kw_status read_id(kw_store *store, kw_error *err) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(store->db, "SELECT value FROM meta WHERE name = 'id'", -1, &statement, NULL);

@@ -26,6 +26,7 @@ typedef enum kw_statement {
     KW_ADD_FACT,
     KW_ADD_AXIS,
     KW_ADD_RUN,
+    KW_COMPARE_RUN,
     KW_READ_RUN,
     KW_HAS_RECORD,
     KW_STATEMENT_COUNT
@@ -52,6 +53,9 @@ kw_status kw_store_begin(kw_store *store, kw_error *err);
 /* Commits when status is KW_OK, else rolls back; returns what came of it. */
 kw_status kw_store_end(kw_store *store, kw_status status, kw_error *err);
 
+/* Opens a file for reading without looking at what it holds. */
+kw_status kw_store_open_raw(sqlite3 **db, const char *path, kw_error *err);
+
 /* --- store_shared.c --- */
 
 /* The id of a shared text, which is made with its columns where it is new. */
@@ -70,6 +74,11 @@ extern const char kw_store_answer_order[];
 kw_status kw_store_prepare(sqlite3_stmt **statement, kw_store *store, kw_text *sql, kw_error *err);
 /* Parameters ?1 to ?6: target, problem, config, run, op, dtype; the text leaves out the conditions that are not asked for. */
 void kw_store_bind_filter(sqlite3_stmt *statement, const kw_row_filter *filter);
+
+/* The run in the columns of "SELECT * FROM run". */
+kw_status kw_store_column_run(kw_run *run, sqlite3_stmt *statement, const char *path, kw_error *err);
+/* The run of that id; empty but for its id where the store does not have it. */
+kw_status kw_store_read_run(kw_run *run, kw_store *store, const char *id, kw_error *err);
 
 /* --- store_lock.c --- */
 

@@ -106,7 +106,7 @@ kw_status kw_store_add(kw_store *store, const kw_row rows[], size_t count, size_
 /* Compares with what the store says of the run; blank: it says nothing but the id, which a row named before the run was told. */
 static kw_status compare_run(kw_store *store, const kw_run *run, bool *blank, kw_error *err) {
     sqlite3_stmt *statement;
-    kw_status status = kw_store_statement(&statement, store, KW_READ_RUN, "SELECT * FROM run WHERE id = ?1", err);
+    kw_status status = kw_store_statement(&statement, store, KW_COMPARE_RUN, "SELECT * FROM run WHERE id = ?1", err);
     if (status) {
         return status;
     }

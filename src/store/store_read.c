@@ -102,6 +102,9 @@ static kw_status prepare_rows(sqlite3_stmt **statement, kw_store *store, const k
     kw_text_add(&sql, " WHERE record.target = ?7 AND record.problem = ?8");
     kw_text_add(&sql, filter->config ? " AND record.config = (SELECT id FROM config WHERE text = ?3)" : "");
     kw_text_add(&sql, filter->run ? " AND record.run = (SELECT number FROM run WHERE id = ?4)" : "");
+    if (filter->by_timing) {
+        kw_text_addf(&sql, " AND record.packed = %d AND record.cold = %d", filter->packed, filter->cold);
+    }
     kw_text_addf(&sql, " ORDER BY config.text, packed, cold, %s", filter->answers ? kw_store_answer_order : "digest");
     kw_status status = kw_store_prepare(statement, store, &sql, err);
     if (!status) {
@@ -162,6 +165,38 @@ kw_status kw_store_visit(kw_store *store, const kw_row_filter *filter, bool (*ca
     return status;
 }
 
+kw_status kw_store_column_run(kw_run *run, sqlite3_stmt *statement, const char *path, kw_error *err) {
+    memset(run, 0, sizeof *run);
+    for (int i = 0; kw_run_fields[i].name; i++) {
+        const char *text = (const char *)sqlite3_column_text(statement, i + 1);
+        if (!text || !kw_field_set_text(&kw_run_fields[i], run, (kw_word){text, (size_t)sqlite3_column_bytes(statement, i + 1)})) {
+            return kw_fail(err, KW_MALFORMED, "%s is damaged: a run has a %s that cannot be", path, kw_run_fields[i].name);
+        }
+    }
+    return KW_OK;
+}
+
+kw_status kw_store_read_run(kw_run *run, kw_store *store, const char *id, kw_error *err) {
+    sqlite3_stmt *statement;
+    kw_status status = kw_store_statement(&statement, store, KW_READ_RUN, "SELECT * FROM run WHERE id = ?1", err);
+    if (status) {
+        return status;
+    }
+    sqlite3_bind_text(statement, 1, id, -1, SQLITE_STATIC);
+    int code = sqlite3_step(statement);
+    memset(run, 0, sizeof *run);
+    if (code == SQLITE_ROW) {
+        status = kw_store_column_run(run, statement, store->path, err);
+    } else if (code != SQLITE_DONE) {
+        status = kw_store_fail(store, code, "read", err);
+    }
+    sqlite3_reset(statement);
+    if (!status && code == SQLITE_DONE) {
+        kw_field_set_text(&kw_run_fields[0], run, (kw_word){id, strlen(id)});
+    }
+    return status;
+}
+
 kw_status kw_store_visit_runs(kw_store *store, bool (*call)(void *user, const kw_run *run), void *user, kw_error *err) {
     kw_text sql = {0};
     sqlite3_stmt *runs = NULL;
@@ -170,13 +205,8 @@ kw_status kw_store_visit_runs(kw_store *store, bool (*call)(void *user, const kw
     int code = SQLITE_DONE;
     bool stopped = false;
     while (!status && !stopped && (code = sqlite3_step(runs)) == SQLITE_ROW) {
-        kw_run run = {0};
-        for (int i = 0; !status && kw_run_fields[i].name; i++) {
-            const char *text = (const char *)sqlite3_column_text(runs, i + 1);
-            if (!text || !kw_field_set_text(&kw_run_fields[i], &run, (kw_word){text, (size_t)sqlite3_column_bytes(runs, i + 1)})) {
-                status = kw_fail(err, KW_MALFORMED, "%s is damaged: a run has a %s that cannot be", store->path, kw_run_fields[i].name);
-            }
-        }
+        kw_run run;
+        status = kw_store_column_run(&run, runs, store->path, err);
         stopped = !status && !call(user, &run);
     }
     if (!status && !stopped && code != SQLITE_DONE) {

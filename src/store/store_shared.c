@@ -1,4 +1,5 @@
 /* store_shared.c: the texts that rows share, each once, with what they say as columns. */
+#include "store/sizes.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -27,29 +28,13 @@ static void bind_name(sqlite3_stmt *statement, int at, const char *name) {
     sqlite3_bind_text(statement, at, name, -1, SQLITE_STATIC);
 }
 
-/* Parameters of problem from ?6 on: sizes in the table's order. */
+/* Parameters of problem from ?5 on. */
 static void bind_sizes(sqlite3_stmt *statement, const kw_problem *problem) {
-    int at = 6;
-    if (problem->op == KW_GEMM) {
-        const int64_t sizes[] = {problem->gemm.batch, problem->gemm.m, problem->gemm.n};
-        for (size_t i = 0; i < 3; i++) {
-            sqlite3_bind_int64(statement, at++, sizes[i]);
-        }
-        sqlite3_bind_int64(statement, 11, problem->gemm.k); /* 9 and 10, g and c, stay NULL, as does all behind */
-        return;
-    }
-    const kw_conv_dims *conv = &problem->conv;
-    sqlite3_bind_int64(statement, 8, conv->n);
-    sqlite3_bind_int64(statement, 9, conv->g);
-    sqlite3_bind_int64(statement, 10, conv->c);
-    sqlite3_bind_int64(statement, 11, conv->k);
-    int64_t out[3];
-    kw_problem_output(out, problem);
-    const int64_t *const triples[] = {conv->in, conv->filter, conv->stride, conv->pad, conv->pad_back, conv->dilation, out};
-    at = 12;
-    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) {
-        for (int axis = 0; axis < 3; axis++) {
-            sqlite3_bind_int64(statement, at++, triples[i][axis]);
+    int64_t sizes[KW_SIZE_COUNT];
+    kw_sizes(sizes, problem);
+    for (int i = 0; i < KW_SIZE_COUNT; i++) {
+        if (sizes[i] != KW_SIZE_NONE) {
+            sqlite3_bind_int64(statement, 5 + i, sizes[i]);
         }
     }
 }
@@ -74,10 +59,7 @@ static kw_status bind_problem(sqlite3_stmt *statement, const char *text, kw_erro
     bind_word(statement, 2, op);
     bind_word(statement, 3, dtype);
     bind_word(statement, 4, layout);
-    sqlite3_bind_int64(statement, 5, problem.ndim);
     bind_sizes(statement, &problem);
-    sqlite3_bind_int64(statement, 33, kw_problem_flops(&problem));
-    sqlite3_bind_int64(statement, 34, kw_problem_bytes(&problem));
     return KW_OK;
 }
 

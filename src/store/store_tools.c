@@ -18,6 +18,9 @@ static void add_chosen(kw_text *sql, const kw_row_filter *filter) {
     kw_text_add(sql, filter->run ? " AND run = (SELECT number FROM run WHERE id = ?4)" : "");
     kw_text_add(sql, filter->by_op ? " AND problem IN (SELECT id FROM problem WHERE op = ?5)" : "");
     kw_text_add(sql, filter->by_dtype ? " AND problem IN (SELECT id FROM problem WHERE dtype = ?6)" : "");
+    if (filter->by_timing) {
+        kw_text_addf(sql, " AND packed = %d AND cold = %d", filter->packed, filter->cold);
+    }
     kw_text_add(sql, ") WHERE 1");
     kw_text_add(sql, filter->answers ? " AND place = 1" : "");
     kw_text_add(sql, filter->by_outcome ? " AND outcome = ?7" : "");

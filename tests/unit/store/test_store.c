@@ -232,6 +232,9 @@ static void filters_choose_rows_for_visiting_and_dropping_alike(void **state) {
         {{.by_dtype = true, .dtype = KW_BF16}, 0},
         {{.by_outcome = true, .outcome = KW_GOOD}, 48},
         {{.by_outcome = true, .outcome = KW_UNFIT}, 3},
+        {{.by_timing = true, .packed = row.packed, .cold = row.record.cold}, 60},
+        {{.by_timing = true, .packed = !row.packed, .cold = row.record.cold}, 0},
+        {{.by_timing = true, .packed = row.packed, .cold = !row.record.cold}, 0},
         {{.answers = true}, 60},
         {{0}, 60},
     };
