@@ -2,8 +2,8 @@
  * buckets the order is that of seeded hashes, so that a draw depends on what the list holds and not on its order, and no generator's state is
  * carried along. Two buckets whose 64-bit hashes agree would be one bucket: harmless. */
 #include "base/hash.h"
-#include "base/text.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <kernelwright_tune.h>
 
@@ -127,6 +127,10 @@ kw_status kw_problems_sample(size_t *chosen, size_t *chosen_count, const kw_prob
     }
     size_t drawable = 0;
     for (size_t i = 0; i < count && !status; i++) {
+        status = kw_problem_check(&problems[i], err);
+        if (status) {
+            break;
+        }
         bool fits = !(options->max_gflop > 0) || (double)kw_problem_flops(&problems[i]) <= options->max_gflop * 1e9;
         if (chosen[i] == i && fits) {
             tickets[drawable++] = make_ticket(&problems[i], i, options);

@@ -1,5 +1,8 @@
 /* test_sample.c: a sample covers its buckets, keeps its limits and depends on nothing but the problems and the seed; the parts of a split are
  * stable and disjoint. */
+#include "base/hash.h"
+#include "base/text.h"
+
 #include <kernelwright_tune.h>
 
 #include <setjmp.h>
@@ -53,19 +56,29 @@ static unsigned kind(const kw_problem *p) {
     return filter | groups << 2 | extent << 4 | (unsigned)(c->stride[2] > 1) << 6 | (unsigned)(c->dilation[2] > 1) << 7;
 }
 
-static void a_sample_is_distinct_within_limits_and_meets_every_kind(void **state) {
+static void a_sample_is_distinct_within_limits_meets_every_kind_and_never_changes(void **state) {
     (void)state;
-    static const char *const sets[] = {"forward_2d", "bwd_data_2d", "bwd_weight_2d"};
+    static const struct {
+        const char *name, *hash; /* of the texts drawn: data sets are named by set, limits and seed, so a draw never changes */
+    } sets[] = {
+        {"forward_2d", "ba2daec4ffc00efee90a9e12cc952a67"},
+        {"bwd_data_2d", "76ef3da3f3fbb1d04e25351eade4f654"},
+        {"bwd_weight_2d", "c0fef53a9715cbd1f0f846069f92973e"},
+    };
     static size_t chosen[ROOM], first[ROOM];
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        gathered *all = read_set(sets[i]), *drawn = calloc(1, sizeof *drawn);
+        gathered *all = read_set(sets[i].name), *drawn = calloc(1, sizeof *drawn);
         bool there[256] = {0}, met[256] = {0};
         for (size_t j = 0; j < all->count; j++) {
             there[kind(&all->problems[j])] |= kw_problem_flops(&all->problems[j]) <= INT64_C(1000000000);
         }
         size_t count = draw(chosen, all, (kw_sample_options){.count = 300, .max_gflop = 1, .seed = 1}), distinct = 0;
         assert_int_equal(count, 300);
+        kw_text texts = {0};
         for (size_t j = 0; j < count; j++) {
+            char text[KW_PROBLEM_TEXT_MAX];
+            kw_problem_print(text, sizeof text, &all->problems[chosen[j]]);
+            kw_text_addf(&texts, "%s\n", text);
             gather(drawn, "", &all->problems[chosen[j]]);
             assert_true(kw_problem_flops(&drawn->problems[j]) <= INT64_C(1000000000));
             met[kind(&drawn->problems[j])] = true;
@@ -73,6 +86,10 @@ static void a_sample_is_distinct_within_limits_and_meets_every_kind(void **state
         assert_int_equal(kw_problems_firsts(first, &distinct, drawn->problems, drawn->count, NULL), KW_OK);
         assert_int_equal(distinct, 300);
         assert_memory_equal(there, met, sizeof met);
+        char hash[KW_HASH_TEXT];
+        kw_hash_text(hash, texts.data, texts.size);
+        assert_string_equal(hash, sets[i].hash);
+        kw_text_drop(&texts);
         free(all);
         free(drawn);
     }
@@ -154,6 +171,25 @@ static void a_bucket_gives_no_more_than_its_cap(void **state) {
         assert_int_equal(met[rows[chosen[i]].bucket]++, 0);
     }
     free(all);
+}
+
+static void what_is_no_problem_is_refused(void **state) {
+    (void)state;
+    kw_problem problem;
+    kw_sample_options options = {.count = 1};
+    size_t chosen[1], count = 0;
+    kw_error err = {0};
+    assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 c4 k4 i8 f3", NULL), KW_OK);
+    assert_int_equal(kw_problems_sample(chosen, &count, &problem, 1, &options, &err), KW_OK);
+    assert_int_equal(count, 1);
+    problem.ndim = 9;
+    assert_int_not_equal(kw_problems_sample(chosen, &count, &problem, 1, &options, &err), KW_OK);
+    assert_int_equal(count, 0);
+    assert_true(err.text[0]);
+    assert_int_equal(kw_problems_sample(NULL, &count, &problem, 1, &options, &err), KW_ILLEGAL);
+    assert_int_equal(kw_problems_sample(chosen, &count, &problem, 1, NULL, &err), KW_ILLEGAL);
+    assert_int_equal(kw_problems_sample(NULL, &count, NULL, 0, &options, &err), KW_OK);
+    assert_int_equal(count, 0);
 }
 
 static void repeats_are_found_by_value(void **state) {
@@ -259,9 +295,10 @@ static void lists_that_share_problems_are_refused_with_the_first_and_the_count(v
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sample_is_distinct_within_limits_and_meets_every_kind),
+        cmocka_unit_test(a_sample_is_distinct_within_limits_meets_every_kind_and_never_changes),
         cmocka_unit_test(a_sample_depends_on_problems_and_seed_alone),
         cmocka_unit_test(a_bucket_gives_no_more_than_its_cap),
+        cmocka_unit_test(what_is_no_problem_is_refused),
         cmocka_unit_test(repeats_are_found_by_value),
         cmocka_unit_test(a_problem_stays_in_its_part),
         cmocka_unit_test(parts_are_disjoint_and_of_the_size_asked_for),
