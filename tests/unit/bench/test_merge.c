@@ -265,7 +265,6 @@ static void of_several_rows_of_a_pair_the_best_evidence_answers_in_any_order(voi
         int left[RIVALS] = {0, 1, 2, 3, 4}, count = RIVALS;
         char out[32], name[64], path[2 * SCRATCH_MAX], best[33] = "", wanted[33];
         snprintf(out, sizeof out, "rivals-%d.db", order);
-        int present = RIVALS;
         for (int least = RIVALS; count; count--) {
             int at = (int)draw(s, (uint64_t)count), place = left[at];
             left[at] = left[count - 1];
@@ -282,12 +281,11 @@ static void of_several_rows_of_a_pair_the_best_evidence_answers_in_any_order(voi
             merge(s, &report, out, (const char *[]){name}, 1);
             assert_int_equal(report.added, 1);
             least = place < least ? place : least;
-            present = least;
             kw_store *store = NULL;
             assert_int_equal(kw_store_open(&store, path_of(path, s, out), KW_STORE_READ, NULL), KW_OK);
             assert_int_equal(kw_store_visit(store, &(kw_row_filter){.answers = true}, note_run, best, NULL), KW_OK);
             kw_store_close(&store);
-            name_run(wanted, present);
+            name_run(wanted, least);
             assert_string_equal(best, wanted);
         }
     }
