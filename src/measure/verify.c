@@ -107,9 +107,9 @@ static kw_status check_result(const kw_ready *ready, int set, unsigned char byte
 
 /* Guards first: a stray write explains a wrong value, not the other way round. */
 kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_comparison *seen, kw_error *err) {
-    kw_comparison unseen;
+    kw_comparison unseen = {0};
     seen = seen ? seen : &unseen;
-    *seen = (kw_comparison){0};
+    *seen = unseen;
     kw_status status = prepare(ready, set, byte, err);
     if (!status && packed_apart && ready->packs) {
         status = kw_ready_run(ready, set, KW_RUN_PACK, true, err);
