@@ -70,6 +70,9 @@ static int spawn(pid_t *pid, const char *const argv[], const int ends[4], int ha
     if (handed >= 0) {
         posix_spawn_file_actions_adddup2(&actions, handed, KW_CHILD_HANDED);
     }
+#if __GLIBC_PREREQ(2, 34)
+    posix_spawn_file_actions_addclosefrom_np(&actions, handed >= 0 ? KW_CHILD_HANDED + 1 : KW_CHILD_HANDED);
+#endif
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);

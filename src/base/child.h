@@ -1,5 +1,6 @@
 /* child.h: a child process that one talks to in lines, for work that may end its process. It leads a process group of its own, has one
- * socket as standard input and output, a pipe as standard error, and nothing else of this process but one descriptor that is handed over.
+ * socket as standard input and output, a pipe as standard error, and nothing else of this process but one descriptor that is handed over
+ * (before glibc 2.34: and what the host program opened without close-on-exec).
  * Nothing here touches signal handlers: writing to a child that is gone is an ordinary failure. */
 #ifndef KW_BASE_CHILD_H
 #define KW_BASE_CHILD_H

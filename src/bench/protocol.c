@@ -34,12 +34,20 @@ static kw_word rest_of(const kw_scan *scan) {
     return (kw_word){at, (size_t)(scan->end - at)};
 }
 
+static bool is_printable(kw_word line) {
+    for (size_t i = 0; i < line.size; i++) {
+        if ((unsigned char)line.at[i] < ' ') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What does not fit is cut. */
 static bool copy_word(char *to, size_t capacity, kw_word word) {
     bool fits = word.size < capacity;
     size_t size = fits ? word.size : capacity - 1;
-    for (size_t i = 0; i < size; i++) {
-        to[i] = (unsigned char)word.at[i] < ' ' ? ' ' : word.at[i];
-    }
+    memcpy(to, word.at, size);
     to[size] = 0;
     return fits;
 }
@@ -269,6 +277,9 @@ kw_status kw_job_read(kw_job_reader *reader, kw_word line, kw_error *err) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word word = {0};
     kw_scan_word(&scan, &word);
+    if (!is_printable(line)) {
+        return kw_fail(err, KW_MALFORMED, "line %.*s: it holds control characters", KW_WORD(line));
+    }
     if (reader->complete) {
         return kw_fail(err, KW_MALFORMED, "%.*s: the job is complete already", KW_WORD(word));
     }
@@ -422,7 +433,7 @@ kw_status kw_answer_read(kw_answer *answer, kw_word line, kw_error *err) {
     default:
         break;
     }
-    if (!good) {
+    if (!good || !is_printable(line)) {
         return kw_fail(err, KW_MALFORMED, "line %.*s is no answer", KW_WORD(line));
     }
     if (answer->kind == KW_ANSWER_RECORD || answer->kind == KW_ANSWER_CONTROL) {
