@@ -1,0 +1,100 @@
+/* fake_pool.c: see fake_pool.h. The time of a kernel is a hash of its text, so that the fastest is known. */
+#include "fake_pool.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+fake_pools fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct kw_pool {
+    kw_pool_options options;
+    kw_target target;
+};
+
+void fake_reset(void) {
+    fake_asked *asked = fake.asked ? fake.asked : calloc(FAKE_ASKED_MAX, sizeof *asked);
+    fake = (fake_pools){.lock = PTHREAD_MUTEX_INITIALIZER, .asked = asked};
+}
+
+void fake_drop(void) {
+    free(fake.asked);
+    fake.asked = NULL;
+}
+
+kw_status kw_pool_open(kw_pool **pool, const kw_pool_options *options, kw_error *err) {
+    pthread_mutex_lock(&fake.lock);
+    fake.opened++;
+    kw_status status = fake.open_status;
+    pthread_mutex_unlock(&fake.lock);
+    *pool = status ? NULL : calloc(1, sizeof **pool);
+    if (!*pool) {
+        return kw_fail(err, status ? status : KW_NO_MEMORY, "the fake pool was told to fail");
+    }
+    (*pool)->options = *options;
+    kw_cpu_target(&(*pool)->target, options->threads);
+    return KW_OK;
+}
+
+void kw_pool_close(kw_pool **pool) {
+    free(*pool);
+    *pool = NULL;
+}
+
+const kw_target *kw_pool_target(const kw_pool *pool) {
+    return &pool->target;
+}
+
+const char *kw_pool_device(const kw_pool *pool) {
+    (void)pool;
+    return "a fake device";
+}
+
+int64_t kw_pool_lost(const kw_pool *pool) {
+    (void)pool;
+    return 1;
+}
+
+static void note(const kw_pool *pool, const kw_pool_job *job, size_t i) {
+    fake_asked *a = &fake.asked[fake.count++ % FAKE_ASKED_MAX];
+    *a = (fake_asked){.best_ns = job->best_ns,
+                      .drop_ratio = job->drop_ratio,
+                      .batch = job->count,
+                      .has_control = job->control.config,
+                      .verify_only = job->verify_only,
+                      .pack_weights = job->pack_weights,
+                      .cold = job->cold};
+    kw_problem_print(a->problem, sizeof a->problem, job->problem);
+    kw_config_print(a->config, sizeof a->config, job->kernels[i].config);
+    snprintf(a->cpus, sizeof a->cpus, "%.63s", pool->options.cpus ? pool->options.cpus : "");
+}
+
+static void measure_one(const kw_pool *pool, const kw_pool_job *job, size_t i, kw_record *record) {
+    *record = (kw_record){.outcome = KW_UNTRIED};
+    if (fake.stop) {
+        return;
+    }
+    note(pool, job, i);
+    const fake_asked *a = &fake.asked[(fake.count - 1) % FAKE_ASKED_MAX];
+    record->outcome = fake.outcome ? fake.outcome(a->problem, a->config) : KW_GOOD;
+    if (record->outcome == KW_GOOD && !job->verify_only) {
+        record->time_ns = 1000 + (double)(kw_hash64(a->config, strlen(a->config)) % 1000);
+        record->samples = 21;
+        record->calls = 10;
+    }
+    fake.stop |= fake.limit && fake.count >= fake.limit;
+}
+
+kw_status kw_pool_measure(kw_pool *pool, const kw_pool_job *job, kw_pool_result *result, kw_error *err) {
+    pthread_mutex_lock(&fake.lock);
+    bool fails = fake.fail_after && fake.count >= fake.fail_after;
+    for (size_t i = 0; !fails && i < job->count; i++) {
+        measure_one(pool, job, i, &result->records[i]);
+    }
+    pthread_mutex_unlock(&fake.lock);
+    result->control_ns = job->control.config ? 500 : 0;
+    result->kernel_ns = 1e6;
+    return fails ? kw_fail(err, KW_ENVIRONMENT, "the fake pool was told to fail") : KW_OK;
+}
