@@ -44,6 +44,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
     X(MANIFEST, "manifest", "FILE", "what should be there, instead of the manifests beside the inputs")                                    \
     X(MAX_GFLOP, "max-gflop", "X", "leave out problems with more than X GFLOP")                                                            \
+    X(MAX_MB, "max-mb", "X", "leave out problems whose tensors take more than X MB together")                                              \
     X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
     X(NEXT, "next", "FILE", "write a manifest of the pairs that have no row")                                                              \
     X(OP, "op", "OP", "only kernels and problems of this operation")                                                                       \

@@ -8,7 +8,7 @@
 
 #define COMMON (OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(WISDOM) | OPT(QUIET))
 #define SPACE (OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(TRAITS) | OPT(RULES) | OPT(KERNELS) | OPT(CONFIG))
-#define CHOICE (OPT(SAMPLE) | OPT(PER_BUCKET) | OPT(MAX_GFLOP) | OPT(PART) | OPT(TEST_SHARE) | OPT(SEED))
+#define CHOICE (OPT(SAMPLE) | OPT(PER_BUCKET) | OPT(MAX_GFLOP) | OPT(MAX_MB) | OPT(PART) | OPT(TEST_SHARE) | OPT(SEED))
 #define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT) | CHOICE)
 #define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE) | OPT(FRESH))
 #define SWEEP                                                                                                                              \

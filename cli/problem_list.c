@@ -179,12 +179,21 @@ static int find_part(const cli_args *args, bool *test) {
     return part && !*test && strcmp(part, "train") ? cli_usage("--part %.60s is not known; known: train test", part) : CLI_DONE;
 }
 
+/* How large a problem may be: operations in 10^9, bytes of its tensors in 10^6. */
+typedef struct size_limit {
+    double gflop, megabytes;
+} size_limit;
+
+static bool is_within(const size_limit *limit, const kw_problem *problem) {
+    return (double)kw_problem_flops(problem) <= limit->gflop * 1e9 && (double)kw_problem_bytes(problem) <= limit->megabytes * 1e6;
+}
+
 /* Drops what is of the other part, or too large. */
-static void keep_part(cli_problem_list *list, bool split, bool test, double share, double max_gflop) {
+static void keep_part(cli_problem_list *list, bool split, bool test, double share, const size_limit *limit) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         const kw_problem *problem = &list->items[i].problem;
-        if ((split && kw_problem_in_test(problem, share) != test) || (double)kw_problem_flops(problem) > max_gflop * 1e9) {
+        if ((split && kw_problem_in_test(problem, share) != test) || !is_within(limit, problem)) {
             free(list->items[i].name);
         } else {
             list->items[kept++] = list->items[i];
@@ -223,15 +232,17 @@ static int draw(cli_problem_list *list, const kw_sample_options *options) {
 
 int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketing buckets, int64_t per_bucket) {
     int64_t sample, seed, limit;
-    double share, max_gflop;
+    double share;
+    size_limit most;
     bool test;
     if (!cli_number(args, OPT_SAMPLE, 1, INT64_MAX, 0, &sample) ||
         !cli_number(args, OPT_PER_BUCKET, 1, INT64_MAX, per_bucket, &per_bucket) || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) ||
         !cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &limit) || !real_number(args, OPT_TEST_SHARE, 1, 0.2, &share) ||
-        !real_number(args, OPT_MAX_GFLOP, (double)INFINITY, (double)INFINITY, &max_gflop) || find_part(args, &test)) {
+        !real_number(args, OPT_MAX_GFLOP, (double)INFINITY, (double)INFINITY, &most.gflop) ||
+        !real_number(args, OPT_MAX_MB, (double)INFINITY, (double)INFINITY, &most.megabytes) || find_part(args, &test)) {
         return CLI_USAGE;
     }
-    keep_part(list, args->value[OPT_PART] != NULL, test, share, max_gflop);
+    keep_part(list, args->value[OPT_PART] != NULL, test, share, &most);
     kw_sample_options options = {.count = (size_t)sample, .per_bucket = (size_t)per_bucket, .seed = (uint64_t)seed, .buckets = buckets};
     int code = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] ? draw(list, &options) : CLI_DONE;
     while ((int64_t)list->count > limit) {
@@ -245,7 +256,8 @@ int cli_problems(cli_problem_list *list, const cli_args *args) {
     *list = (cli_problem_list){0};
     int code = start_gather(&g, list, args);
     const char *source = args->value[OPT_PROBLEMS];
-    bool all = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] || args->value[OPT_PART] || args->value[OPT_MAX_GFLOP];
+    bool all = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] || args->value[OPT_PART] || args->value[OPT_MAX_GFLOP] ||
+               args->value[OPT_MAX_MB];
     if (code || (!all && !cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &g.limit))) {
         return CLI_USAGE;
     }

@@ -99,8 +99,8 @@ static void add_word(char *text, size_t capacity, const char *name, const char *
 
 static void name_lists(session *s) {
     static const cli_option_id of_pool[] = {OPT_SET, OPT_ARCH, OPT_KERNELS, OPT_CONFIG, OPT_TRAITS, OPT_FILTER, OPT_RULES, OPT_PAIRS};
-    static const cli_option_id of_list[] = {OPT_PROBLEMS,  OPT_DIR,  OPT_DTYPE,      OPT_OP,    OPT_SAMPLE, OPT_PER_BUCKET,
-                                            OPT_MAX_GFLOP, OPT_PART, OPT_TEST_SHARE, OPT_LIMIT, OPT_SEED,   OPT_PAIRS};
+    static const cli_option_id of_list[] = {OPT_PROBLEMS, OPT_DIR,  OPT_DTYPE,      OPT_OP,    OPT_SAMPLE, OPT_PER_BUCKET, OPT_MAX_GFLOP,
+                                            OPT_MAX_MB,   OPT_PART, OPT_TEST_SHARE, OPT_LIMIT, OPT_SEED,   OPT_PAIRS};
     for (size_t i = 0; i < sizeof of_pool / sizeof *of_pool; i++) {
         add_word(s->pool, sizeof s->pool, cli_options[of_pool[i]].name, s->args->value[of_pool[i]]);
     }

@@ -74,6 +74,7 @@ typedef struct kw_sample_options {
     size_t count;      /* at most so many problems */
     size_t per_bucket; /* at most so many of one bucket */
     double max_gflop;  /* none that has more floating-point operations, in 10^9 */
+    double max_mb;     /* none whose tensors take more bytes together, in 10^6 */
     uint64_t seed;
     kw_bucketing buckets;
 } kw_sample_options;

@@ -114,6 +114,11 @@ static void put_in_order(ticket *tickets, size_t count) {
     qsort(tickets, count, sizeof *tickets, by_rank);
 }
 
+static bool is_within(const kw_sample_options *options, const kw_problem *problem) {
+    return (!(options->max_gflop > 0) || (double)kw_problem_flops(problem) <= options->max_gflop * 1e9) &&
+           (!(options->max_mb > 0) || (double)kw_problem_bytes(problem) <= options->max_mb * 1e6);
+}
+
 kw_status kw_problems_sample(size_t *chosen, size_t *chosen_count, const kw_problem *problems, size_t count,
                              const kw_sample_options *options, kw_error *err) {
     if (!chosen_count || !options || (count && (!chosen || !problems))) {
@@ -131,8 +136,7 @@ kw_status kw_problems_sample(size_t *chosen, size_t *chosen_count, const kw_prob
         if (status) {
             break;
         }
-        bool fits = !(options->max_gflop > 0) || (double)kw_problem_flops(&problems[i]) <= options->max_gflop * 1e9;
-        if (chosen[i] == i && fits) {
+        if (chosen[i] == i && is_within(options, &problems[i])) {
             tickets[drawable++] = make_ticket(&problems[i], i, options);
         }
     }
