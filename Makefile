@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup test demo bench repeat fuzz format install clean help golden
+.PHONY: all setup test test-slurm demo bench repeat fuzz format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -15,6 +15,9 @@ setup:
 test:
 	@tools/setup.sh test
 	@JOBS=$(JOBS) tools/test.sh
+
+test-slurm: all
+	@tools/test_slurm.sh build/kwright
 
 demo: all
 	@tools/demo.sh
@@ -52,6 +55,7 @@ help:
 	@echo 'make            build build/kwright and the libraries'
 	@echo 'make demo       build, tune real network layers, run them through the C API'
 	@echo 'make test       every check and test (CI runs this)'
+	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
 	@echo 'make repeat     how well times repeat; docs/bench-repeat.md'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
