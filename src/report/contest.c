@@ -1,8 +1,9 @@
 /* contest.c: answers grouped by problem, the oracle of each group, and roofs.
  *
  * A roof that a run measured holds. Where none did, the best that the store has seen stands in for it, and the figures say so: then the
- * best problem has 100 % by definition. The memory's roof counts only for problems whose tensors do not fit into the last-level cache or that were
- * timed cold: hot and small, they never wait for memory. */
+ * best problem has 100 % by definition. The memory's roof counts only where it was measured (the best seen may be that of a problem that never
+ * waited for memory, which would then have 100 %), and only for problems whose tensors do not fit into the last-level cache or that were timed
+ * cold: hot and small, they need no memory. */
 #include "measure/measure.h"
 #include "report/ledger.h"
 
@@ -120,6 +121,15 @@ static void raise_roof(kw_roof *roof, double rate) {
     }
 }
 
+bool kw_target_is_measured(const kw_ledger_target *target) {
+    for (int i = 0; i < KW_DTYPE_COUNT; i++) {
+        if (target->peak[i].kind == KW_ROOF_SEEN) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void see_roofs(kw_ledger *ledger) {
     for (size_t i = 0; i < ledger->contest_count; i++) {
         const kw_contest *contest = &ledger->contests[i];
@@ -144,7 +154,7 @@ static void set_roofs(kw_ledger *ledger) {
             continue;
         }
         contest->roof_ns = problem->flops / peak * 1e9;
-        double moving_ns = target->memory.rate > 0 ? problem->bytes / target->memory.rate * 1e9 : 0;
+        double moving_ns = target->memory.kind == KW_ROOF_MEASURED ? problem->bytes / target->memory.rate * 1e9 : 0;
         if (moving_ns > contest->roof_ns && waits_for_memory(ledger, contest)) {
             contest->roof_ns = moving_ns;
             contest->by_memory = true;

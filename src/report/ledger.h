@@ -108,6 +108,8 @@ void kw_ledger_close(kw_ledger **ledger);
 /* From a store's file, settled. */
 kw_status kw_ledger_open(kw_ledger **ledger, const char *path, kw_error *err);
 
+/* Whether every type's arithmetic roof in use was measured. */
+bool kw_target_is_measured(const kw_ledger_target *target);
 /* Roof over time: 1 at the roof; 0 where one of them is not known. */
 double kw_contest_efficiency(const kw_contest *contest);
 /* Share of the oracle that an entry reaches; 0 for a failure, and where there is no oracle. */

@@ -167,8 +167,9 @@ static void add_panel(kw_page *page, const kw_panel *panel) {
     char peak[24], memory[24];
     kw_unit_print(peak, target->peak[panel->dtype].rate, KW_UNIT_SI);
     kw_unit_print(memory, target->memory.rate, KW_UNIT_SI);
-    kw_text_addf(&page->out, "<p>Arithmetic roof %sFLOP/s (%s); memory roof %sB/s (%s).", peak,
-                 kw_roof_words(target->peak[panel->dtype].kind), memory, kw_roof_words(target->memory.kind));
+    kw_text_addf(&page->out, "<p>Arithmetic roof %sFLOP/s (%s); memory roof %sB/s (%s%s).", peak,
+                 kw_roof_words(target->peak[panel->dtype].kind), memory, kw_roof_words(target->memory.kind),
+                 target->memory.kind == KW_ROOF_SEEN ? "; drawn, but not part of any efficiency" : "");
     if (above) {
         kw_text_addf(&page->out, " %zu problem%s more than 2 %% above the roof: the roof was measured too low, or at a lower clock.", above,
                      above == 1 ? " is" : "s are");

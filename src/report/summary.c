@@ -8,6 +8,9 @@
 
 enum { WORST = 5, CAUSES = 8, WINNERS = 6, TARGETS = 6 };
 
+/* A problem this near to its roof needs no advice. */
+static const double good_enough = 0.9;
+
 typedef struct summary {
     kw_text *out;
     const kw_ledger *ledger, *baseline;
@@ -114,8 +117,8 @@ static void add_duels(summary *state, const kw_duel *duels, size_t count, const 
     }
     if (count) {
         kw_interval interval = kw_stat_geomean_interval(ratios, count);
-        kw_text_addf(state->out, "  %-10s  %.2fx %s, geometric mean of %zu problems (95 %% interval %.2fx to %.2fx), %zu of them ties\n",
-                     head, kw_stat_geomean(ratios, count), what, count, interval.low, interval.high, ties);
+        kw_text_addf(state->out, "  %-10s  %.2fx %s, geometric mean of %zu problem%s (95 %% interval %.2fx to %.2fx), %zu of them ties\n",
+                     head, kw_stat_geomean(ratios, count), what, count, count == 1 ? "" : "s", interval.low, interval.high, ties);
     }
 }
 
@@ -126,7 +129,7 @@ static int compare_contest(const void *a, const void *b) {
 }
 
 static void add_worst(summary *state, const kw_contest *const *contests, size_t count) {
-    for (size_t i = 0; i < count && i < WORST; i++) {
+    for (size_t i = 0; i < count && i < WORST && kw_contest_efficiency(contests[i]) < good_enough; i++) {
         kw_text line = {0}, command = {0};
         double efficiency = kw_contest_efficiency(contests[i]);
         kw_contest_print(&line, state->ledger, contests[i]);
@@ -167,10 +170,11 @@ static void add_efficiency(summary *state, uint32_t target) {
     }
     kw_text_addf(state->out, "  coverage    %zu of %zu problems have a good kernel\n", covered, problems);
     if (count) {
-        kw_text_addf(state->out,
-                     "  efficiency  P10 %.0f %%, P50 %.0f %%, mean %.0f %% of the roof; without a good kernel: 0; %zu problems\n",
+        bool measured = kw_target_is_measured(&ledger->targets[target]);
+        kw_text_addf(state->out, "  efficiency  P10 %.0f %%, P50 %.0f %%, mean %.0f %% of %s; without a good kernel: 0; %zu problem%s\n",
                      100 * kw_stat_quantile(values, count, 0.1), 100 * kw_stat_quantile(values, count, 0.5),
-                     100 * kw_stat_mean(values, count), count);
+                     100 * kw_stat_mean(values, count), measured ? "the roof" : "the best seen, since no roof was measured", count,
+                     count == 1 ? "" : "s");
     }
     add_winners(state, target);
     add_worst(state, contests, count);
