@@ -79,39 +79,33 @@ static kw_status start_process(kw_pool *pool, kw_error *err) {
     return status;
 }
 
-/* A line of the greeting. */
-static kw_status hear(kw_pool *pool, kw_word line, bool *ready, kw_error *err) {
+/* The greeting's lines come in the order of their kinds. */
+static kw_status hear(kw_pool *pool, kw_word line, kw_answer_kind wanted, kw_error *err) {
     kw_answer answer = {0};
     kw_status status = kw_answer_read(&answer, line, err);
-    if (status) {
-        return status;
+    if (status || answer.kind != wanted) {
+        return kw_fail(err, KW_MALFORMED, "line %.*s is no greeting of a worker", KW_WORD(line));
     }
-    switch (answer.kind) {
-    case KW_ANSWER_HELLO:
-        return answer.number == KW_PROTOCOL && !strcmp(answer.text, KW_VERSION)
-                   ? KW_OK
-                   : kw_fail(err, KW_ENVIRONMENT, "it is version %.40s, this is %s", answer.text, KW_VERSION);
-    case KW_ANSWER_TARGET:
+    if (wanted == KW_ANSWER_HELLO && (answer.number != KW_PROTOCOL || strcmp(answer.text, KW_VERSION))) {
+        return kw_fail(err, KW_ENVIRONMENT, "it is version %.40s, this is %s", answer.text, KW_VERSION);
+    }
+    if (wanted == KW_ANSWER_TARGET) {
         return kw_target_parse(&pool->target, answer.text, err);
-    case KW_ANSWER_DEVICE:
-        snprintf(pool->device, sizeof pool->device, "%s", answer.text);
-        return KW_OK;
-    case KW_ANSWER_READY:
-        *ready = true;
-        return KW_OK;
-    default:
-        return kw_fail(err, KW_MALFORMED, "line %.*s is no greeting", KW_WORD(line));
     }
+    if (wanted == KW_ANSWER_DEVICE) {
+        snprintf(pool->device, sizeof pool->device, "%s", answer.text);
+    }
+    return KW_OK;
 }
 
 static kw_status wait_for_greeting(kw_pool *pool, kw_error *err) {
     int64_t until = kw_clock_ns() + start_limit_ns;
-    bool ready = false;
-    while (!ready) {
+    kw_answer_kind wanted = KW_ANSWER_HELLO;
+    while (wanted <= KW_ANSWER_READY) {
         kw_word line = {0};
         kw_child_event event = kw_child_read(&pool->child, kw_clock_ns() + KW_POOL_TICK_NS, &line);
         if (event == KW_CHILD_LINE) {
-            kw_status status = hear(pool, line, &ready, err);
+            kw_status status = hear(pool, line, wanted++, err);
             if (status) {
                 return status;
             }
@@ -233,6 +227,11 @@ static kw_status attempt(work *k, size_t count, kw_attempt_end *end, kw_error *e
     kw_pool *pool = k->pool;
     const kw_pool_options *o = &pool->options;
     kw_pool_job part = *k->job;
+    if (is_stopped(pool)) {
+        k->stopped = true;
+        *end = KW_ATTEMPT_STOPPED;
+        return KW_OK;
+    }
     for (size_t i = 0; i < count; i++) {
         k->list[i] = k->job->kernels[k->pick[i]];
         k->answered[i] = false;

@@ -177,6 +177,7 @@ static kw_status time_some(job_run *run, size_t first, size_t count, kw_control 
                                  .control = control,
                                  .turn = turn,
                                  .user = &part};
+    mark(run->w, KW_MARK_NONE, KW_STEP_PREPARE);
     return kw_bench_time(run->w->bench, run->kernels + first, run->configs + first, count, &options, run->records + first, err);
 }
 

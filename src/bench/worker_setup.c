@@ -31,7 +31,7 @@
 #define UNDER_SANITIZER 0 /* else terabytes of address space are data, and are not used */
 #endif
 
-enum { HIGH_DESCRIPTOR = 40, MORE_PROCESSES = 1024, SPARE_SECONDS = 60, CPUS_MOST = 1 << 16 };
+enum { HIGH_DESCRIPTOR = 40, MORE_PROCESSES = 4096, SPARE_SECONDS = 60, CPUS_MOST = 1 << 16 };
 
 kw_status kw_worker_parse(kw_worker_options *options, int count, char *const *arguments, kw_error *err) {
     struct {
@@ -106,15 +106,30 @@ static void limit(__rlimit_resource_t what, rlim_t value) {
     }
 }
 
+/* Threads of the whole machine, which are more than the user's: "0.20 0.18 0.12 1/80 11206" in /proc/loadavg. 0: unknown. */
+static rlim_t count_threads(void) {
+    char text[128];
+    int64_t count = 0;
+    int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[got > 0 ? got : 0] = 0;
+    const char *slash = strchr(text, '/');
+    kw_scan scan = kw_scan_string(slash ? slash + 1 : "");
+    return kw_scan_int(&scan, 1, INT32_MAX, &count) ? (rlim_t)count : 0;
+}
+
 static void set_limits(const kw_worker *w) {
     struct sysinfo machine;
+    rlim_t threads = count_threads();
     limit(RLIMIT_CORE, 1); /* 1, not 0: that also keeps a program from being started for the core */
-    if (!sysinfo(&machine)) {
-        rlim_t memory = (rlim_t)machine.totalram * machine.mem_unit;
-        limit(RLIMIT_NPROC, (rlim_t)machine.procs + MORE_PROCESSES);
-        if (!UNDER_SANITIZER) {
-            limit(RLIMIT_DATA, w->options.memory ? (rlim_t)w->options.memory : memory);
-        }
+    if (threads) {
+        limit(RLIMIT_NPROC, threads + MORE_PROCESSES);
+    }
+    if (!UNDER_SANITIZER && !sysinfo(&machine)) {
+        limit(RLIMIT_DATA, w->options.memory ? (rlim_t)w->options.memory : (rlim_t)machine.totalram * machine.mem_unit);
     }
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {

@@ -573,6 +573,96 @@ static void an_evil_control_is_done_without(void **state) {
     kw_pool_close(&pool);
 }
 
+/* --- workers that are none ------------------------------------------------------------------------------------------- */
+
+/* A shell script in place of the program: greets, then does body at the end of each job. */
+static void write_worker(const setup *s, char path[2 * SCRATCH_MAX], const char *hello, const char *body) {
+    char text[2048];
+    int size = snprintf(text, sizeof text,
+                        "#!/bin/sh\necho '%s'\n"
+                        "echo 'target cpu:generic model=x units=1 lanes=1 registers=16 l1=1024 l2=1024 l3=1024'\n"
+                        "echo 'device of paper'\necho ready\n"
+                        "# kernel and step into the blackbox\n"
+                        "mark() { printf "
+                        "\"\\\\2\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\1\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\$1\\\\0\\\\0\\\\0\\\\$"
+                        "2\\\\0\\\\0\\\\0\" >&3; }\n"
+                        "while read -r line; do case $line in go) %s ;; esac; done\n",
+                        hello, body);
+    assert_in_range(size, 1, sizeof text - 1);
+    scratch_write(scratch_path(path, s->folder, "paper"), text, (size_t)size, 0700);
+}
+
+#define ZEROS                                                                                                                              \
+    "spread_ns=0 median_ns=0 mad_ns=0 least_ns=0 half_ns[0]=0 half_ns[1]=0 samples=1 dropped=0 calls=1 warmups=1 cold=0 workspace=0 "      \
+    "error=0 ulp=0 detail="
+#define HELLO "hello 1 " KW_VERSION
+
+static void a_worker_that_breaks_the_protocol_gives_rows_and_no_hang(void **state) {
+    const setup *s = *state;
+    static const struct {
+        const char *body;
+        kw_outcome outcome;
+        const char *detail;
+        int lost;
+    } cases[] = {
+        {"exit 9", KW_CRASHED, "twice exit code 9 while it was waiting", 2},
+        {"kill -SEGV $$", KW_CRASHED, "twice signal 11 (SIGSEGV)", 2},
+        {"sleep 1000", KW_TIMED_OUT, "twice the batch had no end after", 2},
+        {"mark 0 3; sleep 1000", KW_TIMED_OUT, "no end after", 2},
+        {"mark 0 3; echo error the device is lost; exit 1", KW_CRASHED, "the device is lost while it was verified; retried alone: the same",
+         2},
+        {"mark 7 3; exit 9", KW_CRASHED, "twice exit code 9", 2},
+        {"mark 0 77; exit 9", KW_CRASHED, "twice exit code 9", 2},
+        {"mark 0 1; exit 9", KW_CRASHED, "twice exit code 9 while it was given its data", 2},
+        {"echo done kernel_ns=0", KW_CRASHED, "no answer of a worker: done", 2},
+        {"echo ready", KW_CRASHED, "no answer of a worker: ready", 2},
+        {"echo 'record 1 outcome=good time_ns=5 " ZEROS "'", KW_CRASHED, "no answer of a worker: record 1", 2},
+        {"echo 'record 0 outcome=untried time_ns=5 " ZEROS "'", KW_CRASHED, "no answer of a worker: record 0", 2},
+        {"echo 'record 0 outcome=good time_ns=5 " ZEROS "'; echo 'control drift=0 outcome=good time_ns=5 " ZEROS "'; echo done kernel_ns=1",
+         KW_GOOD, "", 0},
+        {"echo 'record 0 outcome=good time_ns=5 " ZEROS "'; exit 3", KW_GOOD, "", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static batch b;
+        char path[2 * SCRATCH_MAX];
+        kw_pool *pool = NULL;
+        kw_error err = {0};
+        kw_pool_options options = pool_options(s);
+        write_worker(s, path, HELLO, cases[i].body);
+        options.program = path;
+        options.batch_limit_ns = 300000000;
+        assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+        assert_string_equal(kw_pool_device(pool), "of paper");
+        fill_batch(&b, s, -1, NULL);
+        b.job.count = 1;
+        b.job.control = (kw_pool_kernel){cases[i].outcome == KW_GOOD ? &s->config[0] : NULL, ""};
+        kw_status status = kw_pool_measure(pool, &b.job, &b.result, &err);
+        if (status || b.records[0].outcome != cases[i].outcome || !strstr(b.records[0].detail, cases[i].detail) ||
+            kw_pool_lost(pool) != cases[i].lost) {
+            print_error("%s: status %d, %lld lost\n", cases[i].body, status, (long long)kw_pool_lost(pool));
+            show(&b);
+            fail();
+        }
+        kw_pool_close(&pool);
+    }
+}
+
+static void a_worker_of_another_version_is_refused(void **state) {
+    const setup *s = *state;
+    static const char *const hellos[] = {"hello 2 " KW_VERSION, "hello 1 9.9.9", "hello world", "ready steady", "target cpu:"};
+    for (size_t i = 0; i < sizeof hellos / sizeof *hellos; i++) {
+        char path[2 * SCRATCH_MAX];
+        kw_pool *pool = NULL;
+        kw_error err = {0};
+        kw_pool_options options = pool_options(s);
+        write_worker(s, path, hellos[i], "exit 0");
+        options.program = path;
+        assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
+        assert_non_null(strstr(err.text, path));
+        assert_true(i != 1 || strstr(err.text, "9.9.9"));
+    }
+}
+
 static void nothing_is_left_open(void **state) {
     const setup *s = *state;
     assert_int_equal(count_descriptors(), s->descriptors);
@@ -592,6 +682,8 @@ int main(void) {
         cmocka_unit_test(threads_have_pools_of_their_own),
         cmocka_unit_test(what_cannot_be_tried_says_why),
         cmocka_unit_test(an_evil_control_is_done_without),
+        cmocka_unit_test(a_worker_that_breaks_the_protocol_gives_rows_and_no_hang),
+        cmocka_unit_test(a_worker_of_another_version_is_refused),
         cmocka_unit_test(nothing_is_left_open),
     };
     return cmocka_run_group_tests(tests, open_setup, close_setup);
