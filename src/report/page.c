@@ -143,7 +143,9 @@ void kw_page_table(kw_page *page, const kw_table *table) {
     add_csv(page, table, columns);
     kw_text_add(&page->out, "</p>\n<div class=\"scroll\"><table><thead><tr>");
     for (size_t c = 0; c < columns; c++) {
-        kw_text_addf(&page->out, "<th>%s</th>", table->columns[c]);
+        kw_text_add(&page->out, "<th>");
+        kw_safe_add(&page->out, table->columns[c], KW_SAFE_HTML);
+        kw_text_add(&page->out, "</th>");
     }
     kw_text_add(&page->out, "</tr></thead><tbody>\n");
     for (size_t row = 0; row < shown; row++) {
