@@ -1,72 +1,78 @@
 /* main.c: kwright, written on the two public headers only. Finds the verb, reads its options, runs it. */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMON (OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(WISDOM) | OPT(QUIET))
-#define SPACE (OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(TRAITS) | OPT(RULES) | OPT(KERNELS) | OPT(CONFIG))
-#define CHOICE (OPT(SAMPLE) | OPT(PER_BUCKET) | OPT(MAX_GFLOP) | OPT(MAX_MB) | OPT(PART) | OPT(TEST_SHARE) | OPT(SEED))
-#define PROBLEM (OPT(PROBLEMS) | OPT(DIR) | OPT(DTYPE) | OPT(LIMIT) | CHOICE)
-#define PLAN (OPT(MODE) | OPT(FROZEN) | OPT(REMEASURE) | OPT(SHORTLIST) | OPT(WORKSPACE) | OPT(FRESH))
+#define OPTIONS(...)                                                                                                                       \
+    (const cli_option_id[]) {                                                                                                              \
+        __VA_ARGS__, OPT_COUNT                                                                                                             \
+    }
+#define NO_OPTIONS OPTIONS(OPT_COUNT)
+#define COMMON OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_WISDOM, OPT_QUIET
+#define SPACE OPT_SET, OPT_ARCH, OPT_FILTER, OPT_TRAITS, OPT_RULES, OPT_KERNELS, OPT_CONFIG
+#define CHOICE OPT_SAMPLE, OPT_PER_BUCKET, OPT_MAX_GFLOP, OPT_MAX_MB, OPT_PART, OPT_TEST_SHARE, OPT_SEED
+#define PROBLEM OPT_PROBLEMS, OPT_DIR, OPT_DTYPE, OPT_LIMIT, CHOICE
+#define PLAN OPT_MODE, OPT_FROZEN, OPT_REMEASURE, OPT_SHORTLIST, OPT_WORKSPACE, OPT_FRESH
 #define SWEEP                                                                                                                              \
-    (OPT(OP) | OPT(JOBS) | OPT(OUT) | OPT(BATCH) | OPT(BATCHES) | OPT(KERNEL_TIMEOUT) | OPT(COLD) | OPT(FRESH) | OPT(EXHAUSTIVE) |         \
-     OPT(VERIFY_ONLY) | OPT(OVERWRITE) | OPT(YES) | OPT(COUNT_ONLY) | OPT(LIST) | OPT(SHARD) | OPT(PAIRS) | OPT(JSON))
+    OPT_OP, OPT_JOBS, OPT_OUT, OPT_BATCH, OPT_BATCHES, OPT_KERNEL_TIMEOUT, OPT_COLD, OPT_FRESH, OPT_EXHAUSTIVE, OPT_VERIFY_ONLY,           \
+        OPT_OVERWRITE, OPT_YES, OPT_COUNT_ONLY, OPT_LIST, OPT_SHARD, OPT_PAIRS, OPT_JSON
 
 const cli_verb cli_verbs[] = {
-    {"build", "", "compile kernels into the cache", "kwright build --set tiny", NULL, COMMON | SPACE | PROBLEM | OPT(JOBS) | OPT(JSON), 0,
-     -1, verb_build},
-    {"cache", "", "show or clear the kernel cache", "kwright cache --clear", NULL, COMMON | OPT(CLEAR) | OPT(JSON), 0, 0, verb_cache},
+    {"build", "", "compile kernels into the cache", "kwright build --set tiny", NULL, OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON),
+     0, -1, verb_build},
+    {"cache", "", "show or clear the kernel cache", "kwright cache --clear", NULL, OPTIONS(COMMON, OPT_CLEAR, OPT_JSON), 0, 0, verb_cache},
     {"check", "[PROBLEM ...]", "verify kernels against the reference", "kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8x8 f3 p1'",
      "Every kernel of the set that serves the problem is run on small integers (exact) and on real data (within a bound).",
-     COMMON | SPACE | PROBLEM | OPT(JOBS) | OPT(JSON) | OPT(SEED), 0, -1, verb_check},
-    {"completion", "", "print the completion script for bash", "source <(kwright completion)", NULL, 0, 0, 0, verb_completion},
+     OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON, OPT_SEED), 0, -1, verb_check},
+    {"completion", "", "print the completion script for bash", "source <(kwright completion)", NULL, NO_OPTIONS, 0, 0, verb_completion},
     {"count", "", "count the kernels that the rules declare", "kwright count --set full --arch x86-64-v3",
-     "The last line is the number; the lines before it count by family, operation and type.", SPACE | OPT(JSON) | OPT(QUIET), 0, 0,
+     "The last line is the number; the lines before it count by family, operation and type.", OPTIONS(SPACE, OPT_JSON, OPT_QUIET), 0, 0,
      verb_count},
-    {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, COMMON | OPT(JSON), 0, 0, verb_doctor},
+    {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, OPTIONS(COMMON, OPT_JSON), 0, 0,
+     verb_doctor},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
-     "Answers from wisdom, else from the estimate; it measures nothing unless --mode says so.", COMMON | SPACE | PROBLEM | PLAN, 0, -1,
-     verb_explain},
-    {"help", "[VERB]", "show this list, or a verb's options", "kwright help tune", NULL, OPT(MAN), 0, 1, verb_help},
+     "Answers from wisdom, else from the estimate; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN), 0,
+     -1, verb_explain},
+    {"help", "[VERB]", "show this list, or a verb's options", "kwright help tune", NULL, OPTIONS(OPT_MAN), 0, 1, verb_help},
     {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",
      "One config a line, a catalog that --kernels reads back; with --json a registry that --kernels FILE.json reads back.",
-     SPACE | OPT(COUNT_ONLY) | OPT(EXPORT_JSON) | OPT(JSON) | OPT(LIMIT) | OPT(QUIET), 0, 0, verb_list},
+     OPTIONS(SPACE, OPT_COUNT_ONLY, OPT_EXPORT_JSON, OPT_JSON, OPT_LIMIT, OPT_QUIET), 0, 0, verb_list},
     {"merge", "[FILE ...]", "unite stores and segments of shards, and say what is missing",
      "kwright merge --out results.db --next holes.manifest results.db.shard-*.jsonl",
      "A union: order and repetition do not matter, and nothing is dropped. Manifests beside the files (NAME.manifest) say what should be\n"
      "there; exit code 1: pairs are missing, and kwright sweep --pairs holes.manifest measures them. docs/shards.md tells all.",
-     OPT(OUT) | OPT(NEXT) | OPT(MANIFEST) | OPT(JSON) | OPT(QUIET), 0, -1, verb_merge},
+     OPTIONS(OPT_OUT, OPT_NEXT, OPT_MANIFEST, OPT_JSON, OPT_QUIET), 0, -1, verb_merge},
     {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
      "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
      "Reads sets, our own lines, lines of MIOpenDriver and benchdnn, and CSV files.\n"
      "  kwright problems extract LOG ...    the different problems in the text of logs, name*K where one stands K times\n"
      "  kwright problems overlap A B        exit code 1 when two lists share a problem",
-     PROBLEM | OPT(JSON) | OPT(QUIET), 0, -1, verb_problems},
+     OPTIONS(PROBLEM, OPT_JSON, OPT_QUIET), 0, -1, verb_problems},
     {"report", "STORE", "say what a store of measurements shows", "kwright report results.db --html report.html",
      "Efficiency against the roofs, winning families, worst problems, drift and failures by cause, each with a command to go on with;\n"
      "--html makes one page with charts and tables that opens offline. docs/reports.md says how to read it.",
-     OPT(HTML) | OPT(BASELINE) | OPT(TITLE), 1, 1, verb_report},
+     OPTIONS(OPT_HTML, OPT_BASELINE, OPT_TITLE), 1, 1, verb_report},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
-     COMMON | SPACE | PROBLEM | PLAN | OPT(CHECK) | OPT(SEED) | OPT(JSON), 0, -1, verb_run},
+     OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_CHECK, OPT_SEED, OPT_JSON), 0, -1, verb_run},
     {"show", "[FAMILY|CONFIG]", "explain a family or a config, print its source",
      "kwright show --source \"$(kwright list --set tiny --limit 1)\"", NULL,
-     OPT(SOURCE) | OPT(WHY_NOT) | OPT(RULES) | OPT(DEVICE) | OPT(THREADS) | OPT(SET) | OPT(ARCH) | OPT(FILTER) | OPT(QUIET), 0, 1,
-     verb_show},
+     OPTIONS(OPT_SOURCE, OPT_WHY_NOT, OPT_RULES, OPT_DEVICE, OPT_THREADS, OPT_SET, OPT_ARCH, OPT_FILTER, OPT_QUIET), 0, 1, verb_show},
     {"sweep", "[PROBLEM ...]", "measure every kernel on every problem into a store",
      "kwright sweep --op conv_fwd --set default --problems forward_2d --sample 300 --out results.db",
      "What has a row is skipped, so the same command goes on where one was stopped. Kernels run in processes of their own; what crashes,\n"
      "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/sweeps.md tells all.",
-     OPT(DEVICE) | OPT(THREADS) | OPT(CACHE_DIR) | OPT(CC) | OPT(QUIET) | SPACE | PROBLEM | SWEEP, 0, -1, verb_sweep},
+     OPTIONS(OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_QUIET, SPACE, PROBLEM, SWEEP), 0, -1, verb_sweep},
     {"tune", "[PROBLEM ...]", "measure kernels and remember the winner",
      "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "For one problem the ranking; for a list (--problems) one line a problem. Winners go to wisdom.",
-     COMMON | SPACE | PROBLEM | PLAN | OPT(EXHAUSTIVE) | OPT(JOBS) | OPT(JSON), 0, -1, verb_tune},
-    {"version", "", "print the version", "kwright version", NULL, 0, 0, 0, verb_version},
+     OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_EXHAUSTIVE, OPT_JOBS, OPT_JSON), 0, -1, verb_tune},
+    {"version", "", "print the version", "kwright version", NULL, NO_OPTIONS, 0, 0, verb_version},
     {"wisdom", "[FILE]", "list what was learned by measuring, and what is stale", "kwright wisdom",
-     "An entry is stale when today's rules refuse it; it is then not used.", COMMON | OPT(FORGET) | OPT(JSON) | OPT(LIMIT), 0, 1,
+     "An entry is stale when today's rules refuse it; it is then not used.", OPTIONS(COMMON, OPT_FORGET, OPT_JSON, OPT_LIMIT), 0, 1,
      verb_wisdom},
     {0},
 };
@@ -96,7 +102,21 @@ static void leave(int signal_number) {
     _Exit(130);
 }
 
+/* A standard file that was closed is opened so that using it fails: else the next file opened would take its number, and what is printed would
+ * go there. */
+static bool keep_standard_files(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int count, char **words) {
+    if (!keep_standard_files()) {
+        return CLI_ENVIRONMENT;
+    }
     if (count > 1 && !strcmp(words[1], "worker")) {
         return kw_worker_main(count - 2, words + 2); /* for sweeps, not for people, so it is not among the verbs */
     }

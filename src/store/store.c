@@ -153,11 +153,24 @@ static kw_status read_id(kw_store *store, kw_error *err) {
     return status;
 }
 
+/* Opens, and reads the first page: a reader learns there that a writer that was killed left a log or journal, which only one that may write
+ * can settle. What is wrong besides is told by later steps. */
+static int open_file(kw_store *store, int flags) {
+    int code = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    code = code ? code : harden(store->db);
+    int first = code ? code : sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+    return (first & 0xff) == SQLITE_READONLY ? first : code;
+}
+
 static kw_status open_database(kw_store *store, kw_error *err) {
     int flags = store->writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int version = 0;
-    int code = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    code = code ? code : harden(store->db);
+    int code = open_file(store, flags);
+    if (!store->writes && (code & 0xff) == SQLITE_READONLY) {
+        sqlite3_close(store->db);
+        code = open_file(store, SQLITE_OPEN_READWRITE);
+        code = code ? code : sqlite3_exec(store->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
+    }
     if (code) {
         return kw_store_fail(store, code, "open", err);
     }
@@ -168,7 +181,8 @@ static kw_status open_database(kw_store *store, kw_error *err) {
                          store->path, version, kw_schema_today.version);
     }
     if (!status && store->writes) {
-        status = kw_sql_run(store->db, store->path, "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = OFF", err);
+        status = kw_sql_run(store->db, store->path,
+                            "PRAGMA synchronous = EXTRA; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000", err);
         status = status ? status : kw_schema_upgrade(store->db, store->path, &kw_schema_today, version, err);
     }
     return status ? status : kw_schema_check(store->db, store->path, &kw_schema_today, err);
