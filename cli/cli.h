@@ -80,9 +80,6 @@ typedef enum cli_option_id {
         OPT_COUNT
 } cli_option_id;
 
-_Static_assert(OPT_COUNT <= 64, "a verb's options are bits of 64");
-#define OPT(id) ((uint64_t)1 << OPT_##id)
-
 typedef struct cli_option {
     const char *name, *value, *meaning;
 } cli_option;
@@ -98,9 +95,9 @@ typedef struct cli_args {
 
 typedef struct cli_verb {
     const char *name, *operands, *summary;
-    const char *example, *more; /* example: one line; more: what the help says besides, may be NULL */
-    uint64_t options;
-    int least, most; /* operands; most -1: any number */
+    const char *example, *more;   /* example: one line; more: what the help says besides, may be NULL */
+    const cli_option_id *options; /* ended by OPT_COUNT; one that stands twice is no error */
+    int least, most;              /* operands; most -1: any number */
     int (*run)(const cli_args *args);
 } cli_verb;
 
@@ -128,6 +125,8 @@ int verb_wisdom(const cli_args *args);
 
 /* --- options.c --- */
 
+/* Whether the verb has the option. */
+bool cli_takes(const cli_verb *verb, int option);
 /* Reads the words behind the verb. operands must have room for count pointers. */
 int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, const char **operands);
 /* The name nearest to a mistyped one, or NULL when none is near. */

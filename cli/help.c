@@ -21,7 +21,7 @@ static void show_verb(const cli_verb *verb) {
     }
     printf("\n");
     for (int i = 0; i < OPT_COUNT; i++) {
-        if (verb->options >> i & 1) {
+        if (cli_takes(verb, i)) {
             char usage[64];
             snprintf(usage, sizeof usage, "--%s %s", cli_options[i].name, cli_options[i].value ? cli_options[i].value : "");
             printf("  %-24s %s\n", usage, cli_options[i].meaning);
@@ -45,7 +45,7 @@ static void print_manual(void) {
         printf(".TP\n.B \\-\\-%s %s\n%s.\nVerbs:", cli_options[i].name, cli_options[i].value ? cli_options[i].value : "",
                cli_options[i].meaning);
         for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
-            if (verb->options >> i & 1) {
+            if (cli_takes(verb, i)) {
                 printf(" %s", verb->name);
             }
         }
@@ -85,7 +85,7 @@ int verb_completion(const cli_args *args) {
     for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
         printf("    %s) COMPREPLY=($(compgen -f -W \"", verb->name);
         for (int i = 0; i < OPT_COUNT; i++) {
-            if (verb->options >> i & 1) {
+            if (cli_takes(verb, i)) {
                 printf("--%s ", cli_options[i].name);
             }
         }

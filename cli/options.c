@@ -60,6 +60,14 @@ static int find_option(const char *name, size_t size) {
     return -1;
 }
 
+bool cli_takes(const cli_verb *verb, int option) {
+    const cli_option_id *has = verb->options;
+    while (*has != OPT_COUNT && (int)*has != option) {
+        has++;
+    }
+    return *has != OPT_COUNT;
+}
+
 static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
     char copy[64];
     snprintf(copy, sizeof copy, "%.*s", (int)(size < 60 ? size : 60), name);
@@ -93,7 +101,7 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
         const char *equals = strchr(name, '=');
         size_t size = equals ? (size_t)(equals - name) : strlen(name);
         int option = find_option(name, size);
-        if (option < 0 || !(verb->options >> option & 1)) {
+        if (option < 0 || !cli_takes(verb, option)) {
             return unknown_option(verb, name, size);
         }
         if (args->value[option]) {
