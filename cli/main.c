@@ -1,6 +1,7 @@
 /* main.c: kwright, written on the two public headers only. Finds the verb, reads its options, runs it. */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,21 @@ static void leave(int signal_number) {
     _Exit(130);
 }
 
+/* A standard file that was closed is opened so that using it fails: else the next file opened would take its number, and what is printed would
+ * go there. */
+static bool keep_standard_files(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int count, char **words) {
+    if (!keep_standard_files()) {
+        return CLI_ENVIRONMENT;
+    }
     if (count > 1 && !strcmp(words[1], "worker")) {
         return kw_worker_main(count - 2, words + 2); /* for sweeps, not for people, so it is not among the verbs */
     }
