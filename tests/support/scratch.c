@@ -33,6 +33,17 @@ void scratch_write(const char *path, const void *data, size_t size, unsigned mod
     need(fd >= 0 && write(fd, data, size) == (ssize_t)size && !fchmod(fd, (mode_t)mode) && !close(fd), "write", path);
 }
 
+char *scratch_read(const char *path, size_t *size) {
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    need(fd >= 0 && !fstat(fd, &info), "read", path);
+    *size = (size_t)info.st_size;
+    char *bytes = malloc(*size + 1);
+    need(bytes && read(fd, bytes, *size) == (ssize_t)*size && !close(fd), "read", path);
+    bytes[*size] = 0;
+    return bytes;
+}
+
 /* Calls itself for folders; remove: also takes away what it finds. */
 static int walk(const char *folder, const char *part, int remove) {
     int count = 0;

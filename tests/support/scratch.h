@@ -13,6 +13,8 @@ void scratch_remove(const char *folder);
 /* folder/name. */
 const char *scratch_path(char text[2 * SCRATCH_MAX], const char *folder, const char *name);
 void scratch_write(const char *path, const void *data, size_t size, unsigned mode);
+/* The whole file, on the heap. */
+char *scratch_read(const char *path, size_t *size);
 /* Files below the folder whose names contain part; "" counts all. */
 int scratch_count(const char *folder, const char *part);
 
