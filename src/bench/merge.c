@@ -283,6 +283,22 @@ static kw_status merge_all(merging *m, const char *const *inputs, size_t count, 
     return status || count ? status : merge_itself(m, err);
 }
 
+/* Before anything is written: what cannot be read is to be seen at once. */
+static kw_status check_inputs(merging *m, const char *const *inputs, size_t count, const char *manifest, kw_error *err) {
+    kw_status status = KW_OK;
+    bool store;
+    if (!count && access(m->out, F_OK)) {
+        return kw_fail(err, KW_MISSING, "%s is not there, and nothing is to be merged into it; name segments or stores", m->out);
+    }
+    for (size_t i = 0; !status && i < count; i++) {
+        status = is_store(&store, inputs[i], err);
+    }
+    if (status) {
+        return status;
+    }
+    return manifest ? add_manifest(m, manifest, err) : read_manifests(m, count ? inputs : &m->out, count ? count : 1, err);
+}
+
 kw_status kw_merge(const char *out, const char *const *inputs, size_t count, const char *manifest, const char *next,
                    kw_merge_report *report, kw_error *err) {
     kw_merge_report unasked;
@@ -292,8 +308,7 @@ kw_status kw_merge(const char *out, const char *const *inputs, size_t count, con
         return kw_fail(err, KW_ILLEGAL, "kw_merge: %s is NULL", out ? "inputs" : "out");
     }
     merging m = {.out = out, .report = report};
-    /* Before anything is written: a manifest that cannot be read is to be seen at once. */
-    kw_status status = manifest ? add_manifest(&m, manifest, err) : read_manifests(&m, count ? inputs : &out, count ? count : 1, err);
+    kw_status status = check_inputs(&m, inputs, count, manifest, err);
     if (!status && next && !m.has_manifest) {
         status = kw_fail(err, KW_MISSING,
                          "no manifest lies beside the inputs (NAME.manifest), so holes cannot be told; name one with --manifest");

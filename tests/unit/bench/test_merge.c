@@ -444,13 +444,14 @@ static void what_cannot_be_merged_is_refused_before_anything_is_written(void **s
     assert_int_equal(kw_merge(out, inputs, 1, NULL, NULL, NULL, &err), KW_MALFORMED);
     assert_non_null(strstr(err.text, "alone.jsonl.manifest"));
     assert_int_equal(kw_merge(NULL, inputs, 1, NULL, NULL, NULL, &err), KW_ILLEGAL);
-    assert_int_not_equal(access(out, F_OK), 0);
     unlink(manifest);
     inputs[0] = path_of(input, s, "absent.jsonl");
     assert_int_equal(kw_merge(out, inputs, 1, NULL, NULL, NULL, &err), KW_MISSING);
     assert_non_null(strstr(err.text, "absent.jsonl"));
     inputs[0] = s->folder;
     assert_int_not_equal(kw_merge(out, inputs, 1, NULL, NULL, NULL, &err), KW_OK);
+    assert_int_equal(kw_merge(out, NULL, 0, NULL, NULL, NULL, &err), KW_MISSING);
+    assert_int_not_equal(access(out, F_OK), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_site, close_site)

@@ -96,6 +96,10 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "count", "--filter", "c.tile_w >="}, "filter"},
         {{"kwright", "count", "--filter", "os.execute('true')"}, "os"},
         {{"kwright", "count", "--limit", "3"}, "--limit"},
+        {{"kwright", "count", "--traits", "/nonexistent/traits"}, "/nonexistent/traits"},
+        {{"kwright", "merge"}, "--out"},
+        {{"kwright", "merge", "--out", "/nonexistent/out.db"}, "/nonexistent/out.db"},
+        {{"kwright", "merge", "--out", "/nonexistent/out.db", "/nonexistent/part.jsonl"}, "/nonexistent/part.jsonl"},
         {{"kwright", "count", "extra"}, "extra"},
         {{"kwright", "show", "conv.nothing"}, "conv.nothing"},
         {{"kwright", "show", "--source", "conv.direct conv_fwd fp33"}, "fp33"},
@@ -195,6 +199,37 @@ static void the_last_line_of_count_is_the_number_of_lines_of_list(void **state) 
     run(result, WORDS("list", "--set", "tiny", "--arch", "x86-64-v3"), NULL);
     assert_int_equal(lines(result->out), number);
     assert_string_equal(result->err, "");
+    free(result);
+}
+
+static void a_trait_file_narrows_every_way_of_listing_alike(void **state) {
+    (void)state;
+    static const char traits[] = "{\"variant\": \"fwd\", \"trait_config\": {\"data_type\": {\"values\": [\"bf16\"]}, "
+                                 "\"pipeline\": {\"values\": [\"mem\"]}, \"ndim_spatial\": {\"values\": [2]}}}";
+    char file[256], pool[256];
+    outcome *all = malloc(sizeof *all), *result = malloc(sizeof *result);
+    snprintf(file, sizeof file, "%s/traits.json", folder);
+    snprintf(pool, sizeof pool, "%s/pool.json", folder);
+    assert_int_equal(kw_file_replace(file, traits, strlen(traits), 0600, NULL), KW_OK);
+    run(all, WORDS("list", "--set", "tiny", "--traits", file, "--quiet"), NULL);
+    assert_int_equal(all->code, 0);
+    assert_string_equal(all->err, "");
+    assert_non_null(strstr(all->out, " conv_fwd bf16"));
+    assert_null(strstr(all->out, "fp32"));
+    assert_null(strstr(all->out, "bwd"));
+    run(result, WORDS("list", "--set", "tiny", "--traits", file, "--count-only"), NULL);
+    assert_int_equal(strtoul(result->out, NULL, 10), lines(all->out));
+    assert_int_equal(lines(result->out), 1);
+    assert_int_equal(lines(result->err), 1);
+    assert_non_null(strstr(result->err, "pipeline is passed over"));
+    run(result, WORDS("list", "--set", "tiny", "--traits", file, "--export-json", pool, "--quiet"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_string_equal(result->out, "");
+    run(result, WORDS("list", "--kernels", pool), NULL);
+    assert_string_equal(result->out, all->out);
+    run(result, WORDS("list", "--kernels", pool, "--traits", file, "--quiet", "--filter", "c.family == 'conv.generic'"), NULL);
+    assert_int_equal(lines(result->out), 1);
+    free(all);
     free(result);
 }
 
@@ -357,6 +392,7 @@ int main(void) {
         cmocka_unit_test(a_line_of_ten_megabytes_is_refused),
         cmocka_unit_test(help_covers_every_verb_and_fits_a_screen),
         cmocka_unit_test(the_last_line_of_count_is_the_number_of_lines_of_list),
+        cmocka_unit_test(a_trait_file_narrows_every_way_of_listing_alike),
         cmocka_unit_test(problems_print_canonically),
         cmocka_unit_test(what_problems_prints_is_a_problem_list),
         cmocka_unit_test(every_set_is_listed_with_its_counts),
