@@ -227,6 +227,8 @@ static sweep_result result_of(const session *s, const kw_sweep_report *report) {
                           .kernels = s->options.pairs ? 0 : s->options.config_count,
                           .problems = s->options.pairs ? 0 : s->options.problem_count,
                           .out = s->options.out,
+                          .shard = s->options.shard,
+                          .shards = s->options.shards,
                           .counted = s->options.count_only};
 }
 

@@ -25,6 +25,7 @@ typedef struct sweep_result {
     const kw_sweep_report *report;
     size_t kernels, problems; /* 0: unknown, the pairs come from a manifest */
     const char *out;          /* may be NULL when only counting */
+    int32_t shard, shards;    /* shards 0: no shard, else the rows are in a segment beside out */
     bool counted;
 } sweep_result;
 void sweep_print(const sweep_result *result, bool json);

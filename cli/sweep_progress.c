@@ -162,7 +162,13 @@ static void print_table(const sweep_result *result) {
     }
     char quoted[1100];
     cli_quote(quoted, sizeof quoted, result->out);
-    printf("the rows are in %s; `kwright report %s` shows them\n", result->out, strpbrk(result->out, " '\"$\\*?") ? quoted : result->out);
+    const char *out = strpbrk(result->out, " '\"$\\*?") ? quoted : result->out;
+    if (result->shards) {
+        printf("the rows are in %s.shard-%d-of-%d.jsonl; `kwright merge --out %s %s.shard-*.jsonl` unites those of all shards\n",
+               result->out, result->shard + 1, result->shards, out, out);
+    } else {
+        printf("the rows are in %s; `kwright report %s` shows them\n", result->out, out);
+    }
 }
 
 void sweep_print(const sweep_result *result, bool json) {
