@@ -136,7 +136,8 @@ static contents look(const fixture *f) {
     contents c = {.f = f};
     kw_store *store = NULL;
     kw_error err = {0};
-    if (access(f->out, F_OK)) {
+    struct stat info;
+    if (stat(f->out, &info) || !info.st_size) { /* killed before or just after it was made */
         return c;
     }
     if (strstr(f->out, ".jsonl")) {
