@@ -11,8 +11,7 @@ void kw_forest_drop(kw_forest **forest) {
         free(f->words);
         free(f->tree_leaf);
         free(f->values);
-        free(f->split_condition);
-        free(f->split_left);
+        free(f->splits);
         kw_arena_drop(&f->arena);
         free(f);
         *forest = NULL;
@@ -22,7 +21,7 @@ void kw_forest_drop(kw_forest **forest) {
 kw_forest_facts kw_forest_describe(const kw_forest *forest) {
     size_t leaves = forest->tree_leaf[forest->trees], splits = leaves - forest->trees;
     size_t bytes = sizeof *forest + leaves * sizeof *forest->values + (forest->trees + 1) * sizeof *forest->tree_leaf;
-    bytes += splits * (sizeof *forest->split_condition + sizeof *forest->split_left) + forest->word_count * sizeof *forest->words;
+    bytes += splits * sizeof *forest->splits + forest->word_count * sizeof *forest->words;
     bytes += forest->condition_count * sizeof *forest->conditions + forest->threshold_count * sizeof *forest->thresholds;
     bytes += forest->features * (sizeof *forest->columns + sizeof *forest->names);
     return (kw_forest_facts){.features = forest->features,
@@ -61,8 +60,9 @@ static bool goes_left(const kw_forest *forest, const kw_forest_condition *condit
 static double leaf_of(const kw_forest *forest, size_t tree, const double *row) {
     size_t leaf = forest->tree_leaf[tree], split = leaf - tree, leaves = forest->tree_leaf[tree + 1] - leaf;
     while (leaves > 1) {
-        const kw_forest_condition *condition = &forest->conditions[forest->split_condition[split]];
-        size_t left = forest->split_left[split];
+        const kw_forest_split *at = &forest->splits[split];
+        const kw_forest_condition *condition = &forest->conditions[kw_forest_split_condition(at)];
+        size_t left = at->left;
         if (goes_left(forest, condition, row[condition->feature])) {
             split += 1;
             leaves = left;

@@ -30,18 +30,15 @@ size_t kw_forest_conditions_of(const kw_forest *forest, const kw_forest_role *ro
     return count;
 }
 
-/* How many of thresholds[0 .. count - 1] lie below value. */
+/* How many of thresholds[0 .. count - 1] lie below value. Without branches: which way a comparison falls cannot be foreseen. */
 static size_t count_below(const double *thresholds, size_t count, double value) {
-    size_t low = 0;
-    while (low < count) {
-        size_t middle = (low + count) / 2;
-        if (thresholds[middle] < value) {
-            low = middle + 1;
-        } else {
-            count = middle;
-        }
+    const double *base = thresholds;
+    while (count > 1) {
+        size_t half = count / 2;
+        base += half & -(size_t)(base[half - 1] < value);
+        count -= half;
     }
-    return low;
+    return (size_t)(base - thresholds) + (count && *base < value);
 }
 
 static size_t bin_of(const kw_forest *forest, const kw_forest_column *column, double value) {
@@ -65,7 +62,11 @@ static bool bin_goes_left(const kw_forest *forest, const kw_forest_column *colum
 }
 
 /* Conditions of a numeric feature from `from` on whose bin lies below `bin`, so that all values of that bin and above go right. */
-static size_t first_not_below(const kw_forest *forest, size_t from, size_t end, size_t bin) {
+static size_t first_not_below(const kw_forest *forest, const kw_forest_column *column, size_t from, size_t bin) {
+    size_t end = column->condition_end;
+    if (end - column->condition == (size_t)column->regular - 1) { /* one condition a threshold, as models mostly have */
+        return column->condition + bin;
+    }
     while (from < end) {
         size_t middle = (from + end) / 2;
         if (forest->conditions[middle].bin < bin) {
@@ -86,7 +87,7 @@ static void fill(uint32_t *answers, size_t from, size_t end, uint32_t answer) {
 /* All candidates are in one bin. */
 static void answer_bin(const kw_forest *forest, const kw_forest_column *column, size_t bin, uint32_t *answers) {
     if (!column->categorical && bin < column->regular) {
-        size_t middle = first_not_below(forest, column->condition, column->condition_end, bin);
+        size_t middle = first_not_below(forest, column, column->condition, bin);
         fill(answers, column->condition, middle, KW_ANSWER_RIGHT);
         fill(answers, middle, column->condition_end, KW_ANSWER_LEFT);
         return;
@@ -101,73 +102,67 @@ void kw_forest_bind_value(const kw_forest *forest, size_t feature, double value,
     answer_bin(forest, column, bin_of(forest, column, value), answers);
 }
 
-/* Bins low..high may occur, and those of NaN and zero where so named. */
-typedef struct bin_range {
-    size_t low, high;
-    bool nan, zero;
-} bin_range;
-
-static void bin_one_by_one(kw_forest_binder *b, const kw_forest_column *column, const double *values) {
+/* Bins of all values; marks in classes those that occur. Values repeat, as a pair feature knows few of a candidate's axes: a value is
+ * looked for in a small table before it is searched for among the thresholds. Values count as equal where their bits are. */
+static void bin_values(kw_forest_binder *b, const kw_forest_column *column, const double *values) {
+    kw_forest_memo *memo = b->memo;
+    uint64_t bits, last = 0;
+    size_t bin = bin_of(b->forest, column, 0);
+    memset(b->classes, 0, bins_in(column) * sizeof *b->classes);
+    for (size_t i = 0; i < KW_FOREST_MEMO; i++) {
+        memo[i].bits = 0;
+        memo[i].bin = (uint32_t)bin;
+    }
     for (size_t i = 0; i < b->count; i++) {
-        b->bins[i] = (uint16_t)bin_of(b->forest, column, values[i]);
-    }
-}
-
-static bin_range bin_values(kw_forest_binder *b, const kw_forest_column *column, const double *values) {
-    if (column->categorical) {
-        bin_one_by_one(b, column, values);
-        return (bin_range){0, column->regular - 1, false, false};
-    }
-    const double *thresholds = b->forest->thresholds + column->threshold;
-    kw_forest_span span = b->kernel->span(values, b->count);
-    bin_range range = {.nan = span.nan, .zero = column->splits_zero && (span.zero || span.tiny)};
-    if (span.low <= span.high) {
-        range.low = count_below(thresholds, column->regular - 1, kw_forest_flush(span.low));
-        range.high = count_below(thresholds, column->regular - 1, kw_forest_flush(span.high));
-    }
-    if (range.low == range.high && !range.nan && !range.zero) {
-        return range;
-    }
-    if (span.tiny) {
-        bin_one_by_one(b, column, values);
-        return range;
-    }
-    b->kernel->bins(b->bins, values, b->count, thresholds, range.low, range.high);
-    for (size_t i = 0; i < b->count && (range.nan || range.zero); i++) {
-        if (isnan(values[i])) {
-            b->bins[i] = (uint16_t)column->regular;
-        } else if (values[i] == 0 && range.zero) {
-            b->bins[i] = (uint16_t)(column->regular + 1);
+        memcpy(&bits, values + i, sizeof bits);
+        if (bits != last || !i) {
+            kw_forest_memo *known = &memo[bits * 0x9e3779b97f4a7c15u >> (64 - KW_FOREST_MEMO_BITS)];
+            if (known->bits != bits) {
+                *known = (kw_forest_memo){bits, (uint32_t)bin_of(b->forest, column, values[i])};
+            }
+            last = bits;
+            bin = known->bin;
+            b->classes[bin] = 1;
         }
+        b->bins[i] = (uint16_t)bin;
     }
-    return range;
 }
 
 /* Numbers the bins that occur, in ascending order; returns how many. */
-static size_t number_classes(kw_forest_binder *b, const kw_forest_column *column, bin_range range) {
-    size_t count = 0, end = range.nan || range.zero ? bins_in(column) : range.high + 1;
-    memset(b->classes + range.low, 0, (end - range.low) * sizeof *b->classes);
-    for (size_t i = 0; i < b->count; i++) {
-        b->classes[b->bins[i]] = 1;
-    }
-    for (size_t bin = range.low; bin < end; bin++) {
-        if (b->classes[bin]) {
-            b->classes[bin] = (uint16_t)count;
-            b->occupied[count++] = (uint16_t)bin;
-        }
+static size_t number_classes(kw_forest_binder *b, const kw_forest_column *column) {
+    size_t count = 0;
+    for (size_t bin = 0; bin < bins_in(column); bin++) { /* a bin that does not occur is overwritten by the next */
+        uint16_t occurs = b->classes[bin];
+        b->occupied[count] = (uint16_t)bin;
+        b->classes[bin] = (uint16_t)count;
+        count += occurs;
     }
     return count;
 }
 
+/* Eight candidates at a time where they are of one bin, as neighbours often are. */
 static void fill_buckets(kw_forest_binder *b, size_t classes) {
+    size_t i = 0;
     memset(b->buckets, 0, classes * b->words * sizeof *b->buckets);
-    for (size_t i = 0; i < b->count; i++) {
+    for (; i + 8 <= b->count; i += 8) {
+        const uint16_t *bins = b->bins + i;
+        uint64_t four[2], same = bins[0] * (uint64_t)0x0001000100010001;
+        memcpy(four, bins, sizeof four);
+        if (((four[0] ^ same) | (four[1] ^ same)) == 0) {
+            b->buckets[b->classes[bins[0]] * b->words + i / 64] |= (uint64_t)255 << i % 64;
+            continue;
+        }
+        for (size_t k = 0; k < 8; k++) {
+            b->buckets[b->classes[bins[k]] * b->words + i / 64] |= (uint64_t)1 << (i + k) % 64;
+        }
+    }
+    for (; i < b->count; i++) {
         b->buckets[b->classes[b->bins[i]] * b->words + i / 64] |= (uint64_t)1 << i % 64;
     }
 }
 
 static uint64_t *new_row(kw_forest_binder *b, uint32_t *answer) {
-    *answer = (uint32_t)(KW_ANSWER_ROW + b->row_base + b->row_count);
+    *answer = (uint32_t)(KW_ANSWER_ROW + b->row_count);
     return b->rows + b->row_count++ * b->words;
 }
 
@@ -182,7 +177,7 @@ static void answer_prefixes(kw_forest_binder *b, const kw_forest_column *column,
     size_t k = column->condition;
     const uint64_t *before = NULL;
     for (size_t c = 0; c < classes; c++) {
-        size_t end = first_not_below(b->forest, k, column->condition_end, b->occupied[c]);
+        size_t end = first_not_below(b->forest, column, k, b->occupied[c]);
         uint32_t answer = KW_ANSWER_RIGHT;
         if (c && end > k) {
             uint64_t *row = new_row(b, &answer);
@@ -237,21 +232,16 @@ static void answer_unions(kw_forest_binder *b, const kw_forest_column *column, s
 
 void kw_forest_bind_column(kw_forest_binder *binder, size_t feature, const double *values) {
     const kw_forest_column *column = &binder->forest->columns[feature];
-    bin_range range = bin_values(binder, column, values);
-    bool regular = !column->categorical && !range.nan && !range.zero;
-    if (regular && range.low == range.high) {
-        answer_bin(binder->forest, column, range.low, binder->answers);
-        return;
-    }
-    size_t classes = number_classes(binder, column, range);
+    bin_values(binder, column, values);
+    size_t classes = number_classes(binder, column);
     if (classes == 1) {
         answer_bin(binder->forest, column, binder->occupied[0], binder->answers);
         return;
     }
     fill_buckets(binder, classes);
-    if (regular) {
-        answer_prefixes(binder, column, classes);
-    } else {
+    if (column->categorical || binder->occupied[classes - 1] >= column->regular) {
         answer_unions(binder, column, classes);
+    } else {
+        answer_prefixes(binder, column, classes);
     }
 }

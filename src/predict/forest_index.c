@@ -169,7 +169,8 @@ kw_status kw_forest_index_close(kw_forest_reader *reader) {
     forest->condition_count = index->count;
     size_t splits = forest->tree_leaf[forest->trees] - forest->trees;
     for (size_t k = 0; k < splits; k++) {
-        forest->split_condition[k] = numbers[forest->split_condition[k]];
+        kw_forest_split *split = &forest->splits[k];
+        *split = kw_forest_split_make(numbers[kw_forest_split_condition(split)], split->left);
     }
     status = fill_columns(reader);
 out:

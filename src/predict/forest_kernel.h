@@ -20,11 +20,10 @@ enum { KW_ANSWER_RIGHT, KW_ANSWER_LEFT, KW_ANSWER_ROW };
 
 typedef struct kw_forest_job {
     const kw_forest *forest;
-    size_t words;                     /* of a row, a multiple of KW_FOREST_WORD_GROUP */
-    size_t used_words;                /* those that hold candidates */
-    const uint32_t *answers;          /* one a condition */
-    const uint64_t *pool_rows, *rows; /* answers up to pool_row_count are of the former */
-    size_t pool_row_count;
+    size_t words;            /* of a row, a multiple of KW_FOREST_WORD_GROUP */
+    size_t used_words;       /* those that hold candidates */
+    const uint32_t *answers; /* one a condition */
+    const uint64_t *rows;
     const uint64_t *all;              /* the row of all candidates */
     uint64_t *slots[KW_FOREST_SLOTS]; /* a row each */
     uint64_t *planes;                 /* KW_FOREST_PLANES rows for each tree of a batch: bit p of each candidate's leaf number */
@@ -33,17 +32,8 @@ typedef struct kw_forest_job {
     double *scores; /* 64 for each used word */
 } kw_forest_job;
 
-/* What a pass over a column tells: least and greatest value (NaN apart), and what occurs. */
-typedef struct kw_forest_span {
-    double low, high;     /* infinities the wrong way round where all values are NaN */
-    bool nan, zero, tiny; /* tiny: not zero, but to be taken for it */
-} kw_forest_span;
-
 typedef struct kw_forest_kernel {
     const char *instructions;
-    kw_forest_span (*span)(const double *values, size_t count);
-    /* bins[i] = low + how many of thresholds[low .. high - 1] lie below values[i]. */
-    void (*bins)(uint16_t *bins, const double *values, size_t count, const double *thresholds, size_t low, size_t high);
     /* Sum of all trees for all candidates into job->scores. */
     void (*score)(kw_forest_job *job);
 } kw_forest_kernel;

@@ -36,6 +36,19 @@ typedef struct kw_forest_column {
     bool categorical, splits_zero;
 } kw_forest_column;
 
+/* Six bytes, of which a walk reads all: the condition's number in two halves, and how many leaves are to the left. */
+typedef struct kw_forest_split {
+    uint16_t condition_low, condition_high, left;
+} kw_forest_split;
+
+static inline uint32_t kw_forest_split_condition(const kw_forest_split *split) {
+    return split->condition_low | (uint32_t)split->condition_high << 16;
+}
+
+static inline kw_forest_split kw_forest_split_make(uint32_t condition, uint32_t left) {
+    return (kw_forest_split){(uint16_t)condition, (uint16_t)(condition >> 16), (uint16_t)left};
+}
+
 struct kw_forest {
     kw_arena arena; /* what follows down to words; the rest is on the heap */
     size_t features, trees;
@@ -49,8 +62,7 @@ struct kw_forest {
     size_t word_count;
     uint32_t *tree_leaf; /* first leaf of each tree, and the end; its first split is that less the tree's number */
     double *values;
-    uint32_t *split_condition;
-    uint16_t *split_left; /* leaves to the left */
+    kw_forest_split *splits;
 };
 
 /* LightGBM's bound of what counts as zero: a float constant, and smaller values are passed on as zero. */

@@ -71,13 +71,14 @@ static void lay_binder(kw_forest_binder *b, const kw_forest_role *roles, kw_fore
     size_t bins = kw_forest_bins_most(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
     b->bins = take(base, used, b->count, sizeof *b->bins);
     b->classes = take(base, used, bins, sizeof *b->classes);
-    b->occupied = take(base, used, bins, sizeof *b->occupied);
+    b->occupied = take(base, used, bins + 1, sizeof *b->occupied);
+    b->memo = take(base, used, KW_FOREST_MEMO, sizeof *b->memo);
     b->buckets = take(base, used, classes * b->words, sizeof *b->buckets);
-    b->rows = take(base, used, kw_forest_conditions_of(b->forest, roles, role) * b->words, sizeof *b->rows);
+    b->rows = take(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
 }
 
 static kw_status bind_kernel_columns(kw_forest_pool *pool, const kw_forest_candidates *candidates, kw_error *err) {
-    kw_forest_binder b = {.forest = pool->forest, .kernel = &kw_forest_baseline, .count = pool->count, .words = pool->words};
+    kw_forest_binder b = {.forest = pool->forest, .count = pool->count, .words = pool->words};
     size_t size = 0, used = 0;
     b.answers = pool->answers;
     lay_binder(&b, pool->roles, KW_FOREST_KERNEL, NULL, &size);
@@ -186,14 +187,9 @@ kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_pool *
         return kw_fail_memory(err, "scoring a pool of candidates");
     }
     s->kernel = kernel;
-    s->binder = (kw_forest_binder){
-        .forest = pool->forest, .kernel = kernel, .count = pool->count, .words = pool->words, .row_base = pool->row_count};
-    s->job = (kw_forest_job){.forest = pool->forest,
-                             .words = pool->words,
-                             .used_words = (pool->count + 63) / 64,
-                             .pool_rows = pool->rows,
-                             .pool_row_count = pool->row_count,
-                             .table_size = largest_tree(pool->forest)};
+    s->binder = (kw_forest_binder){.forest = pool->forest, .count = pool->count, .words = pool->words, .row_base = pool->row_count};
+    s->job = (kw_forest_job){
+        .forest = pool->forest, .words = pool->words, .used_words = (pool->count + 63) / 64, .table_size = largest_tree(pool->forest)};
     lay_scratch(s, pool, NULL);
     s->memory = s->bytes < SIZE_MAX / 2 ? calloc(1, s->bytes + 64) : NULL;
     if (!s->memory) {
@@ -203,6 +199,9 @@ kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_pool *
     lay_scratch(s, pool, s->memory + (64 - (uintptr_t)s->memory % 64) % 64);
     for (size_t i = 0; i < pool->count; i++) {
         s->all[i / 64] |= (uint64_t)1 << i % 64;
+    }
+    if (pool->row_count) {
+        memcpy(s->binder.rows, pool->rows, pool->row_count * pool->words * sizeof *pool->rows);
     }
     memcpy(s->binder.answers, pool->answers, pool->forest->condition_count * sizeof *pool->answers);
     s->job.all = s->all;
@@ -230,7 +229,7 @@ const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch) {
 
 void kw_forest_pool_score(const kw_forest_pool *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
     const kw_forest *forest = pool->forest;
-    scratch->binder.row_count = 0;
+    scratch->binder.row_count = pool->row_count;
     for (size_t i = 0; i < forest->features; i++) {
         if (!forest->columns[i].splits) {
             continue;

@@ -194,8 +194,7 @@ kw_status kw_forest_read_text(kw_forest **out, const char *name, kw_scan text, k
     }
     size_t leaves = forest->tree_leaf[forest->trees];
     trim(&forest->values, leaves, sizeof *forest->values);
-    trim(&forest->split_condition, leaves - forest->trees, sizeof *forest->split_condition);
-    trim(&forest->split_left, leaves - forest->trees, sizeof *forest->split_left);
+    trim(&forest->splits, leaves - forest->trees, sizeof *forest->splits);
     trim(&forest->words, forest->word_count, sizeof *forest->words);
     *out = forest;
     return KW_OK;

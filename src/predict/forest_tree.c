@@ -278,25 +278,25 @@ static kw_status lay_out(kw_forest_reader *reader, const tree_text *text, size_t
         int32_t left = nodes->left[split], right = nodes->right[split];
         uint32_t left_leaves = left < 0 ? 1 : nodes->leaves[left];
         kw_forest_condition condition;
+        uint32_t number = 0;
         kw_status status = condition_of(reader, text, split, &condition);
-        status = status ? status : kw_forest_index_put(reader, &condition, &forest->split_condition[first + i]);
+        status = status ? status : kw_forest_index_put(reader, &condition, &number);
         if (status) {
             return status;
         }
         nodes->leaves[split] = left_leaves + (right < 0 ? 1 : nodes->leaves[right]);
-        forest->split_left[first + i] = (uint16_t)left_leaves;
+        forest->splits[first + i] = kw_forest_split_make(number, left_leaves);
     }
     return KW_OK;
 }
 
 static kw_status make_forest_room(kw_forest_reader *reader, size_t leaves) {
     kw_forest *forest = reader->forest;
-    size_t capacity = reader->leaf_capacity, again = capacity, values = capacity;
+    size_t capacity = reader->leaf_capacity, values = capacity;
     if (leaves > KW_FOREST_MAX_LEAVES) {
         return kw_forest_refuse(reader, KW_ILLEGAL, "more than %d leaves in all trees", KW_FOREST_MAX_LEAVES);
     }
-    if (!kw_forest_grow(&forest->split_condition, &capacity, leaves, sizeof *forest->split_condition) ||
-        !kw_forest_grow(&forest->split_left, &again, leaves, sizeof *forest->split_left) ||
+    if (!kw_forest_grow(&forest->splits, &capacity, leaves, sizeof *forest->splits) ||
         !kw_forest_grow(&forest->values, &values, leaves, sizeof *forest->values)) {
         return kw_forest_no_memory(reader);
     }

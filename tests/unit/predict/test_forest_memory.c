@@ -1,0 +1,87 @@
+/* test_forest_memory.c: where memory ends, reading a model, opening a pool and opening a scratch say so and leave nothing behind. The
+ * allocation functions of the program are wrapped: the n-th call fails, for every n that there is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "forest_cases.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static long left = -1; /* calls until one fails; negative: none does */
+
+static bool fails(void) {
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    return fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* Load, open and score with the n-th allocation failing. Gives back room that failed to shrink: that is no failure. */
+static kw_status use_forest(const char *path, long n) {
+    kw_error err = {0};
+    kw_forest *forest = NULL;
+    kw_forest_pool *pool = NULL;
+    kw_forest_scratch *scratch = NULL;
+    double values[8] = {0}, scores[3];
+    const double *columns[8] = {values, values, values, values, values, values, values, values};
+    kw_forest_role roles[8] = {KW_FOREST_KERNEL, KW_FOREST_PAIR, KW_FOREST_PROBLEM};
+    left = n;
+    kw_status status = kw_forest_load(&forest, path, &err);
+    status = status ? status : kw_forest_pool_open(&pool, forest, &(kw_forest_candidates){3, roles, columns}, &err);
+    status = status ? status : kw_forest_scratch_open(&scratch, pool, NULL, &err);
+    left = -1;
+    if (!status) {
+        kw_forest_pool_score(pool, scratch, &(kw_forest_query){values, columns}, scores);
+    }
+    assert_int_equal(status, err.status);
+    assert_true(forest || !pool);
+    kw_forest_scratch_close(&scratch);
+    kw_forest_pool_close(&pool);
+    kw_forest_drop(&forest);
+    return status;
+}
+
+static void the_end_of_memory_is_a_status(void **state) {
+    (void)state;
+    static const char *const paths[] = {KW_FOREST_DATA "/categorical.lgbm", KW_FOREST_DATA "/numeric.lgbm.gz", KW_FOREST_DATA "/deep.lgbm"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        long failed = 0;
+        for (long n = 0;; n++) {
+            left = -1;
+            kw_status status = use_forest(paths[i], n);
+            assert_true(status == KW_OK || status == KW_NO_MEMORY);
+            failed += status == KW_NO_MEMORY;
+            if (status == KW_OK && n > failed + 8) { /* past the last call: a few that only shrink may fail unheard */
+                break;
+            }
+        }
+        assert_true(failed > 20);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_end_of_memory_is_a_status)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
