@@ -86,8 +86,7 @@ static kw_status prepare(sweep *s, kw_error *err) {
 static kw_status begin(sweep *s, kw_error *err) {
     kw_run run;
     const char *device = s->devices.stations[0].name;
-    kw_status status = kw_manifest_keep(&s->plan.manifest, s->options->out, err);
-    status = status ? status : kw_sweep_facts(&run, &s->plan, &s->tools, s->options, device, err);
+    kw_status status = kw_sweep_facts(&run, &s->plan, &s->tools, s->options, device, err);
     if (!status) {
         status = kw_sweep_writer_open(&s->writer, &s->sink, &run, &s->plan, s->options, err);
         s->writing = true;
@@ -141,6 +140,10 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
     }
     sweep s = {.options = options, .report = report};
     kw_status status = prepare(&s, err);
+    if (!status && !options->count_only) {
+        /* Also by a shard that has nothing to do: the one that has may be lost before it begins. */
+        status = kw_manifest_keep(&s.plan.manifest, options->out, err);
+    }
     if (!status && !options->count_only && s.plan.fit + s.plan.unfit) {
         status = begin(&s, err);
         status = status || is_stopped(&s) ? status : build(&s, err);
