@@ -92,6 +92,7 @@ stage_tsan() {
 }
 stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" JOBS="$JOBS" tools/fuzz.sh; }
 stage_install() { check "install, pkg-config, CMake package and the README's program" env JOBS="$JOBS" tools/check_install.sh; }
+stage_report() { build release kwright make_store png_colours && check "a report in a browser" tools/check_report.sh; }
 stage_portable() { build portable && check "the portable kwright needs the C library alone and no compiler" tools/check_portable.sh; }
 
 # Seconds of processor time that everything started so far has used. Not to be called in a subshell, which has children of its own.
@@ -100,7 +101,7 @@ cpu_seconds() {
     awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$log/times"
 }
 
-stages=${TEST_STAGES:-text headers release kernels debug tsan fuzz install portable}
+stages=${TEST_STAGES:-text headers release kernels debug tsan fuzz install report portable}
 for stage in $stages; do
     declare -F "stage_$stage" >/dev/null || { echo "test.sh: stage $stage is not known" >&2; exit 2; }
 done

@@ -92,11 +92,13 @@ static void draw_groups(kw_page *page, kw_svg *svg, const problem_list *list, gr
 }
 
 /* The panels of one target split by operation and type become its lines. */
-static size_t find_groups(const kw_ledger *ledger, uint32_t target, group_values groups[], char names[][40]) {
+static size_t find_groups(const kw_ledger *ledger, uint32_t target, group_values groups[], char names[][40], size_t *more) {
     kw_panel panels[KW_PANELS_MAX];
-    size_t more, count = 0, all = kw_panels(ledger, panels, true, true, &more);
-    for (size_t i = 0; i < all && count < KW_SVG_SERIES - 2; i++) {
-        if (panels[i].target == target) {
+    size_t count = 0, all = kw_panels(ledger, panels, true, true, more);
+    for (size_t i = 0; i < all; i++) {
+        if (panels[i].target == target && count == KW_SVG_SERIES - 1) {
+            ++*more;
+        } else if (panels[i].target == target) {
             kw_line line = {names[count], 40, 0};
             kw_line_addf(&line, "%s %s", kw_op_name((kw_op)panels[i].op), kw_dtype_name((kw_dtype)panels[i].dtype));
             groups[count++] = (group_values){.op = panels[i].op, .dtype = panels[i].dtype};
@@ -131,7 +133,7 @@ static void add_problem_panel(kw_page *page, const kw_panel *panel) {
     }
     group_values groups[KW_SVG_SERIES] = {{0}};
     char names[KW_SVG_SERIES][40];
-    size_t count = find_groups(ledger, panel->target, groups, names);
+    size_t more, count = find_groups(ledger, panel->target, groups, names, &more);
     kw_svg_key keys[KW_SVG_SERIES] = {{"all", 0, KW_MARK_LINE}};
     for (size_t i = 0; i < count; i++) {
         keys[i + 1] = (kw_svg_key){names[i], (int)i + 1, KW_MARK_LINE};

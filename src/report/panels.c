@@ -55,7 +55,8 @@ void kw_panel_print(kw_text *out, const kw_ledger *ledger, const kw_panel *panel
     if (panel->dtype != KW_DTYPE_COUNT) {
         kw_text_addf(out, "%s ", kw_dtype_name((kw_dtype)panel->dtype));
     }
-    kw_text_addf(out, "on %s", ledger->targets[panel->target].label);
+    bool all = panel->op == KW_OP_COUNT && panel->dtype == KW_DTYPE_COUNT;
+    kw_text_addf(out, "%s%s", all ? "" : "on ", ledger->targets[panel->target].label);
 }
 
 void kw_panel_more(kw_page *page, size_t more) {
