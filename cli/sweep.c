@@ -223,7 +223,12 @@ static int list_kernels(const session *s) {
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
 
 static sweep_result result_of(const session *s, const kw_sweep_report *report) {
+    int devices = 1;
+    for (const char *name = s->options.device; name && (name = strchr(name, ',')); name++) {
+        devices++;
+    }
     return (sweep_result){.report = report,
+                          .devices = devices,
                           .kernels = s->options.pairs ? 0 : s->options.config_count,
                           .problems = s->options.pairs ? 0 : s->options.problem_count,
                           .out = s->options.out,

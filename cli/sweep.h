@@ -23,6 +23,7 @@ void sweep_progress_end(sweep_progress *progress, const kw_sweep_report *report)
 /* The table on standard output, or JSON. */
 typedef struct sweep_result {
     const kw_sweep_report *report;
+    int devices;
     size_t kernels, problems; /* 0: unknown, the pairs come from a manifest */
     const char *out;          /* may be NULL when only counting */
     int32_t shard, shards;    /* shards 0: no shard, else the rows are in a segment beside out */

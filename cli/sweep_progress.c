@@ -155,7 +155,9 @@ static void print_table(const sweep_result *result) {
         printf("built %lld kernels in %.1f s, %lld came from the cache\n", (long long)r->built, r->build_s, (long long)r->cached);
     }
     if (r->wall_s > 0 && r->kernel_s > 0) {
-        printf("measured in %.1f s, of it %.1f s inside kernels: %.2f to 1\n", r->wall_s, r->kernel_s, r->wall_s / r->kernel_s);
+        double spent_s = r->wall_s * result->devices;
+        printf("measured for %.1f s%s, of it %.1f s inside kernels: %.2f to 1\n", spent_s, result->devices > 1 ? " on all devices" : "",
+               r->kernel_s, spent_s / r->kernel_s);
     }
     if (r->workers_lost) {
         printf("%lld worker processes were lost and replaced\n", (long long)r->workers_lost);
