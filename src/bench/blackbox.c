@@ -67,6 +67,6 @@ kw_mark kw_blackbox_read(const kw_blackbox *box) {
 }
 
 const char *kw_step_name(kw_step step) {
-    static const char *const names[KW_STEP_COUNT] = {"idle", "prepared", "loaded", "verified", "timed", "unloaded"};
+    static const char *const names[KW_STEP_COUNT] = {"idle", "prepared", "loaded", "verified", "timed", "checked again", "unloaded"};
     return names[step];
 }

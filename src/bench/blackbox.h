@@ -9,13 +9,14 @@
 
 #include "base/status.h"
 
-/* In the order of a job. KW_STEP_PREPARE: the data of the problem; no kernel runs. KW_STEP_TIME holds packing before and the check after. */
+/* In the order of a job. KW_STEP_PREPARE: the data of the problem; no kernel runs. KW_STEP_TIME holds the packing before. */
 typedef enum kw_step {
     KW_STEP_IDLE = 0,
     KW_STEP_PREPARE,
     KW_STEP_LOAD,
     KW_STEP_VERIFY,
     KW_STEP_TIME,
+    KW_STEP_RECHECK,
     KW_STEP_UNLOAD,
     KW_STEP_COUNT
 } kw_step;

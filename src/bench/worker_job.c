@@ -164,6 +164,11 @@ static void turn(void *user, size_t index) {
     mark(run->w, index == SIZE_MAX ? KW_MARK_CONTROL : (int32_t)run->place[index], KW_STEP_TIME);
 }
 
+static void recheck(void *user, size_t index) {
+    const job_run *run = user;
+    mark(run->w, (int32_t)run->place[index], KW_STEP_RECHECK);
+}
+
 /* first..first + count - 1 of what is timed. */
 static kw_status time_some(job_run *run, size_t first, size_t count, kw_control *control, kw_error *err) {
     job_run part = *run; /* so that turn counts from first */
@@ -176,6 +181,7 @@ static kw_status time_some(job_run *run, size_t first, size_t count, kw_control 
                                  .order_seed = run->job->seed ? run->job->seed : 1,
                                  .control = control,
                                  .turn = turn,
+                                 .recheck = recheck,
                                  .user = &part};
     mark(run->w, KW_MARK_NONE, KW_STEP_PREPARE);
     return kw_bench_time(run->w->bench, run->kernels + first, run->configs + first, count, &options, run->records + first, err);

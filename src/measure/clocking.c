@@ -226,7 +226,9 @@ static kw_status finish(session *s, size_t subject, kw_record *record, kw_error 
         snprintf(record->detail, sizeof record->detail, "%.1f times the fastest after %d launches", timed->slow, timed->warmups);
         return KW_OK; /* it ran no more often than when it was verified */
     }
-    tell_turn(s, s->place[subject]);
+    if (s->options->recheck) {
+        s->options->recheck(s->options->user, s->place[subject]);
+    }
     return check_again(r, record, s->options->pack_weights, err);
 }
 

@@ -42,8 +42,10 @@ typedef struct kw_timing_options {
     double best_ns;      /* the fastest known from elsewhere, for drop_ratio; 0: none */
     uint64_t order_seed; /* each round in a random order of its own, from this; 0: the order rotates */
     kw_control *control; /* NULL: none */
-    void (*turn)(void *user,
-                 size_t index); /* told before each batch whose it is (control: SIZE_MAX), outside the timed part; may be NULL */
+    /* Told whose turn it is (control: SIZE_MAX) before each batch and before packing, and before a kernel is checked once more; outside the
+     * timed part. May be NULL. */
+    void (*turn)(void *user, size_t index);
+    void (*recheck)(void *user, size_t index);
     void *user;
 } kw_timing_options;
 

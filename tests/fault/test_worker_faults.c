@@ -19,6 +19,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -420,6 +421,57 @@ static void a_program_that_serves_not_is_an_error(void **state) {
     assert_non_null(strstr(err.text, "tpu"));
 }
 
+/* The worker of this test. */
+static void find_worker(const setup *s, char pid[32]) {
+    char text[4096];
+    DIR *list = opendir("/proc");
+    *pid = 0;
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        if (atoi(entry->d_name) > 0 && atoi(entry->d_name) != getpid() && read_process(text, sizeof text, entry->d_name, "cmdline") &&
+            strstr(text, s->cache_folder)) {
+            snprintf(pid, 32, "%.31s", entry->d_name);
+        }
+    }
+    closedir(list);
+    assert_true(*pid);
+}
+
+static void a_worker_has_its_own_descriptors_limits_and_cores(void **state) {
+    const setup *s = *state;
+    char pid[32], path[64], text[8192], cpus[16];
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    cpu_set_t allowed;
+    int cpu = 0;
+    kw_pool_options options = pool_options(s);
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    while (!CPU_ISSET((size_t)cpu, &allowed)) {
+        cpu++;
+    }
+    snprintf(cpus, sizeof cpus, "%d", cpu);
+    options.cpus = cpus;
+    int left_open = open("/dev/null", O_RDONLY); /* as a careless host does */
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    find_worker(s, pid);
+    snprintf(path, sizeof path, "/proc/%s/fd", pid);
+    DIR *list = opendir(path);
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        int fd = atoi(entry->d_name);
+        assert_true(*entry->d_name == '.' || fd <= 3 || fd == 40 || fd == 41); /* 3: the folder of the cache */
+    }
+    closedir(list);
+    assert_true(read_process(text, sizeof text, pid, "oom_score_adj"));
+    assert_int_equal(atoi(text), 1000);
+    assert_true(read_process(text, sizeof text, pid, "limits"));
+    assert_non_null(strstr(text, "Max core file size        1 "));
+    assert_true(SANITIZED || strstr(text, "Max data size             268435456 "));
+    assert_true(read_process(text, sizeof text, pid, "status"));
+    snprintf(path, sizeof path, "Cpus_allowed_list:\t%d\n", cpu);
+    assert_non_null(strstr(text, path));
+    kw_pool_close(&pool);
+    close(left_open);
+}
+
 static void an_idle_child_that_ends_is_replaced(void **state) {
     const setup *s = *state;
     static batch b;
@@ -430,14 +482,9 @@ static void an_idle_child_that_ends_is_replaced(void **state) {
     assert_string_equal(kw_pool_target(pool)->backend, "cpu");
     assert_true(*kw_pool_device(pool));
     assert_int_equal(count_processes(s), 1);
-    char text[4096];
-    DIR *list = opendir("/proc");
-    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
-        if (atoi(entry->d_name) != getpid() && read_process(text, sizeof text, entry->d_name, "cmdline") && strstr(text, s->cache_folder)) {
-            kill(atoi(entry->d_name), SIGKILL);
-        }
-    }
-    closedir(list);
+    char pid[32];
+    find_worker(s, pid);
+    assert_int_equal(kill(atoi(pid), SIGKILL), 0);
     usleep(50000);
     fill_batch(&b, s, -1, NULL);
     assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
@@ -676,6 +723,7 @@ int main(void) {
         cmocka_unit_test(children_die_with_a_parent_that_is_killed),
         cmocka_unit_test(stopping_ends_the_child_and_leaves_the_rest_untried),
         cmocka_unit_test(a_program_that_serves_not_is_an_error),
+        cmocka_unit_test(a_worker_has_its_own_descriptors_limits_and_cores),
         cmocka_unit_test(an_idle_child_that_ends_is_replaced),
         cmocka_unit_test(a_host_that_ignores_its_children_loses_nothing_but_their_status),
         cmocka_unit_test(a_host_without_standard_descriptors_can_measure),
