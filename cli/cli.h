@@ -14,6 +14,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
 
 /* One list for the parser, help, completion and the man page: id, name, value (NULL for a flag), meaning. */
 #define CLI_OPTIONS(X)                                                                                                                     \
+    X(ANSWERS, "answers", NULL, "only the row that counts for each target, problem and kernel")                                            \
     X(ARCH, "arch", "NAME", "an architecture of rules/arch instead of this machine's")                                                     \
     X(BASELINE, "baseline", "STORE", "a second store to compare with")                                                                     \
     X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
@@ -32,6 +33,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(EXPORT_JSON, "export-json", "FILE", "write the kernels to a registry file (JSON)")                                                   \
     X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
+    X(FORMAT, "format", "FORMAT", "jsonl, csv or seed-csv")                                                                                \
     X(FRESH, "fresh-weights", NULL, "weights change from run to run, as in training: packing counts")                                      \
     X(FROZEN, "frozen", NULL, "measure and compile nothing; a miss is an error")                                                           \
     X(HTML, "html", "FILE", "write the report as one HTML file")                                                                           \
@@ -49,20 +51,24 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(NEXT, "next", "FILE", "write a manifest of the pairs that have no row")                                                              \
     X(OP, "op", "OP", "only kernels and problems of this operation")                                                                       \
     X(OUT, "out", "FILE", "where to write")                                                                                                \
+    X(OUTCOME, "outcome", "NAME", "only rows with this outcome, e.g. good or crashed")                                                     \
     X(OVERWRITE, "overwrite", NULL, "drop the rows of these pairs first")                                                                  \
     X(PAIRS, "pairs", "MANIFEST", "only the pairs of a manifest")                                                                          \
     X(PART, "part", "PART", "only the problems of one part: train or test")                                                                \
     X(PER_BUCKET, "per-bucket", "K", "draw at most K problems that are alike")                                                             \
+    X(PROBLEM, "problem", "PROBLEM", "only this problem")                                                                                  \
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
     X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
     X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \
     X(RULES, "rules", "DIR", "take the rules from a folder instead of those compiled in")                                                  \
+    X(RUN, "run", "ID", "only rows of this run")                                                                                           \
     X(SAMPLE, "sample", "N", "draw N different problems, alike ones last")                                                                 \
     X(SEED, "seed", "N", "of random data and of --sample (0)")                                                                             \
     X(SET, "set", "NAME", "a rule set: tiny, tests, default or full")                                                                      \
     X(SHARD, "shard", "I/N", "do part I of N; else as Slurm or MPI say")                                                                   \
     X(SHORTLIST, "shortlist", "K", "measure the estimate's best K (8)")                                                                    \
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
+    X(TARGET, "target", "TARGET", "only this target, by its whole text")                                                                   \
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
     X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
@@ -109,6 +115,7 @@ int verb_cache(const cli_args *args);
 int verb_check(const cli_args *args);
 int verb_completion(const cli_args *args);
 int verb_count(const cli_args *args);
+int verb_db(const cli_args *args);
 int verb_doctor(const cli_args *args);
 int verb_explain(const cli_args *args);
 int verb_help(const cli_args *args);

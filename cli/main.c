@@ -32,6 +32,18 @@ const cli_verb cli_verbs[] = {
     {"count", "", "count the kernels that the rules declare", "kwright count --set full --arch x86-64-v3",
      "The last line is the number; the lines before it count by family, operation and type.", OPTIONS(SPACE, OPT_JSON, OPT_QUIET), 0, 0,
      verb_count},
+    {"db", "COMMAND STORE ...", "list, count, check, export, import, drop or rescue the rows of a store",
+     "kwright db list results.db --op conv_fwd --answers --limit 20",
+     "  kwright db count results.db                     rows, problems, kernels and outcomes\n"
+     "  kwright db export results.db --out results.csv  also .jsonl, each with .gz; --format seed-csv\n"
+     "  kwright db import results.db FILE ...           a union; rows that cannot be true are refused (exit code 1)\n"
+     "  kwright db drop results.db --outcome crashed --yes\n"
+     "  kwright db check results.db                     every page and every row\n"
+     "  kwright db salvage damaged.db --out rescued.db\n"
+     "docs/store.md tells all, with queries for sqlite3, DuckDB and pandas.",
+     OPTIONS(OPT_OP, OPT_DTYPE, OPT_PROBLEM, OPT_CONFIG, OPT_OUTCOME, OPT_TARGET, OPT_RUN, OPT_ANSWERS, OPT_FORMAT, OPT_OUT, OPT_LIMIT,
+             OPT_COLD, OPT_FRESH, OPT_YES, OPT_JSON, OPT_QUIET),
+     2, -1, verb_db},
     {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, OPTIONS(COMMON, OPT_JSON), 0, 0,
      verb_doctor},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",

@@ -20,7 +20,8 @@ typedef struct import {
     kw_import_report *report;
     kw_row *rows; /* BATCH of them */
     size_t count;
-    kw_run run; /* the last one added */
+    kw_row named; /* the defaults with a run */
+    kw_run run;   /* the last one added */
     kw_cells cells;
     kw_seed_header seed;
     kw_table_header table;
@@ -134,6 +135,27 @@ static kw_status import_cells(import *m, bool seed, kw_error *err) {
     }
 }
 
+/* Rows without a run of their own belong to one that says where they came from; the same for the same target, so that importing a file again
+ * adds nothing. */
+static kw_status name_run(import *m, kw_error *err) {
+    if (m->defaults->run[0]) {
+        return KW_OK;
+    }
+    m->named = *m->defaults;
+    kw_run run = {.command = "imported from seed-csv"};
+    kw_text text = {0};
+    kw_text_addf(&text, "%s: %s", run.command, m->defaults->target);
+    if (text.failed) {
+        return kw_fail_memory(err, "the run's id");
+    }
+    kw_hash_text(run.id, text.data, text.size);
+    kw_text_drop(&text);
+    memcpy(run.target, m->defaults->target, sizeof run.target);
+    memcpy(m->named.run, run.id, sizeof run.id);
+    m->defaults = &m->named;
+    return kw_store_add_run(m->store, &run, err);
+}
+
 /* The first line says which of the two CSVs a file is; format (may be NULL) must agree. */
 static kw_status read_header(import *m, const char *format, bool *seed, kw_error *err) {
     bool more = false;
@@ -147,9 +169,10 @@ static kw_status read_header(import *m, const char *format, bool *seed, kw_error
                      : kw_fail(err, KW_MALFORMED, "line 1: this is not the header of seed-csv: kernel, problem_idx, N, C, K, G, ...");
     }
     if (*seed && !m->defaults) {
-        return kw_fail(err, KW_ILLEGAL, "rows of seed-csv do not say their target, operation and type: they must be given");
+        return kw_fail(err, KW_ILLEGAL,
+                       "rows of seed-csv do not say their target, operation and type: they must be given (--target, --op, --dtype)");
     }
-    return *seed ? KW_OK : kw_table_header_read(&m->table, &m->cells, err);
+    return *seed ? name_run(m, err) : kw_table_header_read(&m->table, &m->cells, err);
 }
 
 static kw_status import_by(import *m, const char *format, kw_error *err) {
