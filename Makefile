@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup test test-slurm demo bench repeat fuzz format install clean help golden
+.PHONY: all setup test test-slurm test-forest demo bench repeat fuzz format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -18,6 +18,10 @@ test:
 
 test-slurm: all
 	@tools/test_slurm.sh build/kwright
+
+test-forest:
+	@tools/setup.sh test
+	@JOBS=$(JOBS) tools/test_forest.sh
 
 demo: all
 	@tools/demo.sh
@@ -56,6 +60,7 @@ help:
 	@echo 'make demo       build, tune real network layers, run them through the C API'
 	@echo 'make test       every check and test (CI runs this)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
+	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
 	@echo 'make repeat     how well times repeat; docs/bench-repeat.md'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'

@@ -2,6 +2,7 @@
 """make_forest_data.py: data for the forest's tests and benchmark, made with LightGBM (pip install lightgbm numpy).
 
   make_forest_data.py test FOLDER    small models with rows and LightGBM's own raw scores (kept in tests/data/forest)
+  make_forest_data.py live FOLDER    larger models of every kind, for `make test-forest`, which has LightGBM score them as it runs
   make_forest_data.py bench FOLDER   two large models and a pool of 4,608 candidates with 12 problems, for bench_forest
 
 A rows file has a line for each row: the features and, last, the score, all as hexadecimal doubles (nan, inf, -inf by name)."""
@@ -115,6 +116,29 @@ def make_tests(folder):
     write_case(folder, "deep", train(line, numpy.exp(6 * line[:, 0]), params, 2), line, random)
 
 
+def make_live(folder):
+    os.makedirs(folder, exist_ok=True)
+    random = numpy.random.default_rng(13)
+    x = random.normal(size=(20000, 8))
+    x[:, 1] = numpy.round(x[:, 1] * 3)
+    x[:, 3] = random.integers(0, 40, len(x))
+    x[:, 4] = 2.0 ** random.integers(-3, 12, len(x))
+    x[:, 6] = random.integers(0, 300, len(x))
+    y = x[:, 0] * x[:, 1] + numpy.sin(2 * x[:, 2]) + numpy.log(x[:, 4]) * (x[:, 5] > 0) + x[:, 3] % 5 - 2 * (x[:, 6] % 11 == 3) + x[:, 7] ** 2
+    x[random.random(x.shape) < 0.1] = 0
+    holes = x.copy()
+    holes[random.random(x.shape) < 0.1] = numpy.nan
+    for name, rows, categorical, params in (("numeric", x, [], {}), ("nan", holes, [], {}), ("zero_as_missing", holes, [], {"zero_as_missing": True}),
+                                            ("no_missing", holes, [], {"use_missing": False}), ("categorical", x, [3, 6], {}),
+                                            ("categorical_nan", holes, [3, 6], {"zero_as_missing": True}), ("fine", x, [], {"max_bin": 4000})):
+        params = {"objective": "regression", "num_leaves": 63, "min_data_per_group": 5, "cat_smooth": 1, **params}
+        train(rows, y, params, 60, categorical).save_model(os.path.join(folder, name + ".lgbm"))
+    params = {"objective": "lambdarank", "num_leaves": 31}
+    train(x, (y > 0).astype(int) + (y > 2), params, 60, group=[100] * 200).save_model(os.path.join(folder, "rank.lgbm"))
+    params = {"objective": "regression", "num_leaves": 3000, "max_bin": 4000, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 0}
+    train(x, y, params, 4).save_model(os.path.join(folder, "large.lgbm"))
+
+
 def candidates():
     """4,608 kernels of a GEMM, 20 features each."""
     rows = []
@@ -197,6 +221,6 @@ def make_bench(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("test", "bench"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("test", "live", "bench"):
         sys.exit(__doc__)
-    {"test": make_tests, "bench": make_bench}[sys.argv[1]](sys.argv[2])
+    {"test": make_tests, "live": make_live, "bench": make_bench}[sys.argv[1]](sys.argv[2])

@@ -70,6 +70,7 @@ static kw_status parse_gzip(kw_forest **out, const char *name, const void *data,
 }
 
 kw_status kw_forest_parse(kw_forest **out, const char *name, const void *data, size_t size, kw_error *err) {
+    const char *text = data ? data : "";
     const unsigned char *bytes = data;
     *out = NULL;
     if (size > KW_FOREST_MAX_FILE && size >= 2 && bytes[0] == 0x1f) {
@@ -81,7 +82,7 @@ kw_status kw_forest_parse(kw_forest **out, const char *name, const void *data, s
     if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
         return parse_gzip(out, name, data, size, err);
     }
-    return kw_forest_read_text(out, name, (kw_scan){data, (const char *)data + size}, err);
+    return kw_forest_read_text(out, name, (kw_scan){text, text + size}, err);
 }
 
 kw_status kw_forest_load(kw_forest **out, const char *path, kw_error *err) {

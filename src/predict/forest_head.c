@@ -170,7 +170,7 @@ static kw_status check_one(kw_forest_reader *reader, kw_word text, enum head_key
 }
 
 kw_status kw_forest_read_head(kw_forest_reader *reader, uint64_t **sizes) {
-    kw_word value[HEAD_KEYS] = {{0}};
+    kw_word value[HEAD_KEYS] = {[OBJECTIVE] = {"", 0}}; /* what is not required */
     int64_t last_feature = 0;
     kw_status status = read_lines(reader, value);
     if (status) {
