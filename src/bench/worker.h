@@ -29,6 +29,7 @@ typedef struct kw_worker_control {
     kw_bench *bench;
     kw_kernel *kernel;
     kw_record record; /* of its verification */
+    double level_ns;  /* its time when the machine is at rest, as far as the jobs so far know; 0: unknown */
 } kw_worker_control;
 
 typedef struct kw_worker {

@@ -205,7 +205,7 @@ static kw_status time_alone(job_run *run, size_t i, kw_control *control, kw_erro
 static kw_status time_good(job_run *run, kw_error *err) {
     kw_worker_control *c = &run->w->control;
     bool controlled = run->job->control.config && c->bench && c->record.outcome == KW_GOOD;
-    kw_control control = {.bench = c->bench, .kernel = c->kernel, .config = &c->config};
+    kw_control control = {.bench = c->bench, .kernel = c->kernel, .config = &c->config, .level_ns = c->level_ns};
     kw_error why = {0};
     if (!run->timed) {
         return KW_OK;
@@ -223,6 +223,7 @@ static kw_status time_good(job_run *run, kw_error *err) {
             refuse(&run->records[i], KW_UNLAUNCHED, &why);
         }
     }
+    c->level_ns = control.level_ns;
     if (!status && run->job->control.config) {
         kw_answer answer = {.kind = KW_ANSWER_CONTROL, .value = control.drift, .record = controlled ? control.record : c->record};
         kw_worker_check_output(run->w);
