@@ -301,7 +301,7 @@ static kw_status check_inputs(merging *m, const char *const *inputs, size_t coun
 
 kw_status kw_merge(const char *out, const char *const *inputs, size_t count, const char *manifest, const char *next,
                    kw_merge_report *report, kw_error *err) {
-    kw_merge_report unasked;
+    kw_merge_report unasked = {0};
     report = report ? report : &unasked;
     *report = (kw_merge_report){0};
     if (!out || (count && !inputs)) {

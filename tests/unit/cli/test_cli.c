@@ -233,6 +233,24 @@ static void a_trait_file_narrows_every_way_of_listing_alike(void **state) {
     free(result);
 }
 
+static void a_trait_file_for_one_type_and_two_axes_means_the_problems_so(void **state) {
+    (void)state;
+    static const char traits[] = "{\"variant\": \"bwd_data\", \"trait_config\": {\"data_type\": {\"values\": [\"bf16\"]}, "
+                                 "\"family\": {\"values\": [\"conv.generic\"]}, \"ndim_spatial\": {\"values\": [2]}}}";
+    static const char list[] =
+        "conv_fwd fp32 c1 k1 i4x4 f1\nconv_fwd fp32 c1 k1 i4 f1\nconv_fwd fp32 c1 k1 i5x5 f1\nconv_fwd fp32 c1 k1 i4x4x4 f1\n";
+    char file[256], problems[256];
+    outcome *result = malloc(sizeof *result);
+    snprintf(file, sizeof file, "%s/traits.json", folder);
+    snprintf(problems, sizeof problems, "%s/problems", folder);
+    assert_int_equal(kw_file_replace(file, traits, strlen(traits), 0600, NULL), KW_OK);
+    assert_int_equal(kw_file_replace(problems, list, strlen(list), 0600, NULL), KW_OK);
+    run(result, WORDS("sweep", "--traits", file, "--set", "tiny", "--problems", problems, "--count-only", "--json", "--quiet"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "\"kernels\": 1, \"problems\": 2, \"pairs\": 2"));
+    free(result);
+}
+
 static void problems_print_canonically(void **state) {
     (void)state;
     outcome *result = malloc(sizeof *result);
@@ -393,6 +411,7 @@ int main(void) {
         cmocka_unit_test(help_covers_every_verb_and_fits_a_screen),
         cmocka_unit_test(the_last_line_of_count_is_the_number_of_lines_of_list),
         cmocka_unit_test(a_trait_file_narrows_every_way_of_listing_alike),
+        cmocka_unit_test(a_trait_file_for_one_type_and_two_axes_means_the_problems_so),
         cmocka_unit_test(problems_print_canonically),
         cmocka_unit_test(what_problems_prints_is_a_problem_list),
         cmocka_unit_test(every_set_is_listed_with_its_counts),
