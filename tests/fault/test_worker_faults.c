@@ -696,7 +696,7 @@ static void a_worker_that_breaks_the_protocol_gives_rows_and_no_hang(void **stat
 
 static void a_worker_of_another_version_is_refused(void **state) {
     const setup *s = *state;
-    static const char *const hellos[] = {"hello 2 " KW_VERSION, "hello 1 9.9.9", "hello world", "ready steady", "target cpu:"};
+    static const char *const hellos[] = {("hello 2 " KW_VERSION), "hello 1 9.9.9", "hello world", "ready steady", "target cpu:"};
     for (size_t i = 0; i < sizeof hellos / sizeof *hellos; i++) {
         char path[2 * SCRATCH_MAX];
         kw_pool *pool = NULL;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The CPU, but for calls number first..last of bind or run, which fail with status. One at a time, hence the static. */
@@ -128,14 +129,20 @@ static void a_job_is_answered_whole(void **state) {
     }
 }
 
+/* In a process that then ends, as a worker does: what the broken device holds is not given back. */
 static void a_device_that_fails_ends_the_worker(void **state) {
     (void)state;
     static const int when[] = {1, 2, 5, 6, 7, 9, 15}; /* verification is runs 1 to 6 */
     for (size_t i = 0; i < sizeof when / sizeof *when; i++) {
-        hearing *h = run_job((struct failing){.first_run = when[i], .last_run = when[i], .status = KW_ENVIRONMENT}, small, false);
-        assert_int_equal(h->status, KW_ENVIRONMENT);
-        assert_non_null(strstr(h->err.text, "fails"));
-        assert_int_equal(h->count, 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (!child) {
+            hearing *h = run_job((struct failing){.first_run = when[i], .last_run = when[i], .status = KW_ENVIRONMENT}, small, false);
+            _exit(h->status != KW_ENVIRONMENT || !strstr(h->err.text, "fails") || h->count);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
     }
 }
 
