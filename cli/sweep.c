@@ -15,10 +15,9 @@ static volatile int stop_asked;
 
 static void ask_to_stop(int signal_number) {
     (void)signal_number;
-    if (stop_asked) {
+    if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
         _Exit(CLI_STOPPED);
     }
-    stop_asked = 1;
 }
 
 /* Broken pipes (a progress reader that went away) end no sweep. */
@@ -140,6 +139,22 @@ static void name_command(session *s) {
 
 /* --- kernels and problems ----------------------------------------------------------------------------------------- */
 
+/* Keeps the first count problems, each once. */
+static int keep_problems(session *s, const cli_problem_list *list, size_t count) {
+    size_t *first = calloc(count, sizeof *first), kept = 0;
+    s->problems = cli_problems_plain(list);
+    bool good = first && s->problems && !kw_problems_firsts(first, NULL, s->problems, count, NULL);
+    for (size_t i = 0; good && i < count; i++) {
+        if (first[i] == i) {
+            s->problems[kept++] = s->problems[i];
+        }
+    }
+    free(first);
+    s->options.problems = s->problems;
+    s->options.problem_count = kept;
+    return good ? CLI_DONE : cli_usage("out of memory for the problem list");
+}
+
 static int read_problems(session *s) {
     const char *op = s->args->value[OPT_OP];
     cli_problem_list list = {0};
@@ -164,11 +179,9 @@ static int read_problems(session *s) {
                    ? cli_usage("none of the %zu problems is of --op %s; --dir takes convolutions in another direction", list.count, op)
                    : cli_usage("sweep needs --problems or a problem; for example: kwright sweep --problems resnet50 --out results.db");
     }
-    s->problems = code ? NULL : cli_problems_plain(&list);
-    s->options.problem_count = kept;
-    s->options.problems = s->problems;
+    code = code ? code : keep_problems(s, &list, kept);
     cli_problems_free(&list);
-    return code || s->problems ? code : cli_usage("out of memory for the problem list");
+    return code;
 }
 
 /* Whether a config's operation and type, its second and third word, are those of a problem. */
@@ -294,7 +307,8 @@ static int sweep(session *s) {
     kw_status status = kw_sweep(&s->options, &report, &err);
     sweep_progress_end(&progress, &report);
     if (status) {
-        return cli_fail(&err);
+        code = cli_fail(&err);
+        return stop_asked ? CLI_STOPPED : code;
     }
     sweep_result result = result_of(s, &report);
     sweep_print(&result, json);

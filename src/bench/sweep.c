@@ -24,10 +24,6 @@ typedef struct sweep {
     kw_sweep_kernel control;
 } sweep;
 
-static bool is_stopped(const sweep *s) {
-    return s->options->stop && *s->options->stop;
-}
-
 /* The key of a pair's rows. */
 static const kw_row *key_of(sweep *s, const char *problem, const char *config) {
     kw_row *key = &s->key;
@@ -91,7 +87,7 @@ static kw_status begin(sweep *s, kw_error *err) {
         status = kw_sweep_writer_open(&s->writer, &s->sink, &run, &s->plan, s->options, err);
         s->writing = true;
     }
-    return status ? status : kw_sweep_write_unfit(&s->writer, &s->plan, s->options->stop, err);
+    return status ? status : kw_sweep_write_unfit(&s->writer, &s->plan, s->options, err);
 }
 
 static kw_status build(sweep *s, kw_error *err) {
@@ -99,7 +95,7 @@ static kw_status build(sweep *s, kw_error *err) {
     s->control.config = wanted && kw_sweep_control(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
     s->control.text = "the control kernel";
     kw_status status = kw_sweep_build(&s->plan, &s->tools, s->control.config ? &s->control : NULL, s->options, s->report, err);
-    return status || is_stopped(s) ? status : kw_sweep_write_uncompiled(&s->writer, &s->plan, err);
+    return status || kw_sweep_is_stopped(s->options) ? status : kw_sweep_write_uncompiled(&s->writer, &s->plan, err);
 }
 
 static kw_status measure(sweep *s, kw_error *err) {
@@ -127,7 +123,7 @@ static void sum_up(sweep *s) {
     }
     if (s->writing) {
         report->outcome[KW_UNTRIED] = report->pairs - report->skipped - written;
-        report->stopped = is_stopped(s) && report->outcome[KW_UNTRIED];
+        report->stopped = kw_sweep_is_stopped(s->options) && report->outcome[KW_UNTRIED];
     }
 }
 
@@ -146,8 +142,8 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
     }
     if (!status && !options->count_only && s.plan.fit + s.plan.unfit) {
         status = begin(&s, err);
-        status = status || is_stopped(&s) ? status : build(&s, err);
-        status = status || is_stopped(&s) ? status : measure(&s, err);
+        status = status || kw_sweep_is_stopped(options) ? status : build(&s, err);
+        status = status || kw_sweep_is_stopped(options) ? status : measure(&s, err);
     }
     sum_up(&s);
     report->workers_lost = kw_sweep_devices_close(&s.devices);

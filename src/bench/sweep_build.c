@@ -128,10 +128,6 @@ typedef struct site {
     kw_sweep_progress progress;
 } site;
 
-static bool is_stopped(const kw_sweep_options *options) {
-    return options->stop && *options->stop;
-}
-
 static void build_one(void *user, size_t number) {
     site *s = user;
     job *j = &s->jobs[number];
@@ -139,7 +135,7 @@ static void build_one(void *user, size_t number) {
     const kw_jit *jit = &s->tools->jit;
     kw_blob blob = {0};
     kw_jit_result result = {0};
-    if (is_stopped(s->options)) {
+    if (kw_sweep_is_stopped(s->options)) {
         return;
     }
     j->status = kw_jit_blob(jit, kernel->config, &blob, &result, &j->why);
@@ -160,7 +156,7 @@ static void build_one(void *user, size_t number) {
 static void tell(void *user, size_t number) {
     site *s = user;
     job *j = &s->jobs[number];
-    if (j->status == KW_FAILED && !is_stopped(s->options)) {
+    if (j->status == KW_FAILED && !kw_sweep_is_stopped(s->options)) {
         j->kernel->failed = true;
         snprintf(j->kernel->detail, sizeof j->kernel->detail, "%.*s", (int)sizeof j->kernel->detail - 1, j->why.text);
         s->progress.failed++;
@@ -212,7 +208,7 @@ kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sw
     }
     s.progress = (kw_sweep_progress){.phase = "build", .total = (int64_t)count, .skipped = plan->skipped, .eta_s = -1};
     kw_crew_run(&(kw_crew){.count = count, .workers = options->jobs, .work = build_one, .done = tell, .user = &s});
-    kw_status status = is_stopped(options) ? KW_OK : judge(&s, count, report, err);
+    kw_status status = kw_sweep_is_stopped(options) ? KW_OK : judge(&s, count, report, err);
     report->build_s = (double)(kw_clock_ns() - s.start_ns) / 1e9;
     free(s.jobs);
     return status;

@@ -30,10 +30,6 @@ typedef struct floor_plan {
     kw_sweep_progress progress;
 } floor_plan;
 
-static bool is_stopped(const kw_sweep_options *options) {
-    return options->stop && *options->stop;
-}
-
 static bool is_failure(kw_outcome outcome) {
     return outcome == KW_WRONG || outcome == KW_UNCOMPILED || outcome == KW_UNLAUNCHED || outcome == KW_CRASHED || outcome == KW_TIMED_OUT;
 }
@@ -126,7 +122,7 @@ static bool may_go_on(floor_plan *f) {
     pthread_mutex_lock(&f->lock);
     bool halted = f->halted;
     pthread_mutex_unlock(&f->lock);
-    return !halted && !is_stopped(f->options);
+    return !halted && !kw_sweep_is_stopped(f->options);
 }
 
 static kw_status measure_task(floor_plan *f, kw_pool *pool, const kw_sweep_task *task, kw_error *err) {
@@ -147,7 +143,7 @@ static kw_status measure_task(floor_plan *f, kw_pool *pool, const kw_sweep_task 
 static const kw_sweep_task *draw(floor_plan *f) {
     const kw_sweep_task *task = NULL;
     pthread_mutex_lock(&f->lock);
-    while (!task && !f->halted && !is_stopped(f->options) && f->next < f->plan->task_count) {
+    while (!task && !f->halted && !kw_sweep_is_stopped(f->options) && f->next < f->plan->task_count) {
         task = &f->plan->tasks[f->next++];
         task = task->fit ? task : NULL;
     }

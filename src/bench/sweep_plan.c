@@ -15,6 +15,11 @@ static const double operation_s = 0.3e-9;
 
 enum { PLACE_TEXT = KW_PROBLEM_TEXT_MAX + KW_CONFIG_TEXT_MAX + 32 };
 
+/* Another thread, or a signal handler, may be setting it. */
+bool kw_sweep_is_stopped(const kw_sweep_options *options) {
+    return options->stop && __atomic_load_n(options->stop, __ATOMIC_RELAXED);
+}
+
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static kw_status check_options(const kw_sweep_options *o, kw_error *err) {
@@ -165,7 +170,7 @@ kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *option
     plan->target = *target;
     kw_target_print(plan->target_text, sizeof plan->target_text, target);
     kw_status status = list_tasks(plan, options, err);
-    for (size_t i = 0; !status && i < plan->task_count && !(options->stop && *options->stop); i++) {
+    for (size_t i = 0; !status && i < plan->task_count && !kw_sweep_is_stopped(options); i++) {
         kw_sweep_task *task = &plan->tasks[i];
         if (capacity - used < kernels) {
             capacity = 2 * capacity + kernels;

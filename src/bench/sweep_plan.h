@@ -60,6 +60,8 @@ kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *option
                              kw_error *err);
 void kw_sweep_plan_drop(kw_sweep_plan *plan);
 
+/* Whether the caller wants to end. */
+bool kw_sweep_is_stopped(const kw_sweep_options *options);
 /* Puts positions of kernels into an order that seed, problem and the kernels' texts alone decide. */
 kw_status kw_sweep_shuffle(const kw_sweep_plan *plan, const kw_sweep_task *task, uint64_t seed, uint32_t positions[], size_t count,
                            kw_error *err);

@@ -118,10 +118,10 @@ static kw_row *next_row(chunk *c, kw_status *status, kw_error *err) {
     return *status ? NULL : &c->rows[c->count++];
 }
 
-kw_status kw_sweep_write_unfit(kw_sweep_writer *writer, const kw_sweep_plan *plan, const volatile int *stop, kw_error *err) {
+kw_status kw_sweep_write_unfit(kw_sweep_writer *writer, const kw_sweep_plan *plan, const kw_sweep_options *options, kw_error *err) {
     chunk c;
     kw_status status = open_chunk(&c, writer, err);
-    for (size_t t = 0; !status && t < plan->task_count && !(stop && *stop); t++) {
+    for (size_t t = 0; !status && t < plan->task_count && !kw_sweep_is_stopped(options); t++) {
         const kw_sweep_task *task = &plan->tasks[t];
         for (uint32_t i = 0; !status && i < task->unfit; i++) {
             kw_error why = {0};

@@ -84,7 +84,9 @@ static void measure_one(const kw_pool *pool, const kw_pool_job *job, size_t i, k
         record->samples = 21;
         record->calls = 10;
     }
-    fake.stop |= fake.limit && fake.count >= fake.limit;
+    if (fake.limit && fake.count >= fake.limit) {
+        __atomic_store_n(&fake.stop, 1, __ATOMIC_RELAXED);
+    }
 }
 
 kw_status kw_pool_measure(kw_pool *pool, const kw_pool_job *job, kw_pool_result *result, kw_error *err) {
