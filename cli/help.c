@@ -10,8 +10,7 @@ static void list_verbs(void) {
     for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
         printf("  %-11s %s\n", verb->name, verb->summary);
     }
-    printf("\n`kwright help VERB` shows a verb's options. Exit codes: 0 done, 1 the work failed, 2 the request was wrong,\n"
-           "3 the environment was wrong, 130 interrupted.\n");
+    printf("\n`kwright help VERB` tells more. Exit codes: 0 done, 1 failed, 2 wrong request, 3 wrong environment, 130 interrupted.\n");
 }
 
 static void show_verb(const cli_verb *verb) {
