@@ -1,0 +1,179 @@
+/* model.c: opening a model, which is mostly reasons to refuse it, and what it says of itself. What comes out is whole: the spec read to
+ * its last line, the forest the one it names by digest, every feature known by its name and in its place. */
+#include "predict/model_parts.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kw_status check_digest(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err) {
+    char digest[KW_HASH_TEXT];
+    kw_hash_text(digest, forest, size);
+    if (strcmp(digest, spec->digest)) {
+        return kw_fail(err, KW_MALFORMED, "%.200s: the digest is %s but the forest's is %s; the two files are not of one model", name,
+                       spec->digest, digest);
+    }
+    return KW_OK;
+}
+
+/* The forest's features are the spec's, in its order, and columns of our table. */
+static kw_status match_features(kw_model *model, const char *name, kw_error *err) {
+    const kw_model_spec *spec = &model->spec;
+    size_t count = kw_forest_describe(model->forest).features;
+    kw_error why = {0};
+    if (count != spec->feature_count) {
+        return kw_fail(err, KW_MALFORMED, "%.200s names %zu features and the forest has %zu", name, spec->feature_count, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(spec->features[i], kw_forest_feature(model->forest, i))) {
+            return kw_fail(err, KW_MALFORMED, "%.200s: feature %zu is %.80s, and %.80s in the forest", name, i, spec->features[i],
+                           kw_forest_feature(model->forest, i));
+        }
+    }
+    if (kw_feature_match(model->column, kw_own_table(model->own), spec->features, count, &why)) {
+        return kw_fail(err, why.status, "%.200s: %.280s", name, why.text);
+    }
+    return KW_OK;
+}
+
+/* Codes are positions in the list of families of the library that trained; ours may be another. */
+static kw_status match_families(kw_model *model, const char *name, kw_error *err) {
+    const kw_model_spec *spec = &model->spec;
+    size_t families = 0;
+    while (kw_family_table[families]) {
+        families++;
+    }
+    model->family_column = kw_feature_find(kw_own_table(model->own), "family");
+    model->family_codes = calloc(families + 1, sizeof *model->family_codes);
+    if (!model->family_codes) {
+        return kw_fail_memory(err, "a model");
+    }
+    for (size_t i = 0; i < families; i++) {
+        model->family_codes[i] = NAN;
+        for (size_t code = 0; code < spec->family_count; code++) {
+            if (!strcmp(spec->families[code], kw_family_table[i]->name)) {
+                model->family_codes[i] = (double)code;
+            }
+        }
+    }
+    for (size_t i = 0; i < spec->feature_count && !spec->family_count; i++) {
+        if (model->column[i] == model->family_column) {
+            return kw_fail(err, KW_MALFORMED, "%.200s: feature family is used, but no line says family, so its codes mean nothing", name);
+        }
+    }
+    return KW_OK;
+}
+
+static void describe(kw_model *model) {
+    kw_forest_facts forest = kw_forest_describe(model->forest);
+    model->facts = (kw_model_facts){
+        .quantity = model->spec.quantity,
+        .targets = model->spec.target_texts,
+        .features = forest.features,
+        .trees = forest.trees,
+        .leaves = forest.leaves,
+        .bytes = forest.bytes,
+        .rows = (size_t)model->spec.rows,
+        .problems = (size_t)model->spec.problems,
+    };
+    memcpy(model->facts.digest, model->spec.digest, sizeof model->facts.digest);
+}
+
+/* The two parts as bytes and how messages call them. */
+typedef struct source {
+    const char *spec_name, *forest_name;
+    const char *spec;
+    size_t spec_size;
+    const void *forest;
+    size_t forest_size;
+} source;
+
+static kw_status parse(kw_model **model, const source *from, kw_error *err) {
+    *model = NULL;
+    kw_model *made = calloc(1, sizeof *made);
+    if (!made) {
+        return kw_fail_memory(err, "a model");
+    }
+    kw_status status = kw_model_spec_read(&made->spec, from->spec_name, from->spec, from->spec_size, err);
+    status = status ? status : check_digest(&made->spec, from->spec_name, from->forest, from->forest_size, err);
+    status = status ? status : kw_forest_parse(&made->forest, from->forest_name, from->forest, from->forest_size, err);
+    status = status ? status : kw_own_open(&made->own, err);
+    if (!status) {
+        made->column = calloc(made->spec.feature_count, sizeof *made->column);
+        status = made->column ? match_features(made, from->spec_name, err) : kw_fail_memory(err, "a model");
+    }
+    status = status ? status : match_families(made, from->spec_name, err);
+    if (status) {
+        kw_model_close(&made);
+        return status;
+    }
+    describe(made);
+    *model = made;
+    return KW_OK;
+}
+
+kw_status kw_model_parse(kw_model **model, const char *spec, size_t spec_size, const void *forest, size_t forest_size, kw_error *err) {
+    return parse(model, &(source){"model.spec", "model.lgbm.gz", spec, spec_size, forest, forest_size}, err);
+}
+
+kw_status kw_model_open(kw_model **model, const char *folder, kw_error *err) {
+    kw_arena arena = {0};
+    char *spec = NULL, *forest = NULL;
+    source from = {.spec_name = kw_arena_format(&arena, "%s/model.spec", folder),
+                   .forest_name = kw_arena_format(&arena, "%s/model.lgbm.gz", folder)};
+    *model = NULL;
+    kw_status status = from.spec_name && from.forest_name ? KW_OK : kw_fail_memory(err, "a model");
+    status = status ? status : kw_file_read(&arena, from.spec_name, KW_MODEL_MAX_SPEC, &spec, &from.spec_size, err);
+    status = status ? status : kw_file_read(&arena, from.forest_name, KW_FOREST_MAX_FILE, &forest, &from.forest_size, err);
+    if (!status) {
+        from.spec = spec;
+        from.forest = forest;
+        status = parse(model, &from, err);
+    }
+    kw_arena_drop(&arena);
+    return status;
+}
+
+void kw_model_close(kw_model **model) {
+    if (!*model) {
+        return;
+    }
+    kw_model *closing = *model;
+    kw_forest_drop(&closing->forest);
+    kw_own_close(&closing->own);
+    kw_model_spec_drop(&closing->spec);
+    free(closing->column);
+    free(closing->family_codes);
+    free(closing);
+    *model = NULL;
+}
+
+const kw_model_facts *kw_model_describe(const kw_model *model) {
+    return &model->facts;
+}
+
+bool kw_model_serves(const kw_model *model, kw_op op, kw_dtype dtype) {
+    return op >= 0 && op < KW_OP_COUNT && dtype >= 0 && dtype < KW_DTYPE_COUNT && model->spec.serves[op] >> dtype & 1;
+}
+
+static int distance(const kw_target *a, const kw_target *b) {
+    char texts[2][KW_TARGET_TEXT_MAX];
+    if (strcmp(a->backend, b->backend)) {
+        return -1;
+    }
+    kw_target_print(texts[0], sizeof texts[0], a);
+    kw_target_print(texts[1], sizeof texts[1], b);
+    return !strcmp(texts[0], texts[1]) ? 0 : !strcmp(a->arch, b->arch) ? 1 : a->lanes == b->lanes ? 2 : 3;
+}
+
+int kw_model_distance(const kw_model *model, const kw_target *target) {
+    int least = -1;
+    for (size_t i = 0; i < model->spec.target_count; i++) {
+        int one = distance(&model->spec.targets[i], target);
+        least = one >= 0 && (least < 0 || one < least) ? one : least;
+    }
+    return least;
+}

@@ -1,0 +1,17 @@
+/* model_parts.h: what a model is made of; for model.c and ranking.c. Constant once opened: any number of rankings share it. */
+#ifndef KW_PREDICT_MODEL_PARTS_H
+#define KW_PREDICT_MODEL_PARTS_H
+
+#include "predict/model_spec.h"
+
+struct kw_model {
+    kw_model_spec spec;
+    kw_own *own;
+    kw_forest *forest;
+    int32_t *column;      /* of own's table, one a feature of the forest */
+    double *family_codes; /* one a family of this library: its code in training, NaN where it was not there */
+    int32_t family_column;
+    kw_model_facts facts;
+};
+
+#endif

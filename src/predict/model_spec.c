@@ -1,0 +1,256 @@
+/* model_spec.c: a model's text, line by line. Every line is checked by itself, then what must be there at all is asked for; nothing is
+ * guessed and nothing is passed over, so that a spec of another version is refused by the line that makes it so. */
+#include "predict/model_spec.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+/* Order of kw_model_quantity. */
+static const char *const quantity_names[KW_PREDICTS_COUNT] = {"ratio", "relative", "tflops", "time", "rank"};
+
+const char *kw_model_quantity_name(kw_model_quantity quantity) {
+    return (size_t)quantity < KW_PREDICTS_COUNT ? quantity_names[quantity] : "unknown";
+}
+
+typedef struct reader {
+    kw_model_spec *spec;
+    const char *name;
+    int64_t line;
+    size_t capacity[3]; /* of targets, families, features */
+    bool has_quantity, has_rows, has_digest;
+    kw_error *err;
+} reader;
+
+#define FAIL(r, status, format, ...) kw_fail((r)->err, status, "%.200s:%lld: " format, (r)->name, (long long)(r)->line, __VA_ARGS__)
+
+void kw_model_spec_drop(kw_model_spec *spec) {
+    kw_arena_drop(&spec->arena);
+    *spec = (kw_model_spec){0};
+}
+
+static bool same(kw_word word, const char *text) {
+    return kw_word_is(word, text);
+}
+
+/* --- lists ---------------------------------------------------------------------------------------------------------- */
+
+/* Appends a copy of the word to a list of names that has room for one more and its end. */
+static kw_status add_name(reader *r, const char ***names, size_t *count, size_t *capacity, kw_word word) {
+    if (*count + 2 > *capacity) {
+        size_t grown = *capacity ? 2 * *capacity : 32;
+        const char **list = kw_arena_array(&r->spec->arena, grown, sizeof *list);
+        if (!list) {
+            return kw_fail_memory(r->err, "a model");
+        }
+        if (*count) {
+            memcpy(list, *names, *count * sizeof *list);
+        }
+        *names = list;
+        *capacity = grown;
+    }
+    char *copy = kw_arena_copy(&r->spec->arena, word.at, word.size);
+    if (!copy) {
+        return kw_fail_memory(r->err, "a model");
+    }
+    (*names)[(*count)++] = copy;
+    (*names)[*count] = NULL;
+    return KW_OK;
+}
+
+/* Families and features: one word, not twice, and no more than most. */
+static kw_status read_name(reader *r, const char *what, kw_word value, const char ***names, size_t *count, size_t *capacity, size_t most) {
+    if (!value.size || memchr(value.at, ' ', value.size) || value.size > KW_FOREST_MAX_NAME) {
+        return FAIL(r, KW_MALFORMED, "%s \"%.*s\" is not one word of at most %d bytes", what, KW_WORD(value), KW_FOREST_MAX_NAME);
+    }
+    for (size_t i = 0; i < *count; i++) {
+        if (same(value, (*names)[i])) {
+            return FAIL(r, KW_MALFORMED, "%s %.*s is named twice", what, KW_WORD(value));
+        }
+    }
+    if (*count == most) {
+        return FAIL(r, KW_ILLEGAL, "%s %.*s is one too many; a model has at most %zu", what, KW_WORD(value), most);
+    }
+    return add_name(r, names, count, capacity, value);
+}
+
+static kw_status read_family(reader *r, kw_word value) {
+    kw_model_spec *s = r->spec;
+    return read_name(r, "family", value, &s->families, &s->family_count, &r->capacity[1], KW_MODEL_MAX_FAMILIES);
+}
+
+static kw_status read_feature(reader *r, kw_word value) {
+    kw_model_spec *s = r->spec;
+    return read_name(r, "feature", value, &s->features, &s->feature_count, &r->capacity[2], KW_FOREST_MAX_FEATURES);
+}
+
+static kw_status read_target(reader *r, kw_word value) {
+    kw_model_spec *s = r->spec;
+    char canonical[KW_TARGET_TEXT_MAX];
+    kw_error why = {0};
+    if (!s->targets) {
+        s->targets = kw_arena_array(&s->arena, KW_MODEL_MAX_TARGETS, sizeof *s->targets);
+    }
+    if (!s->targets) {
+        return kw_fail_memory(r->err, "a model");
+    }
+    if (s->target_count == KW_MODEL_MAX_TARGETS) {
+        return FAIL(r, KW_ILLEGAL, "target %.*s is one too many; a model has at most %d", KW_WORD(value), KW_MODEL_MAX_TARGETS);
+    }
+    size_t count = s->target_count;
+    kw_status status = add_name(r, &s->target_texts, &count, &r->capacity[0], value);
+    if (status) {
+        return status;
+    }
+    kw_target *target = &s->targets[s->target_count];
+    if (kw_target_parse(target, s->target_texts[s->target_count], &why)) {
+        return FAIL(r, why.status, "%.300s", why.text);
+    }
+    kw_target_print(canonical, sizeof canonical, target);
+    if (!same(value, canonical)) {
+        return FAIL(r, KW_MALFORMED, "target %.*s is not in canonical form, which is %.200s", KW_WORD(value), canonical);
+    }
+    for (size_t i = 0; i < s->target_count; i++) {
+        if (same(value, s->target_texts[i])) {
+            return FAIL(r, KW_MALFORMED, "target %.*s is named twice", KW_WORD(value));
+        }
+    }
+    s->target_count = count;
+    return KW_OK;
+}
+
+/* --- single facts --------------------------------------------------------------------------------------------------- */
+
+static kw_status read_serves(reader *r, kw_word value) {
+    kw_scan scan = {value.at, value.at + value.size};
+    kw_word op_word = {0}, dtype_word = {0}, rest;
+    int op = 0, dtype = 0;
+    if (!kw_scan_word(&scan, &op_word) || !kw_scan_word(&scan, &dtype_word) || kw_scan_word(&scan, &rest)) {
+        return FAIL(r, KW_MALFORMED, "serves \"%.*s\" is not an operation and a type, e.g. serves conv_fwd fp32", KW_WORD(value));
+    }
+    while (op < KW_OP_COUNT && !same(op_word, kw_op_name((kw_op)op))) {
+        op++;
+    }
+    while (dtype < KW_DTYPE_COUNT && !same(dtype_word, kw_dtype_name((kw_dtype)dtype))) {
+        dtype++;
+    }
+    if (op == KW_OP_COUNT) {
+        return FAIL(r, KW_MISSING, "operation %.*s is not known", KW_WORD(op_word));
+    }
+    if (dtype == KW_DTYPE_COUNT) {
+        return FAIL(r, KW_MISSING, "type %.*s is not known", KW_WORD(dtype_word));
+    }
+    if (r->spec->serves[op] >> dtype & 1) {
+        return FAIL(r, KW_MALFORMED, "serves %.*s is said twice", KW_WORD(value));
+    }
+    r->spec->serves[op] |= 1u << dtype;
+    return KW_OK;
+}
+
+static kw_status read_quantity(reader *r, kw_word value) {
+    if (r->has_quantity) {
+        return FAIL(r, KW_MALFORMED, "predicts %.*s: it was said before what the model predicts", KW_WORD(value));
+    }
+    for (int i = 0; i < KW_PREDICTS_COUNT; i++) {
+        if (same(value, quantity_names[i])) {
+            r->spec->quantity = (kw_model_quantity)i;
+            r->has_quantity = true;
+            return KW_OK;
+        }
+    }
+    return FAIL(r, KW_MISSING, "predicts %.*s is not known; known: ratio relative tflops time rank", KW_WORD(value));
+}
+
+static kw_status read_rows(reader *r, kw_word value) {
+    kw_scan scan = {value.at, value.at + value.size};
+    kw_word rows = {0}, word = {0}, problems = {0}, rest;
+    bool good = kw_scan_word(&scan, &rows) && kw_scan_word(&scan, &word) && kw_scan_word(&scan, &problems) && !kw_scan_word(&scan, &rest);
+    good = good && same(word, "problems") && kw_word_int(rows, 0, INT64_MAX, &r->spec->rows) &&
+           kw_word_int(problems, 0, INT64_MAX, &r->spec->problems);
+    if (!good || r->has_rows) {
+        return FAIL(r, KW_MALFORMED, "rows %.*s: %s", KW_WORD(value), good ? "it was said before" : "it reads rows COUNT problems COUNT");
+    }
+    r->has_rows = true;
+    return KW_OK;
+}
+
+static kw_status read_digest(reader *r, kw_word value) {
+    bool good = value.size == sizeof r->spec->digest - 1;
+    for (size_t i = 0; good && i < value.size; i++) {
+        good = (value.at[i] >= '0' && value.at[i] <= '9') || (value.at[i] >= 'a' && value.at[i] <= 'f');
+    }
+    if (!good || r->has_digest) {
+        return FAIL(r, KW_MALFORMED, "digest %.*s: %s", KW_WORD(value),
+                    good ? "it was said before" : "it has 32 hexadecimal digits in lower case");
+    }
+    memcpy(r->spec->digest, value.at, value.size);
+    r->has_digest = true;
+    return KW_OK;
+}
+
+/* --- the text ------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key;
+    kw_status (*read)(reader *r, kw_word value);
+} keys[] = {
+    {"target", read_target},   {"serves", read_serves}, {"predicts", read_quantity}, {"family", read_family},
+    {"feature", read_feature}, {"rows", read_rows},     {"digest", read_digest},
+};
+
+static kw_status read_line(reader *r, kw_word line) {
+    const char *blank = memchr(line.at, ' ', line.size);
+    kw_word key = {line.at, blank ? (size_t)(blank - line.at) : line.size};
+    kw_word value = {line.at + key.size + (blank != NULL), line.size - key.size - (blank != NULL)};
+    if (memchr(line.at, 0, line.size)) {
+        return FAIL(r, KW_MALFORMED, "%s", "the line has a zero byte");
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (same(key, keys[i].key)) {
+            return keys[i].read(r, value);
+        }
+    }
+    return FAIL(r, KW_MALFORMED, "\"%.*s\" is not known; known: target serves predicts family feature rows digest", KW_WORD(key));
+}
+
+/* What is missing when all lines were read; NULL when nothing is. */
+static const char *find_gap(const reader *r) {
+    const kw_model_spec *s = r->spec;
+    uint32_t serves = 0;
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        serves |= s->serves[op];
+    }
+    return !s->target_count    ? "target"
+           : !serves           ? "serves"
+           : !r->has_quantity  ? "predicts"
+           : !s->feature_count ? "feature"
+           : !r->has_rows      ? "rows"
+           : !r->has_digest    ? "digest"
+                               : NULL;
+}
+
+kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *text, size_t size, kw_error *err) {
+    reader r = {.spec = spec, .name = name, .line = 1, .err = err};
+    kw_scan scan = {text, text + size};
+    kw_word line = {"", 0};
+    kw_status status = KW_OK;
+    *spec = (kw_model_spec){0};
+    if (size > KW_MODEL_MAX_SPEC) {
+        return kw_fail(err, KW_ILLEGAL, "%.200s has %zu bytes; a model's text has at most %d", name, size, KW_MODEL_MAX_SPEC);
+    }
+    if (!size || !kw_scan_line(&scan, &line) || !same(line, KW_MODEL_SPEC_HEADER)) {
+        return FAIL(&r, KW_MALFORMED, "\"%.*s\" is not " KW_MODEL_SPEC_HEADER ", the first line of what this library reads", KW_WORD(line));
+    }
+    while (!status && kw_scan_line(&scan, &line)) {
+        r.line++;
+        status = read_line(&r, line);
+    }
+    const char *gap = status ? NULL : find_gap(&r);
+    if (gap) {
+        status = kw_fail(err, KW_MALFORMED, "%.200s: no line says %s; the text is cut off or of another version", name, gap);
+    }
+    if (status) {
+        kw_model_spec_drop(spec);
+    }
+    return status;
+}

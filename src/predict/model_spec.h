@@ -1,0 +1,31 @@
+/* model_spec.h: the text beside a forest, read. The grammar stands in model.h. */
+#ifndef KW_PREDICT_MODEL_SPEC_H
+#define KW_PREDICT_MODEL_SPEC_H
+
+#include "base/arena.h"
+#include "predict/forest.h"
+#include "predict/model.h"
+
+#define KW_MODEL_SPEC_HEADER "kernelwright-model 1"
+
+/* What a spec may hold at most. */
+enum { KW_MODEL_MAX_SPEC = 1 << 20, KW_MODEL_MAX_TARGETS = 256, KW_MODEL_MAX_FAMILIES = 1024 };
+
+/* Everything lives in the arena. Names are terminated. */
+typedef struct kw_model_spec {
+    kw_arena arena;
+    kw_target *targets;
+    const char **target_texts; /* ended by NULL */
+    const char **families, **features;
+    size_t target_count, family_count, feature_count;
+    uint32_t serves[KW_OP_COUNT]; /* bits 1 << kw_dtype */
+    kw_model_quantity quantity;
+    int64_t rows, problems;
+    char digest[33];
+} kw_model_spec;
+
+/* Reads the whole text; name stands in messages, with the line. On failure the spec is empty. */
+kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *text, size_t size, kw_error *err);
+void kw_model_spec_drop(kw_model_spec *spec);
+
+#endif

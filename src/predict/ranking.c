@@ -1,0 +1,191 @@
+/* ranking.c: a fixed list of configs under one model. A feature is known by the part of the table that it lies in: of the configs once,
+ * when the ranking is opened; of the problem once a call; of both once a config and call, and only those that the forest asks about.
+ *
+ * All memory is taken when the ranking is opened, in one arena. */
+#include "predict/model_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kw_ranking {
+    const kw_model *model;
+    const kw_config *const *configs;
+    size_t count;
+    kw_arena arena;
+    kw_forest_pool *pool;
+    kw_forest_scratch *scratch;
+    double *row;            /* of own's table */
+    double *values;         /* one a feature of the forest, for role PROBLEM */
+    double **columns;       /* one a feature of the forest; count values for role PAIR with a split, else NULL */
+    const double **queried; /* the same, as a query takes them */
+    double *scores;
+    size_t *pairs; /* features with role PAIR and a split */
+    size_t pair_count;
+    const kw_config **copied; /* configs, so that the caller's list of pointers may go */
+};
+
+static kw_forest_role role_of(const kw_model *model, size_t feature) {
+    size_t column = (size_t)model->column[feature];
+    return column < kw_own_config_start(model->own) ? KW_FOREST_PROBLEM
+           : column < kw_own_pair_start(model->own) ? KW_FOREST_KERNEL
+                                                    : KW_FOREST_PAIR;
+}
+
+/* The columns that depend on configs alone, for the pool to work out once. */
+static void fill_kernel_columns(const kw_ranking *r, const kw_forest_role *roles, double *const *columns) {
+    const kw_model *model = r->model;
+    for (size_t i = 0; i < r->count; i++) {
+        size_t family = 0;
+        kw_own_fill_config(model->own, r->row, r->configs[i]);
+        while (kw_family_table[family] && kw_family_table[family] != r->configs[i]->family) {
+            family++;
+        }
+        r->row[model->family_column] = kw_family_table[family] ? model->family_codes[family] : NAN;
+        for (size_t feature = 0; feature < model->facts.features; feature++) {
+            if (roles[feature] == KW_FOREST_KERNEL && columns[feature]) {
+                columns[feature][i] = r->row[model->column[feature]];
+            }
+        }
+    }
+}
+
+static kw_status lay_out(kw_ranking *r, const kw_forest_role *roles, kw_error *err) {
+    const kw_model *model = r->model;
+    size_t features = model->facts.features;
+    r->row = kw_arena_array(&r->arena, kw_own_table(model->own)->count, sizeof *r->row);
+    r->values = kw_arena_array(&r->arena, features, sizeof *r->values);
+    r->columns = kw_arena_array(&r->arena, features, sizeof *r->columns);
+    r->queried = kw_arena_array(&r->arena, features, sizeof *r->queried);
+    r->pairs = kw_arena_array(&r->arena, features, sizeof *r->pairs);
+    r->scores = kw_arena_array(&r->arena, r->count, sizeof *r->scores);
+    bool good = r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
+    for (size_t i = 0; i < features && good; i++) {
+        if (roles[i] == KW_FOREST_PROBLEM || !kw_forest_feature_splits(model->forest, i)) {
+            continue;
+        }
+        r->columns[i] = kw_arena_array(&r->arena, r->count, sizeof **r->columns);
+        r->queried[i] = r->columns[i];
+        good = r->columns[i] != NULL;
+        if (roles[i] == KW_FOREST_PAIR) {
+            r->pairs[r->pair_count++] = i;
+        }
+    }
+    return good ? KW_OK : kw_fail_memory(err, "a ranking");
+}
+
+kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_config *const configs[], size_t count, kw_error *err) {
+    *ranking = NULL;
+    if (!count || count > KW_FOREST_MAX_CANDIDATES) {
+        return kw_fail(err, KW_ILLEGAL, "%zu kernels to rank; a ranking has 1 to %d", count, KW_FOREST_MAX_CANDIDATES);
+    }
+    kw_ranking *r = calloc(1, sizeof *r);
+    if (!r) {
+        return kw_fail_memory(err, "a ranking");
+    }
+    *r = (kw_ranking){.model = model, .count = count};
+    kw_forest_role *roles = kw_arena_array(&r->arena, model->facts.features, sizeof *roles);
+    r->copied = kw_arena_array(&r->arena, count, sizeof *r->copied);
+    kw_status status = roles && r->copied ? KW_OK : kw_fail_memory(err, "a ranking");
+    if (!status) {
+        memcpy(r->copied, configs, count * sizeof *r->copied);
+        r->configs = r->copied;
+        for (size_t i = 0; i < model->facts.features; i++) {
+            roles[i] = role_of(model, i);
+        }
+        status = lay_out(r, roles, err);
+    }
+    if (!status) {
+        fill_kernel_columns(r, roles, r->columns);
+        status = kw_forest_pool_open(&r->pool, model->forest, &(kw_forest_candidates){count, roles, r->queried}, err);
+    }
+    status = status ? status : kw_forest_scratch_open(&r->scratch, r->pool, NULL, err);
+    if (status) {
+        kw_ranking_close(&r);
+    }
+    *ranking = r;
+    return status;
+}
+
+void kw_ranking_close(kw_ranking **ranking) {
+    if (!*ranking) {
+        return;
+    }
+    kw_forest_scratch_close(&(*ranking)->scratch);
+    kw_forest_pool_close(&(*ranking)->pool);
+    kw_arena_drop(&(*ranking)->arena);
+    free(*ranking);
+    *ranking = NULL;
+}
+
+/* --- a call --------------------------------------------------------------------------------------------------------- */
+
+static void fill_problem(kw_ranking *r, const kw_own_problem *sight) {
+    const kw_model *model = r->model;
+    kw_own_fill_problem(model->own, r->row, sight);
+    for (size_t i = 0; i < model->facts.features; i++) {
+        if (role_of(model, i) == KW_FOREST_PROBLEM) {
+            r->values[i] = r->row[model->column[i]];
+        }
+    }
+}
+
+/* A config that does not fit has no pair: zeros stand there, and its score is thrown away. */
+static void fill_pairs(kw_ranking *r, const kw_own_problem *sight, const kw_launch *const launches[], const double estimates[]) {
+    const kw_model *model = r->model;
+    for (size_t i = 0; i < r->count && r->pair_count; i++) {
+        if (launches[i]) {
+            kw_own_fill_pair(model->own, r->row, sight, r->configs[i], launches[i], estimates[i]);
+        }
+        for (size_t j = 0; j < r->pair_count; j++) {
+            r->columns[r->pairs[j]][i] = launches[i] ? r->row[model->column[r->pairs[j]]] : 0;
+        }
+    }
+}
+
+/* Of the configs that fit: the extremes of the raw score and the best estimate. */
+typedef struct span {
+    double low, high, estimate;
+} span;
+
+static span span_of(const kw_ranking *r, const kw_launch *const launches[], const double estimates[]) {
+    span s = {INFINITY, -INFINITY, INFINITY};
+    for (size_t i = 0; i < r->count; i++) {
+        if (launches[i]) {
+            s.low = fmin(s.low, r->scores[i]);
+            s.high = fmax(s.high, r->scores[i]);
+            s.estimate = fmin(s.estimate, estimates[i]);
+        }
+    }
+    return s;
+}
+
+/* From a raw score to nanoseconds. TFLOP/s of nothing or less are as slow as can be. */
+static double time_of(kw_model_quantity quantity, double score, double estimate, double flops, const span *s) {
+    switch (quantity) {
+    case KW_PREDICTS_RATIO:
+        return estimate * exp(score);
+    case KW_PREDICTS_RELATIVE:
+        return s->estimate * exp(score - s->low);
+    case KW_PREDICTS_TFLOPS:
+        return expm1(score) > 0 ? flops / (1e3 * expm1(score)) : INFINITY;
+    case KW_PREDICTS_TIME:
+        return exp(score);
+    default:
+        return s->estimate * exp(s->high - score);
+    }
+}
+
+void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
+                      const double estimates[], double ns[]) {
+    kw_own_problem sight;
+    kw_own_look(&sight, problem, target);
+    fill_problem(r, &sight);
+    fill_pairs(r, &sight, launches, estimates);
+    kw_forest_pool_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried}, r->scores);
+    span s = span_of(r, launches, estimates);
+    for (size_t i = 0; i < r->count; i++) {
+        double time = launches[i] ? time_of(r->model->facts.quantity, r->scores[i], estimates[i], sight.flops, &s) : INFINITY;
+        ns[i] = isnan(time) ? INFINITY : time;
+    }
+}

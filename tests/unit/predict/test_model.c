@@ -1,0 +1,602 @@
+/* test_model.c: a model is read as it stands or refused by the line that is wrong; a ranking gives for each config what the forest gives for
+ * its row, in nanoseconds. The pool is the default catalog of one architecture. The program's allocation functions are wrapped, so that
+ * they can be counted and made to fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/embedded.h"
+#include "config/catalog.h"
+#include "predict/forest.h"
+#include "predict/model.h"
+#include "predict/predict.h"
+#include "support/scratch.h"
+#include "support/stumps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const kw_embedded kw_default_catalogs[];
+
+/* --- memory ----------------------------------------------------------------------------------------------------------- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static long left = -1; /* calls until one fails; negative: none does */
+static long calls;
+
+static bool fails(void) {
+    calls++;
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    return fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* --- a model ---------------------------------------------------------------------------------------------------------- */
+
+#define TARGET "cpu:x86-64-v4-bf16 model=amd-25-17-1 units=1 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432"
+
+static const char *const one_target[] = {TARGET, NULL};
+static const char *const two_served[] = {"conv_fwd fp32", "gemm bf16", NULL};
+/* Not the order of this library's table, one that it does not have, and one of its own missing. */
+static const char *const strange_families[] = {"gemm.tiled", "conv.of_yesterday", "conv.pointwise", "conv.direct", NULL};
+static const stump plain_trees[] = {
+    {"log2_gk", 8.5, 0.25, -0.125, false},     {"tile_w", 4.5, 0.0625, -0.3, false},
+    {"log2_estimate", 14.5, -0.7, 0.9, false}, {"family", 0x9, 0.01, 0.02, true},
+    {"out_w_fill", 0.95, 0.2, -0.1, false},    {"isa", 0x1, 0.003, 0.004, true},
+    {"log2_steps", 18.5, -0.01, 0.07, false},  {NULL, 0, 0, 0, false},
+};
+static const stumps plain = {"time", one_target, two_served, strange_families, plain_trees};
+
+static kw_model *open_stumps(const stumps *what) {
+    kw_text spec = {0}, forest = {0};
+    kw_model *model = NULL;
+    kw_error err = {0};
+    stumps_write(what, &spec, &forest);
+    if (kw_model_parse(&model, spec.data, spec.size, forest.data, forest.size, &err)) {
+        fail_msg("%s", err.text);
+    }
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+    return model;
+}
+
+static void a_model_says_what_it_is_for(void **state) {
+    (void)state;
+    kw_model *model = open_stumps(&plain);
+    const kw_model_facts *facts = kw_model_describe(model);
+    assert_int_equal(facts->quantity, KW_PREDICTS_TIME);
+    assert_string_equal(kw_model_quantity_name(facts->quantity), "time");
+    assert_string_equal(facts->targets[0], TARGET);
+    assert_null(facts->targets[1]);
+    assert_int_equal(facts->features, 7);
+    assert_int_equal(facts->trees, 7);
+    assert_int_equal(facts->leaves, 14);
+    assert_int_equal(facts->rows, 1000);
+    assert_int_equal(facts->problems, 50);
+    assert_int_equal(strlen(facts->digest), 32);
+    assert_true(facts->bytes > 0);
+    assert_true(kw_model_serves(model, KW_CONV_FWD, KW_FP32));
+    assert_true(kw_model_serves(model, KW_GEMM, KW_BF16));
+    assert_false(kw_model_serves(model, KW_GEMM, KW_FP32));
+    assert_false(kw_model_serves(model, KW_CONV_BWD_DATA, KW_FP32));
+    assert_false(kw_model_serves(model, (kw_op)99, KW_FP32));
+    kw_model_close(&model);
+    assert_null(model);
+    kw_model_close(&model);
+}
+
+static void the_nearest_target_counts(void **state) {
+    static const char *const targets[] = {
+        "cpu:x86-64-v4 model=a units=1 lanes=16 registers=32 l1=1 l2=2 l3=3",
+        "cpu:x86-64-v3 model=a units=1 lanes=8 registers=16 l1=1 l2=2 l3=3",
+        NULL,
+    };
+    static const struct {
+        const char *target;
+        int distance;
+    } cases[] = {
+        {"cpu:x86-64-v4 model=a units=1 lanes=16 registers=32 l1=1 l2=2 l3=3", 0},
+        {"cpu:x86-64-v3 model=a units=1 lanes=8 registers=16 l1=1 l2=2 l3=3", 0},
+        {"cpu:x86-64-v4 model=a units=2 lanes=16 registers=32 l1=1 l2=2 l3=3", 1},
+        {"cpu:x86-64-v3 model=b units=1 lanes=8 registers=16 l1=1 l2=2 l3=9", 1},
+        {"cpu:x86-64-v4-amx model=a units=1 lanes=16 registers=32 l1=1 l2=2 l3=3", 2},
+        {"cpu:generic model=a units=1 lanes=4 registers=16 l1=1 l2=2 l3=3", 3},
+        {"cuda:x86-64-v4 model=a units=1 lanes=16 registers=32 l1=1 l2=2 l3=3", -1},
+    };
+    (void)state;
+    stumps model_of_two = plain;
+    model_of_two.targets = targets;
+    kw_model *model = open_stumps(&model_of_two);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_target target;
+        assert_int_equal(kw_target_parse(&target, cases[i].target, NULL), KW_OK);
+        if (kw_model_distance(model, &target) != cases[i].distance) {
+            fail_msg("%s: %d", cases[i].target, kw_model_distance(model, &target));
+        }
+    }
+    kw_model_close(&model);
+}
+
+/* --- refusals --------------------------------------------------------------------------------------------------------- */
+
+/* text with the first find replaced, on the heap. */
+static char *replaced(const char *text, const char *find, const char *by, size_t *size) {
+    const char *at = strstr(text, find);
+    assert_non_null(at);
+    kw_text out = {0};
+    kw_text_add_bytes(&out, text, (size_t)(at - text));
+    kw_text_add(&out, by);
+    kw_text_add(&out, at + strlen(find));
+    *size = out.size;
+    return kw_text_take(&out);
+}
+
+static void a_bad_line_is_named(void **state) {
+    static const struct {
+        const char *find, *by;
+        kw_status status;
+        const char *part;
+    } cases[] = {
+        {"kernelwright-model 1\n", "kernelwright-model 2\n", KW_MALFORMED, "model.spec:1: \"kernelwright-model 2\" is not"},
+        {"kernelwright-model 1\n", "", KW_MALFORMED, "model.spec:1: \"target"},
+        {"predicts time\n", "predicts warmth\n", KW_MISSING, "predicts warmth is not known"},
+        {"predicts time\n", "predicts time\npredicts rank\n", KW_MALFORMED, "said before"},
+        {"predicts time\n", "", KW_MALFORMED, "no line says predicts"},
+        {"predicts time\n", "PREDICTS time\n", KW_MALFORMED, "\"PREDICTS\" is not known"},
+        {"predicts time\n", "predicts time\n\n", KW_MALFORMED, "\"\" is not known"},
+        {"predicts time\n", "predicts  time\n", KW_MISSING, "predicts  time"},
+        {"target cpu", "target  cpu", KW_MALFORMED, "not in canonical form"},
+        {"units=1 ", "", KW_MALFORMED, "model.spec:2: target: fact units is missing"},
+        {"units=1 ", "units=1 cores=4 ", KW_MISSING, "\"cores\" is not known"},
+        {"target " TARGET "\n", "", KW_MALFORMED, "no line says target"},
+        {"target " TARGET "\n", "target " TARGET "\ntarget " TARGET "\n", KW_MALFORMED, "model.spec:3: target"},
+        {"serves conv_fwd fp32\n", "serves conv_fwd\n", KW_MALFORMED, "serves \"conv_fwd\""},
+        {"serves conv_fwd fp32\n", "serves conv_fwd fp32 bf16\n", KW_MALFORMED, "is not an operation and a type"},
+        {"serves conv_fwd fp32\n", "serves conv_sideways fp32\n", KW_MISSING, "operation conv_sideways"},
+        {"serves conv_fwd fp32\n", "serves conv_fwd fp33\n", KW_MISSING, "type fp33"},
+        {"serves conv_fwd fp32\n", "serves gemm bf16\n", KW_MALFORMED, "serves gemm bf16 is said twice"},
+        {"serves conv_fwd fp32\nserves gemm bf16\n", "", KW_MALFORMED, "no line says serves"},
+        {"family conv.pointwise\n", "family gemm.tiled\n", KW_MALFORMED, "family gemm.tiled is named twice"},
+        {"family conv.pointwise\n", "family two words\n", KW_MALFORMED, "is not one word"},
+        {"family conv.pointwise\n", "family \n", KW_MALFORMED, "family \"\" is not one word"},
+        {"feature tile_w\n", "feature log2_gk\n", KW_MALFORMED, "feature log2_gk is named twice"},
+        {"feature tile_w\n", "feature tile_q\n", KW_MALFORMED, "feature 1 is tile_q, and tile_w in the forest"},
+        {"feature tile_w\n", "", KW_MALFORMED, "names 6 features and the forest has 7"},
+        {"rows 1000 problems 50\n", "rows 1000\n", KW_MALFORMED, "reads rows COUNT problems COUNT"},
+        {"rows 1000 problems 50\n", "rows -1 problems 50\n", KW_MALFORMED, "rows -1"},
+        {"rows 1000 problems 50\n", "rows 1000 problems 99999999999999999999\n", KW_MALFORMED, "reads rows"},
+        {"rows 1000 problems 50\n", "rows 1 problems 1\nrows 1 problems 1\n", KW_MALFORMED, "said before"},
+        {"rows 1000 problems 50\n", "", KW_MALFORMED, "no line says rows"},
+        {"digest ", "digest 0", KW_MALFORMED, "it has 32 hexadecimal digits"},
+        {"digest ", "digest 00000000000000000000000000000000\ndigest ", KW_MALFORMED, "said before"},
+    };
+    (void)state;
+    kw_text spec = {0}, forest = {0};
+    stumps_write(&plain, &spec, &forest);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size;
+        char *text = replaced(spec.data, cases[i].find, cases[i].by, &size);
+        kw_model *model = NULL;
+        kw_error err = {0};
+        if (kw_model_parse(&model, text, size, forest.data, forest.size, &err) != cases[i].status || model ||
+            !strstr(err.text, cases[i].part)) {
+            fail_msg("case %zu, %s: %s: %s", i, cases[i].by, kw_status_name(err.status), err.text);
+        }
+        free(text);
+    }
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+}
+
+/* A spec cut anywhere, and one with a zero byte anywhere, is refused. */
+static void no_part_of_a_spec_is_a_spec(void **state) {
+    (void)state;
+    kw_text spec = {0}, forest = {0};
+    stumps_write(&plain, &spec, &forest);
+    for (size_t size = 0; size < spec.size; size++) {
+        kw_model *model = NULL;
+        char *copy = malloc(spec.size);
+        assert_non_null(copy);
+        memcpy(copy, spec.data, spec.size);
+        kw_status cut = kw_model_parse(&model, copy, size, forest.data, forest.size, NULL);
+        if (cut == KW_OK && size + 1 < spec.size) { /* the last line's end alone may be missing */
+            fail_msg("the first %zu of %zu bytes are read", size, spec.size);
+        }
+        kw_model_close(&model);
+        copy[size] = 0;
+        assert_int_not_equal(kw_model_parse(&model, copy, spec.size, forest.data, forest.size, NULL), KW_OK);
+        free(copy);
+    }
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+}
+
+static void refuse(const stumps *what, const char *part) {
+    kw_text spec = {0}, forest = {0};
+    kw_model *model = NULL;
+    kw_error err = {0};
+    stumps_write(what, &spec, &forest);
+    assert_int_not_equal(kw_model_parse(&model, spec.data, spec.size, forest.data, forest.size, &err), KW_OK);
+    assert_null(model);
+    if (!strstr(err.text, part)) {
+        fail_msg("\"%s\" is not in \"%s\"", part, err.text);
+    }
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+}
+
+static void a_feature_that_is_not_ours_is_refused_by_name(void **state) {
+    static const stump trees[] = {{"log2_gk", 1, 1, 2, false}, {"moon_phase", 1, 1, 2, false}, {NULL, 0, 0, 0, false}};
+    (void)state;
+    stumps what = plain;
+    what.trees = trees;
+    refuse(&what, "moon_phase");
+}
+
+static void codes_of_families_need_their_names(void **state) {
+    static const char *const none[] = {NULL};
+    (void)state;
+    stumps what = plain;
+    what.families = none;
+    refuse(&what, "no line says family");
+}
+
+static void a_forest_that_is_not_the_specs_is_refused(void **state) {
+    (void)state;
+    kw_text spec = {0}, forest = {0}, broken = {0}, its_spec = {0};
+    kw_model *model = NULL;
+    kw_error err = {0};
+    stumps_write(&plain, &spec, &forest);
+    forest.data[forest.size / 2] ^= 1;
+    assert_int_equal(kw_model_parse(&model, spec.data, spec.size, forest.data, forest.size, &err), KW_MALFORMED);
+    assert_non_null(strstr(err.text, "digest"));
+    kw_text_add_bytes(&broken, forest.data, forest.size / 3); /* with its own digest, but no forest */
+    stumps_write_spec(&plain, &its_spec, &broken);
+    err = (kw_error){0};
+    assert_int_not_equal(kw_model_parse(&model, its_spec.data, its_spec.size, broken.data, broken.size, &err), KW_OK);
+    assert_non_null(strstr(err.text, "model.lgbm.gz"));
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+    kw_text_drop(&broken);
+    kw_text_drop(&its_spec);
+}
+
+static void a_folder_is_read_and_named_when_it_cannot_be(void **state) {
+    (void)state;
+    char root[SCRATCH_MAX], folder[2 * SCRATCH_MAX], path[2 * SCRATCH_MAX];
+    kw_model *model = NULL;
+    kw_error err = {0};
+    scratch_path(folder, scratch_make(root), "small");
+    assert_int_equal(kw_model_open(&model, folder, &err), KW_MISSING);
+    assert_non_null(strstr(err.text, "small/model.spec"));
+    stumps_save(&plain, folder);
+    assert_int_equal(kw_model_open(&model, folder, NULL), KW_OK);
+    assert_int_equal(kw_model_describe(model)->trees, 7);
+    kw_model_close(&model);
+    snprintf(path, sizeof path, "%.400s/model.spec", folder);
+    scratch_write(path, "kernelwright-model 1\nnonsense\n", 30, 0600);
+    err = (kw_error){0};
+    assert_int_equal(kw_model_open(&model, folder, &err), KW_MALFORMED);
+    assert_non_null(strstr(err.text, "small/model.spec:2: \"nonsense\""));
+    snprintf(path, sizeof path, "%.400s/model.lgbm.gz", folder);
+    remove(path);
+    assert_int_equal(kw_model_open(&model, folder, &err), KW_MISSING);
+    scratch_remove(root);
+}
+
+/* --- rankings --------------------------------------------------------------------------------------------------------- */
+
+/* The configs of one operation and type of the default catalog, and everything a ranking asks for. */
+typedef struct pool {
+    kw_catalog catalog;
+    const kw_config **configs;
+    kw_launch *launches;
+    const kw_launch **fitting;
+    double *estimates, *ns;
+    size_t count;
+    kw_target target;
+} pool;
+
+static void open_pool(pool *p, kw_op op, kw_dtype dtype) {
+    const kw_embedded *file = kw_default_catalogs;
+    *p = (pool){0};
+    assert_int_equal(kw_target_parse(&p->target, TARGET, NULL), KW_OK);
+    while (strcmp(file->name, p->target.arch)) {
+        file++;
+    }
+    assert_int_equal(kw_catalog_read(&p->catalog, file->name, file->text, file->size, NULL), KW_OK);
+    p->configs = calloc(p->catalog.count, sizeof *p->configs);
+    p->launches = calloc(p->catalog.count, sizeof *p->launches);
+    p->fitting = calloc(p->catalog.count, sizeof *p->fitting);
+    p->estimates = calloc(p->catalog.count, sizeof *p->estimates);
+    p->ns = calloc(p->catalog.count, sizeof *p->ns);
+    for (size_t i = 0; i < p->catalog.count; i++) {
+        const kw_config *config = &p->catalog.configs[i];
+        if (config->op == op && config->dtype == dtype) {
+            p->configs[p->count++] = config;
+        }
+    }
+    assert_true(p->count > 10);
+}
+
+static void close_pool(pool *p) {
+    kw_catalog_drop(&p->catalog);
+    free(p->configs);
+    free(p->launches);
+    free(p->fitting);
+    free(p->estimates);
+    free(p->ns);
+}
+
+static kw_problem aim(pool *p, const char *text) {
+    kw_problem problem;
+    assert_int_equal(kw_problem_parse(&problem, text, NULL), KW_OK);
+    for (size_t i = 0; i < p->count; i++) {
+        p->fitting[i] = NULL;
+        p->launches[i] = (kw_launch){0};
+        if (!kw_config_fits(p->configs[i], &problem, &p->target, NULL)) {
+            p->configs[i]->family->launch(p->configs[i], &problem, &p->target, &p->launches[i]);
+            p->fitting[i] = &p->launches[i];
+            p->estimates[i] = kw_predict_ns(p->configs[i], &problem, &p->target, p->fitting[i]);
+        }
+    }
+    return problem;
+}
+
+static kw_ranking *rank(const pool *p, const kw_model *model) {
+    kw_ranking *ranking = NULL;
+    kw_error err = {0};
+    if (kw_ranking_open(&ranking, model, p->configs, p->count, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return ranking;
+}
+
+/* The code that a family has in the list of names; NaN where it is not there. */
+static double code_of(const char *const *names, const char *family) {
+    for (size_t i = 0; names[i]; i++) {
+        if (!strcmp(names[i], family)) {
+            return (double)i;
+        }
+    }
+    return NAN;
+}
+
+/* The definition: the whole row, and the forest on it. */
+static double score_row(const stumps *what, const kw_forest *forest, const kw_own *own, const kw_problem *problem, const pool *p,
+                        size_t i) {
+    const kw_feature_table *table = kw_own_table(own);
+    double *row = calloc(table->count, sizeof *row), features[16], score;
+    kw_own_problem sight;
+    kw_own_look(&sight, problem, &p->target);
+    kw_own_fill_problem(own, row, &sight);
+    kw_own_fill_config(own, row, p->configs[i]);
+    kw_own_fill_pair(own, row, &sight, p->configs[i], p->fitting[i], p->estimates[i]);
+    row[kw_feature_find(table, "family")] = code_of(what->families, p->configs[i]->family->name);
+    for (size_t j = 0; j < kw_forest_describe(forest).features; j++) {
+        features[j] = row[kw_feature_find(table, kw_forest_feature(forest, j))];
+    }
+    kw_forest_score(forest, features, 1, &score);
+    free(row);
+    return score;
+}
+
+static const char *const conv_problems[] = {
+    "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1",  "conv_fwd fp32 nhwgc n4 c256 k512 i14x14 f1x1",
+    "conv_fwd fp32 nhwgc n1 c3 k64 i224x224 f7x7 s2x2", "conv_fwd fp32 nhwgc n2 g96 c96 k96 i28x28 f3x3 p1x1",
+    "conv_fwd fp32 nhwgc n1 c17 k33 i9x7 f2x2",         "conv_fwd fp32 ngchw n1 c8 k8 i6x6 f3x3",
+};
+
+static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
+    (void)state;
+    kw_text spec = {0}, text = {0};
+    kw_forest *forest = NULL;
+    kw_own *own = NULL;
+    pool p;
+    size_t compared = 0, unfit = 0;
+    stumps_write(&plain, &spec, &text);
+    assert_int_equal(kw_forest_parse(&forest, "stumps", text.data, text.size, NULL), KW_OK);
+    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
+    kw_model *model = open_stumps(&plain);
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_ranking *ranking = rank(&p, model);
+    for (size_t n = 0; n < sizeof conv_problems / sizeof *conv_problems; n++) {
+        kw_problem problem = aim(&p, conv_problems[n]);
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            double expected = p.fitting[i] ? exp(score_row(&plain, forest, own, &problem, &p, i)) : INFINITY;
+            if (memcmp(&expected, &p.ns[i], sizeof expected)) {
+                fail_msg("%s, config %zu: %.17g, by its row %.17g", conv_problems[n], i, p.ns[i], expected);
+            }
+            compared += p.fitting[i] != NULL;
+            unfit += !p.fitting[i];
+        }
+    }
+    assert_true(compared > 50 && unfit > 10);
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    kw_own_close(&own);
+    kw_forest_drop(&forest);
+    kw_text_drop(&spec);
+    kw_text_drop(&text);
+    close_pool(&p);
+}
+
+/* Half way between the best and the worst estimate of those that fit, in bits. */
+static double middle_of(const pool *p) {
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        low = p->fitting[i] ? fmin(low, p->estimates[i]) : low;
+        high = p->fitting[i] ? fmax(high, p->estimates[i]) : high;
+    }
+    assert_true(high > 1.01 * low);
+    return (log2(low) + log2(high)) / 2;
+}
+
+/* One tree that gives 0.25 to the better half of the estimates and 0.5 to the others. */
+static void every_quantity_becomes_nanoseconds(void **state) {
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    double flops = (double)kw_problem_flops(&problem), best = INFINITY, middle = middle_of(&p);
+    const stump trees[] = {{"log2_estimate", middle, 0.25, 0.5, false}, {NULL, 0, 0, 0, false}};
+    for (size_t i = 0; i < p.count; i++) {
+        best = p.fitting[i] ? fmin(best, p.estimates[i]) : best;
+    }
+    for (int quantity = 0; quantity < KW_PREDICTS_COUNT; quantity++) {
+        stumps what = {kw_model_quantity_name((kw_model_quantity)quantity), one_target, two_served, strange_families, trees};
+        kw_model *model = open_stumps(&what);
+        kw_ranking *ranking = rank(&p, model);
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            double score = log2(p.estimates[i]) <= middle ? 0.25 : 0.5;
+            const double expected[KW_PREDICTS_COUNT] = {
+                [KW_PREDICTS_RATIO] = p.estimates[i] * exp(score),
+                [KW_PREDICTS_RELATIVE] = best * exp(score - 0.25),
+                [KW_PREDICTS_TFLOPS] = flops / (1e12 * expm1(score)) * 1e9,
+                [KW_PREDICTS_TIME] = exp(score),
+                [KW_PREDICTS_RANK] = best * exp(0.5 - score),
+            };
+            double wanted = p.fitting[i] ? expected[quantity] : INFINITY;
+            if (p.fitting[i] ? fabs(p.ns[i] / wanted - 1) > 1e-12 : p.ns[i] != wanted) {
+                fail_msg("%s, config %zu: %.17g instead of %.17g", what.predicts, i, p.ns[i], wanted);
+            }
+        }
+        kw_ranking_close(&ranking);
+        kw_model_close(&model);
+    }
+    close_pool(&p);
+}
+
+/* Scores beyond what a time can be: infinite, never NaN. */
+static void what_is_no_time_is_infinite(void **state) {
+    static const struct {
+        const char *predicts;
+        double low, high;
+    } cases[] = {
+        {"time", 0, 1e4},        {"ratio", 1e300, 0}, {"relative", 0, 1e308},
+        {"rank", 1e308, -1e308}, {"tflops", -1, 0},   {"relative", -1e308, 1e308},
+    };
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        const stump trees[] = {{"log2_estimate", middle_of(&p), cases[n].low, cases[n].high, false}, {NULL, 0, 0, 0, false}};
+        stumps what = {cases[n].predicts, one_target, two_served, strange_families, trees};
+        kw_model *model = open_stumps(&what);
+        kw_ranking *ranking = rank(&p, model);
+        size_t infinite = 0;
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            assert_true(p.ns[i] >= 0);
+            infinite += p.fitting[i] && isinf(p.ns[i]);
+        }
+        if (!infinite) {
+            fail_msg("case %zu: all are finite", n);
+        }
+        kw_ranking_close(&ranking);
+        kw_model_close(&model);
+    }
+    close_pool(&p);
+}
+
+static void scoring_allocates_nothing(void **state) {
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_model *model = open_stumps(&plain);
+    kw_ranking *ranking = rank(&p, model);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    calls = 0;
+    kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+    assert_int_equal(calls, 0);
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    close_pool(&p);
+}
+
+static void nothing_to_rank_is_refused(void **state) {
+    (void)state;
+    kw_model *model = open_stumps(&plain);
+    kw_ranking *ranking = NULL;
+    const kw_config *none = NULL;
+    kw_error err = {0};
+    assert_int_equal(kw_ranking_open(&ranking, model, &none, 0, &err), KW_ILLEGAL);
+    assert_null(ranking);
+    assert_non_null(strstr(err.text, "0 kernels"));
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+}
+
+static void where_memory_ends_it_says_so_and_leaves_nothing(void **state) {
+    (void)state;
+    kw_text spec = {0}, forest = {0};
+    pool p;
+    kw_status status = KW_NO_MEMORY;
+    long failing = 0;
+    stumps_write(&plain, &spec, &forest);
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    for (; status == KW_NO_MEMORY; failing++) {
+        kw_model *model = NULL;
+        kw_ranking *ranking = NULL;
+        left = failing;
+        status = kw_model_parse(&model, spec.data, spec.size, forest.data, forest.size, NULL);
+        status = status ? status : kw_ranking_open(&ranking, model, p.configs, p.count, NULL);
+        left = -1;
+        assert_true(!status == (ranking != NULL));
+        kw_ranking_close(&ranking);
+        kw_model_close(&model);
+    }
+    assert_int_equal(status, KW_OK);
+    assert_true(failing > 20);
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+    close_pool(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_says_what_it_is_for),
+        cmocka_unit_test(the_nearest_target_counts),
+        cmocka_unit_test(a_bad_line_is_named),
+        cmocka_unit_test(no_part_of_a_spec_is_a_spec),
+        cmocka_unit_test(a_feature_that_is_not_ours_is_refused_by_name),
+        cmocka_unit_test(codes_of_families_need_their_names),
+        cmocka_unit_test(a_forest_that_is_not_the_specs_is_refused),
+        cmocka_unit_test(a_folder_is_read_and_named_when_it_cannot_be),
+        cmocka_unit_test(a_ranking_gives_what_the_forest_gives_row_by_row),
+        cmocka_unit_test(every_quantity_becomes_nanoseconds),
+        cmocka_unit_test(what_is_no_time_is_infinite),
+        cmocka_unit_test(scoring_allocates_nothing),
+        cmocka_unit_test(nothing_to_rank_is_refused),
+        cmocka_unit_test(where_memory_ends_it_says_so_and_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
