@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup test test-slurm test-forest demo bench repeat fuzz format install clean help golden
+.PHONY: all setup test test-slurm test-forest demo bench repeat dataset fuzz format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -36,6 +36,9 @@ repeat:
 	@cmake --build build -j $(JOBS) --target bench_repeat
 	@build/bench/bench_repeat | tee docs/bench-repeat.md
 
+dataset: all
+	@tools/dataset.sh
+
 fuzz:
 	@tools/setup.sh test
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} JOBS=$(JOBS) tools/fuzz.sh
@@ -63,6 +66,7 @@ help:
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
 	@echo 'make repeat     how well times repeat; docs/bench-repeat.md'
+	@echo 'make dataset    measure the data set for learning anew (half an hour); data/*.jsonl.gz'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
 	@echo 'make format     clang-format over all tracked C files'
 	@echo 'make golden     remake the golden files and kernel samples after a wanted change'
