@@ -350,6 +350,23 @@ static void configs_of_ours_are_told_from_foreign_names(void **state) {
     }
 }
 
+/* docs/store.md has the table as it is here. */
+static void the_page_names_every_field(void **state) {
+    (void)state;
+    static char page[65536];
+    FILE *file = fopen(KW_STORE_PAGE, "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = 0;
+    fclose(file);
+    for (const kw_field *field = kw_row_fields; field->name; field++) {
+        char row[256];
+        snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", field->name, field->unit, field->meaning);
+        if (!strstr(page, row)) {
+            fail_msg("docs/store.md lacks%s", row);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_of_random_rows_returns_exactly),
@@ -364,6 +381,7 @@ int main(void) {
         cmocka_unit_test(numbers_return_exactly_in_any_locale),
         cmocka_unit_test(numbers_are_short_and_words_are_none),
         cmocka_unit_test(configs_of_ours_are_told_from_foreign_names),
+        cmocka_unit_test(the_page_names_every_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
