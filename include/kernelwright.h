@@ -164,7 +164,7 @@ typedef struct kw_record {
     double error,
         ulp; /* on real data: largest distance from the reference, as a share of the bound allowed, and in units of the result's last place */
     char config[KW_CONFIG_TEXT_MAX];
-    char detail[256]; /* why, when the outcome is not KW_GOOD */
+    char detail[256]; /* why, when the outcome is not KW_GOOD; of a kernel that ended its worker first and was good alone, how it did */
 } kw_record;
 
 /* --- context: one device and all state ------------------------------------------------------------------------ */

@@ -246,6 +246,16 @@ static void show(const batch *b) {
     }
 }
 
+static int find_evil(const char *name) {
+    for (int i = 0; i < EVILS; i++) {
+        if (!strcmp(evils[i].name, name)) {
+            return i;
+        }
+    }
+    fail();
+    return 0;
+}
+
 static bool row_is_right(const kw_record *record, const evil *expected) {
     bool again = expected->outcome == KW_CRASHED || expected->outcome == KW_TIMED_OUT;
     return record->outcome == expected->outcome && strstr(record->detail, expected->detail) && (*expected->detail || !*record->detail) &&
@@ -292,6 +302,29 @@ static void an_evil_kernel_has_its_row_and_harms_no_other(void **state) {
     assert_int_equal(bad, 0);
 }
 
+static void kernels_of_several_threads_are_no_other(void **state) {
+    const setup *s = *state;
+    static const char *const names[] = {"SIGKILL to its group", "a loop without end", "_exit(0) without an answer", "a wrong result"};
+    kw_pool *pool = NULL;
+    kw_error err = {0};
+    kw_pool_options options = pool_options(s);
+    options.threads = 2;
+    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_int_equal(kw_pool_target(pool)->units, 2);
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        static batch b;
+        int which = find_evil(names[i]);
+        fill_batch(&b, s, i, s->evil_key[which]);
+        assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+        if (!row_is_right(&b.records[i], &evils[which]) || !honest_are_measured(&b, i)) {
+            show(&b);
+            fail();
+        }
+    }
+    kw_pool_close(&pool);
+    assert_true(are_gone(s, 2000000000));
+}
+
 static void a_batch_of_evil_kernels_has_all_its_rows(void **state) {
     const setup *s = *state;
     static batch b;
@@ -326,16 +359,6 @@ static void a_batch_of_evil_kernels_has_all_its_rows(void **state) {
 }
 
 /* --- the parent ------------------------------------------------------------------------------------------------------ */
-
-static int find_evil(const char *name) {
-    for (int i = 0; i < EVILS; i++) {
-        if (!strcmp(evils[i].name, name)) {
-            return i;
-        }
-    }
-    fail();
-    return 0;
-}
 
 static void children_die_with_a_parent_that_is_killed(void **state) {
     const setup *s = *state;
@@ -719,6 +742,7 @@ static void nothing_is_left_open(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_evil_kernel_has_its_row_and_harms_no_other),
+        cmocka_unit_test(kernels_of_several_threads_are_no_other),
         cmocka_unit_test(a_batch_of_evil_kernels_has_all_its_rows),
         cmocka_unit_test(children_die_with_a_parent_that_is_killed),
         cmocka_unit_test(stopping_ends_the_child_and_leaves_the_rest_untried),
