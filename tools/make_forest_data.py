@@ -3,7 +3,7 @@
 
   make_forest_data.py test FOLDER    small models with rows and LightGBM's own raw scores (kept in tests/data/forest)
   make_forest_data.py live FOLDER    larger models of every kind, for `make test-forest`, which has LightGBM score them as it runs
-  make_forest_data.py bench FOLDER   two large models and a pool of 4,608 candidates with 12 problems, for bench_forest
+  make_forest_data.py bench FOLDER   three models and a pool of 4,608 candidates with 12 problems, for bench_forest
 
 A rows file has a line for each row: the features and, last, the score, all as hexadecimal doubles (nan, inf, -inf by name)."""
 import gzip
@@ -215,7 +215,7 @@ def make_bench(folder):
     x, y = numpy.concatenate(rows), numpy.concatenate(target)
     unseen = problems(12, random)
     write_pool(os.path.join(folder, "pool.bin"), kernels, unseen, [pairs(problem, kernels) for problem in unseen])
-    for trees, leaves in ((400, 127), (2000, 255)):
+    for trees, leaves in ((200, 127), (400, 127), (2000, 255)):
         booster = train(x, y, {"objective": "regression", "num_leaves": leaves, "learning_rate": 0.05}, trees)
         booster.save_model(os.path.join(folder, f"model_{trees}x{leaves}.lgbm"))
 
