@@ -20,6 +20,9 @@ made=$build/tests/unit/report
 "$made/make_store" "$work/results.db" 240
 "$made/make_store" "$work/baseline.db" 200 0.93
 "$build/kwright" report "$work/results.db" --html "$work/report.html" --baseline "$work/baseline.db" >/dev/null
+"$build/kwright" report "$work/results.db" | grep -q "^  coverage    240 of 240" || fail "the summary lacks its coverage"
+code=0 && "$build/kwright" report "$work/none.db" 2>"$work/messages" || code=$?
+[ $code = 2 ] && grep -q "none.db" "$work/messages" || fail "a store that is not there: exit code $code, $(cat "$work/messages")"
 
 # A copy with the probe, let in by the page's own nonce.
 nonce=$(grep -om1 "nonce-[0-9a-f]*" "$work/report.html" | head -n 1 | cut -d- -f2)

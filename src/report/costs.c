@@ -56,16 +56,24 @@ static compile_cost *collect(kw_page *page, size_t *count) {
         ns[moment->config] = fmax(ns[moment->config], moment->compile_ns);
         bytes[moment->config] = moment->code_bytes > bytes[moment->config] ? moment->code_bytes : bytes[moment->config];
     }
-    for (size_t f = 0; f <= families && ns && bytes && costs; f++) {
-        compile_cost *cost = &costs[f ? kept : 0];
-        *cost = (compile_cost){.family = (uint32_t)(f - 1), .ms = kw_page_array(page, configs, sizeof(double))};
-        for (size_t c = 0; c < configs && cost->ms; c++) {
-            if (ns[c] > 0 && (!f || ledger->configs[c].family_number == f - 1)) {
-                take(cost, ns[c], bytes[c]);
-            }
+    for (size_t c = 0; c < configs && ns && bytes && costs; c++) {
+        costs[0].count += ns[c] > 0;
+        costs[1 + ledger->configs[c].family_number].count += ns[c] > 0;
+    }
+    for (size_t f = 0; f <= families && costs; f++) {
+        costs[f] = (compile_cost){.family = (uint32_t)(f - 1), .ms = kw_page_array(page, costs[f].count, sizeof(double))};
+    }
+    for (size_t c = 0; c < configs && !page->out.failed; c++) {
+        if (ns[c] > 0) {
+            take(&costs[0], ns[c], bytes[c]);
+            take(&costs[1 + ledger->configs[c].family_number], ns[c], bytes[c]);
         }
-        kw_stat_sort(cost->ms, cost->ms ? cost->count : 0);
-        kept += f && cost->count;
+    }
+    for (size_t f = 0; f <= families && !page->out.failed; f++) {
+        kw_stat_sort(costs[f].ms, costs[f].count);
+        if (f && costs[f].count) {
+            costs[kept++] = costs[f]; /* families without a compiled kernel have no line */
+        }
     }
     *count = kept;
     return page->out.failed ? NULL : costs;
@@ -92,7 +100,7 @@ static void draw(kw_page *page, const compile_cost *all) {
             kw_text title = {0};
             kw_text_addf(&title, "%zu kernels in %.0f to %.0f ms", bins[i], from / 1e6, to / 1e6);
             kw_svg_bar(&svg, (double[]){from, 0}, (double[]){to, (double)bins[i]}, 0, kw_text_string(&title));
-            kw_text_drop(&title);
+            kw_safe_drop(&title, &page->out);
         }
     }
     char word[32];
@@ -191,7 +199,7 @@ void kw_figure_costs(kw_page *page) {
     kw_text left_out = {0};
     kw_text_addf(&left_out, "%zu kernels that came from the cache or are compiled in", page->ledger->config_names.count - compiled);
     kw_page_facts(page, KW_NOWHERE, compiled, "kernels", kw_text_string(&left_out));
-    kw_text_drop(&left_out);
+    kw_safe_drop(&left_out, &page->out);
     if (compiled) {
         kw_page_table(page, &(kw_table){"compile", columns, list.count, cell, &list});
     }

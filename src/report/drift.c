@@ -115,12 +115,14 @@ static void cell(const void *user, size_t row, size_t column, kw_text *out) {
 }
 
 static void find_range(const kw_ledger *ledger, const kw_run_drift *run, kw_svg_axis *x, kw_svg_axis *y) {
-    x->low = (double)ledger->moments[run->first].sequence;
-    x->high = (double)ledger->moments[run->first + run->count - 1].sequence;
+    x->low = HUGE_VAL;
+    x->high = -HUGE_VAL;
     y->low = 0.92;
     y->high = 1.08;
     for (size_t i = run->first; i < run->first + run->count; i++) {
-        double ratio = ledger->moments[i].control_ns / run->median_ns;
+        double ratio = ledger->moments[i].control_ns / run->median_ns, at = (double)ledger->moments[i].sequence;
+        x->low = ratio > 0 ? fmin(x->low, at) : x->low;
+        x->high = ratio > 0 ? fmax(x->high, at) : x->high;
         y->low = ratio > 0 ? fmin(y->low, ratio * 0.99) : y->low;
         y->high = fmin(fmax(y->high, ratio * 1.01), 3);
     }
@@ -159,8 +161,8 @@ static void add_chart(kw_page *page, const kw_run_drift *run) {
         kw_svg_point(&svg, (double)moment->sequence, ratio, off ? OFF : NEAR, off && titles++ < 500 ? kw_text_string(&title) : NULL);
     }
     kw_page_chart_end(page, &svg);
-    kw_text_drop(&caption);
-    kw_text_drop(&title);
+    kw_safe_drop(&caption, &page->out);
+    kw_safe_drop(&title, &page->out);
 }
 
 void kw_figure_drift(kw_page *page) {
@@ -190,7 +192,7 @@ void kw_figure_drift(kw_page *page) {
     kw_text left_out = {0};
     kw_text_addf(&left_out, "%zu rows without a control, repeats of a reading in rows that were timed together", without);
     kw_page_facts(page, KW_NOWHERE, readings, "readings of the control", kw_text_string(&left_out));
-    kw_text_drop(&left_out);
+    kw_safe_drop(&left_out, &page->out);
     if (list.count) {
         kw_page_table(page, &(kw_table){"drift", columns, list.count, cell, &list});
     }

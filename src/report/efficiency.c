@@ -63,7 +63,7 @@ static void mark_quantiles(kw_svg *svg, const double *sorted, size_t count) {
             double y = fmin(place[1], svg->bottom - 8 - 15 * i);
             kw_svg_text(svg, (double[]){place[0] + (left ? -8 : 8), y}, "word", left ? "end" : "start", kw_text_string(&word));
         }
-        kw_text_drop(&word);
+        kw_safe_drop(&word, svg->out);
     }
 }
 
@@ -86,7 +86,7 @@ static void draw_groups(kw_page *page, kw_svg *svg, const problem_list *list, gr
             kw_text name = {0};
             kw_text_addf(&name, "%s %s", kw_op_name((kw_op)groups[g].op), kw_dtype_name((kw_dtype)groups[g].dtype));
             kw_draw_distribution(svg, groups[g].values, groups[g].count, (int)g + 1, kw_text_string(&name));
-            kw_text_drop(&name);
+            kw_safe_drop(&name, &page->out);
         }
     }
 }
@@ -160,8 +160,8 @@ static void add_problem_panel(kw_page *page, const kw_panel *panel) {
     kw_text_addf(&left_out, "%zu problems without a roof", roofless);
     kw_page_facts(page, panel->target, list.count, "problems", roofless ? kw_text_string(&left_out) : NULL);
     kw_page_table(page, &(kw_table){"efficiency", problem_columns, list.count, problem_cell, &list});
-    kw_text_drop(&caption);
-    kw_text_drop(&left_out);
+    kw_safe_drop(&caption, &page->out);
+    kw_safe_drop(&left_out, &page->out);
 }
 
 void kw_figure_efficiency(kw_page *page) {

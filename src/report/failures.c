@@ -58,9 +58,9 @@ static void draw(kw_page *page, const cause_list *list) {
         kw_safe_add_cut(&cut, kw_text_string(&name), KW_SAFE_TERMINAL, 122);
         kw_svg_place(&svg, 0, y - 0.45, at);
         kw_svg_text(&svg, (double[]){at[0] + 6, at[1]}, "word", "start", kw_text_string(&cut));
-        kw_text_drop(&cut);
-        kw_text_drop(&name);
-        kw_text_drop(&title);
+        kw_safe_drop(&cut, &page->out);
+        kw_safe_drop(&name, &page->out);
+        kw_safe_drop(&title, &page->out);
     }
     kw_page_chart_end(page, &svg);
     if (bars < list->count) {
@@ -93,7 +93,7 @@ void kw_figure_failures(kw_page *page) {
         "%zu answers of kernels that do not serve the problem, %lld that were not tried; failures of which a later attempt is good", unfit,
         (long long)ledger->outcome[KW_UNTRIED]);
     kw_page_facts(page, KW_NOWHERE, failed, "failed answers", kw_text_string(&left_out));
-    kw_text_drop(&left_out);
+    kw_safe_drop(&left_out, &page->out);
     if (failures.count) {
         kw_page_table(page, &(kw_table){"failures", columns, failures.count, cell, &failures});
     }

@@ -59,6 +59,7 @@ static void conv_columns(const kw_problem *problem, int columns[GROUPS]) {
 typedef struct heat_row {
     uint32_t shape;
     size_t pairs, wins;
+    double total; /* of its shares over all problems */
     double sum[CLASSES_MAX];
     size_t count[CLASSES_MAX];
 } heat_row;
@@ -96,6 +97,7 @@ static void take_contest(const heat_map *map, const kw_contest *contest, double 
             row->count[columns[g]]++;
         }
         row->pairs += best[shape] >= 0;
+        row->total += fmax(best[shape], 0);
         best[shape] = -1;
     }
 }
@@ -104,6 +106,9 @@ static int compare_row(const void *a, const void *b) {
     const heat_row *x = a, *y = b;
     if (x->wins != y->wins) {
         return x->wins < y->wins ? 1 : -1;
+    }
+    if (x->total != y->total) {
+        return x->total < y->total ? 1 : -1;
     }
     return x->pairs != y->pairs ? (x->pairs < y->pairs ? 1 : -1) : (x->shape > y->shape) - (x->shape < y->shape);
 }
@@ -133,7 +138,7 @@ static void draw_cell(kw_svg *svg, const heat_map *map, size_t row, int column) 
     kw_text_addf(&title, "%s, %s: %.1f %% of the oracle in the mean of %zu problems", map->ledger->shapes.text[of->shape],
                  map->classes->names[column], 100 * share, of->count[column]);
     kw_svg_cell(svg, (double[]){column + 0.03, y - 0.03}, (double[]){column + 0.97, y - 0.97}, share, kw_text_string(&title));
-    kw_text_drop(&title);
+    kw_safe_drop(&title, svg->out);
     kw_svg_place(svg, column + 0.5, y - 0.5, at);
     snprintf(word, sizeof word, "%.0f", 100 * share);
     const char *class = share < 0.6 ? "pale" : "dark";
@@ -172,7 +177,7 @@ static void draw(kw_page *page, const heat_map *map, const char *caption) {
         kw_safe_add_cut(&name, map->ledger->shapes.text[map->rows[r].shape], KW_SAFE_TERMINAL, 40);
         kw_svg_place(&svg, 0, -(double)r - 0.5, at);
         kw_svg_text(&svg, (double[]){at[0] - 6, at[1] + 4}, "name", "end", kw_text_string(&name));
-        kw_text_drop(&name);
+        kw_safe_drop(&name, &page->out);
         for (int c = 0; c < columns; c++) {
             draw_cell(&svg, map, r, c);
         }
@@ -240,8 +245,8 @@ static void add_panel(kw_page *page, const kw_panel *panel) {
         kw_text_addf(&left_out, "%s: no problem has a good kernel.", kw_text_string(&caption));
         kw_page_nothing(page, kw_text_string(&left_out));
     }
-    kw_text_drop(&caption);
-    kw_text_drop(&left_out);
+    kw_safe_drop(&caption, &page->out);
+    kw_safe_drop(&left_out, &page->out);
 }
 
 void kw_figure_heat(kw_page *page) {
@@ -251,7 +256,8 @@ void kw_figure_heat(kw_page *page) {
         page, "heat", "Which shape for which problem",
         "A row is a kernel shape: a family with the axes that cut its tile. Each cell is the mean share of the oracle that the best kernel "
         "of the shape reaches on the problems of a class, and how many these are. Each problem is in one column of each group: filter, "
-        "channels per group, width of the output (GEMM: m, n, k). The shapes that win most often come first.");
+        "channels per group, width of the output (GEMM: m, n, k). The shapes that win most often come first, then those with the highest "
+        "shares in all.");
     for (size_t i = 0; i < count; i++) {
         add_panel(page, &panels[i]);
     }

@@ -33,13 +33,11 @@ static void add_body(kw_page *page, const kw_report *report, const char *title) 
         kw_text_add_bytes(&piece, line, length);
         kw_safe_add(&page->out, kw_text_string(&piece), KW_SAFE_HTML);
         kw_text_add(&page->out, "\n");
-        page->out.failed |= piece.failed;
-        kw_text_drop(&piece);
+        kw_safe_drop(&piece, &page->out);
         line += length + (line[length] != 0);
     }
     kw_text_add(&page->out, "</pre>\n");
-    page->out.failed |= summary.failed;
-    kw_text_drop(&summary);
+    kw_safe_drop(&summary, &page->out);
 #define MAKE(id, name) kw_figure_##id(page);
     KW_FIGURES(MAKE)
 #undef MAKE
@@ -74,6 +72,5 @@ void kw_report_page(kw_text *out, const kw_report *report) {
         add_script(out, nonce, embedded("page.js"));
     }
     kw_text_add(out, "</body></html>\n");
-    out->failed |= page.out.failed;
-    kw_text_drop(&page.out);
+    kw_safe_drop(&page.out, out);
 }

@@ -145,8 +145,8 @@ static void add_panel(kw_page *page, const kw_panel *panel) {
     kw_page_facts(page, panel->target, lines[0].count, "pairs of kernel and problem", kw_text_string(&left_out));
     family_list list = {ledger, lines, kept};
     kw_page_table(page, &(kw_table){"kernels", columns, kept, cell, &list});
-    kw_text_drop(&caption);
-    kw_text_drop(&left_out);
+    kw_safe_drop(&caption, &page->out);
+    kw_safe_drop(&left_out, &page->out);
 }
 
 void kw_figure_kernels(kw_page *page) {

@@ -51,7 +51,7 @@ static bool add_target(kw_ledger *ledger, const char *text, uint32_t *number) {
     if (kw_target_parse(&facts, text, NULL) == KW_OK) {
         target->cache = facts.l3 > facts.l2 ? facts.l3 : facts.l2;
         target->label =
-            kw_arena_format(&ledger->arena, "%s:%s %s, %lld units", facts.backend, facts.arch, facts.model, (long long)facts.units);
+            kw_arena_format(&ledger->arena, "%s:%s %s, units=%lld", facts.backend, facts.arch, facts.model, (long long)facts.units);
     } else {
         target->label = kw_arena_format(&ledger->arena, "%.60s", text);
     }

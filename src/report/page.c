@@ -76,7 +76,7 @@ void kw_page_chart_end(kw_page *page, kw_svg *svg) {
         kw_text_add(&page->out, "</script>");
     }
     kw_text_add(&page->out, "</figure>\n");
-    kw_text_drop(&svg->data);
+    kw_safe_drop(&svg->data, &page->out);
 }
 
 /* --- tables --------------------------------------------------------------------------------------------------- */
@@ -105,8 +105,7 @@ static void add_row(kw_page *page, const kw_table *table, size_t row, size_t col
         kw_text_add(&page->out, "</td>");
     }
     kw_text_add(&page->out, "</tr>\n");
-    page->out.failed |= cell.failed;
-    kw_text_drop(&cell);
+    kw_safe_drop(&cell, &page->out);
 }
 
 static void add_csv(kw_page *page, const kw_table *table, size_t columns) {
@@ -132,9 +131,8 @@ static void add_csv(kw_page *page, const kw_table *table, size_t columns) {
     if (rows < table->rows) {
         kw_text_addf(&page->out, " (the first %zu of %zu rows; <code>kwright db export</code> gives all of a store)", rows, table->rows);
     }
-    page->out.failed |= csv.failed || cell.failed;
-    kw_text_drop(&csv);
-    kw_text_drop(&cell);
+    kw_safe_drop(&csv, &page->out);
+    kw_safe_drop(&cell, &page->out);
 }
 
 void kw_page_table(kw_page *page, const kw_table *table) {

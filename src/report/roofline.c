@@ -124,7 +124,7 @@ static void draw_points(kw_svg *svg, const roofline *figure) {
             }
         }
     }
-    kw_text_drop(&title);
+    kw_safe_drop(&title, svg->out);
 }
 
 static void add_panel(kw_page *page, const kw_panel *panel) {
@@ -178,9 +178,8 @@ static void add_panel(kw_page *page, const kw_panel *panel) {
     kw_text_addf(&left_out, "%zu answers of kernels that do not serve the problem", unfit);
     kw_page_facts(page, panel->target, answers - unfit, "answers", unfit ? kw_text_string(&left_out) : NULL);
     kw_page_table(page, &(kw_table){"roofline", columns, figure.count, cell, &figure});
-    page->out.failed |= caption.failed;
-    kw_text_drop(&caption);
-    kw_text_drop(&left_out);
+    kw_safe_drop(&caption, &page->out);
+    kw_safe_drop(&left_out, &page->out);
 }
 
 void kw_figure_roofline(kw_page *page) {

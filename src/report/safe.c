@@ -137,3 +137,8 @@ void kw_safe_quote(kw_text *out, const char *text) {
     }
     kw_text_add(out, "'");
 }
+
+void kw_safe_drop(kw_text *piece, kw_text *whole) {
+    whole->failed |= piece->failed;
+    kw_text_drop(piece);
+}

@@ -22,5 +22,7 @@ void kw_safe_add_cut(kw_text *out, const char *text, kw_safe form, size_t limit)
 void kw_safe_add_url(kw_text *out, const char *bytes, size_t size);
 /* A word of a shell, in single quotes; to be shown by the functions above. */
 void kw_safe_quote(kw_text *out, const char *text);
+/* Drops a piece of text that was made for a whole; the whole has failed when the piece had. */
+void kw_safe_drop(kw_text *piece, kw_text *whole);
 
 #endif

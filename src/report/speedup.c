@@ -61,7 +61,7 @@ static void draw(kw_page *page, const duel_list *list, const char *caption) {
                                      : 1,
                    kw_text_string(&title));
     }
-    kw_text_drop(&title);
+    kw_safe_drop(&title, &page->out);
     kw_svg_rule_y(&svg, 1, "");
     kw_page_chart_end(page, &svg);
 }
@@ -96,7 +96,7 @@ static void add_duels(kw_page *page, const duel_list *list, const char *caption,
     kw_text_addf(&left_out, "%zu problems that lack a good kernel or %s", problems - list->count, against);
     kw_page_facts(page, target, list->count, "problems", kw_text_string(&left_out));
     kw_page_table(page, &(kw_table){name, columns, list->count, cell, list});
-    kw_text_drop(&left_out);
+    kw_safe_drop(&left_out, &page->out);
 }
 
 static size_t add_generic(kw_page *page, uint32_t target) {
@@ -107,7 +107,7 @@ static size_t add_generic(kw_page *page, uint32_t target) {
         kw_text caption = {0};
         kw_text_addf(&caption, "Best against generic kernel on %s", page->ledger->targets[target].label);
         add_duels(page, &list, kw_text_string(&caption), "speedup-generic", "a time of the generic kernel");
-        kw_text_drop(&caption);
+        kw_safe_drop(&caption, &page->out);
     }
     return list.count;
 }
@@ -125,7 +125,7 @@ static size_t add_baseline(kw_page *page, uint32_t target) {
         kw_text_addf(&caption, "Best of this store against best of the baseline (store %.12s, %s)", page->baseline->id,
                      page->baseline->targets[targets[1]].label);
         add_duels(page, &list, kw_text_string(&caption), "speedup-baseline", "a time in the baseline");
-        kw_text_drop(&caption);
+        kw_safe_drop(&caption, &page->out);
     }
     return list.count;
 }

@@ -28,9 +28,8 @@ static void add_head(summary *state) {
     add_name(state, ledger->name, 100);
     kw_text_add(out, ", ");
     add_name(state, ledger->id, 34);
-    kw_text_addf(out, "\n            %zu rows of %zu runs; %zu problems, %zu kernels, %zu target%s", ledger->moment_count,
-                 ledger->run_names.count, ledger->problem_names.count, ledger->config_names.count, ledger->target_names.count,
-                 ledger->target_names.count == 1 ? "" : "s");
+    kw_text_addf(out, "\n            rows %zu, runs %zu, problems %zu, kernels %zu, targets %zu", ledger->moment_count,
+                 ledger->run_names.count, ledger->problem_names.count, ledger->config_names.count, ledger->target_names.count);
     if (*ledger->first) {
         kw_text_add(out, "; ");
         add_name(state, ledger->first, 24);
@@ -141,9 +140,8 @@ static void add_worst(summary *state, const kw_contest *const *contests, size_t 
         kw_text_add(state->out, "\n                     ");
         add_name(state, kw_text_string(&command), 600);
         kw_text_add(state->out, "\n");
-        state->out->failed |= line.failed || command.failed;
-        kw_text_drop(&line);
-        kw_text_drop(&command);
+        kw_safe_drop(&line, state->out);
+        kw_safe_drop(&command, state->out);
     }
 }
 
@@ -243,8 +241,7 @@ static void add_failures(summary *state) {
         kw_text_add(state->out, "\n        ");
         add_name(state, kw_text_string(&command), 1200);
         kw_text_add(state->out, "\n");
-        state->out->failed |= command.failed;
-        kw_text_drop(&command);
+        kw_safe_drop(&command, state->out);
     }
     if (count > CAUSES) {
         kw_text_addf(state->out, "        and %zu causes more; the HTML report has all\n", count - CAUSES);

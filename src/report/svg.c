@@ -68,7 +68,7 @@ static double legend(kw_svg *svg, const kw_svg_spec *spec, bool draw) {
             add_key_mark(svg, &spec->keys[i], x, y + 8);
             kw_text_addf(svg->out, "<text class=\"key\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 22, y + 12, kw_text_string(&name));
         }
-        kw_text_drop(&name);
+        kw_safe_drop(&name, svg->out);
         x += width;
     }
     return spec->key_count ? y + key_height : margin;
@@ -131,6 +131,7 @@ void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec) {
     svg->bottom = svg->top + spec->height;
     double height = svg->bottom + spec->bottom + (spec->x.hidden ? 0 : tick_height + title_room) + margin;
     svg->seen = calloc((size_t)(KW_SVG_WIDTH + 1) * ((size_t)height + 1), 1);
+    out->failed |= !svg->seen;
     kw_text_addf(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", KW_SVG_WIDTH, height);
     kw_safe_add(out, spec->label, KW_SAFE_HTML);
     kw_text_add(out, "\">\n");
@@ -149,9 +150,6 @@ void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec) {
 void kw_svg_close(kw_svg *svg) {
     kw_text_add(svg->out, "</svg>\n");
     kw_text_add(&svg->data, "]}");
-    if (svg->data.failed) {
-        svg->out->failed = true;
-    }
     free(svg->seen);
     svg->seen = NULL;
 }
@@ -178,7 +176,7 @@ static void end_mark(kw_svg *svg, const char *title) {
 /* Whether the pixel has a mark of the series; it has one from now on. */
 static bool is_covered(kw_svg *svg, const double at[2], int series) {
     if (!svg->seen) {
-        return false;
+        return true;
     }
     unsigned char *pixel = &svg->seen[(size_t)at[1] * (KW_SVG_WIDTH + 1) + (size_t)at[0]];
     bool covered = *pixel >> series & 1;

@@ -51,7 +51,7 @@ typedef struct kw_svg {
     kw_text data; /* JSON of what has a title or is a line, for the page's script */
     kw_svg_axis x, y;
     double left, top, right, bottom; /* of the plot area */
-    unsigned char *seen;             /* a bit for each series at each pixel; NULL: nothing is thinned */
+    unsigned char *seen;             /* a bit for each series at each pixel; NULL: no memory, out has failed */
     double pen[2];                   /* of the path being drawn */
     bool pen_down;
     size_t drawn, left_out; /* marks; values that cannot be shown */

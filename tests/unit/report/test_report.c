@@ -198,7 +198,7 @@ static void the_summary_says_what_is_known(void **state) {
               *before = made_up_ledger(&(made_up){.problems = 100, .speed = 0.8});
     kw_text text = {0};
     kw_report_summary(&text, &(kw_report){.ledger = ledger, .baseline = before});
-    static const char *const said[] = {"120 problems",
+    static const char *const said[] = {"problems 120, kernels 56",
                                        "coverage    120 of 120",
                                        "P10 ",
                                        "P50 ",

@@ -1,0 +1,91 @@
+/* test_report_memory.c: want of memory at any one allocation of a report is a status, never a crash or a page with a hole. Allocations are
+ * counted and refused by wrapping the allocator at link time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "made_up.h"
+
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+/* The test's own state: how many allocations are still granted; negative: all. */
+static long granted = -1, asked;
+
+static bool is_granted(void) {
+    asked++;
+    return granted < 0 || granted-- > 0;
+}
+
+void *__wrap_malloc(size_t size) {
+    return is_granted() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return is_granted() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return is_granted() ? __real_realloc(memory, size) : NULL;
+}
+
+static bool take_run(void *user, const kw_run *run) {
+    return kw_ledger_add_run(user, run);
+}
+
+static bool take_row(void *user, const kw_row *row) {
+    return kw_ledger_add_answer(user, row) && kw_ledger_add_moment(user, row);
+}
+
+/* All of a report with so many allocations granted; false when it said that there is no memory. */
+static bool report(long allocations, kw_text *page) {
+    kw_ledger *ledger = NULL;
+    kw_error err = {0};
+    granted = allocations;
+    bool good = kw_ledger_create(&ledger, "id", "name", &err) == KW_OK &&
+                made_up_visit(&(made_up){.problems = 9, .speed = 1}, take_run, take_row, ledger) && kw_ledger_settle(ledger, &err) == KW_OK;
+    if (good) {
+        kw_report_page(page, &(kw_report){.ledger = ledger, .baseline = ledger, .script = "1;"});
+        good = !page->failed;
+    }
+    granted = -1;
+    kw_ledger_close(&ledger);
+    return good;
+}
+
+static void want_of_memory_anywhere_is_told(void **state) {
+    (void)state;
+    kw_text whole = {0};
+    asked = 0;
+    assert_true(report(-1, &whole));
+    long all = asked;
+    assert_true(all > 200);
+    for (long n = 0; n < all; n += n < 300 ? 1 : 7) {
+        kw_text page = {0};
+        bool good = report(n, &page);
+        assert_true(!good || !strcmp(kw_text_string(&page), kw_text_string(&whole))); /* a refusal that harms nothing is none */
+        kw_text_drop(&page);
+    }
+    kw_text page = {0};
+    assert_true(report(all, &page));
+    assert_string_equal(kw_text_string(&page), kw_text_string(&whole));
+    kw_text_drop(&page);
+    kw_text_drop(&whole);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(want_of_memory_anywhere_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
