@@ -121,6 +121,25 @@ static kw_status check_there(const char *path, kw_store_access access, kw_error 
     return KW_OK;
 }
 
+/* Opens, and reads the first page: a reader learns there that a writer that was killed left a log or journal, which only one that may write
+ * can settle. What is wrong besides is told by later steps. */
+static int open_file(sqlite3 **db, const char *path, int flags) {
+    int code = sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    code = code ? code : harden(*db);
+    int first = code ? code : sqlite3_exec(*db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+    return (first & 0xff) == SQLITE_READONLY ? first : code;
+}
+
+static int open_to_read(sqlite3 **db, const char *path) {
+    int code = open_file(db, path, SQLITE_OPEN_READONLY);
+    if ((code & 0xff) == SQLITE_READONLY) {
+        sqlite3_close(*db);
+        code = open_file(db, path, SQLITE_OPEN_READWRITE);
+        code = code ? code : sqlite3_exec(*db, "PRAGMA query_only = 1", NULL, NULL, NULL);
+    }
+    return code;
+}
+
 kw_status kw_store_open_raw(sqlite3 **db, const char *path, kw_error *err) {
     *db = NULL;
     kw_status status = check_there(path, KW_STORE_READ, err);
@@ -128,8 +147,7 @@ kw_status kw_store_open_raw(sqlite3 **db, const char *path, kw_error *err) {
     if (!plain) {
         return status ? status : kw_fail_memory(err, path);
     }
-    int code = sqlite3_open_v2(plain, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-    code = code ? code : harden(*db);
+    int code = open_to_read(db, plain);
     status = code ? kw_sql_fail(err, *db, code, path, "open") : KW_OK;
     free(plain);
     return status;
@@ -153,24 +171,10 @@ static kw_status read_id(kw_store *store, kw_error *err) {
     return status;
 }
 
-/* Opens, and reads the first page: a reader learns there that a writer that was killed left a log or journal, which only one that may write
- * can settle. What is wrong besides is told by later steps. */
-static int open_file(kw_store *store, int flags) {
-    int code = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    code = code ? code : harden(store->db);
-    int first = code ? code : sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
-    return (first & 0xff) == SQLITE_READONLY ? first : code;
-}
-
 static kw_status open_database(kw_store *store, kw_error *err) {
-    int flags = store->writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int version = 0;
-    int code = open_file(store, flags);
-    if (!store->writes && (code & 0xff) == SQLITE_READONLY) {
-        sqlite3_close(store->db);
-        code = open_file(store, SQLITE_OPEN_READWRITE);
-        code = code ? code : sqlite3_exec(store->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
-    }
+    int code = store->writes ? open_file(&store->db, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+                             : open_to_read(&store->db, store->path);
     if (code) {
         return kw_store_fail(store, code, "open", err);
     }

@@ -17,9 +17,8 @@ static void bind_digest(sqlite3_stmt *statement, const char digest[KW_HASH_TEXT]
 }
 
 /* Parameter 1 is the digest, the others the fields in their order; a shared text is the id of its row. */
-static kw_status bind_row(kw_store *store, sqlite3_stmt *statement, const kw_row *row, const int64_t shared[KW_SHARED_COUNT]) {
+static void bind_row(sqlite3_stmt *statement, const kw_row *row, const int64_t shared[KW_SHARED_COUNT]) {
     int at = 2, next = 0;
-    (void)store;
     for (const kw_field *field = kw_row_fields; field->name; field++, at++) {
         if (field->flags & KW_FIELD_SHARED) {
             sqlite3_bind_int64(statement, at, shared[next++]);
@@ -33,7 +32,6 @@ static kw_status bind_row(kw_store *store, sqlite3_stmt *statement, const kw_row
             sqlite3_bind_int64(statement, at, kw_field_int(field, row));
         }
     }
-    return KW_OK;
 }
 
 static kw_status insert_statement(sqlite3_stmt **statement, kw_store *store, kw_error *err) {
@@ -74,7 +72,7 @@ static kw_status add_row(kw_store *store, const kw_row *given, size_t *added, kw
         return status;
     }
     bind_digest(statement, digest);
-    bind_row(store, statement, &row, ids);
+    bind_row(statement, &row, ids);
     int code = sqlite3_step(statement);
     sqlite3_reset(statement);
     if (code != SQLITE_DONE) {

@@ -57,14 +57,17 @@ kw_status kw_store_lock(kw_store *store, const char *path, kw_error *err) {
             return kw_fail(err, errno == ENOENT ? KW_MISSING : KW_IO, "cannot write %s: %s: %s", path, store->lock_path,
                            strerror_r(errno, why, sizeof why));
         }
-        if (flock(fd, LOCK_EX | LOCK_NB)) {
-            kw_status status = errno == EINTR ? KW_OK : say_busy(fd, path, err);
+        int failed = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+        if (failed == EWOULDBLOCK) {
+            kw_status status = say_busy(fd, path, err);
             close(fd);
-            if (status) {
-                return status;
-            }
+            return status;
+        }
+        if (failed == EINTR) {
+            close(fd);
             continue;
         }
+        /* A file system without such locks: SQLite's own still keep writers apart, only less politely. */
         if (same_file(fd, store->lock_path)) {
             sign(fd);
             store->lock = fd;
