@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_slurm.sh [KWRIGHT]: a sweep as a job array under a real Slurm of one node, on this machine. One task is killed on its way; a merge
-# tells what is missing, a second job measures just that, and then nothing is missing. `make test-slurm` runs it; it takes about a minute.
+# tells what is missing, a second job measures just that, and then nothing is missing. `make test-slurm` runs it; it takes a minute or two.
 #
 # Everything lies in a folder that goes at the end: configuration, munge's key and socket, state, logs. No service of the system is touched,
 # no privilege is needed once the packages are there. What a container or a plain user needs, in place of a cluster's settings:
@@ -119,7 +119,7 @@ cd "$folder"
 problems=()
 for size in $(seq 20 51); do problems+=("conv_fwd fp32 n1 c32 k32 i${size}x28 f3x3 p1"); done
 
-job=$(sbatch --parsable --array=1-4 "$root/examples/jobs/slurm-array.sh" results.db --set tiny --exhaustive --batches 501 "${problems[@]}")
+job=$(sbatch --parsable --array=1-4 "$root/examples/jobs/slurm-array.sh" results.db --set tiny --exhaustive --batches 251 "${problems[@]}")
 echo "job $job: 4 tasks, ${#problems[@]} problems"
 killed=results.db.shard-2-of-4.jsonl
 wait_for 60 "rows of task 2" has_rows "$killed" 3
