@@ -169,6 +169,16 @@ static char *export_of(const site *s, const char *name, bool answers) {
     return text;
 }
 
+static int64_t runs_of(const site *s, const char *name) {
+    char path[2 * SCRATCH_MAX];
+    kw_store *store = NULL;
+    kw_store_counts counts = {0};
+    assert_int_equal(kw_store_open(&store, path_of(path, s, name), KW_STORE_READ, NULL), KW_OK);
+    assert_int_equal(kw_store_count(store, &counts, NULL), KW_OK);
+    kw_store_close(&store);
+    return counts.runs;
+}
+
 static void merge(site *s, kw_merge_report *report, const char *out, const char *const names[], size_t count) {
     char path[2 * SCRATCH_MAX], (*paths)[2 * SCRATCH_MAX] = calloc(count, sizeof *paths);
     const char **inputs = calloc(count + 1, sizeof *inputs);
@@ -232,6 +242,7 @@ static void eight_shards_in_any_order_and_number_give_the_same_bytes(void **stat
         text = export_of(s, out, false);
         assert_string_equal(text, all);
         free(text);
+        assert_int_equal(runs_of(s, out), SHARDS);
     }
     assert_true(strlen(all) > strlen(answers));
     free(all);
