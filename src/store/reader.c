@@ -176,10 +176,20 @@ kw_status kw_reader_next(kw_reader *reader, kw_reader_line *line, bool *more, kw
 }
 
 kw_status kw_reader_peek(kw_reader *reader, char *first, kw_error *err) {
-    kw_status status = reader->at == reader->size && !reader->ended ? fill(reader, err) : KW_OK;
     *first = 0;
-    if (!status && reader->at < reader->size) {
-        *first = reader->window[reader->at];
+    for (;;) {
+        if (reader->at == reader->size) {
+            kw_status status = reader->ended ? KW_OK : fill(reader, err);
+            if (status || reader->ended) {
+                return status;
+            }
+        }
+        char next = reader->window[reader->at];
+        if (next != '\n' && next != '\r') {
+            *first = next;
+            return KW_OK;
+        }
+        reader->number += next == '\n';
+        reader->at++;
     }
-    return status;
 }

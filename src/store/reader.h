@@ -21,7 +21,7 @@ typedef struct kw_reader_line {
 
 /* *more is false at the end. KW_MALFORMED: what is compressed is damaged or cut off. KW_ILLEGAL: it grows out of all proportion. */
 kw_status kw_reader_next(kw_reader *reader, kw_reader_line *line, bool *more, kw_error *err);
-/* The next byte, which stays there; 0 at the end. */
+/* Passes over blank lines; the first byte of the next one, which stays there, or 0 at the end. */
 kw_status kw_reader_peek(kw_reader *reader, char *first, kw_error *err);
 
 #endif

@@ -5,12 +5,19 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { KERNELS = 50 };
 
 static double seconds(int64_t since) {
     return (double)(kw_clock_ns() - since) * 1e-9;
+}
+
+static double processor_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static int fail(const kw_error *err) {
@@ -77,7 +84,8 @@ int main(int count, char **words) {
     if (fill(store, rows, batch, &err)) {
         return fail(&err);
     }
-    printf("add: %lld rows by %lld in %.2f s\n", (long long)rows, (long long)batch, seconds(start));
+    printf("add: %lld rows by %lld in %.2f s, %.2f s of processor time\n", (long long)rows, (long long)batch, seconds(start),
+           processor_seconds());
     kw_row one;
     rows_make(&one, rows / 2, KERNELS);
     kw_row_filter all = {0}, answers = {.answers = true}, problem = {.target = one.target, .problem = one.problem, .answers = true};
