@@ -189,7 +189,7 @@ static void draw(kw_page *page, const heat_map *map, const char *caption) {
     }
     kw_text_add(&page->out, "</p>\n");
     if (rows < map->count) {
-        kw_text_addf(&page->out, "<p>The %zu shapes that win most often of %zu; the table has all of them.</p>\n", rows, map->count);
+        kw_text_addf(&page->out, "<p>The %zu shapes that win most often of %zu; the table has more of them.</p>\n", rows, map->count);
     }
 }
 

@@ -5,11 +5,22 @@
   function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   }
+  function short(value) {
+    var units = ["", " k", " M", " G", " T", " P"], i = 0;
+    while (Math.abs(value) >= 1000 && i + 1 < units.length) { value /= 1000; i++; }
+    return parseFloat(value.toPrecision(3)) + units[i];
+  }
+  // On a logarithmic axis 1, 2 and 5 times powers of ten alone have room.
+  function label(of, value) {
+    var digit = value / Math.pow(10, Math.floor(Math.log10(value) + 1e-9));
+    if (of.log && [1, 2, 5].every(function (round) { return Math.abs(digit - round) > 1e-6; })) return null;
+    return of.percent ? Math.round(100 * value) + " %" : short(value);
+  }
   function axis(of) {
     return {
       type: of.log ? "logarithmic" : "linear", min: of.low, max: of.high,
       title: { display: true, text: of.title, color: colour("--ink") },
-      ticks: { color: colour("--muted"), callback: function (v) { return of.percent ? Math.round(100 * v) + " %" : v.toLocaleString("en", { notation: "compact" }); } },
+      ticks: { color: colour("--muted"), callback: function (value) { return label(of, value); } },
       grid: { color: colour("--grid") }
     };
   }
@@ -22,7 +33,7 @@
       }
       var line = [];
       for (var i = 0; i + 1 < mark.at.length; i += 2) line.push({ x: mark.at[i], y: mark.at[i + 1], title: mark.name });
-      all.push({ data: line, showLine: true, pointRadius: 0, borderWidth: 2, borderColor: colour("--s" + mark.series), label: mark.name });
+      all.push({ data: line, showLine: true, pointRadius: 0, borderWidth: 2, borderColor: colour(mark.series === 6 ? "--s8" : "--s" + mark.series), label: mark.name });
     });
     Object.keys(points).forEach(function (series) {
       all.unshift({ data: points[series], pointRadius: 4, pointHoverRadius: 7, backgroundColor: colour("--s" + series), label: "" });
@@ -39,7 +50,7 @@
         animation: false, aspectRatio: 1.9, scales: { x: axis(data.axes[0]), y: axis(data.axes[1]) },
         interaction: { mode: "nearest", intersect: false },
         plugins: { legend: { display: false }, tooltip: { callbacks: { label: function (item) {
-          return item.raw.title + "  (" + item.raw.x.toPrecision(4) + ", " + item.raw.y.toPrecision(4) + ")";
+          return item.raw.title + "  (" + short(item.raw.x) + ", " + short(item.raw.y) + ")";
         } } } }
       }
     })];
