@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PROBLEMS = 12, ROUNDS = 15, PEER_ROUNDS = 3, KERNELS = 3, RAW_SCORE = 1, FLOAT64 = 1 };
+enum { MOST_PROBLEMS = 12, MOST_ROUNDS = 9, KERNELS = 3, RAW_SCORE = 1, FLOAT64 = 1 };
 
 static const char *const instruction_sets[KERNELS] = {"baseline", "avx2", "avx512"};
 
@@ -118,9 +118,9 @@ typedef struct contest {
     void *model;
     kw_forest_pool *pool;
     kw_forest_scratch *scratch[KERNELS];
-    double *scores, *peer_scores, *known; /* known: the peer's scores of every problem */
+    double *scores, *peer_scores;
     double best[KERNELS][MOST_PROBLEMS], peer_best[MOST_PROBLEMS];
-    size_t different;
+    size_t rounds, different;
 } contest;
 
 static double time_peer(contest *c, const subset *s) {
@@ -142,25 +142,20 @@ static double time_ours(contest *c, const subset *s, size_t k) {
 /* One call of each contestant; whose turn is first changes. A contestant meets another problem each time, as a selector does: nothing
  * of the one before helps it. */
 static void run_problem(contest *c, const subset *s, size_t problem, size_t round) {
-    if (round < PEER_ROUNDS) {
-        c->peer_best[problem] = fmin(c->peer_best[problem], time_peer(c, s));
-    } else {
-        memcpy(c->peer_scores, c->known + problem * s->count, s->count * sizeof *c->peer_scores);
-    }
+    c->peer_best[problem] = fmin(c->peer_best[problem], time_peer(c, s));
     for (size_t i = 0; i < KERNELS; i++) {
         size_t k = (i + round) % KERNELS;
         if (c->scratch[k]) {
             c->best[k][problem] = fmin(c->best[k][problem], time_ours(c, s, k));
         }
     }
-    memcpy(c->known + problem * s->count, c->peer_scores, s->count * sizeof *c->peer_scores);
 }
 
 static void run_rounds(contest *c, subset *s, const pool_data *pool) {
     for (size_t i = 0; i < MOST_PROBLEMS; i++) {
         c->peer_best[i] = c->best[0][i] = c->best[1][i] = c->best[2][i] = INFINITY;
     }
-    for (size_t round = 0; round < ROUNDS; round++) {
+    for (size_t round = 0; round < c->rounds; round++) {
         for (size_t i = 0; i < (size_t)pool->problems; i++) {
             fill_subset(s, pool, i);
             run_problem(c, s, i, round);
@@ -203,9 +198,8 @@ static kw_status run_contest(contest *c, const kw_forest *forest, const pool_dat
     size_t count = size->count, problems = (size_t)pool->problems;
     c->scores = calloc(count, sizeof *c->scores);
     c->peer_scores = calloc(count, sizeof *c->peer_scores);
-    c->known = calloc(count * problems, sizeof *c->known);
     kw_status status =
-        make_subset(&s, pool, count, size->step) && c->scores && c->peer_scores && c->known ? KW_OK : kw_fail_memory(err, "the benchmark");
+        make_subset(&s, pool, count, size->step) && c->scores && c->peer_scores ? KW_OK : kw_fail_memory(err, "the benchmark");
     if (!status) {
         fill_subset(&s, pool, 0);
         status = kw_forest_pool_open(&c->pool, forest, &(kw_forest_candidates){count, s.roles, s.column}, err);
@@ -225,7 +219,6 @@ static kw_status run_contest(contest *c, const kw_forest *forest, const pool_dat
     drop_subset(&s);
     free(c->scores);
     free(c->peer_scores);
-    free(c->known);
     return status;
 }
 
@@ -244,13 +237,14 @@ static kw_status run_model(const lightgbm *peer, const pool_data *pool, const ch
         status = kw_fail(err, KW_FAILED, "LightGBM does not read %s", path);
     }
     double peer_load = (double)(kw_clock_ns() - start) / 1e6;
+    kw_forest_facts facts = {0};
     if (!status) {
-        kw_forest_facts facts = kw_forest_describe(forest);
+        facts = kw_forest_describe(forest);
         printf("\n## %s\n\n%zu trees, %zu leaves, %zu distinct conditions; %.2f MB in memory; read in %.0f ms (LightGBM: %.0f ms).\n", name,
                facts.trees, facts.leaves, facts.conditions, (double)facts.bytes / 1e6, own_load, peer_load);
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !status; i++) {
-        contest c = {.peer = peer, .model = model};
+        contest c = {.peer = peer, .model = model, .rounds = facts.trees > 1000 ? MOST_ROUNDS / 3 : MOST_ROUNDS};
         status = run_contest(&c, forest, pool, &sizes[i], err);
     }
     if (model) {

@@ -102,36 +102,50 @@ void kw_forest_bind_value(const kw_forest *forest, size_t feature, double value,
     answer_bin(forest, column, bin_of(forest, column, value), answers);
 }
 
+/* The bins that occur lie in low..high. */
+typedef struct bin_range {
+    size_t low, high;
+} bin_range;
+
+/* The bin of a value that is not remembered. Kept out of the loop below, which seldom needs it. */
+static __attribute__((noinline)) uint16_t new_bin(kw_forest_binder *b, const kw_forest_column *column, double value, bin_range *range) {
+    size_t bin = bin_of(b->forest, column, value);
+    b->classes[bin] = 1;
+    range->low = bin < range->low ? bin : range->low;
+    range->high = bin > range->high ? bin : range->high;
+    return (uint16_t)bin;
+}
+
 /* Bins of all values; marks in classes those that occur. Values repeat, as a pair feature knows few of a candidate's axes: a value is
  * looked for in a small table before it is searched for among the thresholds. Values count as equal where their bits are. */
-static void bin_values(kw_forest_binder *b, const kw_forest_column *column, const double *values) {
+static bin_range bin_values(kw_forest_binder *b, const kw_forest_column *column, const double *values) {
     kw_forest_memo *memo = b->memo;
+    bin_range range = {SIZE_MAX, 0};
+    uint16_t *bins = b->bins, bin = 0;
     uint64_t bits, last = 0;
-    size_t bin = bin_of(b->forest, column, 0);
+    memset(memo->bits, 0, sizeof memo->bits);
+    memo->bits[0] = 1; /* 0 belongs here and 1 does not, so no place holds a value before one is put there */
     memset(b->classes, 0, bins_in(column) * sizeof *b->classes);
-    for (size_t i = 0; i < KW_FOREST_MEMO; i++) {
-        memo[i].bits = 0;
-        memo[i].bin = (uint32_t)bin;
-    }
-    for (size_t i = 0; i < b->count; i++) {
+    for (size_t i = 0, count = b->count; i < count; i++) {
         memcpy(&bits, values + i, sizeof bits);
         if (bits != last || !i) {
-            kw_forest_memo *known = &memo[bits * 0x9e3779b97f4a7c15u >> (64 - KW_FOREST_MEMO_BITS)];
-            if (known->bits != bits) {
-                *known = (kw_forest_memo){bits, (uint32_t)bin_of(b->forest, column, values[i])};
+            size_t place = bits * 0x9e3779b97f4a7c15u >> (64 - KW_FOREST_MEMO_BITS);
+            if (memo->bits[place] != bits) {
+                memo->bits[place] = bits;
+                memo->bin[place] = new_bin(b, column, values[i], &range);
             }
             last = bits;
-            bin = known->bin;
-            b->classes[bin] = 1;
+            bin = memo->bin[place];
         }
-        b->bins[i] = (uint16_t)bin;
+        bins[i] = bin;
     }
+    return range;
 }
 
 /* Numbers the bins that occur, in ascending order; returns how many. */
-static size_t number_classes(kw_forest_binder *b, const kw_forest_column *column) {
+static size_t number_classes(kw_forest_binder *b, bin_range range) {
     size_t count = 0;
-    for (size_t bin = 0; bin < bins_in(column); bin++) { /* a bin that does not occur is overwritten by the next */
+    for (size_t bin = range.low; bin <= range.high; bin++) { /* a bin that does not occur is overwritten by the next */
         uint16_t occurs = b->classes[bin];
         b->occupied[count] = (uint16_t)bin;
         b->classes[bin] = (uint16_t)count;
@@ -232,12 +246,12 @@ static void answer_unions(kw_forest_binder *b, const kw_forest_column *column, s
 
 void kw_forest_bind_column(kw_forest_binder *binder, size_t feature, const double *values) {
     const kw_forest_column *column = &binder->forest->columns[feature];
-    bin_values(binder, column, values);
-    size_t classes = number_classes(binder, column);
-    if (classes == 1) {
-        answer_bin(binder->forest, column, binder->occupied[0], binder->answers);
+    bin_range range = bin_values(binder, column, values);
+    if (range.low == range.high) {
+        answer_bin(binder->forest, column, range.low, binder->answers);
         return;
     }
+    size_t classes = number_classes(binder, range);
     fill_buckets(binder, classes);
     if (column->categorical || binder->occupied[classes - 1] >= column->regular) {
         answer_unions(binder, column, classes);

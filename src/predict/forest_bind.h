@@ -5,26 +5,26 @@
 
 #include "predict/forest_kernel.h"
 
+/* Values that were binned last, found by a hash of their bits. */
 enum { KW_FOREST_MEMO_BITS = 8, KW_FOREST_MEMO = 1 << KW_FOREST_MEMO_BITS };
 
-/* A value, as bits, and its bin. */
 typedef struct kw_forest_memo {
-    uint64_t bits;
-    uint32_t bin;
+    uint64_t bits[KW_FOREST_MEMO];
+    uint16_t bin[KW_FOREST_MEMO];
 } kw_forest_memo;
 
 typedef struct kw_forest_binder {
     const kw_forest *forest;
     size_t count, words;
-    uint32_t *answers;    /* one a condition of the forest */
-    uint64_t *rows;       /* room for row_base rows and one for each condition on the features that will be bound */
-    size_t row_count;     /* rows in use */
-    size_t row_base;      /* those of the pool come first and stay */
-    uint16_t *bins;       /* one a candidate */
-    uint16_t *classes;    /* for each bin its class: kw_forest_bins_most of them */
-    uint16_t *occupied;   /* for each class its bin: as many */
-    uint64_t *buckets;    /* for each class its candidates: a row each */
-    kw_forest_memo *memo; /* KW_FOREST_MEMO of them */
+    uint32_t *answers;  /* one a condition of the forest */
+    uint64_t *rows;     /* room for row_base rows and one for each condition on the features that will be bound */
+    size_t row_count;   /* rows in use */
+    size_t row_base;    /* those of the pool come first and stay */
+    uint16_t *bins;     /* one a candidate */
+    uint16_t *classes;  /* for each bin its class: kw_forest_bins_most of them */
+    uint16_t *occupied; /* for each class its bin: as many */
+    uint64_t *buckets;  /* for each class its candidates: a row each */
+    kw_forest_memo *memo;
 } kw_forest_binder;
 
 /* The most bins of any feature with a split in the forest and this role, and the most classes that count candidates can be in. */

@@ -21,6 +21,8 @@ enum { BYTES = 32 };
 enum { BYTES = 16 };
 #endif
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "planes become bytes in this order");
+
 enum { LANES = BYTES / 8, GROUP = 64 };
 
 typedef uint64_t bits __attribute__((vector_size(BYTES), aligned(8), may_alias));
@@ -162,7 +164,9 @@ static void spread(uint8_t *numbers, const uint64_t *planes, size_t count, size_
             sum[h] |= (octets)((mine & select) == select) & (uint8_t)(1 << p);
         }
     }
-    memcpy(numbers, sum, GROUP);
+    for (int h = 0; h < GROUP / BYTES; h++) {
+        *(octets *)(numbers + h * BYTES) = sum[h];
+    }
 }
 #else
 typedef uint8_t sixteen __attribute__((vector_size(16)));

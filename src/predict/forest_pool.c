@@ -72,7 +72,7 @@ static void lay_binder(kw_forest_binder *b, const kw_forest_role *roles, kw_fore
     b->bins = take(base, used, b->count, sizeof *b->bins);
     b->classes = take(base, used, bins, sizeof *b->classes);
     b->occupied = take(base, used, bins + 1, sizeof *b->occupied);
-    b->memo = take(base, used, KW_FOREST_MEMO, sizeof *b->memo);
+    b->memo = take(base, used, 1, sizeof *b->memo);
     b->buckets = take(base, used, classes * b->words, sizeof *b->buckets);
     b->rows = take(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
 }
