@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_layers.sh [ROOT]: the direction of dependency. Each folder of src/ includes only itself and folders to its left in
-# tools/layers.txt; lua.h stands only in src/space; cli/ and examples/ include nothing of src/.
+# tools/layers.txt; lua.h stands only in src/space, sqlite3.h only in src/store; cli/ and examples/ include nothing of src/.
 cd "${1:-$(dirname "$0")/..}" || exit 3
 read -r -a layers <tools/layers.txt
 bad=0
@@ -23,6 +23,9 @@ done
 while read -r match; do
     complain "$match: lua.h is included outside src/space"
 done < <(grep -rnE '^#include <(lua|lauxlib|lualib)\.h>' src cli examples --include='*.[ch]' | grep -v '^src/space/')
+while read -r match; do
+    complain "$match: sqlite3.h is included outside src/store"
+done < <(grep -rnE '^#include <sqlite3\.h>' src cli examples --include='*.[ch]' | grep -v '^src/store/')
 while read -r match; do
     complain "$match: cli/ and examples/ stand on the public headers only"
 done < <(grep -rnE '^#include "[a-z_]+/' cli examples --include='*.[ch]')

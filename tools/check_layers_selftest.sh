@@ -15,4 +15,5 @@ plant() {
 }
 plant src/base/bad.c '#include "jit/jit.h"'
 plant src/jit/bad.c '#include <lua.h>'
+plant src/jit/bad.c '#include <sqlite3.h>'
 plant cli/bad.c '#include "base/text.h"'
