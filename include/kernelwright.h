@@ -180,6 +180,7 @@ typedef struct kw_context_options {
     const char *data_dir;                      /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
     const char *wisdom_file;                   /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
     const char *compiler;                      /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler */
+    const char *model;                         /* KW_MODEL: the folder of a model to predict by; "" for none; else the nearest there is */
     void (*log)(void *user, const char *line); /* remarks; NULL: to standard error when KW_LOG is set */
     void *user;
 } kw_context_options;

@@ -1,4 +1,5 @@
-/* choose.c: the order in which answers are sought: wisdom, then as the mode says the estimate or a race, then the compiled-in kernel. A
+/* choose.c: the order in which answers are sought: wisdom, then as the mode says a model or the estimate
+ * or a race, then the compiled-in kernel. A
  * kernel that fails is a reason to take the next one, never an error. */
 #include "dispatch/choose.h"
 
@@ -127,7 +128,22 @@ static const char *nothing_fits(char text[256], const kw_request *request, const
     return text;
 }
 
-static kw_status choose_by_estimate(kw_choice *choice, const kw_request *request, kw_error *err) {
+/* By whom the candidate was expected to be fast. */
+static void tell_expectation(kw_text *story, const kw_field *field, size_t number) {
+    const kw_candidate *candidate = &field->list[number];
+    char expected[32], estimate[32];
+    kw_time_print(expected, candidate->expected_ns);
+    kw_time_print(estimate, candidate->estimate_ns);
+    if (*field->advice.model) {
+        kw_text_addf(story, "  by model %s (%s; the analytic estimate says %s)", field->advice.model, expected, estimate);
+    } else {
+        kw_text_addf(story, "  by the analytic estimate (%s)", estimate);
+    }
+    kw_text_addf(story, ", number %zu of %zu that fit; nothing was measured\n", number + 1, field->count);
+    kw_text_add(story, kw_text_string(&field->advice.notes));
+}
+
+static kw_status choose_unmeasured(kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_field field;
     kw_error why = {0};
     char reason[256];
@@ -137,10 +153,7 @@ static kw_status choose_by_estimate(kw_choice *choice, const kw_request *request
     for (size_t i = 0; !status && i < field.count && refused < COMPILES_MAX; i++) {
         kw_status got = kw_shelf_take(&choice->loaded, &request->context->shelf, field.list[i].config, true, &why);
         if (!got) {
-            char time[32];
-            kw_time_print(time, field.list[i].estimate_ns);
-            kw_text_addf(&choice->story, "  by the analytic estimate (%s), number %zu of %zu that fit; nothing was measured\n", time, i + 1,
-                         field.count);
+            tell_expectation(&choice->story, &field, i);
             goto out;
         }
         if (got != KW_MISSING) {
@@ -172,7 +185,7 @@ kw_status kw_choose_known(kw_choice *choice, const kw_request *request, kw_error
         return KW_OK;
     }
     if (request->mode == KW_PREDICT) {
-        return choose_by_estimate(choice, request, err);
+        return choose_unmeasured(choice, request, err);
     }
     if (request->frozen_is_error) {
         return kw_fail(err, KW_NO_KERNEL, "frozen: wisdom has no cached kernel for %.250s; `kwright tune` it, or allow the generic kernel",

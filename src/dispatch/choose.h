@@ -1,4 +1,5 @@
-/* choose.h: from a request to one kernel. Known answers come from wisdom; new ones from the estimate or from a race (race.h). */
+/* choose.h: from a request to one kernel. Known answers come from wisdom; new ones from a
+ * model, the analytic estimate or a race (race.h). */
 #ifndef KW_DISPATCH_CHOOSE_H
 #define KW_DISPATCH_CHOOSE_H
 
@@ -28,7 +29,7 @@ typedef struct kw_choice {
     bool stale; /* wisdom had an entry that today's rules refuse; a new one may replace it */
 } kw_choice;
 
-/* Answers that need no measuring lock: wisdom's and, where nothing may be measured, the estimate's or the generic kernel. KW_OK without
+/* Answers that need no measuring lock: wisdom's and, where nothing may be measured, the model's or estimate's or the generic kernel. KW_OK without
  * choice->loaded: a race is needed. */
 kw_status kw_choose_known(kw_choice *choice, const kw_request *request, kw_error *err);
 /* The race; the caller holds the context's measuring lock and has asked kw_choose_known under it. */

@@ -32,6 +32,7 @@ kw_status kw_context_open(kw_context **context, const char *device, const kw_con
     status = status ? status : open_device(opened, device, err);
     status = status ? status : kw_tools_open(&opened->tools, &opened->settings, err);
     status = status ? status : kw_wisdom_open(&opened->wisdom, &opened->settings, opened->target_text, err);
+    status = status ? status : kw_advisor_open(&opened->advisor, &opened->settings, opened->target, err);
     if (status) {
         kw_context_close(&opened);
         return status;
@@ -49,6 +50,7 @@ void kw_context_close(kw_context **context) {
     kw_memo_close(&closing->memo, &closing->shelf);
     kw_registry_destroy(&closing->registry);
     kw_shelf_close(&closing->shelf);
+    kw_advisor_close(&closing->advisor);
     kw_wisdom_close(&closing->wisdom);
     kw_tools_close(&closing->tools);
     if (closing->device) {

@@ -1,10 +1,11 @@
 /* context.h: one device and all state that belongs to it.
  *
  * Locks, in the order in which they may be taken: measuring (held while kernels are measured, so that they do not disturb one another),
- * then any one of the others (lock, and those inside tools, shelf, memo and wisdom), which are held for moments and never together. */
+ * then any one of the others (lock, and those inside tools, shelf, memo, wisdom and advisor), which are held for moments and never together. */
 #ifndef KW_DISPATCH_CONTEXT_H
 #define KW_DISPATCH_CONTEXT_H
 
+#include "dispatch/advisor.h"
 #include "dispatch/memo.h"
 #include "dispatch/registry.h"
 #include "dispatch/shelf.h"
@@ -18,6 +19,7 @@ struct kw_context {
     char target_text[KW_TARGET_TEXT_MAX];
     kw_tools *tools;
     kw_wisdom *wisdom;
+    kw_advisor *advisor;
     kw_shelf shelf;
     kw_memo memo;
     pthread_mutex_t measuring;

@@ -296,6 +296,14 @@ static void tell_winner(const race *r, const kw_verdict *verdict, double noise, 
     }
 }
 
+/* Who chose the entrants of a shortlist. */
+static void tell_guide(const race *r, kw_text *story) {
+    if (r->request->mode == KW_SHORTLIST && *r->field->advice.model) {
+        kw_text_addf(story, "  the shortlist is by model %s\n", r->field->advice.model);
+    }
+    kw_text_add(story, kw_text_string(&r->field->advice.notes));
+}
+
 /* The winner's kernel goes to the choice; it is entrant number winner. */
 static void crown(race *r, kw_choice *choice, size_t winner) {
     choice->loaded = r->entrants[winner].loaded;
@@ -322,15 +330,18 @@ static void decide(race *r, kw_choice *choice, kw_verdict *verdict, size_t final
         memcpy(verdict->next, r->entrants[second].record.config, sizeof verdict->next);
     }
     tell_winner(r, verdict, noise, &choice->story);
+    tell_guide(r, &choice->story);
     crown(r, choice, winner);
 }
 
-/* Nothing can be measured: the estimate's best of what could be built, and the reason. */
+/* Nothing can be measured: the first entrant that could be built, and the reason. */
 static void decide_unmeasured(race *r, kw_choice *choice, const kw_error *why) {
     kw_remark(&r->request->context->settings, "%s cannot be measured: %s", r->request->text, why->text);
     for (size_t i = 0; i < r->count; i++) {
         if (r->entrants[i].loaded) {
-            kw_text_addf(&choice->story, "  by the analytic estimate; it could not be measured: %s\n", why->text);
+            const char *model = r->field->advice.model;
+            kw_text_addf(&choice->story, "  by %s%s; it could not be measured: %s\n", *model ? "model " : "the analytic estimate", model,
+                         why->text);
             crown(r, choice, i);
             return;
         }

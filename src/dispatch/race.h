@@ -5,7 +5,7 @@
 #include "dispatch/field.h"
 
 /* Races the first entrants of the field. choice gets the winner, the records and the story; verdict what wisdom is to remember, with
- * time_ns 0 when nothing could be measured (the estimate's best of those that load is then the winner). choice->loaded stays NULL when
+ * time_ns 0 when nothing could be measured (the first entrant that loads is then the winner). choice->loaded stays NULL when
  * no entrant could be used. The caller holds the measuring lock. */
 kw_status kw_race_run(kw_choice *choice, kw_verdict *verdict, const kw_request *request, const kw_field *field, size_t entrants,
                       kw_error *err);

@@ -65,6 +65,7 @@ static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, k
 static void renew(kw_registry *registry) {
     kw_context *context = registry->context;
     kw_memo_forget_registry(&context->memo, &context->shelf, registry->serial);
+    kw_advisor_forget(context->advisor, registry->serial);
     pthread_mutex_lock(&context->lock);
     registry->serial = ++context->serials;
     pthread_mutex_unlock(&context->lock);
@@ -92,6 +93,7 @@ void kw_registry_destroy(kw_registry **registry) {
     kw_registry *gone = *registry;
     if (gone->serial) {
         kw_memo_forget_registry(&gone->context->memo, &gone->context->shelf, gone->serial);
+        kw_advisor_forget(gone->context->advisor, gone->serial);
     }
     kw_bench_close(&gone->bench);
     kw_catalog_drop(&gone->catalog);

@@ -83,7 +83,10 @@ static kw_status read_places(kw_settings *settings, const kw_context_options *op
     settings->system_wisdom = place(arena, variable("KW_SYSTEM_WISDOM"), KW_SYSTEM_WISDOM_FILE);
     const char *compiler = options->compiler ? options->compiler : variable("KW_CC");
     settings->compiler = compiler ? kw_arena_copy(arena, compiler, strlen(compiler)) : NULL;
-    bool good = settings->cache && settings->data && settings->wisdom && settings->system_wisdom && (!compiler || settings->compiler);
+    const char *model = options->model ? options->model : secure_getenv("KW_MODEL");
+    settings->model = model ? kw_arena_copy(arena, model, strlen(model)) : NULL;
+    bool good = settings->cache && settings->data && settings->wisdom && settings->system_wisdom && (!compiler || settings->compiler) &&
+                (!model || settings->model);
     return good ? KW_OK : kw_fail_memory(err, "the settings of a context");
 }
 

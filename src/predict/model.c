@@ -156,24 +156,9 @@ const kw_model_facts *kw_model_describe(const kw_model *model) {
 }
 
 bool kw_model_serves(const kw_model *model, kw_op op, kw_dtype dtype) {
-    return op >= 0 && op < KW_OP_COUNT && dtype >= 0 && dtype < KW_DTYPE_COUNT && model->spec.serves[op] >> dtype & 1;
-}
-
-static int distance(const kw_target *a, const kw_target *b) {
-    char texts[2][KW_TARGET_TEXT_MAX];
-    if (strcmp(a->backend, b->backend)) {
-        return -1;
-    }
-    kw_target_print(texts[0], sizeof texts[0], a);
-    kw_target_print(texts[1], sizeof texts[1], b);
-    return !strcmp(texts[0], texts[1]) ? 0 : !strcmp(a->arch, b->arch) ? 1 : a->lanes == b->lanes ? 2 : 3;
+    return kw_model_spec_serves(&model->spec, op, dtype);
 }
 
 int kw_model_distance(const kw_model *model, const kw_target *target) {
-    int least = -1;
-    for (size_t i = 0; i < model->spec.target_count; i++) {
-        int one = distance(&model->spec.targets[i], target);
-        least = one >= 0 && (least < 0 || one < least) ? one : least;
-    }
-    return least;
+    return kw_model_spec_distance(&model->spec, target);
 }

@@ -27,5 +27,8 @@ typedef struct kw_model_spec {
 /* Reads the whole text; name stands in messages, with the line. On failure the spec is empty. */
 kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *text, size_t size, kw_error *err);
 void kw_model_spec_drop(kw_model_spec *spec);
+/* As kw_model_serves and kw_model_distance, before the forest is read. */
+bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype);
+int kw_model_spec_distance(const kw_model_spec *spec, const kw_target *target);
 
 #endif
