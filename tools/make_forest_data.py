@@ -109,7 +109,7 @@ def make_tests(folder):
     noise = random.normal(size=3000)
     params = {"objective": "regression", "num_leaves": 400, "max_bin": 1500, "min_data_in_leaf": 1, "min_data_in_bin": 1,
               "min_sum_hessian_in_leaf": 0, "learning_rate": 0.5}
-    write_case(folder, "many_thresholds", train(line, noise, params, 3), line, random, 400)
+    write_case(folder, "many_thresholds", train(line, noise, params, 3), line, random, 990)
     # A chain: each split cuts off one leaf.
     params = {"objective": "regression", "num_leaves": 120, "max_depth": -1, "min_data_in_leaf": 1, "min_data_in_bin": 1,
               "min_sum_hessian_in_leaf": 0}

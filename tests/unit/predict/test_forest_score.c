@@ -111,7 +111,9 @@ static void a_pool_scores_as_its_rows(void **state) {
         assert_true(forest_case_open(&c, forest_case_names[i]));
         for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
             random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-            unsigned roles = n == 0 ? 0 : n == 5 ? 0xaaaaaaaau : (unsigned)(random >> 11); /* all of the kernel, all of the pair, any */
+            unsigned roles = n == 0             ? 0
+                             : n == 5 || n == 8 ? 0xaaaaaaaau
+                                                : (unsigned)(random >> 11); /* all of the kernel, all of the pair, any */
             pool_case p = make_pool(&c, (size_t)(random >> 40) % c.rows, counts[n], roles);
             for (size_t k = 0; k < sizeof instruction_sets / sizeof *instruction_sets; k++) {
                 check_pool(&p, instruction_sets[k], forest_case_names[i]);
