@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const int64_t redraw_ns = 100000000;
@@ -25,16 +26,23 @@ static const char *left_text(char text[40], double eta_s) {
     return text;
 }
 
+/* A line that is as wide as the terminal would go on in the next one, which cannot be redrawn. */
+static int columns(void) {
+    struct winsize size;
+    return ioctl(2, TIOCGWINSZ, &size) || size.ws_col < 2 ? 79 : size.ws_col - 1;
+}
+
 static void draw(sweep_progress *progress, const kw_sweep_progress *now) {
-    char left[40], best[32] = "", time[32], failed[40] = "";
+    char line[1024], left[40], best[32] = "", time[32], failed[40] = "";
     if (now->best_ns > 0) {
         snprintf(best, sizeof best, "  best %s", cli_time(time, now->best_ns));
     }
     if (now->failed) {
         snprintf(failed, sizeof failed, "  %lld failed", (long long)now->failed);
     }
-    fprintf(stderr, "\r%s %lld/%lld%s%s%s  %.40s\033[K", now->phase, (long long)now->done, (long long)now->total, failed,
-            left_text(left, now->eta_s), best, now->problem ? now->problem : "");
+    snprintf(line, sizeof line, "%s %lld/%lld%s%s%s  %s", now->phase, (long long)now->done, (long long)now->total, failed,
+             left_text(left, now->eta_s), best, now->problem ? now->problem : "");
+    fprintf(stderr, "\r%.*s\033[K", columns(), line);
     progress->drawn = true;
 }
 

@@ -304,6 +304,48 @@ static void a_segment_survives_kill_9_at_random_points(void **state) {
     kill_many(*state, "killed.jsonl", SEGMENT_KILLS);
 }
 
+/* --- a full disk --------------------------------------------------------------------------------------------------- */
+
+/* No file may grow beyond so many bytes: what is written then fails as on a full disk. */
+static int sweep_on_a_full_disk(const fixture *f, rlim_t bytes) {
+    int status = 0;
+    pid_t child = fork();
+    if (!child) {
+        struct rlimit limit = {bytes, bytes};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        freopen("/dev/null", "w", stderr);
+        _exit(sweep_once(f, -1));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status)); /* no signal, no crash */
+    expect_no_children();
+    return WEXITSTATUS(status);
+}
+
+static void a_full_disk_ends_a_sweep_and_loses_nothing(void **state) {
+    fixture *f = *state;
+    static const char *const names[] = {"full.db", "full.jsonl"};
+    for (size_t i = 0; i < 2; i++) {
+        int failed = 0, completed = 0;
+        contents before = {.f = f};
+        scratch_path(f->out, f->folder, names[i]);
+        for (rlim_t bytes = 4096; bytes <= 400000; bytes += bytes < 65536 ? 7000 : 25000) {
+            int code = sweep_on_a_full_disk(f, bytes);
+            contents after = look(f);
+            compare(&before, &after, 0);
+            before = after;
+            failed += code != 0;
+            completed += code == 0;
+            assert_true(code || after.pairs == f->pairs);
+        }
+        assert_true(failed > 2 && completed > 0);
+        assert_int_equal(sweep_once(f, -1), 0);
+        assert_int_equal(look(f).pairs, f->pairs);
+        remove_out(f);
+    }
+}
+
 /* --- the command -------------------------------------------------------------------------------------------------- */
 
 /* How one command is run. */
@@ -482,6 +524,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_survives_kill_9_at_random_points),
         cmocka_unit_test(a_segment_survives_kill_9_at_random_points),
+        cmocka_unit_test(a_full_disk_ends_a_sweep_and_loses_nothing),
         cmocka_unit_test(ctrl_c_ends_in_good_order_within_two_seconds),
         cmocka_unit_test(a_clock_that_jumps_changes_neither_order_nor_durations),
         cmocka_unit_test(hosts_of_odd_habits_are_no_matter),
