@@ -192,7 +192,7 @@ static kw_status import_by(import *m, const char *format, kw_error *err) {
 
 kw_status kw_store_import(kw_store *store, const char *format, const char *path, const kw_row *defaults, kw_import_report *report,
                           kw_error *err) {
-    kw_import_report unused;
+    kw_import_report unused = {0};
     report = report ? report : &unused;
     *report = (kw_import_report){0};
     if (format && strcmp(format, "jsonl") != 0 && strcmp(format, "csv") != 0 && strcmp(format, "seed-csv") != 0) {

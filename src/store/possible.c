@@ -20,15 +20,10 @@ static kw_status check_texts(const kw_row *row, kw_problem *problem, kw_error *e
     kw_op op;
     kw_dtype dtype;
     kw_target target;
-    char canonical[KW_PROBLEM_TEXT_MAX];
     kw_status status = kw_target_parse(&target, row->target, err);
-    status = status ? status : kw_problem_parse(problem, row->problem, err);
+    status = status ? status : kw_row_problem(problem, row->problem, err);
     if (status) {
         return status;
-    }
-    kw_problem_print(canonical, sizeof canonical, problem);
-    if (strcmp(canonical, row->problem) != 0) {
-        return kw_fail(err, KW_MALFORMED, "problem \"%.120s\" is not in canonical form, which is \"%.200s\"", row->problem, canonical);
     }
     if (!kw_config_is_foreign(row->record.config, &op, &dtype) && (op != problem->op || dtype != problem->dtype)) {
         return kw_fail(err, KW_ILLEGAL, "the config is of %s %s, the problem of %s %s", kw_op_name(op), kw_dtype_name(dtype),

@@ -280,6 +280,19 @@ kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *
     return KW_OK;
 }
 
+kw_status kw_row_problem(kw_problem *problem, const char *text, kw_error *err) {
+    char canonical[KW_PROBLEM_TEXT_MAX];
+    kw_status status = kw_problem_parse(problem, text, err);
+    if (status) {
+        return status;
+    }
+    kw_problem_print(canonical, sizeof canonical, problem);
+    if (strcmp(canonical, text) != 0) {
+        return kw_fail(err, KW_MALFORMED, "problem \"%.120s\" is not in canonical form, which is \"%.200s\"", text, canonical);
+    }
+    return KW_OK;
+}
+
 static bool find_op(kw_word word, kw_op *op) {
     for (int i = 0; i < KW_OP_COUNT; i++) {
         if (kw_word_is(word, kw_op_name((kw_op)i))) {

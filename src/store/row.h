@@ -65,6 +65,9 @@ kw_status kw_run_settle(kw_run *settled, const kw_run *run, kw_error *err);
 /* A row's identity: the hash of its canonical text, of a settled row. */
 kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err);
 
+/* Reads a problem's text, which is its key, so only the canonical one will do: KW_MALFORMED says how that would read. */
+kw_status kw_row_problem(kw_problem *problem, const char *text, kw_error *err);
+
 /* A config's text is "FAMILY OP DTYPE axis=value ..."; a kernel that another system names otherwise is foreign: kept, reported, never run.
  * op and dtype (may be NULL) are set for a text of ours. */
 bool kw_config_is_foreign(const char *config, kw_op *op, kw_dtype *dtype);

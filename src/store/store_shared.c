@@ -14,8 +14,8 @@ static const char *const make_sql[KW_SHARED_COUNT] = {
     [KW_SHARED_RUN] = "INSERT INTO run VALUES(NULL, ?1, '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '')",
     [KW_SHARED_TARGET] = "INSERT INTO target VALUES(NULL, ?1, ?2, ?3)",
     [KW_SHARED_PROBLEM] =
-        "INSERT INTO problem VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-        " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)",
+        ("INSERT INTO problem VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
+         " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)"),
     [KW_SHARED_CONFIG] = "INSERT INTO config VALUES(NULL, ?1, ?2, ?3, ?4, ?5)",
     [KW_SHARED_DETAIL] = "INSERT INTO detail VALUES(NULL, ?1)",
 };
@@ -39,17 +39,11 @@ static void bind_sizes(sqlite3_stmt *statement, const kw_problem *problem) {
     }
 }
 
-/* A problem's text is its key, so only the canonical one will do. */
 static kw_status bind_problem(sqlite3_stmt *statement, const char *text, kw_error *err) {
     kw_problem problem;
-    char canonical[KW_PROBLEM_TEXT_MAX];
-    kw_status status = kw_problem_parse(&problem, text, err);
+    kw_status status = kw_row_problem(&problem, text, err);
     if (status) {
         return status;
-    }
-    kw_problem_print(canonical, sizeof canonical, &problem);
-    if (strcmp(canonical, text) != 0) {
-        return kw_fail(err, KW_MALFORMED, "row: problem \"%.120s\" is not in canonical form, which is \"%.200s\"", text, canonical);
     }
     kw_scan scan = kw_scan_string(text);
     kw_word op, dtype, layout;
@@ -128,7 +122,7 @@ static kw_status add_pairs(kw_store *store, kw_statement which, int64_t owner, c
 
 static kw_status make(int64_t *id, kw_store *store, kw_shared shared, const char *text, kw_error *err) {
     sqlite3_stmt *statement;
-    kw_status status = kw_store_statement(&statement, store, KW_MAKE_SHARED + (int)shared, make_sql[shared], err);
+    kw_status status = kw_store_statement(&statement, store, KW_MAKE_SHARED + (kw_statement)shared, make_sql[shared], err);
     if (status) {
         return status;
     }
@@ -161,7 +155,7 @@ kw_status kw_store_share(int64_t *id, kw_store *store, kw_shared shared, const c
         return KW_OK;
     }
     sqlite3_stmt *statement;
-    kw_status status = kw_store_statement(&statement, store, KW_FIND_SHARED + (int)shared, find_sql[shared], err);
+    kw_status status = kw_store_statement(&statement, store, KW_FIND_SHARED + (kw_statement)shared, find_sql[shared], err);
     if (status) {
         return status;
     }
