@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 
 #include "forest_cases.h"
@@ -150,6 +151,51 @@ static void a_row_given_as_the_problem_scores_as_lightgbm_says(void **state) {
     }
 }
 
+/* One thread of many on one pool, each with a scratch of its own. */
+typedef struct worker {
+    const pool_case *p;
+    const kw_forest_pool *pool;
+    size_t wrong;
+} worker;
+
+static void *score_often(void *argument) {
+    worker *w = argument;
+    kw_forest_scratch *scratch = NULL;
+    double *scores = calloc(w->p->count, sizeof *scores);
+    kw_forest_query query = {w->p->source->row + w->p->first * w->p->source->features, w->p->column};
+    w->wrong = !scores || kw_forest_scratch_open(&scratch, w->pool, NULL, NULL);
+    for (size_t i = 0; i < 100 && !w->wrong; i++) {
+        kw_forest_pool_score(w->pool, scratch, &query, scores);
+        w->wrong += memcmp(scores, w->p->wanted, w->p->count * sizeof *scores) != 0;
+    }
+    kw_forest_scratch_close(&scratch);
+    free(scores);
+    return NULL;
+}
+
+static void threads_share_a_pool(void **state) {
+    (void)state;
+    enum { THREADS = 8 };
+    forest_case c;
+    kw_forest_pool *pool = NULL;
+    pthread_t thread[THREADS];
+    worker workers[THREADS];
+    assert_true(forest_case_open(&c, "categorical_nan.lgbm"));
+    pool_case p = make_pool(&c, 3, 130, 0x264);
+    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &(kw_forest_candidates){p.count, p.roles, p.column}, NULL), KW_OK);
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i] = (worker){&p, pool, 0};
+        assert_int_equal(pthread_create(&thread[i], NULL, score_often, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(workers[i].wrong, 0);
+    }
+    kw_forest_pool_close(&pool);
+    drop_pool(&p);
+    forest_case_close(&c);
+}
+
 static void a_pool_is_refused_where_it_cannot_be(void **state) {
     (void)state;
     kw_error err = {0};
@@ -183,6 +229,7 @@ int main(void) {
         cmocka_unit_test(a_row_scores_as_lightgbm_says),
         cmocka_unit_test(a_pool_scores_as_its_rows),
         cmocka_unit_test(a_row_given_as_the_problem_scores_as_lightgbm_says),
+        cmocka_unit_test(threads_share_a_pool),
         cmocka_unit_test(a_pool_is_refused_where_it_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
