@@ -32,6 +32,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
     X(EXPORT_JSON, "export-json", "FILE", "write the kernels to a registry file (JSON)")                                                   \
     X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
+    X(FOLDS, "folds", "N", "parts that are left out in turn (5); 1: none")                                                                 \
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
     X(FORMAT, "format", "FORMAT", "jsonl, csv or seed-csv")                                                                                \
     X(FRESH, "fresh-weights", NULL, "weights change from run to run, as in training: packing counts")                                      \
@@ -41,10 +42,14 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
     X(KERNELS, "kernels", "FILE", "take the kernels from a catalog file (or .json) instead of a rule set")                                 \
     X(KERNEL_TIMEOUT, "kernel-timeout", "SECONDS", "that a kernel may stay in one step (30)")                                              \
+    X(LEARNING_RATE, "learning-rate", "X", "how much of what is left a tree may explain (0.06)")                                           \
+    X(LEAVES, "leaves", "N", "of a tree at most (48)")                                                                                     \
+    X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make lightgbm puts it)")                                                       \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
     X(LIST, "list", NULL, "print the kernels and do nothing")                                                                              \
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
     X(MANIFEST, "manifest", "FILE", "what should be there, instead of the manifests beside the inputs")                                    \
+    X(MAX_BYTES, "max-bytes", "N", "of the model; later trees are left away (1000000)")                                                    \
     X(MAX_GFLOP, "max-gflop", "X", "leave out problems with more than X GFLOP")                                                            \
     X(MAX_MB, "max-mb", "X", "leave out problems whose tensors take more than X MB together")                                              \
     X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
@@ -58,11 +63,14 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(PER_BUCKET, "per-bucket", "K", "draw at most K problems that are alike")                                                             \
     X(PROBLEM, "problem", "PROBLEM", "only this problem")                                                                                  \
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
+    X(QUANTITY, "quantity", "NAME", "what is learned: ratio relative tflops time rank, or choose")                                         \
     X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
     X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \
+    X(ROUNDS, "rounds", "N", "of mining hard problems (2); 0: none")                                                                       \
     X(RULES, "rules", "DIR", "take the rules from a folder instead of those compiled in")                                                  \
     X(RUN, "run", "ID", "only rows of this run")                                                                                           \
     X(SAMPLE, "sample", "N", "draw N different problems, alike ones last")                                                                 \
+    X(SEALED, "sealed", "LIST,...", "problem lists that no row may be of")                                                                 \
     X(SEED, "seed", "N", "of random data and of --sample (0)")                                                                             \
     X(SET, "set", "NAME", "a rule set: tiny, tests, default or full")                                                                      \
     X(SHARD, "shard", "I/N", "do part I of N; else as Slurm or MPI say")                                                                   \
@@ -73,7 +81,9 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
     X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
+    X(TREES, "trees", "N", "at most (400); with --warm-start: to add (100)")                                                               \
     X(VERIFY_ONLY, "verify-only", NULL, "time nothing")                                                                                    \
+    X(WARM_START, "warm-start", "MODEL", "go on from the trees of a model")                                                                \
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
     X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
     X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")                                     \
@@ -126,6 +136,7 @@ int verb_report(const cli_args *args);
 int verb_run(const cli_args *args);
 int verb_show(const cli_args *args);
 int verb_sweep(const cli_args *args);
+int verb_train(const cli_args *args);
 int verb_tune(const cli_args *args);
 int verb_version(const cli_args *args);
 int verb_wisdom(const cli_args *args);
@@ -185,6 +196,8 @@ void cli_json_string(const char *text);
 const char *cli_time(char text[32], double ns);
 /* Words of a shell that stand for text, quoted where needed, for lines to be pasted. */
 void cli_quote(char *text, size_t capacity, const char *word);
+/* The words that this process was started with, as a shell would take them. */
+void cli_command(char *text, size_t capacity);
 double cli_gflops(const kw_problem *problem, double ns);
 
 typedef struct cli_progress {

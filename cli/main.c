@@ -78,6 +78,12 @@ const cli_verb cli_verbs[] = {
      "What has a row is skipped, so the same command goes on where one was stopped. Kernels run in processes of their own; what crashes,\n"
      "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/sweeps.md tells all.",
      OPTIONS(OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_QUIET, SPACE, PROBLEM, SWEEP), 0, -1, verb_sweep},
+    {"train", "STORE ...", "learn from measurements which kernel suits which problem", "kwright train results.db --out models/mine",
+     "Stores, or exports of them (.jsonl, .csv, .gz). Prints what picks of the model are worth on shapes and on families of problems that\n"
+     "were left out, and writes the model's folder: forest, card, manifest, held-out predictions. Needs LightGBM: make lightgbm.",
+     OPTIONS(OPT_OUT, OPT_OP, OPT_DTYPE, OPT_QUANTITY, OPT_FOLDS, OPT_TREES, OPT_LEAVES, OPT_LEARNING_RATE, OPT_ROUNDS, OPT_SEED,
+             OPT_SEALED, OPT_MAX_BYTES, OPT_WARM_START, OPT_LIGHTGBM, OPT_THREADS, OPT_JSON, OPT_QUIET),
+     1, -1, verb_train},
     {"tune", "[PROBLEM ...]", "measure kernels and remember the winner",
      "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "For one problem the ranking; for a list (--problems) one line a problem. Winners go to wisdom.",

@@ -129,3 +129,26 @@ void cli_progress_end(cli_progress *progress) {
         progress->drawn = false;
     }
 }
+
+/* The words that this process was started with, as a shell would take them. */
+void cli_command(char *text, size_t capacity) {
+    char words[4096];
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    size_t size = file ? fread(words, 1, sizeof words - 1, file) : 0, used = 0;
+    if (file) {
+        fclose(file);
+    }
+    words[size] = 0;
+    for (const char *word = words; word < words + size && used + 8 < capacity; word += strlen(word) + 1) {
+        bool plain = *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%")] == 0;
+        if (used) {
+            text[used++] = ' ';
+        }
+        if (plain) {
+            snprintf(text + used, capacity - used, "%.*s", (int)(capacity - used) - 1, word);
+        } else {
+            cli_quote(text + used, capacity - used, word);
+        }
+        used += strlen(text + used);
+    }
+}

@@ -113,30 +113,6 @@ static void name_lists(session *s) {
     s->options.list = s->list;
 }
 
-/* The words that this process was started with, as a shell would take them. */
-static void name_command(session *s) {
-    char words[4096];
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    size_t size = file ? fread(words, 1, sizeof words - 1, file) : 0, used = 0;
-    if (file) {
-        fclose(file);
-    }
-    words[size] = 0;
-    for (const char *word = words; word < words + size && used + 8 < sizeof s->command; word += strlen(word) + 1) {
-        bool plain = *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%")] == 0;
-        if (used) {
-            s->command[used++] = ' ';
-        }
-        if (plain) {
-            snprintf(s->command + used, sizeof s->command - used, "%.*s", (int)(sizeof s->command - used) - 1, word);
-        } else {
-            cli_quote(s->command + used, sizeof s->command - used, word);
-        }
-        used += strlen(s->command + used);
-    }
-    s->options.command = s->command;
-}
-
 /* --- kernels and problems ----------------------------------------------------------------------------------------- */
 
 /* Keeps the first count problems, each once. */
@@ -347,7 +323,8 @@ int verb_sweep(const cli_args *args) {
     }
     if (!code) {
         name_lists(&s);
-        name_command(&s);
+        cli_command(s.command, sizeof s.command);
+        s.options.command = s.command;
         code = dispatch(&s);
     }
     free(s.configs);

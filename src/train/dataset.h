@@ -4,6 +4,7 @@
 #ifndef KW_TRAIN_DATASET_H
 #define KW_TRAIN_DATASET_H
 
+#include "measure/measure.h"
 #include "predict/own.h"
 
 typedef struct kw_pair {
@@ -30,8 +31,9 @@ typedef struct kw_dataset {
     kw_pair *pairs;
     size_t contest_count, pair_count;
     int64_t outcome[KW_OUTCOME_COUNT]; /* of all rows read, those left out too */
-    int64_t foreign;                   /* rows left out because their config or problem is not ours any more */
-    char digest[33];                   /* of the rows used */
+    int64_t foreign; /* rows left out because their config, problem or target is not ours any more, or its rules changed */
+    int64_t untimed; /* rows left out because nothing was timed: only verified, or not tried */
+    char digest[33]; /* of the rows used */
 } kw_dataset;
 
 /* Which rows; zeroed: all of every operation and type. */
@@ -49,8 +51,10 @@ void kw_dataset_close(kw_dataset *dataset);
 /* All features of all pairs, pair_count rows of the table's columns; the caller frees with free. */
 kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_own *own, kw_error *err);
 
+/* What is known of a pair's times, for kw_oracle and kw_record_score. */
+kw_record kw_pair_record(const kw_pair *pair);
 /* The honest best of a contest: chosen on one half of the samples and scored on the other, both ways, averaged (kw_oracle). index: the
- * pair that wins on all samples. false when nothing in it is good. */
+ * pair (of the data set) that wins on all samples. false when nothing in it is good. */
 bool kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns);
 
 #endif

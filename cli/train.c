@@ -1,0 +1,194 @@
+/* train.c: the verb train: stores in, a model's folder out, and what its picks are worth. */
+#include "cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LISTS_MAX = 64 };
+
+/* A signal handler has no other way to tell; kw_train reads it. */
+static volatile int stop_asked;
+
+static void ask_to_stop(int signal_number) {
+    (void)signal_number;
+    if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
+        _Exit(130);
+    }
+}
+
+static void show_progress(void *user, const kw_train_progress *now) {
+    const cli_args *args = user;
+    char mean[40] = "";
+    if (args->value[OPT_QUIET] || !isatty(2)) {
+        return;
+    }
+    if (now->mean > 0) {
+        snprintf(mean, sizeof mean, "  mean %.2f %%", 100 * now->mean);
+    }
+    fprintf(stderr, "\r%s %lld/%lld%s\033[K", now->phase, (long long)now->done, (long long)now->total, mean);
+}
+
+static void show_line(void *user, const char *line) {
+    const cli_args *args = user;
+    if (!args->value[OPT_QUIET]) {
+        fprintf(stderr, "%s%s\n", isatty(2) ? "\r\033[K" : "", line);
+    }
+}
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+static int read_numbers(kw_train_options *o, const cli_args *args) {
+    int64_t folds, trees, leaves, rounds, threads, seed;
+    if (!cli_number(args, OPT_FOLDS, 1, 64, 0, &folds) || !cli_number(args, OPT_TREES, 1, 65536, 0, &trees) ||
+        !cli_number(args, OPT_LEAVES, 2, 4096, 0, &leaves) || !cli_number(args, OPT_ROUNDS, 0, 20, -1, &rounds) ||
+        !cli_number(args, OPT_THREADS, 1, 1024, 0, &threads) || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) ||
+        !cli_number(args, OPT_MAX_BYTES, 1000, INT64_MAX, 0, &o->max_bytes)) {
+        return CLI_USAGE;
+    }
+    o->folds = (int32_t)folds;
+    o->trees = (int32_t)trees;
+    o->leaves = (int32_t)leaves;
+    o->rounds = rounds < 0 ? 0 : rounds ? (int32_t)rounds : -1;
+    o->threads = (int32_t)threads;
+    o->seed = (uint64_t)seed;
+    const char *rate = args->value[OPT_LEARNING_RATE];
+    char *end = NULL;
+    o->learning_rate = rate ? strtod(rate, &end) : 0;
+    if (rate && (!*rate || *end || !(o->learning_rate > 0) || o->learning_rate > 1)) {
+        return cli_usage("--learning-rate %.60s is not a number above 0 and at most 1", rate);
+    }
+    return CLI_DONE;
+}
+
+static int read_kind(kw_train_options *o, const cli_args *args) {
+    const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE];
+    for (int i = 0; op && i < KW_OP_COUNT; i++) {
+        if (!strcmp(op, kw_op_name((kw_op)i))) {
+            o->by_op = true;
+            o->op = (kw_op)i;
+        }
+    }
+    for (int i = 0; dtype && i < KW_DTYPE_COUNT; i++) {
+        if (!strcmp(dtype, kw_dtype_name((kw_dtype)i))) {
+            o->by_dtype = true;
+            o->dtype = (kw_dtype)i;
+        }
+    }
+    if (op && !o->by_op) {
+        return cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op);
+    }
+    if (dtype && !o->by_dtype) {
+        return cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", dtype);
+    }
+    return CLI_DONE;
+}
+
+/* Cuts "a,b" into its parts; words must be freed, the parts point into it. */
+static int read_lists(const char *lists[LISTS_MAX], size_t *count, char **words, const char *text) {
+    *count = 0;
+    *words = text ? strdup(text) : NULL;
+    if (text && !*words) {
+        return cli_usage("out of memory");
+    }
+    char *rest = NULL;
+    for (char *part = *words ? strtok_r(*words, ",", &rest) : NULL; part; part = strtok_r(NULL, ",", &rest)) {
+        if (*count == LISTS_MAX) {
+            return cli_usage("--sealed names more than %d lists; join them in one file", LISTS_MAX);
+        }
+        lists[(*count)++] = part;
+    }
+    return CLI_DONE;
+}
+
+/* --- what came of it ---------------------------------------------------------------------------------------------- */
+
+static void print_figures(const char *what, const kw_train_figures *f) {
+    if (f->contests) {
+        printf("%-28s %8lld %8.2f %8.2f %8.2f %8.2f %8.1f\n", what, (long long)f->contests, 100 * f->mean, 100 * f->p10, 100 * f->worst,
+               100 * f->regret, 100 * f->top1);
+    }
+}
+
+static void print_text(const kw_train_report *r, const char *out) {
+    printf("%lld rows (%lld good, %lld slow, %lld failed) of %lld problems in %lld families; left out: %lld foreign, %lld untimed\n",
+           (long long)r->pairs, (long long)r->good, (long long)r->slow, (long long)r->failed, (long long)r->problems,
+           (long long)r->families, (long long)r->foreign, (long long)r->untimed);
+    printf("%-28s %8s %8s %8s %8s %8s %8s\n", "left out", "problems", "mean %", "P10 %", "worst %", "regret %", "top-1 %");
+    print_figures("shapes", &r->shapes);
+    print_figures("families", &r->unseen_families);
+    print_figures("(estimate without a model)", &r->estimate);
+    printf("%s: predicts %s, %lld trees, %lld leaves, %lld bytes, %lld in memory\n", out, r->quantity, (long long)r->trees,
+           (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes);
+}
+
+static void print_json_figures(const char *what, const kw_train_figures *f) {
+    printf(", \"%s\": {\"contests\": %lld, \"mean\": %.6f, \"median\": %.6f, \"p10\": %.6f, \"worst\": %.6f, \"regret\": %.6f, \"top1\": "
+           "%.6f, "
+           "\"failed\": %lld}",
+           what, (long long)f->contests, f->mean, f->median, f->p10, f->worst, f->regret, f->top1, (long long)f->failed);
+}
+
+static void print_json(const kw_train_report *r, const char *out) {
+    printf("{\"model\": ");
+    cli_json_string(out);
+    printf(", \"pairs\": %lld, \"good\": %lld, \"slow\": %lld, \"failed\": %lld, \"foreign\": %lld, \"untimed\": %lld, \"contests\": %lld, "
+           "\"problems\": %lld, \"families\": %lld",
+           (long long)r->pairs, (long long)r->good, (long long)r->slow, (long long)r->failed, (long long)r->foreign, (long long)r->untimed,
+           (long long)r->contests, (long long)r->problems, (long long)r->families);
+    print_json_figures("shapes", &r->shapes);
+    print_json_figures("unseen_families", &r->unseen_families);
+    print_json_figures("estimate", &r->estimate);
+    printf(
+        ", \"quantity\": \"%s\", \"rounds\": %d, \"trees\": %lld, \"leaves\": %lld, \"bytes\": %lld, \"memory_bytes\": %lld, \"digest\": "
+        "\"%s\"}\n",
+        r->quantity, (int)r->rounds, (long long)r->trees, (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes, r->digest);
+}
+
+static int train(const kw_train_options *options, const cli_args *args) {
+    kw_error err = {0};
+    kw_train_report report;
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    kw_status status = kw_train(options, &report, &err);
+    if (!args->value[OPT_QUIET] && isatty(2)) {
+        fprintf(stderr, "\r\033[K");
+    }
+    if (status) {
+        int code = cli_fail(&err);
+        return stop_asked ? 130 : code;
+    }
+    (args->value[OPT_JSON] ? print_json : print_text)(&report, options->out);
+    return CLI_DONE;
+}
+
+int verb_train(const cli_args *args) {
+    char command[1024], *words = NULL;
+    const char *sealed[LISTS_MAX];
+    cli_args copy = *args;
+    kw_train_options options = {.stores = args->operands,
+                                .store_count = (size_t)args->operand_count,
+                                .out = args->value[OPT_OUT],
+                                .quantity = args->value[OPT_QUANTITY],
+                                .sealed = sealed,
+                                .warm_start = args->value[OPT_WARM_START],
+                                .lightgbm = args->value[OPT_LIGHTGBM],
+                                .command = command,
+                                .stop = &stop_asked,
+                                .progress = show_progress,
+                                .log = show_line,
+                                .user = &copy};
+    if (!options.out) {
+        return cli_usage("train needs a folder for the model; for example --out models/mine");
+    }
+    cli_command(command, sizeof command);
+    int code = read_numbers(&options, args);
+    code = code ? code : read_kind(&options, args);
+    code = code ? code : read_lists(sealed, &options.sealed_count, &words, args->value[OPT_SEALED]);
+    code = code ? code : train(&options, args);
+    free(words);
+    return code;
+}
