@@ -1,5 +1,5 @@
-/* sweep_progress.c: how far a sweep is, and what it came to. JSON is written a line at a time in one piece, so that lines of shards that share
- * a log do not mix. */
+/* sweep_progress.c: how far a sweep is, and what it came to. JSON is written a line at a time in one piece, so that lines of shards that
+ * share a log do not mix. */
 #include "sweep.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* sweep.c: kw_sweep, from options to rows: what is there to do, build, measure. Each step is a file (sweep_plan, sweep_build, sweep_devices,
- * sweep_measure, sweep_rows, sweep_facts). The calling process opens no device; the target comes from the first worker's greeting. */
+/* sweep.c: kw_sweep, from options to rows: what is there to do, build, measure. Each step is a file (sweep_plan, sweep_build,
+ * sweep_devices, sweep_measure, sweep_rows, sweep_facts). The calling process opens no device; the target comes from the first worker's
+ * greeting. */
 #include "bench/shard.h"
 #include "bench/sweep_facts.h"
 #include "bench/sweep_measure.h"
@@ -128,7 +129,7 @@ static void sum_up(sweep *s) {
 }
 
 kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_error *err) {
-    kw_sweep_report unasked;
+    kw_sweep_report unasked = {0};
     report = report ? report : &unasked;
     *report = (kw_sweep_report){0};
     if (!options) {

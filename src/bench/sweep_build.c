@@ -1,5 +1,5 @@
-/* sweep_build.c: compiler, cache and the build of a sweep. Workers load kernels from the cache by key, so a kernel counts as built once it is
- * there. */
+/* sweep_build.c: compiler, cache and the build of a sweep. Workers load kernels from the cache by key, so a kernel counts as built once it
+ * is there. */
 #include "bench/sweep_build.h"
 
 #include "base/clock.h"

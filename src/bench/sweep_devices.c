@@ -1,5 +1,5 @@
-/* sweep_devices.c: workers and the cores they get. A worker dies with the thread that started it, so each device has one thread that starts its
- * worker, waits for what there is to measure, and ends it. */
+/* sweep_devices.c: workers and the cores they get. A worker dies with the thread that started it, so each device has one thread that starts
+ * its worker, waits for what there is to measure, and ends it. */
 #include "bench/sweep_measure.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* sweep_facts.c: the facts of a run: who measured what, where, how. Hashes are of sorted texts, so that the same kernels in another order have
- * the same hash. Numbers are whole, so that no locale changes them. */
+/* sweep_facts.c: the facts of a run: who measured what, where, how. Hashes are of sorted texts, so that the same kernels in another order
+ * have the same hash. Numbers are whole, so that no locale changes them. */
 #include "bench/sweep_facts.h"
 
 #include "base/clock.h"

@@ -40,8 +40,8 @@ void kw_sweep_devices_start(kw_sweep_devices *devices, void (*work)(void *user, 
 /* Waits for the threads. Returns how many worker processes had to be replaced. */
 int64_t kw_sweep_devices_close(kw_sweep_devices *devices);
 
-/* Measures the plan's pairs. control->config NULL: none. Sets report's wall_s and kernel_s. After options->stop, or an error, what was measured
- * is in the sink. */
+/* Measures the plan's pairs. control->config NULL: none. Sets report's wall_s and kernel_s. After options->stop, or an error, what was
+ * measured is in the sink. */
 kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_plan *plan, kw_sweep_writer *writer, const kw_pool_job *shape,
                            const kw_sweep_options *options, kw_sweep_report *report, kw_error *err);
 

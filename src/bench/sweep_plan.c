@@ -1,5 +1,5 @@
-/* sweep_plan.c: pairs from options, and their order. The order comes from hashes of texts and the seed alone: the same pairs come in the same
- * order from a list that is sorted otherwise, and what is left of a sweep comes in the order that it had. */
+/* sweep_plan.c: pairs from options, and their order. The order comes from hashes of texts and the seed alone: the same pairs come in the
+ * same order from a list that is sorted otherwise, and what is left of a sweep comes in the order that it had. */
 #include "bench/sweep_plan.h"
 
 #include "bench/shard.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds, roughly, that one kernel takes on a problem: what does not depend on its size, and per operation (25 launches at 100 GFLOP/s and a
- * share of the reference). Only proportions matter. */
+/* Seconds, roughly, that one kernel takes on a problem: what does not depend on its size, and per operation (25 launches at 100 GFLOP/s and
+ * a share of the reference). Only proportions matter. */
 static const double pair_s = 8e-3;
 static const double operation_s = 0.3e-9;
 

@@ -1,5 +1,5 @@
-/* sweep_plan.h: what a sweep has to do: pairs of a kernel and a problem, sorted into those that have a row, those that cannot run, and those
- * to measure. Made once, before anything runs; then only read, by all threads. */
+/* sweep_plan.h: what a sweep has to do: pairs of a kernel and a problem, sorted into those that have a row, those that cannot run, and
+ * those to measure. Made once, before anything runs; then only read, by all threads. */
 #ifndef KW_BENCH_SWEEP_PLAN_H
 #define KW_BENCH_SWEEP_PLAN_H
 

@@ -1,5 +1,5 @@
-/* test_sweep_kill.c: what a sweep must survive: kill -9 of its process at 200 random points (and 50 of one that writes a segment), Ctrl-C at
- * random points, a clock that jumps, hosts of odd habits. After each: what was told to be written is there, nothing twice, no process is
+/* test_sweep_kill.c: what a sweep must survive: kill -9 of its process at 200 random points (and 50 of one that writes a segment), Ctrl-C
+ * at random points, a clock that jumps, hosts of odd habits. After each: what was told to be written is there, nothing twice, no process is
  * left, and the same command completes the rest. */
 #include <setjmp.h>
 #include <stdarg.h>

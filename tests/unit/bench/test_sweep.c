@@ -1,5 +1,5 @@
-/* test_sweep.c: what a sweep asks its workers for and what it makes of their answers, seen through a pool without a process (fake_pool.c) and a
- * compiler that makes no code. */
+/* test_sweep.c: what a sweep asks its workers for and what it makes of their answers, seen through a pool without a process (fake_pool.c)
+ * and a compiler that makes no code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
