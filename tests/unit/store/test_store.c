@@ -1,8 +1,11 @@
 /* test_store.c: a store as its users see it: adding is a union, the answer is the best row, visits come sorted. */
+#include "store/row.h"
+#include "store/sizes.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +214,108 @@ static void the_answer_is_verified_then_sampled_then_steady(void **state) {
     }
 }
 
+/* Columns and rows that a query gives as one text: "a,b,c". */
+static void ask(char text[4096], const char *sql) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    size_t used = 0;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL)) {
+        fail_msg("%s", sqlite3_errmsg(db));
+    }
+    text[0] = 0;
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        used += (size_t)snprintf(text + used, 4096 - used, "%s%s", used ? "," : "", (const char *)sqlite3_column_text(statement, 0));
+        assert_true(used < 4096);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+static bool add_sequence(void *user, const kw_row *row) {
+    char *text = user;
+    size_t used = strlen(text);
+    snprintf(text + used, 4096 - used, "%s%lld", used ? "," : "", (long long)row->sequence);
+    return true;
+}
+
+/* 60 pairs with three rows each that differ in outcome, samples and spread. */
+static void the_view_answer_is_what_visiting_answers_gives(void **state) {
+    (void)state;
+    kw_store *store = open_store(path, KW_STORE_WRITE);
+    uint64_t random = 11;
+    for (int64_t i = 0; i < 180; i++) {
+        static const kw_outcome outcomes[] = {KW_GOOD, KW_GOOD, KW_SLOW, KW_WRONG, KW_UNTRIED};
+        kw_row row;
+        rows_make(&row, i % 60, KERNELS);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        row.sequence = i;
+        row.record.outcome = outcomes[random >> 60 & 3];
+        row.record.samples = (int32_t)(random >> 50 & 1);
+        row.record.time_ns = 1000;
+        row.record.spread_ns = (double)(random >> 40 & 3);
+        row.record.cold = random >> 30 & 1;
+        assert_int_equal(kw_store_add(store, &row, 1, NULL, NULL), KW_OK);
+    }
+    static char visited[4096], asked[4096];
+    kw_row_filter answers = {.answers = true};
+    assert_int_equal(kw_store_visit(store, &answers, add_sequence, visited, NULL), KW_OK);
+    kw_store_close(&store);
+    ask(asked, "SELECT sequence FROM answer ORDER BY target, problem, config, packed, cold");
+    assert_string_equal(visited, asked);
+    ask(asked, "SELECT count(*) FROM result");
+    assert_string_equal(asked, "180");
+}
+
+static void tables_have_the_fields_and_sizes_of_the_lists(void **state) {
+    (void)state;
+    kw_store *store = open_store(path, KW_STORE_WRITE);
+    static char wanted[4096], found[4096];
+    size_t used = (size_t)snprintf(wanted, sizeof wanted, "id,digest");
+    for (const kw_field *field = kw_row_fields; field->name; field++) {
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, ",%s", field->name);
+    }
+    kw_store_close(&store);
+    ask(found, "SELECT name FROM pragma_table_info('record')");
+    assert_string_equal(found, wanted);
+    used = (size_t)snprintf(wanted, sizeof wanted, "id,text,op,dtype,layout");
+    for (int i = 0; i < KW_SIZE_COUNT; i++) {
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, ",%s", kw_size_names[i]);
+    }
+    ask(found, "SELECT name FROM pragma_table_info('problem')");
+    assert_string_equal(found, wanted);
+    used = (size_t)snprintf(wanted, sizeof wanted, "number");
+    for (const kw_field *field = kw_run_fields; field->name; field++) {
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, ",%s", field->name);
+    }
+    ask(found, "SELECT name FROM pragma_table_info('run')");
+    assert_string_equal(found, wanted);
+}
+
+static void what_texts_say_stands_in_columns(void **state) {
+    (void)state;
+    kw_store *store = open_store(path, KW_STORE_WRITE);
+    static char found[4096];
+    kw_row row;
+    rows_make(&row, 0, KERNELS);
+    assert_int_equal(kw_store_add(store, &row, 1, NULL, NULL), KW_OK);
+    rows_make(&row, 1, KERNELS);
+    snprintf(row.record.config, sizeof row.record.config, "somebody's kernel");
+    snprintf(row.problem, sizeof row.problem, "gemm fp32 rcr b1 m128 n64 k32");
+    assert_int_equal(kw_store_add(store, &row, 1, NULL, NULL), KW_OK);
+    kw_store_close(&store);
+    ask(found, "SELECT axis.name || '=' || value FROM axis ORDER BY axis.name");
+    assert_string_equal(found, "isa=avx512,math=fma,tile_w=1,vecs=2");
+    ask(found, "SELECT typeof(value) FROM axis ORDER BY axis.name");
+    assert_string_equal(found, "text,text,integer,integer");
+    ask(found, "SELECT value FROM fact WHERE name IN ('lanes', 'model') ORDER BY name");
+    assert_string_equal(found, "16,test-1-2-3");
+    ask(found, "SELECT \"foreign\" || ' ' || coalesce(family, '-') FROM config ORDER BY id");
+    assert_string_equal(found, "0 conv.direct,1 -");
+    ask(found, "SELECT op || ' ' || coalesce(m, '-') || ' ' || n || ' ' || k || ' ' || coalesce(in_h, '-') FROM problem ORDER BY id");
+    assert_string_equal(found, "conv_fwd - 1 64 56,gemm 128 64 32 -");
+}
+
 static void filters_choose_rows_for_visiting_and_dropping_alike(void **state) {
     (void)state;
     kw_row row;
@@ -387,6 +492,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_batch_with_a_bad_row_adds_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(has_knows_pairs_and_not_those_untried, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_answer_is_verified_then_sampled_then_steady, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_view_answer_is_what_visiting_answers_gives, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tables_have_the_fields_and_sizes_of_the_lists, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_texts_say_stands_in_columns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(filters_choose_rows_for_visiting_and_dropping_alike, set_up, tear_down),
         cmocka_unit_test_setup_teardown(counts_are_those_of_the_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_may_be_said_again_but_not_otherwise, set_up, tear_down),
