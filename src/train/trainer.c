@@ -1,6 +1,8 @@
 /* trainer.c: parts of the data set, models of them, and what these say of the rest. */
 #include "train/trainer.h"
 
+#include "train/forest_text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +156,10 @@ static kw_status train(char **text, int32_t *trees, const kw_trainer *t, const k
 static kw_status score_rest(double *ns, const kw_trainer *t, const char *text, kw_model_quantity quantity, const role *roles,
                             kw_error *err) {
     kw_forest *forest = NULL;
-    kw_status status = kw_forest_parse(&forest, "the model", text, strlen(text), err);
+    kw_text slim = {0};
+    kw_status status = kw_forest_text_slim(&slim, text, INT64_MAX, err);
+    status = status ? status : kw_forest_parse(&forest, "the model", slim.data, slim.size, err);
+    kw_text_drop(&slim);
     size_t columns = t->features->count;
     for (size_t c = 0; c < t->dataset->contest_count && !status; c++) {
         const kw_contest *contest = &t->dataset->contests[c];
