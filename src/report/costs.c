@@ -1,6 +1,6 @@
 /* costs.c: where the time of measuring went: compiling, by kernel; kernels and all else, by run. */
 #include "report/figures.h"
-#include "report/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* drift.c: the control kernel over each run: what changes in it is the machine's doing. */
 #include "report/figures.h"
-#include "report/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* kernels.c: every kernel against the oracle of its problem, by family. */
 #include "report/figures.h"
-#include "report/stats.h"
+#include "base/stats.h"
 
 #include <stdlib.h>
 

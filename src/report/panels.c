@@ -1,6 +1,6 @@
 /* panels.c: groups of contests, and the words that several figures use. */
 #include "report/figures.h"
-#include "report/stats.h"
+#include "base/stats.h"
 
 #include <string.h>
 

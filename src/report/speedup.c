@@ -1,6 +1,6 @@
 /* speedup.c: the best kernels against the generic ones, and against the best of another store. */
 #include "report/figures.h"
-#include "report/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "report/scale.h"
-#include "report/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

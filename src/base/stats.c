@@ -1,8 +1,7 @@
 /* stats.c: quantiles, means and the bootstrap. */
-#include "report/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 enum { RESAMPLES = 1000 };
@@ -45,7 +44,7 @@ double kw_stat_geomean(const double *values, size_t count) {
 }
 
 /* splitmix64: every state gives a good number, so any seed will do. */
-static uint64_t next_random(uint64_t *state) {
+uint64_t kw_stat_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -62,7 +61,7 @@ kw_interval kw_stat_geomean_interval(const double *values, size_t count) {
         /* Products of 16 keep within a double's range for ratios up to 1e19 and spare most of the logarithms. */
         double sum = 0, product = 1;
         for (size_t i = 0; i < count; i++) {
-            product *= values[next_random(&state) % count];
+            product *= values[kw_stat_random(&state) % count];
             if (i % 16 == 15) {
                 sum += log(product);
                 product = 1;

@@ -1,13 +1,17 @@
 /* stats.h: the few statistics that figures are made of. Values that are not finite never reach a figure: callers put them aside and
  * count them. Random numbers come from a fixed seed, so a store gives the same report every time. */
-#ifndef KW_REPORT_STATS_H
-#define KW_REPORT_STATS_H
+#ifndef KW_BASE_STATS_H
+#define KW_BASE_STATS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct kw_interval {
     double low, high;
 } kw_interval;
+
+/* The next of a sequence of random numbers; any state is a good one to start from. */
+uint64_t kw_stat_random(uint64_t *state);
 
 void kw_stat_sort(double *values, size_t count);
 /* Of ascending values, linear between neighbours: 0 gives the first, 1 the last. 0 when there are none. */
