@@ -26,7 +26,7 @@ enum {
     KW_FOREST_MAX_TREE_LEAVES = 65536,
     KW_FOREST_MAX_LEAVES = 1 << 23,         /* of all trees */
     KW_FOREST_MAX_THRESHOLDS = 65533,       /* distinct ones of one feature */
-    KW_FOREST_MAX_CATEGORY = 65535,         /* the largest category that a split may name */
+    KW_FOREST_MAX_CATEGORY = 65503,         /* the largest category that a split may name */
     KW_FOREST_MAX_CATEGORY_WORDS = 1 << 22, /* 32-bit words of category sets in all trees */
     KW_FOREST_MAX_CANDIDATES = 1 << 17
 };

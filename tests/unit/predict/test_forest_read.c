@@ -10,7 +10,7 @@
 
 #include "forest_cases.h"
 
-enum { TEXT_MAX = 4096 };
+enum { TEXT_MAX = 16384 };
 
 /* "@" stands for the trees' sizes in bytes, which follow from what is below. */
 static const char good_head[] =
@@ -166,7 +166,7 @@ static const spoilt tree_cases[] = {
     {"leaf_value=0.5 -1", "leaf_value=0.5", KW_MALFORMED, "leaf_value: no value at position 3"},
     {"cat_boundaries=0 1", "cat_boundaries=1 1", KW_ILLEGAL, "cat_boundaries: value 1 at position 0"},
     {"cat_boundaries=0 1", "cat_boundaries=0 0", KW_ILLEGAL, "cat_boundaries: value 0 at position 1"},
-    {"cat_boundaries=0 1", "cat_boundaries=0 2049", KW_ILLEGAL, "cat_boundaries: value 2049"},
+    {"cat_boundaries=0 1", "cat_boundaries=0 2048", KW_ILLEGAL, "cat_boundaries: value 2048"},
     {"cat_boundaries=0 1", "cat_boundaries=0 2", KW_MALFORMED, "cat_threshold: no value at position 1"},
     {"cat_threshold=5", "cat_threshold=4294967296", KW_ILLEGAL, "cat_threshold: value 4294967296"},
     {"cat_threshold=5\n", "", KW_MALFORMED, "must be there"},
@@ -256,6 +256,39 @@ static void any_changed_byte_gives_a_status(void **state) {
     }
 }
 
+/* The longest set of categories that is read: 0, 2 and the last one go left. A pool keeps apart the last one and those beyond. */
+static void the_largest_category_is_told_from_unknown_ones(void **state) {
+    (void)state;
+    enum { WORDS = (KW_FOREST_MAX_CATEGORY + 1) / 32, COUNT = 7 };
+    static const double kinds[COUNT] = {0, 1, KW_FOREST_MAX_CATEGORY, KW_FOREST_MAX_CATEGORY + 1, 65535, 65536, 65568};
+    static char text[4 * TEXT_MAX], sets[TEXT_MAX];
+    kw_error err = {0};
+    kw_forest *forest = NULL;
+    kw_forest_pool *pool = NULL;
+    kw_forest_scratch *scratch = NULL;
+    int size = snprintf(sets, sizeof sets, "cat_boundaries=0 %d\ncat_threshold=5", WORDS);
+    for (int i = 1; i < WORDS; i++) {
+        size += snprintf(sets + size, sizeof sets - (size_t)size, " %s", i + 1 < WORDS ? "0" : "2147483648");
+    }
+    make_model(text, "cat_boundaries=0 1\ncat_threshold=5", sets);
+    assert_int_equal(parse(&forest, text, strlen(text), &err), KW_OK);
+    double scores[COUNT], problem[2] = {0};
+    const double *columns[] = {NULL, kinds};
+    const kw_forest_role roles[] = {KW_FOREST_PROBLEM, KW_FOREST_PAIR};
+    assert_int_equal(kw_forest_pool_open(&pool, forest, &(kw_forest_candidates){COUNT, roles, columns}, &err), KW_OK);
+    assert_int_equal(kw_forest_scratch_open(&scratch, pool, NULL, &err), KW_OK);
+    kw_forest_pool_score(pool, scratch, &(kw_forest_query){problem, columns}, scores);
+    for (size_t i = 0; i < COUNT; i++) {
+        double row[] = {0, kinds[i]}, score = 0;
+        kw_forest_score(forest, row, 1, &score);
+        assert_true(score == (i == 0 || i == 2 ? 0.625 : 2.125));
+        assert_true(scores[i] == score);
+    }
+    kw_forest_scratch_close(&scratch);
+    kw_forest_pool_close(&pool);
+    kw_forest_drop(&forest);
+}
+
 static size_t compress_text(unsigned char *out, size_t room, const void *text, size_t size) {
     z_stream stream = {
         .next_in = (unsigned char *)(uintptr_t)text, .avail_in = (unsigned)size, .next_out = out, .avail_out = (unsigned)room};
@@ -305,10 +338,15 @@ static void a_file_that_is_not_there_is_missing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_model_is_read_as_it_stands), cmocka_unit_test(a_spoilt_head_is_refused_by_name),
-        cmocka_unit_test(a_spoilt_tree_is_refused_by_name),  cmocka_unit_test(what_scoring_does_not_need_is_passed_over),
-        cmocka_unit_test(a_part_of_a_model_is_refused),      cmocka_unit_test(any_changed_byte_gives_a_status),
-        cmocka_unit_test(gzip_is_read_and_bounded),          cmocka_unit_test(a_file_that_is_not_there_is_missing),
+        cmocka_unit_test(a_good_model_is_read_as_it_stands),
+        cmocka_unit_test(a_spoilt_head_is_refused_by_name),
+        cmocka_unit_test(a_spoilt_tree_is_refused_by_name),
+        cmocka_unit_test(what_scoring_does_not_need_is_passed_over),
+        cmocka_unit_test(a_part_of_a_model_is_refused),
+        cmocka_unit_test(any_changed_byte_gives_a_status),
+        cmocka_unit_test(the_largest_category_is_told_from_unknown_ones),
+        cmocka_unit_test(gzip_is_read_and_bounded),
+        cmocka_unit_test(a_file_that_is_not_there_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
