@@ -100,19 +100,15 @@ static kw_status build(sweep *s, kw_error *err) {
 }
 
 static kw_status measure(sweep *s, kw_error *err) {
-    const kw_sweep_options *o = s->options;
-    kw_pool_job shape = {
+    kw_sweep_work work = {
+        .plan = &s->plan,
+        .options = s->options,
+        .tools = &s->tools,
+        .control = s->control.config && !s->control.failed ? &s->control : NULL,
         .control_problem = &s->control_problem,
-        .verify_only = o->verify_only,
-        .pack_weights = !s->plan.manifest.fresh_weights,
-        .cold = s->plan.manifest.cold,
-        .batches = o->batches,
-        .seed = o->seed,
+        .writer = &s->writer,
     };
-    if (s->control.config && !s->control.failed) {
-        shape.control = (kw_pool_kernel){s->control.config, s->control.key};
-    }
-    return kw_sweep_measure(&s->devices, &s->plan, &s->writer, &shape, o, s->report, err);
+    return kw_sweep_measure(&s->devices, &work, s->report, err);
 }
 
 static void sum_up(sweep *s) {

@@ -213,3 +213,19 @@ kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sw
     free(s.jobs);
     return status;
 }
+
+kw_status kw_sweep_keep_built(const kw_sweep_tools *tools, const kw_sweep_kernel *kernel, kw_error *err) {
+    kw_blob blob = {0};
+    kw_jit_result result;
+    if (!*kernel->key || kw_cache_has(tools->jit.cache, kernel->key)) {
+        return KW_OK;
+    }
+    kw_error why = {0};
+    kw_status status = kw_jit_blob(&tools->jit, kernel->config, &blob, &result, &why);
+    kw_blob_drop(&blob);
+    if (status || !kw_cache_has(tools->jit.cache, kernel->key)) {
+        return kw_fail(err, status ? status : KW_IO, "a kernel has gone from the cache %.200s and cannot be made again: %.200s",
+                       tools->cache_folder, *why.text ? why.text : "it cannot be kept there");
+    }
+    return KW_OK;
+}

@@ -27,4 +27,7 @@ bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *t
 kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
                          kw_sweep_report *report, kw_error *err);
 
+/* Makes sure that a kernel that was built is still in the cache: during a long sweep somebody may have cleared it. */
+kw_status kw_sweep_keep_built(const kw_sweep_tools *tools, const kw_sweep_kernel *kernel, kw_error *err);
+
 #endif

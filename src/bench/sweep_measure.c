@@ -15,10 +15,9 @@ static const double drop_ratio = 3; /* so many times slower than the problem's b
 static const int64_t tell_ns = 500000000;
 
 typedef struct floor_plan {
+    const kw_sweep_work *work;
     const kw_sweep_plan *plan;
     const kw_sweep_options *options;
-    const kw_pool_job *shape;
-    kw_sweep_writer *writer;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t next;    /* the first task nobody has drawn */
@@ -92,15 +91,42 @@ static void note_batch(floor_plan *f, round *r, size_t first, size_t count, doub
     pthread_mutex_unlock(&f->lock);
 }
 
+static kw_pool_job make_job(const floor_plan *f, const round *r, size_t first, size_t count) {
+    const kw_sweep_options *o = f->options;
+    const kw_sweep_kernel *control = f->work->control;
+    kw_pool_job job = {
+        .problem = r->task->problem,
+        .kernels = r->given + first,
+        .count = count,
+        .control_problem = f->work->control_problem,
+        .verify_only = o->verify_only,
+        .pack_weights = !f->plan->manifest.fresh_weights,
+        .cold = f->plan->manifest.cold,
+        .batches = o->batches,
+        .drop_ratio = o->exhaustive ? 0 : drop_ratio,
+        .best_ns = r->best_ns,
+        .seed = o->seed,
+    };
+    if (control) {
+        job.control = (kw_pool_kernel){control->config, control->key};
+    }
+    return job;
+}
+
+static kw_status keep_built(const floor_plan *f, const round *r, size_t first, size_t count, kw_error *err) {
+    const kw_sweep_work *work = f->work;
+    kw_status status = work->control ? kw_sweep_keep_built(work->tools, work->control, err) : KW_OK;
+    for (size_t i = first; !status && i < first + count; i++) {
+        status = kw_sweep_keep_built(work->tools, r->kernels[i], err);
+    }
+    return status;
+}
+
 static kw_status measure_batch(floor_plan *f, kw_pool *pool, round *r, size_t first, size_t count, kw_error *err) {
-    kw_pool_job job = *f->shape;
+    kw_pool_job job = make_job(f, r, first, count);
     kw_pool_result result = {.records = r->records + first};
-    job.problem = r->task->problem;
-    job.kernels = r->given + first;
-    job.count = count;
-    job.best_ns = r->best_ns;
-    job.drop_ratio = f->options->exhaustive ? 0 : drop_ratio;
-    kw_status status = kw_pool_measure(pool, &job, &result, err);
+    kw_status status = keep_built(f, r, first, count, err);
+    status = status ? status : kw_pool_measure(pool, &job, &result, err);
     if (status) {
         return status;
     }
@@ -112,7 +138,7 @@ static kw_status measure_batch(floor_plan *f, kw_pool *pool, round *r, size_t fi
         .control_ns = result.control_ns,
         .drift = result.drift,
     };
-    status = kw_sweep_writer_add(f->writer, &batch, err);
+    status = kw_sweep_writer_add(f->work->writer, &batch, err);
     if (!status) {
         note_batch(f, r, first, count, result.kernel_ns);
     }
@@ -222,9 +248,9 @@ static void open_floor(floor_plan *f) {
     }
 }
 
-kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_plan *plan, kw_sweep_writer *writer, const kw_pool_job *shape,
-                           const kw_sweep_options *options, kw_sweep_report *report, kw_error *err) {
-    floor_plan f = {.plan = plan, .options = options, .shape = shape, .writer = writer, .start_ns = kw_clock_ns()};
+kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_work *todo, kw_sweep_report *report, kw_error *err) {
+    const kw_sweep_plan *plan = todo->plan;
+    floor_plan f = {.work = todo, .plan = plan, .options = todo->options, .start_ns = kw_clock_ns()};
     f.progress = (kw_sweep_progress){.phase = "measure", .total = plan->fit, .skipped = plan->skipped};
     open_floor(&f);
     f.running = devices->count;

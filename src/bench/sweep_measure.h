@@ -3,6 +3,7 @@
 #define KW_BENCH_SWEEP_MEASURE_H
 
 #include "bench/pool.h"
+#include "bench/sweep_build.h"
 #include "bench/sweep_rows.h"
 
 enum { KW_SWEEP_DEVICES_MAX = 64, KW_SWEEP_BATCH = 20 };
@@ -40,9 +41,17 @@ void kw_sweep_devices_start(kw_sweep_devices *devices, void (*work)(void *user, 
 /* Waits for the threads. Returns how many worker processes had to be replaced. */
 int64_t kw_sweep_devices_close(kw_sweep_devices *devices);
 
-/* Measures the plan's pairs. control->config NULL: none. Sets report's wall_s and kernel_s. After options->stop, or an error, what was
- * measured is in the sink. */
-kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_plan *plan, kw_sweep_writer *writer, const kw_pool_job *shape,
-                           const kw_sweep_options *options, kw_sweep_report *report, kw_error *err);
+/* What all devices measure with. */
+typedef struct kw_sweep_work {
+    const kw_sweep_plan *plan;
+    const kw_sweep_options *options;
+    const kw_sweep_tools *tools;
+    const kw_sweep_kernel *control; /* NULL: none */
+    const kw_problem *control_problem;
+    kw_sweep_writer *writer;
+} kw_sweep_work;
+
+/* Measures the plan's pairs. Sets report's wall_s and kernel_s. After options->stop, or an error, what was measured is in the sink. */
+kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_work *work, kw_sweep_report *report, kw_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 fake_pools fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -68,6 +69,10 @@ static void note(const kw_pool *pool, const kw_pool_job *job, size_t i) {
                       .cold = job->cold};
     kw_problem_print(a->problem, sizeof a->problem, job->problem);
     kw_config_print(a->config, sizeof a->config, job->kernels[i].config);
+    char path[1024];
+    const char *key = job->kernels[i].key;
+    snprintf(path, sizeof path, "%s/%.2s/%s", pool->options.cache, key, key);
+    a->present = !*key || !access(path, F_OK);
     snprintf(a->cpus, sizeof a->cpus, "%.63s", pool->options.cpus ? pool->options.cpus : "");
 }
 

@@ -1,5 +1,5 @@
-/* fake_pool.h: a pool without a process: a test says what becomes of each kernel. It stands in for src/bench/pool.c, so that what a sweep asks
- * of its workers, and makes of their answers, can be seen without one. */
+/* fake_pool.h: a pool without a process: a test says what becomes of each kernel. It stands in for src/bench/pool.c, so that what a sweep
+ * asks of its workers, and makes of their answers, can be seen without one. */
 #ifndef KW_TESTS_FAKE_POOL_H
 #define KW_TESTS_FAKE_POOL_H
 
@@ -15,6 +15,7 @@ typedef struct fake_asked {
     double best_ns, drop_ratio;
     size_t batch; /* kernels of its batch */
     bool has_control, verify_only, pack_weights, cold;
+    bool present; /* its blob was in the cache */
     char cpus[64];
 } fake_asked;
 

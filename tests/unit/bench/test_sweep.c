@@ -389,6 +389,32 @@ static void without_compiler_and_cache_the_environment_is_to_blame(void **state)
     assert_int_equal(fake.count, 0);
 }
 
+/* The fake worker's kernels are as slow as it takes somebody to clear the cache. */
+static kw_outcome clear_the_cache(const char *problem, const char *config) {
+    (void)problem;
+    (void)config;
+    const char *folder = getenv("KW_TEST_CACHE");
+    for (unsigned i = 0; folder && i < 256; i++) {
+        char path[2 * SCRATCH_MAX], digits[4];
+        snprintf(digits, sizeof digits, "%02x", i & 255);
+        scratch_remove(scratch_path(path, folder, digits));
+    }
+    return KW_GOOD;
+}
+
+static void a_kernel_that_left_the_cache_is_made_again(void **state) {
+    fixture *f = *state;
+    setenv("KW_TEST_CACHE", f->cache, 1);
+    fake.outcome = clear_the_cache;
+    f->options.batch = 1;
+    run_well(f);
+    unsetenv("KW_TEST_CACHE");
+    assert_int_equal(f->report.outcome[KW_GOOD], f->report.pairs - f->report.outcome[KW_UNFIT]);
+    for (size_t i = 0; i < fake.count; i++) {
+        assert_true(fake.asked[i].present);
+    }
+}
+
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
 
 static void the_order_is_decided_by_texts_and_seed(void **state) {
@@ -593,6 +619,7 @@ int main(void) {
         WITH(a_kernel_that_does_not_compile_is_a_row_for_each_problem),
         WITH(kernels_are_kept_beside_the_store_when_the_cache_is_of_no_use),
         WITH(without_compiler_and_cache_the_environment_is_to_blame),
+        WITH(a_kernel_that_left_the_cache_is_made_again),
         WITH(the_order_is_decided_by_texts_and_seed),
         WITH(batches_are_as_large_as_asked_and_carry_the_best_time),
         WITH(options_reach_the_worker),
