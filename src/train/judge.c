@@ -1,6 +1,8 @@
 /* judge.c: picks and their figures. */
 #include "train/judge.h"
 
+#include "base/stats.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,23 +41,10 @@ bool kw_pick_make(kw_pick *pick, const kw_dataset *dataset, size_t contest, cons
     return true;
 }
 
-static int by_value(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-/* Linear between the two values beside it. */
-static double quantile(const double *sorted, size_t count, double share) {
-    double place = share * (double)(count - 1);
-    size_t below = (size_t)place;
-    double next = below + 1 < count ? sorted[below + 1] : sorted[below];
-    return sorted[below] + (place - (double)below) * (next - sorted[below]);
-}
-
 kw_status kw_figures_make(kw_train_figures *figures, const kw_dataset *dataset, const kw_mark *marks, const double *ns, const int32_t *fold,
                           int32_t which, kw_error *err) {
     double *efficiency = calloc(dataset->contest_count + 1, sizeof *efficiency);
-    double picked = 0, oracle = 0, sum = 0;
+    double picked = 0, oracle = 0;
     size_t count = 0, hits = 0;
     *figures = (kw_train_figures){0};
     if (!efficiency) {
@@ -67,7 +56,6 @@ kw_status kw_figures_make(kw_train_figures *figures, const kw_dataset *dataset, 
             continue;
         }
         efficiency[count++] = pick.efficiency;
-        sum += pick.efficiency;
         picked += pick.ns;
         oracle += marks[c].oracle_ns;
         hits += pick.pair == marks[c].best;
@@ -75,10 +63,10 @@ kw_status kw_figures_make(kw_train_figures *figures, const kw_dataset *dataset, 
     }
     figures->contests = (int64_t)count;
     if (count) {
-        qsort(efficiency, count, sizeof *efficiency, by_value);
-        figures->mean = sum / (double)count;
-        figures->median = quantile(efficiency, count, 0.5);
-        figures->p10 = quantile(efficiency, count, 0.1);
+        kw_stat_sort(efficiency, count);
+        figures->mean = kw_stat_mean(efficiency, count);
+        figures->median = kw_stat_quantile(efficiency, count, 0.5);
+        figures->p10 = kw_stat_quantile(efficiency, count, 0.1);
         figures->worst = efficiency[0];
         figures->regret = picked / oracle - 1;
         figures->top1 = (double)hits / (double)count;
