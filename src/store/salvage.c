@@ -99,6 +99,9 @@ kw_status kw_store_salvage(const char *damaged, const char *path, int64_t *rescu
     }
     kw_status status = kw_store_open_raw(&r.db, damaged, err);
     status = status ? status : kw_store_open(&r.to, path, KW_STORE_WRITE, err);
+    if (!status) {
+        sqlite3_exec(r.db, "BEGIN", NULL, NULL, NULL); /* one lock for all questions; without it each takes its own */
+    }
     status = status ? status : rescue_runs(&r, err);
     status = status ? status : rescue_rows(&r, err);
     kw_store_close(&r.to);
