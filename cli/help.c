@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void list_verbs(void) {
-    printf("kwright %s: the fastest checked kernel for a GEMM or a grouped convolution on this machine\n\n", kw_version());
+    printf("kwright %s: the fastest checked kernel for a GEMM or a grouped convolution on this machine\n", kw_version());
     printf("  kwright tune 'conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1'\n\n");
     for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
         printf("  %-11s %s\n", verb->name, verb->summary);
