@@ -1,5 +1,5 @@
-/* clock_shim.c: preloaded into a program, it makes the time of day jump a year back and forth from call to call, as on a machine whose clock is
- * set while it works. Other clocks stay as they are. */
+/* clock_shim.c: preloaded into a program, it makes the time of day jump a year back and forth from call to call, as on a machine whose
+ * clock is set while it works. Other clocks stay as they are. */
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
