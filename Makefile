@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup test test-slurm test-forest demo bench repeat dataset fuzz format install clean help golden
+.PHONY: all setup test test-slurm test-forest lightgbm demo bench repeat dataset fuzz format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -22,6 +22,9 @@ test-slurm: all
 test-forest:
 	@tools/setup.sh test
 	@JOBS=$(JOBS) tools/test_forest.sh
+
+lightgbm:
+	@tools/lightgbm.sh
 
 demo: all
 	@tools/demo.sh
@@ -64,6 +67,7 @@ help:
 	@echo 'make test       every check and test (CI runs this)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
+	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
 	@echo 'make repeat     how well times repeat; docs/bench-repeat.md'
 	@echo 'make dataset    measure the data set for learning anew (half an hour); data/*.jsonl.gz'
