@@ -260,8 +260,8 @@ KW_API void kw_free(void *memory);
 typedef enum kw_mode {
     KW_MODE_DEFAULT = 0, /* KW_MODE in the environment, else KW_SHORTLIST */
     KW_FROZEN,           /* wisdom and cache only: no measuring, no compiling */
-    KW_PREDICT,          /* the analytic estimate's best; compiles it, measures nothing */
-    KW_SHORTLIST,        /* verifies and measures the estimate's best few once, and remembers the winner */
+    KW_PREDICT,          /* the best by the model that serves, else by the analytic estimate; compiles it, measures nothing */
+    KW_SHORTLIST,        /* verifies and measures the best few by the same once, and remembers the winner */
     KW_EXHAUSTIVE        /* verifies and measures every kernel that serves the problem */
 } kw_mode;
 
@@ -310,6 +310,24 @@ KW_API const char *kw_plan_config(const kw_plan *plan);
 KW_API const kw_record *kw_plan_records(const kw_plan *plan, size_t *count);
 /* Several lines: where the choice came from, what it beat and by how much, which families were refused and why. */
 KW_API const char *kw_plan_explain(const kw_plan *plan);
+
+/* --- prediction ----------------------------------------------------------------------------------------------- */
+
+/* What is expected of one kernel on one problem, without running anything. */
+typedef struct kw_prediction {
+    const char *config;
+    double expected_ns;     /* by the model, INFINITY where it has none; by the analytic estimate where no model serves */
+    double estimate_ns;     /* by the analytic estimate */
+    int64_t workspace;      /* bytes */
+    const char *model;      /* its name; NULL: the estimate stands alone */
+    int32_t model_distance; /* from what it was trained on: 0 this very target, 1 its architecture, 2 vectors as wide, 3 its kind of device */
+    const char *notes;      /* lines: models that were passed over, and why; "" for none */
+} kw_prediction;
+
+/* Calls visit with each kernel of the registry (NULL: the context's default one) that serves the problem, compiled-in ones left out, in the
+ * order in which KW_PREDICT would take them. The prediction lives during the call only; visit returns false to stop. */
+KW_API kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, const kw_registry *registry,
+                                      bool (*visit)(void *user, const kw_prediction *prediction), void *user, kw_error *err);
 
 /* --- measuring ------------------------------------------------------------------------------------------------ */
 

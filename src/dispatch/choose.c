@@ -3,6 +3,7 @@
  * kernel that fails is a reason to take the next one, never an error. */
 #include "dispatch/choose.h"
 
+#include "base/clock.h"
 #include "dispatch/field.h"
 #include "dispatch/race.h"
 
@@ -77,21 +78,33 @@ static kw_status take_known(kw_choice *choice, const kw_request *request, const 
     return status && request->mode != KW_FROZEN ? kw_shelf_take(&choice->loaded, shelf, config, true, why) : status;
 }
 
+/* What one layer answers: its verdict and, with choice->loaded, the kernel. */
+static void ask_layer(kw_choice *choice, kw_verdict *verdict, const kw_request *request, int layer) {
+    kw_wisdom *wisdom = request->context->wisdom;
+    kw_config config;
+    kw_error why = {0};
+    if (kw_wisdom_find(wisdom, layer, request->question, verdict) &&
+        (check_verdict(choice, &config, verdict, request, &why) || take_known(choice, request, &config, &why))) {
+        kw_text_addf(&choice->story, "  wisdom of %s was not used: %s; %s\n", verdict->date, why.text, kw_wisdom_place(wisdom, layer));
+        kw_remark(&request->context->settings, "wisdom for %s was not used: %s", request->text, why.text);
+    }
+}
+
+/* The first layer's answer; one in doubt is put back, for where there is time to verify it nothing else is asked. */
 static void ask_wisdom(kw_choice *choice, const kw_request *request) {
     kw_wisdom *wisdom = request->context->wisdom;
-    for (int layer = 0; layer < KW_LAYER_COUNT && !choice->loaded; layer++) {
+    for (int layer = 0; layer < KW_LAYER_COUNT && !choice->loaded && !choice->in_doubt; layer++) {
         kw_verdict verdict;
-        kw_config config;
-        kw_error why = {0};
-        if (!kw_wisdom_find(wisdom, layer, request->question, &verdict)) {
+        ask_layer(choice, &verdict, request, layer);
+        if (!choice->loaded) {
             continue;
         }
-        if (check_verdict(choice, &config, &verdict, request, &why) || take_known(choice, request, &config, &why)) {
-            kw_text_addf(&choice->story, "  wisdom of %s was not used: %s; %s\n", verdict.date, why.text, kw_wisdom_place(wisdom, layer));
-            kw_remark(&request->context->settings, "wisdom for %s was not used: %s", request->text, why.text);
-            continue;
+        choice->in_doubt = request->mode >= KW_SHORTLIST && kw_wisdom_in_doubt(wisdom, &verdict, choice->loaded->builder);
+        if (choice->in_doubt) {
+            kw_shelf_put(&request->context->shelf, &choice->loaded);
+        } else {
+            tell_verdict(choice, &verdict, kw_wisdom_place(wisdom, layer));
         }
-        tell_verdict(choice, &verdict, kw_wisdom_place(wisdom, layer));
     }
 }
 
@@ -243,7 +256,47 @@ static kw_status remember(kw_choice *choice, const kw_request *request, const kw
     return status;
 }
 
-kw_status kw_choose_measured(kw_choice *choice, const kw_request *request, kw_error *err) {
+/* The verdict says when and with whose kernel it was found to be right, unless somebody changed it meanwhile. From the system's layer it is copied
+ * to the user's. */
+static kw_status renew_verdict(const kw_choice *choice, const kw_request *request, kw_verdict *verdict, kw_error *err) {
+    kw_wisdom *wisdom = request->context->wisdom;
+    kw_verdict standing;
+    kw_wisdom_refresh(wisdom);
+    for (int layer = 0; layer <= KW_LAYER_USER; layer++) {
+        if (kw_wisdom_find(wisdom, layer, request->question, &standing) &&
+            (strcmp(standing.config, verdict->config) || standing.time_ns != verdict->time_ns)) {
+            return KW_OK;
+        }
+    }
+    kw_clock_date(verdict->checked);
+    snprintf(verdict->builder, sizeof verdict->builder, "%s", choice->loaded->builder);
+    return kw_wisdom_record(wisdom, request->question, verdict, true, err);
+}
+
+/* Wisdom's answer, verified; choice->loaded stays NULL when it is wrong now. */
+static kw_status verify_wisdom(kw_choice *choice, const kw_request *request, kw_error *err) {
+    kw_wisdom *wisdom = request->context->wisdom;
+    bool good = false, renewed = false;
+    kw_verdict verdict;
+    choice->in_doubt = false;
+    for (int layer = 0; layer < KW_LAYER_COUNT && !choice->loaded; layer++) {
+        ask_layer(choice, &verdict, request, layer);
+        if (choice->loaded) {
+            tell_verdict(choice, &verdict, kw_wisdom_place(wisdom, layer));
+        }
+    }
+    if (!choice->loaded) {
+        return KW_OK;
+    }
+    kw_recheck(choice, request, &good, &renewed);
+    if (!good) {
+        choice->stale = true;
+        kw_shelf_put(&request->context->shelf, &choice->loaded);
+    }
+    return good && renewed ? renew_verdict(choice, request, &verdict, err) : KW_OK;
+}
+
+static kw_status race_field(kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_field field;
     kw_verdict verdict = {.mode = request->mode};
     char reason[256];
@@ -267,4 +320,9 @@ kw_status kw_choose_measured(kw_choice *choice, const kw_request *request, kw_er
 out:
     kw_field_drop(&field);
     return status;
+}
+
+kw_status kw_choose_measured(kw_choice *choice, const kw_request *request, kw_error *err) {
+    kw_status status = choice->in_doubt ? verify_wisdom(choice, request, err) : KW_OK;
+    return status || choice->loaded ? status : race_field(choice, request, err);
 }

@@ -323,6 +323,7 @@ static void decide(race *r, kw_choice *choice, kw_verdict *verdict, size_t final
     verdict->time_ns = won->time_ns;
     verdict->spread_ns = won->spread_ns;
     memcpy(verdict->config, won->config, sizeof verdict->config);
+    snprintf(verdict->builder, sizeof verdict->builder, "%s", r->entrants[winner].loaded->builder);
     kw_clock_date(verdict->date);
     size_t second = winner ? 0 : 1; /* entrants stand best first */
     if (second < r->count && r->entrants[second].record.outcome == KW_GOOD && r->entrants[second].record.time_ns > 0) {

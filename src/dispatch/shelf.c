@@ -55,6 +55,7 @@ static kw_status load(kw_loaded *loaded, kw_shelf *shelf, bool compile, kw_error
         kw_jit jit = kw_tools_jit(shelf->tools, compile);
         kw_jit_result result;
         status = kw_jit_blob(&jit, &loaded->config, &blob, &result, err);
+        memcpy(loaded->builder, result.builder, sizeof loaded->builder);
     }
     status = status ? status : shelf->backend->load(shelf->device, &loaded->config, &blob, &loaded->kernel, err);
     kw_blob_drop(&blob);

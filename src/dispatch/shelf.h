@@ -13,6 +13,7 @@ typedef struct kw_loaded {
     kw_kernel *kernel;
     kw_config config;
     char text[KW_CONFIG_TEXT_MAX];
+    char builder[KW_BUILDER_DIGITS + 1]; /* as in kw_jit_result */
 } kw_loaded;
 
 enum { KW_SHELF_ROWS = 256 };

@@ -47,6 +47,7 @@ struct kw_wisdom {
     const kw_settings *settings;
     pthread_mutex_t lock;
     char target[KW_TARGET_TEXT_MAX];
+    char oldest[11]; /* date; what was checked before it is old */
     layer layers[KW_LAYER_COUNT];
 };
 
@@ -183,6 +184,7 @@ kw_status kw_wisdom_open(kw_wisdom **wisdom, const kw_settings *settings, const 
     }
     w->settings = settings;
     strncpy(w->target, target, sizeof w->target - 1);
+    kw_clock_date_before(w->oldest, KW_WISDOM_DAYS);
     pthread_mutex_init(&w->lock, NULL);
     *wisdom = w;
     return KW_OK;
@@ -210,6 +212,11 @@ const char *kw_wisdom_place(const kw_wisdom *w, int number) {
     return number == KW_LAYER_USER ? w->settings->wisdom : number == KW_LAYER_SYSTEM ? w->settings->system_wisdom : "memory";
 }
 
+bool kw_wisdom_in_doubt(const kw_wisdom *w, const kw_verdict *verdict, const char *builder) {
+    const char *checked = *verdict->checked ? verdict->checked : verdict->date;
+    return !*verdict->builder || strcmp(verdict->builder, builder) || strcmp(checked, w->oldest) < 0;
+}
+
 /* --- asking ----------------------------------------------------------------------------------------------------- */
 
 /* Sizes were checked when the line was read. */
@@ -234,6 +241,8 @@ bool kw_wisdom_find(kw_wisdom *w, int number, const char *question, kw_verdict *
         verdict->spread_ns = line->spread_ns;
         verdict->next_ns = line->next_ns;
         copy_word(verdict->date, line->date);
+        copy_word(verdict->checked, line->checked);
+        copy_word(verdict->builder, line->builder);
         copy_word(verdict->config, line->config);
         copy_word(verdict->next, line->next);
     }
@@ -397,6 +406,8 @@ kw_status kw_wisdom_record(kw_wisdom *w, const char *question, const kw_verdict 
         .config = word_of(verdict->config),
         .date = word_of(verdict->date),
         .next = word_of(verdict->next),
+        .builder = word_of(verdict->builder),
+        .checked = word_of(*verdict->checked ? verdict->checked : verdict->date),
         .time_ns = verdict->time_ns,
         .spread_ns = verdict->spread_ns,
         .next_ns = verdict->next_ns,

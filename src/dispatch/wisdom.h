@@ -9,14 +9,16 @@
 
 typedef struct kw_wisdom kw_wisdom;
 
+enum { KW_WISDOM_DAYS = 90 };
 enum { KW_LAYER_MEMORY = 0, KW_LAYER_USER, KW_LAYER_SYSTEM, KW_LAYER_COUNT };
 
-/* What wisdom says of one problem on this context's target; a value. next is "" when there was no runner-up. */
+/* What wisdom says of one problem on this context's target; a value. next is "" when there was no runner-up, builder when it is not known;
+ * checked is "" only where a verdict is made, and means date. */
 typedef struct kw_verdict {
     kw_mode mode;
     int32_t candidates;
     double time_ns, spread_ns, next_ns;
-    char date[11], config[KW_CONFIG_TEXT_MAX], next[KW_CONFIG_TEXT_MAX];
+    char date[11], checked[11], builder[64], config[KW_CONFIG_TEXT_MAX], next[KW_CONFIG_TEXT_MAX];
 } kw_verdict;
 
 /* The files are read on first need. target is copied. */
@@ -25,6 +27,9 @@ void kw_wisdom_close(kw_wisdom **wisdom);
 
 /* Reads again what changed on disk. */
 void kw_wisdom_refresh(kw_wisdom *wisdom);
+/* Whether the kernel of the verdict is to be verified before it is used: another compiler made the one that is loaded now, or the one that was
+ * measured is not known, or the last verification is more than KW_WISDOM_DAYS days ago. */
+bool kw_wisdom_in_doubt(const kw_wisdom *wisdom, const kw_verdict *verdict, const char *builder);
 /* What one layer says to a question (kw_question_print); false when it says nothing. */
 bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *question, kw_verdict *verdict);
 /* Remembers a verdict: in the user's file, or in memory when that cannot be (the log says why). replace: also over a line that is at

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum { FIELDS = 11 };
+enum { FIELDS = 13, FIELDS_NEEDED = 11, BUILDER_MAX = 64 };
 
-static const char *const field_names[FIELDS] = {"mode",      "target",     "problem", "weights", "config", "time_ns",
-                                                "spread_ns", "candidates", "date",    "next_ns", "next"};
+static const char *const field_names[FIELDS] = {"mode",       "target", "problem", "weights", "config",  "time_ns", "spread_ns",
+                                                "candidates", "date",   "next_ns", "next",    "builder", "checked"};
 
 static const char *const weights_names[2] = {"packed", "fresh"};
 
@@ -80,9 +80,15 @@ static bool read_field(kw_wisdom_line *line, int field, kw_word word) {
         return read_date(word);
     case 9:
         return read_tenths(word, &line->next_ns);
-    default:
+    case 10:
         line->next = kw_word_is(word, "-") ? (kw_word){word.at, 0} : word;
         return word.size && word.size < KW_CONFIG_TEXT_MAX;
+    case 11:
+        line->builder = kw_word_is(word, "-") ? (kw_word){word.at, 0} : word;
+        return word.size && word.size < BUILDER_MAX;
+    default:
+        line->checked = word;
+        return read_date(word);
     }
 }
 
@@ -99,6 +105,10 @@ bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why) {
     kw_scan scan = {text.at, text.at + text.size};
     for (int i = 0; i < FIELDS; i++) {
         kw_word field;
+        if (i == FIELDS_NEEDED && !scan.at) {
+            line->checked = line->date;
+            return true;
+        }
         if (!kw_scan_field(&scan, '\t', &field)) {
             kw_fail(why, KW_MALFORMED, "field %s is missing", field_names[i]);
             return false;
@@ -115,6 +125,14 @@ bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why) {
     return true;
 }
 
+static void print_or_dash(kw_text *text, kw_word word) {
+    if (word.size) {
+        kw_text_add_bytes(text, word.at, word.size);
+    } else {
+        kw_text_add(text, "-");
+    }
+}
+
 void kw_wisdom_line_print(kw_text *text, const kw_wisdom_line *line) {
     kw_word words[] = {line->target, line->question, line->config};
     kw_text_add(text, kw_mode_name(line->mode));
@@ -129,11 +147,11 @@ void kw_wisdom_line_print(kw_text *text, const kw_wisdom_line *line) {
     kw_text_addf(text, "\t%d\t%.*s\t", line->candidates, KW_WORD(line->date));
     print_tenths(text, line->next_ns);
     kw_text_add(text, "\t");
-    if (line->next.size) {
-        kw_text_add_bytes(text, line->next.at, line->next.size);
-    } else {
-        kw_text_add(text, "-");
-    }
+    print_or_dash(text, line->next);
+    kw_text_add(text, "\t");
+    print_or_dash(text, line->builder);
+    kw_text_add(text, "\t");
+    kw_text_addf(text, "%.*s", KW_WORD(line->checked.size ? line->checked : line->date));
     kw_text_add(text, "\n");
 }
 

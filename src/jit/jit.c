@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOURCE_DIGITS = 32, COMPILER_DIGITS = 16 };
+enum { SOURCE_DIGITS = 32 };
 
 /* SOURCE-, which every key of the source begins with. */
 static kw_status source_key(char key[KW_CACHE_KEY_MAX + 1], const kw_text *source, const char *machine, kw_error *err) {
@@ -44,8 +44,8 @@ static kw_status compiler_key(char key[KW_CACHE_KEY_MAX + 1], const kw_compiler 
     kw_status status = all.failed ? kw_fail_memory(err, "a cache key") : KW_OK;
     if (!status) {
         kw_hash_text(digits, all.data, all.size);
-        memcpy(key + SOURCE_DIGITS + 1, digits, COMPILER_DIGITS);
-        key[SOURCE_DIGITS + 1 + COMPILER_DIGITS] = 0;
+        memcpy(key + SOURCE_DIGITS + 1, digits, KW_BUILDER_DIGITS);
+        key[SOURCE_DIGITS + 1 + KW_BUILDER_DIGITS] = 0;
     }
     kw_text_drop(&all);
     return status;
@@ -72,11 +72,12 @@ static kw_status get_checked(kw_cache *cache, const char *key, kw_blob *blob, kw
     return status;
 }
 
-/* Without a compiler: the youngest entry of the source that is whole. A bad one is out of the way after it was read, unless the folder
+/* Without a compiler: the youngest entry of the source that is whole; key, the prefix of them all, becomes its own. A bad one is out of the way after it was read, unless the folder
  * cannot be written; then the search ends. */
-static kw_status get_any(kw_cache *cache, const char *prefix, kw_blob *blob, kw_error *err) {
-    char key[KW_CACHE_KEY_MAX + 1], last[KW_CACHE_KEY_MAX + 1] = "";
+static kw_status get_any(kw_cache *cache, char key[KW_CACHE_KEY_MAX + 1], kw_blob *blob, kw_error *err) {
+    char prefix[KW_CACHE_KEY_MAX + 1], last[KW_CACHE_KEY_MAX + 1] = "";
     kw_status status = KW_OK;
+    memcpy(prefix, key, sizeof prefix);
     while (!status && !blob->data && kw_cache_youngest(cache, prefix, key) && strcmp(key, last)) {
         status = get_checked(cache, key, blob, err);
         memcpy(last, key, sizeof last);
@@ -174,6 +175,9 @@ kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob,
         kw_cache_put(jit->cache, key, blob, NULL); /* a full disk costs the next process a compile, and this one nothing */
     }
 out:
+    if (!status) {
+        snprintf(result->builder, sizeof result->builder, "%.*s", KW_BUILDER_DIGITS, key + SOURCE_DIGITS + 1);
+    }
     kw_compile_result_drop(&compiled);
     kw_text_drop(&source);
     return status;

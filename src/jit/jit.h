@@ -29,7 +29,8 @@ void kw_blob_drop(kw_blob *blob);
 
 typedef struct kw_cache kw_cache;
 
-enum { KW_CACHE_KEY_MAX = 96 }; /* digits of a key, without its end */
+enum { KW_CACHE_KEY_MAX = 96 };  /* digits of a key, without its end */
+enum { KW_BUILDER_DIGITS = 16 }; /* of them, those that stand for the compiler and its options */
 
 typedef struct kw_cache_stats {
     int64_t entries, bytes;
@@ -56,7 +57,8 @@ typedef struct kw_jit {
 
 typedef struct kw_jit_result {
     bool cached;
-    int64_t cpu_ns; /* of the compiler; 0 when cached */
+    int64_t cpu_ns;                      /* of the compiler; 0 when cached */
+    char builder[KW_BUILDER_DIGITS + 1]; /* who made the blob; "" for a compiled-in family */
 } kw_jit_result;
 
 /* The blob of a generated config. KW_MISSING: not cached and no compiler. KW_FAILED: the compiler refused; err has its first error line and
