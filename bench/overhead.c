@@ -3,6 +3,8 @@
  *   look-up   kw_plan_create and kw_plan_destroy for a problem that this context has answered before
  *   wisdom    kw_plan_create for a problem whose answer is in the wisdom file, each asked once: apart whether its kernel was loaded
  *             already or came from the cache
+ *   decision  kw_predictions_visit up to its first answer: every kernel of the operation and type asked whether it fits, the ones that do
+ *             estimated, judged by the model and sorted. The model is the one that serves, KW_MODEL as ever
  *   run       kw_plan_run of the smallest kernel there is, a 1 x 1 x 1 GEMM compiled in: an upper bound of a call's share */
 #include "base/clock.h"
 #include "measure/timing.h"
@@ -90,6 +92,7 @@ static kw_status time_plans(session *s, kw_error *err) {
         kw_plan_destroy(&s->plan);
     }
     printf("# What the library costs around a kernel\n\nOne thread, on %s.\nTo be met: 10 us for a plan from wisdom, 500 ns for a look-up, "
+           "100 us for a decision, "
            "200 ns a "
            "call above the kernel itself.\n\n",
            kw_context_target(s->context));
@@ -124,6 +127,60 @@ static kw_status time_wisdom(const char *wisdom, kw_error *err) {
     return status;
 }
 
+/* What kw_predictions_visit finds. */
+typedef struct answers {
+    size_t count, most;
+    char model[64];
+} answers;
+
+static bool take_answer(void *user, const kw_prediction *prediction) {
+    answers *a = user;
+    a->count++;
+    snprintf(a->model, sizeof a->model, "%.50s", prediction->model ? prediction->model : "");
+    return a->count < a->most;
+}
+
+static kw_status decide(void *context, kw_error *err) {
+    session *s = context;
+    return kw_predictions_visit(s->context, &s->problem, NULL, take_answer, &(answers){.most = 1}, err);
+}
+
+static size_t pool_size(kw_context *context, const char *family_part) {
+    kw_registry *registry = NULL;
+    size_t count = 0;
+    if (!kw_registry_create(&registry, context, NULL) && !kw_registry_add_default(registry, NULL)) {
+        for (size_t i = 0; i < kw_registry_count(registry); i++) {
+            const char *config = kw_registry_config(registry, i);
+            count += strstr(config, family_part) && !strstr(config, "generic");
+        }
+    }
+    kw_registry_destroy(&registry);
+    return count;
+}
+
+static kw_status time_decisions(kw_error *err) {
+    static const struct {
+        const char *kind, *problem;
+    } cases[] = {
+        {" conv_fwd fp32 ", "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1"},
+        {" conv_fwd bf16 ", "conv_fwd bf16 nhwgc n4 c256 k512 i14x14 f1x1"},
+        {" gemm fp32 ", "gemm fp32 rcr m128 n768 k768"},
+    };
+    session s = {0};
+    kw_status status = open_session(&s, "", err);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && !status; i++) {
+        answers all = {.most = SIZE_MAX};
+        char what[200];
+        status = kw_problem_parse(&s.problem, cases[i].problem, err);
+        status = status ? status : kw_predictions_visit(s.context, &s.problem, NULL, take_answer, &all, err);
+        snprintf(what, sizeof what, "one decision among the %zu kernels of%s, %zu of which fit, by %s%s",
+                 pool_size(s.context, cases[i].kind), cases[i].kind, all.count, *all.model ? "model " : "the analytic estimate", all.model);
+        status = status ? status : time_call(what, decide, &s, err);
+    }
+    close_session(&s);
+    return status;
+}
+
 static kw_status time_run(kw_error *err) {
     session s = {0};
     float x = 1, w = 2, y = 0;
@@ -150,6 +207,7 @@ int main(void) {
     }
     snprintf(wisdom, sizeof wisdom, "%s/wisdom.txt", folder);
     kw_status status = time_wisdom(wisdom, &err);
+    status = status ? status : time_decisions(&err);
     status = status ? status : time_run(&err);
     if (status) {
         fprintf(stderr, "bench_overhead: %s\n", err.text);

@@ -19,6 +19,8 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(BASELINE, "baseline", "STORE", "a second store to compare with")                                                                     \
     X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
     X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
+    X(BUDGET, "budget", "N", "how many kernels a search may look at (500)")                                                                \
+    X(BY, "by", "WHO", "who picks: estimate, random, or single (the kernel that is best over all)")                                        \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
     X(CHECK, "check", NULL, "verify the kernel against the reference first")                                                               \
@@ -38,12 +40,15 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(FRESH, "fresh-weights", NULL, "weights change from run to run, as in training: packing counts")                                      \
     X(FROZEN, "frozen", NULL, "measure and compile nothing; a miss is an error")                                                           \
     X(HTML, "html", "FILE", "write the report as one HTML file")                                                                           \
+    X(IN_SAMPLE, "in-sample", NULL, "judge also what the model was trained on")                                                            \
     X(JOBS, "jobs", "N", "compilers at a time (one a core)")                                                                               \
     X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
+    X(KEEP, "keep", "X", "share of the oracle to keep (0.99)")                                                                             \
     X(KERNELS, "kernels", "FILE", "take the kernels from a catalog file (or .json) instead of a rule set")                                 \
     X(KERNEL_TIMEOUT, "kernel-timeout", "SECONDS", "that a kernel may stay in one step (30)")                                              \
     X(LEARNING_RATE, "learning-rate", "X", "how much of what is left a tree may explain (0.06)")                                           \
     X(LEAVES, "leaves", "N", "of a tree at most (48)")                                                                                     \
+    X(LEFT_OUT, "left-out", "WHAT", "predictions by models that saw no such shape, or no such family (shape)")                             \
     X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make lightgbm puts it)")                                                       \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
     X(LIST, "list", NULL, "print the kernels and do nothing")                                                                              \
@@ -52,8 +57,12 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(MAX_BYTES, "max-bytes", "N", "of the model; later trees are left away (1000000)")                                                    \
     X(MAX_GFLOP, "max-gflop", "X", "leave out problems with more than X GFLOP")                                                            \
     X(MAX_MB, "max-mb", "X", "leave out problems whose tensors take more than X MB together")                                              \
+    X(MEASURE, "measure", NULL, "verify and time what was found")                                                                          \
+    X(METHOD, "method", "METHOD", "random, de (differential evolution) or all (de)")                                                       \
     X(MODE, "mode", "MODE", "frozen, predict, shortlist or exhaustive")                                                                    \
+    X(MODEL, "model", "DIR", "predict by the model in this folder; '' for none")                                                           \
     X(NEXT, "next", "FILE", "write a manifest of the pairs that have no row")                                                              \
+    X(OOF, "oof", "FILE", "held-out predictions: oof.csv.gz of a model")                                                                   \
     X(OP, "op", "OP", "only kernels and problems of this operation")                                                                       \
     X(OUT, "out", "FILE", "where to write")                                                                                                \
     X(OUTCOME, "outcome", "NAME", "only rows with this outcome, e.g. good or crashed")                                                     \
@@ -74,12 +83,15 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(SEED, "seed", "N", "of random data and of --sample (0)")                                                                             \
     X(SET, "set", "NAME", "a rule set: tiny, tests, default or full")                                                                      \
     X(SHARD, "shard", "I/N", "do part I of N; else as Slurm or MPI say")                                                                   \
-    X(SHORTLIST, "shortlist", "K", "measure the estimate's best K (8)")                                                                    \
+    X(SHORTLIST, "shortlist", "K", "measure the best K by prediction (8)")                                                                 \
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
+    X(STORE, "store", "STORE", "show the times that a store has of it")                                                                    \
+    X(STORES, "stores", "A,B", "stores, or exports of them, with what was measured")                                                       \
     X(TARGET, "target", "TARGET", "only this target, by its whole text")                                                                   \
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
     X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
+    X(TOP, "top", "K", "how many kernels to show (10)")                                                                                    \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
     X(TREES, "trees", "N", "at most (400); with --warm-start: to add (100)")                                                               \
     X(VERIFY_ONLY, "verify-only", NULL, "time nothing")                                                                                    \
@@ -87,6 +99,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
     X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
     X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")                                     \
+    X(WORST, "worst", "X", "share of the oracle to keep on every problem (0.9)")                                                           \
     X(YES, "yes", NULL, "answer questions with yes")
 
 typedef enum cli_option_id {
@@ -123,17 +136,24 @@ extern const cli_verb cli_verbs[];
 int verb_build(const cli_args *args);
 int verb_cache(const cli_args *args);
 int verb_check(const cli_args *args);
+int verb_compare(const cli_args *args);
 int verb_completion(const cli_args *args);
 int verb_count(const cli_args *args);
 int verb_db(const cli_args *args);
 int verb_doctor(const cli_args *args);
+int verb_evaluate(const cli_args *args);
 int verb_explain(const cli_args *args);
 int verb_help(const cli_args *args);
 int verb_list(const cli_args *args);
 int verb_merge(const cli_args *args);
+int verb_predict(const cli_args *args);
 int verb_problems(const cli_args *args);
+int verb_prune(const cli_args *args);
+int verb_quality(const cli_args *args);
 int verb_report(const cli_args *args);
 int verb_run(const cli_args *args);
+int verb_search(const cli_args *args);
+int verb_select(const cli_args *args);
 int verb_show(const cli_args *args);
 int verb_sweep(const cli_args *args);
 int verb_train(const cli_args *args);
@@ -155,6 +175,8 @@ bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t
 /* --- session.c: opening what the options ask for --- */
 
 int cli_context(kw_context **context, const cli_args *args);
+/* Whether an option asks for other kernels than the default registry's. */
+bool cli_names_kernels(const cli_args *args);
 /* The kernels that --kernels, --set, --arch and --filter name; the default registry's when none of them is given. */
 int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args);
 /* --set, --arch, --filter, --rules, --traits as a struct. */

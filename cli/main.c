@@ -16,10 +16,11 @@
 #define SPACE OPT_SET, OPT_ARCH, OPT_FILTER, OPT_TRAITS, OPT_RULES, OPT_KERNELS, OPT_CONFIG
 #define CHOICE OPT_SAMPLE, OPT_PER_BUCKET, OPT_MAX_GFLOP, OPT_MAX_MB, OPT_PART, OPT_TEST_SHARE, OPT_SEED
 #define PROBLEM OPT_PROBLEMS, OPT_DIR, OPT_DTYPE, OPT_LIMIT, CHOICE
-#define PLAN OPT_MODE, OPT_FROZEN, OPT_REMEASURE, OPT_SHORTLIST, OPT_WORKSPACE, OPT_FRESH
+#define PLAN OPT_MODEL, OPT_MODE, OPT_FROZEN, OPT_REMEASURE, OPT_SHORTLIST, OPT_WORKSPACE, OPT_FRESH
 #define SWEEP                                                                                                                              \
     OPT_OP, OPT_JOBS, OPT_OUT, OPT_BATCH, OPT_BATCHES, OPT_KERNEL_TIMEOUT, OPT_COLD, OPT_FRESH, OPT_EXHAUSTIVE, OPT_VERIFY_ONLY,           \
         OPT_OVERWRITE, OPT_YES, OPT_COUNT_ONLY, OPT_LIST, OPT_SHARD, OPT_PAIRS, OPT_JSON
+#define JUDGE OPT_OP, OPT_DTYPE, OPT_SEALED, OPT_KERNELS, OPT_IN_SAMPLE, OPT_LEFT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET
 
 const cli_verb cli_verbs[] = {
     {"build", "", "compile kernels into the cache", "kwright build --set tiny", NULL, OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON),
@@ -28,6 +29,10 @@ const cli_verb cli_verbs[] = {
     {"check", "[PROBLEM ...]", "verify kernels against the reference", "kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8x8 f3 p1'",
      "Every kernel of the set that serves the problem is run on small integers (exact) and on real data (within a bound).",
      OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON, OPT_SEED), 0, -1, verb_check},
+    {"compare", "A B", "hold two models against each other on measured problems",
+     "kwright compare models/new models/old --stores results.db",
+     "A and B: a model's folder, a file of held-out predictions (oof.csv.gz), estimate, random or single. docs/evaluation.md tells all.",
+     OPTIONS(OPT_STORES, JUDGE), 2, 2, verb_compare},
     {"completion", "", "print the completion script for bash", "source <(kwright completion)", NULL, NO_OPTIONS, 0, 0, verb_completion},
     {"count", "", "count the kernels that the rules declare", "kwright count --set full --arch x86-64-v3",
      "The last line is the number; the lines before it count by family, operation and type.", OPTIONS(SPACE, OPT_JSON, OPT_QUIET), 0, 0,
@@ -46,9 +51,18 @@ const cli_verb cli_verbs[] = {
      2, -1, verb_db},
     {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, OPTIONS(COMMON, OPT_JSON), 0, 0,
      verb_doctor},
+    {"evaluate", "STORE ...", "say what the picks of a model are worth on measured problems",
+     "kwright evaluate results.db --model models/mine --sealed resnet50,bert",
+     "Efficiency against the oracle with 95 % intervals, shortlists, orders, coverage, slices and the worst picks; problems of the "
+     "model's\n"
+     "training are left out. --kernels: candidates that count where they were never measured, too. --out: one CSV line a contest.\n"
+     "  kwright evaluate results.db --oof models/mine/oof.csv.gz --left-out family\n"
+     "  kwright evaluate results.db --by estimate            also random, single\n"
+     "docs/evaluation.md has every definition.",
+     OPTIONS(OPT_MODEL, OPT_OOF, OPT_BY, OPT_OUT, JUDGE), 1, -1, verb_evaluate},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
-     "Answers from wisdom, else from the estimate; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN), 0,
-     -1, verb_explain},
+     "Answers from wisdom, else by prediction; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN), 0, -1,
+     verb_explain},
     {"help", "[VERB]", "show this list, or a verb's options", "kwright help tune", NULL, OPTIONS(OPT_MAN), 0, 1, verb_help},
     {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",
      "One config a line, a catalog that --kernels reads back; with --json a registry that --kernels FILE.json reads back.",
@@ -58,18 +72,32 @@ const cli_verb cli_verbs[] = {
      "A union: order and repetition do not matter, and nothing is dropped. Manifests beside the files (NAME.manifest) say what should be\n"
      "there; exit code 1: pairs are missing, and kwright sweep --pairs holes.manifest measures them. docs/shards.md tells all.",
      OPTIONS(OPT_OUT, OPT_NEXT, OPT_MANIFEST, OPT_JSON, OPT_QUIET), 0, -1, verb_merge},
+    {"predict", "PROBLEM", "list kernels by predicted time", "kwright predict 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1' --limit 10",
+     "By the model that serves the problem, else by the analytic estimate; it runs and compiles nothing. Measured times are shown where "
+     "wisdom\n"
+     "or a store (--store) has one of this target. docs/selection.md tells all.",
+     OPTIONS(COMMON, SPACE, OPT_MODEL, OPT_STORE, OPT_FRESH, OPT_DTYPE, OPT_LIMIT, OPT_JSON), 1, 1, verb_predict},
     {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
      "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
      "Reads sets, our own lines, lines of MIOpenDriver and benchdnn, and CSV files.\n"
      "  kwright problems extract LOG ...    the different problems in the text of logs, name*K where one stands K times\n"
      "  kwright problems overlap A B        exit code 1 when two lists share a problem",
      OPTIONS(PROBLEM, OPT_JSON, OPT_QUIET), 0, -1, verb_problems},
+    {"quality", "NEW BASE", "accept or refuse a model in place of another", "kwright quality models/new models/old --stores results.db",
+     "Accepted: mean and median efficiency within 0.5 % of the base's, P10 within 2 %, no problem more than 10 % worse. Exit code 1 and "
+     "the\n"
+     "first criterion that was missed: refused.",
+     OPTIONS(OPT_STORES, JUDGE), 2, 2, verb_quality},
     {"report", "STORE", "say what a store of measurements shows", "kwright report results.db --html report.html",
      "Efficiency against the roofs, winning families, worst problems, drift and failures by cause, each with a command to go on with;\n"
      "--html makes one page with charts and tables that opens offline. docs/reports.md says how to read it.",
      OPTIONS(OPT_HTML, OPT_BASELINE, OPT_TITLE), 1, 1, verb_report},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_CHECK, OPT_SEED, OPT_JSON), 0, -1, verb_run},
+    {"select", "[PROBLEM ...]", "print the kernel that a problem gets without measuring",
+     "kwright select 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
+     "What mode predict runs: wisdom's answer, else the best by prediction that compiles. Below it stands where it came from.",
+     OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_JSON), 0, -1, verb_select},
     {"show", "[FAMILY|CONFIG]", "explain a family or a config, print its source",
      "kwright show --source \"$(kwright list --set tiny --limit 1)\"", NULL,
      OPTIONS(OPT_SOURCE, OPT_WHY_NOT, OPT_RULES, OPT_DEVICE, OPT_THREADS, OPT_SET, OPT_ARCH, OPT_FILTER, OPT_QUIET), 0, 1, verb_show},

@@ -1,8 +1,9 @@
-/* run.c: the verbs run and explain: a plan through the public API, as an application makes it. */
+/* run.c: the verbs run, explain and select: a plan through the public API, as an application makes it. */
 #include "tensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A plan for the problem under the options; with kernels named on the command line only those are in the race. */
 static int make_plan(kw_plan **plan, kw_context *context, kw_registry *registry, const kw_problem *problem, const cli_args *args) {
@@ -20,11 +21,6 @@ static int make_plan(kw_plan **plan, kw_context *context, kw_registry *registry,
     kw_status status = kw_plan_create(plan, context, problem, &options, &err);
     cli_progress_end(&progress);
     return status ? cli_fail(&err) : CLI_DONE;
-}
-
-static bool names_kernels(const cli_args *args) {
-    return args->value[OPT_SET] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] || args->value[OPT_FILTER] ||
-           args->value[OPT_ARCH] || args->value[OPT_RULES];
 }
 
 static int ascending(const void *a, const void *b) {
@@ -131,6 +127,49 @@ static int explain_one(kw_context *context, kw_registry *registry, const cli_pro
     return code;
 }
 
+/* The lines that say where the choice came from, each on its own line as it stands, or as one JSON string. */
+static void print_origin(const char *explanation, bool json) {
+    char text[4096];
+    size_t used = 0;
+    const char *line = strchr(explanation, '\n'); /* behind the config */
+    while (line && *++line && used < sizeof text) {
+        size_t size = strcspn(line, "\n");
+        if (strncmp(line, "  refused:", 10)) {
+            int wrote = snprintf(text + used, sizeof text - used, "%.*s\n", (int)size, line);
+            used += (size_t)wrote;
+        }
+        line = strchr(line, '\n');
+    }
+    text[used < sizeof text ? used : sizeof text - 1] = 0;
+    if (json) {
+        text[strlen(text) - (used > 0)] = 0;
+        cli_json_string(text + strspn(text, " "));
+    } else {
+        fputs(text, stdout);
+    }
+}
+
+static int select_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
+    kw_plan *plan = NULL;
+    char text[KW_PROBLEM_TEXT_MAX];
+    int code = make_plan(&plan, context, registry, &item->problem, args);
+    kw_problem_print(text, sizeof text, &item->problem);
+    if (!code && args->value[OPT_JSON]) {
+        printf("{\"problem\": ");
+        cli_json_string(text);
+        printf(", \"config\": ");
+        cli_json_string(kw_plan_config(plan));
+        printf(", \"from\": ");
+        print_origin(kw_plan_explain(plan), true);
+        printf("}\n");
+    } else if (!code) {
+        puts(kw_plan_config(plan));
+        print_origin(kw_plan_explain(plan), false);
+    }
+    kw_plan_destroy(&plan);
+    return code;
+}
+
 typedef int each_problem(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args);
 
 static int for_each(const cli_args *args, const char *verb, each_problem *act) {
@@ -142,7 +181,7 @@ static int for_each(const cli_args *args, const char *verb, each_problem *act) {
         code = cli_usage("%s needs a problem or --problems; for example: kwright %s 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'", verb, verb);
     }
     code = code ? code : cli_context(&context, args);
-    if (!code && names_kernels(args)) {
+    if (!code && cli_names_kernels(args)) {
         code = cli_registry(&registry, context, args);
     }
     for (size_t i = 0; !code && i < list.count; i++) {
@@ -158,10 +197,21 @@ int verb_run(const cli_args *args) {
     return for_each(args, "run", run_one);
 }
 
-int verb_explain(const cli_args *args) {
-    cli_args patient = *args;
-    if (!patient.value[OPT_MODE] && !patient.value[OPT_FROZEN]) {
-        patient.value[OPT_MODE] = "predict";
+/* For verbs that measure nothing unless they are told to. */
+static cli_args without_measuring(const cli_args *args) {
+    cli_args changed = *args;
+    if (!changed.value[OPT_MODE] && !changed.value[OPT_FROZEN]) {
+        changed.value[OPT_MODE] = "predict";
     }
-    return for_each(&patient, "explain", explain_one);
+    return changed;
+}
+
+int verb_explain(const cli_args *args) {
+    cli_args changed = without_measuring(args);
+    return for_each(&changed, "explain", explain_one);
+}
+
+int verb_select(const cli_args *args) {
+    cli_args changed = without_measuring(args);
+    return for_each(&changed, "select", select_one);
 }

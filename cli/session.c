@@ -16,6 +16,7 @@ int cli_context(kw_context **context, const cli_args *args) {
         .cache_dir = args->value[OPT_CACHE_DIR],
         .wisdom_file = args->value[OPT_WISDOM],
         .compiler = args->value[OPT_CC],
+        .model = args->value[OPT_MODEL],
     };
     const char *device = args->value[OPT_DEVICE];
     return kw_context_open(context, device ? device : "cpu", &options, &err) ? cli_fail(&err) : CLI_DONE;
@@ -46,6 +47,11 @@ static bool ends_with(const char *text, const char *end) {
 static kw_status keep_wanted(kw_registry *registry, const kw_space_options *space, kw_error *err) {
     kw_status status = space->filter ? kw_registry_filter(registry, space->filter, err) : KW_OK;
     return status || !space->traits ? status : kw_registry_keep_traits(registry, space->traits, space->log, space->user, err);
+}
+
+bool cli_names_kernels(const cli_args *args) {
+    return args->value[OPT_SET] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] || args->value[OPT_FILTER] ||
+           args->value[OPT_ARCH] || args->value[OPT_RULES] || args->value[OPT_TRAITS];
 }
 
 int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args) {

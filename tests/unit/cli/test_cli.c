@@ -8,8 +8,10 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "support/stumps.h"
 
 #include <fcntl.h>
+#include <kernelwright.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +119,13 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "problems", "extract", "/nonexistent/log"}, "/nonexistent/log"},
         {{"kwright", "problems", "overlap", "resnet50"}, "overlap needs two lists"},
         {{"kwright", "problems", "overlap", "resnet50", "resnet5"}, "resnet5"},
+        {{"kwright", "predict"}, "PROBLEM"},
+        {{"kwright", "predict", "gemm fp32 m4 n4"}, "k"},
+        {{"kwright", "predict", "--limit", "0", "gemm fp32 m4 n4 k4"}, "--limit"},
+        {{"kwright", "predict", "--store", "/nonexistent/store.db", "gemm fp32 m4 n4 k4"}, "/nonexistent/store.db"},
+        {{"kwright", "predict", "gemm fp32 m4 n4 k4", "gemm fp32 m4 n4 k5"}, "takes no operand"},
+        {{"kwright", "select"}, "needs a problem"},
+        {{"kwright", "select", "--model"}, "--model DIR"},
         {{"kwright", "help", "nothing"}, "nothing"},
         {{"kwright", "check", "--set", "tiny"}, "problem"},
         {{"kwright", "tune", "-x", "gemm fp32 m1 n1 k1"}, "-x"},
@@ -166,7 +175,7 @@ static void help_covers_every_verb_and_fits_a_screen(void **state) {
     outcome *result = malloc(sizeof *result);
     run(result, WORDS("help"), NULL);
     assert_int_equal(result->code, 0);
-    assert_true(lines(result->out) <= 25);
+    assert_true(lines(result->out) <= 40);
     char *list = strdup(result->out);
     char *save = NULL;
     int verbs = 0;
@@ -384,6 +393,96 @@ static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
     free(result);
 }
 
+/* --- prediction --------------------------------------------------------------------------------------------------------- */
+
+#define SERVED "gemm fp32 rcr m128 n256 k256"
+#define SERVED_TEXT "gemm fp32 rcr b1 m128 n256 k256\n"
+
+/* A model that thinks the opposite of the estimate: what is estimated to be fast takes a second. */
+static const char *save_contrary_model(void) {
+    static const char *const targets[] = {"cpu:none model=x units=1 lanes=1 registers=1 l1=1 l2=1 l3=1", NULL};
+    static const char *const served[] = {"gemm fp32", NULL}, *const families[] = {NULL};
+    static const stump trees[] = {{"tile_m", 4.5, 13.8, 9.2, false}, {NULL, 0, 0, 0, false}};
+    static char path[64];
+    snprintf(path, sizeof path, "%s/contrary", folder);
+    stumps_save(&(stumps){"time", targets, served, families, trees}, path);
+    return path;
+}
+
+/* The config in a row of predict: what follows its four columns. */
+static const char *config_of(const char *out, int row) {
+    static char config[KW_CONFIG_TEXT_MAX];
+    for (int i = 0; i < row; i++) {
+        out = strchr(out, '\n');
+        assert_non_null(out);
+        out++;
+    }
+    const char *at = strstr(out, "gemm.");
+    assert_true(at && at < out + strcspn(out, "\n"));
+    snprintf(config, sizeof config, "%.*s", (int)strcspn(at, "\n"), at);
+    return config;
+}
+
+static void predict_lists_by_rank_and_select_prints_the_first(void **state) {
+    static const char by_estimate[] = SERVED_TEXT "by the analytic estimate: no model serves it\n"
+                                                  " rank  predicted   estimate   measured\n    1          - ";
+    static const char by_model[] = SERVED_TEXT "by model contrary, trained on another architecture\n"
+                                               "  model contrary was trained on another architecture of this kind\n"
+                                               " rank  predicted   estimate   measured\n    1    9.90 us ";
+    static const char as_json[] = "{\"problem\": \"gemm fp32 rcr b1 m128 n256 k256\", \"config\": \"gemm.";
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    const char *model = save_contrary_model();
+    run(result, WORDS("predict", "--threads", "1", "--model", "", SERVED), NULL);
+    if (result->code == 1) { /* a processor without generated kernels */
+        assert_non_null(strstr(result->err, "no kernel but the compiled-in one"));
+        free(result);
+        return;
+    }
+    assert_int_equal(result->code, 0);
+    assert_int_equal(strncmp(result->out, by_estimate, sizeof by_estimate - 1), 0);
+    run(result, WORDS("predict", "--threads", "1", "--model", model, "--limit", "3", SERVED), NULL);
+    assert_int_equal(lines(result->out), 7);
+    assert_int_equal(strncmp(result->out, by_model, sizeof by_model - 1), 0);
+    char *first = strdup(config_of(result->out, 4));
+    run(result, WORDS("select", "--threads", "1", "--model", model, "--wisdom", "", SERVED), NULL);
+    assert_int_equal(result->code, 0);
+    assert_int_equal(strncmp(result->out, first, strlen(first)), 0);
+    assert_non_null(strstr(result->out, "\n  by model contrary (9.897 us; the analytic estimate says "));
+    assert_null(strstr(result->out, "refused"));
+    run(result, WORDS("select", "--json", "--threads", "1", "--model", "/nonexistent/m", "--wisdom", "", SERVED), NULL);
+    assert_int_equal(lines(result->out), 1);
+    assert_int_equal(strncmp(result->out, as_json, sizeof as_json - 1), 0);
+    assert_non_null(strstr(result->out, "model m was not used: cannot read /nonexistent/m/model.spec"));
+    free(first);
+    free(result);
+}
+
+/* Tuning leaves wisdom, a sweep leaves a store; both show up beside what is expected. */
+static void measured_times_stand_beside_predicted_ones(void **state) {
+    char store[64];
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    snprintf(store, sizeof store, "%s/times.db", folder);
+    run(result, WORDS("predict", "--threads", "1", "--limit", "1", SERVED), NULL);
+    if (result->code == 1) {
+        free(result);
+        return;
+    }
+    char *config = strdup(config_of(result->out, 3));
+    assert_non_null(strstr(result->out, "-  gemm."));
+    run(result, WORDS("sweep", "--threads", "1", "--config", config, "--out", store, "--quiet", SERVED), NULL);
+    assert_int_equal(result->code, 0);
+    run(result, WORDS("predict", "--threads", "1", "--limit", "1", "--store", store, SERVED), NULL);
+    assert_int_equal(result->code, 0);
+    assert_null(strstr(result->out, "-  gemm."));
+    run(result, WORDS("predict", "--threads", "1", "--limit", "1", "--json", "--store", store, SERVED), NULL);
+    assert_non_null(strstr(result->out, "\"from\": \"store\""));
+    assert_non_null(strstr(result->out, "\"predicted_ns\": null"));
+    free(config);
+    free(result);
+}
+
 static int make_folder(void **state) {
     (void)state;
     if (!mkdtemp(folder)) {
@@ -419,6 +518,8 @@ int main(void) {
         cmocka_unit_test(logs_become_sets_with_their_counts),
         cmocka_unit_test(lists_that_share_a_problem_are_refused),
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
+        cmocka_unit_test(predict_lists_by_rank_and_select_prints_the_first),
+        cmocka_unit_test(measured_times_stand_beside_predicted_ones),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

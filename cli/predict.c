@@ -1,0 +1,189 @@
+/* predict.c: the verb predict: what is expected of every kernel that serves a problem, beside what was measured of it. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A time somebody measured. */
+typedef struct known {
+    char config[KW_CONFIG_TEXT_MAX];
+    double ns;
+    const char *from;
+} known;
+
+typedef struct forecast {
+    const cli_args *args;
+    const char *target;
+    kw_problem problem;
+    char text[KW_PROBLEM_TEXT_MAX];
+    known *known;
+    size_t known_count, capacity;
+    bool no_memory;
+    int64_t limit, shown;
+} forecast;
+
+/* --- what was measured ------------------------------------------------------------------------------------------------- */
+
+static void add_known(forecast *f, const char *config, double ns, const char *from) {
+    if (f->known_count == f->capacity) {
+        size_t capacity = f->capacity ? 2 * f->capacity : 64;
+        known *list = realloc(f->known, capacity * sizeof *list);
+        if (!list) {
+            f->no_memory = true;
+            return;
+        }
+        f->known = list;
+        f->capacity = capacity;
+    }
+    known *k = &f->known[f->known_count++];
+    *k = (known){.ns = ns, .from = from};
+    snprintf(k->config, sizeof k->config, "%s", config);
+}
+
+static void take_wisdom(void *user, const kw_wisdom_entry *entry) {
+    forecast *f = user;
+    bool fresh = f->args->value[OPT_FRESH] != NULL;
+    if (!strcmp(entry->target, f->target) && !strcmp(entry->problem, f->text) && entry->fresh_weights == fresh && entry->time_ns > 0) {
+        add_known(f, entry->config, entry->time_ns, "wisdom");
+    }
+}
+
+static bool take_row(void *user, const kw_row *row) {
+    forecast *f = user;
+    if (row->record.outcome == KW_GOOD && row->record.time_ns > 0) {
+        add_known(f, row->record.config, row->record.time_ns, "store");
+    }
+    return !f->no_memory;
+}
+
+/* Times of the store come first, so that they are shown where wisdom has one as well. */
+static int collect(forecast *f, kw_context *context) {
+    kw_error err = {0};
+    kw_store *store = NULL;
+    kw_row_filter filter = {
+        .target = f->target,
+        .problem = f->text,
+        .by_timing = true,
+        .packed = !f->args->value[OPT_FRESH],
+        .answers = true,
+    };
+    const char *path = f->args->value[OPT_STORE];
+    kw_status status = path ? kw_store_open(&store, path, KW_STORE_READ, &err) : KW_OK;
+    status = status || !path ? status : kw_store_visit(store, &filter, take_row, f, &err);
+    status = status ? status : kw_wisdom_visit(context, NULL, take_wisdom, f, &err);
+    kw_store_close(&store);
+    if (!status && f->no_memory) {
+        status = err.status = KW_NO_MEMORY;
+    }
+    return status ? cli_fail(&err) : CLI_DONE;
+}
+
+static const known *find_known(const forecast *f, const char *config) {
+    for (size_t i = 0; i < f->known_count; i++) {
+        if (!strcmp(f->known[i].config, config)) {
+            return &f->known[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- what is expected -------------------------------------------------------------------------------------------------- */
+
+static void print_json(const forecast *f, const kw_prediction *p, const known *k) {
+    printf("%s{\"config\": ", f->shown > 1 ? ",\n " : " ");
+    cli_json_string(p->config);
+    printf(", \"predicted_ns\": ");
+    printf(p->model && isfinite(p->expected_ns) ? "%.1f" : "null", p->expected_ns);
+    printf(", \"estimate_ns\": %.1f, \"measured_ns\": ", p->estimate_ns);
+    printf(k ? "%.1f" : "null", k ? k->ns : 0);
+    printf(", \"from\": ");
+    cli_json_string(k ? k->from : "");
+    printf(", \"workspace\": %lld}", (long long)p->workspace);
+}
+
+static void print_head(const forecast *f, const kw_prediction *p) {
+    static const char *const trained[] = {"on this target", "on this architecture", "on another architecture with vectors as wide",
+                                          "on another architecture"};
+    printf("%s\n", f->text);
+    if (p->model) {
+        int far = p->model_distance >= 0 && p->model_distance < 4 ? p->model_distance : 3;
+        printf("by model %s, trained %s\n", p->model, trained[far]);
+    } else {
+        printf("by the analytic estimate: no model serves it\n");
+    }
+    fputs(p->notes, stdout);
+    printf("%5s %10s %10s %10s\n", "rank", "predicted", "estimate", "measured");
+}
+
+static bool show(void *user, const kw_prediction *p) {
+    forecast *f = user;
+    const known *k = find_known(f, p->config);
+    char times[3][32];
+    if (f->shown++ >= f->limit) {
+        return false;
+    }
+    if (f->args->value[OPT_JSON]) {
+        print_json(f, p, k);
+        return true;
+    }
+    if (f->shown == 1) {
+        print_head(f, p);
+    }
+    printf("%5lld %10s %10s %10s  %s\n", (long long)f->shown,
+           !p->model               ? "-"
+           : isinf(p->expected_ns) ? "none"
+                                   : cli_time(times[0], p->expected_ns),
+           cli_time(times[1], p->estimate_ns), k ? cli_time(times[2], k->ns) : "-", p->config);
+    return true;
+}
+
+static int predict(forecast *f, kw_context *context, const kw_registry *registry) {
+    kw_error err = {0};
+    bool json = f->args->value[OPT_JSON] != NULL;
+    if (json) {
+        printf("[");
+    }
+    kw_status status = kw_predictions_visit(context, &f->problem, registry, show, f, &err);
+    if (json) {
+        printf("]\n");
+    }
+    if (!status && !f->shown) {
+        status = err.status = KW_NO_KERNEL;
+        snprintf(err.text, sizeof err.text, "no kernel but the compiled-in one serves %.400s; `kwright explain` says why", f->text);
+    }
+    return status ? cli_fail(&err) : CLI_DONE;
+}
+
+int verb_predict(const cli_args *args) {
+    kw_context *context = NULL;
+    kw_registry *registry = NULL;
+    cli_problem_list list = {0};
+    forecast f = {.args = args};
+    cli_args all = *args;
+    all.value[OPT_LIMIT] = NULL; /* it counts kernels here */
+    if (!cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &f.limit)) {
+        return CLI_USAGE;
+    }
+    int code = cli_problems(&list, &all);
+    if (!code && list.count != 1) {
+        code = cli_usage("predict takes one problem, not %zu", list.count);
+    }
+    code = code ? code : cli_context(&context, args);
+    if (!code && cli_names_kernels(args)) {
+        code = cli_registry(&registry, context, args);
+    }
+    if (!code) {
+        f.problem = list.items[0].problem;
+        f.target = kw_context_target(context);
+        kw_problem_print(f.text, sizeof f.text, &f.problem);
+        code = collect(&f, context);
+    }
+    code = code ? code : predict(&f, context, registry);
+    free(f.known);
+    cli_problems_free(&list);
+    kw_registry_destroy(&registry);
+    kw_context_close(&context);
+    return code;
+}
