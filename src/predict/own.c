@@ -76,30 +76,30 @@ static double cache(int64_t bytes) {
     F(log2_l2, "target", "bits", log2_of((double)t->l2))                                                                                   \
     F(log2_l3, "target", "bits", log2_of((double)t->l3))
 
-/* l is the launch, w its work. */
+/* l is the launch, steps its vector multiply-adds, units those of its largest stage, w the tiles of the config. */
 #define PAIR_COLUMNS(F)                                                                                                                    \
     F(log2_estimate, "pair", "bits", log2_of(estimate_ns))                                                                                 \
     F(log2_estimate_rate, "pair", "bits", log2_of(p->flops / fmax(estimate_ns, 1e-3)))                                                     \
-    F(products_a_step, "pair", "", w.steps > 0 ? p->flops / 2 / w.steps / (double)t->lanes : 0)                                            \
-    F(loads_a_step, "pair", "", w.steps > 0 ? l->loads / w.steps : 0)                                                                      \
-    F(log2_steps, "pair", "bits", log2_of(w.steps))                                                                                        \
+    F(products_a_step, "pair", "", steps > 0 ? p->flops / 2 / steps / (double)t->lanes : 0)                                                \
+    F(loads_a_step, "pair", "", steps > 0 ? l->loads / steps : 0)                                                                          \
+    F(log2_steps, "pair", "bits", log2_of(steps))                                                                                          \
     F(copied_share, "pair", "", log2(1 + l->copied_bytes / p->bytes))                                                                      \
     F(packed_share, "pair", "", log2(1 + (double)l->packed_bytes / p->bytes))                                                              \
     F(packed_over_l2, "pair", "bits", log2(fmax((double)l->packed_bytes, 1) / cache(t->l2)))                                               \
     F(shared_over_l3, "pair", "bits", log2(fmax((double)l->shared_bytes, 1) / cache(t->l3)))                                               \
     F(thread_over_l1, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache(t->l1)))                                               \
     F(thread_over_l2, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache(t->l2)))                                               \
-    F(log2_run_units, "pair", "bits", log2_of(w.units))                                                                                    \
-    F(unit_balance, "pair", "", fill(w.units, (double)t->units))                                                                           \
-    F(log2_steps_a_unit, "pair", "bits", log2_of(w.steps / fmax(w.units, 1)))                                                              \
+    F(log2_run_units, "pair", "bits", log2_of(units))                                                                                      \
+    F(unit_balance, "pair", "", fill(units, (double)t->units))                                                                             \
+    F(log2_steps_a_unit, "pair", "bits", log2_of(steps / fmax(units, 1)))                                                                  \
     F(stages, "pair", "", (double)l->stages)                                                                                               \
-    F(out_w_fill, "pair", "", fill(p->out[2], w.tile_w))                                                                                   \
-    F(in_w_fill, "pair", "", fill(p->in[2], w.tile_w))                                                                                     \
-    F(out_h_fill, "pair", "", fill(p->out[1], w.tile_h))                                                                                   \
-    F(k_tile_fill, "pair", "", fill(p->kg, w.vecs *(double)t->lanes))                                                                      \
-    F(c_tile_fill, "pair", "", fill(p->cg, w.vecs *(double)t->lanes))                                                                      \
-    F(m_tile_fill, "pair", "", fill(p->gm, w.tile_m))                                                                                      \
-    F(taps_in_tile, "pair", "", w.tile_w > 0 ? p->filter[2] / w.tile_w : 0)
+    F(out_w_fill, "pair", "", fill(p->out[2], w->tile_w))                                                                                  \
+    F(in_w_fill, "pair", "", fill(p->in[2], w->tile_w))                                                                                    \
+    F(out_h_fill, "pair", "", fill(p->out[1], w->tile_h))                                                                                  \
+    F(k_tile_fill, "pair", "", fill(p->kg, w->vecs *(double)t->lanes))                                                                     \
+    F(c_tile_fill, "pair", "", fill(p->cg, w->vecs *(double)t->lanes))                                                                     \
+    F(m_tile_fill, "pair", "", fill(p->gm, w->tile_m))                                                                                     \
+    F(taps_in_tile, "pair", "", w->tile_w > 0 ? p->filter[2] / w->tile_w : 0)
 
 static const kw_feature problem_features[] = {
 #define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
@@ -239,33 +239,36 @@ void kw_own_fill_config(const kw_own *own, double *row, const kw_config *config)
     }
 }
 
-/* What several columns of a pair share. */
-typedef struct work {
-    double units, steps;                 /* of the largest stage; vector multiply-adds */
-    double tile_w, tile_h, tile_m, vecs; /* 0 where the family has no such axis */
-} work;
-
-static work work_of(const kw_config *config, const kw_launch *launch) {
-    work w = {
-        .units = 1,
-        .steps = launch->multiply_adds,
+kw_own_tiles kw_own_tiles_of(const kw_config *config) {
+    return (kw_own_tiles){
         .tile_w = kw_config_axis(config, "tile_w", 0),
         .tile_h = kw_config_axis(config, "tile_h", 0),
         .tile_m = kw_config_axis(config, "tile_m", 0),
         .vecs = kw_config_axis(config, "vecs", 0),
     };
-    for (int stage = 0; stage < launch->stages; stage++) {
-        w.units = launch->stage[stage].packs ? w.units : fmax(w.units, (double)launch->stage[stage].units);
-    }
-    return w;
 }
 
-void kw_own_fill_pair(const kw_own *own, double *row, const kw_own_problem *p, const kw_config *config, const kw_launch *l,
-                      double estimate_ns) {
+/* Units of the largest stage that does not pack. */
+static double units_of(const kw_launch *launch) {
+    double units = 1;
+    for (int stage = 0; stage < launch->stages; stage++) {
+        units = launch->stage[stage].packs ? units : fmax(units, (double)launch->stage[stage].units);
+    }
+    return units;
+}
+
+void kw_own_fill_tiled(const kw_own *own, double *row, const kw_own_problem *p, const kw_own_tiles *w, const kw_launch *l,
+                       double estimate_ns) {
     const kw_target *t = p->target;
-    work w = work_of(config, l);
+    double units = units_of(l), steps = l->multiply_adds;
     size_t i = own->pair_start;
 #define COLUMN(name, group, unit, formula) row[i++] = formula;
     PAIR_COLUMNS(COLUMN)
 #undef COLUMN
+}
+
+void kw_own_fill_pair(const kw_own *own, double *row, const kw_own_problem *p, const kw_config *config, const kw_launch *l,
+                      double estimate_ns) {
+    kw_own_tiles tiles = kw_own_tiles_of(config);
+    kw_own_fill_tiled(own, row, p, &tiles, l, estimate_ns);
 }

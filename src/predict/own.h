@@ -39,4 +39,13 @@ void kw_own_fill_config(const kw_own *own, double *row, const kw_config *config)
 void kw_own_fill_pair(const kw_own *own, double *row, const kw_own_problem *sight, const kw_config *config, const kw_launch *launch,
                       double estimate_ns);
 
+/* The axes that columns of pairs are made from, 0 where the family does not have one; looked up once for a config that is paired often. */
+typedef struct kw_own_tiles {
+    double tile_w, tile_h, tile_m, vecs;
+} kw_own_tiles;
+kw_own_tiles kw_own_tiles_of(const kw_config *config);
+/* kw_own_fill_pair of the config with these tiles. */
+void kw_own_fill_tiled(const kw_own *own, double *row, const kw_own_problem *sight, const kw_own_tiles *tiles, const kw_launch *launch,
+                       double estimate_ns);
+
 #endif

@@ -20,7 +20,8 @@ struct kw_ranking {
     double **columns;       /* one a feature of the forest; count values for role PAIR with a split, else NULL */
     const double **queried; /* the same, as a query takes them */
     double *scores;
-    size_t *pairs; /* features with role PAIR and a split */
+    kw_own_tiles *tiles; /* one a config */
+    size_t *pairs;       /* features with role PAIR and a split */
     size_t pair_count;
     const kw_config **copied; /* configs, so that the caller's list of pointers may go */
 };
@@ -32,12 +33,13 @@ static kw_forest_role role_of(const kw_model *model, size_t feature) {
                                                     : KW_FOREST_PAIR;
 }
 
-/* The columns that depend on configs alone, for the pool to work out once. */
-static void fill_kernel_columns(const kw_ranking *r, const kw_forest_role *roles, double *const *columns) {
+/* What depends on configs alone, columns for the pool and tiles. */
+static void fill_configs(const kw_ranking *r, const kw_forest_role *roles, double *const *columns) {
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count; i++) {
         size_t family = 0;
         kw_own_fill_config(model->own, r->row, r->configs[i]);
+        r->tiles[i] = kw_own_tiles_of(r->configs[i]);
         while (kw_family_table[family] && kw_family_table[family] != r->configs[i]->family) {
             family++;
         }
@@ -59,7 +61,8 @@ static kw_status lay_out(kw_ranking *r, const kw_forest_role *roles, kw_error *e
     r->queried = kw_arena_array(&r->arena, features, sizeof *r->queried);
     r->pairs = kw_arena_array(&r->arena, features, sizeof *r->pairs);
     r->scores = kw_arena_array(&r->arena, r->count, sizeof *r->scores);
-    bool good = r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
+    r->tiles = kw_arena_array(&r->arena, r->count, sizeof *r->tiles);
+    bool good = r->tiles && r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
     for (size_t i = 0; i < features && good; i++) {
         if (roles[i] == KW_FOREST_PROBLEM || !kw_forest_feature_splits(model->forest, i)) {
             continue;
@@ -96,7 +99,7 @@ kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_
         status = lay_out(r, roles, err);
     }
     if (!status) {
-        fill_kernel_columns(r, roles, r->columns);
+        fill_configs(r, roles, r->columns);
         status = kw_forest_pool_open(&r->pool, model->forest, &(kw_forest_candidates){count, roles, r->queried}, err);
     }
     status = status ? status : kw_forest_scratch_open(&r->scratch, r->pool, NULL, err);
@@ -135,7 +138,7 @@ static void fill_pairs(kw_ranking *r, const kw_own_problem *sight, const kw_laun
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count && r->pair_count; i++) {
         if (launches[i]) {
-            kw_own_fill_pair(model->own, r->row, sight, r->configs[i], launches[i], estimates[i]);
+            kw_own_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
         }
         for (size_t j = 0; j < r->pair_count; j++) {
             r->columns[r->pairs[j]][i] = launches[i] ? r->row[model->column[r->pairs[j]]] : 0;
