@@ -5,7 +5,9 @@
 #include "base/number.h"
 #include "store/writer.h"
 #include "train/card.h"
+#include "train/forest_text.h"
 #include "train/json_out.h"
+#include "train/trained_on.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -295,6 +297,16 @@ static kw_status write_predictions(const kw_artifacts *a, kw_error *err) {
     return status;
 }
 
+static kw_status write_trained_on(const kw_artifacts *a, kw_error *err) {
+    kw_text plain = {0}, packed = {0};
+    kw_status status = kw_trained_on_print(&plain, a->trainer->dataset, err);
+    status = status ? status : kw_gzip(&packed, plain.data, plain.size, err);
+    status = status ? status : write_bytes(a, "trained_on.txt.gz", packed.data, packed.size, err);
+    kw_text_drop(&plain);
+    kw_text_drop(&packed);
+    return status;
+}
+
 static kw_status write_spec(const kw_artifacts *a, kw_error *err) {
     kw_text text = {0};
     kw_status status = kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->recipe->quantity, a->report->digest, err);
@@ -316,6 +328,7 @@ kw_status kw_artifacts_write(const kw_artifacts *a, kw_error *err) {
     status = status ? status : write_importances(a, err);
     status = status ? status : write_manifest(a, err);
     status = status ? status : write_predictions(a, err);
+    status = status ? status : write_trained_on(a, err);
     status = status ? status : kw_card_print(&card, &card_json, a, err);
     status = status ? status : write_text(a, "MODEL_CARD.md", &card, err);
     status = status ? status : write_text(a, "model_card.json", &card_json, err);

@@ -6,6 +6,7 @@
 #include "train/json_out.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +14,15 @@ enum { WORST_PICKS = 5, WORST_FAMILIES = 10 };
 
 /* --- text ------------------------------------------------------------------------------------------------------------- */
 
-/* "mean 98.71 [98.5 98.9]" */
-static void add_figure(kw_text *text, const char *name, const kw_figure *figure, double scale) {
-    if (isnan(figure->value)) {
-        kw_text_addf(text, "  %s -", name);
-    } else if (figure->low == figure->high) {
-        kw_text_addf(text, "  %s %.2f", name, scale * figure->value);
-    } else {
-        kw_text_addf(text, "  %s %.2f [%.2f %.2f]", name, scale * figure->value, scale * figure->low, scale * figure->high);
+/* A line: what, value, interval. Group is said on its first line. */
+static void add_figure(kw_text *text, const char *group, const char *name, const kw_figure *figure, double scale) {
+    char value[32] = "-", low[32] = "", high[32] = "";
+    if (!isnan(figure->value)) {
+        snprintf(value, sizeof value, "%.2f", scale * figure->value);
+        snprintf(low, sizeof low, "%.2f", scale * figure->low);
+        snprintf(high, sizeof high, "%.2f", scale * figure->high);
     }
+    kw_text_addf(text, "%-18s %-24s %8s %9s %9s\n", group, name, value, low, high);
 }
 
 static void add_left_out(kw_text *text, size_t count, const char *what) {
@@ -34,6 +35,9 @@ static void add_head(kw_text *text, const kw_evaluation *e) {
     const kw_evaluation_figures *f = &e->all;
     kw_text_addf(text, "by %s: %lld contests of %lld problems, %.1f kernels each (%.0f to %.0f)\n", e->by, (long long)f->contests,
                  (long long)f->problems, f->pool, f->pool_least, f->pool_most);
+    if (f->failed) {
+        kw_text_addf(text, "%lld picks failed or have no row\n", (long long)f->failed);
+    }
     add_left_out(text, e->in_sample, "of shapes that the model was trained on (--in-sample judges them)");
     add_left_out(text, e->unserved, "of which nothing is predicted");
     add_left_out(text, e->hopeless, "without a good kernel");
@@ -48,37 +52,29 @@ static void add_head(kw_text *text, const kw_evaluation *e) {
 }
 
 static void add_all(kw_text *text, const kw_evaluation_figures *f) {
-    kw_text_add(text, "                  in %, with the 95 % interval\nefficiency      ");
-    add_figure(text, "mean", &f->mean, 100);
-    add_figure(text, "median", &f->median, 100);
-    add_figure(text, "P10", &f->p10, 100);
-    add_figure(text, "P1", &f->p1, 100);
-    add_figure(text, "worst", &(kw_figure){f->worst.value, f->worst.value, f->worst.value}, 100);
-    kw_text_add(text, "\n  ties as measured");
-    add_figure(text, "mean", &f->mean_untied, 100);
-    kw_text_add(text, "\nregret by time  ");
-    add_figure(text, "", &f->regret, 100);
-    kw_text_add(text, "\nfastest kernel is");
-    add_figure(text, "the pick", &f->best_in_1, 100);
-    add_figure(text, "in the first 3", &f->best_in_3, 100);
-    add_figure(text, "5", &f->best_in_5, 100);
-    add_figure(text, "10", &f->best_in_10, 100);
-    kw_text_add(text, "\nthe pick is     ");
-    add_figure(text, "tied with it", &f->tied, 100);
-    add_figure(text, "of the fastest 3", &f->pick_in_3, 100);
-    add_figure(text, "5", &f->pick_in_5, 100);
-    add_figure(text, "10", &f->pick_in_10, 100);
-    kw_text_add(text, "\nbest of         ");
-    add_figure(text, "3", &f->shortlist_3, 100);
-    add_figure(text, "5", &f->shortlist_5, 100);
-    add_figure(text, "8", &f->shortlist_8, 100);
-    add_figure(text, "P10 of 8", &f->shortlist_8_p10, 100);
-    kw_text_add(text, "\norder           ");
-    add_figure(text, "NDCG@10", &f->ndcg, 1);
-    add_figure(text, "Spearman", &f->spearman, 1);
-    kw_text_add(text, "\ncoverage        ");
-    add_figure(text, "", &f->coverage, 100);
-    kw_text_addf(text, " (%lld picks failed or have no row)\n", (long long)f->failed);
+    kw_text_addf(text, "\n%-18s %-24s %8s %19s\n", "", "", "%", "95 % interval");
+    add_figure(text, "efficiency", "mean", &f->mean, 100);
+    add_figure(text, "", "median", &f->median, 100);
+    add_figure(text, "", "P10", &f->p10, 100);
+    add_figure(text, "", "P1", &f->p1, 100);
+    add_figure(text, "", "worst", &f->worst, 100);
+    add_figure(text, "", "mean, ties as measured", &f->mean_untied, 100);
+    add_figure(text, "regret", "by time", &f->regret, 100);
+    add_figure(text, "fastest kernel is", "the pick", &f->best_in_1, 100);
+    add_figure(text, "", "in the first 3", &f->best_in_3, 100);
+    add_figure(text, "", "in the first 5", &f->best_in_5, 100);
+    add_figure(text, "", "in the first 10", &f->best_in_10, 100);
+    add_figure(text, "the pick is", "tied with the fastest", &f->tied, 100);
+    add_figure(text, "", "in the fastest 3", &f->pick_in_3, 100);
+    add_figure(text, "", "in the fastest 5", &f->pick_in_5, 100);
+    add_figure(text, "", "in the fastest 10", &f->pick_in_10, 100);
+    add_figure(text, "best of a list", "of 3, mean", &f->shortlist_3, 100);
+    add_figure(text, "", "of 5, mean", &f->shortlist_5, 100);
+    add_figure(text, "", "of 8, mean", &f->shortlist_8, 100);
+    add_figure(text, "", "of 8, P10", &f->shortlist_8_p10, 100);
+    add_figure(text, "order", "NDCG of the first 10", &f->ndcg, 100);
+    add_figure(text, "", "Spearman in a contest", &f->spearman, 100);
+    add_figure(text, "coverage", "measured, not failed", &f->coverage, 100);
 }
 
 static void add_slice_line(kw_text *text, const kw_slice *s) {
@@ -86,7 +82,7 @@ static void add_slice_line(kw_text *text, const kw_slice *s) {
     char interval[32];
     kw_line line = {.data = interval, .capacity = sizeof interval};
     kw_line_addf(&line, "[%.2f %.2f]", 100 * f->mean.low, 100 * f->mean.high);
-    kw_text_addf(text, "%-34s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->contests, f->pool,
+    kw_text_addf(text, "%-40s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->contests, f->pool,
                  100 * f->mean.value, interval, 100 * f->p10.value, 100 * f->worst.value, 100 * f->regret.value, 100 * f->tied.value);
 }
 
@@ -126,7 +122,7 @@ static void add_families(kw_text *text, const kw_evaluation *e, size_t first, si
 }
 
 static void add_slices(kw_text *text, const kw_evaluation *e) {
-    kw_text_addf(text, "\n%-34s %8s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "contests", "kernels", "mean", "", "P10", "worst", "regret",
+    kw_text_addf(text, "\n%-40s %8s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "contests", "kernels", "mean", "", "P10", "worst", "regret",
                  "tied");
     for (int slicing = 0; slicing < KW_SLICINGS; slicing++) {
         size_t first = 0, count = slices_of(e, (kw_slicing)slicing, &first);
