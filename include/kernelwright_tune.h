@@ -336,7 +336,7 @@ typedef struct kw_train_options {
     int32_t trees;        /* at most; 0: 400. With warm_start: how many are added; 0: 100 */
     int32_t leaves;       /* of a tree at most; 0: 48 */
     int32_t rounds;       /* of mining hard problems; 0: 2, negative: none */
-    int32_t threads;      /* 0: all cores. The model is the same with any number */
+    int32_t threads;      /* 0: all cores, one for few rows. The model is the same with any number */
     double learning_rate; /* 0: 0.06 */
     uint64_t seed;
     int64_t max_bytes;        /* of the compressed forest; later trees are left away until it fits; 0: 1,000,000 */

@@ -12,7 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FOLDS = 5, TREES = 400, WARM_TREES = 100, LEAVES = 48, PATIENCE = 30, ROUNDS = 2, MAX_BYTES = 1000000, MAX_MEMORY = 8 << 20 };
+enum {
+    FOLDS = 5,
+    TREES = 400,
+    WARM_TREES = 100,
+    LEAVES = 48,
+    PATIENCE = 30,
+    ROUNDS = 2,
+    MAX_BYTES = 1000000,
+    FEW_ROWS = 20000,
+    MAX_MEMORY = 8 << 20
+};
 static const double learning_rate = 0.06, least_gain = 5e-4, hardest = 3;
 
 typedef struct session {
@@ -127,8 +137,15 @@ static kw_status read_rows(session *s) {
     return kw_dataset_spread(&r->problems, &r->families, &s->dataset, s->err);
 }
 
+/* Few rows are done sooner than threads can agree on them. */
+static int32_t threads_for(size_t rows) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return rows < FEW_ROWS || cores < 1 ? 1 : (int32_t)cores;
+}
+
 static kw_status prepare(session *s) {
     const kw_train_options *o = s->options;
+    s->recipe.threads = o->threads > 0 ? o->threads : threads_for(s->dataset.pair_count);
     size_t contests = s->dataset.contest_count;
     kw_status status = kw_own_open(&s->own, s->err);
     status = status ? status : kw_dataset_features(&s->rows, &s->dataset, s->own, s->err);
@@ -368,7 +385,6 @@ static kw_status read_quantity(session *s) {
 
 static kw_status read_options(session *s) {
     const kw_train_options *o = s->options;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (!o->out || !*o->out) {
         return kw_fail(s->err, KW_ILLEGAL, "a model needs a folder to be written to; for example models/mine");
     }
@@ -382,7 +398,6 @@ static kw_status read_options(session *s) {
                             .trees = o->trees && !o->warm_start ? o->trees : TREES,
                             .leaves = o->leaves ? o->leaves : LEAVES,
                             .patience = PATIENCE,
-                            .threads = o->threads > 0 ? o->threads : (int32_t)(cores > 0 ? cores : 1),
                             .learning_rate = o->learning_rate > 0 ? o->learning_rate : learning_rate,
                             .seed = o->seed};
     return read_quantity(s);

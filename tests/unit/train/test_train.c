@@ -57,7 +57,7 @@ static const char *const *stores(void) {
 /* Small enough for a second. */
 static kw_train_options options_of(const char *out) {
     return (kw_train_options){
-        .stores = stores(), .store_count = 1, .out = out, .folds = 3, .trees = 40, .leaves = 12, .rounds = -1, .threads = 2};
+        .stores = stores(), .store_count = 1, .out = out, .folds = 3, .trees = 40, .leaves = 12, .rounds = -1, .threads = 1};
 }
 
 static void train(const kw_train_options *options, kw_train_report *report) {
@@ -271,7 +271,7 @@ static void training_twice_gives_the_same_files(void **state) {
     options.command = "kwright train";
     train(&options, &report);
     options.out = scratch_path(two, folder, "two");
-    options.threads = 1; /* and their number changes nothing */
+    options.threads = 2; /* and their number changes nothing */
     train(&options, &again);
     assert_memory_equal(&report, &again, sizeof report);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -320,8 +320,9 @@ static void what_can_be_learned_is_learned(void **state) {
     kw_train_options options = options_of(scratch_path(out, folder, "learned"));
     options.trees = 200;
     train(&options, &report);
-    assert_true(report.shapes.mean > report.estimate.mean + 0.02);
-    assert_true(report.shapes.mean > 0.95);
+    assert_true(report.shapes.mean > report.estimate.mean + 0.1);
+    assert_true(report.unseen_families.mean > report.estimate.mean + 0.1);
+    assert_true(report.shapes.regret < report.estimate.regret / 2);
     assert_int_equal(report.good, made.good);
     assert_int_equal(report.failed, made.failed);
 }
@@ -336,6 +337,7 @@ static void json_files_are_json(void **state) {
         skip();
     }
     kw_train_options options = options_of(scratch_path(out, folder, "json"));
+    options.folds = 1;
     options.quantity = "relative";
     options.command = "kwright train \"quoted\" \\ and\ttabs";
     train(&options, &report);
@@ -364,6 +366,7 @@ static void models_stay_within_their_size(void **state) {
         skip();
     }
     kw_train_options options = options_of(scratch_path(out, folder, "size"));
+    options.folds = 1;
     train(&options, &whole);
     options.max_bytes = whole.bytes / 2;
     train(&options, &cut);
@@ -381,6 +384,7 @@ static void a_warm_start_keeps_the_trees_it_had(void **state) {
         skip();
     }
     kw_train_options options = options_of(scratch_path(first, folder, "first"));
+    options.folds = 1;
     train(&options, &before);
     options.warm_start = first;
     options.out = scratch_path(second, folder, "second");
