@@ -247,6 +247,52 @@ static void a_registry_that_changes_is_ranked_anew(void **state) {
     kw_context_close(&context);
 }
 
+typedef struct answers {
+    char configs[TOY_COUNT + 1][KW_CONFIG_TEXT_MAX];
+    kw_prediction last; /* its strings are gone */
+    size_t count, most;
+} answers;
+
+static bool take_answer(void *user, const kw_prediction *prediction) {
+    answers *a = user;
+    assert_true(a->count < a->most);
+    assert_true(!a->count || prediction->expected_ns >= a->last.expected_ns);
+    assert_true(prediction->estimate_ns > 0);
+    snprintf(a->configs[a->count], KW_CONFIG_TEXT_MAX, "%s", prediction->config);
+    a->last = *prediction;
+    return ++a->count < a->most;
+}
+
+static void predictions_come_in_the_order_of_the_mode(void **state) {
+    toy_world *world = *state;
+    kw_problem problem = toy_problem(TOY_PROBLEM), bad = problem;
+    save_model(world, "mine", target_text(world, NULL, NULL), second_first, "time");
+    kw_context *context = toy_open(world), *other = toy_open(world);
+    kw_registry *foreign = NULL;
+    kw_error err = {0};
+    answers all = {.most = TOY_COUNT}, one = {.most = 1};
+    bad.gemm.k = 0;
+    assert_int_equal(kw_registry_create(&foreign, other, NULL), KW_OK);
+    assert_int_equal(kw_predictions_visit(context, &problem, NULL, take_answer, &all, NULL), KW_OK);
+    assert_int_equal(all.count, TOY_COUNT);
+    assert_string_equal(all.configs[0], TOY_SECOND);
+    assert_string_equal(all.configs[1], TOY_BEST);
+    assert_int_equal(all.last.model_distance, 0);
+    assert_int_equal(kw_predictions_visit(context, &problem, NULL, take_answer, &one, NULL), KW_OK);
+    assert_int_equal(one.count, 1);
+    assert_string_equal(toy_chosen(context, &predict), one.configs[0]);
+    assert_int_equal(kw_predictions_visit(NULL, &problem, NULL, take_answer, &one, &err), KW_ILLEGAL);
+    assert_contains(err.text, "context is NULL");
+    assert_int_equal(kw_predictions_visit(context, NULL, NULL, take_answer, &one, &err), KW_ILLEGAL);
+    assert_int_equal(kw_predictions_visit(context, &problem, NULL, NULL, &one, &err), KW_ILLEGAL);
+    assert_int_equal(kw_predictions_visit(context, &bad, NULL, take_answer, &one, &err), KW_ILLEGAL);
+    assert_int_equal(kw_predictions_visit(context, &problem, foreign, take_answer, &one, &err), KW_ILLEGAL);
+    assert_contains(err.text, "another context");
+    kw_registry_destroy(&foreign);
+    kw_context_close(&context);
+    kw_context_close(&other);
+}
+
 /* --- the shortlist --------------------------------------------------------------------------------------------------------- */
 
 static void a_shortlist_measures_the_models_best_and_the_estimates(void **state) {
@@ -338,6 +384,7 @@ int main(void) {
         TEST(a_broken_model_is_remarked_once),
         TEST(equal_and_impossible_predictions_leave_a_fixed_order),
         TEST(a_registry_that_changes_is_ranked_anew),
+        TEST(predictions_come_in_the_order_of_the_mode),
         TEST(a_shortlist_measures_the_models_best_and_the_estimates),
         TEST(candidates_without_a_time_come_last),
         cmocka_unit_test(a_shortlist_is_diverse),

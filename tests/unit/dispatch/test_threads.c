@@ -7,6 +7,7 @@
 
 #include "base/process.h"
 #include "dispatch/crew.h"
+#include "support/stumps.h"
 #include "toy.h"
 
 #include <stdatomic.h>
@@ -104,6 +105,58 @@ static void eight_contexts_share_one_folder(void **state) {
     assert_int_equal(s.failures, 0);
 }
 
+/* A model of the toys: everything but the slow ones is alike to it. */
+static void save_model(const toy_world *world) {
+    static const char *const targets[] = {"cpu:none model=x units=1 lanes=1 registers=1 l1=1 l2=1 l3=1", NULL};
+    static const char *const served[] = {"gemm fp32", NULL}, *const families[] = {"test.toy", NULL};
+    static const stump trees[] = {{"slow", 10, 5, 9, false}, {"log2_estimate", 12, 0, 1, false}, {NULL, 0, 0, 0, false}};
+    char folder[4 * SCRATCH_MAX];
+    snprintf(folder, sizeof folder, "%s/models/toys", world->data);
+    stumps_save(&(stumps){"time", targets, served, families, trees}, folder);
+}
+
+static void eight_threads_ask_one_model(void **state) {
+    shared s = {.world = *state};
+    save_model(*state);
+    s.context = toy_open(*state);
+    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = use_context, .user = &s});
+    assert_int_equal(s.failures, 0);
+    kw_context_close(&s.context);
+}
+
+static bool count_prediction(void *user, const kw_prediction *prediction) {
+    int *count = user;
+    *count += prediction->model && !strcmp(prediction->model, "toys");
+    return true;
+}
+
+/* Each thread with a registry of its own, which comes, changes and goes while the others are answered. */
+static void use_registries(void *user, size_t index) {
+    shared *s = user;
+    for (int round = 0; round < ROUNDS; round++) {
+        kw_registry *registry = NULL;
+        kw_problem problem = nth_problem(0);
+        int counts[3] = {0};
+        bool good = !kw_registry_create(&registry, s->context, NULL) && !kw_registry_add(registry, TOY_SECOND, NULL) &&
+                    !kw_predictions_visit(s->context, &problem, registry, count_prediction, &counts[0], NULL) &&
+                    !kw_registry_add(registry, TOY_SLOW, NULL) &&
+                    !kw_predictions_visit(s->context, &problem, registry, count_prediction, &counts[1], NULL) &&
+                    !kw_predictions_visit(s->context, &problem, NULL, count_prediction, &counts[2], NULL);
+        s->failures += !good || counts[0] != 1 || counts[1] != 2 || counts[2] != TOY_COUNT;
+        kw_registry_destroy(&registry);
+        (void)index;
+    }
+}
+
+static void registries_come_and_go_beside_one_model(void **state) {
+    shared s = {.world = *state};
+    save_model(*state);
+    s.context = toy_open(*state);
+    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = use_registries, .user = &s});
+    assert_int_equal(s.failures, 0);
+    kw_context_close(&s.context);
+}
+
 static void run_shared(void *user, size_t index) {
     shared *s = user;
     kw_problem problem = nth_problem(0);
@@ -194,6 +247,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         TEST(eight_threads_share_one_context),
         TEST(eight_contexts_share_one_folder),
+        TEST(eight_threads_ask_one_model),
+        TEST(registries_come_and_go_beside_one_model),
         TEST(eight_threads_run_one_plan),
         TEST(threads_that_ask_at_once_measure_once_and_agree),
         TEST(processes_that_share_wisdom_choose_alike),

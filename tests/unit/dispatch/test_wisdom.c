@@ -81,6 +81,8 @@ static void printed_lines_read_back_the_same(void **state) {
                                .config = word("f gemm fp32 a=1"),
                                .date = word("2026-11-21"),
                                .next = i % 2 ? word("g gemm fp32 a=2") : word(""),
+                               .builder = i % 2 ? word("0123456789abcdef") : word(""),
+                               .checked = i % 3 ? word("2026-12-01") : word(""),
                                .time_ns = times[i],
                                .spread_ns = times[i] / 2,
                                .next_ns = times[i] * 2,
