@@ -85,12 +85,53 @@ static int check_arch(lua_State *state) {
     return 0;
 }
 
+/* The set's catalog is copied, so that it can be read outside of Lua. */
+typedef struct set_check {
+    kw_rules *rules;
+    char *catalog; /* NULL: it has none */
+    size_t catalog_size;
+} set_check;
+
+static void check_catalog(lua_State *state, set_check *check) {
+    const char *file = check->rules->set_file;
+    if (lua_getfield(state, -1, "catalog") != LUA_TNIL) {
+        size_t size = 0;
+        const char *text = lua_type(state, -1) == LUA_TSTRING ? lua_tolstring(state, -1, &size) : NULL;
+        if (!text) {
+            kw_lua_raise(state, KW_MALFORMED, "%s: 'catalog' must be a string with one config a line, not a %s", file,
+                         luaL_typename(state, -1));
+        }
+        check->catalog = kw_arena_copy(&check->rules->arena, text, size);
+        check->catalog_size = size;
+        if (!check->catalog) {
+            kw_lua_raise(state, KW_NO_MEMORY, "out of memory for a catalog");
+        }
+    }
+    lua_pop(state, 1);
+}
+
+/* Pushes the table of families; a set with a catalog may leave it out, then the catalog alone decides. */
+static void push_families(lua_State *state, const set_check *check) {
+    if (!check->catalog || lua_getfield(state, -1, "families") != LUA_TNIL) {
+        lua_settop(state, 2);
+        push_field(state, check->rules->set_file, "families", LUA_TTABLE);
+        return;
+    }
+    lua_newtable(state);
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        lua_pushboolean(state, true);
+        lua_setfield(state, -2, (*family)->name);
+    }
+}
+
 static int check_set(lua_State *state) {
-    kw_rules *rules = lua_touserdata(state, 1);
+    set_check *check = lua_touserdata(state, 1);
+    kw_rules *rules = check->rules;
     lua_rawgeti(state, LUA_REGISTRYINDEX, rules->set_ref);
     push_field(state, rules->set_file, "about", LUA_TSTRING);
     lua_pop(state, 1);
-    push_field(state, rules->set_file, "families", LUA_TTABLE);
+    check_catalog(state, check);
+    push_families(state, check);
     lua_pushnil(state);
     while (lua_next(state, -2)) {
         size_t size = 0;
@@ -110,9 +151,21 @@ static int check_set(lua_State *state) {
     return 0;
 }
 
+static kw_status open_set(kw_rules *rules, const char *set, kw_error *err) {
+    static const char *const keys[] = {"about", "families", "catalog", NULL};
+    set_check check = {.rules = rules};
+    kw_status status = load_file(rules, (kw_rule_name){"sets", set}, keys, &rules->set_file, &rules->set_ref, err);
+    status = status ? status : kw_lua_run(rules->lua, check_set, &check, origin(rules), err);
+    if (!status && check.catalog) {
+        const char *name = kw_arena_format(&rules->arena, "%s: %s: catalog", origin(rules), rules->set_file);
+        rules->has_catalog = true;
+        status = kw_catalog_read(&rules->catalog, name ? name : rules->set_file, check.catalog, check.catalog_size, err);
+    }
+    return status;
+}
+
 kw_status kw_rules_open(kw_rules *rules, const char *folder, const char *arch, const char *set, kw_error *err) {
     static const char *const arch_keys[] = {"backend", "isa", "math", "lanes", "registers", "about", NULL};
-    static const char *const set_keys[] = {"about", "families", NULL};
     *rules = (kw_rules){.folder = folder};
     kw_status status = kw_lua_open(&rules->lua, MEMORY_LIMIT, err);
     if (!status) {
@@ -122,10 +175,7 @@ kw_status kw_rules_open(kw_rules *rules, const char *folder, const char *arch, c
         status = kw_lua_run(rules->lua, check_arch, rules, origin(rules), err);
     }
     if (!status) {
-        status = load_file(rules, (kw_rule_name){"sets", set}, set_keys, &rules->set_file, &rules->set_ref, err);
-    }
-    if (!status) {
-        status = kw_lua_run(rules->lua, check_set, rules, origin(rules), err);
+        status = open_set(rules, set, err);
     }
     if (status) {
         kw_rules_close(rules);
@@ -135,6 +185,7 @@ kw_status kw_rules_open(kw_rules *rules, const char *folder, const char *arch, c
 
 void kw_rules_close(kw_rules *rules) {
     kw_lua_close(&rules->lua);
+    kw_catalog_drop(&rules->catalog);
     kw_arena_drop(&rules->arena);
     *rules = (kw_rules){0};
 }
@@ -222,11 +273,24 @@ static int check_family(lua_State *state) {
     return 0;
 }
 
+/* Whether the set's catalog, where there is one, has kernels of the family. */
+static bool in_catalog(const kw_rules *rules, const kw_family *family) {
+    for (size_t i = 0; i < rules->catalog.count; i++) {
+        if (rules->catalog.configs[i].family == family) {
+            return true;
+        }
+    }
+    return !rules->has_catalog;
+}
+
 kw_status kw_family_rules_open(kw_family_rules *out, kw_rules *rules, const kw_family *family, bool *present, kw_error *err) {
     static const char *const keys[] = {"family", "ops", "dtypes", "axes", "rules", "about", NULL};
     *out = (kw_family_rules){.family = family};
     family_call call = {.of = out, .out = out, .rules = rules};
     *present = false;
+    if (!in_catalog(rules, family)) {
+        return KW_OK;
+    }
     kw_status status = kw_lua_run(rules->lua, find_member, &call, origin(rules), err);
     if (status || !call.present || strcmp(family->backend, rules->backend)) {
         return status;
@@ -369,6 +433,10 @@ static int judge(lua_State *state) {
 
 kw_status kw_family_rules_want(bool *wanted, const kw_family_rules *of, kw_rules *rules, const kw_config *config, kw_error *err) {
     family_call call = {.of = of, .rules = rules};
+    *wanted = false;
+    if (rules->has_catalog && !kw_catalog_has(&rules->catalog, config)) {
+        return KW_OK;
+    }
     rules->view->config = config;
     kw_lua_allow(rules->lua, CALL_STEPS);
     kw_status status = kw_lua_run(rules->lua, judge, &call, origin(rules), err);

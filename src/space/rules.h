@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/embedded.h"
-#include "config/config.h"
+#include "config/catalog.h"
 #include "space/config_view.h"
 
 /* The rules compiled in: "arch/x86-64-v4.lua", ... */
@@ -17,7 +17,9 @@ extern const kw_embedded kw_embedded_rules[];
 /* Open rules of one architecture and one set. */
 typedef struct kw_rules {
     kw_lua *lua;
-    kw_arena arena;                   /* file texts, names */
+    kw_arena arena;     /* file texts, names */
+    kw_catalog catalog; /* of a set that has one: no other config is wanted */
+    bool has_catalog;
     const char *folder;               /* NULL: compiled in */
     const char *arch_file, *set_file; /* "arch/x86-64-v4.lua", for messages */
     kw_config_view *view;

@@ -183,6 +183,8 @@ static void faults_name_file_and_reason(void **state) {
          "sets/s.lua:1: fake.tile has no axis 'rows'"},
         {set, "return {about='x', families={['fake.tile']=function(c) return 1 end}}", "sets/s.lua: fake.tile yields a number"},
         {set, "return {about='x', families={['fake.tile']=function(c) while true do end end}}", "endless loop"},
+        {set, "return {about='x', catalog=7}", "sets/s.lua: 'catalog' must be a string with one config a line, not a number"},
+        {set, "return {about='x', catalog=[[fake.plain gemm int8\nfake.plain gemm fp99\n]]}", "sets/s.lua: catalog:2: "},
         {tile, "return {family='fake.rows'}", "family is 'fake.rows', but the file is named fake.tile"},
         {tile, "return {family='fake.tile', ops={'gemm'}}", "ops: the family has no 'gemm'"},
         {tile, "return {family='fake.tile', ops={'conv_fwd'}, dtypes={'fp16'}}", "dtypes: the family has no 'fp16'"},
@@ -218,6 +220,38 @@ static void faults_name_file_and_reason(void **state) {
     }
 }
 
+static void a_set_with_a_catalog_is_what_the_catalog_and_the_rules_have_in_common(void **state) {
+    (void)state;
+    /* The second line is not wanted by the family's rules, the third not generated for this architecture. */
+#define CATALOG                                                                                                                            \
+    "catalog=[[# a comment\n"                                                                                                              \
+    "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=2 tile_w=2 order=band\n"                                                           \
+    "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 order=band\n"                                                           \
+    "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=2 tile_w=2 order=image\n"                                                           \
+    "fake.tile conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=3 order=band\n"                                                             \
+    "fake.plain gemm int8\n]]"
+#define FIRST "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=2 tile_w=2 order=band\n"
+#define SECOND "fake.tile conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=3 order=band\n"
+    static const struct {
+        const char *set, *lines;
+    } rows[] = {
+        {"return {about='x', " CATALOG "}", FIRST SECOND "fake.plain gemm int8\n"},
+        {"return {about='x', " CATALOG ", families={['fake.tile']=true}}", FIRST SECOND},
+        {"return {about='x', " CATALOG ", families={['fake.tile']=function(c, arch) return c.isa == arch.isa[1] end}}", FIRST},
+        {"return {about='x', catalog='', families={['fake.tile']=true}}", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kw_text lines = {0};
+        kw_error err = {0};
+        write_rules("sets/s.lua", rows[i].set);
+        if (enumerate("s", "a", NULL, &lines, &err)) {
+            fail_msg("%s", err.text);
+        }
+        assert_string_equal(kw_text_string(&lines), rows[i].lines);
+        kw_text_drop(&lines);
+    }
+}
+
 static void a_filter_error_stops_the_enumeration(void **state) {
     (void)state;
     write_rules(NULL, NULL);
@@ -235,6 +269,7 @@ int main(void) {
         cmocka_unit_test(the_visitor_may_stop),
         cmocka_unit_test(names_are_listed_and_unknown_ones_refused),
         cmocka_unit_test(faults_name_file_and_reason),
+        cmocka_unit_test(a_set_with_a_catalog_is_what_the_catalog_and_the_rules_have_in_common),
         cmocka_unit_test(a_filter_error_stops_the_enumeration),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
