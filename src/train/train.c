@@ -2,6 +2,7 @@
  * is chosen (quantity, rounds) is chosen by held-out picks alone. */
 #include "train/artifacts.h"
 #include "train/forest_text.h"
+#include "train/sealed.h"
 #include "train/warm.h"
 
 #include "base/hash.h"
@@ -28,8 +29,7 @@ static const double learning_rate = 0.06, least_gain = 5e-4, hardest = 3;
 typedef struct session {
     const kw_train_options *options;
     kw_train_report *report;
-    kw_problem *sealed;
-    size_t sealed_count, sealed_capacity;
+    kw_sealed sealed;
     kw_lightgbm *library;
     kw_dataset dataset;
     kw_own *own;
@@ -60,36 +60,6 @@ static void tell(const session *s, const char *phase, int64_t done, int64_t tota
 
 /* --- reading ---------------------------------------------------------------------------------------------------------- */
 
-static bool take_sealed(void *user, const char *name, const kw_problem *problem) {
-    session *s = user;
-    (void)name;
-    if (s->sealed_count == s->sealed_capacity) {
-        size_t larger = s->sealed_capacity ? 2 * s->sealed_capacity : 256;
-        kw_problem *moved = realloc(s->sealed, larger * sizeof *moved);
-        if (!moved) {
-            return false;
-        }
-        s->sealed = moved;
-        s->sealed_capacity = larger;
-    }
-    s->sealed[s->sealed_count++] = *problem;
-    return true;
-}
-
-static kw_status read_sealed(session *s) {
-    for (size_t i = 0; i < s->options->sealed_count; i++) {
-        size_t before = s->sealed_count;
-        kw_status status = kw_problems_visit(s->options->sealed[i], KW_OP_COUNT, KW_FP32, take_sealed, s, s->err);
-        if (status) {
-            return status;
-        }
-        if (s->sealed_count == before) {
-            return kw_fail(s->err, KW_ILLEGAL, "the sealed list %.200s has no problem, so it would protect nothing", s->options->sealed[i]);
-        }
-    }
-    return KW_OK;
-}
-
 /* A row of a sealed problem is a leak, and one is enough to refuse. */
 static kw_status refuse_sealed(const session *s) {
     int64_t leaks = 0;
@@ -110,8 +80,12 @@ static kw_status refuse_sealed(const session *s) {
 static kw_status read_rows(session *s) {
     const kw_train_options *o = s->options;
     kw_train_report *r = s->report;
-    kw_dataset_filter filter = {
-        .by_op = o->by_op, .by_dtype = o->by_dtype, .op = o->op, .dtype = o->dtype, .sealed = s->sealed, .sealed_count = s->sealed_count};
+    kw_dataset_filter filter = {.by_op = o->by_op,
+                                .by_dtype = o->by_dtype,
+                                .op = o->op,
+                                .dtype = o->dtype,
+                                .sealed = s->sealed.problems,
+                                .sealed_count = s->sealed.count};
     tell(s, "read", 0, 1);
     kw_status status = kw_dataset_open(&s->dataset, o->stores, o->store_count, &filter, s->err);
     status = status ? status : refuse_sealed(s);
@@ -433,7 +407,7 @@ static void end(session *s) {
     kw_dataset_close(&s->dataset);
     kw_warm_close(&s->warm);
     kw_lightgbm_close(&s->library);
-    free(s->sealed);
+    kw_sealed_drop(&s->sealed);
     free(s);
 }
 
@@ -448,7 +422,7 @@ kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_
     s->err = err;
     *s->report = (kw_train_report){0};
     kw_status status = read_options(s);
-    status = status ? status : read_sealed(s);
+    status = status ? status : kw_sealed_read(&s->sealed, options->sealed, options->sealed_count, err);
     status = status ? status : read_rows(s);
     status = status ? status : kw_lightgbm_open(&s->library, options->lightgbm, err);
     status = status ? status : prepare(s);
