@@ -106,6 +106,7 @@ bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why) {
     for (int i = 0; i < FIELDS; i++) {
         kw_word field;
         if (i == FIELDS_NEEDED && !scan.at) {
+            line->builder = (kw_word){line->date.at, 0};
             line->checked = line->date;
             return true;
         }
