@@ -97,9 +97,6 @@ const kw_embedded kw_default_catalogs[] = {
     {0},
 };
 
-extern const kw_embedded kw_builtin_models[];
-const kw_embedded kw_builtin_models[] = {{0}};
-
 void toy_world_make(toy_world *world) {
     *world = (toy_world){0};
     scratch_make(world->folder);
