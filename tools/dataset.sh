@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 type=${1:-fp32}
 store=${2:-build/dataset-$type.db}
+mkdir -p data
 start=$(date +%s)
 for list in forward_2d bwd_data_2d bwd_weight_2d; do
     build/kwright sweep --set default --problems $list --sample 300 --max-gflop 1 --max-mb 64 --seed 1 --dtype "$type" --threads 1 \
