@@ -183,8 +183,8 @@ static void add_builtin(kw_advisor *a, const kw_embedded *file) {
     settle(a, s, status, &why);
 }
 
-static int is_name(const struct dirent *entry) {
-    return entry->d_name[0] != '.';
+static int may_be_model(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && entry->d_type != DT_REG;
 }
 
 /* Every folder of data/models. */
@@ -192,7 +192,7 @@ static void add_user(kw_advisor *a) {
     kw_arena arena = {0};
     struct dirent **names = NULL;
     char *models = *a->settings->data ? kw_arena_format(&arena, "%s/models", a->settings->data) : NULL;
-    int count = models ? scandir(models, &names, is_name, alphasort) : -1;
+    int count = models ? scandir(models, &names, may_be_model, alphasort) : -1;
     for (int i = 0; i < count; i++) {
         char *folder = kw_arena_format(&arena, "%s/%s", models, names[i]->d_name);
         if (folder) {
@@ -314,32 +314,52 @@ static bool any_finite(const double *ns, size_t count) {
     return false;
 }
 
-/* Asks the nearest model; one that cannot be had is passed over for good, and the next one is asked. */
-static bool ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *advice) {
+/* The nearest model that can be had; one that cannot is passed over for good. */
+static source *take_model(kw_advisor *a, const kw_problem *problem) {
     source *s;
-    while ((s = nearest(a, q->problem))) {
-        ranked *r = NULL;
+    while ((s = nearest(a, problem))) {
         kw_error why = {0};
-        kw_status status = open_source(s, &why);
-        status = status ? status : find_ranked(&r, a, q, s, &why);
-        if (!status) {
-            warn_once(a, s);
-            kw_ranking_score(r->ranking, q->problem, a->target, q->launches, q->estimates, ns);
-            if (any_finite(ns, q->count)) {
-                advice->distance = s->distance;
-                memcpy(advice->model, s->name, sizeof advice->model);
-                return true;
-            }
-            kw_remark(a->settings, "model %s has no time for any kernel that fits; the analytic estimate answers", s->name);
-            kw_text_addf(&advice->notes, "  model %s was not used: it has no finite time for any kernel that fits\n", s->name);
-            return false;
+        if (!open_source(s, &why)) {
+            return s;
         }
         s->failed = true;
         note_failure(a, s->name, &why);
     }
-    if (a->count) {
+    return NULL;
+}
+
+static bool ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *advice) {
+    ranked *r = NULL;
+    kw_error why = {0};
+    source *s = take_model(a, q->problem);
+    if (!s && a->count) {
         kw_text_addf(&advice->notes, "  no model is left that serves %s %s on this target\n", kw_op_name(q->problem->op),
                      kw_dtype_name(q->problem->dtype));
+    }
+    if (!s) {
+        return false;
+    }
+    kw_status status = find_ranked(&r, a, q, s, &why);
+    if (!status) {
+        kw_ranking_score(r->ranking, q->problem, a->target, q->launches, q->estimates, ns);
+        status = any_finite(ns, q->count) ? KW_OK : kw_fail(&why, KW_FAILED, "it has no finite time for any kernel that fits");
+    }
+    if (status) {
+        kw_remark(a->settings, "model %s is not used here: %s", s->name, why.text);
+        kw_text_addf(&advice->notes, "  model %s was not used: %s\n", s->name, why.text);
+        return false;
+    }
+    warn_once(a, s);
+    advice->distance = s->distance;
+    memcpy(advice->model, s->name, sizeof advice->model);
+    return true;
+}
+
+static bool any_fits(const kw_question *q) {
+    for (size_t i = 0; i < q->count; i++) {
+        if (q->launches[i]) {
+            return true;
+        }
     }
     return false;
 }
@@ -350,7 +370,7 @@ bool kw_advisor_ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice 
     if (!a->sought) {
         seek(a);
     }
-    bool answered = q->count && ask(a, q, ns, advice);
+    bool answered = any_fits(q) && ask(a, q, ns, advice);
     kw_text_add(&advice->notes, kw_text_string(&a->failures));
     if (answered && advice->distance > 1) {
         kw_text_addf(&advice->notes, "  model %s was trained on %s\n", advice->model, far_words[advice->distance]);

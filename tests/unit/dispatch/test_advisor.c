@@ -183,6 +183,37 @@ static void a_broken_model_leaves_the_next_one_or_the_estimate(void **state) {
     expect(world, TOY_BEST, "model.spec:3: serves gemm fp32 is said twice", NULL);
 }
 
+/* Nothing to predict is no failure of the model's. */
+static void a_problem_that_nothing_serves_says_nothing_of_models(void **state) {
+    toy_world *world = *state;
+    remarks heard = {{0}};
+    save_model(world, "mine", target_text(world, NULL, NULL), second_first, "time");
+    world->options.log = keep_remark;
+    world->options.user = &heard;
+    kw_context *context = toy_open(world);
+    kw_problem problem = toy_problem("gemm fp32 ccr m8 n8 k8");
+    kw_plan *plan = NULL;
+    assert_int_equal(kw_plan_create(&plan, context, &problem, &predict, NULL), KW_OK);
+    assert_null(strstr(kw_plan_explain(plan), "model"));
+    assert_null(strstr(heard.text, "model"));
+    kw_plan_destroy(&plan);
+    kw_context_close(&context);
+}
+
+/* A file among the folders of models is none of them. */
+static void stray_files_are_no_models(void **state) {
+    toy_world *world = *state;
+    char path[4 * SCRATCH_MAX];
+    remarks heard = {{0}};
+    save_model(world, "mine", target_text(world, NULL, NULL), second_first, "time");
+    snprintf(path, sizeof path, "%s/models/README", world->data);
+    scratch_write(path, "hello\n", 6, 0600);
+    world->options.log = keep_remark;
+    world->options.user = &heard;
+    expect(world, TOY_SECOND, "by model mine", NULL);
+    assert_string_equal(heard.text, "");
+}
+
 static void a_broken_model_is_remarked_once(void **state) {
     toy_world *world = *state;
     remarks heard = {{0}};
@@ -381,6 +412,8 @@ int main(void) {
         TEST(a_named_model_stands_alone_and_an_empty_name_means_none),
         TEST(a_model_for_other_problems_is_not_asked),
         TEST(a_broken_model_leaves_the_next_one_or_the_estimate),
+        TEST(a_problem_that_nothing_serves_says_nothing_of_models),
+        TEST(stray_files_are_no_models),
         TEST(a_broken_model_is_remarked_once),
         TEST(equal_and_impossible_predictions_leave_a_fixed_order),
         TEST(a_registry_that_changes_is_ranked_anew),
