@@ -83,6 +83,12 @@ const cli_verb cli_verbs[] = {
      "  kwright problems extract LOG ...    the different problems in the text of logs, name*K where one stands K times\n"
      "  kwright problems overlap A B        exit code 1 when two lists share a problem",
      OPTIONS(PROBLEM, OPT_JSON, OPT_QUIET), 0, -1, verb_problems},
+    {"prune", "STORE ...", "choose the fewest kernels that keep a share of the best",
+     "kwright prune results.db --keep 0.99 --out kernels.txt",
+     "For each operation and type. --out writes a catalog for --kernels, or a rule set where the name ends in .lua. What is kept is told "
+     "on\n"
+     "all problems and on problems that did not choose. docs/evaluation.md tells all.",
+     OPTIONS(OPT_KEEP, OPT_WORST, OPT_OP, OPT_DTYPE, OPT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET), 1, -1, verb_prune},
     {"quality", "NEW BASE", "accept or refuse a model in place of another", "kwright quality models/new models/old --stores results.db",
      "Accepted: mean and median efficiency within 0.5 % of the base's, P10 within 2 %, no problem more than 10 % worse. Exit code 1 and "
      "the\n"

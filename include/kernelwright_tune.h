@@ -329,7 +329,7 @@ typedef struct kw_train_options {
     bool by_op, by_dtype;
     kw_op op;
     kw_dtype dtype;
-    const char *quantity;      /* what is learned: ratio, relative, tflops, time, rank; "choose" tries all; NULL: relative */
+    const char *quantity;      /* what is learned: ratio, relative, tflops, time, rank; "choose" tries all; NULL: ratio */
     const char *const *sealed; /* problem lists, by name or file: a row of one of their problems, in any type, is KW_FAILED */
     size_t sealed_count;
     int32_t folds;        /* 0: 5; 1: none, and no figures */
@@ -462,6 +462,80 @@ typedef struct kw_acceptance {
 } kw_acceptance;
 /* KW_FAILED and the first criterion that b misses. acceptance may be NULL. */
 KW_API kw_status kw_comparison_accept(const kw_comparison *comparison, const kw_acceptance *acceptance, kw_error *err);
+
+/* --- pruning: the fewest kernels that keep a share of the best ------------------------------------------------- */
+
+enum { KW_PRUNE_CURVE = 12, KW_PRUNE_GROUPS = 32 };
+
+/* Of one operation and type. kept: mean over contests of the oracle's time over that of the best kernel kept, chosen by one half of the samples and
+ * timed by the other; worst: of the worst contest. Compiled-in kernels are always there and are not counted. */
+typedef struct kw_prune_group {
+    kw_op op;
+    kw_dtype dtype;
+    int64_t contests, kernels, chosen; /* kernels: measured good in some contest */
+    double kept, worst;
+    double unseen, unseen_worst;  /* on problems that did not choose: five folds over shapes, each chosen for by the others; NAN: too few */
+    double curve[KW_PRUNE_CURVE]; /* kept by the first 1, 2, 4, ... kernels, the most useful ones first; NAN beyond those chosen */
+} kw_prune_group;
+
+/* A zeroed member asks for its default. */
+typedef struct kw_prune_options {
+    const char *const *stores; /* stores, or exports of them */
+    size_t store_count;
+    bool by_op, by_dtype;
+    kw_op op;
+    kw_dtype dtype;
+    double keep;         /* mean share to keep, in each group; 0: 0.99 */
+    double worst;        /* share to keep in each contest; 0: 0.9, negative: none */
+    const char *out;     /* a catalog; a rule set when it ends in .lua (docs/rules.md); NULL: nothing is written */
+    const char *command; /* for the file's comment; may be NULL */
+    uint64_t seed;       /* of the folds */
+} kw_prune_options;
+
+typedef struct kw_prune_report {
+    kw_prune_group all; /* op and dtype mean nothing; curve: each group's first 1, 2, 4, ... kernels */
+    kw_prune_group group[KW_PRUNE_GROUPS];
+    int32_t groups;
+} kw_prune_report;
+
+KW_API kw_status kw_prune(const kw_prune_options *options, kw_prune_report *report, kw_error *err);
+
+/* --- search: good kernels of a whole space by prediction ------------------------------------------------------- */
+
+typedef enum kw_search_method {
+    KW_SEARCH_EVOLVE = 0, /* differential evolution over the axes, each family its own population */
+    KW_SEARCH_RANDOM,
+    KW_SEARCH_ALL /* every kernel of the space */
+} kw_search_method;
+
+/* A zeroed member asks for its default. */
+typedef struct kw_search_options {
+    const kw_problem *problem;
+    const char *model;      /* a model's folder; NULL: the analytic estimate */
+    kw_space_options space; /* set NULL: "full" */
+    const char *target;     /* canonical text; NULL: this machine with so many threads */
+    int32_t threads;        /* 0: 1 */
+    kw_search_method method;
+    int32_t budget; /* kernels to look at; 0: 500 */
+    int32_t top;    /* kernels to give; 0: 10 */
+    uint64_t seed;
+} kw_search_options;
+
+typedef struct kw_search_find {
+    char config[KW_CONFIG_TEXT_MAX];
+    double predicted_ns; /* by the model, or the estimate */
+    double estimate_ns;
+} kw_search_find;
+
+typedef struct kw_search_report {
+    kw_search_find *finds; /* best first, each kernel once; freed with kw_free */
+    size_t count;
+    int64_t looked;                /* kernels that were scored, each once */
+    int64_t drawn, refused, unfit; /* points drawn; of them not in the space, and in it but not serving the problem */
+} kw_search_report;
+
+/* Only kernels that the rules declare, that can be generated and that serve the problem are looked at. */
+KW_API kw_status kw_search(const kw_search_options *options, kw_search_report *report, kw_error *err);
 
 /* --- report --------------------------------------------------------------------------------------------------- */
 
