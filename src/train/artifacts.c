@@ -80,7 +80,6 @@ static void add_params(kw_json_out *json, const kw_artifacts *a) {
         kw_json_text(json, key, value);
     }
     kw_json_int(json, "n_estimators", a->report->trees);
-    kw_json_real(json, "near_best", recipe->weighting.near_best);
     kw_json_end(json, '}');
     free(text);
 }

@@ -41,18 +41,12 @@ static double label_of(kw_model_quantity quantity, double time, double best, dou
     }
 }
 
-void kw_labels_make(float *label, float *weight, const kw_dataset *dataset, const double *times, kw_model_quantity quantity,
-                    const kw_weighting *weighting) {
+void kw_labels_make(float *label, const kw_dataset *dataset, const double *times, kw_model_quantity quantity) {
     for (size_t c = 0; c < dataset->contest_count; c++) {
         const kw_contest *contest = &dataset->contests[c];
         double best = best_of(dataset, contest), flops = (double)kw_problem_flops(&contest->problem);
-        double share = weighting->by_time ? sqrt(best) / 1e3 : 1;
         for (size_t i = contest->first; i < contest->first + contest->count; i++) {
-            bool known = times[i] > 0;
-            label[i] = known ? (float)label_of(quantity, times[i], best, dataset->pairs[i].estimate_ns, flops) : 0;
-            if (weight) {
-                weight[i] = known ? (float)(share * pow(best / times[i], weighting->near_best)) : 0;
-            }
+            label[i] = times[i] > 0 ? (float)label_of(quantity, times[i], best, dataset->pairs[i].estimate_ns, flops) : 0;
         }
     }
 }

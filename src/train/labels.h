@@ -9,17 +9,10 @@
 
 enum { KW_SLOWEST = 8, KW_RANK_LEVELS = 31 };
 
-/* How much a row counts. */
-typedef struct kw_weighting {
-    double near_best; /* weight (best / time)^near_best: 0 all alike */
-    bool by_time;     /* a contest counts by the root of its best time; else all contests alike */
-} kw_weighting;
-
 /* The time of each pair that a label is made from; 0 where the contest has no good pair. */
 void kw_label_times(double *times, const kw_dataset *dataset);
-/* label and weight (may be NULL) of each pair with a time; of the others both are 0. */
-void kw_labels_make(float *label, float *weight, const kw_dataset *dataset, const double *times, kw_model_quantity quantity,
-                    const kw_weighting *weighting);
+/* The label of each pair with a time; 0 for the others. */
+void kw_labels_make(float *label, const kw_dataset *dataset, const double *times, kw_model_quantity quantity);
 /* What a raw score of a pair says in nanoseconds; for an order alone, any number that ascends with the time. */
 double kw_label_ns(double score, kw_model_quantity quantity, double estimate_ns, double flops);
 

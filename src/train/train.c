@@ -345,7 +345,7 @@ static kw_status judge(session *s) {
 static kw_status read_quantity(session *s) {
     const char *asked = s->options->quantity;
     if (!asked || !strcmp(asked, "choose")) {
-        s->recipe.quantity = KW_PREDICTS_RELATIVE;
+        s->recipe.quantity = KW_PREDICTS_RATIO;
         return KW_OK;
     }
     for (int q = 0; q < KW_PREDICTS_COUNT; q++) {
@@ -368,8 +368,7 @@ static kw_status read_options(session *s) {
                        "%d folds, %d trees, %d leaves, learning rate %g: at most %d, %d and 4096 (2 at least), rate 0 to 1", (int)o->folds,
                        (int)o->trees, (int)o->leaves, o->learning_rate, KW_FOLDS_MAX, KW_FOREST_MAX_TREES);
     }
-    s->recipe = (kw_recipe){.weighting = {.near_best = 1},
-                            .trees = o->trees && !o->warm_start ? o->trees : TREES,
+    s->recipe = (kw_recipe){.trees = o->trees && !o->warm_start ? o->trees : TREES,
                             .leaves = o->leaves ? o->leaves : LEAVES,
                             .patience = PATIENCE,
                             .learning_rate = o->learning_rate > 0 ? o->learning_rate : learning_rate,

@@ -108,10 +108,10 @@ static kw_status make_labels(labelled *all, const kw_trainer *t, const kw_recipe
     if (!all->label || !all->weight) {
         return kw_fail_memory(err, "the labels");
     }
-    kw_labels_make(all->label, all->weight, dataset, t->times, recipe->quantity, &recipe->weighting);
-    for (size_t c = 0; recipe->emphasis && c < dataset->contest_count; c++) {
+    kw_labels_make(all->label, dataset, t->times, recipe->quantity);
+    for (size_t c = 0; c < dataset->contest_count; c++) {
         for (size_t i = dataset->contests[c].first; i < dataset->contests[c].first + dataset->contests[c].count; i++) {
-            all->weight[i] *= (float)recipe->emphasis[c];
+            all->weight[i] = recipe->emphasis ? (float)recipe->emphasis[c] : 1;
         }
     }
     return KW_OK;

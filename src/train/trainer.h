@@ -30,7 +30,6 @@ typedef struct kw_trainer {
 /* What a model is made by. */
 typedef struct kw_recipe {
     kw_model_quantity quantity;
-    kw_weighting weighting;
     int32_t trees, leaves, patience, threads;
     double learning_rate;
     uint64_t seed;

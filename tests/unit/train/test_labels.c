@@ -60,17 +60,17 @@ static void scores_say_the_time_that_labels_were_made_of(void **state) {
     static const kw_model_quantity absolute[] = {KW_PREDICTS_RATIO, KW_PREDICTS_TFLOPS, KW_PREDICTS_TIME};
     scene s;
     double times[PAIRS + 1], flops = 2000;
-    float label[PAIRS + 1], weight[PAIRS + 1];
+    float label[PAIRS + 1];
     set(&s);
     kw_label_times(times, &s.dataset);
     for (size_t q = 0; q < sizeof absolute / sizeof *absolute; q++) {
-        kw_labels_make(label, weight, &s.dataset, times, absolute[q], &(kw_weighting){0});
+        kw_labels_make(label, &s.dataset, times, absolute[q]);
         for (int i = 0; i < PAIRS; i++) {
             double ns = kw_label_ns((double)label[i], absolute[q], 80, flops);
             assert_true(fabs(ns - times[i]) < 1e-3 * times[i]);
         }
     }
-    kw_labels_make(label, weight, &s.dataset, times, KW_PREDICTS_RELATIVE, &(kw_weighting){0});
+    kw_labels_make(label, &s.dataset, times, KW_PREDICTS_RELATIVE);
     assert_true(label[1] == 0);
     assert_true(fabs((double)label[0] - log(1.5)) < 1e-6);
 }
@@ -83,27 +83,15 @@ static void every_quantity_ascends_with_the_time(void **state) {
     set(&s);
     kw_label_times(times, &s.dataset);
     for (int q = 0; q < KW_PREDICTS_COUNT; q++) {
-        kw_labels_make(label, NULL, &s.dataset, times, (kw_model_quantity)q, &(kw_weighting){0});
+        kw_labels_make(label, &s.dataset, times, (kw_model_quantity)q);
         double ns[3];
         for (int i = 0; i < 3; i++) {
             ns[i] = kw_label_ns((double)label[i], (kw_model_quantity)q, 80, 2000);
         }
         assert_true(ns[1] < ns[0] && ns[0] < ns[2]);
     }
-    kw_labels_make(label, NULL, &s.dataset, times, KW_PREDICTS_RANK, &(kw_weighting){0});
+    kw_labels_make(label, &s.dataset, times, KW_PREDICTS_RANK);
     assert_true(label[1] == KW_RANK_LEVELS - 1 && label[2] == 0 && label[3] == 0);
-}
-
-static void what_cannot_be_learned_weighs_nothing(void **state) {
-    (void)state;
-    scene s;
-    double times[PAIRS + 1];
-    float label[PAIRS + 1], weight[PAIRS + 1];
-    set(&s);
-    kw_label_times(times, &s.dataset);
-    kw_labels_make(label, weight, &s.dataset, times, KW_PREDICTS_RELATIVE, &(kw_weighting){.near_best = 1});
-    assert_true(weight[PAIRS] == 0);
-    assert_true(weight[1] == 1 && fabs((double)weight[0] - 1 / 1.5) < 1e-6);
 }
 
 static void picks_are_scored_by_both_halves_against_an_honest_oracle(void **state) {
@@ -180,7 +168,6 @@ int main(void) {
         cmocka_unit_test(times_are_bounded_and_failures_are_the_worst),
         cmocka_unit_test(scores_say_the_time_that_labels_were_made_of),
         cmocka_unit_test(every_quantity_ascends_with_the_time),
-        cmocka_unit_test(what_cannot_be_learned_weighs_nothing),
         cmocka_unit_test(picks_are_scored_by_both_halves_against_an_honest_oracle),
         cmocka_unit_test(a_failed_pick_is_worth_nothing_and_is_not_left_out),
         cmocka_unit_test(what_was_not_predicted_is_never_picked_before_what_was),

@@ -251,22 +251,15 @@ static void warm_starts_on_other_ground_are_refused(void **state) {
 
 static void training_twice_gives_the_same_files(void **state) {
     (void)state;
-    static const char *const names[] = {"model.lgbm.gz",
-                                        "model.spec",
-                                        "feature_spec.json",
-                                        "cv_metrics_relative.json",
-                                        "feature_importances_relative.json",
-                                        "model_card.json",
-                                        "oof.csv.gz",
-                                        "train_manifest.json",
-                                        "MODEL_CARD.md"};
+    static const char *const names[] = {
+        "model.lgbm.gz",   "model.spec", "feature_spec.json",   "cv_metrics_ratio.json", "feature_importances_ratio.json",
+        "model_card.json", "oof.csv.gz", "train_manifest.json", "MODEL_CARD.md"};
     char one[2 * SCRATCH_MAX], two[2 * SCRATCH_MAX];
     if (!has_library) {
         skip();
     }
     kw_train_report report, again;
     kw_train_options options = options_of(scratch_path(one, folder, "one"));
-    options.quantity = "relative";
     options.rounds = 1;
     options.command = "kwright train";
     train(&options, &report);
@@ -329,8 +322,8 @@ static void what_can_be_learned_is_learned(void **state) {
 
 static void json_files_are_json(void **state) {
     (void)state;
-    static const char *const names[] = {"feature_spec.json", "cv_metrics_relative.json", "feature_importances_relative.json",
-                                        "model_card.json", "train_manifest.json"};
+    static const char *const names[] = {"feature_spec.json", "cv_metrics_ratio.json", "feature_importances_ratio.json", "model_card.json",
+                                        "train_manifest.json"};
     char out[2 * SCRATCH_MAX];
     kw_train_report report;
     if (!has_library) {
@@ -338,7 +331,6 @@ static void json_files_are_json(void **state) {
     }
     kw_train_options options = options_of(scratch_path(out, folder, "json"));
     options.folds = 1;
-    options.quantity = "relative";
     options.command = "kwright train \"quoted\" \\ and\ttabs";
     train(&options, &report);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
