@@ -100,6 +100,14 @@ const cli_verb cli_verbs[] = {
      OPTIONS(OPT_HTML, OPT_BASELINE, OPT_TITLE), 1, 1, verb_report},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_CHECK, OPT_SEED, OPT_JSON), 0, -1, verb_run},
+    {"search", "PROBLEM", "find kernels of a whole space by prediction",
+     "kwright search 'conv_fwd fp32 n8 c64 k64 i56x56 f3 p1' --model models/mine --budget 500 --measure",
+     "Differential evolution over the axes that the rules give, random points, or all kernels; only kernels that can be built and\n"
+     "serve the problem are looked at. By the analytic estimate where no model is given. --measure verifies and times what was found. Set "
+     "full.",
+     OPTIONS(OPT_MODEL, OPT_METHOD, OPT_BUDGET, OPT_TOP, OPT_SEED, OPT_MEASURE, OPT_TARGET, OPT_SET, OPT_ARCH, OPT_FILTER, OPT_TRAITS,
+             OPT_RULES, OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_FRESH, OPT_JSON, OPT_QUIET),
+     1, 1, verb_search},
     {"select", "[PROBLEM ...]", "print the kernel that a problem gets without measuring",
      "kwright select 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "What mode predict runs: wisdom's answer, else the best by prediction that compiles. Below it stands where it came from.",
