@@ -162,9 +162,9 @@ static kw_status time_decisions(kw_error *err) {
     static const struct {
         const char *kind, *problem;
     } cases[] = {
-        {" conv_fwd fp32 ", "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1"},
-        {" conv_fwd bf16 ", "conv_fwd bf16 nhwgc n4 c256 k512 i14x14 f1x1"},
-        {" gemm fp32 ", "gemm fp32 rcr m128 n768 k768"},
+        {"conv_fwd fp32 ", "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1"},
+        {"conv_fwd bf16 ", "conv_fwd bf16 nhwgc n4 c256 k512 i14x14 f1x1"},
+        {"gemm fp32 ", "gemm fp32 rcr m128 n768 k768"},
     };
     session s = {0};
     kw_status status = open_session(&s, "", err);
@@ -173,7 +173,7 @@ static kw_status time_decisions(kw_error *err) {
         char what[200];
         status = kw_problem_parse(&s.problem, cases[i].problem, err);
         status = status ? status : kw_predictions_visit(s.context, &s.problem, NULL, take_answer, &all, err);
-        snprintf(what, sizeof what, "one decision among the %zu kernels of%s, %zu of which fit, by %s%s",
+        snprintf(what, sizeof what, "one decision among the %zu kernels of %sthat there are, %zu of which fit, by %s%s",
                  pool_size(s.context, cases[i].kind), cases[i].kind, all.count, *all.model ? "model " : "the analytic estimate", all.model);
         status = status ? status : time_call(what, decide, &s, err);
     }

@@ -23,5 +23,13 @@ for program in build/bench/bench_*; do
         echo "left out: no LightGBM"
         continue
     fi
-    "$program" | tee "docs/${name//_/-}.md"
+    arguments=()
+    if [ "$name" = bench_ranking ]; then
+        arguments=(models/*/)
+        if [ ! -d "${arguments[0]}" ]; then
+            echo "left out: no model in models/"
+            continue
+        fi
+    fi
+    "$program" "${arguments[@]:0:1}" | tee "docs/${name//_/-}.md"
 done
