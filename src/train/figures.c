@@ -317,7 +317,7 @@ kw_status kw_mean_figure(kw_figure *figure, const kw_judgement *judgements, cons
     static const recipe mean = {.how = MEAN, .column = 0};
     sample s;
     bool good = sample_make(&s, judgements, NULL, count, 1);
-    if (good) {
+    if (good && count) {
         memcpy(s.value[0], values, count * sizeof *values);
     }
     kw_status status = good ? resample(&figure, &mean, 1, &s, err) : kw_fail_memory(err, "an interval");
