@@ -31,6 +31,16 @@ static double cache(int64_t bytes) {
     return (double)kw_max(bytes, 1);
 }
 
+/* How often 2 divides a stride, at most 16 times: rows and pixels that lie many twos apart meet in the same cache sets. */
+static double twos(double bytes) {
+    double count = 0;
+    while (count < 16 && bytes >= 2 && fmod(bytes, 2) == 0) {
+        bytes /= 2;
+        count++;
+    }
+    return count;
+}
+
 /* p is the kw_own_problem, c its convolution, t the target. */
 #define PROBLEM_COLUMNS(F)                                                                                                                 \
     F(op, "problem", "code", (double)p->problem->op)                                                                                       \
@@ -69,6 +79,10 @@ static double cache(int64_t bytes) {
     F(log2_w_over_l2, "target", "bits", log2(fmax(p->w_bytes, 1) / cache(t->l2)))                                                          \
     F(log2_y_over_l2, "target", "bits", log2(fmax(p->y_bytes, 1) / cache(t->l2)))                                                          \
     F(log2_bytes_over_l3, "target", "bits", log2(fmax(p->bytes, 1) / cache(t->l3)))                                                        \
+    F(x_pixel_twos, "problem", "bits", twos(p->g * p->cg * (double)kw_dtype_size(p->problem->dtype)))                                      \
+    F(y_pixel_twos, "problem", "bits", twos(p->g * p->kg * (double)kw_dtype_size(p->problem->dtype)))                                      \
+    F(x_row_twos, "problem", "bits", twos(p->in[2] * p->g * p->cg * (double)kw_dtype_size(p->problem->dtype)))                             \
+    F(y_row_twos, "problem", "bits", twos(p->out[2] * p->g * p->kg * (double)kw_dtype_size(p->problem->dtype)))                            \
     F(target_units, "target", "threads", (double)t->units)                                                                                 \
     F(target_lanes, "target", "", (double)t->lanes)                                                                                        \
     F(target_registers, "target", "", (double)t->registers)                                                                                \
