@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -24,7 +25,7 @@ enum {
     FEW_ROWS = 20000,
     MAX_MEMORY = 8 << 20
 };
-static const double learning_rate = 0.06, least_gain = 5e-4, hardest = 3;
+static const double learning_rate = 0.06, least_gain = 1e-3, hardest = 3;
 
 typedef struct session {
     const kw_train_options *options;
@@ -361,6 +362,10 @@ static kw_status read_options(session *s) {
     const kw_train_options *o = s->options;
     if (!o->out || !*o->out) {
         return kw_fail(s->err, KW_ILLEGAL, "a model needs a folder to be written to; for example models/mine");
+    }
+    struct stat there;
+    if (!stat(o->out, &there) && !S_ISDIR(there.st_mode)) {
+        return kw_fail(s->err, KW_ILLEGAL, "%.300s is no folder; a model is written as one", o->out);
     }
     if (o->folds < 0 || o->folds > KW_FOLDS_MAX || o->trees < 0 || o->trees > KW_FOREST_MAX_TREES || o->leaves < 0 || o->leaves == 1 ||
         o->leaves > 4096 || !(o->learning_rate >= 0 && o->learning_rate <= 1)) {
