@@ -320,7 +320,7 @@ typedef struct kw_prediction {
     double estimate_ns;     /* by the analytic estimate */
     int64_t workspace;      /* bytes */
     const char *model;      /* its name; NULL: the estimate stands alone */
-    int32_t model_distance; /* from what it was trained on: 0 this very target, 1 its architecture, 2 vectors as wide, 3 its kind of device */
+    int32_t model_distance; /* of its training: 0 this very target, 1 its architecture, 2 vectors as wide, 3 its kind of device */
     const char *notes;      /* lines: models that were passed over, and why; "" for none */
 } kw_prediction;
 

@@ -2,8 +2,9 @@
  * compiled in (models/ of the source); KW_MODEL or the context's option names one folder instead, "" none at all. Of those that serve the
  * operation and type the one trained nearest to this target answers; of equally near ones the first by place, then by name.
  *
- * Everything is read on first need. What a registry's kernels are in a model's eyes is worked out once for each registry, operation and type.
- * A model that fails is passed over, and every later answer says why. Many threads may use one advisor: a lock is held while it answers. */
+ * Everything is read on first need. What a registry's kernels are in a model's eyes is worked out once for each registry, operation and
+ * type. A model that fails is passed over, and every later answer says why. Many threads may use one advisor: a lock is held while it
+ * answers. */
 #ifndef KW_DISPATCH_ADVISOR_H
 #define KW_DISPATCH_ADVISOR_H
 
@@ -33,8 +34,8 @@ typedef struct kw_advice {
     kw_text notes;  /* lines for kw_plan_explain: what was passed over and why */
 } kw_advice;
 
-/* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and advice->notes says why. The
- * caller drops the notes. */
+/* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and advice->notes says why.
+ * The caller drops the notes. */
 bool kw_advisor_ask(kw_advisor *advisor, const kw_question *question, double ns[], kw_advice *advice);
 /* The registry is gone or another one now. */
 void kw_advisor_forget(kw_advisor *advisor, uint64_t registry);

@@ -256,8 +256,8 @@ static kw_status remember(kw_choice *choice, const kw_request *request, const kw
     return status;
 }
 
-/* The verdict says when and with whose kernel it was found to be right, unless somebody changed it meanwhile. From the system's layer it is copied
- * to the user's. */
+/* The verdict says when and with whose kernel it was found to be right, unless somebody changed it meanwhile. From the system's layer it is
+ * copied to the user's. */
 static kw_status renew_verdict(const kw_choice *choice, const kw_request *request, kw_verdict *verdict, kw_error *err) {
     kw_wisdom *wisdom = request->context->wisdom;
     kw_verdict standing;

@@ -30,12 +30,12 @@ typedef struct kw_choice {
     bool in_doubt; /* wisdom has an answer that is to be verified first */
 } kw_choice;
 
-/* A winner of old is verified on the problem before it is used again; it is not timed. *good: it may be used, and *renewed says whether wisdom may
- * say so too (false when there was no way to verify it). The story tells. The caller holds the measuring lock. */
+/* A winner of old is verified on the problem before it is used again; it is not timed. *good: it may be used, and *renewed says whether
+ * wisdom may say so too (false when there was no way to verify it). The story tells. The caller holds the measuring lock. */
 void kw_recheck(kw_choice *choice, const kw_request *request, bool *good, bool *renewed);
 
-/* Answers that need no measuring lock: wisdom's and, where nothing may be measured, the model's or estimate's or the generic kernel. KW_OK without
- * choice->loaded: a race is needed or, with choice->in_doubt, a verification. */
+/* Answers that need no measuring lock: wisdom's and, where nothing may be measured, the model's or estimate's or the generic kernel. KW_OK
+ * without choice->loaded: a race is needed or, with choice->in_doubt, a verification. */
 kw_status kw_choose_known(kw_choice *choice, const kw_request *request, kw_error *err);
 /* The verification or the race; the caller holds the context's measuring lock and has asked kw_choose_known under it. */
 kw_status kw_choose_measured(kw_choice *choice, const kw_request *request, kw_error *err);

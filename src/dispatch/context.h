@@ -1,7 +1,8 @@
 /* context.h: one device and all state that belongs to it.
  *
  * Locks, in the order in which they may be taken: measuring (held while kernels are measured, so that they do not disturb one another),
- * then any one of the others (lock, and those inside tools, shelf, memo, wisdom and advisor), which are held for moments and never together. */
+ * then any one of the others (lock, and those inside tools, shelf, memo, wisdom and advisor), which are held for moments and never
+ * together. */
 #ifndef KW_DISPATCH_CONTEXT_H
 #define KW_DISPATCH_CONTEXT_H
 

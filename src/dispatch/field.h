@@ -1,5 +1,5 @@
-/* field.h: the generated kernels that may enter for a request, in the order in which they are expected to be fast: by the model that serves,
- * else by the analytic estimate. */
+/* field.h: the generated kernels that may enter for a request, in the order in which they are expected to be fast: by the model that
+ * serves, else by the analytic estimate. */
 #ifndef KW_DISPATCH_FIELD_H
 #define KW_DISPATCH_FIELD_H
 

@@ -1,5 +1,5 @@
-/* recheck.c: what was right once is verified again before it is trusted: after its kernel was made by another compiler, and after a long time. One
- * verification costs the reference result of the problem, which a race costs too, and no timing. */
+/* recheck.c: what was right once is verified again before it is trusted: after its kernel was made by another compiler, and after a long
+ * time. One verification costs the reference result of the problem, which a race costs too, and no timing. */
 #include "dispatch/choose.h"
 
 #include "measure/measure.h"

@@ -27,8 +27,8 @@ void kw_wisdom_close(kw_wisdom **wisdom);
 
 /* Reads again what changed on disk. */
 void kw_wisdom_refresh(kw_wisdom *wisdom);
-/* Whether the kernel of the verdict is to be verified before it is used: another compiler made the one that is loaded now, or the one that was
- * measured is not known, or the last verification is more than KW_WISDOM_DAYS days ago. */
+/* Whether the kernel of the verdict is to be verified before it is used: another compiler made the one that is loaded now, or the one that
+ * was measured is not known, or the last verification is more than KW_WISDOM_DAYS days ago. */
 bool kw_wisdom_in_doubt(const kw_wisdom *wisdom, const kw_verdict *verdict, const char *builder);
 /* What one layer says to a question (kw_question_print); false when it says nothing. */
 bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *question, kw_verdict *verdict);

@@ -72,8 +72,8 @@ static kw_status get_checked(kw_cache *cache, const char *key, kw_blob *blob, kw
     return status;
 }
 
-/* Without a compiler: the youngest entry of the source that is whole; key, the prefix of them all, becomes its own. A bad one is out of the way after it was read, unless the folder
- * cannot be written; then the search ends. */
+/* Without a compiler: the youngest entry of the source that is whole; key, the prefix of them all, becomes its own. A bad one is out of the
+ * way after it was read, unless the folder cannot be written; then the search ends. */
 static kw_status get_any(kw_cache *cache, char key[KW_CACHE_KEY_MAX + 1], kw_blob *blob, kw_error *err) {
     char prefix[KW_CACHE_KEY_MAX + 1], last[KW_CACHE_KEY_MAX + 1] = "";
     kw_status status = KW_OK;

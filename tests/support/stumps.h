@@ -1,5 +1,5 @@
-/* stumps.h: a small model whose trees have one split each, written as LightGBM writes it, with its spec: what a test wants a model to say is
- * said by a few thresholds. */
+/* stumps.h: a small model whose trees have one split each, written as LightGBM writes it, with its spec: what a test wants a model to say
+ * is said by a few thresholds. */
 #ifndef KW_TESTS_STUMPS_H
 #define KW_TESTS_STUMPS_H
 

@@ -1,5 +1,6 @@
-/* test_advisor.c: choices by a model: whose word counts, what a shortlist is made of, and that nothing a model does can keep a plan from being
- * made. The models are stumps over the toys' axes; there is one family of toys, so the shortlist's families are tested on lists made by hand. */
+/* test_advisor.c: choices by a model: whose word counts, what a shortlist is made of, and that nothing a model does can keep a plan from
+ * being made. The models are stumps over the toys' axes; there is one family of toys, so the shortlist's families are tested on lists made
+ * by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_builtin_models.c: models that are compiled in, as tools/embed.cmake makes them: one that is sound, one whose forest is missing, one of
- * another version. The toys' name axis tells whose word counted. */
+/* test_builtin_models.c: models that are compiled in, as tools/embed.cmake makes them: one that is sound, one whose forest is missing, one
+ * of another version. The toys' name axis tells whose word counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_recheck.c: when wisdom's winner is verified again before it is used, and what comes of it. Wisdom is made by measuring toys once, and
- * its line is changed by hand. */
+/* test_recheck.c: when wisdom's winner is verified again before it is used, and what comes of it. Wisdom is made by measuring toys once,
+ * and its line is changed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

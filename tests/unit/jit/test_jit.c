@@ -109,6 +109,32 @@ static void without_a_compiler_the_cache_answers(void **state) {
     close_setup(&setup);
 }
 
+/* Who made the blob is the same to a new compile, to the cache and without a compiler, and another for another compiler. */
+static void a_blob_says_who_made_it(void **state) {
+    (void)state;
+    jit_setup setup;
+    open_setup(&setup);
+    kw_config config = fake_config(5, FAKE_GOOD), builtin = {.family = &fake_builtin_family};
+    kw_compiler other = setup.compiler;
+    snprintf(other.identity, sizeof other.identity, "%.100s upgraded", setup.compiler.identity);
+    const kw_jit jits[] = {setup.jit, setup.jit, {NULL, setup.jit.cache, NULL}, {&other, setup.jit.cache, NULL}};
+    char builders[4][KW_BUILDER_DIGITS + 1];
+    kw_jit_result result;
+    kw_blob blob;
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(kw_jit_blob(&jits[i], &config, &blob, &result, NULL), KW_OK);
+        memcpy(builders[i], result.builder, sizeof builders[i]);
+        kw_blob_drop(&blob);
+    }
+    assert_int_equal(strlen(builders[0]), KW_BUILDER_DIGITS);
+    assert_string_equal(builders[1], builders[0]);
+    assert_string_equal(builders[2], builders[0]);
+    assert_string_not_equal(builders[3], builders[0]);
+    assert_int_equal(kw_jit_blob(&setup.jit, &builtin, &blob, &result, NULL), KW_OK);
+    assert_string_equal(result.builder, "");
+    close_setup(&setup);
+}
+
 static void a_key_names_the_entry_before_and_after_it_is_made(void **state) {
     (void)state;
     jit_setup setup;
@@ -219,6 +245,7 @@ int main(void) {
         cmocka_unit_test(a_config_is_compiled_once),
         cmocka_unit_test(another_compiler_compiles_again),
         cmocka_unit_test(without_a_compiler_the_cache_answers),
+        cmocka_unit_test(a_blob_says_who_made_it),
         cmocka_unit_test(a_key_names_the_entry_before_and_after_it_is_made),
         cmocka_unit_test(without_a_compiler_a_bad_entry_gives_way_to_an_older_one),
         cmocka_unit_test(without_a_cache_every_call_compiles),

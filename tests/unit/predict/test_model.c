@@ -1,5 +1,5 @@
-/* test_model.c: a model is read as it stands or refused by the line that is wrong; a ranking gives for each config what the forest gives for
- * its row, in nanoseconds. The pool is the default catalog of one architecture. The program's allocation functions are wrapped, so that
+/* test_model.c: a model is read as it stands or refused by the line that is wrong; a ranking gives for each config what the forest gives
+ * for its row, in nanoseconds. The pool is the default catalog of one architecture. The program's allocation functions are wrapped, so that
  * they can be counted and made to fail. */
 #include <setjmp.h>
 #include <stdarg.h>
