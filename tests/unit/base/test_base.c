@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,6 +151,37 @@ static void children_are_run_and_timed_out(void **state) {
     kw_text_drop(&output);
 }
 
+/* Days since 1970 of a date, by counting. */
+static int64_t day_number(const char *date) {
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year, month, day;
+    assert_int_equal(sscanf(date, "%4d-%2d-%2d", &year, &month, &day), 3);
+    int64_t days = day - 1;
+    for (int y = 1970; y < year; y++) {
+        days += 365 + (y % 4 == 0 && (y % 100 != 0 || y % 400 == 0));
+    }
+    for (int m = 1; m < month; m++) {
+        days += lengths[m - 1] + (m == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+    }
+    return days;
+}
+
+static void dates_go_back_by_days(void **state) {
+    static const int days[] = {0, 1, 31, 90, 366, 1461, 10000};
+    char today[11], then[11];
+    (void)state;
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+        char later[11];
+        do { /* midnight may fall between the calls */
+            kw_clock_date(today);
+            kw_clock_date_before(then, days[i]);
+            kw_clock_date(later);
+        } while (strcmp(today, later));
+        assert_int_equal(day_number(today) - day_number(then), days[i]);
+        assert_true(days[i] ? strcmp(then, today) < 0 : !strcmp(then, today)); /* as text, too */
+    }
+}
+
 static void hashes_are_stable(void **state) {
     (void)state;
     char text[KW_HASH_TEXT];
@@ -169,6 +201,7 @@ int main(void) {
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(files_are_replaced_whole),
         cmocka_unit_test(children_are_run_and_timed_out),
+        cmocka_unit_test(dates_go_back_by_days),
         cmocka_unit_test(hashes_are_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
