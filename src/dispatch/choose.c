@@ -72,9 +72,9 @@ static void tell_verdict(kw_choice *choice, const kw_verdict *verdict, const cha
 }
 
 /* The kernel as it was measured, whichever compiler made it, comes from the cache; only when it is not there a compiler is looked for. */
-static kw_status take_known(kw_choice *choice, const kw_request *request, const kw_config *config, kw_error *why) {
+static kw_status take_known(kw_choice *choice, const kw_request *request, const kw_config *config, const char *builder, kw_error *why) {
     kw_shelf *shelf = &request->context->shelf;
-    kw_status status = kw_shelf_take(&choice->loaded, shelf, config, false, why);
+    kw_status status = kw_shelf_take_known(&choice->loaded, shelf, config, builder, why);
     return status && request->mode != KW_FROZEN ? kw_shelf_take(&choice->loaded, shelf, config, true, why) : status;
 }
 
@@ -84,7 +84,7 @@ static void ask_layer(kw_choice *choice, kw_verdict *verdict, const kw_request *
     kw_config config;
     kw_error why = {0};
     if (kw_wisdom_find(wisdom, layer, request->question, verdict) &&
-        (check_verdict(choice, &config, verdict, request, &why) || take_known(choice, request, &config, &why))) {
+        (check_verdict(choice, &config, verdict, request, &why) || take_known(choice, request, &config, verdict->builder, &why))) {
         kw_text_addf(&choice->story, "  wisdom of %s was not used: %s; %s\n", verdict->date, why.text, kw_wisdom_place(wisdom, layer));
         kw_remark(&request->context->settings, "wisdom for %s was not used: %s", request->text, why.text);
     }
@@ -245,7 +245,7 @@ static kw_status remember(kw_choice *choice, const kw_request *request, const kw
         kw_config config;
         kw_error why = {0};
         if (strcmp(standing.config, verdict->config) && !check_verdict(&other, &config, &standing, request, &why) &&
-            !take_known(&other, request, &config, &why)) {
+            !take_known(&other, request, &config, standing.builder, &why)) {
             kw_shelf_put(&context->shelf, &choice->loaded);
             choice->loaded = other.loaded;
             kw_text_addf(&choice->story, "  another process decided first: its answer is used\n");

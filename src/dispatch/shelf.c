@@ -48,13 +48,14 @@ static kw_loaded *find(kw_shelf *shelf, const char *text) {
     return at;
 }
 
-static kw_status load(kw_loaded *loaded, kw_shelf *shelf, bool compile, kw_error *err) {
+static kw_status load(kw_loaded *loaded, kw_shelf *shelf, bool compile, const char *builder, kw_error *err) {
     kw_blob blob = {0};
     kw_status status = KW_OK;
     if (loaded->config.family->emit) {
         kw_jit jit = kw_tools_jit(shelf->tools, compile);
         kw_jit_result result;
-        status = kw_jit_blob(&jit, &loaded->config, &blob, &result, err);
+        status = builder ? kw_jit_known(&jit, &loaded->config, builder, &blob, &result, err)
+                         : kw_jit_blob(&jit, &loaded->config, &blob, &result, err);
         memcpy(loaded->builder, result.builder, sizeof loaded->builder);
     }
     status = status ? status : shelf->backend->load(shelf->device, &loaded->config, &blob, &loaded->kernel, err);
@@ -62,7 +63,7 @@ static kw_status load(kw_loaded *loaded, kw_shelf *shelf, bool compile, kw_error
     return status;
 }
 
-kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err) {
+static kw_status take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, const char *builder, kw_error *err) {
     kw_loaded *own = calloc(1, sizeof *own);
     if (!own) {
         return kw_fail_memory(err, "a kernel");
@@ -77,7 +78,7 @@ kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *co
         free(own);
         return KW_OK;
     }
-    kw_status status = load(own, shelf, compile, err);
+    kw_status status = load(own, shelf, compile, builder, err);
     if (status) {
         free(own);
         return status;
@@ -95,6 +96,14 @@ kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *co
         drop(shelf, own);
     }
     return KW_OK;
+}
+
+kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err) {
+    return take(loaded, shelf, config, compile, NULL, err);
+}
+
+kw_status kw_shelf_take_known(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, const char *builder, kw_error *err) {
+    return take(loaded, shelf, config, false, builder, err);
 }
 
 void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded) {

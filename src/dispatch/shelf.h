@@ -32,6 +32,8 @@ void kw_shelf_close(kw_shelf *shelf);
 
 /* From memory, from the cache or, if compile is set, from the compiler. KW_MISSING: not cached, and no compiler or compile not set. */
 kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err);
+/* From memory or from the cache, where the blob of this builder comes before younger ones. */
+kw_status kw_shelf_take_known(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, const char *builder, kw_error *err);
 /* *loaded may be NULL. */
 void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded);
 

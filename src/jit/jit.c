@@ -72,12 +72,16 @@ static kw_status get_checked(kw_cache *cache, const char *key, kw_blob *blob, kw
     return status;
 }
 
-/* Without a compiler: the youngest entry of the source that is whole; key, the prefix of them all, becomes its own. A bad one is out of the
- * way after it was read, unless the folder cannot be written; then the search ends. */
-static kw_status get_any(kw_cache *cache, char key[KW_CACHE_KEY_MAX + 1], kw_blob *blob, kw_error *err) {
+/* Without a compiler: the builder's entry of the source, else the youngest one that is whole; key, the prefix of them all, becomes its own.
+ * A bad one is out of the way after it was read, unless the folder cannot be written; then the search ends. */
+static kw_status get_any(kw_cache *cache, const char *builder, char key[KW_CACHE_KEY_MAX + 1], kw_blob *blob, kw_error *err) {
     char prefix[KW_CACHE_KEY_MAX + 1], last[KW_CACHE_KEY_MAX + 1] = "";
     kw_status status = KW_OK;
     memcpy(prefix, key, sizeof prefix);
+    if (builder && strlen(builder) == KW_BUILDER_DIGITS) {
+        snprintf(key, KW_CACHE_KEY_MAX + 1, "%.*s%s", SOURCE_DIGITS + 1, prefix, builder);
+        status = kw_cache_has(cache, key) ? get_checked(cache, key, blob, err) : KW_OK; /* asking refuses what is no key */
+    }
     while (!status && !blob->data && kw_cache_youngest(cache, prefix, key) && strcmp(key, last)) {
         status = get_checked(cache, key, blob, err);
         memcpy(last, key, sizeof last);
@@ -143,7 +147,9 @@ kw_status kw_jit_key(char key[KW_CACHE_KEY_MAX + 1], const kw_jit *jit, const kw
     return status;
 }
 
-kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob, kw_jit_result *result, kw_error *err) {
+/* builder: whose blob is preferred where there is no compiler; may be NULL. */
+static kw_status take_blob(const kw_jit *jit, const kw_config *config, const char *builder, kw_blob *blob, kw_jit_result *result,
+                           kw_error *err) {
     kw_text source = {0};
     kw_compile_result compiled = {0};
     char key[KW_CACHE_KEY_MAX + 1];
@@ -154,7 +160,7 @@ kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob,
     }
     kw_status status = make_key(jit, config, &source, key, err);
     if (!status && jit->cache) {
-        status = jit->compiler ? get_checked(jit->cache, key, blob, err) : get_any(jit->cache, key, blob, err);
+        status = jit->compiler ? get_checked(jit->cache, key, blob, err) : get_any(jit->cache, builder, key, blob, err);
     }
     if (status || blob->data) {
         goto out;
@@ -181,6 +187,16 @@ out:
     kw_compile_result_drop(&compiled);
     kw_text_drop(&source);
     return status;
+}
+
+kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob, kw_jit_result *result, kw_error *err) {
+    return take_blob(jit, config, NULL, blob, result, err);
+}
+
+kw_status kw_jit_known(const kw_jit *jit, const kw_config *config, const char *builder, kw_blob *blob, kw_jit_result *result,
+                       kw_error *err) {
+    kw_jit alone = {.cache = jit->cache};
+    return take_blob(&alone, config, builder, blob, result, err);
 }
 
 bool kw_jit_has(const kw_jit *jit, const kw_config *config) {

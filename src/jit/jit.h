@@ -64,6 +64,9 @@ typedef struct kw_jit_result {
 /* The blob of a generated config. KW_MISSING: not cached and no compiler. KW_FAILED: the compiler refused; err has its first error line and
  * the kept log's path. Many threads may call it with one kw_jit. */
 kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob, kw_jit_result *result, kw_error *err);
+/* The same from the cache alone, where the blob of this builder comes before younger ones. */
+kw_status kw_jit_known(const kw_jit *jit, const kw_config *config, const char *builder, kw_blob *blob, kw_jit_result *result,
+                       kw_error *err);
 /* Whether the cache (or a compiled-in family) has it, without reading it whole. */
 bool kw_jit_has(const kw_jit *jit, const kw_config *config);
 

@@ -200,6 +200,37 @@ static void a_kernel_made_by_another_compiler_is_verified(void **state) {
     free(after);
 }
 
+/* Another compiler made it too, later; the cache still has the one that was measured. */
+static void the_kernel_that_was_measured_comes_before_a_younger_one(void **state) {
+    toy_world *world = *state;
+    kw_registry *registry = NULL;
+    kw_build_report report = {0};
+    learn(world);
+    world->options.compiler = "clang";
+    kw_context *context = toy_open(world);
+    bool there = !strncmp(kw_context_compiler(context), "clang", 5);
+    if (there) {
+        assert_int_equal(kw_registry_create(&registry, context, NULL), KW_OK);
+        kw_registry_add(registry, TOY_BEST, NULL);
+        assert_int_equal(kw_registry_build(registry, NULL, &report, NULL), KW_OK);
+        assert_int_equal(report.built, 1);
+        kw_registry_destroy(&registry);
+    }
+    kw_context_close(&context);
+    if (!there) {
+        print_message("skipped: no clang\n");
+        skip();
+    }
+    char *builder = field_of(world->wisdom, BUILDER);
+    expect(world, NULL, false);
+    change(world->wisdom, world->wisdom, FIELDS, BUILDER, "0123456789abcdef");
+    expect(world, NULL, true);
+    char *younger = field_of(world->wisdom, BUILDER);
+    assert_string_not_equal(younger, builder);
+    free(builder);
+    free(younger);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -210,6 +241,7 @@ int main(void) {
         TEST(one_that_is_wrong_now_is_measured_anew),
         TEST(wisdom_of_the_system_is_copied_when_it_was_verified),
         TEST(a_kernel_made_by_another_compiler_is_verified),
+        TEST(the_kernel_that_was_measured_comes_before_a_younger_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,6 +130,20 @@ static void a_blob_says_who_made_it(void **state) {
     assert_string_equal(builders[1], builders[0]);
     assert_string_equal(builders[2], builders[0]);
     assert_string_not_equal(builders[3], builders[0]);
+    for (size_t i = 0; i < 4; i += 3) { /* either one's when it is asked for, any where it is not known */
+        assert_int_equal(kw_jit_known(&setup.jit, &config, builders[i], &blob, &result, NULL), KW_OK);
+        assert_true(result.cached);
+        assert_string_equal(result.builder, builders[i]);
+        kw_blob_drop(&blob);
+    }
+    static const char *const strangers[] = {"0123456789abcdef", "../../../../../x", "0123456789ABCDEF", "", "-"};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        assert_int_equal(kw_jit_known(&setup.jit, &config, strangers[i], &blob, &result, NULL), KW_OK);
+        assert_non_null(blob.data);
+        kw_blob_drop(&blob);
+    }
+    config = fake_config(6, FAKE_GOOD);
+    assert_int_equal(kw_jit_known(&setup.jit, &config, builders[0], &blob, &result, NULL), KW_MISSING);
     assert_int_equal(kw_jit_blob(&setup.jit, &builtin, &blob, &result, NULL), KW_OK);
     assert_string_equal(result.builder, "");
     close_setup(&setup);
