@@ -158,6 +158,7 @@ int verb_show(const cli_args *args);
 int verb_sweep(const cli_args *args);
 int verb_train(const cli_args *args);
 int verb_tune(const cli_args *args);
+int verb_validate(const cli_args *args);
 int verb_version(const cli_args *args);
 int verb_wisdom(const cli_args *args);
 

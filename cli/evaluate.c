@@ -96,25 +96,34 @@ static int print_evaluation(const kw_evaluation *evaluation, const cli_args *arg
     return status ? cli_fail(&err) : CLI_DONE;
 }
 
-int verb_evaluate(const cli_args *args) {
+int cli_picker_options(kw_evaluation_options *options, cli_words *sealed, const cli_args *args) {
     static const cli_option_id pickers[] = {OPT_MODEL, OPT_OOF, OPT_BY};
+    const char *by = args->value[OPT_BY];
+    int given = 0, code = cli_evaluation_options(options, sealed, args);
+    if (code) {
+        return code;
+    }
+    for (size_t i = 0; i < sizeof pickers / sizeof *pickers; i++) {
+        options->by = args->value[pickers[i]] ? args->value[pickers[i]] : options->by;
+        given += args->value[pickers[i]] != NULL;
+    }
+    if (given > 1) {
+        return cli_usage("--model, --oof and --by each say who picks; give one of them");
+    }
+    if (by && strcmp(by, "estimate") != 0 && strcmp(by, "random") != 0 && strcmp(by, "single") != 0) {
+        return cli_usage("--by %.60s is not known; known: estimate random single", by);
+    }
+    options->stores = args->operands;
+    options->store_count = (size_t)args->operand_count;
+    return CLI_DONE;
+}
+
+int verb_evaluate(const cli_args *args) {
     kw_error err = {0};
     kw_evaluation_options options;
     kw_evaluation *evaluation = NULL;
     cli_words sealed = {0};
-    int given = 0, code = cli_evaluation_options(&options, &sealed, args);
-    for (size_t i = 0; i < sizeof pickers / sizeof *pickers; i++) {
-        options.by = args->value[pickers[i]] ? args->value[pickers[i]] : options.by;
-        given += args->value[pickers[i]] != NULL;
-    }
-    const char *by = args->value[OPT_BY];
-    if (!code && given > 1) {
-        code = cli_usage("--model, --oof and --by each say who picks; give one of them");
-    } else if (!code && by && strcmp(by, "estimate") != 0 && strcmp(by, "random") != 0 && strcmp(by, "single") != 0) {
-        code = cli_usage("--by %.60s is not known; known: estimate random single", by);
-    }
-    options.stores = args->operands;
-    options.store_count = (size_t)args->operand_count;
+    int code = cli_picker_options(&options, &sealed, args);
     if (!code) {
         code = kw_evaluation_open(&evaluation, &options, &err) ? cli_fail(&err) : print_evaluation(evaluation, args);
     }

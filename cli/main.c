@@ -130,6 +130,12 @@ const cli_verb cli_verbs[] = {
      "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "For one problem the ranking; for a list (--problems) one line a problem. Winners go to wisdom.",
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_EXHAUSTIVE, OPT_JOBS, OPT_JSON), 0, -1, verb_tune},
+    {"validate", "STORE ...", "measure a model's picks and the best kernels again",
+     "kwright validate results.db --model models/mine --limit 50",
+     "Both kernels of a problem are timed side by side on this machine, into rows of their own (--out keeps them). Says whether the old "
+     "rows'\n"
+     "efficiency still holds: what chose pick and best were other samples.",
+     OPTIONS(OPT_MODEL, OPT_OOF, OPT_BY, OPT_LIMIT, OPT_OUT, OPT_BATCHES, OPT_DEVICE, OPT_CACHE_DIR, OPT_CC, JUDGE), 1, -1, verb_validate},
     {"version", "", "print the version", "kwright version", NULL, NO_OPTIONS, 0, 0, verb_version},
     {"wisdom", "[FILE]", "list what was learned by measuring, and what is stale", "kwright wisdom",
      "An entry is stale when today's rules refuse it; it is then not used.", OPTIONS(COMMON, OPT_FORGET, OPT_JSON, OPT_LIMIT), 0, 1,

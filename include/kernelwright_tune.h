@@ -336,7 +336,7 @@ typedef struct kw_train_options {
     int32_t trees;        /* at most; 0: 400. With warm_start: how many are added; 0: 100 */
     int32_t leaves;       /* of a tree at most; 0: 48 */
     int32_t rounds;       /* of mining hard problems; 0: 2, negative: none */
-    int32_t threads;      /* 0: all cores, one for few rows. The model is the same with any number */
+    int32_t threads;      /* 0: 1. The model is the same with any number */
     double learning_rate; /* 0: 0.06 */
     uint64_t seed;
     int64_t max_bytes;        /* of the compressed forest; later trees are left away until it fits; 0: 1,000,000 */
@@ -462,6 +462,37 @@ typedef struct kw_acceptance {
 } kw_acceptance;
 /* KW_FAILED and the first criterion that b misses. acceptance may be NULL. */
 KW_API kw_status kw_comparison_accept(const kw_comparison *comparison, const kw_acceptance *acceptance, kw_error *err);
+
+/* --- validation: picks and best kernels measured anew ---------------------------------------------------------- */
+
+/* A zeroed member asks for its default. */
+typedef struct kw_validate_options {
+    size_t limit;    /* at most so many contests, drawn from the seed; 0: 50 */
+    const char *out; /* a store for the new rows, which must not be there yet; NULL: none is kept */
+    uint64_t seed;
+    int32_t batches;                       /* as in a sweep */
+    const char *device, *worker, *command; /* as in a sweep */
+    const char *cache_dir, *compiler;      /* as in a sweep */
+    const volatile int *stop;              /* as in a sweep */
+    void (*progress)(void *user, const kw_sweep_progress *progress);
+    void (*log)(void *user, const char *line);
+    void *user;
+} kw_validate_options;
+
+typedef struct kw_validate_report {
+    int64_t contests, lost; /* lost: without a new time of both kernels */
+    kw_figure claimed;      /* mean efficiency by the old rows, of the contests that were measured anew */
+    kw_figure found;        /* by the new ones: time of the best kernel over that of the pick, at most 1; a tie counts as 1 */
+    double found_p10;
+    double drift;     /* median of the best kernels' new times over their old ones */
+    double worst_gap; /* by how much found falls short of claimed at worst, in efficiency */
+    char worst[KW_PROBLEM_TEXT_MAX];
+} kw_validate_report;
+
+/* Measures the pick and the best kernel of contests of an evaluation again, both of a problem interleaved, and says whether what the old rows claim
+ * still holds. Contests timed hot with packed weights on this machine's target alone are drawn from; KW_FAILED when there is none. */
+KW_API kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options *options, kw_validate_report *report,
+                             kw_error *err);
 
 /* --- pruning: the fewest kernels that keep a share of the best ------------------------------------------------- */
 
