@@ -89,7 +89,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(STORES, "stores", "A,B", "stores, or exports of them, with what was measured")                                                       \
     X(TARGET, "target", "TARGET", "only this target, by its whole text")                                                                   \
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
-    X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
+    X(THREADS, "threads", "N", "threads of a kernel (all cores); of training (1)")                                                         \
     X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
     X(TOP, "top", "K", "how many kernels to show (10)")                                                                                    \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \

@@ -112,15 +112,8 @@ static kw_status read_rows(session *s) {
     return kw_dataset_spread(&r->problems, &r->families, &s->dataset, s->err);
 }
 
-/* Few rows are done sooner than threads can agree on them. */
-static int32_t threads_for(size_t rows) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return rows < FEW_ROWS || cores < 1 ? 1 : (int32_t)cores;
-}
-
 static kw_status prepare(session *s) {
     const kw_train_options *o = s->options;
-    s->recipe.threads = o->threads > 0 ? o->threads : threads_for(s->dataset.pair_count);
     size_t contests = s->dataset.contest_count;
     kw_status status = kw_own_open(&s->own, s->err);
     status = status ? status : kw_dataset_features(&s->rows, &s->dataset, s->own, s->err);
@@ -376,6 +369,7 @@ static kw_status read_options(session *s) {
     s->recipe = (kw_recipe){.trees = o->trees && !o->warm_start ? o->trees : TREES,
                             .leaves = o->leaves ? o->leaves : LEAVES,
                             .patience = PATIENCE,
+                            .threads = o->threads > 0 ? o->threads : 1,
                             .learning_rate = o->learning_rate > 0 ? o->learning_rate : learning_rate,
                             .seed = o->seed};
     return read_quantity(s);
