@@ -42,21 +42,12 @@ kw_status kw_dataset_spread(int64_t *problems, int64_t *families, const kw_datas
     return KW_OK;
 }
 
-static bool is_new_target(const kw_dataset *dataset, size_t contest) {
-    for (size_t i = 0; i < contest; i++) {
-        if (!memcmp(&dataset->contests[i].target, &dataset->contests[contest].target, sizeof(kw_target))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Contests come sorted by target, so only the last one needs to be looked at. */
+/* Contests come sorted by target, so equal ones stand together. */
 static void add_targets(kw_text *text, const kw_dataset *dataset) {
     char line[KW_TARGET_TEXT_MAX];
     for (size_t i = 0; i < dataset->contest_count; i++) {
         bool same = i && !memcmp(&dataset->contests[i - 1].target, &dataset->contests[i].target, sizeof(kw_target));
-        if (!same && is_new_target(dataset, i)) {
+        if (!same) {
             kw_target_print(line, sizeof line, &dataset->contests[i].target);
             kw_text_addf(text, "target %s\n", line);
         }

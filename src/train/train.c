@@ -410,7 +410,7 @@ static void end(session *s) {
 }
 
 kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_error *err) {
-    kw_train_report unused;
+    kw_train_report unused = {0};
     session *s = calloc(1, sizeof *s);
     if (!s) {
         return kw_fail_memory(err, "training");
