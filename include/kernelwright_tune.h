@@ -333,7 +333,7 @@ typedef struct kw_train_options {
     const char *const *sealed; /* problem lists, by name or file: a row of one of their problems, in any type, is KW_FAILED */
     size_t sealed_count;
     int32_t folds;        /* 0: 5; 1: none, and no figures */
-    int32_t trees;        /* at most; 0: 400. With warm_start: how many are added; 0: 100 */
+    int32_t trees;        /* at most; 0: 1000. With warm_start: how many are added; 0: 100 */
     int32_t leaves;       /* of a tree at most; 0: 48 */
     int32_t rounds;       /* of mining hard problems; 0: 2, negative: none */
     int32_t threads;      /* 0: 1. The model is the same with any number */
@@ -371,8 +371,8 @@ typedef struct kw_figure {
     double value, low, high;
 } kw_figure;
 
-/* One list for the struct, tables and JSON: name, meaning. A contest is a problem on a target, packed or not, cold or not, with every kernel that
- * was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/evaluation.md has the definitions in full. */
+/* One list for the struct, tables and JSON: name, meaning. A contest is a problem on a target, packed or not, cold or not, with every kernel
+ * that was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/evaluation.md has the definitions in full. */
 #define KW_EVALUATION_FIGURES(X)                                                                                                           \
     X(mean, "mean efficiency: the oracle's time over the pick's; a tie counts as 1, a pick that failed as 0")                              \
     X(median, "median efficiency")                                                                                                         \
@@ -489,8 +489,9 @@ typedef struct kw_validate_report {
     char worst[KW_PROBLEM_TEXT_MAX];
 } kw_validate_report;
 
-/* Measures the pick and the best kernel of contests of an evaluation again, both of a problem interleaved, and says whether what the old rows claim
- * still holds. Contests timed hot with packed weights on this machine's target alone are drawn from; KW_FAILED when there is none. */
+/* Measures the pick and the best kernel of contests of an evaluation again, both of a problem interleaved, and says whether what the old
+ * rows claim still holds. Contests timed hot with packed weights on this machine's target alone are drawn from; KW_FAILED when there is
+ * none. */
 KW_API kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options *options, kw_validate_report *report,
                              kw_error *err);
 
@@ -498,8 +499,8 @@ KW_API kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_
 
 enum { KW_PRUNE_CURVE = 12, KW_PRUNE_GROUPS = 32 };
 
-/* Of one operation and type. kept: mean over contests of the oracle's time over that of the best kernel kept, chosen by one half of the samples and
- * timed by the other; worst: of the worst contest. Compiled-in kernels are always there and are not counted. */
+/* Of one operation and type. kept: mean over contests of the oracle's time over that of the best kernel kept, chosen by one half of the
+ * samples and timed by the other; worst: of the worst contest. Compiled-in kernels are always there and are not counted. */
 typedef struct kw_prune_group {
     kw_op op;
     kw_dtype dtype;

@@ -1,5 +1,6 @@
-/* points.h: a space as something to draw from: the families that have kernels of one operation and type, each with the values of its axes. A
- * point is any combination of values; whether it is in the space is asked of it, so a space need not be enumerated to be searched. */
+/* points.h: a space as something to draw from: the families that have kernels of one operation and type, each with the values of its
+ * axes. A point is any combination of values; whether it is in the space is asked of it, so a space need not be enumerated to be
+ * searched. */
 #ifndef KW_SPACE_POINTS_H
 #define KW_SPACE_POINTS_H
 

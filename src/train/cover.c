@@ -1,5 +1,5 @@
-/* cover.c: the matrix of kernels and contests, sparse, and the greedy choice over it. Steps are taken by plain efficiencies; whether enough is kept
- * is asked of times that did not choose (kw_oracle over the set). */
+/* cover.c: the matrix of kernels and contests, sparse, and the greedy choice over it. Steps are taken by plain efficiencies; whether
+ * enough is kept is asked of times that did not choose (kw_oracle over the set). */
 #include "train/cover.h"
 
 #include "train/judgement.h"
@@ -130,8 +130,8 @@ static bool in_part(const kw_cover *cover, const kw_cover_part *part, size_t num
     return !part->fold || (part->fold[cover->contests[number]] == part->which) != part->others;
 }
 
-/* What the chosen kernels keep in one contest: their best, chosen by one half of the samples and timed by the other. records has room for the
- * contest. */
+/* What the chosen kernels keep in one contest: their best, chosen by one half of the samples and timed by the other. records has room
+ * for the contest. */
 static double kept_in(const kw_cover *cover, size_t number, const bool *chosen, kw_record *records, size_t *pairs) {
     const kw_mark *mark = &cover->marks[cover->contests[number]];
     double rough = cover->base[number], ns;

@@ -1,6 +1,6 @@
-/* cover.h: a small set of kernels that is nearly as good as all of them, for the contests of one operation and type. Greedy: each step takes the
- * kernel that adds most; what it gains falls with every step, so the greedy set keeps at least 1 - 1/e of what the best set of its size adds, and in
- * practice nearly all. */
+/* cover.h: a small set of kernels that is nearly as good as all of them, for the contests of one operation and type. Greedy: each step
+ * takes the kernel that adds most; what it gains falls with every step, so the greedy set keeps at least 1 - 1/e of what the best set of
+ * its size adds, and in practice nearly all. */
 #ifndef KW_TRAIN_COVER_H
 #define KW_TRAIN_COVER_H
 
@@ -23,8 +23,8 @@ typedef struct kw_cover_part {
     bool others;
 } kw_cover_part;
 
-/* Chooses kernels, the most useful first, until both shares are kept on the part or nothing more helps; then drops those that turned out not to be
- * needed. order has room for all kernels. */
+/* Chooses kernels, the most useful first, until both shares are kept on the part or nothing more helps; then drops those that turned out
+ * not to be needed. order has room for all kernels. */
 kw_status kw_cover_choose(size_t *order, size_t *count, const kw_cover *cover, const kw_cover_part *part, double keep, double worst,
                           kw_error *err);
 

@@ -1,5 +1,5 @@
-/* figures.h: from judgements to figures with intervals. Contests of one shape share their luck, so a resample draws shapes and takes each with
- * all its contests; drawing contests would make the intervals too narrow. */
+/* figures.h: from judgements to figures with intervals. Contests of one shape share their luck, so a resample draws shapes and takes
+ * each with all its contests; drawing contests would make the intervals too narrow. */
 #ifndef KW_TRAIN_FIGURES_H
 #define KW_TRAIN_FIGURES_H
 

@@ -20,8 +20,8 @@ typedef struct kw_judgement {
     double shortlist[KW_SHORTLISTS];
 } kw_judgement;
 
-/* Whether b, timed on the same problem, is as fast as a within the noise: by no more than twice the standard error of the difference of two lower
- * quartiles (docs/measuring.md), and by no more than limit, a share. */
+/* Whether b, timed on the same problem, is as fast as a within the noise: by no more than twice the standard error of the difference of
+ * two lower quartiles (docs/measuring.md), and by no more than limit, a share. */
 bool kw_pair_tied(const kw_pair *a, const kw_pair *b, double limit);
 
 /* Judges the contests that are served and have a good kernel; keep (NULL: all) says which others are left out. The caller frees *made. */

@@ -57,7 +57,8 @@ static double efficiency_of(const job *j, size_t contest, size_t pair) {
     return best > 0 && score > 0 ? fmin(1, best / score) : 0;
 }
 
-/* Each config's mean efficiency over the contests of its operation and type, its own contest not counted; where it has no row it counts as 0. */
+/* Each config's mean efficiency over the contests of its operation and type, its own contest not counted; where it has no row it counts
+ * as 0. */
 static kw_status score_single(const job *j, kw_error *err) {
     const kw_dataset *dataset = j->dataset;
     kw_catalog catalog = {0};

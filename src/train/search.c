@@ -1,8 +1,8 @@
-/* search.c: kw_search. Proposals are points of the axes that the rule files give; each is asked of C, of the rules, of the filter and of the problem
- * before it is scored, so nothing is ever proposed that cannot be built and run.
+/* search.c: kw_search. Proposals are points of the axes that the rule files give; each is asked of C, of the rules, of the filter and of
+ * the problem before it is scored, so nothing is ever proposed that cannot be built and run.
  *
- * Each family has axes of its own, hence a population of its own; a family gets another generation while its best is within reach of the best of all.
- * Axes are searched by the positions of their values in the rules' lists, which ascend where an order means anything. */
+ * Each family has axes of its own, hence a population of its own; a family gets another generation while its best is within reach of the
+ * best of all. Axes are searched by the positions of their values in the rules' lists, which ascend where an order means anything. */
 #include "backend/backend.h"
 #include "base/stats.h"
 #include "config/catalog.h"

@@ -1,5 +1,5 @@
-/* validate.c: kw_validate. What chose the pick and the best kernel were old samples; these are new ones, so a claim that rested on noise, on another
- * state of the machine or on a mistake in the rows does not come back. */
+/* validate.c: kw_validate. What chose the pick and the best kernel were old samples; these are new ones, so a claim that rested on
+ * noise, on another state of the machine or on a mistake in the rows does not come back. */
 #include "backend/backend.h"
 #include "base/hash.h"
 #include "base/stats.h"

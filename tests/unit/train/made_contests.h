@@ -21,8 +21,8 @@ typedef struct made_contest {
     const made_pair *pairs;
 } made_contest;
 
-/* Contests on one target, timed hot with packed weights, 25 samples. The estimate of a pair is 1000 times its kernel's number plus 1. Ends the program
- * when a text is wrong. */
+/* Contests on one target, timed hot with packed weights, 25 samples. The estimate of a pair is 1000 times its kernel's number plus 1.
+ * Ends the program when a text is wrong. */
 void made_contests_make(kw_dataset *dataset, const made_contest *contests, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* test_evaluate.c: who picks, what may be judged, and what is said of it: scorers, pools, what a model was trained on, evaluations of a store
- * and comparisons of two of them. */
+/* test_evaluate.c: who picks, what may be judged, and what is said of it: scorers, pools, what a model was trained on, evaluations of a
+ * store and comparisons of two of them. */
 #include "made_contests.h"
 #include "made_rows.h"
 #include "support/scratch.h"
@@ -100,7 +100,8 @@ static void the_single_best_is_that_of_all_other_problems(void **state) {
     kw_scores s;
     made_contests_make(&dataset, three, 3);
     score(&s, &dataset, &(kw_scorer){.by = "single"});
-    /* Kernel 0 is worth 1, 1, 0.25, kernel 1 0.5, 0.5, 1, kernel 4 0.25, 0.25, 0. Each contest leaves its own out and takes the mean of two. */
+    /* Kernel 0 is worth 1, 1, 0.25, kernel 1 0.5, 0.5, 1, kernel 4 0.25, 0.25, 0. Each contest leaves its own out and takes the mean of
+     * two. */
     static const double worth[] = {0.625, 0.75, 0.125, 0.625, 0.75, 0.125, 1, 0.5, 0};
     for (size_t i = 0; i < 9; i++) {
         near(s.ns[i], 2 - worth[i]);

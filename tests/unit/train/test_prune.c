@@ -1,4 +1,5 @@
-/* test_prune.c: the greedy cover on contests whose best sets are plain to see, what it keeps on problems that did not choose, and its files. */
+/* test_prune.c: the greedy cover on contests whose best sets are plain to see, what it keeps on problems that did not choose, and its
+ * files. */
 #include "made_contests.h"
 #include "made_rows.h"
 #include "space/enumerate.h"

@@ -1,4 +1,5 @@
-/* test_verbs.c: evaluate, compare, quality, prune, search and validate as a user calls them: exit codes, what stands on which stream, JSON. */
+/* test_verbs.c: evaluate, compare, quality, prune, search and validate as a user calls them: exit codes, what stands on which stream,
+ * JSON. */
 #include "made_rows.h"
 #include "support/scratch.h"
 
@@ -33,8 +34,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Runs "kwright WORDS" where @ stands for the store and % for the folder; output gets standard output, or with both the other stream as well.
- * Returns the exit code. */
+/* Runs "kwright WORDS" where @ stands for the store and % for the folder; output gets standard output, or with both the other stream as
+ * well. Returns the exit code. */
 static int run(char *output, const char *words, bool both) {
     char command[8 * SCRATCH_MAX];
     size_t used = (size_t)snprintf(command, sizeof command, "'%s' ", KW_KWRIGHT);
