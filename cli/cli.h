@@ -93,7 +93,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
     X(TOP, "top", "K", "how many kernels to show (10)")                                                                                    \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
-    X(TREES, "trees", "N", "at most (400); with --warm-start: to add (100)")                                                               \
+    X(TREES, "trees", "N", "at most (1000); with --warm-start: to add (100)")                                                              \
     X(VERIFY_ONLY, "verify-only", NULL, "time nothing")                                                                                    \
     X(WARM_START, "warm-start", "MODEL", "go on from the trees of a model")                                                                \
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
