@@ -108,8 +108,9 @@ static bool sort_column(sample *s, size_t c) {
             s->order[c][i] = list[i].at;
         }
     }
+    bool good = list && s->order[c];
     free(list);
-    return list && s->order[c];
+    return good;
 }
 
 /* shape_of[i] of each member, numbered from 0. */
@@ -125,8 +126,9 @@ static bool number_shapes(sample *s, const kw_judgement *judgements, const size_
             s->shape[list[i].at] = s->shapes - 1;
         }
     }
+    bool good = list != NULL;
     free(list);
-    return list;
+    return good;
 }
 
 static bool sample_make(sample *s, const kw_judgement *judgements, const size_t *which, size_t count, size_t columns) {

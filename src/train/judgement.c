@@ -157,8 +157,9 @@ static bool rank(double *values, size_t count) {
         }
         i = end;
     }
+    bool good = sorted != NULL;
     free(sorted);
-    return sorted;
+    return good;
 }
 
 static double correlation(const double *a, const double *b, size_t count) {

@@ -57,6 +57,12 @@ static kw_status score_by_model(session *s, const kw_config *const configs[], co
     return status;
 }
 
+static bool enlarge(double **values, size_t count) {
+    double *moved = realloc(*values, count * sizeof *moved);
+    *values = moved ? moved : *values;
+    return moved;
+}
+
 /* Scores what was seen and not scored yet. */
 static kw_status score(session *s) {
     size_t count = s->seen.count - s->scored;
@@ -65,11 +71,7 @@ static kw_status score(session *s) {
     }
     if (s->seen.count > s->capacity) {
         size_t larger = 2 * s->seen.count;
-        double *predicted = realloc(s->predicted, larger * sizeof *predicted);
-        s->predicted = predicted ? predicted : s->predicted;
-        double *estimates = realloc(s->estimates, larger * sizeof *estimates);
-        s->estimates = estimates ? estimates : s->estimates;
-        if (!predicted || !estimates) {
+        if (!enlarge(&s->predicted, larger) || !enlarge(&s->estimates, larger)) {
             return kw_fail_memory(s->err, "a search");
         }
         s->capacity = larger;
