@@ -227,7 +227,7 @@ static void a_set_with_a_catalog_is_what_the_catalog_and_the_rules_have_in_commo
     "catalog=[[# a comment\n"                                                                                                              \
     "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=2 tile_w=2 order=band\n"                                                           \
     "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 order=band\n"                                                           \
-    "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=2 tile_w=2 order=image\n"                                                           \
+    "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=2 tile_w=2 order=image\n"                                                          \
     "fake.tile conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=3 order=band\n"                                                             \
     "fake.plain gemm int8\n]]"
 #define FIRST "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=2 tile_w=2 order=band\n"
