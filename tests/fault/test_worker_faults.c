@@ -35,7 +35,7 @@ enum { SANITIZED = 0 };
 #endif
 
 enum { HONEST_KERNELS = 4, SLOTS = EVILS + HONEST_KERNELS + 1 };
-static const int64_t kernel_limit_ns = SANITIZED ? 1500000000 : 400000000;
+static const int64_t kernel_limit_ns = 1500000000; /* a shared machine may take the processor away for tenths of a second */
 static const char problem_text[] = "gemm fp32 rcr m24 n48 k64";
 
 typedef struct setup {
