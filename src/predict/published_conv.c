@@ -1,5 +1,5 @@
 /* published_conv.c: the 97 columns of grouped convolution. One list holds name, unit, group and formula; the formula is the code. */
-#include "predict/published.h"
+#include "predict/published_columns.h"
 
 #include "base/math.h"
 
@@ -61,11 +61,6 @@ static double log2_of(double value) {
     return log2(fmax(value, 1));
 }
 
-static double remainder_share(double extent, double tile) {
-    double rest = tile > 0 ? fmod(extent, tile) : 0;
-    return rest > 0 ? rest / tile : 1;
-}
-
 static double output_of(int64_t in, int64_t pad, int64_t dilation, int64_t filter, int64_t stride) {
     return (double)(kw_floor_div(in + 2 * pad - ((filter - 1) * dilation + 1), kw_max(stride, 1)) + 1);
 }
@@ -102,9 +97,9 @@ static terms terms_of(const kw_published_conv *c) {
     t.tiles_m = ceil(t.GM / fmax(t.TM, 1));
     t.tiles_n = ceil(t.GN / fmax(t.TN, 1));
     t.tiles_k = ceil(t.GK / fmax(t.B, 1));
-    t.eff_m = remainder_share(t.GM, t.TM);
-    t.eff_n = remainder_share(t.GN, t.TN);
-    t.eff_k = remainder_share(t.GK, t.B);
+    t.eff_m = kw_published_remainder(t.GM, t.TM);
+    t.eff_n = kw_published_remainder(t.GN, t.TN);
+    t.eff_k = kw_published_remainder(t.GK, t.B);
     t.lds = (t.TM * t.B + t.TN * t.B) * c->bytes_per_element;
     return t;
 }
@@ -196,18 +191,7 @@ static terms terms_of(const kw_published_conv *c) {
     F(problem_smaller_than_tile_m, "interaction", "", t.GM < t.TM)                                                                         \
     F(problem_smaller_than_tile_n, "interaction", "", t.GN < t.TN)                                                                         \
     F(problem_smaller_than_tile_k, "interaction", "", t.GK < t.B)                                                                          \
-    F(hw_num_cus, "hardware", "", (double)h->cus)                                                                                          \
-    F(hw_simds_per_cu, "hardware", "", (double)h->simds_per_cu)                                                                            \
-    F(hw_total_simds, "hardware", "", (double)(h->cus * h->simds_per_cu))                                                                  \
-    F(hw_shader_engines, "hardware", "", (double)h->shader_engines)                                                                        \
-    F(hw_max_clock_mhz, "hardware", "MHz", (double)h->clock_mhz)                                                                           \
-    F(hw_max_waves_per_cu, "hardware", "waves", (double)h->waves_per_cu)                                                                   \
-    F(hw_wavefront_size, "hardware", "lanes", (double)h->wave_size)                                                                        \
-    F(hw_lds_capacity, "hardware", "bytes", (double)h->lds_bytes)                                                                          \
-    F(hw_l1_cache_kb, "hardware", "KiB", (double)h->l1_kb)                                                                                 \
-    F(hw_l2_cache_kb, "hardware", "KiB", (double)h->l2_kb)                                                                                 \
-    F(hw_l3_cache_kb, "hardware", "KiB", (double)h->l3_kb)                                                                                 \
-    F(hw_num_xcd, "hardware", "dies", (double)h->dies)
+    KW_PUBLISHED_HARDWARE_COLUMNS(F)
 
 static const kw_feature columns[] = {
 #define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},

@@ -1,5 +1,5 @@
 /* published_gemm.c: the 72 columns of GEMM. One list holds name, unit, group and formula; the formula is the code. */
-#include "predict/published.h"
+#include "predict/published_columns.h"
 
 #include <math.h>
 
@@ -27,11 +27,6 @@ typedef struct terms {
     bool need_m, need_n, need_k; /* extent is no multiple of the tile */
 } terms;
 
-static double remainder_share(double extent, double tile) {
-    double rest = tile > 0 ? fmod(extent, tile) : 0;
-    return rest > 0 ? rest / tile : 1;
-}
-
 static terms terms_of(const kw_published_gemm *c) {
     terms t = {
         .M = (double)c->m,
@@ -46,9 +41,9 @@ static terms terms_of(const kw_published_gemm *c) {
     t.tiles_m = ceil(t.M / fmax(t.TM, 1));
     t.tiles_n = ceil(t.N / fmax(t.TN, 1));
     t.tiles_k = ceil(t.K / fmax(t.TK, 1));
-    t.eff_m = remainder_share(t.M, t.TM);
-    t.eff_n = remainder_share(t.N, t.TN);
-    t.eff_k = remainder_share(t.K, t.TK);
+    t.eff_m = kw_published_remainder(t.M, t.TM);
+    t.eff_n = kw_published_remainder(t.N, t.TN);
+    t.eff_k = kw_published_remainder(t.K, t.TK);
     t.need_m = c->tile_m > 0 && c->m % c->tile_m;
     t.need_n = c->tile_n > 0 && c->n % c->tile_n;
     t.need_k = c->tile_k > 0 && c->k % c->tile_k;
@@ -116,18 +111,7 @@ static terms terms_of(const kw_published_gemm *c) {
     F(missing_required_padding_n, "later", "", t.need_n && !c->pad_n)                                                                      \
     F(missing_required_padding_k, "later", "", t.need_k && !c->pad_k)                                                                      \
     F(missing_any_required_padding, "later", "", (t.need_m && !c->pad_m) || (t.need_n && !c->pad_n) || (t.need_k && !c->pad_k))            \
-    F(hw_num_cus, "hardware", "", (double)h->cus)                                                                                          \
-    F(hw_simds_per_cu, "hardware", "", (double)h->simds_per_cu)                                                                            \
-    F(hw_total_simds, "hardware", "", (double)(h->cus * h->simds_per_cu))                                                                  \
-    F(hw_shader_engines, "hardware", "", (double)h->shader_engines)                                                                        \
-    F(hw_max_clock_mhz, "hardware", "MHz", (double)h->clock_mhz)                                                                           \
-    F(hw_max_waves_per_cu, "hardware", "waves", (double)h->waves_per_cu)                                                                   \
-    F(hw_wavefront_size, "hardware", "lanes", (double)h->wave_size)                                                                        \
-    F(hw_lds_capacity, "hardware", "bytes", (double)h->lds_bytes)                                                                          \
-    F(hw_l1_cache_kb, "hardware", "KiB", (double)h->l1_kb)                                                                                 \
-    F(hw_l2_cache_kb, "hardware", "KiB", (double)h->l2_kb)                                                                                 \
-    F(hw_l3_cache_kb, "hardware", "KiB", (double)h->l3_kb)                                                                                 \
-    F(hw_num_xcd, "hardware", "dies", (double)h->dies)
+    KW_PUBLISHED_HARDWARE_COLUMNS(F)
 
 static const kw_feature columns[] = {
 #define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
