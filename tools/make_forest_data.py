@@ -9,6 +9,7 @@ A rows file has a line for each row: the features and, last, the score, all as h
 import gzip
 import math
 import os
+import re
 import struct
 import sys
 
@@ -24,6 +25,18 @@ AWKWARD = [0.0, -0.0, 5e-324, -5e-324, 1e-36, -1e-36, float(numpy.float32(1e-35)
 def train(x, y, params, rounds, categorical="auto", group=None):
     data = lightgbm.Dataset(x, y, categorical_feature=categorical, group=group, free_raw_data=False)
     return lightgbm.train({**QUIET, **params}, data, rounds)
+
+
+def with_infinities(booster):
+    """The model as LightGBM reads it when the first threshold of its even trees is -inf, and of its odd ones inf."""
+    text = booster.model_to_string()
+    head, _, rest = text.partition("\n\nTree=")
+    trees, _, tail = ("Tree=" + rest).partition("end of trees")
+    trees = ["Tree=" + tree for tree in trees.split("Tree=")[1:]]
+    for i, tree in enumerate(trees):
+        trees[i] = re.sub(r"\nthreshold=\S+", "\nthreshold=" + ("inf" if i % 2 else "-inf"), tree)
+    head = re.sub(r"\ntree_sizes=.*", "\ntree_sizes=" + " ".join(str(len(tree)) for tree in trees), head)
+    return lightgbm.Booster(model_str=head + "\n\n" + "".join(trees) + "end of trees" + tail)
 
 
 def hexadecimal(value):
@@ -114,6 +127,14 @@ def make_tests(folder):
     params = {"objective": "regression", "num_leaves": 120, "max_depth": -1, "min_data_in_leaf": 1, "min_data_in_bin": 1,
               "min_sum_hessian_in_leaf": 0}
     write_case(folder, "deep", train(line, numpy.exp(6 * line[:, 0]), params, 2), line, random)
+
+    # Whether a value is missing decides: LightGBM writes inf for "every number goes left". Of the others some become infinite by hand.
+    some = x.copy()
+    some[random.random(some.shape) < 0.3] = numpy.nan
+    gone = numpy.isnan(some).astype(float) @ [5, -3, 2, 7, 1]
+    booster = train(some, gone + 0.01 * numpy.nan_to_num(some[:, 0]), {"objective": "regression", "num_leaves": 12}, 6)
+    assert "inf" in booster.model_to_string()
+    write_case(folder, "infinite", with_infinities(booster), some, random)
 
 
 def make_live(folder):

@@ -94,6 +94,18 @@ kw_status kw_forest_real(const kw_forest_reader *reader, kw_scan *list, size_t p
     return KW_OK;
 }
 
+kw_status kw_forest_threshold(const kw_forest_reader *reader, kw_scan *list, size_t position, double *value) {
+    kw_scan ahead = *list;
+    kw_word word;
+    bool below = kw_scan_field(&ahead, ' ', &word) && kw_word_is(word, "-inf");
+    if (below || kw_word_is(word, "inf")) {
+        *value = below ? -(double)INFINITY : (double)INFINITY;
+        *list = ahead;
+        return KW_OK;
+    }
+    return kw_forest_real(reader, list, position, value);
+}
+
 kw_status kw_forest_integer(const kw_forest_reader *reader, kw_scan *list, size_t position, int64_t low, int64_t high, int64_t *value) {
     kw_word word;
     kw_status status = list_word(reader, list, position, &word);

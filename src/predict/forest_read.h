@@ -52,6 +52,8 @@ bool kw_forest_grow(void *array, size_t *capacity, size_t count, size_t size);
 
 /* The next number of a list of numbers; says which one (from 0) is bad. */
 kw_status kw_forest_real(const kw_forest_reader *reader, kw_scan *list, size_t position, double *value);
+/* The same for a threshold, which may be inf (all numbers go left) or -inf (all but itself go right), too. */
+kw_status kw_forest_threshold(const kw_forest_reader *reader, kw_scan *list, size_t position, double *value);
 kw_status kw_forest_integer(const kw_forest_reader *reader, kw_scan *list, size_t position, int64_t low, int64_t high, int64_t *value);
 /* The list holds no more than count numbers. */
 kw_status kw_forest_list_end(const kw_forest_reader *reader, kw_scan *list, size_t count);

@@ -134,13 +134,22 @@ static kw_status read_integers(kw_forest_reader *reader, const tree_text *text, 
     return status ? status : kw_forest_list_end(reader, &list, text->leaves - 1);
 }
 
-static kw_status read_reals(kw_forest_reader *reader, const tree_text *text, enum tree_key key, size_t count, double *into) {
-    kw_scan list = open_list(reader, text, key);
+static kw_status read_values(kw_forest_reader *reader, const tree_text *text) {
+    kw_scan list = open_list(reader, text, VALUE);
     kw_status status = KW_OK;
-    for (size_t i = 0; i < count && !status; i++) {
-        status = kw_forest_real(reader, &list, i, &into[i]);
+    for (size_t i = 0; i < text->leaves && !status; i++) {
+        status = kw_forest_real(reader, &list, i, &reader->nodes.value[i]);
     }
-    return status ? status : kw_forest_list_end(reader, &list, count);
+    return status ? status : kw_forest_list_end(reader, &list, text->leaves);
+}
+
+static kw_status read_thresholds(kw_forest_reader *reader, const tree_text *text) {
+    kw_scan list = open_list(reader, text, THRESHOLD);
+    kw_status status = KW_OK;
+    for (size_t i = 0; i + 1 < text->leaves && !status; i++) {
+        status = kw_forest_threshold(reader, &list, i, &reader->nodes.threshold[i]);
+    }
+    return status ? status : kw_forest_list_end(reader, &list, text->leaves - 1);
 }
 
 /* Bits 0 categorical, 1 default left, 2-3 kind of missing value (0..2); a categorical split has no other bit than those of its kind. */
@@ -205,11 +214,11 @@ static kw_status read_arrays(kw_forest_reader *reader, const tree_text *text) {
     kw_forest_nodes *nodes = &reader->nodes;
     int64_t splits = (int64_t)text->leaves - 1;
     kw_status status = read_integers(reader, text, FEATURE, 0, (int64_t)reader->forest->features - 1, (int32_t *)nodes->feature);
-    status = status ? status : read_reals(reader, text, THRESHOLD, (size_t)splits, nodes->threshold);
+    status = status ? status : read_thresholds(reader, text);
     status = status ? status : read_decisions(reader, text);
     status = status ? status : read_integers(reader, text, LEFT, -(int64_t)text->leaves, splits - 1, nodes->left);
     status = status ? status : read_integers(reader, text, RIGHT, -(int64_t)text->leaves, splits - 1, nodes->right);
-    status = status ? status : read_reals(reader, text, VALUE, text->leaves, nodes->value);
+    status = status ? status : read_values(reader, text);
     return status || !text->sets ? status : read_sets(reader, text);
 }
 

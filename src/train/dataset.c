@@ -259,16 +259,21 @@ kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw
     return KW_OK;
 }
 
-bool kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns) {
+kw_status kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns, kw_error *err) {
     const kw_pair *pairs = dataset->pairs + contest->first;
     kw_record *records = calloc(contest->count + 1, sizeof *records);
     *index = SIZE_MAX;
     *ns = 0;
-    for (size_t i = 0; records && i < contest->count; i++) {
+    if (!records) {
+        return kw_fail_memory(err, "the oracle of a contest");
+    }
+    for (size_t i = 0; i < contest->count; i++) {
         records[i] = kw_pair_record(&pairs[i]);
     }
-    bool found = records && kw_oracle(records, contest->count, index, ns);
-    *index = found ? contest->first + *index : SIZE_MAX;
+    size_t winner;
+    if (kw_oracle(records, contest->count, &winner, ns)) {
+        *index = contest->first + winner;
+    }
     free(records);
-    return found;
+    return KW_OK;
 }

@@ -54,7 +54,7 @@ kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw
 /* What is known of a pair's times, for kw_oracle and kw_record_score. */
 kw_record kw_pair_record(const kw_pair *pair);
 /* The honest best of a contest: chosen on one half of the samples and scored on the other, both ways, averaged (kw_oracle). index: the
- * pair (of the data set) that wins on all samples. false when nothing in it is good. */
-bool kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns);
+ * pair (of the data set) that wins on all samples. When nothing in it is good, *ns is 0 and *index SIZE_MAX: that is no error. */
+kw_status kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns, kw_error *err);
 
 #endif

@@ -43,32 +43,11 @@ static void add_values(kw_text *slim, kw_word line) {
     kw_text_add(slim, "\n");
 }
 
-/* LightGBM writes inf for "whatever is a number goes left", which the largest number says as well and every reader knows. */
-static void add_thresholds(kw_text *slim, kw_word line) {
-    static const char key[] = "threshold=";
-    kw_scan scan = {line.at + sizeof key - 1, line.at + line.size};
-    kw_word word;
-    const char *blank = "";
-    kw_text_add(slim, key);
-    while (kw_scan_word(&scan, &word)) {
-        kw_text_add(slim, blank);
-        if (kw_word_is(word, "inf")) {
-            kw_text_add(slim, "1.7976931348623157e+308");
-        } else {
-            kw_text_add_bytes(slim, word.at, word.size);
-        }
-        blank = " ";
-    }
-    kw_text_add(slim, "\n");
-}
-
 /* One tree, from its line "Tree=N" on; *line is left at the next one. */
 static void add_tree(kw_text *trees, kw_scan *scan, kw_word *line, bool *more) {
     do {
         if (kw_word_starts(*line, "leaf_value=")) {
             add_values(trees, *line);
-        } else if (kw_word_starts(*line, "threshold=")) {
-            add_thresholds(trees, *line);
         } else if (is_kept(*line)) {
             kw_text_add_bytes(trees, line->at, line->size);
             kw_text_add(trees, "\n");

@@ -12,15 +12,20 @@ kw_status kw_marks_make(kw_mark **marks, const kw_dataset *dataset, kw_error *er
     if (!made) {
         return kw_fail_memory(err, "the oracles");
     }
-    for (size_t c = 0; c < dataset->contest_count; c++) {
+    kw_status status = KW_OK;
+    for (size_t c = 0; c < dataset->contest_count && !status; c++) {
         const kw_contest *contest = &dataset->contests[c];
-        kw_contest_oracle(dataset, contest, &made[c].best, &made[c].oracle_ns);
+        status = kw_contest_oracle(dataset, contest, &made[c].best, &made[c].oracle_ns, err);
         for (size_t i = contest->first; i < contest->first + contest->count; i++) {
             kw_record record = kw_pair_record(&dataset->pairs[i]);
             made[c].slowest_ns = fmax(made[c].slowest_ns, kw_record_score(&record));
         }
     }
-    return KW_OK;
+    if (status) {
+        free(made);
+        *marks = NULL;
+    }
+    return status;
 }
 
 bool kw_pick_make(kw_pick *pick, const kw_dataset *dataset, size_t contest, const kw_mark *mark, const double *ns) {

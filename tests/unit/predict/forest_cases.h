@@ -17,8 +17,8 @@ typedef struct forest_case {
 } forest_case;
 
 static const char *const forest_case_names[] = {
-    "numeric.lgbm.gz",      "nan.lgbm",  "zero_as_missing.lgbm", "no_missing.lgbm",      "categorical.lgbm",
-    "categorical_nan.lgbm", "rank.lgbm", "constant.lgbm",        "many_thresholds.lgbm", "deep.lgbm"};
+    "numeric.lgbm.gz", "nan.lgbm",      "zero_as_missing.lgbm", "no_missing.lgbm", "categorical.lgbm", "categorical_nan.lgbm",
+    "rank.lgbm",       "constant.lgbm", "many_thresholds.lgbm", "deep.lgbm",       "infinite.lgbm"};
 enum { FOREST_CASES = sizeof forest_case_names / sizeof *forest_case_names };
 
 /* Equal as bits; any NaN equals any other. */

@@ -102,7 +102,7 @@ static void small_is_as_small_as_it_gets(void **state) {
     free(text);
 }
 
-static void infinite_thresholds_become_the_largest_number(void **state) {
+static void infinite_thresholds_stay_infinite(void **state) {
     (void)state;
     static const char text[] =
         "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx=0\nobjective=regression\n"
@@ -110,12 +110,12 @@ static void infinite_thresholds_become_the_largest_number(void **state) {
         "split_gain=1\nthreshold=inf\ndecision_type=8\nleft_child=-1\nright_child=-2\nleaf_value=1 2\nis_linear=0\n"
         "shrinkage=1\n\n\nend of trees\n";
     kw_text slim = {0};
-    double rows[3] = {0, 1e300, NAN}, scores[3];
+    double rows[4] = {0, 1e300, NAN, INFINITY}, scores[4];
     assert_int_equal(kw_forest_text_slim(&slim, text, INT64_MAX, NULL), KW_OK);
-    assert_null(strstr(slim.data, "inf\n"));
+    assert_non_null(strstr(slim.data, "threshold=inf\n"));
     kw_forest *forest = parse(slim.data, slim.size);
-    kw_forest_score(forest, rows, 3, scores);
-    assert_true(scores[0] == 1 && scores[1] == 1 && scores[2] == 2);
+    kw_forest_score(forest, rows, 4, scores);
+    assert_true(scores[0] == 1 && scores[1] == 1 && scores[2] == 2 && scores[3] == 1);
     kw_forest_drop(&forest);
     kw_text_drop(&slim);
 }
@@ -182,7 +182,7 @@ int main(void) {
         cmocka_unit_test(small_models_score_as_before),
         cmocka_unit_test(the_first_trees_are_a_model),
         cmocka_unit_test(small_is_as_small_as_it_gets),
-        cmocka_unit_test(infinite_thresholds_become_the_largest_number),
+        cmocka_unit_test(infinite_thresholds_stay_infinite),
         cmocka_unit_test(text_without_trees_is_refused),
         cmocka_unit_test(gzip_goes_there_and_back_and_has_no_date),
         cmocka_unit_test(gzip_that_is_damaged_cut_off_or_too_large_is_refused),

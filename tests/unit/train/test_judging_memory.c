@@ -64,12 +64,16 @@ static kw_status judge(kw_error *err) {
     kw_scores scores = {0};
     kw_judgement *list = NULL;
     kw_evaluation_figures figures;
+    kw_mark *found = NULL;
     size_t count = 0, which[] = {0, 1};
-    kw_status status = kw_scores_make(&scores, &dataset, marks, &(kw_scorer){.by = "single"}, err);
+    kw_status status = kw_marks_make(&found, &dataset, err);
+    assert_true(status ? !found : found[0].oracle_ns > 0 && found[1].oracle_ns > 0); /* no contest is dropped unawares */
+    status = status ? status : kw_scores_make(&scores, &dataset, marks, &(kw_scorer){.by = "single"}, err);
     status = status ? status : kw_judgements_make(&list, &count, &dataset, marks, &scores, NULL, err);
     status = status ? status : kw_evaluation_figures_make(&figures, list, which, count, err);
     assert_true(status || (count == 2 && figures.mean.value == 1));
     kw_scores_drop(&scores);
+    free(found);
     free(list);
     return status;
 }
