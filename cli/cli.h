@@ -19,7 +19,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(BASELINE, "baseline", "STORE", "a second store to compare with")                                                                     \
     X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
     X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
-    X(BUDGET, "budget", "N", "how many kernels a search may look at (500)")                                                                \
+    X(BUDGET, "budget", "N", "kernels that a search looks at (500); of a sweep its time: 90s, 20m, 2h")                                    \
     X(BY, "by", "WHO", "who picks: estimate, random, or single (the kernel that is best over all)")                                        \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
@@ -172,6 +172,8 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
 const char *cli_nearest(const char *wrong, const char *(*name_at)(int index));
 /* An option's whole number in low..high; fallback when it was not given. false after printing the error. */
 bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t high, int64_t fallback, int64_t *value);
+/* An option's time in seconds, given as 90, 90s, 20m or 2h; 0 when it was not given. false after printing the error. */
+bool cli_duration(const cli_args *args, cli_option_id option, double *seconds);
 
 /* --- session.c: opening what the options ask for --- */
 

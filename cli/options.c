@@ -145,3 +145,19 @@ bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t
     *value = number;
     return true;
 }
+
+bool cli_duration(const cli_args *args, cli_option_id option, double *seconds) {
+    const char *text = args->value[option], *unit = "s";
+    char *end = NULL;
+    *seconds = text ? strtod(text, &end) : 0;
+    if (text && end > text && *end) {
+        unit = end;
+    }
+    double factor = !strcmp(unit, "s") ? 1 : !strcmp(unit, "m") ? 60 : !strcmp(unit, "h") ? 3600 : 0;
+    *seconds *= factor;
+    if (text && (end == text || !(*seconds > 0) || *seconds > 1e7)) {
+        cli_usage("--%s %.60s is no time above 0; for example 90s, 20m or 2h", cli_options[option].name, text);
+        return false;
+    }
+    return true;
+}

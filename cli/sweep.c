@@ -60,7 +60,8 @@ static int read_numbers(session *s) {
     int64_t threads, jobs, batch, batches, seed;
     if (!cli_number(args, OPT_THREADS, 1, 1024, 1, &threads) || !cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs) ||
         !cli_number(args, OPT_BATCH, 1, 100000, 0, &batch) || !cli_number(args, OPT_BATCHES, 1, 100000, 0, &batches) ||
-        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) || !seconds(args, OPT_KERNEL_TIMEOUT, &o->kernel_limit_s)) {
+        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) || !seconds(args, OPT_KERNEL_TIMEOUT, &o->kernel_limit_s) ||
+        !cli_duration(args, OPT_BUDGET, &o->budget_s)) {
         return CLI_USAGE;
     }
     o->threads = (int32_t)threads;
@@ -257,6 +258,10 @@ static int judge(const session *s, const kw_sweep_report *report) {
         fprintf(stderr, "kwright: stopped; %lld pairs are left, and %s goes on with them\n", (long long)report->outcome[KW_UNTRIED],
                 s->options.overwrite ? "the command without --overwrite" : "the same command");
         return CLI_STOPPED;
+    }
+    if (report->spent) {
+        fprintf(stderr, "kwright: the budget is spent; %lld pairs are left, and the same command goes on with them\n",
+                (long long)report->outcome[KW_UNTRIED]);
     }
     if (report->outcome[KW_WRONG]) {
         fprintf(stderr, "kwright: %lld results are wrong; a kernel that is wrong on one problem is to be trusted on none\n",

@@ -129,8 +129,9 @@ static void print_json(const sweep_result *result) {
     }
     printf(", \"left\": %lld", (long long)r->outcome[KW_UNTRIED]);
     if (!result->counted) {
-        printf(", \"stopped\": %s, \"built\": %lld, \"cached\": %lld, \"workers_lost\": %lld, ", r->stopped ? "true" : "false",
-               (long long)r->built, (long long)r->cached, (long long)r->workers_lost);
+        printf(", \"stopped\": %s, \"spent\": %s, \"built\": %lld, \"cached\": %lld, \"workers_lost\": %lld, ",
+               r->stopped ? "true" : "false", r->spent ? "true" : "false", (long long)r->built, (long long)r->cached,
+               (long long)r->workers_lost);
         printf("\"build_s\": %.2f, \"wall_s\": %.2f, \"kernel_s\": %.2f", r->build_s, r->wall_s, r->kernel_s);
     }
     if (result->out) {

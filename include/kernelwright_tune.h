@@ -260,6 +260,7 @@ typedef struct kw_sweep_options {
     int32_t batches;          /* samples wanted; 0: 21 */
     double kernel_limit_s;    /* that one kernel may stay in one step, 0: 30 */
     double batch_limit_s;     /* of a batch; 0: kernel_limit_s times its kernels */
+    double budget_s;          /* after so long no kernel is compiled and no batch begun; the rest is left for later; 0: no end */
     bool overwrite;           /* drop rows of these pairs first; else pairs that have a row are skipped */
     bool exhaustive;          /* drop nothing for being slow */
     bool cold, fresh_weights; /* as in timing; default hot, weights packed beforehand */
@@ -280,7 +281,7 @@ typedef struct kw_sweep_report {
         [KW_OUTCOME_COUNT]; /* of the rows written now; KW_UNTRIED: pairs that still have none, because the sweep was stopped, or only counted */
     int64_t built, cached; /* kernels */
     int64_t workers_lost;  /* processes that had to be replaced */
-    bool stopped;
+    bool stopped, spent;   /* by options->stop, and by the budget, before every pair had a row */
     double wall_s, kernel_s; /* of measuring; of it inside kernels, on all devices together */
     double build_s;
 } kw_sweep_report;

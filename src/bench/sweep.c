@@ -1,12 +1,16 @@
 /* sweep.c: kw_sweep, from options to rows: what is there to do, build, measure. Each step is a file (sweep_plan, sweep_build,
  * sweep_devices, sweep_measure, sweep_rows, sweep_facts). The calling process opens no device; the target comes from the first worker's
  * greeting. */
+#include "base/clock.h"
 #include "bench/shard.h"
 #include "bench/sweep_facts.h"
 #include "bench/sweep_measure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
+
+static const double longest_s = 1e9; /* of a budget */
 
 /* All that one call owns. */
 typedef struct sweep {
@@ -96,7 +100,7 @@ static kw_status build(sweep *s, kw_error *err) {
     s->control.config = wanted && kw_sweep_control(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
     s->control.text = "the control kernel";
     kw_status status = kw_sweep_build(&s->plan, &s->tools, s->control.config ? &s->control : NULL, s->options, s->report, err);
-    return status || kw_sweep_is_stopped(s->options) ? status : kw_sweep_write_uncompiled(&s->writer, &s->plan, err);
+    return status || kw_sweep_is_over(&s->plan, s->options) ? status : kw_sweep_write_uncompiled(&s->writer, &s->plan, err);
 }
 
 static kw_status measure(sweep *s, kw_error *err) {
@@ -121,6 +125,7 @@ static void sum_up(sweep *s) {
     if (s->writing) {
         report->outcome[KW_UNTRIED] = report->pairs - report->skipped - written;
         report->stopped = kw_sweep_is_stopped(s->options) && report->outcome[KW_UNTRIED];
+        report->spent = !report->stopped && kw_sweep_is_spent(&s->plan) && report->outcome[KW_UNTRIED];
     }
 }
 
@@ -132,6 +137,7 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
         return kw_fail(err, KW_ILLEGAL, "kw_sweep: options is NULL; name kernels, problems and a store");
     }
     sweep s = {.options = options, .report = report};
+    s.plan.until_ns = options->budget_s > 0 ? kw_clock_ns() + (int64_t)(fmin(options->budget_s, longest_s) * 1e9) : 0;
     kw_status status = prepare(&s, err);
     if (!status && !options->count_only) {
         /* Also by a shard that has nothing to do: the one that has may be lost before it begins. */
@@ -139,8 +145,8 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
     }
     if (!status && !options->count_only && s.plan.fit + s.plan.unfit) {
         status = begin(&s, err);
-        status = status || kw_sweep_is_stopped(options) ? status : build(&s, err);
-        status = status || kw_sweep_is_stopped(options) ? status : measure(&s, err);
+        status = status || kw_sweep_is_over(&s.plan, options) ? status : build(&s, err);
+        status = status || kw_sweep_is_over(&s.plan, options) ? status : measure(&s, err);
     }
     sum_up(&s);
     report->workers_lost = kw_sweep_devices_close(&s.devices);

@@ -116,11 +116,12 @@ bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *t
 typedef struct job {
     kw_sweep_kernel *kernel;
     kw_status status;
-    bool cached;
+    bool begun, cached;
     kw_error why;
 } job;
 
 typedef struct site {
+    const kw_sweep_plan *plan;
     const kw_sweep_tools *tools;
     const kw_sweep_options *options;
     job *jobs;
@@ -135,9 +136,10 @@ static void build_one(void *user, size_t number) {
     const kw_jit *jit = &s->tools->jit;
     kw_blob blob = {0};
     kw_jit_result result = {0};
-    if (kw_sweep_is_stopped(s->options)) {
+    if (kw_sweep_is_over(s->plan, s->options)) {
         return;
     }
+    j->begun = true;
     j->status = kw_jit_blob(jit, kernel->config, &blob, &result, &j->why);
     kernel->compile_ns = (double)result.cpu_ns;
     j->cached = result.cached;
@@ -176,7 +178,7 @@ static kw_status judge(const site *s, size_t count, kw_sweep_report *report, kw_
     const job *first = NULL;
     for (size_t i = 0; i < count; i++) {
         const job *j = &s->jobs[i];
-        report->built += !j->status && !j->cached;
+        report->built += j->begun && !j->status && !j->cached;
         report->cached += !j->status && j->cached;
         missing += j->status == KW_MISSING;
         if (!first && j->status && j->status != KW_FAILED) {
@@ -193,7 +195,7 @@ static kw_status judge(const site *s, size_t count, kw_sweep_report *report, kw_
 kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
                          kw_sweep_report *report, kw_error *err) {
     size_t count = 0;
-    site s = {.tools = tools, .options = options, .start_ns = kw_clock_ns()};
+    site s = {.plan = plan, .tools = tools, .options = options, .start_ns = kw_clock_ns()};
     s.jobs = calloc(plan->manifest.configs.count + 1, sizeof *s.jobs);
     if (!s.jobs) {
         return kw_fail_memory(err, "a list of kernels to build");

@@ -23,7 +23,8 @@ void kw_sweep_tools_close(kw_sweep_tools *tools);
 bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *target);
 
 /* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses is marked as failed; an error means that
- * the environment fails. Sets report's built, cached and build_s. After options->stop what is missing is left as it is. */
+ * the environment fails. Sets report's built, cached and build_s. After options->stop, or when the budget is spent, what is
+ * missing is left as it is. */
 kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
                          kw_sweep_report *report, kw_error *err);
 

@@ -149,7 +149,7 @@ static bool may_go_on(floor_plan *f) {
     pthread_mutex_lock(&f->lock);
     bool halted = f->halted;
     pthread_mutex_unlock(&f->lock);
-    return !halted && !kw_sweep_is_stopped(f->options);
+    return !halted && !kw_sweep_is_over(f->plan, f->options);
 }
 
 static kw_status measure_task(floor_plan *f, kw_pool *pool, const kw_sweep_task *task, kw_error *err) {
@@ -170,7 +170,7 @@ static kw_status measure_task(floor_plan *f, kw_pool *pool, const kw_sweep_task 
 static const kw_sweep_task *draw(floor_plan *f) {
     const kw_sweep_task *task = NULL;
     pthread_mutex_lock(&f->lock);
-    while (!task && !f->halted && !kw_sweep_is_stopped(f->options) && f->next < f->plan->task_count) {
+    while (!task && !f->halted && !kw_sweep_is_over(f->plan, f->options) && f->next < f->plan->task_count) {
         task = &f->plan->tasks[f->next++];
         task = task->fit ? task : NULL;
     }

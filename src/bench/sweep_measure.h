@@ -51,7 +51,8 @@ typedef struct kw_sweep_work {
     kw_sweep_writer *writer;
 } kw_sweep_work;
 
-/* Measures the plan's pairs. Sets report's wall_s and kernel_s. After options->stop, or an error, what was measured is in the sink. */
+/* Measures the plan's pairs. Sets report's wall_s and kernel_s. After options->stop, the end of the budget, or an error, what was
+ * measured is in the sink. */
 kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_work *work, kw_sweep_report *report, kw_error *err);
 
 #endif

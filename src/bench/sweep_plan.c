@@ -2,6 +2,7 @@
  * same order from a list that is sorted otherwise, and what is left of a sweep comes in the order that it had. */
 #include "bench/sweep_plan.h"
 
+#include "base/clock.h"
 #include "bench/shard.h"
 
 #include <stdio.h>
@@ -20,6 +21,14 @@ bool kw_sweep_is_stopped(const kw_sweep_options *options) {
     return options->stop && __atomic_load_n(options->stop, __ATOMIC_RELAXED);
 }
 
+bool kw_sweep_is_spent(const kw_sweep_plan *plan) {
+    return plan->until_ns && kw_clock_ns() >= plan->until_ns;
+}
+
+bool kw_sweep_is_over(const kw_sweep_plan *plan, const kw_sweep_options *options) {
+    return kw_sweep_is_stopped(options) || kw_sweep_is_spent(plan);
+}
+
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static kw_status check_options(const kw_sweep_options *o, kw_error *err) {
@@ -30,8 +39,10 @@ static kw_status check_options(const kw_sweep_options *o, kw_error *err) {
     if (o->shards < 0 || o->shard < 0 || (o->shards ? o->shard >= o->shards : o->shard)) {
         return kw_fail(err, KW_ILLEGAL, "shard %d of %d is not there; shards count from 0", o->shard, o->shards);
     }
-    if (o->threads < 0 || o->jobs < 0 || o->batch < 0 || o->batches < 0 || !(o->kernel_limit_s >= 0) || !(o->batch_limit_s >= 0)) {
-        return kw_fail(err, KW_ILLEGAL, "threads, jobs, batch, batches and limits of a sweep are not negative; 0 asks for the default");
+    if (o->threads < 0 || o->jobs < 0 || o->batch < 0 || o->batches < 0 || !(o->kernel_limit_s >= 0) || !(o->batch_limit_s >= 0) ||
+        !(o->budget_s >= 0)) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "threads, jobs, batch, batches, limits and budget of a sweep are not negative; 0 asks for the default");
     }
     return KW_OK;
 }

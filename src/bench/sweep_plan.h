@@ -44,6 +44,7 @@ typedef struct kw_sweep_plan {
     size_t task_count;
     uint32_t *pairs;
     int64_t total, skipped, unfit, fit; /* pairs of this shard */
+    int64_t until_ns;                   /* of kw_clock_ns: when the budget is spent; 0: never */
 } kw_sweep_plan;
 
 /* Which pairs have a row; and, for a sweep that starts over, the drop of these rows. Both may be NULL: none has. */
@@ -62,6 +63,10 @@ void kw_sweep_plan_drop(kw_sweep_plan *plan);
 
 /* Whether the caller wants to end. */
 bool kw_sweep_is_stopped(const kw_sweep_options *options);
+/* Whether the budget is spent. */
+bool kw_sweep_is_spent(const kw_sweep_plan *plan);
+/* Either of them: nothing new is begun. */
+bool kw_sweep_is_over(const kw_sweep_plan *plan, const kw_sweep_options *options);
 /* Puts positions of kernels into an order that seed, problem and the kernels' texts alone decide. */
 kw_status kw_sweep_shuffle(const kw_sweep_plan *plan, const kw_sweep_task *task, uint64_t seed, uint32_t positions[], size_t count,
                            kw_error *err);

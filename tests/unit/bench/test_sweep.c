@@ -285,6 +285,47 @@ static void what_has_a_row_is_skipped(void **state) {
     assert_int_equal(c.runs, 2); /* a run that had nothing to do says nothing */
 }
 
+static kw_outcome take_a_while(const char *problem, const char *config) {
+    (void)problem;
+    (void)config;
+    usleep(20000);
+    return KW_GOOD;
+}
+
+static void a_budget_ends_a_sweep_in_good_order(void **state) {
+    fixture *f = *state;
+    fake.outcome = take_a_while;
+    f->options.batch = 1;
+    f->options.budget_s = 1e-9; /* spent before anything is built */
+    run_well(f);
+    assert_true(f->report.spent && !f->report.stopped);
+    assert_int_equal(fake.count, 0);
+    assert_int_equal(f->report.built, 0);
+    f->options.budget_s = 60;
+    run_well(f);
+    size_t all = fake.count;
+    assert_false(f->report.spent);
+    assert_true(all > 3);
+
+    /* The kernels are built by now: the time is that of measuring. */
+    unlink(f->out);
+    fake_reset();
+    fake.outcome = take_a_while;
+    f->options.budget_s = 0.02 * (double)all / 2;
+    run_well(f);
+    assert_true(f->report.spent && !f->report.stopped);
+    assert_in_range(fake.count, 0, all - 1); /* half of them, and fewer on a machine that has other work */
+    assert_int_equal(f->report.outcome[KW_UNTRIED], f->report.pairs - rows_of(&f->report));
+    assert_int_equal(look(f, f->out, KW_GOOD).rows, rows_of(&f->report));
+    f->options.budget_s = 0;
+    run_well(f);
+    assert_false(f->report.spent);
+    assert_int_equal(fake.count, all);
+    assert_int_equal(look(f, f->out, KW_GOOD).answers, f->report.pairs);
+    f->options.budget_s = -1;
+    assert_int_equal(run(f), KW_ILLEGAL);
+}
+
 static void a_stop_keeps_what_was_measured_and_the_rest_comes_later(void **state) {
     fixture *f = *state;
     run_well(f);
@@ -613,6 +654,7 @@ int main(void) {
         WITH(pairs_are_of_one_operation_and_type),
         WITH(problems_are_shared_out_whole),
         WITH(what_has_a_row_is_skipped),
+        WITH(a_budget_ends_a_sweep_in_good_order),
         WITH(a_stop_keeps_what_was_measured_and_the_rest_comes_later),
         WITH(overwriting_drops_these_pairs_and_no_others),
         WITH(counting_leaves_no_trace),
