@@ -85,7 +85,7 @@ static void measure(bench_state *state, const kw_config *config) {
     int64_t cpu = result.cpu_ns;
     kw_blob_drop(&blob);
     int64_t t2 = kw_clock_ns();
-    good = good && !kw_codegen_source(&source, config, &err);
+    good = good && !kw_codegen_source(&source, config, (kw_code){0}, &err);
     int64_t t3 = kw_clock_ns();
     good = good && !kw_jit_blob(&state->jit, config, &blob, &result, &err) && result.cached;
     int64_t t4 = kw_clock_ns();
@@ -176,7 +176,7 @@ static kw_status open_state(bench_state *state, kw_compiler *compiler, const cha
     char note[256];
     int index;
     kw_cache *cache = NULL;
-    kw_status status = kw_compiler_find(compiler, cc, err);
+    kw_status status = kw_compiler_find(compiler, cc, (kw_code){0}, err);
     if (!status) {
         status = kw_cache_open(&cache, folder, note, err);
     }

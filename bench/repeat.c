@@ -216,7 +216,7 @@ static int run_one(const request *r) {
     if (!status && sched_setaffinity(0, sizeof set, &set)) {
         status = kw_fail(&err, KW_ENVIRONMENT, "core %d cannot be had", r->cpu);
     }
-    status = status ? status : kw_compiler_find(&s.compiler, NULL, &err);
+    status = status ? status : kw_compiler_find(&s.compiler, NULL, (kw_code){0}, &err);
     status = status ? status : kw_cache_open(&s.jit.cache, r->cache, note, &err);
     s.jit.compiler = &s.compiler;
     status = status ? status : kw_backend_find(&s.backend, &index, "cpu", &err);

@@ -23,7 +23,7 @@ static int show_family(const char *family) {
 static int show_source(const char *config) {
     kw_error err = {0};
     char *text = NULL;
-    kw_status status = kw_config_source(&text, config, &err);
+    kw_status status = kw_config_source(&text, config, NULL, &err);
     return print_and_free(text, status, &err);
 }
 

@@ -148,7 +148,7 @@ typedef enum kw_outcome {
 
 KW_API const char *kw_outcome_name(kw_outcome outcome);
 
-enum { KW_CONFIG_TEXT_MAX = 384 };
+enum { KW_CONFIG_TEXT_MAX = 640 };
 
 /* A sample is a batch of calls, timed together; samples during which the processor was taken away are dropped. Times are of one call;
  * 0 where none was taken. docs/measuring.md has the method. */
@@ -250,8 +250,9 @@ KW_API kw_status kw_registry_build(kw_registry *registry, const kw_build_options
 /* What a family is, in several lines: summary, operations, types, and each axis with its values and meaning. family NULL: one line
  * for each family. The caller frees *text with kw_free. */
 KW_API kw_status kw_family_describe(char **text, const char *family, kw_error *err);
-/* The generated source of a config, complete in itself. The caller frees *source with kw_free. */
-KW_API kw_status kw_config_source(char **source, const char *config, kw_error *err);
+/* The generated source of a config, complete in itself. arch: for a GPU kernel the architecture it is made for, e.g. "gfx942", or
+ * "emu:gfx942" for the text that plays it on a CPU; CPU kernels ignore it. The caller frees *source with kw_free. */
+KW_API kw_status kw_config_source(char **source, const char *config, const char *arch, kw_error *err);
 KW_API void kw_free(void *memory);
 
 /* --- plan: a problem and its kernel --------------------------------------------------------------------------- */

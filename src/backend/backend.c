@@ -17,6 +17,18 @@ static kw_status fail_unknown(const char *device, kw_error *err) {
     return status;
 }
 
+/* What stands after the colon is neither a number nor a name. */
+static kw_status fail_unnamed(const kw_backend *backend, const char *device, int count, kw_error *err) {
+    kw_text known = {0};
+    for (int i = 0; backend->device_name && i < count; i++) {
+        kw_text_addf(&known, " %s", backend->device_name(i));
+    }
+    kw_status status = kw_fail(err, backend->device_name ? KW_MISSING : KW_MALFORMED, "device %.80s: after the colon stands %s%s", device,
+                               known.size ? "one of:" : "a number, as in cpu:0", kw_text_string(&known));
+    kw_text_drop(&known);
+    return status;
+}
+
 kw_status kw_backend_find(const kw_backend **backend, int *index, const char *device, kw_error *err) {
     const char *colon = strchr(device, ':');
     kw_word name = {device, colon ? (size_t)(colon - device) : strlen(device)};
@@ -28,11 +40,16 @@ kw_status kw_backend_find(const kw_backend **backend, int *index, const char *de
     if (!*entry) {
         return fail_unknown(device, err);
     }
-    if (colon && !kw_word_int((kw_word){colon + 1, strlen(colon + 1)}, 0, 65535, &number)) {
-        return kw_fail(err, KW_MALFORMED, "device %.80s: a number stands after the colon, as in %s:0", device, (*entry)->name);
-    }
     char why[256] = "";
     int count = (*entry)->probe(why);
+    if (colon && !kw_word_int((kw_word){colon + 1, strlen(colon + 1)}, 0, 65535, &number)) {
+        for (number = 0; (*entry)->device_name && number < count && strcmp((*entry)->device_name((int)number), colon + 1);) {
+            number++;
+        }
+        if (!(*entry)->device_name || number == count) {
+            return fail_unnamed(*entry, device, count, err);
+        }
+    }
     if (number >= count) {
         return kw_fail(err, KW_MISSING, "device %.80s: %s has %d of them%s%s, counted from 0", device, (*entry)->name, count,
                        *why ? ": " : "", why);

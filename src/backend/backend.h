@@ -1,8 +1,10 @@
-/* backend.h: live devices. A backend is one const struct of functions; cpu.c is the first. A target is a value, a device is a handle. */
+/* backend.h: live devices. A backend is one const struct of functions. A target is a value, a device is a handle. */
 #ifndef KW_BACKEND_BACKEND_H
 #define KW_BACKEND_BACKEND_H
 
 #include "jit/jit.h"
+
+#include <cpu_abi.h>
 
 typedef struct kw_device kw_device;
 typedef struct kw_kernel kw_kernel; /* a loaded blob */
@@ -33,13 +35,26 @@ typedef struct kw_backend {
     kw_status (*bind)(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch, kw_bound **bound,
                       kw_error *err);
     void (*unbind)(kw_bound **bound);
-    /* Runs the pack stages, the others, or all (parts is KW_RUN_*). On the CPU it returns when they are done. */
+    /* Runs the pack stages, the others, or all (parts is KW_RUN_*). Where sync is NULL it returns when they are done, else when they are
+     * queued on the stream (NULL: the device's own). */
     kw_status (*run)(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err);
+    /* Waits until all that was queued is done. KW_FAILED: a kernel went wrong; where the device cannot be used any more after that,
+     * KW_ENVIRONMENT, and the process should end. NULL: nothing is ever queued. */
+    kw_status (*sync)(kw_device *device, kw_error *err);
+    /* Runs calls[0 .. count-1] one after the other and gives the time of them all together by the device's own clock. NULL: the caller's
+     * clock around run will do. */
+    kw_status (*time)(const kw_bound *bound, const kw_launch_memory calls[], size_t count, int parts, double *ns, kw_error *err);
+    /* Devices that have names besides numbers ("emu:gfx942"): that of number index. NULL: they have none. */
+    const char *(*device_name)(int index);
 } kw_backend;
 
 extern const kw_backend *const kw_backend_table[]; /* ended by NULL */
-/* "cpu", or "NAME:INDEX" later. KW_MISSING names what is known. */
+/* "cpu", "cuda:1", "emu:gfx942"; without a number or name the first one. KW_MISSING names what is known. */
 kw_status kw_backend_find(const kw_backend **backend, int *index, const char *device, kw_error *err);
+
+/* The arguments that a kernel of any backend gets, but for the pointers. Triples of a problem: spatial sizes are 1 and padding 0 where there
+ * are none. */
+void kw_args_fill(kw_cpu_args *args, const kw_problem *problem, const kw_launch *launch);
 
 /* Facts of this machine's CPU; threads 0: all cores this process may use. */
 void kw_cpu_target(kw_target *target, int threads);

@@ -125,39 +125,6 @@ static kw_status load_kernel(kw_device *device, const kw_config *config, const k
     return status;
 }
 
-/* Triples of a problem in the arguments: spatial sizes are 1 and padding 0 where there are none. */
-static void fill_args(kw_cpu_args *args, const kw_problem *problem, const kw_launch *launch) {
-    *args = (kw_cpu_args){.n = 1, .groups = 1, .c = 1, .k = 1, .batch = 1, .gm = 1, .gn = 1, .gk = 1};
-    for (int axis = 0; axis < 3; axis++) {
-        args->in[axis] = args->out[axis] = args->filter[axis] = args->stride[axis] = args->dilation[axis] = 1;
-    }
-    for (int i = 0; i < KW_LAUNCH_VALUES; i++) {
-        args->value[i] = launch->value[i];
-    }
-    if (problem->op == KW_GEMM) {
-        args->batch = problem->gemm.batch;
-        args->gm = problem->gemm.m;
-        args->gn = problem->gemm.n;
-        args->gk = problem->gemm.k;
-        return;
-    }
-    const kw_conv_dims *conv = &problem->conv;
-    int64_t out[3];
-    kw_problem_output(out, problem);
-    args->n = conv->n;
-    args->groups = conv->g;
-    args->c = conv->c / conv->g;
-    args->k = conv->k / conv->g;
-    for (int axis = 0; axis < 3; axis++) {
-        args->in[axis] = conv->in[axis];
-        args->out[axis] = out[axis];
-        args->filter[axis] = conv->filter[axis];
-        args->stride[axis] = conv->stride[axis];
-        args->pad[axis] = conv->pad[axis];
-        args->dilation[axis] = conv->dilation[axis];
-    }
-}
-
 static void unbind_kernel(kw_bound **bound) {
     free(*bound);
     *bound = NULL;
@@ -176,7 +143,7 @@ static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const k
     if (!made) {
         return kw_fail_memory(err, "a bound kernel");
     }
-    fill_args(&made->args, problem, launch);
+    kw_args_fill(&made->args, problem, launch);
     made->stages = launch->stages;
     made->threads = (int32_t)device->target.units;
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, 64);

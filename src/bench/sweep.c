@@ -1,10 +1,11 @@
 /* sweep.c: kw_sweep, from options to rows: what is there to do, build, measure. Each step is a file (sweep_plan, sweep_build,
  * sweep_devices, sweep_measure, sweep_rows, sweep_facts). The calling process opens no device; the target comes from the first worker's
  * greeting. */
-#include "base/clock.h"
 #include "bench/shard.h"
 #include "bench/sweep_facts.h"
 #include "bench/sweep_measure.h"
+
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ static kw_status prepare(sweep *s, kw_error *err) {
     status = status ? status : open_sink(s, err);
     status = status ? status : kw_sweep_tools_open(&s->tools, o, err);
     status = status ? status : kw_sweep_devices_open(&s->devices, o, s->tools.cache_folder, err);
+    status = status ? status : kw_sweep_tools_find(&s->tools, o, &s->devices.stations[0].target, err);
     if (status) {
         return status;
     }

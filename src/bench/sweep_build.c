@@ -60,23 +60,31 @@ static kw_status choose_cache(kw_sweep_tools *tools, const kw_sweep_options *opt
 }
 
 kw_status kw_sweep_tools_open(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err) {
-    kw_error why = {0};
     kw_status status = choose_cache(tools, options, err);
+    if (status) {
+        return status;
+    }
+    const char *data = kw_folder_user(&tools->arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share");
+    tools->jit.log_folder = data && *data ? kw_arena_format(&tools->arena, "%s/logs", data) : NULL;
+    return KW_OK;
+}
+
+kw_status kw_sweep_tools_find(kw_sweep_tools *tools, const kw_sweep_options *options, const kw_target *target, kw_error *err) {
+    kw_error why = {0};
+    kw_status status = kw_code_for(&tools->jit.code, target->backend, target->arch, err);
     if (status) {
         return status;
     }
     const char *wanted = options->compiler ? options->compiler : secure_getenv("KW_CC");
     if (wanted && !*wanted && options->compiler) {
         snprintf(tools->compiler_note, sizeof tools->compiler_note, "the options ask for none");
-    } else if (kw_compiler_find(&tools->compiler, wanted && *wanted ? wanted : NULL, &why)) {
+    } else if (kw_compiler_find(&tools->compiler, wanted && *wanted ? wanted : NULL, tools->jit.code, &why)) {
         snprintf(tools->compiler_note, sizeof tools->compiler_note, "%.250s", why.text);
     } else {
         tools->has_compiler = true;
         tools->compiler.stop = options->stop;
         tools->jit.compiler = &tools->compiler;
     }
-    const char *data = kw_folder_user(&tools->arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share");
-    tools->jit.log_folder = data && *data ? kw_arena_format(&tools->arena, "%s/logs", data) : NULL;
     return KW_OK;
 }
 

@@ -16,6 +16,8 @@ typedef struct kw_sweep_tools {
 
 /* Where the user's cache cannot be written, OUT.kernels is used. tools must be zeroed; close it also after a failure. */
 kw_status kw_sweep_tools_open(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err);
+/* Looks for the compiler of the target's kernels; that there is none is a note. */
+kw_status kw_sweep_tools_find(kw_sweep_tools *tools, const kw_sweep_options *options, const kw_target *target, kw_error *err);
 void kw_sweep_tools_close(kw_sweep_tools *tools);
 
 /* Chooses the kernel that is timed beside all others: the first of set "tiny" that serves problem, which is filled. false: there is none.
@@ -23,8 +25,8 @@ void kw_sweep_tools_close(kw_sweep_tools *tools);
 bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *target);
 
 /* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses is marked as failed; an error means that
- * the environment fails. Sets report's built, cached and build_s. After options->stop, or when the budget is spent, what is
- * missing is left as it is. */
+ * the environment fails. Sets report's built, cached and build_s. After options->stop, or when the budget is spent, what is missing is left as
+ * it is. */
 kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
                          kw_sweep_report *report, kw_error *err);
 

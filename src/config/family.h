@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "problem/target.h"
 
-enum { KW_AXIS_MAX = 20, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = 8 };
+enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = 8 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
 typedef struct kw_axis {
@@ -29,12 +29,13 @@ typedef struct kw_config {
     int32_t axis[KW_AXIS_MAX];
 } kw_config;
 
-/* A kernel runs as up to four stages with a barrier between them. A stage is so many independent units; threads take contiguous
- * ranges of them. Stages that pack come first: they read only w and write only the packed weights, and are skipped when those are
- * packed already. */
+/* A kernel runs as up to four stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
+ * ranges of them; on a GPU a stage is one launch and a unit is a block of so many threads. Stages that pack come first: they read only w
+ * and write only the packed weights, and are skipped when those are packed already. */
 typedef struct kw_stage {
     int64_t units;
     bool packs;
+    int32_t threads; /* of a block; 0 on a CPU */
 } kw_stage;
 
 /* How a config runs on a problem. Counts of work are those of the whole launch, waste included; predict/ turns them into time. */
@@ -43,7 +44,7 @@ typedef struct kw_launch {
     kw_stage stage[KW_STAGE_MAX];
     int64_t packed_bytes;            /* weights in the kernel's own order; 0: the kernel reads w as it is */
     int64_t shared_bytes;            /* workspace that all threads share */
-    int64_t thread_bytes;            /* workspace of each thread */
+    int64_t thread_bytes;            /* workspace of each thread; 0 on a GPU */
     int64_t value[KW_LAUNCH_VALUES]; /* for the kernel: args->value */
     double multiply_adds;            /* vector multiply-add instructions */
     double loads;                    /* vector loads of the inner loops */
@@ -60,19 +61,22 @@ typedef struct kw_builtin {
 struct kw_family {
     const char *name;     /* "conv.direct" */
     const char *summary;  /* one line for people */
-    const char *backend;  /* "cpu" */
+    const char *backend;  /* "cpu", or "gpu": text that serves every GPU backend */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;
     /* KW_ILLEGAL and the rule when no kernel can be generated for the config. NULL: all can. */
     kw_status (*valid)(const kw_config *config, kw_error *why);
+    /* KW_NO_KERNEL and the rule when a target of the family's backend cannot run the config. NULL: the isa and math axes of generated CPU
+     * families decide; compiled-in ones run everywhere. */
+    kw_status (*runs)(const kw_config *config, const kw_target *target, kw_error *why);
     /* KW_NO_KERNEL and the rule when the config does not serve the problem (op, dtype, target are compared before). */
     kw_status (*fits)(const kw_config *config, const kw_problem *problem, kw_error *why);
     /* Only for a problem that fits, so it cannot fail. */
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
-    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c" */
+    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c", "gpu/plain.c" */
     /* Compiled-in stages; NULL for generated families. */
     const kw_builtin *(*builtin)(const kw_config *config);
 };

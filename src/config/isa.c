@@ -45,8 +45,11 @@ kw_status kw_isa_valid(const kw_config *config, kw_error *why) {
 
 kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_error *err) {
     const kw_family *family = config->family;
-    if (strcmp(family->backend, target->backend)) {
+    if (strcmp(family->backend, kw_target_is_gpu(target) ? "gpu" : "cpu")) {
         return kw_fail(err, KW_NO_KERNEL, "%s is a family of backend %s; the target is %s", family->name, family->backend, target->backend);
+    }
+    if (family->runs) {
+        return family->runs(config, target, err);
     }
     if (!family->emit) {
         return KW_OK; /* compiled in: plain C */

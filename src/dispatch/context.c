@@ -30,7 +30,7 @@ kw_status kw_context_open(kw_context **context, const char *device, const kw_con
     kw_memo_open(&opened->memo);
     kw_status status = kw_settings_read(&opened->settings, options, err);
     status = status ? status : open_device(opened, device, err);
-    status = status ? status : kw_tools_open(&opened->tools, &opened->settings, err);
+    status = status ? status : kw_tools_open(&opened->tools, &opened->settings, opened->target, err);
     status = status ? status : kw_wisdom_open(&opened->wisdom, &opened->settings, opened->target_text, err);
     status = status ? status : kw_advisor_open(&opened->advisor, &opened->settings, opened->target, err);
     if (status) {

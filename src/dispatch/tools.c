@@ -6,12 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-kw_status kw_tools_open(kw_tools **tools, const kw_settings *settings, kw_error *err) {
+kw_status kw_tools_open(kw_tools **tools, const kw_settings *settings, const kw_target *target, kw_error *err) {
+    kw_code code;
+    kw_status status = kw_code_for(&code, target->backend, target->arch, err);
+    if (status) {
+        return status;
+    }
     kw_tools *opened = calloc(1, sizeof *opened);
     if (!opened) {
         return kw_fail_memory(err, "a context");
     }
     opened->settings = settings;
+    opened->code = code;
     pthread_mutex_init(&opened->lock, NULL);
     *tools = opened;
     return KW_OK;
@@ -46,7 +52,7 @@ static void find_compiler(kw_tools *tools) {
         return;
     }
     kw_error why = {0};
-    if (kw_compiler_find(&tools->compiler, wanted, &why)) {
+    if (kw_compiler_find(&tools->compiler, wanted, tools->code, &why)) {
         snprintf(tools->compiler_note, sizeof tools->compiler_note, "%.250s", why.text);
         kw_remark(tools->settings, "no compiler: %s; only compiled-in and cached kernels are used", why.text);
         return;
@@ -81,6 +87,7 @@ kw_jit kw_tools_jit(kw_tools *tools, bool compile) {
         open_cache(tools);
     }
     kw_jit jit = {
+        .code = tools->code,
         .compiler = compile && tools->compiler_found ? &tools->compiler : NULL,
         .cache = tools->cache,
         .log_folder = tools->log_folder,

@@ -10,6 +10,7 @@
 
 typedef struct kw_tools {
     const kw_settings *settings;
+    kw_code code; /* what is compiled for */
     pthread_mutex_t lock;
     bool compiler_sought, compiler_found, cache_opened;
     kw_compiler compiler;
@@ -20,7 +21,7 @@ typedef struct kw_tools {
     char *log_folder;     /* on the heap; NULL: logs are not kept */
 } kw_tools;
 
-kw_status kw_tools_open(kw_tools **tools, const kw_settings *settings, kw_error *err);
+kw_status kw_tools_open(kw_tools **tools, const kw_settings *settings, const kw_target *target, kw_error *err);
 void kw_tools_close(kw_tools **tools);
 
 /* What kw_jit_blob needs. With compile false only the cache answers and no compiler is looked for. */

@@ -38,19 +38,19 @@ static const char *const gcc_options[] = {
     "-O1", "-fexpensive-optimizations", "-fno-tree-dominator-opts", "-fno-thread-jumps", "-fno-tree-bit-ccp", COMMON_OPTIONS, NULL};
 static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
 
+/* What plays a GPU is compiled without optimising: the time goes into the operations that the library does for it. */
+static const char *const emu_options[] = {"-O1", "-g1", COMMON_OPTIONS, NULL};
+
 const char *const *kw_compiler_options(const kw_compiler *compiler) {
+    if (compiler->toolchain == &kw_emu_toolchain) {
+        return emu_options;
+    }
     return strcmp(compiler->kind, "clang") ? gcc_options : clang_options;
 }
 
 void kw_blob_drop(kw_blob *blob) {
     free(blob->data);
     *blob = (kw_blob){0};
-}
-
-void kw_compile_result_drop(kw_compile_result *result) {
-    kw_blob_drop(&result->blob);
-    kw_text_drop(&result->command);
-    kw_text_drop(&result->messages);
 }
 
 static kw_status make_folder(char folder[FOLDER_MAX], kw_error *err) {
@@ -237,3 +237,19 @@ out:
     kw_arena_drop(&arena);
     return status;
 }
+
+const kw_toolchain kw_cc_toolchain = {
+    .name = "cc",
+    .find = kw_cc_find,
+    .options = kw_compiler_options,
+    .compile = kw_compile_run,
+    .check = kw_blob_check,
+};
+
+const kw_toolchain kw_emu_toolchain = {
+    .name = "emu",
+    .find = kw_cc_find,
+    .options = kw_compiler_options,
+    .compile = kw_compile_run,
+    .check = kw_blob_check,
+};

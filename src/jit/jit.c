@@ -5,7 +5,7 @@
  * that a measurement is of what would be compiled today. Without one, any blob of that source will do, the youngest first: the same text
  * compiled by another compiler is still the same kernel. */
 #include "jit/cache.h"
-#include "jit/cc.h"
+#include "jit/toolchain.h"
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -38,7 +38,7 @@ static kw_status compiler_key(char key[KW_CACHE_KEY_MAX + 1], const kw_compiler 
     kw_text all = {0};
     char digits[KW_HASH_TEXT];
     kw_text_add(&all, compiler->identity);
-    for (const char *const *option = kw_compiler_options(compiler); *option; option++) {
+    for (const char *const *option = compiler->toolchain->options(compiler); *option; option++) {
         kw_text_addf(&all, "\n%s", *option);
     }
     kw_status status = all.failed ? kw_fail_memory(err, "a cache key") : KW_OK;
@@ -53,9 +53,9 @@ static kw_status compiler_key(char key[KW_CACHE_KEY_MAX + 1], const kw_compiler 
 
 /* The source of a config and its key; without a compiler the key is the prefix. */
 static kw_status make_key(const kw_jit *jit, const kw_config *config, kw_text *source, char key[KW_CACHE_KEY_MAX + 1], kw_error *err) {
-    kw_status status = kw_codegen_source(source, config, err);
+    kw_status status = kw_codegen_source(source, config, jit->code, err);
     if (!status) {
-        status = source_key(key, source, kw_codegen_options(config), err);
+        status = source_key(key, source, kw_codegen_options(config, jit->code), err);
     }
     if (!status && jit->compiler) {
         status = compiler_key(key, jit->compiler, err);
@@ -64,9 +64,10 @@ static kw_status make_key(const kw_jit *jit, const kw_config *config, kw_text *s
 }
 
 /* A whole shared object or nothing. */
-static kw_status get_checked(kw_cache *cache, const char *key, kw_blob *blob, kw_error *err) {
-    kw_status status = kw_cache_get(cache, key, blob, err);
-    if (!status && blob->data && kw_blob_check(blob, NULL)) {
+static kw_status get_checked(const kw_jit *jit, const char *key, kw_blob *blob, kw_error *err) {
+    const kw_toolchain *toolchain = kw_toolchain_of(jit->code.dialect);
+    kw_status status = kw_cache_get(jit->cache, key, blob, err);
+    if (!status && blob->data && (!toolchain || toolchain->check(blob, NULL))) {
         kw_blob_drop(blob);
     }
     return status;
@@ -74,16 +75,16 @@ static kw_status get_checked(kw_cache *cache, const char *key, kw_blob *blob, kw
 
 /* Without a compiler: the builder's entry of the source, else the youngest one that is whole; key, the prefix of them all, becomes its own.
  * A bad one is out of the way after it was read, unless the folder cannot be written; then the search ends. */
-static kw_status get_any(kw_cache *cache, const char *builder, char key[KW_CACHE_KEY_MAX + 1], kw_blob *blob, kw_error *err) {
+static kw_status get_any(const kw_jit *jit, const char *builder, char key[KW_CACHE_KEY_MAX + 1], kw_blob *blob, kw_error *err) {
     char prefix[KW_CACHE_KEY_MAX + 1], last[KW_CACHE_KEY_MAX + 1] = "";
     kw_status status = KW_OK;
     memcpy(prefix, key, sizeof prefix);
     if (builder && strlen(builder) == KW_BUILDER_DIGITS) {
         snprintf(key, KW_CACHE_KEY_MAX + 1, "%.*s%s", SOURCE_DIGITS + 1, prefix, builder);
-        status = kw_cache_has(cache, key) ? get_checked(cache, key, blob, err) : KW_OK; /* asking refuses what is no key */
+        status = kw_cache_has(jit->cache, key) ? get_checked(jit, key, blob, err) : KW_OK; /* asking refuses what is no key */
     }
-    while (!status && !blob->data && kw_cache_youngest(cache, prefix, key) && strcmp(key, last)) {
-        status = get_checked(cache, key, blob, err);
+    while (!status && !blob->data && kw_cache_youngest(jit->cache, prefix, key) && strcmp(key, last)) {
+        status = get_checked(jit, key, blob, err);
         memcpy(last, key, sizeof last);
     }
     return status;
@@ -110,9 +111,12 @@ static kw_status compile_source(const kw_jit *jit, const kw_config *config, cons
     char name[SOURCE_DIGITS + 3];
     kw_error why = {0};
     snprintf(name, sizeof name, "%.*s.c", SOURCE_DIGITS, key);
-    kw_compile compile = {
-        .compiler = jit->compiler, .source = source->data, .size = source->size, .machine = kw_codegen_options(config), .name = name};
-    kw_status status = kw_compile_run(&compile, result, &why);
+    kw_compile compile = {.compiler = jit->compiler,
+                          .source = source->data,
+                          .size = source->size,
+                          .machine = kw_codegen_options(config, jit->code),
+                          .name = name};
+    kw_status status = jit->compiler->toolchain->compile(&compile, result, &why);
     if (!status) {
         return KW_OK;
     }
@@ -160,7 +164,7 @@ static kw_status take_blob(const kw_jit *jit, const kw_config *config, const cha
     }
     kw_status status = make_key(jit, config, &source, key, err);
     if (!status && jit->cache) {
-        status = jit->compiler ? get_checked(jit->cache, key, blob, err) : get_any(jit->cache, builder, key, blob, err);
+        status = jit->compiler ? get_checked(jit, key, blob, err) : get_any(jit, builder, key, blob, err);
     }
     if (status || blob->data) {
         goto out;
@@ -195,7 +199,7 @@ kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob,
 
 kw_status kw_jit_known(const kw_jit *jit, const kw_config *config, const char *builder, kw_blob *blob, kw_jit_result *result,
                        kw_error *err) {
-    kw_jit alone = {.cache = jit->cache};
+    kw_jit alone = {.code = jit->code, .cache = jit->cache};
     return take_blob(&alone, config, builder, blob, result, err);
 }
 

@@ -1,13 +1,16 @@
-/* jit.h: source -> blob, through the disk cache. A toolchain is one const struct; cc.c is the first. */
+/* jit.h: source -> blob, through the disk cache. A toolchain is one const struct (toolchain.h). */
 #ifndef KW_JIT_JIT_H
 #define KW_JIT_JIT_H
 
 #include "codegen/codegen.h"
 
+typedef struct kw_toolchain kw_toolchain;
+
 /* A compiler that was found and asked who it is. identity is what goes into cache keys. */
 typedef struct kw_compiler {
-    char path[512];
-    char kind[16];            /* "gcc" or "clang": decides the options */
+    const kw_toolchain *toolchain;
+    char path[512];           /* of the program, or of the library */
+    char kind[16];            /* "gcc", "clang", "nvrtc": decides the options */
     char version[32];         /* "12.2.0" */
     char identity[160];       /* kind, version, target triple, size and time stamp of the binary */
     int64_t size, time;       /* of the binary: bytes, nanoseconds since 1970; one that changes is not run any more */
@@ -15,9 +18,11 @@ typedef struct kw_compiler {
     const volatile int *stop; /* becomes non-zero when a compile under way shall end, which then counts as failed; NULL: none */
 } kw_compiler;
 
-/* Looks for wanted (a path or a name), or for gcc, clang, cc on PATH when wanted is NULL. KW_ENVIRONMENT when none works. Runs the
- * compiler once, to ask who it is. */
-kw_status kw_compiler_find(kw_compiler *compiler, const char *wanted, kw_error *err);
+/* Looks for a compiler of the code's toolchain: wanted (a path or a name), or the usual ones when wanted is NULL (for a CPU gcc, clang, cc on
+ * PATH). KW_ENVIRONMENT when none works. Runs the compiler once, to ask who it is. */
+kw_status kw_compiler_find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err);
+/* NULL when there is none for the dialect. */
+const kw_toolchain *kw_toolchain_of(kw_dialect dialect);
 
 /* Compiled bytes, on the heap. */
 typedef struct kw_blob {
@@ -26,6 +31,18 @@ typedef struct kw_blob {
 } kw_blob;
 
 void kw_blob_drop(kw_blob *blob);
+
+/* What a GPU kernel needs of a multiprocessor, as its blob says; all 0 and spill_bytes -1 where it says nothing. */
+typedef struct kw_blob_facts {
+    int32_t registers;        /* 32-bit vector registers of a thread */
+    int32_t acc_registers;    /* of them, or beside them, matrix accumulators (AMD) */
+    int32_t scalar_registers; /* of a wave (AMD) */
+    int32_t lds;              /* bytes of shared memory of a block that are fixed at compile time */
+    int32_t scratch;          /* bytes of stack of a thread */
+    int32_t spill_bytes;      /* of registers that had no room, a thread; -1: the blob does not say */
+} kw_blob_facts;
+
+kw_status kw_blob_facts_read(kw_blob_facts *facts, const kw_blob *blob, kw_code code, kw_error *err);
 
 typedef struct kw_cache kw_cache;
 
@@ -48,9 +65,10 @@ kw_status kw_cache_put(kw_cache *cache, const char *key, const kw_blob *blob, kw
 kw_status kw_cache_scan(kw_cache *cache, kw_cache_stats *stats, kw_error *err);
 kw_status kw_cache_remove_all(kw_cache *cache, int64_t *removed, kw_error *err);
 
-/* What a compile needs; a value. compiler NULL: only the cache answers. cache NULL: nothing is kept. */
+/* What a compile needs; a value. code: what for. compiler NULL: only the cache answers. cache NULL: nothing is kept. */
 typedef struct kw_jit {
-    const kw_compiler *compiler;
+    kw_code code;
+    const kw_compiler *compiler; /* found for that code */
     kw_cache *cache;
     const char *log_folder; /* where source and messages of a failed compile are kept; NULL: nowhere */
 } kw_jit;

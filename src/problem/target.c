@@ -9,21 +9,33 @@
 
 typedef struct fact {
     const char *name;
+    kw_fact_scope scope;
     size_t offset;
 } fact;
 
 static const fact facts[] = {
-#define KW_FACT(name, meaning) {#name, offsetof(kw_target, name)},
+#define KW_FACT(name, scope, meaning) {#name, scope, offsetof(kw_target, name)},
     KW_TARGET_FACTS(KW_FACT)
 #undef KW_FACT
 };
 
 enum { FACT_COUNT = sizeof facts / sizeof *facts };
 
+bool kw_target_is_gpu(const kw_target *target) {
+    return strcmp(target->backend, "cpu") != 0;
+}
+
+static bool has_fact(const kw_target *target, const fact *f) {
+    return f->scope == KW_OF_ALL || (f->scope == KW_OF_GPU) == kw_target_is_gpu(target);
+}
+
 size_t kw_target_print(char *text, size_t capacity, const kw_target *target) {
     kw_line line = {text, capacity, 0};
     kw_line_addf(&line, "%s:%s model=%s", target->backend, target->arch, target->model);
     for (int i = 0; i < FACT_COUNT; i++) {
+        if (!has_fact(target, &facts[i])) {
+            continue;
+        }
         int64_t value;
         memcpy(&value, (const char *)target + facts[i].offset, sizeof value);
         kw_line_addf(&line, " %s=%" PRId64, facts[i].name, value);
@@ -54,7 +66,7 @@ static kw_status take_fact(kw_target *target, kw_word word, bool seen[FACT_COUNT
                                 : take_string(target->model, sizeof target->model, value, "model", err);
     }
     int i = 0;
-    while (i < FACT_COUNT && !kw_word_is(name, facts[i].name)) {
+    while (i < FACT_COUNT && (!has_fact(target, &facts[i]) || !kw_word_is(name, facts[i].name))) {
         i++;
     }
     if (i == FACT_COUNT) {
@@ -101,7 +113,7 @@ kw_status kw_target_parse(kw_target *target, const char *text, kw_error *err) {
         return kw_fail(err, KW_MALFORMED, "target: model is missing; every fact must be named, e.g. model=unknown");
     }
     for (int i = 0; i < FACT_COUNT; i++) {
-        if (!seen[i]) {
+        if (!seen[i] && has_fact(&result, &facts[i])) {
             return kw_fail(err, KW_MALFORMED, "target: fact %s is missing; every fact must be named", facts[i].name);
         }
     }

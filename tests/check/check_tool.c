@@ -83,7 +83,7 @@ static int print_source(const char *text) {
     kw_config config;
     kw_text source = {0};
     kw_status status = kw_config_parse(&config, text, &err);
-    status = status ? status : kw_codegen_source(&source, &config, &err);
+    status = status ? status : kw_codegen_source(&source, &config, (kw_code){0}, &err);
     if (!status) {
         fputs(kw_text_string(&source), stdout);
     }
@@ -98,7 +98,7 @@ static kw_status load(session *s, subject *one, const kw_problem *problem, kw_er
     kw_status status = kw_config_fits(&one->config, problem, target, err);
     if (!status && !one->config.family->builtin) {
         if (!s->compiler.path[0]) {
-            status = kw_compiler_find(&s->compiler, getenv("KW_CC"), err);
+            status = kw_compiler_find(&s->compiler, getenv("KW_CC"), (kw_code){0}, err);
         }
         status = status ? status : kw_jit_blob(&jit, &one->config, &blob, &one->compiled, err);
     }

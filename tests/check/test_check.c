@@ -97,7 +97,7 @@ static void build_all(checker *c) {
     char note[256];
     kw_error err = {0};
     const char *folder = getenv("KW_CHECK_CACHE");
-    c->can_compile = kw_compiler_find(&compiler, getenv("KW_CC"), &err) == KW_OK;
+    c->can_compile = kw_compiler_find(&compiler, getenv("KW_CC"), (kw_code){0}, &err) == KW_OK;
     if (!c->can_compile) {
         print_message("only compiled-in kernels are checked: %s\n", err.text);
     }

@@ -328,7 +328,7 @@ static void a_cache_that_cannot_store_costs_no_kernel(void **state) {
     kw_error err = {0};
     kw_config config = fake_config(1, FAKE_GOOD);
     kw_cache *cache = open_cache(scratch_make(folder), "");
-    if (kw_compiler_find(&compiler, NULL, &err)) {
+    if (kw_compiler_find(&compiler, NULL, (kw_code){0}, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();
     }
@@ -337,7 +337,7 @@ static void a_cache_that_cannot_store_costs_no_kernel(void **state) {
         snprintf(name, sizeof name, "%02x", (unsigned)i & 255);
         scratch_write(scratch_path(path, folder, name), "", 0, 0600);
     }
-    kw_jit jit = {&compiler, cache, NULL};
+    kw_jit jit = {.compiler = &compiler, .cache = cache};
     for (int again = 0; again < 2; again++) {
         assert_int_equal(kw_jit_blob(&jit, &config, &blob, &result, &err), KW_OK);
         assert_false(result.cached);

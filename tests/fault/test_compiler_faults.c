@@ -48,7 +48,7 @@ static void open_fault(fault_setup *fault, const char *body) {
     setenv("TMPDIR", fault->temporary, 1);
     setenv("PIDS", fault->pids, 1);
     write_script(fault, body);
-    assert_int_equal(kw_compiler_find(&fault->compiler, fault->path, &err), KW_OK);
+    assert_int_equal(kw_compiler_find(&fault->compiler, fault->path, (kw_code){0}, &err), KW_OK);
     assert_string_equal(fault->compiler.kind, "gcc");
     assert_string_equal(fault->compiler.version, "9.9.9");
     fault->compiler.limit_ns = 400000000;
@@ -184,7 +184,7 @@ static void what_is_cached_outlives_its_compiler(void **state) {
     kw_blob blob;
     kw_jit_result result;
     kw_error err = {0};
-    if (kw_compiler_find(&real, NULL, &err)) {
+    if (kw_compiler_find(&real, NULL, (kw_code){0}, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();
     }
@@ -193,7 +193,7 @@ static void what_is_cached_outlives_its_compiler(void **state) {
     open_fault(&fault, body);
     fault.compiler.limit_ns = 0;
     assert_int_equal(kw_cache_open(&cache, scratch_path(cache_folder, fault.folder, "cache"), note, &err), KW_OK);
-    kw_jit jit = {&fault.compiler, cache, NULL};
+    kw_jit jit = {.compiler = &fault.compiler, .cache = cache};
     kw_config config = fake_config(1, FAKE_NO_STAGE), other = fake_config(2, FAKE_NO_STAGE);
     assert_int_equal(kw_jit_blob(&jit, &config, &blob, &result, &err), KW_OK);
     kw_blob_drop(&blob);

@@ -71,10 +71,10 @@ static void make_evil(setup *s, int which) {
     kw_compile_result result;
     char machine[256];
     const kw_config *config = &s->config[HONEST_KERNELS];
-    assert_int_equal(kw_codegen_source(&source, config, &err), KW_OK);
+    assert_int_equal(kw_codegen_source(&source, config, (kw_code){0}, &err), KW_OK);
     kw_text_addf(&source, "%s#define EVIL_FILE \"%s\"\n", evil_head, s->once);
     kw_text_addf(&source, evil_frame, evils[which].body);
-    snprintf(machine, sizeof machine, "%s -Dkw_stage0=kw_honest", kw_codegen_options(config));
+    snprintf(machine, sizeof machine, "%s -Dkw_stage0=kw_honest", kw_codegen_options(config, (kw_code){0}));
     kw_compile compile = {&s->compiler, source.data, source.size, machine, "evil.c"};
     if (kw_compile_run(&compile, &result, &err)) {
         print_error("%s: %s\n%s\n", evils[which].name, err.text, kw_text_string(&result.messages));
@@ -112,12 +112,12 @@ static int open_setup(void **state) {
     scratch_path(s->once, s->folder, "once");
     assert_int_equal(kw_problem_parse(&s->problem, problem_text, &err), KW_OK);
     assert_int_equal(kw_space_visit(&space, take_config, s, &err), KW_OK);
-    if (kw_compiler_find(&s->compiler, NULL, &err) || s->configs <= HONEST_KERNELS) {
+    if (kw_compiler_find(&s->compiler, NULL, (kw_code){0}, &err) || s->configs <= HONEST_KERNELS) {
         print_message("skipped: %s\n", *err.text ? err.text : "no generated kernels for this machine");
         exit(0);
     }
     assert_int_equal(kw_cache_open(&s->cache, s->cache_folder, note, &err), KW_OK);
-    kw_jit jit = {&s->compiler, s->cache, NULL};
+    kw_jit jit = {.compiler = &s->compiler, .cache = s->cache};
     for (int i = 0; i <= HONEST_KERNELS; i++) {
         kw_blob blob;
         kw_jit_result result;

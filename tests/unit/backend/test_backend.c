@@ -40,11 +40,11 @@ static kw_blob compile(const kw_config *config) {
     kw_error err = {0};
     kw_target target;
     kw_cpu_target(&target, 0);
-    if (kw_compiler_find(&compiler, NULL, &err) || kw_config_runs(config, &target, &err)) {
+    if (kw_compiler_find(&compiler, NULL, (kw_code){0}, &err) || kw_config_runs(config, &target, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();
     }
-    kw_jit jit = {&compiler, NULL, NULL};
+    kw_jit jit = {.compiler = &compiler};
     assert_int_equal(kw_jit_blob(&jit, config, &blob, &result, &err), KW_OK);
     return blob;
 }

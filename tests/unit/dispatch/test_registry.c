@@ -322,13 +322,13 @@ static void sources_are_complete_texts(void **state) {
     char *source = NULL;
     kw_error err = {0};
     (void)state;
-    assert_int_equal(kw_config_source(&source, TOY_BEST, &err), KW_OK);
+    assert_int_equal(kw_config_source(&source, TOY_BEST, NULL, &err), KW_OK);
     assert_contains(source, "kw_stage1");
     kw_free(source);
-    assert_int_equal(kw_config_source(&source, "gemm.generic gemm fp32", &err), KW_ILLEGAL);
+    assert_int_equal(kw_config_source(&source, "gemm.generic gemm fp32", NULL, &err), KW_ILLEGAL);
     assert_null(source);
-    assert_int_equal(kw_config_source(&source, "nothing", &err), KW_MISSING);
-    assert_int_equal(kw_config_source(NULL, TOY_BEST, &err), KW_ILLEGAL);
+    assert_int_equal(kw_config_source(&source, "nothing", NULL, &err), KW_MISSING);
+    assert_int_equal(kw_config_source(NULL, TOY_BEST, NULL, &err), KW_ILLEGAL);
 }
 
 static void null_handles_are_harmless(void **state) {

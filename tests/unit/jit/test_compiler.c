@@ -16,7 +16,7 @@ static const char good_source[] = "__attribute__((visibility(\"default\"))) void
 
 static void need_compiler(kw_compiler *compiler) {
     kw_error err = {0};
-    if (kw_compiler_find(compiler, NULL, &err)) {
+    if (kw_compiler_find(compiler, NULL, (kw_code){0}, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();
     }
@@ -31,7 +31,7 @@ static void a_compiler_says_who_it_is(void **state) {
     assert_true(first.version[0] >= '0' && first.version[0] <= '9');
     assert_non_null(strstr(first.identity, first.version));
     assert_int_equal(first.path[0], '/');
-    assert_int_equal(kw_compiler_find(&again, first.path, &err), KW_OK);
+    assert_int_equal(kw_compiler_find(&again, first.path, (kw_code){0}, &err), KW_OK);
     assert_string_equal(again.identity, first.identity);
 }
 
@@ -52,7 +52,7 @@ static void what_is_no_compiler_is_refused_by_name(void **state) {
         kw_compiler compiler;
         kw_error err = {0};
         scratch_write(path, cases[i].script, strlen(cases[i].script), 0700);
-        assert_int_equal(kw_compiler_find(&compiler, path, &err), KW_ENVIRONMENT);
+        assert_int_equal(kw_compiler_find(&compiler, path, (kw_code){0}, &err), KW_ENVIRONMENT);
         assert_non_null(strstr(err.text, path));
         assert_non_null(strstr(err.text, cases[i].why));
         assert_string_equal(compiler.path, "");
@@ -61,7 +61,7 @@ static void what_is_no_compiler_is_refused_by_name(void **state) {
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
         kw_compiler compiler;
         kw_error err = {0};
-        assert_int_equal(kw_compiler_find(&compiler, nothing[i], &err), KW_ENVIRONMENT);
+        assert_int_equal(kw_compiler_find(&compiler, nothing[i], (kw_code){0}, &err), KW_ENVIRONMENT);
         assert_non_null(strstr(err.text, nothing[i]));
     }
     scratch_remove(folder);
@@ -74,7 +74,7 @@ static void without_a_compiler_on_path_the_error_says_what_to_install(void **sta
     kw_compiler compiler;
     kw_error err = {0};
     setenv("PATH", scratch_make(folder), 1);
-    assert_int_equal(kw_compiler_find(&compiler, NULL, &err), KW_ENVIRONMENT);
+    assert_int_equal(kw_compiler_find(&compiler, NULL, (kw_code){0}, &err), KW_ENVIRONMENT);
     assert_non_null(strstr(err.text, "apt install gcc"));
     setenv("PATH", path, 1);
     free(path);
@@ -89,7 +89,7 @@ static void a_compile_gives_a_whole_object_and_leaves_nothing_behind(void **stat
     for (size_t i = 0; i < 2; i++) {
         kw_compiler compiler;
         kw_error err = {0};
-        if (kw_compiler_find(&compiler, names[i], &err)) {
+        if (kw_compiler_find(&compiler, names[i], (kw_code){0}, &err)) {
             print_message("%s is not tried: %s\n", names[i], err.text);
             continue;
         }

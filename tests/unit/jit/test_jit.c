@@ -22,7 +22,7 @@ static void open_setup(jit_setup *setup) {
     char note[256];
     kw_error err = {0};
     kw_cache *cache = NULL;
-    if (kw_compiler_find(&setup->compiler, NULL, &err)) {
+    if (kw_compiler_find(&setup->compiler, NULL, (kw_code){0}, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();
     }
@@ -117,7 +117,7 @@ static void a_blob_says_who_made_it(void **state) {
     kw_config config = fake_config(5, FAKE_GOOD), builtin = {.family = &fake_builtin_family};
     kw_compiler other = setup.compiler;
     snprintf(other.identity, sizeof other.identity, "%.100s upgraded", setup.compiler.identity);
-    const kw_jit jits[] = {setup.jit, setup.jit, {NULL, setup.jit.cache, NULL}, {&other, setup.jit.cache, NULL}};
+    const kw_jit jits[] = {setup.jit, setup.jit, {.cache = setup.jit.cache}, {.compiler = &other, .cache = setup.jit.cache}};
     char builders[4][KW_BUILDER_DIGITS + 1];
     kw_jit_result result;
     kw_blob blob;

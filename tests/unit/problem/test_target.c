@@ -15,10 +15,13 @@ static void printed_targets_are_read_back(void **state) {
     for (int i = 0; i < 2000; i++) {
         kw_target target, again;
         memset(&target, 0, sizeof target);
-        snprintf(target.backend, sizeof target.backend, "b%d", i);
+        snprintf(target.backend, sizeof target.backend, i % 2 ? "cpu" : "b%d", i);
         snprintf(target.arch, sizeof target.arch, "x86-64-v%d", i);
         snprintf(target.model, sizeof target.model, "vendor-%d-1-2", i);
-#define KW_FACT(name, meaning) target.name = (int64_t)(dice_next(&source) >> dice_roll(&source, 1, 60));
+#define KW_FACT(name, scope, meaning)                                                                                                      \
+    if (scope == KW_OF_ALL || (scope == KW_OF_CPU) == (i % 2)) {                                                                           \
+        target.name = (int64_t)(dice_next(&source) >> dice_roll(&source, 1, 60));                                                          \
+    }
         KW_TARGET_FACTS(KW_FACT)
 #undef KW_FACT
         char text[KW_TARGET_TEXT_MAX];
@@ -51,6 +54,10 @@ static void faults_are_named(void **state) {
         {"cpu:v3 model=x model=y" FACTS, KW_MALFORMED, "model is given twice"},
         {"cpu:v3 model=x" FACTS " units=2", KW_MALFORMED, "units is given twice"},
         {"cpu:v3 model=x" FACTS " lds=2", KW_MISSING, "\"lds\" is not known"},
+        {"cuda:sm_90 model=x units=2 lanes=32 registers=255 l2=2 lds=1 unit_lds=1 unit_registers=1 unit_waves=1 clock=1 bandwidth=1", KW_OK,
+         ""},
+        {"cuda:sm_90 model=x" FACTS, KW_MISSING, "\"l1\" is not known"},
+        {"cuda:sm_90 model=x units=2 lanes=32 registers=255 l2=2", KW_MALFORMED, "lds is missing"},
         {"cpu:v3 model=x units=2 lanes=16 registers=32 l1=1 l2=2", KW_MALFORMED, "l3 is missing"},
         {"cpu:v3 model=x units=-2", KW_MALFORMED, "units takes a whole number"},
         {"cpu:v3 model=x units=2x", KW_MALFORMED, "\"units=2x\""},

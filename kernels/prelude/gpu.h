@@ -1,0 +1,177 @@
+/* gpu.h: the vocabulary of GPU kernel text, as far as it is plain C. It stands after one of the three dialects' preludes, which give the rest:
+ *
+ *   gpu_ptx.h  for NVRTC, by inline PTX          gpu_amd.h  for clang -x hip, by builtins          gpu_emu.h  for a C compiler: a GPU played
+ *
+ * Kernel text is the common part of C and C++: no header, no template, no designated initialiser, casts written out. All sizes of blocks,
+ * tiles and shared memory are compile-time constants; sizes of the problem come with the arguments.
+ *
+ * #defines that stand before the prelude (src/codegen/gpu/defines.c):
+ *   KW_PTX KW_AMD KW_EMU       1 for the dialect in use, else 0
+ *   KW_NVIDIA                  1 for an NVIDIA architecture, 0 for one of AMD; KW_SM 90 or 0; KW_GFX 0x942 or 0
+ *   KW_WAVE                    threads of a wave, 32 or 64
+ *   KW_HAS_MFMA ...            1 for each feature of the architecture (src/config/gpu_arch.h), else 0
+ *   KW_OP                      one of KW_OP_GEMM, KW_OP_CONV_FWD, KW_OP_CONV_BWD_DATA, KW_OP_CONV_BWD_WEIGHT
+ *   KW_IN, KW_OUT              types in memory: 0 fp32, 1 bf16, 2 fp16, 3 fp8 (e4m3), 4 bf8 (e5m2), 5 int8, 6 int32
+ *   KW_TILE_M ...              the config's axes by name; of a word axis also KW_PIPE_COMPV3 ..., its words numbered
+ *
+ * What each dialect's prelude gives:
+ *   KW_DEVICE                  in front of every function that is not a kernel
+ *   KW_KERNEL(name, threads)   head of a kernel: KW_KERNEL(kw_stage0, 256) { ... }. Its only parameter is `args`, a kw_gpu_args, read-only. A
+ *                              family's launch() says how many blocks of how many threads a stage has; kw_stage0, kw_stage1, ... run in order
+ *   KW_LDS(bytes)              declares `char *kw_lds`, shared memory of the block, 128-byte aligned, once in a kernel at its top
+ *   int kw_thread(), kw_lane(), kw_wave()     0 .. threads-1, 0 .. KW_WAVE-1, thread / KW_WAVE (the same in all lanes, and known to be so)
+ *   kw_i64 kw_block(), kw_blocks()            number of this block, count of blocks
+ *   kw_barrier()               all threads of the block; orders shared and global memory among them
+ *   kw_wave_barrier()          the threads of a wave
+ *   float kw_add(float *p, float v)           atomic, device-wide; returns what was there
+ *   kw_async16(base, from, ok) a copy that does not pass registers, where KW_HAS_ASYNC16: each lane of a wave has 16 bytes copied from its own
+ *                              `from` in global memory (16-byte aligned) to base + 16 * lane in shared memory; base is the same in all
+ *                              lanes, 16-byte aligned (1 KiB on AMD reaches). ok false: 16 zero bytes instead, `from` is not touched.
+ *                              Called by all lanes of a wave together. Not there before a kw_async_wait, then for the same thread, and after
+ *                              a kw_barrier for all.
+ *   kw_async4(base, from, ok)  the same with 4 bytes, where KW_HAS_ASYNC4
+ *   kw_async_commit()          ends a group of copies
+ *   kw_async_wait(groups, n)   until at most so many groups, the youngest, are still under way; n: copies that a wave has in each of them. Both
+ *                              are compile-time constants
+ *   kw_mma(acc, a, b)          acc += a b, the tile KW_INST_M x KW_INST_N x KW_INST_K by all lanes of a wave together; acc is a kw_acc *, a and
+ *                              b const kw_frag_a *, const kw_frag_b * (gpu/fragment.h says who holds what)
+ *   kw_sched(kind, count)      a hint to the compiler's scheduler: next come so many instructions of a kind, KW_SCHED_MMA, KW_SCHED_LDS_READ,
+ *                              KW_SCHED_LDS_WRITE, KW_SCHED_LOAD, KW_SCHED_STORE; nothing where there is no such hint
+ *   kw_sched_fence()           the compiler moves nothing across
+ *   kw_priority(level)         of this wave among those of its multiprocessor, 0..3; a hint
+ * Ordinary loads and stores through pointers do for the rest, in all dialects. A vector of 16 bytes is a kw_b16. */
+#ifndef KW_GPU_H
+#define KW_GPU_H
+
+#define KW_FP32 0
+#define KW_BF16 1
+#define KW_FP16 2
+#define KW_FP8 3
+#define KW_BF8 4
+#define KW_INT8 5
+#define KW_INT32 6
+
+#define KW_BYTES_OF(type) ((type) == KW_FP32 || (type) == KW_INT32 ? 4 : (type) >= KW_FP8 && (type) <= KW_INT8 ? 1 : 2)
+#define KW_BYTES KW_BYTES_OF(KW_IN)
+#define KW_OUT_BYTES KW_BYTES_OF(KW_OUT)
+
+KW_DEVICE int kw_min(int a, int b) { return a < b ? a : b; }
+KW_DEVICE int kw_max(int a, int b) { return a > b ? a : b; }
+KW_DEVICE kw_i64 kw_min64(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
+#define KW_CEIL(a, b) (((a) + (b) - 1) / (b))
+
+KW_DEVICE kw_u32 kw_bits(float value) {
+    union {
+        float f;
+        kw_u32 u;
+    } b;
+    b.f = value;
+    return b.u;
+}
+
+KW_DEVICE float kw_from_bits(kw_u32 bits) {
+    union {
+        float f;
+        kw_u32 u;
+    } b;
+    b.u = bits;
+    return b.f;
+}
+
+/* --- elements of memory <-> fp32. Widening is exact, narrowing rounds to nearest even; NaN stays NaN. --- */
+
+KW_DEVICE float kw_from_bf16(kw_u32 h) { return kw_from_bits(h << 16); }
+
+/* Exponent and fraction go to fp32's place; a multiply by a power of two mends the exponent of normal and subnormal values alike. */
+KW_DEVICE float kw_from_fp16(kw_u32 h) {
+    kw_u32 magnitude = h & 0x7fffu;
+    float value = magnitude >= 0x7c00u ? kw_from_bits(magnitude << 13 | 0x7f800000u) : kw_from_bits(magnitude << 13) * 5.192296858534828e33f;
+    return kw_from_bits(kw_bits(value) | (h & 0x8000u) << 16);
+}
+
+KW_DEVICE float kw_from_fp8(kw_u32 b) {
+    kw_u32 magnitude = b & 0x7fu;
+    float value = magnitude == 0x7fu ? kw_from_bits(0x7fc00000u) : kw_from_bits(magnitude << 20) * 1.329227995784916e36f;
+    return kw_from_bits(kw_bits(value) | (b & 0x80u) << 24);
+}
+
+KW_DEVICE kw_u32 kw_to_bf16(float value) {
+    kw_u32 u = kw_bits(value);
+    return value != value ? u >> 16 | 0x40u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+}
+
+KW_DEVICE kw_u32 kw_to_fp16(float value) {
+    kw_u32 sign = kw_bits(value) >> 16 & 0x8000u, u = kw_bits(value) & 0x7fffffffu;
+    if (u > 0x7f800000u) return sign | 0x7e00u;
+    if (u >= 0x477ff000u) return sign | 0x7c00u; /* 65520, halfway to the first value that is not there */
+    if (u < 0x38800000u) return sign | (kw_bits(kw_from_bits(u) + 0.5f) - kw_bits(0.5f)); /* subnormal: 0.5's last place is 2^-24 */
+    return sign | (u - (112u << 23) + 0xfffu + (u >> 13 & 1u)) >> 13;
+}
+
+/* The value of element number i; int8 as a whole number. */
+KW_DEVICE float kw_element(const char *tensor, kw_i64 i) {
+#if KW_IN == KW_FP32
+    return ((const float *)tensor)[i];
+#elif KW_IN == KW_BF16
+    return kw_from_bf16(((const kw_u16 *)tensor)[i]);
+#elif KW_IN == KW_FP16
+    return kw_from_fp16(((const kw_u16 *)tensor)[i]);
+#elif KW_IN == KW_FP8
+    return kw_from_fp8(((const kw_u8 *)tensor)[i]);
+#elif KW_IN == KW_BF8
+    return kw_from_fp16((kw_u32)((const kw_u8 *)tensor)[i] << 8);
+#else
+    return (float)((const kw_i8 *)tensor)[i];
+#endif
+}
+
+/* What sums are kept in. */
+#if KW_IN == KW_INT8
+typedef int kw_sum;
+#else
+typedef float kw_sum;
+#endif
+
+KW_DEVICE void kw_store(char *tensor, kw_i64 i, kw_sum value) {
+#if KW_OUT == KW_BF16
+    ((kw_u16 *)tensor)[i] = (kw_u16)kw_to_bf16(value);
+#elif KW_OUT == KW_FP16
+    ((kw_u16 *)tensor)[i] = (kw_u16)kw_to_fp16(value);
+#else
+    ((kw_sum *)tensor)[i] = value;
+#endif
+}
+
+/* --- walks: how the output pixels of an axis move over source pixels and taps; the rule is src/problem/view.h's kw_walk --- */
+typedef struct kw_walk {
+    int pixels, out_start, out_step, src_start, src_step, taps, tap_src_step, tap_start, tap_step;
+} kw_walk;
+
+KW_DEVICE kw_walk kw_walk_forward(const kw_gpu_args *a, int axis) {
+    kw_walk w = {(int)a->out[axis], 0, 1, -(int)a->pad[axis], (int)a->stride[axis], (int)a->filter[axis], (int)a->dilation[axis], 0, 1};
+    return w;
+}
+
+/* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase, phase + stride, ...
+ * Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
+KW_DEVICE int kw_walks_backward(const kw_gpu_args *a, int axis) { return (int)kw_min64(a->stride[axis], a->in[axis]); }
+
+KW_DEVICE kw_walk kw_walk_backward(const kw_gpu_args *a, int axis, int phase) {
+    int s = (int)a->stride[axis], d = (int)a->dilation[axis], f = (int)a->filter[axis], p = (int)a->pad[axis], in = (int)a->in[axis];
+    int g = s, rest = d;
+    while (rest) {
+        int next = g % rest;
+        g = rest;
+        rest = next;
+    }
+    int step = s / g, first = kw_min(step, f), tap = 0; /* the first tap that serves, if any, is below first */
+    while (tap < first && (phase + p - tap * d) % s != 0)
+        tap++;
+    kw_walk w = {0, phase, s, 0, 1, 0, -(d / g), tap, step};
+    w.pixels = phase < in ? (in - phase + s - 1) / s : 0;
+    w.taps = tap < first ? (f - tap + step - 1) / step : 0;
+    w.src_start = w.taps ? (phase + p - tap * d) / s : 0; /* exact; may be negative */
+    return w;
+}
+
+#endif

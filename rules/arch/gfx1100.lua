@@ -1,0 +1,18 @@
+-- docs/rules.md has the form of this file. typical: a usual product, for work without a device.
+return {
+    about = "AMD RDNA 3: Radeon RX 7900",
+    backend = "hip",
+    compile = "gfx1100",
+    features = { "wmma11" },
+    waves = { "2x4x1", "1x8x1", "8x1x1", "4x2x1" },
+    tiles = {
+        fp16 = { "16x16x16" },
+        bf16 = { "16x16x16" },
+        int8 = { "16x16x16" },
+    },
+    preshuffle = {},
+    typical = {
+        units = 96, lanes = 32, registers = 256, l2 = 6291456,
+        lds = 65536, unit_lds = 65536, unit_registers = 196608, unit_waves = 64, clock = 2500, bandwidth = 960,
+    },
+}

@@ -1,0 +1,23 @@
+-- docs/rules.md has the form of this file. typical: a usual product, for work without a device.
+return {
+    about = "NVIDIA Blackwell: RTX 50",
+    backend = "cuda",
+    compile = "sm_120",
+    features = { "mma", "async4", "async16", "tma", "streamk" },
+    waves = { "1x1x1", "1x2x1", "2x1x1", "2x2x1", "1x4x1", "4x1x1", "2x4x1", "4x2x1", "2x2x2", "2x1x2" },
+    tiles = {
+        fp32 = { "16x8x4", "16x8x8" },
+        fp16 = { "16x8x8", "16x8x16" },
+        bf16 = { "16x8x8", "16x8x16" },
+        fp8 = { "16x8x32" },
+        bf8 = { "16x8x32" },
+        ["fp8*bf8"] = { "16x8x32" },
+        ["bf8*fp8"] = { "16x8x32" },
+        int8 = { "16x8x16", "16x8x32" },
+    },
+    preshuffle = {},
+    typical = {
+        units = 170, lanes = 32, registers = 255, l2 = 100663296,
+        lds = 101376, unit_lds = 102400, unit_registers = 65536, unit_waves = 48, clock = 2407, bandwidth = 1792,
+    },
+}

@@ -1,0 +1,23 @@
+-- docs/rules.md has the form of this file. typical: a usual product, for work without a device.
+return {
+    about = "NVIDIA Hopper: H100, H200",
+    backend = "cuda",
+    compile = "sm_90a",
+    features = { "mma", "wgmma", "async4", "async16", "tma", "streamk" },
+    waves = { "1x1x1", "1x2x1", "2x1x1", "2x2x1", "1x4x1", "4x1x1", "2x4x1", "4x2x1", "2x2x2", "2x1x2" },
+    tiles = {
+        fp32 = { "16x8x4", "16x8x8" },
+        fp16 = { "16x8x8", "16x8x16", "64x64x16", "64x128x16", "64x256x16" },
+        bf16 = { "16x8x8", "16x8x16", "64x64x16", "64x128x16", "64x256x16" },
+        fp8 = { "16x8x32" },
+        bf8 = { "16x8x32" },
+        ["fp8*bf8"] = { "16x8x32" },
+        ["bf8*fp8"] = { "16x8x32" },
+        int8 = { "16x8x16", "16x8x32" },
+    },
+    preshuffle = {},
+    typical = {
+        units = 132, lanes = 32, registers = 255, l2 = 52428800,
+        lds = 232448, unit_lds = 233472, unit_registers = 65536, unit_waves = 64, clock = 1980, bandwidth = 3350,
+    },
+}

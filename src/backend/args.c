@@ -1,0 +1,34 @@
+/* args.c: a problem and a launch as the arguments of a kernel. */
+#include "backend/backend.h"
+
+void kw_args_fill(kw_cpu_args *args, const kw_problem *problem, const kw_launch *launch) {
+    *args = (kw_cpu_args){.n = 1, .groups = 1, .c = 1, .k = 1, .batch = 1, .gm = 1, .gn = 1, .gk = 1};
+    for (int axis = 0; axis < 3; axis++) {
+        args->in[axis] = args->out[axis] = args->filter[axis] = args->stride[axis] = args->dilation[axis] = 1;
+    }
+    for (int i = 0; i < KW_LAUNCH_VALUES; i++) {
+        args->value[i] = launch->value[i];
+    }
+    if (problem->op == KW_GEMM) {
+        args->batch = problem->gemm.batch;
+        args->gm = problem->gemm.m;
+        args->gn = problem->gemm.n;
+        args->gk = problem->gemm.k;
+        return;
+    }
+    const kw_conv_dims *conv = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    args->n = conv->n;
+    args->groups = conv->g;
+    args->c = conv->c / conv->g;
+    args->k = conv->k / conv->g;
+    for (int axis = 0; axis < 3; axis++) {
+        args->in[axis] = conv->in[axis];
+        args->out[axis] = out[axis];
+        args->filter[axis] = conv->filter[axis];
+        args->stride[axis] = conv->stride[axis];
+        args->pad[axis] = conv->pad[axis];
+        args->dilation[axis] = conv->dilation[axis];
+    }
+}
