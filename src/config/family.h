@@ -38,6 +38,15 @@ typedef struct kw_stage {
     int32_t threads; /* of a block; 0 on a CPU */
 } kw_stage;
 
+/* What inner loops read more than once: each reading but the first, and the working set that passes between two of them, which tells from
+ * which cache they are served. In all threads; 0 bytes: none, or always from the first level. */
+typedef struct kw_rereads {
+    double bytes;
+    int64_t between;
+} kw_rereads;
+
+enum { KW_REREADS_MAX = 2 };
+
 /* How a config runs on a problem. Counts of work are those of the whole launch, waste included; predict/ turns them into time. */
 typedef struct kw_launch {
     int32_t stages;
@@ -49,6 +58,7 @@ typedef struct kw_launch {
     double multiply_adds;            /* vector multiply-add instructions */
     double loads;                    /* vector loads of the inner loops */
     double copied_bytes;             /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
+    kw_rereads rereads[KW_REREADS_MAX];
 } kw_launch;
 
 /* Stage functions that are compiled into the library, for families that need no compiler. */

@@ -1,10 +1,10 @@
 /* estimate.c: the analytic estimate, a roofline over what the family says it will do (kw_launch).
  *
- *   time = max(multiply-adds, loads, tensors through memory) + copies + starting
+ *   time = max(multiply-adds, loads, tensors and what is read again through caches) + copies + starting
  *
- * The first three overlap in an out-of-order core, copies come before the work that needs them. Packing of weights is left out: weights
- * that stay the same are packed once. Work is divided by the threads that get any, at the pace of the thread with most units. The
- * figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by reads of working sets of every size;
+ * The first three overlap in an out-of-order core, though not wholly; copies come before the work that needs them. Packing of weights is
+ * left out: weights that stay the same are packed once. Work is divided by the threads that get any, at the pace of the thread with most
+ * units. The figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by reads of working sets of every size;
  * docs/measuring.md); on another machine all candidates shift alike, and only their order is asked for. */
 #include "predict/predict.h"
 
@@ -17,8 +17,9 @@
 static const struct { double multiply_adds, loads; } core_rates[] = {[KW_ISA_AVX2] = {2, 2}, [KW_ISA_AVX512] = {1, 1}};
 
 #define CLOCK_GHZ 3.66
-#define START_NS 100.0          /* a call's fixed part */
-#define STAGE_NS 1500.0         /* waking threads and one barrier, when there is more than one thread */
+#define SHOWS 0.01      /* of the parts that overlap, how much of the shorter ones shows: of two kernels bound alike, fewer loads win */
+#define START_NS 100.0  /* a call's fixed part */
+#define STAGE_NS 1500.0 /* waking threads and one barrier, when there is more than one thread */
 #define GENERIC_NS_PER_FLOP 0.2 /* the compiled-in kernels: portable code, 5 to 25 GFLOP/s where channels are many */
 
 /* Bytes per nanosecond that one thread draws from a working set, by its share of the cache it fits in; how far more threads help. */
@@ -44,6 +45,17 @@ static double memory_rate(const kw_target *target, double bytes, double threads)
     return memory_rates[level].rate * fmin(threads, memory_rates[level].most_threads);
 }
 
+/* Nanoseconds of what comes back from beyond the first level. */
+static double rereads_ns(const kw_target *target, const kw_launch *launch, double threads) {
+    double ns = 0;
+    for (int i = 0; i < KW_REREADS_MAX; i++) {
+        if (launch->rereads[i].between > target->l1) {
+            ns += launch->rereads[i].bytes / memory_rate(target, (double)launch->rereads[i].between, threads);
+        }
+    }
+    return ns;
+}
+
 /* How many threads' worth of work gets done at a time: with 3 units on 2 threads, 1.5. */
 static double useful_threads(const kw_target *target, const kw_launch *launch) {
     int64_t threads = kw_max(1, target->units), units = 1;
@@ -65,7 +77,8 @@ double kw_predict_ns(const kw_config *config, const kw_problem *problem, const k
     double tensors = (double)kw_problem_bytes(problem);
     double multiply_adds = launch->multiply_adds / core_rates[isa].multiply_adds / CLOCK_GHZ / threads;
     double loads = launch->loads / core_rates[isa].loads / CLOCK_GHZ / threads;
-    double rate = memory_rate(target, tensors, threads);
+    double rate = memory_rate(target, tensors, threads), through = tensors / rate + rereads_ns(target, launch, threads);
     double copies = fmax(0, launch->copied_bytes - 2 * (double)launch->packed_bytes);
-    return start + fmax(fmax(multiply_adds, loads), tensors / rate) + copies / rate;
+    double longest = fmax(fmax(multiply_adds, loads), through), shorter = multiply_adds + loads + through - longest;
+    return start + longest + SHOWS * shorter + copies / rate;
 }

@@ -165,6 +165,9 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
     launch->loads = tiles * pixels * (vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1);
     launch->copied_bytes =
         2.0 * (double)(d->g * boxes) * (double)(config->axis[COPY] ? x + y : 0) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
+    if (config->axis[LANES] == LANES_K) { /* stores its sums one by one, each into a line of its own */
+        launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * LINE;
+    }
 }
 
 /* One statement a multiply-add. The empty asm statements keep gcc from folding a load into each of its uses. */

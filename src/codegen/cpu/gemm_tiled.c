@@ -62,6 +62,12 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     if (p.copies) {
         launch->copied_bytes += 2.0 * (double)(p.batches * p.rows * pitch * kw_min(parts, target->units));
     }
+    /* Every tile of rows goes through all packed weights, a block at a time. */
+    double passes = (double)(kw_ceil_div(p.rows, tile.cols) - 1);
+    launch->rereads[0] = (kw_rereads){
+        .bytes = passes * (double)launch->packed_bytes,
+        .between = steps * work.block * 4 + tile.cols * pitch,
+    };
 }
 
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {

@@ -8,6 +8,8 @@
 #include "codegen/cpu/grouped_emit.h"
 #include "problem/view.h"
 
+#include <math.h>
+
 /* Places in launch.value; the enum at the head of kernels/cpu/grouped_route.h. */
 enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES, STAGE_TILES };
 enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
@@ -201,6 +203,40 @@ static void count_tile(const kw_config *config, const kw_grouped *g, double *mul
     *loads = steps * (sources + taps);
 }
 
+/* Of the source rows that a row of tiles goes over, those that the one before went over, too; for all rows of tiles. */
+static double rows_again(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const reach *height) {
+    const kw_conv_dims *d = &problem->conv;
+    bool backward = problem->op == KW_CONV_BWD_DATA;
+    double step = backward ? 1.0 / (kw_grouped_scatters(config, g) && g->taps_h > 1 ? g->stride : 1) : (double)d->stride[1];
+    double halo = (double)((d->filter[1] - 1) * d->dilation[1]) / (double)(backward ? d->stride[1] : 1);
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    double rows = (double)height->tile_windows / (double)height->windows * ((g->tile_h - 1) * step + halo + 1);
+    return fmax(0, rows / (double)(backward ? out[1] : d->in[1]) - 1);
+}
+
+/* The share of a tile's source pixels that evict each other from the first level: more of them in a set than it has ways. */
+static double evicted(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target) {
+    enum { WAY = 4096, SETS = WAY / LINE };
+    const kw_conv_dims *d = &problem->conv;
+    bool backward = problem->op == KW_CONV_BWD_DATA;
+    int64_t out[3], in_set[SETS] = {0}, pixel = (backward ? d->k : d->c) * (int64_t)kw_dtype_size(problem->dtype), all = 0, over = 0;
+    kw_problem_output(out, problem);
+    int64_t row = pixel * (backward ? out[2] : d->in[2]);
+    int64_t down = row * (g->taps_h > 1 || backward ? 1 : d->stride[1]), across = pixel * (g->taps_w > 1 || backward ? 1 : d->stride[2]);
+    int rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h), cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    for (int r = 0; r < rows; r++) {
+        for (int c = 0; c < cols; c++) {
+            in_set[(r * down + c * across) % WAY / LINE]++;
+        }
+    }
+    for (int set = 0; set < SETS; set++) {
+        all += in_set[set];
+        over += in_set[set] > target->l1 / WAY ? in_set[set] : 0;
+    }
+    return (double)over / (double)all;
+}
+
 static int64_t columns_of(const cut *c) {
     int64_t cols = kw_min(c->width.tiles, kw_max(1, ROUTE_BYTES / 8 / c->slots));
     return kw_ceil_div(c->width.tiles, kw_ceil_div(c->width.tiles, cols));
@@ -247,6 +283,17 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
     launch->multiply_adds = tiles * (double)vectors * multiply_adds;
     launch->loads = tiles * (double)vectors * loads;
+    launch->rereads[0] = (kw_rereads){
+        .bytes = (double)kw_problem_elements(problem, problem->op == KW_CONV_BWD_DATA ? KW_Y : KW_X) * (double)element *
+                 rows_again(config, g, problem, &c.height),
+        .between = kw_problem_bytes(problem),
+    };
+    if (g->src > 1) { /* every source channel goes over all pixels of the tile */
+        launch->rereads[1] = (kw_rereads){
+            .bytes = launch->loads * evicted(config, g, problem, target) * LINE,
+            .between = target->l2,
+        };
+    }
     /* A unit works its route out about three times: for the first, the inner and the last rows. */
     launch->copied_bytes =
         2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)launch->value[ROUTE_WORDS];

@@ -178,6 +178,23 @@ static void a_launch_counts_all_the_work_and_packs_all_the_weights(void **state)
     }
 }
 
+/* Each tile of rows goes through all packed weights: 128 rows in tiles of 1, 2, 4 are 127, 63, 31 times again. */
+static void small_tiles_go_through_the_weights_more_often(void **state) {
+    (void)state;
+    kw_problem problem = {.op = KW_GEMM, .dtype = KW_FP32, .layout = KW_RCR, .gemm = {1, 128, 512, 7168}};
+    kw_target target = target_with(1);
+    for (int rows = 1; rows <= 4; rows *= 2) {
+        char text[128];
+        kw_config config;
+        kw_launch launch = {0};
+        snprintf(text, sizeof text, "gemm.tiled gemm fp32 isa=avx512 math=fma tile_m=%d vecs=4 band=0 ahead=1", rows);
+        assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
+        config.family->launch(&config, &problem, &target, &launch);
+        assert_true(launch.rereads[0].bytes == (128.0 / rows - 1) * (double)launch.packed_bytes);
+        assert_true(launch.rereads[0].between > 7168 * 64 * 4 && launch.rereads[0].between < 7168 * 80 * 4);
+    }
+}
+
 static void parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow(void **state) {
     (void)state;
     for (int64_t units = 1; units < 40; units++) {
@@ -211,6 +228,7 @@ int main(void) {
         cmocka_unit_test(a_tile_beyond_the_registers_is_refused),
         cmocka_unit_test(a_problem_that_a_family_does_not_serve_is_refused_in_words),
         cmocka_unit_test(a_launch_counts_all_the_work_and_packs_all_the_weights),
+        cmocka_unit_test(small_tiles_go_through_the_weights_more_often),
         cmocka_unit_test(parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow),
         cmocka_unit_test(a_tiles_pixels_have_room_in_the_first_level_cache),
     };

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -114,6 +115,50 @@ static void launches_promise_enough(void **state) {
     }
 }
 
+static kw_launch launch_on(const char *config_text, const char *problem_text) {
+    static const kw_target target = {.backend = "cpu", .arch = "x86-64-v4", .units = 1, .lanes = 16, .registers = 32, .l1 = 32768};
+    kw_config config;
+    kw_problem problem;
+    kw_launch launch = {0};
+    assert_int_equal(kw_problem_parse(&problem, problem_text, NULL), KW_OK);
+    assert_int_equal(kw_config_parse(&config, config_text, NULL), KW_OK);
+    assert_int_equal(kw_config_fits(&config, &problem, &target, NULL), KW_OK);
+    config.family->launch(&config, &problem, &target, &launch);
+    return launch;
+}
+
+static void tall_tiles_go_over_fewer_rows_again(void **state) {
+    (void)state;
+    const char *problem = "conv_fwd fp32 n1 g64 c64 k64 i112x112 f3x3 p1x1";
+    double tall = launch_on(DEPTHWISE "tile_h=4 tile_w=2 taps_h=3 taps_w=3 stride=1 block=0", problem).rereads[0].bytes;
+    double flat = launch_on(DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", problem).rereads[0].bytes;
+    double x = 112.0 * 112 * 64 * 4;
+    assert_true(flat == x && tall == x / 2); /* 2 + 2 rows for 2, 4 + 2 for 4 */
+    assert_true(launch_on(DEPTHWISE "tile_h=2 tile_w=7 taps_h=1 taps_w=1 stride=1 block=0", "conv_fwd fp32 n1 g64 c64 k64 i112x112 f1x1")
+                    .rereads[0]
+                    .bytes == 0);
+}
+
+/* 15 pixels at 2 KiB share two sets of 8 ways; 29 do not fit there. At 2 KiB and a line they do. */
+static void pixels_that_evict_each_other_are_read_again(void **state) {
+    (void)state;
+    static const struct {
+        const char *tile, *problem;
+        bool evicts;
+    } cases[] = {
+        {"tile_w=7", "conv_fwd fp32 n1 g32 c512 k512 i28x28 f3x3 s2x2 p1x1", false},
+        {"tile_w=14", "conv_fwd fp32 n1 g32 c512 k512 i28x28 f3x3 s2x2 p1x1", true},
+        {"tile_w=14", "conv_fwd fp32 n1 g33 c528 k528 i28x28 f3x3 s2x2 p1x1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char config[256];
+        snprintf(config, sizeof config,
+                 "conv.merged conv_fwd fp32 isa=avx512 math=fma tile_h=1 %s taps_h=1 taps_w=3 stride=2 group_c=16 group_k=16 block=0",
+                 cases[i].tile);
+        assert_true((launch_on(config, cases[i].problem).rereads[1].bytes > 0) == cases[i].evicts);
+    }
+}
+
 /* Every source pixel that a forward tile needs, and for backward data with a stride those for which the division is exact. */
 static void taps_join_the_pixels_that_the_definition_joins(void **state) {
     (void)state;
@@ -137,6 +182,8 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_generated_is_refused_in_words),
         cmocka_unit_test(a_problem_that_a_config_does_not_serve_is_refused_in_words),
         cmocka_unit_test(launches_promise_enough),
+        cmocka_unit_test(tall_tiles_go_over_fewer_rows_again),
+        cmocka_unit_test(pixels_that_evict_each_other_are_read_again),
         cmocka_unit_test(taps_join_the_pixels_that_the_definition_joins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
