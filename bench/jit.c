@@ -190,7 +190,7 @@ static kw_status open_state(bench_state *state, kw_compiler *compiler, const cha
     if (!status) {
         status = state->backend->open(&state->device, 0, 1, err);
     }
-    state->jit = (kw_jit){compiler, cache, NULL};
+    state->jit = (kw_jit){.compiler = compiler, .cache = cache};
     return status;
 }
 

@@ -30,7 +30,7 @@ static void open_setup(jit_setup *setup) {
     scratch_path(setup->cache_folder, setup->folder, "cache");
     scratch_path(setup->log_folder, setup->folder, "log");
     assert_int_equal(kw_cache_open(&cache, setup->cache_folder, note, &err), KW_OK);
-    setup->jit = (kw_jit){&setup->compiler, cache, setup->log_folder};
+    setup->jit = (kw_jit){.compiler = &setup->compiler, .cache = cache, .log_folder = setup->log_folder};
 }
 
 static void close_setup(jit_setup *setup) {
@@ -80,7 +80,7 @@ static void another_compiler_compiles_again(void **state) {
     kw_config config = fake_config(5, FAKE_GOOD);
     kw_compiler other = setup.compiler;
     snprintf(other.identity, sizeof other.identity, "%.100s upgraded", setup.compiler.identity);
-    kw_jit with_other = {&other, setup.jit.cache, NULL};
+    kw_jit with_other = {.compiler = &other, .cache = setup.jit.cache};
     assert_false(blob_is_cached(&setup.jit, &config));
     assert_false(kw_jit_has(&with_other, &config));
     assert_false(blob_is_cached(&with_other, &config));
@@ -97,7 +97,7 @@ static void without_a_compiler_the_cache_answers(void **state) {
     kw_error err = {0};
     open_setup(&setup);
     kw_config config = fake_config(5, FAKE_GOOD), other = fake_config(6, FAKE_GOOD);
-    kw_jit alone = {NULL, setup.jit.cache, NULL};
+    kw_jit alone = {.cache = setup.jit.cache};
     assert_false(kw_jit_has(&alone, &config));
     assert_int_equal(kw_jit_blob(&alone, &config, &blob, &result, &err), KW_MISSING);
     assert_non_null(strstr(err.text, "value=5"));
@@ -157,7 +157,7 @@ static void a_key_names_the_entry_before_and_after_it_is_made(void **state) {
     open_setup(&setup);
     kw_config config = fake_config(5, FAKE_GOOD), other = fake_config(6, FAKE_GOOD);
     kw_config builtin = {.family = &fake_builtin_family};
-    kw_jit alone = {NULL, setup.jit.cache, NULL};
+    kw_jit alone = {.cache = setup.jit.cache};
     assert_int_equal(kw_jit_key(key, &alone, &config, &err), KW_MISSING);
     assert_int_equal(kw_jit_key(key, &setup.jit, &config, &err), KW_OK);
     assert_false(kw_cache_has(setup.jit.cache, key));
@@ -180,7 +180,7 @@ static void without_a_compiler_a_bad_entry_gives_way_to_an_older_one(void **stat
     kw_config config = fake_config(5, FAKE_GOOD);
     kw_compiler other = setup.compiler;
     snprintf(other.identity, sizeof other.identity, "other");
-    kw_jit with_other = {&other, setup.jit.cache, NULL}, alone = {NULL, setup.jit.cache, NULL};
+    kw_jit with_other = {.compiler = &other, .cache = setup.jit.cache}, alone = {.cache = setup.jit.cache};
     assert_false(blob_is_cached(&setup.jit, &config));
     usleep(20000);
     assert_false(blob_is_cached(&with_other, &config));
@@ -204,7 +204,7 @@ static void without_a_cache_every_call_compiles(void **state) {
     jit_setup setup;
     open_setup(&setup);
     kw_config config = fake_config(5, FAKE_GOOD);
-    kw_jit plain = {&setup.compiler, NULL, NULL};
+    kw_jit plain = {.compiler = &setup.compiler};
     assert_false(blob_is_cached(&plain, &config));
     assert_false(kw_jit_has(&plain, &config));
     assert_false(blob_is_cached(&plain, &config));
@@ -235,7 +235,7 @@ static void a_failed_compile_keeps_source_and_messages(void **state) {
     assert_int_equal(scratch_count(setup.log_folder, ".c"), 1);
     assert_int_equal(scratch_count(setup.log_folder, ".log"), 1);
     assert_false(kw_jit_has(&setup.jit, &config));
-    kw_jit silent = {&setup.compiler, setup.jit.cache, NULL};
+    kw_jit silent = {.compiler = &setup.compiler, .cache = setup.jit.cache};
     assert_int_equal(kw_jit_blob(&silent, &config, &blob, &result, &err), KW_FAILED);
     assert_null(strstr(err.text, "; see "));
     close_setup(&setup);
@@ -243,7 +243,7 @@ static void a_failed_compile_keeps_source_and_messages(void **state) {
 
 static void a_compiled_in_family_needs_nothing(void **state) {
     (void)state;
-    kw_jit nothing = {NULL, NULL, NULL};
+    kw_jit nothing = {0};
     kw_config config = {.family = &fake_builtin_family, .op = KW_GEMM, .dtype = KW_FP32};
     kw_blob blob;
     kw_jit_result result;
