@@ -1,12 +1,11 @@
-/* compiler.c: finds a C compiler and asks it who it is.
+/* compiler.c: finds a compiler that is a program and asks it who it is.
  *
  * A compiler is identified by what it says of itself (kind, version, target) and by size and time stamp of its binary, so that an upgrade,
  * a rebuilt compiler of the same version and a cross compiler all give other cache keys. One child process, `PATH -v`, which gcc and clang
  * both answer without input. A compiler that is found but does not answer is an error that names it, never a silent step to the next one,
  * when it was asked for by name. */
-#include "jit/cc.h"
-
 #include "base/process.h"
+#include "jit/run_compiler.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,14 +15,6 @@
 #include <unistd.h>
 
 static const int64_t ask_limit_ns = 10000000000;
-
-#if defined __x86_64__
-static const char own_machine[] = "x86_64";
-#elif defined __aarch64__
-static const char own_machine[] = "aarch64";
-#else
-static const char own_machine[] = "";
-#endif
 
 static bool is_program(const char *path, struct stat *info) {
     return !stat(path, info) && S_ISREG(info->st_mode) && !access(path, X_OK);
@@ -79,11 +70,10 @@ static void read_answer(kw_compiler *compiler, char target[64], const char *answ
     }
 }
 
-static kw_status ask(kw_compiler *compiler, const struct stat *info, kw_error *err) {
+static kw_status ask(kw_compiler *compiler, char target[64], const struct stat *info, kw_error *err) {
     kw_status status = KW_OK;
     kw_text answer = {0};
     kw_process_result result;
-    char target[64] = "";
     const char *const argv[] = {compiler->path, "-v", NULL};
     status = kw_process_run(argv, ask_limit_ns, &answer, &result, err);
     if (status) {
@@ -103,11 +93,6 @@ static kw_status ask(kw_compiler *compiler, const struct stat *info, kw_error *e
         status = kw_fail(err, KW_ENVIRONMENT, "compiler %s is neither gcc nor clang by its answer to -v; name one that is", compiler->path);
         goto out;
     }
-    if (strncmp(target, own_machine, strlen(own_machine))) {
-        status = kw_fail(err, KW_ENVIRONMENT, "compiler %s makes code for %s, not for this machine (%s); name another one", compiler->path,
-                         target, own_machine);
-        goto out;
-    }
     compiler->size = (int64_t)info->st_size;
     compiler->time = (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
     snprintf(compiler->identity, sizeof compiler->identity, "%s %s %s size=%lld time=%lld", compiler->kind, compiler->version, target,
@@ -117,20 +102,18 @@ out:
     return status;
 }
 
-kw_status kw_cc_find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err) {
-    (void)code; /* any C compiler for this machine */
-    static const char *const usual[] = {"gcc", "clang", "cc"};
-    const char *const *names = wanted ? &wanted : usual;
-    size_t count = wanted ? 1 : sizeof usual / sizeof *usual;
+kw_status kw_compiler_choose(kw_compiler *compiler, const char *wanted, const kw_choice *choice, kw_code code, kw_error *err) {
+    const char *const only[] = {wanted, NULL};
     kw_error why = {0};
-    for (size_t i = 0; i < count; i++) {
+    for (const char *const *name = wanted ? only : choice->usual; *name; name++) {
         struct stat info;
+        char target[64] = "";
         *compiler = (kw_compiler){0};
-        if (!resolve(compiler->path, sizeof compiler->path, names[i], &info)) {
+        if (!resolve(compiler->path, sizeof compiler->path, *name, &info)) {
             continue;
         }
         kw_error reason;
-        if (!ask(compiler, &info, &reason)) {
+        if (!ask(compiler, target, &info, &reason) && !choice->accepts(compiler, target, code, &reason)) {
             return KW_OK;
         }
         if (!why.status) {
@@ -144,5 +127,5 @@ kw_status kw_cc_find(kw_compiler *compiler, const char *wanted, kw_code code, kw
     if (wanted) {
         return kw_fail(err, KW_ENVIRONMENT, "compiler %s is not a program here or on PATH; give a path or a name, without options", wanted);
     }
-    return kw_fail(err, KW_ENVIRONMENT, "no compiler: none of gcc, clang, cc is on PATH; install one (apt install gcc)");
+    return kw_fail(err, KW_ENVIRONMENT, "%s", choice->none);
 }

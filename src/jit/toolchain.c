@@ -3,6 +3,8 @@
 
 #include "jit/cc.h"
 
+#include <stdlib.h>
+
 const kw_toolchain *kw_toolchain_of(kw_dialect dialect) {
     static const kw_toolchain *const table[KW_DIALECT_COUNT] = {
         [KW_DIALECT_CPU] = &kw_cc_toolchain,
@@ -19,6 +21,11 @@ kw_status kw_compiler_find(kw_compiler *compiler, const char *wanted, kw_code co
     kw_status status = toolchain->find(compiler, wanted, code, err);
     compiler->toolchain = toolchain;
     return status;
+}
+
+void kw_blob_drop(kw_blob *blob) {
+    free(blob->data);
+    *blob = (kw_blob){0};
 }
 
 void kw_compile_result_drop(kw_compile_result *result) {

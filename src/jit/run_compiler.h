@@ -1,0 +1,21 @@
+/* run_compiler.h: what the toolchains share whose compiler is a program: finding it (compiler.c) and running it once (run_compiler.c). */
+#ifndef KW_JIT_RUN_COMPILER_H
+#define KW_JIT_RUN_COMPILER_H
+
+#include "jit/toolchain.h"
+
+/* Which program will do for a toolchain. */
+typedef struct kw_choice {
+    const char *const *usual; /* names looked for on PATH when none is wanted, the first that works is taken; ended by NULL */
+    /* KW_OK when a compiler that answered will do for the code; target: what machine it said it makes code for. */
+    kw_status (*accepts)(const kw_compiler *compiler, const char *target, kw_code code, kw_error *err);
+    const char *none; /* the error when no usual one is on PATH: what to install */
+} kw_choice;
+
+/* A toolchain's find(). */
+kw_status kw_compiler_choose(kw_compiler *compiler, const char *wanted, const kw_choice *choice, kw_code code, kw_error *err);
+
+/* A toolchain's compile(): PATH OPTIONS MACHINE -o OBJECT SOURCE, where each word of the machine options stands behind machine_prefix. */
+kw_status kw_run_compiler(const kw_compile *compile, const char *machine_prefix, kw_compile_result *result, kw_error *err);
+
+#endif
