@@ -19,6 +19,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(BASELINE, "baseline", "STORE", "a second store to compare with")                                                                     \
     X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
     X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
+    X(BEST, "best", "K", "kernels of a problem that predict the least time, by the model and by the estimate (4)")                         \
     X(BUDGET, "budget", "N", "kernels that a search looks at (500); of a sweep its time: 90s, 20m, 2h")                                    \
     X(BY, "by", "WHO", "who picks: estimate, random, or single (the kernel that is best over all)")                                        \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
@@ -32,6 +33,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(DIR, "dir", "OP", "take convolutions as conv_fwd, conv_bwd_data, conv_bwd_weight or all")                                            \
     X(DTYPE, "dtype", "TYPE", "take every problem in this type: fp32 bf16 fp16 fp8 bf8 int8")                                              \
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
+    X(EXPLORE, "explore", "N", "kernels of a problem at random besides (4)")                                                               \
     X(EXPORT_JSON, "export-json", "FILE", "write the kernels to a registry file (JSON)")                                                   \
     X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
     X(FOLDS, "folds", "N", "parts that are left out in turn (5); 1: none")                                                                 \
@@ -48,6 +50,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(KERNEL_TIMEOUT, "kernel-timeout", "SECONDS", "that a kernel may stay in one step (30)")                                              \
     X(LEARNING_RATE, "learning-rate", "X", "how much of what is left a tree may explain (0.06)")                                           \
     X(LEAVES, "leaves", "N", "of a tree at most (48)")                                                                                     \
+    X(LEAST, "least", "N", "shapes that a family of problems needs to be known (5)")                                                       \
     X(LEFT_OUT, "left-out", "WHAT", "predictions by models that saw no such shape, or no such family (shape)")                             \
     X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make lightgbm puts it)")                                                       \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
@@ -74,6 +77,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
     X(QUANTITY, "quantity", "NAME", "what is learned: ratio (default) relative tflops time rank, or choose")                               \
     X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
+    X(REGRET, "regret", "X", "that every family of problems must stay within (0.01)")                                                      \
     X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \
     X(ROUNDS, "rounds", "N", "of mining hard problems (2); 0: none")                                                                       \
     X(RULES, "rules", "DIR", "take the rules from a folder instead of those compiled in")                                                  \
@@ -96,6 +100,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(TREES, "trees", "N", "at most (1000); with --warm-start: to add (100)")                                                              \
     X(VERIFY_ONLY, "verify-only", NULL, "time nothing")                                                                                    \
     X(WARM_START, "warm-start", "MODEL", "go on from the trees of a model")                                                                \
+    X(WHERE, "where-model-errs", "MODEL", "choose what to measure by the errors of a model (or its oof.csv.gz, or estimate)")              \
     X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
     X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
     X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")                                     \

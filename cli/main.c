@@ -19,7 +19,8 @@
 #define PLAN OPT_MODEL, OPT_MODE, OPT_FROZEN, OPT_REMEASURE, OPT_SHORTLIST, OPT_WORKSPACE, OPT_FRESH
 #define SWEEP                                                                                                                              \
     OPT_OP, OPT_JOBS, OPT_OUT, OPT_BATCH, OPT_BATCHES, OPT_KERNEL_TIMEOUT, OPT_BUDGET, OPT_COLD, OPT_FRESH, OPT_EXHAUSTIVE,                \
-        OPT_VERIFY_ONLY, OPT_OVERWRITE, OPT_YES, OPT_COUNT_ONLY, OPT_LIST, OPT_SHARD, OPT_PAIRS, OPT_JSON
+        OPT_VERIFY_ONLY, OPT_OVERWRITE, OPT_YES, OPT_COUNT_ONLY, OPT_LIST, OPT_SHARD, OPT_PAIRS, OPT_JSON, OPT_WHERE, OPT_STORES,          \
+        OPT_REGRET, OPT_LEAST, OPT_BEST, OPT_EXPLORE, OPT_SEALED, OPT_LEFT_OUT, OPT_NEXT
 #define JUDGE OPT_OP, OPT_DTYPE, OPT_SEALED, OPT_KERNELS, OPT_IN_SAMPLE, OPT_LEFT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET
 
 const cli_verb cli_verbs[] = {
@@ -118,7 +119,9 @@ const cli_verb cli_verbs[] = {
     {"sweep", "[PROBLEM ...]", "measure every kernel on every problem into a store",
      "kwright sweep --op conv_fwd --set default --problems forward_2d --sample 300 --out results.db",
      "What has a row is skipped, so the same command goes on where one was stopped. Kernels run in processes of their own; what crashes,\n"
-     "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/sweeps.md tells all.",
+     "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/sweeps.md tells all.\n"
+     "  kwright sweep --where-model-errs models/mine --stores data/a.jsonl.gz --budget 20m --out new.db\n"
+     "measures what a model most needs to know, until its regret is within --regret in every family of problems (docs/training.md).",
      OPTIONS(OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_QUIET, SPACE, PROBLEM, SWEEP), 0, -1, verb_sweep},
     {"train", "STORE ...", "learn from measurements which kernel suits which problem", "kwright train results.db --out models/mine",
      "Stores, or exports of them (.jsonl, .csv, .gz). Prints what picks of the model are worth on shapes and on families of problems that\n"

@@ -132,6 +132,13 @@ static int keep_problems(session *s, const cli_problem_list *list, size_t count)
     return good ? CLI_DONE : cli_usage("out of memory for the problem list");
 }
 
+/* Where a model's errors choose, --limit is of what they choose. */
+static int read_list(const session *s, cli_problem_list *list) {
+    cli_args args = *s->args;
+    args.value[OPT_LIMIT] = args.value[OPT_WHERE] ? NULL : args.value[OPT_LIMIT];
+    return cli_problems(list, &args);
+}
+
 static int read_problems(session *s) {
     const char *op = s->args->value[OPT_OP];
     cli_problem_list list = {0};
@@ -142,7 +149,7 @@ static int read_problems(session *s) {
     if (op && !known) {
         return cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op);
     }
-    int code = cli_problems(&list, s->args);
+    int code = read_list(s, &list);
     size_t kept = 0;
     for (size_t i = 0; !code && i < list.count; i++) {
         if (!op || !strcmp(op, kw_op_name(list.items[i].problem.op))) {
@@ -151,12 +158,12 @@ static int read_problems(session *s) {
             list.items[i] = moved;
         }
     }
-    if (!code && !kept) {
+    if (!code && !kept && (list.count || !s->args->value[OPT_WHERE])) {
         code = list.count
                    ? cli_usage("none of the %zu problems is of --op %s; --dir takes convolutions in another direction", list.count, op)
                    : cli_usage("sweep needs --problems or a problem; for example: kwright sweep --problems resnet50 --out results.db");
     }
-    code = code ? code : keep_problems(s, &list, kept);
+    code = code || !kept ? code : keep_problems(s, &list, kept);
     cli_problems_free(&list);
     return code;
 }
@@ -185,6 +192,9 @@ static int read_kernels(session *s) {
     }
     for (size_t i = 0; i < s->options.problem_count; i++) {
         asked[s->problems[i].op][s->problems[i].dtype] = true;
+    }
+    if (s->args->value[OPT_WHERE]) {
+        memset(asked, true, sizeof asked); /* problems of any kind may be chosen */
     }
     int code = cli_registry(&s->registry, s->context, s->args);
     size_t count = code ? 0 : kw_registry_count(s->registry), kept = 0;
@@ -296,7 +306,21 @@ static int sweep(session *s) {
     return judge(s, &report);
 }
 
+/* sweep_where with what a Ctrl-C and a terminal need. */
+static int sweep_by_errors(session *s) {
+    sweep_progress progress;
+    set_signals();
+    sweep_progress_start(&progress, s->args);
+    s->options.progress = sweep_progress_show;
+    s->options.log = sweep_progress_log;
+    s->options.user = &progress;
+    return sweep_where(s->args, &s->options);
+}
+
 static int dispatch(session *s) {
+    if (s->args->value[OPT_WHERE]) {
+        return sweep_by_errors(s);
+    }
     if (s->args->value[OPT_LIST]) {
         return list_kernels(s);
     }
@@ -315,9 +339,27 @@ static int dispatch(session *s) {
     return sweep(s);
 }
 
+/* What only makes sense with --where-model-errs, and what does not with it. */
+static int check_where(const cli_args *args) {
+    static const cli_option_id only[] = {OPT_STORES, OPT_REGRET, OPT_LEAST, OPT_BEST, OPT_EXPLORE, OPT_SEALED, OPT_LEFT_OUT, OPT_NEXT};
+    static const cli_option_id never[] = {OPT_PAIRS, OPT_LIST, OPT_OVERWRITE, OPT_VERIFY_ONLY, OPT_SHARD};
+    for (size_t i = 0; i < sizeof only / sizeof *only && !args->value[OPT_WHERE]; i++) {
+        if (args->value[only[i]]) {
+            return cli_usage("--%s is for --where-model-errs MODEL", cli_options[only[i]].name);
+        }
+    }
+    for (size_t i = 0; i < sizeof never / sizeof *never && args->value[OPT_WHERE]; i++) {
+        if (args->value[never[i]]) {
+            return cli_usage("--where-model-errs chooses kernels and problems itself; leave --%s away", cli_options[never[i]].name);
+        }
+    }
+    return CLI_DONE;
+}
+
 int verb_sweep(const cli_args *args) {
     session s = {.args = args};
-    int code = read_numbers(&s);
+    int code = check_where(args);
+    code = code ? code : read_numbers(&s);
     read_words(&s);
     if (!code && s.options.pairs && (args->value[OPT_PROBLEMS] || args->operand_count || args->value[OPT_LIST])) {
         code = cli_usage("--pairs names kernels and problems; leave --problems, problems and --list away");

@@ -279,9 +279,9 @@ typedef struct kw_sweep_report {
     int64_t pairs, skipped; /* all pairs of this shard; those that had a row already */
     int64_t outcome
         [KW_OUTCOME_COUNT]; /* of the rows written now; KW_UNTRIED: pairs that still have none, because the sweep was stopped, or only counted */
-    int64_t built, cached; /* kernels */
-    int64_t workers_lost;  /* processes that had to be replaced */
-    bool stopped, spent;   /* by options->stop, and by the budget, before every pair had a row */
+    int64_t built, cached;   /* kernels */
+    int64_t workers_lost;    /* processes that had to be replaced */
+    bool stopped, spent;     /* by options->stop, and by the budget, before every pair had a row */
     double wall_s, kernel_s; /* of measuring; of it inside kernels, on all devices together */
     double build_s;
 } kw_sweep_report;

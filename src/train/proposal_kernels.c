@@ -15,8 +15,8 @@ typedef struct table {
     kw_launch *launches;
     const kw_launch **fitting; /* NULL: does not fit */
     double *estimates, *predicted;
-    uint64_t *order; /* drawn */
-    bool *wanted;
+    double *order; /* drawn */
+    bool *open, *wanted;
     size_t count;
     kw_ranking *ranking; /* NULL: there is no model, or it does not serve them */
 } table;
@@ -25,7 +25,7 @@ typedef struct pairing {
     kw_proposal *p;
     kw_model *model;
     table tables[KW_OP_COUNT][KW_DTYPE_COUNT];
-    bool open[KW_OP_COUNT][KW_DTYPE_COUNT];
+    bool opened[KW_OP_COUNT][KW_DTYPE_COUNT];
 } pairing;
 
 static void close_table(table *t) {
@@ -36,6 +36,7 @@ static void close_table(table *t) {
     free(t->estimates);
     free(t->predicted);
     free(t->order);
+    free(t->open);
     free(t->wanted);
 }
 
@@ -43,15 +44,16 @@ static kw_status open_table(pairing *g, kw_op op, kw_dtype dtype, kw_error *err)
     table *t = &g->tables[op][dtype];
     const kw_catalog *all = &g->p->configs;
     size_t room = all->count + 1;
-    g->open[op][dtype] = true;
+    g->opened[op][dtype] = true;
     *t = (table){.configs = calloc(room, sizeof *t->configs),
                  .launches = calloc(room, sizeof *t->launches),
                  .fitting = calloc(room, sizeof *t->fitting),
                  .estimates = calloc(room, sizeof *t->estimates),
                  .predicted = calloc(room, sizeof *t->predicted),
                  .order = calloc(room, sizeof *t->order),
+                 .open = calloc(room, sizeof *t->open),
                  .wanted = calloc(room, sizeof *t->wanted)};
-    if (!t->configs || !t->launches || !t->fitting || !t->estimates || !t->predicted || !t->order || !t->wanted) {
+    if (!t->configs || !t->launches || !t->fitting || !t->estimates || !t->predicted || !t->order || !t->open || !t->wanted) {
         return kw_fail_memory(err, "the kernels to choose from");
     }
     for (size_t i = 0; i < all->count; i++) {
@@ -80,42 +82,93 @@ static void look(const pairing *g, table *t, const kw_problem *problem, const ch
         t->estimates[i] = kw_predict_ns(config, problem, target, &t->launches[i]);
         kw_config_print(words, sizeof words, config);
         kw_line_addf(&out, "%s %s", text, words);
-        t->order[i] = kw_proposal_draw(g->p, "kernel", line);
+        t->order[i] = (double)(kw_proposal_draw(g->p, "kernel", line) >> 11);
     }
     if (t->ranking) {
         kw_ranking_score(t->ranking, problem, target, t->fitting, t->estimates, t->predicted);
     }
 }
 
-/* Marks the count kernels with the least value; those that are marked already count where again says so. */
-static void mark_least(table *t, const double *values, int32_t count, bool again) {
-    bool *passed = t->wanted; /* one pass a mark: there are few */
-    for (int32_t n = 0; n < count; n++) {
-        size_t best = SIZE_MAX;
-        for (size_t i = 0; i < t->count; i++) {
-            if (t->fitting[i] && !passed[i] && (best == SIZE_MAX || values[i] < values[best])) {
-                best = i;
-            }
-        }
-        if (best == SIZE_MAX) {
-            return;
-        }
-        t->wanted[best] = true;
+/* Marks the count kernels of least value, the first of equals; others: among those that are not marked yet. */
+static void mark(table *t, const double *values, int32_t count, bool others) {
+    for (size_t i = 0; i < t->count; i++) {
+        t->open[i] = t->fitting[i] && !(others && t->wanted[i]);
     }
-    (void)again;
+    for (size_t i = 0; i < t->count; i++) {
+        int32_t before = 0;
+        for (size_t j = 0; j < t->count && t->open[i]; j++) {
+            before += t->open[j] && (values[j] < values[i] || (values[j] == values[i] && j < i));
+        }
+        t->wanted[i] = t->wanted[i] || (t->open[i] && before < count);
+    }
 }
 
-static void mark_drawn(table *t, int32_t count) {
-    for (int32_t n = 0; n < count; n++) {
-        size_t best = SIZE_MAX;
-        for (size_t i = 0; i < t->count; i++) {
-            if (t->fitting[i] && !t->wanted[i] && (best == SIZE_MAX || t->order[i] < t->order[best])) {
-                best = i;
-            }
-        }
-        if (best == SIZE_MAX) {
-            return;
-        }
-        t->wanted[best] = true;
+/* Marks the kernels of one problem in its table. */
+static kw_status choose(pairing *g, const kw_problem *problem, table **chosen, kw_error *err) {
+    const kw_proposal_options *o = &g->p->options;
+    table *t = &g->tables[problem->op][problem->dtype];
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_status status = g->opened[problem->op][problem->dtype] ? KW_OK : open_table(g, problem->op, problem->dtype, err);
+    *chosen = t;
+    if (status) {
+        return status;
     }
+    kw_problem_print(text, sizeof text, problem);
+    look(g, t, problem, text);
+    if (t->ranking) {
+        mark(t, t->predicted, o->best, false);
+    }
+    mark(t, t->estimates, o->best, false);
+    mark(t, t->order, o->explore, true);
+    return KW_OK;
+}
+
+/* --- the manifest ----------------------------------------------------------------------------------------------------- */
+
+/* The kernels of problem number i of the manifest; runs ascend by the kernel's place in it. */
+static kw_status add_runs(kw_proposal *p, uint32_t i, const table *t, kw_error *err) {
+    kw_manifest *m = &p->manifest;
+    kw_status status = KW_OK;
+    for (uint32_t k = 0, next = 0; k < m->configs.count && !status; k++) {
+        /* Both lists are in the catalog's order. */
+        while (next < t->count && kw_catalog_find(&m->configs, t->configs[next]) < k) {
+            next++;
+        }
+        if (next < t->count && t->wanted[next] && kw_catalog_find(&m->configs, t->configs[next]) == k) {
+            status = kw_manifest_add_run(m, (kw_manifest_run){i, k, k}, err);
+            p->facts.pairs += !status;
+        }
+    }
+    return status;
+}
+
+static kw_status make_manifest(kw_proposal *p, kw_error *err) {
+    const kw_proposal_options *o = &p->options;
+    kw_status status = kw_manifest_make(&p->manifest, o->configs, o->config_count, p->chosen.problems, p->chosen.count, err);
+    p->manifest.cold = o->cold;
+    p->manifest.fresh_weights = o->fresh_weights;
+    return status;
+}
+
+kw_status kw_proposal_pair(kw_proposal *p, kw_error *err) {
+    pairing *g = calloc(1, sizeof *g);
+    if (!g) {
+        return kw_fail_memory(err, "the kernels to choose from");
+    }
+    g->p = p;
+    kw_status status = kw_scorer_is_model(p->options.by) ? kw_model_open(&g->model, p->options.by, err) : KW_OK;
+    status = status || !p->chosen.count ? status : make_manifest(p, err);
+    for (uint32_t i = 0; i < p->chosen.count && !status; i++) {
+        table *t = NULL;
+        status = choose(g, &p->chosen.problems[i], &t, err);
+        status = status ? status : add_runs(p, i, t, err);
+    }
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            close_table(&g->tables[op][dtype]);
+        }
+    }
+    kw_model_close(&g->model);
+    free(g);
+    return status;
 }

@@ -83,6 +83,14 @@ static void bad_requests_get_one_line_and_their_exit_code(void **state) {
         {"search 'gemm fp32 m8 n8 k8' --model /no/model", 2, "/no/model"},
         {"validate @ --limit 0", 2, "--limit 0"},
         {"validate @ --by estimate", 1, "on this machine"},
+        {"sweep --regret 0.1 --problems demo", 2, "--regret is for --where-model-errs"},
+        {"sweep --where-model-errs estimate --stores @ --pairs x", 2, "leave --pairs away"},
+        {"sweep --where-model-errs estimate --stores @ --regret 2", 2, "--regret 2"},
+        {"sweep --where-model-errs estimate --stores @ --budget 5y", 2, "--budget 5y"},
+        {"sweep --where-model-errs estimate --stores /no/such.db", 2, "/no/such.db"},
+        {"sweep --where-model-errs /no/model --stores @", 2, "/no/model"},
+        {"sweep --where-model-errs estimate --stores @", 1, "no row is of"},
+        {"sweep --where-model-errs estimate --problems demo", 2, "needs a place"},
     };
     char *output = malloc(OUTPUT_MAX);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -180,12 +188,28 @@ static void search_prints_kernels_that_list_knows(void **state) {
     json_decref(root);
 }
 
+static void a_sweep_by_errors_tells_what_it_would_measure(void **state) {
+    (void)state;
+    static const char words[] = "sweep --where-model-errs estimate --problems demo --dtype fp32 --limit 5 --set tiny --count-only";
+    char line[512], *output = malloc(OUTPUT_MAX);
+    snprintf(line, sizeof line, "%s --json --next %%/next.manifest", words);
+    json_t *root = run_json(line, 0);
+    assert_true(json_is_false(json_object_get(root, "met")));
+    assert_int_equal(json_integer_value(json_object_get(root, "proposed_problems")), 5);
+    assert_true(json_array_size(json_object_get(root, "families")) > 5);
+    json_decref(root);
+    assert_int_equal(scratch_count(folder, "next.manifest"), 1);
+    assert_int_equal(run(output, words, false), 0);
+    assert_non_null(strstr(output, "5 of them from the lists"));
+    assert_non_null(strstr(output, "not known yet"));
+    free(output);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_requests_get_one_line_and_their_exit_code),
-        cmocka_unit_test(quality_is_an_exit_code),
-        cmocka_unit_test(evaluate_compare_and_prune_speak_json_and_text),
-        cmocka_unit_test(search_prints_kernels_that_list_knows),
+        cmocka_unit_test(bad_requests_get_one_line_and_their_exit_code),  cmocka_unit_test(quality_is_an_exit_code),
+        cmocka_unit_test(evaluate_compare_and_prune_speak_json_and_text), cmocka_unit_test(search_prints_kernels_that_list_knows),
+        cmocka_unit_test(a_sweep_by_errors_tells_what_it_would_measure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
