@@ -3,22 +3,12 @@
  * serves and how they are cut into blocks. */
 #include "base/math.h"
 #include "codegen/gpu/defines.h"
-#include "codegen/gpu/mma.h"
+#include "codegen/gpu/valid.h"
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
 static const kw_axis axes[] = {KW_IGEMM_AXES(ROW)};
 #undef ROW
-
-static kw_status valid(const kw_config *config, kw_error *why) {
-    (void)config, (void)why;
-    return KW_OK;
-}
-
-static kw_status runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    (void)config, (void)target, (void)why;
-    return KW_OK;
-}
 
 static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     kw_mma mma = kw_mma_read(config);
@@ -46,8 +36,8 @@ const kw_family kw_family_conv_igemm = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,
-    .valid = valid,
-    .runs = runs,
+    .valid = kw_igemm_valid,
+    .runs = kw_igemm_runs,
     .fits = fits,
     .launch = launch_igemm,
     .emit = kw_gpu_emit_nothing,

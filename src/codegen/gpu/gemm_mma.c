@@ -1,21 +1,11 @@
 /* gemm_mma.c: matrix products by tiles in shared memory and matrix instructions, in the four layouts. The kernel text is kernels/gpu/gemm.c. */
 #include "base/math.h"
 #include "codegen/gpu/defines.h"
-#include "codegen/gpu/mma.h"
+#include "codegen/gpu/valid.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
 static const kw_axis axes[] = {KW_GEMM_AXES(ROW)};
 #undef ROW
-
-static kw_status valid(const kw_config *config, kw_error *why) {
-    (void)config, (void)why;
-    return KW_OK;
-}
-
-static kw_status runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    (void)config, (void)target, (void)why;
-    return KW_OK;
-}
 
 static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     kw_mma mma = kw_mma_read(config);
@@ -47,8 +37,8 @@ const kw_family kw_family_gemm_mma = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,
-    .valid = valid,
-    .runs = runs,
+    .valid = kw_gemm_mma_valid,
+    .runs = kw_gemm_mma_runs,
     .fits = fits,
     .launch = launch_gemm,
     .emit = kw_gpu_emit_nothing,

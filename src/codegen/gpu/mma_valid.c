@@ -1,0 +1,189 @@
+/* mma_valid.c: rules that conv.igemm and gemm.mma share. docs/gpu-spaces.md has all of them in words and says where published rule books
+ * disagree and what is held here.
+ *
+ * Shared memory is counted as the kernel text lays it out: the tiles of both operands, as many times as `stages` says, without padding; the
+ * epilogue takes the same bytes again. */
+#include "codegen/gpu/valid.h"
+
+#include "base/math.h"
+
+enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16 };
+
+/* --- whatever the architecture --- */
+
+static bool tile_holds_waves(const kw_mma_case *c) {
+    for (int i = 0; i < 3; i++) {
+        if (c->mma.tile[i] % (c->mma.wave[i] * c->mma.inst[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool instruction_is_used(const kw_mma_case *c) {
+    return c->mma.inst[0] >= 16 && c->mma.inst[0] <= 32 && c->mma.inst[1] >= 8 && c->mma.inst[1] <= 32;
+}
+
+static bool interwave_pipe(const kw_mma_case *c) {
+    return c->mma.sched == KW_SCHED_INTRAWAVE || c->mma.pipe == KW_PIPE_BASIC_V1 || c->mma.pipe == KW_PIPE_MEM;
+}
+
+static bool two_stages_given(const kw_mma_case *c) {
+    return c->mma.stages == 2 || (c->mma.pipe != KW_PIPE_COMPV4 && c->mma.pipe != KW_PIPE_COMP_ASYNC);
+}
+
+static bool one_stage_given(const kw_mma_case *c) {
+    bool single = c->mma.pipe == KW_PIPE_BASIC_V1 || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1 || c->mma.pipe == KW_PIPE_WAVELET;
+    return c->mma.stages == 1 || !single;
+}
+
+static bool compv6_is_deep(const kw_mma_case *c) {
+    return c->mma.pipe != KW_PIPE_COMPV6 || c->mma.tile[2] >= 64;
+}
+
+static bool wave_groups_match(const kw_mma_case *c) {
+    return (c->mma.wave_groups == 2) == (c->mma.pipe == KW_PIPE_COMPV5);
+}
+
+static bool power_of_two(int32_t value) {
+    return value > 0 && !(value & (value - 1));
+}
+
+static bool vector_width(const kw_mma_case *c) {
+    int64_t most = VECTOR_BYTES / (int64_t)kw_dtype_size(c->dtype);
+    for (int i = 0; i < 3; i++) {
+        if (!power_of_two(c->mma.vec[i]) || c->mma.vec[i] > kw_min(most, VECTOR_ELEMENTS)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool vector_of_result(const kw_mma_case *c) {
+    return c->mma.tile[1] % c->mma.vec[2] == 0;
+}
+
+static bool streamk_splits_alone(const kw_mma_case *c) {
+    return c->mma.streamk == KW_STREAMK_OFF || c->mma.split_k == 1;
+}
+
+static bool index_width(const kw_mma_case *c) {
+    return c->mma.index == 32 || c->mma.index == 64;
+}
+
+const kw_mma_rule kw_mma_valid_rules[] = {
+    {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
+    {"instruction_shape", "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64, 64x4 or 64xN", instruction_is_used},
+    {"interwave", "only pipe=basic_v1 and pipe=mem have steps that waves can take turns in", interwave_pipe},
+    {"two_lds_stages", "pipe=compv4 and pipe=comp_async fill one tile while they multiply the other; stages must be 2", two_stages_given},
+    {"one_lds_stage", "pipe=basic_v1, basic_async_v1 and wavelet know one tile; stages must be 1", one_stage_given},
+    {"compv6_depth", "pipe=compv6 reads a step in parts; tile_k must be at least 64", compv6_is_deep},
+    {"wave_groups", "two groups of waves are what pipe=compv5 is, and no other pipe has them", wave_groups_match},
+    {"vector_width", "vectors are 1, 2, 4, 8 or 16 elements and at most 32 bytes of the operands' type", vector_width},
+    {"vector_of_result", "vec_c must divide tile_n", vector_of_result},
+    {"streamk_split", "stream-K divides the depth itself; split_k must be 1", streamk_splits_alone},
+    {"index_width", "offsets have 32 or 64 bits", index_width},
+    {0},
+};
+
+/* --- as the architecture allows --- */
+
+static bool arch_has_waves(const kw_mma_case *c) {
+    return kw_gpu_arch_has_waves(c->arch, c->mma.wave);
+}
+
+static bool arch_has_instruction(const kw_mma_case *c) {
+    return kw_gpu_arch_has_tile(c->arch, c->dtype, c->dtype, c->mma.inst);
+}
+
+static bool block_is_launchable(const kw_mma_case *c) {
+    return kw_mma_waves(&c->mma) * c->lanes <= BLOCK_THREADS;
+}
+
+/* Elements of an operand's tile that a thread loads. */
+static bool loads_evenly(int64_t elements, int64_t threads, int32_t vector) {
+    int64_t share = elements / threads;
+    return elements % threads == 0 && (share % vector == 0 || vector % share == 0);
+}
+
+static bool threads_share_tiles(const kw_mma_case *c) {
+    int64_t threads = kw_mma_math_waves(&c->mma) * c->lanes;
+    return loads_evenly((int64_t)c->mma.tile[0] * c->mma.tile[2], threads, c->mma.vec[0]) &&
+           loads_evenly((int64_t)c->mma.tile[1] * c->mma.tile[2], threads, c->mma.vec[1]);
+}
+
+static bool tiles_fit_lds(const kw_mma_case *c) {
+    int64_t tile = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * (int64_t)kw_dtype_size(c->dtype);
+    return tile * c->mma.stages <= c->lds;
+}
+
+static bool compv6_has_room(const kw_mma_case *c) {
+    int64_t tile = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * (int64_t)kw_dtype_size(c->dtype);
+    return c->mma.pipe != KW_PIPE_COMPV6 || 2 * tile <= c->lds;
+}
+
+static bool compv6_fills_vectors(const kw_mma_case *c) {
+    int64_t threads = kw_mma_math_waves(&c->mma) * c->lanes;
+    return c->mma.pipe != KW_PIPE_COMPV6 || ((int64_t)c->mma.tile[0] * c->mma.tile[2] >= threads * c->mma.vec[0] &&
+                                             (int64_t)c->mma.tile[1] * c->mma.tile[2] >= threads * c->mma.vec[1]);
+}
+
+static bool arch_copies_async(const kw_mma_case *c) {
+    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !async || kw_gpu_arch_has(c->arch, KW_GPU_async4) || kw_gpu_arch_has(c->arch, KW_GPU_async16);
+}
+
+static bool arch_streams(const kw_mma_case *c) {
+    return c->mma.streamk == KW_STREAMK_OFF || kw_gpu_arch_has(c->arch, KW_GPU_streamk);
+}
+
+/* A thread keeps its share of the sums in registers, with room for the operands besides. */
+static bool sums_fit_registers(const kw_mma_case *c) {
+    int64_t threads = (int64_t)c->mma.wave[0] * c->mma.wave[1] * c->lanes;
+    return (int64_t)c->mma.tile[0] * c->mma.tile[1] / threads < c->arch->typical.registers;
+}
+
+const kw_mma_rule kw_mma_runs_rules[] = {
+    {"arch_waves", "the architecture's rule file does not list wave_m x wave_n x wave_k", arch_has_waves},
+    {"arch_instruction", "the architecture has no matrix instruction of this shape and type", arch_has_instruction},
+    {"block_threads", "a block has at most 1024 threads, those that only load counted", block_is_launchable},
+    {"threads_share_tiles", "each thread must load the same whole number of elements, and vec_a, vec_b divide it or are multiples of it",
+     threads_share_tiles},
+    {"lds", "the tiles of both operands, stages times, need more shared memory than a block may have", tiles_fit_lds},
+    {"compv6_lds", "pipe=compv6 takes at most half of the shared memory, so that two blocks share a multiprocessor", compv6_has_room},
+    {"compv6_vectors", "pipe=compv6 gives each thread at least one whole vector of each operand", compv6_fills_vectors},
+    {"arch_async", "the architecture has no copies from memory to shared memory that pass no registers", arch_copies_async},
+    {"arch_streamk", "stream-K kernels are not generated for the architecture", arch_streams},
+    {"registers", "a thread's sums alone would fill its registers", sums_fit_registers},
+    {0},
+};
+
+/* --- judging --- */
+
+static kw_status judge(const kw_mma_case *c, const kw_config *config, const kw_mma_rule *rule, kw_error *why) {
+    for (; rule && rule->name; rule++) {
+        if (!rule->holds(c)) {
+            const char *family = config->family->name;
+            return c->arch ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", family, c->arch->name, rule->name, rule->reason)
+                           : kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", family, rule->name, rule->reason);
+        }
+    }
+    return KW_OK;
+}
+
+kw_status kw_mma_judge_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why) {
+    kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype};
+    kw_status status = judge(&c, config, kw_mma_valid_rules, why);
+    return status ? status : judge(&c, config, own, why);
+}
+
+kw_status kw_mma_judge_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why) {
+    kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype, .arch = kw_gpu_arch_find(target->arch)};
+    if (!c.arch) {
+        return kw_fail(why, KW_NO_KERNEL, "%s: architecture %s has no file in rules/arch", config->family->name, target->arch);
+    }
+    c.lanes = target->lanes ? target->lanes : c.arch->typical.lanes;
+    c.lds = target->lds ? target->lds : c.arch->typical.lds;
+    kw_status status = judge(&c, config, kw_mma_runs_rules, why);
+    return status ? status : judge(&c, config, own, why);
+}
