@@ -56,7 +56,8 @@ typedef struct kw_ranking kw_ranking;
 kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_config *const configs[], size_t count, kw_error *err);
 void kw_ranking_close(kw_ranking **ranking);
 /* ns[i] of each config on the problem; launches[i] is NULL where the config does not fit, then ns[i] is INFINITY. estimates[i] is
- * kw_predict_ns. */
+ * kw_predict_ns. On a target that gave no rows (kw_model_distance above 0) they are the geometric means of the model's times and the
+ * estimates. */
 void kw_ranking_score(kw_ranking *ranking, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
                       const double estimates[], double ns[]);
 

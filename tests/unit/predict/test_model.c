@@ -126,7 +126,8 @@ static void the_nearest_target_counts(void **state) {
         {"cpu:x86-64-v3 model=b units=1 lanes=8 registers=16 l1=1 l2=2 l3=9", 1},
         {"cpu:x86-64-v4-amx model=a units=1 lanes=16 registers=32 l1=1 l2=2 l3=3", 2},
         {"cpu:generic model=a units=1 lanes=4 registers=16 l1=1 l2=2 l3=3", 3},
-        {"cuda:x86-64-v4 model=a units=1 lanes=16 registers=32 l1=1 l2=2 l3=3", -1},
+        {"cuda:x86-64-v4 model=a units=1 lanes=16 registers=32 l2=2 lds=1 unit_lds=1 unit_registers=1 unit_waves=1 clock=1 bandwidth=1",
+         -1},
     };
     (void)state;
     stumps model_of_two = plain;
@@ -494,6 +495,36 @@ static void every_quantity_becomes_nanoseconds(void **state) {
     close_pool(&p);
 }
 
+static void a_target_without_rows_gets_half_of_the_correction_in_any_order_of_asking(void **state) {
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    const stump trees[] = {{"log2_estimate", middle_of(&p), 1, -1, false}, {NULL, 0, 0, 0, false}};
+    stumps what = {"ratio", one_target, two_served, strange_families, trees};
+    kw_model *model = open_stumps(&what);
+    kw_ranking *ranking = rank(&p, model);
+    double *near = calloc(p.count, sizeof *near);
+    kw_target far = p.target;
+    strcpy(far.model, "another-1-2-3");
+    kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, near);
+    for (int round = 0; round < 2; round++) {
+        kw_ranking_score(ranking, &problem, &far, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            double wanted = p.fitting[i] ? sqrt(near[i] * p.estimates[i]) : INFINITY;
+            if (p.fitting[i] ? fabs(p.ns[i] / wanted - 1) > 1e-12 : p.ns[i] != wanted) {
+                fail_msg("round %d, config %zu: %.17g instead of %.17g", round, i, p.ns[i], wanted);
+            }
+        }
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        assert_memory_equal(p.ns, near, p.count * sizeof *near);
+    }
+    free(near);
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    close_pool(&p);
+}
+
 /* Scores beyond what a time can be: infinite, never NaN. */
 static void what_is_no_time_is_infinite(void **state) {
     static const struct {
@@ -593,6 +624,7 @@ int main(void) {
         cmocka_unit_test(a_folder_is_read_and_named_when_it_cannot_be),
         cmocka_unit_test(a_ranking_gives_what_the_forest_gives_row_by_row),
         cmocka_unit_test(every_quantity_becomes_nanoseconds),
+        cmocka_unit_test(a_target_without_rows_gets_half_of_the_correction_in_any_order_of_asking),
         cmocka_unit_test(what_is_no_time_is_infinite),
         cmocka_unit_test(scoring_allocates_nothing),
         cmocka_unit_test(nothing_to_rank_is_refused),
