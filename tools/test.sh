@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # test.sh: every check of the project, stage by stage; what `make test` and CI run. A stage is a function. Counted are the cases of the test
 # programs and, as one each, the checks by script; the last line is "N passed, N failed", and the exit status is 0 only when
-# something passed and nothing failed. TEST_STAGES="text headers" runs a part of it.
+# something passed and nothing failed. Skipped cases are named with their reason and counted in the line before it. TEST_STAGES="text headers" runs a part of it.
 set -u
 cd "$(dirname "$0")/.." || exit 3
 JOBS=${JOBS:-$(nproc)}
 passed=0
 failed=0
+skipped=0
 launcher=""
 command -v ccache >/dev/null && launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache"
 log=$(mktemp -d)
@@ -52,7 +53,10 @@ tests() {
         case $kind in
         fail) echo "FAILED: $text" ;;
         show) echo "    $text" ;;
-        skip) echo "   skipped $text" ;;
+        skip)
+            skipped=$((skipped + 1))
+            echo "   skipped $text"
+            ;;
         count) read -r good bad <<<"$text" ;;
         esac
     done < <(awk -f tools/ctest_count.awk "$log/ctest")
@@ -105,6 +109,13 @@ stages=${TEST_STAGES:-text headers release kernels debug tsan fuzz install repor
 for stage in $stages; do
     declare -F "stage_$stage" >/dev/null || { echo "test.sh: stage $stage is not known" >&2; exit 2; }
 done
+# What trains models. Without it the tests that train are skipped.
+case " $stages " in
+*" release "* | *" debug "*)
+    timeout 180 tools/lightgbm.sh library >"$log/lightgbm" 2>&1 ||
+        echo "== LightGBM cannot be had, so the tests that train are skipped: $(tail -n 1 "$log/lightgbm")"
+    ;;
+esac
 for stage in $stages; do
     start=$(date +%s)
     cpu_seconds >"$log/cpu"
@@ -115,5 +126,6 @@ for stage in $stages; do
     printf '   %s in %d s, %d s of processor time (%d passed, %d failed so far)\n' "$([ $failed -eq $before ] && echo fine || echo FAILED)" \
         $(($(date +%s) - start)) $(($(cat "$log/cpu_after") - $(cat "$log/cpu"))) $passed $failed
 done
+[ $skipped -eq 0 ] || echo "$skipped skipped"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -5,16 +5,19 @@
 #include "problem/view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXES_MAX = 64 };
+enum { AXES_MAX = 64, FEATURE_NAME = 48 };
 
 struct kw_own {
     kw_feature_table table;
     size_t config_start, axis_start, pair_start;
     size_t axis_count;
-    kw_feature features[]; /* of the table */
+    const char *axes[AXES_MAX];           /* the names that families know the axes by */
+    char renamed[AXES_MAX][FEATURE_NAME]; /* names of the features of axes whose own name another feature has */
+    kw_feature features[];                /* of the table */
 };
 
 static double log2_of(double value) {
@@ -130,20 +133,40 @@ enum { PROBLEM_COUNT = sizeof problem_features / sizeof *problem_features, PAIR_
 
 /* --- the table -------------------------------------------------------------------------------------------------------- */
 
+static bool has_name(const kw_feature *features, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(features[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Adds the axes that no family before had. Of an axis with words the first family's words decide the codes; an axis of the same name has the
- * same words everywhere (a test holds the families to it). */
-static size_t add_axes(kw_feature *features, size_t count, const kw_family *family) {
+ * same words everywhere (a test holds the families to it). One that is named as a feature of problem or pair gets "axis_" before it. */
+static kw_status add_axes(kw_own *own, const kw_family *family, kw_error *err) {
     for (int32_t i = 0; i < family->axis_count; i++) {
         const kw_axis *axis = &family->axes[i];
         bool known = false;
-        for (size_t j = 0; j < count && !known; j++) {
-            known = !strcmp(features[j].name, axis->name);
+        for (size_t j = 0; j < own->axis_count && !known; j++) {
+            known = !strcmp(own->axes[j], axis->name);
         }
-        if (!known && count < AXES_MAX) {
-            features[count++] = (kw_feature){axis->name, "config", axis->words ? "code" : "", axis->meaning};
+        if (known) {
+            continue;
         }
+        if (own->axis_count == AXES_MAX) {
+            return kw_fail(err, KW_ILLEGAL, "the families have more than %d axes; the feature table holds no more", AXES_MAX);
+        }
+        const char *name = axis->name;
+        if (has_name(problem_features, PROBLEM_COUNT, name) || has_name(pair_features, PAIR_COUNT, name)) {
+            char *renamed = own->renamed[own->axis_count];
+            snprintf(renamed, FEATURE_NAME, "axis_%s", name);
+            name = renamed;
+        }
+        own->features[own->axis_start + own->axis_count] = (kw_feature){name, "config", axis->words ? "code" : "", axis->meaning};
+        own->axes[own->axis_count++] = axis->name;
     }
-    return count;
+    return KW_OK;
 }
 
 kw_status kw_own_open(kw_own **own, kw_error *err) {
@@ -157,7 +180,11 @@ kw_status kw_own_open(kw_own **own, kw_error *err) {
     made->features[made->config_start] = family_feature;
     made->axis_start = made->config_start + 1;
     for (const kw_family *const *family = kw_family_table; *family; family++) {
-        made->axis_count = add_axes(made->features + made->axis_start, made->axis_count, *family);
+        kw_status status = add_axes(made, *family, err);
+        if (status) {
+            kw_own_close(own);
+            return status;
+        }
     }
     made->pair_start = made->axis_start + made->axis_count;
     memcpy(made->features + made->pair_start, pair_features, sizeof pair_features);
@@ -247,8 +274,7 @@ void kw_own_fill_config(const kw_own *own, double *row, const kw_config *config)
     }
     row[own->config_start] = (double)family;
     for (size_t i = 0; i < own->axis_count; i++) {
-        const char *name = own->features[own->axis_start + i].name;
-        int axis = kw_family_axis(config->family, (kw_word){name, strlen(name)});
+        int axis = kw_family_axis(config->family, (kw_word){own->axes[i], strlen(own->axes[i])});
         row[own->axis_start + i] = axis < 0 ? NAN : (double)config->axis[axis];
     }
 }
