@@ -118,6 +118,32 @@ int cli_picker_options(kw_evaluation_options *options, cli_words *sealed, const 
     return CLI_DONE;
 }
 
+/* Beside the evaluation, those who need no model; the same contests. */
+static int write_page(const kw_evaluation *evaluation, const kw_evaluation_options *options, const cli_args *args) {
+    static const char *const others[] = {"estimate", "single", "random"};
+    enum { OTHERS = sizeof others / sizeof *others };
+    const char *html = args->value[OPT_HTML];
+    const kw_evaluation *shown[1 + OTHERS] = {evaluation};
+    kw_evaluation *opened[OTHERS] = {NULL};
+    kw_report_options page = {.title = args->value[OPT_TITLE]};
+    kw_error err = {0};
+    kw_status status = KW_OK;
+    size_t count = 1;
+    for (int i = 0; i < OTHERS && !status; i++) {
+        kw_evaluation_options other = *options;
+        other.by = others[i];
+        if (strcmp(options->by ? options->by : "estimate", others[i]) != 0) {
+            status = kw_evaluation_open(&opened[i], &other, &err);
+            shown[count++] = opened[i];
+        }
+    }
+    status = status ? status : kw_evaluations_html(html, shown, count, &page, &err);
+    for (int i = 0; i < OTHERS; i++) {
+        kw_evaluation_close(&opened[i]);
+    }
+    return status ? cli_fail(&err) : CLI_DONE;
+}
+
 int verb_evaluate(const cli_args *args) {
     kw_error err = {0};
     kw_evaluation_options options;
@@ -126,6 +152,9 @@ int verb_evaluate(const cli_args *args) {
     int code = cli_picker_options(&options, &sealed, args);
     if (!code) {
         code = kw_evaluation_open(&evaluation, &options, &err) ? cli_fail(&err) : print_evaluation(evaluation, args);
+    }
+    if (!code && args->value[OPT_HTML]) {
+        code = write_page(evaluation, &options, args);
     }
     kw_evaluation_close(&evaluation);
     cli_words_drop(&sealed);

@@ -56,11 +56,12 @@ const cli_verb cli_verbs[] = {
      "kwright evaluate results.db --model models/mine --sealed resnet50,bert",
      "Efficiency against the oracle with 95 % intervals, shortlists, orders, coverage, slices and the worst picks; problems of the "
      "model's\n"
-     "training are left out. --kernels: candidates that count where they were never measured, too. --out: one CSV line a contest.\n"
+     "training are left out. --kernels: candidates that count where they were never measured, too. --out: one CSV line a contest;\n"
+     "--html: one page of charts and tables, beside the estimate, the single best kernel and chance.\n"
      "  kwright evaluate results.db --oof models/mine/oof.csv.gz --left-out family\n"
      "  kwright evaluate results.db --by estimate            also random, single\n"
      "docs/evaluation.md has every definition.",
-     OPTIONS(OPT_MODEL, OPT_OOF, OPT_BY, OPT_OUT, JUDGE), 1, -1, verb_evaluate},
+     OPTIONS(OPT_MODEL, OPT_OOF, OPT_BY, OPT_OUT, OPT_HTML, OPT_TITLE, JUDGE), 1, -1, verb_evaluate},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "Answers from wisdom, else by prediction; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN), 0, -1,
      verb_explain},

@@ -2,6 +2,7 @@
 #ifndef KW_REPORT_FIGURES_H
 #define KW_REPORT_FIGURES_H
 
+#include "report/ledger.h"
 #include "report/page.h"
 
 /* One list for the page's contents and its making: id, function, title. */
@@ -39,8 +40,6 @@ void kw_panel_more(kw_page *page, size_t more);
 void kw_contest_print(kw_text *out, const kw_ledger *ledger, const kw_contest *contest);
 /* The text of the contest's best config; "" when it has none. */
 const char *kw_contest_winner(const kw_ledger *ledger, const kw_contest *contest);
-/* The empirical distribution of ascending values as a line: a step at each; count > 0. */
-void kw_draw_distribution(kw_svg *svg, const double *sorted, size_t count, int series, const char *name);
 /* "measured roofs", "best seen in this store", for readers. */
 const char *kw_roof_words(kw_roof_kind kind);
 

@@ -5,6 +5,7 @@
 #include "base/embedded.h"
 #include "base/hash.h"
 
+#include <stdio.h>
 #include <string.h>
 
 extern const kw_embedded kw_report_files[];
@@ -49,12 +50,9 @@ static void add_script(kw_text *out, const char *nonce, const char *script) {
     kw_text_add(out, "\n</script>\n");
 }
 
-void kw_report_page(kw_text *out, const kw_report *report) {
-    const char *title = report->title && *report->title ? report->title : "Kernelwright report";
-    kw_page page = {.ledger = report->ledger, .baseline = report->baseline};
+void kw_page_finish(kw_text *out, kw_page *page, const char *title, const char *source, const char *script) {
     char nonce[KW_HASH_TEXT];
-    add_body(&page, report, title);
-    kw_hash_text(nonce, kw_text_string(&page.out), page.out.size);
+    kw_hash_text(nonce, kw_text_string(&page->out), page->out.size);
     kw_text_addf(out,
                  "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" "
                  "content=\"default-src "
@@ -65,12 +63,21 @@ void kw_report_page(kw_text *out, const kw_report *report) {
     kw_text_addf(out, "</title>\n<style nonce=\"%s\">\n", nonce);
     kw_text_add(out, embedded("page.css"));
     kw_text_add(out, "</style></head><body>\n");
-    kw_text_add_bytes(out, kw_text_string(&page.out), page.out.size);
-    kw_text_addf(out, "<p class=\"facts\">Made by Kernelwright %s from %zu rows.</p>\n", kw_version(), report->ledger->moment_count);
-    if (report->script) {
-        add_script(out, nonce, report->script);
+    kw_text_add_bytes(out, kw_text_string(&page->out), page->out.size);
+    kw_text_addf(out, "<p class=\"facts\">Made by Kernelwright %s from %s.</p>\n", kw_version(), source);
+    if (script) {
+        add_script(out, nonce, script);
         add_script(out, nonce, embedded("page.js"));
     }
     kw_text_add(out, "</body></html>\n");
-    kw_safe_drop(&page.out, out);
+    kw_safe_drop(&page->out, out);
+}
+
+void kw_report_page(kw_text *out, const kw_report *report) {
+    const char *title = report->title && *report->title ? report->title : "Kernelwright report";
+    kw_page page = {.ledger = report->ledger, .baseline = report->baseline};
+    char source[40];
+    snprintf(source, sizeof source, "%zu rows", report->ledger->moment_count);
+    add_body(&page, report, title);
+    kw_page_finish(out, &page, title, source, report->script);
 }

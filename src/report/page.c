@@ -1,6 +1,8 @@
 /* page.c: figures' frames, the line of facts, tables and their CSV. */
 #include "report/page.h"
 
+#include "report/ledger.h"
+
 #include <string.h>
 
 enum { TABLE_ROWS = 120, CSV_ROWS = 2000 };

@@ -6,13 +6,18 @@
 #ifndef KW_REPORT_PAGE_H
 #define KW_REPORT_PAGE_H
 
-#include "report/ledger.h"
 #include "report/svg.h"
+
+#include <kernelwright_tune.h>
+
+#include "base/arena.h"
+
+typedef struct kw_ledger kw_ledger;
 
 typedef struct kw_page {
     kw_text out;
     kw_arena scratch;          /* of the figure being made */
-    const kw_ledger *ledger;   /* what is reported */
+    const kw_ledger *ledger;   /* what is reported; NULL on a page of an evaluation */
     const kw_ledger *baseline; /* NULL: none */
 } kw_page;
 
@@ -41,6 +46,17 @@ typedef struct kw_table {
     const void *user;
 } kw_table;
 void kw_page_table(kw_page *page, const kw_table *table);
+
+/* The empirical distribution of ascending values as a line: a step at each; count > 0. */
+void kw_draw_distribution(kw_svg *svg, const double *sorted, size_t count, int series, const char *name);
+
+/* The document around what was made: title, one line on what it was made from, a chart library (NULL: none). Frees page->out. */
+void kw_page_finish(kw_text *out, kw_page *page, const char *title, const char *source, const char *script);
+
+/* Makes a text: reads the chart library that was asked for (kw_report_options.script; NULL where there is none), makes in the neutral locale, and
+ * asks for want of memory at the end. */
+typedef kw_status kw_make(kw_text *out, void *user, const char *script, kw_error *err);
+kw_status kw_make_with(kw_text *out, kw_make *make, void *user, const char *script_path, kw_error *err);
 
 /* Panels: the targets and types, or other groups, that get a chart each, the largest first. */
 enum { KW_PANELS_MAX = 8 };

@@ -1,6 +1,8 @@
 /* report.c: the public functions. Numbers are printed and read as in the C locale, whatever the host program has set. */
 #include "report/report.h"
 
+#include "report/page.h"
+
 #include "base/file.h"
 
 #include <locale.h>
@@ -45,51 +47,61 @@ static kw_status read_script(kw_arena *arena, const char **script, const char *p
     return KW_OK;
 }
 
-typedef void make(kw_text *out, const kw_report *report);
-
-/* Reads the stores, and has the text made. */
-static kw_status report_with(kw_text *out, make *maker, const char *store, const kw_report_options *options, kw_error *err) {
-    kw_ledger *ledger = NULL, *baseline = NULL;
+kw_status kw_make_with(kw_text *out, kw_make *make, void *user, const char *script_path, kw_error *err) {
     kw_arena arena = {0};
-    kw_report report = {.title = options->title};
-    kw_status status;
+    const char *script = NULL;
     locale_t neutral = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = neutral ? uselocale(neutral) : (locale_t)0;
     if (!neutral) {
         return kw_fail_memory(err, "the report");
     }
-    status = read_script(&arena, &report.script, options->script, err);
-    status = status ? status : kw_ledger_open(&ledger, store, err);
-    if (!status && options->baseline) {
-        status = kw_ledger_open(&baseline, options->baseline, err);
-    }
-    if (!status) {
-        report.ledger = ledger;
-        report.baseline = baseline;
-        maker(out, &report);
-        status = out->failed ? kw_fail_memory(err, "the report") : KW_OK;
+    kw_status status = read_script(&arena, &script, script_path, err);
+    status = status ? status : make(out, user, script, err);
+    if (!status && out->failed) {
+        status = kw_fail_memory(err, "the report");
     }
     uselocale(before);
     freelocale(neutral);
+    kw_arena_drop(&arena);
+    return status;
+}
+
+typedef struct request {
+    const char *store;
+    const kw_report_options *options;
+    void (*add)(kw_text *out, const kw_report *report);
+} request;
+
+/* Reads the stores, and has the text made. */
+static kw_status make(kw_text *out, void *user, const char *script, kw_error *err) {
+    const request *r = user;
+    kw_ledger *ledger = NULL, *baseline = NULL;
+    kw_status status = kw_ledger_open(&ledger, r->store, err);
+    if (!status && r->options->baseline) {
+        status = kw_ledger_open(&baseline, r->options->baseline, err);
+    }
+    if (!status) {
+        r->add(out, &(kw_report){.ledger = ledger, .baseline = baseline, .title = r->options->title, .script = script});
+    }
     kw_ledger_close(&ledger);
     kw_ledger_close(&baseline);
-    kw_arena_drop(&arena);
     return status;
 }
 
 kw_status kw_report_html(const char *store, const char *path, const kw_report_options *options, kw_error *err) {
     kw_report_options none = {0};
+    request r = {store, options ? options : &none, kw_report_page};
     kw_text page = {0};
-    kw_status status = report_with(&page, kw_report_page, store, options ? options : &none, err);
+    kw_status status = kw_make_with(&page, make, &r, r.options->script, err);
     status = status ? status : kw_file_replace(path, kw_text_string(&page), page.size, 0644, err);
     kw_text_drop(&page);
     return status;
 }
 
 kw_status kw_report_text(char **text, const char *store, const kw_report_options *options, kw_error *err) {
-    kw_report_options plain = options ? *options : (kw_report_options){0};
+    kw_report_options none = {0};
+    request r = {store, options ? options : &none, kw_report_summary};
     kw_text summary = {0};
-    plain.script = "";
-    kw_status status = report_with(&summary, kw_report_summary, store, &plain, err);
+    kw_status status = kw_make_with(&summary, make, &r, "", err);
     if (!status) {
         *text = kw_text_take(&summary);
         status = *text ? KW_OK : kw_fail_memory(err, "the report");

@@ -29,12 +29,12 @@ typedef struct kw_svg_axis {
     kw_unit unit;
 } kw_svg_axis;
 
-typedef enum kw_mark { KW_MARK_POINT, KW_MARK_LINE, KW_MARK_BAR } kw_mark;
+typedef enum kw_key_mark { KW_MARK_POINT, KW_MARK_LINE, KW_MARK_BAR } kw_key_mark;
 
 typedef struct kw_svg_key {
     const char *name;
     int series;
-    kw_mark mark;
+    kw_key_mark mark;
 } kw_svg_key;
 
 typedef struct kw_svg_spec {

@@ -58,8 +58,7 @@ static kw_status bench_make(bench *b, const kw_dataset *dataset, kw_error *err) 
                                                                                                      : kw_fail_memory(err, "judging");
 }
 
-/* The time that counts for a pair: of its halves, or the rough one of what was dropped for being slow; 0: it failed or was not measured. */
-static double time_of(const kw_pair *pair) {
+double kw_pair_time(const kw_pair *pair) {
     kw_record record = kw_pair_record(pair);
     return pair->outcome == KW_SLOW ? fmax(0, pair->time_ns) : kw_record_score(&record);
 }
@@ -92,10 +91,10 @@ static void set_order(bench *b, const kw_dataset *dataset, const kw_contest *con
 /* --- places and orders ------------------------------------------------------------------------------------------------ */
 
 static void set_places(kw_judgement *j, const bench *b, const kw_dataset *dataset, const kw_contest *contest) {
-    double picked = time_of(&dataset->pairs[j->pick]);
+    double picked = kw_pair_time(&dataset->pairs[j->pick]);
     j->pick_place = 1;
     for (size_t i = 0; i < contest->count; i++) {
-        double time = time_of(&dataset->pairs[contest->first + i]);
+        double time = kw_pair_time(&dataset->pairs[contest->first + i]);
         j->good += time > 0;
         j->pick_place += time > 0 && (j->failed || time < picked);
         if (pair_of(dataset, &b->order[i]) == j->best) {
@@ -113,11 +112,11 @@ static int by_number_down(const void *left, const void *right) {
 static double ndcg_of(bench *b, const kw_dataset *dataset, const kw_contest *contest) {
     double got = 0, ideal = 0, best = INFINITY;
     for (size_t i = 0; i < contest->count; i++) {
-        double time = time_of(&dataset->pairs[contest->first + i]);
+        double time = kw_pair_time(&dataset->pairs[contest->first + i]);
         best = time > 0 ? fmin(best, time) : best;
     }
     for (size_t i = 0; i < contest->count; i++) {
-        double time = time_of(&dataset->pairs[pair_of(dataset, &b->order[i])]);
+        double time = kw_pair_time(&dataset->pairs[pair_of(dataset, &b->order[i])]);
         b->gains[i] = time > 0 ? best / time : 0;
         got += i < KW_NDCG_DEPTH ? b->gains[i] / log2((double)i + 2) : 0;
     }
@@ -176,7 +175,7 @@ static double correlation(const double *a, const double *b, size_t count) {
 static double spearman_of(bench *b, const kw_dataset *dataset, const kw_contest *contest) {
     size_t count = 0;
     for (size_t i = 0; i < contest->count; i++) {
-        double time = time_of(&dataset->pairs[pair_of(dataset, &b->order[i])]);
+        double time = kw_pair_time(&dataset->pairs[pair_of(dataset, &b->order[i])]);
         if (time > 0) {
             b->predicted[count] = b->order[i].expected_ns;
             b->measured[count++] = time;
@@ -205,15 +204,19 @@ static double worth_of(bench *b, const kw_judgement *j, const kw_dataset *datase
 }
 
 static void set_shortlists(kw_judgement *j, bench *b, const kw_dataset *dataset, kw_scorer_kind kind) {
-    for (int i = 0; i < KW_SHORTLISTS; i++) {
+    j->best_of[0] = j->efficiency;
+    for (size_t wanted = 2; wanted <= KW_BEST_OF; wanted++) {
         kw_field field = {.list = b->list, .count = j->pool};
-        size_t length = kw_shortlist_lengths[i] < j->pool ? kw_shortlist_lengths[i] : j->pool;
+        size_t length = wanted < j->pool ? wanted : j->pool;
         memcpy(b->list, b->order, j->pool * sizeof *b->list);
         if (kind != KW_SCORES_BLIND) {
             memcpy(field.advice.model, "model", kind == KW_SCORES_MODEL ? sizeof "model" : 0);
-            length = kw_field_shortlist(&field, kw_shortlist_lengths[i]);
+            length = kw_field_shortlist(&field, wanted);
         }
-        j->shortlist[i] = worth_of(b, j, dataset, length);
+        j->best_of[wanted - 1] = worth_of(b, j, dataset, length);
+    }
+    for (int i = 0; i < KW_SHORTLISTS; i++) {
+        j->shortlist[i] = j->best_of[kw_shortlist_lengths[i] - 1];
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "train/scorer.h"
 
-enum { KW_SHORTLISTS = 3, KW_NDCG_DEPTH = 10 };
+enum { KW_SHORTLISTS = 3, KW_NDCG_DEPTH = 10, KW_BEST_OF = 12 };
 /* Lengths of the shortlists: 3, 5, 8. */
 extern const size_t kw_shortlist_lengths[KW_SHORTLISTS];
 
@@ -18,7 +18,11 @@ typedef struct kw_judgement {
     size_t best_place, pick_place; /* from 1: of the fastest kernel in the predicted order, of the pick in the measured one */
     double ndcg, spearman;         /* NAN where there are fewer than two kernels to tell apart */
     double shortlist[KW_SHORTLISTS];
+    double best_of[KW_BEST_OF]; /* the efficiency of the best of a shortlist of 1, 2, ...; of 1: efficiency */
 } kw_judgement;
+
+/* The time that counts for a pair: of its halves, or the rough one of what was dropped for being slow; 0: it failed or was not measured. */
+double kw_pair_time(const kw_pair *pair);
 
 /* Whether b, timed on the same problem, is as fast as a within the noise: by no more than twice the standard error of the difference of
  * two lower quartiles (docs/measuring.md), and by no more than limit, a share. */
