@@ -1,0 +1,93 @@
+/* fragment.h: who holds what of a matrix instruction's operands and result. A lane holds, of each of its rows (columns of the second operand),
+ * KW_KPL elements that follow each other along the depth. Where a share of the depth lies in the instruction does not matter as long as both
+ * operands agree, because products are summed over it: lane group 0 takes the first KW_KPL elements, group 1 the next, and so on. Registers are
+ * 32-bit words, elements packed low to high.
+ *
+ *   kw_frag_group(lane)            its share of the depth
+ *   kw_frag_row_a, _b(lane, i)     its i-th row (column) of KW_A_ROWS (KW_B_ROWS)
+ *   kw_frag_word(rows, i, j)       the register of word j of the i-th of so many rows
+ *   kw_acc_row, _col(lane, e)      where sum e of the lane stands in the result
+ * kw_mma itself is in mma_ptx.h, mma_amd.h, mma_emu.h. */
+#ifndef KW_FRAGMENT_H
+#define KW_FRAGMENT_H
+
+#define KW_EPW (4 / KW_BYTES) /* elements of a word */
+
+#if KW_HAS_MFMA /* AMD, a wave of 64: a lane's row is l % M; sums come in blocks of 4 rows */
+#define KW_A_ROWS 1
+#define KW_B_ROWS 1
+#define KW_KPL (KW_INST_K * KW_INST_M / 64)
+#define KW_ACC_N (KW_INST_M * KW_INST_N / 64)
+KW_DEVICE int kw_frag_group(int lane) { return lane / KW_INST_M; }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % KW_INST_M + 0 * i; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % KW_INST_N + 0 * i; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j + 0 * (i + rows); }
+KW_DEVICE int kw_acc_row(int lane, int e) { return KW_INST_M == 32 ? 8 * (e / 4) + 4 * (lane / 32) + e % 4 : 4 * (lane / 16) + e; }
+KW_DEVICE int kw_acc_col(int lane, int e) { return lane % KW_INST_N + 0 * e; }
+
+#elif KW_HAS_WMMA11 /* AMD, a wave of 32: both halves hold the same */
+#define KW_A_ROWS 1
+#define KW_B_ROWS 1
+#define KW_KPL KW_INST_K
+#define KW_ACC_N 8
+KW_DEVICE int kw_frag_group(int lane) { return 0 * lane; }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16 + 0 * i; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16 + 0 * i; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j + 0 * (i + rows); }
+KW_DEVICE int kw_acc_row(int lane, int e) { return 2 * e + lane / 16; }
+KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16 + 0 * e; }
+
+#elif KW_HAS_WMMA12 || KW_HAS_WMMA1250 /* AMD, a wave of 32: the halves hold one half of the depth each */
+#define KW_A_ROWS 1
+#define KW_B_ROWS 1
+#define KW_KPL (KW_INST_K / 2)
+#define KW_ACC_N 8
+KW_DEVICE int kw_frag_group(int lane) { return lane / 16; }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16 + 0 * i; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16 + 0 * i; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j + 0 * (i + rows); }
+KW_DEVICE int kw_acc_row(int lane, int e) { return 8 * (lane / 16) + e; }
+KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16 + 0 * e; }
+
+#elif KW_IN == KW_FP32 /* NVIDIA without a tensor core: each lane multiplies two rows by two columns, all of the depth */
+#define KW_A_ROWS 2
+#define KW_B_ROWS 2
+#define KW_KPL KW_INST_K
+#define KW_ACC_N 4
+KW_DEVICE int kw_frag_group(int lane) { return 0 * lane; }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane / 4 + 8 * i; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return 2 * (lane % 4) + i; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return i * KW_INST_K + j + 0 * rows; }
+KW_DEVICE int kw_acc_row(int lane, int e) { return lane / 4 + 8 * (e / 2); }
+KW_DEVICE int kw_acc_col(int lane, int e) { return 2 * (lane % 4) + e % 2; }
+
+#else /* NVIDIA mma.sync 16x8xK: four lanes share a row; the words of a lane's two rows alternate */
+#define KW_A_ROWS 2
+#define KW_B_ROWS 1
+#define KW_KPL (KW_INST_K / 4)
+#define KW_ACC_N 4
+KW_DEVICE int kw_frag_group(int lane) { return lane % 4; }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane / 4 + 8 * i; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane / 4 + 0 * i; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return i + rows * j; }
+KW_DEVICE int kw_acc_row(int lane, int e) { return lane / 4 + 8 * (e / 2); }
+KW_DEVICE int kw_acc_col(int lane, int e) { return 2 * (lane % 4) + e % 2; }
+#endif
+
+#define KW_ROW_WORDS (KW_KPL / KW_EPW) /* of a row in a fragment */
+#define KW_A_WORDS (KW_A_ROWS * KW_ROW_WORDS)
+#define KW_B_WORDS (KW_B_ROWS * KW_ROW_WORDS)
+
+typedef struct kw_acc {
+    kw_sum e[KW_ACC_N];
+} kw_acc;
+
+typedef struct kw_frag_a {
+    kw_u32 w[KW_A_WORDS];
+} kw_frag_a;
+
+typedef struct kw_frag_b {
+    kw_u32 w[KW_B_WORDS];
+} kw_frag_b;
+
+#endif
