@@ -1,6 +1,6 @@
 /* gpu_amd.h: the vocabulary of prelude/gpu.h for clang -x hip by its builtins, without ROCm's headers.
  *
- * A kernel needs no hidden arguments: the size of a block is known to the text, and the number of blocks is worked out of the dispatch packet.
+ * A kernel needs no hidden arguments: the size of a block is known to the text, the number of blocks is worked out of the dispatch packet.
  * The struct of arguments is read where the launch put it, by scalar loads; the pointers in it are known to be global. */
 typedef unsigned int kw_u32;
 typedef unsigned short kw_u16;
@@ -49,15 +49,15 @@ KW_DEVICE float kw_add(float *p, float v) {
 }
 
 /* --- copies that pass no registers ---
- * They are written as assembly: of the builtin the compiler knows that it writes shared memory, but not where, and so it would wait for all of
- * them before any read. It counts its own loads and stores as it must, since what it does not know of only makes it wait longer. Lanes that
- * are not ok copy zeros from kw_zeros, so that every copy is issued by the whole wave and the count of those under way is exact. */
+ * They are written as assembly: of the builtin the compiler knows that it writes shared memory, but not where, and so it would wait for all
+ * of them before any read. It counts its own loads and stores as it must, since what it does not know of only makes it wait longer. Lanes
+ * that are not ok copy zeros from kw_zeros, so that every copy is issued by the whole wave and the count of those under way is exact. */
 #if KW_HAS_ASYNC4
 __attribute__((device, aligned(16))) const kw_u32 kw_zeros[4] = {0, 0, 0, 0};
 
 #define KW_ASYNC_COPY(instruction, base, from, ok)                                                                                         \
     do {                                                                                                                                   \
-        const KW_GLOBAL char *kw_at = (ok) ? (const KW_GLOBAL char *)(const char *)(from) : (const KW_GLOBAL char *)(const char *)kw_zeros;  \
+        const char *kw_at = (ok) ? (const char *)(from) : (const char *)kw_zeros;                                                          \
         kw_u32 kw_to = (kw_u32)__builtin_amdgcn_readfirstlane((int)(kw_u32)(KW_LOCAL char *)(char *)(base));                               \
         asm volatile("s_mov_b32 m0, %0\n\ts_nop 0\n\t" instruction " %1, off" : : "s"(kw_to), "v"(kw_at) : "m0", "memory");                \
     } while (0)
