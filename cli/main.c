@@ -190,6 +190,9 @@ int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "worker")) {
         return kw_worker_main(count - 2, words + 2); /* for sweeps, not for people, so it is not among the verbs */
     }
+    if (count > 1 && !strcmp(words[1], "nvrtc")) {
+        return kw_nvrtc_main(count - 2, words + 2); /* the same, for compiles */
+    }
     signal(SIGINT, leave);
     signal(SIGTERM, leave);
     if (count < 2 || !strcmp(words[1], "--help") || !strcmp(words[1], "-h")) {

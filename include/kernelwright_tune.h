@@ -15,11 +15,12 @@ extern "C" {
 /* --- space: which kernels the rules declare ------------------------------------------------------------------- */
 
 typedef struct kw_space_options {
-    const char *set;                           /* a rule set: "tiny", "tests", "default", "full"; NULL: "default" */
+    const char *set;                           /* a rule set: "tiny", "tests", "default", "full", ...; NULL: what the library was built for, "default" */
     const char *arch;                          /* an architecture of rules/arch; NULL: the one of this machine's CPU */
     const char *filter;                        /* a Lua expression over c, e.g. "c.tile_w >= 7 and c.family == 'conv.direct'"; NULL: all */
     const char *rules_dir;                     /* a folder with arch/, families/ and sets/; NULL: KW_RULES, else the rules compiled in */
     const char *traits;                        /* a trait file (docs/traits.md): lists of allowed values; NULL: all */
+    const char *builder_conf;                  /* a folder with lists of CK Builder, for sets that come from there; may be NULL */
     void (*log)(void *user, const char *line); /* remarks: traits that no family has; may be NULL */
     void *user;
 } kw_space_options;
@@ -290,6 +291,8 @@ KW_API kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *repo
 /* The hidden verb: serves a sweep on standard input and output until its input ends. Returns an exit code. arguments are those behind the
  * verb. */
 KW_API int kw_worker_main(int count, char *const *arguments);
+/* Another one: compiles one kernel for an NVIDIA GPU, in a process of its own (src/jit/nvrtc.c). */
+KW_API int kw_nvrtc_main(int count, char *const *arguments);
 
 /* Shard and shards from SLURM_ARRAY_TASK_*, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK and their sizes; KW_OK with *shards 0 when none of
  * them is set. "I/N" in text (may be NULL) comes first; I counts from 1 there. */

@@ -5,6 +5,7 @@
 #include "bench/worker.h"
 
 #include "base/file.h"
+#include "jit/nvrtc.h"
 
 #include <kernelwright_tune.h>
 
@@ -149,4 +150,8 @@ out:
     }
     free(w);
     return code;
+}
+
+int kw_nvrtc_main(int count, char *const *arguments) {
+    return kw_nvrtc_serve(count, arguments);
 }

@@ -59,7 +59,7 @@ kw_status kw_cc_find(kw_compiler *compiler, const char *wanted, kw_code code, kw
 }
 
 kw_status kw_compile_run(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
-    return kw_run_compiler(compile, "", result, err);
+    return kw_run_compiler(compile, &(kw_command){.machine_prefix = ""}, result, err);
 }
 
 const kw_toolchain kw_cc_toolchain = {

@@ -114,7 +114,7 @@ static kw_status find(kw_compiler *compiler, const char *wanted, kw_code code, k
 }
 
 static kw_status compile(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
-    return kw_run_compiler(compile, "--offload-arch=", result, err);
+    return kw_run_compiler(compile, &(kw_command){.machine_prefix = "--offload-arch="}, result, err);
 }
 
 const kw_toolchain kw_hip_toolchain = {

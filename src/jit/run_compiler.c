@@ -24,7 +24,7 @@ static const char object_name[] = "kernel.so";
 
 typedef struct kw_run {
     const kw_compile *compile;
-    const char *machine_prefix;
+    const kw_command *command;
 } kw_run;
 
 static kw_status make_folder(char folder[FOLDER_MAX], kw_error *err) {
@@ -73,12 +73,15 @@ static kw_status make_command(const char *argv[ARGUMENTS_MAX], kw_arena *arena, 
     size_t used = 0;
     kw_scan scan = kw_scan_string(compile->machine);
     kw_word word;
+    for (const char *const *word_before = run->command->launcher; word_before && *word_before; word_before++) {
+        argv[used++] = *word_before;
+    }
     argv[used++] = compile->compiler->path;
     for (const char *const *option = compile->compiler->toolchain->options(compile->compiler); *option; option++) {
         argv[used++] = *option;
     }
     while (used < ARGUMENTS_MAX - 4 && kw_scan_word(&scan, &word)) {
-        argv[used++] = kw_arena_format(arena, "%s%.*s", run->machine_prefix, KW_WORD(word));
+        argv[used++] = kw_arena_format(arena, "%s%.*s", run->command->machine_prefix, KW_WORD(word));
     }
     argv[used++] = "-o";
     for (size_t i = 0; i < used; i++) {
@@ -167,14 +170,14 @@ static kw_status read_object(kw_blob *blob, kw_arena *arena, const char *path, c
     return status ? kw_fail(err, KW_FAILED, "%s said nothing was wrong but %s", compile->compiler->path, why.text) : KW_OK;
 }
 
-kw_status kw_run_compiler(const kw_compile *compile, const char *machine_prefix, kw_compile_result *result, kw_error *err) {
+kw_status kw_run_compiler(const kw_compile *compile, const kw_command *command, kw_compile_result *result, kw_error *err) {
     kw_arena arena = {0};
     kw_text output = {0};
     kw_process_result process = {0};
     const char *argv[ARGUMENTS_MAX];
     char folder[FOLDER_MAX] = "", path[FOLDER_MAX + 64];
     const kw_compiler *compiler = compile->compiler;
-    const kw_run run = {compile, machine_prefix};
+    const kw_run run = {compile, command};
     *result = (kw_compile_result){0};
     kw_status status = make_folder(folder, err);
     if (status) {

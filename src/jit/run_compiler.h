@@ -15,7 +15,14 @@ typedef struct kw_choice {
 /* A toolchain's find(). */
 kw_status kw_compiler_choose(kw_compiler *compiler, const char *wanted, const kw_choice *choice, kw_code code, kw_error *err);
 
-/* A toolchain's compile(): PATH OPTIONS MACHINE -o OBJECT SOURCE, where each word of the machine options stands behind machine_prefix. */
-kw_status kw_run_compiler(const kw_compile *compile, const char *machine_prefix, kw_compile_result *result, kw_error *err);
+/* How a compiler is called: LAUNCHER... PATH OPTIONS MACHINE -o OBJECT SOURCE, where each word of the machine options stands behind
+ * machine_prefix. */
+typedef struct kw_command {
+    const char *const *launcher; /* ended by NULL; NULL: none, the compiler is a program */
+    const char *machine_prefix;
+} kw_command;
+
+/* A toolchain's compile(). */
+kw_status kw_run_compiler(const kw_compile *compile, const kw_command *command, kw_compile_result *result, kw_error *err);
 
 #endif

@@ -3,12 +3,14 @@
 
 #include "jit/cc.h"
 #include "jit/hip.h"
+#include "jit/nvrtc.h"
 
 #include <stdlib.h>
 
 const kw_toolchain *kw_toolchain_of(kw_dialect dialect) {
     static const kw_toolchain *const table[KW_DIALECT_COUNT] = {
         [KW_DIALECT_CPU] = &kw_cc_toolchain,
+        [KW_DIALECT_PTX] = &kw_nvrtc_toolchain,
         [KW_DIALECT_AMD] = &kw_hip_toolchain,
         [KW_DIALECT_EMU] = &kw_emu_toolchain,
     };
