@@ -83,6 +83,9 @@ kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_e
 static void add_gpu(kw_text *source, const kw_config *config, kw_code code) {
     static const char *const preludes[KW_DIALECT_COUNT] = {NULL, "prelude/gpu_ptx.h", "prelude/gpu_amd.h", "prelude/gpu_emu.h"};
     kw_gpu_defines(source, config, code);
+    if (code.dialect == KW_DIALECT_EMU) {
+        add_file(source, "prelude/emu_abi.h");
+    }
     add_file(source, preludes[code.dialect]);
     add_file(source, "prelude/gpu.h");
     kw_text_add(source, "/* ---- kw_config.h ---- */\n");
@@ -124,6 +127,9 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
 }
 
 const char *kw_codegen_options(const kw_config *config, kw_code code) {
+    if (code.dialect == KW_DIALECT_EMU) {
+        return "";
+    }
     if (code.arch) {
         return code.arch->compile;
     }

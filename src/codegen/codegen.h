@@ -28,7 +28,7 @@ kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_e
  * not go together. */
 kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err);
 /* The machine options the source must be compiled with, blank-separated, e.g. "-march=x86-64-v4 -mprefer-vector-width=512"; on a GPU the
- * architecture as the toolchain is told it, e.g. "gfx942". */
+ * architecture as the toolchain is told it, e.g. "gfx942"; none for the emulator. */
 const char *kw_codegen_options(const kw_config *config, kw_code code);
 
 /* Files of kernels/ that were compiled in by tools/embed.cmake; NULL when there is none of that name ("cpu/direct.c"). */

@@ -23,8 +23,10 @@ static const char *const gcc_options[] = {
     "-O1", "-fexpensive-optimizations", "-fno-tree-dominator-opts", "-fno-thread-jumps", "-fno-tree-bit-ccp", COMMON_OPTIONS, NULL};
 static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
 
-/* What plays a GPU is compiled without optimising: the time goes into the operations that the library does for it. */
-static const char *const emu_options[] = {"-O1", "-g1", COMMON_OPTIONS, NULL};
+/* What plays a GPU is compiled cheaply: the time goes into the operations that the library does for it. Accesses to memory call functions of
+ * the text itself (kernels/prelude/gpu_emu.h), not of a sanitizer; reports name lines, which -g1 tells. */
+static const char *const emu_options[] = {"-O1",          "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-optimize-sibling-calls",
+                                          COMMON_OPTIONS, NULL};
 
 const char *const *kw_compiler_options(const kw_compiler *compiler) {
     if (compiler->toolchain == &kw_emu_toolchain) {

@@ -1,0 +1,46 @@
+/* emu_abi.h: what the emulated GPU and the kernel text that it runs know of each other. Included by the library and put in front of every
+ * source for the emulator, so that the two cannot disagree.
+ *
+ * A thread of a block is a fiber on a stack of its own, KW_EMU_STACK bytes on an address that is a multiple of that; its kw_emu_thread lies at
+ * the stack's upper end. So the thread that runs is known from the stack pointer alone, without any global state. */
+#ifndef KW_EMU_ABI_H
+#define KW_EMU_ABI_H
+
+#define KW_EMU_STACK 65536
+
+/* Which matrix instruction. type: KW_IN's numbers. Who holds what, emu_matrix.c says after the vendors' manuals. */
+#define KW_EMU_MFMA 0
+#define KW_EMU_MMA 1
+#define KW_EMU_WMMA11 2
+#define KW_EMU_WMMA12 3
+#define KW_EMU_FMA 4
+
+typedef struct kw_emu_inst {
+    int kind, type, m, n, k;
+} kw_emu_inst;
+
+typedef struct kw_emu_thread kw_emu_thread;
+
+/* What the text asks of the machine. Each is called from the line of the text that asks, so that the return address is its place. */
+typedef struct kw_emu_calls {
+    char *(*lds)(kw_emu_thread *self, kw_i64 bytes);
+    void (*barrier)(kw_emu_thread *self);
+    void (*wave_barrier)(kw_emu_thread *self);
+    float (*add)(kw_emu_thread *self, float *p, float v);
+    void (*copy)(kw_emu_thread *self, char *base, const char *from, int bytes, int ok);
+    void (*commit)(kw_emu_thread *self);
+    void (*wait)(kw_emu_thread *self, int groups, int copies);
+    void (*matrix)(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, const void *a, const void *b);
+    /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. */
+    void (*read)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place);
+    void (*write)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place);
+} kw_emu_calls;
+
+struct kw_emu_thread {
+    const kw_emu_calls *calls;
+    void *machine;
+    kw_i64 block, blocks;
+    int thread, unused[7];
+};
+
+#endif

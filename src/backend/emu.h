@@ -1,0 +1,117 @@
+/* emu.h: the pieces of the emulated GPU. A run makes machines, one for each of this machine's threads that takes part; a machine plays one
+ * multiprocessor with one block on it at a time, and knows all that the block's threads share. */
+#ifndef KW_BACKEND_EMU_H
+#define KW_BACKEND_EMU_H
+
+#include "backend/backend.h"
+
+#include <emu_abi.h>
+#include <stdatomic.h>
+
+enum { KW_EMU_THREADS_MAX = 1024, KW_EMU_WAVES_MAX = 32, KW_EMU_LDS_MAX = 256 << 10 };
+
+extern const kw_backend kw_emu_backend;
+
+/* A stage of a kernel: the arguments lie on the thread's own stack. */
+typedef void kw_emu_stage(const kw_cpu_args args);
+
+/* --- emu_switch.c: fibers --- */
+
+/* Leaves what runs, whose stack pointer is kept in *from, and goes on where *to was left. */
+void kw_emu_switch(void **from, void *const *to);
+/* What *sp must be so that the first switch to it calls start on the stack that ends below top. */
+void *kw_emu_fresh(char *top, void (*start)(void));
+
+/* --- emu_matrix.c --- */
+
+/* Registers of one lane. */
+typedef struct kw_emu_lane {
+    void *acc;
+    const void *a, *b;
+} kw_emu_lane;
+
+/* Where tiles are put together. Integers lie in the same places as fp32. */
+typedef struct kw_emu_tile {
+    _Alignas(64) float a[64 * 256], b[64 * 256], c[64 * 64];
+} kw_emu_tile;
+
+/* acc += a b for all lanes of a wave. false: there is no such instruction. */
+bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]);
+
+/* --- emu_machine.c: a block's threads --- */
+
+typedef enum kw_emu_state { KW_EMU_RUNS, KW_EMU_AT_BARRIER, KW_EMU_IN_WAVE, KW_EMU_ENDED } kw_emu_state;
+/* What the lanes of a wave do together. */
+typedef enum kw_emu_joint { KW_EMU_NO_JOINT, KW_EMU_MATRIX, KW_EMU_WAVE_BARRIER } kw_emu_joint;
+
+/* A copy that was asked for and is not carried out yet. */
+typedef struct kw_emu_copy {
+    char *to;
+    const char *from; /* NULL: zeros */
+    const void *place;
+    int32_t bytes, group;
+} kw_emu_copy;
+
+typedef struct kw_emu_fiber {
+    void *sp;
+    const void *place; /* where it waits */
+    kw_emu_state state;
+    kw_emu_joint joint;
+    const kw_emu_inst *inst;
+    kw_emu_copy *copies; /* under way, oldest first */
+    int32_t copy_count, copy_room, group;
+} kw_emu_fiber;
+
+typedef struct kw_emu_wave {
+    uint64_t all, ready, waiting; /* bits of lanes */
+    kw_emu_lane lane[64];
+} kw_emu_wave;
+
+/* What all machines of a run share. */
+typedef struct kw_emu_run {
+    kw_emu_stage *stage;
+    kw_cpu_args args;
+    int64_t blocks;
+    int32_t threads, wave, lds; /* of a block; bytes of shared memory that it may have */
+    bool nvidia, checks;
+    const struct kw_emu_object *object;
+    atomic_llong next; /* block that nobody has begun */
+} kw_emu_run;
+
+/* --- emu_object.c: the kernel as a mapped object --- */
+
+typedef struct kw_emu_object {
+    void *handle;
+    kw_emu_stage *stage[KW_STAGE_MAX];
+    int32_t threads[KW_STAGE_MAX]; /* of a block, as the text says */
+    const char *base;              /* where it is mapped */
+} kw_emu_object;
+
+kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_error *err);
+void kw_emu_object_close(kw_emu_object *object);
+/* "gpu/igemm.c:210" for a return address in the text. */
+void kw_emu_place(const kw_emu_run *run, const void *place, char text[80]);
+
+typedef struct kw_emu_machine {
+    kw_emu_run *run;
+    kw_emu_calls calls;
+    void *outside;             /* stack pointer of who runs the block */
+    char *room, *stacks, *lds; /* stacks: aligned, in room */
+    int64_t block;
+    int32_t current, waves, waiting, ended, lds_used;
+    bool failed;
+    char fault[224];
+    kw_emu_fiber fiber[KW_EMU_THREADS_MAX];
+    kw_emu_wave wave[KW_EMU_WAVES_MAX];
+    kw_emu_tile tile;
+} kw_emu_machine;
+
+kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_error *err);
+void kw_emu_machine_close(kw_emu_machine **machine);
+/* Runs one block. false: something was wrong, machine->fault says what. */
+bool kw_emu_machine_block(kw_emu_machine *machine, int64_t block);
+
+/* Ends the block; to be called on a fiber, and does not return. */
+void kw_emu_fault(kw_emu_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

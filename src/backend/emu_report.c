@@ -1,0 +1,81 @@
+/* emu_report.c: see emu_report.h. Threads that do the same at the same line are one group: "0-31, 64-95 wait at kw_barrier, gpu/igemm.c:210". */
+#include "backend/emu_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *doing(const kw_emu_fiber *fiber) {
+    switch (fiber->state) {
+    case KW_EMU_AT_BARRIER:
+        return "wait at kw_barrier";
+    case KW_EMU_IN_WAVE:
+        return fiber->joint == KW_EMU_MATRIX ? "wait for their wave at kw_mma" : "wait for their wave at kw_wave_barrier";
+    case KW_EMU_ENDED:
+        return "have ended";
+    default:
+        return "run";
+    }
+}
+
+static void describe(const kw_emu_machine *m, const kw_emu_fiber *fiber, char text[128]) {
+    char place[80];
+    if (fiber->state == KW_EMU_ENDED) {
+        snprintf(text, 128, "%s", doing(fiber));
+        return;
+    }
+    kw_emu_place(m->run, fiber->place, place);
+    snprintf(text, 128, "%s, %s", doing(fiber), place);
+}
+
+static bool same(const kw_emu_fiber *a, const kw_emu_fiber *b) {
+    return a->state == b->state && (a->state == KW_EMU_ENDED || (a->place == b->place && a->joint == b->joint));
+}
+
+/* "threads 0-31 wait at ...; 32-63 have ended" for threads first .. last-1. */
+static void list_groups(const kw_emu_machine *m, int first, int last, char *text, size_t room) {
+    size_t used = 0;
+    for (int from = first, to; from < last && used < room; from = to) {
+        char what[128];
+        for (to = from + 1; to < last && same(&m->fiber[from], &m->fiber[to]); to++) {
+        }
+        describe(m, &m->fiber[from], what);
+        int wrote = to - from > 1 ? snprintf(text + used, room - used, "%s%d-%d %s", used ? "; " : "threads ", from, to - 1, what)
+                                  : snprintf(text + used, room - used, "%s%d %s", used ? "; " : "threads ", from, what);
+        used += (size_t)wrote;
+    }
+}
+
+void kw_emu_report_stuck(kw_emu_machine *m) {
+    char text[sizeof m->fault - 32];
+    list_groups(m, 0, m->run->threads, text, sizeof text);
+    kw_emu_fault(m, "deadlock in block %lld: %s", (long long)m->block, text);
+}
+
+/* The same line may stand in the machine code several times. */
+static bool same_line(const kw_emu_machine *m, const void *a, const void *b) {
+    char first[80], second[80];
+    if (a == b) {
+        return true;
+    }
+    kw_emu_place(m->run, a, first);
+    kw_emu_place(m->run, b, second);
+    return !strcmp(first, second);
+}
+
+void kw_emu_report_diverged(kw_emu_machine *m, int first) {
+    int last = first + m->run->wave < m->run->threads ? first + m->run->wave : m->run->threads;
+    for (int t = first + 1; t < last; t++) {
+        const kw_emu_fiber *a = &m->fiber[first], *b = &m->fiber[t];
+        if (a->joint != b->joint || (a->place != b->place && !same_line(m, a->place, b->place))) {
+            char text[sizeof m->fault - 64];
+            list_groups(m, first, last, text, sizeof text);
+            kw_emu_fault(m, "the lanes of a wave part in block %lld: %s", (long long)m->block, text);
+        }
+    }
+}
+
+void kw_emu_report_split(kw_emu_machine *m) {
+    for (int first = 0; first < m->run->threads; first += m->run->wave) {
+        kw_emu_report_diverged(m, first);
+    }
+}

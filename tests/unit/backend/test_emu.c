@@ -1,0 +1,108 @@
+/* test_emu.c: the emulated GPUs: their names and facts, and kernels that verify on them as on any device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "measure/measure.h"
+#include "config/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const kw_backend *open_named(kw_device **device, const char *name, int threads) {
+    const kw_backend *backend = NULL;
+    int index = -1;
+    kw_error err = {0};
+    assert_int_equal(kw_backend_find(&backend, &index, name, &err), KW_OK);
+    assert_int_equal(backend->open(device, index, threads, &err), KW_OK);
+    return backend;
+}
+
+static void verify(const char *device_name, const char *config_text, const char *problem_text) {
+    kw_device *device = NULL;
+    kw_error err = {0};
+    const kw_backend *backend = open_named(&device, device_name, 2);
+    kw_config config;
+    kw_problem problem;
+    kw_compiler compiler;
+    kw_code code;
+    kw_blob blob;
+    kw_jit_result result;
+    kw_kernel *kernel = NULL;
+    kw_bench *bench = NULL;
+    kw_record record;
+    assert_int_equal(kw_config_parse(&config, config_text, &err), KW_OK);
+    assert_int_equal(kw_problem_parse(&problem, problem_text, &err), KW_OK);
+    assert_int_equal(kw_code_for(&code, "emu", backend->target(device)->arch, &err), KW_OK);
+    if (kw_compiler_find(&compiler, NULL, code, &err)) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    kw_jit jit = {.code = code, .compiler = &compiler};
+    if (kw_jit_blob(&jit, &config, &blob, &result, &err)) {
+        fail_msg("%s", err.text);
+    }
+    if (backend->load(device, &config, &blob, &kernel, &err)) {
+        fail_msg("%s", err.text);
+    }
+    kw_blob_drop(&blob);
+    assert_int_equal(kw_bench_open(&bench, backend, device, &problem, 0, &err), KW_OK);
+    assert_int_equal(kw_bench_verify(bench, kernel, &config, &record, &err), KW_OK);
+    if (record.outcome != KW_GOOD) {
+        fail_msg("%s on %s, %s: %s", config_text, device_name, problem_text, record.detail);
+    }
+    kw_bench_close(&bench);
+    backend->unload(device, &kernel);
+    backend->close(&device);
+}
+
+static void each_architecture_is_a_device_with_its_typical_facts(void **state) {
+    (void)state;
+    for (const kw_gpu_arch *arch = kw_gpu_archs; arch->name; arch++) {
+        char name[48];
+        kw_device *device = NULL;
+        snprintf(name, sizeof name, "emu:%s", arch->name);
+        const kw_backend *backend = open_named(&device, name, 0);
+        const kw_target *target = backend->target(device);
+        assert_string_equal(target->backend, "emu");
+        assert_string_equal(target->arch, arch->name);
+        assert_int_equal(target->lds, arch->typical.lds);
+        assert_int_equal(target->units, arch->typical.units);
+        backend->close(&device);
+        assert_null(device);
+    }
+    const kw_backend *backend = NULL;
+    int index = -1;
+    kw_error err = {0};
+    assert_int_equal(kw_backend_find(&backend, &index, "emu:gfx1", &err), KW_MISSING);
+    assert_non_null(strstr(err.text, "gfx942"));
+}
+
+static void plain_kernels_verify(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *problem;
+    } cases[] = {
+        {"gemm.plain gemm bf16", "gemm bf16 rcr m33 n17 k29"},
+        {"gemm.plain gemm int8", "gemm int8 crr m9 n17 k31"},
+        {"gemm.plain gemm fp8", "gemm fp8 rrr m9 n17 k31"},
+        {"conv.plain conv_fwd fp16", "conv_fwd fp16 nhwgc n2 g2 c6 k10 i7x9 f3x3 s2x1 p1x1 d1x2"},
+        {"conv.plain conv_bwd_data fp32", "conv_bwd_data fp32 nhwgc n1 g1 c5 k7 i9x8 f3x2 s2x2 p1x0 d1x1"},
+        {"conv.plain conv_bwd_weight bf16", "conv_bwd_weight bf16 nhwgc n2 g1 c5 k7 i9x8 f3x2 s2x2 p1x0 d1x1"},
+    };
+    static const char *const devices[] = {"emu:gfx942", "emu:sm_90"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+            verify(devices[d], cases[i].config, cases[i].problem);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_architecture_is_a_device_with_its_typical_facts),
+        cmocka_unit_test(plain_kernels_verify),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
