@@ -243,4 +243,7 @@ void cli_progress_show(void *user, const kw_progress *now);
 void cli_progress_end(cli_progress *progress);
 int64_t cli_now_ns(void);
 
+/* The models that dispatch knows of, for the verb doctor. */
+int cli_show_models(kw_context *context, bool json);
+
 #endif

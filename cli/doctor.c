@@ -82,6 +82,7 @@ int verb_doctor(const cli_args *args) {
             printf("           %.0f GFLOP/s fp32, %.0f GFLOP/s bf16 with these threads, measured just now\n", fp32, bf16);
         }
         show_compilers(context, json);
+        code = cli_show_models(context, json);
         show_place("cache", places.cache, folder_state(places.cache), *places.cache_note ? places.cache_note : kernels, json);
         show_place("data", places.data, folder_state(places.data), "", json);
         show_place("wisdom", places.wisdom, folder_state(places.wisdom), "", json);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MODELS_MAX = 256 };
 
@@ -25,6 +26,7 @@ typedef struct source {
     int distance;    /* from this target */
     kw_model *model; /* NULL until it is asked first */
     bool failed, warned;
+    const char *fault; /* why it failed; NULL: there was no memory to say it */
 } source;
 
 /* A registry's kernels of one operation and type under one model. The configs are copies: the registry may change or go. */
@@ -112,6 +114,12 @@ static void note_failure(kw_advisor *a, const char *name, const kw_error *why) {
     kw_text_addf(&a->failures, "  model %s was not used: %s\n", name, why->text);
 }
 
+static void fail_source(kw_advisor *a, source *s, const kw_error *why) {
+    note_failure(a, s->name, why);
+    s->failed = true;
+    s->fault = kw_arena_copy(&a->arena, why->text, strlen(why->text));
+}
+
 /* A place for one more; NULL when the list is full or there is no memory. */
 static source *new_source(kw_advisor *a, const char *name) {
     if (!a->sources) {
@@ -130,14 +138,12 @@ static source *new_source(kw_advisor *a, const char *name) {
     return s;
 }
 
-/* The new source joins the list when its text could be read. */
+/* The new source joins the list; one whose text could not be read is never asked. */
 static void settle(kw_advisor *a, source *s, kw_status status, const kw_error *why) {
+    s->distance = status ? -1 : kw_model_spec_distance(&s->spec, a->target);
+    a->count++;
     if (status) {
-        note_failure(a, s->name, why);
-        *s = (source){0};
-    } else {
-        s->distance = kw_model_spec_distance(&s->spec, a->target);
-        a->count++;
+        fail_source(a, s, why);
     }
 }
 
@@ -226,11 +232,11 @@ static void seek(kw_advisor *a) {
 /* --- choosing one ------------------------------------------------------------------------------------------------------ */
 
 /* The nearest that serves and has not failed; NULL when there is none. */
-static source *nearest(const kw_advisor *a, const kw_problem *problem) {
+static source *nearest(const kw_advisor *a, kw_op op, kw_dtype dtype) {
     source *found = NULL;
     for (size_t i = 0; i < a->count; i++) {
         source *s = &a->sources[i];
-        bool serves = !s->failed && s->distance >= 0 && kw_model_spec_serves(&s->spec, problem->op, problem->dtype);
+        bool serves = !s->failed && s->distance >= 0 && kw_model_spec_serves(&s->spec, op, dtype);
         found = serves && (!found || s->distance < found->distance) ? s : found;
     }
     return found;
@@ -317,13 +323,12 @@ static bool any_finite(const double *ns, size_t count) {
 /* The nearest model that can be had; one that cannot is passed over for good. */
 static source *take_model(kw_advisor *a, const kw_problem *problem) {
     source *s;
-    while ((s = nearest(a, problem))) {
+    while ((s = nearest(a, problem->op, problem->dtype))) {
         kw_error why = {0};
         if (!open_source(s, &why)) {
             return s;
         }
-        s->failed = true;
-        note_failure(a, s->name, &why);
+        fail_source(a, s, &why);
     }
     return NULL;
 }
@@ -377,4 +382,60 @@ bool kw_advisor_ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice 
     }
     pthread_mutex_unlock(&a->lock);
     return answered;
+}
+
+/* --- telling of all ---------------------------------------------------------------------------------------------------- */
+
+static void set_file(kw_model_info *info, const source *s) {
+    char path[4096];
+    struct stat facts;
+    if (!s->folder) {
+        info->file_bytes = s->forest_file ? (int64_t)s->forest_file->size : 0;
+        return;
+    }
+    kw_line line = {.data = path, .capacity = sizeof path};
+    kw_line_addf(&line, "%s/model.lgbm.gz", s->folder);
+    info->file_bytes = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_size : 0;
+    line = (kw_line){.data = path, .capacity = sizeof path};
+    kw_line_addf(&line, "%s/model.spec", s->folder);
+    info->written = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_mtime : 0;
+}
+
+static void tell_source(const kw_advisor *a, const source *s, void (*visit)(void *user, const kw_model_info *model), void *user) {
+    static const char *const none[] = {NULL};
+    kw_model_info info = {.name = s->name,
+                          .folder = s->folder ? s->folder : "",
+                          .targets = s->spec.target_texts ? s->spec.target_texts : none,
+                          .distance = s->distance,
+                          .rows = s->spec.rows,
+                          .problems = s->spec.problems,
+                          .memory_bytes = s->model ? (int64_t)kw_model_describe(s->model)->bytes : 0,
+                          .fault = !s->failed ? ""
+                                   : s->fault ? s->fault
+                                              : "out of memory"};
+    set_file(&info, s);
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            info.serves[op][dtype] = kw_model_spec_serves(&s->spec, (kw_op)op, (kw_dtype)dtype);
+            info.asked[op][dtype] = nearest(a, (kw_op)op, (kw_dtype)dtype) == s;
+        }
+    }
+    visit(user, &info);
+}
+
+void kw_advisor_visit(kw_advisor *a, void (*visit)(void *user, const kw_model_info *model), void *user) {
+    pthread_mutex_lock(&a->lock);
+    if (!a->sought) {
+        seek(a);
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        kw_error why = {0};
+        if (!a->sources[i].failed && open_source(&a->sources[i], &why)) {
+            fail_source(a, &a->sources[i], &why);
+        }
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        tell_source(a, &a->sources[i], visit, user);
+    }
+    pthread_mutex_unlock(&a->lock);
 }

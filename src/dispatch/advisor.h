@@ -37,6 +37,8 @@ typedef struct kw_advice {
 /* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and advice->notes says why.
  * The caller drops the notes. */
 bool kw_advisor_ask(kw_advisor *advisor, const kw_question *question, double ns[], kw_advice *advice);
+/* Each model, faulty ones included; forests are read. visit must not ask the advisor. */
+void kw_advisor_visit(kw_advisor *advisor, void (*visit)(void *user, const kw_model_info *model), void *user);
 /* The registry is gone or another one now. */
 void kw_advisor_forget(kw_advisor *advisor, uint64_t registry);
 

@@ -1,4 +1,5 @@
-/* predictions.c: what the choice expects of every kernel, for those who want to see it: the same field that the choice is made from. */
+/* predictions.c: what the choice expects of every kernel, for those who want to see it: the same field that the choice is made from; and the
+ * models that it may ask. */
 #include "dispatch/field.h"
 
 kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, const kw_registry *registry,
@@ -31,4 +32,12 @@ kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, c
     }
     kw_field_drop(&field);
     return status;
+}
+
+kw_status kw_models_visit(kw_context *context, void (*visit)(void *user, const kw_model_info *model), void *user, kw_error *err) {
+    if (!context || !visit) {
+        return kw_fail(err, KW_ILLEGAL, "kw_models_visit: %s is NULL", context ? "visit" : "context");
+    }
+    kw_advisor_visit(context->advisor, visit, user);
+    return KW_OK;
 }

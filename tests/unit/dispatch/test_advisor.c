@@ -325,6 +325,62 @@ static void predictions_come_in_the_order_of_the_mode(void **state) {
     kw_context_close(&other);
 }
 
+/* --- what there is ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct seen {
+    char names[8][64], faults[8][200];
+    int32_t distances[8];
+    bool asked[8];
+    int64_t memory[8];
+    size_t count;
+} seen;
+
+static void keep_model(void *user, const kw_model_info *model) {
+    seen *s = user;
+    assert_true(s->count < 8);
+    snprintf(s->names[s->count], sizeof s->names[0], "%s", model->name);
+    snprintf(s->faults[s->count], sizeof s->faults[0], "%s", model->fault);
+    s->distances[s->count] = model->distance;
+    s->asked[s->count] = model->asked[KW_GEMM][KW_FP32];
+    s->memory[s->count] = model->memory_bytes;
+    assert_false(model->asked[KW_CONV_FWD][KW_FP32]);
+    assert_int_equal(model->serves[KW_GEMM][KW_FP32], *model->targets != NULL);
+    assert_true(*model->folder != 0 && model->written > 0);
+    assert_true(*model->fault || (model->file_bytes > 0 && model->rows > 0 && model->problems > 0));
+    s->count++;
+}
+
+static void models_are_listed_with_what_is_asked_of_them(void **state) {
+    toy_world *world = *state;
+    char path[4 * SCRATCH_MAX];
+    save_model(world, "a-near", target_text(world, "units=1", "units=7"), second_first, "ratio");
+    save_model(world, "c-mine", target_text(world, NULL, NULL), second_first, "ratio");
+    save_model(world, "d-mine-too", target_text(world, NULL, NULL), second_first, "ratio");
+    save_model(world, "b-broken", target_text(world, NULL, NULL), second_first, "ratio");
+    snprintf(path, sizeof path, "%s/models/b-broken/model.lgbm.gz", world->data);
+    assert_int_equal(kw_file_replace(path, "no forest", 9, 0644, NULL), KW_OK);
+    save_model(world, "e-unread", target_text(world, NULL, NULL), second_first, "ratio");
+    snprintf(path, sizeof path, "%s/models/e-unread/model.spec", world->data);
+    assert_int_equal(kw_file_replace(path, "nothing", 7, 0644, NULL), KW_OK);
+    kw_context *context = toy_open(world);
+    seen s = {.count = 0};
+    kw_error err = {0};
+    assert_int_equal(kw_models_visit(context, keep_model, &s, &err), KW_OK);
+    static const char *const names[] = {"a-near", "b-broken", "c-mine", "d-mine-too", "e-unread"};
+    assert_int_equal(s.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(s.names[i], names[i]);
+        assert_int_equal(s.asked[i], i == 2); /* the nearest that can be read, the first of equals */
+        assert_int_equal(*s.faults[i] != 0, i == 1 || i == 4);
+        assert_int_equal(s.memory[i] > 0, i != 1 && i != 4);
+    }
+    assert_int_equal(s.distances[0], 1);
+    assert_int_equal(s.distances[2], 0);
+    assert_int_equal(s.distances[4], -1);
+    assert_int_equal(kw_models_visit(context, NULL, NULL, &err), KW_ILLEGAL);
+    kw_context_close(&context);
+}
+
 /* --- the shortlist --------------------------------------------------------------------------------------------------------- */
 
 static void a_shortlist_measures_the_models_best_and_the_estimates(void **state) {
@@ -415,6 +471,7 @@ int main(void) {
         TEST(a_broken_model_leaves_the_next_one_or_the_estimate),
         TEST(a_problem_that_nothing_serves_says_nothing_of_models),
         TEST(stray_files_are_no_models),
+        TEST(models_are_listed_with_what_is_asked_of_them),
         TEST(a_broken_model_is_remarked_once),
         TEST(equal_and_impossible_predictions_leave_a_fixed_order),
         TEST(a_registry_that_changes_is_ranked_anew),
