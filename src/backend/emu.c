@@ -8,8 +8,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { WORKERS_MAX = 256 };
+static const int64_t cells_limit = 16 << 20;
 
 struct kw_device {
     kw_target target;
@@ -27,7 +29,9 @@ struct kw_bound {
     const kw_kernel *kernel;
     kw_cpu_args args;
     kw_stage shape[KW_STAGE_MAX];
-    int32_t stages;
+    int32_t stages, cell_shift;
+    kw_tensor result;
+    int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
 };
 
 static int count_devices(void) {
@@ -150,6 +154,15 @@ static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const k
     made->device = device;
     made->kernel = kernel;
     made->stages = launch->stages;
+    made->result = kw_problem_result(problem);
+    made->packed_bytes = launch->packed_bytes;
+    made->shared_bytes = launch->shared_bytes;
+    made->cell_shift = 2;
+    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+        int32_t size = (int32_t)kw_dtype_size(kw_problem_dtype(problem, (kw_tensor)t));
+        made->tensor_bytes[t] = kw_problem_elements(problem, (kw_tensor)t) * size;
+        made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
+    }
     memcpy(made->shape, launch->stage, sizeof made->shape);
     *bound = made;
     return KW_OK;
@@ -216,6 +229,45 @@ static kw_status run_stage(kw_emu_run *run, int stage, int32_t wanted, kw_error 
     return status;
 }
 
+/* What a stage may touch. Those that pack write packed weights, and workspace; the others the result, and workspace. */
+static void add_range(kw_emu_run *run, const char *name, void *start, int64_t size, bool written) {
+    if (start && size > 0) {
+        run->range[run->range_count++] = (kw_emu_range){.name = name, .start = start, .size = size, .written = written};
+    }
+}
+
+static void list_ranges(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory, bool packs) {
+    static const char *const names[KW_TENSOR_COUNT] = {"x", "w", "y"};
+    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+        add_range(run, names[t], memory->tensor[t], bound->tensor_bytes[t], !packs && t == (int)bound->result);
+    }
+    add_range(run, "packed weights", memory->packed, bound->packed_bytes, packs);
+    add_range(run, "workspace", memory->shared, bound->shared_bytes, true);
+}
+
+static size_t cells_bytes(const kw_emu_run *run, const kw_emu_range *range) {
+    return ((size_t)range->size >> run->cell_shift) * sizeof(kw_emu_global_cell) + sizeof(kw_emu_global_cell);
+}
+
+/* Cells take many times the memory that they stand for; where that is too much, races between blocks are not looked for. */
+static void open_cells(kw_emu_run *run) {
+    for (int i = 0; run->checks && i < run->range_count; i++) {
+        kw_emu_range *range = &run->range[i];
+        if (range->written && range->size <= cells_limit) {
+            void *cells = mmap(NULL, cells_bytes(run, range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            range->cells = cells == MAP_FAILED ? NULL : cells;
+        }
+    }
+}
+
+static void close_cells(kw_emu_run *run) {
+    for (int i = 0; i < run->range_count; i++) {
+        if (run->range[i].cells) {
+            munmap(run->range[i].cells, cells_bytes(run, &run->range[i]));
+        }
+    }
+}
+
 static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
     kw_status status = KW_OK;
@@ -229,6 +281,8 @@ static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memor
                           .blocks = bound->shape[i].units,
                           .threads = bound->shape[i].threads,
                           .wave = (int32_t)device->target.lanes,
+                          .wave_shift = device->target.lanes == 64 ? 6 : 5,
+                          .cell_shift = bound->cell_shift,
                           .lds = (int32_t)device->target.lds,
                           .nvidia = !strcmp(device->arch->backend, "cuda"),
                           .checks = device->checks,
@@ -238,7 +292,10 @@ static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memor
         run.args.y = memory->tensor[KW_Y];
         run.args.packed = memory->packed;
         run.args.shared = memory->shared;
+        list_ranges(&run, bound, memory, bound->shape[i].packs);
+        open_cells(&run);
         status = run_stage(&run, i, device->workers, err);
+        close_cells(&run);
     }
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 enum { KW_EMU_THREADS_MAX = 1024, KW_EMU_WAVES_MAX = 32, KW_EMU_LDS_MAX = 256 << 10 };
+enum { KW_EMU_JOINTS_KEPT = 64 };
 
 extern const kw_backend kw_emu_backend;
 
@@ -60,12 +61,45 @@ typedef struct kw_emu_fiber {
     const kw_emu_inst *inst;
     kw_emu_copy *copies; /* under way, oldest first */
     int32_t copy_count, copy_room, group;
+    uint32_t asked; /* copies so far */
 } kw_emu_fiber;
+
+/* A copy that a lane asked for; those of the other lanes with the same number must agree. */
+typedef struct kw_emu_asked {
+    uint32_t number; /* from 1 on */
+    const char *base;
+    const void *place;
+    int thread;
+} kw_emu_asked;
 
 typedef struct kw_emu_wave {
     uint64_t all, ready, waiting; /* bits of lanes */
     kw_emu_lane lane[64];
+    kw_emu_asked asked[KW_EMU_JOINTS_KEPT];
 } kw_emu_wave;
+
+/* --- emu_check.c: cells, see there. A stamp is a wave's clock and a thread; 0 is before everything. --- */
+
+enum { KW_EMU_UNDER_WAY = (1 << 22) - 1 }; /* a clock that nothing comes after */
+
+typedef struct kw_emu_cell {
+    uint32_t writer, writer_place, reader[2], reader_place[2];
+} kw_emu_cell;
+
+/* Of global memory: bit 63 an atomic addition, block + 1, stamp. */
+typedef struct kw_emu_global_cell {
+    uint64_t writer, reader[2];
+    uint32_t writer_place, reader_place;
+} kw_emu_global_cell;
+
+/* Global memory that a launch may touch. */
+typedef struct kw_emu_range {
+    const char *name;
+    char *start;
+    int64_t size;
+    bool written;              /* may be, in this stage */
+    kw_emu_global_cell *cells; /* NULL: races are not looked for */
+} kw_emu_range;
 
 /* What all machines of a run share. */
 typedef struct kw_emu_run {
@@ -73,6 +107,9 @@ typedef struct kw_emu_run {
     kw_cpu_args args;
     int64_t blocks;
     int32_t threads, wave, lds; /* of a block; bytes of shared memory that it may have */
+    int32_t wave_shift, cell_shift;
+    kw_emu_range range[KW_TENSOR_COUNT + 2];
+    int32_t range_count;
     bool nvidia, checks;
     const struct kw_emu_object *object;
     atomic_llong next; /* block that nobody has begun */
@@ -85,12 +122,19 @@ typedef struct kw_emu_object {
     kw_emu_stage *stage[KW_STAGE_MAX];
     int32_t threads[KW_STAGE_MAX]; /* of a block, as the text says */
     const char *base;              /* where it is mapped */
+    size_t size;
+    unsigned char *lines; /* its line table; NULL: none */
+    size_t lines_size;
 } kw_emu_object;
 
 kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_error *err);
 void kw_emu_object_close(kw_emu_object *object);
+
+/* --- emu_lines.c --- */
+
+kw_status kw_emu_lines_keep(kw_emu_object *object, const kw_blob *blob, kw_error *err);
 /* "gpu/igemm.c:210" for a return address in the text. */
-void kw_emu_place(const kw_emu_run *run, const void *place, char text[80]);
+void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]);
 
 typedef struct kw_emu_machine {
     kw_emu_run *run;
@@ -103,6 +147,8 @@ typedef struct kw_emu_machine {
     char fault[224];
     kw_emu_fiber fiber[KW_EMU_THREADS_MAX];
     kw_emu_wave wave[KW_EMU_WAVES_MAX];
+    uint32_t clock[KW_EMU_WAVES_MAX], known[KW_EMU_WAVES_MAX][KW_EMU_WAVES_MAX];
+    kw_emu_cell *cells; /* of shared memory */
     kw_emu_tile tile;
 } kw_emu_machine;
 

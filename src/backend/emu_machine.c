@@ -5,6 +5,7 @@
  * that says who waits where. */
 #include "backend/emu.h"
 
+#include "backend/emu_check.h"
 #include "backend/emu_report.h"
 
 #include <stdarg.h>
@@ -86,9 +87,26 @@ static void barrier(kw_emu_thread *self) {
         m->wave[w].ready = m->wave[w].all;
     }
     m->waiting = 0;
+    kw_emu_order_block(m);
+}
+
+/* Both halves of the wave hold an operand of the older 32-thread instructions. */
+static bool halves_agree(const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
+    size_t bytes = (size_t)inst->k * (inst->type >= 3 ? 1 : 2);
+    for (int l = 0; inst->kind == KW_EMU_WMMA11 && l < 16; l++) {
+        if (memcmp(lanes[l].a, lanes[l + 16].a, bytes) || memcmp(lanes[l].b, lanes[l + 16].b, bytes)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void carry_out(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fiber *first) {
+    if (first->joint == KW_EMU_MATRIX && !halves_agree(first->inst, wave->lane)) {
+        char line[80];
+        kw_emu_line(m->run->object, first->place, line);
+        kw_emu_fault(m, "kw_mma in block %lld: lanes 0-15 and 16-31 must hold the same and do not, %s", (long long)m->block, line);
+    }
     if (first->joint == KW_EMU_MATRIX && !kw_emu_matrix(&m->tile, first->inst, wave->lane)) {
         kw_emu_fault(m, "no matrix instruction of kind %d multiplies %dx%dx%d of type %d", first->inst->kind, first->inst->m,
                      first->inst->n, first->inst->k, first->inst->type);
@@ -118,6 +136,9 @@ static void meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
     }
     wave->waiting = 0;
     wave->ready = wave->all;
+    if (joint == KW_EMU_WAVE_BARRIER) {
+        kw_emu_order_wave(m, first / m->run->wave);
+    }
 }
 
 static void wave_barrier(kw_emu_thread *self) {
@@ -159,11 +180,16 @@ static void copy(kw_emu_thread *self, char *base, const char *from, int bytes, i
         fiber->copies = copies;
         fiber->copy_room = room;
     }
-    fiber->copies[fiber->copy_count++] = (kw_emu_copy){.to = base + bytes * (self->thread % m->run->wave),
-                                                       .from = ok ? from : NULL,
-                                                       .place = __builtin_return_address(0),
-                                                       .bytes = bytes,
-                                                       .group = fiber->group};
+    kw_emu_copy *asked = &fiber->copies[fiber->copy_count++];
+    *asked = (kw_emu_copy){.to = base + bytes * (self->thread % m->run->wave),
+                           .from = ok ? from : NULL,
+                           .place = __builtin_return_address(0),
+                           .bytes = bytes,
+                           .group = fiber->group};
+    if (m->run->checks) {
+        kw_emu_report_asked(m, self->thread, base, asked->place);
+        kw_emu_copy_begins(self, asked);
+    }
 }
 
 static void commit(kw_emu_thread *self) {
@@ -194,6 +220,9 @@ static void wait_copies(kw_emu_thread *self, int groups, int copies) {
         } else {
             memset(c->to, 0, (size_t)c->bytes);
         }
+        if (m->run->checks) {
+            kw_emu_copy_ends(self, c);
+        }
     }
     fiber->copy_count -= count;
     memmove(fiber->copies, fiber->copies + count, (size_t)fiber->copy_count * sizeof *fiber->copies);
@@ -219,7 +248,9 @@ static float add(kw_emu_thread *self, float *p, float v) {
         uint32_t bits;
         float value;
     } old, sum;
-    (void)self;
+    if (((kw_emu_machine *)self->machine)->run->checks) {
+        kw_emu_add(self, p, __builtin_return_address(0));
+    }
     old.bits = __atomic_load_n((uint32_t *)(void *)p, __ATOMIC_RELAXED);
     do {
         sum.value = old.value + v;
@@ -233,6 +264,10 @@ static void no_access(kw_emu_thread *self, const void *at, kw_i64 size, int alig
 
 /* --- a block --- */
 
+static size_t cells_bytes(const kw_emu_run *run) {
+    return ((size_t)KW_EMU_LDS_MAX >> run->cell_shift) * sizeof(kw_emu_cell);
+}
+
 static void run_thread(void) {
     kw_emu_thread *self = running_thread();
     kw_emu_machine *m = self->machine;
@@ -241,6 +276,22 @@ static void run_thread(void) {
     m->ended++;
     set_ready(m, self->thread, false);
     give_way(m);
+}
+
+/* Clocks go on from block to block, so that cells need not be cleared; they are when the clocks come near their end. */
+static void begin_order(kw_emu_machine *m) {
+    if (m->clock[0] > KW_EMU_UNDER_WAY / 2) {
+        memset(m->clock, 0, sizeof m->clock);
+        madvise(m->cells, cells_bytes(m->run), MADV_DONTNEED);
+    }
+    uint32_t highest = 0;
+    for (int w = 0; w < m->waves; w++) {
+        highest = m->clock[w] > highest ? m->clock[w] : highest;
+    }
+    for (int w = 0; w < m->waves; w++) {
+        m->clock[w] = highest;
+    }
+    kw_emu_order_block(m);
 }
 
 bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
@@ -255,15 +306,24 @@ bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
         fiber->sp = kw_emu_fresh((char *)head, run_thread);
         fiber->state = KW_EMU_RUNS;
         fiber->copy_count = fiber->group = 0;
+        fiber->asked = 0;
     }
     for (int w = 0; w < m->waves; w++) {
         int lanes = run->threads - w * run->wave;
         m->wave[w].all = m->wave[w].ready =
             lanes >= 64 || lanes >= run->wave ? ~(uint64_t)0 >> (64 - run->wave) : ((uint64_t)1 << lanes) - 1;
         m->wave[w].waiting = 0;
+        memset(m->wave[w].asked, 0, sizeof m->wave[w].asked);
     }
+    begin_order(m);
     kw_emu_switch(&m->outside, &m->fiber[0].sp);
     return !m->failed;
+}
+
+/* Memory that is there when it is touched; NULL: none. */
+static void *map_zeros(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_error *err) {
@@ -284,13 +344,13 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .commit = commit,
                               .wait = wait_copies,
                               .matrix = matrix,
-                              .read = no_access,
-                              .write = no_access};
-    m->room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                              .read = run->checks ? kw_emu_read : no_access,
+                              .write = run->checks ? kw_emu_write : no_access};
+    m->room = map_zeros(bytes);
+    m->cells = map_zeros(cells_bytes(run));
     m->lds = aligned_alloc(128, KW_EMU_LDS_MAX);
     *machine = m;
-    if (m->room == MAP_FAILED || !m->lds) {
-        m->room = m->room == MAP_FAILED ? NULL : m->room;
+    if (!m->room || !m->cells || !m->lds) {
         kw_emu_machine_close(machine);
         return kw_fail_memory(err, "an emulated GPU");
     }
@@ -311,6 +371,9 @@ void kw_emu_machine_close(kw_emu_machine **machine) {
     }
     if (m->room) {
         munmap(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
+    }
+    if (m->cells) {
+        munmap(m->cells, cells_bytes(m->run));
     }
     free(m->lds);
     free(m);

@@ -4,8 +4,25 @@
 #include "backend/cpu.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Bytes from the object's first to its last, once mapped. The blob is a whole one. */
+static size_t mapped_size(const kw_blob *blob) {
+    Elf64_Ehdr head;
+    size_t size = 0;
+    memcpy(&head, blob->data, sizeof head);
+    for (int i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr part;
+        memcpy(&part, (const char *)blob->data + head.e_phoff + (size_t)i * sizeof part, sizeof part);
+        if (part.p_type == PT_LOAD && part.p_vaddr + part.p_memsz > size) {
+            size = part.p_vaddr + part.p_memsz;
+        }
+    }
+    return size;
+}
 
 kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_error *err) {
     kw_cpu_stage *stage[KW_STAGE_MAX] = {0};
@@ -25,6 +42,8 @@ kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_erro
         object->threads[i] = *threads;
         object->base = info.dli_fbase;
     }
+    object->size = status ? 0 : mapped_size(blob);
+    status = status ? status : kw_emu_lines_keep(object, blob, err);
     if (status) {
         kw_emu_object_close(object);
     }
@@ -33,8 +52,6 @@ kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_erro
 
 void kw_emu_object_close(kw_emu_object *object) {
     kw_cpu_unload(&object->handle);
-}
-
-void kw_emu_place(const kw_emu_run *run, const void *place, char text[80]) {
-    snprintf(text, 80, "code + 0x%zx", (size_t)((const char *)place - run->object->base));
+    free(object->lines);
+    object->lines = NULL;
 }

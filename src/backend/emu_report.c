@@ -23,7 +23,7 @@ static void describe(const kw_emu_machine *m, const kw_emu_fiber *fiber, char te
         snprintf(text, 128, "%s", doing(fiber));
         return;
     }
-    kw_emu_place(m->run, fiber->place, place);
+    kw_emu_line(m->run->object, fiber->place, place);
     snprintf(text, 128, "%s, %s", doing(fiber), place);
 }
 
@@ -57,8 +57,8 @@ static bool same_line(const kw_emu_machine *m, const void *a, const void *b) {
     if (a == b) {
         return true;
     }
-    kw_emu_place(m->run, a, first);
-    kw_emu_place(m->run, b, second);
+    kw_emu_line(m->run->object, a, first);
+    kw_emu_line(m->run->object, b, second);
     return !strcmp(first, second);
 }
 
@@ -77,5 +77,28 @@ void kw_emu_report_diverged(kw_emu_machine *m, int first) {
 void kw_emu_report_split(kw_emu_machine *m) {
     for (int first = 0; first < m->run->threads; first += m->run->wave) {
         kw_emu_report_diverged(m, first);
+    }
+}
+
+/* A lane that is far behind the others finds its number taken by a later one, and is not compared. */
+void kw_emu_report_asked(kw_emu_machine *m, int thread, const char *base, const void *place) {
+    uint32_t number = ++m->fiber[thread].asked;
+    kw_emu_asked *slot = &m->wave[thread / m->run->wave].asked[number % KW_EMU_JOINTS_KEPT];
+    if (slot->number > number) {
+        return;
+    }
+    if (slot->number < number) {
+        *slot = (kw_emu_asked){number, base, place, thread};
+        return;
+    }
+    if (slot->base != base || !same_line(m, slot->place, place)) {
+        char first[80], second[80];
+        kw_emu_line(m->run->object, slot->place, first);
+        kw_emu_line(m->run->object, place, second);
+        kw_emu_fault(m,
+                     "asynchronous copy in block %lld: lanes of a wave must copy together to one base; thread %d: base %lld, %s; thread "
+                     "%d: base %lld, %s",
+                     (long long)m->block, slot->thread, (long long)(slot->base - m->lds), first, thread, (long long)(base - m->lds),
+                     second);
     }
 }

@@ -22,28 +22,36 @@ const char *kw_kernel_file(const char *name) {
 
 static const char own_include[] = "#include \"", gpu_include[] = "#include \"gpu/";
 
-static void add_file(kw_text *source, const char *name);
+static void add_file(kw_text *source, const char *name, bool lines);
 
 /* #include "gpu/NAME" */
-static void add_included(kw_text *source, kw_word line) {
+static void add_included(kw_text *source, kw_word line, bool lines) {
     char name[64];
     kw_word path = {line.at + sizeof own_include - 1, 0};
     while (path.size < sizeof name - 1 && path.at[path.size] != '"' && path.at[path.size] != '\n') {
         path.size++;
     }
     snprintf(name, sizeof name, "%.*s", KW_WORD(path));
-    add_file(source, name);
+    add_file(source, name, lines);
 }
 
-static void add_file(kw_text *source, const char *name) {
+/* lines: the compiler is told which file and line it reads, so that the emulator's reports can say it. */
+static void add_file(kw_text *source, const char *name, bool lines) {
     const char *text = kw_kernel_file(name);
     kw_scan scan = kw_scan_string(text ? text : "#error a kernel file is missing\n");
     kw_word line;
     kw_text_addf(source, "/* ---- %s ---- */\n", name);
-    while (kw_scan_line(&scan, &line)) {
+    if (lines) {
+        kw_text_addf(source, "#line 1 \"%s\"\n", name);
+    }
+    for (int number = 1; kw_scan_line(&scan, &line); number++) {
+        bool include = kw_word_starts(line, own_include);
         if (kw_word_starts(line, gpu_include)) {
-            add_included(source, line);
-        } else if (!kw_word_starts(line, own_include)) {
+            add_included(source, line, lines);
+        }
+        if (include && lines) {
+            kw_text_addf(source, "#line %d \"%s\"\n", number + 1, name);
+        } else if (!include) {
             kw_text_add_bytes(source, line.at, line.size);
             kw_text_add(source, "\n");
         }
@@ -82,15 +90,16 @@ kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_e
 
 static void add_gpu(kw_text *source, const kw_config *config, kw_code code) {
     static const char *const preludes[KW_DIALECT_COUNT] = {NULL, "prelude/gpu_ptx.h", "prelude/gpu_amd.h", "prelude/gpu_emu.h"};
+    bool lines = code.dialect == KW_DIALECT_EMU;
     kw_gpu_defines(source, config, code);
-    if (code.dialect == KW_DIALECT_EMU) {
-        add_file(source, "prelude/emu_abi.h");
+    if (lines) {
+        add_file(source, "prelude/emu_abi.h", lines);
     }
-    add_file(source, preludes[code.dialect]);
-    add_file(source, "prelude/gpu.h");
-    kw_text_add(source, "/* ---- kw_config.h ---- */\n");
+    add_file(source, preludes[code.dialect], lines);
+    add_file(source, "prelude/gpu.h", lines);
+    kw_text_add(source, lines ? "#line 1 \"kw_config.h\"\n" : "/* ---- kw_config.h ---- */\n");
     config->family->emit(config, source);
-    add_file(source, config->family->kernel);
+    add_file(source, config->family->kernel, lines);
 }
 
 static void add_cpu(kw_text *source, const kw_config *config) {
@@ -98,10 +107,10 @@ static void add_cpu(kw_text *source, const kw_config *config) {
     kw_text_addf(source, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_DP %d\n", kw_config_isa(config)->lanes, storage,
                  config->axis[KW_AXIS_MATH] == KW_MATH_DP);
     kw_text_addf(source, "#define KW_BACKWARD %d\n", config->op == KW_CONV_BWD_DATA);
-    add_file(source, "prelude/cpu.h");
+    add_file(source, "prelude/cpu.h", false);
     kw_text_add(source, "/* ---- kw_config.h ---- */\n");
     config->family->emit(config, source);
-    add_file(source, config->family->kernel);
+    add_file(source, config->family->kernel, false);
 }
 
 kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err) {
@@ -117,7 +126,7 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
     char text[KW_CONFIG_TEXT_MAX];
     kw_config_print(text, sizeof text, config);
     kw_text_addf(source, "/* %s */\n", text);
-    add_file(source, "prelude/cpu_abi.h");
+    add_file(source, "prelude/cpu_abi.h", false);
     if (gpu) {
         add_gpu(source, config, code);
     } else {

@@ -1,0 +1,283 @@
+/* emu_check.c: is an access to memory in bounds, aligned, allowed, and ordered with those of other threads?
+ *
+ * Order is kept by clocks. Each wave has one; an access is stamped with its thread and the wave's clock. A barrier makes every wave know the
+ * others' clocks and starts new ones, a barrier of a wave does so for that wave alone. An access of thread u at clock c comes before one of a
+ * thread of wave w when c <= known[w][wave of u], or when it is the same thread. Two accesses of which one writes, neither before the
+ * other, are a race; so are two of different blocks of a launch. For shared memory each cell keeps its last writer and its last two readers,
+ * which with barriers of the whole block is all that it takes: whoever came earlier is ordered when these are.
+ *
+ * A cell is as wide as the narrowest element of the kernel's tensors. Cells of global memory are used by all machines of a run at a time
+ * and are exchanged as one word; an exchange by each side means that the later one sees the earlier. Only what may be written has cells. */
+#include "backend/emu_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { THREAD_BITS = 10, THREAD_MASK = (1 << THREAD_BITS) - 1, NEAR = 1 << 16 };
+
+static uint32_t stamp_of(const kw_emu_machine *m, int thread) {
+    return m->clock[thread >> m->run->wave_shift] << THREAD_BITS | (uint32_t)thread;
+}
+
+static uint32_t place_of(const kw_emu_machine *m, const void *place) {
+    return (uint32_t)((const char *)place - m->run->object->base);
+}
+
+/* Whether what was stamped comes before what thread does now. */
+static bool is_before(const kw_emu_machine *m, uint32_t stamp, int thread) {
+    int other = (int)(stamp & THREAD_MASK);
+    uint32_t clock = stamp >> THREAD_BITS;
+    return clock <= m->known[thread >> m->run->wave_shift][other >> m->run->wave_shift] || (other == thread && clock != KW_EMU_UNDER_WAY);
+}
+
+static void say_line(const kw_emu_machine *m, uint32_t place, char text[80]) {
+    kw_emu_line(m->run->object, m->run->object->base + place, text);
+}
+
+/* --- faults --- */
+
+typedef struct access {
+    kw_emu_thread *self;
+    const char *at;
+    int64_t size;
+    const void *place;
+    bool writes, adds;
+} access;
+
+static const char *verb(const access *a) {
+    return a->adds ? "adds to" : a->writes ? "writes" : "reads";
+}
+
+static void fail_outside(kw_emu_machine *m, const access *a) {
+    const kw_emu_run *run = m->run;
+    char line[80], where[96];
+    kw_emu_line(run->object, a->place, line);
+    snprintf(where, sizeof where, "address %p, where nothing is", (const void *)a->at);
+    for (int i = 0; i < run->range_count; i++) {
+        const kw_emu_range *range = &run->range[i];
+        int64_t offset = a->at - range->start;
+        if (offset > -NEAR && offset < range->size + NEAR) {
+            snprintf(where, sizeof where, "byte %lld of %s, which has bytes 0 to %lld", (long long)offset, range->name,
+                     (long long)range->size - 1);
+            break;
+        }
+    }
+    int64_t offset = a->at - m->lds;
+    if (offset > -NEAR && offset < KW_EMU_LDS_MAX + NEAR) {
+        snprintf(where, sizeof where, "byte %lld of shared memory, of which the block has %d", (long long)offset, m->lds_used);
+    }
+    if (a->at >= m->stacks && a->at < m->stacks + (size_t)run->threads * KW_EMU_STACK) {
+        snprintf(where, sizeof where, "a variable of thread %d", (int)((a->at - m->stacks) / KW_EMU_STACK));
+    }
+    kw_emu_fault(m, "out of bounds: thread %d of block %lld %s %lld bytes at %s; %s", a->self->thread, (long long)m->block, verb(a),
+                 (long long)a->size, where, line);
+}
+
+static void fail_unaligned(kw_emu_machine *m, const access *a) {
+    char line[80];
+    kw_emu_line(m->run->object, a->place, line);
+    kw_emu_fault(m, "misaligned: thread %d of block %lld %s %lld bytes at once, at an address that is %d more than a multiple of that; %s",
+                 a->self->thread, (long long)m->block, verb(a), (long long)a->size, (int)((uintptr_t)a->at % (uintptr_t)a->size), line);
+}
+
+static void fail_written(kw_emu_machine *m, const access *a, const char *name) {
+    char line[80];
+    kw_emu_line(m->run->object, a->place, line);
+    kw_emu_fault(m, "thread %d of block %lld %s %s, which this stage may only read; %s", a->self->thread, (long long)m->block, verb(a),
+                 name, line);
+}
+
+/* What came before, and could have come after. */
+typedef struct earlier {
+    int64_t block;
+    uint32_t stamp, place;
+    bool wrote;
+} earlier;
+
+static void fail_race(kw_emu_machine *m, const access *a, const char *name, int64_t offset, earlier e) {
+    char line[80], before[80], block[48] = "";
+    kw_emu_line(m->run->object, a->place, line);
+    say_line(m, e.place, before);
+    if (e.stamp >> THREAD_BITS == KW_EMU_UNDER_WAY) {
+        kw_emu_fault(m,
+                     "missing wait in block %lld: thread %d %s %s, byte %lld, %s, while an asynchronous copy of thread %d is under way, %s",
+                     (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line, (int)(e.stamp & THREAD_MASK), before);
+        return;
+    }
+    if (e.block != m->block) {
+        snprintf(block, sizeof block, " of block %lld", (long long)e.block);
+    }
+    kw_emu_fault(m, "race in block %lld: thread %d %s %s, byte %lld, %s; nothing orders it with thread %d%s that %s it, %s",
+                 (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line, (int)(e.stamp & THREAD_MASK), block,
+                 e.wrote ? "writes" : "reads", before);
+}
+
+/* --- shared memory --- */
+
+static void check_shared(kw_emu_machine *m, const access *a, int64_t offset, uint32_t stamp) {
+    int thread = a->self->thread, shift = m->run->cell_shift;
+    uint32_t place = place_of(m, a->place);
+    kw_emu_cell *cell = m->cells + (offset >> shift), *last = m->cells + ((offset + a->size - 1) >> shift);
+    for (; cell <= last; cell++) {
+        int64_t byte = (cell - m->cells) << shift;
+        if (!is_before(m, cell->writer, thread)) {
+            fail_race(m, a, "shared memory", byte, (earlier){m->block, cell->writer, cell->writer_place, true});
+        }
+        if (!a->writes) {
+            if (cell->reader[0] == stamp) {
+                continue;
+            }
+            if ((cell->reader[0] & THREAD_MASK) != (stamp & THREAD_MASK)) {
+                cell->reader[1] = cell->reader[0];
+                cell->reader_place[1] = cell->reader_place[0];
+            }
+            cell->reader[0] = stamp;
+            cell->reader_place[0] = place;
+            continue;
+        }
+        for (int i = 0; i < 2; i++) {
+            if (!is_before(m, cell->reader[i], thread)) {
+                fail_race(m, a, "shared memory", byte, (earlier){m->block, cell->reader[i], cell->reader_place[i], false});
+            }
+        }
+        cell->writer = stamp;
+        cell->writer_place = place;
+    }
+}
+
+/* --- global memory --- */
+
+static const uint64_t adding = (uint64_t)1 << 63;
+
+static void check_other(kw_emu_machine *m, const access *a, const kw_emu_range *range, int64_t byte, uint64_t word, earlier e) {
+    if (!word || (word & adding && a->adds)) {
+        return;
+    }
+    e.block = (int64_t)((word & ~adding) >> 32) - 1;
+    e.stamp = (uint32_t)word;
+    if (e.block != m->block || !is_before(m, e.stamp, a->self->thread)) {
+        fail_race(m, a, range->name, byte, e);
+    }
+}
+
+static void check_cells(kw_emu_machine *m, const access *a, const kw_emu_range *range, int64_t offset) {
+    int shift = m->run->cell_shift;
+    uint32_t place = place_of(m, a->place);
+    uint64_t mine = (uint64_t)(m->block + 1) << 32 | stamp_of(m, a->self->thread) | (a->adds ? adding : 0);
+    for (int64_t i = offset >> shift; i <= (offset + a->size - 1) >> shift; i++) {
+        kw_emu_global_cell *cell = &range->cells[i];
+        int64_t byte = i << shift;
+        if (!a->writes) {
+            uint64_t last = __atomic_load_n(&cell->reader[0], __ATOMIC_SEQ_CST);
+            if (last != mine) {
+                __atomic_store_n(&cell->reader[1], last, __ATOMIC_SEQ_CST);
+                __atomic_store_n(&cell->reader[0], mine, __ATOMIC_SEQ_CST);
+                __atomic_store_n(&cell->reader_place, place, __ATOMIC_RELAXED);
+            }
+            uint64_t writer = __atomic_load_n(&cell->writer, __ATOMIC_SEQ_CST);
+            check_other(m, a, range, byte, writer,
+                        (earlier){.place = __atomic_load_n(&cell->writer_place, __ATOMIC_RELAXED), .wrote = true});
+            continue;
+        }
+        uint32_t place_before = __atomic_exchange_n(&cell->writer_place, place, __ATOMIC_RELAXED);
+        uint64_t writer = __atomic_exchange_n(&cell->writer, mine, __ATOMIC_SEQ_CST);
+        check_other(m, a, range, byte, writer, (earlier){.place = place_before, .wrote = true});
+        for (int r = 0; r < 2; r++) {
+            uint64_t reader = __atomic_load_n(&cell->reader[r], __ATOMIC_SEQ_CST);
+            check_other(m, a, range, byte, reader, (earlier){.place = __atomic_load_n(&cell->reader_place, __ATOMIC_RELAXED)});
+        }
+    }
+}
+
+/* Where an access lies; NULL: in none of the launch's memory. */
+static const kw_emu_range *find_range(const kw_emu_run *run, const access *a) {
+    for (int i = 0; i < run->range_count; i++) {
+        const kw_emu_range *range = &run->range[i];
+        if (a->at >= range->start && a->at - range->start <= range->size - a->size) {
+            return range;
+        }
+    }
+    return NULL;
+}
+
+static void check(const access *a, bool aligned) {
+    kw_emu_machine *m = a->self->machine;
+    int64_t offset = a->at - m->lds;
+    if (aligned && (uintptr_t)a->at & (uintptr_t)(a->size - 1)) {
+        fail_unaligned(m, a);
+    }
+    if (offset >= 0 && offset <= m->lds_used - a->size) {
+        check_shared(m, a, offset, stamp_of(m, a->self->thread));
+        return;
+    }
+    const kw_emu_range *range = find_range(m->run, a);
+    if (!range) {
+        offset = a->at - m->run->object->base;
+        if (a->writes || offset < 0 || offset > (int64_t)m->run->object->size - a->size) { /* constants of the text may be read */
+            fail_outside(m, a);
+        }
+        return;
+    }
+    if (a->writes && !range->written) {
+        fail_written(m, a, range->name);
+    }
+    if (range->cells) {
+        check_cells(m, a, range, a->at - range->start);
+    }
+}
+
+void kw_emu_read(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place) {
+    check(&(access){.self = self, .at = at, .size = size, .place = place}, aligned);
+}
+
+void kw_emu_write(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place) {
+    check(&(access){.self = self, .at = at, .size = size, .place = place, .writes = true}, aligned);
+}
+
+void kw_emu_add(kw_emu_thread *self, const void *at, const void *place) {
+    check(&(access){.self = self, .at = at, .size = sizeof(float), .place = place, .writes = true, .adds = true}, true);
+}
+
+/* --- copies --- */
+
+/* From now on until it ends nobody may touch what it writes, its own thread included. */
+void kw_emu_copy_begins(kw_emu_thread *self, const kw_emu_copy *copy) {
+    kw_emu_machine *m = self->machine;
+    access to = {.self = self, .at = copy->to, .size = copy->bytes, .place = copy->place, .writes = true};
+    int64_t offset = copy->to - m->lds;
+    if (copy->from) {
+        kw_emu_read(self, copy->from, copy->bytes, 1, copy->place);
+    }
+    if ((uintptr_t)copy->to & (uintptr_t)(copy->bytes - 1)) {
+        fail_unaligned(m, &to);
+    }
+    if (offset < 0 || offset > m->lds_used - copy->bytes) {
+        fail_outside(m, &to);
+        return;
+    }
+    check_shared(m, &to, offset, (uint32_t)KW_EMU_UNDER_WAY << THREAD_BITS | (uint32_t)self->thread);
+}
+
+void kw_emu_copy_ends(kw_emu_thread *self, const kw_emu_copy *copy) {
+    kw_emu_machine *m = self->machine;
+    int64_t offset = copy->to - m->lds;
+    int shift = m->run->cell_shift;
+    for (int64_t i = offset >> shift; i <= (offset + copy->bytes - 1) >> shift; i++) {
+        m->cells[i].writer = stamp_of(m, self->thread);
+    }
+}
+
+/* --- order --- */
+
+void kw_emu_order_block(kw_emu_machine *m) {
+    for (int w = 0; w < m->waves; w++) {
+        memcpy(m->known[w], m->clock, sizeof m->clock);
+    }
+    for (int w = 0; w < m->waves; w++) {
+        m->clock[w]++;
+    }
+}
+
+void kw_emu_order_wave(kw_emu_machine *m, int wave) {
+    m->known[wave][wave] = m->clock[wave]++;
+}
