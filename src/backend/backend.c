@@ -2,11 +2,12 @@
 #include "backend/backend.h"
 
 #include "backend/cpu.h"
+#include "backend/cuda.h"
 #include "backend/emu.h"
 
 #include <string.h>
 
-const kw_backend *const kw_backend_table[] = {&kw_cpu_backend, &kw_emu_backend, NULL};
+const kw_backend *const kw_backend_table[] = {&kw_cpu_backend, &kw_cuda_backend, &kw_emu_backend, NULL};
 
 static kw_status fail_unknown(const char *device, kw_error *err) {
     kw_text known = {0};

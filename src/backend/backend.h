@@ -46,6 +46,8 @@ typedef struct kw_backend {
     kw_status (*time)(const kw_bound *bound, const kw_launch_memory calls[], size_t count, int parts, double *ns, kw_error *err);
     /* Devices that have names besides numbers ("emu:gfx942"): that of number index. NULL: they have none. */
     const char *(*device_name)(int index);
+    /* The device for people: product, driver. NULL: the processor's brand says it. */
+    const char *(*about)(const kw_device *device);
 } kw_backend;
 
 extern const kw_backend *const kw_backend_table[]; /* ended by NULL */
