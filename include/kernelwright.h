@@ -289,8 +289,8 @@ KW_API kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_pr
                                 kw_error *err);
 KW_API void kw_plan_destroy(kw_plan **plan);
 
-/* All memory is the caller's. x, w, y need the alignment of their type (64 bytes is faster). workspace: kw_plan_workspace bytes,
- * 64-byte aligned, contents of no meaning before and after. */
+/* All memory is the caller's. x, w, y need the alignment of their type (64 bytes is faster), on a GPU 16 bytes. workspace:
+ * kw_plan_workspace bytes, 64-byte aligned, contents of no meaning before and after. */
 typedef struct kw_tensors {
     void *x, *w, *y;
     void *workspace;

@@ -1,8 +1,8 @@
 /* bench.c: the data of one problem, made once; a config made ready to run on it.
  *
  * Tensors that are read are filled in host memory, handed to the reference, copied to the device and forgotten; their hash stays, to see
- * that no kernel changes them. The exact set lies off the 64-byte alignment by one element, as a caller's may: kernels must ask for no
- * more than their type's. */
+ * that no kernel changes them. The exact set lies off the 64-byte alignment, as a caller's may: by one element on a CPU, whose kernels
+ * must ask for no more than their type's, by 16 bytes on a GPU, whose kernels may load as much at once. */
 #include "measure/bench.h"
 
 #include "base/clock.h"
@@ -18,8 +18,9 @@ static int64_t tensor_bytes(const kw_problem *problem, kw_tensor tensor) {
     return kw_problem_elements(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
 }
 
-static int set_shift(const kw_problem *problem, int set, kw_tensor tensor) {
-    return set == KW_SET_EXACT ? (int)kw_dtype_size(kw_problem_dtype(problem, tensor)) : 0;
+int kw_bench_shift(const kw_bench *bench, int set, kw_tensor tensor) {
+    bool gpu = kw_target_is_gpu(bench->backend->target(bench->device));
+    return set != KW_SET_EXACT ? 0 : gpu ? KW_GPU_ALIGN : (int)kw_dtype_size(kw_problem_dtype(&bench->problem, tensor));
 }
 
 static kw_status open_tensor(kw_bench *bench, int set, kw_tensor tensor, const void *data, kw_error *err) {
@@ -29,7 +30,7 @@ static kw_status open_tensor(kw_bench *bench, int set, kw_tensor tensor, const v
     if (status) {
         return status;
     }
-    kw_buffer_shift(buffer, set_shift(&bench->problem, set, tensor));
+    kw_buffer_shift(buffer, kw_bench_shift(bench, set, tensor));
     status = kw_buffer_write(buffer, data, err);
     return status ? status : kw_buffer_hash(buffer, &bench->set[set].hash[tensor], err);
 }

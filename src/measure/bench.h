@@ -8,6 +8,7 @@
 
 /* Two sets of data: integers that must come out exactly, and real numbers. */
 enum { KW_SET_EXACT = 0, KW_SET_REAL = 1, KW_SET_COUNT = 2 };
+enum { KW_GPU_ALIGN = 16 }; /* of tensors on a GPU */
 
 typedef struct kw_bench_set {
     kw_buffer tensor[KW_TENSOR_COUNT]; /* the two that are read; the result's is closed */
@@ -32,6 +33,8 @@ kw_status kw_bench_open_fills(kw_bench **bench, const kw_backend *backend, kw_de
                               const kw_fill fills[KW_SET_COUNT], kw_error *err);
 
 /* Fills a tensor that is read anew, after a kernel changed it. */
+/* Bytes by which a tensor of a set lies off the 64-byte alignment. */
+int kw_bench_shift(const kw_bench *bench, int set, kw_tensor tensor);
 kw_status kw_bench_restore(kw_bench *bench, int set, kw_tensor tensor, kw_error *err);
 
 /* A config made ready to run on a bench: bound, with workspace. */

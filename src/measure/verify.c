@@ -16,8 +16,7 @@
 static kw_status prepare(kw_ready *ready, int set, unsigned char byte, kw_error *err) {
     kw_bench *bench = ready->bench;
     kw_tensor result = kw_problem_result(&bench->problem);
-    int shift = set == KW_SET_EXACT ? (int)kw_dtype_size(kw_problem_dtype(&bench->problem, result)) : 0;
-    kw_buffer_shift(&bench->result, shift);
+    kw_buffer_shift(&bench->result, kw_bench_shift(bench, set, result));
     kw_buffer *poisoned[] = {&bench->result, &ready->packed, &ready->shared, &ready->threads};
     kw_status status = KW_OK;
     for (size_t i = 0; i < sizeof poisoned / sizeof *poisoned && !status; i++) {
