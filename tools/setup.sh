@@ -5,7 +5,7 @@ set -eu
 packages="gcc libc6-dev make cmake libxxhash-dev liblua5.4-dev libjansson-dev libsqlite3-dev zlib1g-dev"
 case "${1:-build}" in
 build) ;;
-test) packages="$packages g++ clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js" ;;
+test) packages="$packages g++ clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js libxgboost0" ;;
 bench) packages="$packages libcmocka-dev libdnnl-dev" ;;
 *) echo "setup.sh: $1 is not known; use build, test or bench" >&2; exit 2 ;;
 esac

@@ -65,7 +65,7 @@ static void add_arches(kw_json_out *json, const kw_dataset *dataset) {
 static void add_params(kw_json_out *json, const kw_artifacts *a) {
     const kw_recipe *recipe = a->recipe;
     kw_json_begin(json, "params", '{');
-    char *text = kw_recipe_text(recipe, a->trainer->features);
+    char *text = kw_recipe_text(recipe, a->trainer->features, a->trainer->kind);
     kw_scan scan = kw_scan_string(text ? text : "");
     kw_word word;
     while (kw_scan_word(&scan, &word)) {
@@ -233,7 +233,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_int(&json, "folds_by_family", a->trainer->folds[KW_BY_FAMILY]);
     kw_json_int(&json, "hard_mining_rounds", r->rounds);
     kw_json_text(&json, "feature_schema_hash", schema);
-    kw_json_text(&json, "trainer", "LightGBM");
+    kw_json_text(&json, "trainer", a->library);
     kw_json_text(&json, "trainer_version", a->library_version);
     add_params(&json, a);
     kw_json_text(&json, "model_digest", r->digest);

@@ -16,8 +16,8 @@ typedef struct kw_artifacts {
     const kw_forest *forest; /* as written */
     const void *packed;      /* model.lgbm.gz */
     size_t packed_size;
-    const char *library_version;
-    int32_t new_trees; /* behind those of a warm start */
+    const char *library, *library_version; /* name, e.g. "LightGBM" */
+    int32_t new_trees;                     /* behind those of a warm start */
 } kw_artifacts;
 
 kw_status kw_artifacts_write(const kw_artifacts *artifacts, kw_error *err);

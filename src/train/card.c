@@ -102,8 +102,8 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
         "do not fit, %lld of kernels or problems that are not known any more, %lld without a time.\n",
         (long long)r->pairs, (long long)r->problems, (long long)r->families, (long long)r->good, (long long)r->slow, (long long)r->failed,
         (long long)t->dataset->outcome[KW_UNFIT], (long long)r->foreign, (long long)r->untimed);
-    kw_text_addf(text, "- Forest: %lld trees, %lld leaves, %lld bytes compressed, %lld in memory. LightGBM %s, seed %llu.\n",
-                 (long long)r->trees, (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes,
+    kw_text_addf(text, "- Forest: %lld trees, %lld leaves, %lld bytes compressed, %lld in memory. %s %s, seed %llu.\n", (long long)r->trees,
+                 (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes, a->library,
                  *a->library_version ? a->library_version : "(version unknown)", (unsigned long long)a->options->seed);
     kw_text_addf(text, "- Digests: model `%s`, data `%s`, feature schema `%s`.\n", r->digest, t->dataset->digest, schema);
     add_serves(text, t->dataset);

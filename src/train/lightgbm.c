@@ -42,7 +42,7 @@ struct kw_lightgbm {
     char path[PATH_SIZE], version[32];
 };
 
-struct kw_gbm_table {
+struct kw_lightgbm_table {
     kw_lightgbm *library;
     handle data;
 };
@@ -167,13 +167,13 @@ static char *table_parameters(const kw_feature_table *features) {
     return kw_text_take(&text);
 }
 
-kw_status kw_gbm_table_make(kw_gbm_table **table, kw_lightgbm *library, const double *rows, size_t count, const kw_feature_table *features,
-                            kw_error *err) {
+kw_status kw_lightgbm_table_make(kw_lightgbm_table **table, kw_lightgbm *library, const double *rows, size_t count,
+                                 const kw_feature_table *features, kw_error *err) {
     *table = NULL;
     if (count > INT32_MAX || features->count > INT32_MAX) {
         return kw_fail(err, KW_ILLEGAL, "%zu rows are too many; LightGBM takes 2^31 - 1: train by operation or type", count);
     }
-    kw_gbm_table *made = calloc(1, sizeof *made);
+    kw_lightgbm_table *made = calloc(1, sizeof *made);
     char *parameters = table_parameters(features);
     const char **names = calloc(features->count + 1, sizeof *names);
     kw_status status = KW_OK;
@@ -193,13 +193,13 @@ out:
     free(parameters);
     free(names);
     if (status) {
-        kw_gbm_table_free(&made);
+        kw_lightgbm_table_free(&made);
     }
     *table = made;
     return status;
 }
 
-void kw_gbm_table_free(kw_gbm_table **table) {
+void kw_lightgbm_table_free(kw_lightgbm_table **table) {
     if (*table && (*table)->data) {
         (*table)->library->DatasetFree((*table)->data);
     }
@@ -207,7 +207,7 @@ void kw_gbm_table_free(kw_gbm_table **table) {
     *table = NULL;
 }
 
-static kw_status take_part(handle *out, kw_gbm_table *table, const kw_gbm_part *part, const char *parameters, kw_error *err) {
+static kw_status take_part(handle *out, kw_lightgbm_table *table, const kw_gbm_part *part, const char *parameters, kw_error *err) {
     kw_lightgbm *library = table->library;
     int count = (int)part->count;
     if (library->DatasetGetSubset(table->data, part->row, count, parameters, out) ||
@@ -273,7 +273,7 @@ static kw_status save(char **text, handle booster, const kw_lightgbm *library, i
     return KW_OK;
 }
 
-kw_status kw_gbm_train(char **text, int32_t *trees, kw_gbm_table *table, const kw_gbm_job *job, kw_error *err) {
+kw_status kw_lightgbm_train(char **text, int32_t *trees, kw_lightgbm_table *table, const kw_gbm_job *job, kw_error *err) {
     kw_lightgbm *library = table->library;
     handle train = NULL, judge = NULL, booster = NULL, before = NULL;
     int had = 0;

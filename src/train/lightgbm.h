@@ -1,12 +1,11 @@
-/* lightgbm.h: LightGBM's C API, found with dlopen when somebody trains and not before. What it writes is read back by our own reader
- * (predict/forest.h), so nothing of it is needed to predict. Everything is a value of text: parameters in, a model's text out. */
+/* lightgbm.h: LightGBM's C API, found with dlopen when somebody trains and not before. */
 #ifndef KW_TRAIN_LIGHTGBM_H
 #define KW_TRAIN_LIGHTGBM_H
 
-#include "predict/features.h"
+#include "train/gbm.h"
 
-typedef struct kw_lightgbm kw_lightgbm;   /* the library */
-typedef struct kw_gbm_table kw_gbm_table; /* all rows, cut into bins once */
+typedef struct kw_lightgbm kw_lightgbm;             /* the library */
+typedef struct kw_lightgbm_table kw_lightgbm_table; /* all rows, cut into bins once */
 
 /* path: of lib_lightgbm.so; NULL: KW_LIGHTGBM, else the one in lightgbm/ beside the running program, where make lightgbm puts it, else wherever the
  * loader finds one. KW_ENVIRONMENT says how to get it. */
@@ -18,30 +17,11 @@ const char *kw_lightgbm_path(const kw_lightgbm *library);
 const char *kw_lightgbm_version(const kw_lightgbm *library);
 
 /* rows: count rows of the table's columns, needed during the call only. */
-kw_status kw_gbm_table_make(kw_gbm_table **table, kw_lightgbm *library, const double *rows, size_t count, const kw_feature_table *features,
-                            kw_error *err);
-void kw_gbm_table_free(kw_gbm_table **table);
+kw_status kw_lightgbm_table_make(kw_lightgbm_table **table, kw_lightgbm *library, const double *rows, size_t count,
+                                 const kw_feature_table *features, kw_error *err);
+void kw_lightgbm_table_free(kw_lightgbm_table **table);
 
-/* Rows of the table by their numbers, ascending; what else is given stands beside row[i] at i. */
-typedef struct kw_gbm_part {
-    const int32_t *row;
-    const float *label, *weight; /* weight may be NULL */
-    const double *start;         /* raw score to start from; NULL: the average */
-    size_t count;
-    const int32_t *group; /* for ranking: sizes of the groups, one after the other */
-    size_t group_count;
-} kw_gbm_part;
-
-typedef struct kw_gbm_job {
-    const char *parameters;
-    const kw_gbm_part *train, *judge; /* judge: training stops when it gets no better there; NULL: trees are all made */
-    int32_t trees, patience;          /* at most so many; without progress for so many it ends */
-    bool more_is_better;              /* of the metric that parameters name */
-    const char *before;               /* a model's text whose trees come first; train->start must be its scores. NULL: none */
-    const volatile int *stop;         /* non-zero: KW_FAILED at the next tree; NULL: none */
-} kw_gbm_job;
-
-/* *text: the model, freed by the caller with free; *trees: how many new ones it has, up to the best by the judge. */
-kw_status kw_gbm_train(char **text, int32_t *trees, kw_gbm_table *table, const kw_gbm_job *job, kw_error *err);
+/* As kw_gbm_train. */
+kw_status kw_lightgbm_train(char **text, int32_t *trees, kw_lightgbm_table *table, const kw_gbm_job *job, kw_error *err);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct session {
     const kw_train_options *options;
     kw_train_report *report;
     kw_sealed sealed;
-    kw_lightgbm *library;
+    kw_gbm *library;
     kw_dataset dataset;
     kw_own *own;
     double *rows, *times, *emphasis;
@@ -112,6 +112,21 @@ static kw_status read_rows(session *s) {
     return kw_dataset_spread(&r->problems, &r->families, &s->dataset, s->err);
 }
 
+/* XGBoost has no ranking of ours: its gains are 2^label. */
+static kw_status open_library(session *s) {
+    char line[160];
+    kw_status status = kw_gbm_open(&s->library, s->options->lightgbm, s->err);
+    if (status || kw_gbm_kind_of(s->library) == KW_GBM_LIGHTGBM) {
+        return status;
+    }
+    snprintf(line, sizeof line, "%sXGBoost %s grows the trees",
+             s->options->lightgbm ? "" : "there is no LightGBM (make lightgbm): ", kw_gbm_version(s->library));
+    remark(s, line);
+    return s->recipe.quantity == KW_PREDICTS_RANK
+               ? kw_fail(s->err, KW_ILLEGAL, "quantity rank needs LightGBM: make lightgbm; XGBoost has ratio relative tflops time")
+               : KW_OK;
+}
+
 static kw_status prepare(session *s) {
     const kw_train_options *o = s->options;
     size_t contests = s->dataset.contest_count;
@@ -130,6 +145,7 @@ static kw_status prepare(session *s) {
     const kw_feature_table *features = kw_own_table(s->own);
     status = kw_gbm_table_make(&s->table, s->library, s->rows, s->dataset.pair_count, features, s->err);
     s->trainer = (kw_trainer){.table = s->table,
+                              .kind = kw_gbm_kind_of(s->library),
                               .dataset = &s->dataset,
                               .features = features,
                               .rows = s->rows,
@@ -177,6 +193,9 @@ static kw_status choose_quantity(session *s) {
         kw_recipe recipe = s->recipe;
         kw_held_out held;
         recipe.quantity = (kw_model_quantity)q;
+        if (recipe.quantity == KW_PREDICTS_RANK && s->trainer.kind == KW_GBM_XGBOOST) {
+            continue;
+        }
         kw_status status = kw_hold_out(&held, &s->trainer, &recipe, s->err);
         if (status) {
             return status;
@@ -384,7 +403,8 @@ static kw_status write_folder(session *s) {
                               .forest = s->forest,
                               .packed = s->packed.data,
                               .packed_size = s->packed.size,
-                              .library_version = kw_lightgbm_version(s->library),
+                              .library = kw_gbm_name(s->library),
+                              .library_version = kw_gbm_version(s->library),
                               .new_trees = (int32_t)(s->report->trees - s->warm.trees)};
     return kw_artifacts_write(&artifacts, s->err);
 }
@@ -404,7 +424,7 @@ static void end(session *s) {
     kw_own_close(&s->own);
     kw_dataset_close(&s->dataset);
     kw_warm_close(&s->warm);
-    kw_lightgbm_close(&s->library);
+    kw_gbm_close(&s->library);
     kw_sealed_drop(&s->sealed);
     free(s);
 }
@@ -422,7 +442,7 @@ kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_
     kw_status status = read_options(s);
     status = status ? status : kw_sealed_read(&s->sealed, options->sealed, options->sealed_count, err);
     status = status ? status : read_rows(s);
-    status = status ? status : kw_lightgbm_open(&s->library, options->lightgbm, err);
+    status = status ? status : open_library(s);
     status = status ? status : prepare(s);
     if (!status && options->warm_start) {
         status = kw_warm_open(&s->warm, options->warm_start, &s->dataset, s->trainer.features, s->recipe.quantity, err);

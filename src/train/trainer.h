@@ -6,15 +6,16 @@
 
 #include "predict/forest.h"
 #include "train/folds.h"
+#include "train/gbm.h"
 #include "train/judge.h"
 #include "train/labels.h"
-#include "train/lightgbm.h"
 
 enum { KW_FOLDS_MAX = 64 };
 
 /* All that stays the same while models of one data set are made; borrowed. */
 typedef struct kw_trainer {
     kw_gbm_table *table;
+    kw_gbm_kind kind; /* of its library */
     const kw_dataset *dataset;
     const kw_feature_table *features;
     const double *rows;  /* of all pairs */
@@ -36,8 +37,8 @@ typedef struct kw_recipe {
     const double *emphasis; /* a factor for each contest; NULL: 1 */
 } kw_recipe;
 
-/* LightGBM's parameters of a recipe; the caller frees. */
-char *kw_recipe_text(const kw_recipe *recipe, const kw_feature_table *features);
+/* The parameters of a recipe, as the library has them: "key=value ..."; the caller frees. */
+char *kw_recipe_text(const kw_recipe *recipe, const kw_feature_table *features, kw_gbm_kind kind);
 
 typedef struct kw_held_out {
     double *ns[KW_GROUPINGS]; /* of each pair, by a model that did not see its group; NAN where nothing was held out */
