@@ -32,9 +32,12 @@ struct kw_bench {
 kw_status kw_bench_open_fills(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem,
                               const kw_fill fills[KW_SET_COUNT], kw_error *err);
 
-/* Fills a tensor that is read anew, after a kernel changed it. */
+/* How far the tensors of the exact set lie off the 64-byte alignment: as far as a caller's may. */
+int kw_bench_shift(const kw_bench *bench, kw_tensor tensor);
+
 /* Bytes by which a tensor of a set lies off the 64-byte alignment. */
 int kw_bench_shift(const kw_bench *bench, int set, kw_tensor tensor);
+/* Fills a tensor that is read anew, after a kernel changed it. */
 kw_status kw_bench_restore(kw_bench *bench, int set, kw_tensor tensor, kw_error *err);
 
 /* A config made ready to run on a bench: bound, with workspace. */
