@@ -4,10 +4,12 @@
 #include "backend/cpu.h"
 #include "backend/cuda.h"
 #include "backend/emu.h"
+#include "problem/dtype.h"
+#include "backend/hip.h"
 
 #include <string.h>
 
-const kw_backend *const kw_backend_table[] = {&kw_cpu_backend, &kw_cuda_backend, &kw_emu_backend, NULL};
+const kw_backend *const kw_backend_table[] = {&kw_cpu_backend, &kw_cuda_backend, &kw_hip_backend, &kw_emu_backend, NULL};
 
 static kw_status fail_unknown(const char *device, kw_error *err) {
     kw_text known = {0};
@@ -59,4 +61,8 @@ kw_status kw_backend_find(const kw_backend **backend, int *index, const char *de
     *backend = *entry;
     *index = (int)number;
     return KW_OK;
+}
+
+size_t kw_backend_alignment(const kw_target *target, kw_dtype dtype) {
+    return kw_target_is_gpu(target) ? KW_GPU_ALIGN : kw_dtype_size(dtype);
 }
