@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh: tunes real network layers (problems/demo.txt) with rule set default, prints the table, then runs every layer once through the
-# public C API. DEMO_THREADS (1): threads of a kernel. The second run answers from wisdom and cache.
+# public C API; then learns from a small sweep and lets the model choose (demo_model.sh). DEMO_THREADS (1): threads of a kernel. The second run
+# answers from wisdom and cache, and measures nothing again.
 set -eu
 cd "$(dirname "$0")/.."
 threads=${DEMO_THREADS:-1}
@@ -23,4 +24,7 @@ KW_THREADS=$threads build/examples/network build/demo-problems.txt frozen
 echo
 build/kwright wisdom --threads "$threads" --limit 0
 build/kwright doctor | grep -E '^(cache|wisdom)'
+echo
+tools/demo_model.sh
+echo
 echo "demo: $(($(date +%s) - start)) s; run \`make demo\` again to see it answer from wisdom"
