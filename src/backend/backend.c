@@ -4,7 +4,6 @@
 #include "backend/cpu.h"
 #include "backend/cuda.h"
 #include "backend/emu.h"
-#include "problem/dtype.h"
 #include "backend/hip.h"
 
 #include <string.h>

@@ -54,6 +54,10 @@ extern const kw_backend *const kw_backend_table[]; /* ended by NULL */
 /* "cpu", "cuda:1", "emu:gfx942"; without a number or name the first one. KW_MISSING names what is known. */
 kw_status kw_backend_find(const kw_backend **backend, int *index, const char *device, kw_error *err);
 
+/* What the address of a tensor must be a multiple of: its type's bytes on a CPU, KW_GPU_ALIGN on a GPU, whose kernels read vectors. */
+enum { KW_GPU_ALIGN = 16 };
+size_t kw_backend_alignment(const kw_target *target, kw_dtype dtype);
+
 /* The arguments that a kernel of any backend gets, but for the pointers. Triples of a problem: spatial sizes are 1 and padding 0 where there
  * are none. */
 void kw_args_fill(kw_cpu_args *args, const kw_problem *problem, const kw_launch *launch);

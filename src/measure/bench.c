@@ -19,8 +19,8 @@ static int64_t tensor_bytes(const kw_problem *problem, kw_tensor tensor) {
 }
 
 int kw_bench_shift(const kw_bench *bench, int set, kw_tensor tensor) {
-    bool gpu = kw_target_is_gpu(bench->backend->target(bench->device));
-    return set != KW_SET_EXACT ? 0 : gpu ? KW_GPU_ALIGN : (int)kw_dtype_size(kw_problem_dtype(&bench->problem, tensor));
+    size_t least = kw_backend_alignment(bench->backend->target(bench->device), kw_problem_dtype(&bench->problem, tensor));
+    return set == KW_SET_EXACT ? (int)least : 0;
 }
 
 static kw_status open_tensor(kw_bench *bench, int set, kw_tensor tensor, const void *data, kw_error *err) {
@@ -221,7 +221,11 @@ kw_launch_memory kw_ready_memory(const kw_ready *ready, int set, bool with_w) {
 kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err) {
     kw_launch_memory memory = kw_ready_memory(ready, set, with_w);
     int64_t start = kw_clock_ns();
-    kw_status status = ready->bench->backend->run(ready->bound, &memory, parts, NULL, err);
+    const kw_backend *backend = ready->bench->backend;
+    kw_status status = backend->run(ready->bound, &memory, parts, NULL, err);
+    if (!status && backend->sync) {
+        status = backend->sync(ready->bench->device, err);
+    }
     ready->bench->kernel_ns += (double)(kw_clock_ns() - start);
     return status;
 }

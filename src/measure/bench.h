@@ -8,7 +8,6 @@
 
 /* Two sets of data: integers that must come out exactly, and real numbers. */
 enum { KW_SET_EXACT = 0, KW_SET_REAL = 1, KW_SET_COUNT = 2 };
-enum { KW_GPU_ALIGN = 16 }; /* of tensors on a GPU */
 
 typedef struct kw_bench_set {
     kw_buffer tensor[KW_TENSOR_COUNT]; /* the two that are read; the result's is closed */
@@ -31,9 +30,6 @@ struct kw_bench {
 /* As kw_bench_open with fills of the caller's. */
 kw_status kw_bench_open_fills(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem,
                               const kw_fill fills[KW_SET_COUNT], kw_error *err);
-
-/* How far the tensors of the exact set lie off the 64-byte alignment: as far as a caller's may. */
-int kw_bench_shift(const kw_bench *bench, kw_tensor tensor);
 
 /* Bytes by which a tensor of a set lies off the 64-byte alignment. */
 int kw_bench_shift(const kw_bench *bench, int set, kw_tensor tensor);

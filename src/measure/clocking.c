@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { QUEUE_MOST = 256 };                   /* launches between two looks at a device's clock */
 static const int64_t copies_limit = 1 << 30; /* bytes of all copies together */
 
 /* Where the calls stand in the rotation over copies. */
@@ -38,13 +39,11 @@ typedef struct session {
     rotation cold, hot;
 } session;
 
-static kw_status call_hot(void *context, kw_error *err) {
-    const runner *r = context;
-    return r->ready.bench->backend->run(r->ready.bound, &r->memory, r->parts, NULL, err);
-}
-
-static kw_status call_cold(void *context, kw_error *err) {
-    runner *r = context;
+/* The memory of the next call. */
+static kw_launch_memory next_memory(runner *r) {
+    if (!r->turn->copies) {
+        return r->memory;
+    }
     int64_t at = (int64_t)r->turn->next;
     r->turn->next = r->turn->next + 1 < r->turn->count ? r->turn->next + 1 : 0;
     kw_launch_memory memory = r->memory;
@@ -54,7 +53,34 @@ static kw_status call_cold(void *context, kw_error *err) {
     if (memory.packed) {
         memory.packed = (char *)memory.packed + at * r->packed_step;
     }
-    return r->ready.bench->backend->run(r->ready.bound, &memory, r->parts, NULL, err);
+    return memory;
+}
+
+static kw_status call_once(void *context, kw_error *err) {
+    runner *r = context;
+    const kw_bench *bench = r->ready.bench;
+    kw_launch_memory memory = next_memory(r);
+    kw_status status = bench->backend->run(r->ready.bound, &memory, r->parts, NULL, err);
+    return status || !bench->backend->sync ? status : bench->backend->sync(bench->device, err);
+}
+
+/* By the device's own clock, in pieces that queue without a wait between their calls. */
+static kw_status call_batch(void *context, int64_t calls, double *ns, kw_error *err) {
+    runner *r = context;
+    kw_launch_memory list[QUEUE_MOST];
+    kw_status status = KW_OK;
+    *ns = 0;
+    while (calls > 0 && !status) {
+        size_t count = (size_t)kw_min(calls, QUEUE_MOST);
+        double piece = 0;
+        for (size_t i = 0; i < count; i++) {
+            list[i] = next_memory(r);
+        }
+        status = r->ready.bench->backend->time(r->ready.bound, list, count, r->parts, &piece, err);
+        *ns += piece;
+        calls -= (int64_t)count;
+    }
+    return status;
 }
 
 static void tell_turn(const session *s, size_t place) {
@@ -155,7 +181,7 @@ static kw_status add_subject(session *s, size_t at, size_t place, rotation *turn
     r->parts = pack_weights && r->ready.packs ? KW_RUN_REST : KW_RUN_ALL;
     r->memory = kw_ready_memory(&r->ready, KW_SET_REAL, true);
     s->place[at] = place;
-    s->subjects[at] = (kw_subject){turn->copies ? call_cold : call_hot, r};
+    s->subjects[at] = (kw_subject){.call = call_once, .context = r, .batch = r->ready.bench->backend->time ? call_batch : NULL};
     kw_status status = r->parts == KW_RUN_REST ? kw_ready_run(&r->ready, KW_SET_REAL, KW_RUN_PACK, true, err) : KW_OK;
     return status || !turn->copies ? status : make_cold(r, err);
 }

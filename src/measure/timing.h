@@ -9,6 +9,9 @@
 typedef struct kw_subject {
     kw_status (*call)(void *context, kw_error *err);
     void *context;
+    /* So many calls and their time by a clock that neither the host's scheduler nor the way to the device touches: no batch of it is
+     * preempted. NULL: clocks around the calls. */
+    kw_status (*batch)(void *context, int64_t calls, double *ns, kw_error *err);
 } kw_subject;
 
 /* The fields of kw_record of the same names, for one subject. */
