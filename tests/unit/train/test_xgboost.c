@@ -123,7 +123,7 @@ static void a_model_is_converted_tree_by_tree(void **state) {
     static const struct {
         double size, depth, score;
     } rows[] = {{2, 0, 0.625},   {2.4999, 0.99, 0.625}, {2.5, 0, 4.125},          {2, 1, -0.875},
-                {2, NAN, 0.625}, {NAN, 0, 4.125},          {2.49999999999, 0, 4.125}};
+                {2, NAN, 0.625}, {NAN, 0, 4.125},       {2.49999999999, 0, 4.125}};
     kw_forest *forest = NULL;
     kw_error err = {0};
     good(convert(&forest, HEAD GOOD_TREE "," LEAF TAIL, 2, 3, &err), &err);
