@@ -19,7 +19,7 @@ static kw_status check_digest(const kw_model_spec *spec, const char *name, const
     return KW_OK;
 }
 
-/* The forest's features are the spec's, in its order, and columns of our table. */
+/* The forest's features are the spec's, in its order, and columns of our table: those that a tree asks about must be there. */
 static kw_status match_features(kw_model *model, const char *name, kw_error *err) {
     const kw_model_spec *spec = &model->spec;
     size_t count = kw_forest_describe(model->forest).features;
@@ -33,8 +33,12 @@ static kw_status match_features(kw_model *model, const char *name, kw_error *err
                            kw_forest_feature(model->forest, i));
         }
     }
-    if (kw_feature_match(model->column, kw_own_table(model->own), spec->features, count, &why)) {
-        return kw_fail(err, why.status, "%.200s: %.280s", name, why.text);
+    for (size_t i = 0; i < count; i++) {
+        model->column[i] = kw_feature_find(kw_own_table(model->own), spec->features[i]);
+        if (model->column[i] < 0 && kw_forest_feature_splits(model->forest, i)) {
+            (void)kw_feature_match(&model->column[i], kw_own_table(model->own), &spec->features[i], 1, &why);
+            return kw_fail(err, why.status, "%.200s: %.280s", name, why.text);
+        }
     }
     return KW_OK;
 }

@@ -12,8 +12,8 @@
  *
  * Lines after the first may stand in any order; what is unknown, missing or said twice is refused by its line; model_spec.h has the
  * limits.
- * A model is refused when it names a feature that the table of own.h does not have, or when its forest has other features; a family that is no
- * longer there is passed over, one that is new is scored as a missing value. Nothing here allocates in a call. */
+ * A model is refused when a tree of it asks about a feature that the table of own.h does not have, or when its forest has other features; a
+ * family that is no longer there is passed over, one that is new is scored as a missing value. Nothing here allocates in a call. */
 #ifndef KW_PREDICT_MODEL_H
 #define KW_PREDICT_MODEL_H
 

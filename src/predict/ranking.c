@@ -28,6 +28,7 @@ struct kw_ranking {
     const kw_config **copied; /* configs, so that the caller's list of pointers may go */
 };
 
+/* A feature without a column, which no tree asks about, counts as one of pairs: these are looked at only where there is a split. */
 static kw_forest_role role_of(const kw_model *model, size_t feature) {
     size_t column = (size_t)model->column[feature];
     return column < kw_own_config_start(model->own) ? KW_FOREST_PROBLEM
