@@ -11,6 +11,18 @@
 #ifndef KW_FRAGMENT_H
 #define KW_FRAGMENT_H
 
+typedef unsigned long long kw_u64;
+
+#if KW_EMU
+#define KW_UNROLL
+#else
+#define KW_UNROLL _Pragma("unroll") /* counts are constants, so that arrays become registers */
+#endif
+
+/* The operands, wherever a function serves both. */
+#define KW_A 0
+#define KW_B 1
+
 #define KW_EPW (4 / KW_BYTES) /* elements of a word */
 
 #if KW_HAS_MFMA /* AMD, a wave of 64: a lane's row is l % M; sums come in blocks of 4 rows */
@@ -19,23 +31,23 @@
 #define KW_KPL (KW_INST_K * KW_INST_M / 64)
 #define KW_ACC_N (KW_INST_M * KW_INST_N / 64)
 KW_DEVICE int kw_frag_group(int lane) { return lane / KW_INST_M; }
-KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % KW_INST_M + 0 * i; }
-KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % KW_INST_N + 0 * i; }
-KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j + 0 * (i + rows); }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % KW_INST_M; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % KW_INST_N; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j; }
 KW_DEVICE int kw_acc_row(int lane, int e) { return KW_INST_M == 32 ? 8 * (e / 4) + 4 * (lane / 32) + e % 4 : 4 * (lane / 16) + e; }
-KW_DEVICE int kw_acc_col(int lane, int e) { return lane % KW_INST_N + 0 * e; }
+KW_DEVICE int kw_acc_col(int lane, int e) { return lane % KW_INST_N; }
 
 #elif KW_HAS_WMMA11 /* AMD, a wave of 32: both halves hold the same */
 #define KW_A_ROWS 1
 #define KW_B_ROWS 1
 #define KW_KPL KW_INST_K
 #define KW_ACC_N 8
-KW_DEVICE int kw_frag_group(int lane) { return 0 * lane; }
-KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16 + 0 * i; }
-KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16 + 0 * i; }
-KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j + 0 * (i + rows); }
+KW_DEVICE int kw_frag_group(int lane) { return 0; }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j; }
 KW_DEVICE int kw_acc_row(int lane, int e) { return 2 * e + lane / 16; }
-KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16 + 0 * e; }
+KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16; }
 
 #elif KW_HAS_WMMA12 || KW_HAS_WMMA1250 /* AMD, a wave of 32: the halves hold one half of the depth each */
 #define KW_A_ROWS 1
@@ -43,21 +55,21 @@ KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16 + 0 * e; }
 #define KW_KPL (KW_INST_K / 2)
 #define KW_ACC_N 8
 KW_DEVICE int kw_frag_group(int lane) { return lane / 16; }
-KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16 + 0 * i; }
-KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16 + 0 * i; }
-KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j + 0 * (i + rows); }
+KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j; }
 KW_DEVICE int kw_acc_row(int lane, int e) { return 8 * (lane / 16) + e; }
-KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16 + 0 * e; }
+KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16; }
 
 #elif KW_IN == KW_FP32 /* NVIDIA without a tensor core: each lane multiplies two rows by two columns, all of the depth */
 #define KW_A_ROWS 2
 #define KW_B_ROWS 2
 #define KW_KPL KW_INST_K
 #define KW_ACC_N 4
-KW_DEVICE int kw_frag_group(int lane) { return 0 * lane; }
+KW_DEVICE int kw_frag_group(int lane) { return 0; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane / 4 + 8 * i; }
 KW_DEVICE int kw_frag_row_b(int lane, int i) { return 2 * (lane % 4) + i; }
-KW_DEVICE int kw_frag_word(int rows, int i, int j) { return i * KW_INST_K + j + 0 * rows; }
+KW_DEVICE int kw_frag_word(int rows, int i, int j) { return i * KW_INST_K + j; }
 KW_DEVICE int kw_acc_row(int lane, int e) { return lane / 4 + 8 * (e / 2); }
 KW_DEVICE int kw_acc_col(int lane, int e) { return 2 * (lane % 4) + e % 2; }
 
@@ -68,7 +80,7 @@ KW_DEVICE int kw_acc_col(int lane, int e) { return 2 * (lane % 4) + e % 2; }
 #define KW_ACC_N 4
 KW_DEVICE int kw_frag_group(int lane) { return lane % 4; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane / 4 + 8 * i; }
-KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane / 4 + 0 * i; }
+KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane / 4; }
 KW_DEVICE int kw_frag_word(int rows, int i, int j) { return i + rows * j; }
 KW_DEVICE int kw_acc_row(int lane, int e) { return lane / 4 + 8 * (e / 2); }
 KW_DEVICE int kw_acc_col(int lane, int e) { return 2 * (lane % 4) + e % 2; }

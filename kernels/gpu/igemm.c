@@ -1,1 +1,369 @@
-/* igemm.c */
+/* igemm.c: convolution as a product of matrices that are gathered on the way into shared memory, all directions: family conv.igemm.
+ *
+ *   direction    rows                     columns          depth                        first operand        second operand
+ *   forward      output pixels            K                taps, C                      x gathered           w, depth contiguous
+ *   bwd_data     input pixels of a phase  C                taps of the phase, K         y gathered           w, columns contiguous
+ *   bwd_weight   K                        taps, C          output pixels                y, rows contiguous   x gathered, columns contiguous
+ *
+ * Forward and backward data walk over pixels and taps by the same rule (prelude/gpu.h, kw_walk); backward data has a walk for each residue of the
+ * input position mod stride, and a tile of rows belongs to one of these phases. KW_MERGE groups are one product of KW_MERGE times the channels;
+ * what would join two groups reads as zero (forward) or is not stored (bwd_weight). Depths are counted in elements of the operand. */
+#include "gpu/fragment.h"
+
+#define KW_FORWARD (KW_OP == KW_OP_CONV_FWD)
+#define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
+#define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
+#define KW_A_BY_ROWS KW_WEIGHT
+#define KW_B_BY_ROWS (KW_DATA || KW_WEIGHT)
+
+#define KW_PIXEL_ROWS (KW_EXPLICIT || KW_SPEC == KW_SPEC_FILTER1X1_STRIDE1_PAD0) /* pixels of x and y are the same */
+#define KW_POINTS (KW_PIXEL_ROWS || KW_SPEC == KW_SPEC_FILTER1X1_PAD0)           /* one tap, never beside the image */
+#define KW_3X3 (KW_SPEC == KW_SPEC_FILTER3X3)                                    /* three taps an axis and one channel a group */
+#define KW_FIRST_AXIS (3 - KW_NDIM)
+
+#if KW_INDEX == 32
+typedef int kw_off;
+#else
+typedef kw_i64 kw_off;
+#endif
+
+/* What a row, a column or a depth gives to the place of an element: an offset, a position in the image, the group among those merged. */
+typedef struct kw_spot {
+    kw_off at;
+    int pos[3], group;
+} kw_spot;
+
+/* Triples are of the axes depth, height, width. The source is the tensor that is gathered. */
+typedef struct kw_view {
+    const char *at[2];
+    kw_i64 out;                    /* offset of the result */
+    int row, col;                  /* of the tile's first element */
+    int rows, cols, depth;         /* of the product */
+    int c, k;                      /* channels of a group */
+    int channels;                  /* of the source, of the merged groups together */
+    kw_off src_pixel, out_pixel;   /* elements of a pixel of the source, and of the tensor of the other image */
+    int image[3];                  /* extents of the source */
+    int pixels[3];                 /* that are counted through by rows, or by depths for bwd_weight */
+    int start[3], step[3];         /* source position of the first pixel's first tap; from pixel to pixel */
+    int taps[3], tap_step[3];      /* taps; source positions from tap to tap */
+    int filter[3], first_tap[3], next_tap[3]; /* filter extents; filter index of the first tap; from tap to tap */
+    int out_image[3], out_start[3], out_step[3]; /* of the result: extents, position of the first pixel, from pixel to pixel */
+} kw_view;
+
+/* --- places --- */
+
+/* The position of pixel number p along each axis; returns the image. */
+KW_DEVICE int kw_pixel(const int extent[3], int p, int pos[3]) {
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        pos[axis] = p % extent[axis];
+        p /= extent[axis];
+    }
+    return p;
+}
+
+/* A position's number in memory. */
+KW_DEVICE kw_off kw_flat(const int extent[3], kw_off image, const int pos[3]) {
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        image = image * extent[axis] + pos[axis];
+    return image;
+}
+
+/* What pixel number p reads with its first tap. */
+KW_DEVICE kw_spot kw_source_pixel(const kw_view *v, int p) {
+    kw_spot s;
+#if KW_PIXEL_ROWS
+    s.at = p * v->src_pixel;
+#else
+    int image = kw_pixel(v->pixels, p, s.pos);
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        s.pos[axis] = v->start[axis] + s.pos[axis] * v->step[axis];
+    s.at = kw_flat(v->image, image, s.pos) * v->src_pixel;
+#endif
+    return s;
+}
+
+/* Element number i of (taps, channels): the number of its tap along each axis; returns the channel. */
+KW_DEVICE int kw_tap(const kw_view *v, int i, int tap[3]) {
+#if KW_POINTS
+    tap[0] = tap[1] = tap[2] = 0;
+    return i;
+#else
+    int channels = KW_3X3 ? KW_MERGE : v->channels, rest = i / channels;
+    KW_UNROLL
+    for (int axis = 2; axis > KW_FIRST_AXIS; axis--) {
+        tap[axis] = rest % (KW_3X3 ? 3 : v->taps[axis]);
+        rest /= KW_3X3 ? 3 : v->taps[axis];
+    }
+    tap[KW_FIRST_AXIS] = rest;
+    return i % channels;
+#endif
+}
+
+/* How far element number i of (taps, channels) is from a pixel's first. */
+KW_DEVICE kw_spot kw_source_tap(const kw_view *v, int i) {
+    kw_spot s;
+    int tap[3], channel = kw_tap(v, i, tap);
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        s.pos[axis] = tap[axis] * v->tap_step[axis];
+    s.at = (KW_POINTS ? 0 : kw_flat(v->image, 0, s.pos) * v->src_pixel) + channel;
+    return s;
+}
+
+/* Beside the image is zero. */
+KW_DEVICE kw_off kw_source_join(const kw_view *v, kw_spot pixel, kw_spot tap, int *ok) {
+#if !KW_POINTS
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        *ok &= (kw_u32)(pixel.pos[axis] + tap.pos[axis]) < (kw_u32)v->image[axis];
+#endif
+    return pixel.at + tap.at;
+}
+
+/* Element number i of (taps, channels of all merged groups) in the weights of an output channel, which have the taps of one group. */
+KW_DEVICE kw_spot kw_weight_spot(const kw_view *v, int i) {
+    kw_spot s;
+#if KW_MERGE == 1
+    s.at = i;
+#else
+    int channel = i % v->channels;
+    s.group = channel / v->c;
+    s.at = (kw_off)(i / v->channels) * v->c + channel % v->c;
+#endif
+    return s;
+}
+
+/* Output channel number i of all merged groups: its weights. */
+KW_DEVICE kw_spot kw_weight_row(const kw_view *v, int i) {
+    kw_spot s;
+    s.at = (kw_off)i * (v->filter[0] * v->filter[1] * v->filter[2] * v->c);
+#if KW_MERGE > 1
+    s.group = i / v->k;
+#endif
+    return s;
+}
+
+/* There are no weights between groups. */
+KW_DEVICE kw_off kw_weight_join(kw_spot row, kw_spot element, int *ok) {
+#if KW_MERGE > 1
+    *ok &= row.group == element.group;
+#endif
+    return row.at + element.at;
+}
+
+/* --- the operands' rows and depths (tile.h) and the result's rows and columns (epilogue.h) --- */
+
+#if KW_FORWARD
+KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
+    *ok &= row < (which == KW_A ? v->rows : v->cols);
+    return which == KW_A ? kw_source_pixel(v, row) : kw_weight_row(v, row);
+}
+
+KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, int k, int *ok) {
+    *ok &= k < v->depth;
+    return which == KW_A ? kw_source_tap(v, k) : kw_weight_spot(v, k);
+}
+
+KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
+    return which == KW_A ? kw_source_join(v, row, depth, ok) : kw_weight_join(row, depth, ok);
+}
+
+#elif KW_DATA
+KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
+    kw_spot s;
+    *ok &= row < (which == KW_A ? v->rows : v->cols);
+    if (which == KW_A) return kw_source_pixel(v, row);
+    s.at = row;
+    return s;
+}
+
+/* Weights of (tap, output channel) number k. */
+KW_DEVICE kw_spot kw_weight_depth(const kw_view *v, int k) {
+    kw_spot s;
+    int tap[3], channel = kw_tap(v, k, tap);
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        tap[axis] = v->first_tap[axis] + tap[axis] * v->next_tap[axis];
+    s.at = (kw_flat(v->filter, channel, tap)) * v->c;
+    return s;
+}
+
+KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, int k, int *ok) {
+    *ok &= k < v->depth;
+    return which == KW_A ? kw_source_tap(v, k) : kw_weight_depth(v, k);
+}
+
+KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
+    return which == KW_A ? kw_source_join(v, row, depth, ok) : row.at + depth.at;
+}
+
+#else
+KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
+    kw_spot s;
+    *ok &= row < (which == KW_A ? v->rows : v->cols);
+    if (which == KW_B) return kw_source_tap(v, row);
+    s.at = row;
+    return s;
+}
+
+KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, int k, int *ok) {
+    kw_spot s;
+    *ok &= k < v->depth;
+    if (which == KW_B) return kw_source_pixel(v, k);
+    s.at = k * v->out_pixel;
+    return s;
+}
+
+KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
+    return which == KW_A ? row.at + depth.at : kw_source_join(v, depth, row, ok);
+}
+#endif
+
+KW_DEVICE kw_spot kw_result_row(const kw_view *v, int row, int *ok) {
+    kw_spot s;
+    *ok &= row < v->rows;
+#if KW_WEIGHT
+    s = kw_weight_row(v, row);
+#elif KW_FORWARD || KW_PIXEL_ROWS
+    s.at = row * v->out_pixel;
+#else
+    int image = kw_pixel(v->pixels, row, s.pos);
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        s.pos[axis] = v->out_start[axis] + s.pos[axis] * v->out_step[axis];
+    s.at = kw_flat(v->out_image, image, s.pos) * v->out_pixel;
+#endif
+    return s;
+}
+
+KW_DEVICE kw_spot kw_result_col(const kw_view *v, int col, int *ok) {
+    kw_spot s;
+    *ok &= col < v->cols;
+#if KW_WEIGHT
+    s = kw_weight_spot(v, col);
+#else
+    s.at = col;
+#endif
+    return s;
+}
+
+KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_spot row, kw_spot col, int *ok) {
+#if KW_WEIGHT
+    return kw_weight_join(row, col, ok);
+#else
+    return row.at + col.at;
+#endif
+}
+
+/* --- a tile of the result --- */
+
+KW_DEVICE void kw_view_walk(kw_view *v, kw_walk w, int axis) {
+    v->pixels[axis] = w.pixels;
+    v->start[axis] = w.src_start;
+    v->step[axis] = w.src_step;
+    v->taps[axis] = w.taps;
+    v->tap_step[axis] = w.tap_src_step;
+    v->first_tap[axis] = w.tap_start;
+    v->next_tap[axis] = w.tap_step;
+    v->out_start[axis] = w.out_start;
+    v->out_step[axis] = w.out_step;
+}
+
+KW_DEVICE int kw_product(const int e[3]) {
+    int product = 1;
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        product *= e[axis];
+    return product;
+}
+
+#if KW_DATA
+/* Tiles of rows are numbered phase by phase: finds the phase of one, and leaves the number of the tile in it. */
+KW_DEVICE int kw_view_phase(kw_view *v, const kw_gpu_args *a, int tile_row) {
+    int walks[3], phases, phase[3] = {0, 0, 0};
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        walks[axis] = kw_walks_backward(a, axis);
+    phases = kw_product(walks);
+    for (int i = 0; i < phases; i++) {
+        kw_pixel(walks, i, phase);
+        int pixels = (int)a->n;
+        for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+            pixels *= KW_CEIL((int)a->in[axis] - phase[axis], (int)a->stride[axis]);
+        int tiles = KW_CEIL(pixels, KW_TILE_M);
+        if (tile_row < tiles) break;
+        tile_row -= tiles;
+    }
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        kw_view_walk(v, kw_walk_backward(a, axis, phase[axis]), axis);
+    return tile_row;
+}
+#endif
+
+#if KW_SPLIT_IMAGE
+#define KW_PIECE_ROWS 6 /* of args.value: output positions of the first axis that a piece has at most */
+
+/* Tiles of rows are numbered image by image and piece by piece. A piece is counted from its own first position, so that its offsets are
+ * small whatever the tensors' sizes; returns the number of the tile in it. */
+KW_DEVICE int kw_view_piece(kw_view *v, const kw_gpu_args *a, int tile_row) {
+    int axis = KW_FIRST_AXIS, rows = (int)a->value[KW_PIECE_ROWS], all = v->pixels[axis];
+    v->pixels[axis] = rows;
+    int tiles = KW_CEIL(kw_product(v->pixels), KW_TILE_M), pieces = KW_CEIL(all, rows), image = tile_row / (tiles * pieces);
+    int first = tile_row / tiles % pieces * rows, origin;
+    v->pixels[axis] = kw_min(rows, all - first);
+    v->start[axis] += first * v->step[axis];
+    origin = kw_min(kw_max(v->start[axis], 0), v->image[axis] - 1);
+    kw_i64 in_row = v->src_pixel, out_row = v->out_pixel;
+    for (int inner = axis + 1; inner < 3; inner++) {
+        in_row *= v->image[inner];
+        out_row *= v->pixels[inner];
+    }
+    v->at[KW_A] += ((kw_i64)image * v->image[axis] + origin) * in_row * KW_BYTES;
+    v->out += ((kw_i64)image * all + first) * out_row;
+    v->start[axis] -= origin;
+    v->image[axis] -= origin;
+    v->rows = kw_product(v->pixels);
+    return tile_row % tiles;
+}
+#endif
+
+KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int tile_row, int tile_col) {
+    kw_i64 c = a->c * KW_MERGE, k = a->k * KW_MERGE; /* channels of the merged groups */
+    kw_i64 x = batch * c, y = batch * k, w = batch * k * a->filter[0] * a->filter[1] * a->filter[2] * a->c;
+    KW_UNROLL
+    for (int axis = 0; axis < 3; axis++) {
+        v->filter[axis] = (int)a->filter[axis];
+        v->image[axis] = (int)(KW_DATA ? a->out[axis] : a->in[axis]);
+        v->out_image[axis] = (int)(KW_DATA ? a->in[axis] : a->out[axis]);
+#if !KW_DATA
+        kw_view_walk(v, kw_walk_forward(a, axis), axis);
+#endif
+    }
+    v->c = (int)a->c;
+    v->k = (int)a->k;
+    v->channels = (int)(KW_DATA ? k : c);
+    v->src_pixel = (kw_off)(a->groups * (KW_DATA ? a->k : a->c));
+    v->out_pixel = (kw_off)(a->groups * (KW_DATA ? a->c : a->k));
+#if KW_DATA
+    tile_row = kw_view_phase(v, a, tile_row);
+#endif
+    int pixels = (int)a->n * kw_product(v->pixels), spots = kw_product(v->taps) * v->channels;
+    v->rows = KW_WEIGHT ? (int)k : pixels;
+    v->cols = KW_WEIGHT ? spots : (int)(KW_DATA ? c : k);
+    v->depth = KW_WEIGHT ? pixels : spots;
+    v->at[KW_A] = KW_FORWARD ? a->x + x * KW_BYTES : a->y + y * KW_BYTES;
+    v->at[KW_B] = KW_WEIGHT ? a->x + x * KW_BYTES : a->w + w * KW_BYTES;
+    v->out = KW_FORWARD ? y : KW_DATA ? x : w;
+#if KW_SPLIT_IMAGE
+    tile_row = kw_view_piece(v, a, tile_row);
+#endif
+    v->row = tile_row * KW_TILE_M;
+    v->col = tile_col * KW_TILE_N;
+}
+
+#include "gpu/tile.h"
+#include "gpu/pipeline.h"
+#include "gpu/epilogue.h"
+#include "gpu/work.h"

@@ -10,6 +10,127 @@
 static const kw_axis axes[] = {KW_IGEMM_AXES(ROW)};
 #undef ROW
 
+/* Channels of the merged groups, and of a group: what vectors must divide. */
+static kw_status fits_vectors(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t c = d->c / d->g, k = d->k / d->g, merged_c = c * mma->merge, merged_k = k * mma->merge;
+    bool forward = problem->op == KW_CONV_FWD, data = problem->op == KW_CONV_BWD_DATA;
+    const int64_t channels[3] = {forward ? merged_c : merged_k, forward || data ? c : merged_c, forward ? merged_k : data ? merged_c : c};
+    for (int i = 0; i < 3; i++) {
+        if (channels[i] % mma->vec[i]) {
+            return kw_fail(why, KW_NO_KERNEL, "vec_%c=%d does not divide %lld channels of a group; vec_%c=1 serves any", "abc"[i],
+                           (int)mma -> vec[i], (long long)channels[i], "abc"[i]);
+        }
+    }
+    if (d->g % mma->merge) {
+        return kw_fail(why, KW_NO_KERNEL, "merge=%d does not divide %lld groups", (int)mma->merge, (long long)d->g);
+    }
+    return KW_OK;
+}
+
+/* Whether every filter extent, stride and padding is what the text is cut down to. */
+static kw_status fits_filter(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
+    const kw_conv_dims *d = &problem->conv;
+    bool good = mma->spec != KW_SPEC_FILTER3X3 || d->c == d->g;
+    for (int axis = 3 - problem->ndim; axis < 3; axis++) {
+        bool point = d->filter[axis] == 1 && d->pad[axis] == 0 && d->pad_back[axis] == 0;
+        switch (mma->spec) {
+        case KW_SPEC_FILTER1X1_STRIDE1_PAD0:
+            good &= point && d->stride[axis] == 1;
+            break;
+        case KW_SPEC_FILTER1X1_PAD0:
+            good &= point;
+            break;
+        case KW_SPEC_FILTER3X3:
+            good &= d->filter[axis] == 3;
+            break;
+        case KW_SPEC_DEFAULT:
+            break;
+        }
+    }
+    return good ? KW_OK
+                : kw_fail(why, KW_NO_KERNEL, "spec is for another filter, stride, padding or channel count; spec=default serves any");
+}
+
+enum { PHASES_MAX = 4096, PIECE_BYTES = INT32_MAX };
+
+/* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut by. */
+static int64_t piece_rows(const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    int axis = 3 - problem->ndim;
+    int64_t out[3], in_row = d->c, out_row = d->k, size = (int64_t)kw_dtype_size(problem->dtype);
+    kw_problem_output(out, problem);
+    for (int inner = axis + 1; inner < 3; inner++) {
+        in_row *= d->in[inner];
+        out_row *= out[inner];
+    }
+    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = PIECE_BYTES / size;
+    int64_t by_in = (room / in_row - reach) / d->stride[axis], by_out = room / out_row;
+    return kw_min(kw_min(by_in, by_out), out[axis]);
+}
+
+/* Offsets in a tensor have as many bits as the index axis says. */
+static kw_status fits_index(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
+    if (mma->index == 64) {
+        return KW_OK;
+    }
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        int64_t bytes = kw_problem_elements(problem, (kw_tensor)i) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, (kw_tensor)i));
+        if (bytes > INT32_MAX && !(mma->split_image && i != KW_W)) {
+            return kw_fail(why, KW_NO_KERNEL, "a tensor has %lld bytes; index=32 reaches 2 GiB, index=64 any", (long long)bytes);
+        }
+    }
+    if (mma->split_image && piece_rows(problem) < 1) {
+        return kw_fail(why, KW_NO_KERNEL, "one row of the image exceeds 2 GiB; index=64 reaches any");
+    }
+    return KW_OK;
+}
+
+static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
+    kw_problem_output(out, problem);
+    int64_t pixels = d->n * out[0] * out[1] * out[2];
+    kw_mma_grid grid = {.batches = d->g / mma->merge, .elements = kw_problem_elements(problem, kw_problem_result(problem))};
+    if (problem->op == KW_CONV_BWD_WEIGHT) {
+        grid.tile_rows = kw_ceil_div(k, mma->tile[0]);
+        grid.tile_cols = kw_ceil_div(taps * c, mma->tile[1]);
+        grid.steps = kw_ceil_div(pixels, mma->tile[2]);
+        return grid;
+    }
+    kw_gemm_view view = kw_problem_view(problem);
+    grid.tile_cols = kw_ceil_div(problem->op == KW_CONV_FWD ? k : c, mma->tile[1]);
+    grid.steps = kw_ceil_div(view.gk * mma->merge, mma->tile[2]);
+    if (problem->op == KW_CONV_FWD) {
+        grid.tile_rows = kw_ceil_div(pixels, mma->tile[0]);
+    }
+    return grid;
+}
+
+/* Tiles of the rows of all phases. */
+static int64_t phase_tiles(const kw_mma *mma, const kw_problem *problem) {
+    int64_t tiles = 0, walks[3] = {kw_problem_walks(problem, 0), kw_problem_walks(problem, 1), kw_problem_walks(problem, 2)};
+    for (int64_t i = 0; i < walks[0] * walks[1] * walks[2]; i++) {
+        const int64_t phase[3] = {i / walks[2] / walks[1], i / walks[2] % walks[1], i % walks[2]};
+        int64_t pixels = problem->conv.n;
+        for (int axis = 0; axis < 3; axis++) {
+            pixels *= kw_problem_walk(problem, axis, phase[axis]).pixels;
+        }
+        tiles += kw_ceil_div(pixels, mma->tile[0]);
+    }
+    return tiles;
+}
+
+static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t rows) {
+    int64_t out[3], pixels = rows;
+    kw_problem_output(out, problem);
+    int axis = 3 - problem->ndim;
+    for (int inner = axis + 1; inner < 3; inner++) {
+        pixels *= out[inner];
+    }
+    return problem->conv.n * kw_ceil_div(out[axis], rows) * kw_ceil_div(pixels, mma->tile[0]);
+}
+
 static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     kw_mma mma = kw_mma_read(config);
     if (problem->layout != KW_CHANNELS_LAST) {
@@ -18,14 +139,39 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     if (problem->ndim != mma.ndim) {
         return kw_fail(why, KW_NO_KERNEL, "ndim=%d does not serve %d spatial axes", (int)mma.ndim, (int)problem->ndim);
     }
-    return KW_OK;
+    bool good = true;
+    int64_t phases = 1, extent = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        phases = kw_mul(phases, kw_problem_walks(problem, axis), &good);
+        extent =
+            kw_max(extent, problem->conv.in[axis] + problem->conv.pad[axis] + problem->conv.dilation[axis] * problem->conv.filter[axis]);
+    }
+    if (!good || phases > PHASES_MAX || extent > INT32_MAX / 2) {
+        return kw_fail(why, KW_NO_KERNEL, "more than %d stride phases, or an extent beyond 2^30", (int)PHASES_MAX);
+    }
+    kw_gemm_view view = kw_problem_view(problem);
+    if (kw_max(kw_max(view.gm, view.gn), view.gk) > INT32_MAX / 4 / mma.merge) {
+        return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
+    }
+    kw_mma_grid grid = grid_of(&mma, problem);
+    kw_status status = fits_vectors(&mma, problem, why);
+    status = status ? status : fits_filter(&mma, problem, why);
+    status = status ? status : fits_index(&mma, problem, why);
+    return status ? status : kw_mma_grid_fits(&grid, why);
 }
 
 static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm.c */
     kw_mma mma = kw_mma_read(config);
-    kw_gemm_view view = kw_problem_view(problem);
-    int64_t tiles = kw_ceil_div(view.gm, mma.tile[0]) * kw_ceil_div(view.gn, mma.tile[1]) * view.batch;
-    *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(&mma) * (int32_t)target->lanes}}};
+    kw_mma_grid grid = grid_of(&mma, problem);
+    int64_t rows = mma.split_image ? piece_rows(problem) : 0;
+    if (problem->op == KW_CONV_BWD_DATA) {
+        grid.tile_rows = phase_tiles(&mma, problem);
+    } else if (mma.split_image) {
+        grid.tile_rows = piece_tiles(&mma, problem, rows);
+    }
+    kw_mma_launch(&mma, &grid, target, launch);
+    launch->value[PIECE_ROWS] = rows;
 }
 
 const kw_family kw_family_conv_igemm = {

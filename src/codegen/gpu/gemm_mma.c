@@ -7,6 +7,15 @@
 static const kw_axis axes[] = {KW_GEMM_AXES(ROW)};
 #undef ROW
 
+static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
+    const kw_gemm_dims *d = &problem->gemm;
+    return (kw_mma_grid){.tile_rows = kw_ceil_div(d->m, mma->tile[0]),
+                         .tile_cols = kw_ceil_div(d->n, mma->tile[1]),
+                         .batches = d->batch,
+                         .steps = kw_ceil_div(d->k, mma->tile[2]),
+                         .elements = kw_problem_elements(problem, KW_Y)};
+}
+
 static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     kw_mma mma = kw_mma_read(config);
     const int64_t size[3] = {problem->gemm.m, problem->gemm.n, problem->gemm.k};
@@ -19,14 +28,30 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
                            "mnk"[i], (int)mma.tile[i], "mnk"[i]);
         }
     }
-    return KW_OK;
+    /* What runs along which size: A and B by their layouts, C by columns. */
+    const int64_t runs[3] = {mma.layout == KW_RCR || mma.layout == KW_RRR ? size[2] : size[0],
+                             mma.layout == KW_RRR || mma.layout == KW_CRR ? size[1] : size[2], size[1]};
+    for (int i = 0; i < 3; i++) {
+        if (runs[i] % mma.vec[i]) {
+            return kw_fail(why, KW_NO_KERNEL, "vec_%c=%d does not divide %lld elements; vec_%c=1 serves any", "abc"[i], (int)mma.vec[i],
+                           (long long)runs[i], "abc"[i]);
+        }
+        int64_t matrix = i == 0 ? size[0] * size[2] : i == 1 ? size[1] * size[2] : size[0] * size[1];
+        if (mma.index == 32 && matrix > INT32_MAX / 4) {
+            return kw_fail(why, KW_NO_KERNEL, "a matrix has %lld elements; index=32 reaches 2 GiB, index=64 any", (long long)matrix);
+        }
+        if (size[i] > INT32_MAX / 4) {
+            return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
+        }
+    }
+    kw_mma_grid grid = grid_of(&mma, problem);
+    return kw_mma_grid_fits(&grid, why);
 }
 
 static void launch_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_mma mma = kw_mma_read(config);
-    const kw_gemm_dims *d = &problem->gemm;
-    int64_t tiles = kw_ceil_div(d->m, mma.tile[0]) * kw_ceil_div(d->n, mma.tile[1]) * d->batch;
-    *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(&mma) * (int32_t)target->lanes}}};
+    kw_mma_grid grid = grid_of(&mma, problem);
+    kw_mma_launch(&mma, &grid, target, launch);
 }
 
 const kw_family kw_family_gemm_mma = {

@@ -1,8 +1,6 @@
 /* mma.c: a config of conv.igemm or gemm.mma as a kw_mma. The places of axes come from the same lists as the families' tables. */
 #include "codegen/gpu/mma.h"
 
-#include "base/math.h"
-
 #define PLACE(name, words, low, high, meaning) IGEMM_##name,
 enum { KW_IGEMM_AXES(PLACE) };
 #undef PLACE
@@ -60,7 +58,9 @@ static kw_mma read_igemm(const int32_t *axis) {
 }
 
 kw_mma kw_mma_read(const kw_config *config) {
-    return config->op == KW_GEMM ? read_gemm(config->axis) : read_igemm(config->axis);
+    kw_mma mma = config->op == KW_GEMM ? read_gemm(config->axis) : read_igemm(config->axis);
+    mma.bytes = (int32_t)kw_dtype_size(config->dtype);
+    return mma;
 }
 
 int32_t kw_mma_math_waves(const kw_mma *mma) {
@@ -68,7 +68,6 @@ int32_t kw_mma_math_waves(const kw_mma *mma) {
 }
 
 int32_t kw_mma_waves(const kw_mma *mma) {
-    enum { LOAD_WAVES = 4 };
-    int32_t math = kw_mma_math_waves(mma);
-    return math * mma->wave_groups + (mma->pipe == KW_PIPE_WAVELET ? (int32_t)kw_min(math, LOAD_WAVES) : 0);
+    enum { LOAD_WAVES = 4 }; /* KW_EXTRA_WAVES of kernels/gpu/tile.h */
+    return kw_mma_math_waves(mma) * mma->wave_groups + (mma->pipe == KW_PIPE_WAVELET ? LOAD_WAVES : 0);
 }

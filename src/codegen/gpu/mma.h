@@ -82,6 +82,7 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
  * the value that means nothing special. */
 typedef struct kw_mma {
     int32_t ndim, layout; /* of a convolution; of a GEMM, else 0 */
+    int32_t bytes;        /* of an element of the operands */
     int32_t tile[3], wave[3], inst[3];
     kw_pipe pipe;
     kw_sched sched;
@@ -95,8 +96,20 @@ typedef struct kw_mma {
 
 kw_mma kw_mma_read(const kw_config *config);
 
-/* Waves that multiply, and all waves of a block: wavelet adds as many that only load, at most four. */
+/* Waves that multiply, and all waves of a block: wavelet adds four that only load. */
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);
+
+/* The product of a problem as it is cut into tiles. */
+typedef struct kw_mma_grid {
+    int64_t tile_rows, tile_cols, batches; /* tiles of the result along its rows and columns; products */
+    int64_t steps;                         /* of a tile, the most that one has */
+    int64_t elements;                      /* of the result */
+} kw_mma_grid;
+
+/* KW_NO_KERNEL where counts of tiles exceed what the text counts with. */
+kw_status kw_mma_grid_fits(const kw_mma_grid *grid, kw_error *why);
+/* Stages, blocks, workspace and the first values of a launch (kernels/gpu/work.h). */
+void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
 
 #endif

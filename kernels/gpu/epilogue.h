@@ -1,0 +1,196 @@
+/* epilogue.h: from the sums in the waves' registers to memory. Waves that divided the depth add first. Then either the sums pass through shared
+ * memory, a stripe of the tile at a time, so that each thread stores KW_VEC_C elements of a row (cshuffle), or each lane stores its own elements
+ * where they belong (default).
+ *
+ * The text that includes this says where results lie: kw_result_row(view, row, &ok), kw_result_col(view, col, &ok) and
+ * kw_result_join(view, row_spot, col_spot, &ok), which gives the offset in the tensor. */
+#ifndef KW_EPILOGUE_H
+#define KW_EPILOGUE_H
+
+/* Where a block's sums go: converted into the result; unconverted into a slice of the workspace that has the result's order; or all of the tile
+ * into a slot of the workspace, row by row. */
+#define KW_TO_RESULT 0
+#define KW_TO_SLICE 1
+#define KW_TO_SLOT 2
+
+typedef struct kw_goal {
+    int kind;
+    char *to;
+} kw_goal;
+
+/* --- shared memory of the epilogue --- */
+
+#define KW_STRIPE_ROWS (KW_WAVE_M * KW_INST_M)
+#define KW_SPREAD (KW_NVIDIA ? 8 : 0) /* words between rows, where neighbouring lanes write neighbouring rows */
+#define KW_STRIPE_WORDS(repeats) (KW_STRIPE_ROWS * ((repeats) * KW_WAVE_N * KW_INST_N + KW_SPREAD))
+/* Repeats of a stripe: all columns of the tile where they fit the shared memory of the steps, or half of 64 KiB. */
+#define KW_STEPS_BYTES (KW_STAGES * KW_STAGE_BYTES)
+#define KW_STRIPE_REPEATS (4 * KW_STRIPE_WORDS(KW_REPEAT_N) <= (KW_STEPS_BYTES > 32768 ? KW_STEPS_BYTES : 32768) ? KW_REPEAT_N : 1)
+#define KW_STRIPE_COLS (KW_STRIPE_REPEATS * KW_WAVE_N * KW_INST_N)
+#define KW_STRIPE_BYTES (KW_EPI == KW_EPI_CSHUFFLE ? 4 * KW_STRIPE_WORDS(KW_STRIPE_REPEATS) : 0)
+
+#define KW_SHARES (KW_WAVE_K * KW_WAVE_GROUPS) /* waves that have a part of the same sums */
+#define KW_SHARE_BYTES (KW_SHARES > 1 ? KW_WAVE_M * KW_WAVE_N * KW_WAVE * KW_ACC_N * 4 : 0)
+#define KW_EPILOGUE_BYTES (KW_STRIPE_BYTES > KW_SHARE_BYTES ? KW_STRIPE_BYTES : KW_SHARE_BYTES)
+#define KW_LDS_BYTES (KW_STEPS_BYTES > KW_EPILOGUE_BYTES ? KW_STEPS_BYTES : KW_EPILOGUE_BYTES)
+
+/* --- storing --- */
+
+#define KW_STORE_MAX (16 / KW_OUT_BYTES)
+#define KW_STORE_RUN (KW_VEC_C < KW_STORE_MAX ? KW_VEC_C : KW_STORE_MAX) /* elements that a thread stores together */
+
+KW_DEVICE kw_u32 kw_out_bits(kw_sum value) {
+#if KW_OUT == KW_BF16
+    return kw_to_bf16(value);
+#elif KW_OUT == KW_FP16
+    return kw_to_fp16(value);
+#elif KW_OUT == KW_INT32
+    return (kw_u32)value;
+#else
+    return kw_bits(value);
+#endif
+}
+
+KW_DEVICE kw_sum kw_sum_of_bits(kw_u32 bits) {
+#if KW_IN == KW_INT8
+    return (int)bits;
+#else
+    return kw_from_bits(bits);
+#endif
+}
+
+/* One access of 2, 4, 8 or 16 bytes. */
+KW_DEVICE void kw_store_run(char *to, const kw_u32 *w, int bytes) {
+    if (bytes == 16) {
+        kw_b16 v;
+        v.e[0] = w[0], v.e[1] = w[1], v.e[2] = w[2], v.e[3] = w[3];
+        *(kw_b16 *)to = v;
+    } else if (bytes == 8) {
+        *(kw_u64 *)to = (kw_u64)w[1] << 32 | w[0];
+    } else if (bytes == 4) {
+        *(kw_u32 *)to = w[0];
+    } else {
+        *(kw_u16 *)to = (kw_u16)w[0];
+    }
+}
+
+KW_DEVICE void kw_store_sums(char *to, const kw_sum *sums, int count) {
+    KW_UNROLL
+    for (int i = 0; i < count; i++)
+        ((kw_sum *)to)[i] = sums[i];
+}
+
+KW_DEVICE void kw_store_result(char *to, const kw_sum *sums, int count) {
+    kw_u32 w[4];
+    KW_UNROLL
+    for (int i = 0; i < count; i++) {
+        int shift = i * KW_OUT_BYTES % 4 * 8, word = i * KW_OUT_BYTES / 4;
+        w[word] = (shift ? w[word] : 0) | kw_out_bits(sums[i]) << shift;
+    }
+    kw_store_run(to, w, count * KW_OUT_BYTES);
+}
+
+/* Elements of one row of the result that follow each other: all of them are there or none. row and col are the first one's in the tile. */
+KW_DEVICE void kw_store_row(const kw_view *view, kw_goal goal, int row, int col, const kw_sum *sums, int count) {
+    if (goal.kind == KW_TO_SLOT) {
+        kw_store_sums(goal.to + (row * KW_TILE_N + col) * 4, sums, count);
+        return;
+    }
+    int ok = 1;
+    kw_spot row_spot = kw_result_row(view, view->row + row, &ok), col_spot = kw_result_col(view, view->col + col, &ok);
+    kw_i64 at = kw_result_join(view, row_spot, col_spot, &ok);
+    if (!ok) return;
+    if (goal.kind == KW_TO_SLICE) kw_store_sums(goal.to + at * 4, sums, count);
+    else kw_store_result(goal.to + at * KW_OUT_BYTES, sums, count);
+}
+
+/* --- adding what waves that divided the depth have; all sums are then those of share 0 --- */
+
+KW_DEVICE void kw_add_shares(kw_sums *sums, char *lds) {
+    int share = kw_wave() / (KW_WAVE_M * KW_WAVE_N), place = kw_wave() % (KW_WAVE_M * KW_WAVE_N);
+    kw_sum *own = (kw_sum *)lds + place * KW_ACC_N * KW_WAVE + kw_lane();
+    for (int from = 1; from < KW_SHARES; from++) {
+        KW_UNROLL
+        for (int i = 0; i < KW_REPEAT_M; i++) {
+            KW_UNROLL
+            for (int j = 0; j < KW_REPEAT_N; j++) {
+                kw_barrier();
+                KW_UNROLL
+                for (int e = 0; e < KW_ACC_N; e++)
+                    if (share == from) own[e * KW_WAVE] = sums->at[i][j].e[e];
+                kw_barrier();
+                KW_UNROLL
+                for (int e = 0; e < KW_ACC_N; e++)
+                    if (share == 0) sums->at[i][j].e[e] += own[e * KW_WAVE];
+            }
+        }
+    }
+}
+
+#if KW_EPI == KW_EPI_CSHUFFLE
+
+/* The waves' sums of one repeat along the rows and KW_STRIPE_REPEATS along the columns, from `first` on. */
+KW_DEVICE void kw_stripe_put(char *lds, const kw_sums *sums, int i, int first) {
+    kw_seat seat = kw_seat_of(kw_wave());
+    KW_UNROLL
+    for (int j = 0; j < KW_STRIPE_REPEATS; j++) {
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e++) {
+            int row = kw_row_of(seat, 0) + kw_acc_row(kw_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_lane(), e);
+            ((kw_sum *)lds)[row * (KW_STRIPE_COLS + KW_SPREAD) + col] = sums->at[i][first + j].e[e];
+        }
+    }
+}
+
+KW_DEVICE void kw_stripe_store(const kw_view *view, kw_goal goal, const char *lds, int i, int first) {
+    const int runs = KW_STRIPE_COLS / KW_STORE_RUN;
+    for (int at = kw_thread(); at < KW_STRIPE_ROWS * runs; at += KW_THREADS) {
+        int row = at / runs, col = at % runs * KW_STORE_RUN;
+        kw_u32 words[KW_STORE_RUN];
+        kw_sum run[KW_STORE_RUN];
+        const char *from = lds + (row * (KW_STRIPE_COLS + KW_SPREAD) + col) * 4;
+        KW_UNROLL
+        for (int e = 0; e < KW_STORE_RUN; e += 4)
+            kw_load_run(words + e, from + e * 4, (KW_STORE_RUN < 4 ? KW_STORE_RUN : 4) * 4);
+        KW_UNROLL
+        for (int e = 0; e < KW_STORE_RUN; e++)
+            run[e] = kw_sum_of_bits(words[e]);
+        kw_store_row(view, goal, i * KW_STRIPE_ROWS + row, first * KW_WAVE_N * KW_INST_N + col, run, KW_STORE_RUN);
+    }
+}
+
+KW_DEVICE void kw_sums_store(const kw_view *view, kw_goal goal, char *lds, kw_sums *sums) {
+    if (KW_SHARES > 1) kw_add_shares(sums, lds);
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j += KW_STRIPE_REPEATS) {
+            kw_barrier();
+            if (kw_wave() < KW_WAVE_M * KW_WAVE_N) kw_stripe_put(lds, sums, i, j);
+            kw_barrier();
+            kw_stripe_store(view, goal, lds, i, j);
+        }
+    }
+}
+
+#else
+
+KW_DEVICE void kw_sums_store(const kw_view *view, kw_goal goal, char *lds, kw_sums *sums) {
+    kw_seat seat = kw_seat_of(kw_wave());
+    if (KW_SHARES > 1) kw_add_shares(sums, lds);
+    if (kw_wave() >= KW_WAVE_M * KW_WAVE_N) return;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j++) {
+            KW_UNROLL
+            for (int e = 0; e < KW_ACC_N; e++) {
+                int row = kw_row_of(seat, i) + kw_acc_row(kw_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_lane(), e);
+                kw_store_row(view, goal, row, col, &sums->at[i][j].e[e], 1);
+            }
+        }
+    }
+}
+#endif
+
+#endif

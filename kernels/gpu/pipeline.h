@@ -1,0 +1,379 @@
+/* pipeline.h: the loop over a tile's steps. A step brings KW_TILE_K of both operands into shared memory and multiplies them. The pipelines differ
+ * in how far ahead of its multiplication a step is loaded, where it waits, and which waves do what:
+ *
+ *   pipe            tiles in registers  in LDS   roles of waves
+ *   basic_v1                 1            1      all the same; loads the next step while it multiplies this one
+ *   mem                    2..8         1, 2     all the same; as many steps under way as hide the memory's latency
+ *   compv3                   2          1, 2     all the same; fragments of a step are read while the one before is multiplied
+ *   compv4                   2            2      all the same; stores one tile while it multiplies the other, one barrier a step
+ *   compv5                   1          1, 2     two groups of waves take steps in turn: one loads and reads while the other multiplies
+ *   compv6                   3          1, 2     all the same; inside a step the next fragments are read before the last are multiplied
+ *   comp_async               -            2      all the same; copies into one tile while it multiplies the other
+ *   basic_async_v1           -            1      all the same; copies the next step while it multiplies from registers
+ *   wavelet                  1            1      four more waves only load and store tiles; the others only multiply
+ *
+ * (A second tile in LDS by the axis stages saves the barrier before a store.) Every thread of a block passes the same barriers. */
+#ifndef KW_PIPELINE_H
+#define KW_PIPELINE_H
+
+#if KW_PTX
+#include "gpu/mma_ptx.h"
+#elif KW_AMD
+#include "gpu/mma_amd.h"
+#else
+#include "gpu/mma_emu.h"
+#endif
+
+/* --- sums and fragments of a wave --- */
+
+#define KW_REPEAT_M (KW_TILE_M / (KW_WAVE_M * KW_INST_M))
+#define KW_REPEAT_N (KW_TILE_N / (KW_WAVE_N * KW_INST_N))
+#define KW_REPEAT_K (KW_TILE_K / (KW_WAVE_K * KW_INST_K))
+
+typedef struct kw_sums {
+    kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
+} kw_sums;
+
+/* Of one instruction's depth. */
+typedef struct kw_frags {
+    kw_frag_a a[KW_REPEAT_M];
+    kw_frag_b b[KW_REPEAT_N];
+} kw_frags;
+
+/* Place of a wave among those that multiply the same tile. Repeats of the waves' pattern follow each other, so that the first repeat of all
+ * waves is the tile's upper left corner. */
+typedef struct kw_seat {
+    int m, n, k;
+} kw_seat;
+
+KW_DEVICE kw_seat kw_seat_of(int wave) {
+    kw_seat seat;
+    seat.n = wave % KW_WAVE_N;
+    seat.m = wave / KW_WAVE_N % KW_WAVE_M;
+    seat.k = wave / (KW_WAVE_N * KW_WAVE_M) % KW_WAVE_K;
+    return seat;
+}
+
+KW_DEVICE int kw_row_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_M + seat.m) * KW_INST_M; }
+KW_DEVICE int kw_col_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_N + seat.n) * KW_INST_N; }
+
+KW_DEVICE void kw_sums_clear(kw_sums *sums) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j++) {
+            KW_UNROLL
+            for (int e = 0; e < KW_ACC_N; e++)
+                sums->at[i][j].e[e] = 0;
+        }
+    }
+}
+
+/* Fragments of instruction number kk of a step. */
+KW_DEVICE void kw_frags_read(kw_frags *f, const char *stage, kw_seat seat, int kk) {
+    int k = (seat.k * KW_REPEAT_K + kk) * KW_INST_K;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++)
+        kw_read_a(&f->a[i], stage, kw_row_of(seat, i), k);
+    KW_UNROLL
+    for (int j = 0; j < KW_REPEAT_N; j++)
+        kw_read_b(&f->b[j], stage, kw_col_of(seat, j), k);
+}
+
+KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j++)
+            kw_mma(&sums->at[i][j], &f->a[i], &f->b[j]);
+    }
+}
+
+/* --- the steps of a block --- */
+
+typedef struct kw_steps {
+    const kw_view *view;
+    kw_loader loader;
+    kw_seat seat;
+    int first, count; /* depth of the first step; steps, 0 where there is nothing to add */
+    char *lds;
+} kw_steps;
+
+KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + (KW_STAGES == 2 ? step % 2 * KW_STAGE_BYTES : 0); }
+
+/* Steps beyond the last are not loaded. */
+KW_DEVICE void kw_step_load(kw_raw *raw, const kw_steps *s, int step) {
+    if (step < s->count) kw_load(raw, s->view, &s->loader, s->first + step * KW_TILE_K);
+}
+
+/* Makes a tile readable for all. With one stage the one before must have been read by all; with two, that was a barrier ago. */
+KW_DEVICE void kw_step_put(const kw_steps *s, const kw_raw *raw, int step) {
+    if (KW_STAGES == 1) kw_barrier();
+    kw_put(kw_stage_at(s, step), &s->loader, raw);
+    kw_barrier();
+}
+
+/* Clusters that an interwave step is cut into: whole instructions, at most four. */
+#define KW_CLUSTERS (KW_SCHED != KW_SCHED_INTERWAVE ? 1 : KW_REPEAT_K % 4 == 0 ? 4 : KW_REPEAT_K % 2 == 0 ? 2 : 1)
+#define KW_CLUSTER (KW_REPEAT_K / KW_CLUSTERS)
+
+/* All fragments of a cluster first, then all its products. Interwave: those who multiply go before those who still read, and the barrier
+ * keeps the waves of a block a cluster apart at most, so that on each multiprocessor some read while others multiply. */
+KW_DEVICE void kw_step_multiply_clusters(kw_sums *sums, const char *stage, kw_seat seat) {
+    kw_frags f[KW_CLUSTER];
+    KW_UNROLL
+    for (int c = 0; c < KW_CLUSTERS; c++) {
+        KW_UNROLL
+        for (int kk = 0; kk < KW_CLUSTER; kk++)
+            kw_frags_read(&f[kk], stage, seat, c * KW_CLUSTER + kk);
+        kw_sched_fence();
+        if (c > 0) kw_barrier();
+        kw_priority(1);
+        KW_UNROLL
+        for (int kk = 0; kk < KW_CLUSTER; kk++)
+            kw_frags_multiply(sums, &f[kk]);
+        kw_priority(0);
+        kw_sched_fence();
+    }
+}
+
+/* One instruction's fragments after the other; the compiler mixes reads and products. */
+KW_DEVICE void kw_step_multiply_plain(kw_sums *sums, const char *stage, kw_seat seat) {
+    kw_frags f;
+    KW_UNROLL
+    for (int kk = 0; kk < KW_REPEAT_K; kk++) {
+        kw_frags_read(&f, stage, seat, kk);
+        kw_frags_multiply(sums, &f);
+    }
+}
+
+KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
+#if KW_SCHED == KW_SCHED_INTERWAVE
+    kw_step_multiply_clusters(sums, kw_stage_at(s, step), s->seat);
+#else
+    kw_step_multiply_plain(sums, kw_stage_at(s, step), s->seat);
+#endif
+}
+
+#if KW_PIPE == KW_PIPE_BASIC_V1
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    kw_raw raw;
+    kw_step_load(&raw, s, 0);
+    for (int step = 0; step < s->count; step++) {
+        kw_step_put(s, &raw, step);
+        kw_step_load(&raw, s, step + 1);
+        kw_step_multiply(sums, s, step);
+    }
+}
+
+#elif KW_PIPE == KW_PIPE_MEM
+/* Steps under way: as many as fill half of 64 KiB among the blocks that share a multiprocessor, 2 to 8. */
+#define KW_BLOCKS_SHARE (4 * KW_WAVE / KW_THREADS > 1 ? 4 * KW_WAVE / KW_THREADS : 1)
+#define KW_MEM_WANTED KW_CEIL(32768 / KW_BLOCKS_SHARE, KW_STAGE_BYTES)
+#define KW_MEM_STEPS (KW_MEM_WANTED < 2 ? 2 : KW_MEM_WANTED > 8 ? 8 : KW_MEM_WANTED)
+
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    kw_raw raw[KW_MEM_STEPS];
+    KW_UNROLL
+    for (int i = 0; i < KW_MEM_STEPS; i++)
+        kw_step_load(&raw[i], s, i);
+    for (int first = 0; first < s->count; first += KW_MEM_STEPS) {
+        KW_UNROLL
+        for (int i = 0; i < KW_MEM_STEPS; i++) {
+            int step = first + i;
+            if (step < s->count) {
+                kw_step_put(s, &raw[i], step);
+                kw_step_load(&raw[i], s, step + KW_MEM_STEPS);
+                kw_step_multiply(sums, s, step);
+            }
+        }
+    }
+}
+
+#elif KW_PIPE == KW_PIPE_COMPV3
+/* The order that the scheduler is asked for: after each few products one read of fragments, one store of the next tile, one load. */
+KW_DEVICE void kw_steps_hint(void) {
+    KW_UNROLL
+    for (int i = 0; i < KW_CHUNKS_A + KW_CHUNKS_B; i++) {
+        kw_sched(KW_SCHED_LDS_WRITE, 1);
+        kw_sched(KW_SCHED_MMA, 1);
+        kw_sched(KW_SCHED_LOAD, 1);
+        kw_sched(KW_SCHED_MMA, 1);
+    }
+}
+
+KW_DEVICE void kw_frags_read_all(kw_frags f[KW_REPEAT_K], const char *stage, kw_seat seat) {
+    KW_UNROLL
+    for (int kk = 0; kk < KW_REPEAT_K; kk++)
+        kw_frags_read(&f[kk], stage, seat, kk);
+}
+
+KW_DEVICE void kw_frags_multiply_all(kw_sums *sums, const kw_frags f[KW_REPEAT_K]) {
+    KW_UNROLL
+    for (int kk = 0; kk < KW_REPEAT_K; kk++)
+        kw_frags_multiply(sums, &f[kk]);
+}
+
+/* Products are of fragments that were read in the step before, shared memory holds the next step and registers the one after it. */
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    kw_raw raw;
+    kw_frags f[KW_REPEAT_K];
+    if (s->count == 0) return;
+    kw_step_load(&raw, s, 0);
+    kw_put(kw_stage_at(s, 0), &s->loader, &raw);
+    kw_step_load(&raw, s, 1);
+    kw_barrier();
+    kw_frags_read_all(f, kw_stage_at(s, 0), s->seat);
+    for (int step = 1; step < s->count; step++) {
+        if (KW_STAGES == 1) kw_barrier();
+        kw_put(kw_stage_at(s, step), &s->loader, &raw);
+        kw_step_load(&raw, s, step + 1);
+        kw_frags_multiply_all(sums, f);
+        kw_steps_hint();
+        kw_barrier();
+        kw_frags_read_all(f, kw_stage_at(s, step), s->seat);
+    }
+    kw_frags_multiply_all(sums, f);
+}
+
+#elif KW_PIPE == KW_PIPE_COMPV4
+/* One half of the loop, which is unrolled by two so that each half knows its stage. */
+KW_DEVICE void kw_steps_half(kw_sums *sums, const kw_steps *s, kw_raw *raw, int step, int stage) {
+    if (step + 1 < s->count) kw_put(kw_stage_at(s, 1 - stage), &s->loader, raw);
+    kw_step_load(raw, s, step + 2);
+    kw_step_multiply(sums, s, stage);
+    kw_barrier();
+}
+
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    kw_raw raw;
+    if (s->count == 0) return;
+    kw_step_load(&raw, s, 0);
+    kw_put(kw_stage_at(s, 0), &s->loader, &raw);
+    kw_step_load(&raw, s, 1);
+    kw_barrier();
+    for (int step = 0; step < s->count; step += 2) {
+        kw_steps_half(sums, s, &raw, step, 0);
+        if (step + 1 < s->count) kw_steps_half(sums, s, &raw, step + 1, 1);
+    }
+}
+
+#elif KW_PIPE == KW_PIPE_COMPV5
+/* Steps of one group have the numbers group, group + 2, ...; in phase p the group p % 2 fills shared memory and reads its fragments while the
+ * other multiplies those that it read a phase before. Each group has its own sums of half the depth, which are added at the end. */
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    int group = kw_wave() / KW_MATH_WAVES;
+    kw_raw raw;
+    kw_frags f[KW_REPEAT_K];
+    kw_step_load(&raw, s, group);
+    for (int phase = 0; phase < s->count + 1; phase++) {
+        int mine = phase % 2 == group;
+        if (mine && phase < s->count) kw_put(kw_stage_at(s, phase), &s->loader, &raw);
+        kw_barrier();
+        if (mine && phase < s->count) {
+            kw_step_load(&raw, s, phase + 2);
+            KW_UNROLL
+            for (int kk = 0; kk < KW_REPEAT_K; kk++)
+                kw_frags_read(&f[kk], kw_stage_at(s, phase), s->seat, kk);
+        } else if (!mine && phase > 0) {
+            kw_priority(1);
+            KW_UNROLL
+            for (int kk = 0; kk < KW_REPEAT_K; kk++)
+                kw_frags_multiply(sums, &f[kk]);
+            kw_priority(0);
+        }
+        if (KW_STAGES == 1) kw_barrier();
+    }
+}
+
+#elif KW_PIPE == KW_PIPE_COMPV6
+#define KW_V6_STEPS 3
+
+/* Two sets of fragments: one is read while the other is multiplied. */
+KW_DEVICE void kw_step_multiply_ahead(kw_sums *sums, const char *stage, kw_seat seat) {
+    kw_frags f[2];
+    kw_frags_read(&f[0], stage, seat, 0);
+    KW_UNROLL
+    for (int kk = 0; kk < KW_REPEAT_K; kk++) {
+        if (kk + 1 < KW_REPEAT_K) kw_frags_read(&f[(kk + 1) % 2], stage, seat, kk + 1);
+        kw_frags_multiply(sums, &f[kk % 2]);
+    }
+}
+
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    kw_raw raw[KW_V6_STEPS];
+    KW_UNROLL
+    for (int i = 0; i < KW_V6_STEPS; i++)
+        kw_step_load(&raw[i], s, i);
+    for (int first = 0; first < s->count; first += KW_V6_STEPS) {
+        KW_UNROLL
+        for (int i = 0; i < KW_V6_STEPS; i++) {
+            int step = first + i;
+            if (step < s->count) {
+                kw_step_put(s, &raw[i], step);
+                kw_step_load(&raw[i], s, step + KW_V6_STEPS);
+                kw_step_multiply_ahead(sums, kw_stage_at(s, step), s->seat);
+            }
+        }
+    }
+}
+
+#elif KW_PIPE == KW_PIPE_COMP_ASYNC
+KW_DEVICE void kw_step_copy(const kw_steps *s, int step) {
+    kw_copy(kw_stage_at(s, step), s->view, &s->loader, s->first + step * KW_TILE_K);
+}
+
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    if (s->count == 0) return;
+    kw_step_copy(s, 0);
+    for (int step = 0; step < s->count; step++) {
+        if (step + 1 < s->count) {
+            kw_step_copy(s, step + 1);
+            kw_async_wait(1, KW_TILE_COPIES);
+        } else {
+            kw_async_wait(0, KW_TILE_COPIES);
+        }
+        kw_barrier(); /* what every thread waited for is there for all */
+        kw_step_multiply(sums, s, step);
+        kw_barrier(); /* and may be overwritten */
+    }
+}
+
+#elif KW_PIPE == KW_PIPE_BASIC_ASYNC_V1
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    kw_frags f[KW_REPEAT_K];
+    if (s->count) kw_copy(s->lds, s->view, &s->loader, s->first);
+    for (int step = 0; step < s->count; step++) {
+        kw_async_wait(0, KW_TILE_COPIES);
+        kw_barrier();
+        KW_UNROLL
+        for (int kk = 0; kk < KW_REPEAT_K; kk++)
+            kw_frags_read(&f[kk], s->lds, s->seat, kk);
+        kw_barrier();
+        if (step + 1 < s->count) kw_copy(s->lds, s->view, &s->loader, s->first + (step + 1) * KW_TILE_K);
+        KW_UNROLL
+        for (int kk = 0; kk < KW_REPEAT_K; kk++)
+            kw_frags_multiply(sums, &f[kk]);
+    }
+}
+
+#else /* wavelet */
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    if (kw_wave() >= KW_MATH_WAVES) {
+        kw_raw raw;
+        kw_step_load(&raw, s, 0);
+        for (int step = 0; step < s->count; step++) {
+            kw_step_put(s, &raw, step);
+            kw_step_load(&raw, s, step + 1);
+        }
+    } else {
+        for (int step = 0; step < s->count; step++) {
+            kw_barrier(); /* the two of kw_step_put */
+            kw_barrier();
+            kw_step_multiply(sums, s, step);
+        }
+    }
+}
+#endif
+
+#endif

@@ -1,0 +1,376 @@
+/* tile.h: tiles of the operands on their way from global memory through registers into shared memory and from there into fragments.
+ *
+ * A tile has rows (of the first operand; columns of the second) and a depth of KW_TILE_K. Shared memory holds it row by row, the depth
+ * contiguous. Pieces of 16 bytes are swapped inside a row by a number that the row gives (kw_swizzle), so that lanes that read the same depth of
+ * different rows, or different depths of a few rows, meet different banks; no byte is spent on padding.
+ *
+ * A thread moves chunks, the same ones in every step. Where the operand's depth is contiguous in memory, a chunk is KW_VEC elements along the
+ * depth, or as many such runs as fill a word. Where its rows are contiguous, a chunk is a patch of KW_VEC rows by one word along the depth: as
+ * many runs along the rows as a word has elements, turned round on the way into shared memory.
+ *
+ * The text that includes this says where elements lie. An element's offset is the sum of what its row gives and what its depth gives:
+ *   KW_A_BY_ROWS, KW_B_BY_ROWS     1: rows are contiguous in memory, 0: the depth is
+ *   kw_spot, kw_off                what a row or a depth gives; an offset in elements
+ *   kw_view                        all that is the same in the whole block; has the base pointers at[2]
+ *   kw_spot_row(view, which, row, &ok), kw_spot_depth(view, which, k, &ok), kw_spot_join(view, which, row_spot, depth_spot, &ok)
+ *                                  each clears ok for what reads as zero */
+#ifndef KW_TILE_H
+#define KW_TILE_H
+
+/* --- threads and their roles --- */
+
+#define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N * KW_WAVE_K)
+#define KW_MATH_THREADS (KW_MATH_WAVES * KW_WAVE)
+#define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET ? 4 : 0) /* that only load; src/codegen/gpu/mma.c counts them too */
+#define KW_THREADS ((KW_MATH_WAVES * KW_WAVE_GROUPS + KW_EXTRA_WAVES) * KW_WAVE)
+#define KW_LOAD_THREADS (KW_EXTRA_WAVES ? KW_EXTRA_WAVES * KW_WAVE : KW_MATH_THREADS) /* that share the loads of a tile */
+
+/* --- the two operands; which is always a compile-time constant --- */
+
+#define KW_ASYNC (KW_PIPE == KW_PIPE_COMP_ASYNC || KW_PIPE == KW_PIPE_BASIC_ASYNC_V1)
+#define KW_LOAD_MAX (16 / KW_BYTES) /* elements of the widest access */
+#define KW_DEPTH_BYTES (KW_TILE_K * KW_BYTES)
+/* Bytes of an asynchronous copy: whole waves copy, so a tile must be whole waves of copies. */
+#define KW_ASYNC_BYTES(rows, vec)                                                                                                          \
+    (KW_HAS_ASYNC16 && (vec) * KW_BYTES >= 16 && (rows) * KW_DEPTH_BYTES % (16 * KW_WAVE) == 0 ? 16 : 4)
+
+KW_DEVICE int kw_tile_rows(int which) { return which == KW_A ? KW_TILE_M : KW_TILE_N; }
+KW_DEVICE int kw_by_rows(int which) { return which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS; }
+
+/* Elements of a run, which one access loads. */
+#define KW_RUN(rows, vec) (KW_ASYNC ? KW_ASYNC_BYTES(rows, vec) / KW_BYTES : (vec) < KW_LOAD_MAX ? (vec) : KW_LOAD_MAX)
+#define KW_RUN_A KW_RUN(KW_TILE_M, KW_VEC_A)
+#define KW_RUN_B KW_RUN(KW_TILE_N, KW_VEC_B)
+KW_DEVICE int kw_run(int which) { return which == KW_A ? KW_RUN_A : KW_RUN_B; }
+
+/* Runs of a chunk. */
+#define KW_RUNS(by_rows, run) (KW_ASYNC ? 1 : (by_rows) ? KW_EPW : (run) < KW_EPW ? KW_EPW / (run) : 1)
+#define KW_RUNS_A KW_RUNS(KW_A_BY_ROWS, KW_RUN_A)
+#define KW_RUNS_B KW_RUNS(KW_B_BY_ROWS, KW_RUN_B)
+KW_DEVICE int kw_runs(int which) { return which == KW_A ? KW_RUNS_A : KW_RUNS_B; }
+
+/* Chunks of a tile, and of a thread. */
+#define KW_TILE_CHUNKS_A (KW_TILE_M * KW_TILE_K / (KW_RUN_A * KW_RUNS_A))
+#define KW_TILE_CHUNKS_B (KW_TILE_N * KW_TILE_K / (KW_RUN_B * KW_RUNS_B))
+#define KW_CHUNKS_A KW_CEIL(KW_TILE_CHUNKS_A, KW_LOAD_THREADS)
+#define KW_CHUNKS_B KW_CEIL(KW_TILE_CHUNKS_B, KW_LOAD_THREADS)
+KW_DEVICE int kw_tile_chunks(int which) { return which == KW_A ? KW_TILE_CHUNKS_A : KW_TILE_CHUNKS_B; }
+KW_DEVICE int kw_chunks(int which) { return which == KW_A ? KW_CHUNKS_A : KW_CHUNKS_B; }
+
+/* Words of registers of a run, and of all chunks of a thread. */
+#define KW_RUN_WORDS_A KW_CEIL(KW_RUN_A * KW_BYTES, 4)
+#define KW_RUN_WORDS_B KW_CEIL(KW_RUN_B * KW_BYTES, 4)
+KW_DEVICE int kw_run_words(int which) { return which == KW_A ? KW_RUN_WORDS_A : KW_RUN_WORDS_B; }
+#define KW_RAW_WORDS_A (KW_CHUNKS_A * KW_RUNS_A * KW_RUN_WORDS_A)
+#define KW_RAW_WORDS_B (KW_CHUNKS_B * KW_RUNS_B * KW_RUN_WORDS_B)
+
+/* --- shared memory --- */
+
+#define KW_TILE_BYTES_A (KW_TILE_M * KW_DEPTH_BYTES)
+#define KW_TILE_BYTES_B (KW_TILE_N * KW_DEPTH_BYTES)
+#define KW_STAGE_BYTES (KW_TILE_BYTES_A + KW_TILE_BYTES_B)
+#define KW_CELLS (KW_DEPTH_BYTES / 16) /* pieces of 16 bytes of a row */
+#define KW_SWIZZLED (KW_DEPTH_BYTES % 16 == 0 && KW_CELLS > 1 && (KW_CELLS & (KW_CELLS - 1)) == 0)
+/* An operand whose rows are contiguous stays so where copies pass no registers that could turn it: depth by depth, nothing swapped. */
+KW_DEVICE int kw_keeps_rows(int which) { return KW_ASYNC && kw_by_rows(which); }
+
+/* Rows that together fill all banks share a number; the numbers of the next ones count with their bits turned round. */
+KW_DEVICE int kw_swizzle(int row) {
+#if !KW_SWIZZLED
+    return 0;
+#elif KW_CELLS == 2
+    return row >> 2 & 1;
+#elif KW_CELLS == 4
+    return (row >> 1 & 1) << 1 | (row >> 2 & 1);
+#else
+    return (row & 1) << 2 | (row & 2) | (row >> 2 & 1);
+#endif
+}
+
+/* Byte of a row's tile where byte `byte` of its depth lies. */
+KW_DEVICE int kw_lds_at(int row, int byte) { return row * KW_DEPTH_BYTES + (((byte >> 4) ^ kw_swizzle(row)) << 4) + (byte & 15); }
+
+/* --- chunks of a thread --- */
+
+/* Where chunk number c of loader thread t stands in the tile. */
+typedef struct kw_chunk {
+    int there;  /* false: the tile has fewer */
+    int row, k; /* of its first element */
+    int byte;   /* of the tile in shared memory, where its words follow each other */
+} kw_chunk;
+
+KW_DEVICE kw_chunk kw_chunk_of(int which, int t, int c) {
+    kw_chunk chunk;
+    int at = t + c * KW_LOAD_THREADS;
+    chunk.there = kw_tile_chunks(which) % KW_LOAD_THREADS == 0 || at < kw_tile_chunks(which);
+    if (kw_keeps_rows(which)) { /* runs along the rows, one after the other */
+        int runs = kw_tile_rows(which) / kw_run(which);
+        chunk.k = at / runs;
+        chunk.row = at % runs * kw_run(which);
+        chunk.byte = at * kw_run(which) * KW_BYTES;
+    } else if (kw_by_rows(which)) { /* patches, those along the depth first: the words of a row are stored together */
+        int words = KW_TILE_K / KW_EPW;
+        chunk.k = at % words * KW_EPW;
+        chunk.row = at / words * kw_run(which);
+        chunk.byte = 0;
+    } else { /* in the order of shared memory; which depth that is, the row says */
+        int elements = kw_run(which) * kw_runs(which), bytes = elements * KW_BYTES, place = at % (KW_TILE_K / elements) * bytes;
+        chunk.row = at / (KW_TILE_K / elements);
+        chunk.k = ((place >> 4 ^ kw_swizzle(chunk.row)) * 16 + (place & 15)) / KW_BYTES;
+        chunk.byte = at * bytes;
+    }
+    return chunk;
+}
+
+/* Whether all chunks of a thread have the same depth: their rows are then so far apart that the swizzle does not tell them apart. */
+KW_DEVICE int kw_same_depth(int which) {
+    int along = kw_keeps_rows(which) ? kw_tile_rows(which) / kw_run(which)
+                : kw_by_rows(which)  ? KW_TILE_K / KW_EPW
+                                     : KW_TILE_K / (kw_run(which) * kw_runs(which)) * (KW_SWIZZLED ? 8 : 1);
+    return kw_chunks(which) == 1 || (!kw_keeps_rows(which) && KW_LOAD_THREADS % along == 0);
+}
+
+/* What a thread knows of its chunks for all steps. */
+typedef struct kw_rows_a {
+    kw_spot spot[KW_CHUNKS_A];
+    int ok[KW_CHUNKS_A];
+} kw_rows_a;
+
+typedef struct kw_rows_b {
+    kw_spot spot[KW_CHUNKS_B];
+    int ok[KW_CHUNKS_B];
+} kw_rows_b;
+
+typedef struct kw_loader {
+    int thread; /* among those that load */
+    kw_rows_a a;
+    kw_rows_b b;
+} kw_loader;
+
+KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int row_a, int row_b) {
+    l->thread = thread;
+    KW_UNROLL
+    for (int c = 0; c < KW_CHUNKS_A; c++) {
+        kw_chunk chunk = kw_chunk_of(KW_A, thread, c);
+        l->a.ok[c] = chunk.there;
+        l->a.spot[c] = kw_spot_row(view, KW_A, row_a + chunk.row, &l->a.ok[c]);
+    }
+    KW_UNROLL
+    for (int c = 0; c < KW_CHUNKS_B; c++) {
+        kw_chunk chunk = kw_chunk_of(KW_B, thread, c);
+        l->b.ok[c] = chunk.there;
+        l->b.spot[c] = kw_spot_row(view, KW_B, row_b + chunk.row, &l->b.ok[c]);
+    }
+}
+
+/* --- global memory -> registers --- */
+
+/* A thread's share of a tile. ok has a bit for each run, in order; what it says is zero is not zero in w yet, so that nothing waits for a load
+ * before its step. */
+typedef struct kw_raw {
+    kw_u32 a[KW_RAW_WORDS_A], b[KW_RAW_WORDS_B];
+    kw_u32 ok_a[KW_CEIL(KW_CHUNKS_A * KW_RUNS_A, 32)], ok_b[KW_CEIL(KW_CHUNKS_B * KW_RUNS_B, 32)];
+} kw_raw;
+
+/* One access of 1, 2, 4, 8 or 16 bytes. */
+KW_DEVICE void kw_load_run(kw_u32 *to, const char *from, int bytes) {
+    if (bytes == 16) {
+        kw_b16 v = *(const kw_b16 *)from;
+        to[0] = v.e[0], to[1] = v.e[1], to[2] = v.e[2], to[3] = v.e[3];
+    } else if (bytes == 8) {
+        kw_u64 v = *(const kw_u64 *)from;
+        to[0] = (kw_u32)v, to[1] = (kw_u32)(v >> 32);
+    } else {
+        to[0] = bytes == 4 ? *(const kw_u32 *)from : bytes == 2 ? *(const kw_u16 *)from : *(const kw_u8 *)from;
+    }
+}
+
+/* Depths of the runs of a chunk that begins at k. */
+typedef struct kw_depths {
+    kw_spot spot[4];
+    int ok[4];
+} kw_depths;
+
+KW_DEVICE void kw_depths_of(kw_depths *d, const kw_view *view, int which, int k) {
+    KW_UNROLL
+    for (int j = 0; j < kw_runs(which); j++) {
+        d->ok[j] = 1;
+        d->spot[j] = kw_spot_depth(view, which, k + j * (kw_by_rows(which) ? 1 : kw_run(which)), &d->ok[j]);
+    }
+}
+
+/* Offset of run j of a chunk, 0 where it reads as zero: the tensor's first element is always there to be read. */
+KW_DEVICE kw_off kw_run_offset(const kw_view *view, int which, kw_spot row, int row_ok, const kw_depths *d, int j, int *ok) {
+    *ok = row_ok & d->ok[j];
+    kw_off at = kw_spot_join(view, which, row, d->spot[j], ok);
+    return *ok ? at : 0;
+}
+
+/* The offset in 32 bits where it has as many, so that the address is a base that all lanes share and a small number. */
+KW_DEVICE const char *kw_element_at(const char *base, kw_off at) {
+#if KW_INDEX == 32
+    return base + (kw_u32)at * KW_BYTES;
+#else
+    return base + at * KW_BYTES;
+#endif
+}
+
+KW_DEVICE void kw_load_operand(const kw_view *view, int which, int thread, const kw_spot *rows, const int *rows_ok, int k0, kw_u32 *words,
+                               kw_u32 *ok_bits) {
+    kw_depths depths;
+    KW_UNROLL
+    for (int c = 0; c < kw_chunks(which); c++) {
+        if (c == 0 || !kw_same_depth(which)) kw_depths_of(&depths, view, which, k0 + kw_chunk_of(which, thread, c).k);
+        KW_UNROLL
+        for (int j = 0; j < kw_runs(which); j++) {
+            int run = c * kw_runs(which) + j, ok;
+            kw_off at = kw_run_offset(view, which, rows[c], rows_ok[c], &depths, j, &ok);
+            if (run % 32 == 0) ok_bits[run / 32] = 0;
+            ok_bits[run / 32] |= (kw_u32)ok << run % 32;
+            kw_load_run(words + run * kw_run_words(which), kw_element_at(view->at[which], at), kw_run(which) * KW_BYTES);
+        }
+    }
+}
+
+KW_DEVICE void kw_load(kw_raw *raw, const kw_view *view, const kw_loader *l, int k0) {
+    kw_load_operand(view, KW_A, l->thread, l->a.spot, l->a.ok, k0, raw->a, raw->ok_a);
+    kw_load_operand(view, KW_B, l->thread, l->b.spot, l->b.ok, k0, raw->b, raw->ok_b);
+}
+
+/* --- registers -> shared memory --- */
+
+/* A chunk of one or several runs along the depth. */
+KW_DEVICE void kw_put_along(char *to, const kw_u32 *w, int which) {
+    int bytes = kw_run(which) * KW_BYTES;
+    if (bytes == 16) {
+        kw_b16 v;
+        v.e[0] = w[0], v.e[1] = w[1], v.e[2] = w[2], v.e[3] = w[3];
+        *(kw_b16 *)to = v;
+    } else if (bytes == 8) {
+        *(kw_u64 *)to = (kw_u64)w[1] << 32 | w[0];
+    } else {
+        kw_u32 word = w[0];
+        KW_UNROLL
+        for (int j = 1; j < kw_runs(which); j++)
+            word |= w[j] << j * bytes * 8;
+        *(kw_u32 *)to = word;
+    }
+}
+
+/* Element e of a run. */
+KW_DEVICE kw_u32 kw_run_element(const kw_u32 *run, int e) {
+    return run[e / KW_EPW] >> e % KW_EPW * KW_BYTES * 8 & (KW_BYTES == 4 ? 0xffffffffu : (1u << KW_BYTES * 8 % 32) - 1);
+}
+
+/* A patch: run j has depth k + j, element e of each is row + e. */
+KW_DEVICE void kw_put_across(char *tile, kw_chunk chunk, const kw_u32 *w, int which) {
+    KW_UNROLL
+    for (int e = 0; e < kw_run(which); e++) {
+        kw_u32 word = kw_run_element(w, e);
+        KW_UNROLL
+        for (int j = 1; j < kw_runs(which); j++)
+            word |= kw_run_element(w + j * kw_run_words(which), e) << j * KW_BYTES * 8 % 32;
+        *(kw_u32 *)(tile + kw_lds_at(chunk.row + e, chunk.k * KW_BYTES)) = word;
+    }
+}
+
+KW_DEVICE void kw_put_operand(char *tile, int which, int thread, const kw_u32 *words, const kw_u32 *ok_bits) {
+    KW_UNROLL
+    for (int c = 0; c < kw_chunks(which); c++) {
+        kw_chunk chunk = kw_chunk_of(which, thread, c);
+        kw_u32 w[4 * 4]; /* most runs of a chunk, most words of a run */
+        KW_UNROLL
+        for (int i = 0; i < kw_runs(which) * kw_run_words(which); i++) {
+            int run = c * kw_runs(which) + i / kw_run_words(which);
+            w[i] = ok_bits[run / 32] >> run % 32 & 1 ? words[c * kw_runs(which) * kw_run_words(which) + i] : 0;
+        }
+        if (chunk.there) {
+            if (kw_by_rows(which)) kw_put_across(tile, chunk, w, which);
+            else kw_put_along(tile + chunk.byte, w, which);
+        }
+    }
+}
+
+KW_DEVICE void kw_put(char *stage, const kw_loader *l, const kw_raw *raw) {
+    kw_put_operand(stage, KW_A, l->thread, raw->a, raw->ok_a);
+    kw_put_operand(stage + KW_TILE_BYTES_A, KW_B, l->thread, raw->b, raw->ok_b);
+}
+
+/* --- global -> shared memory without registers --- */
+#if KW_ASYNC
+
+KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, int thread, const kw_spot *rows, const int *rows_ok, int k0) {
+    kw_depths depths;
+    KW_UNROLL
+    for (int c = 0; c < kw_chunks(which); c++) {
+        kw_chunk chunk = kw_chunk_of(which, thread, c);
+        int first = c * KW_LOAD_THREADS + thread / KW_WAVE * KW_WAVE; /* the wave's: either all of its chunks are there or none */
+        if (c == 0 || !kw_same_depth(which)) kw_depths_of(&depths, view, which, k0 + chunk.k);
+        if (chunk.there) {
+            int ok;
+            kw_off at = kw_run_offset(view, which, rows[c], rows_ok[c], &depths, 0, &ok);
+            const char *from = kw_element_at(view->at[which], at);
+            char *to = tile + first * kw_run(which) * KW_BYTES;
+#if KW_HAS_ASYNC16
+            if (kw_run(which) * KW_BYTES == 16) kw_async16(to, from, ok);
+            else
+#endif
+                kw_async4(to, from, ok);
+        }
+    }
+}
+
+/* Copies that every wave has in a tile, at least. */
+#define KW_TILE_COPIES (KW_TILE_CHUNKS_A / KW_LOAD_THREADS + KW_TILE_CHUNKS_B / KW_LOAD_THREADS)
+
+KW_DEVICE void kw_copy(char *stage, const kw_view *view, const kw_loader *l, int k0) {
+    kw_copy_operand(stage, view, KW_A, l->thread, l->a.spot, l->a.ok, k0);
+    kw_copy_operand(stage + KW_TILE_BYTES_A, view, KW_B, l->thread, l->b.spot, l->b.ok, k0);
+    kw_async_commit();
+}
+#endif
+
+/* --- shared memory -> fragments --- */
+
+/* The words of one row of a fragment: KW_KPL elements at depth k of the tile. */
+KW_DEVICE void kw_read_row(kw_u32 *to, const char *tile, int which, int row, int k) {
+    if (kw_keeps_rows(which)) {
+        KW_UNROLL
+        for (int j = 0; j < KW_KPL; j++) {
+            const char *from = tile + ((k + j) * kw_tile_rows(which) + row) * KW_BYTES;
+            kw_u32 element;
+            kw_load_run(&element, from, KW_BYTES);
+            to[j / KW_EPW] = (j % KW_EPW ? to[j / KW_EPW] : 0) | element << j % KW_EPW * KW_BYTES * 8 % 32;
+        }
+    } else {
+        int bytes = KW_KPL * KW_BYTES < 16 ? KW_KPL * KW_BYTES : 16;
+        KW_UNROLL
+        for (int at = 0; at < KW_KPL * KW_BYTES; at += bytes)
+            kw_load_run(to + at / 4, tile + kw_lds_at(row, k * KW_BYTES + at), bytes);
+    }
+}
+
+/* Fragments whose first row and first depth in the tile are row and k. */
+KW_DEVICE void kw_read_a(kw_frag_a *frag, const char *stage, int row, int k) {
+    KW_UNROLL
+    for (int i = 0; i < KW_A_ROWS; i++) {
+        kw_u32 words[KW_ROW_WORDS];
+        kw_read_row(words, stage, KW_A, row + kw_frag_row_a(kw_lane(), i), k + kw_frag_group(kw_lane()) * KW_KPL);
+        KW_UNROLL
+        for (int j = 0; j < KW_ROW_WORDS; j++)
+            frag->w[kw_frag_word(KW_A_ROWS, i, j)] = words[j];
+    }
+}
+
+KW_DEVICE void kw_read_b(kw_frag_b *frag, const char *stage, int row, int k) {
+    KW_UNROLL
+    for (int i = 0; i < KW_B_ROWS; i++) {
+        kw_u32 words[KW_ROW_WORDS];
+        kw_read_row(words, stage + KW_TILE_BYTES_A, KW_B, row + kw_frag_row_b(kw_lane(), i), k + kw_frag_group(kw_lane()) * KW_KPL);
+        KW_UNROLL
+        for (int j = 0; j < KW_ROW_WORDS; j++)
+            frag->w[kw_frag_word(KW_B_ROWS, i, j)] = words[j];
+    }
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* work.h: which tiles a block computes, and the kernels. A unit of work is a tile of the result, in one of kw_splits parts of the depth:
+ *
+ *   one part             the block stores the result itself
+ *   several parts        each stores its sums into its slice of the workspace, and a second kernel adds the slices in order
+ *   stream-K             the steps of all tiles, one after the other, are dealt out evenly; a block stores the tiles that it has all steps of, and
+ *                        parts of others into its two slots of the workspace; the second kernel adds the parts of each such tile
+ *
+ * So every sum has one order, whatever the machine does. The text that includes this gives
+ *   kw_view_start(view, args, batch, tile_row, tile_col)   what a tile of the result needs: row, col (of its first element), depth, at[2],
+ *                                                          out (offset in elements of what kw_result_join counts from)
+ * launch() of src/codegen/gpu/mma.c fills the numbers. */
+#ifndef KW_WORK_H
+#define KW_WORK_H
+
+/* args.value */
+#define KW_TILE_ROWS 0   /* tiles along the rows of the result */
+#define KW_TILE_COLS 1   /* and along its columns */
+#define KW_SPLITS 2      /* parts of the depth */
+#define KW_UNITS 3       /* tiles of all batches, times parts */
+#define KW_ELEMENTS 4    /* of the result tensor */
+#define KW_TO_WORKSPACE 5
+
+/* Unit number `unit` of those that have the same depth, without its part. */
+KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
+    int cols = (int)a->value[KW_TILE_COLS], rows = (int)a->value[KW_TILE_ROWS], col = tile % cols, rest = tile / cols;
+    kw_view_start(view, a, rest / rows, rest % rows, col);
+}
+
+/* The sums of steps first .. first + count - 1 of a tile, to their goal. */
+KW_DEVICE void kw_tile_run(const kw_view *view, kw_goal goal, int first, int count, char *lds) {
+    kw_sums sums;
+    kw_steps steps;
+    steps.view = view;
+    steps.seat = kw_seat_of(kw_wave());
+    steps.first = first * KW_TILE_K;
+    steps.count = count;
+    steps.lds = lds;
+    kw_loader_start(&steps.loader, view, KW_EXTRA_WAVES ? kw_thread() - KW_MATH_THREADS : kw_thread() % KW_MATH_THREADS, view->row, view->col);
+    kw_sums_clear(&sums);
+    kw_steps_run(&sums, &steps);
+    kw_sums_store(view, goal, lds, &sums);
+}
+
+KW_DEVICE char *kw_result(const kw_gpu_args *a) { return KW_OP == KW_OP_CONV_BWD_DATA ? a->x : KW_OP == KW_OP_CONV_BWD_WEIGHT ? a->w : a->y; }
+
+#if KW_STREAMK == KW_STREAMK_OFF
+
+/* Whether sums may go to the workspace, and whether they always do, is known here but for split_k=0. */
+KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
+#if KW_TWO_STAGE || KW_SPLIT_K > 1
+    return 1;
+#elif KW_SPLIT_K == 1
+    return 0;
+#else
+    return (int)a->value[KW_TO_WORKSPACE];
+#endif
+}
+
+KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
+    kw_view view;
+    kw_goal goal;
+    int splits = KW_SPLIT_K == 1 ? 1 : (int)a->value[KW_SPLITS], tiles = (int)(a->value[KW_UNITS] / splits), part = unit / tiles;
+    kw_tile_start(&view, a, unit % tiles);
+    int steps = KW_CEIL(view.depth, KW_TILE_K), each = KW_CEIL(steps, splits), first = kw_min(part * each, steps);
+    goal.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
+    goal.to = kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->value[KW_ELEMENTS] + view.out) * 4 : kw_result(a) + view.out * KW_OUT_BYTES;
+    kw_tile_run(&view, goal, first, kw_min(each, steps - first), lds);
+}
+
+KW_KERNEL(kw_stage0, KW_THREADS) {
+    KW_LDS(KW_LDS_BYTES);
+#if KW_PERSISTENT
+    for (int unit = (int)kw_block(); unit < (int)args.value[KW_UNITS]; unit += (int)kw_blocks()) {
+        kw_unit_run(&args, unit, kw_lds);
+        kw_barrier();
+    }
+#else
+    kw_unit_run(&args, (int)kw_block(), kw_lds);
+#endif
+}
+
+#if KW_TWO_STAGE || KW_SPLIT_K != 1
+#define KW_ADD_THREADS 256
+
+/* Adds the slices in order. */
+KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
+    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.value[KW_ELEMENTS];
+    const kw_sum *from = (const kw_sum *)args.shared + at;
+    if (at < elements) {
+        kw_sum sum = *from;
+        for (int part = 1; part < (int)args.value[KW_SPLITS]; part++)
+            sum += from[part * elements];
+        kw_store(kw_result(&args), at, sum);
+    }
+}
+#endif
+
+#else
+
+/* Block b has steps kw_stream_begin(b) .. kw_stream_begin(b + 1) - 1 of all of them; at least one. */
+typedef struct kw_stream {
+    kw_i64 steps, blocks; /* steps of all tiles */
+    int each;             /* steps of a tile */
+} kw_stream;
+
+KW_DEVICE kw_i64 kw_stream_begin(kw_stream s, kw_i64 block) { return s.steps * block / s.blocks; }
+
+/* A block's slot number 0 has the part of a tile that it begins with, number 1 one that it ends with. */
+KW_DEVICE char *kw_slot(const kw_gpu_args *a, kw_i64 block, int second) {
+    return a->shared + (2 * block + second) * (KW_TILE_M * KW_TILE_N * 4);
+}
+
+KW_DEVICE kw_stream kw_stream_of(const kw_gpu_args *a, const kw_view *view, kw_i64 blocks) {
+    kw_stream s;
+    s.each = KW_CEIL(view->depth, KW_TILE_K);
+    s.steps = a->value[KW_UNITS] * s.each;
+    s.blocks = blocks;
+    return s;
+}
+
+KW_KERNEL(kw_stage0, KW_THREADS) {
+    KW_LDS(KW_LDS_BYTES);
+    kw_view view;
+    kw_tile_start(&view, &args, 0); /* all tiles have the same depth */
+    kw_stream stream = kw_stream_of(&args, &view, kw_blocks());
+    kw_i64 begin = kw_stream_begin(stream, kw_block()), end = kw_stream_begin(stream, kw_block() + 1);
+    for (kw_i64 at = begin; at < end;) {
+        int tile = (int)(at / stream.each), first = (int)(at % stream.each), count = (int)kw_min64(stream.each - first, end - at);
+        kw_goal goal;
+        kw_tile_start(&view, &args, tile);
+        if (count == stream.each) {
+            goal.kind = KW_TO_RESULT;
+            goal.to = kw_result(&args) + view.out * KW_OUT_BYTES;
+        } else {
+            goal.kind = KW_TO_SLOT;
+            goal.to = kw_slot(&args, kw_block(), at != begin);
+        }
+        kw_tile_run(&view, goal, first, count, kw_lds);
+        kw_barrier();
+        at += count;
+    }
+}
+
+/* Element e of a tile's parts: those of blocks first .. first + parts - 1. */
+KW_DEVICE kw_sum kw_parts_add(const kw_gpu_args *a, kw_i64 first, int second, int parts, int e) {
+#if KW_STREAMK == KW_STREAMK_LINEAR
+    kw_sum sum = ((const kw_sum *)kw_slot(a, first, second))[e];
+    for (int i = 1; i < parts; i++)
+        sum += ((const kw_sum *)kw_slot(a, first + i, 0))[e];
+    return sum;
+#else
+    for (int gap = 1; gap < parts; gap *= 2) /* pairs, pairs of pairs, ...; the slots of this element are this thread's own */
+        for (int i = 0; i + gap < parts; i += 2 * gap)
+            ((kw_sum *)kw_slot(a, first + i, i == 0 ? second : 0))[e] += ((const kw_sum *)kw_slot(a, first + i + gap, 0))[e];
+    return ((const kw_sum *)kw_slot(a, first, second))[e];
+#endif
+}
+
+/* A block for each tile: nothing to do where one block had all its steps. value[KW_SPLITS]: blocks of the stage before. */
+KW_KERNEL(kw_stage1, KW_THREADS) {
+    kw_view view;
+    kw_goal goal;
+    kw_tile_start(&view, &args, (int)kw_block());
+    kw_stream stream = kw_stream_of(&args, &view, args.value[KW_SPLITS]);
+    kw_i64 begin = kw_block() * stream.each, end = begin + stream.each, first = begin * stream.blocks / stream.steps;
+    while (kw_stream_begin(stream, first + 1) <= begin)
+        first++;
+    int parts = 1;
+    while (kw_stream_begin(stream, first + parts) < end)
+        parts++;
+    if (parts == 1) return;
+    goal.kind = KW_TO_RESULT;
+    goal.to = kw_result(&args) + view.out * KW_OUT_BYTES;
+    for (int e = kw_thread(); e < KW_TILE_M * KW_TILE_N; e += KW_THREADS) {
+        kw_sum sum = kw_parts_add(&args, first, kw_stream_begin(stream, first) < begin, parts, e);
+        kw_store_row(&view, goal, e / KW_TILE_N, e % KW_TILE_N, &sum, 1);
+    }
+}
+#endif
+
+#endif
