@@ -137,5 +137,9 @@ return {
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.igemm"] = include "tables/conv_default",
+        ["gemm.mma"] = { points = (include "tables/gemm").default },
+        ["conv.plain"] = true,
+        ["gemm.plain"] = true,
     },
 }

@@ -12,5 +12,9 @@ return {
         ["conv.weight"] = true,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.igemm"] = include "tables/conv_full",
+        ["gemm.mma"] = { points = (include "tables/gemm").full },
+        ["conv.plain"] = true,
+        ["gemm.plain"] = true,
     },
 }

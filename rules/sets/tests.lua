@@ -145,5 +145,8 @@ return {
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.igemm"] = { builder = "tests" },
+        ["conv.plain"] = true,
+        ["gemm.plain"] = true,
     },
 }

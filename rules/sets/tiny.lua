@@ -1,3 +1,5 @@
+local thin, conv, gemm = include "tables/thin", include "tables/conv_full", include "tables/gemm"
+
 -- The first tile of the machine's best instructions.
 local function preferred(c, arch)
     return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
@@ -46,5 +48,17 @@ return {
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.igemm"] = {
+            points = function(arch, op, dtype, legal)
+                return thin.handful(thin.fifths(conv.points(arch, op, dtype), legal))
+            end,
+        },
+        ["gemm.mma"] = {
+            points = function(arch, op, dtype, legal)
+                return thin.handful(thin.fifths(gemm.full(arch, op, dtype), legal))
+            end,
+        },
+        ["conv.plain"] = true,
+        ["gemm.plain"] = true,
     },
 }

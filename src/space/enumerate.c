@@ -25,7 +25,7 @@ typedef struct walk {
 } walk;
 
 static kw_status consider(walk *w, const kw_config *config, kw_error *err) {
-    if ((w->has_traits && !kw_traits_allow(&w->traits, config)) || kw_config_check(config, NULL)) {
+    if ((w->has_traits && !kw_traits_allow(&w->traits, config)) || kw_rules_legal(w->rules, config, NULL)) {
         return KW_OK;
     }
     bool wanted;
@@ -66,6 +66,16 @@ static kw_status walk_product(walk *w, kw_op op, kw_dtype dtype, kw_error *err) 
     return status;
 }
 
+static kw_status walk_points(walk *w, kw_op op, kw_dtype dtype, kw_error *err) {
+    kw_catalog points = {0};
+    kw_status status = kw_family_rules_points(&points, &w->family, w->rules, op, dtype, err);
+    for (size_t i = 0; !status && !w->stopped && i < points.count; i++) {
+        status = consider(w, &points.configs[i], err);
+    }
+    kw_catalog_drop(&points);
+    return status;
+}
+
 static kw_status walk_family(walk *w, const kw_family *family, kw_error *err) {
     bool present;
     kw_status status = kw_family_rules_open(&w->family, w->rules, family, &present, err);
@@ -75,7 +85,8 @@ static kw_status walk_family(walk *w, const kw_family *family, kw_error *err) {
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
             if (!status && !w->stopped && w->family.ops >> op & 1 && w->family.dtypes >> dtype & 1) {
-                status = walk_product(w, (kw_op)op, (kw_dtype)dtype, err);
+                status = w->family.lists_points ? walk_points(w, (kw_op)op, (kw_dtype)dtype, err)
+                                                : walk_product(w, (kw_op)op, (kw_dtype)dtype, err);
             }
         }
     }
@@ -90,7 +101,8 @@ kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user
         status = kw_filter_open(&w.filter, options->filter, err);
     }
     if (!status) {
-        status = kw_rules_open(&rules, kw_rule_folder(options->rules_dir), options->arch, options->set ? options->set : "default", err);
+        kw_rules_choice choice = kw_rules_chosen(options);
+        status = kw_rules_open(&rules, &choice, err);
     }
     if (!status && options->traits) {
         w.has_traits = true;

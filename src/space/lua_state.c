@@ -124,6 +124,30 @@ static int set_up(lua_State *state) {
     return 0;
 }
 
+typedef struct definition {
+    const char *name;
+    lua_CFunction function;
+    void *user;
+} definition;
+
+/* The hidden table of the globals is the upvalue of the function that reads it. */
+static int define(lua_State *state) {
+    const definition *what = lua_touserdata(state, 1);
+    lua_rawgeti(state, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    luaL_getmetafield(state, -1, "__index");
+    lua_getupvalue(state, -1, 1);
+    lua_pushlightuserdata(state, what->user);
+    lua_pushcclosure(state, what->function, 1);
+    lua_setfield(state, -2, what->name);
+    return 0;
+}
+
+kw_status kw_lua_define(kw_lua *lua, const char *name, lua_CFunction function, void *user, kw_error *err) {
+    definition what = {name, function, user};
+    kw_lua_allow(lua, SETUP_STEPS);
+    return kw_lua_run(lua, define, &what, "setting up Lua", err);
+}
+
 kw_status kw_lua_open(kw_lua **out, size_t memory_limit, kw_error *err) {
     *out = NULL;
     kw_lua *lua = calloc(1, sizeof *lua);

@@ -55,8 +55,8 @@ kw_status kw_points_open(kw_points **points, const kw_space_options *options, kw
     }
     kw_status status = options->filter ? kw_filter_open(&made->filter, options->filter, err) : KW_OK;
     if (!status) {
-        const char *set = options->set ? options->set : "default";
-        status = kw_rules_open(&made->rules, kw_rule_folder(options->rules_dir), options->arch, set, err);
+        kw_rules_choice choice = kw_rules_chosen(options);
+        status = kw_rules_open(&made->rules, &choice, err);
     }
     if (!status && options->traits) {
         made->has_traits = true;
@@ -93,7 +93,7 @@ kw_point_family kw_points_family(const kw_points *points, size_t number) {
 
 kw_status kw_points_want(bool *wanted, kw_points *points, size_t number, const kw_config *config, kw_error *err) {
     *wanted = false;
-    if ((points->has_traits && !kw_traits_allow(&points->traits, config)) || kw_config_check(config, NULL)) {
+    if ((points->has_traits && !kw_traits_allow(&points->traits, config)) || kw_rules_legal(&points->rules, config, NULL)) {
         return KW_OK;
     }
     kw_status status = kw_family_rules_want(wanted, &points->parts[number].rules, &points->rules, config, err);

@@ -1,13 +1,13 @@
 /* rules.c: reading rule files. Each file is a chunk that returns one table; what it may contain is checked key by key, so that a
  * misspelt key is an error and not a rule that never runs. */
-#include "space/rules.h"
+#include "space/rules_read.h"
 
 #include "space/rule_files.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMORY_LIMIT = 64 << 20, FILE_STEPS = 10000000, CALL_STEPS = 1000000, VALUES_MAX = 4096 };
+enum { MEMORY_LIMIT = 64 << 20, VALUES_MAX = 4096 };
 
 /* --- a file's table --- */
 
@@ -46,7 +46,7 @@ static int load_table(lua_State *state) {
     return 0;
 }
 
-static const char *origin(const kw_rules *rules) {
+const char *kw_rules_origin(const kw_rules *rules) {
     return rules->folder ? rules->folder : "rules";
 }
 
@@ -58,9 +58,9 @@ static kw_status load_file(kw_rules *rules, kw_rule_name name, const char *const
         return status;
     }
     *file = text.file;
-    kw_lua_allow(rules->lua, FILE_STEPS);
+    kw_lua_allow(rules->lua, KW_RULE_FILE_STEPS);
     file_load load = {.text = &text, .keys = keys, .ref = ref};
-    return kw_lua_run(rules->lua, load_table, &load, origin(rules), err);
+    return kw_lua_run(rules->lua, load_table, &load, kw_rules_origin(rules), err);
 }
 
 /* Pushes the field of the table at the top; raises unless it has the type. */
@@ -73,15 +73,42 @@ static void push_field(lua_State *state, const char *file, const char *field, in
 
 /* --- architecture and set --- */
 
+/* A GPU's facts were made into a table when the library was built: C judges configs by them, also where there is no interpreter. */
+static void check_gpu(lua_State *state, kw_rules *rules, const char *name) {
+    rules->backend = "gpu";
+    rules->gpu = kw_gpu_arch_find(name);
+    if (!rules->gpu) {
+        kw_lua_raise(state, KW_MISSING, "%s: the library was built without this GPU; name it in src/config/CMakeLists.txt",
+                     rules->arch_file);
+    }
+    static const char *const tables[] = {"features", "waves", "tiles", "preshuffle", "typical", NULL};
+    for (const char *const *table = tables; *table; table++) {
+        push_field(state, rules->arch_file, *table, LUA_TTABLE);
+        lua_pop(state, 1);
+    }
+}
+
 static int check_arch(lua_State *state) {
     kw_rules *rules = lua_touserdata(state, 1);
+    const char *file = rules->arch_file, *name = strchr(file, '/') + 1;
     lua_rawgeti(state, LUA_REGISTRYINDEX, rules->arch_ref);
-    push_field(state, rules->arch_file, "backend", LUA_TSTRING);
-    snprintf(rules->backend, sizeof rules->backend, "%s", lua_tostring(state, -1));
+    lua_pushlstring(state, name, strlen(name) - strlen(".lua"));
+    name = lua_tostring(state, -1);
+    lua_setfield(state, -2, "name"); /* the table keeps it */
+    push_field(state, file, "backend", LUA_TSTRING);
+    const char *backend = lua_tostring(state, -1);
     lua_pop(state, 1);
-    push_field(state, rules->arch_file, "isa", LUA_TTABLE);
+    if (!strcmp(backend, "hip") || !strcmp(backend, "cuda")) {
+        check_gpu(state, rules, name);
+        return 0;
+    }
+    if (strcmp(backend, "cpu")) {
+        kw_lua_raise(state, KW_MISSING, "%s: backend '%s' is not known; known: cpu cuda hip", file, backend);
+    }
+    rules->backend = "cpu";
+    push_field(state, file, "isa", LUA_TTABLE);
     lua_pop(state, 1);
-    push_field(state, rules->arch_file, "math", LUA_TTABLE);
+    push_field(state, file, "math", LUA_TTABLE);
     return 0;
 }
 
@@ -139,8 +166,9 @@ static int check_set(lua_State *state) {
         if (!key || !kw_family_find((kw_word){key, size})) {
             kw_lua_raise(state, KW_MISSING, "%s: no family is named '%s'", rules->set_file, key ? key : luaL_typename(state, -2));
         }
-        if (!lua_isfunction(state, -1) && !(lua_isboolean(state, -1) && lua_toboolean(state, -1))) {
-            kw_lua_raise(state, KW_MALFORMED, "%s: family %s must be true or a function of c and arch", rules->set_file, key);
+        if (!lua_isfunction(state, -1) && !lua_istable(state, -1) && !(lua_isboolean(state, -1) && lua_toboolean(state, -1))) {
+            kw_lua_raise(state, KW_MALFORMED, "%s: family %s must be true, a function of c and arch, or a table that gives points",
+                         rules->set_file, key);
         }
         lua_pop(state, 1);
     }
@@ -155,27 +183,36 @@ static kw_status open_set(kw_rules *rules, const char *set, kw_error *err) {
     static const char *const keys[] = {"about", "families", "catalog", NULL};
     set_check check = {.rules = rules};
     kw_status status = load_file(rules, (kw_rule_name){"sets", set}, keys, &rules->set_file, &rules->set_ref, err);
-    status = status ? status : kw_lua_run(rules->lua, check_set, &check, origin(rules), err);
+    status = status ? status : kw_lua_run(rules->lua, check_set, &check, kw_rules_origin(rules), err);
     if (!status && check.catalog) {
-        const char *name = kw_arena_format(&rules->arena, "%s: %s: catalog", origin(rules), rules->set_file);
+        const char *name = kw_arena_format(&rules->arena, "%s: %s: catalog", kw_rules_origin(rules), rules->set_file);
         rules->has_catalog = true;
         status = kw_catalog_read(&rules->catalog, name ? name : rules->set_file, check.catalog, check.catalog_size, err);
     }
     return status;
 }
 
-kw_status kw_rules_open(kw_rules *rules, const char *folder, const char *arch, const char *set, kw_error *err) {
-    static const char *const arch_keys[] = {"backend", "isa", "math", "lanes", "registers", "about", NULL};
-    *rules = (kw_rules){.folder = folder};
+kw_rules_choice kw_rules_chosen(const kw_space_options *options) {
+    return (kw_rules_choice){.folder = kw_rule_folder(options->rules_dir),
+                             .arch = options->arch,
+                             .set = options->set ? options->set : KW_RULE_SET,
+                             .builder_folder = options->builder_conf};
+}
+
+kw_status kw_rules_open(kw_rules *rules, const kw_rules_choice *choice, kw_error *err) {
+    static const char *const arch_keys[] = {"backend",  "isa",   "math",  "lanes",      "registers", "about", "compile",
+                                            "features", "waves", "tiles", "preshuffle", "typical",   NULL};
+    *rules = (kw_rules){.folder = choice->folder, .builder_folder = choice->builder_folder};
     kw_status status = kw_lua_open(&rules->lua, MEMORY_LIMIT, err);
+    status = status ? status : kw_rules_define(rules, err);
     if (!status) {
-        status = load_file(rules, (kw_rule_name){"arch", arch}, arch_keys, &rules->arch_file, &rules->arch_ref, err);
+        status = load_file(rules, (kw_rule_name){"arch", choice->arch}, arch_keys, &rules->arch_file, &rules->arch_ref, err);
     }
     if (!status) {
-        status = kw_lua_run(rules->lua, check_arch, rules, origin(rules), err);
+        status = kw_lua_run(rules->lua, check_arch, rules, kw_rules_origin(rules), err);
     }
     if (!status) {
-        status = open_set(rules, set, err);
+        status = open_set(rules, choice->set, err);
     }
     if (status) {
         kw_rules_close(rules);
@@ -204,11 +241,29 @@ typedef struct family_call {
     kw_dtype dtype;
 } family_call;
 
+/* A member that gives points: { points = function(arch, op, dtype, legal) ... end } or { builder = "SUBSET" }. */
+static void check_points(lua_State *state, kw_family_rules *out, kw_rules *rules) {
+    out->lists_points = true;
+    if (lua_getfield(state, -1, "builder") == LUA_TSTRING) {
+        out->builder = kw_arena_format(&rules->arena, "%s", lua_tostring(state, -1));
+        if (!out->builder) {
+            kw_lua_raise(state, KW_NO_MEMORY, "out of memory for a name");
+        }
+    } else if (lua_getfield(state, -2, "points") != LUA_TFUNCTION) {
+        kw_lua_raise(state, KW_MALFORMED, "%s: %s: a table gives 'points', a function of arch, op, dtype and legal, or 'builder', a subset",
+                     rules->set_file, out->family->name);
+    }
+}
+
 static int find_member(lua_State *state) {
     family_call *call = lua_touserdata(state, 1);
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->rules->set_ref);
     lua_getfield(state, -1, call->of->family->name);
     call->present = !lua_isnil(state, -1);
+    if (lua_istable(state, -1)) {
+        check_points(state, call->out, call->rules);
+        lua_settop(state, 3);
+    }
     if (call->present) {
         call->out->member_ref = luaL_ref(state, LUA_REGISTRYINDEX);
     }
@@ -270,6 +325,11 @@ static int check_family(lua_State *state) {
     of->axes_ref = luaL_ref(state, LUA_REGISTRYINDEX);
     check_rules(state, of->file);
     of->rules_ref = luaL_ref(state, LUA_REGISTRYINDEX);
+    int type = lua_getfield(state, -1, "defaults");
+    if (type != LUA_TTABLE && (type != LUA_TNIL || of->lists_points)) {
+        kw_lua_raise(state, KW_MALFORMED, "%s: 'defaults' must be a table with a value for each axis, for sets that list points", of->file);
+    }
+    of->defaults_ref = luaL_ref(state, LUA_REGISTRYINDEX);
     return 0;
 }
 
@@ -284,20 +344,20 @@ static bool in_catalog(const kw_rules *rules, const kw_family *family) {
 }
 
 kw_status kw_family_rules_open(kw_family_rules *out, kw_rules *rules, const kw_family *family, bool *present, kw_error *err) {
-    static const char *const keys[] = {"family", "ops", "dtypes", "axes", "rules", "about", NULL};
+    static const char *const keys[] = {"family", "ops", "dtypes", "axes", "rules", "about", "defaults", NULL};
     *out = (kw_family_rules){.family = family};
     family_call call = {.of = out, .out = out, .rules = rules};
     *present = false;
     if (!in_catalog(rules, family)) {
         return KW_OK;
     }
-    kw_status status = kw_lua_run(rules->lua, find_member, &call, origin(rules), err);
+    kw_status status = kw_lua_run(rules->lua, find_member, &call, kw_rules_origin(rules), err);
     if (status || !call.present || strcmp(family->backend, rules->backend)) {
         return status;
     }
     status = load_file(rules, (kw_rule_name){"families", family->name}, keys, &out->file, &call.file_ref, err);
     if (!status) {
-        status = kw_lua_run(rules->lua, check_family, &call, origin(rules), err);
+        status = kw_lua_run(rules->lua, check_family, &call, kw_rules_origin(rules), err);
     }
     *present = !status;
     return status;
@@ -305,8 +365,7 @@ kw_status kw_family_rules_open(kw_family_rules *out, kw_rules *rules, const kw_f
 
 /* --- the values of axes --- */
 
-/* The value on top as one of the axis. */
-static int32_t axis_value(lua_State *state, const char *file, const kw_axis *axis) {
+int32_t kw_rule_axis_value(lua_State *state, const char *file, const kw_axis *axis) {
     if (axis->words) {
         size_t size = 0;
         const char *text = lua_type(state, -1) == LUA_TSTRING ? lua_tolstring(state, -1, &size) : luaL_typename(state, -1);
@@ -348,7 +407,7 @@ static void read_axis(lua_State *state, const family_call *call, int number) {
     }
     for (size_t i = 0; i < length; i++) {
         lua_rawgeti(state, -1, (lua_Integer)i + 1);
-        values[i] = axis_value(state, file, axis);
+        values[i] = kw_rule_axis_value(state, file, axis);
         for (size_t j = 0; j < i; j++) {
             if (values[j] == values[i]) {
                 kw_lua_raise(state, KW_ILLEGAL, "%s: axis %s lists %s twice", file, axis->name, lua_tostring(state, -1));
@@ -391,8 +450,8 @@ static int read_values(lua_State *state) {
 kw_status kw_family_rules_values(kw_axis_values *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype, kw_error *err) {
     family_call call = {.of = of, .rules = rules, .values = out, .op = op, .dtype = dtype};
     *out = (kw_axis_values){0};
-    kw_lua_allow(rules->lua, FILE_STEPS);
-    return kw_lua_run(rules->lua, read_values, &call, origin(rules), err);
+    kw_lua_allow(rules->lua, KW_RULE_FILE_STEPS);
+    return kw_lua_run(rules->lua, read_values, &call, kw_rules_origin(rules), err);
 }
 
 /* --- rules over one config --- */
@@ -438,8 +497,13 @@ kw_status kw_family_rules_want(bool *wanted, const kw_family_rules *of, kw_rules
         return KW_OK;
     }
     rules->view->config = config;
-    kw_lua_allow(rules->lua, CALL_STEPS);
-    kw_status status = kw_lua_run(rules->lua, judge, &call, origin(rules), err);
+    kw_lua_allow(rules->lua, KW_RULE_CALL_STEPS);
+    kw_status status = kw_lua_run(rules->lua, judge, &call, kw_rules_origin(rules), err);
     *wanted = !status && call.present;
     return status;
+}
+
+kw_status kw_rules_legal(const kw_rules *rules, const kw_config *config, kw_error *err) {
+    kw_status status = kw_config_check(config, err);
+    return status || !rules->gpu ? status : kw_config_runs(config, &rules->gpu->typical, err);
 }

@@ -177,7 +177,7 @@ static void faults_name_file_and_reason(void **state) {
         {set, "return {families={}}", "sets/s.lua: 'about' must be a string"},
         {set, "return {about='x', families={['fake.tyle']=true}}", "sets/s.lua: no family is named 'fake.tyle'"},
         {set, "return {about='x', families={'fake.tile'}}", "sets/s.lua: no family is named 'number'"},
-        {set, "return {about='x', families={['fake.tile']=false}}", "must be true or a function"},
+        {set, "return {about='x', families={['fake.tile']=false}}", "must be true, a function of c and arch, or a table that gives points"},
         {set, "return {about='x', families={['fake.rows']=true}}", "families/fake.rows.lua:1:"},
         {set, "return {about='x', families={['fake.tile']=function(c) return c.rows > 1 end}}",
          "sets/s.lua:1: fake.tile has no axis 'rows'"},

@@ -1,0 +1,22 @@
+-- Every fifth config of set "full", category by category, so that each feature, pipeline and schedule is met.
+local thin, conv, gemm = include "tables/thin", include "tables/conv_full", include "tables/gemm"
+
+return {
+    about = "every fifth config of full in each category: correctness of GPU kernels at length",
+    families = {
+        ["conv.igemm"] = {
+            points = function(arch, op, dtype, legal)
+                return thin.fifths(conv.points(arch, op, dtype), legal)
+            end,
+        },
+        ["gemm.mma"] = {
+            points = function(arch, op, dtype, legal)
+                return thin.fifths(gemm.full(arch, op, dtype), legal)
+            end,
+        },
+        ["conv.plain"] = true,
+        ["gemm.plain"] = true,
+        ["conv.generic"] = true,
+        ["gemm.generic"] = true,
+    },
+}

@@ -1,0 +1,9 @@
+-- The convolutions that lists of CK Builder name for profiling.
+return {
+    about = "what CK Builder's lists name for profiling: --builder-conf DIR",
+    families = {
+        ["conv.igemm"] = { builder = "profiler" },
+        ["conv.plain"] = true,
+        ["gemm.plain"] = true,
+    },
+}

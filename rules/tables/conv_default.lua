@@ -1,0 +1,136 @@
+-- Convolution configs that tuning measures. On AMD the ten published tiles, with their pipelines by direction; on NVIDIA our own choice of the
+-- same kind. Both have configs with single-element accesses besides: they serve any count of channels.
+local arches, vectors = include "tables/arch", include "tables/vectors"
+
+-- tile, waves, instruction of a half type
+local amd = {
+    { "16x64x64", "1x4x1", "16x16x16" }, { "32x64x64", "2x2x1", "16x16x16" }, { "64x64x64", "4x1x1", "16x16x16" },
+    { "32x128x64", "1x4x1", "32x32x16" }, { "64x128x64", "2x2x1", "32x32x16" }, { "128x128x64", "4x4x1", "32x32x16" },
+    { "16x64x128", "1x4x1", "16x16x32" }, { "32x64x128", "2x2x1", "16x16x32" }, { "64x64x128", "4x1x1", "16x16x32" },
+    { "128x64x128", "8x2x1", "16x16x32" },
+}
+-- tile, waves, depth and accesses as the published table has none of: tall and square tiles of four waves, and any count of channels.
+local amd_own = {
+    { "128x128x32", "2x2x1", "32x32x16", "UNIFORM_MAX" }, { "256x128x32", "2x2x1", "32x32x16", "UNIFORM_MAX" },
+    { "128x64x32", "2x2x1", "32x32x16", "UNIFORM_MAX" }, { "64x64x32", "2x2x1", "16x16x16", "GENERIC" },
+    { "128x32x32", "4x1x1", "32x32x16", "GENERIC" },
+}
+local nvidia = {
+    { "128x128x32", "2x2x1", "UNIFORM_MAX" }, { "128x128x64", "2x4x1", "UNIFORM_MAX" }, { "256x128x32", "4x2x1", "UNIFORM_MAX" },
+    { "128x256x32", "2x4x1", "UNIFORM_MAX" }, { "128x64x64", "2x2x1", "UNIFORM_MAX" }, { "64x128x64", "2x2x1", "UNIFORM_MAX" },
+    { "64x64x64", "2x2x1", "UNIFORM_MAX" }, { "64x32x64", "2x1x1", "HALF_UNIFORM" }, { "32x64x64", "1x2x1", "HALF_UNIFORM" },
+    { "64x64x32", "2x2x1", "GENERIC" }, { "128x64x32", "2x2x1", "HALF_UNIFORM" },
+}
+
+-- The config in 2 and 3 dimensions; more: how it is pipelined.
+local function add(out, tile, waves, inst, widths, more)
+    local m, n, k = numbers(tile)
+    local wm, wn, wk = numbers(waves)
+    for ndim = 2, 3 do
+        out[#out + 1] = {
+            ndim = ndim, tile_m = m, tile_n = n, tile_k = k * (more.deeper or 1), wave_m = wm, wave_n = wn, wave_k = wk, inst_m = inst[1],
+            inst_n = inst[2], inst_k = inst[3], vec_a = widths[1], vec_b = widths[2], vec_c = widths[3], pipe = more.pipe, epi = more.epi,
+            stages = more.stages, two_stage = more.two_stage, split_k = more.split_k,
+        }
+    end
+end
+
+-- Pipelines by direction.
+local function pipelines(op, doubled)
+    if op == "conv_fwd" then
+        return doubled and { { pipe = "compv3" }, { pipe = "compv4", stages = 2, deeper = 2 } } or { { pipe = "compv3" } }
+    elseif op == "conv_bwd_data" then
+        return { { pipe = "compv3" }, { pipe = "mem", epi = "default" } }
+    end
+    return {
+        { pipe = "compv3", two_stage = 0, split_k = 0 }, { pipe = "compv3", two_stage = 1, split_k = 0 },
+        { pipe = "mem", epi = "default", two_stage = 0, split_k = 0 }, { pipe = "mem", epi = "default", two_stage = 1, split_k = 0 },
+    }
+end
+
+-- The instruction of a type: as listed for half types, else the deepest of its shape that the tile takes.
+local function instruction(arch, dtype, text, k)
+    local m, n, depth = numbers(text)
+    if arches.lists(arch.tiles[dtype], text) then
+        return { m, n, depth }
+    end
+    local best
+    for _, entry in ipairs(arch.tiles[dtype] or {}) do
+        local im, in_, ik = numbers(entry)
+        if im == m and in_ == n and ik <= k and (not best or ik > best[3]) then
+            best = { im, in_, ik }
+        end
+    end
+    return best
+end
+
+local function amd_points(arch, op, dtype)
+    local out, half = {}, dtype ~= "fp32"
+    for _, row in ipairs(amd) do
+        local m, n, k = numbers(row[1])
+        local inst = instruction(arch, dtype, row[3], k)
+        local wm, wn = numbers(row[2])
+        local doubled = row[3] ~= "32x32x16" and wm * wn <= 4
+        for _, how in ipairs(inst and pipelines(op, doubled) or {}) do
+            add(out, row[1], row[2], inst, half and { 4, 8, 8 } or { 4, 4, 4 }, how)
+        end
+    end
+    for _, row in ipairs(amd_own) do
+        local m, n, k = numbers(row[1])
+        local inst = instruction(arch, dtype, row[3], k)
+        local a, b, c = vectors.widths(row[4], half and 8 or 4)
+        if inst then
+            add(out, row[1], row[2], inst, { a, b, c }, pipelines(op, false)[1])
+        end
+    end
+    return out
+end
+
+-- Waves of 32 threads of gfx11 and gfx12: every wave combination with one instruction a wave and with four.
+local function wmma_points(arch, op, dtype)
+    local out = {}
+    for _, waves in ipairs(arch.waves) do
+        local wm, wn, wk = numbers(waves)
+        for _, inst in ipairs(wk == 1 and arch.tiles[dtype] or {}) do
+            local im, in_, ik = numbers(inst)
+            for _, repeats in ipairs({ 1, 2 }) do
+                local tile = wm * im * repeats .. "x" .. wn * in_ * repeats .. "x" .. math.max(32, ik)
+                for _, how in ipairs(repeats == 2 and pipelines(op, false) or { pipelines(op, false)[1] }) do
+                    add(out, tile, waves, { im, in_, ik }, repeats == 1 and { 1, 1, 1 } or { 2, 2, 8 }, how)
+                end
+            end
+        end
+    end
+    return out
+end
+
+local function nvidia_points(arch, op, dtype)
+    local out, half = {}, dtype ~= "fp32"
+    for _, row in ipairs(nvidia) do
+        local m, n, k = numbers(row[1])
+        local a, b, c = vectors.widths(row[3], half and 8 or 4)
+        k = half and k or k // 2
+        local tile = m .. "x" .. n .. "x" .. k
+        local more = { split_k = op == "conv_bwd_weight" and 0 or nil }
+        local generic = row[3] == "GENERIC"
+        more.pipe = generic and "basic_v1" or "compv4"
+        more.stages = generic and 1 or 2
+        add(out, tile, row[2], { 16, 8, half and 16 or 8 }, { a, b, c }, more)
+        if m * n <= 64 * 128 and not generic then
+            more.pipe, more.stages = "comp_async", 2
+            add(out, tile, row[2], { 16, 8, half and 16 or 8 }, { a, b, c }, more)
+        end
+    end
+    return out
+end
+
+return {
+    points = function(arch, op, dtype)
+        if arches.has(arch, "mma") then
+            return nvidia_points(arch, op, dtype)
+        elseif arches.has(arch, "mfma") then
+            return amd_points(arch, op, dtype)
+        end
+        return wmma_points(arch, op, dtype)
+    end,
+}

@@ -1,0 +1,131 @@
+-- Matrix products on GPUs: what tuning measures, and all that is worth a search.
+local arches = include "tables/arch"
+
+local bytes = { fp32 = 4, fp16 = 2, bf16 = 2, fp8 = 1, bf8 = 1, int8 = 1 }
+local layouts = { "rcr", "rrr", "crr", "ccr" }
+
+-- rows x columns, waves on AMD, waves on NVIDIA. The depth of a step is 64 or 128 bytes.
+local squares = {
+    { "128x128", "2x2x1", "2x2x1" }, { "256x128", "2x2x1", "4x2x1" }, { "128x256", "2x2x1", "2x4x1" }, { "128x64", "2x2x1", "2x2x1" },
+    { "64x128", "2x2x1", "2x2x1" }, { "64x64", "2x2x1", "2x2x1" },
+}
+local slim = {
+    { "256x256", "2x2x1", "4x2x1" }, { "256x64", "4x1x1", "4x1x1" }, { "64x256", "1x4x1", "1x4x1" }, { "128x32", "4x1x1", "4x1x1" },
+    { "32x128", "1x4x1", "1x4x1" }, { "64x32", "2x1x1", "2x1x1" }, { "32x64", "1x2x1", "1x2x1" }, { "64x16", "4x1x1", "4x1x1" },
+    { "16x64", "1x4x1", "1x4x1" }, { "32x32", "1x1x1", "1x1x1" }, { "16x16", "1x1x1", "1x1x1" },
+}
+
+-- The deepest instruction of the architecture for a part of a wave; wide ones where the part allows.
+local function instruction(arch, dtype, m, n, k)
+    local best
+    for _, text in ipairs(arch.tiles[dtype] or {}) do
+        local im, in_, ik = numbers(text)
+        local used = im >= 16 and im <= 32 and in_ >= 8 and in_ <= 32 and m % im == 0 and n % in_ == 0 and k % ik == 0
+        if used and (not best or im * in_ > best[1] * best[2] or (im * in_ == best[1] * best[2] and ik > best[3])) then
+            best = { im, in_, ik }
+        end
+    end
+    return best
+end
+
+-- Waves: as listed, else those of the architecture that give each wave a whole instruction, the squarest first.
+local function waves_of(arch, dtype, listed, m, n, k)
+    local wm, wn = numbers(listed)
+    if arches.lists(arch.waves, listed) then
+        return { wm, wn, 1 }, instruction(arch, dtype, m // wm, n // wn, k)
+    end
+    for _, text in ipairs(arch.waves) do
+        local am, an, ak = numbers(text)
+        local inst = ak == 1 and m % am == 0 and n % an == 0 and instruction(arch, dtype, m // am, n // an, k)
+        if inst then
+            return { am, an, 1 }, inst
+        end
+    end
+end
+
+local function copy(p, more)
+    local q = {
+        layout = p.layout, tile_m = p.tile_m, tile_n = p.tile_n, tile_k = p.tile_k, wave_m = p.wave_m, wave_n = p.wave_n, wave_k = p.wave_k,
+        inst_m = p.inst_m, inst_n = p.inst_n, inst_k = p.inst_k, vec_a = p.vec_a, vec_b = p.vec_b, vec_c = p.vec_c,
+    }
+    q.pipe, q.sched, q.epi, q.stages = more.pipe, more.sched, more.epi, more.stages
+    q.persistent, q.split_k, q.streamk, q.preshuffle = more.persistent, more.split_k, more.streamk, more.preshuffle
+    if more.vec then
+        q.vec_a, q.vec_b, q.vec_c = more.vec, more.vec, more.vec
+    end
+    return q
+end
+
+-- A point without its pipeline; nothing where the architecture has no instruction for it.
+local function tile_point(arch, dtype, layout, row, depth)
+    local m, n = numbers(row[1])
+    local k, nvidia = depth // bytes[dtype], arches.has(arch, "mma")
+    local waves, inst = waves_of(arch, dtype, nvidia and row[3] or row[2], m, n, k)
+    local most = 16 // bytes[dtype]
+    return inst and {
+        layout = layout, tile_m = m, tile_n = n, tile_k = k, wave_m = waves[1], wave_n = waves[2], wave_k = 1, inst_m = inst[1],
+        inst_n = inst[2], inst_k = inst[3], vec_a = most, vec_b = most, vec_c = math.min(most, 8),
+    }
+end
+
+local strong = { { pipe = "compv3" }, { pipe = "compv4", stages = 2 } }
+local asynchronous = { pipe = "comp_async", stages = 2 }
+local any_size = { pipe = "basic_v1", vec = 1 }
+
+local function default(arch, op, dtype)
+    local out = {}
+    for _, layout in ipairs(layouts) do
+        for i, row in ipairs(squares) do
+            local p = tile_point(arch, dtype, layout, row, 64)
+            for _, how in ipairs(p and strong or {}) do
+                out[#out + 1] = copy(p, how)
+            end
+            if p and arches.has(arch, "async16") then
+                out[#out + 1] = copy(p, asynchronous)
+            end
+            if p and row[1] == "64x64" then
+                out[#out + 1] = copy(p, any_size)
+                out[#out + 1] = copy(p, { pipe = "compv3", split_k = 0 })
+            end
+        end
+    end
+    return out
+end
+
+local every = {
+    { pipe = "basic_v1" }, { pipe = "basic_v1", sched = "interwave" }, { pipe = "mem" }, { pipe = "mem", sched = "interwave" },
+    { pipe = "mem", stages = 2 }, { pipe = "compv3" }, { pipe = "compv3", stages = 2 }, { pipe = "compv4", stages = 2 },
+    { pipe = "compv6" }, { pipe = "comp_async", stages = 2 }, { pipe = "basic_async_v1" }, { pipe = "wavelet" },
+    { pipe = "compv3", epi = "default" }, { pipe = "compv4", stages = 2, epi = "default" }, { pipe = "mem", epi = "default" },
+    { pipe = "compv3", persistent = 1 }, { pipe = "compv4", stages = 2, persistent = 1 },
+    { pipe = "compv3", split_k = 0 }, { pipe = "compv4", stages = 2, split_k = 0 }, { pipe = "mem", split_k = 0 },
+    { pipe = "compv3", streamk = "tree" }, { pipe = "compv3", streamk = "linear" }, { pipe = "compv3", streamk = "tree", persistent = 1 },
+    { pipe = "basic_v1", preshuffle = 1 }, { pipe = "compv4", stages = 2, preshuffle = 1 },
+    { pipe = "basic_v1", vec = 1 }, { pipe = "mem", vec = 1 }, { pipe = "compv3", vec = 2 },
+}
+
+-- Deep steps and slim tiles have the plain pipelines only.
+local few = {
+    { pipe = "mem" }, { pipe = "mem", sched = "interwave" }, { pipe = "compv3" }, { pipe = "compv4", stages = 2 },
+    { pipe = "basic_v1", vec = 1 },
+}
+
+local function full(arch, op, dtype)
+    local out = {}
+    local function add(layout, rows, depth, hows)
+        for _, row in ipairs(rows) do
+            local p = tile_point(arch, dtype, layout, row, depth)
+            for _, how in ipairs(p and hows or {}) do
+                out[#out + 1] = copy(p, how)
+            end
+        end
+    end
+    for _, layout in ipairs(layouts) do
+        add(layout, squares, 64, every)
+        add(layout, squares, 128, few)
+        add(layout, slim, 64, few)
+    end
+    return out
+end
+
+return { default = default, full = full }

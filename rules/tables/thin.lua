@@ -1,0 +1,86 @@
+-- Thinner sets made of a fuller one: every fifth config of each category, and a handful.
+
+-- The first that holds, in this order.
+local function category(p)
+    if p.streamk and p.streamk ~= "off" then
+        return "streamk"
+    elseif p.split_image == 1 then
+        return "split_image"
+    elseif (p.merge or 1) > 1 then
+        return "merged_groups"
+    elseif p.two_stage == 1 then
+        return "two_stage"
+    elseif p.explicit == 1 then
+        return "explicit"
+    elseif p.preshuffle == 1 then
+        return "preshuffle"
+    elseif p.split_k and p.split_k > 1 then
+        return "split_k"
+    end
+    return "regular"
+end
+
+local function kept(list, legal)
+    local out = {}
+    for _, p in ipairs(list) do
+        if legal(p) then
+            out[#out + 1] = p
+        end
+    end
+    return out
+end
+
+-- Ranks 5, 10, 15, ... of each category, the first where it has fewer, then the first of every pipeline and schedule still missing.
+local function fifths(list, legal)
+    local taken, ranks, seen, out = {}, {}, {}, {}
+    list = kept(list, legal)
+    local function take(i, p)
+        if not taken[i] then
+            taken[i] = true
+            seen[(p.pipe or "") .. (p.sched or "")] = true
+        end
+    end
+    local size, order = {}, {}
+    for _, p in ipairs(list) do
+        local c = category(p)
+        size[c] = (size[c] or 0) + 1
+    end
+    for i, p in ipairs(list) do
+        local c = category(p)
+        ranks[c] = (ranks[c] or 0) + 1
+        if ranks[c] % 5 == 0 or (ranks[c] == 1 and size[c] < 5) then
+            take(i, p)
+        end
+    end
+    for i, p in ipairs(list) do
+        if not seen[(p.pipe or "") .. (p.sched or "")] then
+            take(i, p)
+        end
+    end
+    for i, p in ipairs(list) do
+        if taken[i] then
+            out[#out + 1] = p
+        end
+    end
+    return out
+end
+
+-- The first of each category and count of axes (or layout), then of each pipeline and schedule, then whatever comes next, until there are ten.
+local function handful(list)
+    local taken, seen, out = {}, {}, {}
+    local function pass(key, most)
+        for i, p in ipairs(list) do
+            local name = key(p, i)
+            if not taken[i] and not seen[name] and #out < most then
+                seen[name], taken[i] = true, true
+                out[#out + 1] = p
+            end
+        end
+    end
+    pass(function(p) return category(p) .. (p.ndim or p.layout or "") end, 1000)
+    pass(function(p) return (p.pipe or "") .. " " .. (p.sched or "") end, 10)
+    pass(function(p, i) return i end, 10)
+    return out
+end
+
+return { category = category, kept = kept, fifths = fifths, handful = handful }
