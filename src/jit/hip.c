@@ -20,16 +20,20 @@ enum { OLDEST_MAJOR = 19 };
 static const int64_t ask_limit_ns = 10000000000;
 
 /* -fuse-cuid=none: no symbol with a name made from the source's path, so that equal sources give equal objects. -munsafe-fp-atomics: fp32 sums
- * go by the hardware's instruction, as device memory allows, and not by a loop. */
+ * go by the hardware's instruction, as device memory allows, and not by a loop. -fno-vectorize -fno-slp-vectorize: kernel text says its vectors
+ * itself, and looking for more takes an eleventh of a compile. */
 static const char *const hip_options[] = {"-x",
                                           "hip",
                                           "--cuda-device-only",
                                           "-nogpuinc",
                                           "-nogpulib",
+                                          "-nostdinc",
                                           "--no-gpu-bundle-output",
                                           "-mcode-object-version=5",
                                           "-std=c++17",
                                           "-O3",
+                                          "-fno-vectorize",
+                                          "-fno-slp-vectorize",
                                           "-ffp-contract=fast",
                                           "-munsafe-fp-atomics",
                                           "-fuse-cuid=none",
