@@ -21,7 +21,7 @@
  *   KW_LDS(bytes)              declares `char *kw_lds`, shared memory of the block, 128-byte aligned, once in a kernel at its top
  *   int kw_thread(), kw_lane(), kw_wave()     0 .. threads-1, 0 .. KW_WAVE-1, thread / KW_WAVE (the same in all lanes, and known to be so)
  *   kw_i64 kw_block(), kw_blocks()            number of this block, count of blocks
- *   kw_barrier()               all threads of the block; orders shared and global memory among them
+ *   kw_barrier()               all threads of the block; orders shared memory among them. What they write to global memory is for later stages
  *   kw_wave_barrier()          the threads of a wave
  *   float kw_add(float *p, float v)           atomic, device-wide; returns what was there
  *   kw_async16(base, from, ok) a copy that does not pass registers, where KW_HAS_ASYNC16: each lane of a wave has 16 bytes copied from its own

@@ -25,7 +25,7 @@ static void launch_gemm(const kw_config *config, const kw_problem *problem, cons
     (void)config, (void)target;
     const kw_gemm_dims *d = &problem->gemm;
     int64_t rows = kw_ceil_div(d->m, KW_GENERIC_ROWS), cols = kw_ceil_div(d->n, KW_GENERIC_COLS);
-    *launch = (kw_launch){.stages = 1, .stage = {{d->batch * rows * cols, false}}};
+    *launch = (kw_launch){.stages = 1, .stage = {{d->batch * rows * cols, false, 0}}};
     launch->value[KW_GENERIC_FROM] = problem->dtype;
     launch->value[KW_GENERIC_TO] = kw_dtype_output(problem->dtype);
     launch->value[KW_GENERIC_LAYOUT] = problem->layout;
@@ -80,7 +80,7 @@ static void launch_conv(const kw_config *config, const kw_problem *problem, cons
         copied = (double)depth * (double)kw_ceil_div(cols, KW_GENERIC_COLS) * 2;
         products *= (double)depth * (double)kw_round_up(cols, 8);
     }
-    *launch = (kw_launch){.stages = 1, .stage = {{units, false}}};
+    *launch = (kw_launch){.stages = 1, .stage = {{units, false, 0}}};
     launch->value[KW_GENERIC_FROM] = problem->dtype;
     launch->value[KW_GENERIC_TO] = kw_dtype_output(problem->dtype);
     launch->value[KW_GENERIC_LAYOUT] = problem->layout;
