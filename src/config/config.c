@@ -1,7 +1,6 @@
 /* config.c: configs as text, and the three questions to a config: is it in its family, can the target run it, does it serve a problem. */
 #include "config/config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const kw_family *kw_family_find(kw_word name) {
@@ -138,22 +137,62 @@ kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err) {
     return status;
 }
 
+/* A text being written; length goes on beyond capacity. Spaces are printed by the ten thousand, so no printf. */
+typedef struct line {
+    char *text;
+    size_t capacity, length;
+} line;
+
+static void put(line *to, const char *bytes, size_t size) {
+    if (to->length < to->capacity) {
+        size_t room = to->capacity - to->length;
+        memcpy(to->text + to->length, bytes, size < room ? size : room);
+    }
+    to->length += size;
+}
+
+static void put_text(line *to, const char *text) {
+    put(to, text, strlen(text));
+}
+
+static void put_number(line *to, int32_t value) {
+    char digits[12];
+    size_t at = sizeof digits;
+    int64_t rest = value < 0 ? -(int64_t)value : value;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0) {
+        digits[--at] = '-';
+    }
+    put(to, digits + at, sizeof digits - at);
+}
+
 size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
-    size_t length = 0;
     const kw_family *family = config->family;
-#define REST length < capacity ? text + length : NULL, length < capacity ? capacity - length : 0
-    length += (size_t)snprintf(REST, "%s %s %s", family->name, kw_op_name(config->op), kw_dtype_name(config->dtype));
+    line to = {.text = text, .capacity = capacity};
+    put_text(&to, family->name);
+    put_text(&to, " ");
+    put_text(&to, kw_op_name(config->op));
+    put_text(&to, " ");
+    put_text(&to, kw_dtype_name(config->dtype));
     for (int i = 0; i < family->axis_count; i++) {
         const kw_axis *axis = &family->axes[i];
+        put_text(&to, " ");
+        put_text(&to, axis->name);
+        put_text(&to, "=");
         if (axis->words) {
             kw_word word = word_at(axis->words, config->axis[i]);
-            length += (size_t)snprintf(REST, " %s=%.*s", axis->name, KW_WORD(word));
+            put(&to, word.at, word.size);
         } else {
-            length += (size_t)snprintf(REST, " %s=%d", axis->name, config->axis[i]);
+            put_number(&to, config->axis[i]);
         }
     }
-#undef REST
-    return length;
+    if (capacity) {
+        text[to.length < capacity ? to.length : capacity - 1] = 0;
+    }
+    return to.length;
 }
 
 kw_status kw_config_check(const kw_config *config, kw_error *err) {

@@ -24,8 +24,9 @@ typedef struct walk {
     bool stopped;
 } walk;
 
-static kw_status consider(walk *w, const kw_config *config, kw_error *err) {
-    if ((w->has_traits && !kw_traits_allow(&w->traits, config)) || kw_rules_legal(w->rules, config, NULL)) {
+/* A config that C allows. */
+static kw_status offer(walk *w, const kw_config *config, kw_error *err) {
+    if (w->has_traits && !kw_traits_allow(&w->traits, config)) {
         return KW_OK;
     }
     bool wanted;
@@ -61,7 +62,7 @@ static kw_status walk_product(walk *w, kw_op op, kw_dtype dtype, kw_error *err) 
     }
     for (int64_t i = 0; !status && !w->stopped && i < points; i++) {
         set_point(&config, &axes, i);
-        status = consider(w, &config, err);
+        status = kw_rules_legal(w->rules, &config, NULL) ? KW_OK : offer(w, &config, err);
     }
     return status;
 }
@@ -70,7 +71,7 @@ static kw_status walk_points(walk *w, kw_op op, kw_dtype dtype, kw_error *err) {
     kw_catalog points = {0};
     kw_status status = kw_family_rules_points(&points, &w->family, w->rules, op, dtype, err);
     for (size_t i = 0; !status && !w->stopped && i < points.count; i++) {
-        status = consider(w, &points.configs[i], err);
+        status = offer(w, &points.configs[i], err);
     }
     kw_catalog_drop(&points);
     return status;

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOOK_STEPS = 1000, SETUP_STEPS = 100000 };
+/* Rules make many tables that live to the end of a call: collecting waits until there is GC_PAUSE percent of what was left the last time. */
+enum { HOOK_STEPS = 1000, SETUP_STEPS = 100000, GC_PAUSE = 1000 };
 
 static const char *const base_names[] = {"assert", "error", "ipairs", "type", NULL};
 static const char *const math_names[] = {"abs", "ceil", "floor", "fmod", "huge", "log", "max", "min", "sqrt", "tointeger", NULL};
@@ -161,6 +162,7 @@ kw_status kw_lua_open(kw_lua **out, size_t memory_limit, kw_error *err) {
         return kw_fail_memory(err, "the Lua interpreter");
     }
     memcpy(lua_getextraspace(lua->state), &lua, sizeof lua);
+    lua_gc(lua->state, LUA_GCINC, GC_PAUSE, 0, 0);
     kw_lua_allow(lua, SETUP_STEPS);
     kw_status status = kw_lua_run(lua, set_up, NULL, "setting up Lua", err);
     if (status) {

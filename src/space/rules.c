@@ -260,6 +260,7 @@ static int find_member(lua_State *state) {
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->rules->set_ref);
     lua_getfield(state, -1, call->of->family->name);
     call->present = !lua_isnil(state, -1);
+    call->out->takes_all = !lua_isfunction(state, -1);
     if (lua_istable(state, -1)) {
         check_points(state, call->out, call->rules);
         lua_settop(state, 3);
@@ -324,6 +325,7 @@ static int check_family(lua_State *state) {
     push_field(state, of->file, "axes", LUA_TFUNCTION);
     of->axes_ref = luaL_ref(state, LUA_REGISTRYINDEX);
     check_rules(state, of->file);
+    of->takes_all = of->takes_all && !lua_rawlen(state, -1);
     of->rules_ref = luaL_ref(state, LUA_REGISTRYINDEX);
     int type = lua_getfield(state, -1, "defaults");
     if (type != LUA_TTABLE && (type != LUA_TNIL || of->lists_points)) {
@@ -494,6 +496,10 @@ kw_status kw_family_rules_want(bool *wanted, const kw_family_rules *of, kw_rules
     family_call call = {.of = of, .rules = rules};
     *wanted = false;
     if (rules->has_catalog && !kw_catalog_has(&rules->catalog, config)) {
+        return KW_OK;
+    }
+    if (of->takes_all) {
+        *wanted = true;
         return KW_OK;
     }
     rules->view->config = config;

@@ -49,6 +49,7 @@ typedef struct kw_family_rules {
     uint32_t ops, dtypes; /* those wanted, a part of the family's */
     const char *file;     /* "families/NAME.lua", for messages */
     int axes_ref, rules_ref, member_ref, defaults_ref;
+    bool takes_all;      /* neither the family nor the set has a predicate */
     bool lists_points;   /* the set gives configs one by one, not a choice of the product of axes */
     const char *builder; /* such a set takes them from the lists of CK Builder that are in subsets of this name; NULL: from its function */
 } kw_family_rules;
