@@ -17,6 +17,6 @@
 
 static const kw_emu_inst kw_emu_own_inst = {KW_EMU_KIND, KW_IN, KW_INST_M, KW_INST_N, KW_INST_K};
 
-#define kw_mma(acc, a, b) kw_emu_self()->calls->matrix(kw_emu_self(), &kw_emu_own_inst, acc, a, b)
+#define kw_mma(acc, a, b) kw_emu_self()->calls.matrix(kw_emu_self(), &kw_emu_own_inst, acc, a, b)
 
 #endif

@@ -37,10 +37,10 @@ typedef struct kw_emu_calls {
 } kw_emu_calls;
 
 struct kw_emu_thread {
-    const kw_emu_calls *calls;
+    kw_emu_calls calls;
     void *machine;
     kw_i64 block, blocks;
-    int thread, unused[7];
+    int thread, unused[5]; /* the whole is a multiple of 16 bytes */
 };
 
 #endif

@@ -2,7 +2,8 @@
  * stands; what it does with others is asked of the machine (emu_abi.h).
  *
  * Each access to memory is told to the machine first: the text is compiled with -fsanitize=thread, whose calls end here instead of in the
- * sanitizer. What lies on the own stack is not worth telling. */
+ * sanitizer. What lies on the own stack is not worth telling. Functions are part of their callers: what a call stores as its result, the
+ * compiler would not tell. */
 typedef unsigned int kw_u32;
 typedef unsigned short kw_u16;
 typedef unsigned char kw_u8;
@@ -12,13 +13,13 @@ typedef struct kw_b16 {
 } __attribute__((aligned(16))) kw_b16;
 typedef kw_cpu_args kw_gpu_args;
 
-#define KW_DEVICE static inline __attribute__((unused))
+#define KW_DEVICE static inline __attribute__((always_inline, unused))
 #define KW_EMU_OWN static inline __attribute__((always_inline, unused, no_sanitize("thread")))
 #define KW_EMU_HOOK __attribute__((no_sanitize("thread"))) void
 #define KW_KERNEL(name, threads)                                                                                                           \
     __attribute__((visibility("default"))) const int name##_threads = (threads);                                                           \
     __attribute__((visibility("default"))) void name(const kw_gpu_args args)
-#define KW_LDS(bytes) char *const kw_lds = kw_emu_self()->calls->lds(kw_emu_self(), bytes)
+#define KW_LDS(bytes) char *const kw_lds = kw_emu_self()->calls.lds(kw_emu_self(), bytes)
 
 KW_EMU_OWN kw_emu_thread *kw_emu_self(void) {
     return (kw_emu_thread *)(((unsigned long)__builtin_frame_address(0) | (KW_EMU_STACK - 1)) + 1 - sizeof(kw_emu_thread));
@@ -29,13 +30,13 @@ KW_EMU_OWN int kw_lane(void) { return kw_emu_self()->thread % KW_WAVE; }
 KW_EMU_OWN int kw_wave(void) { return kw_emu_self()->thread / KW_WAVE; }
 KW_EMU_OWN kw_i64 kw_block(void) { return kw_emu_self()->block; }
 KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
-#define kw_barrier() kw_emu_self()->calls->barrier(kw_emu_self())
-#define kw_wave_barrier() kw_emu_self()->calls->wave_barrier(kw_emu_self())
-#define kw_add(p, v) kw_emu_self()->calls->add(kw_emu_self(), p, v)
-#define kw_async16(base, from, ok) kw_emu_self()->calls->copy(kw_emu_self(), (char *)(base), (const char *)(from), 16, ok)
-#define kw_async4(base, from, ok) kw_emu_self()->calls->copy(kw_emu_self(), (char *)(base), (const char *)(from), 4, ok)
-#define kw_async_commit() kw_emu_self()->calls->commit(kw_emu_self())
-#define kw_async_wait(groups, n) kw_emu_self()->calls->wait(kw_emu_self(), groups, n)
+#define kw_barrier() kw_emu_self()->calls.barrier(kw_emu_self())
+#define kw_wave_barrier() kw_emu_self()->calls.wave_barrier(kw_emu_self())
+#define kw_add(p, v) kw_emu_self()->calls.add(kw_emu_self(), p, v)
+#define kw_async16(base, from, ok) kw_emu_self()->calls.copy(kw_emu_self(), (char *)(base), (const char *)(from), 16, ok)
+#define kw_async4(base, from, ok) kw_emu_self()->calls.copy(kw_emu_self(), (char *)(base), (const char *)(from), 4, ok)
+#define kw_async_commit() kw_emu_self()->calls.commit(kw_emu_self())
+#define kw_async_wait(groups, n) kw_emu_self()->calls.wait(kw_emu_self(), groups, n)
 #define kw_sched(kind, count) (void)0
 #define kw_sched_fence() (void)0
 #define kw_priority(level) (void)0
@@ -47,11 +48,11 @@ KW_EMU_OWN int kw_emu_on_stack(const void *at) {
 }
 
 KW_EMU_OWN void kw_emu_read(const void *at, kw_i64 size, int aligned, const void *place) {
-    if (!kw_emu_on_stack(at)) kw_emu_self()->calls->read(kw_emu_self(), at, size, aligned, place);
+    if (!kw_emu_on_stack(at)) kw_emu_self()->calls.read(kw_emu_self(), at, size, aligned, place);
 }
 
 KW_EMU_OWN void kw_emu_write(const void *at, kw_i64 size, int aligned, const void *place) {
-    if (!kw_emu_on_stack(at)) kw_emu_self()->calls->write(kw_emu_self(), at, size, aligned, place);
+    if (!kw_emu_on_stack(at)) kw_emu_self()->calls.write(kw_emu_self(), at, size, aligned, place);
 }
 
 KW_EMU_HOOK __tsan_init(void) {}

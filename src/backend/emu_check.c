@@ -53,13 +53,14 @@ static void fail_outside(kw_emu_machine *m, const access *a) {
     char line[80], where[96];
     kw_emu_line(run->object, a->place, line);
     snprintf(where, sizeof where, "address %p, where nothing is", (const void *)a->at);
+    int64_t nearest = NEAR;
     for (int i = 0; i < run->range_count; i++) {
         const kw_emu_range *range = &run->range[i];
-        int64_t offset = a->at - range->start;
-        if (offset > -NEAR && offset < range->size + NEAR) {
+        int64_t offset = a->at - range->start, beside = offset < 0 ? -offset : offset - range->size;
+        if (beside < nearest) {
+            nearest = beside;
             snprintf(where, sizeof where, "byte %lld of %s, which has bytes 0 to %lld", (long long)offset, range->name,
                      (long long)range->size - 1);
-            break;
         }
     }
     int64_t offset = a->at - m->lds;

@@ -302,7 +302,7 @@ bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
     for (int t = 0; t < run->threads; t++) {
         kw_emu_thread *head = thread_head(m, t);
         kw_emu_fiber *fiber = &m->fiber[t];
-        *head = (kw_emu_thread){.calls = &m->calls, .machine = m, .block = block, .blocks = run->blocks, .thread = t};
+        *head = (kw_emu_thread){.calls = m->calls, .machine = m, .block = block, .blocks = run->blocks, .thread = t};
         fiber->sp = kw_emu_fresh((char *)head, run_thread);
         fiber->state = KW_EMU_RUNS;
         fiber->copy_count = fiber->group = 0;

@@ -24,13 +24,15 @@ static const char *const gcc_options[] = {
 static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
 
 /* What plays a GPU is compiled cheaply: the time goes into the operations that the library does for it. Accesses to memory call functions of
- * the text itself (kernels/prelude/gpu_emu.h), not of a sanitizer; reports name lines, which -g1 tells. */
-static const char *const emu_options[] = {"-O1",          "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-optimize-sibling-calls",
-                                          COMMON_OPTIONS, NULL};
+ * the text itself (kernels/prelude/gpu_emu.h), not of a sanitizer. Reports name lines, which -g1 tells. gcc is kept from taking vectors apart
+ * into their elements, so that their alignment is seen. */
+#define EMU_OPTIONS "-O1", "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-optimize-sibling-calls"
+static const char *const emu_gcc_options[] = {EMU_OPTIONS, "-fno-tree-sra", COMMON_OPTIONS, NULL};
+static const char *const emu_clang_options[] = {EMU_OPTIONS, COMMON_OPTIONS, NULL};
 
 const char *const *kw_compiler_options(const kw_compiler *compiler) {
     if (compiler->toolchain == &kw_emu_toolchain) {
-        return emu_options;
+        return strcmp(compiler->kind, "clang") ? emu_gcc_options : emu_clang_options;
     }
     return strcmp(compiler->kind, "clang") ? gcc_options : clang_options;
 }

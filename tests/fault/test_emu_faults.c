@@ -1,0 +1,260 @@
+/* test_emu_faults.c: the emulator finds what is wrong with a kernel text and says it in the right words; the same text without the fault
+ * verifies. The texts multiply small matrices in tiles of 32x8 (mma.sync) or 32x32 (MFMA); a fault is a macro that changes one line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/math.h"
+#include "config/config.h"
+#include "measure/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- texts --- */
+
+/* Two waves, tile 32x8, steps of 16: rows of 32 bytes in shared memory, 1024 bytes of A and 512 of B (its half is filled with zeros). */
+static const char mma_text[] = "#define KW_INST_M 16\n"
+                               "#define KW_INST_N 8\n"
+                               "#define KW_INST_K 16\n"
+                               "typedef struct kw_acc { float e[4]; } kw_acc;\n"
+                               "typedef struct kw_frag { kw_u32 w[4]; } kw_frag;\n";
+static const char mma_kernel[] =
+    "KW_DEVICE void load(const kw_gpu_args *a, char *to, kw_i64 m0, kw_i64 n0, kw_i64 k0) {\n"
+    "    kw_i64 row = m0 + kw_thread() / 2, col = n0 + kw_lane() / 2, k = k0 + kw_lane() % 2 * 8;\n"
+    "    kw_async16(to + kw_wave() * 512 + BASE, a->x + (row * a->gk + k) * 2, ROW_OK);\n"
+    "    if (kw_wave() == 0) kw_async16(to + 1024, a->w + (col * a->gk + k) * 2, kw_lane() < 16 && col < a->gn);\n"
+    "    kw_async_commit();\n"
+    "}\n"
+    "KW_KERNEL(kw_stage0, 64) {\n"
+    "    KW_LDS(LDS);\n"
+    "    kw_i64 tiles = KW_CEIL(args.gn, 8), m0 = kw_block() / tiles * 32, n0 = kw_block() % tiles * 8, steps = args.gk / 16;\n"
+    "    kw_acc acc = {{0, 0, 0, 0}};\n"
+    "    EARLY\n"
+    "    load(&args, kw_lds, m0, n0, 0);\n"
+    "    for (kw_i64 s = 0; s < steps; s++) {\n"
+    "        kw_frag a, b;\n"
+    "        const char *at = kw_lds + s % 2 * 1536, *row = at + (kw_wave() * 16 + kw_lane() / 4) * 32 + kw_lane() % 4 * 4;\n"
+    "        if (s + 1 < steps) load(&args, kw_lds + (s + 1) % 2 * 1536, m0, n0, (s + 1) * 16);\n"
+    "        else kw_async_commit();\n"
+    "        WAIT\n"
+    "        BARRIER\n"
+    "        for (int r = 0; r < 4; r++) a.w[r] = *(const kw_u32 *)(row + r % 2 * 8 * 32 + r / 2 * 16);\n"
+    "        for (int r = 0; r < 2; r++) b.w[r] = *(const kw_u32 *)(at + 1024 + LANE / 4 * 32 + kw_lane() % 4 * 4 + r * 16);\n"
+    "        MMA;\n"
+    "        AFTER\n"
+    "    }\n"
+    "    for (int e = 0; e < 4; e++) {\n"
+    "        kw_i64 i = m0 + kw_wave() * 16 + kw_lane() / 4 + 8 * (e / 2), j = n0 + kw_lane() % 4 * 2 + e % 2;\n"
+    "        if (STORE_OK) kw_store(args.y, i * args.gn + j, acc.e[e]);\n"
+    "    }\n"
+    "    LAST\n"
+    "}\n";
+
+/* One wave of 64, tile 32x32, steps of 8, vectors of 8 bytes through registers. */
+static const char mfma_text[] = "#define KW_INST_M 32\n"
+                                "#define KW_INST_N 32\n"
+                                "#define KW_INST_K 8\n"
+                                "typedef struct kw_acc { float e[16]; } kw_acc;\n"
+                                "typedef struct kw_frag { kw_u32 w[2]; } kw_frag;\n"
+                                "typedef struct kw_b8 { kw_u32 e[2]; } __attribute__((aligned(8))) kw_b8;\n";
+static const char mfma_kernel[] =
+    "KW_DEVICE kw_b8 fetch(const char *from, kw_i64 line, kw_i64 lines, kw_i64 k, kw_i64 depth) {\n"
+    "    kw_b8 v = {{0, 0}};\n"
+    "    if (line < lines) v = *(const kw_b8 *)(from + (line * depth + k) * 2);\n"
+    "    return v;\n"
+    "}\n"
+    "KW_KERNEL(kw_stage0, 64) {\n"
+    "    KW_LDS(LDS);\n"
+    "    kw_i64 tiles = KW_CEIL(args.gn, 32), m0 = kw_block() / tiles * 32, n0 = kw_block() % tiles * 32;\n"
+    "    int t = kw_thread();\n"
+    "    kw_acc acc;\n"
+    "    for (int e = 0; e < 16; e++) acc.e[e] = 0;\n"
+    "    for (kw_i64 k = 0; k < args.gk; k += 8) {\n"
+    "        kw_frag a, b;\n"
+    "        *(kw_b8 *)(kw_lds + t * 8) = fetch(args.x, m0 + t / 2, args.gm, k + t % 2 * 4, args.gk);\n"
+    "        *(kw_b8 *)(kw_lds + 512 + t * 8 + SHIFT) = fetch(args.w, n0 + t / 2, args.gn, k + t % 2 * 4, args.gk);\n"
+    "        BARRIER\n"
+    "        for (int r = 0; r < 2; r++) a.w[r] = *(const kw_u32 *)(kw_lds + t % 32 * 16 + t / 32 * 8 + r * 4);\n"
+    "        for (int r = 0; r < 2; r++) b.w[r] = *(const kw_u32 *)(kw_lds + 512 + LANE % 32 * 16 + t / 32 * 8 + r * 4);\n"
+    "        MMA;\n"
+    "        AFTER\n"
+    "    }\n"
+    "    for (int e = 0; e < 16; e++) {\n"
+    "        kw_i64 i = m0 + 8 * (e / 4) + 4 * (t / 32) + e % 4, j = n0 + t % 32;\n"
+    "        if (STORE_OK) kw_store(args.y, i * args.gn + j, acc.e[e]);\n"
+    "    }\n"
+    "    LAST\n"
+    "}\n";
+
+/* What a fault changes: these have their right meaning unless it defines them before. */
+static const char *const right[][2] = {
+    {"ROW_OK", "row < a->gm"},
+    {"BASE", "0"},
+    {"LDS", "3072"},
+    {"EARLY", ""},
+    {"WAIT", "kw_async_wait(1, 2 - kw_wave());"},
+    {"BARRIER", "kw_barrier();"},
+    {"LANE", "kw_lane()"},
+    {"MMA", "kw_mma(&acc, &a, &b)"},
+    {"AFTER", "kw_barrier();"},
+    {"STORE_OK", "i < args.gm && j < args.gn"},
+    {"SHIFT", "0"},
+    {"LAST", ""},
+};
+
+typedef struct fault {
+    const char *device, *defines; /* defines: what is wrong */
+    const char *says[4];          /* the record; nothing: it verifies */
+} fault;
+
+static const fault faults[] = {
+    {"emu:sm_90", "", {0}},
+    {"emu:gfx942", "", {0}},
+    {"emu:sm_90", "#define BARRIER\n", {"race in block 0", "shared memory", "kw_config.h:9;", "reads it, kw_config.h:26"}},
+    {"emu:sm_90", "#define AFTER\n", {"race in block 0", "writes shared memory", "reads it", "kw_config.h:9"}},
+    {"emu:gfx942", "#define BARRIER\n", {"race in block 0", "writes shared memory", "reads it, kw_config.h:23", "kw_config.h:20"}},
+    {"emu:gfx942", "#define AFTER\n", {"race in block 0", "writes shared memory", "reads it"}},
+    {"emu:gfx942", "#define BARRIER kw_wave_barrier();\n", {0}}, /* a block of one wave */
+    {"emu:sm_90", "#define BARRIER kw_wave_barrier();\n", {"race in block 0"}},
+    {"emu:sm_90", "#define WAIT\n", {"missing wait in block 0", "reads shared memory", "asynchronous copy", "kw_config.h:26"}},
+    {"emu:sm_90", "#define WAIT kw_async_wait(2, 2 - kw_wave());\n", {"missing wait in block 0"}},
+    {"emu:sm_90", "#define LANE (kw_lane() ^ 4)\n", {"integer data", "540 of 540 compared elements differ"}},
+    {"emu:gfx942", "#define LANE (t ^ 4)\n", {"integer data", "540 of 540 compared elements differ"}},
+    {"emu:sm_90", "#define ROW_OK 1\n", {"out of bounds", "reads 16 bytes at byte", "of x, which has bytes 0 to 4319", "kw_config.h:9"}},
+    {"emu:sm_90", "#define BASE kw_lane() * 16\n", {"asynchronous copy in block 0", "to one base", "thread 1: base 16, kw_config.h:9"}},
+    {"emu:sm_90", "#define STORE_OK i < args.gm\n", {"race in block", "writes y", "of block"}}, /* behind a row's end is the next row */
+    {"emu:gfx942",
+     "#define STORE_OK j < args.gn\n",
+     {"out of bounds", "writes 2 bytes", "of y, which has bytes 0 to 1079", "prelude/gpu.h:"}},
+    {"emu:gfx942", "#define SHIFT 4\n", {"misaligned", "writes 8 bytes at once", "4 more than a multiple", "kw_config.h:21"}},
+    {"emu:gfx942", "#define LDS 1000\n", {"out of bounds", "byte 1000 of shared memory, of which the block has 1000", "kw_config.h:21"}},
+    {"emu:gfx942", "#define LDS 65537\n", {"wants 65537 bytes of shared memory, a block may have 65536"}},
+    {"emu:sm_90",
+     "#define EARLY if (kw_wave() == 1) return;\n",
+     {"deadlock in block 0", "threads 0-31 wait at kw_barrier, kw_config.h:25", "32-63 have ended"}},
+    {"emu:gfx942",
+     "#define MMA if (t < 32) kw_mma(&acc, &a, &b)\n",
+     {"deadlock in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:25", "32-63 wait at kw_barrier, kw_config.h:26"}},
+    {"emu:gfx942",
+     "#define MMA if (t < 32) kw_mma(&acc, &a, &b)\n#define AFTER if (t > 31) kw_mma(&acc, &a, &b); kw_barrier();\n",
+     {"the lanes of a wave part in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:25", "32-63", "kw_config.h:26"}},
+    {"emu:gfx942", "#define LAST if (t == 0) args.y[0] = 1;\n", {"race in block", "writes y, byte 0", "kw_config.h:32"}},
+    {"emu:gfx942", "#define LAST if (t == 0) args.x[0] = 1;\n", {"writes x, which this stage may only read", "kw_config.h:32"}},
+};
+
+/* --- a family whose config is the number of a fault --- */
+
+static void add_text(kw_text *text, const fault *f) {
+    bool nvidia = !strcmp(f->device, "emu:sm_90");
+    kw_text_add(text, nvidia ? mma_text : mfma_text);
+    kw_text_add(text, kw_kernel_file("gpu/mma_emu.h"));
+    kw_text_add(text, f->defines);
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        kw_text_addf(text, "#ifndef %s\n#define %s %s\n#endif\n", right[i][0], right[i][0], right[i][1]);
+    }
+    kw_text_add(text, "#line 7 \"kw_config.h\"\n");
+    kw_text_add(text, nvidia ? mma_kernel : mfma_kernel);
+}
+
+static void emit(const kw_config *config, kw_text *text) {
+    add_text(text, &faults[config->axis[0]]);
+}
+
+static kw_status runs(const kw_config *config, const kw_target *target, kw_error *why) {
+    (void)config, (void)target, (void)why;
+    return KW_OK;
+}
+
+static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    (void)config, (void)problem, (void)why;
+    return KW_OK;
+}
+
+static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *plan) {
+    (void)config;
+    int64_t width = target->lanes == 64 ? 32 : 8;
+    *plan = (kw_launch){.stages = 1};
+    plan->stage[0] = (kw_stage){.units = kw_ceil_div(problem->gemm.m, 32) * kw_ceil_div(problem->gemm.n, width), .threads = 64};
+}
+
+static const kw_axis axes[] = {{"fault", NULL, 0, 1000, "its number"}};
+
+static const kw_family family = {
+    .name = "test.faults",
+    .summary = "for tests",
+    .backend = "gpu",
+    .ops = 1 << KW_GEMM,
+    .dtypes = 1 << KW_BF16,
+    .axes = axes,
+    .axis_count = 1,
+    .runs = runs,
+    .fits = fits,
+    .launch = launch,
+    .emit = emit,
+    .kernel = "prelude/cpu_abi.h", /* guarded, so it adds nothing */
+};
+
+/* --- running one --- */
+
+static void verify(int number, int threads, kw_record *record) {
+    const fault *f = &faults[number];
+    const kw_backend *backend = NULL;
+    kw_config config = {.family = &family, .op = KW_GEMM, .dtype = KW_BF16, .axis = {number}};
+    kw_device *device = NULL;
+    kw_problem problem;
+    kw_compiler compiler;
+    kw_code code;
+    kw_blob blob;
+    kw_jit_result result;
+    kw_kernel *kernel = NULL;
+    kw_bench *bench = NULL;
+    kw_error err = {0};
+    int index = 0;
+    assert_int_equal(kw_backend_find(&backend, &index, f->device, &err), KW_OK);
+    assert_int_equal(backend->open(&device, index, threads, &err), KW_OK);
+    assert_int_equal(kw_problem_parse(&problem, "gemm bf16 rcr m45 n12 k48", &err), KW_OK);
+    assert_int_equal(kw_code_for(&code, "emu", backend->target(device)->arch, &err), KW_OK);
+    if (kw_compiler_find(&compiler, getenv("KW_TEST_CC"), code, &err)) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    kw_jit jit = {.code = code, .compiler = &compiler};
+    if (kw_jit_blob(&jit, &config, &blob, &result, &err) || backend->load(device, &config, &blob, &kernel, &err)) {
+        fail_msg("%s, %s: %s", f->device, f->defines, err.text);
+    }
+    kw_blob_drop(&blob);
+    assert_int_equal(kw_bench_open(&bench, backend, device, &problem, 0, &err), KW_OK);
+    assert_int_equal(kw_bench_verify(bench, kernel, &config, record, &err), KW_OK);
+    kw_bench_close(&bench);
+    backend->unload(device, &kernel);
+    backend->close(&device);
+}
+
+static void planted_faults_are_found_and_named(void **state) {
+    (void)state;
+    int unlike = 0;
+    for (int i = 0; i < (int)(sizeof faults / sizeof *faults); i++) {
+        const fault *f = &faults[i];
+        kw_record record;
+        verify(i, 1 + i % 2, &record);
+        bool found = record.outcome == (f->says[0] ? KW_WRONG : KW_GOOD);
+        for (int s = 0; s < 4 && f->says[s]; s++) {
+            found = found && strstr(record.detail, f->says[s]);
+        }
+        if (!found) {
+            print_message("%s, %s: %s\n", f->device, f->defines, record.detail);
+            unlike++;
+        }
+    }
+    assert_int_equal(unlike, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planted_faults_are_found_and_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
