@@ -289,6 +289,32 @@ static void a_narrow_registry_writes_no_wisdom_but_a_wide_one_does(void **state)
     kw_context_close(&context);
 }
 
+/* A launch of these takes 20 to 50 ms: of a shortlist four are measured, the fifth says why it was not. */
+static void where_a_launch_is_long_four_are_measured(void **state) {
+    static const char *const toys[] = {TOY(11, 7000, none, 0, 0), TOY(12, 7001, none, 0, 0), TOY(13, 7002, none, 0, 0),
+                                       TOY(14, 7003, none, 0, 0), TOY(15, 7004, none, 0, 0)};
+    enum { TOYS = sizeof toys / sizeof *toys };
+    kw_context *context = toy_open(*state);
+    kw_registry *registry = make_registry(context, toys[0], toys[1]);
+    for (size_t i = 2; i < TOYS; i++) {
+        assert_int_equal(kw_registry_add(registry, toys[i], NULL), KW_OK);
+    }
+    kw_plan *plan = make_plan(context, &(kw_plan_options){.registry = registry});
+    size_t count = 0, timed = 0, left = 0;
+    const kw_record *records = kw_plan_records(plan, &count);
+    assert_int_equal(count, TOYS);
+    for (size_t i = 0; i < count; i++) {
+        timed += records[i].outcome == KW_GOOD;
+        left += records[i].outcome == KW_UNTRIED && strstr(records[i].detail, "not measured: one launch takes");
+    }
+    bool is_long = records[0].time_ns > 20e6;
+    assert_int_equal(timed, is_long ? 4 : 5);
+    assert_int_equal(left, is_long ? 1 : 0);
+    kw_plan_destroy(&plan);
+    kw_registry_destroy(&registry);
+    kw_context_close(&context);
+}
+
 static void a_problem_that_only_the_generic_kernel_serves_is_not_measured(void **state) {
     kw_context *context = toy_open(*state);
     kw_problem problem = toy_problem("gemm fp32 ccr m8 n8 k8");
@@ -369,6 +395,7 @@ int main(void) {
         TEST(without_a_compiler_cached_kernels_answer),
         TEST(an_unusable_cache_costs_speed_only),
         TEST(a_narrow_registry_writes_no_wisdom_but_a_wide_one_does),
+        TEST(where_a_launch_is_long_four_are_measured),
         TEST(a_problem_that_only_the_generic_kernel_serves_is_not_measured),
         TEST(progress_tells_of_each_kernel_twice),
         cmocka_unit_test(equal_times_are_decided_by_name),
