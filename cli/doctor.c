@@ -48,6 +48,44 @@ static void show_compilers(kw_context *context, bool json) {
     }
 }
 
+typedef struct device_list {
+    bool json;
+    int shown;
+} device_list;
+
+static void show_device(void *user, const kw_device_entry *entry) {
+    device_list *list = user;
+    if (!strncmp(entry->device, "cpu", 3)) {
+        return; /* shown above */
+    }
+    const char *const texts[][2] = {{"device", entry->device}, {"target", entry->target},     {"about", entry->about},
+                                    {"none", entry->none},     {"compiler", entry->compiler}, {"no_compiler", entry->no_compiler}};
+    if (list->json) {
+        printf("%s{", list->shown++ ? ", " : "");
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            printf("%s\"%s\": ", i ? ", " : "", texts[i][0]);
+            cli_json_string(texts[i][1]);
+        }
+        printf("}");
+        return;
+    }
+    const char *first = *entry->target ? entry->target : *entry->about ? entry->about : entry->none;
+    printf("%-10s %s%s\n", entry->device, *entry->target || *entry->about ? "" : "none: ", first);
+    if (*entry->target && *entry->about) {
+        printf("           %s\n", entry->about);
+    }
+    printf("           %s%s\n",
+           *entry->compiler ? "kernels are compiled with " : "no compiler: ", *entry->compiler ? entry->compiler : entry->no_compiler);
+}
+
+/* All but the CPU. */
+static void show_devices(bool json) {
+    device_list list = {.json = json};
+    printf(json ? "\"devices\": [" : "");
+    kw_devices_visit(show_device, &list);
+    printf(json ? "], " : "");
+}
+
 static void show_place(const char *what, const char *path, const char *state, const char *more, bool json) {
     if (json) {
         printf("\"%s\": ", what);
@@ -78,10 +116,15 @@ int verb_doctor(const cli_args *args) {
             cli_json_string(kw_context_target(context));
             printf(", \"fp32_gflops\": %.1f, \"bf16_gflops\": %.1f, ", fp32, bf16);
         } else {
-            printf("kwright    %s\ncpu        %s\n", kw_version(), kw_context_target(context));
-            printf("           %.0f GFLOP/s fp32, %.0f GFLOP/s bf16 with these threads, measured just now\n", fp32, bf16);
+            const char *device = args->value[OPT_DEVICE] ? args->value[OPT_DEVICE] : "cpu";
+            printf("kwright    %s\n%-10s %s\n           %s\n", kw_version(), device, kw_context_target(context),
+                   kw_context_device(context));
+            if (fp32 > 0) {
+                printf("           %.0f GFLOP/s fp32, %.0f GFLOP/s bf16 with these threads, measured just now\n", fp32, bf16);
+            }
         }
         show_compilers(context, json);
+        show_devices(json);
         code = cli_show_models(context, json);
         show_place("cache", places.cache, folder_state(places.cache), *places.cache_note ? places.cache_note : kernels, json);
         show_place("data", places.data, folder_state(places.data), "", json);

@@ -93,7 +93,7 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
     }
     kw_problem_print(text, sizeof text, problem);
     int code = make_plan(&plan, context, registry, problem, args);
-    code = code ? code : cli_tensors(&tensors, problem, kw_plan_workspace(plan), (uint64_t)seed);
+    code = code ? code : cli_tensors(&tensors, context, problem, kw_plan_workspace(plan), (uint64_t)seed);
     if (!code && !args->value[OPT_FRESH] && kw_plan_pack_weights(plan, tensors.w, &err)) {
         code = cli_fail(&err);
     }
@@ -112,7 +112,7 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
     if (!code && args->value[OPT_CHECK]) {
         code = verify(context, kw_plan_config(plan), problem, text, (uint64_t)seed);
     }
-    cli_tensors_free(&tensors);
+    cli_tensors_free(&tensors, context);
     kw_plan_destroy(&plan);
     return code;
 }

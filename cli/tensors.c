@@ -39,43 +39,49 @@ static void fill(void *memory, kw_dtype dtype, int64_t count, uint64_t seed) {
     }
 }
 
-static void *allocate(int64_t bytes) {
-    size_t size = ((size_t)bytes + 63) / 64 * 64;
-    return aligned_alloc(64, size ? size : 64);
+/* One tensor on the device, by way of the host. */
+static kw_status make_tensor(void **memory, kw_context *context, const kw_problem *problem, kw_tensor which, uint64_t seed, kw_error *err) {
+    kw_dtype dtype = kw_problem_dtype(problem, which);
+    int64_t count = kw_problem_elements(problem, which), bytes = count * (int64_t)kw_dtype_size(dtype);
+    void *host = malloc((size_t)bytes);
+    if (!host) {
+        err->status = KW_NO_MEMORY;
+        snprintf(err->text, sizeof err->text, "out of memory for a tensor of %lld elements", (long long)count);
+        return KW_NO_MEMORY;
+    }
+    if (which == kw_problem_result(problem)) {
+        memset(host, 0xff, (size_t)bytes);
+    } else {
+        fill(host, dtype, count, seed);
+    }
+    kw_status status = kw_device_alloc(context, bytes, memory, err);
+    status = status ? status : kw_device_copy(context, *memory, host, bytes, err);
+    free(host);
+    return status;
 }
 
-int cli_tensors(kw_tensors *tensors, const kw_problem *problem, int64_t workspace, uint64_t seed) {
+int cli_tensors(kw_tensors *tensors, kw_context *context, const kw_problem *problem, int64_t workspace, uint64_t seed) {
     void **slot[KW_TENSOR_COUNT] = {&tensors->x, &tensors->w, &tensors->y};
+    kw_error err = {0};
+    kw_status status = KW_OK;
     *tensors = (kw_tensors){0};
-    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
-        kw_tensor which = (kw_tensor)i;
-        kw_dtype dtype = kw_problem_dtype(problem, which);
-        int64_t count = kw_problem_elements(problem, which);
-        *slot[i] = allocate(count * (int64_t)kw_dtype_size(dtype));
-        if (!*slot[i]) {
-            cli_tensors_free(tensors);
-            return cli_usage("out of memory for a tensor of %lld elements", (long long)count);
-        }
-        if (which == kw_problem_result(problem)) {
-            memset(*slot[i], 0xff, (size_t)count * kw_dtype_size(dtype));
-        } else {
-            fill(*slot[i], dtype, count, mix(seed) + ((uint64_t)i << 40));
-        }
+    for (int i = 0; i < KW_TENSOR_COUNT && !status; i++) {
+        status = make_tensor(slot[i], context, problem, (kw_tensor)i, mix(seed) + ((uint64_t)i << 40), &err);
     }
-    if (workspace > 0) {
-        tensors->workspace = allocate(workspace);
-        if (!tensors->workspace) {
-            cli_tensors_free(tensors);
-            return cli_usage("out of memory for a workspace of %lld bytes", (long long)workspace);
-        }
+    if (!status && workspace > 0) {
+        status = kw_device_alloc(context, workspace, &tensors->workspace, &err);
+    }
+    if (status) {
+        cli_tensors_free(tensors, context);
+        return cli_fail(&err);
     }
     return CLI_DONE;
 }
 
-void cli_tensors_free(kw_tensors *tensors) {
-    free(tensors->x);
-    free(tensors->w);
-    free(tensors->y);
-    free(tensors->workspace);
+void cli_tensors_free(kw_tensors *tensors, kw_context *context) {
+    kw_device_free(context, tensors->x);
+    kw_device_free(context, tensors->w);
+    kw_device_free(context, tensors->y);
+    kw_device_free(context, tensors->workspace);
     *tensors = (kw_tensors){0};
 }

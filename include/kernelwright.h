@@ -179,18 +179,36 @@ typedef struct kw_context_options {
     const char *cache_dir;                     /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */
     const char *data_dir;                      /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
     const char *wisdom_file;                   /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
-    const char *compiler;                      /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler */
+    const char *compiler;                      /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler. For GPUs see
+                                                  docs/gpu-toolchains.md */
     const char *model;                         /* KW_MODEL: the folder of a model to predict by; "" for none; else the nearest there is */
     void (*log)(void *user, const char *line); /* remarks; NULL: to standard error when KW_LOG is set */
     void *user;
 } kw_context_options;
 
-/* device: "cpu". options may be NULL. */
+/* device: "cpu", "cuda:0", "hip:0", or a GPU that the CPU plays, "emu:gfx942"; without a number or name the first one. options may be NULL. */
 KW_API kw_status kw_context_open(kw_context **context, const char *device, const kw_context_options *options, kw_error *err);
 /* All plans and registries of the context must be gone before. */
 KW_API void kw_context_close(kw_context **context);
 /* The device's facts in one line of text, e.g. "cpu:x86-64-v4-bf16 cores=2 lanes=16 l1=32768 ...". */
 KW_API const char *kw_context_target(const kw_context *context);
+/* The device for people: its product and driver, e.g. "NVIDIA H200, driver for CUDA 13.0, GPU-6f3c1a52-..." */
+KW_API const char *kw_context_device(const kw_context *context);
+/* A device that is there, or a backend that has none. Texts are "" where there is nothing to say. */
+typedef struct kw_device_entry {
+    const char *device;         /* "cuda:0"; the backend's name alone when it has no device */
+    const char *target, *about; /* its facts; its product and driver */
+    const char *none;           /* why there is no device */
+    const char *compiler;       /* what compiles its kernels, "nvrtc 13.0, /usr/local/cuda/lib64/libnvrtc.so.13" */
+    const char *no_compiler;    /* why nothing does */
+} kw_device_entry;
+/* Visits every device of every backend, GPUs that are played once for all. Returns the count of devices. */
+KW_API int kw_devices_visit(void (*visit)(void *user, const kw_device_entry *entry), void *user);
+/* Memory of the context's device, for programs that have no other way to it; a framework gives its own. Copies go in any direction between
+ * device and host, and are done when the call returns. */
+KW_API kw_status kw_device_alloc(kw_context *context, int64_t bytes, void **memory, kw_error *err);
+KW_API void kw_device_free(kw_context *context, void *memory);
+KW_API kw_status kw_device_copy(kw_context *context, void *to, const void *from, int64_t bytes, kw_error *err);
 /* "gcc 12.2.0", or "" when there is none; then plans use the kernels that are compiled in or cached. */
 KW_API const char *kw_context_compiler(const kw_context *context);
 /* The places in use; "" where there is none. Owned by the context. */
@@ -296,7 +314,8 @@ typedef struct kw_tensors {
     void *workspace;
 } kw_tensors;
 
-/* Runs the kernel; on the CPU it returns when the result is written, and stream must be NULL. Allocates nothing. */
+/* Runs the kernel. stream: a CUstream or hipStream_t of the device, in which the launch is queued; with NULL, and always on the CPU, the call
+ * returns when the result is written. An error of a launch that was queued shows in what the caller calls next. Allocates nothing. */
 KW_API kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err);
 /* Bytes of workspace that kw_plan_run needs. Smaller after kw_plan_pack_weights. */
 KW_API int64_t kw_plan_workspace(const kw_plan *plan);

@@ -53,6 +53,9 @@ kw_status kw_backend_find(const kw_backend **backend, int *index, const char *de
             return fail_unnamed(*entry, device, count, err);
         }
     }
+    if (!count) {
+        return kw_fail(err, KW_MISSING, "device %.80s: there is none: %s", device, *why ? why : "no reason is known");
+    }
     if (number >= count) {
         return kw_fail(err, KW_MISSING, "device %.80s: %s has %d of them%s%s, counted from 0", device, (*entry)->name, count,
                        *why ? ": " : "", why);
@@ -60,8 +63,4 @@ kw_status kw_backend_find(const kw_backend **backend, int *index, const char *de
     *backend = *entry;
     *index = (int)number;
     return KW_OK;
-}
-
-size_t kw_backend_alignment(const kw_target *target, kw_dtype dtype) {
-    return kw_target_is_gpu(target) ? KW_GPU_ALIGN : kw_dtype_size(dtype);
 }

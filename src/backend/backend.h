@@ -56,7 +56,9 @@ kw_status kw_backend_find(const kw_backend **backend, int *index, const char *de
 
 /* What the address of a tensor must be a multiple of: its type's bytes on a CPU, KW_GPU_ALIGN on a GPU, whose kernels read vectors. */
 enum { KW_GPU_ALIGN = 16 };
-size_t kw_backend_alignment(const kw_target *target, kw_dtype dtype);
+static inline size_t kw_backend_alignment(const kw_target *target, kw_dtype dtype) {
+    return kw_target_is_gpu(target) ? KW_GPU_ALIGN : kw_dtype_size(dtype);
+}
 
 /* The arguments that a kernel of any backend gets, but for the pointers. Triples of a problem: spatial sizes are 1 and padding 0 where there
  * are none. */

@@ -75,7 +75,8 @@ kw_status kw_sweep_tools_find(kw_sweep_tools *tools, const kw_sweep_options *opt
     if (status) {
         return status;
     }
-    const char *wanted = options->compiler ? options->compiler : secure_getenv("KW_CC");
+    const char *cc = kw_code_is_for_host(tools->jit.code) ? secure_getenv("KW_CC") : NULL,
+               *wanted = options->compiler ? options->compiler : cc;
     if (wanted && !*wanted && options->compiler) {
         snprintf(tools->compiler_note, sizeof tools->compiler_note, "the options ask for none");
     } else if (kw_compiler_find(&tools->compiler, wanted && *wanted ? wanted : NULL, tools->jit.code, &why)) {

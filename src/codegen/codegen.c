@@ -58,6 +58,10 @@ static void add_file(kw_text *source, const char *name, bool lines) {
     }
 }
 
+bool kw_code_is_for_host(kw_code code) {
+    return code.dialect == KW_DIALECT_CPU || code.dialect == KW_DIALECT_EMU;
+}
+
 kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_error *err) {
     static const struct {
         const char *backend;

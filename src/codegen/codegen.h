@@ -21,6 +21,9 @@ typedef struct kw_code {
     const kw_gpu_arch *arch; /* NULL for KW_DIALECT_CPU */
 } kw_code;
 
+/* Whether its blobs run on this machine's CPU, so that the C compiler makes them: kernels for a CPU and those that play a GPU. */
+bool kw_code_is_for_host(kw_code code);
+
 /* For a target's backend ("cpu", "cuda", "hip", "emu") and architecture. KW_MISSING names what is known. */
 kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_error *err);
 

@@ -110,7 +110,7 @@ static void ask_wisdom(kw_choice *choice, const kw_request *request) {
 
 /* --- without measuring ------------------------------------------------------------------------------------------- */
 
-/* The compiled-in kernel, with the reason why no other answers. */
+/* The generic kernel, with the reason why no other answers. On a CPU it is compiled in. */
 static kw_status take_generic(kw_choice *choice, const kw_request *request, const char *reason, kw_error *err) {
     kw_config config;
     kw_status status = kw_generic_find(&config, &request->problem, request->context->target, err);
@@ -123,9 +123,9 @@ static kw_status take_generic(kw_choice *choice, const kw_request *request, cons
                        "workspace limit of %" PRId64 " bytes: no kernel needs so little for %.200s; the generic one needs %" PRId64,
                        request->workspace_max, request->text, workspace);
     }
-    status = kw_shelf_take(&choice->loaded, &request->context->shelf, &config, false, err);
+    status = kw_shelf_take(&choice->loaded, &request->context->shelf, &config, request->mode != KW_FROZEN, err);
     if (!status) {
-        kw_text_addf(&choice->story, "  generic kernel, compiled in: %s\n", reason);
+        kw_text_addf(&choice->story, "  generic kernel%s: %s\n", config.family->builtin ? ", compiled in" : "", reason);
         kw_remark(&request->context->settings, "the generic kernel answers %s: %s", request->text, reason);
     }
     return status;

@@ -11,6 +11,7 @@ static kw_status open_device(kw_context *context, const char *device, kw_error *
     if (!status) {
         context->target = context->backend->target(context->device);
         kw_target_print(context->target_text, sizeof context->target_text, context->target);
+        kw_cpu_brand(context->brand);
     }
     return status;
 }
@@ -61,6 +62,36 @@ void kw_context_close(kw_context **context) {
     pthread_mutex_destroy(&closing->measuring);
     free(closing);
     *context = NULL;
+}
+
+kw_status kw_device_alloc(kw_context *context, int64_t bytes, void **memory, kw_error *err) {
+    if (!context || !memory || bytes < 0) {
+        return kw_fail(err, KW_ILLEGAL, "kw_device_alloc: %s",
+                       !context  ? "context is NULL"
+                       : !memory ? "memory is NULL"
+                                 : "bytes is negative");
+    }
+    return context->backend->alloc(context->device, (size_t)bytes, memory, err);
+}
+
+void kw_device_free(kw_context *context, void *memory) {
+    if (context && memory) {
+        context->backend->release(context->device, memory);
+    }
+}
+
+kw_status kw_device_copy(kw_context *context, void *to, const void *from, int64_t bytes, kw_error *err) {
+    if (!context || bytes < 0 || (bytes && (!to || !from))) {
+        return kw_fail(err, KW_ILLEGAL, "kw_device_copy: %s",
+                       !context    ? "context is NULL"
+                       : bytes < 0 ? "bytes is negative"
+                                   : "an address is NULL");
+    }
+    return context->backend->copy(context->device, to, from, (size_t)bytes, err);
+}
+
+const char *kw_context_device(const kw_context *context) {
+    return !context ? "" : context->backend->about ? context->backend->about(context->device) : context->brand;
 }
 
 const char *kw_context_target(const kw_context *context) {

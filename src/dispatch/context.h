@@ -17,7 +17,7 @@ struct kw_context {
     const kw_backend *backend;
     kw_device *device;
     const kw_target *target;
-    char target_text[KW_TARGET_TEXT_MAX];
+    char target_text[KW_TARGET_TEXT_MAX], brand[64];
     kw_tools *tools;
     kw_wisdom *wisdom;
     kw_advisor *advisor;

@@ -62,7 +62,7 @@ static kw_status make_core(kw_core **core, const kw_core_key *key, kw_choice *ch
     made->room = kw_room_of(&made->launch, context->target, false);
     made->room_packed = kw_room_of(&made->launch, context->target, true);
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
-        made->align[i] = kw_dtype_size(kw_problem_dtype(&key->problem, (kw_tensor)i)) - 1;
+        made->align[i] = kw_backend_alignment(context->target, kw_problem_dtype(&key->problem, (kw_tensor)i)) - 1;
     }
     kw_status status = made->story ? KW_OK : kw_fail_memory(err, "a plan");
     status =
@@ -192,8 +192,8 @@ static kw_status fail_tensor(const kw_plan *plan, int tensor, const void *memory
                        kw_problem_elements(&plan->core->key.problem, (kw_tensor)tensor),
                        tensor == KW_W ? " and may be missing only after kw_plan_pack_weights" : "");
     }
-    return kw_fail(err, KW_ILLEGAL, "tensor %s at %p is not aligned to its type's %zu bytes", name, memory,
-                   (size_t)plan->core->align[tensor] + 1);
+    return kw_fail(err, KW_ILLEGAL, "tensor %s at %p is not aligned to %s%zu bytes", name, memory,
+                   kw_target_is_gpu(plan->core->context->target) ? "" : "its type's ", (size_t)plan->core->align[tensor] + 1);
 }
 
 static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_error *err) {
@@ -208,10 +208,11 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
     if (!plan || !tensors) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: %s is NULL", plan ? "tensors" : "plan");
     }
-    if (stream) {
-        return kw_fail(err, KW_ILLEGAL, "kw_plan_run: a CPU has no streams; pass NULL");
-    }
     const kw_core *core = plan->core;
+    const kw_backend *backend = core->context->backend;
+    if (stream && !backend->sync) {
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_run: device %s has no streams; pass NULL", backend->name);
+    }
     kw_launch_memory memory = {.tensor = {tensors->x, tensors->w, tensors->y}, .packed = plan->packed};
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         bool needed = i != KW_W || !plan->packed;
@@ -229,7 +230,8 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
         memory.shared = workspace + room->shared;
         memory.threads = workspace + room->threads;
     }
-    return core->context->backend->run(core->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, NULL, err);
+    kw_status status = backend->run(core->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, stream, err);
+    return status || stream || !backend->sync ? status : backend->sync(core->context->device, err);
 }
 
 int64_t kw_plan_workspace(const kw_plan *plan) {
@@ -260,6 +262,7 @@ kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
     if (!status) {
         kw_launch_memory memory = {.tensor = {NULL, (void *)(uintptr_t)w, NULL}, .packed = packed, .threads = threads};
         status = backend->run(core->bound, &memory, KW_RUN_PACK, NULL, err);
+        status = status || !backend->sync ? status : backend->sync(device, err);
     }
     if (threads) {
         backend->release(device, threads);

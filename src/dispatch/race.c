@@ -49,6 +49,7 @@ typedef struct race {
     size_t count;
     kw_bench *bench;
     kw_progress progress;
+    kw_error broken; /* why the device cannot be used any more; status KW_OK while it can */
 } race;
 
 static void tell_progress(race *r, const entrant *e) {
@@ -97,6 +98,14 @@ static kw_status prepare(race *r, kw_error *err) {
     return KW_OK;
 }
 
+/* A kernel that could not be run; one that took the device along has ended the race. */
+static void fail_run(race *r, entrant *e, const kw_error *why) {
+    fail_record(&e->record, why->status == KW_ENVIRONMENT ? KW_CRASHED : KW_UNLAUNCHED, why);
+    if (why->status == KW_ENVIRONMENT) {
+        kw_fail(&r->broken, KW_ENVIRONMENT, "%.200s: %.250s", e->record.config, why->text);
+    }
+}
+
 /* --- heats -------------------------------------------------------------------------------------------------------- */
 
 /* Times the entrant briefly; of this time and an earlier one the lesser stays. */
@@ -108,7 +117,7 @@ static void time_briefly(race *r, entrant *e) {
     kw_timing_options brief = {
         .pack_weights = !r->request->fresh_weights, .batches = HEAT_BATCHES, .give_up_ns = hopeless * r->progress.best_ns};
     if (kw_bench_time(r->bench, &kernel, &config, 1, &brief, &e->record, &why)) {
-        fail_record(&e->record, KW_UNLAUNCHED, &why);
+        fail_run(r, e, &why);
         return;
     }
     if (before.time_ns > 0 && before.time_ns < e->record.time_ns) {
@@ -122,7 +131,7 @@ static void time_briefly(race *r, entrant *e) {
 static void run_heat(race *r, entrant *e) {
     kw_error why = {0};
     if (kw_bench_verify(r->bench, e->loaded->kernel, &e->loaded->config, &e->record, &why)) {
-        fail_record(&e->record, KW_UNLAUNCHED, &why);
+        fail_run(r, e, &why);
     }
     if (e->record.outcome == KW_GOOD) {
         time_briefly(r, e);
@@ -149,6 +158,9 @@ static void run_heats(race *r) {
     r->progress = (kw_progress){.total = r->count, .what = "measure"};
     for (size_t i = 0; i < r->count; i++) {
         entrant *e = &r->entrants[i];
+        if (r->broken.status) {
+            return;
+        }
         if (e->loaded && brief && measured >= LONG_HEATS && r->progress.best_ns > long_ns) {
             kw_time_print(time, r->progress.best_ns);
             snprintf(e->record.detail, sizeof e->record.detail, "not measured: one launch takes %s, so only %d were", time, LONG_HEATS);
@@ -378,13 +390,15 @@ kw_status kw_race_run(kw_choice *choice, kw_verdict *verdict, const kw_request *
     } else if (verdict->candidates) {
         size_t finalists = 0;
         run_heats(&r);
-        run_second_heats(&r);
-        run_final(&r, &finalists);
+        if (!r.broken.status) {
+            run_second_heats(&r);
+            run_final(&r, &finalists);
+        }
         tell_failures(&r, &choice->story);
         if (finalists) {
             decide(&r, choice, verdict, finalists);
         }
-        status = keep_records(&r, choice, err);
+        status = r.broken.status ? kw_fail(err, KW_ENVIRONMENT, "%s", r.broken.text) : keep_records(&r, choice, err);
     } else {
         tell_failures(&r, &choice->story);
     }

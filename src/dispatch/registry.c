@@ -1,5 +1,5 @@
-/* registry.c: registries as users see them, and the default one: the embedded catalog of the target's architecture and the compiled-in
- * kernels, which are the single configs of their families. */
+/* registry.c: registries as users see them, and the default one: the embedded catalog of the target's architecture and the generic kernels,
+ * which are the single configs of their families: compiled in on a CPU, without axes on a GPU. */
 #include "dispatch/registry.h"
 
 #include "base/embedded.h"
@@ -191,13 +191,14 @@ kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_p
 
 /* --- the default registry --------------------------------------------------------------------------------------- */
 
-/* A compiled-in family has one config an op and dtype: every axis at its lowest value. */
+/* A generic family has one config an op and dtype: every axis at its lowest value. */
 static bool generic_config(kw_config *config, const kw_family *family, kw_op op, kw_dtype dtype) {
+    bool generic = family->builtin || (!family->axis_count && !strcmp(family->backend, "gpu"));
     *config = (kw_config){.family = family, .op = op, .dtype = dtype};
     for (int i = 0; i < family->axis_count; i++) {
         config->axis[i] = family->axes[i].words ? 0 : family->axes[i].low;
     }
-    return family->builtin && !kw_config_check(config, NULL);
+    return generic && !kw_config_check(config, NULL);
 }
 
 kw_status kw_generic_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
@@ -206,7 +207,7 @@ kw_status kw_generic_find(kw_config *config, const kw_problem *problem, const kw
             return KW_OK;
         }
     }
-    return kw_fail(err, KW_NO_KERNEL, "no compiled-in kernel serves %s %s", kw_op_name(problem->op), kw_dtype_name(problem->dtype));
+    return kw_fail(err, KW_NO_KERNEL, "no generic kernel serves %s %s", kw_op_name(problem->op), kw_dtype_name(problem->dtype));
 }
 
 static kw_status add_generics(kw_registry *registry, kw_error *err) {
@@ -215,7 +216,9 @@ static kw_status add_generics(kw_registry *registry, kw_error *err) {
     for (const kw_family *const *family = kw_family_table; !status && *family; family++) {
         for (int op = 0; !status && op < KW_OP_COUNT; op++) {
             for (int dtype = 0; !status && dtype < KW_DTYPE_COUNT; dtype++) {
-                status = generic_config(&config, *family, (kw_op)op, (kw_dtype)dtype) ? add_config(registry, &config, err) : KW_OK;
+                bool serves = generic_config(&config, *family, (kw_op)op, (kw_dtype)dtype);
+                serves = serves && !kw_config_runs(&config, registry->context->target, NULL);
+                status = serves ? add_config(registry, &config, err) : KW_OK;
             }
         }
     }
@@ -229,7 +232,7 @@ static kw_status add_embedded(kw_registry *registry, kw_error *err) {
         file++;
     }
     if (!file->name) {
-        kw_remark(&context->settings, "no default catalog for %s: only the compiled-in kernels are used", context->target->arch);
+        kw_remark(&context->settings, "no default catalog for %s: only the generic kernels are used", context->target->arch);
         return KW_OK;
     }
     kw_catalog catalog = {0};

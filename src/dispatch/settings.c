@@ -81,12 +81,13 @@ static kw_status read_places(kw_settings *settings, const kw_context_options *op
     const char *named = variable("KW_WISDOM");
     settings->wisdom = place(arena, options->wisdom_file, named ? named : beside);
     settings->system_wisdom = place(arena, variable("KW_SYSTEM_WISDOM"), KW_SYSTEM_WISDOM_FILE);
-    const char *compiler = options->compiler ? options->compiler : variable("KW_CC");
+    const char *compiler = options->compiler, *cc = variable("KW_CC");
     settings->compiler = compiler ? kw_arena_copy(arena, compiler, strlen(compiler)) : NULL;
+    settings->cc = cc ? kw_arena_copy(arena, cc, strlen(cc)) : NULL;
     const char *model = options->model ? options->model : secure_getenv("KW_MODEL");
     settings->model = model ? kw_arena_copy(arena, model, strlen(model)) : NULL;
     bool good = settings->cache && settings->data && settings->wisdom && settings->system_wisdom && (!compiler || settings->compiler) &&
-                (!model || settings->model);
+                (!cc || settings->cc) && (!model || settings->model);
     return good ? KW_OK : kw_fail_memory(err, "the settings of a context");
 }
 

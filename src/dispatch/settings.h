@@ -13,6 +13,7 @@ typedef struct kw_settings {
     kw_mode mode;    /* never KW_MODE_DEFAULT */
     const char *cache, *data, *wisdom, *system_wisdom;
     const char *compiler; /* "": use none; NULL: look for one */
+    const char *cc;       /* KW_CC: the C compiler where compiler is NULL; NULL: look for one */
     const char *model;    /* a folder; "": use none; NULL: look for some */
     void (*log)(void *user, const char *line);
     void *user;

@@ -45,7 +45,8 @@ static void name_log_folder(kw_tools *tools) {
 }
 
 static void find_compiler(kw_tools *tools) {
-    const char *wanted = tools->settings->compiler;
+    bool host = kw_code_is_for_host(tools->code);
+    const char *wanted = tools->settings->compiler ? tools->settings->compiler : host ? tools->settings->cc : NULL;
     tools->compiler_sought = true;
     if (wanted && !*wanted) {
         snprintf(tools->compiler_note, sizeof tools->compiler_note, "the options ask for none");

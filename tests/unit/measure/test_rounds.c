@@ -85,7 +85,7 @@ static void time_spinners(spinner spinners[], size_t count, const kw_timing_opti
     machine = (struct machine){.slowness = machine.slowness, .rest_ns = machine.rest_ns, .reading_ns = machine.reading_ns};
     for (size_t i = 0; i < count; i++) {
         spinners[i].calls = 0;
-        subjects[i] = (kw_subject){spin, &spinners[i]};
+        subjects[i] = (kw_subject){spin, &spinners[i], NULL};
     }
     assert_int_equal(kw_time_subjects(subjects, count - (options->control ? 1 : 0), options, threads, times, NULL), KW_OK);
     machine.slowness = NULL;

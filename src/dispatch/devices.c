@@ -1,0 +1,86 @@
+/* devices.c: what there is to run on and to compile with, for people who ask. Devices are opened and closed again, one after the other. */
+#include "backend/backend.h"
+
+#include <kernelwright.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct tour {
+    void (*visit)(void *user, const kw_device_entry *entry);
+    void *user;
+    int count;
+} tour;
+
+/* The compiler for the first architecture of the backend, of which there is always one. */
+static void ask_compiler(char found[600], kw_error *why, const char *backend) {
+    kw_compiler compiler;
+    kw_code code = {0};
+    const kw_gpu_arch *arch = kw_gpu_archs;
+    while (arch->name && strcmp(backend, "emu") && strcmp(arch->backend, backend)) {
+        arch++;
+    }
+    *found = 0;
+    kw_status status = kw_code_for(&code, backend, arch->name, why);
+    status = status ? status : kw_compiler_find(&compiler, NULL, code, why);
+    if (!status) {
+        snprintf(found, 600, "%s %s, %s", compiler.kind, compiler.version, compiler.path);
+    }
+}
+
+static void show_device(tour *t, const kw_backend *backend, int index, kw_device_entry *entry) {
+    char name[64], target[KW_TARGET_TEXT_MAX] = "";
+    kw_error why = {0};
+    kw_device *device = NULL;
+    snprintf(name, sizeof name, "%s:%d", backend->name, index);
+    entry->device = name;
+    if (backend->open(&device, index, 0, &why)) {
+        entry->none = why.text;
+    } else {
+        kw_target_print(target, sizeof target, backend->target(device));
+        entry->target = target;
+        entry->about = backend->about ? backend->about(device) : "";
+        t->count++;
+    }
+    t->visit(t->user, entry);
+    backend->close(&device);
+}
+
+/* GPUs that are played are one entry, which names them all. */
+static void show_played(tour *t, const kw_backend *backend, int count, kw_device_entry *entry) {
+    kw_text names = {0};
+    for (int i = 0; i < count; i++) {
+        kw_text_addf(&names, "%s%s:%s", i ? " " : "", backend->name, backend->device_name(i));
+    }
+    entry->device = backend->name;
+    entry->about = kw_text_string(&names);
+    t->count += count;
+    t->visit(t->user, entry);
+    kw_text_drop(&names);
+}
+
+static void show_backend(tour *t, const kw_backend *backend) {
+    char none[256] = "", compiler[600] = "";
+    kw_error no_compiler = {0};
+    int count = backend->probe(none);
+    if (strcmp(backend->name, "cpu")) {
+        ask_compiler(compiler, &no_compiler, backend->name);
+    }
+    kw_device_entry entry = {
+        .device = backend->name, .target = "", .about = "", .none = none, .compiler = compiler, .no_compiler = no_compiler.text};
+    if (!count) {
+        t->visit(t->user, &entry);
+    } else if (backend->device_name) {
+        show_played(t, backend, count, &entry);
+    }
+    for (int i = 0; i < count && !backend->device_name; i++) {
+        show_device(t, backend, i, &entry);
+    }
+}
+
+int kw_devices_visit(void (*visit)(void *user, const kw_device_entry *entry), void *user) {
+    tour t = {.visit = visit, .user = user};
+    for (const kw_backend *const *backend = kw_backend_table; *backend && visit; backend++) {
+        show_backend(&t, *backend);
+    }
+    return t.count;
+}
