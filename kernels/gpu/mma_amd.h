@@ -72,11 +72,12 @@ typedef __bf16 kw_bf16x8 __attribute__((ext_vector_type(8)));
 #define KW_AMD_WORDS 1
 #define KW_AMD_MMA(c, a, b) KW_MFMA(i32, 8i8, 16i8)(KW_AS1(int, a), KW_AS1(int, b), c, 0, 0, 0)
 
-#elif KW_GFX == 0x950 && KW_A_WORDS >= 8 /* formats: 0 fp8, 1 bf8; no scales */
+#elif KW_GFX == 0x950 && KW_A_WORDS >= 8
+/* Formats: 0 fp8, 1 bf8. Scales that are 0 choose the instruction that has none. */
 #define KW_AMD_WORDS 8
 #define KW_AMD_MMA(c, a, b)                                                                                                                \
     KW_MFMA(scale_f32, 64_f8f6f4, 128_f8f6f4)                                                                                              \
-    (KW_AS8(kw_i32x8, a), KW_AS8(kw_i32x8, b), c, KW_IN == KW_BF8, KW_IN == KW_BF8, 0, 0x7f7f7f7f, 0, 0x7f7f7f7f)
+    (KW_AS8(kw_i32x8, a), KW_AS8(kw_i32x8, b), c, KW_IN == KW_BF8, KW_IN == KW_BF8, 0, 0, 0, 0)
 #elif KW_GFX == 0x950
 #define KW_AMD_WORDS 2
 #if KW_IN == KW_FP8
