@@ -86,7 +86,7 @@ typedef struct kw_emu_cell {
     uint32_t writer, writer_place, reader[2], reader_place[2];
 } kw_emu_cell;
 
-/* Of global memory: bit 63 an atomic addition, block + 1, stamp. */
+/* Of global memory: bit 63 an atomic addition, block + 1, and in the lower half the thread. */
 typedef struct kw_emu_global_cell {
     uint64_t writer, reader[2];
     uint32_t writer_place, reader_place;

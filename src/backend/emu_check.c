@@ -64,7 +64,7 @@ static void fail_outside(kw_emu_machine *m, const access *a) {
         }
     }
     int64_t offset = a->at - m->lds;
-    if (offset > -NEAR && offset < KW_EMU_LDS_MAX + NEAR) {
+    if ((offset < 0 ? -offset : offset - m->lds_used) < nearest) {
         snprintf(where, sizeof where, "byte %lld of shared memory, of which the block has %d", (long long)offset, m->lds_used);
     }
     if (a->at >= m->stacks && a->at < m->stacks + (size_t)run->threads * KW_EMU_STACK) {
@@ -150,13 +150,14 @@ static void check_shared(kw_emu_machine *m, const access *a, int64_t offset, uin
 
 static const uint64_t adding = (uint64_t)1 << 63;
 
+/* Nothing orders the threads of a launch in global memory: a barrier is for shared memory alone, the end of the stage for the rest. */
 static void check_other(kw_emu_machine *m, const access *a, const kw_emu_range *range, int64_t byte, uint64_t word, earlier e) {
     if (!word || (word & adding && a->adds)) {
         return;
     }
     e.block = (int64_t)((word & ~adding) >> 32) - 1;
     e.stamp = (uint32_t)word;
-    if (e.block != m->block || !is_before(m, e.stamp, a->self->thread)) {
+    if (e.block != m->block || (int)(e.stamp & THREAD_MASK) != a->self->thread) {
         fail_race(m, a, range->name, byte, e);
     }
 }
@@ -164,7 +165,7 @@ static void check_other(kw_emu_machine *m, const access *a, const kw_emu_range *
 static void check_cells(kw_emu_machine *m, const access *a, const kw_emu_range *range, int64_t offset) {
     int shift = m->run->cell_shift;
     uint32_t place = place_of(m, a->place);
-    uint64_t mine = (uint64_t)(m->block + 1) << 32 | stamp_of(m, a->self->thread) | (a->adds ? adding : 0);
+    uint64_t mine = (uint64_t)(m->block + 1) << 32 | (uint32_t)a->self->thread | (a->adds ? adding : 0);
     for (int64_t i = offset >> shift; i <= (offset + a->size - 1) >> shift; i++) {
         kw_emu_global_cell *cell = &range->cells[i];
         int64_t byte = i << shift;
