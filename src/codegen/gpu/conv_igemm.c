@@ -52,7 +52,8 @@ static kw_status fits_filter(const kw_mma *mma, const kw_problem *problem, kw_er
                 : kw_fail(why, KW_NO_KERNEL, "spec is for another filter, stride, padding or channel count; spec=default serves any");
 }
 
-enum { PHASES_MAX = 4096, PIECE_BYTES = INT32_MAX };
+/* Small images are cut as well, so that the cut is the same for all and can be verified on any. */
+enum { PHASES_MAX = 4096, PIECE_BYTES = INT32_MAX, PIECES_MIN = 2 };
 
 /* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut by. */
 static int64_t piece_rows(const kw_problem *problem) {
@@ -66,7 +67,7 @@ static int64_t piece_rows(const kw_problem *problem) {
     }
     int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = PIECE_BYTES / size;
     int64_t by_in = (room / in_row - reach) / d->stride[axis], by_out = room / out_row;
-    return kw_min(kw_min(by_in, by_out), out[axis]);
+    return kw_min(kw_min(by_in, by_out), kw_ceil_div(out[axis], PIECES_MIN));
 }
 
 /* Offsets in a tensor have as many bits as the index axis says. */
