@@ -1,7 +1,8 @@
-/* build.c: the verb build. */
+/* build.c: the verb build: into the cache, or code objects into a folder. */
 #include "cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct build_sum {
     kw_build_report report;
@@ -36,6 +37,40 @@ static void show_report(const build_sum *sum, bool json) {
            (double)sum->wall_ns / 1e9, each_ms, report->cached, report->failed);
 }
 
+/* Code objects in a folder, for an architecture that need not be here. */
+static int build_objects(const cli_args *args, int64_t jobs) {
+    kw_error err = {0};
+    kw_object_report report = {0};
+    cli_progress progress;
+    const char *device = args->value[OPT_DEVICE];
+    kw_object_options options = {
+        .space = cli_space(args),
+        .folder = args->value[OPT_OUT],
+        .emulate = device && !strncmp(device, "emu", 3),
+        .compiler = args->value[OPT_CC],
+        .cache_dir = args->value[OPT_CACHE_DIR],
+        .jobs = (int32_t)jobs,
+        .progress = cli_progress_show,
+        .user = &progress,
+    };
+    if (!options.space.arch || args->operand_count || args->value[OPT_PROBLEMS] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG]) {
+        return cli_usage("--out needs --arch, and takes the kernels of --set and --filter; no problems, --kernels or --config");
+    }
+    cli_progress_start(&progress, args, NULL);
+    kw_status status = kw_objects_build(&report, &options, &err);
+    cli_progress_end(&progress);
+    if (status) {
+        return cli_fail(&err);
+    }
+    build_sum sum = {.report = {report.built, report.cached, report.failed, report.cpu_ns}, .wall_ns = cli_now_ns() - progress.start_ns};
+    show_report(&sum, args->value[OPT_JSON] != NULL);
+    if (report.refused && !args->value[OPT_QUIET]) {
+        fprintf(stderr, "kwright: %zu of them spill registers or want too much shared memory; %s/catalog.txt says which\n", report.refused,
+                options.folder);
+    }
+    return report.failed ? CLI_FAILED : CLI_DONE;
+}
+
 int verb_build(const cli_args *args) {
     kw_context *context = NULL;
     kw_registry *registry = NULL;
@@ -44,6 +79,9 @@ int verb_build(const cli_args *args) {
     int64_t jobs;
     if (!cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs)) {
         return CLI_USAGE;
+    }
+    if (args->value[OPT_OUT]) {
+        return build_objects(args, jobs);
     }
     int code = cli_context(&context, args);
     code = code ? code : cli_registry(&registry, context, args);

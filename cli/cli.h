@@ -20,6 +20,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
     X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
     X(BEST, "best", "K", "kernels of a problem that predict the least time, by the model and by the estimate (4)")                         \
+    X(BUILDER_CONF, "builder-conf", "DIR", "lists of CK Builder, for sets profiler and tests of GPUs")                                     \
     X(BUDGET, "budget", "N", "kernels that a search looks at (500); of a sweep its time: 90s, 20m, 2h")                                    \
     X(BY, "by", "WHO", "who picks: estimate, random, or single (the kernel that is best over all)")                                        \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
@@ -85,7 +86,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(SAMPLE, "sample", "N", "draw N different problems, alike ones last")                                                                 \
     X(SEALED, "sealed", "LIST,...", "problem lists that no row may be of")                                                                 \
     X(SEED, "seed", "N", "of random data and of --sample (0)")                                                                             \
-    X(SET, "set", "NAME", "a rule set: tiny, tests, default or full")                                                                      \
+    X(SET, "set", "NAME", "a rule set: tiny, tests, default, full, ...")                                                                   \
     X(SHARD, "shard", "I/N", "do part I of N; else as Slurm or MPI say")                                                                   \
     X(SHORTLIST, "shortlist", "K", "measure the best K by prediction (8)")                                                                 \
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
@@ -101,7 +102,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(VERIFY_ONLY, "verify-only", NULL, "time nothing")                                                                                    \
     X(WARM_START, "warm-start", "MODEL", "go on from the trees of a model")                                                                \
     X(WHERE, "where-model-errs", "MODEL", "choose what to measure by the errors of a model (or its oof.csv.gz, or estimate)")              \
-    X(WHY_NOT, "why-not", "PROBLEM", "say which rule keeps the kernel from serving a problem")                                             \
+    X(WHY_NOT, "why-not", "WHAT", "say which rule refuses a config, or a problem to the kernel")                                           \
     X(WISDOM, "wisdom", "FILE", "the wisdom file; '' keeps wisdom in memory only")                                                         \
     X(WORKSPACE, "workspace-max", "BYTES", "use no kernel that needs more workspace; -1: none at all")                                     \
     X(WORST, "worst", "X", "share of the oracle to keep on every problem (0.9)")                                                           \
@@ -144,6 +145,7 @@ int verb_check(const cli_args *args);
 int verb_compare(const cli_args *args);
 int verb_completion(const cli_args *args);
 int verb_count(const cli_args *args);
+int verb_covers(const cli_args *args);
 int verb_db(const cli_args *args);
 int verb_doctor(const cli_args *args);
 int verb_evaluate(const cli_args *args);

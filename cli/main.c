@@ -13,7 +13,7 @@
     }
 #define NO_OPTIONS OPTIONS(OPT_COUNT)
 #define COMMON OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_WISDOM, OPT_QUIET
-#define SPACE OPT_SET, OPT_ARCH, OPT_FILTER, OPT_TRAITS, OPT_RULES, OPT_KERNELS, OPT_CONFIG
+#define SPACE OPT_SET, OPT_ARCH, OPT_FILTER, OPT_TRAITS, OPT_RULES, OPT_BUILDER_CONF, OPT_KERNELS, OPT_CONFIG
 #define CHOICE OPT_SAMPLE, OPT_PER_BUCKET, OPT_MAX_GFLOP, OPT_MAX_MB, OPT_PART, OPT_TEST_SHARE, OPT_SEED
 #define PROBLEM OPT_PROBLEMS, OPT_DIR, OPT_DTYPE, OPT_LIMIT, CHOICE
 #define PLAN OPT_MODEL, OPT_MODE, OPT_FROZEN, OPT_REMEASURE, OPT_SHORTLIST, OPT_WORKSPACE, OPT_FRESH
@@ -24,8 +24,10 @@
 #define JUDGE OPT_OP, OPT_DTYPE, OPT_SEALED, OPT_KERNELS, OPT_IN_SAMPLE, OPT_LEFT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET
 
 const cli_verb cli_verbs[] = {
-    {"build", "", "compile kernels into the cache", "kwright build --set tiny", NULL, OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON),
-     0, -1, verb_build},
+    {"build", "", "compile kernels into the cache, or into a folder", "kwright build --set tiny",
+     "  kwright build --set tiny --arch gfx942 --out DIR\n"
+     "compiles for an architecture without a device: a code object a kernel, and catalog.txt with config, file and resources of each.",
+     OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON, OPT_OUT), 0, -1, verb_build},
     {"cache", "", "show or clear the kernel cache", "kwright cache --clear", NULL, OPTIONS(COMMON, OPT_CLEAR, OPT_JSON), 0, 0, verb_cache},
     {"check", "[PROBLEM ...]", "verify kernels against the reference", "kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8x8 f3 p1'",
      "Every kernel of the set that serves the problem is run on small integers (exact) and on real data (within a bound).",
@@ -38,6 +40,9 @@ const cli_verb cli_verbs[] = {
     {"count", "", "count the kernels that the rules declare", "kwright count --set full --arch x86-64-v3",
      "The last line is the number; the lines before it count by family, operation and type.", OPTIONS(SPACE, OPT_JSON, OPT_QUIET), 0, 0,
      verb_count},
+    {"covers", "LIST", "hold a set against a list of kernels that it must have", "kwright covers reference.txt.gz --set full --arch gfx942",
+     "LIST: a catalog, as `kwright list` prints it, gzip or not. All axes are compared; exit code 1: the set lacks some.",
+     OPTIONS(SPACE, OPT_JSON, OPT_QUIET, OPT_LIMIT), 1, 1, verb_covers},
     {"db", "COMMAND STORE ...", "list, count, check, export, import, drop or rescue the rows of a store",
      "kwright db list results.db --op conv_fwd --answers --limit 20",
      "  kwright db count results.db                     rows, problems, kernels and outcomes\n"
@@ -115,7 +120,9 @@ const cli_verb cli_verbs[] = {
      "What mode predict runs: wisdom's answer, else the best by prediction that compiles. Below it stands where it came from.",
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_JSON), 0, -1, verb_select},
     {"show", "[FAMILY|CONFIG]", "explain a family or a config, print its source",
-     "kwright show --source \"$(kwright list --set tiny --limit 1)\"", NULL,
+     "kwright show --source \"$(kwright list --set tiny --limit 1)\"",
+     "  kwright show --why-not \"CONFIG\" --arch gfx942    which rule keeps it from being generated or run\n"
+     "  kwright show \"CONFIG\" --why-not \"PROBLEM\"      which rule keeps it from serving a problem",
      OPTIONS(OPT_SOURCE, OPT_WHY_NOT, OPT_RULES, OPT_DEVICE, OPT_THREADS, OPT_SET, OPT_ARCH, OPT_FILTER, OPT_QUIET), 0, 1, verb_show},
     {"sweep", "[PROBLEM ...]", "measure every kernel on every problem into a store",
      "kwright sweep --op conv_fwd --set default --problems forward_2d --sample 300 --out results.db",

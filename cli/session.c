@@ -34,6 +34,7 @@ kw_space_options cli_space(const cli_args *args) {
         .filter = args->value[OPT_FILTER],
         .rules_dir = args->value[OPT_RULES],
         .traits = args->value[OPT_TRAITS],
+        .builder_conf = args->value[OPT_BUILDER_CONF],
         .log = args->value[OPT_QUIET] ? NULL : print_remark,
     };
 }

@@ -20,10 +20,10 @@ static int show_family(const char *family) {
     return print_and_free(text, status, &err);
 }
 
-static int show_source(const char *config) {
+static int show_source(const char *config, const char *arch) {
     kw_error err = {0};
     char *text = NULL;
-    kw_status status = kw_config_source(&text, config, NULL, &err);
+    kw_status status = kw_config_source(&text, config, arch, &err);
     return print_and_free(text, status, &err);
 }
 
@@ -56,15 +56,32 @@ static int judge(const char *config, const cli_args *args) {
     return code;
 }
 
+/* Which rule keeps a config from an architecture. */
+static int why_not(const char *config, const char *arch) {
+    kw_error why = {0};
+    kw_status status = kw_config_judge(config, arch, &why);
+    if (status == KW_OK) {
+        printf("no rule refuses it on %s\n", arch);
+    } else if (status == KW_ILLEGAL || status == KW_NO_KERNEL) {
+        printf("refused: %s\n", why.text);
+    } else {
+        return cli_fail(&why);
+    }
+    return CLI_DONE;
+}
+
 int verb_show(const cli_args *args) {
     if (!args->operand_count) {
+        if (args->value[OPT_WHY_NOT] && args->value[OPT_ARCH]) {
+            return why_not(args->value[OPT_WHY_NOT], args->value[OPT_ARCH]);
+        }
         return args->value[OPT_SOURCE] || args->value[OPT_WHY_NOT]
-                   ? cli_usage("--source and --why-not need a config; `kwright list` lists them")
+                   ? cli_usage("--source needs a config, --why-not a config or --arch; `kwright list` lists them")
                    : show_family(NULL);
     }
     const char *subject = args->operands[0];
     if (args->value[OPT_SOURCE]) {
-        return show_source(subject);
+        return show_source(subject, args->value[OPT_ARCH]);
     }
     return strchr(subject, ' ') ? judge(subject, args) : show_family(subject);
 }

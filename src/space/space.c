@@ -55,7 +55,9 @@ kw_status kw_registry_add_space(kw_registry *registry, const kw_space_options *o
         return kw_fail(err, KW_ILLEGAL, "kw_registry_add_space: registry is NULL; make one with kw_registry_create");
     }
     addition to = {.registry = registry, .err = err};
-    kw_status status = kw_space_visit(options, add_config, &to, err);
+    kw_space_options whole = options ? *options : (kw_space_options){0};
+    whole.arch = whole.arch ? whole.arch : kw_registry_arch(registry);
+    kw_status status = kw_space_visit(&whole, add_config, &to, err);
     return status ? status : to.status;
 }
 

@@ -1,0 +1,149 @@
+/* object_folder.c: kernels of a set compiled for an architecture into a folder, without a device: a file a kernel and catalog.txt, in which each
+ * line is a config with its file and what it needs of a multiprocessor behind a '#', so that a catalog's reader takes it as it is. Compilers
+ * are child processes, or a library that many threads may call; the threads here wait for them. */
+#include "base/file.h"
+#include "base/hash.h"
+#include "config/catalog.h"
+#include "dispatch/crew.h"
+#include "dispatch/settings.h"
+#include "jit/jit.h"
+#include "space/enumerate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct object {
+    kw_status status;
+    kw_jit_result result;
+    kw_blob_facts facts;
+    char file[128];
+    kw_error why;
+} object;
+
+typedef struct folder {
+    const kw_object_options *options;
+    kw_code code;
+    kw_jit jit;
+    kw_catalog catalog;
+    object *objects;
+    kw_progress progress;
+} folder;
+
+static const char *const endings[KW_DIALECT_COUNT] = {".o", ".cubin", ".hsaco", ".so"};
+
+static bool take_generated(void *user, const kw_config *config) {
+    return !config->family->emit || !kw_catalog_add(user, config, NULL, NULL);
+}
+
+static void build_one(void *user, size_t number) {
+    folder *f = user;
+    object *o = &f->objects[number];
+    const kw_config *config = &f->catalog.configs[number];
+    char text[KW_CONFIG_TEXT_MAX], hash[KW_HASH_TEXT], path[4096];
+    size_t size = kw_config_print(text, sizeof text, config);
+    kw_blob blob = {0};
+    kw_hash_text(hash, text, size);
+    snprintf(o->file, sizeof o->file, "%s-%s-%s-%.16s%s", config->family->name, kw_op_name(config->op), kw_dtype_name(config->dtype), hash,
+             endings[f->code.dialect]);
+    o->status = kw_jit_blob(&f->jit, config, &blob, &o->result, &o->why);
+    o->status = o->status ? o->status : kw_blob_facts_read(&o->facts, &blob, f->code, &o->why);
+    if (!o->status) {
+        snprintf(path, sizeof path, "%s/%s", f->options->folder, o->file);
+        o->status = kw_file_replace(path, blob.data, blob.size, 0644, &o->why);
+    }
+    kw_blob_drop(&blob);
+}
+
+static void tell(void *user, size_t number) {
+    folder *f = user;
+    char text[KW_CONFIG_TEXT_MAX];
+    kw_config_print(text, sizeof text, &f->catalog.configs[number]);
+    f->progress.done++;
+    f->progress.current = text;
+    f->progress.failed += f->objects[number].status != KW_OK;
+    if (f->options->progress) {
+        f->options->progress(f->options->user, &f->progress);
+    }
+    f->progress.current = NULL;
+}
+
+/* Why a kernel that was compiled is not to be used; NULL when nothing speaks against it. */
+static const char *fault(const folder *f, const kw_blob_facts *facts) {
+    if (f->code.arch && facts->lds > f->code.arch->typical.lds) {
+        return "too much shared memory";
+    }
+    return facts->spill_bytes > 0 ? "spills" : NULL;
+}
+
+static kw_status write_catalog(const folder *f, kw_object_report *report, kw_error *err) {
+    kw_text out = {0};
+    kw_text_addf(&out, "# kernels for %s by %s; a config a line, then its file and what it needs\n", f->options->space.arch,
+                 f->jit.compiler ? f->jit.compiler->identity : "the cache");
+    for (size_t i = 0; i < f->catalog.count; i++) {
+        const object *o = &f->objects[i];
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config_print(text, sizeof text, &f->catalog.configs[i]);
+        const char *why = o->status ? o->why.text : fault(f, &o->facts);
+        report->failed += o->status != KW_OK;
+        report->refused += !o->status && why;
+        report->cached += !o->status && o->result.cached;
+        report->built += !o->status && !o->result.cached;
+        report->cpu_ns += (double)o->result.cpu_ns;
+        if (o->status) {
+            kw_text_addf(&out, "# failed: %s: %s\n", text, why);
+            continue;
+        }
+        kw_text_addf(&out, "%s%s # file=%s", why ? "# " : "", text, o->file);
+        if (o->facts.spill_bytes >= 0) {
+            kw_text_addf(&out, " registers=%d acc=%d scalar=%d lds=%d scratch=%d spills=%d", o->facts.registers, o->facts.acc_registers,
+                         o->facts.scalar_registers, o->facts.lds, o->facts.scratch, o->facts.spill_bytes);
+        }
+        kw_text_addf(&out, "%s%s\n", why ? " outcome: " : "", why ? why : "");
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/catalog.txt", f->options->folder);
+    kw_status status = out.failed ? kw_fail_memory(err, "a catalog") : kw_file_replace(path, out.data, out.size, 0644, err);
+    kw_text_drop(&out);
+    return status;
+}
+
+static kw_status find_code(kw_code *code, const kw_object_options *options, kw_error *err) {
+    const kw_gpu_arch *gpu = kw_gpu_arch_find(options->space.arch);
+    const char *backend = options->emulate ? "emu" : gpu ? gpu->backend : "cpu";
+    return kw_code_for(code, backend, options->space.arch, err);
+}
+
+kw_status kw_objects_build(kw_object_report *report, const kw_object_options *options, kw_error *err) {
+    if (!report || !options || !options->folder || !options->space.arch) {
+        return kw_fail(err, KW_ILLEGAL, "kw_objects_build: report, options, its folder or its architecture is NULL");
+    }
+    *report = (kw_object_report){0};
+    folder f = {.options = options, .progress = {.what = "build"}};
+    kw_settings settings = {0};
+    kw_compiler compiler = {0};
+    kw_cache *cache = NULL;
+    char note[256];
+    kw_context_options context = {.cache_dir = options->cache_dir};
+    kw_status status = find_code(&f.code, options, err);
+    status = status ? status : kw_settings_read(&settings, &context, err);
+    bool in_c = f.code.dialect == KW_DIALECT_CPU || f.code.dialect == KW_DIALECT_EMU;
+    status = status ? status : kw_compiler_find(&compiler, in_c && !options->compiler ? settings.cc : options->compiler, f.code, err);
+    status = status || !*settings.cache ? status : kw_cache_open(&cache, settings.cache, note, err);
+    status = status ? status : kw_enumerate(&options->space, take_generated, &f.catalog, err);
+    status = status ? status : kw_folder_make(options->folder, err);
+    if (!status && !(f.objects = calloc(f.catalog.count + 1, sizeof *f.objects))) {
+        status = kw_fail_memory(err, "a list of kernels");
+    }
+    if (!status) {
+        f.jit = (kw_jit){.code = f.code, .compiler = &compiler, .cache = cache};
+        f.progress.total = f.catalog.count;
+        kw_crew_run(&(kw_crew){.count = f.catalog.count, .workers = options->jobs, .work = build_one, .done = tell, .user = &f});
+        status = write_catalog(&f, report, err);
+    }
+    kw_cache_close(&cache);
+    kw_settings_drop(&settings);
+    kw_catalog_drop(&f.catalog);
+    free(f.objects);
+    return status;
+}
