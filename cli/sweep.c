@@ -187,7 +187,10 @@ static int read_kernels(session *s) {
     kw_error err = {0};
     bool asked[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
     kw_context_options options = {.cache_dir = "", .wisdom_file = "", .compiler = "", .threads = 1};
-    if (kw_context_open(&s->context, "cpu", &options, &err)) {
+    const char *devices = s->options.device ? s->options.device : "cpu";
+    char device[64]; /* the first of them: all are alike */
+    snprintf(device, sizeof device, "%.*s", (int)strcspn(devices, ","), devices);
+    if (kw_context_open(&s->context, device, &options, &err)) {
         return cli_fail(&err);
     }
     for (size_t i = 0; i < s->options.problem_count; i++) {

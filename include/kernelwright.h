@@ -235,6 +235,8 @@ KW_API kw_status kw_registry_add_default(kw_registry *registry, kw_error *err);
 KW_API kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *err);
 /* Adds the configs of a catalog file: one a line, '#' starts a comment. */
 KW_API kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *err);
+/* The architecture of its context's device, e.g. "x86-64-v4", "sm_90". */
+KW_API const char *kw_registry_arch(const kw_registry *registry);
 KW_API size_t kw_registry_count(const kw_registry *registry);
 /* The canonical text of config number index (in order of addition). NULL beyond the count. */
 KW_API const char *kw_registry_config(const kw_registry *registry, size_t index);

@@ -39,12 +39,14 @@ static void say_text(const kw_worker *w, kw_answer_kind kind, int64_t number, co
 }
 
 static void greet(const kw_worker *w) {
-    char target[KW_TARGET_TEXT_MAX], brand[64];
+    char target[KW_TARGET_TEXT_MAX], brand[64] = "";
     kw_target_print(target, sizeof target, w->backend->target(w->device));
-    kw_cpu_brand(brand);
+    if (!w->backend->about) {
+        kw_cpu_brand(brand);
+    }
     say_text(w, KW_ANSWER_HELLO, KW_PROTOCOL, KW_VERSION);
     say_text(w, KW_ANSWER_TARGET, 0, target);
-    say_text(w, KW_ANSWER_DEVICE, 0, brand);
+    say_text(w, KW_ANSWER_DEVICE, 0, w->backend->about ? w->backend->about(w->device) : brand);
     say_text(w, KW_ANSWER_READY, 0, "");
 }
 

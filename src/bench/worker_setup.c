@@ -128,7 +128,9 @@ static void set_limits(const kw_worker *w) {
     if (threads) {
         limit(RLIMIT_NPROC, threads + MORE_PROCESSES);
     }
-    if (!UNDER_SANITIZER && !sysinfo(&machine)) {
+    const char *device = w->options.device ? w->options.device : "cpu";
+    bool driver = strncmp(device, "cpu", 3) && strncmp(device, "emu", 3); /* reserves address space for all of the device's memory */
+    if (!UNDER_SANITIZER && !driver && !sysinfo(&machine)) {
         limit(RLIMIT_DATA, w->options.memory ? (rlim_t)w->options.memory : (rlim_t)machine.totalram * machine.mem_unit);
     }
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

@@ -142,6 +142,10 @@ kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *er
     return status;
 }
 
+const char *kw_registry_arch(const kw_registry *registry) {
+    return registry ? registry->context->target->arch : "";
+}
+
 size_t kw_registry_count(const kw_registry *registry) {
     return registry ? registry->catalog.count : 0;
 }
