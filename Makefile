@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup test test-slurm test-forest lightgbm demo bench repeat dataset fuzz format install clean help golden
+.PHONY: all setup gfx950 test test-slurm test-forest lightgbm demo bench repeat dataset fuzz format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -11,6 +11,9 @@ all: setup
 
 setup:
 	@tools/setup.sh build
+
+gfx950:
+	@tools/setup.sh gfx950
 
 test:
 	@tools/setup.sh test
@@ -63,6 +66,7 @@ clean:
 
 help:
 	@echo 'make            build build/kwright and the libraries'
+	@echo 'make gfx950     Debian'\''s clang 22, which kernels for gfx950 need; for other AMD GPUs clang 19 will do'
 	@echo 'make demo       build, tune real network layers, run them through the C API'
 	@echo 'make test       every check and test (CI runs this)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
