@@ -4,12 +4,13 @@
  * contiguous. Pieces of 16 bytes are swapped inside a row by a number that the row gives (kw_swizzle), so that lanes that read the same depth of
  * different rows, or different depths of a few rows, meet different banks; no byte is spent on padding.
  *
- * A thread moves chunks, the same ones in every step. Where the operand's depth is contiguous in memory, a chunk is KW_VEC elements along the
- * depth, or as many such runs as fill a word. Where its rows are contiguous, a chunk is a patch of KW_VEC rows by one word along the depth: as
+ * A thread moves chunks, the same ones in every step. Where the operand's depth is contiguous in memory, a chunk is a run of KW_A_VEC elements along the
+ * depth, or as many such runs as fill a word. Where its rows are contiguous, a chunk is a patch of KW_A_VEC rows by one word along the depth: as
  * many runs along the rows as a word has elements, turned round on the way into shared memory.
  *
  * The text that includes this says where elements lie. An element's offset is the sum of what its row gives and what its depth gives:
  *   KW_A_BY_ROWS, KW_B_BY_ROWS     1: rows are contiguous in memory, 0: the depth is
+ *   KW_A_VEC, KW_B_VEC           elements that lie together, as far as an access may reach
  *   kw_spot, kw_off                what a row or a depth gives; an offset in elements
  *   kw_view                        all that is the same in the whole block; has the base pointers at[2]
  *   kw_spot_row(view, which, row, &ok), kw_spot_depth(view, which, k, &ok), kw_spot_join(view, which, row_spot, depth_spot, &ok)
@@ -39,8 +40,8 @@ KW_DEVICE int kw_by_rows(int which) { return which == KW_A ? KW_A_BY_ROWS : KW_B
 
 /* Elements of a run, which one access loads. */
 #define KW_RUN(rows, vec) (KW_ASYNC ? KW_ASYNC_BYTES(rows, vec) / KW_BYTES : (vec) < KW_LOAD_MAX ? (vec) : KW_LOAD_MAX)
-#define KW_RUN_A KW_RUN(KW_TILE_M, KW_VEC_A)
-#define KW_RUN_B KW_RUN(KW_TILE_N, KW_VEC_B)
+#define KW_RUN_A KW_RUN(KW_TILE_M, KW_A_VEC)
+#define KW_RUN_B KW_RUN(KW_TILE_N, KW_B_VEC)
 KW_DEVICE int kw_run(int which) { return which == KW_A ? KW_RUN_A : KW_RUN_B; }
 
 /* Runs of a chunk. */

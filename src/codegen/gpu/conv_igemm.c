@@ -10,14 +10,16 @@
 static const kw_axis axes[] = {KW_IGEMM_AXES(ROW)};
 #undef ROW
 
-/* Channels of the merged groups, and of a group: what vectors must divide. */
+/* Operands are loaded, and the result is stored, in runs of channels: of the merged groups together or of one. Forward, the text knows itself
+ * where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm.c). */
 static kw_status fits_vectors(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
     const kw_conv_dims *d = &problem->conv;
     int64_t c = d->c / d->g, k = d->k / d->g, merged_c = c * mma->merge, merged_k = k * mma->merge;
-    bool forward = problem->op == KW_CONV_FWD, data = problem->op == KW_CONV_BWD_DATA;
+    bool forward = problem->op == KW_CONV_FWD, data = problem->op == KW_CONV_BWD_DATA, single = mma->spec == KW_SPEC_FILTER3X3;
     const int64_t channels[3] = {forward ? merged_c : merged_k, forward || data ? c : merged_c, forward ? merged_k : data ? merged_c : c};
+    const bool narrows[3] = {single, single || (forward && mma->merge > 1), false};
     for (int i = 0; i < 3; i++) {
-        if (channels[i] % mma->vec[i]) {
+        if (!narrows[i] && channels[i] % mma->vec[i]) {
             return kw_fail(why, KW_NO_KERNEL, "vec_%c=%d does not divide %lld channels of a group; vec_%c=1 serves any", "abc"[i],
                            (int)mma -> vec[i], (long long)channels[i], "abc"[i]);
         }

@@ -39,6 +39,12 @@ static bool merge_is_grouped(const kw_mma_case *c) {
     return c->mma.merge == 1 || (!c->mma.explicit_gemm && !c->mma.split_image);
 }
 
+/* Their weights, and the one channel of filter3x3, are loaded element by element. */
+static bool async_channels(const kw_mma_case *c) {
+    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !async || c->op != KW_CONV_FWD || (c->mma.merge == 1 && c->mma.spec != KW_SPEC_FILTER3X3);
+}
+
 static bool filter3x3_direction(const kw_mma_case *c) {
     return c->mma.spec != KW_SPEC_FILTER3X3 || c->op == KW_CONV_FWD;
 }
@@ -57,6 +63,9 @@ static const kw_mma_rule valid_rules[] = {
      explicit_is_plain},
     {"merge_count", "merge is a power of two; conv_bwd_data merges no groups", merge_count},
     {"merge_grouped", "groups are not merged where the image is split or the product is explicit", merge_is_grouped},
+    {"async_channels",
+     "conv_fwd with merged groups or spec=filter3x3 loads single elements, which pipe=comp_async and basic_async_v1 cannot",
+     async_channels},
     {"filter3x3", "spec=filter3x3 is for conv_fwd", filter3x3_direction},
     {"split_image", "split_image is for conv_fwd with 32-bit offsets; other directions reach large tensors by index=64",
      split_image_direction},

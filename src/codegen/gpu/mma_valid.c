@@ -67,6 +67,13 @@ static bool streamk_splits_alone(const kw_mma_case *c) {
     return c->mma.streamk == KW_STREAMK_OFF || c->mma.split_k == 1;
 }
 
+/* Copies that pass no registers are 4 bytes at least. */
+static bool async_vectors(const kw_mma_case *c) {
+    enum { COPY_BYTES = 4 };
+    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !async || (int32_t)kw_min(c->mma.vec[0], c->mma.vec[1]) * c->mma.bytes >= COPY_BYTES;
+}
+
 static bool index_width(const kw_mma_case *c) {
     return c->mma.index == 32 || c->mma.index == 64;
 }
@@ -82,6 +89,7 @@ const kw_mma_rule kw_mma_valid_rules[] = {
     {"vector_width", "vectors are 1, 2, 4, 8 or 16 elements and at most 32 bytes of the operands' type", vector_width},
     {"vector_of_result", "vec_c must divide tile_n", vector_of_result},
     {"streamk_split", "stream-K divides the depth itself; split_k must be 1", streamk_splits_alone},
+    {"async_vectors", "pipe=comp_async and basic_async_v1 copy 4 bytes or more at a time; vec_a and vec_b must be as long", async_vectors},
     {"index_width", "offsets have 32 or 64 bits", index_width},
     {0},
 };
