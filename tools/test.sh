@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh: every check of the project, stage by stage; what `make test` and CI run. A stage is a function. Counted are the cases of the test
 # programs and, as one each, the checks by script; the last line is "N passed, N failed", and the exit status is 0 only when
-# something passed and nothing failed. Skipped cases are named with their reason and counted in the line before it. TEST_STAGES="text headers" runs a part of it.
+# something passed and nothing failed. Skipped cases are named with their reason and counted in the line before it. TEST_STAGES="text
+# headers" runs a part of it.
 set -u
 cd "$(dirname "$0")/.." || exit 3
 JOBS=${JOBS:-$(nproc)}

@@ -1,5 +1,5 @@
-/* gbm.h: a library that grows trees: LightGBM, or XGBoost where that is all there is. Either is found with dlopen when somebody trains and not
- * before; what comes of it is a model's text as LightGBM writes it, which is read back by our own reader (predict/forest.h), so nothing of
+/* gbm.h: a library that grows trees: LightGBM, or XGBoost where that is all there is. Either is found with dlopen when somebody trains and
+ * not before; what comes of it is a model's text as LightGBM writes it, which is read back by our own reader (predict/forest.h), so nothing of
  * either is needed to predict. Everything is a value or text: parameters in, a model's text out. */
 #ifndef KW_TRAIN_GBM_H
 #define KW_TRAIN_GBM_H
@@ -11,8 +11,8 @@ typedef enum kw_gbm_kind { KW_GBM_LIGHTGBM = 0, KW_GBM_XGBOOST } kw_gbm_kind;
 typedef struct kw_gbm kw_gbm;             /* the library */
 typedef struct kw_gbm_table kw_gbm_table; /* all rows */
 
-/* path: of either library; NULL: LightGBM as kw_lightgbm_open finds it, else XGBoost as kw_xgboost_open does. KW_ENVIRONMENT says how to get
- * one. */
+/* path: of either library; NULL: LightGBM as kw_lightgbm_open finds it, else XGBoost as kw_xgboost_open does. KW_ENVIRONMENT says how to
+ * get one. */
 kw_status kw_gbm_open(kw_gbm **gbm, const char *path, kw_error *err);
 /* The library itself stays loaded: its threads outlive its last call. */
 void kw_gbm_close(kw_gbm **gbm);

@@ -1,5 +1,5 @@
-/* xgboost.h: XGBoost's C API (libxgboost0 of Debian, 1.7, and later ones), for where there is no LightGBM. It sees features as floats, codes as
- * numbers, and grows trees in one thread so that they come out the same. */
+/* xgboost.h: XGBoost's C API (libxgboost0 of Debian, 1.7, and later ones), for where there is no LightGBM. It sees features as floats,
+ * codes as numbers, and grows trees in one thread so that they come out the same. */
 #ifndef KW_TRAIN_XGBOOST_H
 #define KW_TRAIN_XGBOOST_H
 
