@@ -2,7 +2,7 @@
  * needed, because kernel text says everything by builtins (kernels/prelude/gpu_amd.h).
  *
  * The object is bare, without the bundle that would hold several architectures, so that its notes and code can be read as ELF. It is of code
- * object version 5, which drivers from ROCm 5.7 on load; what clang takes by itself differs from version to version. */
+ * object version 5, which ROCm 6 loads; what clang takes by itself differs from version to version. */
 #include "jit/hip.h"
 
 #include "base/process.h"
