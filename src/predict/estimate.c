@@ -1,4 +1,4 @@
-/* estimate.c: the analytic estimate, a roofline over what the family says it will do (kw_launch).
+/* estimate.c: the analytic estimate of CPU kernels, a roofline over what the family says it will do (kw_launch).
  *
  *   time = max(multiply-adds, loads, tensors and what is read again through caches) + copies + starting
  *
@@ -6,7 +6,7 @@
  * left out: weights that stay the same are packed once. Work is divided by the threads that get any, at the pace of the thread with most
  * units. The figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by reads of working sets of every size;
  * docs/measuring.md); on another machine all candidates shift alike, and only their order is asked for. */
-#include "predict/predict.h"
+#include "predict/estimate.h"
 
 #include "base/math.h"
 #include "config/isa.h"
@@ -68,6 +68,9 @@ static double useful_threads(const kw_target *target, const kw_launch *launch) {
 }
 
 double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    if (kw_target_is_gpu(target)) {
+        return kw_predict_gpu_ns(config, problem, target, launch);
+    }
     double threads = useful_threads(target, launch);
     double start = START_NS + (target->units > 1 ? STAGE_NS * launch->stages : 0);
     if (config->family->builtin) {

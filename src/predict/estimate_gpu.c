@@ -1,0 +1,66 @@
+/* estimate_gpu.c: the analytic estimate for GPUs, a roofline over tiles:
+ *
+ *   time = starting + max(products, shared inputs, tensors and workspace through memory)
+ *
+ * A block computes a tile of the result, padding included, and reads its rows and columns once, from the second-level cache; a multiprocessor
+ * has its share of the blocks in whole rounds. Rates are per cycle of one multiprocessor, the same for all vendors: order is asked for, not
+ * time. Kernels without tiles compute an element a thread. */
+#include "predict/estimate.h"
+
+#include "base/math.h"
+#include "problem/view.h"
+
+#include <math.h>
+
+/* Floating-point operations a cycle: of the matrix units by bytes of an element, of plain lanes. */
+#define MATRIX_FLOPS_1 4096.0
+#define MATRIX_FLOPS_2 2048.0
+#define MATRIX_FLOPS_4 256.0
+#define PLAIN_FLOPS 32.0
+#define CACHE_BYTES 48.0 /* a cycle, from the second-level cache */
+#define START_NS 3000.0  /* a launch */
+#define STAGE_NS 2000.0  /* each further one */
+
+typedef struct tiles {
+    double blocks, products, bytes; /* of the whole result; bytes that blocks read */
+} tiles;
+
+static tiles count_tiles(const kw_config *config, const kw_problem *problem) {
+    const kw_gemm_view view = kw_problem_view(problem);
+    int64_t m = kw_config_axis(config, "tile_m", 0), n = kw_config_axis(config, "tile_n", 0);
+    double depth = (double)kw_max(1, view.gk), width = (double)kw_dtype_size(problem->dtype);
+    if (m < 1 || n < 1) {
+        return (tiles){0};
+    }
+    int64_t merged = kw_max(1, kw_config_axis(config, "merge", 1)); /* groups whose columns stand side by side */
+    double across = (double)kw_ceil_div(view.gn * merged, n) * (double)kw_ceil_div(kw_max(1, view.batch), merged);
+    double blocks = (double)kw_ceil_div(kw_max(1, view.gm), m) * across * (double)kw_max(1, view.phases);
+    return (tiles){blocks, blocks * (double)m * (double)n * depth, blocks * (double)(m + n) * depth * width};
+}
+
+static double matrix_rate(kw_dtype dtype) {
+    size_t width = kw_dtype_size(dtype);
+    return width == 1 ? MATRIX_FLOPS_1 : width == 2 ? MATRIX_FLOPS_2 : MATRIX_FLOPS_4;
+}
+
+/* The share of the multiprocessors that has work, on average over the rounds. */
+static double useful_share(const kw_launch *launch, int64_t units) {
+    int64_t blocks = 1;
+    for (int stage = 0; stage < launch->stages; stage++) {
+        if (!launch->stage[stage].packs) {
+            blocks = kw_max(blocks, launch->stage[stage].units);
+        }
+    }
+    return (double)blocks / ((double)kw_ceil_div(blocks, units) * (double)units);
+}
+
+double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    const tiles work = count_tiles(config, problem);
+    int64_t units = kw_max(1, target->units);
+    double cycles_a_ns = (double)kw_max(100, target->clock) / 1000 * (double)units * useful_share(launch, units);
+    double flops = work.blocks > 0 ? 2 * work.products : (double)kw_problem_flops(problem);
+    double products = flops / (work.blocks > 0 ? matrix_rate(problem->dtype) : PLAIN_FLOPS) / cycles_a_ns;
+    double shared = work.bytes / CACHE_BYTES / cycles_a_ns;
+    double moved = ((double)kw_problem_bytes(problem) + 2 * (double)launch->shared_bytes) / (double)kw_max(1, target->bandwidth);
+    return START_NS + STAGE_NS * (double)kw_max(0, launch->stages - 1) + fmax(fmax(products, shared), moved);
+}
