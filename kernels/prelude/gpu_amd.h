@@ -8,7 +8,9 @@ typedef unsigned char kw_u8;
 typedef signed char kw_i8;
 /* A vector inside, since an array that is copied as a whole stays in memory, and that would be scratch memory. */
 typedef kw_u32 kw_u32x4 __attribute__((ext_vector_type(4)));
-typedef struct __attribute__((aligned(16))) kw_b16 { kw_u32x4 e; } kw_b16;
+typedef struct __attribute__((aligned(16))) kw_b16 {
+    kw_u32x4 e;
+} kw_b16;
 typedef kw_cpu_args kw_gpu_args;
 
 #define KW_DEVICE static __attribute__((device, always_inline))
