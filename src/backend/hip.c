@@ -17,6 +17,7 @@ struct kw_device {
     kw_target target;
     void *stream;
     int index;
+    char about[160];
 };
 
 struct kw_kernel {
@@ -72,6 +73,7 @@ static kw_status open_device(kw_device **device, int index, int threads, kw_erro
     if (!status) {
         status = kw_hip_judge(&opened->calls, opened->calls.hipStreamCreateWithFlags(&opened->stream, KW_HIP_STREAM_NON_BLOCKING),
                               "making a stream", err);
+        kw_hip_about(opened->about, sizeof opened->about, &opened->calls, index);
     }
     *device = opened;
     if (status) {
@@ -82,6 +84,10 @@ static kw_status open_device(kw_device **device, int index, int threads, kw_erro
 
 static const kw_target *device_target(const kw_device *device) {
     return &device->target;
+}
+
+static const char *device_about(const kw_device *device) {
+    return device->about;
 }
 
 static kw_status alloc_memory(kw_device *device, size_t size, void **memory, kw_error *err) {
@@ -130,15 +136,26 @@ static kw_status load_module(kw_device *device, kw_kernel *kernel, const kw_blob
     return !status && !kernel->stages ? kw_fail(err, KW_FAILED, "cannot load a kernel: it exports no kw_stage0") : status;
 }
 
-static kw_status load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
+/* The blob is whole, and a block of it finds room. */
+static kw_status check_blob(const kw_device *device, const kw_blob *blob, kw_error *err) {
+    kw_blob_facts facts;
     kw_error bad = {0};
+    if (kw_hip_check(blob, &bad) || kw_hip_facts(&facts, blob, &bad)) {
+        return kw_fail(err, KW_FAILED, "cannot load a kernel: %s", bad.text);
+    }
+    if (facts.lds > device->target.lds) {
+        return kw_fail(err, KW_NO_KERNEL, "a block of the kernel wants %d bytes of shared memory; this device gives %lld", facts.lds,
+                       (long long)device->target.lds);
+    }
+    return KW_OK;
+}
+
+static kw_status load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
     *kernel = NULL;
     kw_status status = kw_config_runs(config, &device->target, err);
+    status = status ? status : check_blob(device, blob, err);
     if (status) {
         return status;
-    }
-    if (kw_hip_check(blob, &bad)) {
-        return kw_fail(err, KW_FAILED, "cannot load a kernel: %s", bad.text);
     }
     kw_kernel *loaded = calloc(1, sizeof *loaded);
     if (!loaded) {
@@ -249,4 +266,5 @@ const kw_backend kw_hip_backend = {
     .run = run_kernel,
     .sync = sync_device,
     .time = time_kernel,
+    .about = device_about,
 };

@@ -41,6 +41,7 @@ enum { KW_HIP_PROPERTIES_BYTES = 8192, KW_HIP_NAME_AT = 0, KW_HIP_ARCH_AT = 1160
 #define KW_HIP_CALLS(X)                                                                                                                    \
     X(hipInit, (unsigned flags))                                                                                                           \
     X(hipGetDeviceCount, (int *count))                                                                                                     \
+    X(hipRuntimeGetVersion, (int *version))                                                                                                \
     X(hipSetDevice, (int device))                                                                                                          \
     X(hipGetDevicePropertiesR0600, (void *properties, int device))                                                                         \
     X(hipDeviceGetAttribute, (int *value, int attribute, int device))                                                                      \
@@ -75,5 +76,7 @@ kw_status kw_hip_load(kw_hip_calls *calls, kw_error *err);
 kw_status kw_hip_judge(const kw_hip_calls *calls, int error, const char *what, kw_error *err);
 /* Facts of a device. KW_MISSING when its architecture has no file. */
 kw_status kw_hip_target(kw_target *target, const kw_hip_calls *calls, int index, kw_error *err);
+/* "AMD Instinct MI300X, HIP 6.3.42134" */
+void kw_hip_about(char *text, size_t capacity, const kw_hip_calls *calls, int index);
 
 #endif

@@ -69,23 +69,38 @@ static void fill_facts(kw_target *target, const kw_hip_calls *calls, int index, 
     }
 }
 
-kw_status kw_hip_target(kw_target *target, const kw_hip_calls *calls, int index, kw_error *err) {
-    char *properties = calloc(1, KW_HIP_PROPERTIES_BYTES), name[KW_HIP_STRING_BYTES], arch_name[KW_HIP_STRING_BYTES];
+/* The two strings of a device's properties. */
+static kw_status read_names(char name[KW_HIP_STRING_BYTES], char arch[KW_HIP_STRING_BYTES], const kw_hip_calls *calls, int index,
+                            kw_error *err) {
+    char *properties = calloc(1, KW_HIP_PROPERTIES_BYTES);
     if (!properties) {
         return kw_fail_memory(err, "a device's properties");
     }
     int error = calls->hipGetDevicePropertiesR0600(properties, index);
-    snprintf(name, sizeof name, "%.255s", properties + KW_HIP_NAME_AT);
-    snprintf(arch_name, sizeof arch_name, "%.255s", properties + KW_HIP_ARCH_AT);
+    snprintf(name, KW_HIP_STRING_BYTES, "%.255s", properties + KW_HIP_NAME_AT);
+    snprintf(arch, KW_HIP_STRING_BYTES, "%.255s", properties + KW_HIP_ARCH_AT);
     free(properties);
-    if (error) {
-        return kw_hip_judge(calls, error, "asking for a device's properties", err);
-    }
-    arch_name[strcspn(arch_name, ":")] = 0; /* "gfx942:sramecc+:xnack-" */
+    arch[strcspn(arch, ":")] = 0; /* "gfx942:sramecc+:xnack-" */
+    return kw_hip_judge(calls, error, "asking for a device's properties", err);
+}
+
+kw_status kw_hip_target(kw_target *target, const kw_hip_calls *calls, int index, kw_error *err) {
+    char name[KW_HIP_STRING_BYTES], arch[KW_HIP_STRING_BYTES];
     kw_code code;
-    kw_status status = kw_code_for(&code, "hip", arch_name, err);
+    kw_status status = read_names(name, arch, calls, index, err);
+    status = status ? status : kw_code_for(&code, "hip", arch, err);
     if (!status) {
         fill_facts(target, calls, index, code.arch, name);
     }
     return status;
+}
+
+/* A version 60342134 is 6.3.42134. */
+void kw_hip_about(char *text, size_t capacity, const kw_hip_calls *calls, int index) {
+    char name[KW_HIP_STRING_BYTES], arch[KW_HIP_STRING_BYTES];
+    int version = 0;
+    bool named = !read_names(name, arch, calls, index, NULL) && *name;
+    calls->hipRuntimeGetVersion(&version);
+    snprintf(text, capacity, "%.100s, HIP %d.%d.%d", named ? name : "an AMD GPU", version / 10000000, version / 100000 % 100,
+             version % 100000);
 }

@@ -198,6 +198,11 @@ int hipGetDeviceCount(int *count) {
     return error;
 }
 
+int hipRuntimeGetVersion(int *version) {
+    *version = 60342134;
+    return called("hipRuntimeGetVersion");
+}
+
 int hipSetDevice(int device) {
     int error = called("hipSetDevice");
     fake.device = device;

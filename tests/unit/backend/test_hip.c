@@ -91,6 +91,7 @@ static void a_device_s_facts_are_the_driver_s_and_its_architecture_s(void **stat
     assert_string_equal(text,
                         "hip:gfx942 model=AMD-Instinct-MI300X-OAM units=228 lanes=64 registers=512 l2=4194304 lds=65536 unit_lds=65536 "
                         "unit_registers=131072 unit_waves=32 clock=2100 bandwidth=5324");
+    assert_string_equal(hip->about(s.device), "AMD Instinct MI300X (OAM), HIP 6.3.42134");
     tear_down(&s);
 }
 
@@ -254,7 +255,13 @@ static void what_has_no_room_or_is_too_large_or_broken_is_refused(void **state) 
     assert_int_equal(kw_config_parse(&config, "gemm.plain gemm fp32", &err), KW_OK);
     assert_int_equal(hip->load(s.device, &config, &broken, &kernel, &err), KW_FAILED);
     assert_null(strstr(s.driver.log(), "hipModuleLoadData")); /* the driver never saw it */
-    s.launch.stage[0].units = (int64_t)1 << 24;               /* of 256 threads: 2^32 */
+    kw_blob hungry = code_object_sample();
+    kw_device *device = s.device; /* whose facts are a driver's to say: a block's share of shared memory becomes 4 KiB */
+    ((kw_target *)(uintptr_t)hip->target(device))->lds = 4096;
+    assert_int_equal(hip->load(device, &config, &hungry, &kernel, &err), KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "16384 bytes of shared memory"));
+    kw_blob_drop(&hungry);
+    s.launch.stage[0].units = (int64_t)1 << 24; /* of 256 threads: 2^32 */
     assert_int_equal(hip->bind(s.device, s.kernel, &s.problem, &s.launch, &bound, &err), KW_NO_KERNEL);
     assert_non_null(strstr(err.text, "16777216 blocks"));
     s.launch.stage[0].units--;
