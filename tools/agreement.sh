@@ -22,12 +22,12 @@ function verdict(outcome) {
     if (outcome == "wrong" || outcome == "crashed" || outcome == "timed-out" || outcome == "timed_out") return "not right"
     return outcome
 }
+FNR == 1 { side++ }
 {
     outcome = field($0, "outcome")
     config = field($0, "config")
     if (config == "" || outcome == "" || outcome == "unfit" || outcome == "untried") next
     key = config " | " field($0, "problem")
-    side = FILENAME == first ? 1 : 2
     said[side, key] = outcome
     detail[side, key] = field($0, "detail")
     if (!(key in keys)) keys[key] = 1
