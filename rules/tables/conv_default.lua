@@ -22,11 +22,11 @@ local nvidia = {
     { "64x64x32", "2x2x1", "GENERIC" }, { "128x64x32", "2x2x1", "HALF_UNIFORM" },
 }
 
--- The config in 2 and 3 dimensions; more: how it is pipelined.
+-- The config in 2 and 3 dimensions, of our own choices also in one; more: how it is pipelined.
 local function add(out, tile, waves, inst, widths, more)
     local m, n, k = numbers(tile)
     local wm, wn, wk = numbers(waves)
-    for ndim = 2, 3 do
+    for ndim = more.line and 1 or 2, 3 do
         out[#out + 1] = {
             ndim = ndim, tile_m = m, tile_n = n, tile_k = k * (more.deeper or 1), wave_m = wm, wave_n = wn, wave_k = wk, inst_m = inst[1],
             inst_n = inst[2], inst_k = inst[3], vec_a = widths[1], vec_b = widths[2], vec_c = widths[3], pipe = more.pipe, epi = more.epi,
@@ -80,7 +80,9 @@ local function amd_points(arch, op, dtype)
         local inst = instruction(arch, dtype, row[3], k)
         local a, b, c = vectors.widths(row[4], half and 8 or 4)
         if inst then
-            add(out, row[1], row[2], inst, { a, b, c }, pipelines(op, false)[1])
+            local how = pipelines(op, false)[1]
+            how.line = true
+            add(out, row[1], row[2], inst, { a, b, c }, how)
         end
     end
     return out
@@ -111,7 +113,7 @@ local function nvidia_points(arch, op, dtype)
         local a, b, c = vectors.widths(row[3], half and 8 or 4)
         k = half and k or k // 2
         local tile = m .. "x" .. n .. "x" .. k
-        local more = { split_k = op == "conv_bwd_weight" and 0 or nil }
+        local more = { line = true, split_k = op == "conv_bwd_weight" and 0 or nil }
         local generic = row[3] == "GENERIC"
         more.pipe = generic and "basic_v1" or "compv4"
         more.stages = generic and 1 or 2

@@ -110,8 +110,9 @@ end
 -- "mem e" to the axes' words.
 local split = {}
 for _, name in ipairs({ "basic_v1", "mem", "compv3", "compv4", "compv5", "compv6", "comp_async", "basic_async_v1", "wavelet" }) do
-    split[name .. " i"] = { name, "intrawave", (name == "compv4" or name == "comp_async") and 2 or 1 }
-    split[name .. " e"] = { name, "interwave", split[name .. " i"][3] }
+    local stages, groups = (name == "compv4" or name == "comp_async") and 2 or 1, name == "compv5" and 2 or 1
+    split[name .. " i"] = { name, "intrawave", stages, groups }
+    split[name .. " e"] = { name, "interwave", stages, groups }
 end
 
 -- A wavelet of conv_bwd_weight takes the older depth on two tiles.
@@ -133,9 +134,9 @@ local function add_tile(out, of, tile, feature)
                     local set = feature.set
                     out[#out + 1] = {
                         ndim = of.ndim, tile_m = m, tile_n = n, tile_k = k, wave_m = pair[1][1], wave_n = pair[1][2], wave_k = pair[1][3],
-                        inst_m = pair[2], inst_n = pair[3], inst_k = pair[4], pipe = words[1], sched = words[2], stages = words[3],
+                        inst_m = pair[2], inst_n = pair[3], inst_k = pair[4], pipe = words[1], sched = words[2], stages = words[3], wave_groups = words[4],
                         vec_a = a, vec_b = b, vec_c = c, spec = spec, merge = set.merge, split_image = set.split_image,
-                        explicit = set.explicit, two_stage = set.two_stage, streamk = set.streamk, persistent = set.persistent,
+                        explicit = set.explicit, two_stage = set.two_stage, streamk = set.streamk, persistent = set.persistent, index = set.index,
                         split_k = set.split_k or of.op == "conv_bwd_weight" and 0 or nil,
                     }
                 end

@@ -49,7 +49,8 @@ local function copy(p, more)
         inst_m = p.inst_m, inst_n = p.inst_n, inst_k = p.inst_k, vec_a = p.vec_a, vec_b = p.vec_b, vec_c = p.vec_c,
     }
     q.pipe, q.sched, q.epi, q.stages = more.pipe, more.sched, more.epi, more.stages
-    q.persistent, q.split_k, q.streamk, q.preshuffle = more.persistent, more.split_k, more.streamk, more.preshuffle
+    q.persistent, q.split_k, q.streamk, q.preshuffle, q.index = more.persistent, more.split_k, more.streamk, more.preshuffle, more.index
+    q.wave_groups = more.wave_groups
     if more.vec then
         q.vec_a, q.vec_b, q.vec_c = more.vec, more.vec, more.vec
     end
@@ -95,13 +96,13 @@ end
 local every = {
     { pipe = "basic_v1" }, { pipe = "basic_v1", sched = "interwave" }, { pipe = "mem" }, { pipe = "mem", sched = "interwave" },
     { pipe = "mem", stages = 2 }, { pipe = "compv3" }, { pipe = "compv3", stages = 2 }, { pipe = "compv4", stages = 2 },
-    { pipe = "compv6" }, { pipe = "comp_async", stages = 2 }, { pipe = "basic_async_v1" }, { pipe = "wavelet" },
+    { pipe = "compv5", wave_groups = 2 }, { pipe = "compv6" }, { pipe = "comp_async", stages = 2 }, { pipe = "basic_async_v1" }, { pipe = "wavelet" },
     { pipe = "compv3", epi = "default" }, { pipe = "compv4", stages = 2, epi = "default" }, { pipe = "mem", epi = "default" },
     { pipe = "compv3", persistent = 1 }, { pipe = "compv4", stages = 2, persistent = 1 },
     { pipe = "compv3", split_k = 0 }, { pipe = "compv4", stages = 2, split_k = 0 }, { pipe = "mem", split_k = 0 },
     { pipe = "compv3", streamk = "tree" }, { pipe = "compv3", streamk = "linear" }, { pipe = "compv3", streamk = "tree", persistent = 1 },
     { pipe = "basic_v1", preshuffle = 1 }, { pipe = "compv4", stages = 2, preshuffle = 1 },
-    { pipe = "basic_v1", vec = 1 }, { pipe = "mem", vec = 1 }, { pipe = "compv3", vec = 2 },
+    { pipe = "compv3", index = 64 }, { pipe = "basic_v1", vec = 1 }, { pipe = "mem", vec = 1 }, { pipe = "compv3", vec = 2 },
 }
 
 -- Deep steps and slim tiles have the plain pipelines only.
