@@ -21,7 +21,8 @@ typedef struct kw_emu_inst {
 
 typedef struct kw_emu_thread kw_emu_thread;
 
-/* What the text asks of the machine. Each is called from the line of the text that asks, so that the return address is its place. */
+/* What the text asks of the machine. Each is called from the line of the text that asks, so that the return address is its place; who called
+ * that line's function is found along the frames, which compilers link when they do not optimise. */
 typedef struct kw_emu_calls {
     char *(*lds)(kw_emu_thread *self, kw_i64 bytes);
     void (*barrier)(kw_emu_thread *self);
@@ -31,9 +32,10 @@ typedef struct kw_emu_calls {
     void (*commit)(kw_emu_thread *self);
     void (*wait)(kw_emu_thread *self, int groups, int copies);
     void (*matrix)(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, const void *a, const void *b);
-    /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. */
-    void (*read)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place);
-    void (*write)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place);
+    /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. frame: of the function
+     * that the compiler had called before the access; frame[1] is its return address. */
+    void (*read)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame);
+    void (*write)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame);
 } kw_emu_calls;
 
 struct kw_emu_thread {

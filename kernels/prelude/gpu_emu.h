@@ -2,8 +2,8 @@
  * stands; what it does with others is asked of the machine (emu_abi.h).
  *
  * Each access to memory is told to the machine first: the text is compiled with -fsanitize=thread, whose calls end here instead of in the
- * sanitizer. What lies on the own stack is not worth telling. Functions are part of their callers: what a call stores as its result, the
- * compiler would not tell. */
+ * sanitizer. What lies on the own stack is not worth telling. What is not
+ * told: a call whose result is a struct and goes straight to memory, *p = f(); kernel text keeps it in a variable first. */
 typedef unsigned int kw_u32;
 typedef unsigned short kw_u16;
 typedef unsigned char kw_u8;
@@ -13,7 +13,7 @@ typedef struct kw_b16 {
 } __attribute__((aligned(16))) kw_b16;
 typedef kw_cpu_args kw_gpu_args;
 
-#define KW_DEVICE static inline __attribute__((always_inline, unused))
+#define KW_DEVICE static inline __attribute__((unused))
 #define KW_EMU_OWN static inline __attribute__((always_inline, unused, no_sanitize("thread")))
 #define KW_EMU_HOOK __attribute__((no_sanitize("thread"))) void
 #define KW_KERNEL(name, threads)                                                                                                           \
@@ -47,34 +47,34 @@ KW_EMU_OWN int kw_emu_on_stack(const void *at) {
     return (((unsigned long)at ^ (unsigned long)__builtin_frame_address(0)) & -(unsigned long)KW_EMU_STACK) == 0;
 }
 
-KW_EMU_OWN void kw_emu_read(const void *at, kw_i64 size, int aligned, const void *place) {
-    if (!kw_emu_on_stack(at)) kw_emu_self()->calls.read(kw_emu_self(), at, size, aligned, place);
+KW_EMU_OWN void kw_emu_read(const void *at, kw_i64 size, int aligned, void *const *frame) {
+    if (!kw_emu_on_stack(at)) kw_emu_self()->calls.read(kw_emu_self(), at, size, aligned, frame);
 }
 
-KW_EMU_OWN void kw_emu_write(const void *at, kw_i64 size, int aligned, const void *place) {
-    if (!kw_emu_on_stack(at)) kw_emu_self()->calls.write(kw_emu_self(), at, size, aligned, place);
+KW_EMU_OWN void kw_emu_write(const void *at, kw_i64 size, int aligned, void *const *frame) {
+    if (!kw_emu_on_stack(at)) kw_emu_self()->calls.write(kw_emu_self(), at, size, aligned, frame);
 }
 
 KW_EMU_HOOK __tsan_init(void) {}
 KW_EMU_HOOK __tsan_func_entry(void *at) { (void)at; }
 KW_EMU_HOOK __tsan_func_exit(void) {}
-KW_EMU_HOOK __tsan_read1(void *at) { kw_emu_read(at, 1, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_read2(void *at) { kw_emu_read(at, 2, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_read4(void *at) { kw_emu_read(at, 4, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_read8(void *at) { kw_emu_read(at, 8, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_read16(void *at) { kw_emu_read(at, 16, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_write1(void *at) { kw_emu_write(at, 1, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_write2(void *at) { kw_emu_write(at, 2, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_write4(void *at) { kw_emu_write(at, 4, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_write8(void *at) { kw_emu_write(at, 8, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_write16(void *at) { kw_emu_write(at, 16, 1, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_read2(void *at) { kw_emu_read(at, 2, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_read4(void *at) { kw_emu_read(at, 4, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_read8(void *at) { kw_emu_read(at, 8, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_read16(void *at) { kw_emu_read(at, 16, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_write2(void *at) { kw_emu_write(at, 2, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_write4(void *at) { kw_emu_write(at, 4, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_write8(void *at) { kw_emu_write(at, 8, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_unaligned_write16(void *at) { kw_emu_write(at, 16, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_read_range(void *at, long size) { kw_emu_read(at, size, 0, __builtin_return_address(0)); }
-KW_EMU_HOOK __tsan_write_range(void *at, long size) { kw_emu_write(at, size, 0, __builtin_return_address(0)); }
+KW_EMU_HOOK __tsan_read1(void *at) { kw_emu_read(at, 1, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_read2(void *at) { kw_emu_read(at, 2, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_read4(void *at) { kw_emu_read(at, 4, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_read8(void *at) { kw_emu_read(at, 8, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_read16(void *at) { kw_emu_read(at, 16, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_write1(void *at) { kw_emu_write(at, 1, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_write2(void *at) { kw_emu_write(at, 2, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_write4(void *at) { kw_emu_write(at, 4, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_write8(void *at) { kw_emu_write(at, 8, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_write16(void *at) { kw_emu_write(at, 16, 1, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_read2(void *at) { kw_emu_read(at, 2, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_read4(void *at) { kw_emu_read(at, 4, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_read8(void *at) { kw_emu_read(at, 8, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_read16(void *at) { kw_emu_read(at, 16, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_write2(void *at) { kw_emu_write(at, 2, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_write4(void *at) { kw_emu_write(at, 4, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_write8(void *at) { kw_emu_write(at, 8, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_unaligned_write16(void *at) { kw_emu_write(at, 16, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_read_range(void *at, long size) { kw_emu_read(at, size, 0, (void *const *)__builtin_frame_address(0)); }
+KW_EMU_HOOK __tsan_write_range(void *at, long size) { kw_emu_write(at, size, 0, (void *const *)__builtin_frame_address(0)); }

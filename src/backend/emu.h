@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 enum { KW_EMU_THREADS_MAX = 1024, KW_EMU_WAVES_MAX = 32, KW_EMU_LDS_MAX = 256 << 10 };
-enum { KW_EMU_JOINTS_KEPT = 64 };
+enum { KW_EMU_JOINTS_KEPT = 64, KW_EMU_TRAIL = 112 };
 
 extern const kw_backend kw_emu_backend;
 
@@ -31,9 +31,14 @@ typedef struct kw_emu_lane {
     const void *a, *b;
 } kw_emu_lane;
 
-/* Where tiles are put together. Integers lie in the same places as fp32. */
+enum { KW_EMU_TILE_MAX = 64 * 256, KW_EMU_WORDS = 32 };
+
+/* Where tiles are put together, and how: words of A and B and sums of lanes by their number. Integers lie in the same places as fp32. */
 typedef struct kw_emu_tile {
-    _Alignas(64) float a[64 * 256], b[64 * 256], c[64 * 64];
+    _Alignas(64) float a[KW_EMU_TILE_MAX], b[KW_EMU_TILE_MAX], c[64 * 64];
+    const kw_emu_inst *inst; /* whose maps these are */
+    int32_t wave, a_words, b_words, sums;
+    uint16_t a_map[KW_EMU_WORDS][64], b_map[KW_EMU_WORDS][64], c_map[KW_EMU_WORDS][64];
 } kw_emu_tile;
 
 /* acc += a b for all lanes of a wave. false: there is no such instruction. */
@@ -135,6 +140,8 @@ void kw_emu_object_close(kw_emu_object *object);
 kw_status kw_emu_lines_keep(kw_emu_object *object, const kw_blob *blob, kw_error *err);
 /* "gpu/igemm.c:210" for a return address in the text. */
 void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]);
+/* The same for a frame of the text, with the lines that called it. */
+void kw_emu_trail(const kw_emu_object *object, void *const *frame, char text[KW_EMU_TRAIL]);
 
 typedef struct kw_emu_machine {
     kw_emu_run *run;

@@ -40,7 +40,7 @@ typedef struct access {
     kw_emu_thread *self;
     const char *at;
     int64_t size;
-    const void *place;
+    void *const *frame; /* of who was told; frame[1] is the place */
     bool writes, adds;
 } access;
 
@@ -50,8 +50,8 @@ static const char *verb(const access *a) {
 
 static void fail_outside(kw_emu_machine *m, const access *a) {
     const kw_emu_run *run = m->run;
-    char line[80], where[96];
-    kw_emu_line(run->object, a->place, line);
+    char line[KW_EMU_TRAIL], where[96];
+    kw_emu_trail(run->object, a->frame, line);
     snprintf(where, sizeof where, "address %p, where nothing is", (const void *)a->at);
     int64_t nearest = NEAR;
     for (int i = 0; i < run->range_count; i++) {
@@ -75,15 +75,15 @@ static void fail_outside(kw_emu_machine *m, const access *a) {
 }
 
 static void fail_unaligned(kw_emu_machine *m, const access *a) {
-    char line[80];
-    kw_emu_line(m->run->object, a->place, line);
+    char line[KW_EMU_TRAIL];
+    kw_emu_trail(m->run->object, a->frame, line);
     kw_emu_fault(m, "misaligned: thread %d of block %lld %s %lld bytes at once, at an address that is %d more than a multiple of that; %s",
                  a->self->thread, (long long)m->block, verb(a), (long long)a->size, (int)((uintptr_t)a->at % (uintptr_t)a->size), line);
 }
 
 static void fail_written(kw_emu_machine *m, const access *a, const char *name) {
-    char line[80];
-    kw_emu_line(m->run->object, a->place, line);
+    char line[KW_EMU_TRAIL];
+    kw_emu_trail(m->run->object, a->frame, line);
     kw_emu_fault(m, "thread %d of block %lld %s %s, which this stage may only read; %s", a->self->thread, (long long)m->block, verb(a),
                  name, line);
 }
@@ -96,8 +96,8 @@ typedef struct earlier {
 } earlier;
 
 static void fail_race(kw_emu_machine *m, const access *a, const char *name, int64_t offset, earlier e) {
-    char line[80], before[80], block[48] = "";
-    kw_emu_line(m->run->object, a->place, line);
+    char line[KW_EMU_TRAIL], before[80], block[48] = "";
+    kw_emu_trail(m->run->object, a->frame, line);
     say_line(m, e.place, before);
     if (e.stamp >> THREAD_BITS == KW_EMU_UNDER_WAY) {
         kw_emu_fault(m,
@@ -117,7 +117,7 @@ static void fail_race(kw_emu_machine *m, const access *a, const char *name, int6
 
 static void check_shared(kw_emu_machine *m, const access *a, int64_t offset, uint32_t stamp) {
     int thread = a->self->thread, shift = m->run->cell_shift;
-    uint32_t place = place_of(m, a->place);
+    uint32_t place = place_of(m, a->frame[1]);
     kw_emu_cell *cell = m->cells + (offset >> shift), *last = m->cells + ((offset + a->size - 1) >> shift);
     for (; cell <= last; cell++) {
         int64_t byte = (cell - m->cells) << shift;
@@ -164,7 +164,7 @@ static void check_other(kw_emu_machine *m, const access *a, const kw_emu_range *
 
 static void check_cells(kw_emu_machine *m, const access *a, const kw_emu_range *range, int64_t offset) {
     int shift = m->run->cell_shift;
-    uint32_t place = place_of(m, a->place);
+    uint32_t place = place_of(m, a->frame[1]);
     uint64_t mine = (uint64_t)(m->block + 1) << 32 | (uint32_t)a->self->thread | (a->adds ? adding : 0);
     for (int64_t i = offset >> shift; i <= (offset + a->size - 1) >> shift; i++) {
         kw_emu_global_cell *cell = &range->cells[i];
@@ -228,27 +228,27 @@ static void check(const access *a, bool aligned) {
     }
 }
 
-void kw_emu_read(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place) {
-    check(&(access){.self = self, .at = at, .size = size, .place = place}, aligned);
+void kw_emu_read(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame) {
+    check(&(access){.self = self, .at = at, .size = size, .frame = frame}, aligned);
 }
 
-void kw_emu_write(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place) {
-    check(&(access){.self = self, .at = at, .size = size, .place = place, .writes = true}, aligned);
+void kw_emu_write(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame) {
+    check(&(access){.self = self, .at = at, .size = size, .frame = frame, .writes = true}, aligned);
 }
 
-void kw_emu_add(kw_emu_thread *self, const void *at, const void *place) {
-    check(&(access){.self = self, .at = at, .size = sizeof(float), .place = place, .writes = true, .adds = true}, true);
+void kw_emu_add(kw_emu_thread *self, const void *at, void *const *frame) {
+    check(&(access){.self = self, .at = at, .size = sizeof(float), .frame = frame, .writes = true, .adds = true}, true);
 }
 
 /* --- copies --- */
 
 /* From now on until it ends nobody may touch what it writes, its own thread included. */
-void kw_emu_copy_begins(kw_emu_thread *self, const kw_emu_copy *copy) {
+void kw_emu_copy_begins(kw_emu_thread *self, const kw_emu_copy *copy, void *const *frame) {
     kw_emu_machine *m = self->machine;
-    access to = {.self = self, .at = copy->to, .size = copy->bytes, .place = copy->place, .writes = true};
+    access to = {.self = self, .at = copy->to, .size = copy->bytes, .frame = frame, .writes = true};
     int64_t offset = copy->to - m->lds;
     if (copy->from) {
-        kw_emu_read(self, copy->from, copy->bytes, 1, copy->place);
+        kw_emu_read(self, copy->from, copy->bytes, 1, frame);
     }
     if ((uintptr_t)copy->to & (uintptr_t)(copy->bytes - 1)) {
         fail_unaligned(m, &to);

@@ -213,6 +213,27 @@ void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]) 
     }
 }
 
+/* Frames of the text are linked: frame[0] is the caller's, frame[1] where it goes on. All lie on one stack, callers above. */
+void kw_emu_trail(const kw_emu_object *object, void *const *frame, char text[KW_EMU_TRAIL]) {
+    uintptr_t top = ((uintptr_t)frame | (KW_EMU_STACK - 1)) - sizeof(kw_emu_thread);
+    size_t used = 0;
+    *text = 0;
+    for (int depth = 0; depth < 3; depth++) {
+        char line[80];
+        size_t offset = (size_t)((const char *)frame[1] - object->base);
+        if (offset >= object->size) { /* the machine, which called the kernel */
+            return;
+        }
+        kw_emu_line(object, frame[1], line);
+        used += (size_t)snprintf(text + used, KW_EMU_TRAIL - used, "%s%s", depth ? " called at " : "", line);
+        void *const *caller = (void *const *)frame[0];
+        if (used >= KW_EMU_TRAIL || caller <= frame || (uintptr_t)caller >= top) {
+            return;
+        }
+        frame = caller;
+    }
+}
+
 /* The bytes of a section inside the blob; NULL when there is none. */
 static const unsigned char *find_section(const kw_blob *blob, const char *name, size_t *size) {
     const unsigned char *data = blob->data;

@@ -180,7 +180,7 @@ static void copy(kw_emu_thread *self, char *base, const char *from, int bytes, i
         fiber->copies = copies;
         fiber->copy_room = room;
     }
-    kw_emu_copy *asked = &fiber->copies[fiber->copy_count++];
+    kw_emu_copy *asked = &fiber->copies[fiber->copy_count];
     *asked = (kw_emu_copy){.to = base + bytes * (self->thread % m->run->wave),
                            .from = ok ? from : NULL,
                            .place = __builtin_return_address(0),
@@ -188,8 +188,9 @@ static void copy(kw_emu_thread *self, char *base, const char *from, int bytes, i
                            .group = fiber->group};
     if (m->run->checks) {
         kw_emu_report_asked(m, self->thread, base, asked->place);
-        kw_emu_copy_begins(self, asked);
+        kw_emu_copy_begins(self, asked, __builtin_frame_address(0));
     }
+    fiber->copy_count++; /* last, so that the frame is there for a report */
 }
 
 static void commit(kw_emu_thread *self) {
@@ -249,7 +250,7 @@ static float add(kw_emu_thread *self, float *p, float v) {
         float value;
     } old, sum;
     if (((kw_emu_machine *)self->machine)->run->checks) {
-        kw_emu_add(self, p, __builtin_return_address(0));
+        kw_emu_add(self, p, __builtin_frame_address(0));
     }
     old.bits = __atomic_load_n((uint32_t *)(void *)p, __ATOMIC_RELAXED);
     do {
@@ -258,8 +259,8 @@ static float add(kw_emu_thread *self, float *p, float v) {
     return old.value;
 }
 
-static void no_access(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, const void *place) {
-    (void)self, (void)at, (void)size, (void)aligned, (void)place;
+static void no_access(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame) {
+    (void)self, (void)at, (void)size, (void)aligned, (void)frame;
 }
 
 /* --- a block --- */

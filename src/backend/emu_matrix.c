@@ -38,24 +38,6 @@ static float from_fp8(uint32_t b) {
     return from_bits(to_bits(value) | sign);
 }
 
-/* Element number e of a lane's registers, lowest bits first. */
-static inline __attribute__((always_inline)) float element(int type, const uint32_t *w, int e) {
-    switch (type) {
-    case BF16:
-        return from_bits(e % 2 ? w[e / 2] & 0xffff0000 : w[e / 2] << 16);
-    case FP16:
-        return from_fp16(w[e / 2] >> e % 2 * 16 & 0xffff);
-    case FP8:
-        return from_fp8(w[e / 4] >> e % 4 * 8 & 0xff);
-    case BF8:
-        return from_fp16((w[e / 4] >> e % 4 * 8 & 0xff) << 8);
-    case INT8:
-        return as_float((int8_t)(w[e / 4] >> e % 4 * 8 & 0xff));
-    default:
-        return from_bits(w[e]);
-    }
-}
-
 static int per_word(int type) {
     return type == FP32 ? 1 : type == BF16 || type == FP16 ? 2 : 4;
 }
@@ -84,48 +66,6 @@ static inline spot wmma12_spot(const kw_emu_inst *inst, int l, int e) {
     return (spot){l % 16, l / 16 * (inst->k / 2) + e};
 }
 
-/* A into a[line][k], B into b[k][line]. */
-static inline __attribute__((always_inline)) void gather(int type, float *to, const kw_emu_inst *inst, const kw_emu_lane *lanes,
-                                                         bool is_a) {
-    int lines = is_a ? inst->m : inst->n, count = inst->kind == KW_EMU_MFMA || inst->kind == KW_EMU_WMMA12
-                                                      ? inst->k * lines / (inst->kind == KW_EMU_MFMA ? 64 : 32)
-                                                  : inst->kind == KW_EMU_WMMA11 ? inst->k
-                                                                                : inst->k * lines / 32;
-    int wave = inst->kind == KW_EMU_MFMA ? 64 : 32, words = count / per_word(type);
-    for (int l = 0; l < wave; l++) {
-        const uint32_t *w = is_a ? lanes[l].a : lanes[l].b;
-        for (int e = 0; e < count; e++) {
-            spot s = inst->kind == KW_EMU_MFMA     ? mfma_spot(inst, lines, l, e)
-                     : inst->kind == KW_EMU_MMA    ? mma_spot(inst, is_a, l, e, words)
-                     : inst->kind == KW_EMU_WMMA12 ? wmma12_spot(inst, l, e)
-                                                   : (spot){l % 16, e};
-            to[is_a ? s.line * inst->k + s.k : s.k * inst->n + s.line] = element(type, w, e);
-        }
-    }
-}
-
-static void gather_type(float *to, const kw_emu_inst *inst, const kw_emu_lane *lanes, bool is_a) {
-    switch (inst->type) {
-    case BF16:
-        gather(BF16, to, inst, lanes, is_a);
-        break;
-    case FP16:
-        gather(FP16, to, inst, lanes, is_a);
-        break;
-    case FP8:
-        gather(FP8, to, inst, lanes, is_a);
-        break;
-    case BF8:
-        gather(BF8, to, inst, lanes, is_a);
-        break;
-    case INT8:
-        gather(INT8, to, inst, lanes, is_a);
-        break;
-    default:
-        gather(FP32, to, inst, lanes, is_a);
-    }
-}
-
 /* Row and column of value e of lane l of the accumulator, as an index of c[m][n]. */
 static int acc_spot(const kw_emu_inst *inst, int l, int e) {
     switch (inst->kind) {
@@ -140,22 +80,155 @@ static int acc_spot(const kw_emu_inst *inst, int l, int e) {
     }
 }
 
-static void move_acc(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane *lanes, bool in) {
-    int wave = inst->kind == KW_EMU_MFMA ? 64 : 32, count = inst->m * inst->n / wave;
-    for (int l = 0; l < wave; l++) {
-        float *acc = lanes[l].acc;
-        for (int e = 0; e < count; e++) {
-            float *c = &tile->c[acc_spot(inst, l, e)];
-            memcpy(in ? c : acc + e, in ? acc + e : c, sizeof *c);
+static spot element_spot(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
+    switch (inst->kind) {
+    case KW_EMU_MFMA:
+        return mfma_spot(inst, is_a ? inst->m : inst->n, l, e);
+    case KW_EMU_MMA:
+        return mma_spot(inst, is_a, l, e, words);
+    case KW_EMU_WMMA12:
+        return wmma12_spot(inst, l, e);
+    default:
+        return (spot){l % 16, e};
+    }
+}
+
+static bool known(const kw_emu_inst *inst) {
+    bool deep = inst->k >= 1 && inst->type >= FP32 && inst->type <= INT8;
+    switch (inst->kind) {
+    case KW_EMU_MFMA:
+        return deep && inst->m == inst->n && (inst->m == 32 || inst->m == 16);
+    case KW_EMU_MMA:
+        return deep && inst->m == 16 && inst->n == 8 && inst->type != FP32;
+    case KW_EMU_WMMA11:
+    case KW_EMU_WMMA12:
+        return deep && inst->m == 16 && inst->n == 16;
+    default:
+        return false;
+    }
+}
+
+/* Where each word of each lane goes: A into a[line][k], B into b[k][line]. Elements of a word follow each other along k. */
+static bool fill_map(uint16_t map[KW_EMU_WORDS][64], const kw_emu_inst *inst, bool is_a, int wave, int words) {
+    int each = per_word(inst->type);
+    if (words < 1 || words > KW_EMU_WORDS) {
+        return false;
+    }
+    for (int w = 0; w < words; w++) {
+        for (int l = 0; l < wave; l++) {
+            spot s = element_spot(inst, is_a, l, w * each, words);
+            map[w][l] = (uint16_t)(is_a ? s.line * inst->k + s.k : s.k * inst->n + s.line);
+        }
+    }
+    return true;
+}
+
+/* The maps of an instruction, which a kernel uses again and again. false: there is no such instruction. */
+static bool learn(kw_emu_tile *tile, const kw_emu_inst *inst) {
+    int wave = inst->kind == KW_EMU_MFMA ? 64 : 32, halves = inst->kind == KW_EMU_WMMA11 ? 2 : 1;
+    tile->inst = NULL;
+    if (!known(inst) || inst->m * inst->k > KW_EMU_TILE_MAX) {
+        return false;
+    }
+    tile->wave = wave;
+    tile->a_words = inst->m * inst->k * halves / wave / per_word(inst->type);
+    tile->b_words = inst->n * inst->k * halves / wave / per_word(inst->type);
+    tile->sums = inst->m * inst->n / wave;
+    if (!fill_map(tile->a_map, inst, true, wave, tile->a_words) || !fill_map(tile->b_map, inst, false, wave, tile->b_words)) {
+        return false;
+    }
+    for (int e = 0; e < tile->sums; e++) {
+        for (int l = 0; l < wave; l++) {
+            tile->c_map[e][l] = (uint16_t)acc_spot(inst, l, e);
+        }
+    }
+    tile->inst = inst;
+    return true;
+}
+
+/* --- moving registers --- */
+
+static inline __attribute__((always_inline)) void spread(int type, float *to, uint32_t w, int step) {
+    switch (type) {
+    case BF16:
+        to[0] = from_bits(w << 16);
+        to[step] = from_bits(w & 0xffff0000);
+        break;
+    case FP16:
+        to[0] = from_fp16(w & 0xffff);
+        to[step] = from_fp16(w >> 16);
+        break;
+    case FP32:
+        to[0] = from_bits(w);
+        break;
+    default:
+        for (int e = 0; e < 4; e++) {
+            uint32_t b = w >> 8 * e & 0xff;
+            to[e * step] = type == FP8 ? from_fp8(b) : type == BF8 ? from_fp16(b << 8) : as_float((int8_t)b);
         }
     }
 }
+
+static inline __attribute__((always_inline)) void gather(int type, kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    for (int l = 0; l < tile->wave; l++) {
+        const uint32_t *a = lanes[l].a, *b = lanes[l].b;
+        for (int w = 0; w < tile->a_words; w++) {
+            spread(type, tile->a + tile->a_map[w][l], a[w], 1);
+        }
+        for (int w = 0; w < tile->b_words; w++) {
+            spread(type, tile->b + tile->b_map[w][l], b[w], tile->inst->n);
+        }
+    }
+}
+
+static void gather_type(kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    switch (tile->inst->type) {
+    case BF16:
+        gather(BF16, tile, lanes);
+        break;
+    case FP16:
+        gather(FP16, tile, lanes);
+        break;
+    case FP8:
+        gather(FP8, tile, lanes);
+        break;
+    case BF8:
+        gather(BF8, tile, lanes);
+        break;
+    case INT8:
+        gather(INT8, tile, lanes);
+        break;
+    default:
+        gather(FP32, tile, lanes);
+    }
+}
+
+static void gather_acc(kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    for (int l = 0; l < tile->wave; l++) {
+        const float *acc = lanes[l].acc;
+        for (int e = 0; e < tile->sums; e++) {
+            tile->c[tile->c_map[e][l]] = acc[e];
+        }
+    }
+}
+
+static void scatter_acc(const kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    for (int l = 0; l < tile->wave; l++) {
+        float *acc = lanes[l].acc;
+        for (int e = 0; e < tile->sums; e++) {
+            acc[e] = tile->c[tile->c_map[e][l]];
+        }
+    }
+}
+
+/* --- the product --- */
 
 typedef float floats __attribute__((vector_size(32), may_alias));
 typedef int32_t ints __attribute__((vector_size(32), may_alias));
 
 /* c += a b, n = 8 vectors. */
-static inline __attribute__((always_inline)) void multiply_floats(kw_emu_tile *tile, const kw_emu_inst *inst, int vectors) {
+static inline __attribute__((always_inline)) void multiply_floats(kw_emu_tile *tile, int vectors) {
+    const kw_emu_inst *inst = tile->inst;
     for (int i = 0; i < inst->m; i++) {
         floats *row = (floats *)(tile->c + i * 8 * vectors), sum[4];
         for (int v = 0; v < vectors; v++) {
@@ -173,7 +246,8 @@ static inline __attribute__((always_inline)) void multiply_floats(kw_emu_tile *t
     }
 }
 
-static inline __attribute__((always_inline)) void multiply_ints(kw_emu_tile *tile, const kw_emu_inst *inst, int vectors) {
+static inline __attribute__((always_inline)) void multiply_ints(kw_emu_tile *tile, int vectors) {
+    const kw_emu_inst *inst = tile->inst;
     const ints *b = (const ints *)tile->b;
     for (int i = 0; i < inst->m; i++) {
         ints *row = (ints *)(tile->c + i * 8 * vectors);
@@ -187,46 +261,54 @@ static inline __attribute__((always_inline)) void multiply_ints(kw_emu_tile *til
     }
 }
 
-static inline __attribute__((always_inline)) void multiply(kw_emu_tile *tile, const kw_emu_inst *inst, int vectors) {
-    if (inst->type == INT8) {
-        multiply_ints(tile, inst, vectors);
-    } else {
-        multiply_floats(tile, inst, vectors);
+static inline __attribute__((always_inline)) void multiply(kw_emu_tile *tile) {
+    bool whole = tile->inst->type == INT8;
+    switch (tile->inst->n) {
+    case 8:
+        whole ? multiply_ints(tile, 1) : multiply_floats(tile, 1);
+        break;
+    case 16:
+        whole ? multiply_ints(tile, 2) : multiply_floats(tile, 2);
+        break;
+    default:
+        whole ? multiply_ints(tile, 4) : multiply_floats(tile, 4);
     }
 }
 
-static bool known(const kw_emu_inst *inst) {
-    bool deep = inst->k >= 1 && inst->k <= 256 && inst->type >= FP32 && inst->type <= INT8;
-    switch (inst->kind) {
-    case KW_EMU_MFMA:
-        return deep && inst->m == inst->n && (inst->m == 32 || inst->m == 16);
-    case KW_EMU_MMA:
-        return deep && inst->m == 16 && inst->n == 8 && inst->type != FP32;
-    case KW_EMU_WMMA11:
-    case KW_EMU_WMMA12:
-        return deep && inst->m == 16 && inst->n == 16;
-    default:
-        return false;
-    }
+/* The same operations in the same order, and so the same result, eight at a time. */
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void multiply_wide(kw_emu_tile *tile) {
+    multiply(tile);
+}
+
+static bool is_wide(void) {
+    return __builtin_cpu_supports("avx2");
+}
+#else
+static void multiply_wide(kw_emu_tile *tile) {
+    multiply(tile);
+}
+
+static bool is_wide(void) {
+    return true;
+}
+#endif
+
+static void multiply_narrow(kw_emu_tile *tile) {
+    multiply(tile);
 }
 
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
-    if (!known(inst)) {
+    if (tile->inst != inst && !learn(tile, inst)) {
         return false;
     }
-    gather_type(tile->a, inst, lanes, true);
-    gather_type(tile->b, inst, lanes, false);
-    move_acc(tile, inst, lanes, true);
-    switch (inst->n) {
-    case 8:
-        multiply(tile, inst, 1);
-        break;
-    case 16:
-        multiply(tile, inst, 2);
-        break;
-    default:
-        multiply(tile, inst, 4);
+    gather_type(tile, lanes);
+    gather_acc(tile, lanes);
+    if (is_wide()) {
+        multiply_wide(tile);
+    } else {
+        multiply_narrow(tile);
     }
-    move_acc(tile, inst, lanes, false);
+    scatter_acc(tile, lanes);
     return true;
 }

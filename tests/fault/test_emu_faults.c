@@ -74,8 +74,10 @@ static const char mfma_kernel[] =
     "    for (int e = 0; e < 16; e++) acc.e[e] = 0;\n"
     "    for (kw_i64 k = 0; k < args.gk; k += 8) {\n"
     "        kw_frag a, b;\n"
-    "        *(kw_b8 *)(kw_lds + t * 8) = fetch(args.x, m0 + t / 2, args.gm, k + t % 2 * 4, args.gk);\n"
-    "        *(kw_b8 *)(kw_lds + 512 + t * 8 + SHIFT) = fetch(args.w, n0 + t / 2, args.gn, k + t % 2 * 4, args.gk);\n"
+    "        kw_b8 c = fetch(args.x, m0 + t / 2, args.gm, k + t % 2 * 4, args.gk), d = fetch(args.w, n0 + t / 2, args.gn, k + t % 2 * 4, "
+    "args.gk);\n"
+    "        *(kw_b8 *)(kw_lds + t * 8) = c;\n"
+    "        *(kw_b8 *)(kw_lds + 512 + t * 8 + SHIFT) = d;\n"
     "        BARRIER\n"
     "        for (int r = 0; r < 2; r++) a.w[r] = *(const kw_u32 *)(kw_lds + t % 32 * 16 + t / 32 * 8 + r * 4);\n"
     "        for (int r = 0; r < 2; r++) b.w[r] = *(const kw_u32 *)(kw_lds + 512 + LANE % 32 * 16 + t / 32 * 8 + r * 4);\n"
@@ -113,9 +115,11 @@ typedef struct fault {
 static const fault faults[] = {
     {"emu:sm_90", "", {0}},
     {"emu:gfx942", "", {0}},
-    {"emu:sm_90", "#define BARRIER\n", {"race in block 0", "shared memory", "kw_config.h:9;", "reads it, kw_config.h:26"}},
+    {"emu:sm_90",
+     "#define BARRIER\n",
+     {"race in block 0", "shared memory", "kw_config.h:9 called at kw_config.h:18;", "reads it, kw_config.h:26"}},
     {"emu:sm_90", "#define AFTER\n", {"race in block 0", "writes shared memory", "reads it", "kw_config.h:9"}},
-    {"emu:gfx942", "#define BARRIER\n", {"race in block 0", "writes shared memory", "reads it, kw_config.h:23", "kw_config.h:20"}},
+    {"emu:gfx942", "#define BARRIER\n", {"race in block 0", "writes shared memory", "reads it, kw_config.h:24", "kw_config.h:21"}},
     {"emu:gfx942", "#define AFTER\n", {"race in block 0", "writes shared memory", "reads it"}},
     {"emu:gfx942", "#define BARRIER kw_wave_barrier();\n", {0}}, /* a block of one wave */
     {"emu:sm_90", "#define BARRIER kw_wave_barrier();\n", {"race in block 0"}},
@@ -128,21 +132,21 @@ static const fault faults[] = {
     {"emu:sm_90", "#define STORE_OK i < args.gm\n", {"race in block", "writes y", "of block"}}, /* behind a row's end is the next row */
     {"emu:gfx942",
      "#define STORE_OK j < args.gn\n",
-     {"out of bounds", "writes 2 bytes", "of y, which has bytes 0 to 1079", "prelude/gpu.h:"}},
-    {"emu:gfx942", "#define SHIFT 4\n", {"misaligned", "writes 8 bytes at once", "4 more than a multiple", "kw_config.h:21"}},
-    {"emu:gfx942", "#define LDS 1000\n", {"out of bounds", "byte 1000 of shared memory, of which the block has 1000", "kw_config.h:21"}},
+     {"out of bounds", "writes 2 bytes", "of y, which has bytes 0 to 1079", "called at kw_config.h:31"}},
+    {"emu:gfx942", "#define SHIFT 4\n", {"misaligned", "writes 8 bytes at once", "4 more than a multiple", "kw_config.h:22"}},
+    {"emu:gfx942", "#define LDS 1000\n", {"out of bounds", "byte 1000 of shared memory, of which the block has 1000", "kw_config.h:22"}},
     {"emu:gfx942", "#define LDS 65537\n", {"wants 65537 bytes of shared memory, a block may have 65536"}},
     {"emu:sm_90",
      "#define EARLY if (kw_wave() == 1) return;\n",
      {"deadlock in block 0", "threads 0-31 wait at kw_barrier, kw_config.h:25", "32-63 have ended"}},
     {"emu:gfx942",
      "#define MMA if (t < 32) kw_mma(&acc, &a, &b)\n",
-     {"deadlock in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:25", "32-63 wait at kw_barrier, kw_config.h:26"}},
+     {"deadlock in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:26", "32-63 wait at kw_barrier, kw_config.h:27"}},
     {"emu:gfx942",
      "#define MMA if (t < 32) kw_mma(&acc, &a, &b)\n#define AFTER if (t > 31) kw_mma(&acc, &a, &b); kw_barrier();\n",
-     {"the lanes of a wave part in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:25", "32-63", "kw_config.h:26"}},
-    {"emu:gfx942", "#define LAST if (t == 0) args.y[0] = 1;\n", {"race in block", "writes y, byte 0", "kw_config.h:32"}},
-    {"emu:gfx942", "#define LAST if (t == 0) args.x[0] = 1;\n", {"writes x, which this stage may only read", "kw_config.h:32"}},
+     {"the lanes of a wave part in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:26", "32-63", "kw_config.h:27"}},
+    {"emu:gfx942", "#define LAST if (t == 0) args.y[0] = 1;\n", {"race in block", "writes y, byte 0", "kw_config.h:33"}},
+    {"emu:gfx942", "#define LAST if (t == 0) args.x[0] = 1;\n", {"writes x, which this stage may only read", "kw_config.h:33"}},
 };
 
 /* --- a family whose config is the number of a fault --- */
