@@ -250,7 +250,8 @@ static kw_status open_source(source *s, kw_error *err) {
                      : kw_model_parse(&s->model, s->spec_file->text, s->spec_file->size, s->forest_file->text, s->forest_file->size, err);
 }
 
-static const char *const far_words[] = {"", "", "another architecture with vectors as wide", "another architecture of this kind"};
+static const char *const far_words[] = {"", "another processor, cache or number of threads", "another architecture with vectors as wide",
+                                        "another architecture of this kind"};
 
 static void warn_once(kw_advisor *a, source *s) {
     if (s->distance > 1 && !s->warned) {
@@ -377,8 +378,9 @@ bool kw_advisor_ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice 
     }
     bool answered = any_fits(q) && ask(a, q, ns, advice);
     kw_text_add(&advice->notes, kw_text_string(&a->failures));
-    if (answered && advice->distance > 1) {
-        kw_text_addf(&advice->notes, "  model %s was trained on %s\n", advice->model, far_words[advice->distance]);
+    if (answered && advice->distance > 0) {
+        kw_text_addf(&advice->notes, "  model %s was trained on %s: half of what it says against the estimate counts\n", advice->model,
+                     far_words[advice->distance]);
     }
     pthread_mutex_unlock(&a->lock);
     return answered;

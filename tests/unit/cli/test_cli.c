@@ -426,9 +426,10 @@ static const char *config_of(const char *out, int row) {
 static void predict_lists_by_rank_and_select_prints_the_first(void **state) {
     static const char by_estimate[] = SERVED_TEXT "by the analytic estimate: no model serves it\n"
                                                   " rank  predicted   estimate   measured\n    1          - ";
-    static const char by_model[] = SERVED_TEXT "by model contrary, trained on another architecture\n"
-                                               "  model contrary was trained on another architecture of this kind\n"
-                                               " rank  predicted   estimate   measured\n    1    9.90 us ";
+    static const char by_model[] =
+        SERVED_TEXT "by model contrary, trained on another architecture\n"
+                    "  model contrary was trained on another architecture of this kind: half of what it says against the estimate counts\n"
+                    " rank  predicted   estimate   measured\n    1 ";
     static const char as_json[] = "{\"problem\": \"gemm fp32 rcr b1 m128 n256 k256\", \"config\": \"gemm.";
     (void)state;
     outcome *result = malloc(sizeof *result);
@@ -448,7 +449,7 @@ static void predict_lists_by_rank_and_select_prints_the_first(void **state) {
     run(result, WORDS("select", "--threads", "1", "--model", model, "--wisdom", "", SERVED), NULL);
     assert_int_equal(result->code, 0);
     assert_int_equal(strncmp(result->out, first, strlen(first)), 0);
-    assert_non_null(strstr(result->out, "\n  by model contrary (9.897 us; the analytic estimate says "));
+    assert_non_null(strstr(result->out, "\n  by model contrary ("));
     assert_null(strstr(result->out, "refused"));
     run(result, WORDS("select", "--json", "--threads", "1", "--model", "/nonexistent/m", "--wisdom", "", SERVED), NULL);
     assert_int_equal(lines(result->out), 1);
