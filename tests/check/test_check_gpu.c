@@ -1,0 +1,312 @@
+/* test_check_gpu.c: the kernel text of conv.igemm and gemm.mma, played by the emulator of an NVIDIA and of an AMD architecture: every pipeline,
+ * scheduler, epilogue, direction, type and way of dividing the work, on sizes that no tile divides, with groups, strides, dilation and images
+ * smaller than a tile. A row names what differs from a small plain config. The emulator reports wrong results, accesses out of bounds, races
+ * and deadlocks alike.
+ *
+ * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs, KW_CHECK_EVERY=N takes every Nth row. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "measure/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBLEMS_MAX = 3, ARCHES = 2 };
+
+static const char *const arches[ARCHES] = {"sm_90", "gfx942"};
+
+/* Of every config, unless a row says otherwise. */
+static const char plain[] = "layout=rcr ndim=2 tile_m=64 tile_n=64 tile_k=32 wave_m=2 wave_n=2 wave_k=1 pipe=basic_v1 sched=intrawave "
+                            "epi=cshuffle pad_m=1 pad_n=1 pad_k=1 vec_a=1 vec_b=1 vec_c=1 stages=1 preshuffle=0 merge=1 wave_groups=1 "
+                            "split_image=0 explicit=0 two_stage=0 spec=default streamk=off persistent=0 split_k=1 index=32";
+
+/* The instruction of each type, in the order of arches. */
+static const struct {
+    const char *dtype, *shape[ARCHES];
+} instructions[] = {
+    {"bf16", {"inst_m=16 inst_n=8 inst_k=16", "inst_m=32 inst_n=32 inst_k=8"}},
+    {"fp16", {"inst_m=16 inst_n=8 inst_k=16", "inst_m=16 inst_n=16 inst_k=16"}},
+    {"fp32", {"inst_m=16 inst_n=8 inst_k=8", "inst_m=32 inst_n=32 inst_k=4"}},
+    {"fp8", {"inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
+    {"bf8", {"inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
+    {"int8", {"inst_m=16 inst_n=8 inst_k=32", "inst_m=16 inst_n=16 inst_k=32"}},
+};
+
+typedef struct row {
+    const char *ops; /* f forward, d backward data, w backward weight, g gemm in all layouts */
+    const char *dtype, *axes;
+    const char *problems[PROBLEMS_MAX];
+} row;
+
+#define ODD "n2 c5 k7 i9x8 f3x3 p1x1"
+#define GROUPED "n1 g3 c12 k9 i7x11 f3x2 s2x2 p1x1 d2x1"
+#define STEPS "n1 g2 c48 k80 i9x8 f3x3 p1x1 s2x1"
+#define MERGED "n1 g8 c24 k16 i7x6 f3x3 p1x1 s2x2"
+
+static const row geometry[] = {
+    {"fdw", "bf16", "", {ODD, GROUPED, "n1 c1 k1 i1x1 f1x1"}},
+    {"fdw", "bf16", "", {"n3 c3 k5 i4x5 f1x1 s3x3", "n1 g2 c6 k4 i6x6 f4x3 s3x2 p2x0 d1x2"}},
+    {"fdw", "bf16", "ndim=1", {"n2 g2 c6 k10 i19 f5 p2 s2 d2"}},
+    {"fdw", "bf16", "ndim=3", {"n1 c5 k6 i4x5x6 f3x3x3 p1x1x1 s2x1x2", "n2 g2 c6 k4 i3x3x3 f2x1x3 p0x0x1 d1x1x2"}},
+    {"fdw", "bf16", "index=64", {GROUPED}},
+    {"f", "bf16", "split_image=1", {GROUPED, "n2 c4 k6 i19x18 f3x3 p9x1 d2x2"}},
+};
+
+static const row pipelines[] = {
+    {"fdwg", "bf16", "vec_a=8 vec_b=8 vec_c=8", {STEPS}},
+    {"fdwg", "bf16", "sched=interwave", {STEPS}},
+    {"fdwg", "bf16", "pipe=mem vec_a=2 vec_b=4 vec_c=2", {STEPS}},
+    {"fdwg", "bf16", "pipe=mem sched=interwave tile_k=64 stages=2 epi=default", {STEPS}},
+    {"fdwg", "bf16", "pipe=compv3 vec_a=8 vec_b=8", {STEPS}},
+    {"fdwg", "bf16", "pipe=compv3 stages=2 epi=default", {STEPS}},
+    {"fdwg", "bf16", "pipe=compv4 stages=2 vec_a=4 vec_b=2", {STEPS}},
+    {"fg", "bf16", "pipe=compv5 wave_groups=2", {STEPS}},
+    {"fg", "bf16", "pipe=compv5 wave_groups=2 stages=2 epi=default", {STEPS}},
+    {"fdwg", "bf16", "pipe=compv6 tile_k=64", {STEPS}},
+    {"fdwg", "bf16", "pipe=compv6 tile_k=64 stages=2", {STEPS}},
+    {"fdwg", "bf16", "pipe=comp_async stages=2 vec_a=8 vec_b=8", {STEPS}},
+    {"fdwg", "bf16", "pipe=basic_async_v1 vec_a=2 vec_b=2", {STEPS}},
+    {"fdwg", "bf16", "pipe=wavelet", {STEPS}},
+    {"fdwg", "bf16", "wave_m=2 wave_n=1 wave_k=2", {STEPS}},
+    {"fdwg", "bf16", "wave_m=2 wave_n=1 wave_k=2 epi=default", {STEPS}},
+};
+
+static const row types[] = {
+    {"fdwg", "fp16", "", {GROUPED}},
+    {"fdwg", "fp32", "", {GROUPED}},
+    {"fdwg", "fp8", "", {GROUPED}},
+    {"fdwg", "bf8", "", {GROUPED}},
+    {"fdwg", "int8", "", {GROUPED}},
+    {"fdwg", "fp32", "pipe=compv4 stages=2 vec_a=4 vec_b=4 vec_c=4 epi=default", {STEPS}},
+    {"fdwg", "int8", "pipe=compv3 vec_a=8 vec_b=8 vec_c=4", {STEPS}},
+    {"fdwg", "fp8", "pipe=comp_async stages=2 vec_a=8 vec_b=4 vec_c=4", {STEPS}},
+};
+
+static const row divisions[] = {
+    {"wg", "bf16", "split_k=3", {GROUPED, STEPS}}, {"wg", "bf16", "split_k=0", {"n3 g2 c10 k14 i19x18 f3x3 p1x1 s2x1"}},
+    {"w", "bf16", "two_stage=1", {GROUPED}},       {"w", "bf16", "two_stage=1 split_k=8", {GROUPED}},
+    {"wg", "bf16", "streamk=tree", {STEPS, ODD}},  {"wg", "bf16", "streamk=linear persistent=1", {STEPS, ODD}},
+    {"g", "bf16", "persistent=1", {STEPS}},        {"g", "bf16", "pad_m=0 pad_n=0 pad_k=0", {STEPS}},
+};
+
+static const row cuts[] = {
+    {"fw", "bf16", "merge=2", {MERGED}},
+    {"fw", "bf16", "merge=8 pipe=compv3", {MERGED, "n2 g8 c8 k8 i7x6 f3x3 p1x1"}},
+    {"f", "bf16", "merge=8 vec_a=8 vec_b=8 vec_c=8", {MERGED}},
+    {"fdw", "bf16", "spec=filter1x1_pad0", {"n2 g2 c10 k14 i9x8 f1x1 s2x2"}},
+    {"fdw", "bf16", "spec=filter1x1_stride1_pad0", {"n2 g2 c10 k14 i9x8 f1x1"}},
+    {"fw", "bf16", "spec=filter1x1_stride1_pad0 explicit=1", {"n2 g2 c10 k14 i9x8 f1x1"}},
+    {"f", "bf16", "spec=filter3x3 vec_a=8 vec_b=8", {"n2 g4 c4 k12 i9x8 f3x3 p1x1 s2x1"}},
+    {"f", "bf16", "spec=filter3x3 merge=4", {"n2 g4 c4 k12 i9x8 f3x3 p1x1 s2x1"}},
+};
+
+/* A GPU that is played. */
+typedef struct player {
+    const char *arch;
+    const kw_backend *backend;
+    kw_device *device;
+    kw_code code;
+    kw_compiler compiler;
+    kw_cache *cache;
+    size_t checked, failures;
+} player;
+
+/* --- texts --- */
+
+/* The word behind "name=" in a list of axes; NULL when it has none. */
+static const char *value_of(const char *axes, const char *name) {
+    size_t size = strlen(name);
+    for (const char *at = axes; (at = strstr(at, name)) != NULL; at++) {
+        if ((at == axes || at[-1] == ' ') && at[size] == '=') {
+            return at + size + 1;
+        }
+    }
+    return NULL;
+}
+
+/* Each axis as the first of the lists says that has it. */
+static void config_of(kw_config *config, const char *head, const char *const lists[4]) {
+    char text[KW_CONFIG_TEXT_MAX];
+    kw_line line = {text, sizeof text, 0};
+    kw_scan scan = kw_scan_string(head);
+    kw_word family;
+    kw_error err = {0};
+    assert_true(kw_scan_word(&scan, &family));
+    const kw_family *of = kw_family_find(family);
+    assert_non_null(of);
+    kw_line_addf(&line, "%s", head);
+    for (int i = 0; i < of->axis_count; i++) {
+        const char *value = NULL;
+        for (int l = 0; l < 4 && !value; l++) {
+            value = value_of(lists[l], of->axes[i].name);
+        }
+        assert_non_null(value);
+        kw_line_addf(&line, " %s=%.*s", of->axes[i].name, (int)strcspn(value, " "), value);
+    }
+    if (kw_config_parse(config, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
+static const char *instruction(const char *dtype, int arch) {
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
+        if (!strcmp(instructions[i].dtype, dtype)) {
+            return instructions[i].shape[arch];
+        }
+    }
+    return NULL;
+}
+
+/* --- checking --- */
+
+static void check_problem(player *p, const kw_kernel *kernel, const kw_config *config, const char *text) {
+    kw_problem problem;
+    kw_bench *bench;
+    kw_record record;
+    kw_error err = {0};
+    if (kw_problem_parse(&problem, text, &err) || kw_config_fits(config, &problem, p->backend->target(p->device), &err) ||
+        kw_bench_open(&bench, p->backend, p->device, &problem, 0, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    if (kw_bench_verify(bench, kernel, config, &record, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    p->checked++;
+    if (record.outcome != KW_GOOD) {
+        p->failures++;
+        fprintf(stderr, "%s: %s\n  kwright check --device emu:%s --config '%s' '%s'\n", kw_outcome_name(record.outcome), record.detail,
+                p->arch, record.config, text);
+    }
+    kw_bench_close(&bench);
+}
+
+static void check_config(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
+    kw_jit jit = {.code = p->code, .compiler = &p->compiler, .cache = p->cache, .log_folder = "/tmp"};
+    kw_jit_result result;
+    kw_blob blob = {0};
+    kw_kernel *kernel = NULL;
+    kw_error err = {0};
+    if (kw_config_runs(config, p->backend->target(p->device), &err) || kw_jit_blob(&jit, config, &blob, &result, &err) ||
+        p->backend->load(p->device, config, &blob, &kernel, &err)) {
+        fail_msg("%s: %s", head, err.text);
+    }
+    for (int i = 0; i < PROBLEMS_MAX && problems[i]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s %s", head, problems[i]);
+        check_problem(p, kernel, config, text);
+    }
+    p->backend->unload(p->device, &kernel);
+    kw_blob_drop(&blob);
+}
+
+static void check_conv(player *p, const row *r, const char *op, int arch) {
+    static const char *const spatial[] = {"nwgc", "nhwgc", "ndhwgc"};
+    const char *const lists[4] = {r->axes, instruction(r->dtype, arch), plain, ""};
+    char head[64], problem[64];
+    kw_config config;
+    snprintf(head, sizeof head, "conv.igemm %s %s", op, r->dtype);
+    config_of(&config, head, lists);
+    snprintf(problem, sizeof problem, "%s %s %s", op, r->dtype, spatial[kw_config_axis(&config, "ndim", 2) - 1]);
+    check_config(p, &config, problem, r->problems);
+}
+
+/* All layouts; sizes that serve vectors of 8 where there are any, and those of unpadded kernels. */
+static void check_gemm(player *p, const row *r, int arch) {
+    static const char *const layouts[] = {"layout=rcr", "layout=rrr", "layout=crr", "layout=ccr"};
+    static const char *const odd[PROBLEMS_MAX] = {"b2 m45 n37 k51", "m1 n1 k1", "m70 n65 k203"};
+    static const char *const even[PROBLEMS_MAX] = {"b2 m144 n40 k136"}, *const whole[PROBLEMS_MAX] = {"b2 m128 n64 k96"};
+    bool padded = !value_of(r->axes, "pad_m"), vectors = value_of(r->axes, "vec_a") != NULL;
+    for (int i = 0; i < 4; i++) {
+        const char *const lists[4] = {r->axes, layouts[i], instruction(r->dtype, arch), plain};
+        char head[64], problem[64];
+        kw_config config;
+        snprintf(head, sizeof head, "gemm.mma gemm %s", r->dtype);
+        config_of(&config, head, lists);
+        snprintf(problem, sizeof problem, "gemm %s %s", r->dtype, layouts[i] + strlen("layout="));
+        check_config(p, &config, problem, !padded ? whole : vectors ? even : odd);
+    }
+}
+
+static void check_row(player *p, const row *r, int arch) {
+    for (const char *op = r->ops; *op; op++) {
+        if (*op == 'g') {
+            check_gemm(p, r, arch);
+        } else {
+            check_conv(p, r, *op == 'f' ? "conv_fwd" : *op == 'd' ? "conv_bwd_data" : "conv_bwd_weight", arch);
+        }
+    }
+}
+
+static void open_player(player *p, int arch) {
+    char name[32], note[256];
+    int index;
+    kw_error err = {0};
+    const char *folder = getenv("KW_CHECK_CACHE");
+    *p = (player){.arch = arches[arch]};
+    snprintf(name, sizeof name, "emu:%s", p->arch);
+    if (kw_backend_find(&p->backend, &index, name, &err) || p->backend->open(&p->device, index, 0, &err) ||
+        kw_code_for(&p->code, "emu", p->arch, &err) || kw_compiler_find(&p->compiler, getenv("KW_CC"), p->code, &err) ||
+        (folder && kw_cache_open(&p->cache, folder, note, &err))) {
+        fail_msg("%s: %s", name, err.text);
+    }
+}
+
+static void check_rows(const row *rows, size_t count) {
+    const char *every_text = getenv("KW_CHECK_EVERY"), *only = getenv("KW_CHECK_ARCH");
+    size_t every = every_text && atoi(every_text) > 0 ? (size_t)atoi(every_text) : 1, failures = 0;
+    for (int arch = 0; arch < ARCHES; arch++) {
+        if (only && strcmp(only, arches[arch])) {
+            continue;
+        }
+        player p;
+        open_player(&p, arch);
+        for (size_t i = (size_t)arch % every; i < count; i += every) {
+            check_row(&p, &rows[i], arch);
+        }
+        print_message("%s: %zu pairs of kernel and problem, %zu wrong\n", p.arch, p.checked, p.failures);
+        failures += p.failures;
+        kw_cache_close(&p.cache);
+        p.backend->close(&p.device);
+    }
+    assert_int_equal(failures, 0);
+}
+
+static void any_geometry_is_right(void **state) {
+    (void)state;
+    check_rows(geometry, sizeof geometry / sizeof *geometry);
+}
+
+static void every_pipeline_scheduler_and_epilogue_is_right(void **state) {
+    (void)state;
+    check_rows(pipelines, sizeof pipelines / sizeof *pipelines);
+}
+
+static void every_type_is_right(void **state) {
+    (void)state;
+    check_rows(types, sizeof types / sizeof *types);
+}
+
+static void every_division_of_the_depth_is_right(void **state) {
+    (void)state;
+    check_rows(divisions, sizeof divisions / sizeof *divisions);
+}
+
+static void merged_groups_and_special_filters_are_right(void **state) {
+    (void)state;
+    check_rows(cuts, sizeof cuts / sizeof *cuts);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_geometry_is_right),
+        cmocka_unit_test(every_pipeline_scheduler_and_epilogue_is_right),
+        cmocka_unit_test(every_type_is_right),
+        cmocka_unit_test(every_division_of_the_depth_is_right),
+        cmocka_unit_test(merged_groups_and_special_filters_are_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
