@@ -157,6 +157,7 @@ static void build_one(void *user, size_t number) {
     j->cached = result.cached;
     if (!j->status) {
         kernel->code_bytes = (int64_t)blob.size;
+        kw_blob_facts_read(&kernel->facts, &blob, jit->code, NULL); /* a blob that was just checked */
         kw_hash_text(kernel->code_hash, blob.data, blob.size);
         j->status = kw_jit_key(kernel->key, jit, kernel->config, &j->why);
         if (!j->status && !kw_cache_has(jit->cache, kernel->key)) {

@@ -21,6 +21,7 @@ typedef struct kw_sweep_kernel {
     char code_hash[KW_HASH_TEXT];
     double compile_ns;
     int64_t code_bytes;
+    kw_blob_facts facts; /* all 0, and spill_bytes -1, where the blob says nothing */
 } kw_sweep_kernel;
 
 /* A problem and its pairs without a row: positions of kernels in plan->pairs. From first, fit of them are to be measured; the unfit ones

@@ -39,6 +39,9 @@ static void fill_row(const kw_sweep_writer *writer, kw_row *row, const char *pro
     copy(row->code_hash, sizeof row->code_hash, kernel->code_hash);
     row->compile_ns = kernel->compile_ns;
     row->code_bytes = kernel->code_bytes;
+    row->registers = kernel->facts.registers;
+    row->spilled_bytes = kernel->facts.spill_bytes > 0 ? kernel->facts.spill_bytes : 0;
+    row->shared_bytes = kernel->facts.lds;
 }
 
 static void fill_failure(const kw_sweep_writer *writer, kw_row *row, const char *problem, const kw_sweep_kernel *kernel, kw_outcome outcome,
