@@ -398,7 +398,7 @@ static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
 #define SERVED "gemm fp32 rcr m128 n256 k256"
 #define SERVED_TEXT "gemm fp32 rcr b1 m128 n256 k256\n"
 
-/* A model that thinks the opposite of the estimate: what is estimated to be fast takes a second. */
+/* A model that thinks the opposite of the estimate, by so much that half of it decides: what is estimated to be fast takes a millisecond. */
 static const char *save_contrary_model(void) {
     static const char *const targets[] = {"cpu:none model=x units=1 lanes=1 registers=1 l1=1 l2=1 l3=1", NULL};
     static const char *const served[] = {"gemm fp32", NULL}, *const families[] = {NULL};
