@@ -7,10 +7,6 @@
 #ifndef KW_MMA_AMD_H
 #define KW_MMA_AMD_H
 
-#if !KW_HAS_MFMA && !KW_HAS_WMMA11 && !KW_HAS_WMMA12
-#error no kw_mma for the matrix instructions of this architecture
-#endif
-
 typedef kw_sum kw_amd_acc __attribute__((ext_vector_type(KW_ACC_N)));
 typedef kw_u32 kw_u32x2 __attribute__((ext_vector_type(2)));
 typedef kw_u32 kw_u32x8 __attribute__((ext_vector_type(8)));
@@ -26,12 +22,19 @@ typedef _Float16 kw_f16x4 __attribute__((ext_vector_type(4)));
 typedef _Float16 kw_f16x8 __attribute__((ext_vector_type(8)));
 typedef _Float16 kw_f16x16 __attribute__((ext_vector_type(16)));
 typedef __bf16 kw_bf16x8 __attribute__((ext_vector_type(8)));
+typedef __bf16 kw_bf16x16 __attribute__((ext_vector_type(16)));
+typedef float kw_f32x2 __attribute__((ext_vector_type(2)));
+typedef kw_u32 kw_u32x16 __attribute__((ext_vector_type(16)));
+typedef int kw_i32x16 __attribute__((ext_vector_type(16)));
 
 /* Words from p on as one value of a type of their size. */
 #define KW_AS1(type, p) __builtin_bit_cast(type, (p)[0])
 #define KW_AS2(type, p) __builtin_bit_cast(type, (kw_u32x2){(p)[0], (p)[1]})
 #define KW_AS4(type, p) __builtin_bit_cast(type, (kw_u32x4){(p)[0], (p)[1], (p)[2], (p)[3]})
 #define KW_AS8(type, p) __builtin_bit_cast(type, (kw_u32x8){(p)[0], (p)[1], (p)[2], (p)[3], (p)[4], (p)[5], (p)[6], (p)[7]})
+#define KW_AS16(type, p)                                                                                                                   \
+    __builtin_bit_cast(type, (kw_u32x16){(p)[0], (p)[1], (p)[2], (p)[3], (p)[4], (p)[5], (p)[6], (p)[7], (p)[8], (p)[9], (p)[10], (p)[11], \
+                                         (p)[12], (p)[13], (p)[14], (p)[15]})
 
 /* KW_AMD_WORDS: of a and b that one instruction takes of a lane. KW_AMD_MMA(c, a, b): that instruction, the words standing at a and b. */
 #if KW_HAS_MFMA
@@ -118,7 +121,7 @@ KW_DEVICE kw_f16x4 kw_amd_widen(kw_u32 word) {
 #define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, KW_AS4(kw_i32x4, a), true, KW_AS4(kw_i32x4, b), c, false)
 #endif
 
-#else
+#elif KW_HAS_WMMA12
 #if KW_IN == KW_FP16
 #define KW_AMD_WORDS 4
 #define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(KW_AS4(kw_f16x8, a), KW_AS4(kw_f16x8, b), c)
@@ -134,6 +137,36 @@ KW_DEVICE kw_f16x4 kw_amd_widen(kw_u32 word) {
 #else
 #define KW_AMD_WORDS 2
 #define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, KW_AS2(kw_i32x2, a), true, KW_AS2(kw_i32x2, b), c, false)
+#endif
+#else /* WMMA1250. No operand is negated, nothing is done to c, no operand is kept for the next instruction */
+#if KW_IN == KW_FP32
+#define KW_AMD_WORDS 2
+#define KW_AMD_MMA(c, a, b)                                                                                                                \
+    __builtin_amdgcn_wmma_f32_16x16x4_f32(false, KW_AS2(kw_f32x2, a), false, KW_AS2(kw_f32x2, b), 0, c, false, false)
+#elif KW_IN == KW_FP16
+#define KW_AMD_WORDS 8
+#define KW_AMD_MMA(c, a, b)                                                                                                                \
+    __builtin_amdgcn_wmma_f32_16x16x32_f16(false, KW_AS8(kw_f16x16, a), false, KW_AS8(kw_f16x16, b), 0, c, false, false)
+#elif KW_IN == KW_BF16
+#define KW_AMD_WORDS 8
+#define KW_AMD_MMA(c, a, b)                                                                                                                \
+    __builtin_amdgcn_wmma_f32_16x16x32_bf16(false, KW_AS8(kw_bf16x16, a), false, KW_AS8(kw_bf16x16, b), 0, c, false, false)
+#elif KW_IN == KW_INT8
+#define KW_AMD_WORDS 8
+#define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_i32_16x16x64_iu8(true, KW_AS8(kw_i32x8, a), true, KW_AS8(kw_i32x8, b), c, false, false)
+#else
+#if KW_IN == KW_FP8
+#define KW_WMMA8(deep) __builtin_amdgcn_wmma_f32_16x16x##deep##_fp8_fp8
+#else
+#define KW_WMMA8(deep) __builtin_amdgcn_wmma_f32_16x16x##deep##_bf8_bf8
+#endif
+#if KW_A_WORDS >= 16
+#define KW_AMD_WORDS 16
+#define KW_AMD_MMA(c, a, b) KW_WMMA8(128)(KW_AS16(kw_i32x16, a), KW_AS16(kw_i32x16, b), 0, c, false, false)
+#else
+#define KW_AMD_WORDS 8
+#define KW_AMD_MMA(c, a, b) KW_WMMA8(64)(KW_AS8(kw_i32x8, a), KW_AS8(kw_i32x8, b), 0, c, false, false)
+#endif
 #endif
 #endif
 

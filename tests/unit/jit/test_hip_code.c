@@ -103,6 +103,8 @@ static const made cases[] = {
     {"gfx1100", "conv_fwd", "int8", 16, 16, 1, "basic_v1", "intrawave", {"v_wmma_i32_16x16x16_iu8"}},
     {"gfx1201", "conv_fwd", "fp16", 16, 16, 1, "mem", "intrawave", {"v_wmma_f32_16x16x16_f16", "ds_load_b128"}},
     {"gfx1201", "conv_bwd_weight", "fp8", 16, 16, 1, "basic_v1", "intrawave", {"v_wmma_f32_16x16x16_fp8_fp8"}},
+    {"gfx1250", "conv_fwd", "bf16", 16, 32, 1, "compv3", "intrawave", {"v_wmma_f32_16x16x32_bf16"}},
+    {"gfx1250", "conv_fwd", "fp8", 16, 128, 1, "basic_v1", "intrawave", {"v_wmma_f32_16x16x128_fp8_fp8"}},
 };
 
 static void make_config(kw_config *config, const made *m) {
