@@ -71,7 +71,7 @@ static void each_form_gives_the_config_it_stands_for(void **state) {
 
 #define REPEATED(spec, block, m, k)                                                                                                        \
     "Forward<0,0,0,0,0,0,0,0,0,0,0,0,0,0," spec ",0,0," block "," m ",128," k ",8,0,32,32,2,2,0,0,0,0,8,0,0,0,0,0,0,8,0,0,0,0,0,8,0,0,0,"  \
-                                                                              "1>"
+    "1>"
 
 static kw_config base_config(void) {
     kw_config config;
