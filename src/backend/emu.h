@@ -151,7 +151,7 @@ typedef struct kw_emu_machine {
     int64_t block;
     int32_t current, waves, waiting, ended, lds_used;
     bool failed;
-    char fault[224];
+    char fault[216];
     kw_emu_fiber fiber[KW_EMU_THREADS_MAX];
     kw_emu_wave wave[KW_EMU_WAVES_MAX];
     uint32_t clock[KW_EMU_WAVES_MAX], known[KW_EMU_WAVES_MAX][KW_EMU_WAVES_MAX];

@@ -26,6 +26,7 @@ typedef struct row {
     uint32_t file, line;
 } row;
 
+/* At most 8 bytes. */
 static uint64_t take(cursor *c, size_t bytes) {
     uint64_t value = 0;
     if ((size_t)(c->end - c->at) < bytes) {
@@ -108,9 +109,12 @@ static void step_special(row *r, const table *t, unsigned opcode) {
 /* true: the row is to be noted. ended: it ends a run of addresses, and belongs to none. */
 static bool step_extended(row *r, cursor *c, bool *ended) {
     uint64_t length = take_leb(c);
-    cursor own = {c->at, c->at, false};
-    take(c, length);
-    own.end = c->at;
+    if (length > (uint64_t)(c->end - c->at)) {
+        c->bad = true;
+        return false;
+    }
+    cursor own = {c->at, c->at + length, false};
+    c->at = own.end;
     switch (take(&own, 1)) {
     case 1:
         *ended = true;

@@ -146,7 +146,7 @@ kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_con
         record->ulp = set == KW_SET_REAL ? seen.ulp : 0;
         if (status == KW_FAILED) {
             record->outcome = KW_WRONG;
-            snprintf(record->detail, sizeof record->detail, "%s: %.200s", set_names[set], why.text);
+            snprintf(record->detail, sizeof record->detail, "%s: %.230s", set_names[set], why.text);
         }
     }
     const kw_expected *expected = &bench->set[KW_SET_EXACT].expected;
