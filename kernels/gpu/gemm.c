@@ -30,6 +30,7 @@ typedef struct kw_view {
     kw_i64 out;            /* offset of the result */
     int row, col;          /* of the tile's first element */
     int rows, cols, depth; /* of the product */
+    const char *shuffled;  /* the second operand in the order of fragments */
 } kw_view;
 
 KW_DEVICE kw_spot kw_spot_at(kw_off at) {
@@ -73,9 +74,44 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->at[KW_A] = a->x + batch * a->gm * a->gk * KW_BYTES;
     v->at[KW_B] = a->w + batch * a->gk * a->gn * KW_BYTES;
     v->out = batch * a->gm * a->gn;
+#if KW_PRESHUFFLE
+    v->shuffled = a->packed + batch * (KW_CEIL(a->gn, KW_TILE_N) * KW_TILE_N) * (KW_CEIL(a->gk, KW_TILE_K) * KW_TILE_K) * KW_BYTES;
+#endif
 }
 
 #include "gpu/tile.h"
 #include "gpu/pipeline.h"
 #include "gpu/epilogue.h"
 #include "gpu/work.h"
+
+#if KW_PRESHUFFLE
+#define KW_PACK_THREADS 256
+
+/* The element at a row (here: column) and depth of the second operand; zero beside the matrix. */
+KW_DEVICE kw_u32 kw_pack_element(const kw_view *v, int col, int k) {
+    int ok = col < v->cols && k < v->depth;
+    kw_spot row = kw_spot_row(v, KW_B, col, &ok), depth = kw_spot_depth(v, KW_B, k, &ok);
+    kw_u32 element = 0;
+    if (ok) kw_load_run(&element, kw_element_at(v->at[KW_B], kw_spot_join(v, KW_B, row, depth, &ok)), KW_BYTES);
+    return element;
+}
+
+/* A thread packs a lane's fragments of one step and KW_INST_N columns. */
+KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
+    kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread(), steps = KW_CEIL(args.gk, KW_TILE_K);
+    kw_i64 frags = KW_CEIL(args.gn, KW_TILE_N) * (KW_TILE_N / KW_INST_N), rest = at / KW_WAVE;
+    int lane = (int)(at % KW_WAVE), step = (int)(rest % steps), frag = (int)(rest / steps % frags);
+    kw_view view;
+    if (rest / steps / frags >= args.batch) return;
+    kw_view_start(&view, &args, (int)(rest / steps / frags), 0, 0);
+    kw_u32 *to = (kw_u32 *)args.packed + at * KW_SHUFFLED_WORDS;
+    for (int word = 0; word < KW_REPEAT_K * KW_B_ROWS * KW_ROW_WORDS; word++) {
+        int j = word % KW_ROW_WORDS, i = word / KW_ROW_WORDS % KW_B_ROWS, kk = word / (KW_ROW_WORDS * KW_B_ROWS);
+        int col = frag * KW_INST_N + kw_frag_row_b(lane, i), k = step * KW_TILE_K + kk * KW_INST_K + kw_frag_group(lane) * KW_KPL + j * KW_EPW;
+        kw_u32 packed = 0;
+        for (int e = 0; e < KW_EPW; e++)
+            packed |= kw_pack_element(&view, col, k + e) << e * KW_BYTES * 8 % 32;
+        to[kk * KW_B_WORDS + kw_frag_word(KW_B_ROWS, i, j)] = packed;
+    }
+}
+#endif

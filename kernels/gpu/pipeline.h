@@ -155,7 +155,59 @@ KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
 #endif
 }
 
-#if KW_PIPE == KW_PIPE_BASIC_V1
+#if KW_PRESHUFFLE /* basic_v1 with one tile of the first operand in shared memory, compv4 with two */
+
+/* A lane's fragments of the second operand for a step: they follow each other in memory, lane by lane, step by step, columns by columns. */
+#define KW_SHUFFLED_WORDS (KW_REPEAT_K * KW_B_WORDS)
+typedef struct kw_shuffled {
+    kw_u32 w[KW_REPEAT_N][KW_SHUFFLED_WORDS];
+} kw_shuffled;
+
+KW_DEVICE void kw_shuffled_load(kw_shuffled *b, const kw_steps *s, int step) {
+    int all = KW_CEIL(s->view->depth, KW_TILE_K), at = s->first / KW_TILE_K + step;
+    if (step >= s->count) return;
+    KW_UNROLL
+    for (int j = 0; j < KW_REPEAT_N; j++) {
+        kw_i64 cols = (s->view->col + kw_col_of(s->seat, j)) / KW_INST_N;
+        const char *from = s->view->shuffled + ((cols * all + at) * KW_WAVE + kw_lane()) * (KW_SHUFFLED_WORDS * 4);
+        KW_UNROLL
+        for (int word = 0; word < KW_SHUFFLED_WORDS; word += 4)
+            kw_load_run(&b->w[j][word], from + word * 4, 16);
+    }
+}
+
+KW_DEVICE void kw_step_multiply_shuffled(kw_sums *sums, const kw_steps *s, int step, const kw_shuffled *b) {
+    kw_frags f;
+    KW_UNROLL
+    for (int kk = 0; kk < KW_REPEAT_K; kk++) {
+        KW_UNROLL
+        for (int i = 0; i < KW_REPEAT_M; i++)
+            kw_read_a(&f.a[i], kw_stage_at(s, step), kw_row_of(s->seat, i), kk * KW_INST_K);
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j++) {
+            KW_UNROLL
+            for (int word = 0; word < KW_B_WORDS; word++)
+                f.b[j].w[word] = b->w[j][kk * KW_B_WORDS + word];
+        }
+        kw_frags_multiply(sums, &f);
+    }
+}
+
+KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+    kw_raw raw;
+    kw_shuffled now, next;
+    kw_step_load(&raw, s, 0);
+    kw_shuffled_load(&next, s, 0);
+    for (int step = 0; step < s->count; step++) {
+        kw_step_put(s, &raw, step);
+        now = next;
+        kw_step_load(&raw, s, step + 1);
+        kw_shuffled_load(&next, s, step + 1);
+        kw_step_multiply_shuffled(sums, s, step, &now);
+    }
+}
+
+#elif KW_PIPE == KW_PIPE_BASIC_V1
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_raw raw;
     kw_step_load(&raw, s, 0);

@@ -10,6 +10,7 @@
  *
  * The text that includes this says where elements lie. An element's offset is the sum of what its row gives and what its depth gives:
  *   KW_A_BY_ROWS, KW_B_BY_ROWS     1: rows are contiguous in memory, 0: the depth is
+ *   KW_PRESHUFFLE                  1: the second operand lies in the order of fragments and is not brought to shared memory
  *   KW_A_VEC, KW_B_VEC           elements that lie together, as far as an access may reach
  *   kw_spot, kw_off                what a row or a depth gives; an offset in elements
  *   kw_view                        all that is the same in the whole block; has the base pointers at[2]
@@ -52,9 +53,10 @@ KW_DEVICE int kw_runs(int which) { return which == KW_A ? KW_RUNS_A : KW_RUNS_B;
 
 /* Chunks of a tile, and of a thread. */
 #define KW_TILE_CHUNKS_A (KW_TILE_M * KW_TILE_K / (KW_RUN_A * KW_RUNS_A))
-#define KW_TILE_CHUNKS_B (KW_TILE_N * KW_TILE_K / (KW_RUN_B * KW_RUNS_B))
+#define KW_TILE_CHUNKS_B (KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_TILE_K / (KW_RUN_B * KW_RUNS_B))
 #define KW_CHUNKS_A KW_CEIL(KW_TILE_CHUNKS_A, KW_LOAD_THREADS)
 #define KW_CHUNKS_B KW_CEIL(KW_TILE_CHUNKS_B, KW_LOAD_THREADS)
+#define KW_ROOM(count) ((count) > 0 ? (count) : 1) /* of an array, which has at least one element */
 KW_DEVICE int kw_tile_chunks(int which) { return which == KW_A ? KW_TILE_CHUNKS_A : KW_TILE_CHUNKS_B; }
 KW_DEVICE int kw_chunks(int which) { return which == KW_A ? KW_CHUNKS_A : KW_CHUNKS_B; }
 
@@ -68,7 +70,7 @@ KW_DEVICE int kw_run_words(int which) { return which == KW_A ? KW_RUN_WORDS_A : 
 /* --- shared memory --- */
 
 #define KW_TILE_BYTES_A (KW_TILE_M * KW_DEPTH_BYTES)
-#define KW_TILE_BYTES_B (KW_TILE_N * KW_DEPTH_BYTES)
+#define KW_TILE_BYTES_B (KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_DEPTH_BYTES)
 #define KW_STAGE_BYTES (KW_TILE_BYTES_A + KW_TILE_BYTES_B)
 #define KW_CELLS (KW_DEPTH_BYTES / 16) /* pieces of 16 bytes of a row */
 #define KW_SWIZZLED (KW_DEPTH_BYTES % 16 == 0 && KW_CELLS > 1 && (KW_CELLS & (KW_CELLS - 1)) == 0)
@@ -138,8 +140,8 @@ typedef struct kw_rows_a {
 } kw_rows_a;
 
 typedef struct kw_rows_b {
-    kw_spot spot[KW_CHUNKS_B];
-    int ok[KW_CHUNKS_B];
+    kw_spot spot[KW_ROOM(KW_CHUNKS_B)];
+    int ok[KW_ROOM(KW_CHUNKS_B)];
 } kw_rows_b;
 
 typedef struct kw_loader {
@@ -169,8 +171,8 @@ KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, in
 /* A thread's share of a tile. ok has a bit for each run, in order; what it says is zero is not zero in w yet, so that nothing waits for a load
  * before its step. */
 typedef struct kw_raw {
-    kw_u32 a[KW_RAW_WORDS_A], b[KW_RAW_WORDS_B];
-    kw_u32 ok_a[KW_CEIL(KW_CHUNKS_A * KW_RUNS_A, 32)], ok_b[KW_CEIL(KW_CHUNKS_B * KW_RUNS_B, 32)];
+    kw_u32 a[KW_RAW_WORDS_A], b[KW_ROOM(KW_RAW_WORDS_B)];
+    kw_u32 ok_a[KW_CEIL(KW_CHUNKS_A * KW_RUNS_A, 32)], ok_b[KW_ROOM(KW_CEIL(KW_CHUNKS_B * KW_RUNS_B, 32))];
 } kw_raw;
 
 /* One access of 1, 2, 4, 8 or 16 bytes. */

@@ -12,6 +12,17 @@
 #ifndef KW_WORK_H
 #define KW_WORK_H
 
+/* Packing is the first stage where there is any. */
+#if KW_PRESHUFFLE
+#define KW_STAGE_RUN kw_stage1
+#define KW_STAGE_ADD kw_stage2
+#else
+#define KW_STAGE_RUN kw_stage0
+#define KW_STAGE_ADD kw_stage1
+#endif
+
+#define KW_NAMED_KERNEL(name, threads) KW_KERNEL(name, threads) /* of a name that is a macro */
+
 /* args.value */
 #define KW_TILE_ROWS 0   /* tiles along the rows of the result */
 #define KW_TILE_COLS 1   /* and along its columns */
@@ -67,7 +78,7 @@ KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_tile_run(&view, goal, first, kw_min(each, steps - first), lds);
 }
 
-KW_KERNEL(kw_stage0, KW_THREADS) {
+KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
 #if KW_PERSISTENT
     for (int unit = (int)kw_block(); unit < (int)args.value[KW_UNITS]; unit += (int)kw_blocks()) {
@@ -83,7 +94,7 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
 #define KW_ADD_THREADS 256
 
 /* Adds the slices in order. */
-KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
+KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
     kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.value[KW_ELEMENTS];
     const kw_sum *from = (const kw_sum *)args.shared + at;
     if (at < elements) {
@@ -118,7 +129,7 @@ KW_DEVICE kw_stream kw_stream_of(const kw_gpu_args *a, const kw_view *view, kw_i
     return s;
 }
 
-KW_KERNEL(kw_stage0, KW_THREADS) {
+KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
     kw_view view;
     kw_tile_start(&view, &args, 0); /* all tiles have the same depth */
@@ -157,7 +168,7 @@ KW_DEVICE kw_sum kw_parts_add(const kw_gpu_args *a, kw_i64 first, int second, in
 }
 
 /* A block for each tile: nothing to do where one block had all its steps. value[KW_SPLITS]: blocks of the stage before. */
-KW_KERNEL(kw_stage1, KW_THREADS) {
+KW_NAMED_KERNEL(KW_STAGE_ADD, KW_THREADS) {
     kw_view view;
     kw_goal goal;
     kw_tile_start(&view, &args, (int)kw_block());

@@ -37,7 +37,7 @@ static const struct {
 };
 
 typedef struct row {
-    const char *ops; /* f forward, d backward data, w backward weight, g gemm in all layouts */
+    const char *ops; /* f forward, d backward data, w backward weight, g gemm in all layouts, a the same on AMD alone */
     const char *dtype, *axes;
     const char *problems[PROBLEMS_MAX];
 } row;
@@ -91,6 +91,7 @@ static const row divisions[] = {
     {"w", "bf16", "two_stage=1", {GROUPED}},       {"w", "bf16", "two_stage=1 split_k=8", {GROUPED}},
     {"wg", "bf16", "streamk=tree", {STEPS, ODD}},  {"wg", "bf16", "streamk=linear persistent=1", {STEPS, ODD}},
     {"g", "bf16", "persistent=1", {STEPS}},        {"g", "bf16", "pad_m=0 pad_n=0 pad_k=0", {STEPS}},
+    {"a", "bf16", "preshuffle=1", {STEPS}},        {"a", "int8", "preshuffle=1 pipe=compv4 stages=2 tile_k=64 split_k=3", {STEPS}},
 };
 
 static const row cuts[] = {
@@ -233,9 +234,9 @@ static void check_gemm(player *p, const row *r, int arch) {
 
 static void check_row(player *p, const row *r, int arch) {
     for (const char *op = r->ops; *op; op++) {
-        if (*op == 'g') {
+        if (*op == 'g' || (*op == 'a' && !strncmp(p->arch, "gfx", 3))) {
             check_gemm(p, r, arch);
-        } else {
+        } else if (*op != 'a') {
             check_conv(p, r, *op == 'f' ? "conv_fwd" : *op == 'd' ? "conv_bwd_data" : "conv_bwd_weight", arch);
         }
     }

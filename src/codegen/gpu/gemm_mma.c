@@ -48,10 +48,25 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     return kw_mma_grid_fits(&grid, why);
 }
 
+/* The second operand is packed first: whole tiles of it, a thread for each lane's share of a step. */
+static void pack_first(const kw_mma *mma, const kw_mma_grid *grid, int64_t lanes, kw_launch *launch) {
+    enum { PACK_THREADS = 256 }; /* KW_PACK_THREADS of kernels/gpu/gemm.c */
+    for (int i = launch->stages++; i > 0; i--) {
+        launch->stage[i] = launch->stage[i - 1];
+    }
+    int64_t shares = grid->batches * grid->tile_cols * (mma->tile[1] / mma->inst[1]) * grid->steps * lanes;
+    launch->stage[0] = (kw_stage){kw_ceil_div(shares, PACK_THREADS), true, PACK_THREADS};
+    launch->packed_bytes = grid->batches * grid->tile_cols * mma->tile[1] * grid->steps * mma->tile[2] * mma->bytes;
+    launch->copied_bytes += 2 * (double)launch->packed_bytes;
+}
+
 static void launch_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_mma mma = kw_mma_read(config);
     kw_mma_grid grid = grid_of(&mma, problem);
     kw_mma_launch(&mma, &grid, target, launch);
+    if (mma.preshuffle) {
+        pack_first(&mma, &grid, kw_max(1, target->lanes), launch);
+    }
 }
 
 const kw_family kw_family_gemm_mma = {
