@@ -16,7 +16,8 @@ typedef kw_cpu_args kw_gpu_args;
 #define KW_DEVICE static inline __attribute__((unused))
 #define KW_EMU_OWN static inline __attribute__((always_inline, unused, no_sanitize("thread")))
 #define KW_EMU_HOOK __attribute__((no_sanitize("thread"))) void
-#define KW_KERNEL(name, threads)                                                                                                           \
+#define KW_KERNEL(name, threads) KW_EMU_KERNEL(name, threads) /* name may be a macro */
+#define KW_EMU_KERNEL(name, threads)                                                                                                       \
     __attribute__((visibility("default"))) const int name##_threads = (threads);                                                           \
     __attribute__((visibility("default"))) void name(const kw_gpu_args args)
 #define KW_LDS(bytes) char *const kw_lds = kw_emu_self()->calls.lds(kw_emu_self(), bytes)
