@@ -1,6 +1,6 @@
-/* enumerate.c: the product of the axes, thinned by the traits and C's validity, then by the family's rules, the set and the filter. C comes first because it
- * is the cheapest and because rules then see only configs that can exist. Axis values differ from each other (rules.c checks that), so no
- * config comes twice. */
+/* enumerate.c: the product of the axes, or the points that a set lists, thinned by C's validity and the traits, then by the family's rules,
+ * the set and the filter. C comes first because it is the cheapest and because rules then see only configs that can exist. Axis values
+ * differ from each other (rules.c checks that) and points come through a catalog, so no config comes twice. */
 #include "space/enumerate.h"
 
 #include "space/filter.h"

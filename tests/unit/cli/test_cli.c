@@ -504,6 +504,61 @@ static int remove_folder(void **state) {
     return system(command);
 }
 
+/* --- GPUs that are not here --- */
+
+static void objects_are_built_without_a_device_and_come_from_the_cache_the_second_time(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    char objects[64], cache[64], catalog[96], text[4096];
+    snprintf(objects, sizeof objects, "%s/objects", folder);
+    snprintf(cache, sizeof cache, "%s/objects-cache", folder);
+    snprintf(catalog, sizeof catalog, "%s/catalog.txt", objects);
+    const char *filter = "c.family == 'gemm.plain' and (c.dtype == 'fp32' or c.dtype == 'bf16')";
+    for (int round = 0; round < 2; round++) {
+        run(result,
+            WORDS("build", "--set", "tiny", "--arch", "gfx942", "--device", "emu", "--filter", filter, "--out", objects, "--cache-dir",
+                  cache, "--json"),
+            NULL);
+        if (result->code ||
+            !strstr(result->out, round ? "\"built\": 0, \"cached\": 2, \"failed\": 0" : "\"built\": 2, \"cached\": 0, \"failed\": 0")) {
+            fail_msg("round %d: exit %d: %s%s", round, result->code, result->out, result->err);
+        }
+    }
+    slurp(text, sizeof text, catalog);
+    assert_int_equal(lines(text), 3);
+    assert_non_null(strstr(text, "\ngemm.plain gemm fp32 # file=gemm.plain-gemm-fp32-"));
+    run(result, WORDS("covers", catalog, "--set", "tiny", "--arch", "gfx942"), NULL);
+    assert_int_equal(result->code, 0);
+    run(result, WORDS("covers", catalog, "--set", "tiny", "--arch", "x86-64-v3"), NULL);
+    assert_int_equal(result->code, 1);
+    assert_non_null(strstr(result->out, "missing: gemm.plain gemm fp32 (the set does not have it)"));
+    run(result, WORDS("build", "--set", "tiny", "--out", objects), NULL);
+    assert_int_equal(result->code, 2);
+    assert_non_null(strstr(result->err, "--arch"));
+    free(result);
+}
+
+static void the_rule_that_refuses_a_config_is_named(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("list", "--set", "tiny", "--arch", "gfx942", "--filter", "c.family == 'conv.igemm'", "--limit", "1"), NULL);
+    assert_int_equal(result->code, 0);
+    char config[1024];
+    snprintf(config, sizeof config, "%.*s", (int)strcspn(result->out, "\n"), result->out);
+    run(result, WORDS("show", "--why-not", config, "--arch", "gfx942"), NULL);
+    assert_string_equal(result->out, "no rule refuses it on gfx942\n");
+    run(result, WORDS("show", "--why-not", config, "--arch", "gfx1100"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "refused: conv.igemm on gfx1100: rule arch_waves: "));
+    run(result, WORDS("show", "--why-not", config, "--arch", "gfx9999"), NULL);
+    assert_int_equal(result->code, 2);
+    assert_non_null(strstr(result->err, "known: generic x86-64-v3"));
+    run(result, WORDS("show", "--source", "--arch", "sm_90", "gemm.plain gemm fp16"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "#define KW_SM 90"));
+    free(result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_requests_get_one_line_and_exit_2),
@@ -521,6 +576,8 @@ int main(void) {
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
         cmocka_unit_test(predict_lists_by_rank_and_select_prints_the_first),
         cmocka_unit_test(measured_times_stand_beside_predicted_ones),
+        cmocka_unit_test(objects_are_built_without_a_device_and_come_from_the_cache_the_second_time),
+        cmocka_unit_test(the_rule_that_refuses_a_config_is_named),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
