@@ -22,7 +22,7 @@ typedef struct kw_goal {
 
 #define KW_STRIPE_ROWS (KW_WAVE_M * KW_INST_M)
 #define KW_SPREAD (KW_NVIDIA ? 8 : 0) /* words between rows, where neighbouring lanes write neighbouring rows */
-#define KW_STRIPE_WORDS(repeats) (KW_STRIPE_ROWS * ((repeats) * KW_WAVE_N * KW_INST_N + KW_SPREAD))
+#define KW_STRIPE_WORDS(repeats) (KW_STRIPE_ROWS * ((repeats)*KW_WAVE_N * KW_INST_N + KW_SPREAD))
 /* Repeats of a stripe: all columns of the tile where they fit the shared memory of the steps, or half of 64 KiB. */
 #define KW_STEPS_BYTES (KW_STAGES * KW_STAGE_BYTES)
 #define KW_STRIPE_REPEATS (4 * KW_STRIPE_WORDS(KW_REPEAT_N) <= (KW_STEPS_BYTES > 32768 ? KW_STEPS_BYTES : 32768) ? KW_REPEAT_N : 1)
@@ -100,8 +100,10 @@ KW_DEVICE void kw_store_row(const kw_view *view, kw_goal goal, int row, int col,
     kw_spot row_spot = kw_result_row(view, view->row + row, &ok), col_spot = kw_result_col(view, view->col + col, &ok);
     kw_i64 at = kw_result_join(view, row_spot, col_spot, &ok);
     if (!ok) return;
-    if (goal.kind == KW_TO_SLICE) kw_store_sums(goal.to + at * 4, sums, count);
-    else kw_store_result(goal.to + at * KW_OUT_BYTES, sums, count);
+    if (goal.kind == KW_TO_SLICE)
+        kw_store_sums(goal.to + at * 4, sums, count);
+    else
+        kw_store_result(goal.to + at * KW_OUT_BYTES, sums, count);
 }
 
 /* --- adding what waves that divided the depth have; all sums are then those of share 0 --- */

@@ -107,7 +107,8 @@ KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
     kw_u32 *to = (kw_u32 *)args.packed + at * KW_SHUFFLED_WORDS;
     for (int word = 0; word < KW_REPEAT_K * KW_B_ROWS * KW_ROW_WORDS; word++) {
         int j = word % KW_ROW_WORDS, i = word / KW_ROW_WORDS % KW_B_ROWS, kk = word / (KW_ROW_WORDS * KW_B_ROWS);
-        int col = frag * KW_INST_N + kw_frag_row_b(lane, i), k = step * KW_TILE_K + kk * KW_INST_K + kw_frag_group(lane) * KW_KPL + j * KW_EPW;
+        int col = frag * KW_INST_N + kw_frag_row_b(lane, i),
+            k = step * KW_TILE_K + kk * KW_INST_K + kw_frag_group(lane) * KW_KPL + j * KW_EPW;
         kw_u32 packed = 0;
         for (int e = 0; e < KW_EPW; e++)
             packed |= kw_pack_element(&view, col, k + e) << e * KW_BYTES * 8 % 32;

@@ -40,17 +40,17 @@ typedef struct kw_spot {
 /* Triples are of the axes depth, height, width. The source is the tensor that is gathered. */
 typedef struct kw_view {
     const char *at[2];
-    kw_i64 out;                    /* offset of the result */
-    int row, col;                  /* of the tile's first element */
-    int rows, cols, depth;         /* of the product */
-    int c, k;                      /* channels of a group */
-    int channels;                  /* of the source, of the merged groups together */
-    kw_off src_pixel, out_pixel;   /* elements of a pixel of the source, and of the tensor of the other image */
-    int image[3];                  /* extents of the source */
-    int pixels[3];                 /* that are counted through by rows, or by depths for bwd_weight */
-    int start[3], step[3];         /* source position of the first pixel's first tap; from pixel to pixel */
-    int taps[3], tap_step[3];      /* taps; source positions from tap to tap */
-    int filter[3], first_tap[3], next_tap[3]; /* filter extents; filter index of the first tap; from tap to tap */
+    kw_i64 out;                                  /* offset of the result */
+    int row, col;                                /* of the tile's first element */
+    int rows, cols, depth;                       /* of the product */
+    int c, k;                                    /* channels of a group */
+    int channels;                                /* of the source, of the merged groups together */
+    kw_off src_pixel, out_pixel;                 /* elements of a pixel of the source, and of the tensor of the other image */
+    int image[3];                                /* extents of the source */
+    int pixels[3];                               /* that are counted through by rows, or by depths for bwd_weight */
+    int start[3], step[3];                       /* source position of the first pixel's first tap; from pixel to pixel */
+    int taps[3], tap_step[3];                    /* taps; source positions from tap to tap */
+    int filter[3], first_tap[3], next_tap[3];    /* filter extents; filter index of the first tap; from tap to tap */
     int out_image[3], out_start[3], out_step[3]; /* of the result: extents, position of the first pixel, from pixel to pixel */
 } kw_view;
 

@@ -33,8 +33,7 @@
 #define KW_LOAD_MAX (16 / KW_BYTES) /* elements of the widest access */
 #define KW_DEPTH_BYTES (KW_TILE_K * KW_BYTES)
 /* Bytes of an asynchronous copy: whole waves copy, so a tile must be whole waves of copies. */
-#define KW_ASYNC_BYTES(rows, vec)                                                                                                          \
-    (KW_HAS_ASYNC16 && (vec) * KW_BYTES >= 16 && (rows) * KW_DEPTH_BYTES % (16 * KW_WAVE) == 0 ? 16 : 4)
+#define KW_ASYNC_BYTES(rows, vec) (KW_HAS_ASYNC16 && (vec)*KW_BYTES >= 16 && (rows)*KW_DEPTH_BYTES % (16 * KW_WAVE) == 0 ? 16 : 4)
 
 KW_DEVICE int kw_tile_rows(int which) { return which == KW_A ? KW_TILE_M : KW_TILE_N; }
 KW_DEVICE int kw_by_rows(int which) { return which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS; }
@@ -61,8 +60,8 @@ KW_DEVICE int kw_tile_chunks(int which) { return which == KW_A ? KW_TILE_CHUNKS_
 KW_DEVICE int kw_chunks(int which) { return which == KW_A ? KW_CHUNKS_A : KW_CHUNKS_B; }
 
 /* Words of registers of a run, and of all chunks of a thread. */
-#define KW_RUN_WORDS_A KW_CEIL(KW_RUN_A * KW_BYTES, 4)
-#define KW_RUN_WORDS_B KW_CEIL(KW_RUN_B * KW_BYTES, 4)
+#define KW_RUN_WORDS_A KW_CEIL(KW_RUN_A *KW_BYTES, 4)
+#define KW_RUN_WORDS_B KW_CEIL(KW_RUN_B *KW_BYTES, 4)
 KW_DEVICE int kw_run_words(int which) { return which == KW_A ? KW_RUN_WORDS_A : KW_RUN_WORDS_B; }
 #define KW_RAW_WORDS_A (KW_CHUNKS_A * KW_RUNS_A * KW_RUN_WORDS_A)
 #define KW_RAW_WORDS_B (KW_CHUNKS_B * KW_RUNS_B * KW_RUN_WORDS_B)
@@ -288,8 +287,10 @@ KW_DEVICE void kw_put_operand(char *tile, int which, int thread, const kw_u32 *w
             w[i] = ok_bits[run / 32] >> run % 32 & 1 ? words[c * kw_runs(which) * kw_run_words(which) + i] : 0;
         }
         if (chunk.there) {
-            if (kw_by_rows(which)) kw_put_across(tile, chunk, w, which);
-            else kw_put_along(tile + chunk.byte, w, which);
+            if (kw_by_rows(which))
+                kw_put_across(tile, chunk, w, which);
+            else
+                kw_put_along(tile + chunk.byte, w, which);
         }
     }
 }
@@ -315,7 +316,8 @@ KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, int t
             const char *from = kw_element_at(view->at[which], at);
             char *to = tile + first * kw_run(which) * KW_BYTES;
 #if KW_HAS_ASYNC16
-            if (kw_run(which) * KW_BYTES == 16) kw_async16(to, from, ok);
+            if (kw_run(which) * KW_BYTES == 16)
+                kw_async16(to, from, ok);
             else
 #endif
                 kw_async4(to, from, ok);

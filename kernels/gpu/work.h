@@ -1,6 +1,6 @@
-/* work.h: which tiles a block computes, and the kernels. A unit of work is a tile of the result, in one of kw_splits parts of the depth:
+/* work.h: which tiles a block computes, and the kernels. A unit of work is a tile of the result, or a part of its depth:
  *
- *   one part             the block stores the result itself
+ *   one part             a block stores the result itself
  *   several parts        each stores its sums into its slice of the workspace, and a second kernel adds the slices in order
  *   stream-K             the steps of all tiles, one after the other, are dealt out evenly; a block stores the tiles that it has all steps of, and
  *                        parts of others into its two slots of the workspace; the second kernel adds the parts of each such tile
@@ -8,7 +8,7 @@
  * So every sum has one order, whatever the machine does. The text that includes this gives
  *   kw_view_start(view, args, batch, tile_row, tile_col)   what a tile of the result needs: row, col (of its first element), depth, at[2],
  *                                                          out (offset in elements of what kw_result_join counts from)
- * launch() of src/codegen/gpu/mma.c fills the numbers. */
+ * src/codegen/gpu/mma_launch.c fills the numbers. */
 #ifndef KW_WORK_H
 #define KW_WORK_H
 
@@ -24,14 +24,14 @@
 #define KW_NAMED_KERNEL(name, threads) KW_KERNEL(name, threads) /* of a name that is a macro */
 
 /* args.value */
-#define KW_TILE_ROWS 0   /* tiles along the rows of the result */
-#define KW_TILE_COLS 1   /* and along its columns */
-#define KW_SPLITS 2      /* parts of the depth */
-#define KW_UNITS 3       /* tiles of all batches, times parts */
-#define KW_ELEMENTS 4    /* of the result tensor */
+#define KW_TILE_ROWS 0 /* tiles along the rows of the result */
+#define KW_TILE_COLS 1 /* and along its columns */
+#define KW_SPLITS 2    /* parts of the depth */
+#define KW_UNITS 3     /* tiles of all batches, times parts */
+#define KW_ELEMENTS 4  /* of the result tensor */
 #define KW_TO_WORKSPACE 5
 
-/* Unit number `unit` of those that have the same depth, without its part. */
+/* Tile number `tile` of all batches: columns first, then rows, then batches. */
 KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
     int cols = (int)a->value[KW_TILE_COLS], rows = (int)a->value[KW_TILE_ROWS], col = tile % cols, rest = tile / cols;
     kw_view_start(view, a, rest / rows, rest % rows, col);
@@ -46,13 +46,16 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_goal goal, int first, int cou
     steps.first = first * KW_TILE_K;
     steps.count = count;
     steps.lds = lds;
-    kw_loader_start(&steps.loader, view, KW_EXTRA_WAVES ? kw_thread() - KW_MATH_THREADS : kw_thread() % KW_MATH_THREADS, view->row, view->col);
+    kw_loader_start(&steps.loader, view, KW_EXTRA_WAVES ? kw_thread() - KW_MATH_THREADS : kw_thread() % KW_MATH_THREADS, view->row,
+                    view->col);
     kw_sums_clear(&sums);
     kw_steps_run(&sums, &steps);
     kw_sums_store(view, goal, lds, &sums);
 }
 
-KW_DEVICE char *kw_result(const kw_gpu_args *a) { return KW_OP == KW_OP_CONV_BWD_DATA ? a->x : KW_OP == KW_OP_CONV_BWD_WEIGHT ? a->w : a->y; }
+KW_DEVICE char *kw_result(const kw_gpu_args *a) {
+    return KW_OP == KW_OP_CONV_BWD_DATA ? a->x : KW_OP == KW_OP_CONV_BWD_WEIGHT ? a->w : a->y;
+}
 
 #if KW_STREAMK == KW_STREAMK_OFF
 
@@ -74,7 +77,8 @@ KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_tile_start(&view, a, unit % tiles);
     int steps = KW_CEIL(view.depth, KW_TILE_K), each = KW_CEIL(steps, splits), first = kw_min(part * each, steps);
     goal.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
-    goal.to = kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->value[KW_ELEMENTS] + view.out) * 4 : kw_result(a) + view.out * KW_OUT_BYTES;
+    goal.to =
+        kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->value[KW_ELEMENTS] + view.out) * 4 : kw_result(a) + view.out * KW_OUT_BYTES;
     kw_tile_run(&view, goal, first, kw_min(each, steps - first), lds);
 }
 

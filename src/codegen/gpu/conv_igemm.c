@@ -67,7 +67,7 @@ static int64_t piece_rows(const kw_problem *problem) {
         in_row *= d->in[inner];
         out_row *= out[inner];
     }
-    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = PIECE_BYTES / size;
+    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = kw_min(PIECE_BYTES / size, KW_OFFSET_MAX);
     int64_t by_in = (room / in_row - reach) / d->stride[axis], by_out = room / out_row;
     return kw_min(kw_min(by_in, by_out), kw_ceil_div(out[axis], PIECES_MIN));
 }
@@ -78,9 +78,11 @@ static kw_status fits_index(const kw_mma *mma, const kw_problem *problem, kw_err
         return KW_OK;
     }
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
-        int64_t bytes = kw_problem_elements(problem, (kw_tensor)i) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, (kw_tensor)i));
-        if (bytes > INT32_MAX && !(mma->split_image && i != KW_W)) {
-            return kw_fail(why, KW_NO_KERNEL, "a tensor has %lld bytes; index=32 reaches 2 GiB, index=64 any", (long long)bytes);
+        int64_t elements = kw_problem_elements(problem, (kw_tensor)i);
+        int64_t bytes = elements * (int64_t)kw_dtype_size(kw_problem_dtype(problem, (kw_tensor)i));
+        if ((bytes > INT32_MAX || elements > KW_OFFSET_MAX) && !(mma->split_image && i != KW_W)) {
+            return kw_fail(why, KW_NO_KERNEL, "a tensor has %lld bytes; index=32 reaches 2 GiB and 2^30 elements, index=64 any",
+                           (long long)bytes);
         }
     }
     if (mma->split_image && piece_rows(problem) < 1) {

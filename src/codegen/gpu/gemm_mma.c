@@ -37,8 +37,9 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
                            (long long)runs[i], "abc"[i]);
         }
         int64_t matrix = i == 0 ? size[0] * size[2] : i == 1 ? size[1] * size[2] : size[0] * size[1];
-        if (mma.index == 32 && matrix > INT32_MAX / 4) {
-            return kw_fail(why, KW_NO_KERNEL, "a matrix has %lld elements; index=32 reaches 2 GiB, index=64 any", (long long)matrix);
+        if (mma.index == 32 && (matrix > KW_OFFSET_MAX || matrix * mma.bytes > INT32_MAX)) {
+            return kw_fail(why, KW_NO_KERNEL, "a matrix has %lld elements; index=32 reaches 2 GiB and 2^30 elements, index=64 any",
+                           (long long)matrix);
         }
         if (size[i] > INT32_MAX / 4) {
             return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");

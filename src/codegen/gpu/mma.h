@@ -100,6 +100,9 @@ kw_mma kw_mma_read(const kw_config *config);
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);
 
+/* Elements that 32-bit offsets reach: sums of a place in a tensor and one beside it must not overflow. */
+enum { KW_OFFSET_MAX = INT32_MAX / 2 };
+
 /* The product of a problem as it is cut into tiles. */
 typedef struct kw_mma_grid {
     int64_t tile_rows, tile_cols, batches; /* tiles of the result along its rows and columns; products */
