@@ -51,7 +51,8 @@ KW_DEVICE void kw_mma(kw_acc *acc, const kw_frag_a *a, const kw_frag_b *b) {
 KW_DEVICE void kw_mma(kw_acc *acc, const kw_frag_a *a, const kw_frag_b *b) {
     kw_sum *c = acc->e;
 #if KW_A_WORDS == 4
-    asm volatile("mma.sync.aligned." KW_PTX_SHAPE ".row.col." KW_PTX_TYPES " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned." KW_PTX_SHAPE ".row.col." KW_PTX_TYPES
+                 " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : KW_PTX_SUM(c[0]), KW_PTX_SUM(c[1]), KW_PTX_SUM(c[2]), KW_PTX_SUM(c[3])
                  : "r"(a->w[0]), "r"(a->w[1]), "r"(a->w[2]), "r"(a->w[3]), "r"(b->w[0]), "r"(b->w[1]));
 #else

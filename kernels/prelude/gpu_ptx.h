@@ -4,7 +4,10 @@ typedef unsigned int kw_u32;
 typedef unsigned short kw_u16;
 typedef unsigned char kw_u8;
 typedef signed char kw_i8;
-typedef struct __align__(16) kw_b16 { kw_u32 e[4]; } kw_b16;
+typedef struct __align__(16) kw_b16 {
+    kw_u32 e[4];
+}
+kw_b16;
 typedef kw_cpu_args kw_gpu_args;
 
 #define KW_DEVICE static __device__ __forceinline__

@@ -63,8 +63,8 @@ static kw_status take_bench(kw_worker *w, const kw_pool_job *job, kw_error *err)
     return kw_bench_open(&w->bench, w->backend, w->device, job->problem, job->seed, err);
 }
 
-/* The kernel of a key, or what became of it. */
-static void load(kw_worker *w, const kw_pool_kernel *wanted, kw_kernel **kernel, kw_record *record) {
+/* The kernel of a key, or what became of it. A GPU that is lost ends the process. */
+static kw_status load(kw_worker *w, const kw_pool_kernel *wanted, kw_kernel **kernel, kw_record *record, kw_error *err) {
     kw_blob blob = {0};
     kw_error why = {0};
     kw_status status = KW_OK;
@@ -78,9 +78,13 @@ static void load(kw_worker *w, const kw_pool_kernel *wanted, kw_kernel **kernel,
     }
     status = status ? status : w->backend->load(w->device, wanted->config, &blob, kernel, &why);
     kw_blob_drop(&blob);
+    if (status == KW_ENVIRONMENT && kw_target_is_gpu(w->backend->target(w->device))) {
+        return kw_fail(err, status, "%s", why.text);
+    }
     if (status) {
         refuse(record, status == KW_NO_KERNEL ? KW_UNFIT : status == KW_NO_MEMORY ? KW_UNLAUNCHED : KW_UNCOMPILED, &why);
     }
+    return KW_OK;
 }
 
 /* A device that fails ends the process; any other error is the kernel's. */
@@ -120,11 +124,11 @@ static kw_status take_control(kw_worker *w, const kw_pool_job *job, kw_error *er
     c->config = *wanted->config;
     snprintf(c->key, sizeof c->key, "%s", wanted->key);
     mark(w, KW_MARK_CONTROL, KW_STEP_LOAD);
-    load(w, wanted, &c->kernel, &c->record);
-    if (!c->kernel) {
-        return KW_OK;
+    kw_status status = load(w, wanted, &c->kernel, &c->record, err);
+    if (status || !c->kernel) {
+        return status;
     }
-    kw_status status = kw_bench_open(&c->bench, w->backend, w->device, job->control_problem, 0, err);
+    status = kw_bench_open(&c->bench, w->backend, w->device, job->control_problem, 0, err);
     if (status) {
         return status;
     }
@@ -139,10 +143,13 @@ static kw_status try_kernel(job_run *run, size_t index, kw_error *err) {
     trial *t = &run->trials[index];
     const kw_pool_kernel *wanted = &run->job->kernels[index];
     mark(w, (int32_t)index, KW_STEP_LOAD);
-    load(w, wanted, &t->kernel, &t->record);
+    kw_status status = load(w, wanted, &t->kernel, &t->record, err);
+    if (status) {
+        return status;
+    }
     if (t->kernel) {
         mark(w, (int32_t)index, KW_STEP_VERIFY);
-        kw_status status = verify(w->bench, t->kernel, wanted->config, &t->record, err);
+        status = verify(w->bench, t->kernel, wanted->config, &t->record, err);
         if (status) {
             return status;
         }

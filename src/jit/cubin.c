@@ -65,6 +65,13 @@ static kw_status open_reader(reader *r, const kw_blob *blob, kw_error *err) {
     }
     reach(r, head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr));
     reach(r, head->e_phoff + (uint64_t)head->e_phnum * sizeof(Elf64_Phdr));
+    for (unsigned i = 0; i < head->e_phnum; i++) {
+        Elf64_Phdr part;
+        memcpy(&part, r->data + head->e_phoff + (size_t)i * sizeof part, sizeof part);
+        if (part.p_type == PT_LOAD || part.p_type == PT_DYNAMIC || part.p_type == PT_NOTE) {
+            reach(r, part.p_offset + part.p_filesz);
+        }
+    }
     for (unsigned i = 0; i < head->e_shnum; i++) {
         Elf64_Shdr section = section_at(r, i);
         if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL) {
