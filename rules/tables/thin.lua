@@ -20,6 +20,11 @@ local function category(p)
     return "regular"
 end
 
+-- Whether it serves any count of channels, or any size of product: single-element accesses and no other demand.
+local function serves_any(p)
+    return p.vec_a == 1 and p.vec_b == 1 and p.vec_c == 1 and (p.spec or "default") == "default" and category(p) == "regular"
+end
+
 local function kept(list, legal)
     local out = {}
     for _, p in ipairs(list) do
@@ -30,7 +35,8 @@ local function kept(list, legal)
     return out
 end
 
--- Ranks 5, 10, 15, ... of each category, the first where it has fewer, then the first of every pipeline and schedule still missing.
+-- Ranks 5, 10, 15, ... of each category, the first where it has fewer, then the first of every pipeline and schedule still missing, and the
+-- first that serves any problem.
 local function fifths(list, legal)
     local taken, ranks, seen, out = {}, {}, {}, {}
     list = kept(list, legal)
@@ -40,7 +46,7 @@ local function fifths(list, legal)
             seen[(p.pipe or "") .. (p.sched or "")] = true
         end
     end
-    local size, order = {}, {}
+    local size, any = {}, {}
     for _, p in ipairs(list) do
         local c = category(p)
         size[c] = (size[c] or 0) + 1
@@ -58,6 +64,13 @@ local function fifths(list, legal)
         end
     end
     for i, p in ipairs(list) do
+        local shape = p.ndim or p.layout
+        if serves_any(p) and not any[shape] then
+            any[shape] = true
+            take(i, p)
+        end
+    end
+    for i, p in ipairs(list) do
         if taken[i] then
             out[#out + 1] = p
         end
@@ -65,19 +78,20 @@ local function fifths(list, legal)
     return out
 end
 
--- The first of each category and count of axes (or layout), then of each pipeline and schedule, then whatever comes next, until there are ten.
+-- The first of each category and count of axes (or layout), the first that serves any problem, then the first of each pipeline and schedule, then whatever comes next, until there are ten.
 local function handful(list)
     local taken, seen, out = {}, {}, {}
     local function pass(key, most)
         for i, p in ipairs(list) do
             local name = key(p, i)
-            if not taken[i] and not seen[name] and #out < most then
+            if name and not taken[i] and not seen[name] and #out < most then
                 seen[name], taken[i] = true, true
                 out[#out + 1] = p
             end
         end
     end
     pass(function(p) return category(p) .. (p.ndim or p.layout or "") end, 1000)
+    pass(function(p) return serves_any(p) and "any" .. (p.ndim or p.layout) end, 1000)
     pass(function(p) return (p.pipe or "") .. " " .. (p.sched or "") end, 10)
     pass(function(p, i) return i end, 10)
     return out
