@@ -15,7 +15,8 @@ typedef kw_cpu_args kw_gpu_args;
 
 #define KW_DEVICE static inline __attribute__((unused))
 #define KW_EMU_OWN static inline __attribute__((always_inline, unused, no_sanitize("thread")))
-#define KW_EMU_HOOK __attribute__((no_sanitize("thread"))) void
+/* Called most often, so optimised by itself; clang knows no such wish. */
+#define KW_EMU_HOOK __attribute__((no_sanitize("thread"), optimize("O1"))) void
 #define KW_KERNEL(name, threads) KW_EMU_KERNEL(name, threads) /* name may be a macro */
 #define KW_EMU_KERNEL(name, threads)                                                                                                       \
     __attribute__((visibility("default"))) const int name##_threads = (threads);                                                           \
