@@ -30,7 +30,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
     X(COLD, "cold", NULL, "each call on other copies of the tensors than the one before")                                                  \
     X(COUNT_ONLY, "count-only", NULL, "only count, and print nothing else")                                                                \
     X(CLEAR, "clear", NULL, "delete every cached kernel")                                                                                  \
-    X(DEVICE, "device", "NAME", "the device (cpu)")                                                                                        \
+    X(DEVICE, "device", "NAME", "cpu, cuda:0, hip:0, or a GPU that is played, emu:sm_90 (cpu)")                                            \
     X(DIR, "dir", "OP", "take convolutions as conv_fwd, conv_bwd_data, conv_bwd_weight or all")                                            \
     X(DTYPE, "dtype", "TYPE", "take every problem in this type: fp32 bf16 fp16 fp8 bf8 int8")                                              \
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
