@@ -448,6 +448,39 @@ static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
     close_pool(&p);
 }
 
+/* Another version's table had a feature that no tree came to ask about. */
+static void a_feature_that_no_tree_asks_about_need_not_be_ours(void **state) {
+    static const stump trees[] = {{"log2_gk", 1, 1, 2, false}, {"moon_phase", 1, 1, 2, false}, {NULL, 0, 0, 0, false}};
+    (void)state;
+    kw_text spec = {0}, forest = {0}, spec_of_fewer = {0};
+    kw_model *model = NULL;
+    kw_error err = {0};
+    stumps what = plain;
+    what.trees = trees;
+    stumps_write(&what, &spec, &forest);
+    char *asks = strstr(forest.data, "split_feature=1");
+    assert_non_null(asks);
+    asks[strlen("split_feature=")] = '0';
+    stumps_write_spec(&what, &spec_of_fewer, &forest);
+    if (kw_model_parse(&model, spec_of_fewer.data, spec_of_fewer.size, forest.data, forest.size, &err)) {
+        fail_msg("%s", err.text);
+    }
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1");
+    kw_ranking *ranking = rank(&p, model);
+    kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+    for (size_t i = 0; i < p.count; i++) {
+        assert_true(p.fitting[i] ? isfinite(p.ns[i]) : isinf(p.ns[i]));
+    }
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    close_pool(&p);
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+    kw_text_drop(&spec_of_fewer);
+}
+
 /* Half way between the best and the worst estimate of those that fit, in bits. */
 static double middle_of(const pool *p) {
     double low = INFINITY, high = 0;
@@ -623,6 +656,7 @@ int main(void) {
         cmocka_unit_test(a_forest_that_is_not_the_specs_is_refused),
         cmocka_unit_test(a_folder_is_read_and_named_when_it_cannot_be),
         cmocka_unit_test(a_ranking_gives_what_the_forest_gives_row_by_row),
+        cmocka_unit_test(a_feature_that_no_tree_asks_about_need_not_be_ours),
         cmocka_unit_test(every_quantity_becomes_nanoseconds),
         cmocka_unit_test(a_target_without_rows_gets_half_of_the_correction_in_any_order_of_asking),
         cmocka_unit_test(what_is_no_time_is_infinite),
