@@ -39,18 +39,6 @@ typedef struct kw_goal {
 #define KW_STORE_MAX (16 / KW_OUT_BYTES)
 #define KW_STORE_RUN (KW_VEC_C < KW_STORE_MAX ? KW_VEC_C : KW_STORE_MAX) /* elements that a thread stores together */
 
-KW_DEVICE kw_u32 kw_out_bits(kw_sum value) {
-#if KW_OUT == KW_BF16
-    return kw_to_bf16(value);
-#elif KW_OUT == KW_FP16
-    return kw_to_fp16(value);
-#elif KW_OUT == KW_INT32
-    return (kw_u32)value;
-#else
-    return kw_bits(value);
-#endif
-}
-
 KW_DEVICE kw_sum kw_sum_of_bits(kw_u32 bits) {
 #if KW_IN == KW_INT8
     return (int)bits;
@@ -59,35 +47,10 @@ KW_DEVICE kw_sum kw_sum_of_bits(kw_u32 bits) {
 #endif
 }
 
-/* One access of 2, 4, 8 or 16 bytes. */
-KW_DEVICE void kw_store_run(char *to, const kw_u32 *w, int bytes) {
-    if (bytes == 16) {
-        kw_b16 v;
-        v.e[0] = w[0], v.e[1] = w[1], v.e[2] = w[2], v.e[3] = w[3];
-        *(kw_b16 *)to = v;
-    } else if (bytes == 8) {
-        *(kw_u64 *)to = (kw_u64)w[1] << 32 | w[0];
-    } else if (bytes == 4) {
-        *(kw_u32 *)to = w[0];
-    } else {
-        *(kw_u16 *)to = (kw_u16)w[0];
-    }
-}
-
 KW_DEVICE void kw_store_sums(char *to, const kw_sum *sums, int count) {
     KW_UNROLL
     for (int i = 0; i < count; i++)
         ((kw_sum *)to)[i] = sums[i];
-}
-
-KW_DEVICE void kw_store_result(char *to, const kw_sum *sums, int count) {
-    kw_u32 w[4];
-    KW_UNROLL
-    for (int i = 0; i < count; i++) {
-        int shift = i * KW_OUT_BYTES % 4 * 8, word = i * KW_OUT_BYTES / 4;
-        w[word] = (shift ? w[word] : 0) | kw_out_bits(sums[i]) << shift;
-    }
-    kw_store_run(to, w, count * KW_OUT_BYTES);
 }
 
 /* Elements of one row of the result that follow each other: all of them are there or none. row and col are the first one's in the tile. */

@@ -11,13 +11,7 @@
 #ifndef KW_FRAGMENT_H
 #define KW_FRAGMENT_H
 
-typedef unsigned long long kw_u64;
-
-#if KW_EMU
-#define KW_UNROLL
-#else
-#define KW_UNROLL _Pragma("unroll") /* counts are constants, so that arrays become registers */
-#endif
+#include "gpu/access.h"
 
 /* The operands, wherever a function serves both. */
 #define KW_A 0

@@ -174,19 +174,6 @@ typedef struct kw_raw {
     kw_u32 ok_a[KW_CEIL(KW_CHUNKS_A * KW_RUNS_A, 32)], ok_b[KW_ROOM(KW_CEIL(KW_CHUNKS_B * KW_RUNS_B, 32))];
 } kw_raw;
 
-/* One access of 1, 2, 4, 8 or 16 bytes. */
-KW_DEVICE void kw_load_run(kw_u32 *to, const char *from, int bytes) {
-    if (bytes == 16) {
-        kw_b16 v = *(const kw_b16 *)from;
-        to[0] = v.e[0], to[1] = v.e[1], to[2] = v.e[2], to[3] = v.e[3];
-    } else if (bytes == 8) {
-        kw_u64 v = *(const kw_u64 *)from;
-        to[0] = (kw_u32)v, to[1] = (kw_u32)(v >> 32);
-    } else {
-        to[0] = bytes == 4 ? *(const kw_u32 *)from : bytes == 2 ? *(const kw_u16 *)from : *(const kw_u8 *)from;
-    }
-}
-
 /* Depths of the runs of a chunk that begins at k. */
 typedef struct kw_depths {
     kw_spot spot[4];

@@ -1,0 +1,76 @@
+/* access.h: loads and stores of several elements at once, for all kernel text that has constant counts. Vectors are 32-bit words, elements packed low
+ * to high. */
+#ifndef KW_ACCESS_H
+#define KW_ACCESS_H
+
+typedef unsigned long long kw_u64;
+
+#if KW_EMU
+#define KW_UNROLL
+#else
+#define KW_UNROLL _Pragma("unroll") /* counts are constants, so that arrays become registers */
+#endif
+
+/* One access of 1, 2, 4, 8 or 16 bytes. */
+KW_DEVICE void kw_load_run(kw_u32 *to, const char *from, int bytes) {
+    if (bytes == 16) {
+        kw_b16 v = *(const kw_b16 *)from;
+        to[0] = v.e[0], to[1] = v.e[1], to[2] = v.e[2], to[3] = v.e[3];
+    } else if (bytes == 8) {
+        kw_u64 v = *(const kw_u64 *)from;
+        to[0] = (kw_u32)v, to[1] = (kw_u32)(v >> 32);
+    } else {
+        to[0] = bytes == 4 ? *(const kw_u32 *)from : bytes == 2 ? *(const kw_u16 *)from : *(const kw_u8 *)from;
+    }
+}
+
+/* The value of element e of words; for types of 2 and 4 bytes. */
+KW_DEVICE float kw_value(const kw_u32 *w, int e) {
+#if KW_IN == KW_FP32
+    return kw_from_bits(w[e]);
+#elif KW_IN == KW_BF16
+    return kw_from_bits(e % 2 ? w[e / 2] & 0xffff0000u : w[e / 2] << 16);
+#else
+    return kw_from_fp16(w[e / 2] >> e % 2 * 16 & 0xffffu);
+#endif
+}
+
+KW_DEVICE kw_u32 kw_out_bits(kw_sum value) {
+#if KW_OUT == KW_BF16
+    return kw_to_bf16(value);
+#elif KW_OUT == KW_FP16
+    return kw_to_fp16(value);
+#elif KW_OUT == KW_INT32
+    return (kw_u32)value;
+#else
+    return kw_bits(value);
+#endif
+}
+
+/* One access of 2, 4, 8 or 16 bytes. */
+KW_DEVICE void kw_store_run(char *to, const kw_u32 *w, int bytes) {
+    if (bytes == 16) {
+        kw_b16 v;
+        v.e[0] = w[0], v.e[1] = w[1], v.e[2] = w[2], v.e[3] = w[3];
+        *(kw_b16 *)to = v;
+    } else if (bytes == 8) {
+        *(kw_u64 *)to = (kw_u64)w[1] << 32 | w[0];
+    } else if (bytes == 4) {
+        *(kw_u32 *)to = w[0];
+    } else {
+        *(kw_u16 *)to = (kw_u16)w[0];
+    }
+}
+
+/* Sums that follow each other, converted: one access. */
+KW_DEVICE void kw_store_result(char *to, const kw_sum *sums, int count) {
+    kw_u32 w[4];
+    KW_UNROLL
+    for (int i = 0; i < count; i++) {
+        int shift = i * KW_OUT_BYTES % 4 * 8, word = i * KW_OUT_BYTES / 4;
+        w[word] = (shift ? w[word] : 0) | kw_out_bits(sums[i]) << shift;
+    }
+    kw_store_run(to, w, count * KW_OUT_BYTES);
+}
+
+#endif

@@ -1,0 +1,440 @@
+/* depthwise.c: convolution with one channel a group and two spatial axes, in all directions: family conv.depthwise_block. A block is one wave.
+ *
+ * A plane is what one filter slides over: a channel of an image. A block computes a tile of KW_TILE_H x KW_TILE_W pixels of KW_BATCH planes, as
+ * many of them at a time as its lanes hold: images of one channel (layout=first) or neighbouring channels of one image (layout=last). What the
+ * tile reads of the source comes to shared memory once. A lane then walks over the source rows of its subtile, whose sums it keeps in registers;
+ * a row that is read serves all taps.
+ *
+ *   direction    tile of                    source   a lane's sums
+ *   forward      output pixels              x        of its pixels
+ *   bwd_data     input pixels               y        of its pixels: subtiles are multiples of the stride, so which taps reach a pixel is known here
+ *   bwd_weight   output pixels, many tiles  x        of the filter's taps; lanes are added at the end, blocks by a second kernel, in order */
+#include "gpu/access.h"
+
+#define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
+#define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
+#define KW_FIRST (KW_LAYOUT == KW_LAYOUT_FIRST)
+#define KW_TAPS (KW_FILTER * KW_FILTER)
+
+/* args.value */
+#define KW_TILES_H 0
+#define KW_TILES_W 1
+#define KW_PARTS 2    /* of bwd_weight: blocks that share a filter's sums */
+#define KW_UNITS 3    /* of bwd_weight: tiles of all images that the parts share */
+#define KW_ELEMENTS 4 /* of bwd_weight: weights */
+
+/* --- lanes: each has a subtile of KW_LANE_PLANES planes --- */
+
+#define KW_SUBS_H KW_CEIL(KW_TILE_H, KW_SUB_H)
+#define KW_SUBS_W KW_CEIL(KW_TILE_W, KW_SUB_W)
+#define KW_SUBTILES (KW_SUBS_H * KW_SUBS_W)
+#define KW_SEATS (KW_WAVE / KW_SUBTILES) /* lanes with the same subtile of different planes */
+#define KW_LANE_PLANES (KW_FIRST ? 1 : KW_VEC_OUT)
+#define KW_PLANES (KW_SEATS * KW_LANE_PLANES) /* at a time */
+
+typedef struct kw_seat {
+    int there;           /* false: a lane too many */
+    int plane, row, col; /* its first plane of those at a time, and its first pixel in the tile */
+} kw_seat;
+
+KW_DEVICE kw_seat kw_seat_of(int lane) {
+    kw_seat seat;
+    int sub = KW_FIRST ? lane % KW_SUBTILES : lane / KW_SEATS;
+    seat.plane = KW_FIRST ? lane / KW_SUBTILES : lane % KW_SEATS * KW_LANE_PLANES;
+    seat.there = KW_FIRST ? seat.plane < KW_SEATS : sub < KW_SUBTILES;
+    seat.row = sub / KW_SUBS_W * KW_SUB_H;
+    seat.col = sub % KW_SUBS_W * KW_SUB_W;
+    return seat;
+}
+
+/* --- which source pixel a tap of a pixel reads, along either axis; counted from the first one that a subtile or tile at pixel 0 reads --- */
+#if KW_DATA
+#define KW_WHOLE (KW_STRIDE * KW_FILTER) /* added so that what is divided is never negative */
+#define KW_LOW ((KW_PAD - KW_FILTER + 1 + KW_WHOLE + KW_STRIDE - 1) / KW_STRIDE - KW_FILTER)
+#define KW_READS(pixel, tap) (((pixel) + KW_PAD - (tap) + KW_WHOLE) % KW_STRIDE == 0)
+#define KW_SOURCE(pixel, tap) (((pixel) + KW_PAD - (tap) + KW_WHOLE) / KW_STRIDE - KW_FILTER - KW_LOW)
+#define KW_MOVED(pixels) ((pixels) / KW_STRIDE) /* how far the source moves with so many pixels */
+#define KW_SPAN(pixels) (KW_SOURCE((pixels)-1, 0) + 1)
+#else
+#define KW_LOW (-KW_PAD)
+#define KW_READS(pixel, tap) 1
+#define KW_SOURCE(pixel, tap) ((pixel)*KW_STRIDE + (tap))
+#define KW_MOVED(pixels) ((pixels)*KW_STRIDE)
+#define KW_SPAN(pixels) (((pixels)-1) * KW_STRIDE + KW_FILTER)
+#endif
+#define KW_SPAN_H KW_SPAN(KW_SUB_H) /* source rows and columns of a subtile */
+#define KW_SPAN_W KW_SPAN(KW_SUB_W)
+#define KW_SRC_H ((KW_SUBS_H - 1) * KW_MOVED(KW_SUB_H) + KW_SPAN_H) /* and of the tile */
+#define KW_SRC_W ((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_SPAN_W)
+
+/* --- accesses, in elements --- */
+
+#define KW_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define KW_IN_RUN KW_MIN(KW_VEC_IN, 16 / KW_BYTES)      /* from global to shared memory: of columns, or of planes */
+#define KW_OUT_RUN KW_MIN(KW_VEC_OUT, 16 / KW_OUT_BYTES)
+#define KW_READ (KW_FIRST ? KW_MIN(KW_VEC_IN, 4) : KW_OUT_RUN) /* from shared memory to registers */
+#define KW_RUN_WORDS(run) KW_CEIL((run)*KW_BYTES, 4)
+
+/* Shared memory has plane, row, column (layout=first) or row, column, plane. Rows are wide enough for the last lane's last read, whose columns
+ * behind the source are in no sum. */
+#define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
+#define KW_ROW (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_READ_COLS, KW_READ) * KW_READ : KW_SRC_W)
+#define KW_SRC_BYTES (KW_PLANES * KW_SRC_H * KW_ROW * KW_BYTES)
+#define KW_OUT_STAGED (KW_FIRST && !KW_WEIGHT && KW_OUT_RUN > 1) /* results pass shared memory, so that they leave it in runs of columns */
+#define KW_STAGED_BYTES (KW_OUT_STAGED ? KW_PLANES * KW_TILE_H * KW_TILE_W * KW_OUT_BYTES : 0)
+#define KW_LANES_BYTES (KW_WEIGHT ? KW_TAPS * KW_LANE_PLANES * KW_WAVE * 4 : 0)
+#define KW_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define KW_LDS_BYTES KW_MAX(KW_SRC_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES))
+
+KW_DEVICE int kw_lds_element(int plane, int row, int col) {
+    return KW_FIRST ? (plane * KW_SRC_H + row) * KW_ROW + col : (row * KW_SRC_W + col) * KW_PLANES + plane;
+}
+
+/* --- tiles in the tensors --- */
+
+/* The first plane and the first pixel of a tile. */
+typedef struct kw_place {
+    kw_i64 image, channel;
+    int row, col;
+} kw_place;
+
+/* A tensor's pixels of a plane. */
+typedef struct kw_image {
+    int h, w;
+} kw_image;
+
+KW_DEVICE kw_image kw_image_in(const kw_gpu_args *a) {
+    kw_image image = {(int)a->in[1], (int)a->in[2]};
+    return image;
+}
+
+KW_DEVICE kw_image kw_image_out(const kw_gpu_args *a) {
+    kw_image image = {(int)a->out[1], (int)a->out[2]};
+    return image;
+}
+
+/* Number of an element in memory, plane counted from the place's; false when there is none. */
+KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_place at, int plane, int row, int col, kw_i64 *element) {
+    kw_i64 image = at.image + (KW_FIRST ? plane : 0), channel = at.channel + (KW_FIRST ? 0 : plane);
+    int there = image < a->n && channel < a->groups && (kw_u32)row < (kw_u32)size.h && (kw_u32)col < (kw_u32)size.w;
+#if KW_FIRST
+    *element = (image * a->groups + channel) * ((kw_i64)size.h * size.w) + (row * size.w + col);
+#else
+    *element = image * size.h * size.w * a->groups + (row * size.w + col) * a->groups + channel;
+#endif
+    return there;
+}
+
+/* Tiles are numbered along the width, then the height, then by planes. */
+KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *rest) {
+    kw_place at;
+    at.col = (int)(tile % a->value[KW_TILES_W]) * KW_TILE_W;
+    tile /= a->value[KW_TILES_W];
+    at.row = (int)(tile % a->value[KW_TILES_H]) * KW_TILE_H;
+    *rest = tile / a->value[KW_TILES_H];
+    return at;
+}
+
+/* --- the source: global -> shared memory --- */
+
+/* Runs of a row: of aligned columns around the source's, or of planes at each column. */
+#define KW_ROW_RUNS (KW_FIRST ? (KW_SRC_W + 2 * KW_IN_RUN - 2) / KW_IN_RUN : KW_SRC_W * (KW_PLANES / KW_IN_RUN))
+#define KW_SRC_RUNS ((KW_FIRST ? KW_PLANES : 1) * KW_SRC_H * KW_ROW_RUNS)
+#define KW_LANE_RUNS KW_CEIL(KW_SRC_RUNS, KW_WAVE)
+#define KW_FLIGHT KW_MIN(KW_LANE_RUNS, 8) /* loads of a lane that are under way together */
+
+typedef struct kw_run_spot {
+    int there, plane, row, col; /* col counts from the source's first, and may be before it */
+} kw_run_spot;
+
+/* left: first column of the source in its image. */
+KW_DEVICE kw_run_spot kw_run_of(int run, int left) {
+    kw_run_spot s;
+    int in_row = run % KW_ROW_RUNS, row = run / KW_ROW_RUNS;
+    s.there = run < KW_SRC_RUNS;
+    s.row = row % KW_SRC_H;
+    s.plane = KW_FIRST ? row / KW_SRC_H : in_row % (KW_PLANES / KW_IN_RUN) * KW_IN_RUN;
+    s.col = KW_FIRST ? in_row * KW_IN_RUN - (left & (KW_IN_RUN - 1)) : in_row / (KW_PLANES / KW_IN_RUN);
+    return s;
+}
+
+KW_DEVICE void kw_put_run(char *lds, kw_run_spot s, const kw_u32 *words) {
+#if KW_FIRST
+    KW_UNROLL
+    for (int e = 0; e < KW_IN_RUN; e++) {
+        char *to = lds + kw_lds_element(s.plane, s.row, s.col + e) * KW_BYTES;
+        if ((kw_u32)(s.col + e) < (kw_u32)KW_SRC_W) {
+#if KW_BYTES == 4
+            *(kw_u32 *)to = words[e];
+#else
+            *(kw_u16 *)to = (kw_u16)(words[e / 2] >> e % 2 * 16);
+#endif
+        }
+    }
+#else
+    kw_store_run(lds + kw_lds_element(s.plane, s.row, s.col) * KW_BYTES, words, KW_IN_RUN * KW_BYTES);
+#endif
+}
+
+KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_place at) {
+    kw_image size = KW_DATA ? kw_image_out(a) : kw_image_in(a);
+    const char *source = KW_DATA ? a->y : a->x;
+    int top = KW_MOVED(at.row) + KW_LOW, left = KW_MOVED(at.col) + KW_LOW;
+    for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_FLIGHT * KW_WAVE) {
+        kw_u32 words[KW_FLIGHT][KW_RUN_WORDS(KW_IN_RUN)];
+        int ok[KW_FLIGHT];
+        KW_UNROLL
+        for (int i = 0; i < KW_FLIGHT; i++) {
+            kw_run_spot s = kw_run_of(first + i * KW_WAVE, left);
+            kw_i64 element;
+            ok[i] = kw_element_of(a, size, at, s.plane, top + s.row, left + s.col, &element) && s.there;
+            kw_load_run(words[i], source + (ok[i] ? element : 0) * KW_BYTES, KW_IN_RUN * KW_BYTES);
+        }
+        KW_UNROLL
+        for (int i = 0; i < KW_FLIGHT; i++) {
+            kw_run_spot s = kw_run_of(first + i * KW_WAVE, left);
+            KW_UNROLL
+            for (int w = 0; w < KW_RUN_WORDS(KW_IN_RUN); w++)
+                words[i][w] = ok[i] ? words[i][w] : 0;
+            if (s.there) kw_put_run(lds, s, words[i]);
+        }
+    }
+}
+
+/* --- shared memory -> registers --- */
+
+typedef struct kw_source_row {
+    float at[KW_READ_COLS][KW_LANE_PLANES];
+} kw_source_row;
+
+/* Source row number `row` of a lane's subtile. */
+KW_DEVICE void kw_row_read(kw_source_row *r, const char *lds, kw_seat seat, int row) {
+    int y = KW_MOVED(seat.row) + row, x = KW_MOVED(seat.col);
+    kw_u32 words[KW_RUN_WORDS(KW_READ)];
+    KW_UNROLL
+    for (int i = 0; i < KW_READ_COLS * KW_LANE_PLANES; i += KW_READ) {
+        int col = KW_FIRST ? i : i / KW_LANE_PLANES, plane = KW_FIRST ? 0 : i % KW_LANE_PLANES;
+        kw_load_run(words, lds + kw_lds_element(seat.plane + plane, y, x + col) * KW_BYTES, KW_READ * KW_BYTES);
+        KW_UNROLL
+        for (int e = 0; e < KW_READ; e++)
+            r->at[KW_FIRST ? col + e : col][KW_FIRST ? 0 : plane + e] = kw_value(words, e);
+    }
+}
+
+typedef struct kw_pixels {
+    float at[KW_SUB_H][KW_SUB_W][KW_LANE_PLANES];
+} kw_pixels;
+
+typedef struct kw_filter {
+    float at[KW_FILTER][KW_FILTER][KW_LANE_PLANES];
+} kw_filter;
+
+/* Pixels and source meet in all taps of a subtile: pixels += source * filter, or filter += source * pixels for bwd_weight. */
+KW_DEVICE void kw_subtile(kw_pixels *pixels, kw_filter *filter, const char *lds, kw_seat seat) {
+    KW_UNROLL
+    for (int row = 0; row < KW_SPAN_H; row++) {
+        kw_source_row source;
+        kw_row_read(&source, lds, seat, row);
+        KW_UNROLL
+        for (int tap_row = 0; tap_row < KW_FILTER; tap_row++) {
+            KW_UNROLL
+            for (int y = 0; y < KW_SUB_H; y++) {
+                if (!KW_READS(y, tap_row) || KW_SOURCE(y, tap_row) != row) continue;
+                KW_UNROLL
+                for (int tap = 0; tap < KW_FILTER; tap++) {
+                    KW_UNROLL
+                    for (int x = 0; x < KW_SUB_W; x++) {
+                        KW_UNROLL
+                        for (int p = 0; p < KW_LANE_PLANES; p++) {
+                            if (!KW_READS(x, tap)) continue;
+#if KW_WEIGHT
+                            filter->at[tap_row][tap][p] += source.at[KW_SOURCE(x, tap)][p] * pixels->at[y][x][p];
+#else
+                            pixels->at[y][x][p] += source.at[KW_SOURCE(x, tap)][p] * filter->at[tap_row][tap][p];
+#endif
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+KW_DEVICE void kw_pixels_clear(kw_pixels *pixels) {
+    KW_UNROLL
+    for (int i = 0; i < KW_SUB_H * KW_SUB_W * KW_LANE_PLANES; i++)
+        pixels->at[i / KW_LANE_PLANES / KW_SUB_W][i / KW_LANE_PLANES % KW_SUB_W][i % KW_LANE_PLANES] = 0;
+}
+
+#if !KW_WEIGHT
+
+/* --- forward and backward data --- */
+
+KW_DEVICE void kw_filter_read(kw_filter *filter, const kw_gpu_args *a, kw_i64 channel) {
+    KW_UNROLL
+    for (int p = 0; p < KW_LANE_PLANES; p++) {
+        kw_i64 from = kw_min64(channel + p, a->groups - 1) * KW_TAPS; /* a channel too many is not stored */
+        KW_UNROLL
+        for (int tap = 0; tap < KW_TAPS; tap++)
+            filter->at[tap / KW_FILTER][tap % KW_FILTER][p] = kw_element(a->w, from + tap);
+    }
+}
+
+KW_DEVICE char *kw_result(const kw_gpu_args *a) { return KW_DATA ? a->x : a->y; }
+KW_DEVICE kw_image kw_result_size(const kw_gpu_args *a) { return KW_DATA ? kw_image_in(a) : kw_image_out(a); }
+
+#if KW_OUT_STAGED
+
+KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_place at, kw_seat seat, const kw_pixels *pixels, char *lds) {
+    const int aligned = KW_TILE_W % KW_OUT_RUN == 0, runs = (KW_TILE_W + (aligned ? 0 : 2 * KW_OUT_RUN - 2)) / KW_OUT_RUN;
+    kw_wave_barrier();
+    KW_UNROLL
+    for (int y = 0; y < KW_SUB_H; y++) {
+        KW_UNROLL
+        for (int x = 0; x < KW_SUB_W; x++) {
+            if (seat.there && seat.row + y < KW_TILE_H && seat.col + x < KW_TILE_W)
+                kw_store(lds, (seat.plane * KW_TILE_H + seat.row + y) * KW_TILE_W + seat.col + x, pixels->at[y][x][0]);
+        }
+    }
+    kw_wave_barrier();
+    for (int i = kw_thread(); i < KW_PLANES * KW_TILE_H * runs; i += KW_WAVE) {
+        int row = i / runs % KW_TILE_H, plane = i / runs / KW_TILE_H, col = i % runs * KW_OUT_RUN - (at.col & (KW_OUT_RUN - 1));
+        const char *from = lds + (plane * KW_TILE_H + row) * KW_TILE_W * KW_OUT_BYTES;
+        kw_i64 element;
+        if (!kw_element_of(a, kw_result_size(a), at, plane, at.row + row, at.col + col, &element)) continue;
+        int whole = col >= 0 && col + KW_OUT_RUN <= KW_TILE_W;
+        kw_u32 words[KW_RUN_WORDS(KW_OUT_RUN)];
+        KW_UNROLL
+        for (int e = 0; e < KW_OUT_RUN; e++) {
+            if ((kw_u32)(col + e) >= (kw_u32)KW_TILE_W) continue; /* of the neighbouring tile */
+            kw_u32 bits;
+            kw_load_run(&bits, from + (col + e) * KW_OUT_BYTES, KW_OUT_BYTES);
+            if (whole) words[e * KW_OUT_BYTES / 4] = (e * KW_OUT_BYTES % 4 ? words[e * KW_OUT_BYTES / 4] : 0) | bits << e * KW_OUT_BYTES % 4 * 8;
+            else kw_store_run(kw_result(a) + (element + e) * KW_OUT_BYTES, &bits, KW_OUT_BYTES);
+        }
+        if (whole) kw_store_run(kw_result(a) + element * KW_OUT_BYTES, words, KW_OUT_RUN * KW_OUT_BYTES);
+    }
+}
+
+#else
+
+KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_place at, kw_seat seat, const kw_pixels *pixels, char *lds) {
+    const int run = KW_FIRST ? 1 : KW_OUT_RUN;
+    KW_UNROLL
+    for (int y = 0; y < KW_SUB_H; y++) {
+        KW_UNROLL
+        for (int x = 0; x < KW_SUB_W; x++) {
+            if (!seat.there || seat.row + y >= KW_TILE_H || seat.col + x >= KW_TILE_W) continue;
+            KW_UNROLL
+            for (int p = 0; p < KW_LANE_PLANES; p += run) {
+                kw_i64 element;
+                if (kw_element_of(a, kw_result_size(a), at, seat.plane + p, at.row + seat.row + y, at.col + seat.col + x, &element))
+                    kw_store_result(kw_result(a) + element * KW_OUT_BYTES, &pixels->at[y][x][p], run);
+            }
+        }
+    }
+}
+#endif
+
+KW_KERNEL(kw_stage0, KW_WAVE) {
+    KW_LDS(KW_LDS_BYTES);
+    kw_seat seat = kw_seat_of(kw_lane());
+    kw_i64 rest, blocks = KW_FIRST ? args.groups : KW_CEIL(args.groups, KW_BATCH);
+    kw_place at = kw_place_of(&args, kw_block(), &rest);
+    at.channel = rest % blocks * (KW_FIRST ? 1 : KW_BATCH);
+    at.image = rest / blocks * (KW_FIRST ? KW_BATCH : 1);
+    kw_filter filter;
+    if (KW_FIRST) kw_filter_read(&filter, &args, at.channel);
+    for (int round = 0; round < KW_BATCH / KW_PLANES; round++) {
+        kw_pixels pixels;
+        if (at.image >= args.n || at.channel >= args.groups) break;
+        kw_source_load(kw_lds, &args, at);
+        if (!KW_FIRST) kw_filter_read(&filter, &args, at.channel + seat.plane);
+        kw_pixels_clear(&pixels);
+        kw_wave_barrier();
+        if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
+        kw_pixels_store(&args, at, seat, &pixels, kw_lds);
+        kw_wave_barrier();
+        if (KW_FIRST) at.image += KW_PLANES;
+        else at.channel += KW_PLANES;
+    }
+}
+
+#else
+
+/* --- backward weight: a block has the filters of one channel (layout=first) or of KW_PLANES channels --- */
+
+/* A lane's pixels of y, zero where there are none. */
+KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_place at, kw_seat seat) {
+    kw_pixels_clear(pixels);
+    KW_UNROLL
+    for (int i = 0; i < KW_SUB_H * KW_SUB_W * KW_LANE_PLANES; i += KW_OUT_RUN) {
+        int y = i / KW_LANE_PLANES / KW_SUB_W, x = i / KW_LANE_PLANES % KW_SUB_W, plane = i % KW_LANE_PLANES;
+        int row = seat.row + y, col = seat.col + x;
+        kw_i64 element;
+        kw_u32 words[KW_RUN_WORDS(KW_OUT_RUN)];
+        if (row >= KW_TILE_H || col >= KW_TILE_W) continue;
+        if (!kw_element_of(a, kw_image_out(a), at, seat.plane + plane, at.row + row, at.col + col, &element)) continue;
+        kw_load_run(words, a->y + element * KW_BYTES, KW_OUT_RUN * KW_BYTES);
+        KW_UNROLL
+        for (int e = 0; e < KW_OUT_RUN; e++)
+            pixels->at[y][KW_FIRST ? x + e : x][KW_FIRST ? 0 : plane + e] = kw_value(words, e);
+    }
+}
+
+/* Adds what the lanes have, in their order, and stores it in the workspace's slice of this part. */
+KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel, const kw_filter *filter, char *lds) {
+    float *sums = (float *)lds;
+    const int planes = KW_FIRST ? 1 : KW_PLANES, lanes = KW_FIRST ? KW_WAVE : KW_SUBTILES, step = KW_FIRST ? 1 : KW_SEATS;
+    KW_UNROLL
+    for (int e = 0; e < KW_TAPS * KW_LANE_PLANES; e++) {
+        int tap = e / KW_LANE_PLANES;
+        sums[e * KW_WAVE + kw_lane()] = filter->at[tap / KW_FILTER][tap % KW_FILTER][e % KW_LANE_PLANES];
+    }
+    kw_wave_barrier();
+    for (int i = kw_thread(); i < KW_TAPS * planes; i += KW_WAVE) {
+        int tap = i % KW_TAPS, plane = i / KW_TAPS;
+        const float *from = sums + (tap * KW_LANE_PLANES + plane % KW_LANE_PLANES) * KW_WAVE + plane / KW_LANE_PLANES;
+        float sum = 0;
+        for (int lane = 0; lane < lanes; lane++)
+            sum += from[lane * step];
+        if (channel + plane < a->groups) ((float *)a->shared)[part * a->value[KW_ELEMENTS] + (channel + plane) * KW_TAPS + tap] = sum;
+    }
+}
+
+KW_KERNEL(kw_stage0, KW_WAVE) {
+    KW_LDS(KW_LDS_BYTES);
+    kw_seat seat = kw_seat_of(kw_lane());
+    kw_i64 part = kw_block() % args.value[KW_PARTS], channel = kw_block() / args.value[KW_PARTS] * (KW_FIRST ? 1 : KW_PLANES);
+    kw_filter filter;
+    KW_UNROLL
+    for (int e = 0; e < KW_TAPS * KW_LANE_PLANES; e++)
+        filter.at[e / KW_LANE_PLANES / KW_FILTER][e / KW_LANE_PLANES % KW_FILTER][e % KW_LANE_PLANES] = 0;
+    for (kw_i64 unit = part; unit < args.value[KW_UNITS]; unit += args.value[KW_PARTS]) {
+        kw_i64 rest;
+        kw_place at = kw_place_of(&args, unit, &rest);
+        at.channel = channel;
+        at.image = rest * (KW_FIRST ? KW_PLANES : 1);
+        kw_source_load(kw_lds, &args, at);
+        kw_pixels pixels;
+        if (seat.there) kw_pixels_read(&pixels, &args, at, seat);
+        kw_wave_barrier();
+        if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
+        kw_wave_barrier();
+    }
+    kw_filter_store(&args, part, channel, &filter, kw_lds);
+}
+
+#define KW_ADD_THREADS 256
+
+KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
+    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.value[KW_ELEMENTS];
+    if (at < elements) {
+        const float *from = (const float *)args.shared + at;
+        float sum = *from;
+        for (int part = 1; part < (int)args.value[KW_PARTS]; part++)
+            sum += from[part * elements];
+        kw_store(args.w, at, sum);
+    }
+}
+#endif
