@@ -160,6 +160,9 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
 KW_KERNEL(kw_stage0, PLAIN_THREADS) {
     kw_i64 index = kw_block() * PLAIN_THREADS + kw_thread();
     if (index < args.value[1]) {
-        kw_store(KW_OP == KW_OP_CONV_BWD_DATA ? args.x : KW_OP == KW_OP_CONV_BWD_WEIGHT ? args.w : args.y, index, plain_element(&args, index));
+        kw_store(KW_OP == KW_OP_CONV_BWD_DATA     ? args.x
+                 : KW_OP == KW_OP_CONV_BWD_WEIGHT ? args.w
+                                                  : args.y,
+                 index, plain_element(&args, index));
     }
 }

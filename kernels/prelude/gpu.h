@@ -58,7 +58,7 @@
 KW_DEVICE int kw_min(int a, int b) { return a < b ? a : b; }
 KW_DEVICE int kw_max(int a, int b) { return a > b ? a : b; }
 KW_DEVICE kw_i64 kw_min64(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
-#define KW_CEIL(a, b) (((a) + (b) - 1) / (b))
+#define KW_CEIL(a, b) (((a) + (b)-1) / (b))
 
 KW_DEVICE kw_u32 kw_bits(float value) {
     union {
@@ -85,7 +85,8 @@ KW_DEVICE float kw_from_bf16(kw_u32 h) { return kw_from_bits(h << 16); }
 /* Exponent and fraction go to fp32's place; a multiply by a power of two mends the exponent of normal and subnormal values alike. */
 KW_DEVICE float kw_from_fp16(kw_u32 h) {
     kw_u32 magnitude = h & 0x7fffu;
-    float value = magnitude >= 0x7c00u ? kw_from_bits(magnitude << 13 | 0x7f800000u) : kw_from_bits(magnitude << 13) * 5.192296858534828e33f;
+    float value =
+        magnitude >= 0x7c00u ? kw_from_bits(magnitude << 13 | 0x7f800000u) : kw_from_bits(magnitude << 13) * 5.192296858534828e33f;
     return kw_from_bits(kw_bits(value) | (h & 0x8000u) << 16);
 }
 
