@@ -137,6 +137,7 @@ return {
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
         ["conv.igemm"] = include "tables/conv_default",
         ["gemm.mma"] = { points = (include "tables/gemm").default },
         ["conv.plain"] = true,

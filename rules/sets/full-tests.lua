@@ -4,6 +4,7 @@ local thin, conv, gemm = include "tables/thin", include "tables/conv_full", incl
 return {
     about = "every fifth config of full in each category: correctness of GPU kernels at length",
     families = {
+        ["conv.depthwise_block"] = { points = (include "tables/depthwise").fifths },
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
                 return thin.fifths(conv.points(arch, op, dtype), legal)

@@ -12,6 +12,7 @@ return {
         ["conv.weight"] = true,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
         ["conv.igemm"] = include "tables/conv_full",
         ["gemm.mma"] = { points = (include "tables/gemm").full },
         ["conv.plain"] = true,

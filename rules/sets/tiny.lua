@@ -48,6 +48,7 @@ return {
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.depthwise_block"] = { points = (include "tables/depthwise").handful },
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
                 return thin.handful(thin.fifths(conv.points(arch, op, dtype), legal))

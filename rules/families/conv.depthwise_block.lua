@@ -1,0 +1,30 @@
+-- Depthwise convolution on GPUs, a block a wave. Sets list points, tables/depthwise.lua; the lists here are what "*" stands for and what a search
+-- draws from.
+return {
+    family = "conv.depthwise_block",
+    ops = { "conv_fwd", "conv_bwd_data", "conv_bwd_weight" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    defaults = {
+        tile_h = 8, tile_w = 8, filter = 3, stride = 1, pad = 1, batch = 1, sub_h = 1, sub_w = 1, vec_in = 1, vec_out = 1, layout = "first",
+    },
+    axes = function(arch, op, dtype)
+        return {
+            tile_h = { 4, 8, 14, 16, 32 },
+            tile_w = { 4, 8, 16, 28, 32 },
+            filter = { 3, 5, 7 },
+            stride = { 1, 2 },
+            pad = { 0, 1, 2, 3 },
+            batch = { 1, 2, 4, 8, 16, 32, 64 },
+            sub_h = { 1, 2, 4, 8 },
+            sub_w = { 1, 2, 4, 8 },
+            vec_in = { 1, 2, 4, 8 },
+            vec_out = { 1, 2, 4, 8 },
+            layout = { "first", "last" },
+        }
+    end,
+    rules = {
+        { "the filter has a middle", function(c) return c.filter % 2 == 1 end },
+        { "stride 1 or even", function(c) return c.stride == 1 or c.stride % 2 == 0 end },
+        { "padding is at most half the filter", function(c) return 2 * c.pad < c.filter end },
+    },
+}
