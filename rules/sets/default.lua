@@ -138,6 +138,7 @@ return {
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
+        ["conv.direct_block"] = { points = (include "tables/direct").default },
         ["conv.igemm"] = include "tables/conv_default",
         ["gemm.mma"] = { points = (include "tables/gemm").default },
         ["conv.plain"] = true,

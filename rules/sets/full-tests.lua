@@ -5,6 +5,7 @@ return {
     about = "every fifth config of full in each category: correctness of GPU kernels at length",
     families = {
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").fifths },
+        ["conv.direct_block"] = { points = (include "tables/direct").fifths },
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
                 return thin.fifths(conv.points(arch, op, dtype), legal)

@@ -13,6 +13,7 @@ return {
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
+        ["conv.direct_block"] = { points = (include "tables/direct").full },
         ["conv.igemm"] = include "tables/conv_full",
         ["gemm.mma"] = { points = (include "tables/gemm").full },
         ["conv.plain"] = true,

@@ -49,6 +49,7 @@ return {
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").handful },
+        ["conv.direct_block"] = { points = (include "tables/direct").handful },
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
                 return thin.handful(thin.fifths(conv.points(arch, op, dtype), legal))
