@@ -97,7 +97,8 @@ static void mark(table *t, const double *values, int32_t count, bool others) {
     for (size_t i = 0; i < t->count; i++) {
         int32_t before = 0;
         for (size_t j = 0; j < t->count && t->open[i]; j++) {
-            before += t->open[j] && (j < i ? values[j] <= values[i] : values[j] < values[i]);
+            bool first = values[j] < values[i] || (j < i && values[j] <= values[i]);
+            before += first && t->open[j];
         }
         t->wanted[i] = t->wanted[i] || (t->open[i] && before < count);
     }
