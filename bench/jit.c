@@ -1,13 +1,15 @@
 /* jit.c: what a kernel costs before it runs: the compiler's processor time, an answer from the cache, and the library's share of a call.
  *
- *   bench_jit [--set SET] [--cc COMPILER] [--most N]
+ *   bench_jit [--set SET] [--cc COMPILER] [--most N] [--arch NAME]
  *
  * Takes at most N (8) configs of each family, op and dtype, spread evenly over the set, compiles each once into a cache of its own, then
  * has it back from there. A hit is everything from the config's text to callable functions: source and key, reading and checking the
- * entry, mapping it. The share of a call is the time of one run of a kernel that does nothing, on one thread. Prints Markdown. */
+ * entry, mapping it. The share of a call is the time of one run of a kernel that does nothing, on one thread. With --arch the kernels are a
+ * GPU's, which need not be here: they are compiled, and had back, but not mapped. Prints Markdown. */
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "config/catalog.h"
+#include "config/gpu_arch.h"
 
 #include <kernelwright_tune.h>
 #include <stdio.h>
@@ -26,7 +28,9 @@ typedef struct figures {
 typedef struct bench_state {
     kw_jit jit;
     const kw_backend *backend;
-    kw_device *device;
+    kw_device *device;       /* NULL with an architecture */
+    const kw_gpu_arch *arch; /* NULL without --arch */
+    const kw_target *target;
     kw_catalog catalog;
     figures family, all;
     size_t most;
@@ -55,8 +59,7 @@ static void print_row(const char *name, figures *f) {
 static bool add_config(void *user, const char *text) {
     bench_state *state = user;
     kw_config config;
-    if (!kw_config_parse(&config, text, NULL) && config.family->emit &&
-        !kw_config_runs(&config, state->backend->target(state->device), NULL)) {
+    if (!kw_config_parse(&config, text, NULL) && config.family->emit && !kw_config_runs(&config, state->target, NULL)) {
         kw_catalog_add(&state->catalog, &config, NULL, NULL);
     }
     return true;
@@ -85,11 +88,11 @@ static void measure(bench_state *state, const kw_config *config) {
     int64_t cpu = result.cpu_ns;
     kw_blob_drop(&blob);
     int64_t t2 = kw_clock_ns();
-    good = good && !kw_codegen_source(&source, config, (kw_code){0}, &err);
+    good = good && !kw_codegen_source(&source, config, state->jit.code, &err);
     int64_t t3 = kw_clock_ns();
     good = good && !kw_jit_blob(&state->jit, config, &blob, &result, &err) && result.cached;
     int64_t t4 = kw_clock_ns();
-    good = good && !state->backend->load(state->device, config, &blob, &kernel, &err);
+    good = good && (!state->device || !state->backend->load(state->device, config, &blob, &kernel, &err));
     int64_t t5 = kw_clock_ns();
     if (good) {
         const double sample[5] = {(double)cpu, (double)(t1 - t0), (double)(t3 - t2), (double)(t5 - t3), (double)(t5 - t4)};
@@ -100,7 +103,9 @@ static void measure(bench_state *state, const kw_config *config) {
         state->family.failed++;
         state->all.failed++;
     }
-    state->backend->unload(state->device, &kernel);
+    if (kernel) {
+        state->backend->unload(state->device, &kernel);
+    }
     kw_text_drop(&source);
     kw_blob_drop(&blob);
 }
@@ -172,26 +177,42 @@ static void measure_call(const bench_state *state) {
     state->backend->unload(state->device, &kernel);
 }
 
+static kw_status open_device(bench_state *state, kw_error *err) {
+    int index;
+    kw_status status = kw_backend_find(&state->backend, &index, "cpu", err);
+    status = status ? status : state->backend->open(&state->device, 0, 1, err);
+    state->target = status ? NULL : state->backend->target(state->device);
+    return status;
+}
+
 static kw_status open_state(bench_state *state, kw_compiler *compiler, const char *cc, const char *folder, kw_error *err) {
     char note[256];
-    int index;
     kw_cache *cache = NULL;
-    kw_status status = kw_compiler_find(compiler, cc, (kw_code){0}, err);
-    if (!status) {
-        status = kw_cache_open(&cache, folder, note, err);
-    }
+    kw_code code = {0};
+    kw_status status = state->arch ? kw_code_for(&code, state->arch->backend, state->arch->name, err) : open_device(state, err);
+    state->target = state->arch ? &state->arch->typical : state->target;
+    status = status ? status : kw_compiler_find(compiler, cc, code, err);
+    status = status ? status : kw_cache_open(&cache, folder, note, err);
     if (!status && !cache) {
         status = KW_IO;
         fprintf(stderr, "bench_jit: %s\n", note);
     }
-    if (!status) {
-        status = kw_backend_find(&state->backend, &index, "cpu", err);
-    }
-    if (!status) {
-        status = state->backend->open(&state->device, 0, 1, err);
-    }
-    state->jit = (kw_jit){.compiler = compiler, .cache = cache};
+    state->jit = (kw_jit){.code = code, .compiler = compiler, .cache = cache};
     return status;
+}
+
+static void print_head(const bench_state *state, const kw_compiler *compiler, const char *set) {
+    char brand[64];
+    kw_cpu_brand(brand);
+    printf("# What a kernel costs before it runs\n\n%s, %s %s, ", brand, compiler->kind, compiler->version);
+    if (state->arch) {
+        printf("kernels for %s, ", state->arch->name);
+    }
+    printf("set %s, at most %zu kernels of a family, op and dtype. ", set, state->most);
+    if (!state->arch) {
+        printf("The medians of all should be at most 100 ms of processor time a compile, 1000 us a hit and 200 ns a call.");
+    }
+    printf("\n\n");
 }
 
 int main(int count, char **words) {
@@ -211,20 +232,19 @@ int main(int count, char **words) {
         space.set = strcmp(words[i], "--set") ? space.set : words[i + 1];
         cc = strcmp(words[i], "--cc") ? cc : words[i + 1];
         state->most = strcmp(words[i], "--most") ? state->most : (size_t)strtoul(words[i + 1], NULL, 10);
+        space.arch = strcmp(words[i], "--arch") ? space.arch : words[i + 1];
     }
-    kw_status status = state->most ? open_state(state, &compiler, cc, folder, &err) : KW_ILLEGAL;
+    state->arch = space.arch ? kw_gpu_arch_find(space.arch) : NULL;
+    kw_status status = state->most && !space.arch == !state->arch ? open_state(state, &compiler, cc, folder, &err) : KW_ILLEGAL;
     if (!status && !(status = kw_space_visit(&space, add_config, state, &err))) {
-        char brand[64];
-        kw_cpu_brand(brand);
-        printf(
-            "# What a kernel costs before it runs\n\n%s, %s %s, set %s, at most %zu kernels of a family, op and dtype. The medians of all "
-            "should be at most 100 ms of processor time a compile, 1000 us a hit and 200 ns a call.\n\n",
-            brand, compiler.kind, compiler.version, space.set, state->most);
+        print_head(state, &compiler, space.set);
         measure_all(state);
-        measure_call(state);
+        if (state->device) {
+            measure_call(state);
+        }
     }
     if (status) {
-        fprintf(stderr, "bench_jit: %s\n", *err.text ? err.text : "usage: bench_jit [--set SET] [--cc COMPILER] [--most N]");
+        fprintf(stderr, "bench_jit: %s\n", *err.text ? err.text : "usage: bench_jit [--set SET] [--cc COMPILER] [--most N] [--arch NAME]");
     }
     if (state->jit.cache) {
         kw_cache_remove_all(state->jit.cache, NULL, NULL);

@@ -1,0 +1,442 @@
+/* gpu_pairs.c: which problems every config of a set is checked on, for an architecture of GPUs that need not be here.
+ *
+ *   gpu_pairs ARCH SET > pairs.manifest
+ *
+ * Each config gets its own awkward problems, four at least and all of them fit: odd channels as far as its vectors allow, groups (in whole
+ * merges), strides, dilation, padding beside the filter's half, single pixels, and one problem of more than a tile along rows, columns and depth with a
+ * ragged last tile along each. `kwright sweep --verify-only --pairs` runs them. Standard error gets a line for each operation with what its
+ * problems have. Exit: 1 when a config lacks problems, or an operation strides, dilation, groups or odd channels; 2 a bad request. */
+#include "base/math.h"
+#include "base/text.h"
+#include "bench/manifest.h"
+#include "codegen/gpu/mma.h"
+#include "config/gpu_arch.h"
+
+#include <kernelwright_tune.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* PROBES: counts of channels, or sizes of a GEMM, are multiples of a power of two up to this, or of a tile. */
+enum { PROBLEMS_MIN = 4, PROBLEMS_MAX = 6, PROBES = 16, TRIES = 64 };
+
+/* A convolution: images, groups as multiples of the merged ones, channels of a group as multiples of what vectors allow, then three axes, of
+ * which a problem takes the last ones. */
+typedef struct shape {
+    int64_t n, groups, c, k;
+    int64_t in[3], filter[3], stride[3], pad[3], dilation[3];
+} shape;
+
+static const shape shapes[] = {
+    {2, 1, 5, 7, {3, 9, 8}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+    {1, 2, 3, 5, {5, 7, 11}, {3, 3, 2}, {2, 2, 2}, {1, 1, 1}, {1, 2, 1}},
+    {1, 2, 3, 5, {3, 7, 9}, {3, 3, 3}, {1, 2, 1}, {1, 1, 2}, {1, 1, 2}},
+    {2, 3, 1, 3, {1, 5, 4}, {3, 3, 3}, {2, 1, 2}, {2, 2, 0}, {2, 2, 1}},
+    {1, 3, 1, 3, {3, 6, 6}, {1, 4, 3}, {1, 3, 2}, {0, 2, 0}, {1, 1, 2}},
+    {2, 2, 5, 7, {2, 9, 7}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}},
+    {1, 3, 3, 7, {3, 9, 8}, {1, 1, 1}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}},
+    {3, 2, 3, 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}},
+    {1, 3, 7, 3, {3, 5, 13}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* Batch and multiples of what vectors, or tiles without padding, allow. */
+static const int64_t products[][4] = {{2, 5, 7, 3}, {1, 1, 1, 1}, {1, 3, 5, 27}, {3, 9, 1, 2}, {1, 7, 3, 11}};
+enum { PRODUCTS = sizeof products / sizeof *products };
+
+typedef struct pair {
+    size_t problem, config;
+} pair;
+
+/* What the problems of an operation have. */
+typedef struct traits {
+    size_t pairs, strided, dilated, grouped, odd, planes, volumes;
+} traits;
+
+typedef struct pairing {
+    const kw_target *target;
+    kw_manifest manifest;
+    pair *pairs;
+    size_t count, capacity, lacking;
+    traits of[KW_OP_COUNT];
+} pairing;
+
+/* A config on its way to its problems. */
+typedef struct subject {
+    const kw_config *config;
+    const kw_target *target;
+    kw_mma mma;
+    int64_t unit[3]; /* what c and k of a group must be multiples of, or m, n, k */
+    bool single;     /* one channel a group */
+    bool channels_first;
+    kw_problem problems[PROBLEMS_MAX];
+    size_t count;
+    bool ragged;
+} subject;
+
+static bool fits(const subject *s, const kw_problem *problem) {
+    return !kw_config_fits(s->config, problem, s->target, NULL);
+}
+
+static bool keep(subject *s, const kw_problem *problem) {
+    if (s->count == PROBLEMS_MAX || !fits(s, problem)) {
+        return false;
+    }
+    s->problems[s->count++] = *problem;
+    return true;
+}
+
+/* --- convolutions --- */
+
+/* Of groups in whole merges, with so many channels c and k each. */
+static bool make_conv(kw_problem *problem, const subject *s, const shape *of, int ndim, const int64_t channels[2]) {
+    static const char *const layouts[] = {"nwgc", "nhwgc", "ndhwgc"}, *const first[] = {"ngcw", "ngchw", "ngcdhw"}, words[] = "ifspd";
+    const int64_t *const axes[] = {of->in, of->filter, of->stride, of->pad, of->dilation};
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_line line = {text, sizeof text, 0};
+    int64_t groups = of->groups * s->mma.merge;
+    kw_line_addf(&line, "%s %s %s n%lld g%lld c%lld k%lld", kw_op_name(s->config->op), kw_dtype_name(s->config->dtype),
+                 (s->channels_first ? first : layouts)[ndim - 1], (long long)of->n, (long long)groups, (long long)(groups * channels[0]),
+                 (long long)(groups * channels[1]));
+    for (int i = 0; i < 5; i++) {
+        for (int axis = 3 - ndim; axis < 3; axis++) {
+            kw_line_addf(&line, "%s%c%lld", axis == 3 - ndim ? " " : "", axis == 3 - ndim ? words[i] : 'x', (long long)axes[i][axis]);
+        }
+    }
+    return !kw_problem_parse(problem, text, NULL);
+}
+
+/* A filter that the config serves: its number in shapes. */
+static const shape *plain_shape(const subject *s) {
+    return s->mma.spec == KW_SPEC_FILTER1X1_PAD0 || s->mma.spec == KW_SPEC_FILTER1X1_STRIDE1_PAD0 ? &shapes[5] : &shapes[0];
+}
+
+static bool serves_channels(const subject *s, int ndim, int64_t c, int64_t k) {
+    kw_problem problem;
+    return make_conv(&problem, s, plain_shape(s), ndim, (const int64_t[2]){c, k}) && fits(s, &problem);
+}
+
+/* The smallest units of channels, each found with the other at its safest. */
+static void find_channels(subject *s, int ndim) {
+    s->single = !serves_channels(s, ndim, PROBES, PROBES);
+    int64_t safe_c = s->single ? 1 : PROBES;
+    s->unit[0] = safe_c;
+    s->unit[1] = PROBES;
+    for (int64_t unit = PROBES; unit; unit /= 2) {
+        s->unit[0] = !s->single && serves_channels(s, ndim, unit, PROBES) ? unit : s->unit[0];
+        s->unit[1] = serves_channels(s, ndim, safe_c, unit) ? unit : s->unit[1];
+    }
+}
+
+/* Rows, columns and depth of a convolution as the config cuts them. */
+static void conv_extents(int64_t extents[3], const subject *s, const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3], merge = s->mma.merge, taps = d->filter[0] * d->filter[1] * d->filter[2];
+    kw_problem_output(out, problem);
+    int64_t c = d->c / d->g * merge, k = d->k / d->g * merge, pixels = d->n * out[0] * out[1] * out[2];
+    bool weight = problem->op == KW_CONV_BWD_WEIGHT, data = problem->op == KW_CONV_BWD_DATA;
+    extents[0] = weight ? k : data ? d->n * d->in[0] * d->in[1] * d->in[2] : pixels;
+    extents[1] = weight ? taps * c : data ? c : k;
+    extents[2] = weight ? pixels : taps * (data ? k : c);
+}
+
+/* Whether each extent is more than a tile, and none a multiple of it. grain is what the extents are multiples of in any case: where a tile divides it,
+ * or where single channels give what depth they give, more cannot be asked. */
+static bool is_ragged(const subject *s, const int64_t extents[3], const int64_t grain[3]) {
+    for (int i = 0; i < 3; i++) {
+        int64_t tile = s->mma.tile[i];
+        if ((grain[i] % tile && extents[i] % tile == 0) || (extents[i] < tile && !s->single)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Which of rows, columns and depth belong to pixels, c and k. */
+static const int *conv_places(kw_op op) {
+    static const int places[3][3] = {{0, 2, 1}, {0, 1, 2}, {2, 1, 0}};
+    return places[op == KW_CONV_FWD ? 0 : op == KW_CONV_BWD_DATA ? 1 : 2];
+}
+
+/* What an extent lacks to be above a tile and ragged, in parts of what it has, halved so that it does not grow far beyond. */
+static int64_t growth(int64_t extent, int64_t tile, int64_t grain, int64_t parts) {
+    bool enough = extent > tile && (extent % tile || grain % tile == 0);
+    return enough ? 0 : extent < tile / 2 ? kw_max(1, parts / 2) : 1;
+}
+
+/* More than a tile in each direction: rows of the image and channels grow until each is beyond a tile and ragged. */
+static void add_large_conv(subject *s, int ndim) {
+    shape of = *plain_shape(s);
+    const int *place = conv_places(s->config->op);
+    int64_t parts[2] = {1, 1}, extents[3], grain[3], *rows = &of.in[3 - ndim];
+    int64_t units[2] = {s->unit[0] * s->mma.merge, s->unit[1] * s->mma.merge};
+    kw_problem problem;
+    of.n = of.groups = 1;
+    of.in[1] = 7;
+    of.in[2] = 5;
+    *rows = 2;
+    grain[place[0]] = 1;
+    grain[place[1]] = units[0];
+    grain[place[2]] = units[1];
+    for (int i = 0; i < TRIES; i++) {
+        const int64_t channels[2] = {parts[0] * s->unit[0], parts[1] * s->unit[1]};
+        if (!make_conv(&problem, s, &of, ndim, channels)) {
+            return;
+        }
+        conv_extents(extents, s, &problem);
+        if (is_ragged(s, extents, grain) && keep(s, &problem)) {
+            s->ragged = true;
+            return;
+        }
+        *rows += growth(extents[place[0]], s->mma.tile[place[0]], 1, *rows);
+        parts[0] += s->single ? 0 : growth(extents[place[1]], s->mma.tile[place[1]], units[0], parts[0]);
+        parts[1] += growth(extents[place[2]], s->mma.tile[place[2]], units[1], parts[1]);
+    }
+}
+
+static void add_convs(subject *s, int ndim, size_t most) {
+    find_channels(s, ndim);
+    add_large_conv(s, ndim);
+    for (size_t i = 0; i < SHAPES && s->count < most; i++) {
+        const int64_t channels[2] = {s->single ? 1 : s->unit[0] * shapes[i].c, s->unit[1] * shapes[i].k};
+        kw_problem problem;
+        if (make_conv(&problem, s, &shapes[i], ndim, channels)) {
+            keep(s, &problem);
+        }
+    }
+}
+
+/* One channel a group, filter, stride and padding given: images, planes and pixels that the block's tile and batch do not divide. */
+static void add_depthwise(subject *s) {
+    const kw_config *config = s->config;
+    int64_t filter = kw_config_axis(config, "filter", 3), stride = kw_config_axis(config, "stride", 1),
+            pad = kw_config_axis(config, "pad", 1);
+    int64_t tile_h = kw_config_axis(config, "tile_h", 1), tile_w = kw_config_axis(config, "tile_w", 1);
+    int64_t batch = kw_config_axis(config, "batch", 1);
+    bool first = s->channels_first = kw_word_is(kw_config_axis_word(config, "layout"), "first");
+    /* Images, groups, height, width. Planes of a block are images, or with channels last groups. */
+    const int64_t sizes[][4] = {
+        {first ? batch + 1 : 2, first ? 3 : batch + 1, stride * tile_h + 3, stride * tile_w + 5},
+        {1, 5, filter + 4, filter + 6},
+        {2, 67, filter, filter + 1},
+        {3, 1, 2 * stride * tile_h - 1, stride * tile_w + 1},
+        {2, 3, stride * (tile_h + 1), stride * (tile_w + 1)},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        shape of = {.n = sizes[i][0], .in = {1, sizes[i][2], 0}, .filter = {1, filter, filter}, .stride = {1, stride, stride}};
+        of.pad[1] = of.pad[2] = pad;
+        of.dilation[1] = of.dilation[2] = 1;
+        bool kept = false;
+        for (int64_t unit = 1; unit <= PROBES && !kept; unit *= 2) {
+            kw_problem problem;
+            of.groups = first ? sizes[i][1] : kw_ceil_div(sizes[i][1], unit) * unit;
+            of.in[2] = first ? kw_ceil_div(sizes[i][3], unit) * unit : sizes[i][3];
+            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){1, 1}) && keep(s, &problem);
+        }
+        s->ragged = s->ragged || (i == 0 && kept);
+    }
+}
+
+/* --- GEMMs --- */
+
+static bool make_gemm(kw_problem *problem, const subject *s, int64_t batch, const int64_t size[3]) {
+    static const char *const layouts[] = {"rcr", "rrr", "crr", "ccr"};
+    char text[KW_PROBLEM_TEXT_MAX];
+    snprintf(text, sizeof text, "gemm %s %s b%lld m%lld n%lld k%lld", kw_dtype_name(s->config->dtype), layouts[s->mma.layout],
+             (long long)batch, (long long)size[0], (long long)size[1], (long long)size[2]);
+    return !kw_problem_parse(problem, text, NULL);
+}
+
+static void find_sizes(subject *s) {
+    int64_t safe[3];
+    for (int i = 0; i < 3; i++) {
+        safe[i] = s->mma.pad[i] ? PROBES : kw_max(PROBES, s->mma.tile[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        int64_t size[3] = {safe[0], safe[1], safe[2]};
+        kw_problem problem;
+        s->unit[i] = safe[i];
+        for (int64_t unit = safe[i]; unit; unit /= 2) {
+            size[i] = unit;
+            s->unit[i] = make_gemm(&problem, s, 1, size) && fits(s, &problem) ? unit : s->unit[i];
+        }
+    }
+}
+
+static void add_gemms(subject *s) {
+    int64_t size[3];
+    kw_problem problem;
+    find_sizes(s);
+    for (int i = 0; i < 3; i++) {
+        size[i] = s->unit[i] * (s->mma.tile[i] / s->unit[i] + 1);
+    }
+    s->ragged = is_ragged(s, size, s->unit) && make_gemm(&problem, s, 1, size) && keep(s, &problem);
+    for (size_t i = 0; i < PRODUCTS; i++) {
+        for (int d = 0; d < 3; d++) {
+            /* Whole tiles are large: few of them are enough. */
+            size[d] = s->unit[d] * (s->unit[d] > PROBES ? kw_min(products[i][d + 1], 2) : products[i][d + 1]);
+        }
+        if (make_gemm(&problem, s, products[i][0], size)) {
+            keep(s, &problem);
+        }
+    }
+}
+
+/* --- pairs --- */
+
+static void find_problems(subject *s) {
+    const char *family = s->config->family->name;
+    if (!strcmp(family, "conv.igemm")) {
+        s->mma = kw_mma_read(s->config);
+        add_convs(s, s->mma.ndim, PROBLEMS_MAX);
+    } else if (!strcmp(family, "gemm.mma")) {
+        s->mma = kw_mma_read(s->config);
+        add_gemms(s);
+    } else if (!strcmp(family, "conv.depthwise_block")) {
+        s->mma = (kw_mma){.merge = 1};
+        add_depthwise(s);
+    } else {
+        /* No tiles and no vectors: an element a thread. */
+        s->mma = (kw_mma){.merge = 1, .tile = {1, 1, 1}, .pad = {1, 1, 1}, .vec = {1, 1, 1}};
+        if (s->config->op == KW_GEMM) {
+            add_gemms(s);
+        } else {
+            add_convs(s, 2, PROBLEMS_MAX / 2);
+            add_convs(s, 3, PROBLEMS_MAX);
+        }
+    }
+}
+
+static void note_traits(traits *t, const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    t->pairs++;
+    if (problem->op == KW_GEMM) {
+        t->odd += (problem->gemm.m & problem->gemm.n & problem->gemm.k & 1) != 0;
+        t->grouped += problem->gemm.batch > 1;
+        return;
+    }
+    t->strided += d->stride[1] == 2 || d->stride[2] == 2;
+    t->dilated += d->dilation[1] > 1 || d->dilation[2] > 1;
+    t->grouped += d->g > 1;
+    t->odd += (d->c / d->g & d->k / d->g & 1) != 0;
+    t->planes += problem->ndim == 2;
+    t->volumes += problem->ndim == 3;
+}
+
+static kw_status add_pair(pairing *p, size_t config, const kw_problem *problem, kw_error *err) {
+    pair one = {.config = config};
+    if (p->count == p->capacity) {
+        size_t capacity = p->capacity ? 2 * p->capacity : 1024;
+        pair *larger = realloc(p->pairs, capacity * sizeof *larger);
+        if (!larger) {
+            return kw_fail_memory(err, "a list of pairs");
+        }
+        p->pairs = larger;
+        p->capacity = capacity;
+    }
+    if (!kw_distinct_add(&p->manifest.problems, problem, &one.problem)) {
+        return kw_fail_memory(err, "a list of problems");
+    }
+    p->pairs[p->count++] = one;
+    note_traits(&p->of[problem->op], problem);
+    return KW_OK;
+}
+
+static bool is_new(const subject *s, size_t position) {
+    kw_distinct seen = {0};
+    size_t place = 0;
+    bool fresh = true;
+    for (size_t i = 0; i <= position; i++) {
+        size_t before = seen.count;
+        fresh = kw_distinct_add(&seen, &s->problems[i], &place) && place == before;
+    }
+    kw_distinct_drop(&seen);
+    return fresh;
+}
+
+static kw_status add_config(pairing *p, size_t position, kw_error *err) {
+    subject s = {.config = &p->manifest.configs.configs[position], .target = p->target};
+    size_t different = 0;
+    kw_status status = KW_OK;
+    find_problems(&s);
+    for (size_t i = 0; i < s.count && !status; i++) {
+        if (is_new(&s, i)) {
+            different++;
+            status = add_pair(p, position, &s.problems[i], err);
+        }
+    }
+    if (!status && (different < PROBLEMS_MIN || !s.ragged)) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config_print(text, sizeof text, s.config);
+        fprintf(stderr, "%s: %zu problems%s\n", text, different, s.ragged ? "" : ", none with a ragged tile along rows, columns and depth");
+        p->lacking++;
+    }
+    return status;
+}
+
+static bool take(void *user, const char *text) {
+    pairing *p = user;
+    kw_config config;
+    return !kw_config_parse(&config, text, NULL) && !kw_catalog_add(&p->manifest.configs, &config, NULL, NULL);
+}
+
+static int ascending(const void *a, const void *b) {
+    const pair *x = a, *y = b;
+    return x->problem != y->problem ? (x->problem > y->problem ? 1 : -1) : (x->config > y->config) - (x->config < y->config);
+}
+
+static bool show_traits(const pairing *p) {
+    bool whole = true;
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        const traits *t = &p->of[op];
+        fprintf(stderr, "%s: %zu pairs", kw_op_name((kw_op)op), t->pairs);
+        if (op == KW_GEMM) {
+            fprintf(stderr, ", %zu of batches, %zu of odd sizes\n", t->grouped, t->odd);
+            whole = whole && t->grouped && t->odd;
+        } else {
+            fprintf(stderr, ", %zu in 2D, %zu in 3D, %zu with stride 2, %zu dilated, %zu grouped, %zu with odd channels\n", t->planes,
+                    t->volumes, t->strided, t->dilated, t->grouped, t->odd);
+            whole = whole && t->planes && t->volumes && t->strided && t->dilated && t->grouped && t->odd;
+        }
+    }
+    return whole;
+}
+
+static kw_status pair_up(pairing *p, const char *arch, const char *set, kw_error *err) {
+    kw_status status = kw_space_visit(&(kw_space_options){.set = set, .arch = arch}, take, p, err);
+    for (size_t i = 0; i < p->manifest.configs.count && !status; i++) {
+        status = add_config(p, i, err);
+    }
+    if (p->count) {
+        qsort(p->pairs, p->count, sizeof *p->pairs, ascending);
+    }
+    for (size_t i = 0; i < p->count && !status; i++) {
+        uint32_t config = (uint32_t)p->pairs[i].config;
+        status = kw_manifest_add_run(&p->manifest, (kw_manifest_run){(uint32_t)p->pairs[i].problem, config, config}, err);
+    }
+    kw_text text = {0};
+    status = status ? status : kw_manifest_print(&text, &p->manifest, err);
+    if (!status) {
+        fwrite(text.data, 1, text.size, stdout);
+    }
+    kw_text_drop(&text);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    const kw_gpu_arch *arch = argc == 3 ? kw_gpu_arch_find(argv[1]) : NULL;
+    if (!arch) {
+        fprintf(stderr, "usage: gpu_pairs ARCH SET, for an architecture of GPUs such as gfx942 or sm_90\n");
+        return 2;
+    }
+    pairing p = {.target = &arch->typical};
+    kw_error err = {0};
+    kw_status status = pair_up(&p, argv[1], argv[2], &err);
+    if (status) {
+        fprintf(stderr, "gpu_pairs: %s\n", err.text);
+    }
+    bool whole = !status && show_traits(&p) && !p.lacking && p.count;
+    kw_manifest_drop(&p.manifest);
+    free(p.pairs);
+    return status ? 2 : !whole;
+}
