@@ -19,7 +19,17 @@
 
 #define KW_EPW (4 / KW_BYTES) /* elements of a word */
 
-#if KW_HAS_MFMA /* AMD, a wave of 64: a lane's row is l % M; sums come in blocks of 4 rows */
+/* Waves that share an instruction, so many places for them along the rows, and a thread's number among those that share it. */
+#define KW_WGMMA (KW_INST_M == 64)
+#define KW_SEATS_M (KW_WGMMA ? KW_WAVE_M / 4 : KW_WAVE_M)
+KW_DEVICE int kw_acc_lane(void) { return KW_WGMMA ? kw_thread() % 128 : kw_lane(); }
+
+#if KW_WGMMA /* NVIDIA, four waves with 16 rows each; operands stay in shared memory */
+#define KW_ACC_N (KW_INST_N / 2)
+KW_DEVICE int kw_acc_row(int lane, int e) { return 16 * (lane / 32) + lane % 32 / 4 + 8 * (e / 2 % 2); }
+KW_DEVICE int kw_acc_col(int lane, int e) { return 8 * (e / 4) + 2 * (lane % 4) + e % 2; }
+
+#elif KW_HAS_MFMA /* AMD, a wave of 64: a lane's row is l % M; sums come in blocks of 4 rows */
 #define KW_A_ROWS 1
 #define KW_B_ROWS 1
 #define KW_KPL (KW_INST_K * KW_INST_M / 64)
@@ -80,13 +90,14 @@ KW_DEVICE int kw_acc_row(int lane, int e) { return lane / 4 + 8 * (e / 2); }
 KW_DEVICE int kw_acc_col(int lane, int e) { return 2 * (lane % 4) + e % 2; }
 #endif
 
-#define KW_ROW_WORDS (KW_KPL / KW_EPW) /* of a row in a fragment */
-#define KW_A_WORDS (KW_A_ROWS * KW_ROW_WORDS)
-#define KW_B_WORDS (KW_B_ROWS * KW_ROW_WORDS)
-
 typedef struct kw_acc {
     kw_sum e[KW_ACC_N];
 } kw_acc;
+
+#if !KW_WGMMA
+#define KW_ROW_WORDS (KW_KPL / KW_EPW) /* of a row in a fragment */
+#define KW_A_WORDS (KW_A_ROWS * KW_ROW_WORDS)
+#define KW_B_WORDS (KW_B_ROWS * KW_ROW_WORDS)
 
 typedef struct kw_frag_a {
     kw_u32 w[KW_A_WORDS];
@@ -95,5 +106,6 @@ typedef struct kw_frag_a {
 typedef struct kw_frag_b {
     kw_u32 w[KW_B_WORDS];
 } kw_frag_b;
+#endif
 
 #endif

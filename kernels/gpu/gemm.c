@@ -31,6 +31,10 @@ typedef struct kw_view {
     int row, col;          /* of the tile's first element */
     int rows, cols, depth; /* of the product */
     const char *shuffled;  /* the second operand in the order of fragments */
+#if KW_WGMMA
+    const kw_tensor_map *map[2]; /* of the operands: depth, row, batch */
+    int batch;
+#endif
 } kw_view;
 
 KW_DEVICE kw_spot kw_spot_at(kw_off at) {
@@ -74,13 +78,22 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->at[KW_A] = a->x + batch * a->gm * a->gk * KW_BYTES;
     v->at[KW_B] = a->w + batch * a->gk * a->gn * KW_BYTES;
     v->out = batch * a->gm * a->gn;
+#if KW_WGMMA
+    v->map[KW_A] = &a->map[KW_A];
+    v->map[KW_B] = &a->map[KW_B];
+    v->batch = batch;
+#endif
 #if KW_PRESHUFFLE
     v->shuffled = a->packed + batch * (KW_CEIL(a->gn, KW_TILE_N) * KW_TILE_N) * (KW_CEIL(a->gk, KW_TILE_K) * KW_TILE_K) * KW_BYTES;
 #endif
 }
 
+#if KW_WGMMA
+#include "gpu/bulk.h"
+#else
 #include "gpu/tile.h"
 #include "gpu/pipeline.h"
+#endif
 #include "gpu/epilogue.h"
 #include "gpu/work.h"
 

@@ -71,6 +71,7 @@ KW_DEVICE int kw_run_words(int which) { return which == KW_A ? KW_RUN_WORDS_A : 
 #define KW_TILE_BYTES_A (KW_TILE_M * KW_DEPTH_BYTES)
 #define KW_TILE_BYTES_B (KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_DEPTH_BYTES)
 #define KW_STAGE_BYTES (KW_TILE_BYTES_A + KW_TILE_BYTES_B)
+#define KW_BARRIER_BYTES 0 /* of shared memory for barriers of its own */
 #define KW_CELLS (KW_DEPTH_BYTES / 16) /* pieces of 16 bytes of a row */
 #define KW_SWIZZLED (KW_DEPTH_BYTES % 16 == 0 && KW_CELLS > 1 && (KW_CELLS & (KW_CELLS - 1)) == 0)
 /* An operand whose rows are contiguous stays so where copies pass no registers that could turn it: depth by depth, nothing swapped. */

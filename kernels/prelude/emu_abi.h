@@ -14,10 +14,20 @@
 #define KW_EMU_WMMA11 2
 #define KW_EMU_WMMA12 3
 #define KW_EMU_FMA 4
+#define KW_EMU_WGMMA 5
 
 typedef struct kw_emu_inst {
     int kind, type, m, n, k;
 } kw_emu_inst;
+
+/* A tensor map (prelude/gpu.h), as the emulator reads it. extent: elements, the innermost first; stride: bytes of the axes after it. */
+typedef struct kw_emu_map {
+    char *base;
+    kw_i64 extent[5], stride[4];
+    int box[5], rank, bytes, swizzle; /* elements; of an element; 1: 128 bytes */
+} kw_emu_map;
+
+#define KW_EMU_MAPS 3
 
 typedef struct kw_emu_thread kw_emu_thread;
 
@@ -32,6 +42,17 @@ typedef struct kw_emu_calls {
     void (*commit)(kw_emu_thread *self);
     void (*wait)(kw_emu_thread *self, int groups, int copies);
     void (*matrix)(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, const void *a, const void *b);
+    /* Barriers in shared memory, bulk copies, matrix instructions of four waves: Hopper's. */
+    void (*mbar_init)(kw_emu_thread *self, char *bar, int count);
+    void (*mbar_end)(kw_emu_thread *self, char *bar);
+    void (*mbar_arrive)(kw_emu_thread *self, char *bar, int bytes);
+    void (*mbar_wait)(kw_emu_thread *self, char *bar, int parity);
+    void (*tensor_load)(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]); /* at[0]: how many follow */
+    void (*proxy_fence)(kw_emu_thread *self);
+    unsigned (*shared_address)(kw_emu_thread *self, const void *at);
+    void (*wgmma)(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b);
+    void (*wgmma_step)(kw_emu_thread *self, int commits);          /* 0: the fence, 1: ends a group */
+    void (*wgmma_wait)(kw_emu_thread *self, int groups);
     /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. frame: of the function
      * that the compiler had called before the access; frame[1] is its return address. */
     void (*read)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame);

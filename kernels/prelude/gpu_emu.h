@@ -11,7 +11,12 @@ typedef signed char kw_i8;
 typedef struct kw_b16 {
     kw_u32 e[4];
 } __attribute__((aligned(16))) kw_b16;
-typedef kw_cpu_args kw_gpu_args;
+typedef kw_emu_map kw_tensor_map;
+/* The fields of kw_cpu_args are its own: the compiler is told -fms-extensions. */
+typedef struct kw_gpu_args {
+    struct kw_cpu_args;
+    kw_tensor_map map[KW_EMU_MAPS];
+} kw_gpu_args;
 
 #define KW_DEVICE static inline __attribute__((unused))
 #define KW_EMU_OWN static inline __attribute__((always_inline, unused, no_sanitize("thread")))
@@ -39,6 +44,29 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_async4(base, from, ok) kw_emu_self()->calls.copy(kw_emu_self(), (char *)(base), (const char *)(from), 4, ok)
 #define kw_async_commit() kw_emu_self()->calls.commit(kw_emu_self())
 #define kw_async_wait(groups, n) kw_emu_self()->calls.wait(kw_emu_self(), groups, n)
+#if KW_HAS_TMA
+#define kw_mbar_init(bar, count) kw_emu_self()->calls.mbar_init(kw_emu_self(), bar, count)
+#define kw_mbar_end(bar) kw_emu_self()->calls.mbar_end(kw_emu_self(), bar)
+#define kw_mbar_fence() (void)0
+#define kw_mbar_arrive(bar) kw_emu_self()->calls.mbar_arrive(kw_emu_self(), bar, 0)
+#define kw_mbar_expect(bar, bytes) kw_emu_self()->calls.mbar_arrive(kw_emu_self(), bar, bytes)
+#define kw_mbar_wait(bar, parity) kw_emu_self()->calls.mbar_wait(kw_emu_self(), bar, parity)
+#define kw_tensor_load(to, map, bar, ...)                                                                                                  \
+    kw_emu_self()->calls.tensor_load(kw_emu_self(), to, map, bar, (const int[6]){sizeof((int[]){__VA_ARGS__}) / sizeof(int), __VA_ARGS__})
+#define kw_tensor_load2(to, map, bar, c0, c1) kw_tensor_load(to, map, bar, c0, c1)
+#define kw_tensor_load3(to, map, bar, c0, c1, c2) kw_tensor_load(to, map, bar, c0, c1, c2)
+#define kw_tensor_load4(to, map, bar, c0, c1, c2, c3) kw_tensor_load(to, map, bar, c0, c1, c2, c3)
+#define kw_tensor_load5(to, map, bar, c0, c1, c2, c3, c4) kw_tensor_load(to, map, bar, c0, c1, c2, c3, c4)
+#define kw_proxy_fence() kw_emu_self()->calls.proxy_fence(kw_emu_self())
+#endif
+#if KW_HAS_WGMMA
+#define kw_shared_address(at) kw_emu_self()->calls.shared_address(kw_emu_self(), at)
+#define kw_wgmma_fence() kw_emu_self()->calls.wgmma_step(kw_emu_self(), 0)
+#define kw_wgmma_commit() kw_emu_self()->calls.wgmma_step(kw_emu_self(), 1)
+#define kw_wgmma_wait(groups) kw_emu_self()->calls.wgmma_wait(kw_emu_self(), groups)
+#define kw_registers_give(count) (void)0
+#define kw_registers_take(count) (void)0
+#endif
 #define kw_sched(kind, count) (void)0
 #define kw_sched_fence() (void)0
 #define kw_priority(level) (void)0

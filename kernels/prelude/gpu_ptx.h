@@ -8,14 +8,24 @@ typedef struct __align__(16) kw_b16 {
     kw_u32 e[4];
 }
 kw_b16;
+#if KW_HAS_TMA
+typedef struct __align__(64) kw_tensor_map {
+    kw_u32 word[32];
+}
+kw_tensor_map;
+struct kw_gpu_args : kw_cpu_args {
+    kw_tensor_map map[3];
+};
+#else
 typedef kw_cpu_args kw_gpu_args;
+#endif
 
 #define KW_DEVICE static __device__ __forceinline__
 #define KW_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ kw_gpu_args args)
 /* All of it is dynamic, because static shared memory ends at 48 KiB: the launch asks for it. How much stands in a constant of the kernel, which
  * the loader finds by its name (src/jit/cubin.c); the assembly, which is empty, keeps it from being left out. */
 #define KW_LDS(bytes)                                                                                                                      \
-    extern __shared__ __align__(128) char kw_lds[];                                                                                        \
+    extern __shared__ __align__(1024) char kw_lds[];                                                                                        \
     static __device__ const kw_u32 kw_lds_bytes = (bytes);                                                                                 \
     asm volatile("" ::"l"(&kw_lds_bytes))
 
@@ -46,6 +56,71 @@ KW_DEVICE void kw_async16(void *base, const void *from, int ok) {
 #endif
 #define kw_async_commit() asm volatile("cp.async.commit_group;" ::: "memory")
 #define kw_async_wait(groups, n) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
+#endif
+
+/* --- barriers in shared memory and bulk copies that complete on them --- */
+#if KW_HAS_TMA
+KW_DEVICE void kw_mbar_init(char *bar, int count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(kw_shared_address(bar)), "r"(count) : "memory");
+}
+
+KW_DEVICE void kw_mbar_end(char *bar) { asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(kw_shared_address(bar)) : "memory"); }
+#define kw_proxy_fence() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+
+KW_DEVICE void kw_mbar_fence() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    kw_proxy_fence();
+}
+
+KW_DEVICE void kw_mbar_arrive(char *bar) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(kw_shared_address(bar)) : "memory");
+}
+
+KW_DEVICE void kw_mbar_expect(char *bar, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(kw_shared_address(bar)), "r"(bytes) : "memory");
+}
+
+KW_DEVICE void kw_mbar_wait(char *bar, int parity) {
+    kw_u32 done = 0;
+    while (!done)
+        asm volatile("{\n"
+                     "    .reg .pred p;\n"
+                     "    mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "    selp.u32 %0, 1, 0, p;\n"
+                     "}"
+                     : "=r"(done)
+                     : "r"(kw_shared_address(bar)), "r"(parity)
+                     : "memory");
+}
+
+#define KW_PTX_LOAD(rank) "cp.async.bulk.tensor." rank ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {"
+#define KW_PTX_LOADED(to, map, bar) "r"(kw_shared_address(to)), "l"(map), "r"(kw_shared_address(bar))
+
+KW_DEVICE void kw_tensor_load2(char *to, const kw_tensor_map *map, char *bar, int c0, int c1) {
+    asm volatile(KW_PTX_LOAD("2d") "%3, %4}], [%2];" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1) : "memory");
+}
+
+KW_DEVICE void kw_tensor_load3(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2) {
+    asm volatile(KW_PTX_LOAD("3d") "%3, %4, %5}], [%2];" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2) : "memory");
+}
+
+KW_DEVICE void kw_tensor_load4(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2, int c3) {
+    asm volatile(KW_PTX_LOAD("4d") "%3, %4, %5, %6}], [%2];" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2), "r"(c3) : "memory");
+}
+
+KW_DEVICE void kw_tensor_load5(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2, int c3, int c4) {
+    asm volatile(KW_PTX_LOAD("5d") "%3, %4, %5, %6, %7}], [%2];" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
+                 : "memory");
+}
+#endif
+
+/* --- matrix instructions of four waves: gpu/wgmma.h has the instruction itself --- */
+#if KW_HAS_WGMMA
+#define kw_wgmma_fence() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define kw_wgmma_commit() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define kw_wgmma_wait(groups) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory")
+#define kw_registers_give(count) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count))
+#define kw_registers_take(count) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count))
 #endif
 
 /* --- hints: ptxas schedules by itself --- */

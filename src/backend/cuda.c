@@ -248,9 +248,15 @@ static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const k
 static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
     const kw_kernel *kernel = bound->kernel;
-    kw_cpu_args args = kw_gpu_launch_args(&bound->launch, memory);
+    kw_cuda_args args = {.args = kw_gpu_launch_args(&bound->launch, memory)};
     void *parameters[] = {&args};
     kw_status status = KW_OK;
+    for (int i = 0; i < KW_MAP_MAX && !status; i++) {
+        const kw_map *map = &bound->launch.map[i];
+        if (map->rank) {
+            status = kw_cuda_encode(&args.map[i], &device->calls, map, memory->tensor[map->tensor], err);
+        }
+    }
     for (int i = 0; i < bound->launch.stages && !status; i++) {
         const kw_stage *stage = &bound->launch.shape[i];
         if (kw_gpu_launch_has(&bound->launch, i, parts)) {

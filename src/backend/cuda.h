@@ -86,9 +86,34 @@ typedef struct kw_cuda_uuid {
     X(cuEventSynchronize, (void *event))                                                                                                   \
     X(cuEventElapsedTime, (float *milliseconds, void *start, void *stop))
 
+/* Those that older drivers lack. */
+#define KW_CUDA_SPARE_CALLS(X)                                                                                                             \
+    X(cuTensorMapEncodeTiled, (kw_cuda_map * map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides, \
+                               const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))
+
+/* CUtensorMap, and the enumerators that describe one. */
+typedef struct kw_cuda_map {
+    _Alignas(64) uint64_t opaque[16];
+} kw_cuda_map;
+enum {
+    KW_CUDA_MAP_UINT8 = 0,
+    KW_CUDA_MAP_FLOAT16 = 6,
+    KW_CUDA_MAP_FLOAT32 = 7,
+    KW_CUDA_MAP_BFLOAT16 = 9,
+    KW_CUDA_MAP_SWIZZLE_128 = 3,
+    KW_CUDA_MAP_PROMOTION_L2_256 = 3,
+};
+
+/* A kernel's parameter: kw_gpu_args of kernels/prelude/gpu_ptx.h. */
+typedef struct kw_cuda_args {
+    kw_cpu_args args;
+    kw_cuda_map map[KW_MAP_MAX];
+} kw_cuda_args;
+
 typedef struct kw_cuda_calls {
 #define KW_CUDA_CALL(name, parameters) int(*name) parameters;
     KW_CUDA_CALLS(KW_CUDA_CALL)
+    KW_CUDA_SPARE_CALLS(KW_CUDA_CALL)
 #undef KW_CUDA_CALL
 } kw_cuda_calls;
 
@@ -96,6 +121,8 @@ typedef struct kw_cuda_calls {
 kw_status kw_cuda_load(kw_cuda_calls *calls, kw_error *err);
 /* KW_OK for 0; else the status that an error of a call means, with what and the driver's words for it. */
 kw_status kw_cuda_judge(const kw_cuda_calls *calls, int error, const char *what, kw_error *err);
+/* A map as the driver encodes it for a tensor of the device. KW_NO_KERNEL when the driver is too old to. */
+kw_status kw_cuda_encode(kw_cuda_map *to, const kw_cuda_calls *calls, const kw_map *map, void *tensor, kw_error *err);
 /* Facts of a device. KW_MISSING when its architecture has no file. */
 kw_status kw_cuda_target(kw_target *target, const kw_cuda_calls *calls, int device, kw_error *err);
 /* "NVIDIA H200, driver for CUDA 13.0, GPU-6f3c1a52-..." */

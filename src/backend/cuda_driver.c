@@ -7,15 +7,44 @@
 kw_status kw_cuda_load(kw_cuda_calls *calls, kw_error *err) {
     static const char *const libraries[] = {"libcuda.so.1", "libcuda.so", NULL};
     static const kw_gpu_symbol symbols[] = {
-#define KW_CUDA_CALL(name, parameters) {#name, offsetof(kw_cuda_calls, name)},
+#define KW_CUDA_CALL(name, parameters) {#name, offsetof(kw_cuda_calls, name), false},
         KW_CUDA_CALLS(KW_CUDA_CALL)
 #undef KW_CUDA_CALL
-            {NULL, 0}};
+#define KW_CUDA_CALL(name, parameters) {#name, offsetof(kw_cuda_calls, name), true},
+            KW_CUDA_SPARE_CALLS(KW_CUDA_CALL)
+#undef KW_CUDA_CALL
+                {NULL, 0, false}};
     char why[256];
     if (!kw_gpu_driver_load(calls, libraries, symbols, why)) {
         return kw_fail(err, KW_ENVIRONMENT, "%s; NVIDIA GPUs need a driver for CUDA 12 or newer", why);
     }
     return kw_cuda_judge(calls, calls->cuInit(0), "starting the NVIDIA driver", err);
+}
+
+static int map_type(kw_dtype dtype) {
+    return dtype == KW_BF16   ? KW_CUDA_MAP_BFLOAT16
+           : dtype == KW_FP16 ? KW_CUDA_MAP_FLOAT16
+           : dtype == KW_FP32 ? KW_CUDA_MAP_FLOAT32
+                              : KW_CUDA_MAP_UINT8;
+}
+
+kw_status kw_cuda_encode(kw_cuda_map *to, const kw_cuda_calls *calls, const kw_map *map, void *tensor, kw_error *err) {
+    uint64_t extent[KW_MAP_RANK], stride[KW_MAP_RANK - 1];
+    uint32_t box[KW_MAP_RANK], step[KW_MAP_RANK];
+    if (!calls->cuTensorMapEncodeTiled) {
+        return kw_fail(err, KW_NO_KERNEL, "the driver has no cuTensorMapEncodeTiled, which kernels with bulk copies need; CUDA 12 has");
+    }
+    for (int i = 0; i < map->rank; i++) {
+        extent[i] = (uint64_t)map->extent[i];
+        box[i] = (uint32_t)map->box[i];
+        step[i] = 1;
+        if (i) {
+            stride[i - 1] = (uint64_t)map->stride[i - 1];
+        }
+    }
+    int error = calls->cuTensorMapEncodeTiled(to, map_type(map->dtype), (unsigned)map->rank, tensor, extent, stride, box, step, 0,
+                                              map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
+    return kw_cuda_judge(calls, error, "a tensor map (tensors must lie at multiples of 16 bytes)", err);
 }
 
 kw_status kw_cuda_judge(const kw_cuda_calls *calls, int error, const char *what, kw_error *err) {

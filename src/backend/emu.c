@@ -29,6 +29,7 @@ struct kw_bound {
     const kw_kernel *kernel;
     kw_cpu_args args;
     kw_stage shape[KW_STAGE_MAX];
+    kw_map map[KW_MAP_MAX];
     int32_t stages, cell_shift;
     kw_tensor result;
     int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
@@ -164,6 +165,7 @@ static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const k
         made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
     }
     memcpy(made->shape, launch->stage, sizeof made->shape);
+    memcpy(made->map, launch->map, sizeof made->map);
     *bound = made;
     return KW_OK;
 }
@@ -268,6 +270,28 @@ static void close_cells(kw_emu_run *run) {
     }
 }
 
+static void fill_args(kw_emu_args *args, const kw_bound *bound, const kw_launch_memory *memory) {
+    *args = (kw_emu_args){.args = bound->args};
+    args->args.x = memory->tensor[KW_X];
+    args->args.w = memory->tensor[KW_W];
+    args->args.y = memory->tensor[KW_Y];
+    args->args.packed = memory->packed;
+    args->args.shared = memory->shared;
+    for (int i = 0; i < KW_MAP_MAX; i++) {
+        const kw_map *from = &bound->map[i];
+        kw_emu_map *to = &args->map[i];
+        *to = (kw_emu_map){
+            .base = memory->tensor[from->tensor], .rank = from->rank, .bytes = (int)kw_dtype_size(from->dtype), .swizzle = from->swizzle};
+        for (int axis = 0; axis < KW_MAP_RANK; axis++) {
+            to->extent[axis] = from->extent[axis];
+            to->box[axis] = from->box[axis];
+        }
+        for (int axis = 0; axis < KW_MAP_RANK - 1; axis++) {
+            to->stride[axis] = from->stride[axis];
+        }
+    }
+}
+
 static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
     kw_status status = KW_OK;
@@ -277,7 +301,6 @@ static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memor
             continue;
         }
         kw_emu_run run = {.stage = bound->kernel->object.stage[i],
-                          .args = bound->args,
                           .blocks = bound->shape[i].units,
                           .threads = bound->shape[i].threads,
                           .wave = (int32_t)device->target.lanes,
@@ -287,11 +310,7 @@ static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memor
                           .nvidia = !strcmp(device->arch->backend, "cuda"),
                           .checks = device->checks,
                           .object = &bound->kernel->object};
-        run.args.x = memory->tensor[KW_X];
-        run.args.w = memory->tensor[KW_W];
-        run.args.y = memory->tensor[KW_Y];
-        run.args.packed = memory->packed;
-        run.args.shared = memory->shared;
+        fill_args(&run.args, bound, memory);
         list_ranges(&run, bound, memory, bound->shape[i].packs);
         open_cells(&run);
         status = run_stage(&run, i, device->workers, err);

@@ -9,12 +9,18 @@
 #include <stdatomic.h>
 
 enum { KW_EMU_THREADS_MAX = 1024, KW_EMU_WAVES_MAX = 32, KW_EMU_LDS_MAX = 256 << 10 };
+enum { KW_EMU_AGENTS = KW_EMU_WAVES_MAX + 1 }; /* waves, and behind the last the engine that carries out bulk copies */
+enum { KW_EMU_MBARS_MAX = 64, KW_EMU_GROUP = 128, KW_EMU_GROUPS_MAX = KW_EMU_THREADS_MAX / KW_EMU_GROUP };
 enum { KW_EMU_JOINTS_KEPT = 64, KW_EMU_TRAIL = 112 };
 
 extern const kw_backend kw_emu_backend;
 
 /* A stage of a kernel: the arguments lie on the thread's own stack. */
-typedef void kw_emu_stage(const kw_cpu_args args);
+typedef struct kw_emu_args {
+    kw_cpu_args args;
+    kw_emu_map map[KW_EMU_MAPS];
+} kw_emu_args;
+typedef void kw_emu_stage(const kw_emu_args args);
 
 /* --- emu_switch.c: fibers --- */
 
@@ -35,20 +41,30 @@ enum { KW_EMU_TILE_MAX = 64 * 256, KW_EMU_WORDS = 32 };
 
 /* Where tiles are put together, and how: words of A and B and sums of lanes by their number. Integers lie in the same places as fp32. */
 typedef struct kw_emu_tile {
-    _Alignas(64) float a[KW_EMU_TILE_MAX], b[KW_EMU_TILE_MAX], c[64 * 64];
+    _Alignas(64) float a[KW_EMU_TILE_MAX], b[KW_EMU_TILE_MAX], c[KW_EMU_TILE_MAX];
     const kw_emu_inst *inst; /* whose maps these are */
     int32_t wave, a_words, b_words, sums;
     uint16_t a_map[KW_EMU_WORDS][64], b_map[KW_EMU_WORDS][64], c_map[KW_EMU_WORDS][64];
 } kw_emu_tile;
 
 /* acc += a b for all lanes of a wave. false: there is no such instruction. */
+/* An element of 16 bits; type: KW_IN's numbers. */
+float kw_emu_widen(int type, uint16_t element);
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]);
 
 /* --- emu_machine.c: a block's threads --- */
 
-typedef enum kw_emu_state { KW_EMU_RUNS, KW_EMU_AT_BARRIER, KW_EMU_IN_WAVE, KW_EMU_ENDED } kw_emu_state;
-/* What the lanes of a wave do together. */
-typedef enum kw_emu_joint { KW_EMU_NO_JOINT, KW_EMU_MATRIX, KW_EMU_WAVE_BARRIER } kw_emu_joint;
+typedef enum kw_emu_state { KW_EMU_RUNS, KW_EMU_AT_BARRIER, KW_EMU_IN_WAVE, KW_EMU_IN_GROUP, KW_EMU_AT_MBAR, KW_EMU_ENDED } kw_emu_state;
+/* What the lanes of a wave, or of four waves, do together. */
+typedef enum kw_emu_joint {
+    KW_EMU_NO_JOINT,
+    KW_EMU_MATRIX,
+    KW_EMU_WAVE_BARRIER,
+    KW_EMU_GROUP_MATRIX,
+    KW_EMU_GROUP_FENCE,
+    KW_EMU_GROUP_COMMIT,
+    KW_EMU_GROUP_WAIT
+} kw_emu_joint;
 
 /* A copy that was asked for and is not carried out yet. */
 typedef struct kw_emu_copy {
@@ -66,7 +82,9 @@ typedef struct kw_emu_fiber {
     const kw_emu_inst *inst;
     kw_emu_copy *copies; /* under way, oldest first */
     int32_t copy_count, copy_room, group;
-    uint32_t asked; /* copies so far */
+    uint32_t asked;                 /* copies so far */
+    const struct kw_emu_mbar *mbar; /* that it waits for, and whose phase */
+    int parity;
 } kw_emu_fiber;
 
 /* A copy that a lane asked for; those of the other lanes with the same number must agree. */
@@ -82,6 +100,42 @@ typedef struct kw_emu_wave {
     kw_emu_lane lane[64];
     kw_emu_asked asked[KW_EMU_JOINTS_KEPT];
 } kw_emu_wave;
+
+/* --- emu_bulk.c: barriers in shared memory, and bulk copies --- */
+
+/* What arrives hands its knowledge on: next collects it, done is what those know who wait for the last phase that is over. */
+typedef struct kw_emu_mbar {
+    bool used;
+    int32_t at, count, missing; /* byte of shared memory; arrivals of a phase, those that are still to come */
+    int64_t bytes;              /* that bulk copies have still to bring */
+    uint32_t phase, made;       /* made: stamp of who initialised it */
+    uint32_t next[KW_EMU_AGENTS], done[KW_EMU_AGENTS];
+} kw_emu_mbar;
+
+/* A bulk copy under way. at: coordinates of the box, innermost first. */
+typedef struct kw_emu_bulk {
+    kw_emu_map map;
+    kw_emu_mbar *mbar;
+    int32_t to, bytes, at[5]; /* byte of shared memory */
+} kw_emu_bulk;
+
+/* --- emu_group.c: matrix instructions of four waves --- */
+
+typedef struct kw_emu_product {
+    const kw_emu_inst *inst;
+    unsigned long long a, b; /* descriptors */
+    float *acc[KW_EMU_GROUP];
+    uint32_t commit; /* number of its group */
+} kw_emu_product;
+
+typedef struct kw_emu_group {
+    int32_t waiting, count, room;
+    uint32_t commits;
+    bool fenced;
+    float *acc[KW_EMU_GROUP]; /* what the lanes bring to the next meeting */
+    unsigned long long a[KW_EMU_GROUP], b[KW_EMU_GROUP];
+    kw_emu_product *queue; /* under way, oldest first */
+} kw_emu_group;
 
 /* --- emu_check.c: cells, see there. A stamp is a wave's clock and a thread; 0 is before everything. --- */
 
@@ -109,7 +163,7 @@ typedef struct kw_emu_range {
 /* What all machines of a run share. */
 typedef struct kw_emu_run {
     kw_emu_stage *stage;
-    kw_cpu_args args;
+    kw_emu_args args;
     int64_t blocks;
     int32_t threads, wave, lds; /* of a block; bytes of shared memory that it may have */
     int32_t wave_shift, cell_shift;
@@ -154,7 +208,11 @@ typedef struct kw_emu_machine {
     char fault[216];
     kw_emu_fiber fiber[KW_EMU_THREADS_MAX];
     kw_emu_wave wave[KW_EMU_WAVES_MAX];
-    uint32_t clock[KW_EMU_WAVES_MAX], known[KW_EMU_WAVES_MAX][KW_EMU_WAVES_MAX];
+    uint32_t clock[KW_EMU_AGENTS], known[KW_EMU_WAVES_MAX][KW_EMU_AGENTS], fenced[KW_EMU_WAVES_MAX];
+    kw_emu_mbar mbar[KW_EMU_MBARS_MAX];
+    kw_emu_bulk *bulk; /* under way, oldest first */
+    int32_t bulk_count, bulk_room;
+    kw_emu_group group[KW_EMU_GROUPS_MAX];
     kw_emu_cell *cells; /* of shared memory */
     kw_emu_tile tile;
 } kw_emu_machine;
@@ -164,6 +222,9 @@ void kw_emu_machine_close(kw_emu_machine **machine);
 /* Runs one block. false: something was wrong, machine->fault says what. */
 bool kw_emu_machine_block(kw_emu_machine *machine, int64_t block);
 
+/* A thread can run, or waits; and goes on with another one until somebody goes on with it. */
+void kw_emu_set_ready(kw_emu_machine *machine, int thread, bool ready);
+void kw_emu_give_way(kw_emu_machine *machine);
 /* Ends the block; to be called on a fiber, and does not return. */
 void kw_emu_fault(kw_emu_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -100,9 +100,15 @@ static void fail_race(kw_emu_machine *m, const access *a, const char *name, int6
     kw_emu_trail(m->run->object, a->frame, line);
     say_line(m, e.place, before);
     if (e.stamp >> THREAD_BITS == KW_EMU_UNDER_WAY) {
+        kw_emu_fault(m, "missing wait in block %lld: thread %d %s %s, byte %lld, %s, while %s of thread %d is under way, %s",
+                     (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line,
+                     e.wrote ? "an asynchronous copy" : "a kw_wgmma", (int)(e.stamp & THREAD_MASK), before);
+        return;
+    }
+    if ((int)(e.stamp & THREAD_MASK) >= m->run->threads) {
         kw_emu_fault(m,
-                     "missing wait in block %lld: thread %d %s %s, byte %lld, %s, while an asynchronous copy of thread %d is under way, %s",
-                     (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line, (int)(e.stamp & THREAD_MASK), before);
+                     "missing wait in block %lld: thread %d %s %s, byte %lld, %s, and has not waited for the bulk copy that wrote it, %s",
+                     (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line, before);
         return;
     }
     if (e.block != m->block) {
@@ -269,11 +275,92 @@ void kw_emu_copy_ends(kw_emu_thread *self, const kw_emu_copy *copy) {
     }
 }
 
+/* --- bulk copies and matrix instructions of four waves: shared memory seen by what is not a thread --- */
+
+static uint32_t under_way(int thread) {
+    return (uint32_t)KW_EMU_UNDER_WAY << THREAD_BITS | (uint32_t)thread;
+}
+
+/* What a thread stored must have been handed over by a fence of its own; what bulk copies wrote needs none. */
+static void check_proxy(kw_emu_machine *m, const access *a, int64_t offset) {
+    int shift = m->run->cell_shift;
+    for (int64_t i = offset >> shift; i <= (offset + a->size - 1) >> shift; i++) {
+        const kw_emu_cell *cell = &m->cells[i];
+        int wave = (int)(cell->writer & THREAD_MASK) >> m->run->wave_shift;
+        if (wave < m->waves && cell->writer >> THREAD_BITS > m->fenced[wave]) {
+            char line[KW_EMU_TRAIL], before[80];
+            kw_emu_trail(m->run->object, a->frame, line);
+            say_line(m, cell->writer_place, before);
+            kw_emu_fault(m,
+                         "missing kw_proxy_fence in block %lld: %s of thread %d %s shared memory, byte %lld, %s, stored by thread %d, %s",
+                         (long long)m->block, a->writes ? "a bulk copy" : "a kw_wgmma", a->self->thread, verb(a), (long long)(i << shift),
+                         line, (int)(cell->writer & THREAD_MASK), before);
+        }
+    }
+}
+
+void kw_emu_engine_begins(kw_emu_thread *self, int64_t offset, int64_t bytes, bool writes, void *const *frame) {
+    kw_emu_machine *m = self->machine;
+    access a = {.self = self, .at = m->lds + offset, .size = bytes, .frame = frame, .writes = writes};
+    if (offset < 0 || offset > m->lds_used - bytes) {
+        fail_outside(m, &a);
+        return;
+    }
+    if (m->run->checks) {
+        check_proxy(m, &a, offset);
+        check_shared(m, &a, offset, under_way(self->thread));
+    }
+}
+
+void kw_emu_engine_wrote(kw_emu_machine *m, int64_t offset, int64_t bytes) {
+    int shift = m->run->cell_shift;
+    for (int64_t i = offset >> shift; i <= (offset + bytes - 1) >> shift; i++) {
+        m->cells[i].writer = m->clock[m->waves] << THREAD_BITS | (uint32_t)(m->waves << m->run->wave_shift);
+    }
+}
+
+void kw_emu_engine_read(kw_emu_machine *m, int thread, int64_t offset, int64_t bytes) {
+    int shift = m->run->cell_shift;
+    for (int64_t i = offset >> shift; i <= (offset + bytes - 1) >> shift; i++) {
+        for (int r = 0; r < 2; r++) {
+            m->cells[i].reader[r] = m->cells[i].reader[r] == under_way(thread) ? stamp_of(m, thread) : m->cells[i].reader[r];
+        }
+    }
+}
+
+uint32_t kw_emu_stamp(const kw_emu_machine *m, int thread) {
+    return stamp_of(m, thread);
+}
+
+bool kw_emu_comes_before(const kw_emu_machine *m, uint32_t stamp, int thread) {
+    return is_before(m, stamp, thread);
+}
+
 /* --- order --- */
 
+void kw_emu_hand_on(kw_emu_machine *m, int thread, uint32_t knowledge[KW_EMU_AGENTS]) {
+    int wave = thread >> m->run->wave_shift;
+    for (int w = 0; w <= m->waves; w++) {
+        knowledge[w] = m->known[wave][w] > knowledge[w] ? m->known[wave][w] : knowledge[w];
+    }
+    knowledge[wave] = m->clock[wave]++;
+}
+
+void kw_emu_take_over(kw_emu_machine *m, int thread, const uint32_t knowledge[KW_EMU_AGENTS]) {
+    uint32_t *known = m->known[thread >> m->run->wave_shift];
+    for (int w = 0; w <= m->waves; w++) {
+        known[w] = knowledge[w] > known[w] ? knowledge[w] : known[w];
+    }
+}
+
 void kw_emu_order_block(kw_emu_machine *m) {
+    uint32_t brought = 0; /* bulk copies that some wave has waited for */
+    for (int w = 0; w < m->waves; w++) {
+        brought = m->known[w][m->waves] > brought ? m->known[w][m->waves] : brought;
+    }
     for (int w = 0; w < m->waves; w++) {
         memcpy(m->known[w], m->clock, sizeof m->clock);
+        m->known[w][m->waves] = brought;
     }
     for (int w = 0; w < m->waves; w++) {
         m->clock[w]++;

@@ -16,4 +16,17 @@ void kw_emu_copy_ends(kw_emu_thread *self, const kw_emu_copy *copy);
 void kw_emu_order_block(kw_emu_machine *machine);
 void kw_emu_order_wave(kw_emu_machine *machine, int wave);
 
+/* What a bulk copy or a matrix instruction of four waves does with bytes of shared memory from offset on. begins: asked for by a thread; till it
+ * ends nobody may write there, nor read what is written. Products stamp what they read with the first thread of the four waves. */
+void kw_emu_engine_begins(kw_emu_thread *self, int64_t offset, int64_t bytes, bool writes, void *const *frame);
+void kw_emu_engine_wrote(kw_emu_machine *machine, int64_t offset, int64_t bytes);
+void kw_emu_engine_read(kw_emu_machine *machine, int thread, int64_t offset, int64_t bytes);
+
+/* A moment of a thread, and whether it comes before what another one does now. */
+uint32_t kw_emu_stamp(const kw_emu_machine *machine, int thread);
+bool kw_emu_comes_before(const kw_emu_machine *machine, uint32_t stamp, int thread);
+/* What a thread did and knows is put to knowledge; a thread knows from now on what is there. */
+void kw_emu_hand_on(kw_emu_machine *machine, int thread, uint32_t knowledge[KW_EMU_AGENTS]);
+void kw_emu_take_over(kw_emu_machine *machine, int thread, const uint32_t knowledge[KW_EMU_AGENTS]);
+
 #endif

@@ -6,6 +6,7 @@
 #include "backend/emu.h"
 
 #include "backend/emu_check.h"
+#include "backend/emu_hopper.h"
 #include "backend/emu_report.h"
 
 #include <stdarg.h>
@@ -38,13 +39,20 @@ static int next_ready(const kw_emu_machine *m, int first) {
 }
 
 /* Goes on with another thread. Returns when somebody goes on with this one, which for one that has ended is never. */
-static void give_way(kw_emu_machine *m) {
+void kw_emu_give_way(kw_emu_machine *m) {
     int self = m->current, next = next_ready(m, self / m->run->wave);
+    while (next < 0 && kw_emu_bulk_next(m)) { /* the last moment that a bulk copy can be put off to */
+        next = next_ready(m, self / m->run->wave);
+    }
     if (next < 0) {
         if (m->ended < m->run->threads) {
             kw_emu_report_stuck(m);
         }
+        kw_emu_group_left(m);
         kw_emu_switch(&m->fiber[self].sp, &m->outside);
+        return;
+    }
+    if (next == self) {
         return;
     }
     m->current = next;
@@ -62,7 +70,7 @@ void kw_emu_fault(kw_emu_machine *m, const char *format, ...) {
     kw_emu_switch(&m->fiber[m->current].sp, &m->outside);
 }
 
-static void set_ready(kw_emu_machine *m, int thread, bool ready) {
+void kw_emu_set_ready(kw_emu_machine *m, int thread, bool ready) {
     uint64_t bit = (uint64_t)1 << thread % m->run->wave, *mask = &m->wave[thread / m->run->wave].ready;
     *mask = ready ? *mask | bit : *mask & ~bit;
 }
@@ -75,8 +83,8 @@ static void barrier(kw_emu_thread *self) {
     fiber->place = __builtin_return_address(0);
     fiber->state = KW_EMU_AT_BARRIER;
     if (++m->waiting < m->run->threads) {
-        set_ready(m, self->thread, false);
-        give_way(m);
+        kw_emu_set_ready(m, self->thread, false);
+        kw_emu_give_way(m);
         return;
     }
     kw_emu_report_split(m);
@@ -126,10 +134,10 @@ static void meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
     wave->waiting |= bit;
     if (wave->waiting != wave->all) {
         wave->ready &= ~bit;
-        give_way(m);
+        kw_emu_give_way(m);
         return;
     }
-    kw_emu_report_diverged(m, first);
+    kw_emu_report_diverged(m, first, m->run->wave);
     carry_out(m, wave, fiber);
     for (int t = first; t < first + m->run->wave && t < m->run->threads; t++) {
         m->fiber[t].state = KW_EMU_RUNS;
@@ -275,8 +283,8 @@ static void run_thread(void) {
     m->run->stage(m->run->args);
     m->fiber[self->thread].state = KW_EMU_ENDED;
     m->ended++;
-    set_ready(m, self->thread, false);
-    give_way(m);
+    kw_emu_set_ready(m, self->thread, false);
+    kw_emu_give_way(m);
 }
 
 /* Clocks go on from block to block, so that cells need not be cleared; they are when the clocks come near their end. */
@@ -286,11 +294,15 @@ static void begin_order(kw_emu_machine *m) {
         madvise(m->cells, cells_bytes(m->run), MADV_DONTNEED);
     }
     uint32_t highest = 0;
-    for (int w = 0; w < m->waves; w++) {
+    for (int w = 0; w <= m->waves; w++) {
         highest = m->clock[w] > highest ? m->clock[w] : highest;
     }
-    for (int w = 0; w < m->waves; w++) {
+    for (int w = 0; w <= m->waves; w++) {
         m->clock[w] = highest;
+    }
+    m->known[0][m->waves] = highest; /* what bulk copies of earlier blocks wrote */
+    for (int w = 0; w < m->waves; w++) {
+        m->fenced[w] = highest;
     }
     kw_emu_order_block(m);
 }
@@ -316,6 +328,8 @@ bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
         m->wave[w].waiting = 0;
         memset(m->wave[w].asked, 0, sizeof m->wave[w].asked);
     }
+    kw_emu_bulk_begin(m);
+    kw_emu_group_begin(m);
     begin_order(m);
     kw_emu_switch(&m->outside, &m->fiber[0].sp);
     return !m->failed;
@@ -345,11 +359,21 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .commit = commit,
                               .wait = wait_copies,
                               .matrix = matrix,
+                              .mbar_init = kw_emu_mbar_init,
+                              .mbar_end = kw_emu_mbar_end,
+                              .mbar_arrive = kw_emu_mbar_arrive,
+                              .mbar_wait = kw_emu_mbar_wait,
+                              .tensor_load = kw_emu_tensor_load,
+                              .proxy_fence = kw_emu_proxy_fence,
+                              .shared_address = kw_emu_shared_address,
+                              .wgmma = kw_emu_wgmma,
+                              .wgmma_step = kw_emu_wgmma_step,
+                              .wgmma_wait = kw_emu_wgmma_wait,
                               .read = run->checks ? kw_emu_read : no_access,
                               .write = run->checks ? kw_emu_write : no_access};
     m->room = map_zeros(bytes);
     m->cells = map_zeros(cells_bytes(run));
-    m->lds = aligned_alloc(128, KW_EMU_LDS_MAX);
+    m->lds = aligned_alloc(1024, KW_EMU_LDS_MAX);
     *machine = m;
     if (!m->room || !m->cells || !m->lds) {
         kw_emu_machine_close(machine);
@@ -370,6 +394,10 @@ void kw_emu_machine_close(kw_emu_machine **machine) {
     for (int t = 0; t < KW_EMU_THREADS_MAX; t++) {
         free(m->fiber[t].copies);
     }
+    for (int g = 0; g < KW_EMU_GROUPS_MAX; g++) {
+        free(m->group[g].queue);
+    }
+    free(m->bulk);
     if (m->room) {
         munmap(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
     }

@@ -38,6 +38,10 @@ static float from_fp8(uint32_t b) {
     return from_bits(to_bits(value) | sign);
 }
 
+float kw_emu_widen(int type, uint16_t element) {
+    return type == BF16 ? from_bits((uint32_t)element << 16) : from_fp16(element);
+}
+
 static int per_word(int type) {
     return type == FP32 ? 1 : type == BF16 || type == FP16 ? 2 : 4;
 }

@@ -10,6 +10,13 @@ static const char *doing(const kw_emu_fiber *fiber) {
         return "wait at kw_barrier";
     case KW_EMU_IN_WAVE:
         return fiber->joint == KW_EMU_MATRIX ? "wait for their wave at kw_mma" : "wait for their wave at kw_wave_barrier";
+    case KW_EMU_IN_GROUP:
+        return fiber->joint == KW_EMU_GROUP_MATRIX   ? "wait for their four waves at kw_wgmma"
+               : fiber->joint == KW_EMU_GROUP_FENCE  ? "wait for their four waves at kw_wgmma_fence"
+               : fiber->joint == KW_EMU_GROUP_COMMIT ? "wait for their four waves at kw_wgmma_commit"
+                                                     : "wait for their four waves at kw_wgmma_wait";
+    case KW_EMU_AT_MBAR:
+        return "wait at kw_mbar_wait";
     case KW_EMU_ENDED:
         return "have ended";
     default:
@@ -24,11 +31,17 @@ static void describe(const kw_emu_machine *m, const kw_emu_fiber *fiber, char te
         return;
     }
     kw_emu_line(m->run->object, fiber->place, place);
+    if (fiber->state == KW_EMU_AT_MBAR) {
+        const kw_emu_mbar *mbar = fiber->mbar;
+        snprintf(text, 128, "%s, %.40s, for %d of %d arrivals and %lld bytes at byte %d", doing(fiber), place, mbar->missing, mbar->count,
+                 (long long)mbar->bytes, mbar->at);
+        return;
+    }
     snprintf(text, 128, "%s, %s", doing(fiber), place);
 }
 
 static bool same(const kw_emu_fiber *a, const kw_emu_fiber *b) {
-    return a->state == b->state && (a->state == KW_EMU_ENDED || (a->place == b->place && a->joint == b->joint));
+    return a->state == b->state && (a->state == KW_EMU_ENDED || (a->place == b->place && a->joint == b->joint && a->mbar == b->mbar));
 }
 
 /* "threads 0-31 wait at ...; 32-63 have ended" for threads first .. last-1. */
@@ -62,21 +75,22 @@ static bool same_line(const kw_emu_machine *m, const void *a, const void *b) {
     return !strcmp(first, second);
 }
 
-void kw_emu_report_diverged(kw_emu_machine *m, int first) {
-    int last = first + m->run->wave < m->run->threads ? first + m->run->wave : m->run->threads;
+void kw_emu_report_diverged(kw_emu_machine *m, int first, int count) {
+    int last = first + count < m->run->threads ? first + count : m->run->threads;
     for (int t = first + 1; t < last; t++) {
         const kw_emu_fiber *a = &m->fiber[first], *b = &m->fiber[t];
         if (a->joint != b->joint || (a->place != b->place && !same_line(m, a->place, b->place))) {
             char text[sizeof m->fault - 64];
             list_groups(m, first, last, text, sizeof text);
-            kw_emu_fault(m, "the lanes of a wave part in block %lld: %s", (long long)m->block, text);
+            kw_emu_fault(m, "the lanes of %s part in block %lld: %s", count > m->run->wave ? "four waves" : "a wave", (long long)m->block,
+                         text);
         }
     }
 }
 
 void kw_emu_report_split(kw_emu_machine *m) {
     for (int first = 0; first < m->run->threads; first += m->run->wave) {
-        kw_emu_report_diverged(m, first);
+        kw_emu_report_diverged(m, first, m->run->wave);
     }
 }
 

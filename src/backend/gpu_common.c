@@ -19,7 +19,7 @@ bool kw_gpu_driver_load(void *calls, const char *const libraries[], const kw_gpu
     for (const kw_gpu_symbol *symbol = symbols; symbol->name && whole; symbol++) {
         void *found = dlsym(handle, symbol->name);
         memcpy((char *)calls + symbol->offset, &found, sizeof found); /* C has no cast from object to function pointers */
-        whole = found != NULL;
+        whole = found || symbol->spare;
         if (!whole) {
             snprintf(why, 256, "the driver is too old or broken: it has no %.100s", symbol->name);
         }
@@ -65,6 +65,7 @@ kw_status kw_gpu_launch_bind(kw_gpu_launch *bound, const kw_problem *problem, co
     kw_args_fill(&bound->args, problem, launch);
     bound->stages = launch->stages;
     memcpy(bound->shape, launch->stage, sizeof bound->shape);
+    memcpy(bound->map, launch->map, sizeof bound->map);
     return KW_OK;
 }
 

@@ -4,10 +4,12 @@
 
 #include "backend/backend.h"
 
-/* A function of a driver's library: its name, and where the pointer to it goes in the backend's table of calls. */
+/* A function of a driver's library: its name, and where the pointer to it goes in the backend's table of calls. spare: NULL goes there when the
+ * driver has none. */
 typedef struct kw_gpu_symbol {
     const char *name;
     size_t offset;
+    bool spare;
 } kw_gpu_symbol;
 
 /* Loads the first of libraries (names, ended by NULL) that there is, and fills calls with the symbols (ended by a NULL name). false with the
@@ -21,6 +23,7 @@ void kw_gpu_model(char model[48], const char *name);
 typedef struct kw_gpu_launch {
     kw_cpu_args args; /* without its pointers */
     kw_stage shape[KW_STAGE_MAX];
+    kw_map map[KW_MAP_MAX];
     int32_t stages;
 } kw_gpu_launch;
 

@@ -9,11 +9,11 @@
 kw_status kw_hip_load(kw_hip_calls *calls, kw_error *err) {
     static const char *const libraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so", NULL};
     static const kw_gpu_symbol symbols[] = {
-#define KW_HIP_CALL(name, parameters) {#name, offsetof(kw_hip_calls, name)},
+#define KW_HIP_CALL(name, parameters) {#name, offsetof(kw_hip_calls, name), false},
         KW_HIP_CALLS(KW_HIP_CALL)
 #undef KW_HIP_CALL
-            {"hipGetErrorString", offsetof(kw_hip_calls, hipGetErrorString)},
-        {NULL, 0}};
+            {"hipGetErrorString", offsetof(kw_hip_calls, hipGetErrorString), false},
+        {NULL, 0, false}};
     char why[256];
     if (!kw_gpu_driver_load(calls, libraries, symbols, why)) {
         return kw_fail(err, KW_ENVIRONMENT, "%s; AMD GPUs need ROCm 6 or newer", why);

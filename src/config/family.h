@@ -11,6 +11,7 @@
 #include "problem/target.h"
 
 enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = 8 };
+enum { KW_MAP_MAX = 3, KW_MAP_RANK = 5 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
 typedef struct kw_axis {
@@ -47,6 +48,17 @@ typedef struct kw_rereads {
 
 enum { KW_REREADS_MAX = 2 };
 
+/* A tensor as a GPU's bulk copies see it: axes from the innermost, contiguous one on. A copy brings a box of it; what lies outside is zero. */
+typedef struct kw_map {
+    kw_tensor tensor;
+    kw_dtype dtype;
+    int32_t rank;                    /* 0: no map */
+    int64_t extent[KW_MAP_RANK];     /* elements */
+    int64_t stride[KW_MAP_RANK - 1]; /* bytes from element to element of axes 1, 2, ...; multiples of 16 */
+    int32_t box[KW_MAP_RANK];        /* elements, 256 at most; the innermost a multiple of 16 bytes */
+    bool swizzle;                    /* pieces of 16 bytes are exchanged in each 128 bytes, which a box then has innermost */
+} kw_map;
+
 /* How a config runs on a problem. Counts of work are those of the whole launch, waste included; predict/ turns them into time. */
 typedef struct kw_launch {
     int32_t stages;
@@ -55,6 +67,7 @@ typedef struct kw_launch {
     int64_t shared_bytes;            /* workspace that all threads share */
     int64_t thread_bytes;            /* workspace of each thread; 0 on a GPU */
     int64_t value[KW_LAUNCH_VALUES]; /* for the kernel: args->value */
+    kw_map map[KW_MAP_MAX];          /* for a GPU's kernel: args.map */
     double multiply_adds;            /* vector multiply-add instructions */
     double loads;                    /* vector loads of the inner loops */
     double copied_bytes;             /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */

@@ -27,7 +27,7 @@ static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
  * they take to compile (-O1: twice the compile, a quarter less of the run). Accesses to memory call functions of the text itself
  * (kernels/prelude/gpu_emu.h), not of a sanitizer; clang without optimising would copy structs by memcpy and call none. Reports name lines,
  * which -g1 tells, and the lines that called them. */
-#define EMU_OPTIONS "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"
+#define EMU_OPTIONS "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fms-extensions"
 static const char *const emu_gcc_options[] = {"-O0", EMU_OPTIONS, COMMON_OPTIONS, NULL};
 static const char *const emu_clang_options[] = {"-O1", "-fno-inline", EMU_OPTIONS, COMMON_OPTIONS, NULL};
 

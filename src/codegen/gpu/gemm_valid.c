@@ -12,7 +12,13 @@ static bool preshuffle_sched(const kw_mma_case *c) {
     return !c->mma.preshuffle || (c->mma.sched == KW_SCHED_INTRAWAVE && c->mma.streamk == KW_STREAMK_OFF && c->mma.wave[2] == 1);
 }
 
+/* Copies along the depth alone, and the simplest roles of waves. */
+static bool bulk_plain(const kw_mma_case *c) {
+    return c->mma.pipe != KW_PIPE_TMA || (c->mma.layout == KW_RCR && c->mma.sched == KW_SCHED_INTRAWAVE && !c->mma.preshuffle);
+}
+
 static const kw_mma_rule valid_rules[] = {
+    {"bulk_plain", "pipe=tma is for layout=rcr, sched=intrawave, preshuffle=0", bulk_plain},
     {"preshuffle_pipe", "preshuffle=1 keeps only the first operand in shared memory, one tile (basic_v1) or two (compv4)", preshuffle_pipe},
     {"preshuffle_plain", "preshuffle=1 has no interwave steps, no stream-K and wave_k=1", preshuffle_sched},
     {0},

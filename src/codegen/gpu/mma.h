@@ -7,7 +7,7 @@
 
 #include "config/config.h"
 
-#define KW_PIPE_WORDS "basic_v1 mem compv3 compv4 compv5 compv6 comp_async basic_async_v1 wavelet"
+#define KW_PIPE_WORDS "basic_v1 mem compv3 compv4 compv5 compv6 comp_async basic_async_v1 wavelet tma"
 #define KW_SPEC_WORDS "default filter1x1_pad0 filter1x1_stride1_pad0 filter3x3"
 #define KW_STREAMK_WORDS "off tree linear"
 
@@ -21,7 +21,8 @@ typedef enum kw_pipe {
     KW_PIPE_COMPV6,
     KW_PIPE_COMP_ASYNC,
     KW_PIPE_BASIC_ASYNC_V1,
-    KW_PIPE_WAVELET
+    KW_PIPE_WAVELET,
+    KW_PIPE_TMA
 } kw_pipe;
 typedef enum kw_sched { KW_SCHED_INTRAWAVE, KW_SCHED_INTERWAVE } kw_sched;
 typedef enum kw_epi { KW_EPI_CSHUFFLE, KW_EPI_DEFAULT } kw_epi;
@@ -39,7 +40,7 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
     X(inst_m, NULL, 1, 256, "rows of a matrix instruction")                                                                                \
     X(inst_n, NULL, 1, 256, "columns of a matrix instruction")                                                                             \
     X(inst_k, NULL, 1, 256, "depth of a matrix instruction, or of several that are taken together")                                        \
-    X(pipe, KW_PIPE_WORDS, 0, 8, "how tiles come from memory: docs/gpu-kernels.md")                                                        \
+    X(pipe, KW_PIPE_WORDS, 0, 9, "how tiles come from memory: docs/gpu-kernels.md")                                                        \
     X(sched, "intrawave interwave", 0, 1, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")       \
     X(epi, "cshuffle default", 0, 1, "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers")
 
@@ -47,7 +48,7 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
     X(vec_a, NULL, 1, 16, "elements of the first operand that a thread loads together")                                                    \
     X(vec_b, NULL, 1, 16, "elements of the second operand that a thread loads together")                                                   \
     X(vec_c, NULL, 1, 16, "elements of the result that a thread stores together")                                                          \
-    X(stages, NULL, 1, 2, "tiles that shared memory holds")
+    X(stages, NULL, 1, 8, "tiles that shared memory holds")
 
 #define KW_IGEMM_AXES(X)                                                                                                                   \
     X(ndim, NULL, 1, 3, "spatial axes")                                                                                                    \
@@ -96,7 +97,7 @@ typedef struct kw_mma {
 
 kw_mma kw_mma_read(const kw_config *config);
 
-/* Waves that multiply, and all waves of a block: wavelet adds four that only load. */
+/* Waves that multiply, and all waves of a block: wavelet and tma add four that only load. */
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);
 

@@ -1,0 +1,75 @@
+/* wgmma.h: NVIDIA's matrix instruction of four waves, 64 x KW_INST_N x 16 of 16-bit elements, sums in fp32. Both operands come from shared memory,
+ * where rows of the first (columns of the second) have 64 elements of the depth, 128 bytes, swizzled as bulk copies do it: 8 rows are 1 KiB, and
+ * the next 8 follow. gpu/fragment.h says where a lane's sums stand. */
+#ifndef KW_WGMMA_H
+#define KW_WGMMA_H
+
+#define KW_SLAB 64 /* elements of the depth that lie together */
+
+/* What names an operand to the instruction: address, distance of 8-row groups (1 KiB), swizzle of 128 bytes, all but the last in units of 16
+ * bytes; the other distance has no meaning with that swizzle. at: the first row, a multiple of 1 KiB, and the first depth. */
+KW_DEVICE kw_u64 kw_wgmma_tile(const char *at) {
+    return (kw_u64)(kw_shared_address(at) >> 4 & 0x3fff) | (kw_u64)1 << 16 | (kw_u64)(1024 >> 4) << 32 | (kw_u64)1 << 62;
+}
+
+#if KW_EMU
+static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_INST_N, KW_INST_K};
+#define kw_wgmma(acc, a, b) kw_emu_self()->calls.wgmma(kw_emu_self(), &kw_emu_own_inst, (acc)->e, a, b)
+#define kw_wgmma_hold(acc) (void)0
+#else
+
+#define KW_SUMS8(c, i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), "+f"(c[i + 7])
+#define KW_SUMS32(c, i) KW_SUMS8(c, i), KW_SUMS8(c, i + 8), KW_SUMS8(c, i + 16), KW_SUMS8(c, i + 24)
+#define KW_NAMES32                                                                                                                          \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                                              \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define KW_NAMES64                                                                                                                          \
+    KW_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                                        \
+               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define KW_NAMES128                                                                                                                         \
+    KW_NAMES64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                                        \
+               "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "                                          \
+               "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "                              \
+               "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+#if KW_INST_N == 64
+#define KW_WGMMA_SHAPE "m64n64k16"
+#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0)
+#define KW_WGMMA_NAMES "{" KW_NAMES32 "}, %32, %33"
+#elif KW_INST_N == 128
+#define KW_WGMMA_SHAPE "m64n128k16"
+#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32)
+#define KW_WGMMA_NAMES "{" KW_NAMES64 "}, %64, %65"
+#elif KW_INST_N == 256
+#define KW_WGMMA_SHAPE "m64n256k16"
+#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32), KW_SUMS32(c, 64), KW_SUMS32(c, 96)
+#define KW_WGMMA_NAMES "{" KW_NAMES128 "}, %128, %129"
+#else
+#error wgmma is generated with 64, 128 and 256 columns
+#endif
+
+#if KW_IN == KW_BF16
+#define KW_WGMMA_TYPES "f32.bf16.bf16"
+#else
+#define KW_WGMMA_TYPES "f32.f16.f16"
+#endif
+
+/* The predicate adds to the sums; then signs of the operands and their order in memory: depth contiguous in both. */
+KW_DEVICE void kw_wgmma(kw_acc *acc, kw_u64 a, kw_u64 b) {
+    float *c = acc->e;
+    asm volatile("{\n"
+                 "    .reg .pred p;\n"
+                 "    setp.eq.u32 p, 0, 0;\n"
+                 "    wgmma.mma_async.sync.aligned." KW_WGMMA_SHAPE "." KW_WGMMA_TYPES " " KW_WGMMA_NAMES ", p, 1, 1, 0, 0;\n"
+                 "}"
+                 : KW_WGMMA_SUMS(c)
+                 : "l"(a), "l"(b));
+}
+
+/* The compiler knows nothing of sums that change while no instruction names them: reads of them stay behind this, and writes before it. */
+KW_DEVICE void kw_wgmma_hold(kw_acc *acc) {
+    float *c = acc->e;
+    asm volatile("" : KW_WGMMA_SUMS(c)::"memory");
+}
+#endif
+#endif
