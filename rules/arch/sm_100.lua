@@ -4,7 +4,7 @@ return {
     backend = "cuda",
     compile = "sm_100",
     features = { "mma", "async4", "async16", "tma", "streamk" },
-    waves = { "1x1x1", "1x2x1", "2x1x1", "2x2x1", "1x4x1", "4x1x1", "2x4x1", "4x2x1", "2x2x2", "2x1x2" },
+    waves = { "1x1x1", "1x2x1", "2x1x1", "2x2x1", "1x4x1", "4x1x1", "2x4x1", "4x2x1", "1x8x1", "8x1x1", "2x2x2", "2x1x2" },
     tiles = {
         fp32 = { "16x8x4", "16x8x8" },
         fp16 = { "16x8x8", "16x8x16" },

@@ -117,10 +117,10 @@ local function nvidia_points(arch, op, dtype)
         local generic = row[3] == "GENERIC"
         more.pipe = generic and "basic_v1" or "compv4"
         more.stages = generic and 1 or 2
-        add(out, tile, row[2], { 16, 8, half and 16 or 8 }, { a, b, c }, more)
+        add(out, tile, row[2], { 16, 8, half and 16 or 4 }, { a, b, c }, more)
         if m * n <= 64 * 128 and not generic then
             more.pipe, more.stages = "comp_async", 2
-            add(out, tile, row[2], { 16, 8, half and 16 or 8 }, { a, b, c }, more)
+            add(out, tile, row[2], { 16, 8, half and 16 or 4 }, { a, b, c }, more)
         end
     end
     return out

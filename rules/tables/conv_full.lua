@@ -35,12 +35,30 @@ local function depth(side, k, half, shallow)
     return math.min(rounded_up(whole, own), k)
 end
 
--- A wave on NVIDIA has half the threads, so that large tiles take twice the waves.
-local function widened(waves, m, n)
-    if m * n // (waves[1] * waves[2] * 32) <= 128 or waves[1] * waves[2] > 4 then
-        return waves
+-- The waves with one axis doubled, so that the part of a wave is the squarest; as they are where the architecture or the tile has no more.
+local function doubled(arch, waves, m, n)
+    local best, ratio = waves, nil
+    for _, try in ipairs({ { 2 * waves[1], waves[2], waves[3] }, { waves[1], 2 * waves[2], waves[3] } }) do
+        local rows, cols = m // try[1], n // try[2]
+        local longer = math.max(rows, cols) / math.min(rows, cols)
+        local listed = arches.lists(arch.waves, try[1] .. "x" .. try[2] .. "x" .. try[3])
+        if listed and m % (16 * try[1]) == 0 and n % (8 * try[2]) == 0 and (not ratio or longer < ratio) then
+            best, ratio = try, longer
+        end
     end
-    return m >= n and { 2 * waves[1], waves[2], waves[3] } or { waves[1], 2 * waves[2], waves[3] }
+    return best
+end
+
+-- A wave on NVIDIA has half the threads of those that the tables are for, and a thread half the registers. So blocks have as many threads as
+-- on AMD, and small ones more where a thread would have more than 32 sums; fp32, whose fragments are the widest, has 16 of them.
+local function widened(arch, waves, m, n, half)
+    waves = doubled(arch, waves, m, n)
+    for _ = 1, half and 1 or 2 do
+        if waves[1] * waves[2] < (half and 4 or 8) and m * n > (half and 32 or 16) * 32 * waves[1] * waves[2] then
+            waves = doubled(arch, waves, m, n)
+        end
+    end
+    return waves
 end
 
 -- Waves and instruction of a tile: the published pairs, as far as the architecture has them.
@@ -50,8 +68,7 @@ local function published(arch, op, dtype, tile, shallow)
     local nvidia = arches.has(arch, "mma")
     for _, waves in ipairs(book.waves(op, tile)) do
         if nvidia then
-            waves = widened(waves, m, n)
-            out[#out + 1] = { waves, 16, 8, math.min(half and 16 or 8, k) }
+            out[#out + 1] = { widened(arch, waves, m, n, half), 16, 8, math.min(half and 16 or 4, k) }
         else
             for _, side in ipairs(sides(op, tile, waves, m // waves[1], n // waves[2])) do
                 out[#out + 1] = { waves, side, side, depth(side, k, half, shallow) }

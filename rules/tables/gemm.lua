@@ -4,10 +4,10 @@ local arches = include "tables/arch"
 local bytes = { fp32 = 4, fp16 = 2, bf16 = 2, fp8 = 1, bf8 = 1, int8 = 1 }
 local layouts = { "rcr", "rrr", "crr", "ccr" }
 
--- rows x columns, waves on AMD, waves on NVIDIA. The depth of a step is 64 or 128 bytes.
+-- rows x columns, waves on AMD, waves on NVIDIA; false: none there. The depth of a step is 64 or 128 bytes.
 local squares = {
-    { "128x128", "2x2x1", "2x2x1" }, { "256x128", "2x2x1", "4x2x1" }, { "128x256", "2x2x1", "2x4x1" }, { "128x64", "2x2x1", "2x2x1" },
-    { "64x128", "2x2x1", "2x2x1" }, { "64x64", "2x2x1", "2x2x1" },
+    { "128x128", "2x2x1", "2x4x1" }, { "128x128", false, "2x2x1" }, { "256x128", "2x2x1", "4x2x1" }, { "128x256", "2x2x1", "2x4x1" },
+    { "128x64", "2x2x1", "4x2x1" }, { "64x128", "2x2x1", "2x4x1" }, { "64x64", "2x2x1", "2x4x1" },
 }
 local slim = {
     { "256x256", "2x2x1", "4x2x1" }, { "256x64", "4x1x1", "4x1x1" }, { "64x256", "1x4x1", "1x4x1" }, { "128x32", "4x1x1", "4x1x1" },
@@ -15,13 +15,14 @@ local slim = {
     { "16x64", "1x4x1", "1x4x1" }, { "32x32", "1x1x1", "1x1x1" }, { "16x16", "1x1x1", "1x1x1" },
 }
 
--- The deepest instruction of the architecture for a part of a wave; wide ones where the part allows.
+-- The deepest instruction of the architecture for a part of a wave; wide ones where the part allows. Where fp32 is multiplied one by one, the
+-- least deep: its fragments are the smallest.
 local function instruction(arch, dtype, m, n, k)
-    local best
+    local best, sign = nil, dtype == "fp32" and arches.has(arch, "mma") and -1 or 1
     for _, text in ipairs(arch.tiles[dtype] or {}) do
         local im, in_, ik = numbers(text)
         local used = im >= 16 and im <= 32 and in_ >= 8 and in_ <= 32 and m % im == 0 and n % in_ == 0 and k % ik == 0
-        if used and (not best or im * in_ > best[1] * best[2] or (im * in_ == best[1] * best[2] and ik > best[3])) then
+        if used and (not best or im * in_ > best[1] * best[2] or (im * in_ == best[1] * best[2] and sign * ik > sign * best[3])) then
             best = { im, in_, ik }
         end
     end
@@ -61,7 +62,11 @@ end
 local function tile_point(arch, dtype, layout, row, depth)
     local m, n = numbers(row[1])
     local k, nvidia = depth // bytes[dtype], arches.has(arch, "mma")
-    local waves, inst = waves_of(arch, dtype, nvidia and row[3] or row[2], m, n, k)
+    local listed = row[nvidia and 3 or 2]
+    if not listed then
+        return nil
+    end
+    local waves, inst = waves_of(arch, dtype, listed, m, n, k)
     local most = 16 // bytes[dtype]
     return inst and {
         layout = layout, tile_m = m, tile_n = n, tile_k = k, wave_m = waves[1], wave_n = waves[2], wave_k = 1, inst_m = inst[1],

@@ -24,16 +24,16 @@ static const char plain[] = "layout=rcr ndim=2 tile_m=64 tile_n=64 tile_k=32 wav
                             "epi=cshuffle pad_m=1 pad_n=1 pad_k=1 vec_a=1 vec_b=1 vec_c=1 stages=1 preshuffle=0 merge=1 wave_groups=1 "
                             "split_image=0 explicit=0 two_stage=0 spec=default streamk=off persistent=0 split_k=1 index=32";
 
-/* The instruction of each type, in the order of arches. */
+/* The instruction of each type, and the waves where a wave has half the threads, in the order of arches. */
 static const struct {
     const char *dtype, *shape[ARCHES];
 } instructions[] = {
-    {"bf16", {"inst_m=16 inst_n=8 inst_k=16", "inst_m=32 inst_n=32 inst_k=8"}},
-    {"fp16", {"inst_m=16 inst_n=8 inst_k=16", "inst_m=16 inst_n=16 inst_k=16"}},
-    {"fp32", {"inst_m=16 inst_n=8 inst_k=8", "inst_m=32 inst_n=32 inst_k=4"}},
-    {"fp8", {"inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
-    {"bf8", {"inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
-    {"int8", {"inst_m=16 inst_n=8 inst_k=32", "inst_m=16 inst_n=16 inst_k=32"}},
+    {"bf16", {"wave_m=4 inst_m=16 inst_n=8 inst_k=16", "inst_m=32 inst_n=32 inst_k=8"}},
+    {"fp16", {"wave_m=4 inst_m=16 inst_n=8 inst_k=16", "inst_m=16 inst_n=16 inst_k=16"}},
+    {"fp32", {"wave_m=4 inst_m=16 inst_n=8 inst_k=4", "inst_m=32 inst_n=32 inst_k=4"}},
+    {"fp8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
+    {"bf8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
+    {"int8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=16 inst_n=16 inst_k=32"}},
 };
 
 typedef struct row {
@@ -78,6 +78,7 @@ static const row pipelines[] = {
 static const row types[] = {
     {"fdwg", "fp16", "", {GROUPED}},
     {"fdwg", "fp32", "", {GROUPED}},
+    {"fg", "fp32", "inst_k=8", {GROUPED}},
     {"fdwg", "fp8", "", {GROUPED}},
     {"fdwg", "bf8", "", {GROUPED}},
     {"fdwg", "int8", "", {GROUPED}},

@@ -24,6 +24,9 @@ typedef struct kw_mma_rule {
 /* Rules of both families, ended by a NULL name. */
 extern const kw_mma_rule kw_mma_valid_rules[], kw_mma_runs_rules[];
 
+/* Registers that a thread of an mma.sync kernel cannot do without, addresses not counted. */
+int64_t kw_mma_thread_registers(const kw_mma_case *c);
+
 /* The first rule of the lists that does not hold becomes the error; own may be NULL. */
 kw_status kw_mma_judge_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why);
 kw_status kw_mma_judge_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why);

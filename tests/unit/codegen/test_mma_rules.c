@@ -113,7 +113,7 @@ static const struct {
     {"arch_async", WEIGHT, "pipe=basic_async_v1 split_k=0", "gfx90a"},
     {"arch_streamk", WEIGHT, "tile_m=64 tile_n=64 wave_m=2 wave_n=4 inst_m=16 inst_n=16 inst_k=16 streamk=tree", "gfx1100"},
     {"registers", FORWARD, "tile_m=256 tile_n=128 inst_m=16 inst_n=8", "sm_90"},
-    {"preshuffle_instruction", GEMM, "preshuffle=1 pipe=basic_v1 inst_m=16 inst_n=8", "sm_90"},
+    {"preshuffle_instruction", GEMM, "preshuffle=1 pipe=basic_v1 tile_m=64 tile_n=64 inst_m=16 inst_n=8", "sm_90"},
     {"preshuffle_loads", GEMM, "preshuffle=1 pipe=basic_v1 tile_k=8 inst_k=8", "gfx942"},
 };
 
