@@ -7,13 +7,15 @@
 
 #include "base/math.h"
 
-enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16 };
+enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16, GROUP_WAVES = 4 };
 
 /* --- whatever the architecture --- */
 
+/* Waves of a wgmma share it, so along the rows four of them count once. */
 static bool tile_holds_waves(const kw_mma_case *c) {
     for (int i = 0; i < 3; i++) {
-        if (c->mma.tile[i] % (c->mma.wave[i] * c->mma.inst[i])) {
+        int64_t waves = i == 0 && c->mma.pipe == KW_PIPE_TMA ? kw_ceil_div(c->mma.wave[0], GROUP_WAVES) : c->mma.wave[i];
+        if (c->mma.tile[i] % (waves * c->mma.inst[i])) {
             return false;
         }
     }
@@ -21,6 +23,9 @@ static bool tile_holds_waves(const kw_mma_case *c) {
 }
 
 static bool instruction_is_used(const kw_mma_case *c) {
+    if (c->mma.pipe == KW_PIPE_TMA) {
+        return c->mma.inst[0] == 64 && c->mma.inst[2] == 16 && (c->mma.inst[1] == 64 || c->mma.inst[1] == 128 || c->mma.inst[1] == 256);
+    }
     return c->mma.inst[0] >= 16 && c->mma.inst[0] <= 32 && c->mma.inst[1] >= 8 && c->mma.inst[1] <= 32;
 }
 
@@ -35,6 +40,28 @@ static bool two_stages_given(const kw_mma_case *c) {
 static bool one_stage_given(const kw_mma_case *c) {
     bool single = c->mma.pipe == KW_PIPE_BASIC_V1 || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1 || c->mma.pipe == KW_PIPE_WAVELET;
     return c->mma.stages == 1 || !single;
+}
+
+static bool stages_of_pipe(const kw_mma_case *c) {
+    return c->mma.pipe == KW_PIPE_TMA ? c->mma.stages >= 2 : c->mma.stages <= 2;
+}
+
+static bool bulk_waves(const kw_mma_case *c) {
+    int32_t rows = c->mma.wave[0], cols = c->mma.wave[1];
+    return c->mma.pipe != KW_PIPE_TMA ||
+           ((rows == GROUP_WAVES || rows == 2 * GROUP_WAVES) && rows * cols <= 2 * GROUP_WAVES && c->mma.wave[2] == 1);
+}
+
+static bool bulk_boxes(const kw_mma_case *c) {
+    enum { BOX_ROWS = 256, SLAB = 64 };
+    return c->mma.pipe != KW_PIPE_TMA || (c->mma.tile[0] <= BOX_ROWS && c->mma.tile[1] <= BOX_ROWS && c->mma.tile[2] % SLAB == 0);
+}
+
+static bool bulk_operands(const kw_mma_case *c) {
+    enum { RUN_BYTES = 16 };
+    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16;
+    return c->mma.pipe != KW_PIPE_TMA ||
+           (c->op == KW_GEMM && types && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
 }
 
 static bool compv6_is_deep(const kw_mma_case *c) {
@@ -80,7 +107,15 @@ static bool index_width(const kw_mma_case *c) {
 
 const kw_mma_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
-    {"instruction_shape", "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64, 64x4 or 64xN", instruction_is_used},
+    {"instruction_shape",
+     "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma 64xNx16 of 64, 128 "
+     "or 256 columns",
+     instruction_is_used},
+    {"bulk_operands", "pipe=tma is for GEMM of bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8", bulk_operands},
+    {"bulk_waves", "with pipe=tma four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply",
+     bulk_waves},
+    {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},
+    {"lds_stages", "pipe=tma needs at least two tiles in shared memory; the others have one or two", stages_of_pipe},
     {"interwave", "only pipe=basic_v1 and pipe=mem have steps that waves can take turns in", interwave_pipe},
     {"two_lds_stages", "pipe=compv4 and pipe=comp_async fill one tile while they multiply the other; stages must be 2", two_stages_given},
     {"one_lds_stage", "pipe=basic_v1, basic_async_v1 and wavelet know one tile; stages must be 1", one_stage_given},
@@ -97,7 +132,7 @@ const kw_mma_rule kw_mma_valid_rules[] = {
 /* --- as the architecture allows --- */
 
 static bool arch_has_waves(const kw_mma_case *c) {
-    return kw_gpu_arch_has_waves(c->arch, c->mma.wave);
+    return c->mma.pipe == KW_PIPE_TMA || kw_gpu_arch_has_waves(c->arch, c->mma.wave);
 }
 
 static bool arch_has_instruction(const kw_mma_case *c) {
@@ -115,14 +150,18 @@ static bool loads_evenly(int64_t elements, int64_t threads, int32_t vector) {
 }
 
 static bool threads_share_tiles(const kw_mma_case *c) {
+    if (c->mma.pipe == KW_PIPE_TMA) {
+        return true; /* no thread loads */
+    }
     int64_t threads = kw_mma_math_waves(&c->mma) * c->lanes;
     return loads_evenly((int64_t)c->mma.tile[0] * c->mma.tile[2], threads, c->mma.vec[0]) &&
            loads_evenly((int64_t)c->mma.tile[1] * c->mma.tile[2], threads, c->mma.vec[1]);
 }
 
 static bool tiles_fit_lds(const kw_mma_case *c) {
+    enum { BARRIER_BYTES = 16 }; /* of a stage */
     int64_t tile = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * (int64_t)kw_dtype_size(c->dtype);
-    return tile * c->mma.stages <= c->lds;
+    return (tile + (c->mma.pipe == KW_PIPE_TMA ? BARRIER_BYTES : 0)) * c->mma.stages <= c->lds;
 }
 
 static bool compv6_has_room(const kw_mma_case *c) {
@@ -141,6 +180,10 @@ static bool arch_copies_async(const kw_mma_case *c) {
     return !async || kw_gpu_arch_has(c->arch, KW_GPU_async4) || kw_gpu_arch_has(c->arch, KW_GPU_async16);
 }
 
+static bool arch_copies_bulk(const kw_mma_case *c) {
+    return c->mma.pipe != KW_PIPE_TMA || (kw_gpu_arch_has(c->arch, KW_GPU_tma) && kw_gpu_arch_has(c->arch, KW_GPU_wgmma));
+}
+
 static bool arch_streams(const kw_mma_case *c) {
     return c->mma.streamk == KW_STREAMK_OFF || kw_gpu_arch_has(c->arch, KW_GPU_streamk);
 }
@@ -156,6 +199,8 @@ static bool sums_fit_registers(const kw_mma_case *c) {
 }
 
 const kw_mma_rule kw_mma_runs_rules[] = {
+    {"arch_bulk", "the architecture has no bulk tensor copies, or no matrix instruction of four waves that reads what they bring",
+     arch_copies_bulk},
     {"arch_waves", "the architecture's rule file does not list wave_m x wave_n x wave_k", arch_has_waves},
     {"arch_instruction", "the architecture has no matrix instruction of this shape and type", arch_has_instruction},
     {"block_threads", "a block has at most 1024 threads, those that only load counted", block_is_launchable},

@@ -69,6 +69,7 @@ static void changed(kw_config *config, const char *head, const char *base, const
 #define DATA "conv.igemm conv_bwd_data fp16"
 #define WEIGHT "conv.igemm conv_bwd_weight fp16"
 #define GEMM "gemm.mma gemm fp16"
+#define BULK "pipe=tma stages=4 wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
 
 static const struct {
     const char *rule, *head, *changes, *arch;
@@ -78,6 +79,19 @@ static const struct {
     {"", WEIGHT, "split_k=0", "gfx942"},
     {"", GEMM, "", "gfx942"},
     {"", FORWARD, "tile_m=64 tile_n=64 inst_m=16 inst_n=8 inst_k=16", "sm_90"},
+    {"", GEMM, BULK, "sm_90"},
+    {"", GEMM, "wave_m=8 " BULK, "sm_90"},
+    {"tile_by_waves", GEMM, "tile_m=192 wave_m=8 " BULK, "sm_90"},
+    {"instruction_shape", GEMM, "inst_n=32 " BULK, "sm_90"},
+    {"bulk_operands", FORWARD, BULK, "sm_90"},
+    {"bulk_operands", GEMM, "vec_b=4 " BULK, "sm_90"},
+    {"bulk_waves", GEMM, "wave_m=2 " BULK, "sm_90"},
+    {"bulk_boxes", GEMM, "tile_k=32 " BULK, "sm_90"},
+    {"lds_stages", FORWARD, "stages=3", "gfx942"},
+    {"lds_stages", GEMM, "stages=1 " BULK, "sm_90"},
+    {"bulk_plain", GEMM, "layout=rrr " BULK, "sm_90"},
+    {"arch_bulk", GEMM, BULK, "sm_80"},
+    {"lds", GEMM, "stages=8 " BULK, "sm_90"},
     {"tile_by_waves", FORWARD, "tile_m=96", "gfx942"},
     {"instruction_shape", FORWARD, "inst_m=4 inst_n=64", "gfx942"},
     {"interwave", FORWARD, "sched=interwave", "gfx942"},
