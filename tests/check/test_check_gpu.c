@@ -1,4 +1,4 @@
-/* test_check_gpu.c: the kernel text of conv.igemm and gemm.mma, played by the emulator of an NVIDIA and of an AMD architecture: every pipeline,
+/* test_check_gpu.c: the kernel text of conv.igemm, gemm.mma, conv.depthwise_block and conv.direct_block, played by the emulator of an NVIDIA and of an AMD architecture: every pipeline,
  * scheduler, epilogue, direction, type and way of dividing the work, on sizes that no tile divides, with groups, strides, dilation and images
  * smaller than a tile. A row names what differs from a small plain config. The emulator reports wrong results, accesses out of bounds, races
  * and deadlocks alike.
@@ -104,6 +104,102 @@ static const row cuts[] = {
     {"fw", "bf16", "spec=filter1x1_stride1_pad0 explicit=1", {"n2 g2 c10 k14 i9x8 f1x1"}},
     {"f", "bf16", "spec=filter3x3 vec_a=8 vec_b=8", {"n2 g4 c4 k12 i9x8 f3x3 p1x1 s2x1"}},
     {"f", "bf16", "spec=filter3x3 merge=4", {"n2 g4 c4 k12 i9x8 f3x3 p1x1 s2x1"}},
+};
+
+/* Configs of conv.depthwise_block and conv.direct_block, whose axes are all named; op, type and layout head their problems. more: what differs
+ * from architecture to architecture, in the order of arches. */
+typedef struct block_row {
+    const char *ops, *dtype, *layout, *axes, *more[ARCHES], *problems[PROBLEMS_MAX];
+} block_row;
+
+static const block_row planes[] = {
+    {"fd",
+     "bf16",
+     "ngchw",
+     "tile_h=8 tile_w=8 filter=3 stride=1 pad=1 sub_h=4 sub_w=2 vec_in=2 vec_out=2 layout=first",
+     {"batch=4", "batch=16"},
+     {"n5 g3 c3 k3 i11x10 f3x3 p1x1", "n1 g1 c1 k1 i3x2 f3x3 p1x1"}},
+    {"fd",
+     "fp16",
+     "ngchw",
+     "tile_h=8 tile_w=8 filter=5 stride=2 pad=1 sub_h=4 sub_w=4 vec_in=1 vec_out=1 layout=first",
+     {"batch=16", "batch=16"},
+     {"n2 g3 c3 k3 i13x9 f5x5 s2x2 p1x1"}},
+    {"f",
+     "bf16",
+     "ngchw",
+     "tile_h=7 tile_w=28 filter=3 stride=1 pad=1 sub_h=4 sub_w=4 vec_in=8 vec_out=8 layout=first",
+     {"batch=2", "batch=4"},
+     {"n3 g2 c2 k2 i9x64 f3x3 p1x1", "n1 g2 c2 k2 i15x8 f3x3 p1x1"}},
+    {"f",
+     "fp32",
+     "ngchw",
+     "tile_h=8 tile_w=12 filter=3 stride=2 pad=0 sub_h=3 sub_w=4 vec_in=8 vec_out=8 layout=first",
+     {"batch=3", "batch=7"},
+     {"n2 g2 c2 k2 i19x32 f3x3 s2x2 p0x0:1x1"}},
+    {"w",
+     "bf16",
+     "ngchw",
+     "tile_h=8 tile_w=8 filter=3 stride=2 pad=1 sub_h=4 sub_w=4 vec_in=2 vec_out=2 layout=first",
+     {"batch=8", "batch=16"},
+     {"n3 g3 c3 k3 i27x20 f3x3 s2x2 p1x1"}},
+    {"w",
+     "fp32",
+     "ngchw",
+     "tile_h=7 tile_w=8 filter=5 stride=1 pad=2 sub_h=3 sub_w=4 vec_in=1 vec_out=1 layout=first",
+     {"batch=5", "batch=10"},
+     {"n2 g3 c3 k3 i19x9 f5x5 p2x2"}},
+    {"fd",
+     "bf16",
+     "nhwgc",
+     "tile_h=4 tile_w=8 filter=3 stride=2 pad=1 sub_h=4 sub_w=4 vec_in=4 vec_out=2 layout=last",
+     {"batch=64", "batch=128"},
+     {"n2 g76 c76 k76 i9x10 f3x3 s2x2 p1x1", "n1 g4 c4 k4 i2x1 f3x3 s2x2 p1x1"}},
+    {"fd",
+     "fp16",
+     "nhwgc",
+     "tile_h=4 tile_w=4 filter=7 stride=1 pad=3 sub_h=4 sub_w=4 vec_in=1 vec_out=1 layout=last",
+     {"batch=32", "batch=64"},
+     {"n2 g67 c67 k67 i5x9 f7x7 p3x3"}},
+    {"fd",
+     "fp32",
+     "nhwgc",
+     "tile_h=4 tile_w=4 filter=3 stride=1 pad=1 sub_h=2 sub_w=2 vec_in=8 vec_out=8 layout=last",
+     {"batch=64", "batch=128"},
+     {"n1 g72 c72 k72 i5x9 f3x3 p1x1"}},
+    {"w",
+     "bf16",
+     "nhwgc",
+     "tile_h=8 tile_w=8 filter=3 stride=1 pad=1 sub_h=4 sub_w=4 vec_in=4 vec_out=2 layout=last",
+     {"batch=16", "batch=32"},
+     {"n2 g44 c44 k44 i9x17 f3x3 p1x1"}},
+};
+
+static const block_row narrow_groups[] = {
+    {"fd",
+     "bf16",
+     "nhwgc",
+     "channels=4 tile_h=4 tile_w=8 stride=1 waves_c=1 waves_q=2 swizzle=xor epi=registers vec=4",
+     {"inst_k=16", "inst_k=16"},
+     {"n2 g19 c76 k76 i7x11 f3x3 p1x1", "n1 g1 c4 k4 i1x1 f3x3 p1x1"}},
+    {"fd",
+     "fp16",
+     "nhwgc",
+     "channels=8 tile_h=4 tile_w=12 stride=1 waves_c=2 waves_q=3 swizzle=cyclic epi=lds vec=1",
+     {"inst_k=8", "inst_k=32"},
+     {"n2 g18 c144 k144 i7x11 f3x3 p1x2", "n1 g3 c24 k24 i9x8 f3x3 p0x3"}},
+    {"f",
+     "bf16",
+     "nhwgc",
+     "channels=16 tile_h=8 tile_w=8 stride=2 waves_c=1 waves_q=2 swizzle=xor epi=lds vec=8",
+     {"inst_k=16", "inst_k=32"},
+     {"n2 g5 c80 k80 i19x23 f3x3 s2x2 p1x1"}},
+    {"fd",
+     "bf16",
+     "nhwgc",
+     "channels=32 tile_h=8 tile_w=8 stride=1 waves_c=1 waves_q=4 swizzle=none epi=lds vec=2",
+     {"inst_k=16", "inst_k=16"},
+     {"n2 g3 c96 k96 i9x8 f3x3 p1x1"}},
 };
 
 /* A GPU that is played. */
@@ -243,6 +339,18 @@ static void check_row(player *p, const row *r, int arch) {
     }
 }
 
+static void check_block(player *p, const char *family, const block_row *r, int arch) {
+    for (const char *op = r->ops; *op; op++) {
+        const char *name = *op == 'f' ? "conv_fwd" : *op == 'd' ? "conv_bwd_data" : "conv_bwd_weight";
+        char head[128], problem[64];
+        kw_config config;
+        snprintf(head, sizeof head, "%s %s %s", family, name, r->dtype);
+        snprintf(problem, sizeof problem, "%s %s %s", name, r->dtype, r->layout);
+        config_of(&config, head, (const char *const[4]){r->axes, r->more[arch], "impl=grouped", ""});
+        check_config(p, &config, problem, r->problems);
+    }
+}
+
 static void open_player(player *p, int arch) {
     char name[32], note[256];
     int index;
@@ -257,7 +365,7 @@ static void open_player(player *p, int arch) {
     }
 }
 
-static void check_rows(const row *rows, size_t count) {
+static void check_any(const row *rows, const char *family, const block_row *blocks, size_t count) {
     const char *every_text = getenv("KW_CHECK_EVERY"), *only = getenv("KW_CHECK_ARCH");
     size_t every = every_text && atoi(every_text) > 0 ? (size_t)atoi(every_text) : 1, failures = 0;
     for (int arch = 0; arch < ARCHES; arch++) {
@@ -267,7 +375,11 @@ static void check_rows(const row *rows, size_t count) {
         player p;
         open_player(&p, arch);
         for (size_t i = (size_t)arch % every; i < count; i += every) {
-            check_row(&p, &rows[i], arch);
+            if (rows) {
+                check_row(&p, &rows[i], arch);
+            } else {
+                check_block(&p, family, &blocks[i], arch);
+            }
         }
         print_message("%s: %zu pairs of kernel and problem, %zu wrong\n", p.arch, p.checked, p.failures);
         failures += p.failures;
@@ -275,6 +387,10 @@ static void check_rows(const row *rows, size_t count) {
         p.backend->close(&p.device);
     }
     assert_int_equal(failures, 0);
+}
+
+static void check_rows(const row *rows, size_t count) {
+    check_any(rows, NULL, NULL, count);
 }
 
 static void any_geometry_is_right(void **state) {
@@ -302,6 +418,16 @@ static void merged_groups_and_special_filters_are_right(void **state) {
     check_rows(cuts, sizeof cuts / sizeof *cuts);
 }
 
+static void depthwise_planes_are_right_in_both_layouts_and_all_directions(void **state) {
+    (void)state;
+    check_any(NULL, "conv.depthwise_block", planes, sizeof planes / sizeof *planes);
+}
+
+static void narrow_groups_are_right(void **state) {
+    (void)state;
+    check_any(NULL, "conv.direct_block", narrow_groups, sizeof narrow_groups / sizeof *narrow_groups);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_geometry_is_right),
@@ -309,6 +435,8 @@ int main(void) {
         cmocka_unit_test(every_type_is_right),
         cmocka_unit_test(every_division_of_the_depth_is_right),
         cmocka_unit_test(merged_groups_and_special_filters_are_right),
+        cmocka_unit_test(depthwise_planes_are_right_in_both_layouts_and_all_directions),
+        cmocka_unit_test(narrow_groups_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
