@@ -237,6 +237,34 @@ static void add_depthwise(subject *s) {
     }
 }
 
+/* Narrow groups under a 3x3 filter: groups beyond a block's waves, and images that its tile does not divide. */
+static void add_narrow(subject *s) {
+    const kw_config *config = s->config;
+    int64_t width = kw_config_axis(config, "channels", 4), stride = kw_config_axis(config, "stride", 1);
+    int64_t tile_h = kw_config_axis(config, "tile_h", 1), tile_w = kw_config_axis(config, "tile_w", 1);
+    int64_t block = kw_config_axis(config, "waves_c", 1) * 64 / width;
+    /* Images, groups, height, width, padding. */
+    const int64_t sizes[][5] = {
+        {1, block + 3, stride * tile_h + 3, stride * tile_w + 5, 1},
+        {2, 2, 5, 4, 1},
+        {1, 3, 2 * tile_h + 1, 3, 2},
+        {3, 1, 3, 3, 0},
+        {1, 5, stride * (tile_h - 1) + 1, tile_w + 1, 1},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        shape of = {.n = sizes[i][0], .in = {1, sizes[i][2], sizes[i][3]}, .filter = {1, 3, 3}, .stride = {1, stride, stride}};
+        of.pad[1] = of.pad[2] = sizes[i][4];
+        of.dilation[1] = of.dilation[2] = 1;
+        bool kept = false;
+        for (int64_t unit = 1; unit <= PROBES && !kept; unit *= 2) {
+            kw_problem problem;
+            of.groups = kw_ceil_div(sizes[i][1], unit) * unit;
+            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){width, width}) && keep(s, &problem);
+        }
+        s->ragged = s->ragged || (i == 0 && kept);
+    }
+}
+
 /* --- GEMMs --- */
 
 static bool make_gemm(kw_problem *problem, const subject *s, int64_t batch, const int64_t size[3]) {
@@ -295,6 +323,9 @@ static void find_problems(subject *s) {
     } else if (!strcmp(family, "conv.depthwise_block")) {
         s->mma = (kw_mma){.merge = 1};
         add_depthwise(s);
+    } else if (!strcmp(family, "conv.direct_block")) {
+        s->mma = (kw_mma){.merge = 1};
+        add_narrow(s);
     } else {
         /* No tiles and no vectors: an element a thread. */
         s->mma = (kw_mma){.merge = 1, .tile = {1, 1, 1}, .pad = {1, 1, 1}, .vec = {1, 1, 1}};
