@@ -74,6 +74,31 @@ local function tile_point(arch, dtype, layout, row, depth)
     }
 end
 
+-- rows x columns, depth of a step, waves, columns of the instruction that four waves share, tiles in shared memory: 227 KiB at most.
+local bulk_tiles = {
+    { "128x256", 64, "8x1x1", 256, 4 }, { "256x128", 64, "8x1x1", 128, 4 }, { "128x128", 64, "8x1x1", 128, 6 }, { "128x128", 128, "8x1x1", 128, 3 },
+    { "64x256", 64, "4x1x1", 256, 5 }, { "128x64", 64, "8x1x1", 64, 8 }, { "64x128", 64, "4x2x1", 64, 8 }, { "64x64", 128, "4x1x1", 64, 4 },
+}
+
+-- Copies by the hardware and instructions of four waves: where the depth is contiguous in both operands.
+local function bulk_points(arch, dtype)
+    local out = {}
+    for _, row in ipairs(arches.has(arch, "tma") and arches.has(arch, "wgmma") and bytes[dtype] == 2 and bulk_tiles or {}) do
+        local m, n = numbers(row[1])
+        local wm, wn = numbers(row[3])
+        out[#out + 1] = {
+            layout = "rcr", tile_m = m, tile_n = n, tile_k = row[2], wave_m = wm, wave_n = wn, wave_k = 1, inst_m = 64, inst_n = row[4], inst_k = 16,
+            vec_a = 8, vec_b = 8, vec_c = 8, stages = row[5],
+        }
+    end
+    return out
+end
+
+local function bulk(p, more)
+    more.pipe, more.stages = "tma", p.stages
+    return copy(p, more)
+end
+
 local strong = { { pipe = "compv3" }, { pipe = "compv4", stages = 2 } }
 local asynchronous = { pipe = "comp_async", stages = 2 }
 local any_size = { pipe = "basic_v1", vec = 1 }
@@ -93,6 +118,12 @@ local function default(arch, op, dtype)
                 out[#out + 1] = copy(p, any_size)
                 out[#out + 1] = copy(p, { pipe = "compv3", split_k = 0 })
             end
+        end
+    end
+    for i, p in ipairs(bulk_points(arch, dtype)) do
+        out[#out + 1] = bulk(p, {})
+        if i <= 2 then
+            out[#out + 1] = bulk(p, { persistent = 1 })
         end
     end
     return out
@@ -130,6 +161,11 @@ local function full(arch, op, dtype)
         add(layout, squares, 64, every)
         add(layout, squares, 128, few)
         add(layout, slim, 64, few)
+    end
+    for _, p in ipairs(bulk_points(arch, dtype)) do
+        for _, how in ipairs({ {}, { epi = "default" }, { persistent = 1 }, { split_k = 0 }, { streamk = "tree", persistent = 1 } }) do
+            out[#out + 1] = bulk(p, how)
+        end
     end
     return out
 end

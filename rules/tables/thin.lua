@@ -16,6 +16,8 @@ local function category(p)
         return "preshuffle"
     elseif p.split_k and p.split_k > 1 then
         return "split_k"
+    elseif p.pipe == "tma" then
+        return "bulk"
     end
     return "regular"
 end
