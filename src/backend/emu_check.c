@@ -287,7 +287,8 @@ static void check_proxy(kw_emu_machine *m, const access *a, int64_t offset) {
     for (int64_t i = offset >> shift; i <= (offset + a->size - 1) >> shift; i++) {
         const kw_emu_cell *cell = &m->cells[i];
         int wave = (int)(cell->writer & THREAD_MASK) >> m->run->wave_shift;
-        if (wave < m->waves && cell->writer >> THREAD_BITS > m->fenced[wave]) {
+        uint32_t clock = cell->writer >> THREAD_BITS;
+        if (wave < m->waves && clock > m->fenced[wave] && clock != KW_EMU_UNDER_WAY) {
             char line[KW_EMU_TRAIL], before[80];
             kw_emu_trail(m->run->object, a->frame, line);
             say_line(m, cell->writer_place, before);

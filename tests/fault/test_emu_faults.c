@@ -1,5 +1,6 @@
 /* test_emu_faults.c: the emulator finds what is wrong with a kernel text and says it in the right words; the same text without the fault
- * verifies. The texts multiply small matrices in tiles of 32x8 (mma.sync) or 32x32 (MFMA); a fault is a macro that changes one line. */
+ * verifies. The texts multiply small matrices in tiles of 32x8 (mma.sync), 32x32 (MFMA) or 64x64 (wgmma); a fault is a macro that changes one
+ * line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,6 +92,46 @@ static const char mfma_kernel[] =
     "    LAST\n"
     "}\n";
 
+/* Four waves that bring tiles by bulk copies and four that multiply them where they lie: 64x64, steps of 64, two stages of 16 KiB, then two
+ * barriers for each. */
+static const char bulk_text[] = "#define KW_INST_N 64\n"
+                                "#define KW_INST_K 16\n"
+                                "typedef unsigned long long kw_u64;\n"
+                                "typedef struct kw_acc { float e[32]; } kw_acc;\n";
+static const char bulk_kernel[] =
+    "KW_KERNEL(kw_stage0, 256) {\n"
+    "    KW_LDS(32800);\n"
+    "    int tiles = KW_CEIL(args.gn, 64), m0 = kw_block() / tiles * 64, n0 = kw_block() % tiles * 64, steps = KW_CEIL(args.gk, 64);\n"
+    "    kw_acc acc;\n"
+    "    for (int e = 0; e < 32; e++) acc.e[e] = 0;\n"
+    "    STORE_EARLY\n"
+    "    for (int i = 0; i < 2 && kw_thread() == 0; i++) {\n"
+    "        kw_mbar_init(kw_lds + 32768 + i * 16, 1);\n"
+    "        kw_mbar_init(kw_lds + 32768 + i * 16 + 8, 4);\n"
+    "    }\n"
+    "    MADE\n"
+    "    for (int s = 0; s < steps && kw_thread() == 128; s++) {\n"
+    "        char *to = kw_lds + s % 2 * 16384, *full = kw_lds + 32768 + s % 2 * 16;\n"
+    "        if (s > 1) kw_mbar_wait(full + 8, FREE);\n"
+    "        EXPECT;\n"
+    "        kw_tensor_load3(to, &args.map[0], full, s * 64, m0, 0);\n"
+    "        kw_tensor_load3(to + TO, &args.map[1], full, s * 64, n0, 0);\n"
+    "    }\n"
+    "    for (int s = 0; s < steps && kw_wave() < 4; s++) {\n"
+    "        char *at = kw_lds + s % 2 * 16384, *full = kw_lds + 32768 + s % 2 * 16;\n"
+    "        READY;\n"
+    "        FENCE;\n"
+    "        for (int k = 0; k < 128; k += 32) MULTIPLY kw_wgmma(&acc, kw_wgmma_tile(at + k), kw_wgmma_tile(at + 8192 + k + OFF));\n"
+    "        kw_wgmma_commit();\n"
+    "        DONE;\n"
+    "        RELEASE;\n"
+    "    }\n"
+    "    for (int e = 0; e < 32 && kw_wave() < 4; e++) {\n"
+    "        int i = m0 + ROW + kw_lane() / 4 + e / 2 % 2 * 8, j = n0 + e / 4 * 8 + kw_lane() % 4 * 2 + e % 2;\n"
+    "        if (i < args.gm && j < args.gn) kw_store(args.y, i * args.gn + j, acc.e[e]);\n"
+    "    }\n"
+    "}\n";
+
 /* What a fault changes: these have their right meaning unless it defines them before. */
 static const char *const right[][2] = {
     {"ROW_OK", "row < a->gm"},
@@ -105,7 +146,21 @@ static const char *const right[][2] = {
     {"STORE_OK", "i < args.gm && j < args.gn"},
     {"SHIFT", "0"},
     {"LAST", ""},
+    {"STORE_EARLY", ""},
+    {"MADE", "kw_mbar_fence(); kw_barrier();"},
+    {"FREE", "(s / 2 - 1) % 2"},
+    {"EXPECT", "kw_mbar_expect(full, 16384)"},
+    {"TO", "8192"},
+    {"READY", "kw_mbar_wait(full, s / 2 % 2)"},
+    {"FENCE", "kw_wgmma_fence()"},
+    {"MULTIPLY", ""},
+    {"OFF", "0"},
+    {"DONE", "kw_wgmma_wait(0)"},
+    {"RELEASE", "if (kw_lane() == 0) kw_mbar_arrive(full + 8)"},
+    {"ROW", "16 * kw_wave()"},
 };
+
+#define BULK "#define KW_INST_M 64\n" /* what a fault of the text with bulk copies begins with */
 
 typedef struct fault {
     const char *device, *defines; /* defines: what is wrong */
@@ -147,20 +202,56 @@ static const fault faults[] = {
      {"the lanes of a wave part in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:26", "32-63", "kw_config.h:27"}},
     {"emu:gfx942", "#define LAST if (t == 0) args.y[0] = 1;\n", {"race in block", "writes y, byte 0", "kw_config.h:33"}},
     {"emu:gfx942", "#define LAST if (t == 0) args.x[0] = 1;\n", {"writes x, which this stage may only read", "kw_config.h:33"}},
+    {"emu:sm_90", BULK, {0}},
+    {"emu:sm_90",
+     BULK "#define EXPECT kw_mbar_arrive(full)\n",
+     {"missing wait in block 0", "kw_config.h:29", "asynchronous copy of thread 128"}},
+    {"emu:sm_90", BULK "#define EXPECT kw_mbar_expect(full, 8192)\n", {"missing wait in block 0", "asynchronous copy of thread 128"}},
+    {"emu:sm_90", BULK "#define EXPECT kw_mbar_expect(full, 20000)\n", {"deadlock in block 0", "wait at kw_mbar_wait", "3616 bytes"}},
+    {"emu:sm_90",
+     BULK "#define EXPECT\n",
+     {"deadlock in block 0", "threads 0-127 wait at kw_mbar_wait, kw_config.h:27", "1 of 1 arrivals"}},
+    {"emu:sm_90", BULK "#define READY\n", {"missing wait in block 0"}},
+    {"emu:sm_90", BULK "#define READY kw_mbar_wait(full, (s / 2 + 1) % 2)\n", {"missing wait in block 0"}},
+    {"emu:sm_90", BULK "#define FREE s / 2 % 2\n", {"more arrivals than kw_mbar_init counted", "byte 32768", "kw_config.h:21"}},
+    {"emu:sm_90",
+     BULK "#define RELEASE\n",
+     {"deadlock in block 0", "128 wait at kw_mbar_wait, kw_config.h:20, for 4 of 4 arrivals and 0 bytes"}},
+    {"emu:sm_90",
+     BULK "#define RELEASE kw_mbar_arrive(full + 8)\n",
+     {"race in block 0", "thread 128 writes shared memory", "thread 0 that reads it, kw_config.h:29"}},
+    {"emu:sm_90",
+     BULK "#define DONE if (kw_lane() == 0) kw_mbar_arrive(full + 8)\n#define RELEASE kw_wgmma_wait(1)\n",
+     {"missing wait in block 0", "thread 128 writes shared memory", "while a kw_wgmma of thread 0 is under way"}},
+    {"emu:sm_90", BULK "#define DONE\n", {"missing wait in block 0"}},
+    {"emu:sm_90", BULK "#define FENCE\n", {"kw_wgmma in block 0", "no kw_wgmma_fence"}},
+    {"emu:sm_90",
+     BULK "#define MULTIPLY if (kw_wave() < 2)\n",
+     {"the lanes of four waves part", "threads 0-63 wait for their four waves at kw_wgmma, kw_config.h:29", "64-127", "kw_config.h:30"}},
+    {"emu:sm_90", BULK "#define MADE kw_wave_barrier();\n", {"race with kw_mbar_init in block 0"}},
+    {"emu:sm_90", BULK "#define STORE_EARLY ((kw_u32 *)kw_lds)[kw_thread()] = 0;\n", {"missing kw_proxy_fence", "kw_config.h:12"}},
+    {"emu:sm_90", BULK "#define STORE_EARLY ((kw_u32 *)kw_lds)[kw_thread()] = 0; kw_proxy_fence();\n", {0}},
+    {"emu:sm_90", BULK "#define TO 8208\n", {"bulk copy in block 0", "kw_config.h:23", "multiple of 128"}},
+    {"emu:sm_90", BULK "#define OFF (k == 0 ? 32 : 0)\n", {"integer data", "compared elements differ"}},
+    {"emu:sm_90", BULK "#define ROW 16 * (kw_wave() ^ 1)\n", {"integer data", "compared elements differ"}},
 };
 
 /* --- a family whose config is the number of a fault --- */
 
+static bool is_bulk(const fault *f) {
+    return !strncmp(f->defines, BULK, strlen(BULK));
+}
+
 static void add_text(kw_text *text, const fault *f) {
     bool nvidia = !strcmp(f->device, "emu:sm_90");
-    kw_text_add(text, nvidia ? mma_text : mfma_text);
-    kw_text_add(text, kw_kernel_file("gpu/mma_emu.h"));
     kw_text_add(text, f->defines);
+    kw_text_add(text, is_bulk(f) ? bulk_text : nvidia ? mma_text : mfma_text);
+    kw_text_add(text, kw_kernel_file(is_bulk(f) ? "gpu/wgmma.h" : "gpu/mma_emu.h"));
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         kw_text_addf(text, "#ifndef %s\n#define %s %s\n#endif\n", right[i][0], right[i][0], right[i][1]);
     }
     kw_text_add(text, "#line 7 \"kw_config.h\"\n");
-    kw_text_add(text, nvidia ? mma_kernel : mfma_kernel);
+    kw_text_add(text, is_bulk(f) ? bulk_kernel : nvidia ? mma_kernel : mfma_kernel);
 }
 
 static void emit(const kw_config *config, kw_text *text) {
@@ -177,8 +268,27 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     return KW_OK;
 }
 
+/* Tiles of 64x64 in 128-byte rows. */
+static void launch_bulk(const kw_problem *problem, kw_launch *plan) {
+    int64_t k = problem->gemm.k, rows[2] = {problem->gemm.m, problem->gemm.n};
+    *plan = (kw_launch){.stages = 1};
+    plan->stage[0] = (kw_stage){.units = kw_ceil_div(rows[0], 64) * kw_ceil_div(rows[1], 64), .threads = 256};
+    for (int i = 0; i < 2; i++) {
+        plan->map[i] = (kw_map){.tensor = i == 0 ? KW_X : KW_W,
+                                .dtype = KW_BF16,
+                                .rank = 3,
+                                .extent = {k, rows[i], 1},
+                                .stride = {2 * k, 2 * k * rows[i]},
+                                .box = {64, 64, 1},
+                                .swizzle = true};
+    }
+}
+
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *plan) {
-    (void)config;
+    if (is_bulk(&faults[config->axis[0]])) {
+        launch_bulk(problem, plan);
+        return;
+    }
     int64_t width = target->lanes == 64 ? 32 : 8;
     *plan = (kw_launch){.stages = 1};
     plan->stage[0] = (kw_stage){.units = kw_ceil_div(problem->gemm.m, 32) * kw_ceil_div(problem->gemm.n, width), .threads = 64};
@@ -219,7 +329,7 @@ static void verify(int number, int threads, kw_record *record) {
     int index = 0;
     assert_int_equal(kw_backend_find(&backend, &index, f->device, &err), KW_OK);
     assert_int_equal(backend->open(&device, index, threads, &err), KW_OK);
-    assert_int_equal(kw_problem_parse(&problem, "gemm bf16 rcr m45 n12 k48", &err), KW_OK);
+    assert_int_equal(kw_problem_parse(&problem, is_bulk(f) ? "gemm bf16 rcr m75 n72 k200" : "gemm bf16 rcr m45 n12 k48", &err), KW_OK);
     assert_int_equal(kw_code_for(&code, "emu", backend->target(device)->arch, &err), KW_OK);
     if (kw_compiler_find(&compiler, getenv("KW_TEST_CC"), code, &err)) {
         print_message("skipped: %s\n", err.text);
