@@ -207,20 +207,19 @@ static void a_child_compiles_the_same(void **state) {
     kw_compile_result_drop(&there);
 }
 
-/* The text as PTX, on the heap. */
-static char *make_ptx(const kw_nvrtc *library, size_t i) {
+/* The source as PTX, on the heap; drops the source. arch: "sm_90a". */
+static char *make_ptx(const kw_nvrtc *library, kw_text *source, const char *arch) {
     int (*ptx_size)(kw_nvrtc_program, size_t *), (*ptx)(kw_nvrtc_program, char *);
     void *handle = dlopen(library->path, RTLD_NOW), *found = dlsym(handle, "nvrtcGetPTXSize");
     memcpy(&ptx_size, &found, sizeof found);
     found = dlsym(handle, "nvrtcGetPTX");
     memcpy(&ptx, &found, sizeof found);
-    kw_text source = {0}, option = {0};
-    make_source(&source, i);
-    kw_text_addf(&option, "--gpu-architecture=compute_%s", instructions[i].arch + strlen("sm_"));
+    kw_text option = {0};
+    kw_text_addf(&option, "--gpu-architecture=compute_%s", arch + strlen("sm_"));
     const char *const options[] = {option.data};
     kw_nvrtc_program program = NULL;
     size_t size = 0;
-    assert_int_equal(library->create(&program, source.data, "kernel.cu", 0, NULL, NULL), 0);
+    assert_int_equal(library->create(&program, source->data, "kernel.cu", 0, NULL, NULL), 0);
     assert_int_equal(library->compile(program, 1, options), 0);
     assert_int_equal(ptx_size(program, &size), 0);
     char *made = malloc(size + 1);
@@ -228,7 +227,7 @@ static char *make_ptx(const kw_nvrtc *library, size_t i) {
     made[size] = 0;
     assert_int_equal(ptx(program, made), 0);
     library->destroy(&program);
-    kw_text_drop(&source);
+    kw_text_drop(source);
     kw_text_drop(&option);
     dlclose(handle);
     return made;
@@ -241,7 +240,9 @@ static void the_text_holds_the_instructions(void **state) {
     need_nvrtc(&compiler);
     assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
     for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
-        char *ptx = make_ptx(&library, i);
+        kw_text source = {0};
+        make_source(&source, i);
+        char *ptx = make_ptx(&library, &source, instructions[i].arch);
         const char *const wanted[] = {instructions[i].wanted,  "cp.async.cg.shared.global", "cp.async.ca.shared.global",
                                       "cp.async.commit_group", "cp.async.wait_group",       "bar.sync"};
         for (size_t j = 0; j < sizeof wanted / sizeof *wanted; j++) {
@@ -250,6 +251,67 @@ static void the_text_holds_the_instructions(void **state) {
             }
         }
         free(ptx);
+    }
+}
+
+/* Tile, waves and columns of an instruction, epilogue and tiles in shared memory; the most registers that a thread may have, which a block's
+ * threads share out of 65536; and what names the instruction. */
+static const struct {
+    const char *axes, *dtype;
+    int registers, lds;
+    const char *wanted;
+} bulk[] = {
+    {"tile_m=128 tile_n=256 tile_k=64 wave_m=8 wave_n=1 inst_n=256 epi=cshuffle stages=4", "bf16", 168, 4 * 49168,
+     "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"},
+    {"tile_m=256 tile_n=128 tile_k=64 wave_m=8 wave_n=1 inst_n=128 epi=default stages=4", "fp16", 168, 4 * 49168,
+     "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"},
+    {"tile_m=64 tile_n=64 tile_k=128 wave_m=4 wave_n=1 inst_n=64 epi=cshuffle stages=3", "bf16", 255, 3 * 32784,
+     "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"},
+};
+
+static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) {
+    (void)state;
+    kw_compiler compiler;
+    kw_nvrtc library;
+    need_nvrtc(&compiler);
+    assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
+    const kw_jit jit = {.code = code_of("sm_90"), .compiler = &compiler};
+    for (size_t i = 0; i < sizeof bulk / sizeof *bulk; i++) {
+        kw_text line = {0}, source = {0};
+        kw_config config;
+        kw_error err = {0};
+        kw_blob blob;
+        kw_jit_result built;
+        kw_blob_facts facts;
+        kw_text_addf(
+            &line,
+            "gemm.mma gemm %s layout=rcr wave_k=1 inst_m=64 inst_k=16 pipe=tma sched=intrawave pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 "
+            "vec_c=8 preshuffle=0 wave_groups=1 persistent=0 split_k=1 streamk=off index=32 %s",
+            bulk[i].dtype, bulk[i].axes);
+        if (kw_config_parse(&config, line.data, &err) || kw_codegen_source(&source, &config, jit.code, &err)) {
+            fail_msg("%s: %s", line.data, err.text);
+        }
+        char *ptx = make_ptx(&library, &source, "sm_90a");
+        const char *const wanted[] = {
+            bulk[i].wanted,          "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+            "wgmma.fence",           "wgmma.commit_group",
+            "wgmma.wait_group",      "mbarrier.init.shared::cta.b64",
+            "mbarrier.try_wait",     "mbarrier.arrive.expect_tx",
+            "fence.proxy.async",     "fence.mbarrier_init",
+            "mbarrier.inval.shared", "mbarrier.arrive.shared::cta.b64"};
+        for (size_t j = 0; j < sizeof wanted / sizeof *wanted; j++) {
+            if (!strstr(ptx, wanted[j])) {
+                fail_msg("%s: no %s", line.data, wanted[j]);
+            }
+        }
+        free(ptx);
+        assert_int_equal(kw_jit_blob(&jit, &config, &blob, &built, &err), KW_OK);
+        assert_int_equal(kw_blob_facts_read(&facts, &blob, jit.code, NULL), KW_OK);
+        assert_in_range(facts.registers, 32, bulk[i].registers);
+        assert_int_equal(facts.spill_bytes, 0);
+        assert_int_equal(facts.lds, bulk[i].lds);
+        kw_blob_drop(&blob);
+        kw_text_drop(&line);
     }
 }
 
@@ -315,6 +377,7 @@ int main(void) {
         cmocka_unit_test(a_refusal_names_line_and_reason),
         cmocka_unit_test(a_child_compiles_the_same),
         cmocka_unit_test(the_text_holds_the_instructions),
+        cmocka_unit_test(bulk_kernels_hold_their_instructions_and_do_not_spill),
         cmocka_unit_test(a_plain_kernel_compiles_for_every_architecture),
         cmocka_unit_test(damaged_files_are_read_within_their_bytes),
     };
