@@ -1,14 +1,16 @@
-/* depthwise.c: convolution with one channel a group and two spatial axes, in all directions: family conv.depthwise_block. A block is one wave.
+/* depthwise.c: convolution with one channel a group and two spatial axes, in all directions: family conv.depthwise_block. A block is one
+ * wave.
  *
- * A plane is what one filter slides over: a channel of an image. A block computes a tile of KW_TILE_H x KW_TILE_W pixels of KW_BATCH planes, as
- * many of them at a time as its lanes hold: images of one channel (layout=first) or neighbouring channels of one image (layout=last). What the
- * tile reads of the source comes to shared memory once. A lane then walks over the source rows of its subtile, whose sums it keeps in registers;
- * a row that is read serves all taps.
+ * A plane is what one filter slides over: a channel of an image. A block computes a tile of KW_TILE_H x KW_TILE_W pixels of KW_BATCH
+ * planes, as many of them at a time as its lanes hold: images of one channel (layout=first) or neighbouring channels of one image
+ * (layout=last). What the tile reads of the source comes to shared memory once. A lane then walks over the source rows of its subtile,
+ * whose sums it keeps in registers; a row that is read serves all taps.
  *
  *   direction    tile of                    source   a lane's sums
  *   forward      output pixels              x        of its pixels
- *   bwd_data     input pixels               y        of its pixels: subtiles are multiples of the stride, so which taps reach a pixel is known here
- *   bwd_weight   output pixels, many tiles  x        of the filter's taps; lanes are added at the end, blocks by a second kernel, in order */
+ *   bwd_data     input pixels               y        of its pixels; subtiles are multiples of the stride: which taps reach a pixel is known
+ *   bwd_weight   output pixels, many tiles  x        of the filter's taps; lanes are added at the end, blocks by a second kernel, in order
+ * */
 #include "gpu/access.h"
 
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
@@ -47,7 +49,8 @@ KW_DEVICE kw_seat kw_seat_of(int lane) {
     return seat;
 }
 
-/* --- which source pixel a tap of a pixel reads, along either axis; counted from the first one that a subtile or tile at pixel 0 reads --- */
+/* --- which source pixel a tap of a pixel reads, along either axis; counted from the first one that a subtile or tile at pixel 0 reads ---
+ * */
 #if KW_DATA
 #define KW_WHOLE (KW_STRIDE * KW_FILTER) /* added so that what is divided is never negative */
 #define KW_LOW ((KW_PAD - KW_FILTER + 1 + KW_WHOLE + KW_STRIDE - 1) / KW_STRIDE - KW_FILTER)
@@ -70,13 +73,13 @@ KW_DEVICE kw_seat kw_seat_of(int lane) {
 /* --- accesses, in elements --- */
 
 #define KW_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define KW_IN_RUN KW_MIN(KW_VEC_IN, 16 / KW_BYTES)      /* from global to shared memory: of columns, or of planes */
+#define KW_IN_RUN KW_MIN(KW_VEC_IN, 16 / KW_BYTES) /* from global to shared memory: of columns, or of planes */
 #define KW_OUT_RUN KW_MIN(KW_VEC_OUT, 16 / KW_OUT_BYTES)
 #define KW_READ (KW_FIRST ? KW_MIN(KW_VEC_IN, 4) : KW_OUT_RUN) /* from shared memory to registers */
 #define KW_RUN_WORDS(run) KW_CEIL((run)*KW_BYTES, 4)
 
-/* Shared memory has plane, row, column (layout=first) or row, column, plane. Rows are wide enough for the last lane's last read, whose columns
- * behind the source are in no sum. */
+/* Shared memory has plane, row, column (layout=first) or row, column, plane. Rows are wide enough for the last lane's last read, whose
+ * columns behind the source are in no sum. */
 #define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
 #define KW_ROW (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_READ_COLS, KW_READ) * KW_READ : KW_SRC_W)
 #define KW_SRC_BYTES (KW_PLANES * KW_SRC_H * KW_ROW * KW_BYTES)
@@ -309,8 +312,10 @@ KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_place at, kw_seat seat, 
             if ((kw_u32)(col + e) >= (kw_u32)KW_TILE_W) continue; /* of the neighbouring tile */
             kw_u32 bits;
             kw_load_run(&bits, from + (col + e) * KW_OUT_BYTES, KW_OUT_BYTES);
-            if (whole) words[e * KW_OUT_BYTES / 4] = (e * KW_OUT_BYTES % 4 ? words[e * KW_OUT_BYTES / 4] : 0) | bits << e * KW_OUT_BYTES % 4 * 8;
-            else kw_store_run(kw_result(a) + (element + e) * KW_OUT_BYTES, &bits, KW_OUT_BYTES);
+            if (whole)
+                words[e * KW_OUT_BYTES / 4] = (e * KW_OUT_BYTES % 4 ? words[e * KW_OUT_BYTES / 4] : 0) | bits << e * KW_OUT_BYTES % 4 * 8;
+            else
+                kw_store_run(kw_result(a) + (element + e) * KW_OUT_BYTES, &bits, KW_OUT_BYTES);
         }
         if (whole) kw_store_run(kw_result(a) + element * KW_OUT_BYTES, words, KW_OUT_RUN * KW_OUT_BYTES);
     }
@@ -355,8 +360,10 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
         if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
         kw_pixels_store(&args, at, seat, &pixels, kw_lds);
         kw_wave_barrier();
-        if (KW_FIRST) at.image += KW_PLANES;
-        else at.channel += KW_PLANES;
+        if (KW_FIRST)
+            at.image += KW_PLANES;
+        else
+            at.channel += KW_PLANES;
     }
 }
 

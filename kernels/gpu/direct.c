@@ -1,13 +1,14 @@
-/* direct.c: grouped convolution with 3x3 filters and 4, 8, 16 or 32 channels a group, two spatial axes, channels last, by matrix instructions that
- * read the source where it lies: family conv.direct_block. Forward, and backward data with stride 1, which is forward from y to x with the filter turned
- * round and its channels swapped.
+/* direct.c: grouped convolution with 3x3 filters and 4, 8, 16 or 32 channels a group, two spatial axes, channels last, by matrix
+ * instructions that read the source where it lies: family conv.direct_block. Forward, and backward data with stride 1, which is forward
+ * from y to x with the filter turned round and its channels swapped.
  *
- * A block computes KW_TILE_H x KW_TILE_W pixels of KW_COLS channels. What they read of the source comes to shared memory once, and all nine taps
- * take their first operands from there. Whole groups stand side by side: a slab of KW_SLAB channels is a product of its own, pixels x (taps, slab) by
- * (taps, slab) x slab, whose weights are zero between two groups. A first stage brings the weights into that form, each lane's words together.
+ * A block computes KW_TILE_H x KW_TILE_W pixels of KW_COLS channels. What they read of the source comes to shared memory once, and all nine
+ * taps take their first operands from there. Whole groups stand side by side: a slab of KW_SLAB channels is a product of its own, pixels x
+ * (taps, slab) by (taps, slab) x slab, whose weights are zero between two groups. A first stage brings the weights into that form, each
+ * lane's words together.
  *
- * An instruction's depth may end inside a tap or reach over several: element k of a product's depth is channel k % KW_SLAB of tap k / KW_SLAB. Behind the
- * last tap weights are zero, and the source is read from that tap, so that nothing is multiplied that is no number. */
+ * An instruction's depth may end inside a tap or reach over several: element k of a product's depth is channel k % KW_SLAB of tap k /
+ * KW_SLAB. Behind the last tap weights are zero, and the source is read from that tap, so that nothing is multiplied that is no number. */
 #define KW_INST_M 16
 #define KW_INST_N (KW_NVIDIA ? 8 : 16)
 #include "gpu/fragment.h"
@@ -109,9 +110,8 @@ typedef struct kw_place {
 typedef struct kw_image {
     const char *source;
     char *result;
-    kw_i64 channels;
-    int source_h, source_w, result_h, result_w;
-    int top, left; /* source position of the tile's first tap */
+    int channels, source_h, source_w, result_h, result_w; /* an image has fewer than 2^30 elements */
+    int top, left;                                        /* source position of the tile's first tap */
 } kw_image;
 
 KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 block) {
@@ -128,13 +128,13 @@ KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 block) {
 /* Backward data: source position i + pad - tap of result position i; the taps are turned round, so the first is i + pad - 2. */
 KW_DEVICE kw_image kw_image_of(const kw_gpu_args *a, kw_place at) {
     kw_image v;
-    v.channels = a->groups * KW_CHANNELS;
+    v.channels = (int)a->groups * KW_CHANNELS;
     v.source_h = (int)(KW_DATA ? a->out[1] : a->in[1]);
     v.source_w = (int)(KW_DATA ? a->out[2] : a->in[2]);
     v.result_h = (int)(KW_DATA ? a->in[1] : a->out[1]);
     v.result_w = (int)(KW_DATA ? a->in[2] : a->out[2]);
-    v.source = (KW_DATA ? a->y : a->x) + at.image * v.source_h * v.source_w * v.channels * KW_BYTES;
-    v.result = (KW_DATA ? a->x : a->y) + at.image * v.result_h * v.result_w * v.channels * KW_BYTES;
+    v.source = (KW_DATA ? a->y : a->x) + at.image * (v.source_h * v.source_w * v.channels) * KW_BYTES;
+    v.result = (KW_DATA ? a->x : a->y) + at.image * (v.result_h * v.result_w * v.channels) * KW_BYTES;
     v.top = at.row * KW_STRIDE + (int)(KW_DATA ? a->pad[1] - (KW_EXTENT - 1) : -a->pad[1]);
     v.left = at.col * KW_STRIDE + (int)(KW_DATA ? a->pad[2] - (KW_EXTENT - 1) : -a->pad[2]);
     return v;
@@ -142,7 +142,7 @@ KW_DEVICE kw_image kw_image_of(const kw_gpu_args *a, kw_place at) {
 
 #define KW_RUN_WORDS KW_CEIL(KW_VEC *KW_BYTES, 4)
 #define KW_SRC_RUNS (KW_SRC_H * KW_SRC_W * (KW_COLS / KW_VEC))
-#define KW_FLIGHT (KW_CEIL(KW_SRC_RUNS, KW_THREADS) < 8 ? KW_CEIL(KW_SRC_RUNS, KW_THREADS) : 8) /* loads of a thread under way together */
+#define KW_FLIGHT (KW_CEIL(KW_SRC_RUNS, KW_THREADS) < 4 ? KW_CEIL(KW_SRC_RUNS, KW_THREADS) : 4) /* loads of a thread under way together */
 
 KW_DEVICE void kw_source_load(char *lds, const kw_image *v, kw_place at) {
     for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_FLIGHT * KW_THREADS) {
@@ -152,7 +152,7 @@ KW_DEVICE void kw_source_load(char *lds, const kw_image *v, kw_place at) {
             int run = first + i * KW_THREADS, pixel = run / (KW_COLS / KW_VEC), channel = at.channel + run % (KW_COLS / KW_VEC) * KW_VEC;
             int row = v->top + pixel / KW_SRC_W, col = v->left + pixel % KW_SRC_W;
             int ok = (kw_u32)row < (kw_u32)v->source_h && (kw_u32)col < (kw_u32)v->source_w && channel < v->channels;
-            kw_i64 element = ok ? (row * v->source_w + col) * v->channels + channel : 0;
+            int element = ok ? (row * v->source_w + col) * v->channels + channel : 0;
             kw_load_run(words[i], v->source + element * KW_BYTES, KW_VEC * KW_BYTES);
             KW_UNROLL
             for (int w = 0; w < KW_RUN_WORDS; w++)
@@ -217,7 +217,7 @@ KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int pixel, int col, c
 }
 
 /* Element of the result of a pixel of the tile and a column of the block; false when there is none. */
-KW_DEVICE int kw_result_at(const kw_image *v, kw_place at, int pixel, int col, kw_i64 *element) {
+KW_DEVICE int kw_result_at(const kw_image *v, kw_place at, int pixel, int col, int *element) {
     int row = at.row + pixel / KW_TILE_W, across = at.col + pixel % KW_TILE_W;
     *element = (row * v->result_w + across) * v->channels + at.channel + col;
     return row < v->result_h && across < v->result_w && at.channel + col < v->channels;
@@ -235,7 +235,7 @@ KW_DEVICE void kw_slab_store(const kw_image *v, kw_place at, const kw_sums *sums
 #if KW_EPI == KW_EPI_LDS
                 kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row, across), &sums->at[m][n].e[e], 1);
 #else
-                kw_i64 element;
+                int element;
                 if (kw_result_at(v, at, row, across, &element)) kw_store(v->result, element, sums->at[m][n].e[e]);
 #endif
             }
@@ -248,7 +248,7 @@ KW_DEVICE void kw_result_store(const kw_image *v, kw_place at, const char *lds) 
     for (int run = kw_thread(); run < KW_PIXELS * (KW_COLS / KW_VEC); run += KW_THREADS) {
         int pixel = run / (KW_COLS / KW_VEC), col = run % (KW_COLS / KW_VEC) * KW_VEC;
         kw_u32 words[KW_RUN_WORDS];
-        kw_i64 element;
+        int element;
         if (!kw_result_at(v, at, pixel, col, &element)) continue;
         kw_load_run(words, lds + KW_SRC_BYTES + kw_lds_at(pixel, col), KW_VEC * KW_BYTES);
         kw_store_run(v->result + element * KW_BYTES, words, KW_VEC * KW_BYTES);

@@ -1,5 +1,5 @@
--- Depthwise convolution on GPUs, a block a wave. Sets list points, tables/depthwise.lua; the lists here are what "*" stands for and what a search
--- draws from.
+-- Depthwise convolution on GPUs, a block a wave. Sets list points, tables/depthwise.lua; the lists here are what "*" stands for and what a
+-- search draws from.
 return {
     family = "conv.depthwise_block",
     ops = { "conv_fwd", "conv_bwd_data", "conv_bwd_weight" },

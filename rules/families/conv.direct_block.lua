@@ -1,5 +1,5 @@
--- 3x3 convolution of narrow groups on GPUs. Sets list points, tables/direct.lua; the lists here are what "*" stands for and what a search draws
--- from.
+-- 3x3 convolution of narrow groups on GPUs. Sets list points, tables/direct.lua; the lists here are what "*" stands for and what a search
+-- draws from.
 return {
     family = "conv.direct_block",
     ops = { "conv_fwd", "conv_bwd_data" },

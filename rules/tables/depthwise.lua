@@ -1,22 +1,28 @@
--- Depthwise convolution on GPUs: the published forward kernels, which have channels before pixels, and our own for what these leave open: the
--- other layout and directions, larger filters, widths that no vector divides. A block is a wave; its subtiles must not be more than its threads.
+-- Depthwise convolution on GPUs: the published forward kernels, which have channels before pixels, and our own for what these leave open:
+-- the other layout and directions, larger filters, widths that no vector divides. A block is a wave; its subtiles must not be more than its
+-- threads.
 local thin = include "tables/thin"
 
 -- filter, stride, tile, sub, batch, vec_in, vec_out
 local published = {
-    { 3, 1, "8x8", "2x2", 8, 2, 2 }, { 3, 1, "16x16", "1x4", 8, 8, 8 }, { 3, 1, "16x16", "2x2", 1, 2, 2 }, { 3, 1, "28x28", "4x4", 1, 8, 8 },
-    { 3, 1, "32x32", "4x4", 1, 8, 8 },
-    { 3, 2, "14x28", "2x4", 1, 8, 8 }, { 3, 2, "16x16", "1x4", 1, 8, 8 }, { 3, 2, "16x16", "1x4", 2, 8, 8 }, { 3, 2, "16x16", "2x2", 1, 2, 2 },
-    { 3, 2, "16x16", "2x2", 1, 8, 8 }, { 3, 2, "32x32", "2x8", 1, 8, 8 }, { 3, 2, "32x32", "4x4", 1, 4, 4 }, { 3, 2, "32x32", "4x4", 1, 8, 8 },
-    { 3, 2, "32x32", "4x4", 2, 8, 8 },
-    { 5, 1, "8x8", "1x1", 1, 1, 1 }, { 5, 1, "8x8", "2x2", 8, 2, 2 }, { 5, 1, "16x16", "1x4", 1, 8, 8 }, { 5, 1, "16x16", "1x4", 8, 8, 8 },
-    { 5, 1, "28x28", "4x4", 8, 8, 8 }, { 5, 1, "32x32", "4x4", 4, 8, 8 },
+    { 3, 1, "8x8", "2x2", 8, 2, 2 }, { 3, 1, "16x16", "1x4", 8, 8, 8 }, { 3, 1, "16x16", "2x2", 1, 2, 2 },
+    { 3, 1, "28x28", "4x4", 1, 8, 8 }, { 3, 1, "32x32", "4x4", 1, 8, 8 },
+    { 3, 2, "14x28", "2x4", 1, 8, 8 }, { 3, 2, "16x16", "1x4", 1, 8, 8 }, { 3, 2, "16x16", "1x4", 2, 8, 8 },
+    { 3, 2, "16x16", "2x2", 1, 2, 2 }, { 3, 2, "16x16", "2x2", 1, 8, 8 }, { 3, 2, "32x32", "2x8", 1, 8, 8 },
+    { 3, 2, "32x32", "4x4", 1, 4, 4 }, { 3, 2, "32x32", "4x4", 1, 8, 8 }, { 3, 2, "32x32", "4x4", 2, 8, 8 },
+    { 5, 1, "8x8", "1x1", 1, 1, 1 }, { 5, 1, "8x8", "2x2", 8, 2, 2 }, { 5, 1, "16x16", "1x4", 1, 8, 8 },
+    { 5, 1, "16x16", "1x4", 8, 8, 8 }, { 5, 1, "28x28", "4x4", 8, 8, 8 }, { 5, 1, "32x32", "4x4", 4, 8, 8 },
 }
 
 -- Of our own, for each filter and stride: tile, sub, vec_in, vec_out; as many planes as the lanes hold at a time.
 local own = {
-    first = { { "8x8", "2x2", 1, 1 }, { "8x8", "4x4", 1, 1 }, { "16x16", "4x4", 1, 1 }, { "16x16", "4x4", 4, 4 }, { "16x32", "4x4", 8, 4 } },
-    last = { { "4x4", "4x4", 1, 1 }, { "4x4", "4x4", 4, 1 }, { "4x8", "4x4", 4, 2 }, { "8x8", "4x4", 4, 2 }, { "8x8", "2x4", 4, 4 }, { "4x4", "2x2", 4, 4 } },
+    first = {
+        { "8x8", "2x2", 1, 1 }, { "8x8", "4x4", 1, 1 }, { "16x16", "4x4", 1, 1 }, { "16x16", "4x4", 4, 4 }, { "16x32", "4x4", 8, 4 },
+    },
+    last = {
+        { "4x4", "4x4", 1, 1 }, { "4x4", "4x4", 4, 1 }, { "4x8", "4x4", 4, 2 }, { "8x8", "4x4", 4, 2 }, { "8x8", "2x4", 4, 4 },
+        { "4x4", "2x2", 4, 4 },
+    },
 }
 
 local function subtiles(th, tw, sh, sw)

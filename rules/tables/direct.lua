@@ -1,5 +1,6 @@
--- 3x3 convolution of narrow groups on GPUs: the published grids of waves, and our own with larger tiles a wave, strides and accesses for any count
--- of groups. The published records name waves alone; here each wave of them has 4 x 4 pixels, and the waves stand side by side along the width.
+-- 3x3 convolution of narrow groups on GPUs: the published grids of waves, and our own with larger tiles a wave, strides and accesses for
+-- any count of groups. The published records name waves alone; here each wave of them has 4 x 4 pixels, and the waves stand side by side
+-- along the width.
 local thin, arches = include "tables/thin", include "tables/arch"
 
 -- The least depth that an instruction of 16 pixels has; gfx950's own is 32.
@@ -12,8 +13,8 @@ end
 
 local function add(out, inst_k, channels, waves_c, waves_q, swizzle, epi, vec)
     out[#out + 1] = {
-        channels = channels, tile_h = 4, tile_w = 4 * waves_q, waves_c = waves_c, waves_q = waves_q, inst_k = inst_k, swizzle = swizzle, epi = epi,
-        vec = vec,
+        channels = channels, tile_h = 4, tile_w = 4 * waves_q, waves_c = waves_c, waves_q = waves_q, inst_k = inst_k, swizzle = swizzle,
+        epi = epi, vec = vec,
     }
 end
 
@@ -68,12 +69,14 @@ local function add_own(out, op, k)
             for _, row in ipairs(own) do
                 local th, tw = numbers(row[1])
                 out[#out + 1] = {
-                    channels = channels, tile_h = th, tile_w = tw, stride = stride, waves_c = row[2], waves_q = row[3], inst_k = k, swizzle = "xor",
-                    epi = "lds", vec = row[4],
+                    channels = channels, tile_h = th, tile_w = tw, stride = stride, waves_c = row[2], waves_q = row[3], inst_k = k,
+                    swizzle = "xor", epi = "lds", vec = row[4],
                 }
             end
         end
-        out[#out + 1] = { channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = k, swizzle = "none", epi = "registers", vec = 4 }
+        out[#out + 1] = {
+            channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = k, swizzle = "none", epi = "registers", vec = 4,
+        }
         out[#out + 1] = { channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = k == 32 and 16 or 32, vec = 4 }
         out[#out + 1] = { channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = 8, vec = 4 }
     end

@@ -1,9 +1,10 @@
-/* test_check_gpu.c: the kernel text of conv.igemm, gemm.mma, conv.depthwise_block and conv.direct_block, played by the emulator of an NVIDIA and of an AMD architecture: every pipeline,
- * scheduler, epilogue, direction, type and way of dividing the work, on sizes that no tile divides, with groups, strides, dilation and images
- * smaller than a tile. A row names what differs from a small plain config. The emulator reports wrong results, accesses out of bounds, races
- * and deadlocks alike.
+/* test_check_gpu.c: the kernel text of conv.igemm, gemm.mma, conv.depthwise_block and conv.direct_block, played by the emulator of an
+ * NVIDIA and of an AMD architecture: every pipeline, scheduler, epilogue, direction, type and way of dividing the work, on sizes that no
+ * tile divides, with groups, strides, dilation and images smaller than a tile. A row names what differs from a small plain config. The
+ * emulator reports wrong results, accesses out of bounds, races and deadlocks alike.
  *
- * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs, KW_CHECK_EVERY=N takes every Nth row. */
+ * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs,
+ * KW_CHECK_EVERY=N takes every Nth row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,8 +107,8 @@ static const row cuts[] = {
     {"f", "bf16", "spec=filter3x3 merge=4", {"n2 g4 c4 k12 i9x8 f3x3 p1x1 s2x1"}},
 };
 
-/* Configs of conv.depthwise_block and conv.direct_block, whose axes are all named; op, type and layout head their problems. more: what differs
- * from architecture to architecture, in the order of arches. */
+/* Configs of conv.depthwise_block and conv.direct_block, whose axes are all named; op, type and layout head their problems. more: what
+ * differs from architecture to architecture, in the order of arches. */
 typedef struct block_row {
     const char *ops, *dtype, *layout, *axes, *more[ARCHES], *problems[PROBLEMS_MAX];
 } block_row;

@@ -1,6 +1,6 @@
-/* conv_depthwise_block.c: convolution with one channel a group in two dimensions, all directions, by lanes that keep a subtile's sums. The kernel
- * text is kernels/gpu/depthwise.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch: a block is one
- * wave, so most rules ask the architecture how wide that is. */
+/* conv_depthwise_block.c: convolution with one channel a group in two dimensions, all directions, by lanes that keep a subtile's sums. The
+ * kernel text is kernels/gpu/depthwise.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch:
+ * a block is one wave, so most rules ask the architecture how wide that is. */
 #include "base/math.h"
 #include "codegen/gpu/defines.h"
 #include "problem/view.h"

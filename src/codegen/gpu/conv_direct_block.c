@@ -1,6 +1,6 @@
-/* conv_direct_block.c: grouped convolution with 3x3 filters and few channels a group, forward and backward data, whole groups side by side in
- * matrix instructions that read the source tile in shared memory for all taps. The kernel text is kernels/gpu/direct.c. A wave has 64 channels,
- * slab by slab; a slab is one group, or as many as fill the columns of an instruction. */
+/* conv_direct_block.c: grouped convolution with 3x3 filters and few channels a group, forward and backward data, whole groups side by side
+ * in matrix instructions that read the source tile in shared memory for all taps. The kernel text is kernels/gpu/direct.c. A wave has 64
+ * channels, slab by slab; a slab is one group, or as many as fill the columns of an instruction. */
 #include "base/math.h"
 #include "codegen/gpu/defines.h"
 #include "config/gpu_arch.h"
@@ -185,10 +185,10 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     }
     kw_problem_output(out, problem);
     bool good = true;
-    int64_t pixels = kw_max(kw_mul(d->in[1], d->in[2], &good), kw_mul(out[1], out[2], &good)), most = INT32_MAX / 4;
-    if (pixels > most || d->c > most || kw_max(d->pad[1], d->pad[2]) > most ||
-        kw_mul(kw_mul(pixels, d->n, &good), kw_ceil_div(d->c, WAVE_CHANNELS), &good) > INT32_MAX || !good) {
-        return kw_fail(why, KW_NO_KERNEL, "an image of more than 2^29 pixels, or too many blocks to be counted in 31 bits");
+    int64_t pixels = kw_max(kw_mul(d->in[1], d->in[2], &good), kw_mul(out[1], out[2], &good)), most = INT32_MAX / 2;
+    int64_t blocks = kw_mul(kw_mul(pixels, d->n, &good), kw_ceil_div(d->c, WAVE_CHANNELS), &good);
+    if (kw_mul(pixels, d->c, &good) > most || kw_max(d->pad[1], d->pad[2]) > most / 4 || blocks > INT32_MAX || !good) {
+        return kw_fail(why, KW_NO_KERNEL, "an image of more than 2^30 elements, or too many blocks to be counted in 31 bits");
     }
     return KW_OK;
 }

@@ -1,5 +1,5 @@
-/* test_block_rules.c: each rule of conv.depthwise_block and conv.direct_block by a config that is legal but for it: the refusal names the rule. The
- * first row of a family is its base, which is legal. */
+/* test_block_rules.c: each rule of conv.depthwise_block and conv.direct_block by a config that is legal but for it: the refusal names the
+ * rule. The first row of a family is its base, which is legal. */
 #include "config/config.h"
 #include "config/gpu_arch.h"
 
