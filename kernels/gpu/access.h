@@ -7,8 +7,10 @@ typedef unsigned long long kw_u64;
 
 #if KW_EMU
 #define KW_UNROLL
+#define KW_ROLLED
 #else
 #define KW_UNROLL _Pragma("unroll") /* counts are constants, so that arrays become registers */
+#define KW_ROLLED _Pragma("unroll 1") /* counts are constants, but the loop is to stay one */
 #endif
 
 /* One access of 1, 2, 4, 8 or 16 bytes. */

@@ -12,7 +12,10 @@
  *   basic_async_v1           -            1      all the same; copies the next step while it multiplies from registers
  *   wavelet                  1            1      four more waves only load and store tiles; the others only multiply
  *
- * (A second tile in LDS by the axis stages saves the barrier before a store.) Every thread of a block passes the same barriers. */
+ * (A second tile in LDS by the axis stages saves the barrier before a store.) Every thread of a block passes the same barriers.
+ *
+ * Loops begin before step 0, with steps that only load, so that what a load, a store and a product are made of stands in a kernel once: their
+ * text, unrolled, is most of what a compiler has to do, and as much again before a loop and after it costs registers too. */
 #ifndef KW_PIPELINE_H
 #define KW_PIPELINE_H
 
@@ -210,34 +213,31 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 #elif KW_PIPE == KW_PIPE_BASIC_V1
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_raw raw;
-    kw_step_load(&raw, s, 0);
-    for (int step = 0; step < s->count; step++) {
-        kw_step_put(s, &raw, step);
+    for (int step = -1; step < s->count; step++) {
+        if (step >= 0) kw_step_put(s, &raw, step);
         kw_step_load(&raw, s, step + 1);
-        kw_step_multiply(sums, s, step);
+        if (step >= 0) kw_step_multiply(sums, s, step);
     }
 }
 
 #elif KW_PIPE == KW_PIPE_MEM
-/* Steps under way: as many as fill half of 64 KiB among the blocks that share a multiprocessor, 2 to 8. */
+/* Steps under way: as many as fill half of 64 KiB among the blocks that share a multiprocessor, and so many registers; 2 to 8. */
 #define KW_BLOCKS_SHARE (4 * KW_WAVE / KW_THREADS > 1 ? 4 * KW_WAVE / KW_THREADS : 1)
-#define KW_MEM_WANTED KW_CEIL(32768 / KW_BLOCKS_SHARE, KW_STAGE_BYTES)
+#define KW_MEM_WORDS (KW_NVIDIA ? 64 : 128)
+#define KW_MEM_FILL KW_CEIL(32768 / KW_BLOCKS_SHARE, KW_STAGE_BYTES)
+#define KW_MEM_HOLD (KW_MEM_WORDS / (KW_RAW_WORDS_A + KW_RAW_WORDS_B))
+#define KW_MEM_WANTED (KW_MEM_FILL < KW_MEM_HOLD ? KW_MEM_FILL : KW_MEM_HOLD)
 #define KW_MEM_STEPS (KW_MEM_WANTED < 2 ? 2 : KW_MEM_WANTED > 8 ? 8 : KW_MEM_WANTED)
 
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_raw raw[KW_MEM_STEPS];
-    KW_UNROLL
-    for (int i = 0; i < KW_MEM_STEPS; i++)
-        kw_step_load(&raw[i], s, i);
-    for (int first = 0; first < s->count; first += KW_MEM_STEPS) {
+    for (int first = -KW_MEM_STEPS; first < s->count; first += KW_MEM_STEPS) {
         KW_UNROLL
         for (int i = 0; i < KW_MEM_STEPS; i++) {
-            int step = first + i;
-            if (step < s->count) {
-                kw_step_put(s, &raw[i], step);
-                kw_step_load(&raw[i], s, step + KW_MEM_STEPS);
-                kw_step_multiply(sums, s, step);
-            }
+            int step = first + i, there = first >= 0 && step < s->count;
+            if (there) kw_step_put(s, &raw[i], step);
+            kw_step_load(&raw[i], s, step + KW_MEM_STEPS);
+            if (there) kw_step_multiply(sums, s, step);
         }
     }
 }
@@ -270,43 +270,32 @@ KW_DEVICE void kw_frags_multiply_all(kw_sums *sums, const kw_frags f[KW_REPEAT_K
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_raw raw;
     kw_frags f[KW_REPEAT_K];
-    if (s->count == 0) return;
-    kw_step_load(&raw, s, 0);
-    kw_put(kw_stage_at(s, 0), &s->loader, &raw);
-    kw_step_load(&raw, s, 1);
-    kw_barrier();
-    kw_frags_read_all(f, kw_stage_at(s, 0), s->seat);
-    for (int step = 1; step < s->count; step++) {
-        if (KW_STAGES == 1) kw_barrier();
-        kw_put(kw_stage_at(s, step), &s->loader, &raw);
+    for (int step = -1; step <= s->count; step++) {
+        int there = step >= 0 && step < s->count;
+        if (there) {
+            if (KW_STAGES == 1 && step > 0) kw_barrier();
+            kw_put(kw_stage_at(s, step), &s->loader, &raw);
+        }
         kw_step_load(&raw, s, step + 1);
-        kw_frags_multiply_all(sums, f);
-        kw_steps_hint();
-        kw_barrier();
-        kw_frags_read_all(f, kw_stage_at(s, step), s->seat);
+        if (step > 0) {
+            kw_frags_multiply_all(sums, f);
+            kw_steps_hint();
+        }
+        if (there) {
+            kw_barrier();
+            kw_frags_read_all(f, kw_stage_at(s, step), s->seat);
+        }
     }
-    kw_frags_multiply_all(sums, f);
 }
 
 #elif KW_PIPE == KW_PIPE_COMPV4
-/* One half of the loop, which is unrolled by two so that each half knows its stage. */
-KW_DEVICE void kw_steps_half(kw_sums *sums, const kw_steps *s, kw_raw *raw, int step, int stage) {
-    if (step + 1 < s->count) kw_put(kw_stage_at(s, 1 - stage), &s->loader, raw);
-    kw_step_load(raw, s, step + 2);
-    kw_step_multiply(sums, s, stage);
-    kw_barrier();
-}
-
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_raw raw;
-    if (s->count == 0) return;
-    kw_step_load(&raw, s, 0);
-    kw_put(kw_stage_at(s, 0), &s->loader, &raw);
-    kw_step_load(&raw, s, 1);
-    kw_barrier();
-    for (int step = 0; step < s->count; step += 2) {
-        kw_steps_half(sums, s, &raw, step, 0);
-        if (step + 1 < s->count) kw_steps_half(sums, s, &raw, step + 1, 1);
+    for (int step = -2; step < s->count; step++) {
+        if (step + 1 >= 0 && step + 1 < s->count) kw_put(kw_stage_at(s, step + 1), &s->loader, &raw);
+        kw_step_load(&raw, s, step + 2);
+        if (step >= 0) kw_step_multiply(sums, s, step);
+        kw_barrier();
     }
 }
 
@@ -354,18 +343,13 @@ KW_DEVICE void kw_step_multiply_ahead(kw_sums *sums, const char *stage, kw_seat 
 
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_raw raw[KW_V6_STEPS];
-    KW_UNROLL
-    for (int i = 0; i < KW_V6_STEPS; i++)
-        kw_step_load(&raw[i], s, i);
-    for (int first = 0; first < s->count; first += KW_V6_STEPS) {
+    for (int first = -KW_V6_STEPS; first < s->count; first += KW_V6_STEPS) {
         KW_UNROLL
         for (int i = 0; i < KW_V6_STEPS; i++) {
-            int step = first + i;
-            if (step < s->count) {
-                kw_step_put(s, &raw[i], step);
-                kw_step_load(&raw[i], s, step + KW_V6_STEPS);
-                kw_step_multiply_ahead(sums, kw_stage_at(s, step), s->seat);
-            }
+            int step = first + i, there = first >= 0 && step < s->count;
+            if (there) kw_step_put(s, &raw[i], step);
+            kw_step_load(&raw[i], s, step + KW_V6_STEPS);
+            if (there) kw_step_multiply_ahead(sums, kw_stage_at(s, step), s->seat);
         }
     }
 }
@@ -376,36 +360,38 @@ KW_DEVICE void kw_step_copy(const kw_steps *s, int step) {
 }
 
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
-    if (s->count == 0) return;
-    kw_step_copy(s, 0);
-    for (int step = 0; step < s->count; step++) {
-        if (step + 1 < s->count) {
-            kw_step_copy(s, step + 1);
-            kw_async_wait(1, KW_TILE_COPIES);
-        } else {
-            kw_async_wait(0, KW_TILE_COPIES);
+    for (int step = -1; step < s->count; step++) {
+        if (step + 1 < s->count) kw_step_copy(s, step + 1);
+        if (step >= 0) {
+            if (step + 1 < s->count)
+                kw_async_wait(1, KW_TILE_COPIES);
+            else
+                kw_async_wait(0, KW_TILE_COPIES);
+            kw_barrier(); /* what every thread waited for is there for all */
+            kw_step_multiply(sums, s, step);
+            kw_barrier(); /* and may be overwritten */
         }
-        kw_barrier(); /* what every thread waited for is there for all */
-        kw_step_multiply(sums, s, step);
-        kw_barrier(); /* and may be overwritten */
     }
 }
 
 #elif KW_PIPE == KW_PIPE_BASIC_ASYNC_V1
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_frags f[KW_REPEAT_K];
-    if (s->count) kw_copy(s->lds, s->view, &s->loader, s->first);
-    for (int step = 0; step < s->count; step++) {
-        kw_async_wait(0, KW_TILE_COPIES);
-        kw_barrier();
-        KW_UNROLL
-        for (int kk = 0; kk < KW_REPEAT_K; kk++)
-            kw_frags_read(&f[kk], s->lds, s->seat, kk);
-        kw_barrier();
+    for (int step = -1; step < s->count; step++) {
+        if (step >= 0) {
+            kw_async_wait(0, KW_TILE_COPIES);
+            kw_barrier();
+            KW_UNROLL
+            for (int kk = 0; kk < KW_REPEAT_K; kk++)
+                kw_frags_read(&f[kk], s->lds, s->seat, kk);
+            kw_barrier();
+        }
         if (step + 1 < s->count) kw_copy(s->lds, s->view, &s->loader, s->first + (step + 1) * KW_TILE_K);
-        KW_UNROLL
-        for (int kk = 0; kk < KW_REPEAT_K; kk++)
-            kw_frags_multiply(sums, &f[kk]);
+        if (step >= 0) {
+            KW_UNROLL
+            for (int kk = 0; kk < KW_REPEAT_K; kk++)
+                kw_frags_multiply(sums, &f[kk]);
+        }
     }
 }
 
@@ -413,9 +399,8 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     if (kw_wave() >= KW_MATH_WAVES) {
         kw_raw raw;
-        kw_step_load(&raw, s, 0);
-        for (int step = 0; step < s->count; step++) {
-            kw_step_put(s, &raw, step);
+        for (int step = -1; step < s->count; step++) {
+            if (step >= 0) kw_step_put(s, &raw, step);
             kw_step_load(&raw, s, step + 1);
         }
     } else {

@@ -49,12 +49,13 @@ static share share_of(const kw_mma_case *c, int which) {
 }
 
 /* Tiles on their way through registers at a time: KW_MEM_STEPS, KW_V6_STEPS. */
-static int64_t steps_under_way(const kw_mma_case *c) {
-    enum { MEM_BYTES = 32768, MEM_LEAST = 2, MEM_MOST = 8, V6_STEPS = 3 };
+static int64_t steps_under_way(const kw_mma_case *c, int64_t words) {
+    enum { MEM_BYTES = 32768, MEM_WORDS = 64, MEM_LEAST = 2, MEM_MOST = 8, V6_STEPS = 3 };
     if (c->mma.pipe == KW_PIPE_MEM) {
         int64_t blocks = kw_max(4 / kw_mma_waves(&c->mma), 1);
         int64_t stage = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * c->mma.bytes;
-        return kw_min(kw_max(kw_ceil_div(MEM_BYTES / blocks, stage), MEM_LEAST), MEM_MOST);
+        int64_t wanted = kw_min(kw_ceil_div(MEM_BYTES / blocks, stage), MEM_WORDS / words);
+        return kw_min(kw_max(wanted, MEM_LEAST), MEM_MOST);
     }
     return c->mma.pipe == KW_PIPE_COMPV6 ? V6_STEPS : 1;
 }
@@ -87,5 +88,6 @@ int64_t kw_mma_thread_registers(const kw_mma_case *c) {
     share a = share_of(c, 0), b = share_of(c, 1);
     int gathered = c->op == KW_GEMM ? -1 : c->op == KW_CONV_BWD_WEIGHT ? 1 : 0;
     int64_t rows = 2 * (a.chunks + b.chunks) + (gathered < 0 ? 0 : mma->ndim * (gathered == 0 ? a.chunks : b.chunks));
-    return sums + steps_under_way(c) * (a.words + b.words) + depths_held(mma) * fragment_words(mma) + rows;
+    int64_t words = kw_max(a.words + b.words, 1); /* of a step; the copies without registers have none */
+    return sums + steps_under_way(c, words) * (a.words + b.words) + depths_held(mma) * fragment_words(mma) + rows;
 }
