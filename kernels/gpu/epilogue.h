@@ -20,11 +20,11 @@ typedef struct kw_goal {
 
 /* --- shared memory of the epilogue --- */
 
-#define KW_STRIPE_ROWS (KW_WAVE_M * KW_INST_M)
+#define KW_STRIPE_ROWS (KW_SEATS_M * KW_INST_M)
 #define KW_SPREAD (KW_NVIDIA ? 8 : 0) /* words between rows, where neighbouring lanes write neighbouring rows */
 #define KW_STRIPE_WORDS(repeats) (KW_STRIPE_ROWS * ((repeats)*KW_WAVE_N * KW_INST_N + KW_SPREAD))
 /* Repeats of a stripe: all columns of the tile where they fit the shared memory of the steps, or half of 64 KiB. */
-#define KW_STEPS_BYTES (KW_STAGES * KW_STAGE_BYTES)
+#define KW_STEPS_BYTES (KW_STAGES * KW_STAGE_BYTES + KW_BARRIER_BYTES)
 #define KW_STRIPE_REPEATS (4 * KW_STRIPE_WORDS(KW_REPEAT_N) <= (KW_STEPS_BYTES > 32768 ? KW_STEPS_BYTES : 32768) ? KW_REPEAT_N : 1)
 #define KW_STRIPE_COLS (KW_STRIPE_REPEATS * KW_WAVE_N * KW_INST_N)
 #define KW_STRIPE_BYTES (KW_EPI == KW_EPI_CSHUFFLE ? 4 * KW_STRIPE_WORDS(KW_STRIPE_REPEATS) : 0)
@@ -101,7 +101,7 @@ KW_DEVICE void kw_stripe_put(char *lds, const kw_sums *sums, int i, int first) {
     for (int j = 0; j < KW_STRIPE_REPEATS; j++) {
         KW_UNROLL
         for (int e = 0; e < KW_ACC_N; e++) {
-            int row = kw_row_of(seat, 0) + kw_acc_row(kw_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_lane(), e);
+            int row = kw_row_of(seat, 0) + kw_acc_row(kw_acc_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_acc_lane(), e);
             ((kw_sum *)lds)[row * (KW_STRIPE_COLS + KW_SPREAD) + col] = sums->at[i][first + j].e[e];
         }
     }
@@ -151,7 +151,7 @@ KW_DEVICE void kw_sums_store(const kw_view *view, kw_goal goal, char *lds, kw_su
         for (int j = 0; j < KW_REPEAT_N; j++) {
             KW_UNROLL
             for (int e = 0; e < KW_ACC_N; e++) {
-                int row = kw_row_of(seat, i) + kw_acc_row(kw_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_lane(), e);
+                int row = kw_row_of(seat, i) + kw_acc_row(kw_acc_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_acc_lane(), e);
                 kw_store_row(view, goal, row, col, &sums->at[i][j].e[e], 1);
             }
         }
