@@ -52,6 +52,10 @@ typedef struct kw_view {
     int taps[3], tap_step[3];                    /* taps; source positions from tap to tap */
     int filter[3], first_tap[3], next_tap[3];    /* filter extents; filter index of the first tap; from tap to tap */
     int out_image[3], out_start[3], out_step[3]; /* of the result: extents, position of the first pixel, from pixel to pixel */
+#if KW_WGMMA
+    const kw_tensor_map *map[2]; /* of x and w: channel, pixel or output channel, group */
+    int batch;
+#endif
 } kw_view;
 
 /* --- places --- */
@@ -365,9 +369,18 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 #endif
     v->row = tile_row * KW_TILE_M;
     v->col = tile_col * KW_TILE_N;
+#if KW_WGMMA
+    v->map[KW_A] = &a->map[KW_A];
+    v->map[KW_B] = &a->map[KW_B];
+    v->batch = batch;
+#endif
 }
 
+#if KW_WGMMA
+#include "gpu/bulk.h"
+#else
 #include "gpu/tile.h"
 #include "gpu/pipeline.h"
+#endif
 #include "gpu/epilogue.h"
 #include "gpu/work.h"

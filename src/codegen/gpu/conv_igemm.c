@@ -165,6 +165,15 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     return status ? status : kw_mma_grid_fits(&grid, why);
 }
 
+/* Pixels are rows of a product of each group's channels. */
+static void describe_operands(const kw_config *config, const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t c = d->c / d->g, k = d->k / d->g, bytes = mma->bytes;
+    const int64_t x[3] = {c, d->n * d->in[0] * d->in[1] * d->in[2], d->g}, w[3] = {c, k, d->g};
+    launch->map[0] = kw_mma_bulk_map(KW_X, config->dtype, x, d->c * bytes, c * bytes, mma->tile[0]);
+    launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, w, c * bytes, k * c * bytes, mma->tile[1]);
+}
+
 static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm.c */
     kw_mma mma = kw_mma_read(config);
@@ -177,6 +186,9 @@ static void launch_igemm(const kw_config *config, const kw_problem *problem, con
     }
     kw_mma_launch(&mma, &grid, target, launch);
     launch->value[PIECE_ROWS] = rows;
+    if (mma.pipe == KW_PIPE_TMA) {
+        describe_operands(config, &mma, problem, launch);
+    }
 }
 
 const kw_family kw_family_conv_igemm = {

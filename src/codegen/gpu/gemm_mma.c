@@ -61,18 +61,11 @@ static void pack_first(const kw_mma *mma, const kw_mma_grid *grid, int64_t lanes
     launch->copied_bytes += 2 * (double)launch->packed_bytes;
 }
 
-/* Depth, rows, batches of an operand whose depth is contiguous, in boxes of a slab's depth (KW_SLAB of kernels/gpu/wgmma.h). */
-static kw_map bulk_map(const kw_config *config, const kw_problem *problem, kw_tensor tensor, int32_t tile) {
-    enum { SLAB = 64, BYTES = 2 };
-    const kw_gemm_dims *d = &problem->gemm;
-    int64_t rows = tensor == KW_X ? d->m : d->n;
-    return (kw_map){.tensor = tensor,
-                    .dtype = config->dtype,
-                    .rank = 3,
-                    .extent = {d->k, rows, d->batch},
-                    .stride = {d->k * BYTES, rows * d->k * BYTES},
-                    .box = {SLAB, tile, 1},
-                    .swizzle = true};
+/* The layout is rcr: the depth is contiguous in both operands. */
+static void describe_operands(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
+    const int64_t first[3] = {d->k, d->m, d->batch}, second[3] = {d->k, d->n, d->batch}, row = d->k * mma->bytes;
+    launch->map[0] = kw_mma_bulk_map(KW_X, config->dtype, first, row, d->m * row, mma->tile[0]);
+    launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, second, row, d->n * row, mma->tile[1]);
 }
 
 static void launch_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
@@ -83,8 +76,7 @@ static void launch_gemm(const kw_config *config, const kw_problem *problem, cons
         pack_first(&mma, &grid, kw_max(1, target->lanes), launch);
     }
     if (mma.pipe == KW_PIPE_TMA) {
-        launch->map[0] = bulk_map(config, problem, KW_X, mma.tile[0]);
-        launch->map[1] = bulk_map(config, problem, KW_W, mma.tile[1]);
+        describe_operands(config, &mma, &problem->gemm, launch);
     }
 }
 

@@ -113,6 +113,9 @@ typedef struct kw_mma_grid {
 
 /* KW_NO_KERNEL where counts of tiles exceed what the text counts with. */
 kw_status kw_mma_grid_fits(const kw_mma_grid *grid, kw_error *why);
+/* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from one to
+ * the next. */
+kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
 /* Stages, blocks, workspace and the first values of a launch (kernels/gpu/work.h). */
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
 

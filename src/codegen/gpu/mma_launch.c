@@ -58,6 +58,17 @@ static void launch_stream(const kw_mma *mma, const kw_mma_grid *grid, int64_t re
     launch->shared_bytes = 2 * blocks * mma->tile[0] * mma->tile[1] * SUM_BYTES;
 }
 
+kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
+    enum { SLAB = 64 }; /* KW_SLAB of kernels/gpu/wgmma.h: 128 bytes */
+    return (kw_map){.tensor = tensor,
+                    .dtype = dtype,
+                    .rank = 3,
+                    .extent = {extent[0], extent[1], extent[2]},
+                    .stride = {row, batch},
+                    .box = {SLAB, tile, 1},
+                    .swizzle = true};
+}
+
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
     int64_t resident = kw_max(1, target->units) * blocks_held(mma, target);

@@ -57,11 +57,12 @@ static bool bulk_boxes(const kw_mma_case *c) {
     return c->mma.pipe != KW_PIPE_TMA || (c->mma.tile[0] <= BOX_ROWS && c->mma.tile[1] <= BOX_ROWS && c->mma.tile[2] % SLAB == 0);
 }
 
+/* Rows of a matrix whose depth is contiguous; a convolution has such ones where pixels are rows. */
 static bool bulk_operands(const kw_mma_case *c) {
     enum { RUN_BYTES = 16 };
-    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16;
+    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16, rows = c->op == KW_GEMM || (c->op == KW_CONV_FWD && c->mma.explicit_gemm);
     return c->mma.pipe != KW_PIPE_TMA ||
-           (c->op == KW_GEMM && types && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
+           (rows && types && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
 }
 
 static bool compv6_is_deep(const kw_mma_case *c) {
@@ -111,7 +112,8 @@ const kw_mma_rule kw_mma_valid_rules[] = {
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma 64xNx16 of 64, 128 "
      "or 256 columns",
      instruction_is_used},
-    {"bulk_operands", "pipe=tma is for GEMM of bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8", bulk_operands},
+    {"bulk_operands", "pipe=tma is for GEMM and conv_fwd with explicit=1, bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8",
+     bulk_operands},
     {"bulk_waves", "with pipe=tma four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply",
      bulk_waves},
     {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},

@@ -84,6 +84,7 @@ static const struct {
     {"tile_by_waves", GEMM, "tile_m=192 wave_m=8 " BULK, "sm_90"},
     {"instruction_shape", GEMM, "inst_n=32 " BULK, "sm_90"},
     {"bulk_operands", FORWARD, BULK, "sm_90"},
+    {"", FORWARD, "explicit=1 spec=filter1x1_stride1_pad0 " BULK, "sm_90"},
     {"bulk_operands", GEMM, "vec_b=4 " BULK, "sm_90"},
     {"bulk_waves", GEMM, "wave_m=2 " BULK, "sm_90"},
     {"bulk_boxes", GEMM, "tile_k=32 " BULK, "sm_90"},
