@@ -22,6 +22,9 @@ local nvidia = {
     { "64x64x32", "2x2x1", "GENERIC" }, { "128x64x32", "2x2x1", "HALF_UNIFORM" },
 }
 
+-- Pixels as rows of a product, brought by bulk copies: tile, columns of the instruction that four waves share, tiles in shared memory.
+local bulk = { { "128x256x64", 256, 4 }, { "128x128x64", 128, 6 }, { "128x64x64", 64, 8 } }
+
 -- The config in 2 and 3 dimensions, of our own choices also in one; more: how it is pipelined.
 local function add(out, tile, waves, inst, widths, more)
     local m, n, k = numbers(tile)
@@ -30,7 +33,7 @@ local function add(out, tile, waves, inst, widths, more)
         out[#out + 1] = {
             ndim = ndim, tile_m = m, tile_n = n, tile_k = k * (more.deeper or 1), wave_m = wm, wave_n = wn, wave_k = wk, inst_m = inst[1],
             inst_n = inst[2], inst_k = inst[3], vec_a = widths[1], vec_b = widths[2], vec_c = widths[3], pipe = more.pipe, epi = more.epi,
-            stages = more.stages, two_stage = more.two_stage, split_k = more.split_k,
+            stages = more.stages, two_stage = more.two_stage, split_k = more.split_k, explicit = more.explicit, spec = more.spec,
         }
     end
 end
@@ -121,6 +124,12 @@ local function nvidia_points(arch, op, dtype)
         if m * n <= 64 * 128 and not generic then
             more.pipe, more.stages = "comp_async", 2
             add(out, tile, row[2], { 16, 8, half and 16 or 4 }, { a, b, c }, more)
+        end
+    end
+    if op == "conv_fwd" and arches.has(arch, "tma") and arches.has(arch, "wgmma") and (dtype == "bf16" or dtype == "fp16") then
+        for _, row in ipairs(bulk) do
+            local more = { line = true, pipe = "tma", stages = row[3], explicit = 1, spec = "filter1x1_stride1_pad0" }
+            add(out, row[1], "8x1x1", { 64, row[2], 16 }, { 8, 8, 8 }, more)
         end
     end
     return out
