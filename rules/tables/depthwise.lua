@@ -88,6 +88,9 @@ end
 
 return {
     points = points,
-    fifths = function(arch, op, dtype, legal) return thin.fifths(points(arch, op, dtype), legal) end,
+    fifths = function(arch, op, dtype, legal)
+        local list = points(arch, op, dtype)
+        return thin.joined(thin.fifths(list, legal), handful(thin.kept(list, legal)))
+    end,
     handful = function(arch, op, dtype, legal) return handful(thin.kept(points(arch, op, dtype), legal)) end,
 }

@@ -59,7 +59,7 @@ end
 
 -- tile, waves_c, waves_q, vec
 local own = {
-    { "8x8", 1, 1, 4 }, { "8x8", 1, 2, 8 }, { "8x8", 1, 4, 8 }, { "8x16", 1, 4, 8 }, { "4x16", 2, 2, 8 }, { "8x8", 2, 2, 4 },
+    { "8x8", 1, 2, 4 }, { "8x8", 1, 1, 8 }, { "8x8", 1, 4, 8 }, { "8x16", 1, 4, 8 }, { "4x16", 2, 2, 8 }, { "8x8", 2, 2, 4 },
     { "14x16", 1, 7, 8 }, { "8x28", 1, 7, 8 },
 }
 
@@ -119,6 +119,8 @@ end
 return {
     full = full,
     default = default,
-    fifths = function(arch, op, dtype, legal) return thin.fifths(full(arch, op, dtype), legal) end,
+    fifths = function(arch, op, dtype, legal)
+        return thin.joined(thin.fifths(full(arch, op, dtype), legal), handful(thin.kept(default(arch, op, dtype), legal)))
+    end,
     handful = function(arch, op, dtype, legal) return handful(thin.kept(default(arch, op, dtype), legal)) end,
 }

@@ -99,4 +99,11 @@ local function handful(list)
     return out
 end
 
-return { category = category, kept = kept, fifths = fifths, handful = handful }
+local function joined(list, more)
+    for _, p in ipairs(more) do
+        list[#list + 1] = p
+    end
+    return list
+end
+
+return { joined = joined, category = category, kept = kept, fifths = fifths, handful = handful }
