@@ -229,6 +229,12 @@ static void unbind_kernel(kw_bound **bound) {
 static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
                              kw_bound **bound, kw_error *err) {
     const kw_gpu_limits limits = {.exported = kernel->stages, .blocks = INT32_MAX, .threads = INT64_MAX};
+    for (int i = 0; i < KW_MAP_MAX; i++) {
+        if (launch->map[i].rank && !device->calls.cuTensorMapEncodeTiled) {
+            return kw_fail(err, KW_NO_KERNEL,
+                           "the driver has no cuTensorMapEncodeTiled, which kernels with bulk copies need; CUDA 12's has");
+        }
+    }
     *bound = calloc(1, sizeof **bound);
     if (!*bound) {
         return kw_fail_memory(err, "a bound kernel");

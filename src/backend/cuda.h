@@ -121,7 +121,7 @@ typedef struct kw_cuda_calls {
 kw_status kw_cuda_load(kw_cuda_calls *calls, kw_error *err);
 /* KW_OK for 0; else the status that an error of a call means, with what and the driver's words for it. */
 kw_status kw_cuda_judge(const kw_cuda_calls *calls, int error, const char *what, kw_error *err);
-/* A map as the driver encodes it for a tensor of the device. KW_NO_KERNEL when the driver is too old to. */
+/* A map as the driver encodes it for a tensor of the device. Only where the driver has cuTensorMapEncodeTiled. */
 kw_status kw_cuda_encode(kw_cuda_map *to, const kw_cuda_calls *calls, const kw_map *map, void *tensor, kw_error *err);
 /* Facts of a device. KW_MISSING when its architecture has no file. */
 kw_status kw_cuda_target(kw_target *target, const kw_cuda_calls *calls, int device, kw_error *err);

@@ -31,9 +31,6 @@ static int map_type(kw_dtype dtype) {
 kw_status kw_cuda_encode(kw_cuda_map *to, const kw_cuda_calls *calls, const kw_map *map, void *tensor, kw_error *err) {
     uint64_t extent[KW_MAP_RANK], stride[KW_MAP_RANK - 1];
     uint32_t box[KW_MAP_RANK], step[KW_MAP_RANK];
-    if (!calls->cuTensorMapEncodeTiled) {
-        return kw_fail(err, KW_NO_KERNEL, "the driver has no cuTensorMapEncodeTiled, which kernels with bulk copies need; CUDA 12 has");
-    }
     for (int i = 0; i < map->rank; i++) {
         extent[i] = (uint64_t)map->extent[i];
         box[i] = (uint32_t)map->box[i];

@@ -185,6 +185,45 @@ static void what_a_device_cannot_give_is_refused_with_both_numbers(void **state)
     tear_down(&s);
 }
 
+/* The stand-in is an old driver in this. */
+static void kernels_with_bulk_copies_need_a_driver_that_encodes_maps(void **state) {
+    (void)state;
+    setup s;
+    kw_problem problem;
+    kw_bound *bound = NULL;
+    kw_error err = {0};
+    const kw_launch launch = {.stages = 1, .stage = {{.units = 1, .threads = 64}}, .map = {{.tensor = KW_W, .rank = 3}}};
+    set_up(&s);
+    assert_int_equal(kw_problem_parse(&problem, "gemm fp32 rcr m40 n30 k8", &err), KW_OK);
+    assert_int_equal(cuda->bind(s.device, s.kernel, &problem, &launch, &bound, &err), KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "cuTensorMapEncodeTiled"));
+    assert_null(bound);
+    tear_down(&s);
+}
+
+static int encode(kw_cuda_map *map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides,
+                  const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+    assert_int_equal((uintptr_t)map % 64, 0);
+    assert_int_equal(type, KW_CUDA_MAP_BFLOAT16);
+    assert_int_equal(rank, 3);
+    assert_ptr_equal(tensor, map);
+    assert_true(extents[0] == 136 && extents[1] == 100 && extents[2] == 2);
+    assert_true(strides[0] == 272 && strides[1] == 27200);
+    assert_true(box[0] == 64 && box[1] == 128 && box[2] == 1);
+    assert_true(steps[0] == 1 && steps[1] == 1 && steps[2] == 1);
+    assert_true(!interleave && swizzle == KW_CUDA_MAP_SWIZZLE_128 && promotion == KW_CUDA_MAP_PROMOTION_L2_256 && !fill);
+    return 0;
+}
+
+static void a_map_is_told_to_the_driver_as_the_launch_describes_it(void **state) {
+    (void)state;
+    const kw_cuda_calls calls = {.cuTensorMapEncodeTiled = encode};
+    const kw_map map = {
+        .tensor = KW_X, .dtype = KW_BF16, .rank = 3, .extent = {136, 100, 2}, .stride = {272, 27200}, .box = {64, 128, 1}, .swizzle = true};
+    kw_cuda_map made;
+    assert_int_equal(kw_cuda_encode(&made, &calls, &map, &made, NULL), KW_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_the_driver_s_and_the_architecture_s),
@@ -193,6 +232,8 @@ int main(void) {
         cmocka_unit_test(batches_are_timed_between_two_events),
         cmocka_unit_test(a_kernel_that_takes_the_context_along_is_of_the_environment),
         cmocka_unit_test(what_a_device_cannot_give_is_refused_with_both_numbers),
+        cmocka_unit_test(kernels_with_bulk_copies_need_a_driver_that_encodes_maps),
+        cmocka_unit_test(a_map_is_told_to_the_driver_as_the_launch_describes_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
