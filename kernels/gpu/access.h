@@ -1,5 +1,5 @@
-/* access.h: loads and stores of several elements at once, for all kernel text that has constant counts. Vectors are 32-bit words, elements packed low
- * to high. */
+/* access.h: loads and stores of several elements at once, for all kernel text that has constant counts. Vectors are 32-bit words, elements
+ * packed low to high. */
 #ifndef KW_ACCESS_H
 #define KW_ACCESS_H
 
