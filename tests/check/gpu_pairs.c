@@ -206,19 +206,22 @@ static void add_convs(subject *s, int ndim, size_t most) {
     }
 }
 
-/* One channel a group, filter, stride and padding given: images, planes and pixels that the block's tile and batch do not divide. */
-static void add_depthwise(subject *s) {
+/* Families whose blocks have tiles of the image, and the filter, stride and channels of a group given: images, groups and pixels that tile,
+ * batch and waves do not divide. */
+static void add_tiled(subject *s) {
+    enum { WAVE_CHANNELS = 64 }; /* of conv.direct_block */
     const kw_config *config = s->config;
     int64_t filter = kw_config_axis(config, "filter", 3), stride = kw_config_axis(config, "stride", 1),
             pad = kw_config_axis(config, "pad", 1);
     int64_t tile_h = kw_config_axis(config, "tile_h", 1), tile_w = kw_config_axis(config, "tile_w", 1);
-    int64_t batch = kw_config_axis(config, "batch", 1);
+    int64_t channels = kw_config_axis(config, "channels", 1);
+    int64_t batch = channels > 1 ? kw_config_axis(config, "waves_c", 1) * WAVE_CHANNELS / channels : kw_config_axis(config, "batch", 1);
     bool first = s->channels_first = kw_word_is(kw_config_axis_word(config, "layout"), "first");
     /* Images, groups, height, width. Planes of a block are images, or with channels last groups. */
     const int64_t sizes[][4] = {
         {first ? batch + 1 : 2, first ? 3 : batch + 1, stride * tile_h + 3, stride * tile_w + 5},
         {1, 5, filter + 4, filter + 6},
-        {2, 67, filter, filter + 1},
+        {2, channels > 1 ? 3 : 67, filter, filter + 1},
         {3, 1, 2 * stride * tile_h - 1, stride * tile_w + 1},
         {2, 3, stride * (tile_h + 1), stride * (tile_w + 1)},
     };
@@ -231,7 +234,7 @@ static void add_depthwise(subject *s) {
             kw_problem problem;
             of.groups = first ? sizes[i][1] : kw_ceil_div(sizes[i][1], unit) * unit;
             of.in[2] = first ? kw_ceil_div(sizes[i][3], unit) * unit : sizes[i][3];
-            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){1, 1}) && keep(s, &problem);
+            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){channels, channels}) && keep(s, &problem);
         }
         s->ragged = s->ragged || (i == 0 && kept);
     }
@@ -320,9 +323,9 @@ static void find_problems(subject *s) {
     } else if (!strcmp(family, "gemm.mma")) {
         s->mma = kw_mma_read(s->config);
         add_gemms(s);
-    } else if (!strcmp(family, "conv.depthwise_block")) {
+    } else if (!strcmp(family, "conv.depthwise_block") || !strcmp(family, "conv.direct_block")) {
         s->mma = (kw_mma){.merge = 1};
-        add_depthwise(s);
+        add_tiled(s);
     } else if (!strcmp(family, "conv.direct_block")) {
         s->mma = (kw_mma){.merge = 1};
         add_narrow(s);
