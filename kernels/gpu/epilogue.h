@@ -20,24 +20,24 @@ typedef struct kw_goal {
 
 /* --- shared memory of the epilogue --- */
 
-#define KW_STRIPE_ROWS (KW_SEATS_M * KW_INST_M)
+enum { KW_STRIPE_ROWS = KW_SEATS_M * KW_INST_M };
 #define KW_SPREAD (KW_NVIDIA ? 8 : 0) /* words between rows, where neighbouring lanes write neighbouring rows */
 #define KW_STRIPE_WORDS(repeats) (KW_STRIPE_ROWS * ((repeats)*KW_WAVE_N * KW_INST_N + KW_SPREAD))
 /* Repeats of a stripe: all columns of the tile where they fit the shared memory of the steps, or half of 64 KiB. */
-#define KW_STEPS_BYTES (KW_STAGES * KW_STAGE_BYTES + KW_BARRIER_BYTES)
-#define KW_STRIPE_REPEATS (4 * KW_STRIPE_WORDS(KW_REPEAT_N) <= (KW_STEPS_BYTES > 32768 ? KW_STEPS_BYTES : 32768) ? KW_REPEAT_N : 1)
-#define KW_STRIPE_COLS (KW_STRIPE_REPEATS * KW_WAVE_N * KW_INST_N)
-#define KW_STRIPE_BYTES (KW_EPI == KW_EPI_CSHUFFLE ? 4 * KW_STRIPE_WORDS(KW_STRIPE_REPEATS) : 0)
+enum { KW_STEPS_BYTES = KW_STAGES * KW_STAGE_BYTES + KW_BARRIER_BYTES };
+enum { KW_STRIPE_REPEATS = 4 * KW_STRIPE_WORDS(KW_REPEAT_N) <= (KW_STEPS_BYTES > 32768 ? KW_STEPS_BYTES : 32768) ? KW_REPEAT_N : 1 };
+enum { KW_STRIPE_COLS = KW_STRIPE_REPEATS * KW_WAVE_N * KW_INST_N };
+enum { KW_STRIPE_BYTES = KW_EPI == KW_EPI_CSHUFFLE ? 4 * KW_STRIPE_WORDS(KW_STRIPE_REPEATS) : 0 };
 
-#define KW_SHARES (KW_WAVE_K * KW_WAVE_GROUPS) /* waves that have a part of the same sums */
-#define KW_SHARE_BYTES (KW_SHARES > 1 ? KW_WAVE_M * KW_WAVE_N * KW_WAVE * KW_ACC_N * 4 : 0)
-#define KW_EPILOGUE_BYTES (KW_STRIPE_BYTES > KW_SHARE_BYTES ? KW_STRIPE_BYTES : KW_SHARE_BYTES)
-#define KW_LDS_BYTES (KW_STEPS_BYTES > KW_EPILOGUE_BYTES ? KW_STEPS_BYTES : KW_EPILOGUE_BYTES)
+enum { KW_SHARES = KW_WAVE_K * KW_WAVE_GROUPS }; /* waves that have a part of the same sums */
+enum { KW_SHARE_BYTES = KW_SHARES > 1 ? KW_WAVE_M * KW_WAVE_N * KW_WAVE * KW_ACC_N * 4 : 0 };
+enum { KW_EPILOGUE_BYTES = KW_STRIPE_BYTES > KW_SHARE_BYTES ? KW_STRIPE_BYTES : KW_SHARE_BYTES };
+enum { KW_LDS_BYTES = KW_STEPS_BYTES > KW_EPILOGUE_BYTES ? KW_STEPS_BYTES : KW_EPILOGUE_BYTES };
 
 /* --- storing --- */
 
 #define KW_STORE_MAX (16 / KW_OUT_BYTES)
-#define KW_STORE_RUN (KW_VEC_C < KW_STORE_MAX ? KW_VEC_C : KW_STORE_MAX) /* elements that a thread stores together */
+enum { KW_STORE_RUN = KW_VEC_C < KW_STORE_MAX ? KW_VEC_C : KW_STORE_MAX }; /* elements that a thread stores together */
 
 KW_DEVICE kw_sum kw_sum_of_bits(kw_u32 bits) {
 #if KW_IN == KW_INT8

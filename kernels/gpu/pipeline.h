@@ -29,9 +29,9 @@
 
 /* --- sums and fragments of a wave --- */
 
-#define KW_REPEAT_M (KW_TILE_M / (KW_WAVE_M * KW_INST_M))
-#define KW_REPEAT_N (KW_TILE_N / (KW_WAVE_N * KW_INST_N))
-#define KW_REPEAT_K (KW_TILE_K / (KW_WAVE_K * KW_INST_K))
+enum { KW_REPEAT_M = KW_TILE_M / (KW_WAVE_M * KW_INST_M) };
+enum { KW_REPEAT_N = KW_TILE_N / (KW_WAVE_N * KW_INST_N) };
+enum { KW_REPEAT_K = KW_TILE_K / (KW_WAVE_K * KW_INST_K) };
 
 typedef struct kw_sums {
     kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
@@ -117,8 +117,8 @@ KW_DEVICE void kw_step_put(const kw_steps *s, const kw_raw *raw, int step) {
 }
 
 /* Clusters that an interwave step is cut into: whole instructions, at most four. */
-#define KW_CLUSTERS (KW_SCHED != KW_SCHED_INTERWAVE ? 1 : KW_REPEAT_K % 4 == 0 ? 4 : KW_REPEAT_K % 2 == 0 ? 2 : 1)
-#define KW_CLUSTER (KW_REPEAT_K / KW_CLUSTERS)
+enum { KW_CLUSTERS = KW_SCHED != KW_SCHED_INTERWAVE ? 1 : KW_REPEAT_K % 4 == 0 ? 4 : KW_REPEAT_K % 2 == 0 ? 2 : 1 };
+enum { KW_CLUSTER = KW_REPEAT_K / KW_CLUSTERS };
 
 /* All fragments of a cluster first, then all its products. Interwave: those who multiply go before those who still read, and the barrier
  * keeps the waves of a block a cluster apart at most, so that on each multiprocessor some read while others multiply. */
@@ -161,7 +161,7 @@ KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
 #if KW_PRESHUFFLE /* basic_v1 with one tile of the first operand in shared memory, compv4 with two */
 
 /* A lane's fragments of the second operand for a step: they follow each other in memory, lane by lane, step by step, columns by columns. */
-#define KW_SHUFFLED_WORDS (KW_REPEAT_K * KW_B_WORDS)
+enum { KW_SHUFFLED_WORDS = KW_REPEAT_K * KW_B_WORDS };
 typedef struct kw_shuffled {
     kw_u32 w[KW_REPEAT_N][KW_SHUFFLED_WORDS];
 } kw_shuffled;
@@ -222,12 +222,12 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 
 #elif KW_PIPE == KW_PIPE_MEM
 /* Steps under way: as many as fill half of 64 KiB among the blocks that share a multiprocessor, and so many registers; 2 to 8. */
-#define KW_BLOCKS_SHARE (4 * KW_WAVE / KW_THREADS > 1 ? 4 * KW_WAVE / KW_THREADS : 1)
+enum { KW_BLOCKS_SHARE = 4 * KW_WAVE / KW_THREADS > 1 ? 4 * KW_WAVE / KW_THREADS : 1 };
 #define KW_MEM_WORDS (KW_NVIDIA ? 64 : 128)
-#define KW_MEM_FILL KW_CEIL(32768 / KW_BLOCKS_SHARE, KW_STAGE_BYTES)
-#define KW_MEM_HOLD (KW_MEM_WORDS / (KW_RAW_WORDS_A + KW_RAW_WORDS_B))
-#define KW_MEM_WANTED (KW_MEM_FILL < KW_MEM_HOLD ? KW_MEM_FILL : KW_MEM_HOLD)
-#define KW_MEM_STEPS (KW_MEM_WANTED < 2 ? 2 : KW_MEM_WANTED > 8 ? 8 : KW_MEM_WANTED)
+enum { KW_MEM_FILL = KW_CEIL(32768 / KW_BLOCKS_SHARE, KW_STAGE_BYTES) };
+enum { KW_MEM_HOLD = KW_MEM_WORDS / (KW_RAW_WORDS_A + KW_RAW_WORDS_B) };
+enum { KW_MEM_WANTED = KW_MEM_FILL < KW_MEM_HOLD ? KW_MEM_FILL : KW_MEM_HOLD };
+enum { KW_MEM_STEPS = KW_MEM_WANTED < 2 ? 2 : KW_MEM_WANTED > 8 ? 8 : KW_MEM_WANTED };
 
 KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     kw_raw raw[KW_MEM_STEPS];

@@ -19,13 +19,16 @@
 #ifndef KW_TILE_H
 #define KW_TILE_H
 
+/* Counts that are made of others are enumerators: as macros they would be spelled out at every use, hundreds of kilobytes of them. Those that
+ * #if asks are macros. */
+
 /* --- threads and their roles --- */
 
 #define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N * KW_WAVE_K)
-#define KW_MATH_THREADS (KW_MATH_WAVES * KW_WAVE)
+enum { KW_MATH_THREADS = KW_MATH_WAVES * KW_WAVE };
 #define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET ? 4 : 0) /* that only load; src/codegen/gpu/mma.c counts them too */
-#define KW_THREADS ((KW_MATH_WAVES * KW_WAVE_GROUPS + KW_EXTRA_WAVES) * KW_WAVE)
-#define KW_LOAD_THREADS (KW_EXTRA_WAVES ? KW_EXTRA_WAVES * KW_WAVE : KW_MATH_THREADS) /* that share the loads of a tile */
+enum { KW_THREADS = (KW_MATH_WAVES * KW_WAVE_GROUPS + KW_EXTRA_WAVES) * KW_WAVE };
+enum { KW_LOAD_THREADS = KW_EXTRA_WAVES ? KW_EXTRA_WAVES * KW_WAVE : KW_MATH_THREADS }; /* that share the loads of a tile */
 
 /* --- the two operands; which is always a compile-time constant --- */
 
@@ -40,37 +43,37 @@ KW_DEVICE int kw_by_rows(int which) { return which == KW_A ? KW_A_BY_ROWS : KW_B
 
 /* Elements of a run, which one access loads. */
 #define KW_RUN(rows, vec) (KW_ASYNC ? KW_ASYNC_BYTES(rows, vec) / KW_BYTES : (vec) < KW_LOAD_MAX ? (vec) : KW_LOAD_MAX)
-#define KW_RUN_A KW_RUN(KW_TILE_M, KW_A_VEC)
-#define KW_RUN_B KW_RUN(KW_TILE_N, KW_B_VEC)
+enum { KW_RUN_A = KW_RUN(KW_TILE_M, KW_A_VEC) };
+enum { KW_RUN_B = KW_RUN(KW_TILE_N, KW_B_VEC) };
 KW_DEVICE int kw_run(int which) { return which == KW_A ? KW_RUN_A : KW_RUN_B; }
 
 /* Runs of a chunk. */
 #define KW_RUNS(by_rows, run) (KW_ASYNC ? 1 : (by_rows) ? KW_EPW : (run) < KW_EPW ? KW_EPW / (run) : 1)
-#define KW_RUNS_A KW_RUNS(KW_A_BY_ROWS, KW_RUN_A)
-#define KW_RUNS_B KW_RUNS(KW_B_BY_ROWS, KW_RUN_B)
+enum { KW_RUNS_A = KW_RUNS(KW_A_BY_ROWS, KW_RUN_A) };
+enum { KW_RUNS_B = KW_RUNS(KW_B_BY_ROWS, KW_RUN_B) };
 KW_DEVICE int kw_runs(int which) { return which == KW_A ? KW_RUNS_A : KW_RUNS_B; }
 
 /* Chunks of a tile, and of a thread. */
-#define KW_TILE_CHUNKS_A (KW_TILE_M * KW_TILE_K / (KW_RUN_A * KW_RUNS_A))
-#define KW_TILE_CHUNKS_B (KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_TILE_K / (KW_RUN_B * KW_RUNS_B))
-#define KW_CHUNKS_A KW_CEIL(KW_TILE_CHUNKS_A, KW_LOAD_THREADS)
-#define KW_CHUNKS_B KW_CEIL(KW_TILE_CHUNKS_B, KW_LOAD_THREADS)
+enum { KW_TILE_CHUNKS_A = KW_TILE_M * KW_TILE_K / (KW_RUN_A * KW_RUNS_A) };
+enum { KW_TILE_CHUNKS_B = KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_TILE_K / (KW_RUN_B * KW_RUNS_B) };
+enum { KW_CHUNKS_A = KW_CEIL(KW_TILE_CHUNKS_A, KW_LOAD_THREADS) };
+enum { KW_CHUNKS_B = KW_CEIL(KW_TILE_CHUNKS_B, KW_LOAD_THREADS) };
 #define KW_ROOM(count) ((count) > 0 ? (count) : 1) /* of an array, which has at least one element */
 KW_DEVICE int kw_tile_chunks(int which) { return which == KW_A ? KW_TILE_CHUNKS_A : KW_TILE_CHUNKS_B; }
 KW_DEVICE int kw_chunks(int which) { return which == KW_A ? KW_CHUNKS_A : KW_CHUNKS_B; }
 
 /* Words of registers of a run, and of all chunks of a thread. */
-#define KW_RUN_WORDS_A KW_CEIL(KW_RUN_A *KW_BYTES, 4)
-#define KW_RUN_WORDS_B KW_CEIL(KW_RUN_B *KW_BYTES, 4)
+enum { KW_RUN_WORDS_A = KW_CEIL(KW_RUN_A *KW_BYTES, 4) };
+enum { KW_RUN_WORDS_B = KW_CEIL(KW_RUN_B *KW_BYTES, 4) };
 KW_DEVICE int kw_run_words(int which) { return which == KW_A ? KW_RUN_WORDS_A : KW_RUN_WORDS_B; }
-#define KW_RAW_WORDS_A (KW_CHUNKS_A * KW_RUNS_A * KW_RUN_WORDS_A)
-#define KW_RAW_WORDS_B (KW_CHUNKS_B * KW_RUNS_B * KW_RUN_WORDS_B)
+enum { KW_RAW_WORDS_A = KW_CHUNKS_A * KW_RUNS_A * KW_RUN_WORDS_A };
+enum { KW_RAW_WORDS_B = KW_CHUNKS_B * KW_RUNS_B * KW_RUN_WORDS_B };
 
 /* --- shared memory --- */
 
-#define KW_TILE_BYTES_A (KW_TILE_M * KW_DEPTH_BYTES)
-#define KW_TILE_BYTES_B (KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_DEPTH_BYTES)
-#define KW_STAGE_BYTES (KW_TILE_BYTES_A + KW_TILE_BYTES_B)
+enum { KW_TILE_BYTES_A = KW_TILE_M * KW_DEPTH_BYTES };
+enum { KW_TILE_BYTES_B = KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_DEPTH_BYTES };
+enum { KW_STAGE_BYTES = KW_TILE_BYTES_A + KW_TILE_BYTES_B };
 #define KW_BARRIER_BYTES 0 /* of shared memory for barriers of its own */
 #define KW_CELLS (KW_DEPTH_BYTES / 16) /* pieces of 16 bytes of a row */
 #define KW_SWIZZLED (KW_DEPTH_BYTES % 16 == 0 && KW_CELLS > 1 && (KW_CELLS & (KW_CELLS - 1)) == 0)
@@ -314,7 +317,7 @@ KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, int t
 }
 
 /* Copies that every wave has in a tile, at least. */
-#define KW_TILE_COPIES (KW_TILE_CHUNKS_A / KW_LOAD_THREADS + KW_TILE_CHUNKS_B / KW_LOAD_THREADS)
+enum { KW_TILE_COPIES = KW_TILE_CHUNKS_A / KW_LOAD_THREADS + KW_TILE_CHUNKS_B / KW_LOAD_THREADS };
 
 KW_DEVICE void kw_copy(char *stage, const kw_view *view, const kw_loader *l, int k0) {
     kw_copy_operand(stage, view, KW_A, l->thread, l->a.spot, l->a.ok, k0);
