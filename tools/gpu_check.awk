@@ -1,6 +1,6 @@
-# gpu_check.awk MANIFEST CATALOG VERDICTS: what became of each kernel. A kernel is right when it compiled, says so where it spills, and each of its
-# pairs is right. Prints a line for each fault, then: kernels, right ones, not right ones, compiled, spilling, pairs right, pairs, pairs without a
-# verdict. With bounded a missing verdict is no fault; compiled is "found" where there was a compiler.
+# gpu_check.awk MANIFEST CATALOG VERDICTS: what became of each kernel. A kernel is right when it compiled, says so where it spills, and each
+# of its pairs is right. Prints a line for each fault, then: kernels, right ones, not right ones, compiled, spilling, pairs right, pairs, pairs
+# without a verdict. With bounded a missing verdict is no fault; compiled is "found" where there was a compiler.
 
 function field(line, name,    at, rest) {
     at = index(line, "\"" name "\":\"")

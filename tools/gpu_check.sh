@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # gpu_check.sh: every kernel of a set for GPUs that are not here. Each is compiled by the architecture's own compiler, must not spill unless
 # its line in the catalog says so, and is played by the emulator on problems of its own (gpu_pairs), where it must be right, free of races
-# and within its bounds. A second build must find everything in the cache. Cases are kernels, and a few checks for each architecture; the last line is
-# "N passed, N failed". What is done stays in OUT, and the same command goes on from there; what changed is done anew.
+# and within its bounds. A second build must find everything in the cache. Cases are kernels, and a few checks for each architecture; the last
+# line is "N passed, N failed". What is done stays in OUT, and the same command goes on from there; what changed is done anew.
 #
 #   ARCHS        architectures ("gfx90a gfx942 sm_90"); SET their rule set (tiny)
-#   BUDGET       seconds for compiling, and again for playing, of each architecture; what is then left is told and no failure (none: no limit)
+#   BUDGET       seconds for compiling, and again for playing, of each architecture; what is then left is told and no failure (no limit)
 #   OUT          folder of compiled kernels and verdicts (build/gpu_check); JOBS processes at a time (all cores)
 #   KWRIGHT, PAIRS   the programs (build/kwright, build/tests/check/gpu_pairs)
 set -u
@@ -34,8 +34,8 @@ number() { sed -nE "s/.*\"$2\": *([0-9.]+).*/\1/p" "$1" | head -n 1; }
 compile() {
     local arch=$1 folder=$2 code
     compiler=found
-    timeout -s INT "${budget:-0}" "$kwright" build --set "$set_name" --arch "$arch" --out "$folder/objects" --cache-dir "$out/cache" --jobs "$jobs" \
-        --json --quiet >"$folder/build.json" 2>"$folder/build.err"
+    timeout -s INT "${budget:-0}" "$kwright" build --set "$set_name" --arch "$arch" --out "$folder/objects" --cache-dir "$out/cache" \
+        --jobs "$jobs" --json --quiet >"$folder/build.json" 2>"$folder/build.err"
     code=$?
     if [ $code = 3 ]; then
         compiler=none
@@ -49,7 +49,8 @@ compile() {
     fi
     count $code "$arch: kernels do not compile; $folder/objects/catalog.txt says which"
     [ -n "$budget" ] && return
-    "$kwright" build --set "$set_name" --arch "$arch" --out "$folder/objects" --cache-dir "$out/cache" --json --quiet >"$folder/again.json" 2>&1
+    "$kwright" build --set "$set_name" --arch "$arch" --out "$folder/objects" --cache-dir "$out/cache" --json --quiet \
+        >"$folder/again.json" 2>&1
     [ "$(number "$folder/again.json" built)" = 0 ]
     count $? "$arch: a second build compiles $(number "$folder/again.json" built) kernels anew"
 }
@@ -63,8 +64,8 @@ play() {
     text=$(cat kernels/gpu/* kernels/prelude/gpu* src/codegen/gpu/* src/backend/emu* | cksum)
     [ "$text" = "$(cat "$folder/text" 2>/dev/null)" ] || rm -f "$folder"/verdicts.db*
     echo "$text" >"$folder/text"
-    "$kwright" sweep --verify-only --device "$devices" --pairs "$folder/pairs.manifest" --out "$folder/verdicts.db" --cache-dir "$out/cache" \
-        --jobs "$jobs" ${budget:+--budget "${budget}s"} --kernel-timeout 120 --quiet >"$folder/sweep.txt" 2>&1 ||
+    "$kwright" sweep --verify-only --device "$devices" --pairs "$folder/pairs.manifest" --out "$folder/verdicts.db" \
+        --cache-dir "$out/cache" --jobs "$jobs" ${budget:+--budget "${budget}s"} --kernel-timeout 120 --quiet >"$folder/sweep.txt" 2>&1 ||
         echo "$arch: $(tail -n 1 "$folder/sweep.txt")"
     "$kwright" db export "$folder/verdicts.db" --out "$folder/verdicts.jsonl" >/dev/null
 }
@@ -80,8 +81,8 @@ for arch in ${ARCHS:-gfx90a gfx942 sm_90}; do
     end=$(date +%s)
     catalog=$folder/objects/catalog.txt
     [ $compiler = found ] || catalog=/dev/null
-    awk -v arch="$arch" -v compiled="$compiler" -v bounded="$budget" -f tools/gpu_check.awk "$folder/pairs.manifest" "$catalog" "$folder/verdicts.jsonl" \
-        >"$folder/result.txt"
+    awk -v arch="$arch" -v compiled="$compiler" -v bounded="$budget" -f tools/gpu_check.awk "$folder/pairs.manifest" \
+        "$catalog" "$folder/verdicts.jsonl" >"$folder/result.txt"
     sed '$d' "$folder/result.txt" | head -n 30
     read -r kernels good bad compiles spills verified all left <<<"$(tail -n 1 "$folder/result.txt")"
     passed=$((passed + good))

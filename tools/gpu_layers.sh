@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gpu_layers.sh LAYERS.jsonl TIMES.csv: a sweep's rows of problems/gpu_layers.txt (tools/device_check.sh makes them) beside another library's times
-# of the same layers, as Markdown: geometric means by class and direction, then every layer with our fastest kernel. TIMES.csv has a
+# gpu_layers.sh LAYERS.jsonl TIMES.csv: a sweep's rows of problems/gpu_layers.txt (tools/device_check.sh makes them) beside another library's
+# times of the same layers, as Markdown: geometric means by class and direction, then every layer with our fastest kernel. TIMES.csv has a
 # header with name, dir (fwd, bwd_data, bwd_weight) and warm_ms; names are those of the list. A ratio below 1 means that we are faster.
 set -eu
 [ $# = 2 ] || { sed -n '2,4s/^# //p' "$0"; exit 2; }
@@ -18,7 +18,8 @@ function key_of(text,    words, i, n, part, letter, k) {
     if (!("d" in part)) part["d"] = k
     gsub(/1/, "0", k)
     if (!("p" in part)) part["p"] = k
-    return words[2] " n" part["n"] " g" part["g"] " c" part["c"] " k" part["k"] " i" part["i"] " f" part["f"] " s" part["s"] " p" part["p"] " d" part["d"]
+    k = words[2] " n" part["n"] " g" part["g"] " c" part["c"] " k" part["k"]
+    return k " i" part["i"] " f" part["f"] " s" part["s"] " p" part["p"] " d" part["d"]
 }
 function class_of(key,    part, words, i) {
     split(key, words, " ")
@@ -40,7 +41,8 @@ function brief(config,    words, n, i, pair, v, text) {
     n = split(config, words, " ")
     for (i = 4; i <= n; i++) { split(words[i], pair, "="); v[pair[1]] = pair[2] }
     if (!("tile_m" in v)) { text = words[1]; for (i = 4; i <= n; i++) text = text " " words[i]; return text }
-    text = words[1] " " v["tile_m"] "x" v["tile_n"] "x" v["tile_k"] " waves " v["wave_m"] "x" v["wave_n"] " " v["pipe"] " vec " v["vec_a"] "," v["vec_b"] "," v["vec_c"]
+    text = words[1] " " v["tile_m"] "x" v["tile_n"] "x" v["tile_k"] " waves " v["wave_m"] "x" v["wave_n"] " " v["pipe"]
+    text = text " vec " v["vec_a"] "," v["vec_b"] "," v["vec_c"]
     if (v["merge"] > 1) text = text " merge " v["merge"]
     if (v["split_k"] != 1) text = text " split_k " v["split_k"]
     if (v["streamk"] != "off") text = text " streamk " v["streamk"]
@@ -98,7 +100,9 @@ END {
     classes[5] = "all"
     for (c = 1; c <= 5; c++) for (o = 1; o <= 3; o++) {
         group = classes[c] SUBSEP ops[o]
-        if (number[group]) printf "| %s | %s | %d | %.2f | %d |\n", classes[c], substr(ops[o], 6), number[group], exp(sum[group] / number[group]), faster[group]
+        if (!number[group]) continue
+        mean = exp(sum[group] / number[group])
+        printf "| %s | %s | %d | %.2f | %d |\n", classes[c], substr(ops[o], 6), number[group], mean, faster[group]
     }
     print "\n| layer | direction | us | theirs, us | ratio | our kernel |\n|---|---|---:|---:|---:|---|"
     for (i = 1; i <= count; i++) print rows[i]

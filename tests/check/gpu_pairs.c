@@ -3,8 +3,8 @@
  *   gpu_pairs ARCH SET > pairs.manifest
  *
  * Each config gets its own awkward problems, four at least and all of them fit: odd channels as far as its vectors allow, groups (in whole
- * merges), strides, dilation, padding beside the filter's half, single pixels, and one problem of more than a tile along rows, columns and depth with a
- * ragged last tile along each. `kwright sweep --verify-only --pairs` runs them. Standard error gets a line for each operation with what its
+ * merges), strides, dilation, padding beside the filter's half, single pixels, and one problem of more than a tile along rows, columns and
+ * depth with a ragged last tile along each. `kwright sweep --verify-only --pairs` runs them. Standard error gets a line for each operation with what its
  * problems have. Exit: 1 when a config lacks problems, or an operation strides, dilation, groups or odd channels; 2 a bad request. */
 #include "base/math.h"
 #include "base/text.h"
@@ -20,8 +20,8 @@
 /* PROBES: counts of channels, or sizes of a GEMM, are multiples of a power of two up to this, or of a tile. */
 enum { PROBLEMS_MIN = 4, PROBLEMS_MAX = 6, PROBES = 16, TRIES = 64 };
 
-/* A convolution: images, groups as multiples of the merged ones, channels of a group as multiples of what vectors allow, then three axes, of
- * which a problem takes the last ones. */
+/* A convolution: images, groups as multiples of the merged ones, channels of a group as multiples of what vectors allow, then three axes,
+ * of which a problem takes the last ones. */
 typedef struct shape {
     int64_t n, groups, c, k;
     int64_t in[3], filter[3], stride[3], pad[3], dilation[3];
@@ -140,8 +140,8 @@ static void conv_extents(int64_t extents[3], const subject *s, const kw_problem 
     extents[2] = weight ? pixels : taps * (data ? k : c);
 }
 
-/* Whether each extent is more than a tile, and none a multiple of it. grain is what the extents are multiples of in any case: where a tile divides it,
- * or where single channels give what depth they give, more cannot be asked. */
+/* Whether each extent is more than a tile, and none a multiple of it. grain is what the extents are multiples of in any case: where a tile
+ * divides it, or where single channels give what depth they give, more cannot be asked. */
 static bool is_ragged(const subject *s, const int64_t extents[3], const int64_t grain[3]) {
     for (int i = 0; i < 3; i++) {
         int64_t tile = s->mma.tile[i];
