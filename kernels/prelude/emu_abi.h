@@ -51,7 +51,7 @@ typedef struct kw_emu_calls {
     void (*proxy_fence)(kw_emu_thread *self);
     unsigned (*shared_address)(kw_emu_thread *self, const void *at);
     void (*wgmma)(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b);
-    void (*wgmma_step)(kw_emu_thread *self, int commits);          /* 0: the fence, 1: ends a group */
+    void (*wgmma_step)(kw_emu_thread *self, int commits); /* 0: the fence, 1: ends a group */
     void (*wgmma_wait)(kw_emu_thread *self, int groups);
     /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. frame: of the function
      * that the compiler had called before the access; frame[1] is its return address. */

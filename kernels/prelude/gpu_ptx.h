@@ -25,7 +25,7 @@ typedef kw_cpu_args kw_gpu_args;
 /* All of it is dynamic, because static shared memory ends at 48 KiB: the launch asks for it. How much stands in a constant of the kernel, which
  * the loader finds by its name (src/jit/cubin.c); the assembly, which is empty, keeps it from being left out. */
 #define KW_LDS(bytes)                                                                                                                      \
-    extern __shared__ __align__(1024) char kw_lds[];                                                                                        \
+    extern __shared__ __align__(1024) char kw_lds[];                                                                                       \
     static __device__ const kw_u32 kw_lds_bytes = (bytes);                                                                                 \
     asm volatile("" ::"l"(&kw_lds_bytes))
 

@@ -137,11 +137,11 @@ static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const k
                              kw_bound **bound, kw_error *err) {
     *bound = NULL;
     for (int i = 0; i < launch->stages; i++) {
-        int threads = launch->stage[i].threads;
         if (i >= KW_STAGE_MAX || !kernel->object.stage[i]) {
             return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree",
                            launch->stages, i);
         }
+        int threads = launch->stage[i].threads;
         if (threads != kernel->object.threads[i] || threads < 1 || threads > KW_EMU_THREADS_MAX) {
             return kw_fail(err, KW_FAILED, "stage %d is launched with %d threads a block and written for %d; 1 to %d are possible", i,
                            threads, kernel->object.threads[i], KW_EMU_THREADS_MAX);
