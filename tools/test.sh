@@ -89,6 +89,16 @@ stage_text() {
 stage_headers() { check "public headers alone, as C and C++" tools/check_headers.sh; }
 stage_release() { build release && tests build; }
 stage_kernels() { build release kwright && check "kernel files compile alone, with samples as the generator writes them" tools/check_kernels.sh; }
+# Kernels for GPUs that are not here: the script counts its cases itself, a kernel each.
+stage_gpu() {
+    local good=0 bad=1
+    build release kwright gpu_pairs || return
+    JOBS=$JOBS tools/gpu_check.sh >"$log/gpu" 2>&1
+    sed '$d' "$log/gpu"
+    read -r good bad < <(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log/gpu")
+    passed=$((passed + ${good:-0}))
+    failed=$((failed + ${bad:-1}))
+}
 stage_debug() { build debug && tests build-debug; }
 stage_tsan() {
     cmake --preset tsan >"$log/tsan" 2>&1
@@ -106,7 +116,7 @@ cpu_seconds() {
     awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$log/times"
 }
 
-stages=${TEST_STAGES:-text headers release kernels debug tsan fuzz install report portable}
+stages=${TEST_STAGES:-text headers release kernels gpu debug tsan fuzz install report portable}
 for stage in $stages; do
     declare -F "stage_$stage" >/dev/null || { echo "test.sh: stage $stage is not known" >&2; exit 2; }
 done
