@@ -38,7 +38,8 @@ static const struct {
 };
 
 typedef struct row {
-    const char *ops; /* f forward, d backward data, w backward weight, g gemm in all layouts, a the same on AMD alone */
+    const char *ops; /* f forward, d backward data, w backward weight, g gemm in all layouts, a the same on AMD alone; on NVIDIA alone: b
+                      * gemm in layout rcr, p forward */
     const char *dtype, *axes;
     const char *problems[PROBLEMS_MAX];
 } row;
@@ -94,6 +95,23 @@ static const row divisions[] = {
     {"wg", "bf16", "streamk=tree", {STEPS, ODD}},  {"wg", "bf16", "streamk=linear persistent=1", {STEPS, ODD}},
     {"g", "bf16", "persistent=1", {STEPS}},        {"g", "bf16", "pad_m=0 pad_n=0 pad_k=0", {STEPS}},
     {"a", "bf16", "preshuffle=1", {STEPS}},        {"a", "int8", "preshuffle=1 pipe=compv4 stages=2 tile_k=64 split_k=3", {STEPS}},
+};
+
+#define BULK "pipe=tma inst_m=64 inst_k=16 tile_k=64 vec_a=8 vec_b=8 vec_c=8 "
+#define POINTS "explicit=1 spec=filter1x1_stride1_pad0 "
+
+static const row bulk[] = {
+    {"b", "bf16", BULK "tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2", {STEPS}},
+    {"b", "fp16", BULK "tile_m=128 tile_n=256 wave_m=8 wave_n=1 inst_n=256 stages=4", {STEPS}},
+    {"b", "bf16", BULK "tile_m=128 tile_n=128 wave_m=4 wave_n=2 inst_n=64 stages=3 epi=default", {STEPS}},
+    {"b", "bf16", BULK "tile_m=64 tile_n=256 wave_m=4 wave_n=2 inst_n=128 stages=2 persistent=1", {STEPS}},
+    {"b", "bf16", BULK "tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=4 split_k=2", {STEPS}},
+    {"b", "bf16", BULK "tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2 persistent=1 streamk=tree", {STEPS}},
+    {"p", "bf16", BULK POINTS "tile_m=128 tile_n=64 wave_m=8 wave_n=1 inst_n=64 stages=3", {"n2 g3 c72 k48 i9x8 f1x1"}},
+    {"p",
+     "fp16",
+     BULK POINTS "ndim=3 tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2 epi=default",
+     {"n1 g2 c272 k16 i3x5x6 f1x1x1"}},
 };
 
 static const row cuts[] = {
@@ -319,7 +337,7 @@ static void check_gemm(player *p, const row *r, int arch) {
     static const char *const odd[PROBLEMS_MAX] = {"b2 m45 n37 k51", "m1 n1 k1", "m70 n65 k203"};
     static const char *const even[PROBLEMS_MAX] = {"b2 m144 n40 k136"}, *const whole[PROBLEMS_MAX] = {"b2 m128 n64 k96"};
     bool padded = !value_of(r->axes, "pad_m"), vectors = value_of(r->axes, "vec_a") != NULL;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (strstr(r->axes, BULK) ? 1 : 4); i++) {
         const char *const lists[4] = {r->axes, layouts[i], instruction(r->dtype, arch), plain};
         char head[64], problem[64];
         kw_config config;
@@ -334,6 +352,10 @@ static void check_row(player *p, const row *r, int arch) {
     for (const char *op = r->ops; *op; op++) {
         if (*op == 'g' || (*op == 'a' && !strncmp(p->arch, "gfx", 3))) {
             check_gemm(p, r, arch);
+        } else if (*op == 'b' || *op == 'p') {
+            if (strncmp(p->arch, "gfx", 3)) {
+                *op == 'b' ? check_gemm(p, r, arch) : check_conv(p, r, "conv_fwd", arch);
+            }
         } else if (*op != 'a') {
             check_conv(p, r, *op == 'f' ? "conv_fwd" : *op == 'd' ? "conv_bwd_data" : "conv_bwd_weight", arch);
         }
@@ -429,6 +451,11 @@ static void narrow_groups_are_right(void **state) {
     check_any(NULL, "conv.direct_block", narrow_groups, sizeof narrow_groups / sizeof *narrow_groups);
 }
 
+static void tiles_brought_by_bulk_copies_are_right(void **state) {
+    (void)state;
+    check_rows(bulk, sizeof bulk / sizeof *bulk);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_geometry_is_right),
@@ -436,6 +463,7 @@ int main(void) {
         cmocka_unit_test(every_type_is_right),
         cmocka_unit_test(every_division_of_the_depth_is_right),
         cmocka_unit_test(merged_groups_and_special_filters_are_right),
+        cmocka_unit_test(tiles_brought_by_bulk_copies_are_right),
         cmocka_unit_test(depthwise_planes_are_right_in_both_layouts_and_all_directions),
         cmocka_unit_test(narrow_groups_are_right),
     };
