@@ -15,6 +15,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Calls that a fault left, and threads that ended in a call, never took back what marks the bounds of their variables, here or in what is mapped
+ * here next. */
+#ifdef __SANITIZE_ADDRESS__
+void __asan_unpoison_memory_region(void const volatile *memory, size_t size);
+#else
+#define __asan_unpoison_memory_region(memory, size) (void)0
+#endif
+
 enum { PAGE = 4096, COPIES_MAX = 1 << 16 };
 
 static kw_emu_thread *thread_head(const kw_emu_machine *m, int thread) {
@@ -309,6 +317,7 @@ static void begin_order(kw_emu_machine *m) {
 
 bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
     const kw_emu_run *run = m->run;
+    __asan_unpoison_memory_region(m->stacks, (size_t)run->threads * KW_EMU_STACK);
     m->block = block;
     m->waiting = m->ended = m->lds_used = m->current = 0;
     m->failed = false;
@@ -399,6 +408,7 @@ void kw_emu_machine_close(kw_emu_machine **machine) {
     }
     free(m->bulk);
     if (m->room) {
+        __asan_unpoison_memory_region(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
         munmap(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
     }
     if (m->cells) {
