@@ -1,11 +1,12 @@
 /* bulk.h: the pipeline `tma`: tile.h and pipeline.h of kernels whose tiles are brought by bulk copies and multiplied where they lie.
  *
  * The last four waves bring tiles; one thread of them asks for all copies. The others, in groups of four, multiply. Shared memory holds
- * KW_STAGES tiles, each with two barriers: `full` is over when a tile's bytes are there, `empty` when all waves that multiply are done with it.
- * Round r of a stage waits for phase r of `full`, and to fill it again for phase r - 1 of `empty`; phases tell themselves apart by their parity.
+ * KW_STAGES tiles, each with two barriers: `full` is over when a tile's bytes are there, `empty` when all waves that multiply are done
+ * with it. Round r of a stage waits for phase r of `full`, and to fill it again for phase r - 1 of `empty`; phases tell themselves apart
+ * by their parity.
  *
- * A tile is cut along the depth into slabs of 64 elements; a slab has the rows of the first operand, 128 bytes each, then those of the second.
- * Rows and depths beyond the product come as zeros. The text that includes this gives
+ * A tile is cut along the depth into slabs of 64 elements; a slab has the rows of the first operand, 128 bytes each, then those of the
+ * second. Rows and depths beyond the product come as zeros. The text that includes this gives
  *   kw_view           map[2], batch, row, col   of the operands' tensor maps: depth, row, batch */
 #ifndef KW_BULK_H
 #define KW_BULK_H

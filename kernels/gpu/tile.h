@@ -63,8 +63,8 @@ KW_DEVICE int kw_tile_chunks(int which) { return which == KW_A ? KW_TILE_CHUNKS_
 KW_DEVICE int kw_chunks(int which) { return which == KW_A ? KW_CHUNKS_A : KW_CHUNKS_B; }
 
 /* Words of registers of a run, and of all chunks of a thread. */
-enum { KW_RUN_WORDS_A = KW_CEIL(KW_RUN_A *KW_BYTES, 4) };
-enum { KW_RUN_WORDS_B = KW_CEIL(KW_RUN_B *KW_BYTES, 4) };
+enum { KW_RUN_WORDS_A = KW_CEIL(KW_RUN_A * KW_BYTES, 4) };
+enum { KW_RUN_WORDS_B = KW_CEIL(KW_RUN_B * KW_BYTES, 4) };
 KW_DEVICE int kw_run_words(int which) { return which == KW_A ? KW_RUN_WORDS_A : KW_RUN_WORDS_B; }
 enum { KW_RAW_WORDS_A = KW_CHUNKS_A * KW_RUNS_A * KW_RUN_WORDS_A };
 enum { KW_RAW_WORDS_B = KW_CHUNKS_B * KW_RUNS_B * KW_RUN_WORDS_B };
@@ -74,7 +74,7 @@ enum { KW_RAW_WORDS_B = KW_CHUNKS_B * KW_RUNS_B * KW_RUN_WORDS_B };
 enum { KW_TILE_BYTES_A = KW_TILE_M * KW_DEPTH_BYTES };
 enum { KW_TILE_BYTES_B = KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_DEPTH_BYTES };
 enum { KW_STAGE_BYTES = KW_TILE_BYTES_A + KW_TILE_BYTES_B };
-#define KW_BARRIER_BYTES 0 /* of shared memory for barriers of its own */
+#define KW_BARRIER_BYTES 0             /* of shared memory for barriers of its own */
 #define KW_CELLS (KW_DEPTH_BYTES / 16) /* pieces of 16 bytes of a row */
 #define KW_SWIZZLED (KW_DEPTH_BYTES % 16 == 0 && KW_CELLS > 1 && (KW_CELLS & (KW_CELLS - 1)) == 0)
 /* An operand whose rows are contiguous stays so where copies pass no registers that could turn it: depth by depth, nothing swapped. */

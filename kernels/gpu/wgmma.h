@@ -1,13 +1,13 @@
-/* wgmma.h: NVIDIA's matrix instruction of four waves, 64 x KW_INST_N x 16 of 16-bit elements, sums in fp32. Both operands come from shared memory,
- * where rows of the first (columns of the second) have 64 elements of the depth, 128 bytes, swizzled as bulk copies do it: 8 rows are 1 KiB, and
- * the next 8 follow. gpu/fragment.h says where a lane's sums stand. */
+/* wgmma.h: NVIDIA's matrix instruction of four waves, 64 x KW_INST_N x 16 of 16-bit elements, sums in fp32. Both operands come from
+ * shared memory, where rows of the first (columns of the second) have 64 elements of the depth, 128 bytes, swizzled as bulk copies do it:
+ * 8 rows are 1 KiB, and the next 8 follow. gpu/fragment.h says where a lane's sums stand. */
 #ifndef KW_WGMMA_H
 #define KW_WGMMA_H
 
 #define KW_SLAB 64 /* elements of the depth that lie together */
 
-/* What names an operand to the instruction: address, distance of 8-row groups (1 KiB), swizzle of 128 bytes, all but the last in units of 16
- * bytes; the other distance has no meaning with that swizzle. at: the first row, a multiple of 1 KiB, and the first depth. */
+/* What names an operand to the instruction: address, distance of 8-row groups (1 KiB), swizzle of 128 bytes, all but the last in units of
+ * 16 bytes; the other distance has no meaning with that swizzle. at: the first row, a multiple of 1 KiB, and the first depth. */
 KW_DEVICE kw_u64 kw_wgmma_tile(const char *at) {
     return (kw_u64)(kw_shared_address(at) >> 4 & 0x3fff) | (kw_u64)1 << 16 | (kw_u64)(1024 >> 4) << 32 | (kw_u64)1 << 62;
 }
@@ -18,15 +18,16 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
 #define kw_wgmma_hold(acc) (void)0
 #else
 
-#define KW_SUMS8(c, i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), "+f"(c[i + 7])
+#define KW_SUMS8(c, i)                                                                                                                     \
+    "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), "+f"(c[i + 7])
 #define KW_SUMS32(c, i) KW_SUMS8(c, i), KW_SUMS8(c, i + 8), KW_SUMS8(c, i + 16), KW_SUMS8(c, i + 24)
-#define KW_NAMES32                                                                                                                          \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                                              \
+#define KW_NAMES32                                                                                                                         \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                                               \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define KW_NAMES64                                                                                                                          \
+#define KW_NAMES64                                                                                                                         \
     KW_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                                        \
                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define KW_NAMES128                                                                                                                         \
+#define KW_NAMES128                                                                                                                        \
     KW_NAMES64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                                        \
                "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "                                          \
                "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "                              \

@@ -1,8 +1,8 @@
-/* emu_bulk.c: barriers in shared memory (PTX, "mbarrier") and bulk tensor copies (PTX, "cp.async.bulk.tensor", tile mode) as NVIDIA documents
- * them. A phase of a barrier is over when all its arrivals came and all bytes that were announced were brought.
+/* emu_bulk.c: barriers in shared memory (PTX, "mbarrier") and bulk tensor copies (PTX, "cp.async.bulk.tensor", tile mode) as NVIDIA
+ * documents them. A phase of a barrier is over when all its arrivals came and all bytes that were announced were brought.
  *
- * A copy is carried out when no thread can go on without one, the oldest first: nobody can be later. What it brings is ordered before those who
- * wait on its barrier and nobody else: it is stamped as done by an engine, which is one more wave to the clocks of emu_check.c. */
+ * A copy is carried out when no thread can go on without one, the oldest first: nobody can be later. What it brings is ordered before
+ * those who wait on its barrier and nobody else: it is stamped as done by an engine, which is one more wave to the clocks of emu_check.c. */
 #include "backend/emu_hopper.h"
 
 #include "backend/emu_check.h"

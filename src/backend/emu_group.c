@@ -1,9 +1,9 @@
-/* emu_group.c: matrix instructions of four waves (PTX, "wgmma.mma_async"), 64 x N x 16 of 16-bit elements with fp32 sums, operands from shared
- * memory by descriptors. Written from NVIDIA's manual: what a descriptor says, where the 128-byte swizzle puts an element, which lane has which
- * sum. Nothing of the kernel text is asked.
+/* emu_group.c: matrix instructions of four waves (PTX, "wgmma.mma_async"), 64 x N x 16 of 16-bit elements with fp32 sums, operands from
+ * shared memory by descriptors. Written from NVIDIA's manual: what a descriptor says, where the 128-byte swizzle puts an element, which
+ * lane has which sum. Nothing of the kernel text is asked.
  *
- * A product reads shared memory and adds to its lanes' sums when it is waited for, which is as late as may be; from the moment that it is asked for
- * to then, what it reads may not be written. */
+ * A product reads shared memory and adds to its lanes' sums when it is waited for, which is as late as may be; from the moment that it is
+ * asked for to then, what it reads may not be written. */
 #include "backend/emu_hopper.h"
 
 #include "backend/emu_check.h"
@@ -58,8 +58,8 @@ static operand read_descriptor(unsigned long long bits) {
                      .swizzle = (int)(bits >> 62)};
 }
 
-/* Byte of shared memory where piece 0 or 1 of 16 bytes of a row's 16 elements lies. With the swizzle a row's depth is contiguous in 128 bytes, and
- * bits 4-6 of the address are combined with bits 7-9; without it, 8 rows of a piece are contiguous. */
+/* Byte of shared memory where piece 0 or 1 of 16 bytes of a row's 16 elements lies. With the swizzle a row's depth is contiguous in 128
+ * bytes, and bits 4-6 of the address are combined with bits 7-9; without it, 8 rows of a piece are contiguous. */
 static int32_t piece_at(const operand *o, int row, int piece) {
     if (o->swizzle == NO_SWIZZLE) {
         return o->start + row / 8 * o->stride + piece * o->leading + row % 8 * PIECE;

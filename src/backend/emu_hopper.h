@@ -1,5 +1,5 @@
-/* emu_hopper.h: what Hopper adds to a block: barriers in shared memory that count arrivals and bytes, bulk copies that complete on them, and matrix
- * instructions of four waves that read shared memory. The functions of a thread are calls of the kernel text (emu_abi.h). */
+/* emu_hopper.h: what Hopper adds to a block: barriers in shared memory that count arrivals and bytes, bulk copies that complete on them,
+ * and matrix instructions of four waves that read shared memory. The functions of a thread are calls of the kernel text (emu_abi.h). */
 #ifndef KW_BACKEND_EMU_HOPPER_H
 #define KW_BACKEND_EMU_HOPPER_H
 
