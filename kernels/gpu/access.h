@@ -9,7 +9,7 @@ typedef unsigned long long kw_u64;
 #define KW_UNROLL
 #define KW_ROLLED
 #else
-#define KW_UNROLL _Pragma("unroll") /* counts are constants, so that arrays become registers */
+#define KW_UNROLL _Pragma("unroll")   /* counts are constants, so that arrays become registers */
 #define KW_ROLLED _Pragma("unroll 1") /* counts are constants, but the loop is to stay one */
 #endif
 
