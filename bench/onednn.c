@@ -221,7 +221,7 @@ static void compare(session *s, const char *name, const kw_problem *problem, siz
     l.problem.dtype = s->dtypes[dtype];
     kw_status status = open_ours(&l, s, &err);
     status = status ? status : open_peer(&l, s, &err);
-    kw_subject subjects[2] = {{call_ours, &l}, {call_peer, &l}};
+    kw_subject subjects[2] = {{.call = call_ours, .context = &l}, {.call = call_peer, .context = &l}};
     status = status ? status : kw_time_subjects(subjects, 2, &(kw_timing_options){0}, 1, times, &err);
     if (status) {
         printf("| %s | %s | | | | | %s |\n", name, kw_dtype_name(l.problem.dtype), err.text);
