@@ -56,7 +56,7 @@ static kw_status run(void *context, kw_error *err) {
 }
 
 static kw_status time_call(const char *what, kw_status (*call)(void *, kw_error *), session *s, kw_error *err) {
-    kw_subject subject = {call, s};
+    kw_subject subject = {.call = call, .context = s};
     kw_timed time;
     kw_status status = kw_time_subjects(&subject, 1, &(kw_timing_options){0}, 1, &time, err);
     if (!status) {

@@ -99,7 +99,7 @@ static kw_status rank(void *user, kw_error *err) {
 }
 
 static kw_status time_pool(session *s, size_t count, kw_error *err) {
-    kw_subject subjects[] = {{launch, s}, {rank, s}};
+    kw_subject subjects[] = {{.call = launch, .context = s}, {.call = rank, .context = s}};
     kw_timed times[2];
     s->count = count;
     int64_t start = kw_clock_ns();
