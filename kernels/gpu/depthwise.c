@@ -2,8 +2,8 @@
  * wave.
  *
  * A plane is what one filter slides over: a channel of an image. A block computes a tile of KW_TILE_H x KW_TILE_W pixels of KW_BATCH
- * planes, as many of them at a time as its lanes hold: images of one channel (layout=first) or neighbouring channels of one image
- * (layout=last). What the tile reads of the source comes to shared memory once. A lane then walks over the source rows of its subtile,
+ * planes, as many of them at a time as its lanes hold: images of one channel (order=first) or neighbouring channels of one image
+ * (order=last). What the tile reads of the source comes to shared memory once. A lane then walks over the source rows of its subtile,
  * whose sums it keeps in registers; a row that is read serves all taps.
  *
  *   direction    tile of                    source   a lane's sums
@@ -15,7 +15,7 @@
 
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
 #define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
-#define KW_FIRST (KW_LAYOUT == KW_LAYOUT_FIRST)
+#define KW_FIRST (KW_ORDER == KW_ORDER_FIRST)
 #define KW_TAPS (KW_FILTER * KW_FILTER)
 
 /* args.value */
@@ -78,7 +78,7 @@ KW_DEVICE kw_seat kw_seat_of(int lane) {
 #define KW_READ (KW_FIRST ? KW_MIN(KW_VEC_IN, 4) : KW_OUT_RUN) /* from shared memory to registers */
 #define KW_RUN_WORDS(run) KW_CEIL((run)*KW_BYTES, 4)
 
-/* Shared memory has plane, row, column (layout=first) or row, column, plane. Rows are wide enough for the last lane's last read, whose
+/* Shared memory has plane, row, column (order=first) or row, column, plane. Rows are wide enough for the last lane's last read, whose
  * columns behind the source are in no sum. */
 #define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
 #define KW_ROW (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_READ_COLS, KW_READ) * KW_READ : KW_SRC_W)
@@ -369,7 +369,7 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 
 #else
 
-/* --- backward weight: a block has the filters of one channel (layout=first) or of KW_PLANES channels --- */
+/* --- backward weight: a block has the filters of one channel (order=first) or of KW_PLANES channels --- */
 
 /* A lane's pixels of y, zero where there are none. */
 KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_place at, kw_seat seat) {

@@ -88,7 +88,7 @@ KW_DEVICE void kw_read_b(kw_frag_b *frag, const kw_u32 *packed) {
 #define KW_PIXEL_BYTES (KW_COLS * KW_BYTES)
 #define KW_CELLS (KW_PIXEL_BYTES / 16) /* a multiple of 8, which all banks hold */
 #define KW_SRC_BYTES (KW_SRC_H * KW_SRC_W * KW_PIXEL_BYTES)
-#define KW_OUT_BYTES_ALL (KW_EPI == KW_EPI_LDS ? KW_PIXELS * KW_PIXEL_BYTES : 0)
+#define KW_OUT_BYTES_ALL (KW_STORE == KW_STORE_LDS ? KW_PIXELS * KW_PIXEL_BYTES : 0)
 #define KW_LDS_BYTES (KW_SRC_BYTES + KW_OUT_BYTES_ALL)
 
 KW_DEVICE int kw_lds_at(int pixel, int col) {
@@ -232,7 +232,7 @@ KW_DEVICE void kw_slab_store(const kw_image *v, kw_place at, const kw_sums *sums
             KW_UNROLL
             for (int e = 0; e < KW_ACC_N; e++) {
                 int row = pixel + m * KW_INST_M + kw_acc_row(kw_lane(), e), across = col + n * KW_INST_N + kw_acc_col(kw_lane(), e);
-#if KW_EPI == KW_EPI_LDS
+#if KW_STORE == KW_STORE_LDS
                 kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row, across), &sums->at[m][n].e[e], 1);
 #else
                 int element;
@@ -243,7 +243,7 @@ KW_DEVICE void kw_slab_store(const kw_image *v, kw_place at, const kw_sums *sums
     }
 }
 
-#if KW_EPI == KW_EPI_LDS
+#if KW_STORE == KW_STORE_LDS
 KW_DEVICE void kw_result_store(const kw_image *v, kw_place at, const char *lds) {
     for (int run = kw_thread(); run < KW_PIXELS * (KW_COLS / KW_VEC); run += KW_THREADS) {
         int pixel = run / (KW_COLS / KW_VEC), col = run % (KW_COLS / KW_VEC) * KW_VEC;
@@ -273,7 +273,7 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
         kw_slab_run(&sums, kw_lds, pixel, col, packed);
         kw_slab_store(&image, at, &sums, kw_lds, pixel, col);
     }
-#if KW_EPI == KW_EPI_LDS
+#if KW_STORE == KW_STORE_LDS
     kw_barrier();
     kw_result_store(&image, at, kw_lds);
 #endif

@@ -5,7 +5,7 @@ return {
     ops = { "conv_fwd", "conv_bwd_data", "conv_bwd_weight" },
     dtypes = { "fp32", "bf16", "fp16" },
     defaults = {
-        tile_h = 8, tile_w = 8, filter = 3, stride = 1, pad = 1, batch = 1, sub_h = 1, sub_w = 1, vec_in = 1, vec_out = 1, layout = "first",
+        tile_h = 8, tile_w = 8, filter = 3, stride = 1, pad = 1, batch = 1, sub_h = 1, sub_w = 1, vec_in = 1, vec_out = 1, order = "first",
     },
     axes = function(arch, op, dtype)
         return {
@@ -19,7 +19,7 @@ return {
             sub_w = { 1, 2, 4, 8 },
             vec_in = { 1, 2, 4, 8 },
             vec_out = { 1, 2, 4, 8 },
-            layout = { "first", "last" },
+            order = { "first", "last" },
         }
     end,
     rules = {

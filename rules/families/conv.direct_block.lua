@@ -6,7 +6,7 @@ return {
     dtypes = { "bf16", "fp16" },
     defaults = {
         channels = 8, impl = "grouped", tile_h = 4, tile_w = 16, stride = 1, waves_c = 1, waves_q = 4, inst_k = 16, swizzle = "xor",
-        epi = "lds", vec = 8,
+        store = "lds", vec = 8,
     },
     axes = function(arch, op, dtype)
         return {
@@ -19,7 +19,7 @@ return {
             waves_q = { 1, 2, 3, 4, 5, 6, 7, 8, 16 },
             inst_k = { 8, 16, 32 },
             swizzle = { "none", "xor", "cyclic" },
-            epi = { "registers", "lds" },
+            store = { "registers", "lds" },
             vec = { 1, 2, 4, 8 },
         }
     end,

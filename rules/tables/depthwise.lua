@@ -1,5 +1,5 @@
 -- Depthwise convolution on GPUs: the published forward kernels, which have channels before pixels, and our own for what these leave open:
--- the other layout and directions, larger filters, widths that no vector divides. A block is a wave; its subtiles must not be more than its
+-- the other order and directions, larger filters, widths that no vector divides. A block is a wave; its subtiles must not be more than its
 -- threads.
 local thin = include "tables/thin"
 
@@ -43,20 +43,20 @@ local function add_published(out, lanes)
             th = th // 2
         end
         add(out, row[1], row[2], {
-            tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, batch = row[5], vec_in = row[6], vec_out = row[7], layout = "first",
+            tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, batch = row[5], vec_in = row[6], vec_out = row[7], order = "first",
         })
     end
 end
 
-local function add_own(out, lanes, layout)
+local function add_own(out, lanes, order)
     for filter = 3, 7, 2 do
         for stride = 1, 2 do
-            for _, row in ipairs(own[layout]) do
+            for _, row in ipairs(own[order]) do
                 local th, tw = numbers(row[1])
                 local sh, sw = numbers(row[2])
-                local planes = lanes // subtiles(th, tw, sh, sw) * (layout == "last" and row[4] or 1)
+                local planes = lanes // subtiles(th, tw, sh, sw) * (order == "last" and row[4] or 1)
                 add(out, filter, stride, {
-                    tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, batch = planes, vec_in = row[3], vec_out = row[4], layout = layout,
+                    tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, batch = planes, vec_in = row[3], vec_out = row[4], order = order,
                 })
             end
         end
@@ -73,11 +73,11 @@ local function points(arch, op, dtype)
     return out
 end
 
--- The first of each layout and stride.
+-- The first of each order and stride.
 local function handful(list)
     local seen, out = {}, {}
     for _, p in ipairs(list) do
-        local key = p.layout .. p.stride
+        local key = p.order .. p.stride
         if not seen[key] then
             seen[key] = true
             out[#out + 1] = p

@@ -11,10 +11,10 @@ local function depth(arch, dtype)
     return 32
 end
 
-local function add(out, inst_k, channels, waves_c, waves_q, swizzle, epi, vec)
+local function add(out, inst_k, channels, waves_c, waves_q, swizzle, store, vec)
     out[#out + 1] = {
         channels = channels, tile_h = 4, tile_w = 4 * waves_q, waves_c = waves_c, waves_q = waves_q, inst_k = inst_k, swizzle = swizzle,
-        epi = epi, vec = vec,
+        store = store, vec = vec,
     }
 end
 
@@ -22,10 +22,10 @@ local both = { "registers", "lds" }
 
 local function add_four(out, k)
     for _, grid in ipairs({ { 1, 1 }, { 2, 1 }, { 2, 2 }, { 2, 4 }, { 2, 8 } }) do
-        for _, epi in ipairs(both) do
-            add(out, k, 4, grid[1], grid[2], "xor", epi, 8)
+        for _, store in ipairs(both) do
+            add(out, k, 4, grid[1], grid[2], "xor", store, 8)
             for _, vec in ipairs(grid[2] >= 4 and { 1, 2 } or {}) do
-                add(out, k, 4, grid[1], grid[2], "cyclic", epi, vec)
+                add(out, k, 4, grid[1], grid[2], "cyclic", store, vec)
             end
         end
     end
@@ -33,8 +33,8 @@ end
 
 local function add_middle(out, k, channels)
     for _, waves in ipairs({ 1, 2, 3, 4, 5, 6, 7, 8, 16 }) do
-        for _, epi in ipairs(both) do
-            add(out, k, channels, 1, waves, "xor", epi, 8)
+        for _, store in ipairs(both) do
+            add(out, k, channels, 1, waves, "xor", store, 8)
         end
     end
     for _, vec in ipairs({ 1, 2, 4 }) do
@@ -45,10 +45,10 @@ end
 
 local function add_wide(out, k)
     for waves = 2, 16, 2 do
-        for _, epi in ipairs(both) do
-            add(out, k, 32, 1, waves, "xor", epi, 8)
+        for _, store in ipairs(both) do
+            add(out, k, 32, 1, waves, "xor", store, 8)
             if waves == 4 or waves == 8 then
-                add(out, k, 32, 1, waves, "cyclic", epi, 8)
+                add(out, k, 32, 1, waves, "cyclic", store, 8)
             end
         end
     end
@@ -70,12 +70,12 @@ local function add_own(out, op, k)
                 local th, tw = numbers(row[1])
                 out[#out + 1] = {
                     channels = channels, tile_h = th, tile_w = tw, stride = stride, waves_c = row[2], waves_q = row[3], inst_k = k,
-                    swizzle = "xor", epi = "lds", vec = row[4],
+                    swizzle = "xor", store = "lds", vec = row[4],
                 }
             end
         end
         out[#out + 1] = {
-            channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = k, swizzle = "none", epi = "registers", vec = 4,
+            channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = k, swizzle = "none", store = "registers", vec = 4,
         }
         out[#out + 1] = { channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = k == 32 and 16 or 32, vec = 4 }
         out[#out + 1] = { channels = channels, tile_h = 8, tile_w = 8, waves_q = 2, inst_k = 8, vec = 4 }

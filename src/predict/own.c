@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXES_MAX = 64, FEATURE_NAME = 48 };
+enum { AXES_MAX = 128, FEATURE_NAME = 48 };
 
 struct kw_own {
     kw_feature_table table;

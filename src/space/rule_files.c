@@ -124,10 +124,15 @@ static kw_status fail_unknown(const char *folder, kw_rule_name name, kw_error *e
     return status;
 }
 
-static bool exists(const char *folder, kw_rule_name name) {
+/* KW_MISSING names what there is. */
+static kw_status check_known(const char *folder, kw_rule_name name, kw_error *err) {
     kw_text known = {0};
     bool found = false;
-    if (!kw_rule_names(&known, folder, name.kind, '\n', NULL)) {
+    kw_status status = kw_rule_names(&known, folder, name.kind, '\n', err);
+    if (!status && known.failed) {
+        status = kw_fail_memory(err, "names of rule files");
+    }
+    if (!status) {
         kw_scan scan = kw_scan_string(kw_text_string(&known));
         kw_word word;
         while (!found && kw_scan_word(&scan, &word)) {
@@ -135,12 +140,13 @@ static bool exists(const char *folder, kw_rule_name name) {
         }
     }
     kw_text_drop(&known);
-    return found;
+    return status || found ? status : fail_unknown(folder, name, err);
 }
 
 kw_status kw_rule_file(kw_arena *arena, const char *folder, kw_rule_name name, kw_rule_text *out, kw_error *err) {
-    if (!exists(folder, name)) {
-        return fail_unknown(folder, name, err);
+    kw_status found = check_known(folder, name, err);
+    if (found) {
+        return found;
     }
     char *file = kw_arena_format(arena, "%s/%s%s", name.kind, name.name, suffix);
     if (!file) {

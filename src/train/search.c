@@ -248,7 +248,9 @@ static kw_status evolve(session *s, part *p) {
             p->member[i] = trial[i];
         }
     }
-    set_best(s, p);
+    if (!status) {
+        set_best(s, p); /* without memory there are no scores */
+    }
     return status;
 }
 
@@ -257,8 +259,10 @@ static kw_status search_evolve(session *s) {
     double best = INFINITY;
     for (size_t i = 0; i < s->part_count && !status; i++) {
         status = found_population(s, &s->parts[i]);
-        set_best(s, &s->parts[i]);
-        best = fmin(best, s->parts[i].best);
+        if (!status) {
+            set_best(s, &s->parts[i]);
+            best = fmin(best, s->parts[i].best);
+        }
     }
     for (int idle = 0; idle < IDLE_MAX && !spent(s) && !status;) {
         size_t before = s->seen.count;

@@ -216,7 +216,7 @@ static void add_tiled(subject *s) {
     int64_t tile_h = kw_config_axis(config, "tile_h", 1), tile_w = kw_config_axis(config, "tile_w", 1);
     int64_t channels = kw_config_axis(config, "channels", 1);
     int64_t batch = channels > 1 ? kw_config_axis(config, "waves_c", 1) * WAVE_CHANNELS / channels : kw_config_axis(config, "batch", 1);
-    bool first = s->channels_first = kw_word_is(kw_config_axis_word(config, "layout"), "first");
+    bool first = s->channels_first = kw_word_is(kw_config_axis_word(config, "order"), "first");
     /* Images, groups, height, width. Planes of a block are images, or with channels last groups. */
     const int64_t sizes[][4] = {
         {first ? batch + 1 : 2, first ? 3 : batch + 1, stride * tile_h + 3, stride * tile_w + 5},

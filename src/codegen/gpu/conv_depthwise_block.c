@@ -11,12 +11,12 @@
     X(filter, NULL, 1, 15, "rows and columns of the filter")                                                                               \
     X(stride, NULL, 1, 16, "stride along both axes")                                                                                       \
     X(pad, NULL, 0, 15, "padding before both axes")                                                                                        \
-    X(batch, NULL, 1, 1024, "planes that a block computes: images of a channel, or with layout=last channels of an image")                 \
+    X(batch, NULL, 1, 1024, "planes that a block computes: images of a channel, or with order=last channels of an image")                  \
     X(sub_h, NULL, 1, 64, "rows that a thread computes")                                                                                   \
     X(sub_w, NULL, 1, 64, "columns that a thread computes")                                                                                \
-    X(vec_in, NULL, 1, 16, "elements of the source that a thread loads together: columns, or with layout=last channels")                   \
-    X(vec_out, NULL, 1, 16, "elements of the result (bwd_weight: of y) that a thread moves together; with layout=last its channels")       \
-    X(layout, "first last", 0, 1, "first: channels before pixels in memory; last: behind them")
+    X(vec_in, NULL, 1, 16, "elements of the source that a thread loads together: columns, or with order=last channels")                    \
+    X(vec_out, NULL, 1, 16, "elements of the result (bwd_weight: of y) that a thread moves together; with order=last its channels")        \
+    X(order, "first last", 0, 1, "first: channels before pixels in memory; last: behind them")
 
 enum {
 #define PLACE(name, words, low, high, meaning) AXIS_##name,
@@ -28,14 +28,14 @@ enum {
 static const kw_axis axes[] = {AXES(ROW)};
 #undef ROW
 
-typedef enum layout_word { FIRST, LAST } layout_word;
+typedef enum order_word { FIRST, LAST } order_word;
 
 /* A config read, and what a wave of so many lanes makes of it. Pairs are of height and width. */
 typedef struct block {
     kw_op op;
     int64_t bytes; /* of an element */
     int64_t tile[2], sub[2], filter, stride, pad, batch, vec_in, vec_out;
-    layout_word layout;
+    order_word order;
     int64_t lanes, lds;               /* of the target; 0 where none is asked */
     int64_t subs[2], subtiles;        /* of a tile */
     int64_t step[2], span[2];         /* source rows and columns from subtile to subtile, and of one */
@@ -57,12 +57,12 @@ static int64_t span_of(const block *b, int64_t pixels) {
 
 static int64_t shared_bytes(const block *b) {
     int64_t height = (b->subs[0] - 1) * b->step[0] + b->span[0], width = (b->subs[1] - 1) * b->step[1] + b->span[1];
-    int64_t lane_planes = b->layout == FIRST ? 1 : b->vec_out, read = kw_min(b->vec_in, 4);
-    if (b->layout == FIRST) {
+    int64_t lane_planes = b->order == FIRST ? 1 : b->vec_out, read = kw_min(b->vec_in, 4);
+    if (b->order == FIRST) {
         width = round_up((b->subs[1] - 1) * b->step[1] + round_up(b->span[1], read), read);
     }
     int64_t source = b->planes * height * width * b->bytes;
-    int64_t staged = b->layout == FIRST && b->vec_out > 1 ? b->planes * b->tile[0] * b->tile[1] * b->bytes : 0;
+    int64_t staged = b->order == FIRST && b->vec_out > 1 ? b->planes * b->tile[0] * b->tile[1] * b->bytes : 0;
     int64_t lanes = b->filter * b->filter * lane_planes * b->lanes * (int64_t)sizeof(float);
     return kw_max(source, b->op == KW_CONV_BWD_WEIGHT ? lanes : staged);
 }
@@ -79,7 +79,7 @@ static block read_config(const kw_config *config, const kw_target *target) {
                .batch = axis[AXIS_batch],
                .vec_in = axis[AXIS_vec_in],
                .vec_out = axis[AXIS_vec_out],
-               .layout = axis[AXIS_layout] ? LAST : FIRST,
+               .order = axis[AXIS_order] ? LAST : FIRST,
                .lanes = target ? kw_max(1, target->lanes) : 0,
                .lds = target ? target->lds : 0};
     for (int i = 0; i < 2; i++) {
@@ -89,7 +89,7 @@ static block read_config(const kw_config *config, const kw_target *target) {
     }
     b.subtiles = b.subs[0] * b.subs[1];
     b.seats = b.lanes / b.subtiles;
-    b.planes = b.seats * (b.layout == FIRST ? 1 : b.vec_out);
+    b.planes = b.seats * (b.order == FIRST ? 1 : b.vec_out);
     b.lds_bytes = shared_bytes(&b);
     return b;
 }
@@ -117,7 +117,7 @@ static bool sub_in_tile(const block *b) {
 /* Sums, one source row and the filter of a thread, all of them in registers. */
 static bool sums_fit_registers(const block *b) {
     enum { VALUES = 224 };
-    int64_t planes = b->layout == FIRST ? 1 : b->vec_out;
+    int64_t planes = b->order == FIRST ? 1 : b->vec_out;
     return (b->sub[0] * b->sub[1] + b->filter * b->filter + b->span[1]) * planes <= VALUES;
 }
 
@@ -130,11 +130,11 @@ static bool phases_are_known(const block *b) {
 }
 
 static bool reads_are_aligned(const block *b) {
-    return b->layout == LAST || b->step[1] % kw_min(b->vec_in, 4) == 0;
+    return b->order == LAST || b->step[1] % kw_min(b->vec_in, 4) == 0;
 }
 
 static bool weight_runs(const block *b) {
-    return b->op != KW_CONV_BWD_WEIGHT || b->layout == LAST || (b->sub[1] % b->vec_out == 0 && b->tile[1] % b->vec_out == 0);
+    return b->op != KW_CONV_BWD_WEIGHT || b->order == LAST || (b->sub[1] % b->vec_out == 0 && b->tile[1] % b->vec_out == 0);
 }
 
 static const rule valid_rules[] = {
@@ -160,7 +160,7 @@ static bool batch_of_planes(const block *b) {
 }
 
 static bool planes_of_runs(const block *b) {
-    return b->layout == FIRST || b->planes % b->vec_in == 0;
+    return b->order == FIRST || b->planes % b->vec_in == 0;
 }
 
 static bool fits_lds(const block *b) {
@@ -170,7 +170,7 @@ static bool fits_lds(const block *b) {
 static const rule runs_rules[] = {
     {"subtiles", "a block is one wave; the tile has more subtiles than that has threads", subtiles_in_wave},
     {"batch", "batch must be a multiple of the planes that a wave has at a time (conv_bwd_weight: just these)", batch_of_planes},
-    {"plane_runs", "with layout=last vec_in must divide the planes that a wave has at a time", planes_of_runs},
+    {"plane_runs", "with order=last vec_in must divide the planes that a wave has at a time", planes_of_runs},
     {"lds", "what a tile reads of the source needs more shared memory than a block may have", fits_lds},
     {0},
 };
@@ -201,9 +201,9 @@ static kw_status fits_geometry(const block *b, const kw_problem *problem, kw_err
     if (problem->ndim != 2 || d->c != d->g || d->k != d->g) {
         return kw_fail(why, KW_NO_KERNEL, "conv.depthwise_block is for 2 spatial axes and one channel a group, in and out");
     }
-    if ((problem->layout == KW_CHANNELS_FIRST) != (b->layout == FIRST)) {
-        return kw_fail(why, KW_NO_KERNEL, "layout=%s is for channels %s in memory", b->layout == FIRST ? "first" : "last",
-                       b->layout == FIRST ? "before the pixels" : "behind the pixels");
+    if ((problem->layout == KW_CHANNELS_FIRST) != (b->order == FIRST)) {
+        return kw_fail(why, KW_NO_KERNEL, "order=%s is for channels %s in memory", b->order == FIRST ? "first" : "last",
+                       b->order == FIRST ? "before the pixels" : "behind the pixels");
     }
     for (int axis = 1; axis < 3; axis++) {
         if (d->filter[axis] != b->filter || d->stride[axis] != b->stride || d->pad[axis] != b->pad || d->dilation[axis] != 1) {
@@ -224,12 +224,12 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     }
     kw_problem_output(out, problem);
     bool data = b.op == KW_CONV_BWD_DATA, good = true;
-    int64_t source = b.layout == LAST ? d->g : data ? out[2] : d->in[2], result = b.layout == LAST ? d->g : data ? d->in[2] : out[2];
+    int64_t source = b.order == LAST ? d->g : data ? out[2] : d->in[2], result = b.order == LAST ? d->g : data ? d->in[2] : out[2];
     if (source % b.vec_in || result % b.vec_out) {
         return kw_fail(why, KW_NO_KERNEL, "vec_in=%d and vec_out=%d must divide the %s, %lld and %lld; 1 serves any", (int)b.vec_in,
-                       (int)b.vec_out, b.layout == LAST ? "channels" : "widths of source and result", (long long)source, (long long)result);
+                       (int)b.vec_out, b.order == LAST ? "channels" : "widths of source and result", (long long)source, (long long)result);
     }
-    int64_t planes = b.layout == LAST ? d->g : 1, most = kw_max(kw_mul(d->in[1], d->in[2], &good), kw_mul(out[1], out[2], &good));
+    int64_t planes = b.order == LAST ? d->g : 1, most = kw_max(kw_mul(d->in[1], d->in[2], &good), kw_mul(out[1], out[2], &good));
     if (kw_mul(most, planes, &good) > INT32_MAX / 2 || !good ||
         kw_mul(kw_mul(d->n, d->g, &good), most, &good) / kw_max(1, b.tile[0] * b.tile[1]) > INT32_MAX / 4 || !good) {
         return kw_fail(why, KW_NO_KERNEL, "an image of more than 2^30 elements, or more than 2^29 blocks");
@@ -243,7 +243,7 @@ enum { TILES_H, TILES_W, PARTS, UNITS, ELEMENTS }; /* of launch.value; kernels/g
 static void launch_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { ADD_THREADS = 256, BLOCKS_WANTED = 16, PARTS_MAX = 256 };
     const kw_conv_dims *d = &problem->conv;
-    bool first = b->layout == FIRST;
+    bool first = b->order == FIRST;
     int64_t filters = first ? d->g : kw_ceil_div(d->g, b->planes), images = first ? kw_ceil_div(d->n, b->planes) : d->n;
     int64_t units = images * launch->value[TILES_H] * launch->value[TILES_W];
     int64_t wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), filters), parts = kw_min(kw_min(wanted, units), PARTS_MAX);
@@ -264,7 +264,7 @@ static void launch_block(const kw_config *config, const kw_problem *problem, con
     kw_problem_output(out, problem);
     const int64_t *pixels = b.op == KW_CONV_BWD_DATA ? d->in : out;
     int64_t tiles[2] = {kw_ceil_div(pixels[1], b.tile[0]), kw_ceil_div(pixels[2], b.tile[1])};
-    int64_t planes = b.layout == FIRST ? kw_ceil_div(d->n, b.batch) * d->g : kw_ceil_div(d->g, b.batch) * d->n;
+    int64_t planes = b.order == FIRST ? kw_ceil_div(d->n, b.batch) * d->g : kw_ceil_div(d->g, b.batch) * d->n;
     *launch = (kw_launch){.stages = 1, .stage = {{tiles[0] * tiles[1] * planes, false, (int32_t)b.lanes}}};
     launch->value[TILES_H] = tiles[0];
     launch->value[TILES_W] = tiles[1];
@@ -273,12 +273,12 @@ static void launch_block(const kw_config *config, const kw_problem *problem, con
     }
     /* Of all waves, whose lanes beyond the image or the last subtile work for nothing: each subtile multiplies and reads its rows. */
     double waves = (double)(tiles[0] * tiles[1] * planes) * (double)kw_max(1, b.batch / b.planes);
-    double lane_planes = b.layout == FIRST ? 1 : (double)b.vec_out, taps = (double)(b.filter * b.filter);
+    double lane_planes = b.order == FIRST ? 1 : (double)b.vec_out, taps = (double)(b.filter * b.filter);
     if (b.op == KW_CONV_BWD_DATA) {
         taps /= (double)(b.stride * b.stride);
     }
     launch->multiply_adds = waves * taps * (double)(b.sub[0] * b.sub[1]) * lane_planes;
-    launch->loads = waves * (double)(b.span[0] * b.span[1]) * lane_planes / (double)kw_min(b.layout == FIRST ? b.vec_in : b.vec_out, 4);
+    launch->loads = waves * (double)(b.span[0] * b.span[1]) * lane_planes / (double)kw_min(b.order == FIRST ? b.vec_in : b.vec_out, 4);
 }
 
 const kw_family kw_family_conv_depthwise_block = {

@@ -16,7 +16,7 @@
     X(waves_q, NULL, 1, 16, "waves of a block that share its pixels")                                                                      \
     X(inst_k, NULL, 8, 32, "depth of the matrix instruction, which has 16 pixels and 16 channels (NVIDIA: 8)")                             \
     X(swizzle, "none xor cyclic", 0, 2, "how pieces of a pixel change places in shared memory, so that pixels meet different banks")       \
-    X(epi, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")      \
+    X(store, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")    \
     X(vec, NULL, 1, 16, "channels that a thread moves together")
 
 enum {
@@ -56,7 +56,7 @@ static block read_config(const kw_config *config, const kw_target *target) {
                .waves_c = axis[AXIS_waves_c],
                .waves_q = axis[AXIS_waves_q],
                .inst_k = axis[AXIS_inst_k],
-               .through_lds = axis[AXIS_epi] != 0,
+               .through_lds = axis[AXIS_store] != 0,
                .vec = axis[AXIS_vec]};
     int64_t pixel_bytes = b.waves_c * WAVE_CHANNELS * ELEMENT_BYTES, height = (b.tile_h - 1) * b.stride + EXTENT;
     b.source_bytes = height * ((b.tile_w - 1) * b.stride + EXTENT) * pixel_bytes;
@@ -140,7 +140,7 @@ static const rule runs_rules[] = {
     {"arch_instruction", "the architecture has no matrix instruction of 16 pixels, inst_k deep, for this type", arch_instruction},
     {"block_threads", "a block has at most 1024 threads", block_threads},
     {"registers", "a thread would have more than 64 sums; more waves_q or a smaller tile", sums_fit_registers},
-    {"lds", "what a tile reads, and with epi=lds its result, need more shared memory than a block may have", fits_lds},
+    {"lds", "what a tile reads, and with store=lds its result, need more shared memory than a block may have", fits_lds},
     {0},
 };
 

@@ -14,8 +14,9 @@
 #define DEPTHWISE "conv.depthwise_block"
 #define DIRECT "conv.direct_block"
 
-static const char planes[] = "tile_h=8 tile_w=8 filter=3 stride=1 pad=1 batch=8 sub_h=2 sub_w=2 vec_in=2 vec_out=2 layout=first";
-static const char narrow[] = "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 inst_k=16 swizzle=xor epi=lds vec=8";
+static const char planes[] = "tile_h=8 tile_w=8 filter=3 stride=1 pad=1 batch=8 sub_h=2 sub_w=2 vec_in=2 vec_out=2 order=first";
+static const char narrow[] =
+    "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 inst_k=16 swizzle=xor store=lds vec=8";
 
 static const struct {
     const char *rule, *family, *op, *dtype, *changes, *arch;
@@ -35,7 +36,7 @@ static const struct {
     {"subtiles", DEPTHWISE, "conv_fwd", "fp16", "sub_h=1 sub_w=1 vec_in=1 batch=1", "sm_90"},
     {"batch", DEPTHWISE, "conv_fwd", "fp16", "batch=6", "gfx942"},
     {"batch", DEPTHWISE, "conv_bwd_weight", "fp16", "batch=8", "gfx942"},
-    {"plane_runs", DEPTHWISE, "conv_fwd", "fp16", "layout=last vec_in=16", "gfx942"},
+    {"plane_runs", DEPTHWISE, "conv_fwd", "fp16", "order=last vec_in=16", "gfx942"},
     {"lds", DEPTHWISE, "conv_fwd", "fp16", "tile_h=64 tile_w=64 sub_h=8 sub_w=8 stride=4 batch=1", "gfx942"},
     {"", DIRECT, "conv_fwd", "bf16", "", "gfx942"},
     {"", DIRECT, "conv_bwd_data", "fp16", "inst_k=8", "sm_90"},
