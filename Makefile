@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full test-slurm test-forest lightgbm demo bench repeat dataset fuzz format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -55,6 +55,12 @@ fuzz:
 	@tools/setup.sh test
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} JOBS=$(JOBS) tools/fuzz.sh
 
+hunt:
+	@tools/setup.sh test
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target gpu_hunt
+	@build/tests/check/gpu_hunt $${HUNT_SECONDS:-300} $${HUNT_SEED:-$$(date +%Y%m%d)} $$ARCHS
+
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
@@ -83,6 +89,7 @@ help:
 	@echo 'make repeat     how well times repeat; docs/bench-repeat.md'
 	@echo 'make dataset    measure the data set for learning anew (half an hour); data/*.jsonl.gz'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
+	@echo 'make hunt       random GPU kernels on random problems in the emulator, HUNT_SECONDS (300) and HUNT_SEED (the day)'
 	@echo 'make format     clang-format over all tracked C files'
 	@echo 'make golden     remake the golden files and kernel samples after a wanted change'
 	@echo 'make install    into PREFIX (/usr/local)'

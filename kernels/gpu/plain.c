@@ -1,6 +1,6 @@
 /* plain.c: one thread for each element of the result, in any layout and type, for the problems that no faster family serves: families
- * conv.plain and gemm.plain. Sums are taken in the order of the reference's loops. A block has 256 threads; block b computes elements
- * 256 b .. 256 b + 255 of the result, numbered in memory order. */
+ * conv.plain and gemm.plain. Sums are taken in the order of the reference's loops. A block has 256 threads, which compute elements
+ * that follow each other in memory; a launch that has fewer threads than the result has elements goes over it more than once. */
 
 enum { PLAIN_THREADS = 256 };
 
@@ -158,8 +158,7 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
 #endif
 
 KW_KERNEL(kw_stage0, PLAIN_THREADS) {
-    kw_i64 index = kw_block() * PLAIN_THREADS + kw_thread();
-    if (index < args.value[1]) {
+    for (kw_i64 index = kw_block() * PLAIN_THREADS + kw_thread(); index < args.value[1]; index += kw_blocks() * PLAIN_THREADS) {
         kw_store(KW_OP == KW_OP_CONV_BWD_DATA     ? args.x
                  : KW_OP == KW_OP_CONV_BWD_WEIGHT ? args.w
                                                   : args.y,

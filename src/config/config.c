@@ -214,6 +214,20 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
     return family->valid ? family->valid(config, err) : KW_OK;
 }
 
+/* One launch has less than 2^31 blocks on every GPU, and on AMD's less than 2^32 threads. */
+static kw_status fits_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    kw_launch launch;
+    config->family->launch(config, problem, target, &launch);
+    for (int i = 0; i < launch.stages; i++) {
+        int64_t blocks = launch.stage[i].units, threads = launch.stage[i].threads;
+        if (blocks > INT32_MAX || blocks * threads > UINT32_MAX) {
+            return kw_fail(err, KW_NO_KERNEL, "%s: %lld blocks of %lld threads; a launch has less than 2^31 blocks and 2^32 threads",
+                           config->family->name, (long long)blocks, (long long)threads);
+        }
+    }
+    return KW_OK;
+}
+
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     const kw_family *family = config->family;
     if (config->op != problem->op) {
@@ -225,7 +239,8 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
                        kw_dtype_name(problem->dtype));
     }
     kw_status status = kw_config_runs(config, target, err);
-    return status ? status : family->fits(config, problem, err);
+    status = status ? status : family->fits(config, problem, err);
+    return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
 }
 
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {

@@ -91,6 +91,31 @@ static kw_status fits_index(const kw_mma *mma, const kw_problem *problem, kw_err
     return KW_OK;
 }
 
+/* Tiles of the rows of all phases. */
+static int64_t phase_tiles(const kw_mma *mma, const kw_problem *problem) {
+    int64_t tiles = 0, walks[3] = {kw_problem_walks(problem, 0), kw_problem_walks(problem, 1), kw_problem_walks(problem, 2)};
+    for (int64_t i = 0; i < walks[0] * walks[1] * walks[2]; i++) {
+        const int64_t phase[3] = {i / walks[2] / walks[1], i / walks[2] % walks[1], i % walks[2]};
+        int64_t pixels = problem->conv.n;
+        for (int axis = 0; axis < 3; axis++) {
+            pixels *= kw_ceil_div(problem->conv.in[axis] - phase[axis], problem->conv.stride[axis]);
+        }
+        tiles += kw_ceil_div(pixels, mma->tile[0]);
+    }
+    return tiles;
+}
+
+static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem) {
+    int64_t out[3], rows = piece_rows(problem), pixels = rows;
+    kw_problem_output(out, problem);
+    int axis = 3 - problem->ndim;
+    for (int inner = axis + 1; inner < 3; inner++) {
+        pixels *= out[inner];
+    }
+    return problem->conv.n * kw_ceil_div(out[axis], rows) * kw_ceil_div(pixels, mma->tile[0]);
+}
+
+/* Of a problem whose rows, columns and depth are counted in 31 bits and whose image has pieces. */
 static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
@@ -106,34 +131,20 @@ static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
     kw_gemm_view view = kw_problem_view(problem);
     grid.tile_cols = kw_ceil_div(problem->op == KW_CONV_FWD ? k : c, mma->tile[1]);
     grid.steps = kw_ceil_div(view.gk * mma->merge, mma->tile[2]);
-    if (problem->op == KW_CONV_FWD) {
-        grid.tile_rows = kw_ceil_div(pixels, mma->tile[0]);
-    }
+    grid.tile_rows = problem->op == KW_CONV_BWD_DATA ? phase_tiles(mma, problem)
+                     : mma->split_image              ? piece_tiles(mma, problem)
+                                                     : kw_ceil_div(pixels, mma->tile[0]);
     return grid;
 }
 
-/* Tiles of the rows of all phases. */
-static int64_t phase_tiles(const kw_mma *mma, const kw_problem *problem) {
-    int64_t tiles = 0, walks[3] = {kw_problem_walks(problem, 0), kw_problem_walks(problem, 1), kw_problem_walks(problem, 2)};
-    for (int64_t i = 0; i < walks[0] * walks[1] * walks[2]; i++) {
-        const int64_t phase[3] = {i / walks[2] / walks[1], i / walks[2] % walks[1], i % walks[2]};
-        int64_t pixels = problem->conv.n;
-        for (int axis = 0; axis < 3; axis++) {
-            pixels *= kw_problem_walk(problem, axis, phase[axis]).pixels;
-        }
-        tiles += kw_ceil_div(pixels, mma->tile[0]);
+/* Of backward data the largest phase's, whether a tap reaches it or not: it writes zeros then. */
+static int64_t rows_of(const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t pixels = d->n;
+    for (int axis = 0; axis < 3; axis++) {
+        pixels *= kw_ceil_div(d->in[axis], d->stride[axis]);
     }
-    return tiles;
-}
-
-static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t rows) {
-    int64_t out[3], pixels = rows;
-    kw_problem_output(out, problem);
-    int axis = 3 - problem->ndim;
-    for (int inner = axis + 1; inner < 3; inner++) {
-        pixels *= out[inner];
-    }
-    return problem->conv.n * kw_ceil_div(out[axis], rows) * kw_ceil_div(pixels, mma->tile[0]);
+    return problem->op == KW_CONV_BWD_DATA ? pixels : 0;
 }
 
 static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
@@ -155,14 +166,17 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
         return kw_fail(why, KW_NO_KERNEL, "more than %d stride phases, or an extent beyond 2^30", (int)PHASES_MAX);
     }
     kw_gemm_view view = kw_problem_view(problem);
-    if (kw_max(kw_max(view.gm, view.gn), view.gk) > INT32_MAX / 4 / mma.merge) {
+    if (kw_max(kw_max(rows_of(problem), view.gm), kw_max(view.gn, view.gk)) > INT32_MAX / 4 / mma.merge) {
         return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
     }
-    kw_mma_grid grid = grid_of(&mma, problem);
     kw_status status = fits_vectors(&mma, problem, why);
     status = status ? status : fits_filter(&mma, problem, why);
     status = status ? status : fits_index(&mma, problem, why);
-    return status ? status : kw_mma_grid_fits(&grid, why);
+    if (status) {
+        return status;
+    }
+    kw_mma_grid grid = grid_of(&mma, problem);
+    return kw_mma_grid_fits(&grid, why);
 }
 
 /* Pixels are rows of a product of each group's channels. */
@@ -178,14 +192,8 @@ static void launch_igemm(const kw_config *config, const kw_problem *problem, con
     enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm.c */
     kw_mma mma = kw_mma_read(config);
     kw_mma_grid grid = grid_of(&mma, problem);
-    int64_t rows = mma.split_image ? piece_rows(problem) : 0;
-    if (problem->op == KW_CONV_BWD_DATA) {
-        grid.tile_rows = phase_tiles(&mma, problem);
-    } else if (mma.split_image) {
-        grid.tile_rows = piece_tiles(&mma, problem, rows);
-    }
     kw_mma_launch(&mma, &grid, target, launch);
-    launch->value[PIECE_ROWS] = rows;
+    launch->value[PIECE_ROWS] = mma.split_image ? piece_rows(problem) : 0;
     if (mma.pipe == KW_PIPE_TMA) {
         describe_operands(config, &mma, problem, launch);
     }

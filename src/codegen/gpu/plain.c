@@ -4,7 +4,8 @@
 #include "codegen/gpu/defines.h"
 #include "problem/view.h"
 
-enum { THREADS = 256 };
+/* Of a launch at most so many blocks, whatever a device allows: a thread goes on with the element that is a launch further. */
+enum { THREADS = 256, BLOCKS_MAX = 1 << 22 };
 
 static kw_status serves_all(const kw_config *config, const kw_problem *problem, kw_error *why) {
     (void)config, (void)problem, (void)why;
@@ -19,7 +20,7 @@ static kw_status runs_everywhere(const kw_config *config, const kw_target *targe
 static void launch_plain(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     (void)config;
     int64_t elements = kw_problem_elements(problem, kw_problem_result(problem));
-    *launch = (kw_launch){.stages = 1, .stage = {{kw_ceil_div(elements, THREADS), false, THREADS}}};
+    *launch = (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, THREADS), BLOCKS_MAX), false, THREADS}}};
     launch->value[0] = problem->op == KW_GEMM ? (int64_t)problem->layout : problem->layout == KW_CHANNELS_FIRST;
     launch->value[1] = elements;
     /* Each product is an instruction of its own lane, with two loads that nobody shares. */
