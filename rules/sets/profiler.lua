@@ -2,6 +2,7 @@
 return {
     about = "what CK Builder's lists name for profiling: --builder-conf DIR",
     families = {
+        ["conv.depthwise_block"] = { builder = "profiler" },
         ["conv.igemm"] = { builder = "profiler" },
         ["conv.plain"] = true,
         ["gemm.plain"] = true,

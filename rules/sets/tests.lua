@@ -145,6 +145,7 @@ return {
         end,
         ["conv.generic"] = true,
         ["gemm.generic"] = true,
+        ["conv.depthwise_block"] = { builder = "tests" },
         ["conv.igemm"] = { builder = "tests" },
         ["conv.plain"] = true,
         ["gemm.plain"] = true,

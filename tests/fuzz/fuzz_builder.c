@@ -1,28 +1,33 @@
-/* fuzz_builder.c: any text as a list of CK Builder, in each direction: refused in one line that names the place, or read into configs whose axes
- * lie in their ranges. */
+/* fuzz_builder.c: any text as a list of CK Builder, for implicit products in each direction and for depthwise kernels: refused in one line that
+ * names the place, or read into configs whose axes lie in their ranges. */
 #include "fuzz.h"
 #include "space/builder_conf.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const kw_family *family = kw_family_find((kw_word){"conv.igemm", 10});
-    kw_config base = {.family = family, .dtype = KW_FP16};
+static void read_as(const char *name, kw_op op, kw_word text) {
+    const kw_family *family = kw_family_find((kw_word){name, strlen(name)});
+    kw_config base = {.family = family, .op = op, .dtype = KW_FP16};
     for (int i = 0; i < family->axis_count; i++) {
         base.axis[i] = family->axes[i].low;
     }
-    for (int op = KW_CONV_FWD; op <= KW_CONV_BWD_WEIGHT; op++) {
-        kw_catalog catalog = {0};
-        kw_error err = {0};
-        base.op = (kw_op)op;
-        kw_status status = kw_builder_text(&catalog, "input", (kw_word){(const char *)data, size}, 64, &base, &err);
-        require(status == err.status);
-        require(!status || (!strncmp(err.text, "input:", 6) && !strchr(err.text, '\n')));
-        for (size_t i = 0; i < catalog.count; i++) {
-            for (int axis = 0; axis < family->axis_count; axis++) {
-                int32_t value = catalog.configs[i].axis[axis];
-                require(value >= family->axes[axis].low && value <= family->axes[axis].high);
-            }
+    kw_catalog catalog = {0};
+    kw_error err = {0};
+    kw_status status = kw_builder_text(&catalog, "input", text, 64, &base, &err);
+    require(status == err.status);
+    require(!status || (!strncmp(err.text, "input:", 6) && !strchr(err.text, '\n')));
+    for (size_t i = 0; i < catalog.count; i++) {
+        for (int axis = 0; axis < family->axis_count; axis++) {
+            int32_t value = catalog.configs[i].axis[axis];
+            require(value >= family->axes[axis].low && value <= family->axes[axis].high);
         }
-        kw_catalog_drop(&catalog);
     }
+    kw_catalog_drop(&catalog);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    kw_word text = {(const char *)data, size};
+    for (int op = KW_CONV_FWD; op <= KW_CONV_BWD_WEIGHT; op++) {
+        read_as("conv.igemm", (kw_op)op, text);
+    }
+    read_as("conv.depthwise_block", KW_CONV_FWD, text);
     return 0;
 }
