@@ -140,9 +140,10 @@ typedef struct kw_emu_group {
 /* --- emu_check.c: cells, see there. A stamp is a wave's clock and a thread; 0 is before everything. --- */
 
 enum { KW_EMU_UNDER_WAY = (1 << 22) - 1 }; /* a clock that nothing comes after */
+enum { KW_EMU_READERS = 3 };
 
 typedef struct kw_emu_cell {
-    uint32_t writer, writer_place, reader[2], reader_place[2];
+    uint32_t writer, writer_place, reader[KW_EMU_READERS], reader_place[KW_EMU_READERS];
 } kw_emu_cell;
 
 /* Of global memory: bit 63 an atomic addition, block + 1, and in the lower half the thread. */

@@ -3,8 +3,9 @@
  * Order is kept by clocks. Each wave has one; an access is stamped with its thread and the wave's clock. A barrier makes every wave know the
  * others' clocks and starts new ones, a barrier of a wave does so for that wave alone. An access of thread u at clock c comes before one of a
  * thread of wave w when c <= known[w][wave of u], or when it is the same thread. Two accesses of which one writes, neither before the
- * other, are a race; so are two of different blocks of a launch. For shared memory each cell keeps its last writer and its last two readers,
- * which with barriers of the whole block is all that it takes: whoever came earlier is ordered when these are.
+ * other, are a race; so are two of different blocks of a launch. For shared memory each cell keeps its last writer, its last two readers, and
+ * one of another wave that nothing orders before the last, which with barriers of the whole block is all that it takes: whoever came earlier is
+ * ordered when these are.
  *
  * A cell is as wide as the narrowest element of the kernel's tensors. Cells of global memory are used by all machines of a run at a time
  * and are exchanged as one word; an exchange by each side means that the later one sees the earlier. Only what may be written has cells. */
@@ -121,6 +122,22 @@ static void fail_race(kw_emu_machine *m, const access *a, const char *name, int6
 
 /* --- shared memory --- */
 
+/* A wave whose lanes read one after the other does not push out what other waves read. */
+static void note_reader(const kw_emu_machine *m, kw_emu_cell *cell, uint32_t stamp, uint32_t place) {
+    int shift = m->run->wave_shift, thread = (int)(stamp & THREAD_MASK), last = (int)(cell->reader[0] & THREAD_MASK);
+    bool replaced = (int)(cell->reader[2] & THREAD_MASK) >> shift == thread >> shift || is_before(m, cell->reader[2], thread);
+    if (last >> shift != thread >> shift && replaced) {
+        cell->reader[2] = cell->reader[0];
+        cell->reader_place[2] = cell->reader_place[0];
+    }
+    if (last != thread) {
+        cell->reader[1] = cell->reader[0];
+        cell->reader_place[1] = cell->reader_place[0];
+    }
+    cell->reader[0] = stamp;
+    cell->reader_place[0] = place;
+}
+
 static void check_shared(kw_emu_machine *m, const access *a, int64_t offset, uint32_t stamp) {
     int thread = a->self->thread, shift = m->run->cell_shift;
     uint32_t place = place_of(m, a->frame[1]);
@@ -131,18 +148,12 @@ static void check_shared(kw_emu_machine *m, const access *a, int64_t offset, uin
             fail_race(m, a, "shared memory", byte, (earlier){m->block, cell->writer, cell->writer_place, true});
         }
         if (!a->writes) {
-            if (cell->reader[0] == stamp) {
-                continue;
+            if (cell->reader[0] != stamp) {
+                note_reader(m, cell, stamp, place);
             }
-            if ((cell->reader[0] & THREAD_MASK) != (stamp & THREAD_MASK)) {
-                cell->reader[1] = cell->reader[0];
-                cell->reader_place[1] = cell->reader_place[0];
-            }
-            cell->reader[0] = stamp;
-            cell->reader_place[0] = place;
             continue;
         }
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < KW_EMU_READERS; i++) {
             if (!is_before(m, cell->reader[i], thread)) {
                 fail_race(m, a, "shared memory", byte, (earlier){m->block, cell->reader[i], cell->reader_place[i], false});
             }
@@ -323,7 +334,7 @@ void kw_emu_engine_wrote(kw_emu_machine *m, int64_t offset, int64_t bytes) {
 void kw_emu_engine_read(kw_emu_machine *m, int thread, int64_t offset, int64_t bytes) {
     int shift = m->run->cell_shift;
     for (int64_t i = offset >> shift; i <= (offset + bytes - 1) >> shift; i++) {
-        for (int r = 0; r < 2; r++) {
+        for (int r = 0; r < KW_EMU_READERS; r++) {
             m->cells[i].reader[r] = m->cells[i].reader[r] == under_way(thread) ? stamp_of(m, thread) : m->cells[i].reader[r];
         }
     }
