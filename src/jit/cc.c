@@ -10,6 +10,7 @@
 
 #include "jit/run_compiler.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What distributions switch on by default and a kernel has no use for (stack protector, branch protection, unwind tables) is switched off
@@ -26,14 +27,19 @@ static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
 /* What plays a GPU is not optimised: the time goes into the operations that the library does for it, and most kernels run for less time than
  * they take to compile (-O1: twice the compile, a quarter less of the run). Accesses to memory call functions of the text itself
  * (kernels/prelude/gpu_emu.h), not of a sanitizer; clang without optimising would copy structs by memcpy and call none. Reports name lines,
- * which -g1 tells, and the lines that called them. */
+ * which -g1 tells, and the lines that called them. Variables begin as a pattern, a huge number, so that one that is used before it is set is
+ * not taken for zero; gcc can do so from version 12 on. */
 #define EMU_OPTIONS "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fms-extensions"
-static const char *const emu_gcc_options[] = {"-O0", EMU_OPTIONS, COMMON_OPTIONS, NULL};
-static const char *const emu_clang_options[] = {"-O1", "-fno-inline", EMU_OPTIONS, COMMON_OPTIONS, NULL};
+#define EMU_PATTERN "-ftrivial-auto-var-init=pattern"
+static const char *const emu_gcc_options[] = {"-O0", EMU_PATTERN, EMU_OPTIONS, COMMON_OPTIONS, NULL};
+static const char *const emu_old_gcc_options[] = {"-O0", EMU_OPTIONS, COMMON_OPTIONS, NULL};
+static const char *const emu_clang_options[] = {"-O1", "-fno-inline", EMU_PATTERN, EMU_OPTIONS, COMMON_OPTIONS, NULL};
 
 const char *const *kw_compiler_options(const kw_compiler *compiler) {
     if (compiler->toolchain == &kw_emu_toolchain) {
-        return strcmp(compiler->kind, "clang") ? emu_gcc_options : emu_clang_options;
+        enum { KNOWS_PATTERN = 12 };
+        const char *const *gcc = strtol(compiler->version, NULL, 10) < KNOWS_PATTERN ? emu_old_gcc_options : emu_gcc_options;
+        return strcmp(compiler->kind, "clang") ? gcc : emu_clang_options;
     }
     return strcmp(compiler->kind, "clang") ? gcc_options : clang_options;
 }

@@ -27,12 +27,12 @@ static const char mma_kernel[] =
     "    kw_i64 row = m0 + kw_thread() / 2, col = n0 + kw_lane() / 2, k = k0 + kw_lane() % 2 * 8;\n"
     "    kw_async16(to + kw_wave() * 512 + BASE, a->x + (row * a->gk + k) * 2, ROW_OK);\n"
     "    if (kw_wave() == 0) kw_async16(to + 1024, a->w + (col * a->gk + k) * 2, kw_lane() < 16 && col < a->gn);\n"
-    "    kw_async_commit();\n"
+    "    COMMIT;\n"
     "}\n"
     "KW_KERNEL(kw_stage0, 64) {\n"
     "    KW_LDS(LDS);\n"
     "    kw_i64 tiles = KW_CEIL(args.gn, 8), m0 = kw_block() / tiles * 32, n0 = kw_block() % tiles * 8, steps = args.gk / 16;\n"
-    "    kw_acc acc = {{0, 0, 0, 0}};\n"
+    "    kw_acc acc CLEAR;\n"
     "    EARLY\n"
     "    load(&args, kw_lds, m0, n0, 0);\n"
     "    for (kw_i64 s = 0; s < steps; s++) {\n"
@@ -71,13 +71,13 @@ static const char mfma_kernel[] =
     "    KW_LDS(LDS);\n"
     "    kw_i64 tiles = KW_CEIL(args.gn, 32), m0 = kw_block() / tiles * 32, n0 = kw_block() % tiles * 32;\n"
     "    int t = kw_thread();\n"
-    "    kw_acc acc;\n"
-    "    for (int e = 0; e < 16; e++) acc.e[e] = 0;\n"
+    "    kw_acc acc; EARLY\n"
+    "    for (int e = 0; e < SUMS; e++) acc.e[e] = 0;\n"
     "    for (kw_i64 k = 0; k < args.gk; k += 8) {\n"
     "        kw_frag a, b;\n"
     "        kw_b8 c = fetch(args.x, m0 + t / 2, args.gm, k + t % 2 * 4, args.gk), d = fetch(args.w, n0 + t / 2, args.gn, k + t % 2 * 4, "
     "args.gk);\n"
-    "        *(kw_b8 *)(kw_lds + t * 8) = c;\n"
+    "        if (KEPT) *(kw_b8 *)(kw_lds + t * 8) = c;\n"
     "        *(kw_b8 *)(kw_lds + 512 + t * 8 + SHIFT) = d;\n"
     "        BARRIER\n"
     "        for (int r = 0; r < 2; r++) a.w[r] = *(const kw_u32 *)(kw_lds + t % 32 * 16 + t / 32 * 8 + r * 4);\n"
@@ -135,6 +135,10 @@ static const char bulk_kernel[] =
 /* What a fault changes: these have their right meaning unless it defines them before. */
 static const char *const right[][2] = {
     {"ROW_OK", "row < a->gm"},
+    {"COMMIT", "kw_async_commit()"},
+    {"CLEAR", "= {{0, 0, 0, 0}}"},
+    {"SUMS", "16"},
+    {"KEPT", "1"},
     {"BASE", "0"},
     {"LDS", "3072"},
     {"EARLY", ""},
@@ -161,6 +165,11 @@ static const char *const right[][2] = {
 };
 
 #define BULK "#define KW_INST_M 64\n" /* what a fault of the text with bulk copies begins with */
+
+/* One thread writes a word of shared memory and all read it. */
+#define AGAIN                                                                                                                              \
+    "#define LDS 3104\n#define EARLY kw_u32 word; if (kw_thread() == 0) ((kw_u32 *)kw_lds)[768] = 1; kw_barrier(); word = ((kw_u32 "       \
+    "*)kw_lds)[768]; "
 
 typedef struct fault {
     const char *device, *defines; /* defines: what is wrong */
@@ -202,6 +211,25 @@ static const fault faults[] = {
      {"the lanes of a wave part in block 0", "threads 0-31 wait for their wave at kw_mma, kw_config.h:26", "32-63", "kw_config.h:27"}},
     {"emu:gfx942", "#define LAST if (t == 0) args.y[0] = 1;\n", {"race in block", "writes y, byte 0", "kw_config.h:33"}},
     {"emu:gfx942", "#define LAST if (t == 0) args.x[0] = 1;\n", {"writes x, which this stage may only read", "kw_config.h:33"}},
+    {"emu:sm_90", "#define COMMIT\n", {"missing wait in block 0", "reads shared memory", "asynchronous copy"}},
+    {"emu:sm_90", "#define CLEAR\n", {"integer data", "compared elements differ"}}, /* registers that nothing was put into */
+    {"emu:gfx942", "#define SUMS 15\n", {"integer data", "compared elements differ"}},
+    {"emu:gfx942", "#define KEPT t != 5\n", {"integer data", "of 540 elements"}}, /* shared memory that nobody wrote */
+    {"emu:sm_90", "#define STORE_OK i < args.gm && j < args.gn && j != 3\n", {"45 of 540 elements left unwritten"}},
+    {"emu:gfx942",
+     "#define EARLY ((kw_u32 *)kw_lds)[t / 2] = t; kw_barrier();\n",
+     {"race in block 0: thread 1 writes shared memory", "thread 0 that writes it"}}, /* of one wave */
+    {"emu:gfx942", "#define LAST ((kw_u32 *)args.shared)[kw_block() * 32 + t] = t;\n", {"race in block", "writes workspace", "of block"}},
+    {"emu:gfx942",
+     "#define LAST ((kw_u32 *)args.shared)[kw_block() * 64 + t] = t; if (kw_block() && ((volatile kw_u32 *)args.shared)[0] == 77) "
+     "args.y[0] = 0;\n",
+     {"race in block", "workspace", "of block"}},
+    {"emu:sm_90", "#define LAST ((kw_u32 *)args.shared)[4096 / 4] = 1;\n", {"out of bounds", "of workspace, which has bytes 0 to 4095"}},
+    {"emu:sm_90", "#define CLEAR = {{((kw_sum *)args.shared)[0], 0, 0, 0}}\n", {"integer data", "of 540 elements"}}, /* nobody wrote it */
+    {"emu:sm_90",
+     AGAIN "kw_wave_barrier(); if (kw_thread() == 0) ((kw_u32 *)kw_lds)[768] = 2;\n", /* its own wave read last, the other one before */
+     {"race in block 0: thread 0 writes shared memory", "that reads it"}},
+    {"emu:sm_90", AGAIN "kw_barrier(); if (kw_thread() == 0) ((kw_u32 *)kw_lds)[768] = 2;\n", {0}},
     {"emu:sm_90", BULK, {0}},
     {"emu:sm_90",
      BULK "#define EXPECT kw_mbar_arrive(full)\n",
@@ -290,7 +318,7 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
         return;
     }
     int64_t width = target->lanes == 64 ? 32 : 8;
-    *plan = (kw_launch){.stages = 1};
+    *plan = (kw_launch){.stages = 1, .shared_bytes = 4096};
     plan->stage[0] = (kw_stage){.units = kw_ceil_div(problem->gemm.m, 32) * kw_ceil_div(problem->gemm.n, width), .threads = 64};
 }
 
