@@ -275,8 +275,11 @@ static kw_status pair(const kw_builder_line *in, const char *name, kw_word *valu
 
 /* Numbers with an x between them, "128x64x32". */
 static kw_status pair_numbers(const kw_builder_line *in, const char *name, int64_t values[], int count) {
-    kw_word text = {0}, field;
+    kw_word text, field;
     kw_status status = pair(in, name, &text);
+    if (status) {
+        return status;
+    }
     kw_scan scan = {text.at, text.at + text.size};
     for (int i = 0; i < count && !status; i++) {
         if (!kw_scan_field(&scan, 'x', &field) || !kw_word_int(field, 0, 65536, &values[i]) || (i == count - 1 && scan.at)) {
@@ -290,25 +293,29 @@ static kw_status pair_numbers(const kw_builder_line *in, const char *name, int64
 /* "8x8xSeq(4,4)": of both operands, and of the result for each of its stores, which must be alike. */
 static kw_status set_explicit_vectors(kw_builder_line *in) {
     static const char name[] = "VmemReadVec";
-    kw_word text = {0}, field = {0};
+    kw_word text, field;
     int64_t widths[3] = {0};
     kw_status status = pair(in, name, &text);
+    if (status) {
+        return status;
+    }
     kw_scan scan = {text.at, text.at + text.size};
-    bool good = !status;
+    bool good = true;
     for (int i = 0; i < 2 && good; i++) {
         good = kw_scan_field(&scan, 'x', &field) && kw_word_int(field, 0, 65536, &widths[i]);
     }
-    kw_word rest = {scan.at, (size_t)(scan.end - scan.at)};
-    good = good && kw_word_starts(rest, "Seq(") && rest.at[rest.size - 1] == ')';
+    good = good && scan.at;
+    kw_word rest = good ? (kw_word){scan.at, (size_t)(scan.end - scan.at)} : (kw_word){text.at, 0};
+    good = kw_word_starts(rest, "Seq(") && rest.at[rest.size - 1] == ')';
     scan = good ? (kw_scan){rest.at + 4, rest.at + rest.size - 1} : (kw_scan){0};
     for (int64_t width; good && kw_scan_field(&scan, ',', &field);) {
         good = kw_word_int(kw_builder_trimmed(field), 1, 65536, &width) && (!widths[2] || widths[2] == width);
         widths[2] = good ? width : 0;
     }
-    if (!status && (!good || !widths[2])) {
-        status = kw_fail(in->err, KW_MALFORMED, "%s: %s: '%.*s' is not AxBxSeq(C), C the same throughout", in->place, name, KW_WORD(text));
+    if (!good || !widths[2]) {
+        return kw_fail(in->err, KW_MALFORMED, "%s: %s: '%.*s' is not AxBxSeq(C), C the same throughout", in->place, name, KW_WORD(text));
     }
-    status = status ? status : kw_builder_set(in, "vec_a", widths[0]);
+    status = kw_builder_set(in, "vec_a", widths[0]);
     status = status ? status : kw_builder_set(in, "vec_b", widths[1]);
     return status ? status : kw_builder_set(in, "vec_c", widths[2]);
 }

@@ -129,6 +129,7 @@ static void faults_name_file_and_line(void **state) {
         {EXPLICIT("256x1", "128x128x32", "8x8xSeq(4)"), "BlkSize: '256x1' is not 1 whole numbers", KW_CONV_BWD_WEIGHT},
         {EXPLICIT("128", "128x128x32", "8x8xSeq(4)"), "a block of 128 threads is no multiple of the 256", KW_CONV_BWD_WEIGHT},
         {EXPLICIT("256", "128x128x32", "8x8x4"), "VmemReadVec: '8x8x4' is not AxBxSeq(C)", KW_CONV_BWD_WEIGHT},
+        {EXPLICIT("256", "128x128x32", "8x8"), "VmemReadVec: '8x8' is not AxBxSeq(C)", KW_CONV_BWD_WEIGHT},
         {EXPLICIT("256", "128x128x32", "8x8xSeq(4,2)"), "VmemReadVec: '8x8xSeq(4,2)' is not AxBxSeq(C)", KW_CONV_BWD_WEIGHT},
         {EXPLICIT("256", "128x128x32", "8x8xSeq()"), "VmemReadVec: '8x8xSeq()' is not AxBxSeq(C)", KW_CONV_BWD_WEIGHT},
         {"Explicit<Gemm<1> BlkSize: 256>", "f.conf:1: no pair 'BlkTile: ...'", KW_CONV_BWD_WEIGHT},
