@@ -4,37 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct build_sum {
-    kw_build_report report;
-    int64_t wall_ns;
-} build_sum;
-
-static int build_for(build_sum *sum, kw_registry *registry, const kw_problem *problem, const cli_args *args, int64_t jobs) {
-    kw_error err = {0};
-    cli_progress progress;
-    kw_build_report report = {0};
-    cli_progress_start(&progress, args, NULL);
-    kw_build_options options = {.problem = problem, .jobs = (int32_t)jobs, .progress = cli_progress_show, .user = &progress};
-    kw_status status = kw_registry_build(registry, &options, &report, &err);
-    cli_progress_end(&progress);
-    sum->wall_ns += cli_now_ns() - progress.start_ns;
-    sum->report.built += report.built;
-    sum->report.cached += report.cached;
-    sum->report.failed += report.failed;
-    sum->report.cpu_ns += report.cpu_ns;
-    return status ? cli_fail(&err) : CLI_DONE;
-}
-
-static void show_report(const build_sum *sum, bool json) {
-    const kw_build_report *report = &sum->report;
-    double each_ms = report->built ? report->cpu_ns / 1e6 / (double)report->built : 0;
-    if (json) {
-        printf("{\"built\": %zu, \"cached\": %zu, \"failed\": %zu, \"cpu_ms_each\": %.1f, \"wall_s\": %.2f}\n", report->built,
-               report->cached, report->failed, each_ms, (double)sum->wall_ns / 1e9);
+static void show_report(const kw_build_report *report, int64_t wall_ns, const cli_args *args) {
+    double each_ms = report->built ? report->cpu.total_ns / 1e6 / (double)report->built : 0, wall_s = (double)wall_ns / 1e9;
+    double median_ms = report->cpu.median_ns / 1e6, most_ms = report->cpu.most_ns / 1e6;
+    if (args->value[OPT_JSON]) {
+        printf("{\"built\": %zu, \"cached\": %zu, \"failed\": %zu, \"cpu_ms_each\": %.1f, \"cpu_ms_median\": %.1f, \"cpu_ms_most\": %.1f, "
+               "\"wall_s\": %.2f}\n",
+               report->built, report->cached, report->failed, each_ms, median_ms, most_ms, wall_s);
         return;
     }
-    printf("compiled %zu in %.1f s (%.0f ms of processor time each), %zu were cached, %zu failed\n", report->built,
-           (double)sum->wall_ns / 1e9, each_ms, report->cached, report->failed);
+    printf("compiled %zu in %.1f s", report->built, wall_s);
+    if (report->built) {
+        printf(" (processor time: median %.0f ms, mean %.0f ms, most %.0f ms)", median_ms, each_ms, most_ms);
+    }
+    printf(", %zu were cached, %zu failed\n", report->cached, report->failed);
 }
 
 /* Code objects in a folder, for an architecture that need not be here. */
@@ -62,11 +45,46 @@ static int build_objects(const cli_args *args, int64_t jobs) {
     if (status) {
         return cli_fail(&err);
     }
-    build_sum sum = {.report = {report.built, report.cached, report.failed, report.cpu_ns}, .wall_ns = cli_now_ns() - progress.start_ns};
-    show_report(&sum, args->value[OPT_JSON] != NULL);
+    show_report(&(kw_build_report){report.built, report.cached, report.failed, report.cpu}, cli_now_ns() - progress.start_ns, args);
     if (report.refused && !args->value[OPT_QUIET]) {
         fprintf(stderr, "kwright: %zu of them spill registers or want too much shared memory; %s/catalog.txt says which\n", report.refused,
                 options.folder);
+    }
+    return report.failed ? CLI_FAILED : CLI_DONE;
+}
+
+/* Which kernels of a registry serve any of some problems. */
+typedef struct servers {
+    const kw_registry *registry;
+    const cli_problem_list *problems;
+    size_t next; /* kernels are asked about in their order */
+} servers;
+
+static bool serves_any(void *user, const char *config) {
+    servers *s = user;
+    size_t index = s->next++;
+    bool serves = false;
+    (void)config;
+    for (size_t i = 0; i < s->problems->count && !serves; i++) {
+        serves = !kw_registry_fits(s->registry, index, &s->problems->items[i].problem, NULL);
+    }
+    return serves;
+}
+
+static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jobs) {
+    kw_error err = {0};
+    cli_progress progress;
+    kw_build_report report = {0};
+    cli_progress_start(&progress, args, NULL);
+    const kw_build_options options = {.jobs = (int32_t)jobs, .progress = cli_progress_show, .user = &progress};
+    kw_status status = kw_registry_build(registry, &options, &report, &err);
+    cli_progress_end(&progress);
+    if (status) {
+        return cli_fail(&err);
+    }
+    show_report(&report, cli_now_ns() - progress.start_ns, args);
+    if (report.failed) {
+        fprintf(stderr, "kwright: %zu kernels did not compile; `kwright doctor` shows where their logs are\n", report.failed);
     }
     return report.failed ? CLI_FAILED : CLI_DONE;
 }
@@ -75,7 +93,7 @@ int verb_build(const cli_args *args) {
     kw_context *context = NULL;
     kw_registry *registry = NULL;
     cli_problem_list list = {0};
-    build_sum sum = {0};
+    kw_error err = {0};
     int64_t jobs;
     if (!cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs)) {
         return CLI_USAGE;
@@ -86,19 +104,10 @@ int verb_build(const cli_args *args) {
     int code = cli_context(&context, args);
     code = code ? code : cli_registry(&registry, context, args);
     code = code ? code : cli_problems(&list, args);
-    if (!code && !list.count) {
-        code = build_for(&sum, registry, NULL, args, jobs);
+    if (!code && list.count && kw_registry_keep(registry, serves_any, &(servers){registry, &list, 0}, &err)) {
+        code = cli_fail(&err);
     }
-    for (size_t i = 0; !code && i < list.count; i++) {
-        code = build_for(&sum, registry, &list.items[i].problem, args, jobs);
-    }
-    if (!code) {
-        show_report(&sum, args->value[OPT_JSON] != NULL);
-        code = sum.report.failed ? CLI_FAILED : CLI_DONE;
-        if (sum.report.failed) {
-            fprintf(stderr, "kwright: %zu kernels did not compile; `kwright doctor` shows where their logs are\n", sum.report.failed);
-        }
-    }
+    code = code ? code : build_kernels(registry, args, jobs);
     cli_problems_free(&list);
     kw_registry_destroy(&registry);
     kw_context_close(&context);

@@ -240,7 +240,7 @@ KW_API const char *kw_registry_arch(const kw_registry *registry);
 KW_API size_t kw_registry_count(const kw_registry *registry);
 /* The canonical text of config number index (in order of addition). NULL beyond the count. */
 KW_API const char *kw_registry_config(const kw_registry *registry, size_t index);
-/* Keeps the configs for which keep returns true. */
+/* Keeps the configs for which keep, which is asked about each once and in their order, returns true. */
 KW_API kw_status kw_registry_keep(kw_registry *registry, bool (*keep)(void *user, const char *config), void *user, kw_error *err);
 /* KW_OK when config number index serves the problem; else KW_NO_KERNEL and the rule that refuses it. */
 KW_API kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_problem *problem, kw_error *err);
@@ -259,9 +259,14 @@ typedef struct kw_build_options {
     void *user;
 } kw_build_options;
 
+/* Processor time of the compilers for the kernels that were compiled now: of all together, of the middle one, of the dearest. */
+typedef struct kw_build_cost {
+    double total_ns, median_ns, most_ns;
+} kw_build_cost;
+
 typedef struct kw_build_report {
     size_t built, cached, failed; /* compiled now, found in the cache, refused by the compiler */
-    double cpu_ns;                /* processor time of all compilers together */
+    kw_build_cost cpu;
 } kw_build_report;
 
 /* Compiles in parallel what is not in the cache yet. A kernel that does not compile is counted, not an error. */

@@ -58,7 +58,7 @@ typedef struct kw_object_options {
 typedef struct kw_object_report {
     size_t built, cached, failed; /* compiled, taken from the cache, and what no compiler takes */
     size_t refused;               /* of those compiled or cached, what spills registers or wants more shared memory than there is */
-    double cpu_ns;                /* of the compilers */
+    kw_build_cost cpu;
 } kw_object_report;
 /* KW_OK also where kernels failed: report and catalog.txt say so. */
 KW_API kw_status kw_objects_build(kw_object_report *report, const kw_object_options *options, kw_error *err);

@@ -1,5 +1,6 @@
 /* build.c: compiles a registry's kernels side by side, into the cache. Each compile is a child process; the threads here only wait for
  * them, and the caller's thread alone calls progress. */
+#include "dispatch/build_cost.h"
 #include "dispatch/context.h"
 #include "dispatch/crew.h"
 
@@ -17,6 +18,7 @@ typedef struct site {
     const kw_build_options *options;
     kw_jit jit;
     job *jobs;
+    double *cpu_ns; /* of those compiled now */
     kw_progress progress;
 } site;
 
@@ -47,17 +49,19 @@ static bool wanted(const kw_registry *registry, const kw_config *config, const k
     return config->family->emit && !kw_config_runs(config, target, NULL) && (!problem || !kw_config_fits(config, problem, target, NULL));
 }
 
-static kw_status sum_up(const site *s, size_t count, kw_build_report *report, kw_error *err) {
+static kw_status sum_up(site *s, size_t count, kw_build_report *report, kw_error *err) {
     bool no_compiler = false, no_memory = false;
     for (size_t i = 0; i < count; i++) {
         const job *j = &s->jobs[i];
         report->cached += !j->status && j->result.cached;
-        report->built += !j->status && !j->result.cached;
+        if (!j->status && !j->result.cached) {
+            s->cpu_ns[report->built++] = (double)j->result.cpu_ns;
+        }
         report->failed += j->status != KW_OK;
-        report->cpu_ns += (double)j->result.cpu_ns;
         no_compiler |= j->status == KW_MISSING;
         no_memory |= j->status == KW_NO_MEMORY;
     }
+    report->cpu = kw_build_cost_of(s->cpu_ns, report->built);
     if (no_compiler && !s->jit.compiler) {
         const char *note;
         kw_tools_compiler(s->registry->context->tools, &note);
@@ -79,11 +83,12 @@ kw_status kw_registry_build(kw_registry *registry, const kw_build_options *optio
     if (status) {
         return status;
     }
-    site s = {.registry = registry, .options = options, .jobs = calloc(registry->catalog.count + 1, sizeof *s.jobs)};
-    if (!s.jobs) {
-        return kw_fail_memory(err, "a list of kernels to build");
+    size_t most = registry->catalog.count + 1, count = 0;
+    site s = {.registry = registry, .options = options, .jobs = calloc(most, sizeof *s.jobs), .cpu_ns = calloc(most, sizeof *s.cpu_ns)};
+    if (!s.jobs || !s.cpu_ns) {
+        status = kw_fail_memory(err, "a list of kernels to build");
+        goto out;
     }
-    size_t count = 0;
     for (size_t i = 0; i < registry->catalog.count; i++) {
         if (wanted(registry, &registry->catalog.configs[i], options->problem)) {
             s.jobs[count++].index = i;
@@ -93,6 +98,8 @@ kw_status kw_registry_build(kw_registry *registry, const kw_build_options *optio
     s.progress = (kw_progress){.total = count, .what = "build"};
     kw_crew_run(&(kw_crew){.count = count, .workers = options->jobs, .work = build_one, .done = tell, .user = &s});
     status = sum_up(&s, count, report, err);
+out:
     free(s.jobs);
+    free(s.cpu_ns);
     return status;
 }

@@ -52,7 +52,7 @@ static const char own_machine[] = "aarch64";
 static const char own_machine[] = "";
 #endif
 
-static kw_status for_this_machine(const kw_compiler *compiler, const char *target, kw_code code, kw_error *err) {
+static kw_status for_this_machine(kw_compiler *compiler, const char *target, kw_code code, kw_error *err) {
     (void)code; /* any C compiler for this machine */
     if (strncmp(target, own_machine, strlen(own_machine))) {
         return kw_fail(err, KW_ENVIRONMENT, "compiler %s makes code for %s, not for this machine (%s); name another one", compiler->path,

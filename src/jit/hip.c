@@ -1,5 +1,6 @@
 /* hip.c: source -> AMD code object, by clang and the linker of the same LLVM, without ROCm: neither its headers nor its device library are
- * needed, because kernel text says everything by builtins (kernels/prelude/gpu_amd.h).
+ * needed, because kernel text says everything by builtins (kernels/prelude/gpu_amd.h). The two are run one after the other: a clang that has
+ * the linker to run as well starts itself anew for the compile, a tenth of its time.
  *
  * The object is bare, without the bundle that would hold several architectures, so that its notes and code can be read as ELF. It is of code
  * object version 5, which ROCm 6 loads; what clang takes by itself differs from version to version. */
@@ -8,6 +9,7 @@
 #include "base/process.h"
 #include "jit/run_compiler.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The oldest clang that makes code for an architecture of which older ones have not heard. */
@@ -19,12 +21,15 @@ enum { OLDEST_MAJOR = 19 };
 
 static const int64_t ask_limit_ns = 10000000000;
 
-/* -fuse-cuid=none: no symbol with a name made from the source's path, so that equal sources give equal objects. -munsafe-fp-atomics: fp32 sums
+/* -S -Xclang -emit-obj: stop before the linker, with an object for it; -c would link. -fuse-cuid=none: no symbol with a name made from the source's path, so that equal sources give equal objects. -munsafe-fp-atomics: fp32 sums
  * go by the hardware's instruction, as device memory allows, and not by a loop. -fno-vectorize -fno-slp-vectorize: kernel text says its vectors
  * itself, and looking for more takes an eleventh of a compile. */
 static const char *const hip_options[] = {"-x",
                                           "hip",
                                           "--cuda-device-only",
+                                          "-S",
+                                          "-Xclang",
+                                          "-emit-obj",
                                           "-nogpuinc",
                                           "-nogpulib",
                                           "-nostdinc",
@@ -65,15 +70,15 @@ static kw_status answer_of(const char *const argv[], kw_text *answer, kw_error *
     return status;
 }
 
-/* clang links with the lld it finds, beside itself or else on PATH, where one of another version may stand that does not know its objects. */
-static kw_status check_linker(const kw_compiler *compiler, int major, kw_error *err) {
+/* The lld that clang finds, beside itself or else on PATH, where one of another version may stand that does not know its objects. */
+static kw_status find_linker(kw_compiler *compiler, int major, kw_error *err) {
     const char *const where[] = {compiler->path, "-print-prog-name=lld", NULL};
     kw_text path = {0}, answer = {0};
     kw_word line = {0};
     kw_status status = answer_of(where, &path, err);
     if (!status && path.size) {
-        path.data[strcspn(path.data, "\r\n")] = 0;
-        const char *const version[] = {path.data, "-flavor", "gnu", "--version", NULL};
+        snprintf(compiler->linker, sizeof compiler->linker, "%.*s", (int)strcspn(path.data, "\r\n"), path.data);
+        const char *const version[] = {compiler->linker, "-flavor", "gnu", "--version", NULL};
         answer_of(version, &answer, NULL);
         kw_scan scan = kw_scan_string(kw_text_string(&answer));
         kw_scan_line(&scan, &line);
@@ -90,7 +95,7 @@ static kw_status check_linker(const kw_compiler *compiler, int major, kw_error *
     return status;
 }
 
-static kw_status for_amd(const kw_compiler *compiler, const char *target, kw_code code, kw_error *err) {
+static kw_status for_amd(kw_compiler *compiler, const char *target, kw_code code, kw_error *err) {
     (void)target; /* where it runs; --offload-arch says what for */
     int needed = needed_major(code);
     int64_t major = 0;
@@ -100,7 +105,7 @@ static kw_status for_amd(const kw_compiler *compiler, const char *target, kw_cod
                        compiler->path, compiler->kind, compiler->version, code.arch ? code.arch->name : "an AMD GPU", needed, needed,
                        needed);
     }
-    return check_linker(compiler, (int)major, err);
+    return find_linker(compiler, (int)major, err);
 }
 
 static kw_status find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err) {
@@ -118,7 +123,8 @@ static kw_status find(kw_compiler *compiler, const char *wanted, kw_code code, k
 }
 
 static kw_status compile(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
-    return kw_run_compiler(compile, &(kw_command){.machine_prefix = "--offload-arch="}, result, err);
+    const char *const linker[] = {compile->compiler->linker, "-flavor", "gnu", "-m", "elf64_amdgpu", "--no-undefined", "-shared", NULL};
+    return kw_run_compiler(compile, &(kw_command){.machine_prefix = "--offload-arch=", .linker = linker}, result, err);
 }
 
 const kw_toolchain kw_hip_toolchain = {

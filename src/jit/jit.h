@@ -10,6 +10,7 @@ typedef struct kw_toolchain kw_toolchain;
 typedef struct kw_compiler {
     const kw_toolchain *toolchain;
     char path[512];           /* of the program, or of the library */
+    char linker[512];         /* the program that makes its objects whole; "": none is run */
     char kind[16];            /* "gcc", "clang", "nvrtc": decides the options */
     char version[32];         /* "12.2.0" */
     char identity[160];       /* kind, version, target triple, size and time stamp of the binary */

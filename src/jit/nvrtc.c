@@ -135,8 +135,10 @@ static kw_status compile_here(const kw_compile *compile, kw_compile_result *resu
 static kw_status compile(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
     char program[PATH_MAX];
     const char *const launcher[] = {program, "nvrtc", NULL};
-    kw_status status = find_program(program) ? kw_run_compiler(compile, &(kw_command){launcher, "--gpu-architecture="}, result, err)
-                                             : compile_here(compile, result, err);
+    kw_status status =
+        find_program(program)
+            ? kw_run_compiler(compile, &(kw_command){.launcher = launcher, .machine_prefix = "--gpu-architecture="}, result, err)
+            : compile_here(compile, result, err);
     status = status ? status : kw_cubin_note_spills(&result->blob, read_spills(kw_text_string(&result->messages)), err);
     if (status) {
         kw_blob_drop(&result->blob);

@@ -1,4 +1,5 @@
-/* run_compiler.c: source -> blob by a program, as a child process without a shell: what the toolchains share whose compiler is one.
+/* run_compiler.c: source -> blob by a program or two, compiler and linker, as child processes without a shell: what the toolchains share whose
+ * compiler is one.
  *
  * Source and object live in a private folder (mode 0700) under $TMPDIR or /tmp for as long as the compiler runs; it is removed on every
  * path. */
@@ -17,15 +18,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 48, FOLDER_MAX = 512 };
+enum { ARGUMENTS_MAX = 64, FOLDER_MAX = 512 };
 static const int64_t usual_limit_ns = 60000000000;
 static const size_t object_limit = (size_t)64 << 20;
-static const char object_name[] = "kernel.so";
+static const char linked_name[] = "kernel.so", compiled_name[] = "kernel.o";
 
-typedef struct kw_run {
+/* One program that is run, by its words. */
+typedef struct step {
+    const char *program; /* as errors name it */
+    const char *argv[ARGUMENTS_MAX];
+    size_t count;
+    bool failed; /* a word is missing, for want of memory or of room */
+} step;
+
+typedef struct run {
     const kw_compile *compile;
     const kw_command *command;
-} kw_run;
+    kw_arena arena; /* of the words */
+    char folder[FOLDER_MAX];
+} run;
 
 static kw_status make_folder(char folder[FOLDER_MAX], kw_error *err) {
     const char *base = secure_getenv("TMPDIR");
@@ -58,45 +69,57 @@ static void remove_folder(const char *folder) {
     rmdir(folder);
 }
 
-static kw_status write_source(const char *path, const kw_compile *compile, kw_error *err) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool good = fd >= 0 && kw_file_write(fd, compile->source, compile->size);
+static const char *path_of(run *r, const char *name) {
+    return kw_arena_format(&r->arena, "%s/%s", r->folder, name);
+}
+
+static kw_status write_source(run *r, kw_error *err) {
+    const char *path = path_of(r, r->compile->name);
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    bool good = fd >= 0 && kw_file_write(fd, r->compile->source, r->compile->size);
     if (fd >= 0 && close(fd)) {
         good = false;
     }
-    return good ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "cannot write %s; is the disk full? Set TMPDIR to a folder with room", path);
+    return good ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "cannot write in %s; is the disk full? Set TMPDIR to a folder with room", r->folder);
 }
 
-/* argv of the compiler, its words in the arena, and the same as one line of text that names the files without their folder. */
-static kw_status make_command(const char *argv[ARGUMENTS_MAX], kw_arena *arena, const char *folder, const kw_run *run, kw_text *line) {
-    const kw_compile *compile = run->compile;
-    size_t used = 0;
+/* --- the programs ------------------------------------------------------------------------------------------------- */
+
+static void add_word(step *s, const char *word) {
+    s->failed |= !word || s->count == ARGUMENTS_MAX - 1; /* the last one is the end */
+    if (!s->failed) {
+        s->argv[s->count++] = word;
+    }
+}
+
+static void add_words(step *s, const char *const *words) {
+    for (; words && *words; words++) {
+        add_word(s, *words);
+    }
+}
+
+static void compile_words(step *s, run *r) {
+    const kw_compile *compile = r->compile;
     kw_scan scan = kw_scan_string(compile->machine);
     kw_word word;
-    for (const char *const *word_before = run->command->launcher; word_before && *word_before; word_before++) {
-        argv[used++] = *word_before;
+    *s = (step){.program = compile->compiler->path};
+    add_words(s, r->command->launcher);
+    add_word(s, compile->compiler->path);
+    add_words(s, compile->compiler->toolchain->options(compile->compiler));
+    while (kw_scan_word(&scan, &word)) {
+        add_word(s, kw_arena_format(&r->arena, "%s%.*s", r->command->machine_prefix, KW_WORD(word)));
     }
-    argv[used++] = compile->compiler->path;
-    for (const char *const *option = compile->compiler->toolchain->options(compile->compiler); *option; option++) {
-        argv[used++] = *option;
-    }
-    while (used < ARGUMENTS_MAX - 4 && kw_scan_word(&scan, &word)) {
-        argv[used++] = kw_arena_format(arena, "%s%.*s", run->command->machine_prefix, KW_WORD(word));
-    }
-    argv[used++] = "-o";
-    for (size_t i = 0; i < used; i++) {
-        kw_text_addf(line, "%s ", argv[i] ? argv[i] : "");
-    }
-    kw_text_addf(line, "%s %s", object_name, compile->name);
-    argv[used++] = kw_arena_format(arena, "%s/%s", folder, object_name);
-    argv[used++] = kw_arena_format(arena, "%s/%s", folder, compile->name);
-    for (size_t i = 0; i < used; i++) {
-        if (!argv[i]) {
-            return KW_NO_MEMORY;
-        }
-    }
-    argv[used] = NULL;
-    return KW_OK;
+    add_word(s, "-o");
+    add_word(s, path_of(r, r->command->linker ? compiled_name : linked_name));
+    add_word(s, path_of(r, compile->name));
+}
+
+static void link_words(step *s, run *r) {
+    *s = (step){.program = r->command->linker[0]};
+    add_words(s, r->command->linker);
+    add_word(s, "-o");
+    add_word(s, path_of(r, linked_name));
+    add_word(s, path_of(r, compiled_name));
 }
 
 /* What is said of a file should name the file that is kept, not the folder that is gone. */
@@ -124,20 +147,41 @@ static kw_word first_error(const char *messages) {
     return first;
 }
 
-static kw_status judge(const kw_compile *compile, const kw_process_result *process, const char *messages, kw_error *err) {
-    const kw_compiler *compiler = compile->compiler;
-    int64_t limit = compiler->limit_ns ? compiler->limit_ns : usual_limit_ns;
+static kw_status judge(const step *s, const kw_process_result *process, int64_t limit_ns, const char *messages, kw_error *err) {
     if (process->timed_out) {
-        return kw_fail(err, KW_FAILED, "%s needed more than %.3g s and was ended", compiler->path, (double)limit / 1e9);
+        return kw_fail(err, KW_FAILED, "%s needed more than %.3g s and was ended", s->program, (double)limit_ns / 1e9);
     }
     if (process->signal) {
-        return kw_fail(err, KW_FAILED, "%s was ended by signal %d (%s)", compiler->path, process->signal, strsignal(process->signal));
+        return kw_fail(err, KW_FAILED, "%s was ended by signal %d (%s)", s->program, process->signal, strsignal(process->signal));
     }
     if (process->exit_code) {
         kw_word line = first_error(messages);
-        return kw_fail(err, KW_FAILED, "%s refused the source: %.*s", compiler->path, (int)(line.size < 200 ? line.size : 200), line.at);
+        return kw_fail(err, KW_FAILED, "%s refused the source: %.*s", s->program, (int)(line.size < 200 ? line.size : 200), line.at);
     }
     return KW_OK;
+}
+
+static kw_status run_step(const run *r, const step *s, kw_compile_result *result, kw_error *err) {
+    const kw_compiler *compiler = r->compile->compiler;
+    int64_t limit_ns = compiler->limit_ns ? compiler->limit_ns : usual_limit_ns;
+    kw_text line = {0}, output = {0};
+    kw_process_result process = {0};
+    if (s->failed) {
+        return kw_fail_memory(err, "a compiler's command line");
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        kw_text_addf(&line, "%s%s", i ? " " : result->command.size ? " && " : "", s->argv[i]);
+    }
+    add_without(&result->command, kw_text_string(&line), r->folder);
+    kw_status status = kw_process_run_until(s->argv, limit_ns, compiler->stop, &output, &process, err);
+    result->cpu_ns += process.cpu_ns;
+    if (!status) {
+        add_without(&result->messages, kw_text_string(&output), r->folder);
+        status = judge(s, &process, limit_ns, kw_text_string(&result->messages), err);
+    }
+    kw_text_drop(&line);
+    kw_text_drop(&output);
+    return status;
 }
 
 /* Its key says which compiler made a blob; a compiler that was replaced since it was asked would make that a lie. */
@@ -153,12 +197,17 @@ static kw_status check_unchanged(const kw_compiler *compiler, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status read_object(kw_blob *blob, kw_arena *arena, const char *path, const kw_compile *compile, kw_error *err) {
+static kw_status read_object(run *r, kw_blob *blob, kw_error *err) {
+    const kw_compiler *compiler = r->compile->compiler;
+    const char *path = path_of(r, linked_name);
     char *data = NULL;
     size_t size = 0;
     kw_error why = {0};
-    if (kw_file_read(arena, path, object_limit, &data, &size, &why)) {
-        return kw_fail(err, KW_FAILED, "%s said nothing was wrong but left no object (%s)", compile->compiler->path, why.text);
+    if (!path) {
+        return kw_fail_memory(err, "a compiled kernel");
+    }
+    if (kw_file_read(&r->arena, path, object_limit, &data, &size, &why)) {
+        return kw_fail(err, KW_FAILED, "%s said nothing was wrong but left no object (%s)", compiler->path, why.text);
     }
     blob->data = malloc(size ? size : 1);
     if (!blob->data) {
@@ -166,52 +215,31 @@ static kw_status read_object(kw_blob *blob, kw_arena *arena, const char *path, c
     }
     memcpy(blob->data, data, size);
     blob->size = size;
-    kw_status status = compile->compiler->toolchain->check(blob, &why);
-    return status ? kw_fail(err, KW_FAILED, "%s said nothing was wrong but %s", compile->compiler->path, why.text) : KW_OK;
+    kw_status status = compiler->toolchain->check(blob, &why);
+    return status ? kw_fail(err, KW_FAILED, "%s said nothing was wrong but %s", compiler->path, why.text) : KW_OK;
 }
 
 kw_status kw_run_compiler(const kw_compile *compile, const kw_command *command, kw_compile_result *result, kw_error *err) {
-    kw_arena arena = {0};
-    kw_text output = {0};
-    kw_process_result process = {0};
-    const char *argv[ARGUMENTS_MAX];
-    char folder[FOLDER_MAX] = "", path[FOLDER_MAX + 64];
-    const kw_compiler *compiler = compile->compiler;
-    const kw_run run = {compile, command};
+    run r = {.compile = compile, .command = command};
+    step s;
     *result = (kw_compile_result){0};
-    kw_status status = make_folder(folder, err);
-    if (status) {
-        goto out;
+    kw_status status = make_folder(r.folder, err);
+    status = status ? status : write_source(&r, err);
+    status = status ? status : check_unchanged(compile->compiler, err);
+    if (!status) {
+        compile_words(&s, &r);
+        status = run_step(&r, &s, result, err);
     }
-    snprintf(path, sizeof path, "%s/%s", folder, compile->name);
-    if ((status = write_source(path, compile, err))) {
-        goto out;
+    if (!status && command->linker) {
+        link_words(&s, &r);
+        status = run_step(&r, &s, result, err);
     }
-    if (make_command(argv, &arena, folder, &run, &result->command)) {
-        status = kw_fail_memory(err, "a compiler's command line");
-        goto out;
-    }
-    if ((status = check_unchanged(compiler, err))) {
-        goto out;
-    }
-    int64_t limit_ns = compiler->limit_ns ? compiler->limit_ns : usual_limit_ns;
-    status = kw_process_run_until(argv, limit_ns, compiler->stop, &output, &process, err);
-    result->cpu_ns = process.cpu_ns;
-    if (status) {
-        goto out;
-    }
-    add_without(&result->messages, kw_text_string(&output), folder);
-    if ((status = judge(compile, &process, kw_text_string(&result->messages), err)) || (status = check_unchanged(compiler, err))) {
-        goto out;
-    }
-    snprintf(path, sizeof path, "%s/%s", folder, object_name);
-    status = read_object(&result->blob, &arena, path, compile, err);
-out:
+    status = status ? status : check_unchanged(compile->compiler, err);
+    status = status ? status : read_object(&r, &result->blob, err);
     if (status) {
         kw_blob_drop(&result->blob);
     }
-    remove_folder(folder);
-    kw_text_drop(&output);
-    kw_arena_drop(&arena);
+    remove_folder(r.folder);
+    kw_arena_drop(&r.arena);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "config/catalog.h"
+#include "dispatch/build_cost.h"
 #include "dispatch/crew.h"
 #include "dispatch/settings.h"
 #include "jit/jit.h"
@@ -27,6 +28,7 @@ typedef struct folder {
     kw_jit jit;
     kw_catalog catalog;
     object *objects;
+    double *cpu_ns; /* of those compiled now */
     kw_progress progress;
 } folder;
 
@@ -76,7 +78,7 @@ static const char *fault(const folder *f, const kw_blob_facts *facts) {
     return facts->spill_bytes > 0 ? "spills" : NULL;
 }
 
-static kw_status write_catalog(const folder *f, kw_object_report *report, kw_error *err) {
+static kw_status write_catalog(folder *f, kw_object_report *report, kw_error *err) {
     kw_text out = {0};
     kw_text_addf(&out, "# kernels for %s by %s; a config a line, then its file and what it needs\n", f->options->space.arch,
                  f->jit.compiler ? f->jit.compiler->identity : "the cache");
@@ -88,8 +90,9 @@ static kw_status write_catalog(const folder *f, kw_object_report *report, kw_err
         report->failed += o->status != KW_OK;
         report->refused += !o->status && why;
         report->cached += !o->status && o->result.cached;
-        report->built += !o->status && !o->result.cached;
-        report->cpu_ns += (double)o->result.cpu_ns;
+        if (!o->status && !o->result.cached) {
+            f->cpu_ns[report->built++] = (double)o->result.cpu_ns;
+        }
         if (o->status) {
             kw_text_addf(&out, "# failed: %s: %s\n", text, why);
             continue;
@@ -101,6 +104,7 @@ static kw_status write_catalog(const folder *f, kw_object_report *report, kw_err
         }
         kw_text_addf(&out, "%s%s\n", why ? " outcome: " : "", why ? why : "");
     }
+    report->cpu = kw_build_cost_of(f->cpu_ns, report->built);
     char path[4096];
     snprintf(path, sizeof path, "%s/catalog.txt", f->options->folder);
     kw_status status = out.failed ? kw_fail_memory(err, "a catalog") : kw_file_replace(path, out.data, out.size, 0644, err);
@@ -132,8 +136,10 @@ kw_status kw_objects_build(kw_object_report *report, const kw_object_options *op
     status = status || !*settings.cache ? status : kw_cache_open(&cache, settings.cache, note, err);
     status = status ? status : kw_enumerate(&options->space, take_generated, &f.catalog, err);
     status = status ? status : kw_folder_make(options->folder, err);
-    if (!status && !(f.objects = calloc(f.catalog.count + 1, sizeof *f.objects))) {
-        status = kw_fail_memory(err, "a list of kernels");
+    if (!status) {
+        f.objects = calloc(f.catalog.count + 1, sizeof *f.objects);
+        f.cpu_ns = calloc(f.catalog.count + 1, sizeof *f.cpu_ns);
+        status = f.objects && f.cpu_ns ? KW_OK : kw_fail_memory(err, "a list of kernels");
     }
     if (!status) {
         f.jit = (kw_jit){.code = f.code, .compiler = &compiler, .cache = cache};
@@ -145,5 +151,6 @@ kw_status kw_objects_build(kw_object_report *report, const kw_object_options *op
     kw_settings_drop(&settings);
     kw_catalog_drop(&f.catalog);
     free(f.objects);
+    free(f.cpu_ns);
     return status;
 }
