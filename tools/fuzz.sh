@@ -9,11 +9,13 @@ for target in build-fuzz/tests/fuzz/fuzz_*; do
     [ -x "$target" ] && [ -f "$target" ] || continue
     found=1
     name=$(basename "$target")
-    corpus=$(mktemp -d)
+    work=$(mktemp -d)
+    corpus=$work/corpus
+    mkdir "$corpus"
     seeds=tests/fuzz/corpus/$name
     [ -d "$seeds" ] || seeds=""
     echo "$name"
-    "$target" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 -artifact_prefix=build-fuzz/ "$corpus" $seeds
-    rm -rf "$corpus"
+    TMPDIR=$work "$target" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 -artifact_prefix=build-fuzz/ "$corpus" $seeds
+    rm -rf "$work"
 done
 [ $found = 1 ] || { echo "no fuzz target was built"; exit 1; }
