@@ -5,7 +5,7 @@ local arches = include "tables/arch"
 return {
     family = "conv.igemm",
     ops = { "conv_fwd", "conv_bwd_data", "conv_bwd_weight" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "fp8", "bf8", "int8" },
     defaults = {
         ndim = 2, tile_m = 128, tile_n = 128, tile_k = 64, wave_m = 2, wave_n = 2, wave_k = 1, inst_m = 32, inst_n = 32, inst_k = 16,
         pipe = "compv3", sched = "intrawave", epi = "cshuffle", vec_a = 4, vec_b = 8, vec_c = 8, stages = 1, merge = 1, wave_groups = 1,

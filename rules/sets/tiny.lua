@@ -1,4 +1,5 @@
 local thin, conv, gemm = include "tables/thin", include "tables/conv_full", include "tables/gemm"
+local bytes = (include "tables/vectors").bytes
 
 -- The first tile of the machine's best instructions.
 local function preferred(c, arch)
@@ -52,7 +53,8 @@ return {
         ["conv.direct_block"] = { points = (include "tables/direct").handful },
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
-                return thin.handful(thin.fifths(conv.points(arch, op, dtype), legal))
+                local list = thin.fifths(conv.points(arch, op, dtype), legal)
+                return bytes[dtype] == 1 and thin.few(list) or thin.handful(list)
             end,
         },
         ["gemm.mma"] = {

@@ -1,6 +1,6 @@
 -- Convolution configs that tuning measures. On AMD the ten published tiles, with their pipelines by direction; on NVIDIA our own choice of the
 -- same kind. Both have configs with single-element accesses besides: they serve any count of channels.
-local arches, vectors = include "tables/arch", include "tables/vectors"
+local arches, vectors, of_bytes = include "tables/arch", include "tables/vectors", include "tables/conv_bytes"
 
 -- tile, waves, instruction of a half type
 local amd = {
@@ -137,7 +137,9 @@ end
 
 return {
     points = function(arch, op, dtype)
-        if arches.has(arch, "mma") then
+        if vectors.bytes[dtype] == 1 then
+            return of_bytes.default(arch, op, dtype)
+        elseif arches.has(arch, "mma") then
             return nvidia_points(arch, op, dtype)
         elseif arches.has(arch, "mfma") then
             return amd_points(arch, op, dtype)

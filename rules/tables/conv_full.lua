@@ -2,6 +2,7 @@
 -- its pipelines and the filters it is cut down to; then the features of tables/conv_features. What an architecture cannot run is left out
 -- by C, so the lists are the same for all.
 local arches, book, features, vectors = include "tables/arch", include "tables/conv_tiles", include "tables/conv_features", include "tables/vectors"
+local of_bytes = include "tables/conv_bytes"
 
 local halves = { fp16 = true, bf16 = true }
 
@@ -181,4 +182,8 @@ local function full(arch, op, dtype)
     return out
 end
 
-return { points = full }
+return {
+    points = function(arch, op, dtype)
+        return vectors.bytes[dtype] == 1 and of_bytes.full(arch, op, dtype) or full(arch, op, dtype)
+    end,
+}

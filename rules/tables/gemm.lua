@@ -1,7 +1,6 @@
 -- Matrix products on GPUs: what tuning measures, and all that is worth a search.
-local arches = include "tables/arch"
+local arches, pairs_of, bytes = include "tables/arch", include "tables/pairs", (include "tables/vectors").bytes
 
-local bytes = { fp32 = 4, fp16 = 2, bf16 = 2, fp8 = 1, bf8 = 1, int8 = 1 }
 local layouts = { "rcr", "rrr", "crr", "ccr" }
 
 -- rows x columns, waves on AMD, waves on NVIDIA; false: none there. The depth of a step is 64 or 128 bytes.
@@ -14,35 +13,6 @@ local slim = {
     { "32x128", "1x4x1", "1x4x1" }, { "64x32", "2x1x1", "2x1x1" }, { "32x64", "1x2x1", "1x2x1" }, { "64x16", "4x1x1", "4x1x1" },
     { "16x64", "1x4x1", "1x4x1" }, { "32x32", "1x1x1", "1x1x1" }, { "16x16", "1x1x1", "1x1x1" },
 }
-
--- The deepest instruction of the architecture for a part of a wave; wide ones where the part allows. Where fp32 is multiplied one by one, the
--- least deep: its fragments are the smallest.
-local function instruction(arch, dtype, m, n, k)
-    local best, sign = nil, dtype == "fp32" and arches.has(arch, "mma") and -1 or 1
-    for _, text in ipairs(arch.tiles[dtype] or {}) do
-        local im, in_, ik = numbers(text)
-        local used = im >= 16 and im <= 32 and in_ >= 8 and in_ <= 32 and m % im == 0 and n % in_ == 0 and k % ik == 0
-        if used and (not best or im * in_ > best[1] * best[2] or (im * in_ == best[1] * best[2] and sign * ik > sign * best[3])) then
-            best = { im, in_, ik }
-        end
-    end
-    return best
-end
-
--- Waves: as listed, else those of the architecture that give each wave a whole instruction, the squarest first.
-local function waves_of(arch, dtype, listed, m, n, k)
-    local wm, wn = numbers(listed)
-    if arches.lists(arch.waves, listed) then
-        return { wm, wn, 1 }, instruction(arch, dtype, m // wm, n // wn, k)
-    end
-    for _, text in ipairs(arch.waves) do
-        local am, an, ak = numbers(text)
-        local inst = ak == 1 and m % am == 0 and n % an == 0 and instruction(arch, dtype, m // am, n // an, k)
-        if inst then
-            return { am, an, 1 }, inst
-        end
-    end
-end
 
 local function copy(p, more)
     local q = {
@@ -66,7 +36,7 @@ local function tile_point(arch, dtype, layout, row, depth)
     if not listed then
         return nil
     end
-    local waves, inst = waves_of(arch, dtype, listed, m, n, k)
+    local waves, inst = pairs_of.waves(arch, dtype, listed, m, n, k)
     local most = 16 // bytes[dtype]
     return inst and {
         layout = layout, tile_m = m, tile_n = n, tile_k = k, wave_m = waves[1], wave_n = waves[2], wave_k = 1, inst_m = inst[1],

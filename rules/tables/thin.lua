@@ -80,8 +80,8 @@ local function fifths(list, legal)
     return out
 end
 
--- The first of each category and count of axes (or layout), the first that serves any problem, then the first of each pipeline and schedule, then whatever comes next, until there are ten.
-local function handful(list)
+-- A list to which configs of another are added: with each key, the first of those that are not yet there, until there are so many.
+local function picker(list)
     local taken, seen, out = {}, {}, {}
     local function pass(key, most)
         for i, p in ipairs(list) do
@@ -92,10 +92,24 @@ local function handful(list)
             end
         end
     end
+    return out, pass
+end
+
+-- The first of each category and count of axes (or layout), the first that serves any problem, then the first of each pipeline and schedule, then whatever comes next, until there are ten.
+local function handful(list)
+    local out, pass = picker(list)
     pass(function(p) return category(p) .. (p.ndim or p.layout or "") end, 1000)
     pass(function(p) return serves_any(p) and "any" .. (p.ndim or p.layout) end, 1000)
     pass(function(p) return (p.pipe or "") .. " " .. (p.sched or "") end, 10)
     pass(function(p, i) return i end, 10)
+    return out
+end
+
+-- The first that serves any problem, of each count of axes, and the first of each category that does not.
+local function few(list)
+    local out, pass = picker(list)
+    pass(function(p) return serves_any(p) and "any" .. p.ndim end, 1000)
+    pass(function(p) return not serves_any(p) and category(p) end, 1000)
     return out
 end
 
@@ -106,4 +120,4 @@ local function joined(list, more)
     return list
 end
 
-return { joined = joined, category = category, kept = kept, fifths = fifths, handful = handful }
+return { joined = joined, category = category, kept = kept, fifths = fifths, handful = handful, few = few }

@@ -34,4 +34,6 @@ local function widths(text, most)
     return a, b, c
 end
 
-return { widths = widths }
+local bytes = { fp32 = 4, fp16 = 2, bf16 = 2, fp8 = 1, bf8 = 1, int8 = 1 } -- of an element
+
+return { widths = widths, bytes = bytes }

@@ -1,11 +1,12 @@
 /* gpu_pairs.c: which problems every config of a set is checked on, for an architecture of GPUs that need not be here.
  *
- *   gpu_pairs ARCH SET > pairs.manifest
+ *   gpu_pairs ARCH SET [FILTER] > pairs.manifest     FILTER as in `kwright list --filter`
  *
  * Each config gets its own awkward problems, four at least and all of them fit: odd channels as far as its vectors allow, groups (in whole
  * merges), strides, dilation, padding beside the filter's half, single pixels, and one problem of more than a tile along rows, columns and
- * depth with a ragged last tile along each. `kwright sweep --verify-only --pairs` runs them. Standard error gets a line for each operation with what its
- * problems have. Exit: 1 when a config lacks problems, or an operation strides, dilation, groups or odd channels; 2 a bad request. */
+ * depth with a ragged last tile along each. `kwright sweep --verify-only --pairs` runs them. Standard error gets a line for each operation and type
+ * with what the problems of its kernels have, the plain ones aside, which serve all types. Exit: 1 when a config lacks problems, or an operation
+ * and type strides, dilation, groups or odd channels; 2 a bad request. */
 #include "base/math.h"
 #include "base/text.h"
 #include "bench/manifest.h"
@@ -48,7 +49,7 @@ typedef struct pair {
     size_t problem, config;
 } pair;
 
-/* What the problems of an operation have. */
+/* What the problems of an operation and type have. */
 typedef struct traits {
     size_t pairs, strided, dilated, grouped, odd, planes, volumes;
 } traits;
@@ -58,7 +59,7 @@ typedef struct pairing {
     kw_manifest manifest;
     pair *pairs;
     size_t count, capacity, lacking;
-    traits of[KW_OP_COUNT];
+    traits of[KW_OP_COUNT][KW_DTYPE_COUNT];
 } pairing;
 
 /* A config on its way to its problems. */
@@ -372,7 +373,10 @@ static kw_status add_pair(pairing *p, size_t config, const kw_problem *problem, 
         return kw_fail_memory(err, "a list of problems");
     }
     p->pairs[p->count++] = one;
-    note_traits(&p->of[problem->op], problem);
+    const char *family = p->manifest.configs.configs[config].family->name;
+    if (strcmp(family, "conv.plain") && strcmp(family, "gemm.plain")) {
+        note_traits(&p->of[problem->op][problem->dtype], problem);
+    }
     return KW_OK;
 }
 
@@ -419,25 +423,30 @@ static int ascending(const void *a, const void *b) {
     return x->problem != y->problem ? (x->problem > y->problem ? 1 : -1) : (x->config > y->config) - (x->config < y->config);
 }
 
+static bool show_traits_of(const traits *t, kw_op op, kw_dtype dtype) {
+    fprintf(stderr, "%s %s: %zu pairs", kw_op_name(op), kw_dtype_name(dtype), t->pairs);
+    if (op == KW_GEMM) {
+        fprintf(stderr, ", %zu of batches, %zu of odd sizes\n", t->grouped, t->odd);
+        return t->grouped && t->odd;
+    }
+    fprintf(stderr, ", %zu in 2D, %zu in 3D, %zu with stride 2, %zu dilated, %zu grouped, %zu with odd channels\n", t->planes, t->volumes,
+            t->strided, t->dilated, t->grouped, t->odd);
+    return t->planes && t->volumes && t->strided && t->dilated && t->grouped && t->odd;
+}
+
 static bool show_traits(const pairing *p) {
     bool whole = true;
     for (int op = 0; op < KW_OP_COUNT; op++) {
-        const traits *t = &p->of[op];
-        fprintf(stderr, "%s: %zu pairs", kw_op_name((kw_op)op), t->pairs);
-        if (op == KW_GEMM) {
-            fprintf(stderr, ", %zu of batches, %zu of odd sizes\n", t->grouped, t->odd);
-            whole = whole && t->grouped && t->odd;
-        } else {
-            fprintf(stderr, ", %zu in 2D, %zu in 3D, %zu with stride 2, %zu dilated, %zu grouped, %zu with odd channels\n", t->planes,
-                    t->volumes, t->strided, t->dilated, t->grouped, t->odd);
-            whole = whole && t->planes && t->volumes && t->strided && t->dilated && t->grouped && t->odd;
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            const traits *t = &p->of[op][dtype];
+            whole = (!t->pairs || show_traits_of(t, (kw_op)op, (kw_dtype)dtype)) && whole;
         }
     }
     return whole;
 }
 
-static kw_status pair_up(pairing *p, const char *arch, const char *set, kw_error *err) {
-    kw_status status = kw_space_visit(&(kw_space_options){.set = set, .arch = arch}, take, p, err);
+static kw_status pair_up(pairing *p, const kw_space_options *options, kw_error *err) {
+    kw_status status = kw_space_visit(options, take, p, err);
     for (size_t i = 0; i < p->manifest.configs.count && !status; i++) {
         status = add_config(p, i, err);
     }
@@ -458,14 +467,14 @@ static kw_status pair_up(pairing *p, const char *arch, const char *set, kw_error
 }
 
 int main(int argc, char **argv) {
-    const kw_gpu_arch *arch = argc == 3 ? kw_gpu_arch_find(argv[1]) : NULL;
+    const kw_gpu_arch *arch = argc == 3 || argc == 4 ? kw_gpu_arch_find(argv[1]) : NULL;
     if (!arch) {
-        fprintf(stderr, "usage: gpu_pairs ARCH SET, for an architecture of GPUs such as gfx942 or sm_90\n");
+        fprintf(stderr, "usage: gpu_pairs ARCH SET [FILTER], for an architecture of GPUs such as gfx942 or sm_90\n");
         return 2;
     }
     pairing p = {.target = &arch->typical};
     kw_error err = {0};
-    kw_status status = pair_up(&p, argv[1], argv[2], &err);
+    kw_status status = pair_up(&p, &(kw_space_options){.set = argv[2], .arch = argv[1], .filter = argc == 4 ? argv[3] : NULL}, &err);
     if (status) {
         fprintf(stderr, "gpu_pairs: %s\n", err.text);
     }

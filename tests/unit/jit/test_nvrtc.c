@@ -315,6 +315,57 @@ static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) 
     }
 }
 
+/* Convolutions of types of one byte; accesses are 16 bytes, and of the result as well. */
+static const struct {
+    const char *arch, *op, *dtype;
+    int vec_c;
+    const char *pipe, *wanted;
+} byte_convolutions[] = {
+    {"sm_80", "conv_fwd", "int8", 4, "comp_async stages=2", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
+    {"sm_89", "conv_bwd_data", "fp8", 8, "compv3 stages=1", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"},
+    {"sm_90", "conv_bwd_weight", "bf8", 8, "compv4 stages=2", "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"},
+    {"sm_90", "conv_fwd", "fp8", 8, "compv4 stages=2", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"},
+    {"sm_90", "conv_bwd_weight", "int8", 4, "mem stages=1", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
+    {"sm_120", "conv_bwd_data", "bf8", 8, "compv4 stages=2", "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"},
+};
+
+static void convolutions_of_one_byte_types_hold_their_instructions_and_do_not_spill(void **state) {
+    (void)state;
+    kw_compiler compiler;
+    kw_nvrtc library;
+    need_nvrtc(&compiler);
+    assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
+    for (size_t i = 0; i < sizeof byte_convolutions / sizeof *byte_convolutions; i++) {
+        const kw_jit jit = {.code = code_of(byte_convolutions[i].arch), .compiler = &compiler};
+        kw_text line = {0}, source = {0};
+        kw_config config;
+        kw_error err = {0};
+        kw_blob blob;
+        kw_jit_result built;
+        kw_blob_facts facts;
+        kw_text_addf(&line,
+                     "conv.igemm %s %s ndim=2 tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 "
+                     "sched=intrawave epi=cshuffle vec_a=16 vec_b=16 vec_c=%d merge=1 wave_groups=1 split_image=0 explicit=0 two_stage=0 "
+                     "spec=default streamk=off persistent=0 split_k=1 index=32 pipe=%s",
+                     byte_convolutions[i].op, byte_convolutions[i].dtype, byte_convolutions[i].vec_c, byte_convolutions[i].pipe);
+        if (kw_config_parse(&config, line.data, &err) || kw_codegen_source(&source, &config, jit.code, &err)) {
+            fail_msg("%s: %s", line.data, err.text);
+        }
+        char *ptx = make_ptx(&library, &source, byte_convolutions[i].arch);
+        if (!strstr(ptx, byte_convolutions[i].wanted) ||
+            !strstr(ptx, "ld.global.v4") != !strcmp(byte_convolutions[i].pipe, "comp_async stages=2") || !strstr(ptx, "st.global.v4")) {
+            fail_msg("%s: no %s, or accesses are not of 16 bytes", line.data, byte_convolutions[i].wanted);
+        }
+        free(ptx);
+        assert_int_equal(kw_jit_blob(&jit, &config, &blob, &built, &err), KW_OK);
+        assert_int_equal(kw_blob_facts_read(&facts, &blob, jit.code, NULL), KW_OK);
+        assert_in_range(facts.registers, 32, 255);
+        assert_int_equal(facts.spill_bytes, 0);
+        kw_blob_drop(&blob);
+        kw_text_drop(&line);
+    }
+}
+
 static void a_plain_kernel_compiles_for_every_architecture(void **state) {
     (void)state;
     kw_compiler compiler;
@@ -378,6 +429,7 @@ int main(void) {
         cmocka_unit_test(a_child_compiles_the_same),
         cmocka_unit_test(the_text_holds_the_instructions),
         cmocka_unit_test(bulk_kernels_hold_their_instructions_and_do_not_spill),
+        cmocka_unit_test(convolutions_of_one_byte_types_hold_their_instructions_and_do_not_spill),
         cmocka_unit_test(a_plain_kernel_compiles_for_every_architecture),
         cmocka_unit_test(damaged_files_are_read_within_their_bytes),
     };
