@@ -134,15 +134,17 @@ KW_API kw_dtype kw_dtype_output(kw_dtype dtype);
 
 typedef enum kw_outcome {
     KW_UNTRIED = 0,
-    KW_GOOD,       /* verified, and timed where a time was asked for */
-    KW_UNFIT,      /* the kernel does not serve this problem, or needs more workspace than allowed */
-    KW_UNCOMPILED, /* the compiler refused the source or could not be run */
-    KW_WRONG,      /* a result differs from the reference, or a guard zone was written */
-    KW_MISTRUSTED, /* right, but too many expected values are zero for that to mean much */
-    KW_UNLAUNCHED, /* could not be run: out of memory */
-    KW_SLOW,       /* right, but so far behind that it was dropped after a few launches; time_ns is what they showed */
-    KW_CRASHED,    /* ended its process: a signal, an exit, an answer that cannot be read */
-    KW_TIMED_OUT,  /* still ran at its time limit and was killed */
+    KW_GOOD,         /* verified, and timed where a time was asked for */
+    KW_UNFIT,        /* the kernel does not serve this problem, or needs more workspace than allowed */
+    KW_UNCOMPILED,   /* the compiler refused the source or could not be run */
+    KW_WRONG,        /* a result differs from the reference, or a guard zone was written */
+    KW_MISTRUSTED,   /* right, but too many expected values are zero for that to mean much */
+    KW_UNLAUNCHED,   /* could not be run: out of memory */
+    KW_SLOW,         /* right, but so far behind that it was dropped after a few launches; time_ns is what they showed */
+    KW_CRASHED,      /* ended its process: a signal, an exit, an answer that cannot be read */
+    KW_TIMED_OUT,    /* still ran at its time limit and was killed */
+    KW_SPILLS,       /* of a GPU: threads keep more bytes of registers in memory than is allowed; neither verified nor timed */
+    KW_TOO_MUCH_LDS, /* of a GPU: a block wants more shared memory than the device gives */
     KW_OUTCOME_COUNT
 } kw_outcome;
 
@@ -182,6 +184,8 @@ typedef struct kw_context_options {
     const char *compiler;                      /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler. For GPUs see
                                                   docs/gpu-toolchains.md */
     const char *model;                         /* KW_MODEL: the folder of a model to predict by; "" for none; else the nearest there is */
+    int32_t spill_limit;                       /* bytes of registers that a thread of a GPU kernel may keep in memory for the kernel to be a
+                                                  candidate; 0: KW_SPILL_LIMIT, else none; below 0: any number */
     void (*log)(void *user, const char *line); /* remarks; NULL: to standard error when KW_LOG is set */
     void *user;
 } kw_context_options;

@@ -304,6 +304,7 @@ typedef struct kw_sweep_options {
     bool verify_only;
     bool count_only; /* only tells in the report what there is to do; nothing is built, run or written */
     uint64_t seed;
+    int32_t spill_limit;              /* as in kw_context_options; a kernel above it gets rows KW_SPILLS and is not run */
     int32_t shard, shards;            /* this process does the problems that hash to shard (0-based) of shards; 0 of 0: all */
     const char *cache_dir, *compiler; /* as in kw_context_options */
     const volatile int *stop;         /* becomes non-zero when the caller wants to end; the store is consistent within 2 s. NULL: none */

@@ -102,7 +102,12 @@ static kw_status build(sweep *s, kw_error *err) {
     s->control.config = wanted && kw_sweep_control(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
     s->control.text = "the control kernel";
     kw_status status = kw_sweep_build(&s->plan, &s->tools, s->control.config ? &s->control : NULL, s->options, s->report, err);
-    return status || kw_sweep_is_over(&s->plan, s->options) ? status : kw_sweep_write_uncompiled(&s->writer, &s->plan, err);
+    return status || kw_sweep_is_over(&s->plan, s->options) ? status : kw_sweep_write_refused(&s->writer, &s->plan, err);
+}
+
+/* What runs beside the kernels may spill: it is the same each time. */
+static bool controls(const kw_sweep_kernel *kernel) {
+    return kernel->refused == KW_UNTRIED || kernel->refused == KW_SPILLS;
 }
 
 static kw_status measure(sweep *s, kw_error *err) {
@@ -110,7 +115,7 @@ static kw_status measure(sweep *s, kw_error *err) {
         .plan = &s->plan,
         .options = s->options,
         .tools = &s->tools,
-        .control = s->control.config && !s->control.failed ? &s->control : NULL,
+        .control = s->control.config && controls(&s->control) ? &s->control : NULL,
         .control_problem = &s->control_problem,
         .writer = &s->writer,
     };

@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "dispatch/crew.h"
+#include "dispatch/settings.h"
 #include "jit/cache.h"
+#include "measure/resources.h"
 #include "space/enumerate.h"
 
 #include <stdio.h>
@@ -61,6 +63,7 @@ static kw_status choose_cache(kw_sweep_tools *tools, const kw_sweep_options *opt
 
 kw_status kw_sweep_tools_open(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err) {
     kw_status status = choose_cache(tools, options, err);
+    status = status ? status : kw_spill_limit_read(&tools->spill_limit, options->spill_limit, err);
     if (status) {
         return status;
     }
@@ -158,6 +161,7 @@ static void build_one(void *user, size_t number) {
     if (!j->status) {
         kernel->code_bytes = (int64_t)blob.size;
         kw_blob_facts_read(&kernel->facts, &blob, jit->code, NULL); /* a blob that was just checked */
+        kernel->refused = kw_resources_judge(&kernel->facts, &s->plan->target, s->tools->spill_limit, kernel->detail);
         kw_hash_text(kernel->code_hash, blob.data, blob.size);
         j->status = kw_jit_key(kernel->key, jit, kernel->config, &j->why);
         if (!j->status && !kw_cache_has(jit->cache, kernel->key)) {
@@ -172,10 +176,12 @@ static void tell(void *user, size_t number) {
     site *s = user;
     job *j = &s->jobs[number];
     if (j->status == KW_FAILED && !kw_sweep_is_stopped(s->options)) {
-        j->kernel->failed = true;
+        j->kernel->refused = KW_UNCOMPILED;
         snprintf(j->kernel->detail, sizeof j->kernel->detail, "%.*s", (int)sizeof j->kernel->detail - 1, j->why.text);
+    }
+    if (j->kernel->refused != KW_UNTRIED) {
         s->progress.failed++;
-        remark(s->options, "%s: %s", j->kernel->text, j->why.text);
+        remark(s->options, "%s: %s: %s", j->kernel->text, kw_outcome_name(j->kernel->refused), j->kernel->detail);
     }
     s->progress.done++;
     double elapsed_s = (double)(kw_clock_ns() - s->start_ns) / 1e9;

@@ -12,6 +12,7 @@ typedef struct kw_sweep_tools {
     char compiler_note[256]; /* why there is none */
     const char *cache_folder;
     kw_jit jit;
+    int64_t spill_limit; /* bytes, for kw_resources_judge */
 } kw_sweep_tools;
 
 /* Where the user's cache cannot be written, OUT.kernels is used. tools must be zeroed; close it also after a failure. */
@@ -24,8 +25,8 @@ void kw_sweep_tools_close(kw_sweep_tools *tools);
  * */
 bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *target);
 
-/* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses is marked as failed; an error means that
- * the environment fails. Sets report's built, cached and build_s. After options->stop, or when the budget is spent, what is missing is left as
+/* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses, or that needs more than it may, is marked as refused;
+ * an error means that the environment fails. Sets report's built, cached and build_s. After options->stop, or when the budget is spent, what is missing is left as
  * it is. */
 kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
                          kw_sweep_report *report, kw_error *err);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "measure/measure.h"
+#include "measure/resources.h"
 
 #include <commit.h>
 #include <stdio.h>
@@ -106,7 +107,7 @@ static void measure_roofs(char *text, size_t capacity, const kw_sweep_plan *plan
     }
 }
 
-static void say_timing(char *text, size_t capacity, const kw_sweep_plan *plan, const kw_sweep_options *o) {
+static void say_timing(char *text, size_t capacity, const kw_sweep_plan *plan, int64_t spill_limit, const kw_sweep_options *o) {
     kw_line line = {.data = text, .capacity = capacity};
     kw_line_addf(&line, "threads=%d ", o->threads ? o->threads : 1);
     if (o->verify_only) {
@@ -116,6 +117,9 @@ static void say_timing(char *text, size_t capacity, const kw_sweep_plan *plan, c
                      plan->manifest.fresh_weights ? "fresh" : "packed", o->exhaustive ? "exhaustive" : "halving=3");
     }
     kw_line_addf(&line, "seed=%llu", (unsigned long long)o->seed);
+    if (spill_limit) {
+        kw_line_addf(&line, spill_limit == KW_SPILL_ANY ? " spill-limit=any" : " spill-limit=%lld", (long long)spill_limit);
+    }
 }
 
 kw_status kw_sweep_facts(kw_run *run, const kw_sweep_plan *plan, const kw_sweep_tools *tools, const kw_sweep_options *options,
@@ -140,7 +144,7 @@ kw_status kw_sweep_facts(kw_run *run, const kw_sweep_plan *plan, const kw_sweep_
     if (options->shards) {
         snprintf(run->shard, sizeof run->shard, "%d/%d", options->shard + 1, options->shards);
     }
-    say_timing(run->options, sizeof run->options, plan, options);
+    say_timing(run->options, sizeof run->options, plan, tools->spill_limit, options);
     read_clocks(run->clocks, sizeof run->clocks);
     if (plan->fit && !options->verify_only && !strcmp(plan->target.backend, "cpu")) {
         measure_roofs(run->roofs, sizeof run->roofs, plan, options->threads ? options->threads : 1);

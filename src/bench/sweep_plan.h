@@ -14,8 +14,8 @@
 typedef struct kw_sweep_kernel {
     const kw_config *config;
     const char *text;
-    bool wanted; /* serves a problem that is to be measured */
-    bool failed; /* the compiler refused it; detail says why */
+    bool wanted;        /* serves a problem that is to be measured */
+    kw_outcome refused; /* KW_UNTRIED: it may be run; else what its build came to, with the reason in detail */
     char detail[256];
     char key[KW_CACHE_KEY_MAX + 1]; /* of its blob; "" when compiled in */
     char code_hash[KW_HASH_TEXT];

@@ -141,7 +141,7 @@ kw_status kw_sweep_write_unfit(kw_sweep_writer *writer, const kw_sweep_plan *pla
     return status;
 }
 
-kw_status kw_sweep_write_uncompiled(kw_sweep_writer *writer, kw_sweep_plan *plan, kw_error *err) {
+kw_status kw_sweep_write_refused(kw_sweep_writer *writer, kw_sweep_plan *plan, kw_error *err) {
     chunk c;
     kw_status status = open_chunk(&c, writer, err);
     for (size_t t = 0; !status && t < plan->task_count; t++) {
@@ -149,13 +149,13 @@ kw_status kw_sweep_write_uncompiled(kw_sweep_writer *writer, kw_sweep_plan *plan
         uint32_t *pairs = plan->pairs + task->first, kept = 0;
         for (uint32_t i = 0; !status && i < task->fit; i++) {
             const kw_sweep_kernel *kernel = &plan->kernels[pairs[i]];
-            if (!kernel->failed) {
+            if (kernel->refused == KW_UNTRIED) {
                 pairs[kept++] = pairs[i];
                 continue;
             }
             kw_row *row = next_row(&c, &status, err);
             if (row) {
-                fill_failure(writer, row, task->text, kernel, KW_UNCOMPILED, kernel->detail);
+                fill_failure(writer, row, task->text, kernel, kernel->refused, kernel->detail);
             }
         }
         plan->fit -= task->fit - kept;

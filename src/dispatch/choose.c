@@ -156,6 +156,19 @@ static void tell_expectation(kw_text *story, const kw_field *field, size_t numbe
     kw_text_add(story, kw_text_string(&field->advice.notes));
 }
 
+/* One that was not measured is not taken when its resources say that it is slow. */
+static kw_status take_usable(kw_choice *choice, const kw_request *request, const kw_config *config, kw_error *why) {
+    kw_shelf *shelf = &request->context->shelf;
+    char detail[256];
+    kw_status status = kw_shelf_take(&choice->loaded, shelf, config, true, why);
+    kw_outcome outcome = status ? KW_UNTRIED : kw_loaded_judge(choice->loaded, shelf, detail);
+    if (outcome != KW_UNTRIED) {
+        status = kw_fail(why, KW_NO_KERNEL, "%s: %.100s: %s", kw_outcome_name(outcome), choice->loaded->text, detail);
+        kw_shelf_put(shelf, &choice->loaded);
+    }
+    return status;
+}
+
 static kw_status choose_unmeasured(kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_field field;
     kw_error why = {0};
@@ -164,7 +177,7 @@ static kw_status choose_unmeasured(kw_choice *choice, const kw_request *request,
     kw_status status = kw_field_gather(&field, request, err);
     int refused = 0;
     for (size_t i = 0; !status && i < field.count && refused < COMPILES_MAX; i++) {
-        kw_status got = kw_shelf_take(&choice->loaded, &request->context->shelf, field.list[i].config, true, &why);
+        kw_status got = take_usable(choice, request, field.list[i].config, &why);
         if (!got) {
             tell_expectation(&choice->story, &field, i);
             goto out;
@@ -180,7 +193,8 @@ static kw_status choose_unmeasured(kw_choice *choice, const kw_request *request,
         nothing_fits(reason, request, &field);
         if (field.count) {
             snprintf(reason, sizeof reason, "%s%.200s",
-                     compiler ? "the kernels that fit failed to compile" : "nothing that fits is cached and there is no compiler: ",
+                     compiler ? "the kernels that fit failed to compile, or spill"
+                              : "nothing that fits is cached and there is no compiler: ",
                      compiler ? "" : note);
         }
         status = take_generic(choice, request, reason, err);

@@ -74,8 +74,13 @@ static void build_one(void *user, size_t i) {
     kw_error why = {0};
     kw_status status = kw_shelf_take(&e->loaded, &r->request->context->shelf, r->field->list[i].config, true, &why);
     if (status) {
-        fail_record(&e->record, KW_UNCOMPILED, &why);
+        fail_record(&e->record, kw_outcome_of_load(status), &why);
         e->absent = status == KW_MISSING;
+        return;
+    }
+    e->record.outcome = kw_loaded_judge(e->loaded, &r->request->context->shelf, e->record.detail);
+    if (e->record.outcome != KW_UNTRIED) {
+        kw_shelf_put(&r->request->context->shelf, &e->loaded);
     }
 }
 

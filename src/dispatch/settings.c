@@ -2,6 +2,7 @@
 #include "dispatch/settings.h"
 
 #include "base/file.h"
+#include "measure/resources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,16 @@ static kw_status read_threads(int32_t *threads, int32_t option, kw_error *err) {
     return KW_OK;
 }
 
+kw_status kw_spill_limit_read(int64_t *limit, int32_t option, kw_error *err) {
+    *limit = option;
+    const char *text = option ? NULL : variable("KW_SPILL_LIMIT");
+    if (text && !kw_word_int((kw_word){text, strlen(text)}, -1, INT32_MAX, limit)) {
+        return kw_fail(err, KW_ILLEGAL, "KW_SPILL_LIMIT=%.40s is not a whole number of bytes; 0 allows none, -1 any number", text);
+    }
+    *limit = *limit < 0 ? KW_SPILL_ANY : *limit;
+    return KW_OK;
+}
+
 static kw_status read_mode(kw_mode *mode, kw_error *err) {
     *mode = KW_SHORTLIST;
     const char *text = variable("KW_MODE");
@@ -100,6 +111,7 @@ kw_status kw_settings_read(kw_settings *settings, const kw_context_options *opti
     }
     kw_status status = read_threads(&settings->threads, options->threads, err);
     status = status ? status : read_mode(&settings->mode, err);
+    status = status ? status : kw_spill_limit_read(&settings->spill_limit, options->spill_limit, err);
     status = status ? status : read_places(settings, options, err);
     if (status) {
         kw_settings_drop(settings);

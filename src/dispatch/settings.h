@@ -15,6 +15,7 @@ typedef struct kw_settings {
     const char *compiler; /* "": use none; NULL: look for one */
     const char *cc;       /* KW_CC: the C compiler where compiler is NULL; NULL: look for one */
     const char *model;    /* a folder; "": use none; NULL: look for some */
+    int64_t spill_limit;  /* bytes, for kw_resources_judge */
     void (*log)(void *user, const char *line);
     void *user;
 } kw_settings;
@@ -22,6 +23,9 @@ typedef struct kw_settings {
 /* Reads the environment, once; an option beats its variable. A variable without sense is KW_ILLEGAL and named. */
 kw_status kw_settings_read(kw_settings *settings, const kw_context_options *options, kw_error *err);
 void kw_settings_drop(kw_settings *settings);
+
+/* Bytes that a thread may spill: the option, else KW_SPILL_LIMIT, else none; KW_SPILL_ANY where it is below 0. */
+kw_status kw_spill_limit_read(int64_t *limit, int32_t option, kw_error *err);
 
 /* Hands one line to the log; nothing where nobody listens. */
 void kw_remark(const kw_settings *settings, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,6 +3,7 @@
 #include "dispatch/shelf.h"
 
 #include "base/hash.h"
+#include "measure/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +52,16 @@ static kw_loaded *find(kw_shelf *shelf, const char *text) {
 static kw_status load(kw_loaded *loaded, kw_shelf *shelf, bool compile, const char *builder, kw_error *err) {
     kw_blob blob = {0};
     kw_status status = KW_OK;
+    loaded->facts.spill_bytes = -1;
     if (loaded->config.family->emit) {
         kw_jit jit = kw_tools_jit(shelf->tools, compile);
         kw_jit_result result;
         status = builder ? kw_jit_known(&jit, &loaded->config, builder, &blob, &result, err)
                          : kw_jit_blob(&jit, &loaded->config, &blob, &result, err);
         memcpy(loaded->builder, result.builder, sizeof loaded->builder);
+        if (!status && kw_blob_facts_read(&loaded->facts, &blob, jit.code, NULL)) {
+            loaded->facts = (kw_blob_facts){.spill_bytes = -1}; /* what is wrong with it the device will say */
+        }
     }
     status = status ? status : shelf->backend->load(shelf->device, &loaded->config, &blob, &loaded->kernel, err);
     kw_blob_drop(&blob);
@@ -104,6 +109,15 @@ kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *co
 
 kw_status kw_shelf_take_known(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, const char *builder, kw_error *err) {
     return take(loaded, shelf, config, false, builder, err);
+}
+
+kw_outcome kw_loaded_judge(const kw_loaded *loaded, const kw_shelf *shelf, char detail[256]) {
+    return kw_resources_judge(&loaded->facts, shelf->backend->target(shelf->device), shelf->tools->settings->spill_limit, detail);
+}
+
+/* Whether the target runs the config was asked before, so that a device which has no room for the kernel is left. */
+kw_outcome kw_outcome_of_load(kw_status status) {
+    return status == KW_NO_KERNEL ? KW_TOO_MUCH_LDS : KW_UNCOMPILED;
 }
 
 void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded) {

@@ -12,6 +12,7 @@ typedef struct kw_loaded {
     size_t users;
     kw_kernel *kernel;
     kw_config config;
+    kw_blob_facts facts; /* what it needs; spill_bytes -1 where its blob does not say */
     char text[KW_CONFIG_TEXT_MAX];
     char builder[KW_BUILDER_DIGITS + 1]; /* as in kw_jit_result */
 } kw_loaded;
@@ -34,6 +35,10 @@ void kw_shelf_close(kw_shelf *shelf);
 kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err);
 /* From memory or from the cache, where the blob of this builder comes before younger ones. */
 kw_status kw_shelf_take_known(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, const char *builder, kw_error *err);
+/* Whether the loaded kernel may be picked for its time: KW_UNTRIED, or the outcome with its reason in detail (measure/resources.h). */
+kw_outcome kw_loaded_judge(const kw_loaded *loaded, const kw_shelf *shelf, char detail[256]);
+/* What became of a kernel that serves the problem and the target, and could not be taken from the shelf. */
+kw_outcome kw_outcome_of_load(kw_status status);
 /* *loaded may be NULL. */
 void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded);
 

@@ -65,7 +65,7 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
         record->outcome = KW_UNFIT;
     } else {
         status = kw_shelf_take(&loaded, &context->shelf, config, true, &why);
-        record->outcome = status ? KW_UNCOMPILED : KW_UNTRIED;
+        record->outcome = status ? kw_outcome_of_load(status) : KW_UNTRIED;
     }
     if (record->outcome != KW_UNTRIED) {
         snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why.text);

@@ -2,10 +2,10 @@
 #include <kernelwright.h>
 
 static const char *const outcome_names[KW_OUTCOME_COUNT] = {
-    [KW_UNTRIED] = "untried",       [KW_GOOD] = "good",   [KW_UNFIT] = "unfit",
-    [KW_UNCOMPILED] = "uncompiled", [KW_WRONG] = "wrong", [KW_MISTRUSTED] = "mistrusted",
-    [KW_UNLAUNCHED] = "unlaunched", [KW_SLOW] = "slow",   [KW_CRASHED] = "crashed",
-    [KW_TIMED_OUT] = "timed_out",
+    [KW_UNTRIED] = "untried",       [KW_GOOD] = "good",     [KW_UNFIT] = "unfit",
+    [KW_UNCOMPILED] = "uncompiled", [KW_WRONG] = "wrong",   [KW_MISTRUSTED] = "mistrusted",
+    [KW_UNLAUNCHED] = "unlaunched", [KW_SLOW] = "slow",     [KW_CRASHED] = "crashed",
+    [KW_TIMED_OUT] = "timed_out",   [KW_SPILLS] = "spills", [KW_TOO_MUCH_LDS] = "too_much_lds",
 };
 
 const char *kw_outcome_name(kw_outcome outcome) {

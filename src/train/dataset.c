@@ -120,7 +120,7 @@ static bool take_row(void *user, const kw_row *row) {
     kw_dataset *dataset = r->dataset;
     const kw_record *record = &row->record;
     dataset->outcome[record->outcome]++;
-    if (record->outcome == KW_UNFIT) {
+    if (record->outcome == KW_UNFIT || record->outcome == KW_SPILLS || record->outcome == KW_TOO_MUCH_LDS) {
         return true;
     }
     if (record->outcome == KW_UNTRIED || (record->outcome == KW_GOOD && !(record->time_ns > 0 && kw_record_score(record) > 0))) {

@@ -1,6 +1,6 @@
 /* dataset.h: rows of stores as a table to learn from and to judge by. A pair is a config on a problem with its answer (kw_store); pairs of one
  * problem, target and kind of timing (packed, cold) stand together and form a contest. What does not fit is left out, as dispatch never asks
- * for it; what failed stays, because a pick that fails must count against who picked it. */
+ * for it, and so is what spills or wants too much shared memory, which dispatch passes over; what failed stays, because a pick that fails must count against who picked it. */
 #ifndef KW_TRAIN_DATASET_H
 #define KW_TRAIN_DATASET_H
 

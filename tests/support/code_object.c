@@ -78,6 +78,15 @@ kw_blob code_object_make(const void *note, size_t note_size, const char *names) 
     return blob;
 }
 
+kw_blob code_object_of(const unsigned counts[6]) {
+    pack_text pack = {.size = 0};
+    pack_byte(&pack, 0x81);
+    pack_string(&pack, "amdhsa.kernels");
+    pack_byte(&pack, 0x91);
+    pack_kernel(&pack, "kw_stage0", counts);
+    return code_object_make(pack.data, pack.size, "kw_stage0");
+}
+
 kw_blob code_object_sample(void) {
     static const unsigned counts[2][6] = {{120, 64, 40, 16384, 0, 0}, {64, 128, 44, 0, 80, 31}};
     pack_text pack = {.size = 0};

@@ -19,6 +19,8 @@ void pack_kernel(pack_text *pack, const char *name, const unsigned counts[6]);
 
 /* The whole object: a header, a part that holds one note of these bytes and then the names (for who looks for them). On the heap. */
 kw_blob code_object_make(const void *note, size_t note_size, const char *names);
+/* One kernel, kw_stage0, with these counts. */
+kw_blob code_object_of(const unsigned counts[6]);
 /* Two kernels, kw_stage0 and kw_stage1, as sound as need be. */
 kw_blob code_object_sample(void);
 

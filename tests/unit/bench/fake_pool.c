@@ -36,6 +36,7 @@ kw_status kw_pool_open(kw_pool **pool, const kw_pool_options *options, kw_error 
     }
     (*pool)->options = *options;
     kw_cpu_target(&(*pool)->target, options->threads);
+    (*pool)->target = fake.target ? *fake.target : (*pool)->target;
     return KW_OK;
 }
 

@@ -27,6 +27,7 @@ typedef struct fake_pools {
     int stop;
     size_t fail_after; /* pools fail then; 0: never */
     fake_asked *asked;
+    const kw_target *target;                                        /* of the device; NULL: this machine's CPU */
     kw_outcome (*outcome)(const char *problem, const char *config); /* NULL: KW_GOOD */
 } fake_pools;
 

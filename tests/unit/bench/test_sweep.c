@@ -8,7 +8,9 @@
 #include "bench/shard.h"
 #include "bench/sweep_build.h"
 #include "bench/sweep_plan.h"
+#include "config/gpu_arch.h"
 #include "fake_pool.h"
+#include "support/code_object.h"
 #include "support/scratch.h"
 
 #include <sched.h>
@@ -407,6 +409,122 @@ static void a_kernel_that_does_not_compile_is_a_row_for_each_problem(void **stat
     assert_true(fake.count > 0);
 }
 
+/* --- resources of GPU kernels ------------------------------------------------------------------------------------- */
+
+/* What a compiler makes of each kernel: one is sound, one spills 7 registers, one wants more shared memory than there is. */
+static const struct {
+    const char *family, *file;
+    unsigned counts[6];
+} objects[] = {{"conv.plain", "sound.o", {120, 0, 40, 16384, 0, 0}},
+               {"conv.depthwise_block", "spilling.o", {256, 0, 40, 0, 32, 7}},
+               {"conv.igemm", "large.o", {100, 0, 40, 65537, 0, 0}}};
+enum { OBJECTS = sizeof objects / sizeof *objects };
+
+static bool add_one_of_each(void *user, const char *config) {
+    fixture *f = user;
+    for (size_t i = 0; i < f->config_count; i++) {
+        if (!strncmp(f->texts[i], config, strcspn(config, " "))) {
+            return true;
+        }
+    }
+    return add_config(user, config);
+}
+
+/* A clang whose objects are those above, by the family that the source's first line names, for a device that is a gfx942. */
+static void become_amd(fixture *f, kw_target *target) {
+    char text[4 * SCRATCH_MAX + 1024], path[2 * SCRATCH_MAX];
+    int size = snprintf(text, sizeof text,
+                        "#!/bin/sh\n"
+                        "if [ \"$1\" = -v ]; then echo 'clang version 19.1.0 (fake)'; echo 'Target: " MACHINE "-linux-gnu'; exit 0; fi\n"
+                        "if [ \"$1\" = -print-prog-name=lld ]; then echo \"$0\"; exit 0; fi\n"
+                        "if [ \"$3\" = --version ]; then echo 'LLD 19.1.0'; exit 0; fi\n"
+                        "verb=$1; while [ \"$1\" != -o ]; do shift; done\n"
+                        "if [ \"$verb\" = -flavor ]; then cp \"$3\" \"$2\"; exit; fi\n"
+                        "case \"$(head -n 1 \"$3\")\" in\n");
+    for (size_t i = 0; i < OBJECTS; i++) {
+        kw_blob blob = code_object_of(objects[i].counts);
+        scratch_path(path, f->folder, objects[i].file);
+        scratch_write(path, blob.data, blob.size, 0600);
+        kw_blob_drop(&blob);
+        size += snprintf(text + size, sizeof text - (size_t)size, "*%s*) cp '%s' \"$2\";;\n", objects[i].family, path);
+    }
+    size += snprintf(text + size, sizeof text - (size_t)size, "*) exit 1;;\nesac\n");
+    scratch_write(f->compiler, text, (size_t)size, 0700);
+    while (f->config_count) {
+        free(f->texts[--f->config_count]);
+    }
+    kw_space_options tiny = {.set = "tiny",
+                             .arch = "gfx942",
+                             .filter = "c.op == 'conv_fwd' and c.dtype == 'bf16' and (c.family == 'conv.plain' or (c.family == "
+                                       "'conv.igemm' and c.tile_m == 16 and c.ndim == 2 and c.spec == 'default') or c.family == "
+                                       "'conv.depthwise_block' and c.stride == 1 and c.order == 'last')"};
+    assert_int_equal(kw_space_visit(&tiny, add_one_of_each, f, &f->err), KW_OK);
+    assert_int_equal(f->config_count, OBJECTS);
+    assert_int_equal(kw_problem_parse(&f->problems[0], "conv_fwd bf16 nhwgc n8 g16 c16 k16 i8x8 f3x3 p1x1", &f->err), KW_OK);
+    assert_int_equal(kw_problem_parse(&f->problems[1], "conv_fwd bf16 nhwgc n1 c16 k16 i8x8 f3x3 p1x1", &f->err), KW_OK);
+    f->options.problem_count = 2;
+    f->options.config_count = OBJECTS;
+    *target = kw_gpu_arch_find("gfx942")->typical;
+    snprintf(target->backend, sizeof target->backend, "hip");
+    fake.target = target;
+}
+
+static bool was_asked(const char *family) {
+    bool asked = false;
+    for (size_t i = 0; i < fake.count; i++) {
+        asked |= !strncmp(fake.asked[i].config, family, strlen(family));
+    }
+    return asked;
+}
+
+static void a_kernel_that_spills_or_is_too_large_is_a_row_and_is_not_run(void **state) {
+    fixture *f = *state;
+    kw_target target;
+    become_amd(f, &target);
+    run_well(f);
+    contents c = look(f, f->out, KW_SPILLS);
+    assert_int_equal(c.matched, 1); /* the depthwise problem */
+    assert_int_equal(f->report.outcome[KW_SPILLS], 1);
+    assert_non_null(strstr(c.detail, "28 bytes"));
+    assert_non_null(strstr(c.detail, "256 registers"));
+    c = look(f, f->out, KW_TOO_MUCH_LDS);
+    assert_int_equal(c.matched, 1); /* the other one */
+    assert_int_equal(f->report.outcome[KW_TOO_MUCH_LDS], 1);
+    assert_non_null(strstr(c.detail, "65537 bytes of shared memory; gfx942 gives 65536"));
+    assert_int_equal(f->report.outcome[KW_GOOD], 2);
+    assert_int_equal(rows_of(&f->report), f->report.pairs);
+    assert_true(was_asked("conv.plain"));
+    assert_false(was_asked("conv.depthwise_block"));
+    assert_false(was_asked("conv.igemm"));
+    run_well(f);
+    assert_int_equal(f->report.skipped, f->report.pairs); /* they have rows */
+}
+
+static void spilling_kernels_are_run_when_so_many_bytes_are_allowed(void **state) {
+    fixture *f = *state;
+    static const int32_t limits[] = {28, -1, 27};
+    kw_target target;
+    become_amd(f, &target);
+    f->options.overwrite = true;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        fake_reset();
+        fake.target = &target;
+        f->options.spill_limit = limits[i];
+        run_well(f);
+        assert_int_equal(was_asked("conv.depthwise_block"), limits[i] != 27);
+        assert_int_equal(f->report.outcome[KW_SPILLS], limits[i] == 27);
+        assert_int_equal(f->report.outcome[KW_TOO_MUCH_LDS], 1);
+    }
+    f->options.spill_limit = 0;
+    assert_int_equal(setenv("KW_SPILL_LIMIT", "28", 1), 0);
+    run_well(f);
+    assert_int_equal(f->report.outcome[KW_SPILLS], 0);
+    assert_int_equal(setenv("KW_SPILL_LIMIT", "much", 1), 0);
+    assert_int_equal(run(f), KW_ILLEGAL);
+    assert_non_null(strstr(f->err.text, "KW_SPILL_LIMIT=much"));
+    unsetenv("KW_SPILL_LIMIT");
+}
+
 static void kernels_are_kept_beside_the_store_when_the_cache_is_of_no_use(void **state) {
     fixture *f = *state;
     char beside[3 * SCRATCH_MAX];
@@ -659,6 +777,8 @@ int main(void) {
         WITH(overwriting_drops_these_pairs_and_no_others),
         WITH(counting_leaves_no_trace),
         WITH(a_kernel_that_does_not_compile_is_a_row_for_each_problem),
+        WITH(a_kernel_that_spills_or_is_too_large_is_a_row_and_is_not_run),
+        WITH(spilling_kernels_are_run_when_so_many_bytes_are_allowed),
         WITH(kernels_are_kept_beside_the_store_when_the_cache_is_of_no_use),
         WITH(without_compiler_and_cache_the_environment_is_to_blame),
         WITH(a_kernel_that_left_the_cache_is_made_again),
