@@ -86,6 +86,31 @@ static void show_devices(bool json) {
     printf(json ? "], " : "");
 }
 
+/* What the device does at most, by type. */
+static void show_roofs(kw_context *context, bool json) {
+    bool gpu = strncmp(kw_context_target(context), "cpu", 3) != 0;
+    double unit = !json && gpu ? 1e12 : 1e9, memory = kw_context_bandwidth(context);
+    int shown = 0;
+    printf(json ? "\"roofs\": {" : "           ");
+    for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+        double peak = kw_context_peak(context, (kw_dtype)dtype);
+        if (peak > 0 && json) {
+            printf("%s\"%s_gflops\": %.1f", shown++ ? ", " : "", kw_dtype_name((kw_dtype)dtype), peak / unit);
+        } else if (peak > 0) {
+            printf("%s%s %.*f", shown++ ? ", " : "", kw_dtype_name((kw_dtype)dtype), gpu ? 1 : 0, peak / unit);
+        }
+    }
+    if (json) {
+        printf("%s\"memory_gbs\": %.1f}, ", shown ? ", " : "", memory / 1e9);
+    } else if (gpu) {
+        printf(shown ? " TFLOP/s; memory %.0f GB/s; measured just now by the device's clock\n"
+                     : "no roofs are measured: there is no device but the CPU that plays it, or no compiler for it\n",
+               memory / 1e9);
+    } else {
+        printf(" GFLOP/s with these threads; memory %.0f GB/s by one; measured just now\n", memory / 1e9);
+    }
+}
+
 static void show_place(const char *what, const char *path, const char *state, const char *more, bool json) {
     if (json) {
         printf("\"%s\": ", what);
@@ -108,21 +133,18 @@ int verb_doctor(const cli_args *args) {
     if (kw_context_places(&places, context, &err)) {
         code = cli_fail(&err);
     } else {
-        double fp32 = kw_context_peak(context, KW_FP32) / 1e9, bf16 = kw_context_peak(context, KW_BF16) / 1e9;
         char kernels[96];
         snprintf(kernels, sizeof kernels, "%lld kernels, %.1f MB", (long long)places.cache_entries, (double)places.cache_bytes / 1e6);
         if (json) {
             printf("{\"version\": \"%s\", \"target\": ", kw_version());
             cli_json_string(kw_context_target(context));
-            printf(", \"fp32_gflops\": %.1f, \"bf16_gflops\": %.1f, ", fp32, bf16);
+            printf(", ");
         } else {
             const char *device = args->value[OPT_DEVICE] ? args->value[OPT_DEVICE] : "cpu";
             printf("kwright    %s\n%-10s %s\n           %s\n", kw_version(), device, kw_context_target(context),
                    kw_context_device(context));
-            if (fp32 > 0) {
-                printf("           %.0f GFLOP/s fp32, %.0f GFLOP/s bf16 with these threads, measured just now\n", fp32, bf16);
-            }
         }
+        show_roofs(context, json);
         show_compilers(context, json);
         show_devices(json);
         code = cli_show_models(context, json);

@@ -190,7 +190,8 @@ typedef struct kw_context_options {
     void *user;
 } kw_context_options;
 
-/* device: "cpu", "cuda:0", "hip:0", or a GPU that the CPU plays, "emu:gfx942"; without a number or name the first one. options may be NULL. */
+/* device: "cpu", "cuda:0", "hip:0", or a GPU that the CPU plays, "emu:gfx942"; without a number or name the first one. options may be
+ * NULL. */
 KW_API kw_status kw_context_open(kw_context **context, const char *device, const kw_context_options *options, kw_error *err);
 /* All plans and registries of the context must be gone before. */
 KW_API void kw_context_close(kw_context **context);
@@ -198,6 +199,8 @@ KW_API void kw_context_close(kw_context **context);
 KW_API const char *kw_context_target(const kw_context *context);
 /* The device for people: its product and driver, e.g. "NVIDIA H200, driver for CUDA 13.0, GPU-6f3c1a52-..." */
 KW_API const char *kw_context_device(const kw_context *context);
+/* Whose clock times of the context are by: "device" (its events, so that launching is no part of them) or "host". */
+KW_API const char *kw_context_clock(const kw_context *context);
 /* A device that is there, or a backend that has none. Texts are "" where there is nothing to say. */
 typedef struct kw_device_entry {
     const char *device;         /* "cuda:0"; the backend's name alone when it has no device */
@@ -316,6 +319,7 @@ typedef struct kw_plan kw_plan;
 /* Never fails for want of a kernel on a legal problem, unless a condition of the options forbids every kernel. */
 KW_API kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *problem, const kw_plan_options *options,
                                 kw_error *err);
+/* Runs that were queued must be done. */
 KW_API void kw_plan_destroy(kw_plan **plan);
 
 /* All memory is the caller's. x, w, y need the alignment of their type (64 bytes is faster), on a GPU 16 bytes. workspace:
@@ -325,14 +329,27 @@ typedef struct kw_tensors {
     void *workspace;
 } kw_tensors;
 
-/* Runs the kernel. stream: a CUstream or hipStream_t of the device, in which the launch is queued; with NULL, and always on the CPU, the call
- * returns when the result is written. An error of a launch that was queued shows in what the caller calls next. Allocates nothing. */
+/* Runs the kernel. Checks addresses, queues at most four launches (and packs weights among them, where they are not packed already); takes
+ * no lock, allocates nothing.
+ *
+ * stream: a CUstream or hipStream_t of the device. The launches are queued in it, behind what is there already, and the call returns at
+ * once; an error of a kernel shows in what the caller calls next. All memory must stay, and the plan too, until they are done. The default
+ * stream is one that frameworks use: name it by its documented handle, (void *)1 (CU_STREAM_LEGACY; hipStreamLegacy, where HIP has it) or
+ * (void *)2 (per thread), as its usual name is NULL. Nothing is called that a stream which is captured into a graph forbids.
+ *
+ * With NULL, and always on the CPU, the call returns when the result is written. On a GPU the kernel then runs in a stream of the library's
+ * own, which waits for no other: work of the caller's that it builds on must be done before. */
 KW_API kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err);
+/* Runs the plan so many times, one after the other, and gives the time of one: by the clock that kw_context_clock names, the one that
+ * measuring goes by too. One run should be made before it. Takes a moment of its own to set up; for work that is timed, not for work that
+ * is done. */
+KW_API kw_status kw_plan_time(double *ns, const kw_plan *plan, const kw_tensors *tensors, int32_t calls, kw_error *err);
 /* Bytes of workspace that kw_plan_run needs. Smaller after kw_plan_pack_weights. */
 KW_API int64_t kw_plan_workspace(const kw_plan *plan);
-/* Copies w into the plan in the kernel's own order, once, for weights that stay the same; from then on tensors.w may be NULL.
- * Call it again after the weights changed. Not while the plan runs. A kernel that wants no packing leaves all as it is: then
- * kw_plan_wants_packing is false and tensors.w stays needed. */
+/* Copies w into the plan in the kernel's own order, once, for weights that stay the same; from then on tensors.w may be NULL. Call it again
+ * after the weights changed. Not while the plan runs, queued runs included, and not before w is written: on a GPU it reads w in a stream of
+ * its own, and it returns when that is done. A kernel that wants no packing leaves all as it is: then kw_plan_wants_packing is false and
+ * tensors.w stays needed. */
 KW_API kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err);
 KW_API bool kw_plan_wants_packing(const kw_plan *plan);
 /* The chosen config's text. */
@@ -368,8 +385,8 @@ typedef struct kw_model_info {
     const char *fault;                       /* why it is not used at all; "": it can be */
 } kw_model_info;
 
-/* Calls visit with each model in the order in which they are preferred among equally near ones; reads the forests of all. What visit is given lives
- * during the call only, in which the context must not be asked anything. */
+/* Calls visit with each model in the order in which they are preferred among equally near ones; reads the forests of all. What visit is
+ * given lives during the call only, in which the context must not be asked anything. */
 KW_API kw_status kw_models_visit(kw_context *context, void (*visit)(void *user, const kw_model_info *model), void *user, kw_error *err);
 
 /* Calls visit with each kernel of the registry (NULL: the context's default one) that serves the problem, compiled-in ones left out, in the
@@ -390,8 +407,11 @@ typedef struct kw_measure_options {
 KW_API kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, const kw_problem *problem,
                             const kw_measure_options *options, kw_error *err);
 
-/* Measured peak of the context's device with its thread count, FLOP/s of the type, by a register-only loop; 0 where unknown. */
+/* What the context's device does at most, measured when first asked for: FLOP/s of the type, on a CPU with the context's threads; bytes a
+ * second, on a CPU read by one thread, on a GPU read and written by a copy. 0 where it is unknown; a GPU that a CPU plays has none. For a
+ * GPU a small kernel is compiled. */
 KW_API double kw_context_peak(kw_context *context, kw_dtype dtype);
+KW_API double kw_context_bandwidth(kw_context *context);
 
 /* --- wisdom: measured winners --------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
-/* wgmma.h: NVIDIA's matrix instruction of four waves, 64 x KW_INST_N x 16 of 16-bit elements, sums in fp32. Both operands come from
- * shared memory, where rows of the first (columns of the second) have 64 elements of the depth, 128 bytes, swizzled as bulk copies do it:
- * 8 rows are 1 KiB, and the next 8 follow. gpu/fragment.h says where a lane's sums stand. */
+/* wgmma.h: NVIDIA's matrix instruction of four waves, 64 x KW_INST_N, 32 bytes deep, sums in fp32 (of int8 in int32). Both operands come
+ * from shared memory, where rows of the first (columns of the second) have 64 elements of 16 bits of the depth, 128 bytes, swizzled as bulk
+ * copies do it: 8 rows are 1 KiB, and the next 8 follow. gpu/fragment.h says where a lane's sums stand. Kernels of problems have 16-bit
+ * types. */
 #ifndef KW_WGMMA_H
 #define KW_WGMMA_H
 
@@ -18,8 +19,32 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
 #define kw_wgmma_hold(acc) (void)0
 #else
 
-#define KW_SUMS8(c, i)                                                                                                                     \
-    "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), "+f"(c[i + 7])
+/* The instruction's types, the constraint of a sum, and what stands behind the predicate: signs of the operands, and their order in
+ * memory. */
+#if KW_IN == KW_BF16
+#define KW_WGMMA_TYPES "k16.f32.bf16.bf16"
+#define KW_WGMMA_TAIL ", 1, 1, 0, 0"
+#elif KW_IN == KW_FP16
+#define KW_WGMMA_TYPES "k16.f32.f16.f16"
+#define KW_WGMMA_TAIL ", 1, 1, 0, 0"
+#elif KW_IN == KW_FP8
+#define KW_WGMMA_TYPES "k32.f32.e4m3.e4m3"
+#define KW_WGMMA_TAIL ", 1, 1"
+#elif KW_IN == KW_BF8
+#define KW_WGMMA_TYPES "k32.f32.e5m2.e5m2"
+#define KW_WGMMA_TAIL ", 1, 1"
+#else
+#define KW_WGMMA_TYPES "k32.s32.s8.s8"
+#define KW_WGMMA_TAIL ""
+#endif
+#if KW_IN == KW_INT8
+#define KW_WGMMA_SUM "+r"
+#else
+#define KW_WGMMA_SUM "+f"
+#endif
+
+#define KW_SUMS4(c, i) KW_WGMMA_SUM(c[i]), KW_WGMMA_SUM(c[i + 1]), KW_WGMMA_SUM(c[i + 2]), KW_WGMMA_SUM(c[i + 3])
+#define KW_SUMS8(c, i) KW_SUMS4(c, i), KW_SUMS4(c, i + 4)
 #define KW_SUMS32(c, i) KW_SUMS8(c, i), KW_SUMS8(c, i + 8), KW_SUMS8(c, i + 16), KW_SUMS8(c, i + 24)
 #define KW_NAMES32                                                                                                                         \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                                               \
@@ -34,34 +59,28 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
                "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
 #if KW_INST_N == 64
-#define KW_WGMMA_SHAPE "m64n64k16"
+#define KW_WGMMA_SHAPE "m64n64"
 #define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0)
 #define KW_WGMMA_NAMES "{" KW_NAMES32 "}, %32, %33"
 #elif KW_INST_N == 128
-#define KW_WGMMA_SHAPE "m64n128k16"
+#define KW_WGMMA_SHAPE "m64n128"
 #define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32)
 #define KW_WGMMA_NAMES "{" KW_NAMES64 "}, %64, %65"
 #elif KW_INST_N == 256
-#define KW_WGMMA_SHAPE "m64n256k16"
+#define KW_WGMMA_SHAPE "m64n256"
 #define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32), KW_SUMS32(c, 64), KW_SUMS32(c, 96)
 #define KW_WGMMA_NAMES "{" KW_NAMES128 "}, %128, %129"
 #else
 #error wgmma is generated with 64, 128 and 256 columns
 #endif
 
-#if KW_IN == KW_BF16
-#define KW_WGMMA_TYPES "f32.bf16.bf16"
-#else
-#define KW_WGMMA_TYPES "f32.f16.f16"
-#endif
-
-/* The predicate adds to the sums; then signs of the operands and their order in memory: depth contiguous in both. */
+/* The predicate adds to the sums. */
 KW_DEVICE void kw_wgmma(kw_acc *acc, kw_u64 a, kw_u64 b) {
-    float *c = acc->e;
+    kw_sum *c = acc->e;
     asm volatile("{\n"
                  "    .reg .pred p;\n"
                  "    setp.eq.u32 p, 0, 0;\n"
-                 "    wgmma.mma_async.sync.aligned." KW_WGMMA_SHAPE "." KW_WGMMA_TYPES " " KW_WGMMA_NAMES ", p, 1, 1, 0, 0;\n"
+                 "    wgmma.mma_async.sync.aligned." KW_WGMMA_SHAPE KW_WGMMA_TYPES " " KW_WGMMA_NAMES ", p" KW_WGMMA_TAIL ";\n"
                  "}"
                  : KW_WGMMA_SUMS(c)
                  : "l"(a), "l"(b));
@@ -69,7 +88,7 @@ KW_DEVICE void kw_wgmma(kw_acc *acc, kw_u64 a, kw_u64 b) {
 
 /* The compiler knows nothing of sums that change while no instruction names them: reads of them stay behind this, and writes before it. */
 KW_DEVICE void kw_wgmma_hold(kw_acc *acc) {
-    float *c = acc->e;
+    kw_sum *c = acc->e;
     asm volatile("" : KW_WGMMA_SUMS(c)::"memory");
 }
 #endif

@@ -1,6 +1,6 @@
-/* cuda.c: NVIDIA's driver as gpu.c knows it. All work is done in the device's primary context, the one that CUDA's run-time library uses too, so that
- * its memory and streams are known here; it is pushed on the calling thread for the time of each call, and what the thread had before is back
- * afterwards. */
+/* cuda.c: NVIDIA's driver as gpu.c knows it. All work is done in the device's primary context, the one that CUDA's run-time library uses
+ * too, so that its memory and streams are known here; it is pushed on the calling thread for the time of each call, and what the thread had
+ * before is back afterwards. */
 #include "backend/cuda.h"
 
 #include "jit/nvrtc.h"
@@ -53,8 +53,8 @@ static void fill_facts(kw_target *target, const kw_gpu_calls *calls, int device)
         {&target->unit_registers, kw_gpu_attribute(calls, KW_CUDA_UNIT_REGISTERS, device)},
         {&target->unit_waves, lanes ? kw_gpu_attribute(calls, KW_CUDA_UNIT_THREADS, device) / lanes : 0},
         {&target->clock, kw_gpu_attribute(calls, KW_CUDA_CLOCK_RATE, device) / 1000},
-        {&target->bandwidth, kw_gpu_bandwidth(kw_gpu_attribute(calls, KW_CUDA_MEMORY_CLOCK_RATE, device),
-                                              kw_gpu_attribute(calls, KW_CUDA_MEMORY_BUS_WIDTH, device))},
+        {&target->bandwidth, kw_gpu_told_bandwidth(kw_gpu_attribute(calls, KW_CUDA_MEMORY_CLOCK_RATE, device),
+                                                   kw_gpu_attribute(calls, KW_CUDA_MEMORY_BUS_WIDTH, device))},
     };
     kw_gpu_take_told(told, sizeof told / sizeof *told);
 }

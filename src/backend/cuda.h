@@ -1,7 +1,7 @@
 /* cuda.h: NVIDIA GPUs through the driver's libcuda.
  *
- * Declared here by hand is what is used of CUDA's documented driver API (CUDA 12 and later) besides what all drivers have (gpu.h), so that no header
- * of a toolkit is needed to build: functions by the names that the library exports, enumerators by their documented numbers. */
+ * Declared here by hand is what is used of CUDA's documented driver API (CUDA 12 and later) besides what all drivers have (gpu.h), so that
+ * no header of a toolkit is needed to build: functions by the names that the library exports, enumerators by their documented numbers. */
 #ifndef KW_BACKEND_CUDA_H
 #define KW_BACKEND_CUDA_H
 

@@ -1,8 +1,9 @@
-/* gpu.c: a GPU as a device, through any driver's table (gpu.h). Kernels are modules of one blob each; a launch goes to the caller's stream, or to the
- * device's own, which waits for no other. Running a kernel allocates nothing and waits for nothing.
+/* gpu.c: a GPU as a device, through any driver's table (gpu.h). Kernels are modules of one blob each; a launch goes to the caller's stream,
+ * or to the device's own, which waits for no other. Running a kernel allocates nothing and waits for nothing.
  *
- * A kernel that reads or writes where it must not leaves the device unusable for this process (and a driver may end the process itself); such errors
- * are KW_ENVIRONMENT, and a worker that meets one ends. Which device calls go to is a setting of the calling thread, so it is made for each of them. */
+ * A kernel that reads or writes where it must not leaves the device unusable for this process (and a driver may end the process itself);
+ * such errors are KW_ENVIRONMENT, and a worker that meets one ends. Which device calls go to is a setting of the calling thread, so it is
+ * made for each of them. */
 #include "backend/gpu.h"
 
 #include "config/config.h"
@@ -295,8 +296,8 @@ static kw_status fill_args(kw_gpu_args *args, const kw_bound *bound, const kw_la
     return status;
 }
 
-/* Queued one behind the other, so that each stage sees what the one before wrote. The driver copies the parameter before it returns. With the device
- * entered. */
+/* Queued one behind the other, so that each stage sees what the one before wrote. The driver copies the parameter before it returns. With
+ * the device entered. */
 static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
     const kw_kernel *kernel = bound->kernel;

@@ -1,6 +1,6 @@
-/* gpu.h: what the backends of real GPUs share. A driver is a library that is loaded when it is first asked for. Those of the vendors have most
- * calls in common but for their names (kw_gpu_calls); what differs stands in a driver's table (kw_gpu_driver). All rules are gpu.c's: memory, modules,
- * launches, streams, events, and which errors end the use of a device.
+/* gpu.h: what the backends of real GPUs share. A driver is a library that is loaded when it is first asked for. Those of the vendors have
+ * most calls in common but for their names (kw_gpu_calls); what differs stands in a driver's table (kw_gpu_driver). All rules are gpu.c's:
+ * memory, modules, launches, streams, events, and which errors end the use of a device.
  *
  * To add one: a file with its table of names and differences, and its line in backend.c. Its stand-in for tests is a file beside
  * tests/support/fake_cuda.c. */
@@ -9,8 +9,8 @@
 
 #include "backend/backend.h"
 
-/* One list for the table of calls, for loading it, and for the drivers' names of them (in cuda.c, hip.c). All give 0 for success. Handles and
- * device memory are pointers: a driver for which memory is a number of 64 bits passes it the same way. flags: 0 unless said here. */
+/* One list for the table of calls, for loading it, and for the drivers' names of them (in cuda.c, hip.c). All give 0 for success. Handles
+ * and device memory are pointers: a driver for which memory is a number of 64 bits passes it the same way. flags: 0 unless said here. */
 #define KW_GPU_CALLS(X)                                                                                                                    \
     X(init, (unsigned flags))                                                                                                              \
     X(count, (int *count))                                                                                                                 \
@@ -41,8 +41,8 @@ typedef struct kw_gpu_calls {
 /* Numbers that all drivers agree on. STREAM_NON_BLOCKING: of stream_make; it does not wait for the default stream. */
 enum { KW_GPU_OUT_OF_MEMORY = 2, KW_GPU_NO_DEVICE = 100, KW_GPU_STREAM_NON_BLOCKING = 1 };
 
-/* A function of a driver's library: its name, and where the pointer to it goes in the driver's table of calls. spare: NULL goes there when the
- * library has none. */
+/* A function of a driver's library: its name, and where the pointer to it goes in the driver's table of calls. spare: NULL goes there when
+ * the library has none. */
 typedef struct kw_gpu_symbol {
     const char *name;
     size_t offset;
@@ -61,8 +61,8 @@ typedef struct kw_gpu_map {
     _Alignas(64) uint64_t opaque[16];
 } kw_gpu_map;
 
-/* A kernel's only parameter: kw_gpu_args of kernels/prelude/gpu_ptx.h. A kernel without maps is given the first member alone, since the driver copies
- * as many bytes as the kernel declares. */
+/* A kernel's only parameter: kw_gpu_args of kernels/prelude/gpu_ptx.h. A kernel without maps is given the first member alone, since the
+ * driver copies as many bytes as the kernel declares. */
 typedef struct kw_gpu_args {
     kw_cpu_args args;
     kw_gpu_map map[KW_MAP_MAX];
@@ -101,20 +101,20 @@ typedef struct kw_gpu_driver {
 
 /* --- gpu_driver.c --- */
 
-/* Loads the driver's library into calls (of its calls_size) and starts it. KW_ENVIRONMENT when there is none, or one that lacks a function. The
- * library stays with the process, as drivers start threads of their own. */
+/* Loads the driver's library into calls (of its calls_size) and starts it. KW_ENVIRONMENT when there is none, or one that lacks a function.
+ * The library stays with the process, as drivers start threads of their own. */
 kw_status kw_gpu_load(kw_gpu_calls *calls, const kw_gpu_driver *driver, kw_error *err);
 /* KW_OK for 0; else the status that an error of a call means, with what and the driver's words for it. */
 kw_status kw_gpu_judge(const kw_gpu_driver *driver, const kw_gpu_calls *calls, int error, const char *what, kw_error *err);
 /* A number that a driver tells of a device; 0 where it does not know. */
 int64_t kw_gpu_attribute(const kw_gpu_calls *calls, int attribute, int number);
-/* The facts that are what the driver says; those of which it knows nothing stay. bandwidth from memory clock (kHz, two bits a line and clock) and bus
- * width (bits). */
+/* The facts that are what the driver says; those of which it knows nothing stay. bandwidth from memory clock (kHz, two bits a line and
+ * clock) and bus width (bits). */
 typedef struct kw_gpu_told {
     int64_t *fact, value;
 } kw_gpu_told;
 void kw_gpu_take_told(const kw_gpu_told told[], size_t count);
-int64_t kw_gpu_bandwidth(int64_t memory_khz, int64_t bus_bits);
+int64_t kw_gpu_told_bandwidth(int64_t memory_khz, int64_t bus_bits);
 /* "AMD Instinct MI300X" as the one word that a target's model is: what is neither letter, digit nor one of . _ becomes '-'. */
 void kw_gpu_model(char model[48], const char *name);
 

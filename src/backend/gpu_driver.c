@@ -65,7 +65,7 @@ void kw_gpu_take_told(const kw_gpu_told told[], size_t count) {
     }
 }
 
-int64_t kw_gpu_bandwidth(int64_t memory_khz, int64_t bus_bits) {
+int64_t kw_gpu_told_bandwidth(int64_t memory_khz, int64_t bus_bits) {
     return memory_khz * 2 * (bus_bits / 8) / 1000000;
 }
 

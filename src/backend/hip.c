@@ -1,5 +1,5 @@
-/* hip.c: AMD's driver as gpu.c knows it. The device that calls go to is a setting of the calling thread, which stays as it is set. A code object does not
- * say which stages it has, so they are found by name; its blocks' shared memory is fixed when it is compiled. */
+/* hip.c: AMD's driver as gpu.c knows it. The device that calls go to is a setting of the calling thread, which stays as it is set. A code
+ * object does not say which stages it has, so they are found by name; its blocks' shared memory is fixed when it is compiled. */
 #include "backend/hip.h"
 
 #include "jit/hip.h"
@@ -41,8 +41,8 @@ static void fill_facts(kw_target *target, const kw_gpu_calls *calls, int number)
         {&target->l2, kw_gpu_attribute(calls, KW_HIP_L2_SIZE, number)},
         {&target->lds, kw_gpu_attribute(calls, KW_HIP_SHARED_MEMORY_PER_BLOCK, number)},
         {&target->clock, kw_gpu_attribute(calls, KW_HIP_CLOCK_RATE, number) / 1000},
-        {&target->bandwidth, kw_gpu_bandwidth(kw_gpu_attribute(calls, KW_HIP_MEMORY_CLOCK_RATE, number),
-                                              kw_gpu_attribute(calls, KW_HIP_MEMORY_BUS_WIDTH, number))},
+        {&target->bandwidth, kw_gpu_told_bandwidth(kw_gpu_attribute(calls, KW_HIP_MEMORY_CLOCK_RATE, number),
+                                                   kw_gpu_attribute(calls, KW_HIP_MEMORY_BUS_WIDTH, number))},
     };
     kw_gpu_take_told(told, sizeof told / sizeof *told);
 }

@@ -1,8 +1,8 @@
 /* hip.h: AMD GPUs through ROCm's libamdhip64.
  *
- * Declared here by hand is what is used of HIP's documented C API (ROCm 6 and later) besides what all drivers have (gpu.h), so that no header of ROCm
- * is needed to build: functions by name and signature, enumerators by their documented numbers. Nothing here has run on AMD hardware;
- * tests/support/fake_hip.c is what it was tested against. */
+ * Declared here by hand is what is used of HIP's documented C API (ROCm 6 and later) besides what all drivers have (gpu.h), so that no
+ * header of ROCm is needed to build: functions by name and signature, enumerators by their documented numbers. Nothing here has run on AMD
+ * hardware; tests/support/fake_hip.c is what it was tested against. */
 #ifndef KW_BACKEND_HIP_H
 #define KW_BACKEND_HIP_H
 

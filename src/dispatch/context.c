@@ -94,6 +94,10 @@ const char *kw_context_device(const kw_context *context) {
     return !context ? "" : context->backend->about ? context->backend->about(context->device) : context->brand;
 }
 
+const char *kw_context_clock(const kw_context *context) {
+    return context && context->backend->time ? "device" : "host";
+}
+
 const char *kw_context_target(const kw_context *context) {
     return context ? context->target_text : "";
 }

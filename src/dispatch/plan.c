@@ -1,5 +1,6 @@
 /* plan.c: plans. A plan is a handle on a shared core plus its own packed weights; making one again for a known problem is a look-up, and
  * running one checks pointers and calls the kernel. */
+#include "base/clock.h"
 #include "dispatch/choose.h"
 #include "dispatch/context.h"
 
@@ -204,6 +205,29 @@ static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_e
     return kw_fail(err, KW_ILLEGAL, "workspace at %p is not aligned to %d bytes", workspace, KW_ROOM_ALIGN);
 }
 
+/* What a launch is given: checked, and the workspace cut. */
+static kw_status take_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
+    const kw_core *core = plan->core;
+    *memory = (kw_launch_memory){.tensor = {tensors->x, tensors->w, tensors->y}, .packed = plan->packed};
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        bool needed = i != KW_W || !plan->packed;
+        if ((needed && !memory->tensor[i]) || ((uintptr_t)memory->tensor[i] & core->align[i])) {
+            return fail_tensor(plan, i, memory->tensor[i], err);
+        }
+    }
+    const kw_room *room = plan->packed ? &core->room_packed : &core->room;
+    if (room->bytes) {
+        char *workspace = tensors->workspace;
+        if (!workspace || ((uintptr_t)workspace & (KW_ROOM_ALIGN - 1))) {
+            return fail_workspace(plan, workspace, err);
+        }
+        memory->packed = plan->packed ? plan->packed : workspace;
+        memory->shared = workspace + room->shared;
+        memory->threads = workspace + room->threads;
+    }
+    return KW_OK;
+}
+
 kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err) {
     if (!plan || !tensors) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: %s is NULL", plan ? "tensors" : "plan");
@@ -213,25 +237,52 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
     if (stream && !backend->sync) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: device %s has no streams; pass NULL", backend->name);
     }
-    kw_launch_memory memory = {.tensor = {tensors->x, tensors->w, tensors->y}, .packed = plan->packed};
-    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
-        bool needed = i != KW_W || !plan->packed;
-        if ((needed && !memory.tensor[i]) || ((uintptr_t)memory.tensor[i] & core->align[i])) {
-            return fail_tensor(plan, i, memory.tensor[i], err);
-        }
-    }
-    const kw_room *room = plan->packed ? &core->room_packed : &core->room;
-    if (room->bytes) {
-        char *workspace = tensors->workspace;
-        if (!workspace || ((uintptr_t)workspace & (KW_ROOM_ALIGN - 1))) {
-            return fail_workspace(plan, workspace, err);
-        }
-        memory.packed = plan->packed ? plan->packed : workspace;
-        memory.shared = workspace + room->shared;
-        memory.threads = workspace + room->threads;
-    }
-    kw_status status = backend->run(core->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, stream, err);
+    kw_launch_memory memory;
+    kw_status status = take_tensors(&memory, plan, tensors, err);
+    status = status ? status : backend->run(core->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, stream, err);
     return status || stream || !backend->sync ? status : backend->sync(core->context->device, err);
+}
+
+/* In pieces that are queued without a wait between their runs. */
+static kw_status time_by_device(double *ns, const kw_plan *plan, const kw_launch_memory *memory, int32_t calls, kw_error *err) {
+    enum { PIECE = 64 };
+    kw_launch_memory list[PIECE];
+    const kw_core *core = plan->core;
+    kw_status status = KW_OK;
+    for (int i = 0; i < PIECE; i++) {
+        list[i] = *memory;
+    }
+    for (int32_t left = calls; left > 0 && !status; left -= PIECE) {
+        size_t count = (size_t)(left < PIECE ? left : PIECE);
+        double piece = 0;
+        status = core->context->backend->time(core->bound, list, count, plan->packed ? KW_RUN_REST : KW_RUN_ALL, &piece, err);
+        *ns += piece;
+    }
+    return status;
+}
+
+kw_status kw_plan_time(double *ns, const kw_plan *plan, const kw_tensors *tensors, int32_t calls, kw_error *err) {
+    if (!ns || !plan || !tensors || calls < 1) {
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_time: %s",
+                       !ns        ? "ns is NULL"
+                       : !plan    ? "plan is NULL"
+                       : !tensors ? "tensors is NULL"
+                                  : "calls is below 1");
+    }
+    kw_launch_memory memory;
+    *ns = 0;
+    kw_status status = take_tensors(&memory, plan, tensors, err);
+    if (!status && plan->core->context->backend->time) {
+        status = time_by_device(ns, plan, &memory, calls, err);
+    } else if (!status) {
+        int64_t start = kw_clock_ns();
+        for (int32_t i = 0; i < calls && !status; i++) {
+            status = kw_plan_run(plan, tensors, NULL, err);
+        }
+        *ns = (double)(kw_clock_ns() - start);
+    }
+    *ns = status ? 0 : *ns / calls;
+    return status;
 }
 
 int64_t kw_plan_workspace(const kw_plan *plan) {

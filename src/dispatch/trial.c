@@ -1,4 +1,4 @@
-/* trial.c: one kernel tried on request (kw_measure), the machine's peak, and a kernel's source. */
+/* trial.c: one kernel tried on request (kw_measure), and a kernel's source. */
 #include "dispatch/choose.h"
 #include "dispatch/context.h"
 
@@ -75,19 +75,6 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     status = try_kernel(record, registry, loaded, problem, options, err);
     kw_shelf_put(&context->shelf, &loaded);
     return status;
-}
-
-double kw_context_peak(kw_context *context, kw_dtype dtype) {
-    if (!context || dtype < 0 || dtype >= KW_DTYPE_COUNT || strcmp(context->backend->name, "cpu")) {
-        return 0;
-    }
-    pthread_mutex_lock(&context->measuring);
-    if (context->peak[dtype] <= 0) {
-        context->peak[dtype] = kw_cpu_peak(dtype, (int)context->target->units);
-    }
-    double peak = context->peak[dtype];
-    pthread_mutex_unlock(&context->measuring);
-    return peak;
 }
 
 /* The toolchain's own source for a GPU architecture; "emu:gfx942" is what plays it on a CPU. */

@@ -74,5 +74,10 @@ double kw_record_score(const kw_record *record);
 double kw_cpu_peak(kw_dtype dtype, int threads);
 /* Measured bytes a second at which one thread reads memory beyond the caches; 0 when there is too little memory to tell. */
 double kw_cpu_bandwidth(void);
+/* The same of a GPU by its own clock, FLOP/s of the type by matrix instructions (on NVIDIA multiply-adds for fp32), and bytes a second read
+ * and written by a copy; 0 where the device has no such instructions, or is one that a CPU plays. Both compile a kernel of a page by jit,
+ * which is for the device's target. */
+kw_status kw_gpu_peak(double *flops, const kw_backend *backend, kw_device *device, const kw_jit *jit, kw_dtype dtype, kw_error *err);
+kw_status kw_gpu_bandwidth(double *bytes_per_s, const kw_backend *backend, kw_device *device, const kw_jit *jit, kw_error *err);
 
 #endif

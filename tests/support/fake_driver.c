@@ -1,7 +1,7 @@
-/* fake_driver.c: a stand-in for a vendor's driver: what all have, with the rules that matter to backend/gpu.c. Copies, launches and events are queued and
- * done only when their stream is waited for; a launch on a result that is not the device's is an illegal address, which stays; calls that need a
- * device are counted when none is entered. A launch adds 1 to the first byte of y and takes a microsecond a block: enough to see whether, when, where
- * and in which order things ran. A driver's state is the process's, hence the static variables. */
+/* fake_driver.c: a stand-in for a vendor's driver: what all have, with the rules that matter to backend/gpu.c. Copies, launches and events
+ * are queued and done only when their stream is waited for; a launch on a result that is not the device's is an illegal address, which
+ * stays; calls that need a device are counted when none is entered. A launch adds 1 to the first byte of y and takes a microsecond a block:
+ * enough to see whether, when, where and in which order things ran. A driver's state is the process's, hence the static variables. */
 #include "support/fake_driver.h"
 
 #include "backend/gpu.h"

@@ -1,12 +1,14 @@
-/* fake_driver.h: the stand-ins for the vendors' drivers, and how a test speaks with them: dlopen the library by the name that the backend loads it
- * by, dlsym "fake_driver_find", call it. What all drivers have is played by fake_driver.c, what one has alone by fake_cuda.c and fake_hip.c. */
+/* fake_driver.h: the stand-ins for the vendors' drivers, and how a test speaks with them: dlopen the library by the name that the backend
+ * loads it by, dlsym "fake_driver_find", call it. What all drivers have is played by fake_driver.c, what one has alone by fake_cuda.c and
+ * fake_hip.c. */
 #ifndef KW_TESTS_FAKE_DRIVER_H
 #define KW_TESTS_FAKE_DRIVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What it has seen since the reset, and holds; read by tests. Functions are named as in kw_gpu_calls, those of a vendor alone by their own names. */
+/* What it has seen since the reset, and holds; read by tests. Functions are named as in kw_gpu_calls, those of a vendor alone by their own
+ * names. */
 typedef struct fake_driver {
     int held;            /* allocations, modules, streams, events, contexts that nobody gave back */
     int entered;         /* contexts on the thread's stack; or that the device was set */
@@ -18,7 +20,8 @@ typedef struct fake_driver {
     char log[8192];  /* names of the functions called, each followed by a blank */
     /* Forgets what was called and asked for; what is held stays so. */
     void (*reset)(void);
-    /* From the so-many-th call of a function on (1: the next), it gives this error; one that spoils the device is then given by all calls. */
+    /* From the so-many-th call of a function on (1: the next), it gives this error; one that spoils the device is then given by all
+     * calls. */
     void (*fail_at)(const char *function, int error, int nth);
 } fake_driver;
 

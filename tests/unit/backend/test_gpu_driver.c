@@ -1,5 +1,5 @@
-/* test_gpu_driver.c: the rules that all drivers of GPUs share (backend/gpu.c), each on every driver, against stand-ins (support/fake_driver.c) that this program
- * finds by its run path. */
+/* test_gpu_driver.c: the rules that all drivers of GPUs share (backend/gpu.c), each on every driver, against stand-ins
+ * (support/fake_driver.c) that this program finds by its run path. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
