@@ -3,8 +3,6 @@
  * waits for the one before; of wgmma, whose operands are in shared memory and which the hardware queues, KW_SUMS follow each other on one.
  * Operands are random numbers: zeros draw less power, and the clock would stay higher than any real work lets it. Work "copy" moves
  * value[0] pieces of 16 bytes from x to y. */
-#include "gpu/fragment.h"
-
 #define PEAK_THREADS 256
 
 #if KW_WORK == KW_WORK_COPY
@@ -23,6 +21,7 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
         to[i] = from[i];
 }
 #else
+#include "gpu/fragment.h"
 
 /* Elements between 0.5 and 2 of either sign; int8: any. */
 #if KW_IN == KW_FP32
