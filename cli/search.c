@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TARGET_MAX = 512 }; /* characters of a target's text, more than any has */
+
 static int read_options(kw_search_options *options, kw_problem *problem, const cli_args *args) {
     static const struct {
         const char *name;
@@ -95,13 +97,33 @@ static void print_json(const kw_search_report *report, const kw_record *records)
     printf("]}\n");
 }
 
+/* --device names what the search is for, as --target does by its text, which is kept in text. */
+static int take_device(kw_search_options *options, char text[], size_t size, const cli_args *args) {
+    kw_context *context = NULL;
+    if (!args->value[OPT_DEVICE] || options->target) {
+        return CLI_DONE;
+    }
+    cli_args plain = *args;
+    plain.value[OPT_MODEL] = NULL;
+    plain.value[OPT_THREADS] = plain.value[OPT_THREADS] ? plain.value[OPT_THREADS] : "1";
+    int code = cli_context(&context, &plain);
+    if (!code) {
+        snprintf(text, size, "%s", kw_context_target(context));
+        options->target = text;
+    }
+    kw_context_close(&context);
+    return code;
+}
+
 int verb_search(const cli_args *args) {
     kw_error err = {0};
     kw_problem problem;
     kw_search_options options;
     kw_search_report report = {0};
     kw_record *records = NULL;
+    char target[TARGET_MAX];
     int code = read_options(&options, &problem, args);
+    code = code ? code : take_device(&options, target, sizeof target, args);
     if (code) {
         return code;
     }

@@ -13,6 +13,7 @@ enum { FAMILIES_MAX = 64 };
 typedef struct part {
     kw_family_rules rules;
     kw_axis_values axes;
+    kw_catalog listed; /* of a set that lists points */
 } part;
 
 struct kw_points {
@@ -33,6 +34,16 @@ static bool has_values(const part *p) {
     return true;
 }
 
+/* Whether there is anything to draw from. */
+static kw_status open_family(bool *any, part *p, kw_points *points, kw_op op, kw_dtype dtype, kw_error *err) {
+    kw_status status = kw_family_rules_values(&p->axes, &p->rules, &points->rules, op, dtype, err);
+    *any = !status && has_values(p);
+    if (*any && p->rules.lists_points) {
+        status = kw_family_rules_points(&p->listed, &p->rules, &points->rules, op, dtype, err);
+    }
+    return status;
+}
+
 static kw_status open_families(kw_points *points, kw_op op, kw_dtype dtype, kw_error *err) {
     kw_status status = KW_OK;
     for (const kw_family *const *family = kw_family_table; *family && points->count < FAMILIES_MAX && !status; family++) {
@@ -40,8 +51,9 @@ static kw_status open_families(kw_points *points, kw_op op, kw_dtype dtype, kw_e
         bool present = false;
         status = (*family)->emit ? kw_family_rules_open(&p->rules, &points->rules, *family, &present, err) : KW_OK;
         if (!status && present && p->rules.ops >> op & 1 && p->rules.dtypes >> dtype & 1) {
-            status = kw_family_rules_values(&p->axes, &p->rules, &points->rules, op, dtype, err);
-            points->count += !status && has_values(p);
+            bool any;
+            status = open_family(&any, p, points, op, dtype, err);
+            points->count += any;
         }
     }
     return status;
@@ -74,6 +86,9 @@ kw_status kw_points_open(kw_points **points, const kw_space_options *options, kw
 
 void kw_points_close(kw_points **points) {
     if (*points) {
+        for (size_t i = 0; i < (*points)->count; i++) {
+            kw_catalog_drop(&(*points)->parts[i].listed);
+        }
         kw_traits_drop(&(*points)->traits);
         kw_rules_close(&(*points)->rules);
         kw_filter_close(&(*points)->filter);
@@ -88,7 +103,8 @@ size_t kw_points_families(const kw_points *points) {
 
 kw_point_family kw_points_family(const kw_points *points, size_t number) {
     const part *p = &points->parts[number];
-    return (kw_point_family){p->rules.family, (const int32_t *const *)p->axes.values, p->axes.count};
+    return (kw_point_family){p->rules.family, (const int32_t *const *)p->axes.values, p->axes.count,
+                             p->rules.lists_points ? &p->listed : NULL};
 }
 
 kw_status kw_points_want(bool *wanted, kw_points *points, size_t number, const kw_config *config, kw_error *err) {

@@ -1,10 +1,10 @@
 /* points.h: a space as something to draw from: the families that have kernels of one operation and type, each with the values of its
  * axes. A point is any combination of values; whether it is in the space is asked of it, so a space need not be enumerated to be
- * searched. */
+ * searched. Where a set lists its points, any kernel of the family that can be built is in the space, and the list says where to begin. */
 #ifndef KW_SPACE_POINTS_H
 #define KW_SPACE_POINTS_H
 
-#include "config/config.h"
+#include "config/catalog.h"
 
 #include <kernelwright_tune.h>
 
@@ -20,6 +20,7 @@ typedef struct kw_point_family {
     const kw_family *family;
     const int32_t *const *values;
     const int32_t *count;
+    const kw_catalog *listed; /* of a set that lists points: those; NULL of one that chooses from the product of the axes */
 } kw_point_family;
 size_t kw_points_families(const kw_points *points);
 kw_point_family kw_points_family(const kw_points *points, size_t number);

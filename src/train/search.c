@@ -1,15 +1,14 @@
-/* search.c: kw_search. Proposals are points of the axes that the rule files give; each is asked of C, of the rules, of the filter and of
- * the problem before it is scored, so nothing is ever proposed that cannot be built and run.
+/* search.c: kw_search. Proposals are points of the axes that the rule files give (search_source.c); each is asked of C, of the rules, of the
+ * filter and of the problem before it is scored, so nothing is ever proposed that cannot be built and run.
  *
  * Each family has axes of its own, hence a population of its own; a family gets another generation while its best is within reach of the
- * best of all. Axes are searched by the positions of their values in the rules' lists, which ascend where an order means anything. */
+ * best of all. */
 #include "backend/backend.h"
-#include "base/stats.h"
 #include "config/catalog.h"
 #include "predict/model.h"
 #include "predict/predict.h"
 #include "space/enumerate.h"
-#include "space/points.h"
+#include "train/search_source.h"
 
 #include <kernelwright_tune.h>
 
@@ -18,12 +17,11 @@
 #include <string.h>
 
 enum { BUDGET = 500, TOP = 10, POPULATION = 20, DRAWS = 50, IDLE_MAX = 40, LIMIT = 1000000 };
-static const double factor = 0.6, crossover = 0.7, reach = 1.5;
+static const double reach = 1.5;
 
 /* A family of the space that has points for the problem's operation and type. */
 typedef struct part {
-    size_t number; /* of the points */
-    kw_point_family axes;
+    kw_search_source from;
     size_t member[POPULATION]; /* of the finds */
     size_t members;
     double best;
@@ -104,7 +102,7 @@ static kw_status consider(session *s, const part *from, const kw_config *config,
     bool wanted = false;
     *good = false;
     s->report->drawn++;
-    kw_status status = kw_points_want(&wanted, s->points, from->number, config, s->err);
+    kw_status status = kw_points_want(&wanted, s->points, from->from.number, config, s->err);
     if (status || !wanted) {
         s->report->refused += !status;
         return status;
@@ -114,12 +112,8 @@ static kw_status consider(session *s, const part *from, const kw_config *config,
     return KW_OK;
 }
 
-static size_t below(session *s, size_t limit) {
-    return (size_t)(kw_stat_random(&s->state) % limit);
-}
-
 static kw_config blank(const session *s, const part *from) {
-    return (kw_config){.family = from->axes.family, .op = s->options->problem->op, .dtype = s->options->problem->dtype};
+    return (kw_config){.family = from->from.axes.family, .op = s->options->problem->op, .dtype = s->options->problem->dtype};
 }
 
 /* A random point that is good, in a few tries; *place is SIZE_MAX when none was. */
@@ -129,9 +123,7 @@ static kw_status draw(session *s, const part *from, size_t *place) {
     for (int i = 0; i < DRAWS && !status && *place == SIZE_MAX; i++) {
         kw_config config = blank(s, from);
         bool good;
-        for (int a = 0; a < config.family->axis_count; a++) {
-            config.axis[a] = from->axes.values[a][below(s, (size_t)from->axes.count[a])];
-        }
+        kw_search_source_draw(&from->from, &config, &s->state);
         status = consider(s, from, &config, &good);
         if (!status && good) {
             status = kw_catalog_add(&s->seen, &config, NULL, s->err);
@@ -141,31 +133,23 @@ static kw_status draw(session *s, const part *from, size_t *place) {
     return status;
 }
 
-static int32_t position_of(const part *from, int axis, int32_t value) {
-    int32_t at = 0;
-    while (at + 1 < from->axes.count[axis] && from->axes.values[axis][at] != value) {
-        at++;
+/* A child of the members, or, where that cannot be, what it was made of, if that is new: *place is SIZE_MAX when neither is good. */
+static kw_status breed(session *s, const part *p, const size_t with[4], size_t *place) {
+    const kw_config *const parents[4] = {&s->seen.configs[with[0]], &s->seen.configs[with[1]], &s->seen.configs[with[2]],
+                                         &s->seen.configs[with[3]]};
+    kw_config plain, child = kw_search_source_cross(&p->from, parents, &s->state, &plain);
+    bool good = false;
+    *place = SIZE_MAX;
+    kw_status status = consider(s, p, &child, &good);
+    if (!status && !good && p->from.listed.count && !kw_catalog_has(&s->seen, &plain)) {
+        child = plain;
+        status = consider(s, p, &child, &good);
     }
-    return at;
-}
-
-/* parent crossed with a + factor (b - c), rounded to values that there are; at least one axis comes from it. */
-static kw_config crossed(session *s, const part *from, const size_t with[4]) {
-    kw_config config = s->seen.configs[with[0]];
-    int axes = config.family->axis_count, sure = axes ? (int)below(s, (size_t)axes) : 0;
-    for (int a = 0; a < axes; a++) {
-        int32_t at[4];
-        for (int i = 1; i < 4; i++) {
-            at[i] = position_of(from, a, s->seen.configs[with[i]].axis[a]);
-        }
-        double dice = (double)(kw_stat_random(&s->state) >> 11) / 9007199254740992.0;
-        double moved = round(at[1] + factor * (at[2] - at[3]));
-        double last = from->axes.count[a] - 1;
-        if (a == sure || dice < crossover) {
-            config.axis[a] = from->axes.values[a][(int32_t)(moved < 0 ? 0 : moved > last ? last : moved)];
-        }
+    if (!status && good) {
+        status = kw_catalog_add(&s->seen, &child, NULL, s->err);
+        *place = kw_catalog_find(&s->seen, &child);
     }
-    return config;
+    return status;
 }
 
 /* --- methods ---------------------------------------------------------------------------------------------------------- */
@@ -179,7 +163,7 @@ static kw_status search_random(session *s) {
     kw_status status = KW_OK;
     for (int idle = 0; idle < IDLE_MAX * (int)s->part_count && !spent(s) && !status;) {
         size_t before = s->seen.count, place;
-        status = draw(s, &s->parts[below(s, s->part_count)], &place);
+        status = draw(s, &s->parts[kw_search_below(&s->state, s->part_count)], &place);
         idle = s->seen.count > before ? 0 : idle + 1;
     }
     return status ? status : score(s);
@@ -215,7 +199,7 @@ static void choose_parents(session *s, const part *p, size_t i, size_t with[4]) 
     size_t number[4] = {i};
     for (int k = 1; k < 4;) {
         bool twice = false;
-        number[k] = below(s, p->members);
+        number[k] = kw_search_below(&s->state, p->members);
         for (int j = 0; j < k; j++) {
             twice = twice || number[j] == number[k];
         }
@@ -232,15 +216,9 @@ static kw_status evolve(session *s, part *p) {
     kw_status status = KW_OK;
     for (size_t i = 0; i < p->members; i++) {
         size_t with[4];
-        bool good = false;
         trial[i] = SIZE_MAX;
         choose_parents(s, p, i, with);
-        kw_config config = crossed(s, p, with);
-        status = status || spent(s) ? status : consider(s, p, &config, &good);
-        if (good && !status) {
-            status = kw_catalog_add(&s->seen, &config, NULL, s->err);
-            trial[i] = kw_catalog_find(&s->seen, &config);
-        }
+        status = status || spent(s) ? status : breed(s, p, with, &trial[i]);
     }
     status = status ? status : score(s);
     for (size_t i = 0; i < p->members && !status; i++) {
@@ -309,13 +287,17 @@ static kw_status open_space(session *s) {
     space.set = space.set ? space.set : "full";
     space.arch = space.arch ? space.arch : s->target.arch;
     kw_status status = kw_points_open(&s->points, &space, problem->op, problem->dtype, s->err);
-    s->part_count = status ? 0 : kw_points_families(s->points);
-    s->parts = calloc(s->part_count + 1, sizeof *s->parts);
+    size_t families = status ? 0 : kw_points_families(s->points);
+    s->parts = calloc(families + 1, sizeof *s->parts);
     if (!status && !s->parts) {
         return kw_fail_memory(s->err, "a search");
     }
-    for (size_t i = 0; i < s->part_count; i++) {
-        s->parts[i] = (part){.number = i, .axes = kw_points_family(s->points, i), .best = INFINITY};
+    for (size_t i = 0; i < families && !status; i++) {
+        part *p = &s->parts[s->part_count];
+        bool empty;
+        *p = (part){.best = INFINITY};
+        status = kw_search_source_open(&p->from, &empty, s->points, i, problem, &s->target, s->err);
+        s->part_count += status || !empty; /* what was begun is closed, too */
     }
     return status;
 }
@@ -387,6 +369,9 @@ static kw_status read_target(session *s) {
 }
 
 static void close_session(session *s) {
+    for (size_t i = 0; i < s->part_count; i++) {
+        kw_catalog_drop(&s->parts[i].from.listed);
+    }
     kw_model_close(&s->model);
     kw_points_close(&s->points);
     kw_catalog_drop(&s->seen);
