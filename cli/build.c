@@ -82,6 +82,9 @@ static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jo
     if (status) {
         return cli_fail(&err);
     }
+    if (!report.built && !report.cached && !report.failed && args->value[OPT_ARCH]) {
+        return cli_usage("no kernel of this --arch is for the device; --out DIR makes code objects, --device emu:NAME plays a GPU");
+    }
     show_report(&report, cli_now_ns() - progress.start_ns, args);
     if (report.failed) {
         fprintf(stderr, "kwright: %zu kernels did not compile; `kwright doctor` shows where their logs are\n", report.failed);

@@ -123,7 +123,14 @@ static kw_status take_generic(kw_choice *choice, const kw_request *request, cons
                        "workspace limit of %" PRId64 " bytes: no kernel needs so little for %.200s; the generic one needs %" PRId64,
                        request->workspace_max, request->text, workspace);
     }
-    status = kw_shelf_take(&choice->loaded, &request->context->shelf, &config, request->mode != KW_FROZEN, err);
+    bool frozen = request->mode == KW_FROZEN;
+    status = kw_shelf_take(&choice->loaded, &request->context->shelf, &config, !frozen, err);
+    if (status == KW_MISSING && frozen) {
+        return kw_fail(
+            err, KW_NO_KERNEL,
+            "frozen: nothing is compiled, and the cache has no %s kernel for %.200s; `kwright build` it, or plan it in another mode",
+            config.family->name, request->text);
+    }
     if (!status) {
         kw_text_addf(&choice->story, "  generic kernel%s: %s\n", config.family->builtin ? ", compiled in" : "", reason);
         kw_remark(&request->context->settings, "the generic kernel answers %s: %s", request->text, reason);
