@@ -44,7 +44,7 @@ bench:
 
 repeat:
 	@tools/setup.sh bench
-	@cmake --preset release -DKW_BUILD_BENCH=ON >/dev/null
+	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target bench_repeat
 	@build/bench/bench_repeat | tee docs/bench-repeat.md
 

@@ -38,11 +38,11 @@ sweep() {
     "$kwright" db count "$out/$name.db" 2>&1 | tee -a "$out/log.txt"
 }
 
-sweep check_tiny --verify-only --set tiny --problems problems/gpu_check.txt --kernel-timeout 10 --budget "${CHECK_S:-90}s"
+sweep check_tiny --verify-only --set tiny --problems gpu_check --kernel-timeout 10 --budget "${CHECK_S:-90}s"
 "$kwright" list --set full-tests --arch "$arch" | awk 'NR % 12 == 1' >"$out/full_tests_sample.txt"
-sweep check_full --verify-only --kernels "$out/full_tests_sample.txt" --problems problems/gpu_check.txt --kernel-timeout 10 \
+sweep check_full --verify-only --kernels "$out/full_tests_sample.txt" --problems gpu_check --kernel-timeout 10 \
     --budget "${CHECK_S:-90}s"
-sweep layers --set default --dir all --problems problems/gpu_layers.txt --kernel-timeout 20 --budget "${LAYER_S:-180}s"
+sweep layers --set default --dir all --problems gpu_layers --kernel-timeout 20 --budget "${LAYER_S:-180}s"
 
 note "a plan through the public API"
 for problem in 'conv_fwd bf16 nhwgc n32 c64 k64 i56x56 f3x3 p1x1' 'conv_bwd_data bf16 nhwgc n32 c128 k128 i28x28 f3x3 p1x1' \

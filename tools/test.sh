@@ -87,7 +87,7 @@ stage_text() {
     check "cppcheck" env JOBS="$JOBS" tools/check_static.sh
 }
 stage_headers() { check "public headers alone, as C and C++" tools/check_headers.sh; }
-stage_release() { build release && tests build; }
+stage_release() { build release all benches && tests build; }
 stage_kernels() { build release kwright && check "kernel files compile alone, with samples as the generator writes them" tools/check_kernels.sh; }
 # Kernels for GPUs that are not here: the script counts its cases itself, a kernel each.
 stage_gpu() {
