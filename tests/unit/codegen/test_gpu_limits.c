@@ -15,7 +15,7 @@
 
 #define TILES "tile_m=64 tile_n=64 tile_k=32 wave_m=2 wave_n=2 inst_m=32 inst_n=32 inst_k=8 "
 #define PADS "pad_m=1 pad_n=1 pad_k=1 "
-#define PLANES "tile_h=4 tile_w=4 filter=3 pad=1 batch=64 sub_h=4 sub_w=4 "
+#define PLANES "ndim=2 tile_h=4 tile_w=4 filter=3 pad=1 batch=64 sub_h=4 sub_w=4 "
 
 /* Families and operations, and the axes that are not at their lowest value. */
 static const char *const texts[] = {
