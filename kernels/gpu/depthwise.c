@@ -1,5 +1,5 @@
-/* depthwise.c: convolution with one channel a group and two spatial axes, in all directions: family conv.depthwise_block. A block is one
- * wave.
+/* depthwise.c: convolution with one channel a group and one to three spatial axes, in all directions: family conv.depthwise_block. A block is
+ * one wave.
  *
  * A plane is what one filter slides over: a channel of an image. A block computes a tile of KW_TILE_H x KW_TILE_W pixels of KW_BATCH
  * planes, as many of them at a time as its lanes hold: images of one channel (order=first) or neighbouring channels of one image
@@ -10,13 +10,16 @@
  *   forward      output pixels              x        of its pixels
  *   bwd_data     input pixels               y        of its pixels; subtiles are multiples of the stride: which taps reach a pixel is known
  *   bwd_weight   output pixels, many tiles  x        of the filter's taps; lanes are added at the end, blocks by a second kernel, in order
- * */
+ *
+ * One axis: rows of one pixel's height. Three: a tile lies in one slice of the depth, and forward and backward data go over the slices of the
+ * source that meet it, one for each tap of the filter's depth; a block of backward weight has the taps of one slice of the filter. */
 #include "gpu/access.h"
 
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
 #define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
 #define KW_FIRST (KW_ORDER == KW_ORDER_FIRST)
-#define KW_TAPS (KW_FILTER * KW_FILTER)
+#define KW_FILTER_H (KW_NDIM == 1 ? 1 : KW_FILTER) /* rows of the filter */
+#define KW_TAPS (KW_FILTER_H * KW_FILTER)          /* of a slice of the filter */
 
 /* args.value */
 #define KW_TILES_H 0
@@ -24,6 +27,7 @@
 #define KW_PARTS 2    /* of bwd_weight: blocks that share a filter's sums */
 #define KW_UNITS 3    /* of bwd_weight: tiles of all images that the parts share */
 #define KW_ELEMENTS 4 /* of bwd_weight: weights */
+#define KW_TILES_D 5  /* slices of the depth */
 
 /* --- lanes: each has a subtile of KW_LANE_PLANES planes --- */
 
@@ -49,25 +53,38 @@ KW_DEVICE kw_seat kw_seat_of(int lane) {
     return seat;
 }
 
-/* --- which source pixel a tap of a pixel reads, along either axis; counted from the first one that a subtile or tile at pixel 0 reads ---
- * */
+/* --- which source pixel a tap of a pixel reads, along a row and (_H) along the height; counted from the first one that a subtile or tile at
+ * pixel 0 reads --- */
+#define KW_STRIDE_H (KW_NDIM == 1 ? 1 : KW_STRIDE)
+#define KW_PAD_H (KW_NDIM == 1 ? 0 : KW_PAD)
+#define KW_EXTENT ((KW_FILTER - 1) * KW_DILATION + 1) /* pixels from the first tap to the last */
+#define KW_EXTENT_H ((KW_FILTER_H - 1) * KW_DILATION + 1)
 #if KW_DATA
-#define KW_WHOLE (KW_STRIDE * KW_FILTER) /* added so that what is divided is never negative */
-#define KW_LOW ((KW_PAD - KW_FILTER + 1 + KW_WHOLE + KW_STRIDE - 1) / KW_STRIDE - KW_FILTER)
-#define KW_READS(pixel, tap) (((pixel) + KW_PAD - (tap) + KW_WHOLE) % KW_STRIDE == 0)
-#define KW_SOURCE(pixel, tap) (((pixel) + KW_PAD - (tap) + KW_WHOLE) / KW_STRIDE - KW_FILTER - KW_LOW)
-#define KW_MOVED(pixels) ((pixels) / KW_STRIDE) /* how far the source moves with so many pixels */
-#define KW_SPAN(pixels) (KW_SOURCE((pixels)-1, 0) + 1)
+#define KW_UP(extent, stride) ((stride) * (extent)) /* added so that what is divided is never negative */
+#define KW_LOW_OF(extent, stride, pad) (KW_CEIL((pad) - (extent) + 1 + KW_UP(extent, stride), stride) - (extent))
+#define KW_READS_OF(pixel, tap, extent, stride, pad) (((pixel) + (pad) - (tap)*KW_DILATION + KW_UP(extent, stride)) % (stride) == 0)
+#define KW_SOURCE_OF(pixel, tap, extent, stride, pad)                                                                                      \
+    (((pixel) + (pad) - (tap)*KW_DILATION + KW_UP(extent, stride)) / (stride) - (extent)-KW_LOW_OF(extent, stride, pad))
+#define KW_MOVED_OF(pixels, stride) ((pixels) / (stride)) /* how far the source moves with so many pixels */
+#define KW_SPAN_OF(pixels, extent, stride, pad) (KW_SOURCE_OF((pixels)-1, 0, extent, stride, pad) + 1)
 #else
-#define KW_LOW (-KW_PAD)
-#define KW_READS(pixel, tap) 1
-#define KW_SOURCE(pixel, tap) ((pixel)*KW_STRIDE + (tap))
-#define KW_MOVED(pixels) ((pixels)*KW_STRIDE)
-#define KW_SPAN(pixels) (((pixels)-1) * KW_STRIDE + KW_FILTER)
+#define KW_LOW_OF(extent, stride, pad) (-(pad))
+#define KW_READS_OF(pixel, tap, extent, stride, pad) 1
+#define KW_SOURCE_OF(pixel, tap, extent, stride, pad) ((pixel) * (stride) + (tap)*KW_DILATION)
+#define KW_MOVED_OF(pixels, stride) ((pixels) * (stride))
+#define KW_SPAN_OF(pixels, extent, stride, pad) (((pixels)-1) * (stride) + (extent))
 #endif
-#define KW_SPAN_H KW_SPAN(KW_SUB_H) /* source rows and columns of a subtile */
-#define KW_SPAN_W KW_SPAN(KW_SUB_W)
-#define KW_SRC_H ((KW_SUBS_H - 1) * KW_MOVED(KW_SUB_H) + KW_SPAN_H) /* and of the tile */
+#define KW_LOW KW_LOW_OF(KW_EXTENT, KW_STRIDE, KW_PAD)
+#define KW_LOW_H KW_LOW_OF(KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
+#define KW_READS(pixel, tap) KW_READS_OF(pixel, tap, KW_EXTENT, KW_STRIDE, KW_PAD)
+#define KW_READS_H(pixel, tap) KW_READS_OF(pixel, tap, KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
+#define KW_SOURCE(pixel, tap) KW_SOURCE_OF(pixel, tap, KW_EXTENT, KW_STRIDE, KW_PAD)
+#define KW_SOURCE_H(pixel, tap) KW_SOURCE_OF(pixel, tap, KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
+#define KW_MOVED(pixels) KW_MOVED_OF(pixels, KW_STRIDE)
+#define KW_MOVED_H(pixels) KW_MOVED_OF(pixels, KW_STRIDE_H)
+#define KW_SPAN_H KW_SPAN_OF(KW_SUB_H, KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H) /* source rows and columns of a subtile */
+#define KW_SPAN_W KW_SPAN_OF(KW_SUB_W, KW_EXTENT, KW_STRIDE, KW_PAD)
+#define KW_SRC_H ((KW_SUBS_H - 1) * KW_MOVED_H(KW_SUB_H) + KW_SPAN_H) /* and of the tile */
 #define KW_SRC_W ((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_SPAN_W)
 
 /* --- accesses, in elements --- */
@@ -98,44 +115,54 @@ KW_DEVICE int kw_lds_element(int plane, int row, int col) {
 /* The first plane and the first pixel of a tile. */
 typedef struct kw_place {
     kw_i64 image, channel;
-    int row, col;
+    int depth, row, col;
 } kw_place;
 
 /* A tensor's pixels of a plane. */
 typedef struct kw_image {
-    int h, w;
+    int d, h, w;
 } kw_image;
 
 KW_DEVICE kw_image kw_image_in(const kw_gpu_args *a) {
-    kw_image image = {(int)a->in[1], (int)a->in[2]};
+    kw_image image = {(int)a->in[0], (int)a->in[1], (int)a->in[2]};
     return image;
 }
 
 KW_DEVICE kw_image kw_image_out(const kw_gpu_args *a) {
-    kw_image image = {(int)a->out[1], (int)a->out[2]};
+    kw_image image = {(int)a->out[0], (int)a->out[1], (int)a->out[2]};
     return image;
 }
 
-/* Number of an element in memory, plane counted from the place's; false when there is none. */
+/* Number of an element in memory, plane counted from the place's, whose depth is one of the image's; false when there is none. */
 KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_place at, int plane, int row, int col, kw_i64 *element) {
     kw_i64 image = at.image + (KW_FIRST ? plane : 0), channel = at.channel + (KW_FIRST ? 0 : plane);
     int there = image < a->n && channel < a->groups && (kw_u32)row < (kw_u32)size.h && (kw_u32)col < (kw_u32)size.w;
+    int pixel = (at.depth * size.h + row) * size.w + col, pixels = size.d * size.h * size.w; /* at most 2^30 */
 #if KW_FIRST
-    *element = (image * a->groups + channel) * ((kw_i64)size.h * size.w) + (row * size.w + col);
+    *element = (image * a->groups + channel) * pixels + pixel;
 #else
-    *element = image * size.h * size.w * a->groups + (row * size.w + col) * a->groups + channel;
+    *element = (image * pixels + pixel) * a->groups + channel;
 #endif
     return there;
 }
 
-/* Tiles are numbered along the width, then the height, then by planes. */
+/* Tiles are numbered along the width, the height, the depth, then by planes. */
 KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *rest) {
     kw_place at;
     at.col = (int)(tile % a->value[KW_TILES_W]) * KW_TILE_W;
     tile /= a->value[KW_TILES_W];
     at.row = (int)(tile % a->value[KW_TILES_H]) * KW_TILE_H;
-    *rest = tile / a->value[KW_TILES_H];
+    tile /= a->value[KW_TILES_H];
+    at.depth = (int)(tile % a->value[KW_TILES_D]);
+    *rest = tile / a->value[KW_TILES_D];
     return at;
+}
+
+/* The source's slice that a tap of the filter's depth brings to a slice of the tile; false when there is none. */
+KW_DEVICE int kw_source_depth(const kw_gpu_args *a, int depth, int tap, int *source) {
+    int d = KW_DATA ? depth + KW_PAD_D - tap : depth * KW_STRIDE_D - KW_PAD_D + tap;
+    *source = KW_DATA ? d / KW_STRIDE_D : d;
+    return d >= 0 && (!KW_DATA || d % KW_STRIDE_D == 0) && *source < (int)(KW_DATA ? a->out[0] : a->in[0]);
 }
 
 /* --- the source: global -> shared memory --- */
@@ -179,10 +206,12 @@ KW_DEVICE void kw_put_run(char *lds, kw_run_spot s, const kw_u32 *words) {
 #endif
 }
 
-KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_place at) {
+/* depth: the source's slice. */
+KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_place at, int depth) {
     kw_image size = KW_DATA ? kw_image_out(a) : kw_image_in(a);
     const char *source = KW_DATA ? a->y : a->x;
-    int top = KW_MOVED(at.row) + KW_LOW, left = KW_MOVED(at.col) + KW_LOW;
+    int top = KW_MOVED_H(at.row) + KW_LOW_H, left = KW_MOVED(at.col) + KW_LOW;
+    at.depth = depth;
     for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_FLIGHT * KW_WAVE) {
         kw_u32 words[KW_FLIGHT][KW_RUN_WORDS(KW_IN_RUN)];
         int ok[KW_FLIGHT];
@@ -212,7 +241,7 @@ typedef struct kw_source_row {
 
 /* Source row number `row` of a lane's subtile. */
 KW_DEVICE void kw_row_read(kw_source_row *r, const char *lds, kw_seat seat, int row) {
-    int y = KW_MOVED(seat.row) + row, x = KW_MOVED(seat.col);
+    int y = KW_MOVED_H(seat.row) + row, x = KW_MOVED(seat.col);
     kw_u32 words[KW_RUN_WORDS(KW_READ)];
     KW_UNROLL
     for (int i = 0; i < KW_READ_COLS * KW_LANE_PLANES; i += KW_READ) {
@@ -228,8 +257,9 @@ typedef struct kw_pixels {
     float at[KW_SUB_H][KW_SUB_W][KW_LANE_PLANES];
 } kw_pixels;
 
+/* A slice of the filter. */
 typedef struct kw_filter {
-    float at[KW_FILTER][KW_FILTER][KW_LANE_PLANES];
+    float at[KW_FILTER_H][KW_FILTER][KW_LANE_PLANES];
 } kw_filter;
 
 /* Pixels and source meet in all taps of a subtile: pixels += source * filter, or filter += source * pixels for bwd_weight. */
@@ -239,10 +269,10 @@ KW_DEVICE void kw_subtile(kw_pixels *pixels, kw_filter *filter, const char *lds,
         kw_source_row source;
         kw_row_read(&source, lds, seat, row);
         KW_UNROLL
-        for (int tap_row = 0; tap_row < KW_FILTER; tap_row++) {
+        for (int tap_row = 0; tap_row < KW_FILTER_H; tap_row++) {
             KW_UNROLL
             for (int y = 0; y < KW_SUB_H; y++) {
-                if (!KW_READS(y, tap_row) || KW_SOURCE(y, tap_row) != row) continue;
+                if (!KW_READS_H(y, tap_row) || KW_SOURCE_H(y, tap_row) != row) continue;
                 KW_UNROLL
                 for (int tap = 0; tap < KW_FILTER; tap++) {
                     KW_UNROLL
@@ -273,10 +303,10 @@ KW_DEVICE void kw_pixels_clear(kw_pixels *pixels) {
 
 /* --- forward and backward data --- */
 
-KW_DEVICE void kw_filter_read(kw_filter *filter, const kw_gpu_args *a, kw_i64 channel) {
+KW_DEVICE void kw_filter_read(kw_filter *filter, const kw_gpu_args *a, kw_i64 channel, int slice) {
     KW_UNROLL
     for (int p = 0; p < KW_LANE_PLANES; p++) {
-        kw_i64 from = kw_min64(channel + p, a->groups - 1) * KW_TAPS; /* a channel too many is not stored */
+        kw_i64 from = (kw_min64(channel + p, a->groups - 1) * KW_FILTER_D + slice) * KW_TAPS; /* a channel too many is not stored */
         KW_UNROLL
         for (int tap = 0; tap < KW_TAPS; tap++)
             filter->at[tap / KW_FILTER][tap % KW_FILTER][p] = kw_element(a->w, from + tap);
@@ -349,15 +379,21 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
     at.channel = rest % blocks * (KW_FIRST ? 1 : KW_BATCH);
     at.image = rest / blocks * (KW_FIRST ? KW_BATCH : 1);
     kw_filter filter;
-    if (KW_FIRST) kw_filter_read(&filter, &args, at.channel);
+    if (KW_FIRST && KW_FILTER_D == 1) kw_filter_read(&filter, &args, at.channel, 0);
     for (int round = 0; round < KW_BATCH / KW_PLANES; round++) {
         kw_pixels pixels;
         if (at.image >= args.n || at.channel >= args.groups) break;
-        kw_source_load(kw_lds, &args, at);
-        if (!KW_FIRST) kw_filter_read(&filter, &args, at.channel + seat.plane);
         kw_pixels_clear(&pixels);
-        kw_wave_barrier();
-        if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
+        KW_ROLLED
+        for (int slice = 0; slice < KW_FILTER_D; slice++) {
+            int depth;
+            if (!kw_source_depth(&args, at.depth, slice, &depth)) continue;
+            if (slice > 0) kw_wave_barrier();
+            kw_source_load(kw_lds, &args, at, depth);
+            if (!KW_FIRST || KW_FILTER_D > 1) kw_filter_read(&filter, &args, at.channel + seat.plane * !KW_FIRST, slice);
+            kw_wave_barrier();
+            if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
+        }
         kw_pixels_store(&args, at, seat, &pixels, kw_lds);
         kw_wave_barrier();
         if (KW_FIRST)
@@ -369,7 +405,7 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 
 #else
 
-/* --- backward weight: a block has the filters of one channel (order=first) or of KW_PLANES channels --- */
+/* --- backward weight: a block has a slice of the filters of one channel (order=first) or of KW_PLANES channels --- */
 
 /* A lane's pixels of y, zero where there are none. */
 KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_place at, kw_seat seat) {
@@ -390,7 +426,7 @@ KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_place 
 }
 
 /* Adds what the lanes have, in their order, and stores it in the workspace's slice of this part. */
-KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel, const kw_filter *filter, char *lds) {
+KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel, int slice, const kw_filter *filter, char *lds) {
     float *sums = (float *)lds;
     const int planes = KW_FIRST ? 1 : KW_PLANES, lanes = KW_FIRST ? KW_WAVE : KW_SUBTILES, step = KW_FIRST ? 1 : KW_SEATS;
     KW_UNROLL
@@ -405,14 +441,17 @@ KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel
         float sum = 0;
         for (int lane = 0; lane < lanes; lane++)
             sum += from[lane * step];
-        if (channel + plane < a->groups) ((float *)a->shared)[part * a->value[KW_ELEMENTS] + (channel + plane) * KW_TAPS + tap] = sum;
+        kw_i64 to = part * a->value[KW_ELEMENTS] + ((channel + plane) * KW_FILTER_D + slice) * KW_TAPS + tap;
+        if (channel + plane < a->groups) ((float *)a->shared)[to] = sum;
     }
 }
 
 KW_KERNEL(kw_stage0, KW_WAVE) {
     KW_LDS(KW_LDS_BYTES);
     kw_seat seat = kw_seat_of(kw_lane());
-    kw_i64 part = kw_block() % args.value[KW_PARTS], channel = kw_block() / args.value[KW_PARTS] * (KW_FIRST ? 1 : KW_PLANES);
+    kw_i64 part = kw_block() % args.value[KW_PARTS], filters = kw_block() / args.value[KW_PARTS];
+    kw_i64 channel = filters / KW_FILTER_D * (KW_FIRST ? 1 : KW_PLANES);
+    int slice = (int)(filters % KW_FILTER_D);
     kw_filter filter;
     KW_UNROLL
     for (int e = 0; e < KW_TAPS * KW_LANE_PLANES; e++)
@@ -422,14 +461,16 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
         kw_place at = kw_place_of(&args, unit, &rest);
         at.channel = channel;
         at.image = rest * (KW_FIRST ? KW_PLANES : 1);
-        kw_source_load(kw_lds, &args, at);
+        int depth;
+        if (!kw_source_depth(&args, at.depth, slice, &depth)) continue;
+        kw_source_load(kw_lds, &args, at, depth);
         kw_pixels pixels;
         if (seat.there) kw_pixels_read(&pixels, &args, at, seat);
         kw_wave_barrier();
         if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
         kw_wave_barrier();
     }
-    kw_filter_store(&args, part, channel, &filter, kw_lds);
+    kw_filter_store(&args, part, channel, slice, &filter, kw_lds);
 }
 
 #define KW_ADD_THREADS 256

@@ -25,12 +25,21 @@ local own = {
     },
 }
 
+-- One axis: filter, pad, stride of causal and centred filters; and for each order: tile_w, sub_w, vec_in, vec_out.
+local lines = { { 4, 3, 1 }, { 3, 1, 1 }, { 7, 3, 1 }, { 9, 4, 1 }, { 15, 7, 1 }, { 31, 15, 1 }, { 3, 1, 2 } }
+local own_lines = {
+    first = { { 32, 8, 1, 1 }, { 64, 8, 4, 4 }, { 256, 8, 8, 8 } },
+    last = { { 16, 8, 1, 1 }, { 32, 8, 4, 2 }, { 16, 4, 4, 4 } },
+}
+-- Three axes: strides of depth, and of height and width; filters of 3 everywhere.
+local volumes = { { 1, 1 }, { 1, 2 }, { 2, 2 } }
+
 local function subtiles(th, tw, sh, sw)
     return ((th + sh - 1) // sh) * ((tw + sw - 1) // sw)
 end
 
 local function add(out, filter, stride, p)
-    p.filter, p.stride, p.pad = filter, stride, filter // 2
+    p.filter, p.stride, p.pad = filter, stride, p.pad or filter // 2 * (p.dilation or 1)
     out[#out + 1] = p
 end
 
@@ -48,19 +57,39 @@ local function add_published(out, lanes)
     end
 end
 
-local function add_own(out, lanes, order)
-    for filter = 3, 7, 2 do
-        for stride = 1, 2 do
-            for _, row in ipairs(own[order]) do
-                local th, tw = numbers(row[1])
-                local sh, sw = numbers(row[2])
-                local planes = lanes // subtiles(th, tw, sh, sw) * (order == "last" and row[4] or 1)
-                add(out, filter, stride, {
-                    tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, batch = planes, vec_in = row[3], vec_out = row[4], order = order,
-                })
-            end
+local function add_lines(out, lanes, order)
+    for _, line in ipairs(lines) do
+        for _, row in ipairs(own_lines[order]) do
+            local planes = lanes // subtiles(1, row[1], 1, row[2]) * (order == "last" and row[4] or 1)
+            add(out, line[1], line[3], {
+                ndim = 1, pad = line[2], tile_h = 1, tile_w = row[1], sub_h = 1, sub_w = row[2], batch = planes, vec_in = row[3],
+                vec_out = row[4], order = order,
+            })
         end
     end
+end
+
+-- More: axes that the points have besides; of the list of their order, all rows.
+local function add_tiles(out, lanes, order, filter, stride, more)
+    for _, row in ipairs(own[order]) do
+        local th, tw = numbers(row[1])
+        local sh, sw = numbers(row[2])
+        local p = {
+            tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, vec_in = row[3], vec_out = row[4], order = order,
+            batch = lanes // subtiles(th, tw, sh, sw) * (order == "last" and row[4] or 1),
+        }
+        p.ndim, p.dilation, p.filter_d, p.stride_d, p.pad_d = more.ndim, more.dilation, more.filter_d, more.stride_d, more.pad_d
+        add(out, filter, stride, p)
+    end
+end
+
+-- Volumes, and dilated planes.
+local function add_others(out, lanes, order)
+    for _, strides in ipairs(volumes) do
+        add_tiles(out, lanes, order, 3, strides[2], { ndim = 3, filter_d = 3, stride_d = strides[1], pad_d = 1 })
+    end
+    add_tiles(out, lanes, order, 3, 1, { dilation = 2 })
+    add_lines(out, lanes, order)
 end
 
 local function points(arch, op, dtype)
@@ -68,29 +97,47 @@ local function points(arch, op, dtype)
     if op == "conv_fwd" then
         add_published(out, lanes)
     end
-    add_own(out, lanes, "first")
-    add_own(out, lanes, "last")
+    for _, order in ipairs({ "first", "last" }) do
+        for filter = 3, 7, 2 do
+            for stride = 1, 2 do
+                add_tiles(out, lanes, order, filter, stride, {})
+            end
+        end
+    end
+    for _, order in ipairs({ "first", "last" }) do
+        add_others(out, lanes, order)
+    end
     return out
 end
 
--- The first of each order and stride.
-local function handful(list)
+local function first_of(list, key)
     local seen, out = {}, {}
     for _, p in ipairs(list) do
-        local key = p.order .. p.stride
-        if not seen[key] then
-            seen[key] = true
+        local name = key(p)
+        if name and not seen[name] then
+            seen[name] = true
             out[#out + 1] = p
         end
     end
     return out
 end
 
+local function kind(p)
+    return p.order .. p.stride .. (p.stride_d or "") .. (p.ndim or 2) .. (p.dilation or 1)
+end
+
+-- Volumes of one order, lines of the other.
+local function few(p)
+    local plain = (p.ndim or 2) == 2 and not p.dilation
+    local volume, line = p.ndim == 3 and p.order == "last" and p.stride == 1, p.ndim == 1 and p.order == "first" and p.stride == 1
+    return (plain or volume or line) and kind(p) or nil
+end
+
 return {
     points = points,
     fifths = function(arch, op, dtype, legal)
         local list = points(arch, op, dtype)
-        return thin.joined(thin.fifths(list, legal), handful(thin.kept(list, legal)))
+        return thin.joined(thin.fifths(list, legal), first_of(thin.kept(list, legal), kind))
     end,
-    handful = function(arch, op, dtype, legal) return handful(thin.kept(points(arch, op, dtype), legal)) end,
+    handful = function(arch, op, dtype, legal) return first_of(thin.kept(points(arch, op, dtype), legal), few) end,
 }

@@ -1,6 +1,6 @@
--- 3x3 convolution of narrow groups on GPUs: the published grids of waves, and our own with larger tiles a wave, strides and accesses for
--- any count of groups. The published records name waves alone; here each wave of them has 4 x 4 pixels, and the waves stand side by side
--- along the width.
+-- 3x3 convolution on source pixels in shared memory, for GPUs: narrow groups, and one group whose filter stays in registers (dense). The
+-- published grids of waves, and our own with larger tiles a wave, strides and accesses for any count of channels. The published records of
+-- narrow groups name waves alone; here each wave of them has 4 x 4 pixels, and the waves stand side by side along the width.
 local thin, arches = include "tables/thin", include "tables/arch"
 
 -- The least depth that an instruction of 16 pixels has; gfx950's own is 32.
@@ -63,11 +63,17 @@ local own = {
     { "14x16", 1, 7, 8 }, { "8x28", 1, 7, 8 },
 }
 
+-- Backward data with a stride has 2 x 2 pixels where others have one.
+local function phases(op, stride)
+    return op == "conv_bwd_data" and stride or 1
+end
+
 local function add_own(out, op, k)
     for _, channels in ipairs({ 4, 8, 16, 32 }) do
-        for stride = 1, op == "conv_fwd" and 2 or 1 do
+        for stride = 1, 2 do
             for _, row in ipairs(own) do
                 local th, tw = numbers(row[1])
+                th, tw = th * phases(op, stride), tw * phases(op, stride)
                 out[#out + 1] = {
                     channels = channels, tile_h = th, tile_w = tw, stride = stride, waves_c = row[2], waves_q = row[3], inst_k = k,
                     swizzle = "xor", store = "lds", vec = row[4],
@@ -82,6 +88,46 @@ local function add_own(out, op, k)
     end
 end
 
+-- The published records name waves, which share the source's channels, and the slices of each. Here they walk down 16 rows of 16 pixels and
+-- compute 16 channels; on NVIDIA, whose threads have half the registers, eight where a wave has more than two slices.
+local function add_dense(out, arch, k)
+    for _, waves in ipairs({ 1, 2, 3, 4, 5, 6, 7, 8, 16 }) do
+        for _, slices in ipairs({ 1, 2, 3, 4, 6 }) do
+            for _, swizzle in ipairs(waves & (waves - 1) == 0 and { "cyclic", "xor" } or { "cyclic" }) do
+                for _, store in ipairs(both) do
+                    out[#out + 1] = {
+                        impl = "dense", channels = 32, tile_h = 16, tile_w = 16, waves_c = waves, waves_q = 1, slices = slices,
+                        cols = arches.has(arch, "mma") and slices > 2 and 8 or 16, inst_k = k, swizzle = swizzle, store = store, vec = 8,
+                    }
+                end
+            end
+        end
+    end
+end
+
+-- tile in spots, waves_c, waves_q, slices, cols, vec
+local own_dense = {
+    { "8x16", 2, 1, 1, 16, 1 }, { "16x32", 1, 2, 1, 16, 8 }, { "16x64", 1, 4, 1, 16, 8 }, { "16x32", 1, 2, 1, 32, 8 },
+    { "16x32", 2, 2, 1, 16, 8 }, { "8x32", 2, 2, 1, 32, 8 }, { "16x32", 1, 2, 2, 16, 8 }, { "8x16", 4, 1, 1, 16, 8 },
+    { "8x32", 4, 2, 1, 16, 4 }, { "8x16", 4, 1, 2, 16, 4 }, { "28x32", 2, 2, 1, 16, 8 }, { "28x64", 1, 4, 2, 16, 8 },
+}
+
+local function add_own_dense(out, op, k)
+    for stride = 1, 2 do
+        for _, row in ipairs(own_dense) do
+            local th, tw = numbers(row[1])
+            out[#out + 1] = {
+                impl = "dense", channels = 32, tile_h = th * phases(op, stride), tile_w = tw * phases(op, stride), stride = stride,
+                waves_c = row[2], waves_q = row[3], slices = row[4], cols = row[5], inst_k = k, store = "lds", vec = row[6],
+            }
+        end
+    end
+    out[#out + 1] = {
+        impl = "dense", channels = 32, tile_h = 16, tile_w = 32, waves_q = 2, cols = 16, inst_k = k, swizzle = "none",
+        store = "registers", vec = 4,
+    }
+end
+
 local function full(arch, op, dtype)
     local out, k = {}, depth(arch, dtype)
     add_four(out, k)
@@ -89,6 +135,8 @@ local function full(arch, op, dtype)
     add_middle(out, k, 16)
     add_wide(out, k)
     add_own(out, op, k)
+    add_dense(out, arch, k)
+    add_own_dense(out, op, k)
     return out
 end
 
@@ -100,27 +148,37 @@ local function default(arch, op, dtype)
             add(out, k, channels, 1, waves, "xor", "lds", 8)
         end
     end
+    add_own_dense(out, op, k)
     return out
 end
 
--- The first of each width of a group and stride.
-local function handful(list)
+local function first_of(list, key)
     local seen, out = {}, {}
     for _, p in ipairs(list) do
-        local key = p.channels .. "," .. (p.stride or 1)
-        if not seen[key] then
-            seen[key] = true
+        local name = key(p)
+        if name and not seen[name] then
+            seen[name] = true
             out[#out + 1] = p
         end
     end
     return out
 end
 
+-- Dense or the width of a group, and the stride.
+local function kind(p)
+    return (p.impl or "") .. p.channels .. "," .. (p.stride or 1)
+end
+
+-- With stride 2 groups of 8 stand for all.
+local function few(p)
+    return ((p.stride or 1) == 1 or p.impl == "dense" or p.channels == 8) and kind(p) or nil
+end
+
 return {
     full = full,
     default = default,
     fifths = function(arch, op, dtype, legal)
-        return thin.joined(thin.fifths(full(arch, op, dtype), legal), handful(thin.kept(default(arch, op, dtype), legal)))
+        return thin.joined(thin.fifths(full(arch, op, dtype), legal), first_of(thin.kept(default(arch, op, dtype), legal), kind))
     end,
-    handful = function(arch, op, dtype, legal) return handful(thin.kept(default(arch, op, dtype), legal)) end,
+    handful = function(arch, op, dtype, legal) return first_of(thin.kept(default(arch, op, dtype), legal), few) end,
 }

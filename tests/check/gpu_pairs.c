@@ -207,53 +207,61 @@ static void add_convs(subject *s, int ndim, size_t most) {
     }
 }
 
-/* Families whose blocks have tiles of the image, and the filter, stride and channels of a group given: images, groups and pixels that tile,
- * batch and waves do not divide. */
+/* Depthwise planes, whose filter and stride are given: images, groups and pixels that tile and batch do not divide. */
 static void add_tiled(subject *s) {
-    enum { WAVE_CHANNELS = 64 }; /* of conv.direct_block */
     const kw_config *config = s->config;
-    int64_t filter = kw_config_axis(config, "filter", 3), stride = kw_config_axis(config, "stride", 1),
-            pad = kw_config_axis(config, "pad", 1);
+    int64_t ndim = kw_config_axis(config, "ndim", 2), filter = kw_config_axis(config, "filter", 3);
+    int64_t stride = kw_config_axis(config, "stride", 1), dilation = kw_config_axis(config, "dilation", 1);
+    int64_t pad = kw_config_axis(config, "pad", 1), extent = (filter - 1) * dilation + 1;
     int64_t tile_h = kw_config_axis(config, "tile_h", 1), tile_w = kw_config_axis(config, "tile_w", 1);
-    int64_t channels = kw_config_axis(config, "channels", 1);
-    int64_t batch = channels > 1 ? kw_config_axis(config, "waves_c", 1) * WAVE_CHANNELS / channels : kw_config_axis(config, "batch", 1);
+    int64_t batch = kw_config_axis(config, "batch", 1);
     bool first = s->channels_first = kw_word_is(kw_config_axis_word(config, "order"), "first");
-    /* Images, groups, height, width. Planes of a block are images, or with channels last groups. */
-    const int64_t sizes[][4] = {
-        {first ? batch + 1 : 2, first ? 3 : batch + 1, stride * tile_h + 3, stride * tile_w + 5},
-        {1, 5, filter + 4, filter + 6},
-        {2, channels > 1 ? 3 : 67, filter, filter + 1},
-        {3, 1, 2 * stride * tile_h - 1, stride * tile_w + 1},
-        {2, 3, stride * (tile_h + 1), stride * (tile_w + 1)},
+    /* Images, groups, depth, height, width. Planes of a block are images, or with channels last groups. */
+    const int64_t sizes[][5] = {
+        {first ? batch + 1 : 2, first ? 3 : batch + 1, 4, stride * tile_h + 3, stride * tile_w + 5},
+        {1, 5, 2, extent + 4, extent + 6},
+        {2, 67, 1, extent, extent + 1},
+        {3, 1, 5, 2 * stride * tile_h - 1, stride * tile_w + 1},
+        {2, 3, 3, stride * (tile_h + 1), stride * (tile_w + 1)},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        shape of = {.n = sizes[i][0], .in = {1, sizes[i][2], 0}, .filter = {1, filter, filter}, .stride = {1, stride, stride}};
-        of.pad[1] = of.pad[2] = pad;
-        of.dilation[1] = of.dilation[2] = 1;
+        shape of = {.n = sizes[i][0],
+                    .in = {sizes[i][2], sizes[i][3], 0},
+                    .filter = {kw_config_axis(config, "filter_d", 1), filter, filter},
+                    .stride = {kw_config_axis(config, "stride_d", 1), stride, stride},
+                    .pad = {kw_config_axis(config, "pad_d", 0), pad, pad},
+                    .dilation = {1, dilation, dilation}};
         bool kept = false;
         for (int64_t unit = 1; unit <= PROBES && !kept; unit *= 2) {
             kw_problem problem;
             of.groups = first ? sizes[i][1] : kw_ceil_div(sizes[i][1], unit) * unit;
-            of.in[2] = first ? kw_ceil_div(sizes[i][3], unit) * unit : sizes[i][3];
-            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){channels, channels}) && keep(s, &problem);
+            of.in[2] = first ? kw_ceil_div(sizes[i][4], unit) * unit : sizes[i][4];
+            kept = make_conv(&problem, s, &of, (int)ndim, (const int64_t[2]){1, 1}) && keep(s, &problem);
         }
         s->ragged = s->ragged || (i == 0 && kept);
     }
 }
 
-/* Narrow groups under a 3x3 filter: groups beyond a block's waves, and images that its tile does not divide. */
-static void add_narrow(subject *s) {
+static int64_t rounded_up(int64_t value, int64_t unit) {
+    return kw_ceil_div(value, unit) * unit;
+}
+
+/* 3x3 filters of conv.direct_block, on images that its tile does not divide: narrow groups beyond a block's waves; or one group whose source
+ * has all the channels of the block's waves, or fewer, and whose result has not whole blocks of them. */
+static void add_direct(subject *s) {
     const kw_config *config = s->config;
+    bool dense = kw_word_is(kw_config_axis_word(config, "impl"), "dense"), data = config->op == KW_CONV_BWD_DATA;
     int64_t width = kw_config_axis(config, "channels", 4), stride = kw_config_axis(config, "stride", 1);
     int64_t tile_h = kw_config_axis(config, "tile_h", 1), tile_w = kw_config_axis(config, "tile_w", 1);
-    int64_t block = kw_config_axis(config, "waves_c", 1) * 64 / width;
-    /* Images, groups, height, width, padding. */
-    const int64_t sizes[][5] = {
-        {1, block + 3, stride * tile_h + 3, stride * tile_w + 5, 1},
-        {2, 2, 5, 4, 1},
-        {1, 3, 2 * tile_h + 1, 3, 2},
-        {3, 1, 3, 3, 0},
-        {1, 5, stride * (tile_h - 1) + 1, tile_w + 1, 1},
+    int64_t cols = kw_config_axis(config, "cols", 1), waves = kw_config_axis(config, "waves_c", 1);
+    int64_t most = waves * kw_config_axis(config, "slices", 1) * width, block = waves * cols / width, scale = data ? 1 : stride;
+    /* Images, groups, height, width, padding, channels of the source and of the result of dense. */
+    const int64_t sizes[][7] = {
+        {1, block + 3, scale * tile_h + 3, scale * tile_w + 5, 1, most, cols + 3},
+        {2, 2, 5, 4, 1, most - 3, 3},
+        {1, 3, 2 * tile_h + 1, 3, 2, width / 2, 2 * cols},
+        {3, 1, 3, 3, 0, most / 2 + 1, cols},
+        {1, 5, scale * (tile_h - 1) + 1, tile_w + 1, 1, 1, 1},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         shape of = {.n = sizes[i][0], .in = {1, sizes[i][2], sizes[i][3]}, .filter = {1, 3, 3}, .stride = {1, stride, stride}};
@@ -262,8 +270,9 @@ static void add_narrow(subject *s) {
         bool kept = false;
         for (int64_t unit = 1; unit <= PROBES && !kept; unit *= 2) {
             kw_problem problem;
-            of.groups = kw_ceil_div(sizes[i][1], unit) * unit;
-            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){width, width}) && keep(s, &problem);
+            int64_t source = dense ? rounded_up(sizes[i][5], unit) : width, result = dense ? rounded_up(sizes[i][6], unit) : width;
+            of.groups = dense ? 1 : rounded_up(sizes[i][1], unit);
+            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){data ? result : source, data ? source : result}) && keep(s, &problem);
         }
         s->ragged = s->ragged || (i == 0 && kept);
     }
@@ -324,12 +333,12 @@ static void find_problems(subject *s) {
     } else if (!strcmp(family, "gemm.mma")) {
         s->mma = kw_mma_read(s->config);
         add_gemms(s);
-    } else if (!strcmp(family, "conv.depthwise_block") || !strcmp(family, "conv.direct_block")) {
+    } else if (!strcmp(family, "conv.depthwise_block")) {
         s->mma = (kw_mma){.merge = 1};
         add_tiled(s);
     } else if (!strcmp(family, "conv.direct_block")) {
         s->mma = (kw_mma){.merge = 1};
-        add_narrow(s);
+        add_direct(s);
     } else {
         /* No tiles and no vectors: an element a thread. */
         s->mma = (kw_mma){.merge = 1, .tile = {1, 1, 1}, .pad = {1, 1, 1}, .vec = {1, 1, 1}};

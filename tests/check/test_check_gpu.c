@@ -192,6 +192,58 @@ static const block_row planes[] = {
      "tile_h=8 tile_w=8 filter=3 stride=1 pad=1 sub_h=4 sub_w=4 vec_in=4 vec_out=2 order=last",
      {"batch=16", "batch=32"},
      {"n2 g44 c44 k44 i9x17 f3x3 p1x1"}},
+    {"fdw",
+     "bf16",
+     "nhwgc",
+     "tile_h=8 tile_w=8 filter=3 stride=1 pad=2 dilation=2 sub_h=4 sub_w=4 vec_in=2 vec_out=2 order=last",
+     {"batch=16", "batch=32"},
+     {"n2 g18 c18 k18 i9x11 f3x3 p2x2 d2x2"}},
+    {"fd",
+     "fp16",
+     "ngchw",
+     "tile_h=8 tile_w=8 filter=3 stride=2 pad=1 dilation=3 sub_h=2 sub_w=4 vec_in=1 vec_out=1 order=first",
+     {"batch=4", "batch=8"},
+     {"n3 g3 c3 k3 i19x15 f3x3 s2x2 p1x1 d3x3"}},
+};
+
+/* One and three axes. */
+static const block_row lines_and_volumes[] = {
+    {"fdw",
+     "bf16",
+     "ngcw",
+     "ndim=1 tile_h=1 tile_w=32 filter=4 stride=1 pad=3 sub_h=1 sub_w=8 vec_in=1 vec_out=1 order=first",
+     {"batch=8", "batch=16"},
+     {"n9 g3 c3 k3 i37 f4 s1 p3:0", "n1 g2 c2 k2 i2 f4 s1 p3:3"}},
+    {"fdw",
+     "fp32",
+     "nwgc",
+     "ndim=1 tile_h=1 tile_w=16 filter=31 stride=1 pad=15 sub_h=1 sub_w=4 vec_in=4 vec_out=2 order=last",
+     {"batch=16", "batch=32"},
+     {"n2 g36 c36 k36 i41 f31 s1 p15"}},
+    {"fdw",
+     "fp16",
+     "nwgc",
+     "ndim=1 tile_h=1 tile_w=8 filter=3 stride=2 pad=1 sub_h=1 sub_w=4 vec_in=1 vec_out=1 order=last",
+     {"batch=16", "batch=32"},
+     {"n2 g19 c19 k19 i21 f3 s2 p1"}},
+    {"fdw",
+     "bf16",
+     "ndhwgc",
+     "ndim=3 tile_h=4 tile_w=8 filter=3 stride=1 pad=1 filter_d=3 stride_d=1 pad_d=1 sub_h=4 sub_w=4 vec_in=4 vec_out=2 order=last",
+     {"batch=32", "batch=64"},
+     {"n2 g36 c36 k36 i4x5x9 f3x3x3 s1x1x1 p1x1x1", "n1 g4 c4 k4 i1x3x2 f3x3x3 s1x1x1 p1x1x1"}},
+    {"fdw",
+     "fp32",
+     "ngcdhw",
+     "ndim=3 tile_h=8 tile_w=8 filter=3 stride=2 pad=1 filter_d=3 stride_d=2 pad_d=1 sub_h=4 sub_w=4 vec_in=1 vec_out=1 order=first",
+     {"batch=8", "batch=16"},
+     {"n3 g2 c2 k2 i5x9x11 f3x3x3 s2x2x2 p1x1x1"}},
+    {"fdw",
+     "fp16",
+     "ngcdhw",
+     "ndim=3 tile_h=8 tile_w=8 filter=1 stride=1 pad=0 filter_d=5 stride_d=1 pad_d=2 sub_h=4 sub_w=4 vec_in=1 vec_out=1 order=first",
+     {"batch=8", "batch=16"},
+     {"n3 g2 c2 k2 i7x9x5 f5x1x1 s1x1x1 p2x0x0"}},
 };
 
 static const block_row narrow_groups[] = {
@@ -219,6 +271,46 @@ static const block_row narrow_groups[] = {
      "channels=32 tile_h=8 tile_w=8 stride=1 waves_c=1 waves_q=4 swizzle=none store=lds vec=2",
      {"inst_k=16", "inst_k=16"},
      {"n2 g3 c96 k96 i9x8 f3x3 p1x1"}},
+    {"d",
+     "bf16",
+     "nhwgc",
+     "channels=8 tile_h=8 tile_w=8 stride=2 waves_c=1 waves_q=1 swizzle=xor store=lds vec=4",
+     {"inst_k=16", "inst_k=32"},
+     {"n2 g5 c40 k40 i19x22 f3x3 s2x2 p1x1", "n1 g1 c8 k8 i2x1 f3x3 s2x2 p1x1", "n1 g2 c16 k16 i9x8 f3x3 s2x2 p0x3"}},
+    {"d",
+     "fp16",
+     "nhwgc",
+     "channels=32 tile_h=16 tile_w=8 stride=2 waves_c=1 waves_q=2 swizzle=cyclic store=registers vec=8",
+     {"inst_k=16", "inst_k=16"},
+     {"n1 g3 c96 k96 i18x9 f3x3 s2x2 p1x1"}},
+};
+
+/* One group; its source channels are not always all that the waves have, its result's not whole blocks. */
+static const block_row dense[] = {
+    {"fd",
+     "bf16",
+     "nhwgc",
+     "impl=dense tile_h=4 tile_w=16 stride=1 waves_c=2 waves_q=1 slices=1 swizzle=xor store=lds vec=1",
+     {"inst_k=16 cols=8", "inst_k=32 cols=16"},
+     {"n2 g1 c61 k37 i7x21 f3x3 p1x1", "n1 g1 c1 k1 i1x1 f3x3 p1x1", "n1 g1 c9 k64 i3x8 f3x3 p0x3"}},
+    {"fd",
+     "fp16",
+     "nhwgc",
+     "impl=dense tile_h=4 tile_w=32 stride=1 waves_c=1 waves_q=2 slices=2 cols=16 swizzle=cyclic store=registers vec=4",
+     {"inst_k=16", "inst_k=16"},
+     {"n2 g1 c60 k44 i6x37 f3x3 p1x1"}},
+    {"f",
+     "bf16",
+     "nhwgc",
+     "impl=dense tile_h=3 tile_w=16 stride=2 waves_c=3 waves_q=1 slices=1 cols=32 swizzle=none store=registers vec=8",
+     {"inst_k=8", "inst_k=16"},
+     {"n2 g1 c96 k40 i15x35 f3x3 s2x2 p1x1", "n1 g1 c88 k8 i3x3 f3x3 s2x2 p0x0"}},
+    {"d",
+     "bf16",
+     "nhwgc",
+     "impl=dense tile_h=6 tile_w=32 stride=2 waves_c=2 waves_q=1 slices=1 cols=16 swizzle=xor store=lds vec=8",
+     {"inst_k=16", "inst_k=32"},
+     {"n2 g1 c24 k64 i13x35 f3x3 s2x2 p1x1", "n1 g1 c16 k8 i6x7 f3x3 s2x2 p2x0"}},
 };
 
 /* A GPU that is played. */
@@ -369,7 +461,9 @@ static void check_block(player *p, const char *family, const block_row *r, int a
         kw_config config;
         snprintf(head, sizeof head, "%s %s %s", family, name, r->dtype);
         snprintf(problem, sizeof problem, "%s %s %s", name, r->dtype, r->layout);
-        config_of(&config, head, (const char *const[4]){r->axes, r->more[arch], "impl=grouped", ""});
+        config_of(&config, head,
+                  (const char *const[4]){r->axes, r->more[arch],
+                                         "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 impl=grouped channels=32 slices=1 cols=64", ""});
         check_config(p, &config, problem, r->problems);
     }
 }
@@ -446,9 +540,19 @@ static void depthwise_planes_are_right_in_both_layouts_and_all_directions(void *
     check_any(NULL, "conv.depthwise_block", planes, sizeof planes / sizeof *planes);
 }
 
+static void depthwise_lines_and_volumes_are_right(void **state) {
+    (void)state;
+    check_any(NULL, "conv.depthwise_block", lines_and_volumes, sizeof lines_and_volumes / sizeof *lines_and_volumes);
+}
+
 static void narrow_groups_are_right(void **state) {
     (void)state;
     check_any(NULL, "conv.direct_block", narrow_groups, sizeof narrow_groups / sizeof *narrow_groups);
+}
+
+static void one_group_with_its_filter_in_registers_is_right(void **state) {
+    (void)state;
+    check_any(NULL, "conv.direct_block", dense, sizeof dense / sizeof *dense);
 }
 
 static void tiles_brought_by_bulk_copies_are_right(void **state) {
@@ -465,7 +569,9 @@ int main(void) {
         cmocka_unit_test(merged_groups_and_special_filters_are_right),
         cmocka_unit_test(tiles_brought_by_bulk_copies_are_right),
         cmocka_unit_test(depthwise_planes_are_right_in_both_layouts_and_all_directions),
+        cmocka_unit_test(depthwise_lines_and_volumes_are_right),
         cmocka_unit_test(narrow_groups_are_right),
+        cmocka_unit_test(one_group_with_its_filter_in_registers_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,12 @@
 #define DEPTHWISE "conv.depthwise_block"
 #define DIRECT "conv.direct_block"
 
-static const char planes[] = "tile_h=8 tile_w=8 filter=3 stride=1 pad=1 batch=8 sub_h=2 sub_w=2 vec_in=2 vec_out=2 order=first";
+static const char planes[] = "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 batch=8 sub_h=2 "
+                             "sub_w=2 vec_in=2 vec_out=2 order=first";
 static const char narrow[] =
-    "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 inst_k=16 swizzle=xor store=lds vec=8";
+    "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 slices=1 cols=64 inst_k=16 swizzle=xor store=lds vec=8";
+
+#define DENSE "impl=dense channels=32 waves_q=1 cols=16"
 
 static const struct {
     const char *rule, *family, *op, *dtype, *changes, *arch;
@@ -26,6 +29,10 @@ static const struct {
     {"", DEPTHWISE, "conv_bwd_weight", "bf16", "batch=4", "gfx942"},
     {"", DEPTHWISE, "conv_bwd_weight", "bf16", "batch=2", "sm_90"},
     {"", DEPTHWISE, "conv_fwd", "fp16", "filter=4 stride=3 pad=0 vec_in=1", "gfx942"},
+    {"", DEPTHWISE, "conv_bwd_data", "bf16", "ndim=1 tile_h=1 sub_h=1 batch=16", "gfx942"},
+    {"", DEPTHWISE, "conv_fwd", "bf16", "ndim=3 filter_d=3 stride_d=2 pad_d=1", "sm_90"},
+    {"one_axis", DEPTHWISE, "conv_fwd", "bf16", "ndim=1", "gfx942"},
+    {"three_axes", DEPTHWISE, "conv_fwd", "bf16", "filter_d=3", "gfx942"},
     {"vector_width", DEPTHWISE, "conv_fwd", "fp32", "vec_out=16", "gfx942"},
     {"vector_width", DEPTHWISE, "conv_fwd", "fp16", "vec_in=6", "gfx942"},
     {"sub_in_tile", DEPTHWISE, "conv_fwd", "fp16", "sub_h=9", "gfx942"},
@@ -41,10 +48,24 @@ static const struct {
     {"", DIRECT, "conv_fwd", "bf16", "", "gfx942"},
     {"", DIRECT, "conv_bwd_data", "fp16", "inst_k=8", "sm_90"},
     {"group_width", DIRECT, "conv_fwd", "bf16", "channels=12", "gfx942"},
-    {"impl", DIRECT, "conv_fwd", "bf16", "impl=dense", "gfx942"},
+    {"", DIRECT, "conv_bwd_data", "bf16", "stride=2 tile_h=8 tile_w=32", "gfx942"},
+    {"", DIRECT, "conv_fwd", "bf16", DENSE, "gfx942"},
+    {"", DIRECT, "conv_fwd", "fp16", "slices=3 cols=8 store=registers " DENSE, "sm_90"},
+    {"", DIRECT, "conv_bwd_data", "bf16", "stride=2 tile_w=32 " DENSE, "gfx1100"},
+    {"grouped_wave", DIRECT, "conv_fwd", "bf16", "cols=32", "gfx942"},
+    {"grouped_wave", DIRECT, "conv_fwd", "bf16", "slices=2", "gfx942"},
+    {"dense_slices", DIRECT, "conv_fwd", "bf16", "impl=dense waves_q=1 cols=16", "gfx942"},
+    {"dense_columns", DIRECT, "conv_fwd", "bf16", "impl=dense waves_q=1 channels=32", "gfx942"},
+    {"wave_columns", DIRECT, "conv_fwd", "bf16", "cols=8 " DENSE, "gfx942"},
+    {"filter_registers", DIRECT, "conv_fwd", "bf16", "slices=2 " DENSE, "gfx1100"},
+    {"filter_registers", DIRECT, "conv_fwd", "bf16", "slices=4 cols=8 " DENSE, "sm_90"},
+    {"filter_registers", DIRECT, "conv_fwd", "bf16", "waves_c=16 slices=2 " DENSE, "sm_90"},
+    {"whole_phases", DIRECT, "conv_bwd_data", "bf16", "stride=2 tile_h=7 tile_w=32", "gfx942"},
+    {"tile_by_waves", DIRECT, "conv_bwd_data", "bf16", "stride=2", "gfx942"},
+    {"tile_by_waves", DIRECT, "conv_fwd", "bf16", "waves_q=2 " DENSE, "gfx942"},
+    {"lds", DIRECT, "conv_fwd", "bf16", "waves_c=8 slices=3 " DENSE, "gfx942"},
     {"tile_by_waves", DIRECT, "conv_fwd", "bf16", "tile_w=12", "gfx942"},
     {"vector_width", DIRECT, "conv_fwd", "bf16", "vec=16", "gfx942"},
-    {"data_stride", DIRECT, "conv_bwd_data", "bf16", "stride=2", "gfx942"},
     {"arch_instruction", DIRECT, "conv_fwd", "bf16", "inst_k=8", "gfx942"},
     {"block_threads", DIRECT, "conv_fwd", "bf16", "tile_w=64 waves_q=16 waves_c=2", "gfx942"},
     {"registers", DIRECT, "conv_fwd", "bf16", "tile_h=32 waves_q=1 channels=32", "sm_90"},

@@ -1,0 +1,168 @@
+/* direct_grouped.h: impl=grouped of direct.c. A block computes KW_TILE_H x KW_TILE_W pixels of KW_SRC_CHANNELS channels, whose source is in
+ * shared memory as a whole. Groups stand side by side: a slab of KW_SLAB channels is a product of its own, spots x (taps, slab) by (taps,
+ * slab) x slab, whose weights are zero between two groups; each phase of the result has its own taps.
+ *
+ * An instruction's depth may end inside a tap or reach over several: element k of a product's depth is channel k % KW_SLAB of tap k /
+ * KW_SLAB. Behind the last tap weights are zero, and the source is read from that tap, so that nothing is multiplied that is no number. */
+#ifndef KW_DIRECT_GROUPED_H
+#define KW_DIRECT_GROUPED_H
+
+#define KW_SPOTS (KW_SPOTS_H * KW_SPOTS_W)
+#define KW_PHASES (KW_SIDE * KW_SIDE)
+#define KW_REPEAT_M (KW_SPOTS / (KW_WAVES_Q * KW_INST_M)) /* instructions of a wave along the spots */
+
+#define KW_SLAB (KW_CHANNELS > KW_INST_N ? KW_CHANNELS : KW_INST_N)
+#define KW_SLABS (KW_COLS / KW_SLAB) /* of a wave, one after another */
+#define KW_REPEAT_N (KW_SLAB / KW_INST_N)
+
+/* --- phases: taps along an axis, and of the i-th of them the row (column) of the filter and of a spot's source --- */
+
+KW_DEVICE int kw_phase_taps(int phase) { return (KW_EXTENT - phase + KW_SIDE - 1) / KW_SIDE; }
+KW_DEVICE int kw_phase_filter(int phase, int i) { return KW_DATA ? phase + KW_SIDE * (kw_phase_taps(phase) - 1 - i) : i; }
+KW_DEVICE int kw_phase_source(int phase, int i) { return KW_REACH - kw_phase_taps(phase) + i; }
+
+KW_DEVICE int kw_taps_of(int phase) { return kw_phase_taps(phase / KW_SIDE) * kw_phase_taps(phase % KW_SIDE); }
+KW_DEVICE int kw_steps_of(int phase) { return KW_CEIL(kw_taps_of(phase) * KW_SLAB, KW_INST_K); }
+
+/* Instructions of all phases' depths. */
+#define KW_STEPS_OF(taps) KW_CEIL((taps)*KW_SLAB, KW_INST_K)
+#define KW_STEPS (KW_SIDE == 2 ? KW_STEPS_OF(4) + 2 * KW_STEPS_OF(2) + KW_STEPS_OF(1) : KW_STEPS_OF(KW_TAPS))
+
+/* --- weights, packed: slab, phase, step, instruction of the slab, lane, words --- */
+
+KW_DEVICE kw_u32 kw_slab_weight(const kw_gpu_args *a, kw_i64 slab, kw_i64 to, int phase, int k) {
+    int tap = k / KW_SLAB, across = kw_phase_taps(phase % KW_SIDE);
+    kw_i64 from = slab + k % KW_SLAB;
+    if (tap >= kw_taps_of(phase) || from / KW_CHANNELS != to / KW_CHANNELS) return 0;
+    return kw_weight(a, to / KW_CHANNELS, from % KW_CHANNELS, to % KW_CHANNELS, kw_phase_filter(phase / KW_SIDE, tap / across),
+                     kw_phase_filter(phase % KW_SIDE, tap % across));
+}
+
+KW_KERNEL(kw_stage0, 256) {
+    kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread();
+    if (at >= args.value[KW_PACKED]) return;
+    int lane = (int)(at % KW_WAVE), n = (int)(at / KW_WAVE % KW_REPEAT_N), step = (int)(at / (KW_WAVE * KW_REPEAT_N) % KW_STEPS), phase = 0;
+    kw_i64 slab = at / (KW_WAVE * KW_REPEAT_N * KW_STEPS) * KW_SLAB;
+    kw_u32 *words = (kw_u32 *)args.packed + at * KW_B_WORDS;
+    while (step >= kw_steps_of(phase))
+        step -= kw_steps_of(phase++);
+    KW_UNROLL
+    for (int i = 0; i < KW_B_ROWS; i++) {
+        kw_i64 to = slab + n * KW_INST_N + kw_frag_row_b(lane, i);
+        KW_UNROLL
+        for (int j = 0; j < KW_ROW_WORDS; j++) {
+            int k = step * KW_INST_K + kw_frag_group(lane) * KW_KPL + j * KW_EPW;
+            kw_u32 low = kw_slab_weight(&args, slab, to, phase, k), high = kw_slab_weight(&args, slab, to, phase, k + 1);
+            words[kw_frag_word(KW_B_ROWS, i, j)] = high << 16 | low;
+        }
+    }
+}
+
+/* --- a slab of a wave --- */
+
+typedef struct kw_sums {
+    kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
+} kw_sums;
+
+KW_DEVICE void kw_sums_clear(kw_sums *sums) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M * KW_REPEAT_N * KW_ACC_N; i++)
+        sums->at[i / KW_ACC_N / KW_REPEAT_N][i / KW_ACC_N % KW_REPEAT_N].e[i % KW_ACC_N] = 0;
+}
+
+/* The lane's first operand of a step: spots from `spot` on, channels of the slab that begins at channel col of the block. */
+KW_DEVICE void kw_read_step(kw_frag_a *frag, const char *lds, int spot, int col, int phase, int step) {
+    int k = step * KW_INST_K + kw_frag_group(kw_lane()) * KW_KPL, tap = kw_min(k / KW_SLAB, kw_taps_of(phase) - 1);
+    int across = kw_phase_taps(phase % KW_SIDE);
+    KW_UNROLL
+    for (int i = 0; i < KW_A_ROWS; i++) {
+        int at = spot + kw_frag_row_a(kw_lane(), i);
+        int row = at / KW_SPOTS_W * KW_STEP + kw_phase_source(phase / KW_SIDE, tap / across);
+        int pixel = row * KW_SRC_W + at % KW_SPOTS_W * KW_STEP + kw_phase_source(phase % KW_SIDE, tap % across);
+        kw_read_a(frag, i, lds, pixel, col + k % KW_SLAB);
+    }
+}
+
+/* spot: the wave's first; col: the slab's first channel in the block; packed: the lane's words of the slab's phase. */
+KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int spot, int col, int phase, const kw_u32 *packed) {
+    KW_UNROLL
+    for (int step = 0; step < kw_steps_of(phase); step++) {
+        kw_frag_b b[KW_REPEAT_N];
+        KW_UNROLL
+        for (int n = 0; n < KW_REPEAT_N; n++)
+            kw_read_b(&b[n], packed + (step * KW_REPEAT_N + n) * (KW_WAVE * KW_B_WORDS));
+        KW_UNROLL
+        for (int m = 0; m < KW_REPEAT_M; m++) {
+            kw_frag_a a;
+            kw_read_step(&a, lds, spot + m * KW_INST_M, col, phase, step);
+            KW_UNROLL
+            for (int n = 0; n < KW_REPEAT_N; n++)
+                kw_mma(&sums->at[m][n], &a, &b[n]);
+        }
+    }
+}
+
+#define KW_OUT_BYTES_ALL (KW_STORE == KW_STORE_LDS ? KW_TILE_H * KW_TILE_W * KW_PIXEL_BYTES : 0)
+#define KW_LDS_BYTES (KW_SRC_BYTES + KW_OUT_BYTES_ALL)
+
+/* To the result, or to shared memory behind the source. */
+KW_DEVICE void kw_slab_store(const kw_image *v, kw_place at, const kw_sums *sums, char *lds, int spot, int col, int phase) {
+    KW_UNROLL
+    for (int m = 0; m < KW_REPEAT_M; m++) {
+        KW_UNROLL
+        for (int n = 0; n < KW_REPEAT_N; n++) {
+            KW_UNROLL
+            for (int e = 0; e < KW_ACC_N; e++) {
+                int i = spot + m * KW_INST_M + kw_acc_row(kw_lane(), e), channel = col + n * KW_INST_N + kw_acc_col(kw_lane(), e);
+                int row = i / KW_SPOTS_W * KW_SIDE + phase / KW_SIDE, across = i % KW_SPOTS_W * KW_SIDE + phase % KW_SIDE;
+#if KW_STORE == KW_STORE_LDS
+                kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), &sums->at[m][n].e[e], 1);
+#else
+                int element;
+                if (kw_result_at(v, at, row, across, channel, &element)) kw_store(v->result, element, sums->at[m][n].e[e]);
+#endif
+            }
+        }
+    }
+}
+
+#if KW_STORE == KW_STORE_LDS
+KW_DEVICE void kw_result_store(const kw_image *v, kw_place at, const char *lds) {
+    for (int run = kw_thread(); run < KW_TILE_H * KW_TILE_W * KW_PIXEL_RUNS; run += KW_THREADS) {
+        int pixel = run / KW_PIXEL_RUNS, channel = run % KW_PIXEL_RUNS * KW_VEC, element;
+        kw_u32 words[KW_RUN_WORDS];
+        if (!kw_result_at(v, at, pixel / KW_TILE_W, pixel % KW_TILE_W, channel, &element)) continue;
+        kw_load_run(words, lds + KW_SRC_BYTES + kw_lds_at(pixel, channel), KW_VEC * KW_BYTES);
+        kw_store_run(v->result + element * KW_BYTES, words, KW_VEC * KW_BYTES);
+    }
+}
+#endif
+
+KW_KERNEL(kw_stage1, KW_THREADS) {
+    KW_LDS(KW_LDS_BYTES);
+    kw_place at = kw_place_of(&args, kw_block(), KW_SRC_CHANNELS);
+    kw_image image = kw_image_of(&args, at);
+    int wave_col = kw_wave() % KW_WAVES_C * KW_COLS, spot = kw_wave() / KW_WAVES_C * (KW_REPEAT_M * KW_INST_M);
+    kw_source_load(kw_lds, &image, image.top, at.channel, kw_thread());
+    kw_barrier();
+    for (int slab = 0; slab < KW_SLABS; slab++) {
+        int col = wave_col + slab * KW_SLAB;
+        if (at.channel + col >= image.result_c) break;
+        const kw_u32 *packed = (const kw_u32 *)args.packed +
+                               ((kw_i64)((at.channel + col) / KW_SLAB) * (KW_STEPS * KW_REPEAT_N * KW_WAVE) + kw_lane()) * KW_B_WORDS;
+        KW_UNROLL
+        for (int phase = 0; phase < KW_PHASES; phase++) {
+            kw_sums sums;
+            kw_sums_clear(&sums);
+            kw_slab_run(&sums, kw_lds, spot, col, phase, packed);
+            kw_slab_store(&image, at, &sums, kw_lds, spot, col, phase);
+            packed += kw_steps_of(phase) * (KW_REPEAT_N * KW_WAVE * KW_B_WORDS);
+        }
+    }
+#if KW_STORE == KW_STORE_LDS
+    kw_barrier();
+    kw_result_store(&image, at, kw_lds);
+#endif
+}
+
+#endif
