@@ -34,6 +34,16 @@ typedef struct plain_place {
     kw_i64 n, at[3], group, channel;
 } plain_place;
 
+/* Elements from a channel to the next, and from a column to the next. Inner loops go by these steps: worked out anew for every product, an
+ * index takes more registers than the compiler is ready to spend on it. */
+KW_DEVICE kw_i64 plain_channel_step(const kw_gpu_args *a, const kw_i64 extent[3]) {
+    return a->value[0] ? extent[0] * extent[1] * extent[2] : 1;
+}
+
+KW_DEVICE kw_i64 plain_column_step(const kw_gpu_args *a, kw_i64 channels) {
+    return a->value[0] ? 1 : a->groups * channels;
+}
+
 KW_DEVICE kw_i64 plain_index(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, plain_place p) {
     if (a->value[0]) { /* channels first */
         kw_i64 plane = (p.n * a->groups + p.group) * channels + p.channel;
@@ -68,67 +78,99 @@ KW_DEVICE plain_place plain_place_of(const kw_gpu_args *a, const kw_i64 extent[3
     return p;
 }
 
-KW_DEVICE kw_i64 plain_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i64 c, const kw_i64 tap[3]) {
-    kw_i64 place = group * a->k + k;
-    if (a->value[0]) {
-        return (((place * a->c + c) * a->filter[0] + tap[0]) * a->filter[1] + tap[1]) * a->filter[2] + tap[2];
-    }
-    return (((place * a->filter[0] + tap[0]) * a->filter[1] + tap[1]) * a->filter[2] + tap[2]) * a->c + c;
+KW_DEVICE kw_i64 plain_taps(const kw_gpu_args *a) {
+    return a->filter[0] * a->filter[1] * a->filter[2];
 }
 
-/* Where a tap of an output pixel reads the input; false beside it. */
-KW_DEVICE int plain_source(const kw_gpu_args *a, const kw_i64 out[3], const kw_i64 tap[3], kw_i64 in[3]) {
-    int inside = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        in[axis] = out[axis] * a->stride[axis] - a->pad[axis] + tap[axis] * a->dilation[axis];
-        inside &= in[axis] >= 0 && in[axis] < a->in[axis];
+/* The weight of the first tap; that of a later one is as many times plain_tap_step further. */
+KW_DEVICE kw_i64 plain_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i64 c) {
+    kw_i64 first = (group * a->k + k) * a->c * plain_taps(a);
+    return first + (a->value[0] ? c * plain_taps(a) : c);
+}
+
+KW_DEVICE kw_i64 plain_tap_step(const kw_gpu_args *a) {
+    return a->value[0] ? 1 : a->c;
+}
+
+KW_DEVICE kw_i64 plain_tap(const kw_gpu_args *a, const kw_i64 tap[3]) {
+    return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2];
+}
+
+/* sum plus count products of elements that lie the steps apart. */
+KW_DEVICE kw_sum plain_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, const char *b, kw_i64 j, kw_i64 j_step, kw_i64 count) {
+    for (; count > 0; count--) {
+        sum += plain_product(a, i, b, j);
+        i += i_step;
+        j += j_step;
     }
-    return inside;
+    return sum;
+}
+
+/* Where a tap of an output pixel reads the input, along an axis; false beside it. */
+KW_DEVICE int plain_source(const kw_gpu_args *a, int axis, kw_i64 out, kw_i64 tap, kw_i64 *in) {
+    *in = out * a->stride[axis] - a->pad[axis] + tap * a->dilation[axis];
+    return *in >= 0 && *in < a->in[axis];
 }
 
 #if KW_OP == KW_OP_CONV_FWD
 KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
     plain_place y = plain_place_of(a, a->out, a->k, index), x = y;
-    kw_i64 tap[3];
+    kw_i64 tap[3], x_step = plain_channel_step(a, a->in), w_step = plain_channel_step(a, a->filter);
+    kw_i64 w = plain_weight(a, y.group, y.channel, 0);
     kw_sum sum = 0;
-    for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++)
-        for (tap[1] = 0; tap[1] < a->filter[1]; tap[1]++)
+    x.channel = 0;
+    for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++) {
+        if (!plain_source(a, 0, y.at[0], tap[0], &x.at[0])) continue;
+        for (tap[1] = 0; tap[1] < a->filter[1]; tap[1]++) {
+            if (!plain_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
-                if (!plain_source(a, y.at, tap, x.at)) continue;
-                for (x.channel = 0; x.channel < a->c; x.channel++)
-                    sum += plain_product(a->x, plain_index(a, a->in, a->c, x), a->w, plain_weight(a, y.group, y.channel, x.channel, tap));
+                if (!plain_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
+                sum = plain_run(sum, a->x, plain_index(a, a->in, a->c, x), x_step, a->w,
+                                w + plain_tap(a, tap) * plain_tap_step(a), w_step, a->c);
             }
+        }
+    }
     return sum;
 }
 #elif KW_OP == KW_OP_CONV_BWD_DATA
-/* The output pixel whose tap reads this input pixel; false when there is none. */
-KW_DEVICE int plain_reader(const kw_gpu_args *a, const kw_i64 in[3], const kw_i64 tap[3], kw_i64 out[3]) {
-    int there = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        kw_i64 at = in[axis] + a->pad[axis] - tap[axis] * a->dilation[axis];
-        out[axis] = at / a->stride[axis];
-        there &= at >= 0 && at % a->stride[axis] == 0 && out[axis] < a->out[axis];
-    }
-    return there;
+/* The output position whose tap reads this input position, along an axis; false when there is none. */
+KW_DEVICE int plain_reader(const kw_gpu_args *a, int axis, kw_i64 in, kw_i64 tap, kw_i64 *out) {
+    kw_i64 at = in + a->pad[axis] - tap * a->dilation[axis];
+    *out = at / a->stride[axis];
+    return at >= 0 && *out * a->stride[axis] == at && *out < a->out[axis];
 }
 
 KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
     plain_place x = plain_place_of(a, a->in, a->c, index), y = x;
-    kw_i64 tap[3];
+    kw_i64 tap[3], y_step = plain_channel_step(a, a->out), w_step = a->c * plain_taps(a);
+    kw_i64 w = plain_weight(a, x.group, 0, x.channel);
     kw_sum sum = 0;
-    for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++)
-        for (tap[1] = 0; tap[1] < a->filter[1]; tap[1]++)
+    y.channel = 0;
+    for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++) {
+        if (!plain_reader(a, 0, x.at[0], tap[0], &y.at[0])) continue;
+        for (tap[1] = 0; tap[1] < a->filter[1]; tap[1]++) {
+            if (!plain_reader(a, 1, x.at[1], tap[1], &y.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
-                if (!plain_reader(a, x.at, tap, y.at)) continue;
-                for (y.channel = 0; y.channel < a->k; y.channel++)
-                    sum += plain_product(a->y, plain_index(a, a->out, a->k, y), a->w, plain_weight(a, x.group, y.channel, x.channel, tap));
+                if (!plain_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
+                sum = plain_run(sum, a->y, plain_index(a, a->out, a->k, y), y_step, a->w,
+                                w + plain_tap(a, tap) * plain_tap_step(a), w_step, a->k);
             }
+        }
+    }
     return sum;
 }
 #else
+/* The columns begin..end-1 of a row of y whose tap reads a column of x. */
+KW_DEVICE void plain_columns(const kw_gpu_args *a, kw_i64 tap, kw_i64 *begin, kw_i64 *end) {
+    kw_i64 before = a->pad[2] - tap * a->dilation[2], last = a->in[2] - 1 + before;
+    *begin = before > 0 ? (before + a->stride[2] - 1) / a->stride[2] : 0;
+    *end = last < 0 ? 0 : last / a->stride[2] + 1;
+    *end = *end < a->out[2] ? *end : a->out[2];
+}
+
 KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
     plain_place x, y;
-    kw_i64 tap[3];
+    kw_i64 tap[3], end;
     kw_sum sum = 0;
     if (!a->value[0]) {
         x.channel = index % a->c;
@@ -144,14 +186,18 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
     }
     y.channel = index % a->k;
     y.group = x.group = index / a->k;
-    for (y.n = 0; y.n < a->n; y.n++)
-        for (y.at[0] = 0; y.at[0] < a->out[0]; y.at[0]++)
-            for (y.at[1] = 0; y.at[1] < a->out[1]; y.at[1]++)
-                for (y.at[2] = 0; y.at[2] < a->out[2]; y.at[2]++) {
-                    x.n = y.n;
-                    if (!plain_source(a, y.at, tap, x.at)) continue;
-                    sum += plain_product(a->y, plain_index(a, a->out, a->k, y), a->x, plain_index(a, a->in, a->c, x));
-                }
+    plain_columns(a, tap[2], &y.at[2], &end);
+    plain_source(a, 2, y.at[2], tap[2], &x.at[2]);
+    kw_i64 y_step = plain_column_step(a, a->k), x_step = plain_column_step(a, a->c) * a->stride[2];
+    for (x.n = y.n = 0; y.n < a->n; x.n = ++y.n)
+        for (y.at[0] = 0; y.at[0] < a->out[0]; y.at[0]++) {
+            if (!plain_source(a, 0, y.at[0], tap[0], &x.at[0])) continue;
+            for (y.at[1] = 0; y.at[1] < a->out[1]; y.at[1]++) {
+                if (!plain_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
+                sum = plain_run(sum, a->y, plain_index(a, a->out, a->k, y), y_step, a->x, plain_index(a, a->in, a->c, x), x_step,
+                                end - y.at[2]);
+            }
+        }
     return sum;
 }
 #endif

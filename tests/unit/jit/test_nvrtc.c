@@ -315,6 +315,33 @@ static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) 
     }
 }
 
+/* By themselves some of these spill, so that a multiprocessor has room for one block more. */
+static void the_plain_convolution_never_spills(void **state) {
+    (void)state;
+    static const char *const configs[] = {"conv.plain conv_fwd fp8", "conv.plain conv_fwd bf16", "conv.plain conv_bwd_data fp16",
+                                          "conv.plain conv_bwd_data bf8", "conv.plain conv_bwd_weight int8"};
+    kw_compiler compiler;
+    need_nvrtc(&compiler);
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        const kw_jit jit = {.code = code_of(i % 2 ? "sm_80" : "sm_90"), .compiler = &compiler};
+        kw_config config;
+        kw_error err = {0};
+        kw_blob blob;
+        kw_jit_result built;
+        kw_blob_facts facts;
+        assert_int_equal(kw_config_parse(&config, configs[i], &err), KW_OK);
+        if (kw_jit_blob(&jit, &config, &blob, &built, &err)) {
+            fail_msg("%s: %s", configs[i], err.text);
+        }
+        assert_int_equal(kw_blob_facts_read(&facts, &blob, jit.code, NULL), KW_OK);
+        if (facts.spill_bytes) {
+            fail_msg("%s: %d bytes of spilled registers, %d registers", configs[i], facts.spill_bytes, facts.registers);
+        }
+        assert_in_range(facts.registers, 16, 128);
+        kw_blob_drop(&blob);
+    }
+}
+
 /* Convolutions of types of one byte; accesses are 16 bytes, and of the result as well. */
 static const struct {
     const char *arch, *op, *dtype;
@@ -428,6 +455,7 @@ int main(void) {
         cmocka_unit_test(a_refusal_names_line_and_reason),
         cmocka_unit_test(a_child_compiles_the_same),
         cmocka_unit_test(the_text_holds_the_instructions),
+        cmocka_unit_test(the_plain_convolution_never_spills),
         cmocka_unit_test(bulk_kernels_hold_their_instructions_and_do_not_spill),
         cmocka_unit_test(convolutions_of_one_byte_types_hold_their_instructions_and_do_not_spill),
         cmocka_unit_test(a_plain_kernel_compiles_for_every_architecture),
