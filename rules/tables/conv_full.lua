@@ -85,15 +85,18 @@ local function has_pair(arch, dtype, pair)
         and arches.lists(arch.tiles[dtype], pair[2] .. "x" .. pair[3] .. "x" .. pair[4])
 end
 
--- All pairs that the architecture has for a tile, where it has none of the published ones.
-local function any_pair(arch, dtype, tile)
+-- All pairs that the architecture has for a tile, where it has none of the published ones. An instruction that is listed with several depths
+-- is taken with the one that its rows ask for (deeper ones only repeat shallower ones), with all where that one is not listed.
+local function any_pair(arch, dtype, tile, shallow)
     local out = {}
-    local m, n = numbers(tile)
+    local m, n, k = numbers(tile)
     for _, waves in ipairs(arch.waves) do
         local wm, wn, wk = numbers(waves)
         for _, inst in ipairs(arch.tiles[dtype] or {}) do
             local im, in_, ik = numbers(inst)
-            if wk <= 2 and m % (wm * im) == 0 and n % (wn * in_) == 0 then
+            local asked = depth(im, k, halves[dtype], shallow)
+            local listed = arches.lists(arch.tiles[dtype], im .. "x" .. in_ .. "x" .. asked)
+            if wk <= 2 and m % (wm * im) == 0 and n % (wn * in_) == 0 and (ik == asked or not listed) then
                 out[#out + 1] = { { wm, wn, wk }, im, in_, ik }
             end
         end
@@ -108,7 +111,7 @@ local function pairs_of(arch, op, dtype, tile, shallow)
             out[#out + 1] = pair
         end
     end
-    return #out > 0 and out or any_pair(arch, dtype, tile)
+    return #out > 0 and out or any_pair(arch, dtype, tile, shallow)
 end
 
 local function specializations(op, tile)
