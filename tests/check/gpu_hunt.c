@@ -22,15 +22,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARCHES_MAX = 16, FAMILIES = 4, PROBLEMS_MAX = 4, TRIES = 300, AXIS_TRIES = 60, KERNEL_SECONDS = 60 };
+enum { ARCHES_MAX = 16, FAMILIES = 6, PROBLEMS_MAX = 4, TRIES = 300, AXIS_TRIES = 60, KERNEL_SECONDS = 60 };
 
 static const char *const usual[] = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1250", "sm_80", "sm_90"};
 
-/* Of ten kernels so many are of each family. */
+/* Of twenty kernels so many are of each family. */
 static const struct {
     const char *name;
     int share;
-} families[FAMILIES] = {{"conv.igemm", 5}, {"gemm.mma", 2}, {"conv.depthwise_block", 2}, {"conv.direct_block", 1}};
+} families[FAMILIES] = {{"conv.igemm", 10},       {"gemm.mma", 4},   {"conv.depthwise_block", 2},
+                        {"conv.direct_block", 2}, {"conv.plain", 1}, {"gemm.plain", 1}};
 
 /* The kernels of one architecture, by families. */
 typedef struct field {
@@ -80,7 +81,7 @@ static bool keep(void *user, const char *text) {
 
 static int draw_family(hunt *h, const field *f) {
     for (;;) {
-        int64_t ball = below(h, 10);
+        int64_t ball = below(h, 20);
         int family = 0;
         while (ball >= families[family].share) {
             ball -= families[family++].share;
@@ -107,7 +108,7 @@ static int32_t draw_value(hunt *h, const kw_catalog *catalog, int axis, int32_t 
 static kw_config draw_config(hunt *h, const field *f, const kw_target *target) {
     const kw_catalog *catalog = &f->of[draw_family(h, f)];
     kw_config config = catalog->configs[below(h, (int64_t)catalog->count)];
-    for (int i = 0, changed = once_in(h, 2) ? 2 : 0; i < AXIS_TRIES && changed < 2; i++) {
+    for (int i = 0, changed = once_in(h, 2) || !config.family->axis_count ? 2 : 0; i < AXIS_TRIES && changed < 2; i++) {
         kw_config other = config;
         int axis = (int)below(h, config.family->axis_count);
         other.axis[axis] = draw_value(h, catalog, axis, config.axis[axis]);
@@ -134,40 +135,53 @@ static void draw_axis(hunt *h, kw_conv_dims *d, int axis) {
     d->pad_back[axis] = once_in(h, 3) ? d->pad[axis] + between(h, -3, 3) : d->pad[axis];
 }
 
+/* What families of a given filter say of it. Along the depth of conv.depthwise_block it has axes of its own, and no dilation. */
+static void follow_filter(hunt *h, kw_problem *problem, const kw_config *config) {
+    kw_conv_dims *d = &problem->conv;
+    for (int axis = 3 - problem->ndim; axis < 3; axis++) {
+        bool deep = axis == 0 && kw_config_axis(config, "filter_d", 0);
+        d->filter[axis] = kw_config_axis(config, deep ? "filter_d" : "filter", 3);
+        d->stride[axis] = kw_config_axis(config, deep ? "stride_d" : "stride", 1);
+        d->pad[axis] = kw_config_axis(config, deep ? "pad_d" : "pad", (int32_t)d->pad[axis]);
+        d->dilation[axis] = deep ? 1 : kw_config_axis(config, "dilation", 1);
+        d->pad_back[axis] = once_in(h, 4) ? d->pad_back[axis] : d->pad[axis];
+    }
+    int64_t channels = kw_config_axis(config, "channels", 1);
+    d->g *= once_in(h, 2) ? ONE_OF(h, 1, 2, 4, 8, 16, 31) : 1;
+    d->c = d->k = d->g * channels;
+    if (kw_word_is(kw_config_axis_word(config, "impl"), "dense")) {
+        d->g = 1;
+        d->c = once_in(h, 2) ? channels : draw_channels(h);
+        d->k = draw_channels(h);
+    }
+}
+
 /* What the config's axes say of the problems that it serves; what they do not is drawn. */
 static void follow_config(hunt *h, kw_problem *problem, const kw_config *config) {
     kw_conv_dims *d = &problem->conv;
-    int32_t filter = kw_config_axis(config, "filter", 0), stride = kw_config_axis(config, "stride", 0),
-            pad = kw_config_axis(config, "pad", -1);
-    int32_t spec = kw_config_axis(config, "spec", 0), channels = kw_config_axis(config, "channels", 0);
-    bool narrow = channels > 0;
+    kw_word spec = kw_config_axis_word(config, "spec");
+    bool row = kw_word_is(spec, "filter1x1_stride1_pad0");
+    if (strstr(config->family->name, "_block")) {
+        follow_filter(h, problem, config);
+        return;
+    }
     for (int axis = 3 - problem->ndim; axis < 3; axis++) {
-        if (filter || narrow) { /* families of square filters */
-            d->filter[axis] = narrow ? 3 : filter;
-            d->stride[axis] = stride;
-            d->dilation[axis] = 1;
-            d->pad[axis] = pad >= 0 ? pad : d->pad[axis];
-            d->pad_back[axis] = once_in(h, 4) ? d->pad_back[axis] : d->pad[axis];
-        } else if (spec == 1 || spec == 2) {
+        if (row || kw_word_is(spec, "filter1x1_pad0")) {
             d->filter[axis] = 1;
             d->pad[axis] = d->pad_back[axis] = 0;
-            d->stride[axis] = spec == 2 ? 1 : d->stride[axis];
-        } else if (spec == 3) {
+            d->stride[axis] = row ? 1 : d->stride[axis];
+        } else if (kw_word_is(spec, "filter3x3")) {
             d->filter[axis] = 3;
+            d->c = d->g;
         }
-    }
-    int64_t group = narrow ? channels : 1;
-    if (filter || narrow || spec == 3) { /* families of as many channels in as out, or of one channel */
-        d->g *= once_in(h, 2) ? ONE_OF(h, 1, 2, 4, 8, 16, 31) : 1;
-        d->c = d->g * group;
-        d->k = spec == 3 ? d->k / kw_max(1, d->k > d->g ? d->g : 1) * d->g : d->c;
     }
 }
 
 static void draw_conv(hunt *h, kw_problem *problem, const kw_config *config) {
     kw_conv_dims *d = &problem->conv;
-    problem->ndim = kw_config_axis(config, "ndim", 2);
-    problem->layout = kw_word_is(kw_config_axis_word(config, "order"), "first") ? KW_CHANNELS_FIRST : KW_CHANNELS_LAST;
+    bool plain = !config->family->axis_count, first = kw_word_is(kw_config_axis_word(config, "order"), "first");
+    problem->ndim = plain ? (int32_t)between(h, 1, 3) : kw_config_axis(config, "ndim", 2);
+    problem->layout = first || (plain && once_in(h, 2)) ? KW_CHANNELS_FIRST : KW_CHANNELS_LAST;
     *d = (kw_conv_dims){.in = {1, 1, 1}, .filter = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
     d->n = once_in(h, 2) ? 1 : between(h, 1, 5);
     d->g = (once_in(h, 2) ? 1 : between(h, 1, 5)) * kw_config_axis(config, "merge", 1);
@@ -188,7 +202,7 @@ static int64_t draw_size(hunt *h, const kw_config *config, const char *pad, cons
 }
 
 static void draw_gemm(hunt *h, kw_problem *problem, const kw_config *config) {
-    problem->layout = (kw_layout)kw_config_axis(config, "layout", 0);
+    problem->layout = (kw_layout)kw_config_axis(config, "layout", (int32_t)below(h, 4));
     problem->gemm = (kw_gemm_dims){.batch = once_in(h, 2) ? 1 : between(h, 1, 4),
                                    .m = draw_size(h, config, "pad_m", "tile_m"),
                                    .n = draw_size(h, config, "pad_n", "tile_n"),
