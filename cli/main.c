@@ -200,6 +200,9 @@ int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "nvrtc")) {
         return kw_nvrtc_main(count - 2, words + 2); /* the same, for compiles */
     }
+    if (count > 1 && !strcmp(words[1], "roofs")) {
+        return kw_roofs_main(count - 2, words + 2); /* the same, for what a GPU does at most */
+    }
     signal(SIGINT, leave);
     signal(SIGTERM, leave);
     if (count < 2 || !strcmp(words[1], "--help") || !strcmp(words[1], "-h")) {

@@ -330,6 +330,8 @@ KW_API kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *repo
 KW_API int kw_worker_main(int count, char *const *arguments);
 /* Another one: compiles one kernel for an NVIDIA GPU, in a process of its own (src/jit/nvrtc.c). */
 KW_API int kw_nvrtc_main(int count, char *const *arguments);
+/* And one that measures what a GPU does at most (src/bench/sweep_roofs.c). */
+KW_API int kw_roofs_main(int count, char *const *arguments);
 
 /* Shard and shards from SLURM_ARRAY_TASK_*, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK and their sizes; KW_OK with *shards 0 when none of
  * them is set. "I/N" in text (may be NULL) comes first; I counts from 1 there. */

@@ -4,11 +4,13 @@
 #include "bench/shard.h"
 #include "bench/sweep_facts.h"
 #include "bench/sweep_measure.h"
+#include "bench/sweep_roofs.h"
 
 #include "base/clock.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const double longest_s = 1e9; /* of a budget */
@@ -90,6 +92,10 @@ static kw_status begin(sweep *s, kw_error *err) {
     kw_run run;
     const char *device = s->devices.stations[0].name;
     kw_status status = kw_sweep_facts(&run, &s->plan, &s->tools, s->options, device, err);
+    bool gpu = kw_target_is_gpu(&s->plan.target) && strcmp(s->plan.target.backend, "emu");
+    if (!status && gpu && s->plan.fit && !s->options->verify_only) {
+        kw_sweep_roofs(run.roofs, sizeof run.roofs, &s->plan, &s->tools, &s->devices.stations[0].settings);
+    }
     if (!status) {
         status = kw_sweep_writer_open(&s->writer, &s->sink, &run, &s->plan, s->options, err);
         s->writing = true;
