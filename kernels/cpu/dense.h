@@ -44,7 +44,7 @@ KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
 }
 
 /* Writes what exists of a tile, from spill. A vector that is not whole is written by its halves, quarters and so on. */
-static void kw_tile_part(const kw_tile_job *job) {
+static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
     char bytes[KW_LANES * KW_BYTES];
     for (kw_i64 pixel = 0; pixel < job->rows * KW_TILE_COLS; pixel++) {
         const char *from = job->spill + pixel * KW_STEP_BYTES;

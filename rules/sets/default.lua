@@ -36,6 +36,11 @@ local first = {
     avx512 = { { 14, 2 }, { 7, 2 }, { 8, 2 }, { 8, 3 }, { 6, 4 }, { 12, 2 }, { 16, 1 }, { 28, 1 } },
     avx2 = { { 6, 2 }, { 4, 3 }, { 7, 1 }, { 14, 1 } },
 }
+-- tile_w, vecs; vectors that hold the columns of usual filters without much rest
+local scatter = {
+    avx512 = { { 14, 2 }, { 28, 1 }, { 6, 4 }, { 9, 3 }, { 8, 3 }, { 5, 5 }, { 14, 1 } },
+    avx2 = { { 6, 2 }, { 4, 3 }, { 12, 1 }, { 7, 1 } },
+}
 -- tile_m, vecs
 local pointwise = {
     avx512 = { { 7, 2 }, { 14, 2 }, { 8, 2 }, { 12, 2 }, { 8, 3 }, { 4, 3 }, { 4, 4 }, { 6, 4 }, { 14, 1 }, { 28, 1 } },
@@ -110,6 +115,9 @@ return {
         end,
         ["conv.first"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and among(first[c.isa], { c.tile_w, c.vecs })
+        end,
+        ["conv.scatter"] = function(c, arch)
+            return preferred(c, arch) and c.band == 0 and among(scatter[c.isa], { c.tile_w, c.vecs })
         end,
         ["gemm.tiled"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(gemm[c.isa], { c.tile_m, c.vecs })

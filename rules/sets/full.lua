@@ -4,6 +4,7 @@ return {
         ["conv.direct"] = true,
         ["conv.pointwise"] = true,
         ["conv.first"] = true,
+        ["conv.scatter"] = true,
         ["gemm.tiled"] = true,
         ["conv.depthwise"] = true,
         ["conv.merged"] = true,

@@ -4,7 +4,8 @@
 
 -- How much of a list a config's operation and type take.
 local function share(c)
-    if c.dtype == "fp32" and c.op ~= "conv_bwd_data" then
+    local other = c.op == "conv_bwd_data" and c.family ~= "conv.scatter" -- which has no other
+    if c.dtype == "fp32" and not other then
         return math.huge
     end
     return (c.dtype == "fp32" or c.math == "dp") and 4 or 2
@@ -55,6 +56,16 @@ local first = {
     },
     avx2 = {
         { 6, 2, 0 }, { 4, 3, 4 }, { 14, 1, 0 }, { 5, 2, 0 }, { 7, 1, 0 }, { 8, 1, 4 }, { 10, 1, 0 }, { 11, 1, 0 }, { 12, 1, 4 },
+    },
+}
+-- tile_w, vecs, band
+local scatter = {
+    avx512 = {
+        { 14, 2, 0 }, { 28, 1, 0 }, { 6, 4, 16 }, { 9, 3, 0 }, { 5, 5, 16 }, { 4, 5, 0 }, { 7, 3, 0 }, { 8, 2, 16 }, { 10, 1, 0 }, { 12, 2, 0 },
+        { 16, 1, 16 },
+    },
+    avx2 = {
+        { 6, 2, 0 }, { 4, 3, 16 }, { 12, 1, 0 }, { 7, 1, 0 }, { 5, 2, 16 }, { 8, 1, 0 }, { 9, 1, 16 }, { 10, 1, 0 }, { 14, 1, 0 },
     },
 }
 -- taps_h, taps_w, stride, tile_h, tile_w, block
@@ -124,6 +135,9 @@ return {
         end,
         ["conv.first"] = function(c)
             return picked(first, c, { c.tile_w, c.vecs, c.band })
+        end,
+        ["conv.scatter"] = function(c)
+            return picked(scatter, c, { c.tile_w, c.vecs, c.band })
         end,
         ["gemm.tiled"] = function(c)
             return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })

@@ -24,6 +24,10 @@ return {
             local tile_w = c.isa == "avx2" and 6 or 14
             return preferred(c, arch) and c.band == 0 and c.tile_w == tile_w and c.vecs == 2
         end,
+        ["conv.scatter"] = function(c, arch)
+            local tile_w = c.isa == "avx2" and 6 or 14
+            return preferred(c, arch) and c.band == 0 and c.tile_w == tile_w and c.vecs == 2
+        end,
         ["gemm.tiled"] = function(c, arch)
             local tile_m = c.isa == "avx2" and 6 or 14
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and c.tile_m == tile_m and c.vecs == 2

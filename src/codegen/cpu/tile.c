@@ -106,8 +106,20 @@ static void emit_sums(kw_text *text, const kw_tile *tile, bool dp) {
     kw_text_add(text, "    }\n");
 }
 
+static void emit_spill(kw_text *text, const kw_tile *tile) {
+    for (int m = 0; m < tile->rows * tile->cols; m++) {
+        for (int v = 0; v < tile->vecs; v++) {
+            kw_text_addf(text, "    kw_put(job->spill + %d * KW_VECTOR, a%d_%d);\n", m * tile->vecs + v, m, v);
+        }
+    }
+}
+
 static void emit_stores(kw_text *text, const kw_tile *tile) {
     int pixels = tile->rows * tile->cols;
+    if (tile->sums) {
+        emit_spill(text, tile);
+        return;
+    }
     kw_text_add(text, "    if (kw_tile_whole(job)) {\n        char *out = job->out;\n");
     for (int m = 0; m < pixels; m++) {
         for (int v = 0; v < tile->vecs; v++) {
@@ -120,11 +132,7 @@ static void emit_stores(kw_text *text, const kw_tile *tile) {
         }
     }
     kw_text_add(text, "        return;\n    }\n");
-    for (int m = 0; m < pixels; m++) {
-        for (int v = 0; v < tile->vecs; v++) {
-            kw_text_addf(text, "    kw_put(job->spill + %d * KW_VECTOR, a%d_%d);\n", m * tile->vecs + v, m, v);
-        }
-    }
+    emit_spill(text, tile);
     kw_text_add(text, "    kw_tile_part(job);\n");
 }
 
