@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # gpu_check.sh: every kernel of a set for GPUs that are not here. Each is compiled by the architecture's own compiler, must not spill unless
 # its line in the catalog says so, and is played by the emulator on problems of its own (gpu_pairs), where it must be right, free of races
-# and within its bounds. A second build must find everything in the cache. Cases are kernels, and a few checks for each architecture; the last
-# line is "N passed, N failed". What is done stays in OUT, and the same command goes on from there; what changed is done anew.
+# and within its bounds. A second build must find everything in the cache. Cases are kernels, and a few checks for each architecture; the
+# last line is "N passed, N failed". What is done stays in OUT, and the same command goes on from there; what changed is done anew. ms:
+# processor time that a kernel took to compile, of those that were not in the cache.
 #
 #   ARCHS        architectures ("gfx90a gfx942 sm_90"); SET their rule set (tiny)
 #   BUDGET       seconds for compiling, and again for playing, of each architecture; what is then left is told and no failure (no limit)
@@ -34,6 +35,7 @@ number() { sed -nE "s/.*\"$2\": *([0-9.]+).*/\1/p" "$1" | head -n 1; }
 compile() {
     local arch=$1 folder=$2 code
     compiler=found
+    cost="| | |"
     timeout -s INT "${budget:-0}" "$kwright" build --set "$set_name" --arch "$arch" --out "$folder/objects" --cache-dir "$out/cache" \
         --jobs "$jobs" --json --quiet >"$folder/build.json" 2>"$folder/build.err"
     code=$?
@@ -47,6 +49,8 @@ compile() {
         echo "$arch: not all kernels are compiled after $budget s; the same command goes on"
         return
     fi
+    [ "$(number "$folder/build.json" built)" = 0 ] ||
+        cost="| $(number "$folder/build.json" cpu_ms_median) | $(number "$folder/build.json" cpu_ms_most) |"
     count $code "$arch: kernels do not compile; $folder/objects/catalog.txt says which"
     [ -n "$budget" ] && return
     "$kwright" build --set "$set_name" --arch "$arch" --out "$folder/objects" --cache-dir "$out/cache" --json --quiet \
@@ -88,12 +92,14 @@ for arch in ${ARCHS:-gfx90a gfx942 sm_90}; do
     passed=$((passed + good))
     failed=$((failed + bad))
     [ $compiler = found ] || compiles="($compiler)"
-    table="$table| $arch | $kernels | $compiles | $spills | $verified | $all | $left | $good | $bad | $((middle - start)) | $((end - middle)) |
+    took="$((middle - start)) $cost $((end - middle))"
+    table="$table| $arch | $kernels | $compiles | $spills | $verified | $all | $left | $good | $bad | $took |
 "
 done
 echo "set $set_name"
-echo "| architecture | kernels | compiled | spill, and say so | pairs right | pairs | not run | kernels right | kernels not | s compiling | s playing |"
-echo "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+echo "| architecture | kernels | compiled | spill, and say so | pairs right | pairs | not run | kernels right | kernels not |" \
+    "s compiling | ms median | ms most | s playing |"
+echo "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
 printf '%s' "$table"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

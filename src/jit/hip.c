@@ -1,9 +1,9 @@
-/* hip.c: source -> AMD code object, by clang and the linker of the same LLVM, without ROCm: neither its headers nor its device library are
- * needed, because kernel text says everything by builtins (kernels/prelude/gpu_amd.h). The two are run one after the other: a clang that has
+/* hip.c: source -> AMD code object, by clang and the linker of the same LLVM, without ROCm: neither its headers nor its device library is
+ * needed, because kernel text says everything by builtins (kernels/prelude/gpu_amd.h). The two run one after the other: a clang that has
  * the linker to run as well starts itself anew for the compile, a tenth of its time.
  *
- * The object is bare, without the bundle that would hold several architectures, so that its notes and code can be read as ELF. It is of code
- * object version 5, which ROCm 6 loads; what clang takes by itself differs from version to version. */
+ * The object is bare, without the bundle that would hold several architectures, so that its notes and code can be read as ELF. It is of
+ * code object version 5, which ROCm 6 loads; what clang takes by itself differs from version to version. */
 #include "jit/hip.h"
 
 #include "base/process.h"
@@ -21,9 +21,10 @@ enum { OLDEST_MAJOR = 19 };
 
 static const int64_t ask_limit_ns = 10000000000;
 
-/* -S -Xclang -emit-obj: stop before the linker, with an object for it; -c would link. -fuse-cuid=none: no symbol with a name made from the source's path, so that equal sources give equal objects. -munsafe-fp-atomics: fp32 sums
- * go by the hardware's instruction, as device memory allows, and not by a loop. -fno-vectorize -fno-slp-vectorize: kernel text says its vectors
- * itself, and looking for more takes an eleventh of a compile. */
+/* -S -Xclang -emit-obj: stop before the linker, with an object for it; -c would link. -fuse-cuid=none: no symbol with a name made from the
+ * source's path, so that equal sources give equal objects. -munsafe-fp-atomics: fp32 sums go by the hardware's instruction, as device memory
+ * allows, and not by a loop. -fno-vectorize -fno-slp-vectorize: kernel text says its vectors itself, and looking for more takes an eleventh
+ * of a compile. */
 static const char *const hip_options[] = {"-x",
                                           "hip",
                                           "--cuda-device-only",

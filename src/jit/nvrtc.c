@@ -19,12 +19,16 @@
 
 enum { ARGUMENTS_MAX = 16, REGISTERS_MOST = 255 };
 
-/* The log of -v has what spills; all else is chosen as for the other toolchains. */
-static const char *const nvrtc_options[] = {"--std=c++17", "--ptxas-options=-v", "--fmad=true", "--disable-warnings", NULL};
+/* The log of -v has what spills; all else is chosen as for the other toolchains. From CUDA 12.9 on NVRTC keeps what it compiles in the
+ * driver's cache, where there is a driver: a second store of what ours has already, which costs up to a compile to open. */
+#define COMMON_OPTIONS "--std=c++17", "--ptxas-options=-v", "--fmad=true", "--disable-warnings"
+static const char *const older_options[] = {COMMON_OPTIONS, NULL};
+static const char *const caching_options[] = {COMMON_OPTIONS, "--no-cache", NULL};
 
 static const char *const *options_of(const kw_compiler *compiler) {
-    (void)compiler;
-    return nvrtc_options;
+    int major = 0, minor = 0;
+    sscanf(compiler->version, "%d.%d", &major, &minor);
+    return major > 12 || (major == 12 && minor >= 9) ? caching_options : older_options;
 }
 
 /* --- finding ------------------------------------------------------------------------------------------------------ */
@@ -121,14 +125,6 @@ static int32_t read_spills(const char *log) {
     return most;
 }
 
-static void describe(kw_text *command, const char *const options[], size_t count, const kw_compile *compile) {
-    kw_text_addf(command, "nvrtc");
-    for (size_t i = 0; i < count; i++) {
-        kw_text_addf(command, " %s", options[i]);
-    }
-    kw_text_addf(command, " %s", compile->name);
-}
-
 static kw_status compile_here(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
     const char *options[ARGUMENTS_MAX];
     char arch[64];
@@ -139,13 +135,16 @@ static kw_status compile_here(const kw_compile *compile, kw_compile_result *resu
     if (status) {
         return status;
     }
-    while (nvrtc_options[count]) {
-        options[count] = nvrtc_options[count];
-        count++;
+    for (const char *const *option = options_of(compile->compiler); *option; option++) {
+        options[count++] = *option;
     }
     snprintf(arch, sizeof arch, "--gpu-architecture=%s", compile->machine);
     options[count++] = arch;
-    describe(&result->command, options, count, compile);
+    kw_text_add(&result->command, "nvrtc");
+    for (size_t i = 0; i < count; i++) {
+        kw_text_addf(&result->command, " %s", options[i]);
+    }
+    kw_text_addf(&result->command, " %s", compile->name);
     const kw_nvrtc_job job = {.source = compile->source, .name = compile->name, .options = options, .option_count = count};
     int64_t start = kw_clock_thread_ns();
     status = kw_nvrtc_compile(&library, &job, &result->blob, &result->messages, err);

@@ -1,5 +1,5 @@
-/* run_compiler.c: source -> blob by a program or two, compiler and linker, as child processes without a shell: what the toolchains share whose
- * compiler is one.
+/* run_compiler.c: source -> blob by a program or two, compiler and linker, as child processes without a shell: what the toolchains share
+ * whose compiler is one.
  *
  * Source and object live in a private folder (mode 0700) under $TMPDIR or /tmp for as long as the compiler runs; it is removed on every
  * path. */

@@ -69,6 +69,34 @@ static void without_a_compiler_on_path_the_error_says_what_to_install(void **sta
     scratch_remove(folder);
 }
 
+/* A clang that compiles anything, and an lld that links nothing. */
+static void what_the_linker_refuses_is_told_in_its_name(void **state) {
+    (void)state;
+    static const char clang[] = "#!/bin/sh\ncase $1 in -v) echo 'clang version 20.1.2'; echo 'Target: x86_64-linux-gnu';; "
+                                "-print-prog-name=lld) echo ${0}lld;; *) while [ $1 != -o ]; do shift; done; : >$2;; esac\n";
+    static const char lld[] =
+        "#!/bin/sh\n[ $3 = --version ] && echo 'LLD 20.1.2' && exit\necho 'lld: error: undefined symbol: f'\nexit 1\n";
+    char folder[SCRATCH_MAX], path[2 * SCRATCH_MAX], linker[2 * SCRATCH_MAX];
+    kw_compiler compiler;
+    kw_error err = {0};
+    kw_compile_result result;
+    setenv("TMPDIR", scratch_make(folder), 1);
+    scratch_write(scratch_path(path, folder, "myclang"), clang, strlen(clang), 0700);
+    scratch_write(scratch_path(linker, folder, "myclanglld"), lld, strlen(lld), 0700);
+    assert_int_equal(kw_compiler_find(&compiler, path, code_of("gfx942"), &err), KW_OK);
+    assert_string_equal(compiler.linker, linker);
+    const kw_compile compile = {.compiler = &compiler, .source = "", .machine = "gfx942", .name = "abc.c"};
+    assert_int_equal(kw_hip_toolchain.compile(&compile, &result, &err), KW_FAILED);
+    assert_non_null(strstr(err.text, linker));
+    assert_non_null(strstr(err.text, "undefined symbol"));
+    assert_non_null(strstr(kw_text_string(&result.command), " && "));
+    assert_null(result.blob.data);
+    kw_compile_result_drop(&result);
+    assert_int_equal(scratch_count(folder, ""), 2);
+    unsetenv("TMPDIR");
+    scratch_remove(folder);
+}
+
 /* --- what comes out --- */
 
 /* A convolution with these axes; the rest of the config is the same in all cases. */
@@ -262,6 +290,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_will_not_do_is_refused_with_what_to_install),
         cmocka_unit_test(without_a_compiler_on_path_the_error_says_what_to_install),
+        cmocka_unit_test(what_the_linker_refuses_is_told_in_its_name),
         cmocka_unit_test(the_instructions_that_a_config_names_are_in_the_code),
         cmocka_unit_test(equal_sources_give_equal_objects),
         cmocka_unit_test(an_error_in_the_text_is_told_by_its_line),

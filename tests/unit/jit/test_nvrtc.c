@@ -128,6 +128,24 @@ static void the_compiler_says_who_it_is(void **state) {
     assert_string_equal(again.identity, compiler.identity);
 }
 
+/* The driver's cache is passed over by versions that would use it; older ones do not know the option. */
+static void versions_with_a_cache_of_their_own_do_without_it(void **state) {
+    (void)state;
+    static const struct {
+        const char *version;
+        bool caches;
+    } cases[] = {{"11.8", false}, {"12.8", false}, {"12.9", true}, {"13.0", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_compiler compiler = {.toolchain = &kw_nvrtc_toolchain};
+        bool passed_over = false;
+        memcpy(compiler.version, cases[i].version, strlen(cases[i].version));
+        for (const char *const *option = kw_nvrtc_toolchain.options(&compiler); *option; option++) {
+            passed_over |= !strcmp(*option, "--no-cache");
+        }
+        assert_true(passed_over == cases[i].caches);
+    }
+}
+
 static void a_cubin_says_what_its_kernels_need(void **state) {
     (void)state;
     kw_compiler compiler;
@@ -450,6 +468,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_an_error_that_says_where_to_get_it),
         cmocka_unit_test(the_compiler_says_who_it_is),
+        cmocka_unit_test(versions_with_a_cache_of_their_own_do_without_it),
         cmocka_unit_test(a_cubin_says_what_its_kernels_need),
         cmocka_unit_test(spilled_registers_are_counted),
         cmocka_unit_test(a_refusal_names_line_and_reason),
