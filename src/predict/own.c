@@ -93,7 +93,59 @@ static double twos(double bytes) {
     F(log2_l2, "target", "bits", log2_of((double)t->l2))                                                                                   \
     F(log2_l3, "target", "bits", log2_of((double)t->l3))
 
-/* l is the launch, steps its vector multiply-adds, units those of its largest stage, w the tiles of the config. */
+/* What a kernel takes of a multiprocessor; all 0 on a CPU. */
+typedef struct room {
+    kw_own_need need;                           /* known or estimated */
+    double sums;                                /* of a thread, in registers or accumulators */
+    double by_registers, by_shared, by_threads; /* blocks that a multiprocessor has room for at a time */
+    double occupancy;                           /* share of the waves that it can hold */
+} room;
+
+/* Blocks of a size that a whole holds; BLOCKS_MOST where one of them is not known. */
+static double blocks_in(double whole, double block) {
+    enum { BLOCKS_MOST = 32 };
+    return whole > 0 && block > 0 ? fmin(floor(whole / block), BLOCKS_MOST) : BLOCKS_MOST;
+}
+
+/* Of a thread: its sums, its share of the tiles on their way, the fragments of one instruction's depth, and addresses. Kernels without tiles
+ * are counted as so many registers and no shared memory. */
+static kw_own_need estimate_need(const kw_own_tiles *w, const kw_target *t, double threads, double sums) {
+    static const double addresses = 40, without_tiles = 64, word = 4;
+    if (!(sums > 0)) {
+        return (kw_own_need){.registers = without_tiles};
+    }
+    double loaded = (w->tile_m + w->tile_n) * w->tile_k * w->bytes;
+    double fragments = (w->tile_m / w->waves_m + w->tile_n / w->waves_n) * w->inst_k * w->bytes / (double)kw_max(1, t->lanes);
+    double registers = sums + loaded / word / threads + fragments / word + addresses;
+    return (kw_own_need){.registers = t->registers > 0 ? fmin(registers, (double)t->registers) : registers,
+                         .shared_bytes = loaded * fmax(w->buffers, 1)};
+}
+
+static double block_threads(const kw_launch *launch) {
+    double threads = 1;
+    for (int stage = 0; stage < launch->stages; stage++) {
+        threads = launch->stage[stage].packs ? threads : fmax(threads, (double)launch->stage[stage].threads);
+    }
+    return threads;
+}
+
+static room room_of(const kw_own_tiles *w, const kw_target *t, const kw_launch *launch) {
+    if (!kw_target_is_gpu(t)) {
+        return (room){.sums = 0};
+    }
+    double threads = block_threads(launch), lanes = (double)kw_max(1, t->lanes), waves = ceil(threads / lanes);
+    double sharers = w->waves_m * w->waves_n * lanes;
+    room r = {.sums = sharers > 0 ? w->tile_m * w->tile_n / sharers : 0};
+    r.need = w->need.registers > 0 ? w->need : estimate_need(w, t, threads, r.sums);
+    r.by_registers = blocks_in((double)t->unit_registers, r.need.registers * waves * lanes);
+    r.by_shared = blocks_in((double)t->unit_lds, r.need.shared_bytes);
+    r.by_threads = blocks_in((double)t->unit_waves, waves);
+    double blocks = fmin(fmin(r.by_registers, r.by_shared), r.by_threads);
+    r.occupancy = t->unit_waves > 0 ? fmin(blocks * waves / (double)t->unit_waves, 1) : 0;
+    return r;
+}
+
+/* l is the launch, steps its vector multiply-adds, units those of its largest stage, w the tiles of the config, r its room. */
 #define PAIR_COLUMNS(F)                                                                                                                    \
     F(log2_estimate, "pair", "bits", log2_of(estimate_ns))                                                                                 \
     F(log2_estimate_rate, "pair", "bits", log2_of(p->flops / fmax(estimate_ns, 1e-3)))                                                     \
@@ -116,7 +168,15 @@ static double twos(double bytes) {
     F(k_tile_fill, "pair", "", fill(p->kg, w->vecs *(double)t->lanes))                                                                     \
     F(c_tile_fill, "pair", "", fill(p->cg, w->vecs *(double)t->lanes))                                                                     \
     F(m_tile_fill, "pair", "", fill(p->gm, w->tile_m))                                                                                     \
-    F(taps_in_tile, "pair", "", w->tile_w > 0 ? p->filter[2] / w->tile_w : 0)
+    F(taps_in_tile, "pair", "", w->tile_w > 0 ? p->filter[2] / w->tile_w : 0)                                                              \
+    F(thread_registers, "pair", "", r.need.registers)                                                                                      \
+    F(thread_sums, "pair", "", r.sums)                                                                                                     \
+    F(spilled_bytes, "pair", "bytes", r.need.spilled_bytes)                                                                                \
+    F(block_shared_bytes, "pair", "bytes", r.need.shared_bytes)                                                                            \
+    F(blocks_by_registers, "pair", "", r.by_registers)                                                                                     \
+    F(blocks_by_shared, "pair", "", r.by_shared)                                                                                           \
+    F(blocks_by_threads, "pair", "", r.by_threads)                                                                                         \
+    F(occupancy, "pair", "", r.occupancy)
 
 static const kw_feature problem_features[] = {
 #define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
@@ -285,6 +345,13 @@ kw_own_tiles kw_own_tiles_of(const kw_config *config) {
         .tile_h = kw_config_axis(config, "tile_h", 0),
         .tile_m = kw_config_axis(config, "tile_m", 0),
         .vecs = kw_config_axis(config, "vecs", 0),
+        .tile_n = kw_config_axis(config, "tile_n", 0),
+        .tile_k = kw_config_axis(config, "tile_k", 0),
+        .waves_m = kw_config_axis(config, "wave_m", 0),
+        .waves_n = kw_config_axis(config, "wave_n", 0),
+        .inst_k = kw_config_axis(config, "inst_k", 0),
+        .buffers = kw_config_axis(config, "stages", 0),
+        .bytes = (double)kw_dtype_size(config->dtype),
     };
 }
 
@@ -301,6 +368,7 @@ void kw_own_fill_tiled(const kw_own *own, double *row, const kw_own_problem *p, 
                        double estimate_ns) {
     const kw_target *t = p->target;
     double units = units_of(l), steps = l->multiply_adds;
+    const room r = room_of(w, t, l);
     size_t i = own->pair_start;
 #define COLUMN(name, group, unit, formula) row[i++] = formula;
     PAIR_COLUMNS(COLUMN)

@@ -3,7 +3,10 @@
  *
  * Geometry is each direction's own (problem/view.h); channels are those of a group, groups are counted; a fill is the share of a tiling that
  * holds work, extent / (tiles * tile). The axes of all families are columns by their names, NaN where a family does not have one: an axis
- * that is added becomes a column without a change here. Sizes are normalised by facts of the target, so that one model can serve several. */
+ * that is added becomes a column without a change here. Sizes are normalised by facts of the target, so that one model can serve several.
+ *
+ * What a GPU kernel needs of a multiprocessor is known once it is compiled, and a model is asked before: rows of sweeps have what the compiler
+ * said, anything else an estimate from the axes, in the same columns. On a CPU these columns are 0. */
 #ifndef KW_PREDICT_OWN_H
 #define KW_PREDICT_OWN_H
 
@@ -39,9 +42,18 @@ void kw_own_fill_config(const kw_own *own, double *row, const kw_config *config)
 void kw_own_fill_pair(const kw_own *own, double *row, const kw_own_problem *sight, const kw_config *config, const kw_launch *launch,
                       double estimate_ns);
 
+/* What the compiled kernel of a GPU needs, where a row says it. registers 0: nobody has compiled it, and it is estimated from the axes. */
+typedef struct kw_own_need {
+    double registers, spilled_bytes; /* of a thread */
+    double shared_bytes;             /* of a block */
+} kw_own_need;
+
 /* The axes that columns of pairs are made from, 0 where the family does not have one; looked up once for a config that is paired often. */
 typedef struct kw_own_tiles {
     double tile_w, tile_h, tile_m, vecs;
+    double tile_n, tile_k, waves_m, waves_n, inst_k, buffers,
+        bytes;        /* of matrix instructions; buffers in shared memory; bytes of an element */
+    kw_own_need need; /* for the caller to fill in what is known */
 } kw_own_tiles;
 kw_own_tiles kw_own_tiles_of(const kw_config *config);
 /* kw_own_fill_pair of the config with these tiles. */

@@ -112,6 +112,9 @@ static uint64_t hash_of(const kw_row *row) {
     kw_line_addf(&line, "%s\n%s\n%s\n%d %d %s %d %a %a %a %a", row->target, row->problem, record->config, row->packed, record->cold,
                  kw_outcome_name(record->outcome), (int)record->samples, record->time_ns, record->spread_ns, record->half_ns[0],
                  record->half_ns[1]);
+    if (row->registers) {
+        kw_line_addf(&line, " %d %d %d", (int)row->registers, (int)row->spilled_bytes, (int)row->shared_bytes);
+    }
     return kw_hash64(text, line.size < sizeof text ? line.size : sizeof text - 1);
 }
 
@@ -143,7 +146,8 @@ static bool take_row(void *user, const kw_row *row) {
                            .samples = record->samples,
                            .time_ns = record->time_ns,
                            .spread_ns = record->spread_ns,
-                           .half_ns = {record->half_ns[0], record->half_ns[1]}};
+                           .half_ns = {record->half_ns[0], record->half_ns[1]},
+                           .need = {row->registers, row->spilled_bytes, row->shared_bytes}};
     r->config.family->launch(&r->config, &r->problem, &r->target, &made->pair.launch);
     made->pair.estimate_ns = kw_predict_ns(&r->config, &r->problem, &r->target, &made->pair.launch);
     return true;
@@ -253,7 +257,9 @@ kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw
                 kw_own_fill_problem(own, row, &sight);
             }
             kw_own_fill_config(own, row, &pair->config);
-            kw_own_fill_pair(own, row, &sight, &pair->config, &pair->launch, pair->estimate_ns);
+            kw_own_tiles tiles = kw_own_tiles_of(&pair->config);
+            tiles.need = pair->need;
+            kw_own_fill_tiled(own, row, &sight, &tiles, &pair->launch, pair->estimate_ns);
         }
     }
     return KW_OK;

@@ -13,6 +13,7 @@ typedef struct kw_pair {
     int32_t samples;
     double time_ns, spread_ns, half_ns[2]; /* half_ns: as in kw_record */
     double estimate_ns;                    /* kw_predict_ns */
+    kw_own_need need;                      /* what the row says of the compiled kernel */
     kw_launch launch;
 } kw_pair;
 

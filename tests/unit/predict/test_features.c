@@ -308,12 +308,80 @@ static void our_rows_are_finite_and_fills_are_shares(void **state) {
     kw_own_close(&own);
 }
 
+static double column_of(const kw_own *own, const double *row, const char *name) {
+    int column = kw_feature_find(kw_own_table(own), name);
+    if (column < 0) {
+        fail_msg("no feature %s", name);
+    }
+    return row[column];
+}
+
+static const char gpu_text[] = "emu:gfx942 model=test units=304 lanes=64 registers=512 l2=4194304 lds=65536 unit_lds=65536 "
+                               "unit_registers=131072 unit_waves=32 clock=2100 bandwidth=5300";
+static const char cpu_text[] = "cpu:x86-64-v4-bf16 model=test units=2 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432";
+static const char tiled[] = "gemm.mma gemm bf16 layout=rcr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=2 wave_k=1 inst_m=32 inst_n=32 "
+                            "inst_k=16 pipe=basic_v1 sched=intrawave epi=cshuffle pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 vec_c=8 "
+                            "stages=1 preshuffle=0 wave_groups=1 persistent=0 split_k=1 streamk=off index=32";
+
+/* What a kernel takes of a multiprocessor, before it is compiled and when a row says it, worked out by hand; of a CPU nothing. */
+static void a_gpu_kernel_s_resources_are_features(void **state) {
+    (void)state;
+    enum { COLUMNS = 8 };
+    static const char *const names[COLUMNS] = {"thread_registers",    "thread_sums",      "spilled_bytes",     "block_shared_bytes",
+                                               "blocks_by_registers", "blocks_by_shared", "blocks_by_threads", "occupancy"};
+    static const struct {
+        const char *target, *problem, *config;
+        kw_own_need need;
+        double values[COLUMNS];
+    } cases[] = {
+        /* 64 sums, 32 words of two tiles by 256 threads, 16 of fragments, 40 of addresses */
+        {gpu_text, "gemm bf16 rcr m256 n256 k256", tiled, {0, 0, 0}, {152, 64, 0, 32768, 3, 2, 8, 0.25}},
+        {gpu_text, "gemm bf16 rcr m256 n256 k256", tiled, {.registers = 100, .shared_bytes = 16384}, {100, 64, 0, 16384, 5, 4, 8, 0.5}},
+        {gpu_text,
+         "gemm bf16 rcr m256 n256 k256",
+         tiled,
+         {.registers = 512, .spilled_bytes = 28, .shared_bytes = 1024},
+         {512, 64, 28, 1024, 1, 32, 8, 0.125}},
+        {gpu_text, "gemm fp32 rcr m64 n64 k64", "gemm.plain gemm fp32", {0, 0, 0}, {64, 0, 0, 0, 8, 32, 8, 1}},
+        {cpu_text, "gemm fp32 rcr m64 n64 k64", "gemm.generic gemm fp32", {.registers = 100}, {0}},
+    };
+    kw_own *own = NULL;
+    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
+    double *row = calloc(kw_own_table(own)->count, sizeof *row);
+    assert_non_null(row);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_target target;
+        kw_problem problem;
+        kw_config config;
+        kw_own_problem sight;
+        kw_launch launch = {0};
+        assert_int_equal(kw_target_parse(&target, cases[i].target, NULL), KW_OK);
+        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, NULL), KW_OK);
+        assert_int_equal(kw_config_parse(&config, cases[i].config, NULL), KW_OK);
+        assert_int_equal(kw_config_fits(&config, &problem, &target, NULL), KW_OK);
+        kw_own_look(&sight, &problem, &target);
+        config.family->launch(&config, &problem, &target, &launch);
+        kw_own_tiles tiles = kw_own_tiles_of(&config);
+        tiles.need = cases[i].need;
+        kw_own_fill_tiled(own, row, &sight, &tiles, &launch, 1000);
+        for (int c = 0; c < COLUMNS; c++) {
+            double value = column_of(own, row, names[c]);
+            if (value != cases[i].values[c]) {
+                fail_msg("%s of case %zu is %g, not %g", names[c], i, value, cases[i].values[c]);
+            }
+        }
+    }
+    free(row);
+    kw_own_close(&own);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conv_rows_follow_the_published_formulas),         cmocka_unit_test(impossible_shapes_count_as_published),
-        cmocka_unit_test(gemm_rows_follow_the_published_formulas),         cmocka_unit_test(smaller_sets_keep_the_published_order),
-        cmocka_unit_test(kernel_names_that_follow_no_grammar_are_refused), cmocka_unit_test(names_are_unique_and_codes_are_marked),
-        cmocka_unit_test(an_axis_has_the_same_words_in_every_family),      cmocka_unit_test(our_rows_are_finite_and_fills_are_shares),
+        cmocka_unit_test(a_gpu_kernel_s_resources_are_features),    cmocka_unit_test(conv_rows_follow_the_published_formulas),
+        cmocka_unit_test(impossible_shapes_count_as_published),     cmocka_unit_test(gemm_rows_follow_the_published_formulas),
+        cmocka_unit_test(smaller_sets_keep_the_published_order),    cmocka_unit_test(kernel_names_that_follow_no_grammar_are_refused),
+        cmocka_unit_test(names_are_unique_and_codes_are_marked),    cmocka_unit_test(an_axis_has_the_same_words_in_every_family),
+        cmocka_unit_test(our_rows_are_finite_and_fills_are_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

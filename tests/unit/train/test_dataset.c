@@ -112,6 +112,46 @@ static void the_way_rows_come_changes_nothing(void **state) {
     kw_dataset_close(&dataset);
 }
 
+/* Dispatch passes them over, so they are no picks that fail; what the others' rows say of their kernels is kept, and counts. */
+static void kernels_that_spill_are_left_out_and_resources_are_kept(void **state) {
+    (void)state;
+    kw_dataset dataset;
+    char name[2 * SCRATCH_MAX], digest[33];
+    size_t at = 0;
+    while (made.rows[at].record.outcome != KW_GOOD) {
+        at++;
+    }
+    for (int part = 0; part < 2; part++) {
+        kw_row rows[3] = {made.rows[at], made.rows[at], made.rows[at]};
+        kw_store *store = NULL;
+        scratch_path(name, folder, part ? "resources.db" : "no resources.db");
+        rows[0].registers = part ? 128 : 0;
+        rows[0].shared_bytes = part ? 16384 : 0;
+        rows[1].record = (kw_record){.outcome = KW_SPILLS};
+        rows[2].record = (kw_record){.outcome = KW_TOO_MUCH_LDS};
+        for (int i = 1; i < 3; i++) {
+            memcpy(rows[i].record.config, made.rows[at].record.config, sizeof rows[i].record.config);
+            rows[i].record.cold = i == 1;
+            rows[i].packed = i == 1;
+        }
+        assert_int_equal(kw_store_open(&store, name, KW_STORE_WRITE, NULL), KW_OK);
+        assert_int_equal(kw_store_add(store, rows, 3, NULL, NULL), KW_OK);
+        kw_store_close(&store);
+        open_set(&dataset, (const char *[]){name}, 1, NULL);
+        assert_int_equal(dataset.pair_count, 1);
+        assert_int_equal(dataset.contest_count, 1);
+        assert_int_equal(dataset.outcome[KW_SPILLS], 1);
+        assert_int_equal(dataset.outcome[KW_TOO_MUCH_LDS], 1);
+        assert_true(dataset.pairs[0].need.registers == (part ? 128 : 0));
+        assert_true(dataset.pairs[0].need.shared_bytes == (part ? 16384 : 0));
+        if (part) {
+            assert_string_not_equal(dataset.digest, digest);
+        }
+        memcpy(digest, dataset.digest, sizeof digest);
+        kw_dataset_close(&dataset);
+    }
+}
+
 static void what_is_not_ours_or_not_timed_is_counted(void **state) {
     (void)state;
     kw_dataset dataset;
@@ -275,6 +315,7 @@ int main(void) {
         cmocka_unit_test(what_fits_is_there_whatever_came_of_it),
         cmocka_unit_test(pairs_of_a_contest_stand_together),
         cmocka_unit_test(the_way_rows_come_changes_nothing),
+        cmocka_unit_test(kernels_that_spill_are_left_out_and_resources_are_kept),
         cmocka_unit_test(what_is_not_ours_or_not_timed_is_counted),
         cmocka_unit_test(filters_leave_one_operation_and_type),
         cmocka_unit_test(sealed_problems_are_known_in_every_type),
