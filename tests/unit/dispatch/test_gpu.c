@@ -136,6 +136,29 @@ static void where_nothing_else_fits_the_plain_kernel_answers(void **state) {
     close_world(&w);
 }
 
+/* A GPU's generic kernels are not compiled in. */
+static void a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_is_not_there(void **state) {
+    (void)state;
+    world w;
+    kw_registry *registry = NULL;
+    kw_problem problem;
+    kw_plan *plan = NULL;
+    kw_error err = {0};
+    open_world(&w);
+    assert_int_equal(kw_registry_create(&registry, w.context, &err), KW_OK);
+    assert_int_equal(kw_problem_parse(&problem, small_gemm, &err), KW_OK);
+    assert_int_equal(kw_plan_create(&plan, w.context, &problem, &(kw_plan_options){.mode = KW_FROZEN, .registry = registry}, &err),
+                     KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "the cache has no gemm.plain kernel"));
+    plan = make_plan(&w, small_gemm, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry});
+    kw_plan_destroy(&plan);
+    plan = make_plan(&w, small_gemm, &(kw_plan_options){.mode = KW_FROZEN, .registry = registry});
+    assert_string_equal(kw_plan_config(plan), "gemm.plain gemm fp32");
+    kw_plan_destroy(&plan);
+    kw_registry_destroy(&registry);
+    close_world(&w);
+}
+
 static void kernels_of_another_kind_of_device_are_not_its(void **state) {
     (void)state;
     world w;
@@ -189,6 +212,7 @@ int main(void) {
         cmocka_unit_test(a_plan_computes_on_memory_of_the_device),
         cmocka_unit_test(a_race_is_run_and_remembered_under_the_gpu_s_target),
         cmocka_unit_test(where_nothing_else_fits_the_plain_kernel_answers),
+        cmocka_unit_test(a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_is_not_there),
         cmocka_unit_test(kernels_of_another_kind_of_device_are_not_its),
         cmocka_unit_test(a_device_that_is_not_there_says_why),
         cmocka_unit_test(every_backend_is_told_of),
