@@ -3,6 +3,7 @@
  * serves and how they are cut into blocks. */
 #include "base/math.h"
 #include "codegen/gpu/defines.h"
+#include "codegen/gpu/pieces.h"
 #include "codegen/gpu/valid.h"
 #include "problem/view.h"
 
@@ -55,10 +56,10 @@ static kw_status fits_filter(const kw_mma *mma, const kw_problem *problem, kw_er
 }
 
 /* Small images are cut as well, so that the cut is the same for all and can be verified on any. */
-enum { PHASES_MAX = 4096, PIECE_BYTES = INT32_MAX, PIECES_MIN = 2 };
+enum { PHASES_MAX = 4096, PIECES_MIN = 2 };
 
 /* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut by. */
-static int64_t piece_rows(const kw_problem *problem) {
+int64_t kw_piece_rows(const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
     int axis = 3 - problem->ndim;
     int64_t out[3], in_row = d->c, out_row = d->k, size = (int64_t)kw_dtype_size(problem->dtype);
@@ -67,7 +68,7 @@ static int64_t piece_rows(const kw_problem *problem) {
         in_row *= d->in[inner];
         out_row *= out[inner];
     }
-    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = kw_min(PIECE_BYTES / size, KW_OFFSET_MAX);
+    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = kw_min(piece_bytes / size, KW_OFFSET_MAX);
     int64_t by_in = (room / in_row - reach) / d->stride[axis], by_out = room / out_row;
     return kw_min(kw_min(by_in, by_out), kw_ceil_div(out[axis], PIECES_MIN));
 }
@@ -85,8 +86,8 @@ static kw_status fits_index(const kw_mma *mma, const kw_problem *problem, kw_err
                            (long long)bytes);
         }
     }
-    if (mma->split_image && piece_rows(problem) < 1) {
-        return kw_fail(why, KW_NO_KERNEL, "one row of the image exceeds 2 GiB; index=64 reaches any");
+    if (mma->split_image && kw_piece_rows(problem, KW_PIECE_MOST) < 1) {
+        return kw_fail(why, KW_NO_KERNEL, "the rows that one row of the result reads exceed 2 GiB; index=64 reaches any");
     }
     return KW_OK;
 }
@@ -105,8 +106,8 @@ static int64_t phase_tiles(const kw_mma *mma, const kw_problem *problem) {
     return tiles;
 }
 
-static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem) {
-    int64_t out[3], rows = piece_rows(problem), pixels = rows;
+static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
+    int64_t out[3], rows = kw_piece_rows(problem, piece_bytes), pixels = rows;
     kw_problem_output(out, problem);
     int axis = 3 - problem->ndim;
     for (int inner = axis + 1; inner < 3; inner++) {
@@ -116,7 +117,7 @@ static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem) {
 }
 
 /* Of a problem whose rows, columns and depth are counted in 31 bits and whose image has pieces. */
-static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
+static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
     int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
     kw_problem_output(out, problem);
@@ -132,7 +133,7 @@ static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
     grid.tile_cols = kw_ceil_div(problem->op == KW_CONV_FWD ? k : c, mma->tile[1]);
     grid.steps = kw_ceil_div(view.gk * mma->merge, mma->tile[2]);
     grid.tile_rows = problem->op == KW_CONV_BWD_DATA ? phase_tiles(mma, problem)
-                     : mma->split_image              ? piece_tiles(mma, problem)
+                     : mma->split_image              ? piece_tiles(mma, problem, piece_bytes)
                                                      : kw_ceil_div(pixels, mma->tile[0]);
     return grid;
 }
@@ -175,7 +176,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     if (status) {
         return status;
     }
-    kw_mma_grid grid = grid_of(&mma, problem);
+    kw_mma_grid grid = grid_of(&mma, problem, KW_PIECE_MOST);
     return kw_mma_grid_fits(&grid, why);
 }
 
@@ -188,15 +189,19 @@ static void describe_operands(const kw_config *config, const kw_mma *mma, const 
     launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, w, c * bytes, k * c * bytes, mma->tile[1]);
 }
 
-static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, int64_t piece_bytes, kw_launch *launch) {
     enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm.c */
     kw_mma mma = kw_mma_read(config);
-    kw_mma_grid grid = grid_of(&mma, problem);
+    kw_mma_grid grid = grid_of(&mma, problem, piece_bytes);
     kw_mma_launch(&mma, &grid, target, launch);
-    launch->value[PIECE_ROWS] = mma.split_image ? piece_rows(problem) : 0;
+    launch->value[PIECE_ROWS] = mma.split_image ? kw_piece_rows(problem, piece_bytes) : 0;
     if (mma.pipe == KW_PIPE_TMA) {
         describe_operands(config, &mma, problem, launch);
     }
+}
+
+static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_igemm_launch(config, problem, target, KW_PIECE_MOST, launch);
 }
 
 const kw_family kw_family_conv_igemm = {
