@@ -8,6 +8,7 @@
 #include "base/math.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 kw_status kw_buffer_open(kw_buffer *buffer, const kw_backend *backend, kw_device *device, const char *name, int64_t size, kw_error *err) {
@@ -42,15 +43,18 @@ void kw_buffer_shift(kw_buffer *buffer, int shift) {
 }
 
 static kw_status fill(const kw_buffer *buffer, char *start, int64_t size, unsigned char byte, kw_error *err) {
-    unsigned char pattern[KW_PIECE_BYTES];
-    memset(pattern, byte, (size_t)kw_min(size, KW_PIECE_BYTES));
-    for (int64_t at = 0; at < size; at += KW_PIECE_BYTES) {
-        kw_status status = buffer->backend->copy(buffer->device, start + at, pattern, (size_t)kw_min(size - at, KW_PIECE_BYTES), err);
-        if (status) {
-            return status;
-        }
+    size_t most = (size_t)kw_min(size, KW_PIECE_BYTES);
+    unsigned char *pattern = malloc(most + 1);
+    if (!pattern) {
+        return kw_fail_memory(err, "a piece of a buffer");
     }
-    return KW_OK;
+    memset(pattern, byte, most);
+    kw_status status = KW_OK;
+    for (int64_t at = 0; at < size && !status; at += KW_PIECE_BYTES) {
+        status = buffer->backend->copy(buffer->device, start + at, pattern, (size_t)kw_min(size - at, KW_PIECE_BYTES), err);
+    }
+    free(pattern);
+    return status;
 }
 
 kw_status kw_buffer_guard(kw_buffer *buffer, unsigned char byte, kw_error *err) {
@@ -95,17 +99,21 @@ kw_status kw_buffer_intact(const kw_buffer *buffer, kw_error *err) {
 }
 
 kw_status kw_buffer_hash(const kw_buffer *buffer, uint64_t *hash, kw_error *err) {
-    unsigned char piece[KW_PIECE_BYTES];
-    uint64_t chain[2] = {0, 0};
-    for (int64_t at = 0; at < buffer->size; at += KW_PIECE_BYTES) {
-        size_t size = (size_t)kw_min(buffer->size - at, KW_PIECE_BYTES);
-        kw_status status = kw_buffer_read(buffer, at, piece, size, err);
-        if (status) {
-            return status;
-        }
-        chain[1] = kw_hash64(piece, size);
-        chain[0] = kw_hash64(chain, sizeof chain);
+    unsigned char *piece = malloc((size_t)kw_min(buffer->size, KW_PIECE_BYTES) + 1);
+    if (!piece) {
+        return kw_fail_memory(err, "a piece of a buffer");
     }
+    uint64_t chain[2] = {0, 0};
+    kw_status status = KW_OK;
+    for (int64_t at = 0; at < buffer->size && !status; at += KW_PIECE_BYTES) {
+        size_t size = (size_t)kw_min(buffer->size - at, KW_PIECE_BYTES);
+        status = kw_buffer_read(buffer, at, piece, size, err);
+        if (!status) {
+            chain[1] = kw_hash64(piece, size);
+            chain[0] = kw_hash64(chain, sizeof chain);
+        }
+    }
+    free(piece);
     *hash = chain[0];
-    return KW_OK;
+    return status;
 }

@@ -1,12 +1,12 @@
 /* buffers.h: device memory that notices strays. A buffer has a guard zone of KW_GUARD_BYTES directly before its first and directly behind
  * its last byte, filled with one byte value and compared afterwards. Memory is reached through the backend only, in pieces of
- * KW_PIECE_BYTES, so that nothing here assumes that the host can address it. */
+ * KW_PIECE_BYTES (large enough that a copy costs more than its call), so that nothing here assumes that the host can address it. */
 #ifndef KW_MEASURE_BUFFERS_H
 #define KW_MEASURE_BUFFERS_H
 
 #include "backend/backend.h"
 
-enum { KW_GUARD_BYTES = 4096, KW_PIECE_BYTES = 65536, KW_BUFFER_ALIGN = 64 };
+enum { KW_GUARD_BYTES = 4096, KW_PIECE_BYTES = 1 << 20, KW_BUFFER_ALIGN = 64 };
 
 /* A zeroed kw_buffer is closed. start is what kernels get; size may be 0, then start lies between the two guards. */
 typedef struct kw_buffer {

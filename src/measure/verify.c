@@ -11,6 +11,7 @@
 #include "config/config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static kw_status prepare(kw_ready *ready, int set, unsigned char byte, kw_error *err) {
@@ -91,17 +92,21 @@ static kw_status check_result(const kw_ready *ready, int set, unsigned char byte
     kw_tensor result = kw_problem_result(&bench->problem);
     int64_t width = (int64_t)kw_dtype_size(kw_problem_dtype(&bench->problem, result));
     int64_t elements = kw_problem_elements(&bench->problem, result), step = KW_PIECE_BYTES / width;
-    _Alignas(8) unsigned char piece[KW_PIECE_BYTES];
-    *seen = (kw_comparison){.expected = &bench->set[set].expected, .poison = byte};
-    for (int64_t first = 0; first < elements; first += step) {
-        int64_t count = kw_min(step, elements - first);
-        kw_status status = kw_buffer_read(&bench->result, first * width, piece, (size_t)(count * width), err);
-        if (status) {
-            return status;
-        }
-        kw_compare(seen, piece, first, count);
+    unsigned char *piece = malloc((size_t)(kw_min(step, elements) * width) + 1);
+    if (!piece) {
+        return kw_fail_memory(err, "a piece of a result");
     }
-    return kw_comparison_judge(seen, err);
+    *seen = (kw_comparison){.expected = &bench->set[set].expected, .poison = byte};
+    kw_status status = KW_OK;
+    for (int64_t first = 0; first < elements && !status; first += step) {
+        int64_t count = kw_min(step, elements - first);
+        status = kw_buffer_read(&bench->result, first * width, piece, (size_t)(count * width), err);
+        if (!status) {
+            kw_compare(seen, piece, first, count);
+        }
+    }
+    free(piece);
+    return status ? status : kw_comparison_judge(seen, err);
 }
 
 /* Guards first: a stray write explains a wrong value, not the other way round. */
