@@ -13,17 +13,71 @@ static void list_verbs(void) {
     printf("\n`kwright help VERB` tells more. Exit codes: 0 done, 1 failed, 2 wrong request, 3 wrong environment, 130 interrupted.\n");
 }
 
+/* Of verbs with many options, so that a newcomer finds those of one kind together; what is in none stands last. Each list ends with OPT_COUNT. */
+static const struct {
+    const char *title;
+    cli_option_id options[16];
+} topics[] = {
+    {"which problems",
+     {OPT_PROBLEMS, OPT_PROBLEM, OPT_OP, OPT_DIR, OPT_DTYPE, OPT_SAMPLE, OPT_PER_BUCKET, OPT_PART, OPT_TEST_SHARE, OPT_MAX_GFLOP,
+      OPT_MAX_MB, OPT_LIMIT, OPT_PAIRS, OPT_COUNT}},
+    {"which kernels",
+     {OPT_SET, OPT_CONFIG, OPT_KERNELS, OPT_FILTER, OPT_TRAITS, OPT_ARCH, OPT_RULES, OPT_BUILDER_CONF, OPT_WORKSPACE, OPT_COUNT}},
+    {"where", {OPT_DEVICE, OPT_THREADS, OPT_SHARD, OPT_CC, OPT_JOBS, OPT_CACHE_DIR, OPT_WISDOM, OPT_BATCH, OPT_KERNEL_TIMEOUT, OPT_COUNT}},
+    {"how it is measured",
+     {OPT_MODE, OPT_SHORTLIST, OPT_EXHAUSTIVE, OPT_BATCHES, OPT_COLD, OPT_FRESH, OPT_VERIFY_ONLY, OPT_REMEASURE, OPT_BUDGET, OPT_SEED,
+      OPT_COUNT}},
+    {"where a model errs",
+     {OPT_WHERE, OPT_STORES, OPT_REGRET, OPT_LEAST, OPT_LEFT_OUT, OPT_BEST, OPT_EXPLORE, OPT_SEALED, OPT_NEXT, OPT_COUNT}},
+    {"what is written", {OPT_OUT, OPT_OVERWRITE, OPT_JSON, OPT_LIST, OPT_COUNT_ONLY, OPT_QUIET, OPT_COUNT}},
+};
+
+static void show_option(int option) {
+    char usage[64];
+    snprintf(usage, sizeof usage, "--%s %s", cli_options[option].name, cli_options[option].value ? cli_options[option].value : "");
+    printf("  %-24s %s\n", usage, cli_options[option].meaning);
+}
+
+static void show_by_topic(const cli_verb *verb) {
+    bool shown[OPT_COUNT] = {false};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        bool begun = false;
+        for (const cli_option_id *option = topics[i].options; *option != OPT_COUNT; option++) {
+            if (cli_takes(verb, *option)) {
+                printf(begun ? "" : "%s\n", topics[i].title);
+                begun = shown[*option] = true;
+                show_option(*option);
+            }
+        }
+    }
+    bool begun = false;
+    for (int i = 0; i < OPT_COUNT; i++) {
+        if (cli_takes(verb, i) && !shown[i]) {
+            printf(begun ? "" : "besides\n");
+            begun = true;
+            show_option(i);
+        }
+    }
+}
+
 static void show_verb(const cli_verb *verb) {
+    enum { MANY = 24 };
+    int count = 0;
     printf("  %s\n\n%s %s%s%s: %s.\n", verb->example, "kwright", verb->name, *verb->operands ? " " : "", verb->operands, verb->summary);
     if (verb->more) {
         printf("%s\n", verb->more);
     }
     printf("\n");
     for (int i = 0; i < OPT_COUNT; i++) {
+        count += cli_takes(verb, i);
+    }
+    if (count > MANY) {
+        show_by_topic(verb);
+        return;
+    }
+    for (int i = 0; i < OPT_COUNT; i++) {
         if (cli_takes(verb, i)) {
-            char usage[64];
-            snprintf(usage, sizeof usage, "--%s %s", cli_options[i].name, cli_options[i].value ? cli_options[i].value : "");
-            printf("  %-24s %s\n", usage, cli_options[i].meaning);
+            show_option(i);
         }
     }
 }

@@ -71,9 +71,10 @@ bool cli_takes(const cli_verb *verb, int option) {
 static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
     char copy[64];
     snprintf(copy, sizeof copy, "%.*s", (int)(size < 60 ? size : 60), name);
-    const char *near = cli_nearest(copy, option_name);
-    return cli_usage("%s has no option --%s%s%s; `kwright help %s` lists its options", verb->name, copy, near ? "; did you mean --" : "",
-                     near ? near : "", verb->name);
+    const char *near = find_option(name, size) < 0 ? cli_nearest(copy, option_name) : NULL;
+    bool helps = near && cli_takes(verb, find_option(near, strlen(near)));
+    return cli_usage("%s has no option --%s%s%s; `kwright help %s` lists its options", verb->name, copy, helps ? "; did you mean --" : "",
+                     helps ? near : "", verb->name);
 }
 
 /* Whether a word that starts with '-' is an operand all the same: "-" alone, or a foreign problem line given as one word. */

@@ -54,7 +54,10 @@ kw_status kw_backend_find(const kw_backend **backend, int *index, const char *de
         }
     }
     if (!count) {
-        return kw_fail(err, KW_MISSING, "device %.80s: there is none: %s", device, *why ? why : "no reason is known");
+        const char *played = !strcmp((*entry)->name, "cuda")  ? "; without a GPU emu:sm_90 plays one"
+                             : !strcmp((*entry)->name, "hip") ? "; without a GPU emu:gfx942 plays one"
+                                                              : "";
+        return kw_fail(err, KW_MISSING, "device %.80s: there is none: %s%s", device, *why ? why : "no reason is known", played);
     }
     if (number >= count) {
         return kw_fail(err, KW_MISSING, "device %.80s: %s has %d of them%s%s, counted from 0", device, (*entry)->name, count,
