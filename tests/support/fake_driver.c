@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD_MAX = 256, OPS_MAX = 256 };
+enum { HELD_MAX = 256, OPS_MAX = 256, ALIGN = 256 }; /* ALIGN: of memory, as drivers have it */
 
 typedef enum held_kind { FREE, MEMORY, MODULE, STREAM, EVENT } held_kind;
 
@@ -82,10 +82,14 @@ static int called_inside(const char *function) {
 static int hold(held_kind kind, size_t size, void **handle) {
     for (int i = 0; i < HELD_MAX; i++) {
         if (state.held[i].kind == FREE) {
-            state.held[i] = (held){kind, calloc(1, size), size};
-            *handle = state.held[i].handle;
-            fake_state.held += *handle != NULL;
-            return *handle ? 0 : KW_GPU_OUT_OF_MEMORY;
+            *handle = aligned_alloc(ALIGN, (size + ALIGN - 1) / ALIGN * ALIGN);
+            if (!*handle) {
+                return KW_GPU_OUT_OF_MEMORY;
+            }
+            memset(*handle, 0, size);
+            state.held[i] = (held){kind, *handle, size};
+            fake_state.held++;
+            return 0;
         }
     }
     return KW_GPU_OUT_OF_MEMORY;
@@ -128,10 +132,11 @@ static int do_op(op *o) {
     } else if (o->kind == RECORD) {
         ((fake_event *)o->to)->ms = state.clock_ms;
     } else {
-        if (!is_device(o->args.y)) {
+        char *written = o->args.y ? o->args.y : o->args.packed; /* stages that pack get no y */
+        if (!is_device(written)) {
             return state.sticky = FAKE_ILLEGAL_ADDRESS;
         }
-        o->args.y[0]++;
+        written[0]++;
         state.clock_ms += 0.001 * o->blocks;
     }
     return 0;
