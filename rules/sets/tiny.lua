@@ -58,7 +58,8 @@ return {
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
                 local list = thin.fifths(conv.points(arch, op, dtype), legal)
-                return bytes[dtype] == 1 and thin.few(list) or thin.handful(list)
+                -- bf8 is fp8 but for a word of the instruction's name
+                return bytes[dtype] == 1 and thin.few(list, dtype == "bf8") or thin.handful(list)
             end,
         },
         ["gemm.mma"] = {

@@ -36,12 +36,13 @@ local features = {
     },
     conv_bwd_data = {},
     conv_bwd_weight = {
-        { rows = { whole, square, narrow }, depth = 64, widths = { 16, 16, 4 }, set = { pipe = "compv3", two_stage = 1 } },
+        { rows = { whole }, depth = 64, widths = { 16, 16, 4 }, set = { pipe = "compv3", two_stage = 1 } },
+        { rows = { square, narrow }, depth = 64, widths = { 4, 4, 4 }, set = { pipe = "compv3", two_stage = 1 } },
         { rows = { low }, depth = 64, widths = { 4, 4, 1 }, set = { pipe = "basic_v1", merge = 4, two_stage = 1 } },
         { rows = { square }, depth = 64, widths = { 16, 16, 1 }, set = { pipe = "compv3", merge = 16 } },
-        { rows = { square, narrow }, depth = 64, widths = { 16, 16, 4 }, set = { pipe = "mem", streamk = "tree", split_k = 1 } },
+        { rows = { square, narrow }, depth = 64, widths = { 4, 4, 4 }, set = { pipe = "mem", streamk = "tree", split_k = 1 } },
         { rows = { square }, depth = 64, widths = { 16, 16, 4 }, set = { pipe = "compv3", streamk = "tree", split_k = 1, persistent = 1 } },
-        { rows = { square }, depth = 64, widths = { 4, 4, 4 }, set = { pipe = "compv3", streamk = "linear", split_k = 1 } },
+        { rows = { square }, depth = 64, widths = { 16, 16, 4 }, set = { pipe = "compv3", streamk = "linear", split_k = 1 } },
         { rows = { { "64x32", "2x1x2", "2x1x2" } }, depth = 64, widths = { 16, 16, 4 }, set = { pipe = "compv3" } },
     },
 }
@@ -49,6 +50,8 @@ local features = {
 -- Axes that a pipeline or a feature may name.
 local told = { "pipe", "sched", "epi", "stages", "wave_groups", "merge", "two_stage", "streamk", "persistent", "split_k", "index" }
 local widest, words, single = { 16, 16, 8 }, { 4, 4, 4 }, { 1, 1, 1 }
+-- Few input channels, as in the first layer of a network, under many output channels.
+local few_inputs = { conv_fwd = { 1, 1, 8 }, conv_bwd_data = { 16, 1, 1 }, conv_bwd_weight = { 16, 1, 1 } }
 
 -- A config; nothing where the architecture has no instruction for the tile.
 local function add(out, of, row, depth, widths, how, spec)
@@ -92,6 +95,7 @@ local function add_all(out, of)
         add(out, of, row, 128, widest, { pipe = "compv3" })
         add(out, of, row, 64, words, { pipe = "basic_v1" })
     end
+    add(out, of, square, 64, few_inputs[of.op], pipelines[of.op][2])
     for _, how in ipairs(rare) do
         add(out, of, square, how.pipe == "compv6" and 128 or 64, widest, how)
     end
@@ -110,14 +114,13 @@ local function full(arch, op, dtype)
     return out
 end
 
--- What tuning measures: the strongest, and accesses for any count of channels.
+-- What tuning measures: the strongest, and accesses for any count of channels. The widest come first, since without measurements the first of
+-- those that are estimated alike is taken.
 local function default(arch, op, dtype)
     local out = {}
     for ndim = 1, 3 do
         local of = { arch = arch, op = op, dtype = dtype, ndim = ndim }
         local first, second = pipelines[op][1], pipelines[op][2]
-        add(out, of, square, 64, single, { pipe = "basic_v1" })
-        add(out, of, square, 64, words, first)
         for _, row in ipairs({ whole, larger, tall, square }) do
             add(out, of, row, 64, widest, first)
         end
@@ -125,6 +128,9 @@ local function default(arch, op, dtype)
             add(out, of, row, 64, widest, second)
         end
         add(out, of, square, 128, widest, pipelines[op][3])
+        add(out, of, square, 64, words, first)
+        add(out, of, square, 64, few_inputs[op], second)
+        add(out, of, square, 64, single, { pipe = "basic_v1" })
     end
     return out
 end

@@ -105,11 +105,11 @@ local function handful(list)
     return out
 end
 
--- The first that serves any problem, of each count of axes, and the first of each category that does not.
-local function few(list)
+-- The first that serves any problem, of each count of axes, and the first of each category that does not; plain: of category regular alone.
+local function few(list, plain)
     local out, pass = picker(list)
     pass(function(p) return serves_any(p) and "any" .. p.ndim end, 1000)
-    pass(function(p) return not serves_any(p) and category(p) end, 1000)
+    pass(function(p) return not serves_any(p) and (not plain or category(p) == "regular") and category(p) end, 1000)
     return out
 end
 

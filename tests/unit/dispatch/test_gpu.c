@@ -26,11 +26,11 @@ static kw_status open_context(world *w, const char *device, kw_error *err) {
     return kw_context_open(&w->context, device, &(kw_context_options){.threads = 2, .cache_dir = cache, .data_dir = data}, err);
 }
 
-static void open_world(world *w) {
+static void open_world_of(world *w, const char *device) {
     kw_error err = {0};
     *w = (world){.context = NULL};
     scratch_make(w->folder);
-    if (open_context(w, "emu:sm_90", &err)) {
+    if (open_context(w, device, &err)) {
         fail_msg("%s", err.text);
     }
     if (!*kw_context_compiler(w->context)) {
@@ -39,6 +39,10 @@ static void open_world(world *w) {
         print_message("skipped: no compiler\n");
         skip();
     }
+}
+
+static void open_world(world *w) {
+    open_world_of(w, "emu:sm_90");
 }
 
 static void close_world(world *w) {
@@ -159,6 +163,26 @@ static void a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_
     close_world(&w);
 }
 
+static void convolutions_of_one_byte_types_are_multiplied_by_matrix_instructions(void **state) {
+    (void)state;
+    static const char *const devices[] = {"emu:gfx942", "emu:sm_90"}, *const problems[] = {
+                                                                          "conv_fwd fp8 nhwgc n1 g2 c32 k32 i6x6 f3x3 p1x1",
+                                                                          "conv_bwd_data bf8 nhwgc n2 c48 k16 i14x14 f3x3 s2x2 p1x1",
+                                                                          "conv_bwd_weight int8 ndhwgc n1 c5 k70 i6x9x8 f3x3x3"};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        world w;
+        open_world_of(&w, devices[i]);
+        for (size_t j = 0; j < sizeof problems / sizeof *problems; j++) {
+            kw_plan *plan = make_plan(&w, problems[j], &(kw_plan_options){.mode = KW_PREDICT});
+            if (strncmp(kw_plan_config(plan), "conv.igemm ", strlen("conv.igemm "))) {
+                fail_msg("%s: %s gets %s", devices[i], problems[j], kw_plan_config(plan));
+            }
+            kw_plan_destroy(&plan);
+        }
+        close_world(&w);
+    }
+}
+
 static void kernels_of_another_kind_of_device_are_not_its(void **state) {
     (void)state;
     world w;
@@ -213,6 +237,7 @@ int main(void) {
         cmocka_unit_test(a_race_is_run_and_remembered_under_the_gpu_s_target),
         cmocka_unit_test(where_nothing_else_fits_the_plain_kernel_answers),
         cmocka_unit_test(a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_is_not_there),
+        cmocka_unit_test(convolutions_of_one_byte_types_are_multiplied_by_matrix_instructions),
         cmocka_unit_test(kernels_of_another_kind_of_device_are_not_its),
         cmocka_unit_test(a_device_that_is_not_there_says_why),
         cmocka_unit_test(every_backend_is_told_of),
