@@ -3,7 +3,7 @@
  *
  * What pixels read of the source comes to shared memory once, and the taps take their first operands from there, pixels by channels. A first
  * stage brings the weights, the second operands, into lanes' order. gpu/direct_grouped.h has groups of 4 to 32 channels side by side,
- * gpu/direct_dense.h one group whose source channels waves share.
+ * gpu/direct_dense.h one group whose source channels waves share, gpu/direct_weight.h backward weight of narrow groups.
  *
  * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole, so
  * pixels fall into two phases along each axis, whose taps are every second one. A spot is a result pixel, or here 2 x 2 of them, one of each
@@ -107,7 +107,10 @@ KW_DEVICE int kw_result_at(const kw_image *v, kw_place at, int row, int col, int
     return (kw_u32)row < (kw_u32)v->result_h && (kw_u32)col < (kw_u32)v->result_w && channel < v->result_c;
 }
 
-#if KW_IMPL == KW_IMPL_DENSE
+#if KW_OP == KW_OP_CONV_BWD_WEIGHT
+#define KW_SRC_CHANNELS (KW_WAVES_C * (KW_CHANNELS == 32 ? 8 : 16)) /* channels of a block, of x and of y */
+#define KW_SRC_H ((KW_TILE_H - 1) * KW_STRIDE + KW_EXTENT)
+#elif KW_IMPL == KW_IMPL_DENSE
 #define KW_SRC_CHANNELS (KW_WAVES_C * KW_SLICES * KW_CHANNELS) /* source channels of a block */
 #define KW_SRC_H KW_STEP                                       /* source rows that come to shared memory at a time */
 #else
@@ -186,7 +189,9 @@ KW_DEVICE void kw_read_a(kw_frag_a *frag, int i, const char *lds, int pixel, int
         frag->w[kw_frag_word(KW_A_ROWS, i, j)] = words[j];
 }
 
-#if KW_IMPL == KW_IMPL_DENSE
+#if KW_OP == KW_OP_CONV_BWD_WEIGHT
+#include "gpu/direct_weight.h"
+#elif KW_IMPL == KW_IMPL_DENSE
 #include "gpu/direct_dense.h"
 #else
 #include "gpu/direct_grouped.h"

@@ -2,7 +2,7 @@
 -- draws from.
 return {
     family = "conv.direct_block",
-    ops = { "conv_fwd", "conv_bwd_data" },
+    ops = { "conv_fwd", "conv_bwd_data", "conv_bwd_weight" },
     dtypes = { "bf16", "fp16" },
     defaults = {
         channels = 8, impl = "grouped", tile_h = 4, tile_w = 16, stride = 1, waves_c = 1, waves_q = 4, slices = 1, cols = 64, inst_k = 16,

@@ -128,8 +128,32 @@ local function add_own_dense(out, op, k)
     }
 end
 
+-- Backward weight: tile, waves_c, waves_q, vec.
+local weight = {
+    { "4x16", 4, 1, 1 }, { "8x16", 4, 1, 4 }, { "8x16", 4, 2, 8 }, { "8x32", 4, 2, 8 }, { "8x16", 8, 1, 8 }, { "4x32", 4, 4, 8 },
+    { "16x16", 4, 2, 8 },
+}
+
+local function add_weight(out, k)
+    for _, channels in ipairs({ 4, 8, 16, 32 }) do
+        for stride = 1, 2 do
+            for _, row in ipairs(weight) do
+                local th, tw = numbers(row[1])
+                out[#out + 1] = {
+                    channels = channels, tile_h = th, tile_w = tw, stride = stride, waves_c = row[2], waves_q = row[3], cols = 16, inst_k = k,
+                    swizzle = "none", store = "registers", vec = row[4],
+                }
+            end
+        end
+    end
+    return out
+end
+
 local function full(arch, op, dtype)
     local out, k = {}, depth(arch, dtype)
+    if op == "conv_bwd_weight" then
+        return add_weight(out, k)
+    end
     add_four(out, k)
     add_middle(out, k, 8)
     add_middle(out, k, 16)
@@ -142,6 +166,9 @@ end
 
 local function default(arch, op, dtype)
     local out, k = {}, depth(arch, dtype)
+    if op == "conv_bwd_weight" then
+        return add_weight(out, k)
+    end
     add_own(out, op, k)
     for _, channels in ipairs({ 4, 8, 16, 32 }) do
         for _, waves in ipairs({ 2, 4, 8 }) do
@@ -169,9 +196,13 @@ local function kind(p)
     return (p.impl or "") .. p.channels .. "," .. (p.stride or 1)
 end
 
--- With stride 2 groups of 8 stand for all.
+-- With stride 2 groups of 8 stand for all; of backward weight (16 columns) two kinds of groups with a stride each.
 local function few(p)
-    return ((p.stride or 1) == 1 or p.impl == "dense" or p.channels == 8) and kind(p) or nil
+    local stride = p.stride or 1
+    if p.cols == 16 and p.impl ~= "dense" then
+        return ((p.channels == 8 and stride == 1) or (p.channels == 32 and stride == 2)) and kind(p) or nil
+    end
+    return (stride == 1 or p.impl == "dense" or p.channels == 8) and kind(p) or nil
 end
 
 return {

@@ -285,6 +285,28 @@ static const block_row narrow_groups[] = {
      {"n1 g3 c96 k96 i18x9 f3x3 s2x2 p1x1"}},
 };
 
+/* Backward weight. */
+static const block_row narrow_weights[] = {
+    {"w",
+     "bf16",
+     "nhwgc",
+     "channels=4 tile_h=4 tile_w=16 stride=1 waves_c=4 waves_q=1 cols=16 swizzle=none store=registers vec=4",
+     {"inst_k=16", "inst_k=16"},
+     {"n3 g19 c76 k76 i7x21 f3x3 p1x1", "n1 g1 c4 k4 i1x1 f3x3 p1x1"}},
+    {"w",
+     "fp16",
+     "nhwgc",
+     "channels=8 tile_h=8 tile_w=8 stride=2 waves_c=3 waves_q=2 cols=16 swizzle=none store=registers vec=1",
+     {"inst_k=8", "inst_k=32"},
+     {"n2 g7 c56 k56 i19x15 f3x3 s2x2 p1x1", "n1 g2 c16 k16 i9x8 f3x3 s2x2 p0x3"}},
+    {"w",
+     "bf16",
+     "nhwgc",
+     "channels=32 tile_h=4 tile_w=16 stride=1 waves_c=8 waves_q=1 cols=16 swizzle=none store=registers vec=8",
+     {"inst_k=16", "inst_k=16"},
+     {"n2 g3 c96 k96 i9x8 f3x3 p1x1"}},
+};
+
 /* One group; its source channels are not always all that the waves have, its result's not whole blocks. */
 static const block_row dense[] = {
     {"fd",
@@ -550,6 +572,11 @@ static void narrow_groups_are_right(void **state) {
     check_any(NULL, "conv.direct_block", narrow_groups, sizeof narrow_groups / sizeof *narrow_groups);
 }
 
+static void weights_of_narrow_groups_are_right(void **state) {
+    (void)state;
+    check_any(NULL, "conv.direct_block", narrow_weights, sizeof narrow_weights / sizeof *narrow_weights);
+}
+
 static void one_group_with_its_filter_in_registers_is_right(void **state) {
     (void)state;
     check_any(NULL, "conv.direct_block", dense, sizeof dense / sizeof *dense);
@@ -571,6 +598,7 @@ int main(void) {
         cmocka_unit_test(depthwise_planes_are_right_in_both_layouts_and_all_directions),
         cmocka_unit_test(depthwise_lines_and_volumes_are_right),
         cmocka_unit_test(narrow_groups_are_right),
+        cmocka_unit_test(weights_of_narrow_groups_are_right),
         cmocka_unit_test(one_group_with_its_filter_in_registers_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

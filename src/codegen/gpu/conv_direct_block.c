@@ -1,7 +1,6 @@
-/* conv_direct_block.c: convolution with 3x3 filters, forward and backward data, by matrix instructions that read the source in shared memory
- * for all taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group
+/* conv_direct_block.c: convolution with 3x3 filters, all directions, by matrix instructions that read the source in shared memory for all taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group
  * or as many as fill the columns of an instruction. impl=dense has one group, whose source channels waves share, each with its part of the
- * filter in registers. The kernel text is kernels/gpu/direct.c, the rules are in direct_valid.c. */
+ * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct.c, the rules are in direct_valid.c. */
 #include "base/math.h"
 #include "codegen/gpu/defines.h"
 #include "codegen/gpu/direct.h"
@@ -72,9 +71,37 @@ static void count_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
     launch->loads = waves * reads;
 }
 
+/* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
+static void launch_weight(const kw_direct *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    enum { TILES_H, TILES_W, PARTS = 3, UNITS, ELEMENTS, ADD_THREADS = 256, BLOCKS_WANTED = 4, SLICES_MAX = 256 };
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
+    int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), cols);
+    int64_t parts = kw_min(kw_min(wanted, units), SLICES_MAX / b->waves_q), elements = d->k * KW_DIRECT_TAPS * b->channels;
+    *launch = (kw_launch){.stages = 2,
+                          .stage = {{cols * parts, false, (int32_t)(b->waves_c * b->waves_q * b->lanes)},
+                                    {kw_ceil_div(elements, ADD_THREADS), false, ADD_THREADS}}};
+    launch->value[TILES_H] = tiles_h;
+    launch->value[TILES_W] = tiles_w;
+    launch->value[PARTS] = parts;
+    launch->value[UNITS] = units;
+    launch->value[ELEMENTS] = elements;
+    launch->shared_bytes = parts * b->waves_q * elements * (int64_t)sizeof(float);
+    launch->copied_bytes = 2 * (double)launch->shared_bytes;
+    double steps = (double)(units * cols * b->waves_c) * (double)(b->tile_h * b->tile_w) / (double)b->inst_k;
+    launch->multiply_adds = steps * KW_DIRECT_TAPS * (double)b->cols / (double)kw_max(1, b->inst_n);
+    launch->loads = steps * (1 + (double)(KW_DIRECT_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
+}
+
 static void launch_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { TILES_H, TILES_W, BLOCK_COLS, PACKED, PACK_THREADS = 256 }; /* of launch.value: kernels/gpu/direct.c */
     kw_direct b = kw_direct_read(config, target);
+    if (b.op == KW_CONV_BWD_WEIGHT) {
+        launch_weight(&b, problem, target, launch);
+        return;
+    }
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_problem_output(out, problem);
@@ -103,7 +130,7 @@ const kw_family kw_family_conv_direct_block = {
     .summary =
         "3x3 filters on source pixels in shared memory: groups of 4 to 32 channels side by side, or one group with its filter in registers",
     .backend = "gpu",
-    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,

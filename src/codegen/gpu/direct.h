@@ -15,7 +15,7 @@
     X(waves_c, NULL, 1, 16, "waves of a block along the channels: of the result (grouped), of the source (dense)")                         \
     X(waves_q, NULL, 1, 16, "waves of a block that share its pixels")                                                                      \
     X(slices, NULL, 1, 6, "slices of the source's channels that a wave has; grouped: 1")                                                   \
-    X(cols, NULL, 8, 64, "channels of the result that a wave computes; grouped: 64")                                                       \
+    X(cols, NULL, 8, 64, "channels of the result that a wave computes; grouped: 64, of conv_bwd_weight 16")                                \
     X(inst_k, NULL, 8, 32, "depth of the matrix instruction, which has 16 pixels and 16 channels (NVIDIA: 8)")                             \
     X(swizzle, "none xor cyclic", 0, 2, "how pieces of a pixel change places in shared memory, so that pixels meet different banks")       \
     X(store, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")    \
@@ -29,7 +29,7 @@ typedef struct kw_direct {
     kw_op op;
     kw_dtype dtype;
     int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec;
-    bool dense, through_lds;
+    bool dense, through_lds, swizzled;
     int64_t side, step, reach, spots_h, spots_w, open; /* open: dense's rows whose sums are open */
     int64_t source_channels, block_cols;               /* of a block: channels of the source, of the result */
     int64_t source_bytes, result_bytes;                /* of shared memory */

@@ -10,7 +10,7 @@ enum {
 #undef PLACE
 };
 
-enum { ELEMENT_BYTES = 2, SUM_BYTES = 4, WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, INST_COLS_MAX = 16 };
+enum { ELEMENT_BYTES = 2, SUM_BYTES = 4, WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, INST_COLS_MAX = 16, WEIGHT_COLS = 16 };
 
 /* Instructions of a slab's depth, for all phases. */
 static int64_t depth_steps(const kw_direct *b) {
@@ -23,7 +23,17 @@ static int64_t depth_steps(const kw_direct *b) {
     return steps;
 }
 
+/* Of backward weight: tiles of x and y channel by channel; KW_X_PLANE and KW_Y_PLANE of kernels/gpu/direct_weight.h, in words. */
+static int64_t plane_bytes(const kw_direct *b) {
+    int64_t half = (b->tile_w + 2) / 2 * 2, height = (b->tile_h - 1) * b->stride + KW_DIRECT_EXTENT;
+    return (((height * b->stride * half / 2) | 1) + ((b->tile_h * b->tile_w / 2) | 1)) * WORD;
+}
+
 static void count_bytes(kw_direct *b) {
+    if (b->op == KW_CONV_BWD_WEIGHT) {
+        b->source_bytes = b->source_channels * plane_bytes(b);
+        return;
+    }
     int64_t width = (b->spots_w - 1) * b->step + b->reach, height = b->dense ? b->step : (b->spots_h - 1) * b->step + b->reach;
     b->source_bytes = height * width * b->source_channels * ELEMENT_BYTES;
     if (b->dense) {
@@ -62,6 +72,7 @@ kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
                    .dtype = config->dtype,
                    .channels = axis[AXIS_channels],
                    .dense = axis[AXIS_impl] != 0,
+                   .swizzled = axis[AXIS_swizzle] != 0,
                    .tile_h = axis[AXIS_tile_h],
                    .tile_w = axis[AXIS_tile_w],
                    .stride = axis[AXIS_stride],
@@ -81,6 +92,10 @@ kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
     b.spots_w = b.tile_w / b.side;
     b.source_channels = b.waves_c * (b.dense ? b.slices * b.channels : b.cols);
     b.block_cols = b.dense ? b.cols : b.waves_c * b.cols;
+    if (b.op == KW_CONV_BWD_WEIGHT) {
+        /* 16 x 16 channels a wave: four waves have the 32 x 32 of a wide group. */
+        b.source_channels = b.block_cols = b.waves_c * WEIGHT_COLS / (b.channels == DENSE_CHANNELS ? 2 : 1);
+    }
     count_bytes(&b);
     b.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (b.arch) {
@@ -100,8 +115,13 @@ static bool group_width(const kw_direct *b) {
     return b->channels == 4 || b->channels == 8 || b->channels == 16 || b->channels == 32;
 }
 
+static bool weight_form(const kw_direct *b) {
+    return b->op != KW_CONV_BWD_WEIGHT || (!b->dense && !b->through_lds && !b->swizzled && b->slices == 1 && b->cols == WEIGHT_COLS &&
+                                           b->tile_w % 2 == 0 && (b->channels != DENSE_CHANNELS || b->waves_c % 4 == 0));
+}
+
 static bool grouped_wave(const kw_direct *b) {
-    return b->dense || (b->slices == 1 && b->cols == KW_DIRECT_WAVE_CHANNELS);
+    return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && b->cols == KW_DIRECT_WAVE_CHANNELS);
 }
 
 static bool dense_slices(const kw_direct *b) {
@@ -117,6 +137,9 @@ static bool whole_phases(const kw_direct *b) {
 }
 
 static bool tile_by_waves(const kw_direct *b) {
+    if (b->op == KW_CONV_BWD_WEIGHT) {
+        return b->tile_h * b->tile_w % (b->inst_k * b->waves_q) == 0;
+    }
     int64_t spots = b->dense ? b->spots_w : b->spots_h * b->spots_w;
     return spots >= KW_DIRECT_INST_PIXELS * b->waves_q && spots % (KW_DIRECT_INST_PIXELS * b->waves_q) == 0;
 }
@@ -127,6 +150,11 @@ static bool vector_width(const kw_direct *b) {
 
 static const rule valid_rules[] = {
     {"group_width", "groups of 4, 8, 16 and 32 channels are generated", group_width},
+    {"weight_form",
+     "conv_bwd_weight is for impl=grouped with cols=16 slices=1 swizzle=none store=registers and an even tile_w, of 32 channels with "
+     "waves_c in "
+     "fours",
+     weight_form},
     {"grouped_wave", "a wave of impl=grouped has slices=1 and cols=64, whole groups side by side", grouped_wave},
     {"dense_slices", "the slices of impl=dense have channels=32", dense_slices},
     {"dense_columns", "a wave of impl=dense computes cols=8, 16 or 32 channels", dense_columns},
@@ -135,7 +163,7 @@ static const rule valid_rules[] = {
     {"tile_by_waves",
      "tile_h x tile_w (impl=dense: tile_w alone), in conv_bwd_data a quarter of it (half) with stride 2, must be a multiple of waves_q x "
      "16 "
-     "pixels of an instruction",
+     "pixels of an instruction; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
      tile_by_waves},
     {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", vector_width},
     {0},
@@ -154,13 +182,19 @@ static bool wave_columns(const kw_direct *b) {
     return b->cols % b->inst_n == 0;
 }
 
+/* A lane takes pixels that follow each other in a row. */
+static bool weight_pixels(const kw_direct *b) {
+    int64_t together = b->words * WORD / ELEMENT_BYTES; /* of a lane: the second operand has one row of it */
+    return b->op != KW_CONV_BWD_WEIGHT || b->tile_w % together == 0;
+}
+
 static bool block_threads(const kw_direct *b) {
     return b->waves_c * b->waves_q * b->lanes <= BLOCK_THREADS;
 }
 
 static bool sums_fit_registers(const kw_direct *b) {
     enum { SUMS = 64 };
-    return b->dense || b->sums <= SUMS;
+    return b->dense || b->op == KW_CONV_BWD_WEIGHT || b->sums <= SUMS;
 }
 
 /* Besides the filter and the sums: source rows on their way, a fragment, where each fragment of a step lies, which the compiler keeps from step to
@@ -180,6 +214,8 @@ static const rule runs_rules[] = {
     {"known_arch", "the architecture has no file in rules/arch", known_arch},
     {"arch_instruction", "the architecture has no matrix instruction of 16 pixels, inst_k deep, for this type", arch_instruction},
     {"wave_columns", "cols must be a multiple of the instruction's channels", wave_columns},
+    {"weight_pixels", "in conv_bwd_weight a lane multiplies pixels that follow each other in a row: tile_w must be a multiple of them",
+     weight_pixels},
     {"block_threads", "a block has at most 1024 threads", block_threads},
     {"registers", "a thread would have more than 64 sums; more waves_q or a smaller tile", sums_fit_registers},
     {"filter_registers",

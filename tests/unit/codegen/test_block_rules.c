@@ -20,6 +20,7 @@ static const char narrow[] =
     "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 slices=1 cols=64 inst_k=16 swizzle=xor store=lds vec=8";
 
 #define DENSE "impl=dense channels=32 waves_q=1 cols=16"
+#define WEIGHT "cols=16 swizzle=none store=registers"
 
 static const struct {
     const char *rule, *family, *op, *dtype, *changes, *arch;
@@ -51,7 +52,13 @@ static const struct {
     {"", DIRECT, "conv_bwd_data", "bf16", "stride=2 tile_h=8 tile_w=32", "gfx942"},
     {"", DIRECT, "conv_fwd", "bf16", DENSE, "gfx942"},
     {"", DIRECT, "conv_fwd", "fp16", "slices=3 cols=8 store=registers " DENSE, "sm_90"},
-    {"", DIRECT, "conv_bwd_data", "bf16", "stride=2 tile_w=32 " DENSE, "gfx1100"},
+    {"", DIRECT, "conv_bwd_data", "bf16", "stride=2 tile_w=32 vec=4 " DENSE, "gfx1100"},
+    {"", DIRECT, "conv_bwd_weight", "bf16", WEIGHT, "gfx942"},
+    {"", DIRECT, "conv_bwd_weight", "fp16", "channels=32 stride=2 waves_c=4 " WEIGHT, "sm_90"},
+    {"weight_form", DIRECT, "conv_bwd_weight", "bf16", "", "gfx942"},
+    {"weight_form", DIRECT, "conv_bwd_weight", "bf16", "channels=32 waves_c=2 " WEIGHT, "gfx942"},
+    {"weight_pixels", DIRECT, "conv_bwd_weight", "bf16", "tile_h=16 tile_w=6 waves_q=1 " WEIGHT, "gfx942"},
+    {"tile_by_waves", DIRECT, "conv_bwd_weight", "bf16", "tile_h=5 " WEIGHT, "gfx942"},
     {"grouped_wave", DIRECT, "conv_fwd", "bf16", "cols=32", "gfx942"},
     {"grouped_wave", DIRECT, "conv_fwd", "bf16", "slices=2", "gfx942"},
     {"dense_slices", DIRECT, "conv_fwd", "bf16", "impl=dense waves_q=1 cols=16", "gfx942"},
