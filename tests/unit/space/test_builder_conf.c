@@ -30,7 +30,7 @@ static void each_form_gives_the_config_it_stands_for(void **state) {
         const char *form, *filter;
         size_t count;
     } rows[] = {
-        {"all of one list", "c.op == 'conv_fwd' and c.ndim == 2", 10},
+        {"all of one list", "c.family == 'conv.igemm' and c.op == 'conv_fwd' and c.ndim == 2", 10},
         {"forward V1, twice with other copies",
          "c.op == 'conv_fwd' and c.ndim == 2 and c.tile_m == 128 and c.tile_n == 128 and c.stages == 1 and c.tile_k == 32", 1},
         {"OddC is default", "c.op == 'conv_fwd' and c.vec_a == 1 and c.spec == 'default' and c.wave_m == 1", 1},
@@ -96,8 +96,8 @@ static kw_config base_config(kw_op op) {
         "conv.igemm conv_fwd fp16 ndim=2 tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=2 wave_k=1 inst_m=32 inst_n=32 inst_k=16 "
         "pipe=compv3 sched=intrawave epi=cshuffle vec_a=4 vec_b=8 vec_c=8 stages=1 merge=1 wave_groups=1 split_image=0 explicit=0 "
         "two_stage=0 spec=default streamk=off persistent=0 split_k=1 index=32";
-    static const char depthwise[] = "conv.depthwise_block conv_fwd fp16 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 batch=1 sub_h=1 sub_w=1 "
-                                    "vec_in=1 vec_out=1 order=first";
+    static const char depthwise[] = "conv.depthwise_block conv_fwd fp16 ndim=2 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 dilation=1 "
+                                    "filter_d=1 stride_d=1 pad_d=0 batch=1 sub_h=1 sub_w=1 vec_in=1 vec_out=1 order=first";
     kw_config config;
     kw_error err = {0};
     if (kw_config_parse(&config, op == KW_GEMM ? depthwise : implicit, &err)) {
