@@ -20,15 +20,16 @@
 enum { ARGUMENTS_MAX = 16, REGISTERS_MOST = 255 };
 
 /* The log of -v has what spills; all else is chosen as for the other toolchains. From CUDA 12.9 on NVRTC keeps what it compiles in the
- * driver's cache, where there is a driver: a second store of what ours has already, which costs up to a compile to open. */
+ * driver's cache, where there is a driver: a second store of what ours has already, which costs up to a compile to open. --minimal leaves
+ * out declarations that no kernel has a use for, textures and the runtime's functions. */
 #define COMMON_OPTIONS "--std=c++17", "--ptxas-options=-v", "--fmad=true", "--disable-warnings"
 static const char *const older_options[] = {COMMON_OPTIONS, NULL};
-static const char *const caching_options[] = {COMMON_OPTIONS, "--no-cache", NULL};
+static const char *const newer_options[] = {COMMON_OPTIONS, "--no-cache", "--minimal", NULL};
 
 static const char *const *options_of(const kw_compiler *compiler) {
     int major = 0, minor = 0;
     sscanf(compiler->version, "%d.%d", &major, &minor);
-    return major > 12 || (major == 12 && minor >= 9) ? caching_options : older_options;
+    return major > 12 || (major == 12 && minor >= 9) ? newer_options : older_options;
 }
 
 /* --- finding ------------------------------------------------------------------------------------------------------ */
