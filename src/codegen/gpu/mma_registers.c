@@ -7,6 +7,12 @@
 #include "base/math.h"
 
 enum { LOAD_WAVES = 4, ACCESS_BYTES = 16, WORD = 4 };
+/* Words for each that is loaded, where the bytes of four rows change places: as loaded, half way, as stored. And for each of a fragment that is
+ * widened: its own, and two of 16-bit elements. */
+enum { EXCHANGED = 3, WIDENED = 3 };
+/* Registers of a gathered row along each axis in backward data of fp32, whose walks differ from phase to phase: as ptxas was seen to take
+ * them. */
+enum { PHASED = 3 };
 
 /* A thread's share of one operand's tile. */
 typedef struct share {
@@ -45,7 +51,8 @@ static share share_of(const kw_mma_case *c, int which) {
     }
     int64_t runs = kw_ceil_div(elements * mma->bytes, bytes), whole = WORD / mma->bytes;
     int64_t together = lies_by_rows(c, which) ? whole : bytes < WORD ? WORD / bytes : 1;
-    return (share){runs * kw_ceil_div(bytes, WORD), kw_ceil_div(runs, together)};
+    int64_t exchanged = mma->bytes == 1 && lies_by_rows(c, which) && bytes >= WORD ? EXCHANGED : 1;
+    return (share){runs * kw_ceil_div(bytes, WORD) * exchanged, kw_ceil_div(runs, together)};
 }
 
 /* Tiles on their way through registers at a time: KW_MEM_STEPS, KW_V6_STEPS. */
@@ -75,6 +82,11 @@ static int64_t depths_held(const kw_mma *mma) {
     }
 }
 
+/* Where bytes of floating point are multiplied by wgmma, mma.sync makes 16-bit elements of them first. */
+static bool widens(const kw_mma_case *c) {
+    return (c->dtype == KW_FP8 || c->dtype == KW_BF8) && kw_gpu_arch_has(c->arch, KW_GPU_wgmma);
+}
+
 /* Words of both operands' fragments of one depth. fp32 has no tensor core: a thread has two rows by two columns of each instruction. */
 static int64_t fragment_words(const kw_mma *mma) {
     int64_t rows = mma->tile[0] / (mma->wave[0] * mma->inst[0]), cols = mma->tile[1] / (mma->wave[1] * mma->inst[1]);
@@ -87,7 +99,9 @@ int64_t kw_mma_thread_registers(const kw_mma_case *c) {
     int64_t sums = (int64_t)mma->tile[0] * mma->tile[1] / (mma->wave[0] * mma->wave[1] * c->lanes);
     share a = share_of(c, 0), b = share_of(c, 1);
     int gathered = c->op == KW_GEMM ? -1 : c->op == KW_CONV_BWD_WEIGHT ? 1 : 0;
-    int64_t rows = 2 * (a.chunks + b.chunks) + (gathered < 0 ? 0 : mma->ndim * (gathered == 0 ? a.chunks : b.chunks));
+    int64_t of_axis = c->op == KW_CONV_BWD_DATA && mma->bytes == WORD ? PHASED : 1;
+    int64_t rows = 2 * (a.chunks + b.chunks) + (gathered < 0 ? 0 : of_axis * mma->ndim * (gathered == 0 ? a.chunks : b.chunks));
     int64_t words = kw_max(a.words + b.words, 1); /* of a step; the copies without registers have none */
-    return sums + steps_under_way(c, words) * (a.words + b.words) + depths_held(mma) * fragment_words(mma) + rows;
+    int64_t fragments = depths_held(mma) * fragment_words(mma) * (widens(c) ? WIDENED : 1);
+    return sums + steps_under_way(c, words) * (a.words + b.words) + fragments + rows;
 }

@@ -190,11 +190,12 @@ static bool arch_streams(const kw_mma_case *c) {
     return c->mma.streamk == KW_STREAMK_OFF || kw_gpu_arch_has(c->arch, KW_GPU_streamk);
 }
 
-/* A thread keeps its share of the sums in registers, with room for the operands besides. Of mma.sync's 255 registers a sixth is left for
- * addresses and counters: with more than the rest counted here, ptxas spills. */
+/* A thread keeps its share of the sums in registers, with room for the operands besides. Of the 255 registers of NVIDIA's a sixth is left for
+ * addresses and counters, of fp32, which has no tensor core, a quarter: with more than the rest counted here, ptxas spills. */
 static bool sums_fit_registers(const kw_mma_case *c) {
     if (kw_gpu_arch_has(c->arch, KW_GPU_mma) && c->mma.inst[0] == 16) {
-        return kw_mma_thread_registers(c) <= c->arch->typical.registers * 5 / 6;
+        int64_t all = c->arch->typical.registers;
+        return kw_mma_thread_registers(c) <= (c->dtype == KW_FP32 ? all * 3 / 4 : all * 5 / 6);
     }
     int64_t threads = (int64_t)c->mma.wave[0] * c->mma.wave[1] * c->lanes;
     return (int64_t)c->mma.tile[0] * c->mma.tile[1] / threads < c->arch->typical.registers;

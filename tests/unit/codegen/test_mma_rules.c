@@ -71,6 +71,13 @@ static void changed(kw_config *config, const char *head, const char *base, const
 #define GEMM "gemm.mma gemm fp16"
 #define BULK "pipe=tma stages=4 wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
 
+#define BYTES                                                                                                                              \
+    "layout=crr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=compv3 sched=intrawave "      \
+    "vec_a=16 vec_b=16 vec_c=8"
+#define PHASES                                                                                                                             \
+    "tile_m=16 tile_n=64 tile_k=32 wave_m=1 wave_n=2 wave_k=1 inst_m=16 inst_n=8 inst_k=4 pipe=basic_v1 sched=intrawave vec_a=1 vec_b=4 "  \
+    "vec_c=4"
+
 static const struct {
     const char *rule, *head, *changes, *arch;
 } rows[] = {
@@ -128,6 +135,11 @@ static const struct {
     {"arch_async", WEIGHT, "pipe=basic_async_v1 split_k=0", "gfx90a"},
     {"arch_streamk", WEIGHT, "tile_m=64 tile_n=64 wave_m=2 wave_n=4 inst_m=16 inst_n=16 inst_k=16 streamk=tree", "gfx1100"},
     {"registers", FORWARD, "tile_m=256 tile_n=128 inst_m=16 inst_n=8", "sm_90"},
+    {"registers", "gemm.mma gemm fp8", BYTES, "sm_90"}, /* bytes that change places, and are widened */
+    {"", "gemm.mma gemm fp8", BYTES, "sm_89"},
+    {"", "gemm.mma gemm int8", BYTES, "sm_90"},
+    {"registers", "conv.igemm conv_bwd_data fp32", "ndim=3 " PHASES, "sm_90"},
+    {"", "conv.igemm conv_bwd_data fp32", "ndim=2 " PHASES, "sm_90"},
     {"preshuffle_instruction", GEMM, "preshuffle=1 pipe=basic_v1 tile_m=64 tile_n=64 inst_m=16 inst_n=8", "sm_90"},
     {"preshuffle_loads", GEMM, "preshuffle=1 pipe=basic_v1 tile_k=8 inst_k=8", "gfx942"},
 };
