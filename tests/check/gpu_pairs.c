@@ -233,10 +233,13 @@ static void add_tiled(subject *s) {
                     .dilation = {1, dilation, dilation}};
         bool kept = false;
         for (int64_t unit = 1; unit <= PROBES && !kept; unit *= 2) {
-            kw_problem problem;
+            kw_problem problem = {0};
             of.groups = first ? sizes[i][1] : kw_ceil_div(sizes[i][1], unit) * unit;
             of.in[2] = first ? kw_ceil_div(sizes[i][4], unit) * unit : sizes[i][4];
-            kept = make_conv(&problem, s, &of, (int)ndim, (const int64_t[2]){1, 1}) && keep(s, &problem);
+            kept = make_conv(&problem, s, &of, (int)ndim, (const int64_t[2]){1, 1});
+            /* A filter that pads more than half of itself before has the rest behind, so that rows keep their length. */
+            problem.conv.pad_back[2] = 2 * pad > extent - 1 ? extent - 1 - pad : problem.conv.pad_back[2];
+            kept = kept && keep(s, &problem);
         }
         s->ragged = s->ragged || (i == 0 && kept);
     }
