@@ -27,7 +27,7 @@ static const struct {
     {"how it is measured",
      {OPT_MODE, OPT_SHORTLIST, OPT_EXHAUSTIVE, OPT_BATCHES, OPT_COLD, OPT_FRESH, OPT_VERIFY_ONLY, OPT_REMEASURE, OPT_BUDGET, OPT_SEED,
       OPT_COUNT}},
-    {"where a model errs",
+    {"where a model errs: docs/training.md",
      {OPT_WHERE, OPT_STORES, OPT_REGRET, OPT_LEAST, OPT_LEFT_OUT, OPT_BEST, OPT_EXPLORE, OPT_SEALED, OPT_NEXT, OPT_COUNT}},
     {"what is written", {OPT_OUT, OPT_OVERWRITE, OPT_JSON, OPT_LIST, OPT_COUNT_ONLY, OPT_QUIET, OPT_COUNT}},
 };
@@ -38,10 +38,31 @@ static void show_option(int option) {
     printf("  %-24s %s\n", usage, cli_options[option].meaning);
 }
 
+/* The options of --where-model-errs by name alone: whoever wants them reads the page that is named, and the rest fits a screen. */
+static void show_names(const cli_verb *verb, const char *title, const cli_option_id *options, bool shown[OPT_COUNT]) {
+    size_t column = 0;
+    printf("%s", title);
+    for (; *options != OPT_COUNT; options++) {
+        const cli_option *option = &cli_options[*options];
+        if (cli_takes(verb, *options)) {
+            printf(column ? " --%s%s%s" : "\n  --%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+            column = column > 60 ? 0 : column + strlen(option->name) + 8;
+            shown[*options] = true;
+        }
+    }
+    printf("\n");
+}
+
 static void show_by_topic(const cli_verb *verb) {
     bool shown[OPT_COUNT] = {false};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         bool begun = false;
+        if (topics[i].options[0] == OPT_WHERE) {
+            if (cli_takes(verb, OPT_WHERE)) {
+                show_names(verb, topics[i].title, topics[i].options, shown);
+            }
+            continue;
+        }
         for (const cli_option_id *option = topics[i].options; *option != OPT_COUNT; option++) {
             if (cli_takes(verb, *option)) {
                 printf(begun ? "" : "%s\n", topics[i].title);
