@@ -11,7 +11,7 @@
 #ifndef KW_BULK_H
 #define KW_BULK_H
 
-#include "gpu/wgmma.h"
+#include "gpu/groups.h"
 
 /* --- threads and their roles --- */
 
@@ -19,51 +19,6 @@
 #define KW_MATH_THREADS (KW_MATH_WAVES * KW_WAVE)
 #define KW_EXTRA_WAVES 4 /* src/codegen/gpu/mma.c counts them too */
 #define KW_THREADS ((KW_MATH_WAVES + KW_EXTRA_WAVES) * KW_WAVE)
-
-/* Place of four waves among those that multiply the same tile; repeats of their pattern follow each other. */
-typedef struct kw_seat {
-    int m, n;
-} kw_seat;
-
-KW_DEVICE kw_seat kw_seat_of(int wave) {
-    kw_seat seat;
-    seat.n = wave / 4 % KW_WAVE_N;
-    seat.m = wave / 4 / KW_WAVE_N % KW_SEATS_M;
-    return seat;
-}
-
-KW_DEVICE int kw_row_of(kw_seat seat, int repeat) { return (repeat * KW_SEATS_M + seat.m) * KW_INST_M; }
-KW_DEVICE int kw_col_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_N + seat.n) * KW_INST_N; }
-
-/* --- sums --- */
-
-#define KW_REPEAT_M (KW_TILE_M / (KW_SEATS_M * KW_INST_M))
-#define KW_REPEAT_N (KW_TILE_N / (KW_WAVE_N * KW_INST_N))
-
-typedef struct kw_sums {
-    kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
-} kw_sums;
-
-KW_DEVICE void kw_sums_clear(kw_sums *sums) {
-    KW_UNROLL
-    for (int i = 0; i < KW_REPEAT_M; i++) {
-        KW_UNROLL
-        for (int j = 0; j < KW_REPEAT_N; j++) {
-            KW_UNROLL
-            for (int e = 0; e < KW_ACC_N; e++)
-                sums->at[i][j].e[e] = 0;
-        }
-    }
-}
-
-KW_DEVICE void kw_sums_hold(kw_sums *sums) {
-    KW_UNROLL
-    for (int i = 0; i < KW_REPEAT_M; i++) {
-        KW_UNROLL
-        for (int j = 0; j < KW_REPEAT_N; j++)
-            kw_wgmma_hold(&sums->at[i][j]);
-    }
-}
 
 /* --- shared memory --- */
 
@@ -82,7 +37,7 @@ typedef struct kw_loader {
     int thread;
 } kw_loader;
 
-KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int row_a, int row_b) { l->thread = thread; }
+KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int k0) { l->thread = thread; }
 
 typedef struct kw_steps {
     const kw_view *view;

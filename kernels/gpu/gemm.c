@@ -31,7 +31,7 @@ typedef struct kw_view {
     int row, col;          /* of the tile's first element */
     int rows, cols, depth; /* of the product */
     const char *shuffled;  /* the second operand in the order of fragments */
-#if KW_WGMMA
+#if KW_BULK
     const kw_tensor_map *map[2]; /* of the operands: depth, row, batch */
     int batch;
 #endif
@@ -49,10 +49,23 @@ KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
     return kw_spot_at(by_rows ? row : (kw_off)row * v->depth);
 }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, int k, int *ok) {
+/* A depth that goes on from step to step. */
+typedef struct kw_cursor {
+    int k;
+} kw_cursor;
+
+KW_DEVICE kw_cursor kw_cursor_at(const kw_view *v, int which, int k) {
+    kw_cursor c;
+    c.k = k;
+    return c;
+}
+
+KW_DEVICE void kw_cursor_add(const kw_view *v, int which, kw_cursor *c, const kw_cursor *more) { c->k += more->k; }
+
+KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
     int rows = which == KW_A ? v->rows : v->cols, by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
-    if (KW_PAD_K) *ok &= k < v->depth;
-    return kw_spot_at(by_rows ? (kw_off)k * rows : k);
+    if (KW_PAD_K) *ok &= depth->k < v->depth;
+    return kw_spot_at(by_rows ? (kw_off)depth->k * rows : depth->k);
 }
 
 KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) { return row.at + depth.at; }
@@ -78,7 +91,7 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->at[KW_A] = a->x + batch * a->gm * a->gk * KW_BYTES;
     v->at[KW_B] = a->w + batch * a->gk * a->gn * KW_BYTES;
     v->out = batch * a->gm * a->gn;
-#if KW_WGMMA
+#if KW_BULK
     v->map[KW_A] = &a->map[KW_A];
     v->map[KW_B] = &a->map[KW_B];
     v->batch = batch;
@@ -88,11 +101,15 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 #endif
 }
 
-#if KW_WGMMA
+#if KW_BULK
 #include "gpu/bulk.h"
 #else
 #include "gpu/tile.h"
+#if KW_WGMMA
+#include "gpu/gather.h"
+#else
 #include "gpu/pipeline.h"
+#endif
 #endif
 #include "gpu/epilogue.h"
 #include "gpu/work.h"
@@ -103,7 +120,8 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 /* The element at a row (here: column) and depth of the second operand; zero beside the matrix. */
 KW_DEVICE kw_u32 kw_pack_element(const kw_view *v, int col, int k) {
     int ok = col < v->cols && k < v->depth;
-    kw_spot row = kw_spot_row(v, KW_B, col, &ok), depth = kw_spot_depth(v, KW_B, k, &ok);
+    kw_cursor at = kw_cursor_at(v, KW_B, k);
+    kw_spot row = kw_spot_row(v, KW_B, col, &ok), depth = kw_spot_depth(v, KW_B, &at, &ok);
     kw_u32 element = 0;
     if (ok) kw_load_run(&element, kw_element_at(v->at[KW_B], kw_spot_join(v, KW_B, row, depth, &ok)), KW_BYTES);
     return element;

@@ -52,23 +52,61 @@ typedef struct kw_view {
     int taps[3], tap_step[3];                    /* taps; source positions from tap to tap */
     int filter[3], first_tap[3], next_tap[3];    /* filter extents; filter index of the first tap; from tap to tap */
     int out_image[3], out_start[3], out_step[3]; /* of the result: extents, position of the first pixel, from pixel to pixel */
-#if KW_WGMMA
+#if KW_BULK
     const kw_tensor_map *map[2]; /* of x and w: channel, pixel or output channel, group */
     int batch;
 #endif
 } kw_view;
 
-/* --- places --- */
+/* --- numbers with digits: what goes on from step to step by the same amount is divided once --- */
 
-/* The position of pixel number p along each axis; returns the image. */
-KW_DEVICE int kw_pixel(const int extent[3], int p, int pos[3]) {
+/* A number of mixed radix, the lowest digit first; the highest has no radix. */
+typedef struct kw_digits {
+    int d[4];
+} kw_digits;
+
+/* The radices of (taps, channels): the channel, then a tap along each axis. Returns the place of the highest digit. */
+KW_DEVICE int kw_tap_radix(const kw_view *v, int radix[3]) {
+    radix[0] = KW_3X3 ? KW_MERGE : v->channels;
     KW_UNROLL
-    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
-        pos[axis] = p % extent[axis];
-        p /= extent[axis];
-    }
-    return p;
+    for (int i = 1; i < KW_NDIM; i++)
+        radix[i] = KW_3X3 ? 3 : v->taps[3 - i];
+    return KW_POINTS ? 0 : KW_NDIM;
 }
+
+/* The radices of (images, pixels): the position along each axis, then the image. */
+KW_DEVICE int kw_pixel_radix(const int extent[3], int radix[3]) {
+    KW_UNROLL
+    for (int i = 0; i < KW_NDIM; i++)
+        radix[i] = extent[2 - i];
+    return KW_NDIM;
+}
+
+/* No digit is divided by zero: a phase of backward data may have no taps. */
+KW_DEVICE kw_digits kw_digits_of(const int radix[3], int top, int number) {
+    kw_digits n = {{0, 0, 0, 0}};
+    KW_UNROLL
+    for (int i = 0; i < top; i++) {
+        int r = kw_max(radix[i], 1);
+        n.d[i] = number % r;
+        number /= r;
+    }
+    n.d[top] = number;
+    return n;
+}
+
+KW_DEVICE void kw_digits_add(kw_digits *n, const int radix[3], int top, const kw_digits *more) {
+    int carry = 0;
+    KW_UNROLL
+    for (int i = 0; i < top; i++) {
+        int digit = n->d[i] + more->d[i] + carry;
+        carry = digit >= radix[i];
+        n->d[i] = carry ? digit - radix[i] : digit;
+    }
+    n->d[top] += more->d[top] + carry;
+}
+
+/* --- places --- */
 
 /* A position's number in memory. */
 KW_DEVICE kw_off kw_flat(const int extent[3], kw_off image, const int pos[3]) {
@@ -78,46 +116,32 @@ KW_DEVICE kw_off kw_flat(const int extent[3], kw_off image, const int pos[3]) {
     return image;
 }
 
-/* What pixel number p reads with its first tap. */
-KW_DEVICE kw_spot kw_source_pixel(const kw_view *v, int p) {
+/* What a pixel reads with its first tap; where pixels are rows in memory, only their number is asked. */
+KW_DEVICE kw_spot kw_source_pixel(const kw_view *v, int number, const kw_digits *pixel) {
     kw_spot s;
 #if KW_PIXEL_ROWS
-    s.at = p * v->src_pixel;
+    s.at = number * v->src_pixel;
 #else
-    int image = kw_pixel(v->pixels, p, s.pos);
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
-        s.pos[axis] = v->start[axis] + s.pos[axis] * v->step[axis];
-    s.at = kw_flat(v->image, image, s.pos) * v->src_pixel;
+        s.pos[axis] = v->start[axis] + pixel->d[2 - axis] * v->step[axis];
+    s.at = kw_flat(v->image, pixel->d[KW_NDIM], s.pos) * v->src_pixel;
 #endif
     return s;
 }
 
-/* Element number i of (taps, channels): the number of its tap along each axis; returns the channel. */
-KW_DEVICE int kw_tap(const kw_view *v, int i, int tap[3]) {
-#if KW_POINTS
-    tap[0] = tap[1] = tap[2] = 0;
-    return i;
-#else
-    int channels = KW_3X3 ? KW_MERGE : v->channels, rest = i / channels;
-    KW_UNROLL
-    for (int axis = 2; axis > KW_FIRST_AXIS; axis--) {
-        tap[axis] = rest % (KW_3X3 ? 3 : v->taps[axis]);
-        rest /= KW_3X3 ? 3 : v->taps[axis];
-    }
-    tap[KW_FIRST_AXIS] = rest;
-    return i % channels;
-#endif
+KW_DEVICE kw_digits kw_pixel_digits(const int extent[3], int number) {
+    int radix[3], top = kw_pixel_radix(extent, radix);
+    return kw_digits_of(radix, top, number);
 }
 
-/* How far element number i of (taps, channels) is from a pixel's first. */
-KW_DEVICE kw_spot kw_source_tap(const kw_view *v, int i) {
+/* How far an element of (taps, channels) is from a pixel's first. */
+KW_DEVICE kw_spot kw_source_tap(const kw_view *v, const kw_digits *element) {
     kw_spot s;
-    int tap[3], channel = kw_tap(v, i, tap);
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
-        s.pos[axis] = tap[axis] * v->tap_step[axis];
-    s.at = (KW_POINTS ? 0 : kw_flat(v->image, 0, s.pos) * v->src_pixel) + channel;
+        s.pos[axis] = element->d[3 - axis] * v->tap_step[axis];
+    s.at = (KW_POINTS ? 0 : kw_flat(v->image, 0, s.pos) * v->src_pixel) + element->d[0];
     return s;
 }
 
@@ -131,15 +155,21 @@ KW_DEVICE kw_off kw_source_join(const kw_view *v, kw_spot pixel, kw_spot tap, in
     return pixel.at + tap.at;
 }
 
-/* Element number i of (taps, channels of all merged groups) in the weights of an output channel, which have the taps of one group. */
-KW_DEVICE kw_spot kw_weight_spot(const kw_view *v, int i) {
+/* The radices of (taps, groups, channels of a group). */
+KW_DEVICE int kw_weight_radix(const kw_view *v, int radix[3]) {
+    radix[0] = v->c;
+    radix[1] = KW_MERGE;
+    return KW_MERGE == 1 ? 0 : 2;
+}
+
+/* An element of (taps, channels of all merged groups) in the weights of an output channel, which have the taps of one group. */
+KW_DEVICE kw_spot kw_weight_spot(const kw_view *v, const kw_digits *element) {
     kw_spot s;
 #if KW_MERGE == 1
-    s.at = i;
+    s.at = element->d[0];
 #else
-    int channel = i % v->channels;
-    s.group = channel / v->c;
-    s.at = (kw_off)(i / v->channels) * v->c + channel % v->c;
+    s.group = element->d[1];
+    s.at = (kw_off)element->d[2] * v->c + element->d[0];
 #endif
     return s;
 }
@@ -164,15 +194,47 @@ KW_DEVICE kw_off kw_weight_join(kw_spot row, kw_spot element, int *ok) {
 
 /* --- the operands' rows and depths (tile.h) and the result's rows and columns (epilogue.h) --- */
 
+/* A depth that goes on from step to step: its number, and the digits of it that its place asks for. */
+typedef struct kw_cursor {
+    int k;
+    kw_digits n;
+} kw_cursor;
+
+KW_DEVICE int kw_depth_radix(const kw_view *v, int which, int radix[3]) {
+#if KW_FORWARD
+    return which == KW_A ? kw_tap_radix(v, radix) : kw_weight_radix(v, radix);
+#elif KW_DATA
+    return kw_tap_radix(v, radix);
+#else
+    return which == KW_A || KW_PIXEL_ROWS ? 0 : kw_pixel_radix(v->pixels, radix);
+#endif
+}
+
+KW_DEVICE kw_cursor kw_cursor_at(const kw_view *v, int which, int k) {
+    kw_cursor c;
+    int radix[3], top = kw_depth_radix(v, which, radix);
+    c.k = k;
+    c.n = kw_digits_of(radix, top, k);
+    return c;
+}
+
+KW_DEVICE void kw_cursor_add(const kw_view *v, int which, kw_cursor *c, const kw_cursor *more) {
+    int radix[3], top = kw_depth_radix(v, which, radix);
+    c->k += more->k;
+    kw_digits_add(&c->n, radix, top, &more->n);
+}
+
 #if KW_FORWARD
 KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
     *ok &= row < (which == KW_A ? v->rows : v->cols);
-    return which == KW_A ? kw_source_pixel(v, row) : kw_weight_row(v, row);
+    if (which == KW_B) return kw_weight_row(v, row);
+    kw_digits pixel = kw_pixel_digits(v->pixels, row);
+    return kw_source_pixel(v, row, &pixel);
 }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, int k, int *ok) {
-    *ok &= k < v->depth;
-    return which == KW_A ? kw_source_tap(v, k) : kw_weight_spot(v, k);
+KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
+    *ok &= depth->k < v->depth;
+    return which == KW_A ? kw_source_tap(v, &depth->n) : kw_weight_spot(v, &depth->n);
 }
 
 KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
@@ -183,25 +245,28 @@ KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot 
 KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
     kw_spot s;
     *ok &= row < (which == KW_A ? v->rows : v->cols);
-    if (which == KW_A) return kw_source_pixel(v, row);
+    if (which == KW_A) {
+        kw_digits pixel = kw_pixel_digits(v->pixels, row);
+        return kw_source_pixel(v, row, &pixel);
+    }
     s.at = row;
     return s;
 }
 
-/* Weights of (tap, output channel) number k. */
-KW_DEVICE kw_spot kw_weight_depth(const kw_view *v, int k) {
+/* Weights of an element of (taps, output channels). */
+KW_DEVICE kw_spot kw_weight_depth(const kw_view *v, const kw_digits *element) {
     kw_spot s;
-    int tap[3], channel = kw_tap(v, k, tap);
+    int tap[3];
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
-        tap[axis] = v->first_tap[axis] + tap[axis] * v->next_tap[axis];
-    s.at = (kw_flat(v->filter, channel, tap)) * v->c;
+        tap[axis] = v->first_tap[axis] + element->d[3 - axis] * v->next_tap[axis];
+    s.at = (kw_flat(v->filter, element->d[0], tap)) * v->c;
     return s;
 }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, int k, int *ok) {
-    *ok &= k < v->depth;
-    return which == KW_A ? kw_source_tap(v, k) : kw_weight_depth(v, k);
+KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
+    *ok &= depth->k < v->depth;
+    return which == KW_A ? kw_source_tap(v, &depth->n) : kw_weight_depth(v, &depth->n);
 }
 
 KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
@@ -212,16 +277,20 @@ KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot 
 KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
     kw_spot s;
     *ok &= row < (which == KW_A ? v->rows : v->cols);
-    if (which == KW_B) return kw_source_tap(v, row);
+    if (which == KW_B) {
+        int radix[3], top = kw_tap_radix(v, radix);
+        kw_digits element = kw_digits_of(radix, top, row);
+        return kw_source_tap(v, &element);
+    }
     s.at = row;
     return s;
 }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, int k, int *ok) {
+KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
     kw_spot s;
-    *ok &= k < v->depth;
-    if (which == KW_B) return kw_source_pixel(v, k);
-    s.at = k * v->out_pixel;
+    *ok &= depth->k < v->depth;
+    if (which == KW_B) return kw_source_pixel(v, depth->k, &depth->n);
+    s.at = depth->k * v->out_pixel;
     return s;
 }
 
@@ -238,11 +307,11 @@ KW_DEVICE kw_spot kw_result_row(const kw_view *v, int row, int *ok) {
 #elif KW_FORWARD || KW_PIXEL_ROWS
     s.at = row * v->out_pixel;
 #else
-    int image = kw_pixel(v->pixels, row, s.pos);
+    kw_digits pixel = kw_pixel_digits(v->pixels, row);
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
-        s.pos[axis] = v->out_start[axis] + s.pos[axis] * v->out_step[axis];
-    s.at = kw_flat(v->out_image, image, s.pos) * v->out_pixel;
+        s.pos[axis] = v->out_start[axis] + pixel.d[2 - axis] * v->out_step[axis];
+    s.at = kw_flat(v->out_image, pixel.d[KW_NDIM], s.pos) * v->out_pixel;
 #endif
     return s;
 }
@@ -251,7 +320,9 @@ KW_DEVICE kw_spot kw_result_col(const kw_view *v, int col, int *ok) {
     kw_spot s;
     *ok &= col < v->cols;
 #if KW_WEIGHT
-    s = kw_weight_spot(v, col);
+    int radix[3], top = kw_weight_radix(v, radix);
+    kw_digits element = kw_digits_of(radix, top, col);
+    s = kw_weight_spot(v, &element);
 #else
     s.at = col;
 #endif
@@ -296,7 +367,9 @@ KW_DEVICE int kw_view_phase(kw_view *v, const kw_gpu_args *a, int tile_row) {
         walks[axis] = kw_walks_backward(a, axis);
     phases = kw_product(walks);
     for (int i = 0; i < phases; i++) {
-        kw_pixel(walks, i, phase);
+        kw_digits digits = kw_pixel_digits(walks, i);
+        for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+            phase[axis] = digits.d[2 - axis];
         int pixels = (int)a->n;
         for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
             pixels *= KW_CEIL((int)a->in[axis] - phase[axis], (int)a->stride[axis]);
@@ -369,18 +442,22 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 #endif
     v->row = tile_row * KW_TILE_M;
     v->col = tile_col * KW_TILE_N;
-#if KW_WGMMA
+#if KW_BULK
     v->map[KW_A] = &a->map[KW_A];
     v->map[KW_B] = &a->map[KW_B];
     v->batch = batch;
 #endif
 }
 
-#if KW_WGMMA
+#if KW_BULK
 #include "gpu/bulk.h"
 #else
 #include "gpu/tile.h"
+#if KW_WGMMA
+#include "gpu/gather.h"
+#else
 #include "gpu/pipeline.h"
+#endif
 #endif
 #include "gpu/epilogue.h"
 #include "gpu/work.h"

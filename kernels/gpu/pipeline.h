@@ -79,7 +79,7 @@ KW_DEVICE void kw_frags_read(kw_frags *f, const char *stage, kw_seat seat, int k
     for (int i = 0; i < KW_REPEAT_M; i++)
         kw_read_a(&f->a[i], stage, kw_row_of(seat, i), k);
     KW_UNROLL
-    for (int j = 0; j < KW_REPEAT_N; j++)
+    for (int j = 0; j < KW_REPEAT_N; j += KW_B_TOGETHER)
         kw_read_b(&f->b[j], stage, kw_col_of(seat, j), k);
 }
 
@@ -104,8 +104,8 @@ typedef struct kw_steps {
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + (KW_STAGES == 2 ? step % 2 * KW_STAGE_BYTES : 0); }
 
-/* Steps beyond the last are not loaded. */
-KW_DEVICE void kw_step_load(kw_raw *raw, const kw_steps *s, int step) {
+/* Each step once, in their order. Steps beyond the last are not loaded. */
+KW_DEVICE void kw_step_load(kw_raw *raw, kw_steps *s, int step) {
     if (step < s->count) kw_load(raw, s->view, &s->loader, s->first + step * KW_TILE_K);
 }
 
@@ -196,7 +196,7 @@ KW_DEVICE void kw_step_multiply_shuffled(kw_sums *sums, const kw_steps *s, int s
     }
 }
 
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_raw raw;
     kw_shuffled now, next;
     kw_step_load(&raw, s, 0);
@@ -211,7 +211,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 }
 
 #elif KW_PIPE == KW_PIPE_BASIC_V1
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_raw raw;
     for (int step = -1; step < s->count; step++) {
         if (step >= 0) kw_step_put(s, &raw, step);
@@ -229,7 +229,7 @@ enum { KW_MEM_HOLD = KW_MEM_WORDS / (KW_RAW_WORDS_A + KW_RAW_WORDS_B) };
 enum { KW_MEM_WANTED = KW_MEM_FILL < KW_MEM_HOLD ? KW_MEM_FILL : KW_MEM_HOLD };
 enum { KW_MEM_STEPS = KW_MEM_WANTED < 2 ? 2 : KW_MEM_WANTED > 8 ? 8 : KW_MEM_WANTED };
 
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_raw raw[KW_MEM_STEPS];
     for (int first = -KW_MEM_STEPS; first < s->count; first += KW_MEM_STEPS) {
         KW_UNROLL
@@ -267,7 +267,7 @@ KW_DEVICE void kw_frags_multiply_all(kw_sums *sums, const kw_frags f[KW_REPEAT_K
 }
 
 /* Products are of fragments that were read in the step before, shared memory holds the next step and registers the one after it. */
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_raw raw;
     kw_frags f[KW_REPEAT_K];
     for (int step = -1; step <= s->count; step++) {
@@ -289,7 +289,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 }
 
 #elif KW_PIPE == KW_PIPE_COMPV4
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_raw raw;
     for (int step = -2; step < s->count; step++) {
         if (step + 1 >= 0 && step + 1 < s->count) kw_put(kw_stage_at(s, step + 1), &s->loader, &raw);
@@ -302,7 +302,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 #elif KW_PIPE == KW_PIPE_COMPV5
 /* Steps of one group have the numbers group, group + 2, ...; in phase p the group p % 2 fills shared memory and reads its fragments while the
  * other multiplies those that it read a phase before. Each group has its own sums of half the depth, which are added at the end. */
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     int group = kw_wave() / KW_MATH_WAVES;
     kw_raw raw;
     kw_frags f[KW_REPEAT_K];
@@ -341,7 +341,7 @@ KW_DEVICE void kw_step_multiply_ahead(kw_sums *sums, const char *stage, kw_seat 
     }
 }
 
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_raw raw[KW_V6_STEPS];
     for (int first = -KW_V6_STEPS; first < s->count; first += KW_V6_STEPS) {
         KW_UNROLL
@@ -355,11 +355,12 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 }
 
 #elif KW_PIPE == KW_PIPE_COMP_ASYNC
-KW_DEVICE void kw_step_copy(const kw_steps *s, int step) {
+KW_DEVICE void kw_step_copy(kw_steps *s, int step) {
     kw_copy(kw_stage_at(s, step), s->view, &s->loader, s->first + step * KW_TILE_K);
+    kw_async_commit();
 }
 
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     for (int step = -1; step < s->count; step++) {
         if (step + 1 < s->count) kw_step_copy(s, step + 1);
         if (step >= 0) {
@@ -375,7 +376,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 }
 
 #elif KW_PIPE == KW_PIPE_BASIC_ASYNC_V1
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_frags f[KW_REPEAT_K];
     for (int step = -1; step < s->count; step++) {
         if (step >= 0) {
@@ -386,7 +387,10 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
                 kw_frags_read(&f[kk], s->lds, s->seat, kk);
             kw_barrier();
         }
-        if (step + 1 < s->count) kw_copy(s->lds, s->view, &s->loader, s->first + (step + 1) * KW_TILE_K);
+        if (step + 1 < s->count) {
+            kw_copy(s->lds, s->view, &s->loader, s->first + (step + 1) * KW_TILE_K);
+            kw_async_commit();
+        }
         if (step >= 0) {
             KW_UNROLL
             for (int kk = 0; kk < KW_REPEAT_K; kk++)
@@ -396,7 +400,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
 }
 
 #else /* wavelet */
-KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
+KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     if (kw_wave() >= KW_MATH_WAVES) {
         kw_raw raw;
         for (int step = -1; step < s->count; step++) {

@@ -2,7 +2,8 @@
  *
  * A tile has rows (of the first operand; columns of the second) and a depth of KW_TILE_K. Shared memory holds it row by row, the depth
  * contiguous. Pieces of 16 bytes are swapped inside a row by a number that the row gives (kw_swizzle), so that lanes that read the same depth of
- * different rows, or different depths of a few rows, meet different banks; no byte is spent on padding.
+ * different rows, or different depths of a few rows, meet different banks; no byte is spent on padding. An operand whose rows are contiguous
+ * and whose copies pass no registers that could turn it stays as it is, in slabs of 128 bytes of rows: slab by slab, in it depth by depth.
  *
  * A thread moves chunks, the same ones in every step. Where the operand's depth is contiguous in memory, a chunk is a run of KW_A_VEC elements along the
  * depth, or as many such runs as fill a word. Where its rows are contiguous, a chunk is a patch of KW_A_VEC rows by one word along the depth: as
@@ -14,7 +15,9 @@
  *   KW_A_VEC, KW_B_VEC           elements that lie together, as far as an access may reach
  *   kw_spot, kw_off                what a row or a depth gives; an offset in elements
  *   kw_view                        all that is the same in the whole block; has the base pointers at[2]
- *   kw_spot_row(view, which, row, &ok), kw_spot_depth(view, which, k, &ok), kw_spot_join(view, which, row_spot, depth_spot, &ok)
+ *   kw_cursor                      a depth that goes on: its number k and what of it is not worked out anew in every step;
+ *                                  kw_cursor_at(view, which, k), kw_cursor_add(view, which, &cursor, &more)
+ *   kw_spot_row(view, which, row, &ok), kw_spot_depth(view, which, &cursor, &ok), kw_spot_join(view, which, row_spot, depth_spot, &ok)
  *                                  each clears ok for what reads as zero */
 #ifndef KW_TILE_H
 #define KW_TILE_H
@@ -32,7 +35,7 @@ enum { KW_LOAD_THREADS = KW_EXTRA_WAVES ? KW_EXTRA_WAVES * KW_WAVE : KW_MATH_THR
 
 /* --- the two operands; which is always a compile-time constant --- */
 
-#define KW_ASYNC (KW_PIPE == KW_PIPE_COMP_ASYNC || KW_PIPE == KW_PIPE_BASIC_ASYNC_V1)
+#define KW_ASYNC (KW_PIPE == KW_PIPE_COMP_ASYNC || KW_PIPE == KW_PIPE_BASIC_ASYNC_V1 || KW_PIPE == KW_PIPE_GATHER)
 #define KW_LOAD_MAX (16 / KW_BYTES) /* elements of the widest access */
 #define KW_DEPTH_BYTES (KW_TILE_K * KW_BYTES)
 /* Bytes of an asynchronous copy: whole waves copy, so a tile must be whole waves of copies. */
@@ -77,13 +80,20 @@ enum { KW_STAGE_BYTES = KW_TILE_BYTES_A + KW_TILE_BYTES_B };
 #define KW_BARRIER_BYTES 0             /* of shared memory for barriers of its own */
 #define KW_CELLS (KW_DEPTH_BYTES / 16) /* pieces of 16 bytes of a row */
 #define KW_SWIZZLED (KW_DEPTH_BYTES % 16 == 0 && KW_CELLS > 1 && (KW_CELLS & (KW_CELLS - 1)) == 0)
-/* An operand whose rows are contiguous stays so where copies pass no registers that could turn it: depth by depth, nothing swapped. */
 KW_DEVICE int kw_keeps_rows(int which) { return KW_ASYNC && kw_by_rows(which); }
+
+/* Bytes of rows of a slab: 128, or the most of 16, 32, 64 that divides the tile's. */
+#define KW_SLAB_OF(rows) (((rows)*KW_BYTES & -((rows)*KW_BYTES)) < 128 ? (rows)*KW_BYTES & -((rows)*KW_BYTES) : 128)
+enum { KW_KEPT_BYTES_A = KW_SLAB_OF(KW_TILE_M) };
+enum { KW_KEPT_BYTES_B = KW_SLAB_OF(KW_TILE_N) };
+KW_DEVICE int kw_kept_bytes(int which) { return which == KW_A ? KW_KEPT_BYTES_A : KW_KEPT_BYTES_B; }
 
 /* Rows that together fill all banks share a number; the numbers of the next ones count with their bits turned round. */
 KW_DEVICE int kw_swizzle(int row) {
 #if !KW_SWIZZLED
     return 0;
+#elif KW_WGMMA /* as the instruction has it */
+    return row & 7;
 #elif KW_CELLS == 2
     return row >> 2 & 1;
 #elif KW_CELLS == 4
@@ -95,6 +105,18 @@ KW_DEVICE int kw_swizzle(int row) {
 
 /* Byte of a row's tile where byte `byte` of its depth lies. */
 KW_DEVICE int kw_lds_at(int row, int byte) { return row * KW_DEPTH_BYTES + (((byte >> 4) ^ kw_swizzle(row)) << 4) + (byte & 15); }
+
+/* The same for a depth of a slab: 8 depths that follow each other meet different banks. */
+KW_DEVICE int kw_kept_swizzle(int which, int k) {
+    int cells = kw_kept_bytes(which) / 16;
+    return k / (8 / cells) & (cells - 1);
+}
+
+/* Byte of a slabs' tile where an element lies. */
+KW_DEVICE int kw_kept_at(int which, int row, int k) {
+    int slab = kw_kept_bytes(which), byte = row * KW_BYTES % slab;
+    return (row * KW_BYTES / slab * KW_TILE_K + k) * slab + (((byte >> 4) ^ kw_kept_swizzle(which, k)) << 4) + (byte & 15);
+}
 
 /* --- chunks of a thread --- */
 
@@ -109,11 +131,12 @@ KW_DEVICE kw_chunk kw_chunk_of(int which, int t, int c) {
     kw_chunk chunk;
     int at = t + c * KW_LOAD_THREADS;
     chunk.there = kw_tile_chunks(which) % KW_LOAD_THREADS == 0 || at < kw_tile_chunks(which);
-    if (kw_keeps_rows(which)) { /* runs along the rows, one after the other */
-        int runs = kw_tile_rows(which) / kw_run(which);
-        chunk.k = at / runs;
-        chunk.row = at % runs * kw_run(which);
-        chunk.byte = at * kw_run(which) * KW_BYTES;
+    if (kw_keeps_rows(which)) { /* in the order of shared memory; which row that is, the depth says */
+        int slab = kw_kept_bytes(which), bytes = kw_run(which) * KW_BYTES, place = at * bytes % slab;
+        chunk.k = at * bytes / slab % KW_TILE_K;
+        chunk.row =
+            (at * bytes / slab / KW_TILE_K * slab + ((place >> 4) ^ kw_kept_swizzle(which, chunk.k)) * 16 + (place & 15)) / KW_BYTES;
+        chunk.byte = at * bytes;
     } else if (kw_by_rows(which)) { /* patches, those along the depth first: the words of a row are stored together */
         int words = KW_TILE_K / KW_EPW;
         chunk.k = at % words * KW_EPW;
@@ -128,45 +151,65 @@ KW_DEVICE kw_chunk kw_chunk_of(int which, int t, int c) {
     return chunk;
 }
 
-/* Whether all chunks of a thread have the same depth: their rows are then so far apart that the swizzle does not tell them apart. */
-KW_DEVICE int kw_same_depth(int which) {
-    int along = kw_keeps_rows(which) ? kw_tile_rows(which) / kw_run(which)
-                : kw_by_rows(which)  ? KW_TILE_K / KW_EPW
-                                     : KW_TILE_K / (kw_run(which) * kw_runs(which)) * (KW_SWIZZLED ? 8 : 1);
-    return kw_chunks(which) == 1 || (!kw_keeps_rows(which) && KW_LOAD_THREADS % along == 0);
-}
+/* Depths of a thread's chunks: after so many chunks they come again. What decides on a chunk's depth is its number mod `along`: with the
+ * swizzle 8 rows have each their own order. */
+#define KW_PERIOD(along, chunks)                                                                                                           \
+    (KW_LOAD_THREADS % (along) == 0                                           ? 1                                                          \
+     : (along) % KW_LOAD_THREADS == 0 && (along) / KW_LOAD_THREADS < (chunks) ? (along) / KW_LOAD_THREADS                                  \
+                                                                              : (chunks))
+#define KW_ALONG(by_rows, run, runs, slab)                                                                                                 \
+    ((by_rows) ? KW_ASYNC ? KW_TILE_K * (slab) / ((run)*KW_BYTES) : KW_TILE_K / KW_EPW                                                     \
+               : KW_TILE_K / ((run) * (runs)) * (KW_SWIZZLED ? 8 : 1))
+enum { KW_ALONG_A = KW_ALONG(KW_A_BY_ROWS, KW_RUN_A, KW_RUNS_A, KW_KEPT_BYTES_A) };
+enum { KW_ALONG_B = KW_ALONG(KW_B_BY_ROWS, KW_RUN_B, KW_RUNS_B, KW_KEPT_BYTES_B) };
+enum { KW_DEPTHS_A = KW_PERIOD(KW_ALONG_A, KW_CHUNKS_A) };
+enum { KW_DEPTHS_B = KW_PERIOD(KW_ALONG_B, KW_ROOM(KW_CHUNKS_B)) };
+KW_DEVICE int kw_depths(int which) { return which == KW_A ? KW_DEPTHS_A : KW_DEPTHS_B; }
 
-/* What a thread knows of its chunks for all steps. */
-typedef struct kw_rows_a {
-    kw_spot spot[KW_CHUNKS_A];
-    int ok[KW_CHUNKS_A];
-} kw_rows_a;
+/* Cursors that a thread keeps from step to step, one for each run of its different depths. More than a few would not be worth their
+ * registers; those are made anew in each step. */
+#define KW_CURSORS_MOST 4
+#define KW_CURSORS(depths, runs) ((depths) * (runs) <= KW_CURSORS_MOST ? (depths) * (runs) : 0)
+enum { KW_CURSORS_A = KW_CURSORS(KW_DEPTHS_A, KW_RUNS_A) };
+enum { KW_CURSORS_B = KW_CURSORS(KW_DEPTHS_B, KW_RUNS_B) };
+KW_DEVICE int kw_cursors(int which) { return which == KW_A ? KW_CURSORS_A : KW_CURSORS_B; }
 
-typedef struct kw_rows_b {
-    kw_spot spot[KW_ROOM(KW_CHUNKS_B)];
-    int ok[KW_ROOM(KW_CHUNKS_B)];
-} kw_rows_b;
+/* What a thread knows of its chunks of an operand; step: from one of its steps to the next. */
+enum { KW_CHUNKS_MOST = KW_CHUNKS_A > KW_CHUNKS_B ? KW_CHUNKS_A : KW_CHUNKS_B };
+typedef struct kw_lines {
+    kw_spot spot[KW_CHUNKS_MOST];
+    int ok[KW_CHUNKS_MOST];
+    kw_cursor depth[KW_CURSORS_MOST], step;
+} kw_lines;
 
 typedef struct kw_loader {
     int thread; /* among those that load */
-    kw_rows_a a;
-    kw_rows_b b;
+    kw_lines of[2];
 } kw_loader;
 
-KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int row_a, int row_b) {
+/* Depth of run j of the chunk that begins at k. */
+KW_DEVICE int kw_run_depth(int which, int k, int j) { return k + j * (kw_by_rows(which) ? 1 : kw_run(which)); }
+
+KW_DEVICE void kw_lines_start(kw_lines *l, const kw_view *view, int which, int thread, int k0) {
+    KW_UNROLL
+    for (int c = 0; c < kw_chunks(which); c++) {
+        kw_chunk chunk = kw_chunk_of(which, thread, c);
+        l->ok[c] = chunk.there;
+        l->spot[c] = kw_spot_row(view, which, (which == KW_A ? view->row : view->col) + chunk.row, &l->ok[c]);
+    }
+    KW_UNROLL
+    for (int i = 0; i < kw_cursors(which); i++) {
+        int k = kw_chunk_of(which, thread, i / kw_runs(which)).k;
+        l->depth[i] = kw_cursor_at(view, which, kw_run_depth(which, k0 + k, i % kw_runs(which)));
+    }
+    l->step = kw_cursor_at(view, which, KW_TILE_K * KW_WAVE_GROUPS);
+}
+
+/* k0: depth of the first step that this thread loads. */
+KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int k0) {
     l->thread = thread;
-    KW_UNROLL
-    for (int c = 0; c < KW_CHUNKS_A; c++) {
-        kw_chunk chunk = kw_chunk_of(KW_A, thread, c);
-        l->a.ok[c] = chunk.there;
-        l->a.spot[c] = kw_spot_row(view, KW_A, row_a + chunk.row, &l->a.ok[c]);
-    }
-    KW_UNROLL
-    for (int c = 0; c < KW_CHUNKS_B; c++) {
-        kw_chunk chunk = kw_chunk_of(KW_B, thread, c);
-        l->b.ok[c] = chunk.there;
-        l->b.spot[c] = kw_spot_row(view, KW_B, row_b + chunk.row, &l->b.ok[c]);
-    }
+    kw_lines_start(&l->of[KW_A], view, KW_A, thread, k0);
+    if (KW_CHUNKS_B > 0) kw_lines_start(&l->of[KW_B], view, KW_B, thread, k0);
 }
 
 /* --- global memory -> registers --- */
@@ -178,22 +221,34 @@ typedef struct kw_raw {
     kw_u32 ok_a[KW_CEIL(KW_CHUNKS_A * KW_RUNS_A, 32)], ok_b[KW_ROOM(KW_CEIL(KW_CHUNKS_B * KW_RUNS_B, 32))];
 } kw_raw;
 
-/* Depths of the runs of a chunk that begins at k. */
-typedef struct kw_depths {
+/* Depths of the runs of a chunk. */
+typedef struct kw_depth_spots {
     kw_spot spot[4];
     int ok[4];
-} kw_depths;
+} kw_depth_spots;
 
-KW_DEVICE void kw_depths_of(kw_depths *d, const kw_view *view, int which, int k) {
+/* Of chunk number c in the step at depth k0, which is where the cursors stand. */
+KW_DEVICE void kw_depths_of(kw_depth_spots *d, const kw_view *view, int which, const kw_loader *l, int c, int k0) {
     KW_UNROLL
     for (int j = 0; j < kw_runs(which); j++) {
+        kw_cursor depth;
+        if (kw_cursors(which))
+            depth = l->of[which].depth[c * kw_runs(which) + j];
+        else
+            depth = kw_cursor_at(view, which, kw_run_depth(which, k0 + kw_chunk_of(which, l->thread, c).k, j));
         d->ok[j] = 1;
-        d->spot[j] = kw_spot_depth(view, which, k + j * (kw_by_rows(which) ? 1 : kw_run(which)), &d->ok[j]);
+        d->spot[j] = kw_spot_depth(view, which, &depth, &d->ok[j]);
     }
 }
 
+KW_DEVICE void kw_cursors_go_on(kw_loader *l, const kw_view *view, int which) {
+    KW_UNROLL
+    for (int i = 0; i < kw_cursors(which); i++)
+        kw_cursor_add(view, which, &l->of[which].depth[i], &l->of[which].step);
+}
+
 /* Offset of run j of a chunk, 0 where it reads as zero: the tensor's first element is always there to be read. */
-KW_DEVICE kw_off kw_run_offset(const kw_view *view, int which, kw_spot row, int row_ok, const kw_depths *d, int j, int *ok) {
+KW_DEVICE kw_off kw_run_offset(const kw_view *view, int which, kw_spot row, int row_ok, const kw_depth_spots *d, int j, int *ok) {
     *ok = row_ok & d->ok[j];
     kw_off at = kw_spot_join(view, which, row, d->spot[j], ok);
     return *ok ? at : 0;
@@ -208,26 +263,28 @@ KW_DEVICE const char *kw_element_at(const char *base, kw_off at) {
 #endif
 }
 
-KW_DEVICE void kw_load_operand(const kw_view *view, int which, int thread, const kw_spot *rows, const int *rows_ok, int k0, kw_u32 *words,
-                               kw_u32 *ok_bits) {
-    kw_depths depths;
+KW_DEVICE void kw_load_operand(const kw_view *view, int which, kw_loader *l, int k0, kw_u32 *words, kw_u32 *ok_bits) {
+    kw_depth_spots depths[KW_CHUNKS_MOST];
     KW_UNROLL
     for (int c = 0; c < kw_chunks(which); c++) {
-        if (c == 0 || !kw_same_depth(which)) kw_depths_of(&depths, view, which, k0 + kw_chunk_of(which, thread, c).k);
+        int again = c % kw_depths(which);
+        if (again == c) kw_depths_of(&depths[c], view, which, l, c, k0);
         KW_UNROLL
         for (int j = 0; j < kw_runs(which); j++) {
             int run = c * kw_runs(which) + j, ok;
-            kw_off at = kw_run_offset(view, which, rows[c], rows_ok[c], &depths, j, &ok);
+            kw_off at = kw_run_offset(view, which, l->of[which].spot[c], l->of[which].ok[c], &depths[again], j, &ok);
             if (run % 32 == 0) ok_bits[run / 32] = 0;
             ok_bits[run / 32] |= (kw_u32)ok << run % 32;
             kw_load_run(words + run * kw_run_words(which), kw_element_at(view->at[which], at), kw_run(which) * KW_BYTES);
         }
     }
+    kw_cursors_go_on(l, view, which);
 }
 
-KW_DEVICE void kw_load(kw_raw *raw, const kw_view *view, const kw_loader *l, int k0) {
-    kw_load_operand(view, KW_A, l->thread, l->a.spot, l->a.ok, k0, raw->a, raw->ok_a);
-    kw_load_operand(view, KW_B, l->thread, l->b.spot, l->b.ok, k0, raw->b, raw->ok_b);
+/* Steps come one after the other, each once. k0: the depth of this one. */
+KW_DEVICE void kw_load(kw_raw *raw, const kw_view *view, kw_loader *l, int k0) {
+    kw_load_operand(view, KW_A, l, k0, raw->a, raw->ok_a);
+    if (KW_CHUNKS_B > 0) kw_load_operand(view, KW_B, l, k0, raw->b, raw->ok_b);
 }
 
 /* --- registers -> shared memory --- */
@@ -294,16 +351,16 @@ KW_DEVICE void kw_put(char *stage, const kw_loader *l, const kw_raw *raw) {
 /* --- global -> shared memory without registers --- */
 #if KW_ASYNC
 
-KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, int thread, const kw_spot *rows, const int *rows_ok, int k0) {
-    kw_depths depths;
+KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, kw_loader *l, int k0) {
+    kw_depth_spots depths[KW_CHUNKS_MOST];
     KW_UNROLL
     for (int c = 0; c < kw_chunks(which); c++) {
-        kw_chunk chunk = kw_chunk_of(which, thread, c);
-        int first = c * KW_LOAD_THREADS + thread / KW_WAVE * KW_WAVE; /* the wave's: either all of its chunks are there or none */
-        if (c == 0 || !kw_same_depth(which)) kw_depths_of(&depths, view, which, k0 + chunk.k);
-        if (chunk.there) {
+        int first = c * KW_LOAD_THREADS + l->thread / KW_WAVE * KW_WAVE; /* the wave's: either all of its chunks are there or none */
+        int again = c % kw_depths(which);
+        if (again == c) kw_depths_of(&depths[c], view, which, l, c, k0);
+        if (kw_chunk_of(which, l->thread, c).there) {
             int ok;
-            kw_off at = kw_run_offset(view, which, rows[c], rows_ok[c], &depths, 0, &ok);
+            kw_off at = kw_run_offset(view, which, l->of[which].spot[c], l->of[which].ok[c], &depths[again], 0, &ok);
             const char *from = kw_element_at(view->at[which], at);
             char *to = tile + first * kw_run(which) * KW_BYTES;
 #if KW_HAS_ASYNC16
@@ -314,28 +371,64 @@ KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, int t
                 kw_async4(to, from, ok);
         }
     }
+    kw_cursors_go_on(l, view, which);
 }
 
 /* Copies that every wave has in a tile, at least. */
 enum { KW_TILE_COPIES = KW_TILE_CHUNKS_A / KW_LOAD_THREADS + KW_TILE_CHUNKS_B / KW_LOAD_THREADS };
 
-KW_DEVICE void kw_copy(char *stage, const kw_view *view, const kw_loader *l, int k0) {
-    kw_copy_operand(stage, view, KW_A, l->thread, l->a.spot, l->a.ok, k0);
-    kw_copy_operand(stage + KW_TILE_BYTES_A, view, KW_B, l->thread, l->b.spot, l->b.ok, k0);
-    kw_async_commit();
+KW_DEVICE void kw_copy(char *stage, const kw_view *view, kw_loader *l, int k0) {
+    kw_copy_operand(stage, view, KW_A, l, k0);
+    kw_copy_operand(stage + KW_TILE_BYTES_A, view, KW_B, l, k0);
 }
 #endif
 
 /* --- shared memory -> fragments --- */
+#if !KW_WGMMA
+
+/* Fragments by kw_matrix_read, which gives the depth's elements the instruction's own places, in both operands. Rows that are kept can be
+ * turned only with 16-bit elements. A word of a row is then 16 bytes of its depth, shared among four lanes. */
+#define KW_MATRIX_READS                                                                                                                    \
+    (KW_NVIDIA && KW_HAS_MMA && !KW_PRESHUFFLE && (KW_BYTES == 2 || (KW_BYTES == 1 && !(KW_ASYNC && (KW_A_BY_ROWS || KW_B_BY_ROWS)))))
+/* Fragments of the second operand that are read together; from one's rows to the other's. */
+enum { KW_B_TOGETHER = KW_MATRIX_READS && KW_TILE_N / (KW_WAVE_N * KW_INST_N) % 2 == 0 ? 2 : 1 };
+enum { KW_B_APART = KW_WAVE_N * KW_INST_N };
+
+#if KW_MATRIX_READS
+/* The address that a lane gives for 8 rows from row on and 16 bytes of the depth from k on. */
+KW_DEVICE const char *kw_matrix_at(const char *tile, int which, int row, int k) {
+    int lane = kw_lane() % 8;
+    return tile + (kw_keeps_rows(which) ? kw_kept_at(which, row, k + lane) : kw_lds_at(row + lane, k * KW_BYTES));
+}
+
+/* Matrices: 8 rows, 8 more, the same further along the depth. */
+KW_DEVICE void kw_read_a(kw_frag_a *frag, const char *stage, int row, int k) {
+    int matrix = kw_lane() / 8 % KW_A_WORDS;
+    const char *at = kw_matrix_at(stage, KW_A, row + matrix % 2 * 8, k + matrix / 2 * (16 / KW_BYTES));
+    kw_matrix_read(frag->w, at, KW_A_WORDS, KW_A_BY_ROWS && KW_ASYNC);
+}
+
+/* Matrices: 8 rows, the same further along the depth, then those of the fragment beside. */
+KW_DEVICE void kw_read_b(kw_frag_b *frag, const char *stage, int row, int k) {
+    kw_u32 words[KW_B_TOGETHER * KW_B_WORDS];
+    int matrix = kw_lane() / 8 % (KW_B_TOGETHER * KW_B_WORDS);
+    const char *at =
+        kw_matrix_at(stage + KW_TILE_BYTES_A, KW_B, row + matrix / KW_B_WORDS * KW_B_APART, k + matrix % KW_B_WORDS * (16 / KW_BYTES));
+    kw_matrix_read(words, at, KW_B_TOGETHER * KW_B_WORDS, KW_B_BY_ROWS && KW_ASYNC);
+    KW_UNROLL
+    for (int i = 0; i < KW_B_TOGETHER * KW_B_WORDS; i++)
+        frag[i / KW_B_WORDS].w[i % KW_B_WORDS] = words[i];
+}
+
+#else
 
 /* The words of one row of a fragment: KW_KPL elements at depth k of the tile. */
 KW_DEVICE void kw_read_row(kw_u32 *to, const char *tile, int which, int row, int k) {
     if (kw_keeps_rows(which)) {
         KW_UNROLL
         for (int j = 0; j < KW_KPL; j++) {
-            const char *from = tile + ((k + j) * kw_tile_rows(which) + row) * KW_BYTES;
             kw_u32 element;
-            kw_load_run(&element, from, KW_BYTES);
+            kw_load_run(&element, tile + kw_kept_at(which, row, k + j), KW_BYTES);
             to[j / KW_EPW] = (j % KW_EPW ? to[j / KW_EPW] : 0) | element << j % KW_EPW * KW_BYTES * 8 % 32;
         }
     } else {
@@ -368,5 +461,7 @@ KW_DEVICE void kw_read_b(kw_frag_b *frag, const char *stage, int row, int k) {
             frag->w[kw_frag_word(KW_B_ROWS, i, j)] = words[j];
     }
 }
+#endif
+#endif
 
 #endif

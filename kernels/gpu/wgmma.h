@@ -5,7 +5,7 @@
 #ifndef KW_WGMMA_H
 #define KW_WGMMA_H
 
-#define KW_SLAB 64 /* elements of the depth that lie together */
+#define KW_SLAB 64 /* elements of 16 bits that lie together */
 
 /* What names an operand to the instruction: address, distance of 8-row groups (1 KiB), swizzle of 128 bytes, all but the last in units of
  * 16 bytes; the other distance has no meaning with that swizzle. at: the first row, a multiple of 1 KiB, and the first depth. */
@@ -13,20 +13,41 @@ KW_DEVICE kw_u64 kw_wgmma_tile(const char *at) {
     return (kw_u64)(kw_shared_address(at) >> 4 & 0x3fff) | (kw_u64)1 << 16 | (kw_u64)(1024 >> 4) << 32 | (kw_u64)1 << 62;
 }
 
+/* The same where rows are contiguous (KW_A_BY_ROWS, KW_B_BY_ROWS; 16 bits): 128 bytes are 64 rows at one depth, 8 depths are 1 KiB, and the
+ * next 8 follow. next: distance of 64 rows and the next 64. */
+KW_DEVICE kw_u64 kw_wgmma_slabs(const char *at, int next) {
+    return (kw_u64)(kw_shared_address(at) >> 4 & 0x3fff) | (kw_u64)(next >> 4) << 16 | (kw_u64)(1024 >> 4) << 32 | (kw_u64)1 << 62;
+}
+
+#ifndef KW_A_BY_ROWS
+#define KW_A_BY_ROWS 0
+#define KW_B_BY_ROWS 0
+#endif
+
 #if KW_EMU
-static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_INST_N, KW_INST_K};
+static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_INST_N, KW_INST_K, KW_A_BY_ROWS, KW_B_BY_ROWS};
 #define kw_wgmma(acc, a, b) kw_emu_self()->calls.wgmma(kw_emu_self(), &kw_emu_own_inst, (acc)->e, a, b)
 #define kw_wgmma_hold(acc) (void)0
 #else
 
-/* The instruction's types, the constraint of a sum, and what stands behind the predicate: signs of the operands, and their order in
- * memory. */
+/* The operands' order in memory: whether rows are contiguous. */
+#if KW_A_BY_ROWS && KW_B_BY_ROWS
+#define KW_WGMMA_TURNED ", 1, 1"
+#elif KW_A_BY_ROWS
+#define KW_WGMMA_TURNED ", 1, 0"
+#elif KW_B_BY_ROWS
+#define KW_WGMMA_TURNED ", 0, 1"
+#else
+#define KW_WGMMA_TURNED ", 0, 0"
+#endif
+
+/* The instruction's types, what stands behind the predicate (signs of the operands, their order in memory), the constraint of a sum. */
 #if KW_IN == KW_BF16
 #define KW_WGMMA_TYPES "k16.f32.bf16.bf16"
-#define KW_WGMMA_TAIL ", 1, 1, 0, 0"
+#define KW_WGMMA_TAIL ", 1, 1" KW_WGMMA_TURNED
 #elif KW_IN == KW_FP16
 #define KW_WGMMA_TYPES "k16.f32.f16.f16"
-#define KW_WGMMA_TAIL ", 1, 1, 0, 0"
+#define KW_WGMMA_TAIL ", 1, 1" KW_WGMMA_TURNED
 #elif KW_IN == KW_FP8
 #define KW_WGMMA_TYPES "k32.f32.e4m3.e4m3"
 #define KW_WGMMA_TAIL ", 1, 1"

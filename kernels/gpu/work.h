@@ -31,10 +31,14 @@
 #define KW_ELEMENTS 4  /* of the result tensor */
 #define KW_TO_WORKSPACE 5
 
-/* Tile number `tile` of all batches: columns first, then rows, then batches. */
+/* Tile number `tile` of all batches: bands of KW_BAND rows of tiles, column by column in a band, so that blocks that run at the same time
+ * share few rows and few columns, which the second-level cache then holds. The last band of a batch may have fewer rows. */
+#define KW_BAND 8
 KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
-    int cols = (int)a->value[KW_TILE_COLS], rows = (int)a->value[KW_TILE_ROWS], col = tile % cols, rest = tile / cols;
-    kw_view_start(view, a, rest / rows, rest % rows, col);
+    int cols = (int)a->value[KW_TILE_COLS], rows = (int)a->value[KW_TILE_ROWS], all = rows * cols;
+    int at = tile % all, first = at / (KW_BAND * cols) * KW_BAND, high = kw_min(KW_BAND, rows - first);
+    at -= first * cols;
+    kw_view_start(view, a, tile / all, first + at % high, at / high);
 }
 
 /* The sums of steps first .. first + count - 1 of a tile, to their goal. */
@@ -46,8 +50,9 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_goal goal, int first, int cou
     steps.first = first * KW_TILE_K;
     steps.count = count;
     steps.lds = lds;
-    kw_loader_start(&steps.loader, view, KW_EXTRA_WAVES ? kw_thread() - KW_MATH_THREADS : kw_thread() % KW_MATH_THREADS, view->row,
-                    view->col);
+    /* The first step that a thread loads is the first of all, or with two groups of waves its group's. */
+    kw_loader_start(&steps.loader, view, KW_EXTRA_WAVES ? kw_thread() - KW_MATH_THREADS : kw_thread() % KW_MATH_THREADS,
+                    steps.first + (KW_WAVE_GROUPS == 1 ? 0 : kw_wave() / KW_MATH_WAVES * KW_TILE_K));
     kw_sums_clear(&sums);
     kw_steps_run(&sums, &steps);
     kw_sums_store(view, goal, lds, &sums);
@@ -96,14 +101,25 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
 
 #if KW_TWO_STAGE || KW_SPLIT_K != 1
 #define KW_ADD_THREADS 256
+#define KW_ADD_AHEAD 8 /* loads under way at a time */
 
 /* Adds the slices in order. */
 KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
     kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.value[KW_ELEMENTS];
     const kw_sum *from = (const kw_sum *)args.shared + at;
     if (at < elements) {
+        int part = 1, splits = (int)args.value[KW_SPLITS];
         kw_sum sum = *from;
-        for (int part = 1; part < (int)args.value[KW_SPLITS]; part++)
+        for (; part + KW_ADD_AHEAD <= splits; part += KW_ADD_AHEAD) {
+            kw_sum some[KW_ADD_AHEAD];
+            KW_UNROLL
+            for (int i = 0; i < KW_ADD_AHEAD; i++)
+                some[i] = from[(part + i) * elements];
+            KW_UNROLL
+            for (int i = 0; i < KW_ADD_AHEAD; i++)
+                sum += some[i];
+        }
+        for (; part < splits; part++)
             sum += from[part * elements];
         kw_store(kw_result(&args), at, sum);
     }

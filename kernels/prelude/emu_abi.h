@@ -16,8 +16,9 @@
 #define KW_EMU_FMA 4
 #define KW_EMU_WGMMA 5
 
+/* turned: of a wgmma, 1 where an operand's rows (the second one's columns) are contiguous in shared memory, not its depth. */
 typedef struct kw_emu_inst {
-    int kind, type, m, n, k;
+    int kind, type, m, n, k, turned_a, turned_b;
 } kw_emu_inst;
 
 /* A tensor map (prelude/gpu.h), as the emulator reads it. extent: elements, the innermost first; stride: bytes of the axes after it. */
@@ -42,6 +43,7 @@ typedef struct kw_emu_calls {
     void (*commit)(kw_emu_thread *self);
     void (*wait)(kw_emu_thread *self, int groups, int copies);
     void (*matrix)(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, const void *a, const void *b);
+    void (*matrix_read)(kw_emu_thread *self, unsigned *to, const char *at, int count, int turned);
     /* Barriers in shared memory, bulk copies, matrix instructions of four waves: Hopper's. */
     void (*mbar_init)(kw_emu_thread *self, char *bar, int count);
     void (*mbar_end)(kw_emu_thread *self, char *bar);
@@ -63,7 +65,7 @@ struct kw_emu_thread {
     kw_emu_calls calls;
     void *machine;
     kw_i64 block, blocks;
-    int thread, unused[5]; /* the whole is a multiple of 16 bytes */
+    int thread, unused[3]; /* the whole is a multiple of 16 bytes */
 };
 
 #endif

@@ -33,6 +33,10 @@
  *   kw_async_commit()          ends a group of copies
  *   kw_async_wait(groups, n)   until at most so many groups, the youngest, are still under way; n: copies that a wave has in each of them. Both
  *                              are compile-time constants
+ *   kw_matrix_read(to, at, count, turned)  where KW_HAS_MMA: a wave reads 1, 2 or 4 matrices of 8 rows of 16 bytes from shared memory. Lane l
+ *                              has the address of row l % 8 of matrix l / 8, and gets of matrix i, as to[i], 4 bytes of row l / 4 from byte
+ *                              4 (l % 4) on; turned, of 16-bit elements: element l / 4 of rows 2 (l % 4) and 2 (l % 4) + 1. count and turned are
+ *                              compile-time constants; addresses of lanes beyond the matrices are not looked at
  * Where KW_HAS_TMA, barriers in shared memory (8 bytes each, 8-byte aligned, named by a char *) and bulk copies that complete on them:
  *   kw_mbar_init(bar, count)   count arrivals make a phase; for others after kw_mbar_fence() of the same thread and a kw_barrier
  *   kw_mbar_end(bar)           the memory is an ordinary one again; nobody may be waiting

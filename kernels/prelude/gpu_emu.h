@@ -44,6 +44,9 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_async4(base, from, ok) kw_emu_self()->calls.copy(kw_emu_self(), (char *)(base), (const char *)(from), 4, ok)
 #define kw_async_commit() kw_emu_self()->calls.commit(kw_emu_self())
 #define kw_async_wait(groups, n) kw_emu_self()->calls.wait(kw_emu_self(), groups, n)
+#if KW_HAS_MMA
+#define kw_matrix_read(to, at, count, turned) kw_emu_self()->calls.matrix_read(kw_emu_self(), to, at, count, turned)
+#endif
 #if KW_HAS_TMA
 #define kw_mbar_init(bar, count) kw_emu_self()->calls.mbar_init(kw_emu_self(), bar, count)
 #define kw_mbar_end(bar) kw_emu_self()->calls.mbar_end(kw_emu_self(), bar)

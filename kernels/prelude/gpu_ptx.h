@@ -64,6 +64,32 @@ KW_DEVICE void kw_async16(void *base, const void *from, int ok) {
 #define kw_async_wait(groups, n) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 #endif
 
+/* --- matrices from shared memory to the lanes that multiply them --- */
+#if KW_HAS_MMA
+KW_DEVICE void kw_matrix_read(kw_u32 *to, const char *at, int count, int turned) {
+    kw_u32 from = (kw_u32)__cvta_generic_to_shared(at);
+#define KW_PTX_MATRIX(shape) "ldmatrix.sync.aligned.m8n8." shape ".shared.b16 "
+    if (count == 4 && turned)
+        asm volatile(KW_PTX_MATRIX("x4.trans") "{%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(from)
+                     : "memory");
+    else if (count == 4)
+        asm volatile(KW_PTX_MATRIX("x4") "{%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(from)
+                     : "memory");
+    else if (count == 2 && turned)
+        asm volatile(KW_PTX_MATRIX("x2.trans") "{%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(from) : "memory");
+    else if (count == 2)
+        asm volatile(KW_PTX_MATRIX("x2") "{%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(from) : "memory");
+    else if (turned)
+        asm volatile(KW_PTX_MATRIX("x1.trans") "{%0}, [%1];" : "=r"(to[0]) : "r"(from) : "memory");
+    else
+        asm volatile(KW_PTX_MATRIX("x1") "{%0}, [%1];" : "=r"(to[0]) : "r"(from) : "memory");
+}
+#endif
+
 /* --- barriers in shared memory and bulk copies that complete on them --- */
 #if KW_HAS_TMA
 KW_DEVICE void kw_mbar_init(char *bar, int count) {

@@ -24,7 +24,7 @@ return {
             inst_m = arches.values(arch.tiles[dtype], 1),
             inst_n = arches.values(arch.tiles[dtype], 2),
             inst_k = arches.values(arch.tiles[dtype], 3),
-            pipe = { "basic_v1", "mem", "compv3", "compv4", "compv5", "compv6", "comp_async", "basic_async_v1", "wavelet", "tma" },
+            pipe = { "basic_v1", "mem", "compv3", "compv4", "compv5", "compv6", "comp_async", "basic_async_v1", "wavelet", "tma", "gather" },
             sched = { "intrawave", "interwave" },
             epi = { "cshuffle", "default" },
             vec_a = { 1, 2, 4, 8, 16 },

@@ -23,7 +23,7 @@ return {
             inst_m = arches.values(arch.tiles[dtype], 1),
             inst_n = arches.values(arch.tiles[dtype], 2),
             inst_k = arches.values(arch.tiles[dtype], 3),
-            pipe = { "basic_v1", "mem", "compv3", "compv4", "compv5", "compv6", "comp_async", "basic_async_v1", "wavelet", "tma" },
+            pipe = { "basic_v1", "mem", "compv3", "compv4", "compv5", "compv6", "comp_async", "basic_async_v1", "wavelet", "tma", "gather" },
             sched = { "intrawave", "interwave" },
             epi = { "cshuffle", "default" },
             pad_m = { 0, 1 },

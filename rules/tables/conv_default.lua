@@ -1,6 +1,7 @@
 -- Convolution configs that tuning measures. On AMD the ten published tiles, with their pipelines by direction; on NVIDIA our own choice of the
 -- same kind. Both have configs with single-element accesses besides: they serve any count of channels.
-local arches, vectors, of_bytes = include "tables/arch", include "tables/vectors", include "tables/conv_bytes"
+local arches, vectors, of_bytes, gather = include "tables/arch", include "tables/vectors", include "tables/conv_bytes", include "tables/gather"
+local thin = include "tables/thin"
 
 -- tile, waves, instruction of a half type
 local amd = {
@@ -140,7 +141,7 @@ return {
         if vectors.bytes[dtype] == 1 then
             return of_bytes.default(arch, op, dtype)
         elseif arches.has(arch, "mma") then
-            return nvidia_points(arch, op, dtype)
+            return thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(arch, op, dtype, 1, 3))
         elseif arches.has(arch, "mfma") then
             return amd_points(arch, op, dtype)
         end

@@ -1,5 +1,6 @@
 -- Matrix products on GPUs: what tuning measures, and all that is worth a search.
 local arches, pairs_of, bytes = include "tables/arch", include "tables/pairs", (include "tables/vectors").bytes
+local thin, gather = include "tables/thin", include "tables/gather"
 
 local layouts = { "rcr", "rrr", "crr", "ccr" }
 
@@ -96,7 +97,7 @@ local function default(arch, op, dtype)
             out[#out + 1] = bulk(p, { persistent = 1 })
         end
     end
-    return out
+    return thin.joined(out, gather.products(arch, dtype))
 end
 
 local every = {
@@ -137,7 +138,7 @@ local function full(arch, op, dtype)
             out[#out + 1] = bulk(p, how)
         end
     end
-    return out
+    return thin.joined(out, gather.products(arch, dtype))
 end
 
 return { default = default, full = full }

@@ -18,6 +18,8 @@ local function category(p)
         return "split_k"
     elseif p.pipe == "tma" then
         return "bulk"
+    elseif p.pipe == "gather" then
+        return "gather"
     end
     return "regular"
 end

@@ -47,9 +47,11 @@ typedef struct kw_emu_tile {
     uint16_t a_map[KW_EMU_WORDS][64], b_map[KW_EMU_WORDS][64], c_map[KW_EMU_WORDS][64];
 } kw_emu_tile;
 
-/* acc += a b for all lanes of a wave. false: there is no such instruction. */
 /* An element of 16 bits; type: KW_IN's numbers. */
 float kw_emu_widen(int type, uint16_t element);
+/* Matrices of 8 rows of 16 bytes: lane l has the address of a row as its a, and gets a word of each matrix in its acc. */
+void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]);
+/* acc += a b for all lanes of a wave. false: there is no such instruction. */
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]);
 
 /* --- emu_machine.c: a block's threads --- */
@@ -59,6 +61,8 @@ typedef enum kw_emu_state { KW_EMU_RUNS, KW_EMU_AT_BARRIER, KW_EMU_IN_WAVE, KW_E
 typedef enum kw_emu_joint {
     KW_EMU_NO_JOINT,
     KW_EMU_MATRIX,
+    KW_EMU_MATRIX_READ,
+    KW_EMU_MATRIX_READ_TURNED,
     KW_EMU_WAVE_BARRIER,
     KW_EMU_GROUP_MATRIX,
     KW_EMU_GROUP_FENCE,
@@ -79,6 +83,7 @@ typedef struct kw_emu_fiber {
     const void *place; /* where it waits */
     kw_emu_state state;
     kw_emu_joint joint;
+    int matrices; /* of a kw_matrix_read */
     const kw_emu_inst *inst;
     kw_emu_copy *copies; /* under way, oldest first */
     int32_t copy_count, copy_room, group;

@@ -45,22 +45,30 @@ static bool meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
 
 /* --- descriptors --- */
 
+/* Bytes of shared memory. Depth contiguous: `leading` from a piece of 16 bytes along the depth to the next, without swizzle; `stride` from 8 rows to the
+ * next 8. Rows contiguous, with the swizzle: `leading` from 64 rows to the next 64, `stride` from 8 depths to the next 8. */
 typedef struct operand {
-    int32_t start, leading, stride; /* bytes: of shared memory; between pieces of 16 bytes along the depth; between groups of 8 rows */
-    int swizzle, base;
+    int32_t start, leading, stride;
+    int swizzle, base, turned;
 } operand;
 
-static operand read_descriptor(unsigned long long bits) {
+static operand read_descriptor(unsigned long long bits, int turned) {
     return (operand){.start = (int32_t)(bits & 0x3fff) << 4,
                      .leading = (int32_t)(bits >> 16 & 0x3fff) << 4,
                      .stride = (int32_t)(bits >> 32 & 0x3fff) << 4,
                      .base = (int)(bits >> 49 & 7),
-                     .swizzle = (int)(bits >> 62)};
+                     .swizzle = (int)(bits >> 62),
+                     .turned = turned};
 }
 
-/* Byte of shared memory where piece 0 or 1 of 16 bytes of a row's 16 elements lies. With the swizzle a row's depth is contiguous in 128
- * bytes, and bits 4-6 of the address are combined with bits 7-9; without it, 8 rows of a piece are contiguous. */
+/* Byte of shared memory where a piece of 16 bytes lies: number 0 or 1 of a row's 16 elements. With the swizzle a row's depth is contiguous in
+ * 128 bytes, and bits 4-6 of the address are combined with bits 7-9; without it, 8 rows of a piece are contiguous. Turned: the 8 rows from
+ * `row` on at depth `piece`, of 64 rows that are contiguous in 128 bytes. */
 static int32_t piece_at(const operand *o, int row, int piece) {
+    if (o->turned) {
+        int32_t byte = o->start + row / 64 * o->leading + piece / 8 * o->stride + piece % 8 * 128 + row % 64 * 2;
+        return byte ^ (byte >> 7 & 7) << 4;
+    }
     if (o->swizzle == NO_SWIZZLE) {
         return o->start + row / 8 * o->stride + piece * o->leading + row % 8 * PIECE;
     }
@@ -68,15 +76,20 @@ static int32_t piece_at(const operand *o, int row, int piece) {
     return byte ^ (byte >> 7 & 7) << 4;
 }
 
+/* Piece number i of 2 rows pieces. */
+static int32_t piece_of(const operand *o, int i) {
+    return o->turned ? piece_at(o, i / DEPTH * 8, i % DEPTH) : piece_at(o, i / 2, i % 2);
+}
+
 static void begin_reads(kw_emu_thread *self, const operand *o, int rows, void *const *frame) {
     for (int i = 0; i < 2 * rows; i++) {
-        kw_emu_engine_begins(self, piece_at(o, i / 2, i % 2), PIECE, false, frame);
+        kw_emu_engine_begins(self, piece_of(o, i), PIECE, false, frame);
     }
 }
 
 static void end_reads(kw_emu_machine *m, int thread, const operand *o, int rows) {
     for (int i = 0; i < 2 * rows && m->run->checks; i++) {
-        kw_emu_engine_read(m, thread, piece_at(o, i / 2, i % 2), PIECE);
+        kw_emu_engine_read(m, thread, piece_of(o, i), PIECE);
     }
 }
 
@@ -86,13 +99,12 @@ typedef float floats __attribute__((vector_size(32), may_alias));
 
 /* Elements of rows r as to[r * row + k * deep]. */
 static void gather(const kw_emu_machine *m, const operand *o, int type, int rows, float *to, int row, int deep) {
-    for (int r = 0; r < rows; r++) {
-        for (int piece = 0; piece < 2; piece++) {
-            uint16_t element[8];
-            memcpy(element, m->lds + piece_at(o, r, piece), sizeof element);
-            for (int e = 0; e < 8; e++) {
-                to[r * row + (piece * 8 + e) * deep] = kw_emu_widen(type, element[e]);
-            }
+    for (int i = 0; i < 2 * rows; i++) {
+        uint16_t element[8];
+        memcpy(element, m->lds + piece_of(o, i), sizeof element);
+        for (int e = 0; e < 8; e++) {
+            int r = o->turned ? i / DEPTH * 8 + e : i / 2, k = o->turned ? i % DEPTH : i % 2 * 8 + e;
+            to[r * row + k * deep] = kw_emu_widen(type, element[e]);
         }
     }
 }
@@ -117,7 +129,7 @@ static void multiply(float *c, const float *a, const float *b, int n) {
 
 static void carry_out(kw_emu_machine *m, const kw_emu_product *p, int thread) {
     float *a = m->tile.a, *b = m->tile.b, *c = m->tile.c; /* a fiber's stack is small */
-    operand first = read_descriptor(p->a), second = read_descriptor(p->b);
+    operand first = read_descriptor(p->a, p->inst->turned_a), second = read_descriptor(p->b, p->inst->turned_b);
     int n = p->inst->n;
     gather(m, &first, p->inst->type, ROWS, a, DEPTH, 1);
     gather(m, &second, p->inst->type, n, b, 1, n);
@@ -161,9 +173,12 @@ static const char *refusal(kw_emu_group *group, const kw_emu_inst *inst) {
             return "lanes have different descriptors";
         }
     }
-    operand a = read_descriptor(group->a[0]), b = read_descriptor(group->b[0]);
+    operand a = read_descriptor(group->a[0], inst->turned_a), b = read_descriptor(group->b[0], inst->turned_b);
     if (a.swizzle > SWIZZLE_128 || b.swizzle > SWIZZLE_128 || a.base || b.base) {
         return "only 128-byte swizzle or none, and no base offset, are played";
+    }
+    if ((a.turned && a.swizzle != SWIZZLE_128) || (b.turned && b.swizzle != SWIZZLE_128)) {
+        return "contiguous rows are played with the 128-byte swizzle only";
     }
     return !group->fenced ? "no kw_wgmma_fence since the last group" : make_room(group) ? NULL : "more are under way than can be kept";
 }
@@ -188,7 +203,7 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
     kw_emu_product *p = &group->queue[group->count];
     *p = (kw_emu_product){.inst = inst, .a = a, .b = b, .commit = group->commits};
     memcpy(p->acc, group->acc, sizeof p->acc);
-    operand first = read_descriptor(a), second = read_descriptor(b);
+    operand first = read_descriptor(a, inst->turned_a), second = read_descriptor(b, inst->turned_b);
     kw_emu_thread leader = *self; /* readings count as the first thread's, whoever came last */
     leader.thread = self->thread - lane;
     begin_reads(&leader, &first, ROWS, __builtin_frame_address(0));

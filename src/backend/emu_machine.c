@@ -118,6 +118,9 @@ static bool halves_agree(const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
 }
 
 static void carry_out(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fiber *first) {
+    if (first->joint == KW_EMU_MATRIX_READ || first->joint == KW_EMU_MATRIX_READ_TURNED) {
+        kw_emu_matrix_read(first->matrices, first->joint == KW_EMU_MATRIX_READ_TURNED, wave->lane);
+    }
     if (first->joint == KW_EMU_MATRIX && !halves_agree(first->inst, wave->lane)) {
         char line[80];
         kw_emu_line(m->run->object, first->place, line);
@@ -179,6 +182,25 @@ static void matrix(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, cons
     m->fiber[self->thread].inst = inst;
     m->wave[self->thread / m->run->wave].lane[self->thread % m->run->wave] = (kw_emu_lane){acc, a, b};
     meet(self, KW_EMU_MATRIX, __builtin_return_address(0));
+}
+
+/* A lane reads the row that it has the address of, for all. */
+static void matrix_read(kw_emu_thread *self, unsigned *to, const char *at, int count, int turned) {
+    enum { ROW_BYTES = 16, ROWS = 8 };
+    kw_emu_machine *m = self->machine;
+    int lane = self->thread % m->run->wave;
+    if (lane < ROWS * count) {
+        m->calls.read(self, at, ROW_BYTES, 1, __builtin_frame_address(0));
+        if (at < m->lds || at >= m->lds + m->lds_used) {
+            char line[80];
+            kw_emu_line(m->run->object, __builtin_return_address(0), line);
+            kw_emu_fault(m, "kw_matrix_read in block %lld: the row of lane %d lies outside shared memory, %s", (long long)m->block, lane,
+                         line);
+        }
+    }
+    m->fiber[self->thread].matrices = count;
+    m->wave[self->thread / m->run->wave].lane[lane] = (kw_emu_lane){to, at, NULL};
+    meet(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ, __builtin_return_address(0));
 }
 
 /* --- copies that are under way --- */
@@ -368,6 +390,7 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .commit = commit,
                               .wait = wait_copies,
                               .matrix = matrix,
+                              .matrix_read = matrix_read,
                               .mbar_init = kw_emu_mbar_init,
                               .mbar_end = kw_emu_mbar_end,
                               .mbar_arrive = kw_emu_mbar_arrive,

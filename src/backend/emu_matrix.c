@@ -302,6 +302,21 @@ static void multiply_narrow(kw_emu_tile *tile) {
     multiply(tile);
 }
 
+/* PTX, "ldmatrix". */
+void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]) {
+    enum { LANES = 32, ROWS = 8 };
+    for (int lane = 0; lane < LANES; lane++) {
+        for (int i = 0; i < count; i++) {
+            uint16_t pair[2];
+            for (int e = 0; e < 2; e++) {
+                int row = turned ? 2 * (lane % 4) + e : lane / 4, element = turned ? lane / 4 : 2 * (lane % 4) + e;
+                memcpy(&pair[e], (const char *)lanes[i * ROWS + row].a + 2 * element, sizeof *pair);
+            }
+            memcpy((char *)lanes[lane].acc + sizeof pair * (size_t)i, pair, sizeof pair);
+        }
+    }
+}
+
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
     if (tile->inst != inst && !learn(tile, inst)) {
         return false;

@@ -9,7 +9,9 @@ static const char *doing(const kw_emu_fiber *fiber) {
     case KW_EMU_AT_BARRIER:
         return "wait at kw_barrier";
     case KW_EMU_IN_WAVE:
-        return fiber->joint == KW_EMU_MATRIX ? "wait for their wave at kw_mma" : "wait for their wave at kw_wave_barrier";
+        return fiber->joint == KW_EMU_MATRIX         ? "wait for their wave at kw_mma"
+               : fiber->joint == KW_EMU_WAVE_BARRIER ? "wait for their wave at kw_wave_barrier"
+                                                     : "wait for their wave at kw_matrix_read";
     case KW_EMU_IN_GROUP:
         return fiber->joint == KW_EMU_GROUP_MATRIX   ? "wait for their four waves at kw_wgmma"
                : fiber->joint == KW_EMU_GROUP_FENCE  ? "wait for their four waves at kw_wgmma_fence"

@@ -41,7 +41,7 @@ static bool merge_is_grouped(const kw_mma_case *c) {
 
 /* Their weights, and the one channel of filter3x3, are loaded element by element. */
 static bool async_channels(const kw_mma_case *c) {
-    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
+    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1 || c->mma.pipe == KW_PIPE_GATHER;
     return !async || c->op != KW_CONV_FWD || (c->mma.merge == 1 && c->mma.spec != KW_SPEC_FILTER3X3);
 }
 
@@ -64,7 +64,7 @@ static const kw_mma_rule valid_rules[] = {
     {"merge_count", "merge is a power of two; conv_bwd_data merges no groups", merge_count},
     {"merge_grouped", "groups are not merged where the image is split or the product is explicit", merge_is_grouped},
     {"async_channels",
-     "conv_fwd with merged groups or spec=filter3x3 loads single elements, which pipe=comp_async and basic_async_v1 cannot",
+     "conv_fwd with merged groups or spec=filter3x3 loads single elements, which pipe=comp_async, basic_async_v1 and gather cannot",
      async_channels},
     {"filter3x3", "spec=filter3x3 is for conv_fwd", filter3x3_direction},
     {"split_image", "split_image is for conv_fwd with 32-bit offsets; other directions reach large tensors by index=64",

@@ -63,6 +63,10 @@ kw_mma kw_mma_read(const kw_config *config) {
     return mma;
 }
 
+bool kw_mma_shares_instruction(const kw_mma *mma) {
+    return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER;
+}
+
 int32_t kw_mma_math_waves(const kw_mma *mma) {
     return mma->wave[0] * mma->wave[1] * mma->wave[2];
 }

@@ -7,7 +7,7 @@
 
 #include "config/config.h"
 
-#define KW_PIPE_WORDS "basic_v1 mem compv3 compv4 compv5 compv6 comp_async basic_async_v1 wavelet tma"
+#define KW_PIPE_WORDS "basic_v1 mem compv3 compv4 compv5 compv6 comp_async basic_async_v1 wavelet tma gather"
 #define KW_SPEC_WORDS "default filter1x1_pad0 filter1x1_stride1_pad0 filter3x3"
 #define KW_STREAMK_WORDS "off tree linear"
 
@@ -22,7 +22,8 @@ typedef enum kw_pipe {
     KW_PIPE_COMP_ASYNC,
     KW_PIPE_BASIC_ASYNC_V1,
     KW_PIPE_WAVELET,
-    KW_PIPE_TMA
+    KW_PIPE_TMA,
+    KW_PIPE_GATHER
 } kw_pipe;
 typedef enum kw_sched { KW_SCHED_INTRAWAVE, KW_SCHED_INTERWAVE } kw_sched;
 typedef enum kw_epi { KW_EPI_CSHUFFLE, KW_EPI_DEFAULT } kw_epi;
@@ -40,7 +41,7 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
     X(inst_m, NULL, 1, 256, "rows of a matrix instruction")                                                                                \
     X(inst_n, NULL, 1, 256, "columns of a matrix instruction")                                                                             \
     X(inst_k, NULL, 1, 256, "depth of a matrix instruction, or of several that are taken together")                                        \
-    X(pipe, KW_PIPE_WORDS, 0, 9, "how tiles come from memory: docs/gpu-kernels.md")                                                        \
+    X(pipe, KW_PIPE_WORDS, 0, 10, "how tiles come from memory: docs/gpu-kernels.md")                                                       \
     X(sched, "intrawave interwave", 0, 1, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")       \
     X(epi, "cshuffle default", 0, 1, "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers")
 
@@ -97,6 +98,8 @@ typedef struct kw_mma {
 
 kw_mma kw_mma_read(const kw_config *config);
 
+/* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
+bool kw_mma_shares_instruction(const kw_mma *mma);
 /* Waves that multiply, and all waves of a block: wavelet and tma add four that only load. */
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);

@@ -14,7 +14,7 @@ enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16, GROUP_WAVE
 /* Waves of a wgmma share it, so along the rows four of them count once. */
 static bool tile_holds_waves(const kw_mma_case *c) {
     for (int i = 0; i < 3; i++) {
-        int64_t waves = i == 0 && c->mma.pipe == KW_PIPE_TMA ? kw_ceil_div(c->mma.wave[0], GROUP_WAVES) : c->mma.wave[i];
+        int64_t waves = i == 0 && kw_mma_shares_instruction(&c->mma) ? kw_ceil_div(c->mma.wave[0], GROUP_WAVES) : c->mma.wave[i];
         if (c->mma.tile[i] % (waves * c->mma.inst[i])) {
             return false;
         }
@@ -23,7 +23,7 @@ static bool tile_holds_waves(const kw_mma_case *c) {
 }
 
 static bool instruction_is_used(const kw_mma_case *c) {
-    if (c->mma.pipe == KW_PIPE_TMA) {
+    if (kw_mma_shares_instruction(&c->mma)) {
         return c->mma.inst[0] == 64 && c->mma.inst[2] == 16 && (c->mma.inst[1] == 64 || c->mma.inst[1] == 128 || c->mma.inst[1] == 256);
     }
     return c->mma.inst[0] >= 16 && c->mma.inst[0] <= 32 && c->mma.inst[1] >= 8 && c->mma.inst[1] <= 32;
@@ -43,12 +43,15 @@ static bool one_stage_given(const kw_mma_case *c) {
 }
 
 static bool stages_of_pipe(const kw_mma_case *c) {
-    return c->mma.pipe == KW_PIPE_TMA ? c->mma.stages >= 2 : c->mma.stages <= 2;
+    enum { GATHER_STAGES = 3 };
+    return c->mma.pipe == KW_PIPE_TMA      ? c->mma.stages >= 2
+           : c->mma.pipe == KW_PIPE_GATHER ? c->mma.stages >= GATHER_STAGES
+                                           : c->mma.stages <= 2;
 }
 
 static bool bulk_waves(const kw_mma_case *c) {
     int32_t rows = c->mma.wave[0], cols = c->mma.wave[1];
-    return c->mma.pipe != KW_PIPE_TMA ||
+    return !kw_mma_shares_instruction(&c->mma) ||
            ((rows == GROUP_WAVES || rows == 2 * GROUP_WAVES) && rows * cols <= 2 * GROUP_WAVES && c->mma.wave[2] == 1);
 }
 
@@ -63,6 +66,14 @@ static bool bulk_operands(const kw_mma_case *c) {
     bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16, rows = c->op == KW_GEMM || (c->op == KW_CONV_FWD && c->mma.explicit_gemm);
     return c->mma.pipe != KW_PIPE_TMA ||
            (rows && types && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
+}
+
+/* 128 bytes of a row's depth lie together, and copies are pieces of 16 bytes. */
+static bool gather_operands(const kw_mma_case *c) {
+    enum { RUN_BYTES = 16, SLAB = 64 };
+    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16;
+    return c->mma.pipe != KW_PIPE_GATHER ||
+           (types && c->mma.tile[2] == SLAB && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
 }
 
 static bool compv6_is_deep(const kw_mma_case *c) {
@@ -109,15 +120,16 @@ static bool index_width(const kw_mma_case *c) {
 const kw_mma_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
     {"instruction_shape",
-     "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma 64xNx16 of 64, 128 "
-     "or 256 columns",
+     "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xNx16 of "
+     "64, 128 or 256 columns",
      instruction_is_used},
     {"bulk_operands", "pipe=tma is for GEMM and conv_fwd with explicit=1, bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8",
      bulk_operands},
-    {"bulk_waves", "with pipe=tma four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply",
-     bulk_waves},
+    {"gather_operands", "pipe=gather is for bf16 or fp16, a depth of 64, in runs of 16 bytes: vec_a and vec_b must be 8", gather_operands},
+    {"bulk_waves",
+     "with pipe=tma and gather four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply", bulk_waves},
     {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},
-    {"lds_stages", "pipe=tma needs at least two tiles in shared memory; the others have one or two", stages_of_pipe},
+    {"lds_stages", "pipe=tma needs at least two tiles in shared memory, pipe=gather three; the others have one or two", stages_of_pipe},
     {"interwave", "only pipe=basic_v1 and pipe=mem have steps that waves can take turns in", interwave_pipe},
     {"two_lds_stages", "pipe=compv4 and pipe=comp_async fill one tile while they multiply the other; stages must be 2", two_stages_given},
     {"one_lds_stage", "pipe=basic_v1, basic_async_v1 and wavelet know one tile; stages must be 1", one_stage_given},
@@ -134,7 +146,7 @@ const kw_mma_rule kw_mma_valid_rules[] = {
 /* --- as the architecture allows --- */
 
 static bool arch_has_waves(const kw_mma_case *c) {
-    return c->mma.pipe == KW_PIPE_TMA || kw_gpu_arch_has_waves(c->arch, c->mma.wave);
+    return kw_mma_shares_instruction(&c->mma) || kw_gpu_arch_has_waves(c->arch, c->mma.wave);
 }
 
 static bool arch_has_instruction(const kw_mma_case *c) {
@@ -182,8 +194,10 @@ static bool arch_copies_async(const kw_mma_case *c) {
     return !async || kw_gpu_arch_has(c->arch, KW_GPU_async4) || kw_gpu_arch_has(c->arch, KW_GPU_async16);
 }
 
+/* With bulk copies come the fences that pipe=gather asks for. */
 static bool arch_copies_bulk(const kw_mma_case *c) {
-    return c->mma.pipe != KW_PIPE_TMA || (kw_gpu_arch_has(c->arch, KW_GPU_tma) && kw_gpu_arch_has(c->arch, KW_GPU_wgmma));
+    bool tma = kw_gpu_arch_has(c->arch, KW_GPU_tma) && kw_gpu_arch_has(c->arch, KW_GPU_wgmma);
+    return !kw_mma_shares_instruction(&c->mma) || (tma && (c->mma.pipe == KW_PIPE_TMA || kw_gpu_arch_has(c->arch, KW_GPU_async16)));
 }
 
 static bool arch_streams(const kw_mma_case *c) {

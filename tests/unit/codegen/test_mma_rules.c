@@ -70,6 +70,7 @@ static void changed(kw_config *config, const char *head, const char *base, const
 #define WEIGHT "conv.igemm conv_bwd_weight fp16"
 #define GEMM "gemm.mma gemm fp16"
 #define BULK "pipe=tma stages=4 wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
+#define GROUPS "wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
 
 #define BYTES                                                                                                                              \
     "layout=crr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=compv3 sched=intrawave "      \
@@ -95,6 +96,11 @@ static const struct {
     {"bulk_operands", GEMM, "vec_b=4 " BULK, "sm_90"},
     {"bulk_waves", GEMM, "wave_m=2 " BULK, "sm_90"},
     {"bulk_boxes", GEMM, "tile_k=32 " BULK, "sm_90"},
+    {"", FORWARD, "pipe=gather stages=4 " GROUPS, "sm_90"},
+    {"gather_operands", FORWARD, "pipe=gather stages=4 vec_b=4 " GROUPS, "sm_90"},
+    {"gather_operands", GEMM, "pipe=gather stages=4 tile_k=128 " GROUPS, "sm_90"},
+    {"lds_stages", GEMM, "pipe=gather stages=2 " GROUPS, "sm_90"},
+    {"arch_bulk", GEMM, "pipe=gather stages=4 " GROUPS, "sm_80"},
     {"lds_stages", FORWARD, "stages=3", "gfx942"},
     {"lds_stages", GEMM, "stages=1 " BULK, "sm_90"},
     {"bulk_plain", GEMM, "layout=rrr " BULK, "sm_90"},

@@ -1,0 +1,50 @@
+/* groups.h: the places of waves that multiply in fours by wgmma.h, and their sums, for bulk.h and gather.h. */
+#ifndef KW_GROUPS_H
+#define KW_GROUPS_H
+
+#include "gpu/wgmma.h"
+
+/* Place of four waves among those that multiply the same tile; repeats of their pattern follow each other. */
+typedef struct kw_seat {
+    int m, n;
+} kw_seat;
+
+KW_DEVICE kw_seat kw_seat_of(int wave) {
+    kw_seat seat;
+    seat.n = wave / 4 % KW_WAVE_N;
+    seat.m = wave / 4 / KW_WAVE_N % KW_SEATS_M;
+    return seat;
+}
+
+KW_DEVICE int kw_row_of(kw_seat seat, int repeat) { return (repeat * KW_SEATS_M + seat.m) * KW_INST_M; }
+KW_DEVICE int kw_col_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_N + seat.n) * KW_INST_N; }
+
+#define KW_REPEAT_M (KW_TILE_M / (KW_SEATS_M * KW_INST_M))
+#define KW_REPEAT_N (KW_TILE_N / (KW_WAVE_N * KW_INST_N))
+
+typedef struct kw_sums {
+    kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
+} kw_sums;
+
+KW_DEVICE void kw_sums_clear(kw_sums *sums) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j++) {
+            KW_UNROLL
+            for (int e = 0; e < KW_ACC_N; e++)
+                sums->at[i][j].e[e] = 0;
+        }
+    }
+}
+
+KW_DEVICE void kw_sums_hold(kw_sums *sums) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j++)
+            kw_wgmma_hold(&sums->at[i][j]);
+    }
+}
+
+#endif
