@@ -1,0 +1,403 @@
+/* test_ranking.c: a ranking gives for each config what the forest gives for its row, in nanoseconds. The pool is the default catalog of one
+ * architecture. The program's allocation functions are wrapped, so that they can be counted and made to fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/embedded.h"
+#include "config/catalog.h"
+#include "predict/forest.h"
+#include "predict/predict.h"
+#include "sample_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const kw_embedded kw_default_catalogs[];
+
+/* --- memory ----------------------------------------------------------------------------------------------------------- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static long left = -1; /* calls until one fails; negative: none does */
+static long calls;
+
+static bool fails(void) {
+    calls++;
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    return fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* --- rankings --------------------------------------------------------------------------------------------------------- */
+
+/* The configs of one operation and type of the default catalog, and everything a ranking asks for. */
+typedef struct pool {
+    kw_catalog catalog;
+    const kw_config **configs;
+    kw_launch *launches;
+    const kw_launch **fitting;
+    double *estimates, *ns;
+    size_t count;
+    kw_target target;
+} pool;
+
+static void open_pool(pool *p, kw_op op, kw_dtype dtype) {
+    const kw_embedded *file = kw_default_catalogs;
+    *p = (pool){0};
+    assert_int_equal(kw_target_parse(&p->target, TARGET, NULL), KW_OK);
+    while (strcmp(file->name, p->target.arch)) {
+        file++;
+    }
+    assert_int_equal(kw_catalog_read(&p->catalog, file->name, file->text, file->size, NULL), KW_OK);
+    p->configs = calloc(p->catalog.count, sizeof *p->configs);
+    p->launches = calloc(p->catalog.count, sizeof *p->launches);
+    p->fitting = calloc(p->catalog.count, sizeof *p->fitting);
+    p->estimates = calloc(p->catalog.count, sizeof *p->estimates);
+    p->ns = calloc(p->catalog.count, sizeof *p->ns);
+    for (size_t i = 0; i < p->catalog.count; i++) {
+        const kw_config *config = &p->catalog.configs[i];
+        if (config->op == op && config->dtype == dtype) {
+            p->configs[p->count++] = config;
+        }
+    }
+    assert_true(p->count > 10);
+}
+
+static void close_pool(pool *p) {
+    kw_catalog_drop(&p->catalog);
+    free(p->configs);
+    free(p->launches);
+    free(p->fitting);
+    free(p->estimates);
+    free(p->ns);
+}
+
+static kw_problem aim(pool *p, const char *text) {
+    kw_problem problem;
+    assert_int_equal(kw_problem_parse(&problem, text, NULL), KW_OK);
+    for (size_t i = 0; i < p->count; i++) {
+        p->fitting[i] = NULL;
+        p->launches[i] = (kw_launch){0};
+        if (!kw_config_fits(p->configs[i], &problem, &p->target, NULL)) {
+            p->configs[i]->family->launch(p->configs[i], &problem, &p->target, &p->launches[i]);
+            p->fitting[i] = &p->launches[i];
+            p->estimates[i] = kw_predict_ns(p->configs[i], &problem, &p->target, p->fitting[i]);
+        }
+    }
+    return problem;
+}
+
+static kw_ranking *rank(const pool *p, const kw_model *model) {
+    kw_ranking *ranking = NULL;
+    kw_error err = {0};
+    if (kw_ranking_open(&ranking, model, p->configs, p->count, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return ranking;
+}
+
+/* The code that a family has in the list of names; NaN where it is not there. */
+static double code_of(const char *const *names, const char *family) {
+    for (size_t i = 0; names[i]; i++) {
+        if (!strcmp(names[i], family)) {
+            return (double)i;
+        }
+    }
+    return NAN;
+}
+
+/* The definition: the whole row, and the forest on it. */
+static double score_row(const stumps *what, const kw_forest *forest, const kw_own *own, const kw_problem *problem, const pool *p,
+                        size_t i) {
+    const kw_feature_table *table = kw_own_table(own);
+    double *row = calloc(table->count, sizeof *row), features[16], score;
+    kw_own_problem sight;
+    kw_own_look(&sight, problem, &p->target);
+    kw_own_fill_problem(own, row, &sight);
+    kw_own_fill_config(own, row, p->configs[i]);
+    kw_own_fill_pair(own, row, &sight, p->configs[i], p->fitting[i], p->estimates[i]);
+    row[kw_feature_find(table, "family")] = code_of(what->families, p->configs[i]->family->name);
+    for (size_t j = 0; j < kw_forest_describe(forest).features; j++) {
+        features[j] = row[kw_feature_find(table, kw_forest_feature(forest, j))];
+    }
+    kw_forest_score(forest, features, 1, &score);
+    free(row);
+    return score;
+}
+
+static const char *const conv_problems[] = {
+    "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1",  "conv_fwd fp32 nhwgc n4 c256 k512 i14x14 f1x1",
+    "conv_fwd fp32 nhwgc n1 c3 k64 i224x224 f7x7 s2x2", "conv_fwd fp32 nhwgc n2 g96 c96 k96 i28x28 f3x3 p1x1",
+    "conv_fwd fp32 nhwgc n1 c17 k33 i9x7 f2x2",         "conv_fwd fp32 ngchw n1 c8 k8 i6x6 f3x3",
+};
+
+static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
+    (void)state;
+    kw_text spec = {0}, text = {0};
+    kw_forest *forest = NULL;
+    kw_own *own = NULL;
+    pool p;
+    size_t compared = 0, unfit = 0;
+    stumps_write(&plain, &spec, &text);
+    assert_int_equal(kw_forest_parse(&forest, "stumps", text.data, text.size, NULL), KW_OK);
+    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
+    kw_model *model = open_stumps(&plain);
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_ranking *ranking = rank(&p, model);
+    for (size_t n = 0; n < sizeof conv_problems / sizeof *conv_problems; n++) {
+        kw_problem problem = aim(&p, conv_problems[n]);
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            double expected = p.fitting[i] ? exp(score_row(&plain, forest, own, &problem, &p, i)) : INFINITY;
+            if (memcmp(&expected, &p.ns[i], sizeof expected)) {
+                fail_msg("%s, config %zu: %.17g, by its row %.17g", conv_problems[n], i, p.ns[i], expected);
+            }
+            compared += p.fitting[i] != NULL;
+            unfit += !p.fitting[i];
+        }
+    }
+    assert_true(compared > 50 && unfit > 10);
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    kw_own_close(&own);
+    kw_forest_drop(&forest);
+    kw_text_drop(&spec);
+    kw_text_drop(&text);
+    close_pool(&p);
+}
+
+/* Another version's table had a feature that no tree came to ask about. */
+static void a_feature_that_no_tree_asks_about_need_not_be_ours(void **state) {
+    static const stump trees[] = {{"log2_gk", 1, 1, 2, false}, {"moon_phase", 1, 1, 2, false}, {NULL, 0, 0, 0, false}};
+    (void)state;
+    kw_text spec = {0}, forest = {0}, spec_of_fewer = {0};
+    kw_model *model = NULL;
+    kw_error err = {0};
+    stumps what = plain;
+    what.trees = trees;
+    stumps_write(&what, &spec, &forest);
+    char *asks = strstr(forest.data, "split_feature=1");
+    assert_non_null(asks);
+    asks[strlen("split_feature=")] = '0';
+    stumps_write_spec(&what, &spec_of_fewer, &forest);
+    if (kw_model_parse(&model, spec_of_fewer.data, spec_of_fewer.size, forest.data, forest.size, &err)) {
+        fail_msg("%s", err.text);
+    }
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1");
+    kw_ranking *ranking = rank(&p, model);
+    kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+    for (size_t i = 0; i < p.count; i++) {
+        assert_true(p.fitting[i] ? isfinite(p.ns[i]) : isinf(p.ns[i]));
+    }
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    close_pool(&p);
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+    kw_text_drop(&spec_of_fewer);
+}
+
+/* Half way between the best and the worst estimate of those that fit, in bits. */
+static double middle_of(const pool *p) {
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        low = p->fitting[i] ? fmin(low, p->estimates[i]) : low;
+        high = p->fitting[i] ? fmax(high, p->estimates[i]) : high;
+    }
+    assert_true(high > 1.01 * low);
+    return (log2(low) + log2(high)) / 2;
+}
+
+/* One tree that gives 0.25 to the better half of the estimates and 0.5 to the others. */
+static void every_quantity_becomes_nanoseconds(void **state) {
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    double flops = (double)kw_problem_flops(&problem), best = INFINITY, middle = middle_of(&p);
+    const stump trees[] = {{"log2_estimate", middle, 0.25, 0.5, false}, {NULL, 0, 0, 0, false}};
+    for (size_t i = 0; i < p.count; i++) {
+        best = p.fitting[i] ? fmin(best, p.estimates[i]) : best;
+    }
+    for (int quantity = 0; quantity < KW_PREDICTS_COUNT; quantity++) {
+        stumps what = {kw_model_quantity_name((kw_model_quantity)quantity), one_target, two_served, strange_families, trees};
+        kw_model *model = open_stumps(&what);
+        kw_ranking *ranking = rank(&p, model);
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            double score = log2(p.estimates[i]) <= middle ? 0.25 : 0.5;
+            const double expected[KW_PREDICTS_COUNT] = {
+                [KW_PREDICTS_RATIO] = p.estimates[i] * exp(score),
+                [KW_PREDICTS_RELATIVE] = best * exp(score - 0.25),
+                [KW_PREDICTS_TFLOPS] = flops / (1e12 * expm1(score)) * 1e9,
+                [KW_PREDICTS_TIME] = exp(score),
+                [KW_PREDICTS_RANK] = best * exp(0.5 - score),
+            };
+            double wanted = p.fitting[i] ? expected[quantity] : INFINITY;
+            if (p.fitting[i] ? fabs(p.ns[i] / wanted - 1) > 1e-12 : p.ns[i] != wanted) {
+                fail_msg("%s, config %zu: %.17g instead of %.17g", what.predicts, i, p.ns[i], wanted);
+            }
+        }
+        kw_ranking_close(&ranking);
+        kw_model_close(&model);
+    }
+    close_pool(&p);
+}
+
+static void a_target_without_rows_gets_half_of_the_correction_in_any_order_of_asking(void **state) {
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    const stump trees[] = {{"log2_estimate", middle_of(&p), 1, -1, false}, {NULL, 0, 0, 0, false}};
+    stumps what = {"ratio", one_target, two_served, strange_families, trees};
+    kw_model *model = open_stumps(&what);
+    kw_ranking *ranking = rank(&p, model);
+    double *near = calloc(p.count, sizeof *near);
+    kw_target far = p.target;
+    strcpy(far.model, "another-1-2-3");
+    kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, near);
+    for (int round = 0; round < 2; round++) {
+        kw_ranking_score(ranking, &problem, &far, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            double wanted = p.fitting[i] ? sqrt(near[i] * p.estimates[i]) : INFINITY;
+            if (p.fitting[i] ? fabs(p.ns[i] / wanted - 1) > 1e-12 : p.ns[i] != wanted) {
+                fail_msg("round %d, config %zu: %.17g instead of %.17g", round, i, p.ns[i], wanted);
+            }
+        }
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        assert_memory_equal(p.ns, near, p.count * sizeof *near);
+    }
+    free(near);
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    close_pool(&p);
+}
+
+/* Scores beyond what a time can be: infinite, never NaN. */
+static void what_is_no_time_is_infinite(void **state) {
+    static const struct {
+        const char *predicts;
+        double low, high;
+    } cases[] = {
+        {"time", 0, 1e4},        {"ratio", 1e300, 0}, {"relative", 0, 1e308},
+        {"rank", 1e308, -1e308}, {"tflops", -1, 0},   {"relative", -1e308, 1e308},
+    };
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        const stump trees[] = {{"log2_estimate", middle_of(&p), cases[n].low, cases[n].high, false}, {NULL, 0, 0, 0, false}};
+        stumps what = {cases[n].predicts, one_target, two_served, strange_families, trees};
+        kw_model *model = open_stumps(&what);
+        kw_ranking *ranking = rank(&p, model);
+        size_t infinite = 0;
+        kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+        for (size_t i = 0; i < p.count; i++) {
+            assert_true(p.ns[i] >= 0);
+            infinite += p.fitting[i] && isinf(p.ns[i]);
+        }
+        if (!infinite) {
+            fail_msg("case %zu: all are finite", n);
+        }
+        kw_ranking_close(&ranking);
+        kw_model_close(&model);
+    }
+    close_pool(&p);
+}
+
+static void scoring_allocates_nothing(void **state) {
+    (void)state;
+    pool p;
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    kw_model *model = open_stumps(&plain);
+    kw_ranking *ranking = rank(&p, model);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    calls = 0;
+    kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+    assert_int_equal(calls, 0);
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+    close_pool(&p);
+}
+
+static void nothing_to_rank_is_refused(void **state) {
+    (void)state;
+    kw_model *model = open_stumps(&plain);
+    kw_ranking *ranking = NULL;
+    const kw_config *none = NULL;
+    kw_error err = {0};
+    assert_int_equal(kw_ranking_open(&ranking, model, &none, 0, &err), KW_ILLEGAL);
+    assert_null(ranking);
+    assert_non_null(strstr(err.text, "0 kernels"));
+    kw_ranking_close(&ranking);
+    kw_model_close(&model);
+}
+
+static void where_memory_ends_it_says_so_and_leaves_nothing(void **state) {
+    (void)state;
+    kw_text spec = {0}, forest = {0};
+    pool p;
+    kw_status status = KW_NO_MEMORY;
+    long failing = 0;
+    stumps_write(&plain, &spec, &forest);
+    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    for (; status == KW_NO_MEMORY; failing++) {
+        kw_model *model = NULL;
+        kw_ranking *ranking = NULL;
+        left = failing;
+        status = kw_model_parse(&model, spec.data, spec.size, forest.data, forest.size, NULL);
+        status = status ? status : kw_ranking_open(&ranking, model, p.configs, p.count, NULL);
+        left = -1;
+        assert_true(!status == (ranking != NULL));
+        kw_ranking_close(&ranking);
+        kw_model_close(&model);
+    }
+    assert_int_equal(status, KW_OK);
+    assert_true(failing > 20);
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+    close_pool(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ranking_gives_what_the_forest_gives_row_by_row),
+        cmocka_unit_test(a_feature_that_no_tree_asks_about_need_not_be_ours),
+        cmocka_unit_test(every_quantity_becomes_nanoseconds),
+        cmocka_unit_test(a_target_without_rows_gets_half_of_the_correction_in_any_order_of_asking),
+        cmocka_unit_test(what_is_no_time_is_infinite),
+        cmocka_unit_test(scoring_allocates_nothing),
+        cmocka_unit_test(nothing_to_rank_is_refused),
+        cmocka_unit_test(where_memory_ends_it_says_so_and_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
