@@ -13,7 +13,8 @@ static void list_verbs(void) {
     printf("\n`kwright help VERB` tells more. Exit codes: 0 done, 1 failed, 2 wrong request, 3 wrong environment, 130 interrupted.\n");
 }
 
-/* Of verbs with many options, so that a newcomer finds those of one kind together; what is in none stands last. Each list ends with OPT_COUNT. */
+/* Of verbs with many options, so that a newcomer finds those of one kind together; what is in none stands last. Each list ends with
+ * OPT_COUNT. */
 static const struct {
     const char *title;
     cli_option_id options[16];

@@ -1,5 +1,5 @@
-/* sweep_roofs.c: roofs of a GPU are measured in a process of their own, like kernels, so that a sweep opens no device. That process is
- * the worker program with the hidden verb "roofs": DEVICE CACHE COMPILER TYPE ... ("" for no cache, and for the usual compiler). It prints one
+/* sweep_roofs.c: roofs of a GPU are measured in a process of their own, like kernels, so that a sweep opens no device. That process is the
+ * worker program with the hidden verb "roofs": DEVICE CACHE COMPILER TYPE ... ("" for no cache, and for the usual compiler). It prints one
  * line, "roofs TYPE=RATE ... memory=RATE" in FLOP/s and bytes a second, whole numbers. */
 #include "bench/sweep_roofs.h"
 

@@ -25,9 +25,9 @@ struct kw_context {
     kw_memo memo;
     pthread_mutex_t measuring;
     double peak[KW_DTYPE_COUNT], bandwidth; /* FLOP/s, bytes/s; 0: not measured yet; guarded by measuring */
-    pthread_mutex_t lock;        /* of what follows */
-    kw_registry *registry;       /* the default one; NULL until it is needed */
-    uint64_t serials;            /* given to registries so far */
+    pthread_mutex_t lock;                   /* of what follows */
+    kw_registry *registry;                  /* the default one; NULL until it is needed */
+    uint64_t serials;                       /* given to registries so far */
 };
 
 #endif
