@@ -137,14 +137,17 @@ local function nvidia_points(arch, op, dtype)
 end
 
 return {
-    points = function(arch, op, dtype)
+    points = function(arch, op, dtype, legal)
+        local list
         if vectors.bytes[dtype] == 1 then
-            return of_bytes.default(arch, op, dtype)
+            list = of_bytes.default(arch, op, dtype)
         elseif arches.has(arch, "mma") then
-            return thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(arch, op, dtype, 1, 3))
+            list = thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(arch, op, dtype, 1, 3))
         elseif arches.has(arch, "mfma") then
-            return amd_points(arch, op, dtype)
+            list = amd_points(arch, op, dtype)
+        else
+            list = wmma_points(arch, op, dtype)
         end
-        return wmma_points(arch, op, dtype)
+        return thin.joined(list, thin.far(list, legal))
     end,
 }

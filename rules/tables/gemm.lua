@@ -74,7 +74,7 @@ local strong = { { pipe = "compv3" }, { pipe = "compv4", stages = 2 } }
 local asynchronous = { pipe = "comp_async", stages = 2 }
 local any_size = { pipe = "basic_v1", vec = 1 }
 
-local function default(arch, op, dtype)
+local function default(arch, op, dtype, legal)
     local out = {}
     for _, layout in ipairs(layouts) do
         for i, row in ipairs(squares) do
@@ -97,7 +97,8 @@ local function default(arch, op, dtype)
             out[#out + 1] = bulk(p, { persistent = 1 })
         end
     end
-    return thin.joined(out, gather.products(arch, dtype))
+    thin.joined(out, gather.products(arch, dtype))
+    return thin.joined(out, thin.far(out, legal))
 end
 
 local every = {

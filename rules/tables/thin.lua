@@ -115,6 +115,39 @@ local function few(list, plain)
     return out
 end
 
+-- What a regular config may name.
+local regular_axes = {
+    "ndim", "layout", "tile_m", "tile_n", "tile_k", "wave_m", "wave_n", "wave_k", "inst_m", "inst_n", "inst_k", "pipe", "sched", "epi", "vec_a",
+    "vec_b", "vec_c", "stages", "wave_groups", "persistent", "split_k", "pad_m", "pad_n", "pad_k",
+}
+
+-- For tensors over 2 GiB: of each count of axes (or layout) the first config that serves any problem and the one of the largest tile up to 128x128, with
+-- 64-bit indices.
+local function far(list, legal)
+    local best, order, out = {}, {}, {}
+    for _, p in ipairs(kept(list, legal)) do
+        local fit = p.tile_m * p.tile_n <= 128 * 128 and (p.index or 32) == 32
+        if fit and category(p) == "regular" and (p.spec or "default") == "default" then
+            local any = serves_any(p)
+            local key, size = (any and "any" or "large") .. (p.ndim or p.layout), any and 0 or p.tile_m * p.tile_n
+            if not best[key] then
+                order[#order + 1] = key
+            end
+            if not best[key] or size > best[key].size then
+                best[key] = { size = size, point = p }
+            end
+        end
+    end
+    for _, key in ipairs(order) do
+        local copy = { index = 64 }
+        for _, axis in ipairs(regular_axes) do
+            copy[axis] = best[key].point[axis]
+        end
+        out[#out + 1] = copy
+    end
+    return out
+end
+
 local function joined(list, more)
     for _, p in ipairs(more) do
         list[#list + 1] = p
@@ -122,4 +155,4 @@ local function joined(list, more)
     return list
 end
 
-return { joined = joined, category = category, kept = kept, fifths = fifths, handful = handful, few = few }
+return { joined = joined, category = category, kept = kept, fifths = fifths, handful = handful, few = few, far = far }

@@ -18,6 +18,7 @@
 #define MATRIX_FLOPS_4 256.0
 #define PLAIN_FLOPS 32.0
 #define CACHE_BYTES 48.0 /* a cycle, from the second-level cache */
+#define WIDE_INDEX 1.05  /* times the cycles where addresses have 64 bits, two instructions for one */
 #define START_NS 3000.0  /* a launch */
 #define STAGE_NS 2000.0  /* each further one */
 
@@ -61,6 +62,7 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     double flops = work.blocks > 0 ? 2 * work.products : (double)kw_problem_flops(problem);
     double products = flops / (work.blocks > 0 ? matrix_rate(problem->dtype) : PLAIN_FLOPS) / cycles_a_ns;
     double shared = work.bytes / CACHE_BYTES / cycles_a_ns;
+    double wide = kw_config_axis(config, "index", 32) == 64 ? WIDE_INDEX : 1;
     double moved = ((double)kw_problem_bytes(problem) + 2 * (double)launch->shared_bytes) / (double)kw_max(1, target->bandwidth);
-    return START_NS + STAGE_NS * (double)kw_max(0, launch->stages - 1) + fmax(fmax(products, shared), moved);
+    return START_NS + STAGE_NS * (double)kw_max(0, launch->stages - 1) + fmax(wide * fmax(products, shared), moved);
 }

@@ -12,7 +12,7 @@ enum { LOAD_WAVES = 4, ACCESS_BYTES = 16, WORD = 4 };
 enum { EXCHANGED = 3, WIDENED = 3 };
 /* Registers of a gathered row along each axis in backward data of fp32, whose walks differ from phase to phase: as ptxas was seen to take
  * them. */
-enum { PHASED = 3 };
+enum { PHASED = 4 };
 
 /* A thread's share of one operand's tile. */
 typedef struct share {

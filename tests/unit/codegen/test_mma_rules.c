@@ -145,7 +145,7 @@ static const struct {
     {"", "gemm.mma gemm fp8", BYTES, "sm_89"},
     {"", "gemm.mma gemm int8", BYTES, "sm_90"},
     {"registers", "conv.igemm conv_bwd_data fp32", "ndim=3 " PHASES, "sm_90"},
-    {"", "conv.igemm conv_bwd_data fp32", "ndim=2 " PHASES, "sm_90"},
+    {"", "conv.igemm conv_bwd_data fp32", "ndim=1 " PHASES, "sm_90"},
     {"preshuffle_instruction", GEMM, "preshuffle=1 pipe=basic_v1 tile_m=64 tile_n=64 inst_m=16 inst_n=8", "sm_90"},
     {"preshuffle_loads", GEMM, "preshuffle=1 pipe=basic_v1 tile_k=8 inst_k=8", "gfx942"},
 };
