@@ -32,8 +32,8 @@ enum { KW_EXTENT = 3, KW_TAPS = 9, KW_PACK_THREADS = 256 };
 #define KW_THREADS (KW_WAVES_C * KW_WAVES_Q * KW_WAVE)
 
 /* Along either axis. */
-#define KW_SIDE (KW_DATA ? KW_STRIDE : 1)                          /* phases */
-#define KW_STEP (KW_DATA ? 1 : KW_STRIDE)                          /* source pixels from spot to spot */
+#define KW_SIDE (KW_DATA ? KW_STRIDE : 1)                              /* phases */
+#define KW_STEP (KW_DATA ? 1 : KW_STRIDE)                              /* source pixels from spot to spot */
 #define KW_REACH (KW_DATA ? KW_CEIL(KW_EXTENT, KW_STRIDE) : KW_EXTENT) /* source pixels that the taps of a spot read */
 #define KW_SPOTS_H (KW_TILE_H / KW_SIDE)
 #define KW_SPOTS_W (KW_TILE_W / KW_SIDE)

@@ -11,7 +11,7 @@
 #ifndef KW_DIRECT_DENSE_H
 #define KW_DIRECT_DENSE_H
 
-#define KW_OPEN KW_CEIL(KW_EXTENT, KW_STRIDE)              /* result rows (with phases: rows of spots) whose sums are open */
+#define KW_OPEN KW_CEIL(KW_EXTENT, KW_STRIDE) /* result rows (with phases: rows of spots) whose sums are open */
 #define KW_WAVE_SPOTS (KW_SPOTS_W / KW_WAVES_Q)
 #define KW_REPEAT_M (KW_WAVE_SPOTS / KW_INST_M)
 #define KW_REPEAT_N (KW_COLS / KW_INST_N)

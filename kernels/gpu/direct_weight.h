@@ -44,7 +44,8 @@ KW_DEVICE void kw_planes_load(char *lds, kw_rect r, int channel) {
         KW_UNROLL
         for (int i = 0; i < 4; i++) {
             int run = first + i * KW_THREADS, pixel = run / KW_PIXEL_RUNS, row = pixel / r.cols, col = pixel % r.cols;
-            kw_u16 *to = (kw_u16 *)(lds + run % KW_PIXEL_RUNS * KW_VEC * r.plane * 4) + (row * r.split + col % r.split) * r.row + col / r.split;
+            kw_u16 *to =
+                (kw_u16 *)(lds + run % KW_PIXEL_RUNS * KW_VEC * r.plane * 4) + (row * r.split + col % r.split) * r.row + col / r.split;
             if (pixel >= r.rows * r.cols) continue;
             KW_UNROLL
             for (int e = 0; e < KW_VEC; e++)
@@ -87,7 +88,9 @@ KW_DEVICE void kw_pixels_run(kw_sums *sums, const kw_u32 *x, const kw_u32 *y, in
             KW_UNROLL
             for (int j = 0; j < KW_SHARE; j++) {
                 int moved = tap / KW_STRIDE;
-                b.w[kw_frag_word(KW_B_ROWS, 0, j)] = moved == 0 ? words[j] : moved == 2 ? words[j + 1] : words[j] >> 16 | words[j + 1] << 16;
+                b.w[kw_frag_word(KW_B_ROWS, 0, j)] = moved == 0   ? words[j]
+                                                     : moved == 2 ? words[j + 1]
+                                                                  : words[j] >> 16 | words[j + 1] << 16;
             }
             kw_mma(&sums->at[filter_row * KW_EXTENT + tap][n], &a, &b);
         }
@@ -109,7 +112,8 @@ KW_DEVICE void kw_sums_store(const kw_gpu_args *a, const kw_sums *sums, float *s
 KW_KERNEL(kw_stage0, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
     kw_i64 part = kw_block() % args.value[KW_PARTS];
-    int channel = (int)(kw_block() / args.value[KW_PARTS]) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q, wave_q = kw_wave() % KW_WAVES_Q;
+    int channel = (int)(kw_block() / args.value[KW_PARTS]) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q,
+        wave_q = kw_wave() % KW_WAVES_Q;
     const kw_u32 *x = (const kw_u32 *)kw_lds + kw_wave_from(wave_c) * KW_X_PLANE;
     const kw_u32 *y = (const kw_u32 *)(kw_lds + KW_X_BYTES) + kw_wave_to(wave_c) * KW_Y_PLANE;
     int h = (int)args.in[1], w = (int)args.in[2], out_h = (int)args.out[1], out_w = (int)args.out[2], c = (int)args.groups * KW_CHANNELS;
@@ -118,12 +122,22 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
     for (int i = 0; i < KW_TAPS * KW_REPEAT_N * KW_ACC_N; i++)
         sums.at[i / KW_ACC_N / KW_REPEAT_N][i / KW_ACC_N % KW_REPEAT_N].e[i % KW_ACC_N] = 0;
     for (kw_i64 unit = part; unit < args.value[KW_UNITS]; unit += args.value[KW_PARTS]) {
-        int col = (int)(unit % args.value[KW_TILES_W]) * KW_TILE_W, row = (int)(unit / args.value[KW_TILES_W] % args.value[KW_TILES_H]) * KW_TILE_H;
+        int col = (int)(unit % args.value[KW_TILES_W]) * KW_TILE_W,
+            row = (int)(unit / args.value[KW_TILES_W] % args.value[KW_TILES_H]) * KW_TILE_H;
         kw_i64 image = unit / args.value[KW_TILES_W] / args.value[KW_TILES_H];
-        kw_rect from_x = {args.x + image * (h * w * c) * KW_BYTES, h, w, c, row * KW_STRIDE - (int)args.pad[1], col * KW_STRIDE - (int)args.pad[2],
-                          KW_SRC_H, KW_STRIDE * KW_ROW_HALF, KW_STRIDE, KW_ROW_HALF, KW_X_PLANE};
-        kw_rect from_y = {args.y + image * (out_h * out_w * c) * KW_BYTES, out_h, out_w, c, row, col, KW_TILE_H, KW_TILE_W, 1, KW_TILE_W,
-                          KW_Y_PLANE};
+        kw_rect from_x = {args.x + image * (h * w * c) * KW_BYTES,
+                          h,
+                          w,
+                          c,
+                          row * KW_STRIDE - (int)args.pad[1],
+                          col * KW_STRIDE - (int)args.pad[2],
+                          KW_SRC_H,
+                          KW_STRIDE * KW_ROW_HALF,
+                          KW_STRIDE,
+                          KW_ROW_HALF,
+                          KW_X_PLANE};
+        kw_rect from_y = {
+            args.y + image * (out_h * out_w * c) * KW_BYTES, out_h, out_w, c, row, col, KW_TILE_H, KW_TILE_W, 1, KW_TILE_W, KW_Y_PLANE};
         kw_planes_load(kw_lds, from_x, channel);
         kw_planes_load(kw_lds + KW_X_BYTES, from_y, channel);
         kw_barrier();

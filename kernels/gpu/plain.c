@@ -40,9 +40,7 @@ KW_DEVICE kw_i64 plain_channel_step(const kw_gpu_args *a, const kw_i64 extent[3]
     return a->value[0] ? extent[0] * extent[1] * extent[2] : 1;
 }
 
-KW_DEVICE kw_i64 plain_column_step(const kw_gpu_args *a, kw_i64 channels) {
-    return a->value[0] ? 1 : a->groups * channels;
-}
+KW_DEVICE kw_i64 plain_column_step(const kw_gpu_args *a, kw_i64 channels) { return a->value[0] ? 1 : a->groups * channels; }
 
 KW_DEVICE kw_i64 plain_index(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, plain_place p) {
     if (a->value[0]) { /* channels first */
@@ -78,9 +76,7 @@ KW_DEVICE plain_place plain_place_of(const kw_gpu_args *a, const kw_i64 extent[3
     return p;
 }
 
-KW_DEVICE kw_i64 plain_taps(const kw_gpu_args *a) {
-    return a->filter[0] * a->filter[1] * a->filter[2];
-}
+KW_DEVICE kw_i64 plain_taps(const kw_gpu_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
 
 /* The weight of the first tap; that of a later one is as many times plain_tap_step further. */
 KW_DEVICE kw_i64 plain_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i64 c) {
@@ -88,13 +84,9 @@ KW_DEVICE kw_i64 plain_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i
     return first + (a->value[0] ? c * plain_taps(a) : c);
 }
 
-KW_DEVICE kw_i64 plain_tap_step(const kw_gpu_args *a) {
-    return a->value[0] ? 1 : a->c;
-}
+KW_DEVICE kw_i64 plain_tap_step(const kw_gpu_args *a) { return a->value[0] ? 1 : a->c; }
 
-KW_DEVICE kw_i64 plain_tap(const kw_gpu_args *a, const kw_i64 tap[3]) {
-    return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2];
-}
+KW_DEVICE kw_i64 plain_tap(const kw_gpu_args *a, const kw_i64 tap[3]) { return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2]; }
 
 /* sum plus count products of elements that lie the steps apart. */
 KW_DEVICE kw_sum plain_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, const char *b, kw_i64 j, kw_i64 j_step, kw_i64 count) {
@@ -125,8 +117,8 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
             if (!plain_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!plain_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
-                sum = plain_run(sum, a->x, plain_index(a, a->in, a->c, x), x_step, a->w,
-                                w + plain_tap(a, tap) * plain_tap_step(a), w_step, a->c);
+                sum = plain_run(sum, a->x, plain_index(a, a->in, a->c, x), x_step, a->w, w + plain_tap(a, tap) * plain_tap_step(a), w_step,
+                                a->c);
             }
         }
     }
@@ -152,8 +144,8 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
             if (!plain_reader(a, 1, x.at[1], tap[1], &y.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!plain_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
-                sum = plain_run(sum, a->y, plain_index(a, a->out, a->k, y), y_step, a->w,
-                                w + plain_tap(a, tap) * plain_tap_step(a), w_step, a->k);
+                sum = plain_run(sum, a->y, plain_index(a, a->out, a->k, y), y_step, a->w, w + plain_tap(a, tap) * plain_tap_step(a), w_step,
+                                a->k);
             }
         }
     }
