@@ -45,7 +45,7 @@ static void show_names(const cli_verb *verb, const char *title, const cli_option
     printf("%s", title);
     for (; *options != OPT_COUNT; options++) {
         const cli_option *option = &cli_options[*options];
-        if (cli_takes(verb, *options)) {
+        if (cli_takes(verb, (int)*options)) {
             printf(column ? " --%s%s%s" : "\n  --%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
             column = column > 60 ? 0 : column + strlen(option->name) + 8;
             shown[*options] = true;
@@ -65,17 +65,21 @@ static void show_by_topic(const cli_verb *verb) {
             continue;
         }
         for (const cli_option_id *option = topics[i].options; *option != OPT_COUNT; option++) {
-            if (cli_takes(verb, *option)) {
-                printf(begun ? "" : "%s\n", topics[i].title);
+            if (cli_takes(verb, (int)*option)) {
+                if (!begun) {
+                    printf("%s\n", topics[i].title);
+                }
                 begun = shown[*option] = true;
-                show_option(*option);
+                show_option((int)*option);
             }
         }
     }
     bool begun = false;
     for (int i = 0; i < OPT_COUNT; i++) {
         if (cli_takes(verb, i) && !shown[i]) {
-            printf(begun ? "" : "besides\n");
+            if (!begun) {
+                printf("besides\n");
+            }
             begun = true;
             show_option(i);
         }
