@@ -1,13 +1,11 @@
 /* conv_first.c: dense convolution of few input channels, as in a network's first layer. The columns of a filter row and the channels lie
  * side by side in the padded copy, so one run of filter_w * c elements takes the place of filter_w short ones, and bf16 pairs straddle
- * taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps. The kernel is
- * conv.direct's. A pair that lacks its partner at a run's end is multiplied apart (kw_tile.odd), because the next element in memory is
+ * taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps; conv.scatter is
+ * for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart (kw_tile.odd), because the next element in memory is
  * another pixel's and may be infinite. */
 #include "codegen/cpu/direct.h"
 
-#include <inttypes.h>
-
-enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT, CHANNELS_MAX = 16 };
+enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
@@ -27,22 +25,6 @@ static kw_direct direct_of(const kw_config *config) {
 static kw_status valid(const kw_config *config, kw_error *why) {
     kw_direct direct = direct_of(config);
     return kw_tile_valid(config, &direct.tile, why);
-}
-
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config;
-    const kw_conv_dims *d = &problem->conv;
-    if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.first needs a channels-last layout");
-    }
-    if (d->c / d->g > CHANNELS_MAX) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.first needs c/g <= %d, not %" PRId64 "; above, conv.direct is as fast", CHANNELS_MAX,
-                       d->c / d->g);
-    }
-    if (d->dilation[2] != 1 && d->filter[2] != 1) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.first needs dilation 1 along the width");
-    }
-    return KW_OK;
 }
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
@@ -65,7 +47,7 @@ const kw_family kw_family_conv_first = {
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .valid = valid,
-    .fits = fits,
+    .fits = kw_tile_fits_run,
     .launch = launch,
     .emit = emit,
     .kernel = "cpu/direct.c",

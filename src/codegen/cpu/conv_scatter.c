@@ -7,9 +7,7 @@
 #include "base/math.h"
 #include "problem/view.h"
 
-#include <inttypes.h>
-
-enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT, CHANNELS_MAX = 16 };
+enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
 /* Places in launch.value; the enum at the head of kernels/cpu/scatter.c. */
 enum { ROWS, BANDS, PIXEL, LEFT, ROW, PATTERNS_AT, COPY_AT, SUMS_AT };
 enum { LINE = 64, PIECE_BYTES = 24, PATTERN_BYTES = 32, TARGET_BYTES = 16 };
@@ -28,22 +26,6 @@ static kw_tile tile_of(const kw_config *config) {
 static kw_status valid(const kw_config *config, kw_error *why) {
     kw_tile tile = tile_of(config);
     return kw_tile_valid(config, &tile, why);
-}
-
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config;
-    const kw_conv_dims *d = &problem->conv;
-    if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.scatter needs a channels-last layout");
-    }
-    if (d->c / d->g > CHANNELS_MAX) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.scatter needs c/g <= %d, not %" PRId64 "; above, conv.direct is as fast", CHANNELS_MAX,
-                       d->c / d->g);
-    }
-    if (d->dilation[2] != 1 && d->filter[2] != 1) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.scatter needs dilation 1 along the width");
-    }
-    return KW_OK;
 }
 
 /* Source rows that the bands of a slice multiply, all together. */
@@ -114,7 +96,7 @@ const kw_family kw_family_conv_scatter = {
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .valid = valid,
-    .fits = fits,
+    .fits = kw_tile_fits_run,
     .launch = launch,
     .emit = emit,
     .kernel = "cpu/scatter.c",

@@ -9,6 +9,8 @@
 #include "base/math.h"
 #include "codegen/codegen.h"
 
+#include <inttypes.h>
+
 enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5 };
 
 static int32_t bases_of_row(const kw_tile *tile) {
@@ -29,6 +31,23 @@ kw_status kw_tile_valid(const kw_config *config, const kw_tile *tile, kw_error *
     if (tile->rows * bases_of_row(tile) > BASES_MAX) {
         return kw_fail(why, KW_ILLEGAL, "a tile of %d x %d pixels needs %d base pointers; %d are available (%d pixels of a row share one)",
                        tile->rows, tile->cols, tile->rows * bases_of_row(tile), BASES_MAX, PIXELS_OF_A_BASE);
+    }
+    return KW_OK;
+}
+
+kw_status kw_tile_fits_run(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    enum { CHANNELS_MAX = 16 };
+    const char *name = config->family->name;
+    const kw_conv_dims *d = &problem->conv;
+    if (problem->layout != KW_CHANNELS_LAST) {
+        return kw_fail(why, KW_NO_KERNEL, "%s needs a channels-last layout", name);
+    }
+    if (d->c / d->g > CHANNELS_MAX) {
+        return kw_fail(why, KW_NO_KERNEL, "%s needs c/g <= %d, not %" PRId64 "; above, conv.direct is as fast", name, CHANNELS_MAX,
+                       d->c / d->g);
+    }
+    if (d->dilation[2] != 1 && d->filter[2] != 1) {
+        return kw_fail(why, KW_NO_KERNEL, "%s needs dilation 1 along the width", name);
     }
     return KW_OK;
 }

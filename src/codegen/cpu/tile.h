@@ -18,6 +18,9 @@ typedef struct kw_tile {
 
 /* KW_ILLEGAL when the tile needs more registers than the config's isa has. */
 kw_status kw_tile_valid(const kw_config *config, const kw_tile *tile, kw_error *why);
+/* What a family needs that takes the columns of a filter row and the channels as one run: they lie side by side, and are so few that a run is
+ * better than its parts (16 channels a group; above, conv.direct is as fast). A family's fits(). */
+kw_status kw_tile_fits_run(const kw_config *config, const kw_problem *problem, kw_error *why);
 /* Appends the tile's #defines, kernels/cpu/dense.h and kw_tile(). */
 void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile);
 
