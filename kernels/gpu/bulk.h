@@ -39,13 +39,7 @@ typedef struct kw_loader {
 
 KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int k0) { l->thread = thread; }
 
-typedef struct kw_steps {
-    const kw_view *view;
-    kw_loader loader;
-    kw_seat seat;
-    int first, count; /* depth of the first step; steps, 0 where there is nothing to add */
-    char *lds;
-} kw_steps;
+#include "gpu/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step % KW_STAGES * KW_STAGE_BYTES; }
 KW_DEVICE char *kw_full_at(const kw_steps *s, int step) { return s->lds + KW_BARRIERS_AT + step % KW_STAGES * 16; }

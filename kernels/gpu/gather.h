@@ -11,13 +11,7 @@
 
 enum { KW_AHEAD = KW_STAGES - 2 };
 
-typedef struct kw_steps {
-    const kw_view *view;
-    kw_loader loader;
-    kw_seat seat;
-    int first, count; /* depth of the first step; steps, 0 where there is nothing to add */
-    char *lds;
-} kw_steps;
+#include "gpu/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step % KW_STAGES * KW_STAGE_BYTES; }
 

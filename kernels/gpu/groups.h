@@ -26,18 +26,6 @@ typedef struct kw_sums {
     kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
 } kw_sums;
 
-KW_DEVICE void kw_sums_clear(kw_sums *sums) {
-    KW_UNROLL
-    for (int i = 0; i < KW_REPEAT_M; i++) {
-        KW_UNROLL
-        for (int j = 0; j < KW_REPEAT_N; j++) {
-            KW_UNROLL
-            for (int e = 0; e < KW_ACC_N; e++)
-                sums->at[i][j].e[e] = 0;
-        }
-    }
-}
-
 KW_DEVICE void kw_sums_hold(kw_sums *sums) {
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {

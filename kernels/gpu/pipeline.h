@@ -60,18 +60,6 @@ KW_DEVICE kw_seat kw_seat_of(int wave) {
 KW_DEVICE int kw_row_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_M + seat.m) * KW_INST_M; }
 KW_DEVICE int kw_col_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_N + seat.n) * KW_INST_N; }
 
-KW_DEVICE void kw_sums_clear(kw_sums *sums) {
-    KW_UNROLL
-    for (int i = 0; i < KW_REPEAT_M; i++) {
-        KW_UNROLL
-        for (int j = 0; j < KW_REPEAT_N; j++) {
-            KW_UNROLL
-            for (int e = 0; e < KW_ACC_N; e++)
-                sums->at[i][j].e[e] = 0;
-        }
-    }
-}
-
 /* Fragments of instruction number kk of a step. */
 KW_DEVICE void kw_frags_read(kw_frags *f, const char *stage, kw_seat seat, int kk) {
     int k = (seat.k * KW_REPEAT_K + kk) * KW_INST_K;
@@ -94,13 +82,7 @@ KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {
 
 /* --- the steps of a block --- */
 
-typedef struct kw_steps {
-    const kw_view *view;
-    kw_loader loader;
-    kw_seat seat;
-    int first, count; /* depth of the first step; steps, 0 where there is nothing to add */
-    char *lds;
-} kw_steps;
+#include "gpu/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + (KW_STAGES == 2 ? step % 2 * KW_STAGE_BYTES : 0); }
 
