@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool reserve(kw_text *text, size_t more) {
+bool kw_text_reserve(kw_text *text, size_t more) {
     if (text->failed) {
         return false;
     }
@@ -31,7 +31,7 @@ static bool reserve(kw_text *text, size_t more) {
 }
 
 void kw_text_add_bytes(kw_text *text, const void *bytes, size_t size) {
-    if (reserve(text, size)) {
+    if (kw_text_reserve(text, size)) {
         if (size) {
             memcpy(text->data + text->size, bytes, size);
         }
@@ -51,7 +51,7 @@ void kw_text_addf(kw_text *text, const char *format, ...) {
     int length = vsnprintf(NULL, 0, format, args);
     if (length < 0) {
         text->failed = true;
-    } else if (reserve(text, (size_t)length)) {
+    } else if (kw_text_reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
         text->size += (size_t)length;
     }
@@ -89,6 +89,17 @@ void kw_line_addf(kw_line *line, const char *format, ...) {
 
 bool kw_word_is(kw_word word, const char *string) {
     return strlen(string) == word.size && !memcmp(word.at, string, word.size);
+}
+
+bool kw_word_copy(char *to, size_t capacity, kw_word word) {
+    if (word.size >= capacity) {
+        return false;
+    }
+    if (word.size) {
+        memcpy(to, word.at, word.size);
+    }
+    to[word.size] = 0;
+    return true;
 }
 
 bool kw_word_starts(kw_word word, const char *prefix) {

@@ -19,6 +19,8 @@ typedef struct kw_text {
 void kw_text_add(kw_text *text, const char *string);
 void kw_text_add_bytes(kw_text *text, const void *bytes, size_t size);
 void kw_text_addf(kw_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Room for more bytes and their terminator behind data + size, for who writes there and then sets size. false: failed is set. */
+bool kw_text_reserve(kw_text *text, size_t more);
 const char *kw_text_string(const kw_text *text);
 /* Gives the terminated text away (the caller frees it) and leaves the builder empty; NULL when memory had failed. */
 char *kw_text_take(kw_text *text);
@@ -44,6 +46,8 @@ typedef struct kw_word {
 
 bool kw_word_is(kw_word word, const char *string);
 bool kw_word_starts(kw_word word, const char *prefix);
+/* The word, terminated. false, and nothing is written, where it has capacity characters or more. */
+bool kw_word_copy(char *to, size_t capacity, kw_word word);
 
 typedef struct kw_scan {
     const char *at, *end;
