@@ -4,8 +4,8 @@
  * KW_LIGHTGBM names lib_lightgbm.so, KW_FOREST_BENCH the folder that `tools/make_forest_data.py bench FOLDER` filled. The time is that of
  * the whole call: binning of problem and pair features, answers, walk, sums. Contestants and problems take turns; a problem's time is
  * the least of its rounds; the table has the median over the problems. */
-#include "base/clock.h"
-#include "predict/forest.h"
+#include "base/os/clock.h"
+#include "predict/forest/forest.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  * entry, mapping it. The share of a call is the time of one run of a kernel that does nothing, on one thread. With --arch the kernels are a
  * GPU's, which need not be here: they are compiled, and had back, but not mapped. Prints Markdown. */
 #include "backend/backend.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
 

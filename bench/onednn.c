@@ -4,10 +4,10 @@
  *
  * LIST is a problem list (a set's name or a file; demo). FILE is a catalog, in place of the default kernels. Both sides: source and
  * destination channels-last (a GEMM as its layout says), weights in an order of the library's own choice made beforehand, warm caches,
- * real data, one run. The two are called in turns by the timing loop of src/measure/timing.c; the figure is the ratio of lower
+ * real data, one run. The two are called in turns by the timing loop of src/measure/timing/timing.c; the figure is the ratio of lower
  * quartiles, above 1 where we are faster. Prints Markdown. */
-#include "measure/fill.h"
-#include "measure/timing.h"
+#include "measure/data/fill.h"
+#include "measure/timing/timing.h"
 
 #include <dnnl.h>
 #include <kernelwright_tune.h>

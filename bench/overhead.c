@@ -6,8 +6,8 @@
  *   decision  kw_predictions_visit up to its first answer: every kernel of the operation and type asked whether it fits, the ones that do
  *             estimated, judged by the model and sorted. The model is the one that serves, KW_MODEL as ever
  *   run       kw_plan_run of the smallest kernel there is, a 1 x 1 x 1 GEMM compiled in: an upper bound of a call's share */
-#include "base/clock.h"
-#include "measure/timing.h"
+#include "base/os/clock.h"
+#include "measure/timing/timing.h"
 
 #include <kernelwright.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  *   launch   fits, launch and analytic estimate of each candidate: what dispatch knows of it with or without a model
  *   ranking  kw_ranking_score: features of the problem and of every pair, the forest, and nanoseconds out of scores
  *   open     kw_ranking_open, once for a registry */
-#include "base/clock.h"
-#include "measure/timing.h"
+#include "base/os/clock.h"
+#include "measure/timing/timing.h"
 #include "predict/model.h"
 #include "predict/predict.h"
 

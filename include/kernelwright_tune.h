@@ -328,9 +328,9 @@ KW_API kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *repo
 /* The hidden verb: serves a sweep on standard input and output until its input ends. Returns an exit code. arguments are those behind the
  * verb. */
 KW_API int kw_worker_main(int count, char *const *arguments);
-/* Another one: compiles one kernel for an NVIDIA GPU, in a process of its own (src/jit/nvrtc.c). */
+/* Another one: compiles one kernel for an NVIDIA GPU, in a process of its own (src/jit/toolchain/nvrtc.c). */
 KW_API int kw_nvrtc_main(int count, char *const *arguments);
-/* And one that measures what a GPU does at most (src/bench/sweep_roofs.c). */
+/* And one that measures what a GPU does at most (src/sweep/sweep_roofs.c). */
 KW_API int kw_roofs_main(int count, char *const *arguments);
 
 /* Shard and shards from SLURM_ARRAY_TASK_*, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK and their sizes; KW_OK with *shards 0 when none of

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_kernels.sh: each generated kernel file NAME.c is ordinary source: with kernels/sample/NAME/kw_config.h, the sample of what the
-# generator writes, it compiles by itself without a warning, in gcc and clang. Files of the library (src/codegen/CMakeLists.txt) are
+# generator writes, it compiles by itself without a warning, in gcc and clang. Files of the library (src/families/CMakeLists.txt) are
 # compiled with it and need no sample. And the samples are what the generator of build/kwright writes today.
 set -u
 cd "$(dirname "$0")/.." || exit 3
@@ -11,7 +11,7 @@ complain() {
 }
 for file in kernels/cpu/*.c; do
     name=$(basename "$file" .c)
-    grep -q "/$file" src/codegen/CMakeLists.txt && continue
+    grep -q "/$file" src/families/CMakeLists.txt && continue
     [ -f "kernels/sample/$name/kw_config.h" ] || { complain "$file has no sample; add a line to tools/make_samples.sh"; continue; }
     for compiler in gcc clang; do
         # A sample does not use every part of the headers.

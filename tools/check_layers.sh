@@ -18,7 +18,7 @@ for layer in "${layers[@]}"; do
         *" $folder "*) ;;
         *) complain "$file:$line: src/$layer may not include \"$include\"; allowed:$allowed (tools/layers.txt)" ;;
         esac
-    done < <(grep -rnoE '^#include "[a-z_]+/[a-z_0-9]+\.h"' "src/$layer" --include='*.[ch]' | sed -E 's/#include "(.*)"/\1/')
+    done < <(grep -rnoE '^#include "[a-z_]+/[a-z_0-9/]+\.h"' "src/$layer" --include='*.[ch]' | sed -E 's/#include "(.*)"/\1/')
 done
 while read -r match; do
     complain "$match: lua.h is included outside src/space"

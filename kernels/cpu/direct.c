@@ -7,7 +7,7 @@
  * reads it. Loops over the three axes keep the text short, which is what its compile time depends on. */
 #include "kw_config.h"
 
-/* Places in args->value; src/codegen/cpu/conv_direct.c fills them. BLOCK has three: output pixels of a block by axis. */
+/* Places in args->value; src/families/cpu/conv_direct.c fills them. BLOCK has three: output pixels of a block by axis. */
 enum { BLOCK, PARTS = 3, PIXEL, ROW, SLICE, COPY_AT };
 
 /* The side that is read, the side that is written. */

@@ -6,7 +6,7 @@
  * the chunk's tiles before the next one. */
 #include "kw_config.h"
 
-/* Places in args->value; src/codegen/cpu/gemm_tiled.c fills them. */
+/* Places in args->value; src/families/cpu/gemm_tiled.c fills them. */
 enum { CHUNK_ROWS, PARTS, COPY, PITCH, A_COLUMNS, B_COLUMNS };
 
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */

@@ -50,7 +50,7 @@ void kw_generic_multiply(kw_generic_block *block, const kw_generic_extent *exten
 /* sum[r][j] += a[r * KW_GENERIC_COLS + j] * b[j]. */
 void kw_generic_multiply_rows(kw_generic_block *block, kw_i64 rows, kw_i64 cols, bool whole);
 
-/* The stages; generic.c of src/codegen/cpu counts their units by the same rules. */
+/* The stages; generic.c of src/families/cpu counts their units by the same rules. */
 kw_cpu_stage kw_generic_gemm, kw_generic_conv_fwd, kw_generic_conv_bwd_data, kw_generic_conv_bwd_weight;
 
 #endif

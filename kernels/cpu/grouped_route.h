@@ -3,7 +3,7 @@
 
 typedef unsigned long long kw_u64;
 
-/* Places in args->value. src/codegen/cpu/grouped.c fills them. */
+/* Places in args->value. src/families/cpu/grouped.c fills them. */
 enum { KW_BLOCK_VECTORS, KW_ROW_TILES, KW_COL_TILES, KW_IDLE_BYTES, KW_ROUTE_WORDS, KW_ROUTE_TILES, KW_STAGE_TILES };
 
 KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }

@@ -8,7 +8,7 @@
  * rows near a band's edge are multiplied for both bands. */
 #include "kw_config.h"
 
-/* Places in args->value; src/codegen/cpu/conv_scatter.c fills them. ROWS of a band, BANDS of a slice; PIXEL: bytes of a copied source pixel;
+/* Places in args->value; src/families/cpu/conv_gemm_col2im.c fills them. ROWS of a band, BANDS of a slice; PIXEL: bytes of a copied source pixel;
  * LEFT, ROW: sums left of the image's first column, sums of a row; where patterns, copied row and sums lie in the thread's memory. */
 enum { ROWS, BANDS, PIXEL, LEFT, ROW, PATTERNS_AT, COPY_AT, SUMS_AT };
 

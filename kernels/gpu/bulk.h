@@ -17,7 +17,7 @@
 
 #define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N)
 #define KW_MATH_THREADS (KW_MATH_WAVES * KW_WAVE)
-#define KW_EXTRA_WAVES 4 /* src/codegen/gpu/mma.c counts them too */
+#define KW_EXTRA_WAVES 4 /* src/families/gpu/mma/mma.c counts them too */
 #define KW_THREADS ((KW_MATH_WAVES + KW_EXTRA_WAVES) * KW_WAVE)
 
 /* --- shared memory --- */

@@ -29,7 +29,7 @@
 
 #define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N * KW_WAVE_K)
 enum { KW_MATH_THREADS = KW_MATH_WAVES * KW_WAVE };
-#define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET ? 4 : 0) /* that only load; src/codegen/gpu/mma.c counts them too */
+#define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET ? 4 : 0) /* that only load; src/families/gpu/mma/mma.c counts them too */
 enum { KW_THREADS = (KW_MATH_WAVES * KW_WAVE_GROUPS + KW_EXTRA_WAVES) * KW_WAVE };
 enum { KW_LOAD_THREADS = KW_EXTRA_WAVES ? KW_EXTRA_WAVES * KW_WAVE : KW_MATH_THREADS }; /* that share the loads of a tile */
 

@@ -8,7 +8,7 @@
  * So every sum has one order, whatever the machine does. The text that includes this gives
  *   kw_view_start(view, args, batch, tile_row, tile_col)   what a tile of the result needs: row, col (of its first element), depth, at[2],
  *                                                          out (offset in elements of what kw_result_join counts from)
- * src/codegen/gpu/mma_launch.c fills the numbers. */
+ * src/families/gpu/mma/mma_launch.c fills the numbers. */
 #ifndef KW_WORK_H
 #define KW_WORK_H
 

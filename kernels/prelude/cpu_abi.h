@@ -2,7 +2,7 @@
  * two cannot disagree; KW_CPU_ABI is part of every cache key. No system headers: they would cost more than the kernel's compile.
  *
  * A kernel exports kw_stage0, kw_stage1, ... Each works on units begin..end-1 of its stage; what a unit is, the kernel and its family's
- * launch() in src/codegen/cpu/ agree on. Stages are separated by barriers; thread_memory belongs to the calling thread during a stage. */
+ * launch() in src/families/cpu/ agree on. Stages are separated by barriers; thread_memory belongs to the calling thread during a stage. */
 #ifndef KW_CPU_ABI_H
 #define KW_CPU_ABI_H
 

@@ -5,7 +5,7 @@
  * Kernel text is the common part of C and C++: no header, no template, no designated initialiser, casts written out. All sizes of blocks,
  * tiles and shared memory are compile-time constants; sizes of the problem come with the arguments.
  *
- * #defines that stand before the prelude (src/codegen/gpu/defines.c):
+ * #defines that stand before the prelude (src/families/gpu/defines.c):
  *   KW_PTX KW_AMD KW_EMU       1 for the dialect in use, else 0
  *   KW_NVIDIA                  1 for an NVIDIA architecture, 0 for one of AMD; KW_SM 90 or 0; KW_GFX 0x942 or 0
  *   KW_WAVE                    threads of a wave, 32 or 64

@@ -1,10 +1,10 @@
 /* backend.c: the list of backends. To add one: its file, its line here. */
 #include "backend/backend.h"
 
-#include "backend/cpu.h"
-#include "backend/cuda.h"
-#include "backend/emu.h"
-#include "backend/hip.h"
+#include "backend/cpu/cpu.h"
+#include "backend/gpu/cuda.h"
+#include "backend/emu/emu.h"
+#include "backend/gpu/hip.h"
 
 #include <string.h>
 

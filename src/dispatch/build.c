@@ -1,8 +1,8 @@
 /* build.c: compiles a registry's kernels side by side, into the cache. Each compile is a child process; the threads here only wait for
  * them, and the caller's thread alone calls progress. */
-#include "dispatch/build_cost.h"
+#include "jit/build_cost.h"
 #include "dispatch/context.h"
-#include "dispatch/crew.h"
+#include "base/os/parallel.h"
 
 #include <stdlib.h>
 

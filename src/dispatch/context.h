@@ -6,11 +6,11 @@
 #ifndef KW_DISPATCH_CONTEXT_H
 #define KW_DISPATCH_CONTEXT_H
 
-#include "dispatch/advisor.h"
-#include "dispatch/memo.h"
+#include "dispatch/choose/model_selector.h"
+#include "dispatch/cache/plan_cache.h"
 #include "dispatch/registry.h"
-#include "dispatch/shelf.h"
-#include "dispatch/wisdom.h"
+#include "dispatch/cache/kernel_cache.h"
+#include "dispatch/wisdom/wisdom.h"
 
 struct kw_context {
     kw_settings settings;

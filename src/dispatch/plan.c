@@ -1,7 +1,7 @@
 /* plan.c: plans. A plan is a handle on a shared core plus its own packed weights; making one again for a known problem is a look-up, and
  * running one checks pointers and calls the kernel. */
-#include "base/clock.h"
-#include "dispatch/choose.h"
+#include "base/os/clock.h"
+#include "dispatch/choose/choose.h"
 #include "dispatch/context.h"
 
 #include <inttypes.h>

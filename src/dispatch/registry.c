@@ -3,7 +3,7 @@
 #include "dispatch/registry.h"
 
 #include "base/embedded.h"
-#include "base/file.h"
+#include "base/os/file.h"
 #include "dispatch/context.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef KW_DISPATCH_REGISTRY_H
 #define KW_DISPATCH_REGISTRY_H
 
-#include "base/arena.h"
+#include "base/container/arena.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
 

@@ -4,11 +4,11 @@
  * that hash the compiler's identity and the options it is always given. With a compiler, only a blob of that very compiler answers, so
  * that a measurement is of what would be compiled today. Without one, any blob of that source will do, the youngest first: the same text
  * compiled by another compiler is still the same kernel. */
-#include "jit/cache.h"
-#include "jit/toolchain.h"
+#include "jit/cache/cache.h"
+#include "jit/toolchain/toolchain.h"
 
-#include "base/arena.h"
-#include "base/file.h"
+#include "base/container/arena.h"
+#include "base/os/file.h"
 #include "base/hash.h"
 
 #include <cpu_abi.h>

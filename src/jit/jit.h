@@ -2,7 +2,7 @@
 #ifndef KW_JIT_JIT_H
 #define KW_JIT_JIT_H
 
-#include "codegen/codegen.h"
+#include "families/codegen.h"
 
 typedef struct kw_toolchain kw_toolchain;
 

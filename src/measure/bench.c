@@ -5,7 +5,7 @@
  * must ask for no more than their type's, by 16 bytes on a GPU, whose kernels may load as much at once. */
 #include "measure/bench.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "base/math.h"
 
 #include <stdio.h>

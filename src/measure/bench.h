@@ -2,8 +2,8 @@
 #ifndef KW_MEASURE_BENCH_H
 #define KW_MEASURE_BENCH_H
 
-#include "measure/copies.h"
-#include "measure/expected.h"
+#include "measure/data/copies.h"
+#include "measure/data/expected.h"
 #include "measure/measure.h"
 
 /* Two sets of data: integers that must come out exactly, and real numbers. */

@@ -5,9 +5,6 @@
 
 #include "jit/jit.h"
 
-/* A limit that nothing is above. */
-#define KW_SPILL_ANY INT64_MAX
-
 /* KW_UNTRIED: nothing speaks against it, or the blob says nothing. Else KW_TOO_MUCH_LDS or KW_SPILLS, with the reason and its numbers in
  * detail. spill_limit: bytes that a thread may spill. */
 kw_outcome kw_resources_judge(const kw_blob_facts *facts, const kw_target *target, int64_t spill_limit, char detail[256]);

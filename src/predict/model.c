@@ -2,7 +2,7 @@
  * its last line, the forest the one it names by digest, every feature known by its name and in its place. */
 #include "predict/model_parts.h"
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/hash.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef KW_PREDICT_MODEL_SPEC_H
 #define KW_PREDICT_MODEL_SPEC_H
 
-#include "base/arena.h"
-#include "predict/forest.h"
+#include "base/container/arena.h"
+#include "predict/forest/forest.h"
 #include "predict/model.h"
 
 #define KW_MODEL_SPEC_HEADER "kernelwright-model 1"

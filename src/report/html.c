@@ -1,5 +1,5 @@
 /* html.c: the document around the figures. */
-#include "report/figures.h"
+#include "report/charts/figures.h"
 #include "report/report.h"
 
 #include "base/embedded.h"

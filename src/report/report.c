@@ -1,9 +1,9 @@
 /* report.c: the public functions. Numbers are printed and read as in the C locale, whatever the host program has set. */
 #include "report/report.h"
 
-#include "report/page.h"
+#include "report/page/page.h"
 
-#include "base/file.h"
+#include "base/os/file.h"
 
 #include <locale.h>
 #include <stdlib.h>

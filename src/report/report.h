@@ -2,7 +2,7 @@
 #ifndef KW_REPORT_REPORT_H
 #define KW_REPORT_REPORT_H
 
-#include "report/ledger.h"
+#include "report/data/report_data.h"
 
 typedef struct kw_report {
     const kw_ledger *ledger, *baseline; /* baseline may be NULL */

@@ -1,5 +1,5 @@
 /* summary.c: the report in short. Every line that says something bad is followed by one to paste. */
-#include "report/figures.h"
+#include "report/charts/figures.h"
 #include "report/report.h"
 #include "base/stats.h"
 

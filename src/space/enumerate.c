@@ -3,10 +3,10 @@
  * differ from each other (rules.c checks that) and points come through a catalog, so no config comes twice. */
 #include "space/enumerate.h"
 
-#include "space/filter.h"
-#include "space/rule_files.h"
-#include "space/rules.h"
-#include "space/traits.h"
+#include "space/rules/filter.h"
+#include "space/rules/rule_files.h"
+#include "space/rules/rules.h"
+#include "space/ck/traits.h"
 
 #include <stdio.h>
 

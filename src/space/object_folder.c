@@ -1,12 +1,12 @@
 /* object_folder.c: kernels of a set compiled for an architecture into a folder, without a device: a file a kernel and catalog.txt, in which each
  * line is a config with its file and what it needs of a multiprocessor behind a '#', so that a catalog's reader takes it as it is. Compilers
  * are child processes, or a library that many threads may call; the threads here wait for them. */
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/hash.h"
 #include "config/catalog.h"
-#include "dispatch/build_cost.h"
-#include "dispatch/crew.h"
-#include "dispatch/settings.h"
+#include "jit/build_cost.h"
+#include "base/os/parallel.h"
+#include "base/os/settings.h"
 #include "jit/jit.h"
 #include "space/enumerate.h"
 

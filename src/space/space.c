@@ -1,13 +1,13 @@
 /* space.c: the public functions over spaces and filters. Registries are reached through their public functions only, so that the workshop
  * library can be built against any run-time library of the same version. */
 #include "backend/backend.h"
-#include "base/file.h"
+#include "base/os/file.h"
 #include "space/enumerate.h"
-#include "space/filter.h"
-#include "space/json.h"
-#include "space/rules.h"
-#include "space/rule_files.h"
-#include "space/traits.h"
+#include "space/rules/filter.h"
+#include "space/config_json.h"
+#include "space/rules/rules.h"
+#include "space/rules/rule_files.h"
+#include "space/ck/traits.h"
 
 #include <string.h>
 

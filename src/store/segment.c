@@ -1,9 +1,9 @@
 /* segment.c: see segment.h. */
 #include "store/segment.h"
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "store/line.h"
-#include "store/reader.h"
+#include "store/io/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
  * and type strides, dilation, groups or odd channels; 2 a bad request. */
 #include "base/math.h"
 #include "base/text.h"
-#include "bench/manifest.h"
-#include "codegen/gpu/mma.h"
+#include "sweep/shards/manifest.h"
+#include "families/gpu/mma/mma.h"
 #include "config/gpu_arch.h"
 
 #include <kernelwright_tune.h>

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "backend/backend.h"
-#include "base/arena.h"
-#include "base/file.h"
+#include "base/container/arena.h"
+#include "base/os/file.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
 #include "space/enumerate.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "jit/cache.h"
+#include "jit/cache/cache.h"
 #include "support/fake_family.h"
 #include "support/scratch.h"
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
-#include "jit/cache.h"
+#include "base/os/clock.h"
+#include "jit/cache/cache.h"
 #include "support/scratch.h"
 
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
-#include "jit/cc.h"
+#include "base/os/clock.h"
+#include "jit/toolchain/cc.h"
 #include "support/fake_family.h"
 #include "support/scratch.h"
 

@@ -1,6 +1,6 @@
 /* test_store_damage.c: files that are not, or no longer, a store: flipped bytes, lost pages, hostile schemas, other programs' files, other
  * versions. Nothing of it may crash or be taken for good; salvage brings back what can still be read. */
-#include "store/schema.h"
+#include "store/sqlite/schema.h"
 #include "support/fault_vfs.h"
 #include "support/rows.h"
 #include "support/scratch.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "store/segment.h"
 #include "support/scratch.h"
 

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "bench/pool.h"
+#include "base/os/clock.h"
+#include "base/os/file.h"
+#include "sweep/worker/worker_client.h"
 #include "config/config.h"
 #include "fault/evil.h"
-#include "jit/cc.h"
+#include "jit/toolchain/cc.h"
 #include "support/scratch.h"
 
 #include <kernelwright_tune.h>

@@ -1,7 +1,7 @@
 /* fuzz_code_object.c: any bytes as an AMD code object, and as the metadata of one that is sound otherwise: refused in one line, or read without
  * going past the end, and then no count is negative. */
 #include "fuzz.h"
-#include "jit/hip.h"
+#include "jit/toolchain/hip.h"
 #include "support/code_object.h"
 
 static void read_blob(const kw_blob *blob) {

@@ -1,5 +1,5 @@
 /* fuzz_cubin.c: bytes as a CUBIN. What is accepted can be read again after a note was appended, and says the same. */
-#include "jit/nvrtc.h"
+#include "jit/toolchain/nvrtc.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* fuzz_entry.c: bytes as a cache entry and as a shared object. What is accepted must lie inside the bytes; an entry whose digest is made right
  * first reaches the rules behind it. */
 #include "base/hash.h"
-#include "jit/cache.h"
-#include "jit/cc.h"
+#include "jit/cache/cache.h"
+#include "jit/toolchain/cc.h"
 
 #include <stdlib.h>
 #include <string.h>

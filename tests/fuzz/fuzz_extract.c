@@ -1,6 +1,6 @@
 /* fuzz_extract.c: any bytes as a log: every line is counted in one way, and what is found is legal. */
 #include "accepted.h"
-#include "space/extract.h"
+#include "space/problems/extract.h"
 
 typedef struct seen {
     int64_t problems;

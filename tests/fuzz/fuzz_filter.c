@@ -1,8 +1,8 @@
 /* fuzz_filter.c: any text as a filter expression: answered, or refused in one line, within its limits. */
-#include "base/arena.h"
+#include "base/container/arena.h"
 #include "config/family.h"
 #include "fuzz.h"
-#include "space/filter.h"
+#include "space/rules/filter.h"
 
 static void ask_all(kw_filter *filter) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {

@@ -1,7 +1,7 @@
 /* fuzz_forest.c: any bytes as a model, text or gzip. One that is read is finite and consistent: rows and pools score alike. */
 #include "fuzz.h"
 
-#include "predict/forest.h"
+#include "predict/forest/forest.h"
 
 #include <math.h>
 

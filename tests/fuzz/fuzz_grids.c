@@ -1,6 +1,6 @@
 /* fuzz_grids.c: any text as a set of grids: named, legal problems come out, or one line that names the set. */
 #include "accepted.h"
-#include "space/grids.h"
+#include "space/problems/grids.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kw_grid_list list = {0};

@@ -1,6 +1,6 @@
 /* fuzz_json.c: any text as a registry's JSON: refused in one line, or read; what was read prints and reads again as the same. */
 #include "fuzz.h"
-#include "space/json.h"
+#include "space/config_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kw_catalog first = {0}, second = {0};

@@ -1,7 +1,7 @@
 /* fuzz_list.c: any text as a problem list: names and legal problems come out, or one line that names the line at fault. */
 #include "accepted.h"
 #include "base/text.h"
-#include "space/problems.h"
+#include "space/problems/problems.h"
 
 static bool check(void *user, const char *name, const kw_problem *problem) {
     (void)user;

@@ -1,7 +1,7 @@
 /* fuzz_manifest.c: any lines as a manifest, with the checksum they should have: refused in one line, or read; what was read prints, reads
  * again as the same, and has as many pairs as it says. */
 #include "base/hash.h"
-#include "bench/manifest.h"
+#include "sweep/shards/manifest.h"
 #include "fuzz.h"
 
 /* The input's lines between the first line and the checksum. */

@@ -2,7 +2,7 @@
  * so does an answer. */
 #include "fuzz.h"
 
-#include "bench/protocol.h"
+#include "sweep/worker/protocol.h"
 
 /* Reads lines until the job is complete or refused. */
 static kw_status read_job(kw_job_reader *reader, kw_scan *scan) {

@@ -2,7 +2,7 @@
  * again. */
 #include "fuzz.h"
 #include "store/line.h"
-#include "store/possible.h"
+#include "store/io/plausible.h"
 
 #include <stdio.h>
 

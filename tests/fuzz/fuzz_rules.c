@@ -2,7 +2,7 @@
  * interpreter's limits. KW_RULES names the folder, which lies in TMPDIR. */
 #include "fuzz.h"
 #include "space/enumerate.h"
-#include "space/rules.h"
+#include "space/rules/rules.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

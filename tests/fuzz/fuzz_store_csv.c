@@ -1,10 +1,10 @@
 /* fuzz_store_csv.c: any text as a CSV of rows: as it is, and behind the good headers of both kinds. A row that is taken prints to a record
  * that gives the same again. */
 #include "fuzz.h"
-#include "store/possible.h"
-#include "store/seed_csv.h"
+#include "store/io/plausible.h"
+#include "store/io/seed_csv.h"
 #include "store/sizes.h"
-#include "store/table_csv.h"
+#include "store/io/table_csv.h"
 
 static kw_reader *open_behind(const char *header, const uint8_t *data, size_t size, kw_text *text) {
     kw_reader *reader = NULL;

@@ -1,6 +1,6 @@
 /* fuzz_traits.c: any text as a trait file: refused in one line, or read; what was read answers for a config of every family. */
 #include "fuzz.h"
-#include "space/traits.h"
+#include "space/ck/traits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kw_traits traits = {0};

@@ -2,7 +2,7 @@
  * is idempotent. */
 #include "fuzz.h"
 
-#include "dispatch/wisdom_text.h"
+#include "dispatch/wisdom/wisdom_text.h"
 
 static void check_line(kw_word text) {
     kw_wisdom_line line, again;

@@ -1,7 +1,7 @@
 /* test_golden_spaces.c: what the rules yield, held to spaces.txt and gpu_spaces.txt of tests/golden: one line for each set, architecture, family, operation and
  * type with the count of configs and a hash of their texts in order. A change of rules shows there as a change of the lines it
  * meant to change and no others. `make golden` (KW_GOLDEN_WRITE=1) remakes the file. */
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/hash.h"
 #include "config/gpu_arch.h"
 #include "config/isa.h"

@@ -1,6 +1,6 @@
 /* test_golden_traits.c: what the sample trait files select, held to tests/golden/traits.txt: one line for each file, set and architecture
  * with the count of configs and a hash of their texts in order. `make golden` (KW_GOLDEN_WRITE=1) remakes the file. */
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/hash.h"
 #include "config/config.h"
 #include "space/enumerate.h"

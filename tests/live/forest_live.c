@@ -1,7 +1,7 @@
 /* forest_live.c: forest_live LIB_LIGHTGBM ROWS MODEL...: scores ROWS random rows a model with LightGBM's C API and with ours, row by row and
  * as pools, and demands equal bits. Values are thresholds, their neighbours among the doubles, categories and what doubles have
  * of awkward values. Prints a line a model; run by `make test-forest`. */
-#include "predict/forest_model.h"
+#include "predict/forest/forest_model.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

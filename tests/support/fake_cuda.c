@@ -1,7 +1,7 @@
 /* fake_cuda.c: a stand-in for NVIDIA's libcuda: what it has besides fake_driver.c: contexts, which are pushed and popped, and shared memory
  * that a kernel must be allowed. It is an old driver, that encodes no tensor maps. Two devices, an H200 and one of an architecture that
  * nobody knows. */
-#include "backend/cuda.h"
+#include "backend/gpu/cuda.h"
 #include "support/fake_driver.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * enough to see whether, when, where and in which order things ran. A driver's state is the process's, hence the static variables. */
 #include "support/fake_driver.h"
 
-#include "backend/gpu.h"
+#include "backend/gpu/gpu.h"
 #include "support/fake_names.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* stumps.c: see stumps.h. */
 #include "support/stumps.h"
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/hash.h"
 #include "support/scratch.h"
 

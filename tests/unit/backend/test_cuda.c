@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "backend/cuda.h"
+#include "backend/gpu/cuda.h"
 #include "config/config.h"
 #include "support/cubin.h"
 #include "support/fake_driver.h"

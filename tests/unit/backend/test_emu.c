@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "backend/emu.h"
+#include "backend/emu/emu.h"
 #include "base/hash.h"
 #include "config/config.h"
 #include "measure/measure.h"

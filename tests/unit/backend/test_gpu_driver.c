@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "backend/cuda.h"
-#include "backend/hip.h"
+#include "backend/gpu/cuda.h"
+#include "backend/gpu/hip.h"
 #include "support/code_object.h"
 #include "support/cubin.h"
 #include "support/fake_driver.h"

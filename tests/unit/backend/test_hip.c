@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "backend/hip.h"
+#include "backend/gpu/hip.h"
 #include "config/config.h"
 #include "support/code_object.h"
 

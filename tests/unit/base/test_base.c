@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/file.h"
+#include "base/container/arena.h"
+#include "base/os/clock.h"
+#include "base/os/file.h"
 #include "base/hash.h"
 #include "base/math.h"
-#include "base/process.h"
+#include "base/os/process.h"
 #include "base/text.h"
 
 #include <stdio.h>

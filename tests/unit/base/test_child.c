@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/child.h"
-#include "base/clock.h"
+#include "base/os/child.h"
+#include "base/os/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/container/array.h"
 #include "base/random.h"
-#include "base/string_table.h"
+#include "base/container/string_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

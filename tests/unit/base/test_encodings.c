@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/csv.h"
-#include "base/gzip.h"
+#include "base/format/csv.h"
+#include "base/format/gzip.h"
 #include "base/random.h"
-#include "base/utf8.h"
+#include "base/format/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/arena.h"
-#include "base/file.h"
+#include "base/container/arena.h"
+#include "base/os/file.h"
 #include "base/text.h"
 #include "support/stumps.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/process.h"
+#include "base/os/process.h"
 #include "support/scratch.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* test_db.c: the verb db from the outside: what it prints, and its exit codes. */
-#include "base/process.h"
+#include "base/os/process.h"
 #include "support/scratch.h"
 
 #include <setjmp.h>

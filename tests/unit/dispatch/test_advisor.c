@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "dispatch/field.h"
+#include "base/os/file.h"
+#include "dispatch/choose/candidates.h"
 #include "support/stumps.h"
 #include "toy.h"
 

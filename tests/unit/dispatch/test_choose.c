@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "dispatch/tie.h"
+#include "measure/timing/noise.h"
 #include "toy.h"
 
 #include <stdio.h>

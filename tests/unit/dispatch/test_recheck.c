@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
-#include "dispatch/wisdom_text.h"
+#include "base/os/clock.h"
+#include "dispatch/wisdom/wisdom_text.h"
 #include "toy.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "backend/hip.h"
+#include "backend/gpu/hip.h"
 #include "support/fake_driver.h"
 #include "support/scratch.h"
 

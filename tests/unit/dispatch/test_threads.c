@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/process.h"
-#include "dispatch/crew.h"
+#include "base/os/process.h"
+#include "base/os/parallel.h"
 #include "support/stumps.h"
 #include "toy.h"
 

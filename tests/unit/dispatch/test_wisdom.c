@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "base/process.h"
-#include "dispatch/crew.h"
-#include "dispatch/wisdom.h"
+#include "base/os/file.h"
+#include "base/os/process.h"
+#include "base/os/parallel.h"
+#include "dispatch/wisdom/wisdom.h"
 #include "toy.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "toy.h"
 
 #include "base/embedded.h"
-#include "base/file.h"
+#include "base/os/file.h"
 #include "config/isa.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "jit/hip.h"
+#include "jit/toolchain/hip.h"
 #include "support/code_object.h"
 
 #include <stdlib.h>

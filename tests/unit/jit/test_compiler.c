@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "jit/cc.h"
+#include "jit/toolchain/cc.h"
 #include "support/scratch.h"
 
 #include <stdio.h>

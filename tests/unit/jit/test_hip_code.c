@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/process.h"
+#include "base/os/process.h"
 #include "config/config.h"
-#include "jit/hip.h"
+#include "jit/toolchain/hip.h"
 #include "support/scratch.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "jit/nvrtc.h"
-#include "jit/nvrtc_library.h"
+#include "jit/toolchain/nvrtc.h"
+#include "jit/toolchain/nvrtc_library.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "host.h"
 
 #include "base/math.h"
-#include "measure/expected.h"
+#include "measure/data/expected.h"
 #include "problem/reference.h"
 
 #include <cpu_abi.h>

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "host.h"
 #include "measure/bench.h"
-#include "measure/timing.h"
+#include "measure/timing/timing.h"
 
 #include <stdatomic.h>
 #include <sys/time.h>

@@ -5,8 +5,8 @@
 #include <cmocka.h>
 
 #include "host.h"
-#include "measure/buffers.h"
-#include "measure/expected.h"
+#include "measure/data/buffers.h"
+#include "measure/data/expected.h"
 #include "problem/reference.h"
 #include "problem/view.h"
 

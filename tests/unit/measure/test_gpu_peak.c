@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "backend/hip.h"
-#include "codegen/gpu/peak.h"
+#include "backend/gpu/hip.h"
+#include "families/gpu/peak.h"
 #include "measure/measure.h"
 
 #include <math.h>

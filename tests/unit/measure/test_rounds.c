@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "measure/timing.h"
+#include "measure/timing/timing.h"
 
 #include <math.h>
 #include <string.h>

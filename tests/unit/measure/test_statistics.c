@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "measure/statistics.h"
+#include "measure/timing/statistics.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "host.h"
 #include "measure/bench.h"
-#include "measure/timing.h"
+#include "measure/timing/timing.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef KW_TEST_FOREST_CASES_H
 #define KW_TEST_FOREST_CASES_H
 
-#include "predict/forest.h"
+#include "predict/forest/forest.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "predict/own.h"
+#include "predict/features_native.h"
 #include "predict/predict.h"
-#include "predict/published.h"
+#include "learn/ck/features_ck.h"
 
 #include <math.h>
 #include <stdlib.h>

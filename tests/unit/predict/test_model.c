@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "predict/forest.h"
+#include "predict/forest/forest.h"
 #include "predict/predict.h"
 #include "sample_model.h"
 #include "support/scratch.h"

@@ -7,7 +7,7 @@
 
 #include "base/embedded.h"
 #include "config/catalog.h"
-#include "predict/forest.h"
+#include "predict/forest/forest.h"
 #include "predict/predict.h"
 #include "sample_model.h"
 

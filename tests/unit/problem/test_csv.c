@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "problem/csv.h"
+#include "base/os/file.h"
+#include "problem/import/csv.h"
 
 #include <dirent.h>
 #include <stdio.h>

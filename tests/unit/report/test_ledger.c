@@ -6,7 +6,7 @@
 
 #include "made_up_ledger.h"
 
-#include "report/figures.h"
+#include "report/charts/figures.h"
 
 #include <math.h>
 #include <stdio.h>

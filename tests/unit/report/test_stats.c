@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "report/scale.h"
+#include "report/page/scale.h"
 #include "base/stats.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* fake_families.h: two small families that stand for the table of src/codegen, so that the tests of rules and filters do not change
+/* fake_families.h: two small families that stand for the table of src/families, so that the tests of rules and filters do not change
  * when a real family does. Included once a program. */
 #ifndef KW_TEST_FAKE_FAMILIES_H
 #define KW_TEST_FAKE_FAMILIES_H

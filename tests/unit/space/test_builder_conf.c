@@ -1,7 +1,7 @@
 /* test_builder_conf.c: lists of CK Builder, by samples of our own (tests/data/builder): each form of line gives the config it stands for, and a
  * fault is named with file and line. */
 #include "config/catalog.h"
-#include "space/builder_conf.h"
+#include "space/ck/builder_conf.h"
 #include "space/enumerate.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* test_extract.c: problems are found in logs wherever they stand, what is no problem is counted, and options of a benchdnn batch hold for the
  * lines below them. */
-#include "space/extract.h"
+#include "space/problems/extract.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

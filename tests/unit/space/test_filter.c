@@ -1,8 +1,8 @@
 /* test_filter.c: filters select what they say, and cannot do anything else. */
 #include "fake_families.h"
-#include "space/filter.h"
+#include "space/rules/filter.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

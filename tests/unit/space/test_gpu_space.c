@@ -1,6 +1,6 @@
 /* test_gpu_space.c: properties of the sets of GPU architectures as they are, and how points are read. */
-#include "base/clock.h"
-#include "base/file.h"
+#include "base/os/clock.h"
+#include "base/os/file.h"
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
 #include "space/enumerate.h"

@@ -1,6 +1,6 @@
 /* test_json.c: configs survive the way through JSON, and hostile JSON gets one line. */
 #include "fake_families.h"
-#include "space/json.h"
+#include "space/config_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

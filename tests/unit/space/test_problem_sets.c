@@ -2,7 +2,7 @@
  * CSV files, agree with them name for name; grids that say nonsense are refused by name. */
 #include "base/hash.h"
 #include "base/text.h"
-#include "space/grids.h"
+#include "space/problems/grids.h"
 
 #include <kernelwright_tune.h>
 

@@ -1,8 +1,8 @@
 /* test_problems.c: the lists that are compiled in are legal and add up to the networks they are named after; lists in files are read line by
  * line and a fault names its line. */
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/text.h"
-#include "space/problems.h"
+#include "space/problems/problems.h"
 
 #include <kernelwright_tune.h>
 

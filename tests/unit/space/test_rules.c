@@ -1,9 +1,9 @@
 /* test_rules.c: enumeration from a folder of rule files, over two small families: what comes out, in which order, and which faults in the
  * files are named. Every test writes the folder anew and spoils at most one file. */
-#include "base/file.h"
+#include "base/os/file.h"
 #include "fake_families.h"
 #include "space/enumerate.h"
-#include "space/rule_files.h"
+#include "space/rules/rule_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* test_space.c: properties of the rules as they are: every set of every architecture, over the real families. */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
 #include "config/isa.h"
 #include "space/enumerate.h"
-#include "space/rule_files.h"
-#include "space/rules.h"
+#include "space/rules/rule_files.h"
+#include "space/rules/rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

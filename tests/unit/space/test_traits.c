@@ -1,6 +1,6 @@
 /* test_traits.c: trait files allow what they list, and a file that means nothing is refused in one line that says what there is. */
 #include "fake_families.h"
-#include "space/traits.h"
+#include "space/ck/traits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

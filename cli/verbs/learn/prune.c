@@ -1,0 +1,119 @@
+/* prune.c: the verb prune: the fewest kernels that keep a share of the best, as a catalog or a rule set. */
+#include "evaluation_options.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void print_curve(const kw_prune_group *g) {
+    for (int i = 0; i < KW_PRUNE_CURVE && !isnan(g->curve[i]); i++) {
+        printf(" %7.2f", 100 * g->curve[i]);
+    }
+}
+
+static void print_share(double share) {
+    if (isnan(share)) {
+        printf(" %7s", "-");
+    } else {
+        printf(" %7.2f", 100 * share);
+    }
+}
+
+static void print_group(const char *name, const kw_prune_group *g) {
+    printf("%-22s %8lld %7lld %6lld", name, (long long)g->contests, (long long)g->kernels, (long long)g->chosen);
+    print_share(g->kept);
+    print_share(g->worst);
+    print_share(g->unseen);
+    print_share(g->unseen_worst);
+    printf("\n");
+}
+
+static void print_text(const kw_prune_report *r) {
+    char name[64];
+    printf("%.2f %% of the best with %lld kernels instead of %lld\n\n", 100 * r->all.kept, (long long)r->all.chosen,
+           (long long)r->all.kernels);
+    printf("%-22s %8s %7s %6s %7s %7s %7s %7s   (unseen: problems that did not choose)\n", "", "contests", "kernels", "chosen", "kept %",
+           "worst %", "unseen", "worst");
+    for (int32_t i = 0; i < r->groups; i++) {
+        snprintf(name, sizeof name, "%s %s", kw_op_name(r->group[i].op), kw_dtype_name(r->group[i].dtype));
+        print_group(name, &r->group[i]);
+    }
+    if (r->groups > 1) {
+        print_group("all", &r->all);
+    }
+    printf("\n%-22s", "kept % by the first");
+    for (int i = 0; i < KW_PRUNE_CURVE && !isnan(r->all.curve[i]); i++) {
+        printf(" %7d", 1 << i);
+    }
+    printf("\n");
+    for (int32_t i = 0; i < r->groups; i++) {
+        snprintf(name, sizeof name, "%s %s", kw_op_name(r->group[i].op), kw_dtype_name(r->group[i].dtype));
+        printf("%-22s", name);
+        print_curve(&r->group[i]);
+        printf("\n");
+    }
+}
+
+static void print_number(const char *name, double value, const char *end) {
+    if (isnan(value)) {
+        printf("\"%s\": null%s", name, end);
+    } else {
+        printf("\"%s\": %.6f%s", name, value, end);
+    }
+}
+
+static void print_json_group(const kw_prune_group *g) {
+    printf("\"contests\": %lld, \"kernels\": %lld, \"chosen\": %lld, ", (long long)g->contests, (long long)g->kernels,
+           (long long)g->chosen);
+    print_number("kept", g->kept, ", ");
+    print_number("worst", g->worst, ", ");
+    print_number("unseen", g->unseen, ", ");
+    print_number("unseen_worst", g->unseen_worst, ", ");
+    printf("\"curve\": [");
+    for (int i = 0; i < KW_PRUNE_CURVE && !isnan(g->curve[i]); i++) {
+        printf("%s%.6f", i ? ", " : "", g->curve[i]);
+    }
+    printf("]");
+}
+
+static void print_json(const kw_prune_report *r) {
+    printf("{");
+    print_json_group(&r->all);
+    printf(", \"groups\": [");
+    for (int32_t i = 0; i < r->groups; i++) {
+        printf("%s{\"op\": \"%s\", \"dtype\": \"%s\", ", i ? ", " : "", kw_op_name(r->group[i].op), kw_dtype_name(r->group[i].dtype));
+        print_json_group(&r->group[i]);
+        printf("}");
+    }
+    printf("]}\n");
+}
+
+int verb_prune(const cli_args *args) {
+    kw_error err = {0};
+    kw_evaluation_options rows;
+    kw_prune_report report;
+    cli_words sealed = {0};
+    double keep, worst;
+    char command[1024];
+    int code = cli_evaluation_options(&rows, &sealed, args);
+    cli_words_drop(&sealed);
+    if (code || !cli_share(args, OPT_KEEP, 0.99, &keep) || !cli_share(args, OPT_WORST, 0.9, &worst)) {
+        return code ? code : CLI_USAGE;
+    }
+    cli_command(command, sizeof command);
+    kw_prune_options options = {.stores = args->operands,
+                                .store_count = (size_t)args->operand_count,
+                                .by_op = rows.by_op,
+                                .by_dtype = rows.by_dtype,
+                                .op = rows.op,
+                                .dtype = rows.dtype,
+                                .keep = keep,
+                                .worst = worst > 0 ? worst : -1,
+                                .out = args->value[OPT_OUT],
+                                .command = command,
+                                .seed = rows.seed};
+    if (kw_prune(&options, &report, &err)) {
+        return cli_fail(&err);
+    }
+    (args->value[OPT_JSON] ? print_json : print_text)(&report);
+    return CLI_DONE;
+}

@@ -1,0 +1,98 @@
+/* validate.c: the verb validate: whether what an evaluation claims holds when picks and best kernels are measured again. */
+#include "evaluation_options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A signal handler has no other way to tell; kw_sweep reads it. */
+static volatile int stop_asked;
+
+static void ask_to_stop(int signal_number) {
+    (void)signal_number;
+    if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
+        _Exit(130);
+    }
+}
+
+static void show_progress(void *user, const kw_sweep_progress *now) {
+    const cli_args *args = user;
+    if (!args->value[OPT_QUIET] && isatty(2)) {
+        fprintf(stderr, "\r%s %lld/%lld\033[K", now->phase, (long long)now->done, (long long)now->total);
+    }
+}
+
+static void print_text(const kw_validate_report *r) {
+    printf("%lld contests measured again", (long long)r->contests);
+    if (r->lost) {
+        printf(", %lld could not be", (long long)r->lost);
+    }
+    printf("\n%-22s %8s %19s\n", "mean efficiency", "%", "95 % interval");
+    printf("%-22s %8.2f %9.2f %9.2f\n", "  by the old rows", 100 * r->claimed.value, 100 * r->claimed.low, 100 * r->claimed.high);
+    printf("%-22s %8.2f %9.2f %9.2f\n", "  by the new rows", 100 * r->found.value, 100 * r->found.low, 100 * r->found.high);
+    printf("%-22s %8.2f\n", "  P10, new rows", 100 * r->found_p10);
+    printf("times of the best kernels: %+.2f %% (median)\n", 100 * (r->drift - 1));
+    if (r->worst_gap > 0) {
+        printf("falls short of its claim most, by %.2f, on %s\n", 100 * r->worst_gap, r->worst);
+    }
+}
+
+static void print_json(const kw_validate_report *r) {
+    printf("{\"contests\": %lld, \"lost\": %lld, \"claimed\": [%.6f, %.6f, %.6f], \"found\": [%.6f, %.6f, %.6f], \"found_p10\": %.6f, "
+           "\"drift\": %.6f, \"worst_gap\": %.6f, \"worst\": ",
+           (long long)r->contests, (long long)r->lost, r->claimed.value, r->claimed.low, r->claimed.high, r->found.value, r->found.low,
+           r->found.high, r->found_p10, r->drift, r->worst_gap);
+    cli_json_string(r->worst);
+    printf("}\n");
+}
+
+static int validate(const kw_evaluation *evaluation, const cli_args *args) {
+    kw_error err = {0};
+    kw_validate_report report;
+    int64_t limit, batches, seed;
+    char command[1024];
+    cli_args copy = *args;
+    if (!cli_number(args, OPT_LIMIT, 1, 1000000, 0, &limit) || !cli_number(args, OPT_BATCHES, 1, 100000, 0, &batches) ||
+        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
+        return CLI_USAGE;
+    }
+    cli_command(command, sizeof command);
+    kw_validate_options options = {.limit = (size_t)limit,
+                                   .out = args->value[OPT_OUT],
+                                   .seed = (uint64_t)seed,
+                                   .batches = (int32_t)batches,
+                                   .device = args->value[OPT_DEVICE],
+                                   .command = command,
+                                   .cache_dir = args->value[OPT_CACHE_DIR],
+                                   .compiler = args->value[OPT_CC],
+                                   .stop = &stop_asked,
+                                   .progress = show_progress,
+                                   .user = &copy};
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    kw_status status = kw_validate(evaluation, &options, &report, &err);
+    if (!args->value[OPT_QUIET] && isatty(2)) {
+        fprintf(stderr, "\r\033[K");
+    }
+    if (status) {
+        return cli_fail(&err);
+    }
+    (args->value[OPT_JSON] ? print_json : print_text)(&report);
+    return stop_asked ? 130 : CLI_DONE;
+}
+
+int verb_validate(const cli_args *args) {
+    kw_error err = {0};
+    kw_evaluation_options options;
+    kw_evaluation *evaluation = NULL;
+    cli_words sealed = {0};
+    int code = cli_picker_options(&options, &sealed, args);
+    if (!code) {
+        code = kw_evaluation_open(&evaluation, &options, &err) ? cli_fail(&err) : validate(evaluation, args);
+    }
+    kw_evaluation_close(&evaluation);
+    cli_words_drop(&sealed);
+    return code;
+}

@@ -1,0 +1,212 @@
+/* sweep_plan_view.c: a sweep that a model's errors choose: which families of problems need more, what of it is measured, and whether the target
+ * is met. Measured rows stay, so the same command goes on; training with them is the caller's next step. */
+#include "evaluation_options.h"
+#include "sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FAMILIES_SHOWN = 12 };
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+static int read_kind(kw_proposal_options *o, const cli_args *args) {
+    const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE];
+    for (int i = 0; op && i < KW_OP_COUNT; i++) {
+        if (!strcmp(op, kw_op_name((kw_op)i))) {
+            o->by_op = true;
+            o->op = (kw_op)i;
+        }
+    }
+    for (int i = 0; dtype && i < KW_DTYPE_COUNT; i++) {
+        if (!strcmp(dtype, kw_dtype_name((kw_dtype)i))) {
+            o->by_dtype = true;
+            o->dtype = (kw_dtype)i;
+        }
+    }
+    return op && !o->by_op         ? cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op)
+           : dtype && !o->by_dtype ? cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", dtype)
+                                   : CLI_DONE;
+}
+
+static int read_numbers(kw_proposal_options *o, const cli_args *args) {
+    int64_t least, best, explore, limit;
+    if (!cli_number(args, OPT_LEAST, 1, 1000000, 0, &least) || !cli_number(args, OPT_BEST, 1, 100000, 0, &best) ||
+        !cli_number(args, OPT_EXPLORE, 0, 100000, -1, &explore) || !cli_number(args, OPT_LIMIT, 1, 1000000, 0, &limit) ||
+        !cli_share(args, OPT_REGRET, 0, &o->regret)) {
+        return CLI_USAGE;
+    }
+    o->least = (int32_t)least;
+    o->best = (int32_t)best;
+    o->explore = explore < 0 ? 0 : explore ? (int32_t)explore : -1;
+    o->limit = (size_t)limit;
+    o->max_gflop = args->value[OPT_MAX_GFLOP] ? strtod(args->value[OPT_MAX_GFLOP], NULL) : 0; /* the problem list has checked them */
+    o->max_mb = args->value[OPT_MAX_MB] ? strtod(args->value[OPT_MAX_MB], NULL) : 0;
+    return read_kind(o, args);
+}
+
+/* The stores, and the one that is written where it is there already. */
+static int read_stores(cli_words *stores, const cli_args *args) {
+    const char *out = args->value[OPT_OUT];
+    int code = cli_words_read(stores, args, OPT_STORES);
+    if (!code && out && !access(out, F_OK)) {
+        if (stores->count == CLI_LISTS_MAX) {
+            return cli_usage("--stores names %d files, and --out is one more than can be read", CLI_LISTS_MAX);
+        }
+        stores->items[stores->count++] = out;
+    }
+    return code;
+}
+
+static void remark(void *user, const char *line) {
+    sweep_progress_log(user, line);
+}
+
+/* --- telling ------------------------------------------------------------------------------------------------------ */
+
+static const char *state_name(kw_family_state state) {
+    return state == KW_FAMILY_OVER ? "over" : state == KW_FAMILY_UNKNOWN ? "unknown" : "met";
+}
+
+static void print_families(const kw_proposal_facts *facts) {
+    int64_t open = (int64_t)facts->family_count - facts->count[KW_FAMILY_MET];
+    if (open) {
+        printf("%-8s %8s %7s %8s %9s  %s\n", "state", "regret %", "shapes", "waiting", "proposed", "family of problems");
+    }
+    for (int64_t i = 0; i < open && i < FAMILIES_SHOWN; i++) {
+        const kw_proposal_family *f = &facts->families[i];
+        char lost[16] = "-";
+        if (!isnan(f->regret)) {
+            snprintf(lost, sizeof lost, "%.2f", 100 * f->regret);
+        }
+        printf("%-8s %8s %7lld %8lld %9lld  %s%s\n", state_name(f->state), lost, (long long)f->shapes, (long long)f->waiting,
+               (long long)f->proposed, f->key, f->exhausted ? "  (no more problems of it are found)" : "");
+    }
+    if (open > FAMILIES_SHOWN) {
+        printf("... and %lld more; --json has all\n", (long long)(open - FAMILIES_SHOWN));
+    }
+}
+
+static void print_text(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
+    print_families(facts);
+    if (!isnan(facts->regret)) {
+        printf("regret %.2f %% in all, of %lld contests\n", 100 * facts->regret, (long long)facts->contests);
+    }
+    printf("of %zu families %lld are within %.4g %%, %lld over it, %lld not known yet\n", facts->family_count,
+           (long long)facts->count[KW_FAMILY_MET], 100 * target, (long long)facts->count[KW_FAMILY_OVER],
+           (long long)facts->count[KW_FAMILY_UNKNOWN]);
+    if (report) {
+        int64_t rows = 0;
+        for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
+            rows += report->outcome[i];
+        }
+        printf("measured %lld rows in %.1f s (%lld of %lld pairs good, %lld left)\n", (long long)rows, report->wall_s,
+               (long long)report->outcome[KW_GOOD], (long long)report->pairs, (long long)report->outcome[KW_UNTRIED]);
+    } else if (facts->pairs) {
+        printf("proposed: %lld pairs on %lld problems, %lld of them from the lists\n", (long long)facts->pairs, (long long)facts->problems,
+               (long long)facts->drawn);
+    }
+    if (facts->met) {
+        printf("the target is met in every family%s\n", report && report->rounds ? "" : "; nothing is measured");
+    } else if (!facts->pairs) {
+        printf("nothing is left to propose: give lists (--problems) with more problems of these families\n");
+    }
+}
+
+static void print_json(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
+    printf("{\"met\": %s, \"target\": %.6g, ", facts->met ? "true" : "false", target);
+    if (!isnan(facts->regret)) {
+        printf("\"regret\": %.6f, ", facts->regret);
+    }
+    printf("\"contests\": %lld, \"families_met\": %lld, \"families_over\": %lld, \"families_unknown\": %lld, ", (long long)facts->contests,
+           (long long)facts->count[KW_FAMILY_MET], (long long)facts->count[KW_FAMILY_OVER], (long long)facts->count[KW_FAMILY_UNKNOWN]);
+    if (report) {
+        printf("\"rounds\": %lld, \"pairs\": %lld", (long long)report->rounds, (long long)report->pairs);
+        for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
+            printf(", \"%s\": %lld", kw_outcome_name((kw_outcome)i), (long long)report->outcome[i]);
+        }
+        printf(", \"left\": %lld, \"stopped\": %s, \"spent\": %s, \"wall_s\": %.2f, ", (long long)report->outcome[KW_UNTRIED],
+               report->stopped ? "true" : "false", report->spent ? "true" : "false", report->wall_s);
+    }
+    printf("\"proposed_problems\": %lld, \"proposed_pairs\": %lld, \"families\": [", (long long)facts->problems, (long long)facts->pairs);
+    for (size_t i = 0; i < facts->family_count; i++) {
+        const kw_proposal_family *f = &facts->families[i];
+        printf("%s{\"family\": \"%s\", \"state\": \"%s\", \"shapes\": %lld, \"contests\": %lld, \"waiting\": %lld, ", i ? ", " : "", f->key,
+               state_name(f->state), (long long)f->shapes, (long long)f->contests, (long long)f->waiting);
+        if (!isnan(f->regret)) {
+            printf("\"regret\": %.6f, ", f->regret);
+        }
+        printf("\"proposed\": %lld, \"exhausted\": %s}", (long long)f->proposed, f->exhausted ? "true" : "false");
+    }
+    printf("]}\n");
+}
+
+/* --- the sweep ---------------------------------------------------------------------------------------------------- */
+
+static int work(const cli_args *args, kw_proposal *proposal, const kw_sweep_options *options) {
+    kw_error err = {0};
+    kw_proposal_report report = {0};
+    const kw_proposal_facts *facts = kw_proposal_describe(proposal);
+    double target;
+    bool look = args->value[OPT_COUNT_ONLY] || args->value[OPT_NEXT];
+    cli_share(args, OPT_REGRET, 0.01, &target);
+    if (args->value[OPT_NEXT] && facts->pairs && kw_proposal_write(proposal, args->value[OPT_NEXT], &err)) {
+        return cli_fail(&err);
+    }
+    if (!look && !options->out) {
+        return cli_usage("a sweep needs a place for its rows; for example --out results.db");
+    }
+    if (!look && kw_proposal_measure(proposal, options, &report, &err)) {
+        return cli_fail(&err);
+    }
+    if (!look) {
+        kw_sweep_report all = {.stopped = report.stopped};
+        memcpy(all.outcome, report.outcome, sizeof all.outcome);
+        sweep_progress_end(options->user, &all);
+    }
+    (args->value[OPT_JSON] ? print_json : print_text)(facts, target > 0 ? target : 0.01, look ? NULL : &report);
+    if (report.stopped) {
+        return 130;
+    }
+    if (report.outcome[KW_WRONG]) {
+        fprintf(stderr, "kwright: %lld results are wrong; a kernel that is wrong on one problem is to be trusted on none\n",
+                (long long)report.outcome[KW_WRONG]);
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+int sweep_where(const cli_args *args, const kw_sweep_options *options) {
+    kw_error err = {0};
+    kw_proposal *proposal = NULL;
+    cli_words stores = {0}, sealed = {0};
+    kw_proposal_options o = {.by = args->value[OPT_WHERE],
+                             .folds = args->value[OPT_LEFT_OUT],
+                             .threads = options->threads,
+                             .cold = options->cold,
+                             .fresh_weights = options->fresh_weights,
+                             .problems = options->problems,
+                             .problem_count = options->problem_count,
+                             .configs = options->configs,
+                             .config_count = options->config_count,
+                             .seed = options->seed,
+                             .log = remark,
+                             .user = options->user};
+    int code = read_numbers(&o, args);
+    code = code ? code : read_stores(&stores, args);
+    code = code ? code : cli_words_read(&sealed, args, OPT_SEALED);
+    o.stores = stores.items;
+    o.store_count = stores.count;
+    o.sealed = sealed.items;
+    o.sealed_count = sealed.count;
+    if (!code) {
+        code = kw_proposal_open(&proposal, &o, &err) ? cli_fail(&err) : work(args, proposal, options);
+    }
+    kw_proposal_close(&proposal);
+    cli_words_drop(&stores);
+    cli_words_drop(&sealed);
+    return code;
+}

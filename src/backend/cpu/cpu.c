@@ -1,0 +1,198 @@
+/* cpu.c: the CPU as a device. Its memory is ordinary memory, its kernels are shared objects or compiled-in functions, and a launch returns
+ * when it is done. All that can be worked out beforehand is, in bind; run copies the arguments, adds the pointers and calls.
+ *
+ * A process that forked after its OpenMP threads were started has none of them, and waits for ever if it asks for them. The device keeps a
+ * page that a fork clears: where it reads zero, kernels run on the calling thread alone. */
+#include "backend/cpu/cpu.h"
+
+#include "backend/cpu/cpu_run.h"
+#include "base/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { THREADS_MAX = 1024, PAGE = 4096 };
+
+struct kw_device {
+    kw_target target;
+    int32_t *unforked; /* a page that reads 1, after a fork 0; NULL when there is no such page */
+};
+
+struct kw_kernel {
+    void *handle; /* NULL for compiled-in families */
+    kw_cpu_stage *stage[KW_STAGE_MAX];
+};
+
+struct kw_bound {
+    kw_cpu_args args;
+    kw_cpu_stage *stage[KW_STAGE_MAX];
+    kw_stage shape[KW_STAGE_MAX];
+    int32_t stages, threads;
+    size_t thread_bytes;
+    const int32_t *unforked;
+};
+
+static int probe(char why[256]) {
+    (void)why;
+    return 1;
+}
+
+static void close_device(kw_device **device) {
+    if (*device && (*device)->unforked) {
+        munmap((*device)->unforked, PAGE);
+    }
+    free(*device);
+    *device = NULL;
+}
+
+static kw_status open_device(kw_device **device, int index, int threads, kw_error *err) {
+    if (index) {
+        return kw_fail(err, KW_MISSING, "device cpu:%d: there is one CPU device, cpu:0", index);
+    }
+    if (threads < 0 || threads > THREADS_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "threads=%d; use 1 to %d, or 0 for all cores of the process", threads, THREADS_MAX);
+    }
+    *device = calloc(1, sizeof **device);
+    if (!*device) {
+        return kw_fail_memory(err, "a device");
+    }
+    kw_cpu_target(&(*device)->target, threads);
+    if ((*device)->target.units > THREADS_MAX) {
+        (*device)->target.units = THREADS_MAX;
+    }
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED && madvise(page, PAGE, MADV_WIPEONFORK)) {
+        munmap(page, PAGE);
+        page = MAP_FAILED;
+    }
+    if (page != MAP_FAILED) {
+        (*device)->unforked = page;
+        *(*device)->unforked = 1;
+    }
+    return KW_OK;
+}
+
+static const kw_target *device_target(const kw_device *device) {
+    return &device->target;
+}
+
+static kw_status alloc_memory(kw_device *device, size_t size, void **memory, kw_error *err) {
+    (void)device;
+    return kw_cpu_alloc(memory, size, err);
+}
+
+static void release_memory(kw_device *device, void *memory) {
+    (void)device;
+    free(memory);
+}
+
+static kw_status copy_memory(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
+    (void)device;
+    (void)err;
+    memmove(to, from, size);
+    return KW_OK;
+}
+
+static void unload_kernel(kw_device *device, kw_kernel **kernel) {
+    (void)device;
+    if (*kernel) {
+        kw_cpu_unload(&(*kernel)->handle);
+    }
+    free(*kernel);
+    *kernel = NULL;
+}
+
+static kw_status load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
+    *kernel = NULL;
+    kw_status status = kw_config_runs(config, &device->target, err);
+    if (status) {
+        return status; /* such code would end the process */
+    }
+    *kernel = calloc(1, sizeof **kernel);
+    if (!*kernel) {
+        return kw_fail_memory(err, "a kernel");
+    }
+    if (config->family->builtin) {
+        const kw_builtin *builtin = config->family->builtin(config);
+        memcpy((*kernel)->stage, builtin->stage, sizeof(*kernel)->stage);
+        return KW_OK;
+    }
+    status = kw_cpu_load(&(*kernel)->handle, (*kernel)->stage, blob, err);
+    if (status) {
+        unload_kernel(device, kernel);
+    }
+    return status;
+}
+
+static void unbind_kernel(kw_bound **bound) {
+    free(*bound);
+    *bound = NULL;
+}
+
+static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
+                             kw_bound **bound, kw_error *err) {
+    *bound = NULL;
+    for (int i = 0; i < launch->stages; i++) {
+        if (i >= KW_STAGE_MAX || !kernel->stage[i]) {
+            return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree",
+                           launch->stages, i);
+        }
+    }
+    kw_bound *made = calloc(1, sizeof *made);
+    if (!made) {
+        return kw_fail_memory(err, "a bound kernel");
+    }
+    kw_args_fill(&made->args, problem, launch);
+    made->stages = launch->stages;
+    made->threads = (int32_t)device->target.units;
+    made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, 64);
+    made->unforked = device->unforked;
+    memcpy(made->stage, kernel->stage, sizeof made->stage);
+    memcpy(made->shape, launch->stage, sizeof made->shape);
+    *bound = made;
+    return KW_OK;
+}
+
+static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
+    (void)stream;
+    (void)err;
+    kw_cpu_work work;
+    int64_t widest = 1;
+    work.args = bound->args;
+    work.args.x = memory->tensor[KW_X];
+    work.args.w = memory->tensor[KW_W];
+    work.args.y = memory->tensor[KW_Y];
+    work.args.packed = memory->packed;
+    work.args.shared = memory->shared;
+    work.thread_memory = memory->threads;
+    work.thread_bytes = bound->thread_bytes;
+    work.stages = 0;
+    for (int i = 0; i < bound->stages; i++) {
+        if ((parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) && bound->shape[i].units > 0) {
+            work.stage[work.stages] = bound->stage[i];
+            work.units[work.stages++] = bound->shape[i].units;
+            widest = kw_max(widest, bound->shape[i].units);
+        }
+    }
+    int64_t threads = kw_min(bound->threads, widest);
+    bool alone = bound->unforked && !*bound->unforked;
+    kw_cpu_run(&work, alone ? 1 : (int)threads);
+    return KW_OK;
+}
+
+const kw_backend kw_cpu_backend = {
+    .name = "cpu",
+    .probe = probe,
+    .open = open_device,
+    .close = close_device,
+    .target = device_target,
+    .alloc = alloc_memory,
+    .release = release_memory,
+    .copy = copy_memory,
+    .load = load_kernel,
+    .unload = unload_kernel,
+    .bind = bind_kernel,
+    .unbind = unbind_kernel,
+    .run = run_kernel,
+};

@@ -1,0 +1,128 @@
+/* cpu_load.c: bytes -> mapped code. The bytes that were checked are the bytes that are mapped: they go into a sealed memory file, which
+ * nobody can write again, and the loader is given that file. Where there are no memory files (old kernels, some sandboxes) a file
+ * in a private folder stands in, removed as soon as it is mapped.
+ *
+ * The loader knows a library by the path it was given, and gives back the one it has when the path is the same. /proc/self/fd/N is the
+ * same path for another kernel once N was closed and used again; so the path is made different by writing the memory file's inode into it,
+ * one "/." or "//." for each bit, which changes the text and not the file. Two files that are open or mapped never share an inode. */
+#include "backend/cpu/cpu.h"
+
+#include "base/os/file.h"
+#include "jit/toolchain/cc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 320 };
+
+/* A sealed memory file with the blob's bytes; -1 when this machine makes none. */
+static int memory_file(const kw_blob *blob) {
+    int fd = memfd_create("kernelwright", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) {
+        return -1;
+    }
+    if (!kw_file_write(fd, blob->data, blob->size) || fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool own_path(char path[PATH_BYTES], int fd) {
+    struct stat info;
+    if (fstat(fd, &info)) {
+        return false;
+    }
+    size_t used = (size_t)snprintf(path, PATH_BYTES, "/proc/self/fd");
+    for (uint64_t bits = info.st_ino; bits; bits >>= 1) {
+        const char *step = bits & 1 ? "//." : "/.";
+        size_t length = strlen(step);
+        memcpy(path + used, step, length);
+        used += length;
+    }
+    return snprintf(path + used, PATH_BYTES - used, "/%d", fd) > 0;
+}
+
+static void *open_memory(const kw_blob *blob, const char **why) {
+    char path[PATH_BYTES];
+    void *handle = NULL;
+    int fd = memory_file(blob);
+    if (fd < 0) {
+        *why = "no memory file";
+        return NULL;
+    }
+    if (own_path(path, fd)) {
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        *why = handle ? NULL : dlerror();
+    }
+    close(fd); /* what is mapped stays */
+    return handle;
+}
+
+static void *open_private_file(const kw_blob *blob, const char **why) {
+    char folder[] = "/tmp/kernelwright.XXXXXX", path[sizeof folder + 16];
+    void *handle = NULL;
+    if (!mkdtemp(folder)) {
+        *why = "no folder can be made in /tmp";
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/kernel.so", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool written = fd >= 0 && kw_file_write(fd, blob->data, blob->size);
+    if (fd >= 0 && close(fd)) {
+        written = false;
+    }
+    if (written) {
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        *why = handle ? NULL : dlerror();
+    } else {
+        *why = "/tmp is full or cannot be written";
+    }
+    unlink(path);
+    rmdir(folder);
+    return handle;
+}
+
+kw_status kw_cpu_load(void **handle, kw_cpu_stage *stage[KW_STAGE_MAX], const kw_blob *blob, kw_error *err) {
+    kw_error bad = {0};
+    const char *why = NULL;
+    *handle = NULL;
+    if (kw_blob_check(blob, &bad)) {
+        return kw_fail(err, KW_FAILED, "cannot load a kernel: %s", bad.text);
+    }
+    *handle = open_memory(blob, &why);
+    if (!*handle) {
+        *handle = open_private_file(blob, &why);
+    }
+    if (!*handle) {
+        return kw_fail(err, KW_ENVIRONMENT, "cannot load a kernel: %s", why ? why : "unknown reason");
+    }
+    for (int i = 0; i < KW_STAGE_MAX; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "kw_stage%d", i);
+        void *found = dlsym(*handle, name);
+        memcpy(&stage[i], &found, sizeof found); /* C has no cast from object to function pointers */
+        if (!found) {
+            break;
+        }
+    }
+    if (!stage[0]) {
+        kw_cpu_unload(handle);
+        return kw_fail(err, KW_FAILED, "cannot load a kernel: it exports no kw_stage0");
+    }
+    return KW_OK;
+}
+
+void kw_cpu_unload(void **handle) {
+    if (*handle) {
+        dlclose(*handle);
+    }
+    *handle = NULL;
+}

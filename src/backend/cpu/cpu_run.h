@@ -1,0 +1,22 @@
+/* cpu_run.h: a kernel's stages over threads. */
+#ifndef KW_BACKEND_CPU_CPU_RUN_H
+#define KW_BACKEND_CPU_CPU_RUN_H
+
+#include "backend/backend.h"
+
+#include <cpu_abi.h>
+
+/* The stages of one launch, in order; threads takes part in each. */
+typedef struct kw_cpu_work {
+    kw_cpu_args args;
+    kw_cpu_stage *stage[KW_STAGE_MAX];
+    int64_t units[KW_STAGE_MAX];
+    int32_t stages;
+    char *thread_memory;
+    size_t thread_bytes;
+} kw_cpu_work;
+
+/* Runs the stages on at most so many threads and returns when all are done. */
+void kw_cpu_run(const kw_cpu_work *work, int threads);
+
+#endif

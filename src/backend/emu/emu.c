@@ -1,0 +1,337 @@
+/* emu.c: GPUs that a CPU plays, one device for each architecture: "emu:gfx942", "emu:sm_90". The device's facts are the architecture's typical
+ * ones, so all that is generated, chosen and verified for it is what a real one would get. Blocks are independent: each thread of this
+ * machine that takes part has a machine of its own and takes the next block. */
+#include "backend/emu/emu.h"
+
+#include "backend/cpu/cpu.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { WORKERS_MAX = 256 };
+static const int64_t cells_limit = 16 << 20;
+
+struct kw_device {
+    kw_target target;
+    const kw_gpu_arch *arch;
+    int32_t workers;
+    bool checks;
+};
+
+struct kw_kernel {
+    kw_emu_object object;
+};
+
+struct kw_bound {
+    const kw_device *device;
+    const kw_kernel *kernel;
+    kw_cpu_args args;
+    kw_stage shape[KW_STAGE_MAX];
+    kw_map map[KW_MAP_MAX];
+    int32_t stages, cell_shift;
+    kw_tensor result;
+    int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
+};
+
+static int count_devices(void) {
+    int count = 0;
+    while (kw_gpu_archs[count].name) {
+        count++;
+    }
+    return count;
+}
+
+static int probe(char why[256]) {
+    (void)why;
+    return count_devices();
+}
+
+static const char *device_name(int index) {
+    return kw_gpu_archs[index].name;
+}
+
+static void close_device(kw_device **device) {
+    free(*device);
+    *device = NULL;
+}
+
+static kw_status open_device(kw_device **device, int index, int threads, kw_error *err) {
+    *device = NULL;
+    if (index < 0 || index >= count_devices()) {
+        return kw_fail(err, KW_MISSING, "device emu:%d: there are %d architectures", index, count_devices());
+    }
+    if (threads < 0 || threads > WORKERS_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "threads=%d; use 1 to %d, or 0 for all cores of the process", threads, WORKERS_MAX);
+    }
+    kw_device *opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        return kw_fail_memory(err, "a device");
+    }
+    kw_target cpu;
+    const char *checks = secure_getenv("KW_EMU_CHECKS");
+    kw_cpu_target(&cpu, threads);
+    opened->arch = &kw_gpu_archs[index];
+    opened->target = opened->arch->typical;
+    opened->workers = (int32_t)(cpu.units < WORKERS_MAX ? cpu.units : WORKERS_MAX);
+    opened->checks = !checks || strcmp(checks, "0") != 0;
+    *device = opened;
+    return KW_OK;
+}
+
+static const kw_target *device_target(const kw_device *device) {
+    return &device->target;
+}
+
+static kw_status alloc_memory(kw_device *device, size_t size, void **memory, kw_error *err) {
+    (void)device;
+    return kw_cpu_alloc(memory, size, err);
+}
+
+static void release_memory(kw_device *device, void *memory) {
+    (void)device;
+    free(memory);
+}
+
+static kw_status copy_memory(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
+    (void)device, (void)err;
+    memmove(to, from, size);
+    return KW_OK;
+}
+
+static void unload_kernel(kw_device *device, kw_kernel **kernel) {
+    (void)device;
+    if (*kernel) {
+        kw_emu_object_close(&(*kernel)->object);
+    }
+    free(*kernel);
+    *kernel = NULL;
+}
+
+static kw_status load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
+    *kernel = NULL;
+    kw_status status = kw_config_runs(config, &device->target, err);
+    if (status) {
+        return status;
+    }
+    kw_kernel *loaded = calloc(1, sizeof *loaded);
+    if (!loaded) {
+        return kw_fail_memory(err, "a kernel");
+    }
+    status = kw_emu_object_open(&loaded->object, blob, err);
+    if (status) {
+        free(loaded);
+        return status;
+    }
+    *kernel = loaded;
+    return KW_OK;
+}
+
+static void unbind_kernel(kw_bound **bound) {
+    free(*bound);
+    *bound = NULL;
+}
+
+static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
+                             kw_bound **bound, kw_error *err) {
+    *bound = NULL;
+    for (int i = 0; i < launch->stages; i++) {
+        if (i >= KW_STAGE_MAX || !kernel->object.stage[i]) {
+            return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree",
+                           launch->stages, i);
+        }
+        int threads = launch->stage[i].threads;
+        if (threads != kernel->object.threads[i] || threads < 1 || threads > KW_EMU_THREADS_MAX) {
+            return kw_fail(err, KW_FAILED, "stage %d is launched with %d threads a block and written for %d; 1 to %d are possible", i,
+                           threads, kernel->object.threads[i], KW_EMU_THREADS_MAX);
+        }
+    }
+    kw_bound *made = calloc(1, sizeof *made);
+    if (!made) {
+        return kw_fail_memory(err, "a bound kernel");
+    }
+    kw_args_fill(&made->args, problem, launch);
+    made->device = device;
+    made->kernel = kernel;
+    made->stages = launch->stages;
+    made->result = kw_problem_result(problem);
+    made->packed_bytes = launch->packed_bytes;
+    made->shared_bytes = launch->shared_bytes;
+    made->cell_shift = 2;
+    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+        int32_t size = (int32_t)kw_dtype_size(kw_problem_dtype(problem, (kw_tensor)t));
+        made->tensor_bytes[t] = kw_problem_elements(problem, (kw_tensor)t) * size;
+        made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
+    }
+    memcpy(made->shape, launch->stage, sizeof made->shape);
+    memcpy(made->map, launch->map, sizeof made->map);
+    *bound = made;
+    return KW_OK;
+}
+
+/* --- a run --- */
+
+/* One of this machine's threads. block: where it failed; the number of blocks when it did not. */
+typedef struct worker {
+    kw_emu_machine *machine;
+    int64_t block;
+    pthread_t thread;
+    bool started;
+} worker;
+
+static void *work(void *argument) {
+    worker *w = argument;
+    kw_emu_run *run = w->machine->run;
+    w->block = run->blocks;
+    for (int64_t block = atomic_fetch_add(&run->next, 1); block < run->blocks; block = atomic_fetch_add(&run->next, 1)) {
+        if (!kw_emu_machine_block(w->machine, block)) {
+            w->block = block;
+            atomic_store(&run->next, run->blocks); /* later blocks need not be tried */
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* The fault of the lowest block counts, so that with one worker and with many the same is said as far as possible. */
+static kw_status judge(const worker workers[], int32_t count, int64_t blocks, int stage, kw_error *err) {
+    const worker *first = NULL;
+    for (int32_t i = 0; i < count; i++) {
+        if (workers[i].machine && workers[i].block < blocks && (!first || workers[i].block < first->block)) {
+            first = &workers[i];
+        }
+    }
+    return first ? kw_fail(err, KW_FAILED, "kw_stage%d: %s", stage, first->machine->fault) : KW_OK;
+}
+
+static kw_status run_stage(kw_emu_run *run, int stage, int32_t wanted, kw_error *err) {
+    worker workers[WORKERS_MAX] = {0};
+    int32_t count = (int32_t)(wanted < run->blocks ? wanted : run->blocks);
+    kw_status status = KW_OK;
+    for (int32_t i = 0; i < count && !status; i++) {
+        status = kw_emu_machine_open(&workers[i].machine, run, err);
+    }
+    for (int32_t i = 1; i < count && !status; i++) { /* what is not to be had is done by the others */
+        workers[i].block = run->blocks;
+        workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    }
+    if (!status) {
+        work(&workers[0]);
+    }
+    for (int32_t i = 1; i < count; i++) {
+        if (workers[i].started) {
+            pthread_join(workers[i].thread, NULL);
+        }
+    }
+    status = status ? status : judge(workers, count, run->blocks, stage, err);
+    for (int32_t i = 0; i < count; i++) {
+        kw_emu_machine_close(&workers[i].machine);
+    }
+    return status;
+}
+
+/* What a stage may touch. Those that pack write packed weights, and workspace; the others the result, and workspace. */
+static void add_range(kw_emu_run *run, const char *name, void *start, int64_t size, bool written) {
+    if (start && size > 0) {
+        run->range[run->range_count++] = (kw_emu_range){.name = name, .start = start, .size = size, .written = written};
+    }
+}
+
+static void list_ranges(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory, bool packs) {
+    static const char *const names[KW_TENSOR_COUNT] = {"x", "w", "y"};
+    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+        add_range(run, names[t], memory->tensor[t], bound->tensor_bytes[t], !packs && t == (int)bound->result);
+    }
+    add_range(run, "packed weights", memory->packed, bound->packed_bytes, packs);
+    add_range(run, "workspace", memory->shared, bound->shared_bytes, true);
+}
+
+static size_t cells_bytes(const kw_emu_run *run, const kw_emu_range *range) {
+    return ((size_t)range->size >> run->cell_shift) * sizeof(kw_emu_global_cell) + sizeof(kw_emu_global_cell);
+}
+
+/* Cells take many times the memory that they stand for; where that is too much, races between blocks are not looked for. */
+static void open_cells(kw_emu_run *run) {
+    for (int i = 0; run->checks && i < run->range_count; i++) {
+        kw_emu_range *range = &run->range[i];
+        if (range->written && range->size <= cells_limit) {
+            void *cells = mmap(NULL, cells_bytes(run, range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            range->cells = cells == MAP_FAILED ? NULL : cells;
+        }
+    }
+}
+
+static void close_cells(kw_emu_run *run) {
+    for (int i = 0; i < run->range_count; i++) {
+        if (run->range[i].cells) {
+            munmap(run->range[i].cells, cells_bytes(run, &run->range[i]));
+        }
+    }
+}
+
+static void fill_args(kw_emu_args *args, const kw_bound *bound, const kw_launch_memory *memory) {
+    *args = (kw_emu_args){.args = bound->args};
+    args->args.x = memory->tensor[KW_X];
+    args->args.w = memory->tensor[KW_W];
+    args->args.y = memory->tensor[KW_Y];
+    args->args.packed = memory->packed;
+    args->args.shared = memory->shared;
+    for (int i = 0; i < KW_MAP_MAX; i++) {
+        const kw_map *from = &bound->map[i];
+        kw_emu_map *to = &args->map[i];
+        *to = (kw_emu_map){
+            .base = memory->tensor[from->tensor], .rank = from->rank, .bytes = (int)kw_dtype_size(from->dtype), .swizzle = from->swizzle};
+        for (int axis = 0; axis < KW_MAP_RANK; axis++) {
+            to->extent[axis] = from->extent[axis];
+            to->box[axis] = from->box[axis];
+        }
+        for (int axis = 0; axis < KW_MAP_RANK - 1; axis++) {
+            to->stride[axis] = from->stride[axis];
+        }
+    }
+}
+
+static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
+    const kw_device *device = bound->device;
+    kw_status status = KW_OK;
+    (void)stream;
+    for (int i = 0; i < bound->stages && !status; i++) {
+        if (!(parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) || bound->shape[i].units <= 0) {
+            continue;
+        }
+        kw_emu_run run = {.stage = bound->kernel->object.stage[i],
+                          .blocks = bound->shape[i].units,
+                          .threads = bound->shape[i].threads,
+                          .wave = (int32_t)device->target.lanes,
+                          .wave_shift = device->target.lanes == 64 ? 6 : 5,
+                          .cell_shift = bound->cell_shift,
+                          .lds = (int32_t)device->target.lds,
+                          .nvidia = !strcmp(device->arch->backend, "cuda"),
+                          .checks = device->checks,
+                          .object = &bound->kernel->object};
+        fill_args(&run.args, bound, memory);
+        list_ranges(&run, bound, memory, bound->shape[i].packs);
+        open_cells(&run);
+        status = run_stage(&run, i, device->workers, err);
+        close_cells(&run);
+    }
+    return status;
+}
+
+const kw_backend kw_emu_backend = {
+    .name = "emu",
+    .probe = probe,
+    .open = open_device,
+    .close = close_device,
+    .target = device_target,
+    .alloc = alloc_memory,
+    .release = release_memory,
+    .copy = copy_memory,
+    .load = load_kernel,
+    .unload = unload_kernel,
+    .bind = bind_kernel,
+    .unbind = unbind_kernel,
+    .run = run_kernel,
+    .device_name = device_name,
+};

@@ -1,0 +1,270 @@
+/* emu_bulk.c: barriers in shared memory (PTX, "mbarrier") and bulk tensor copies (PTX, "cp.async.bulk.tensor", tile mode) as NVIDIA
+ * documents them. A phase of a barrier is over when all its arrivals came and all bytes that were announced were brought.
+ *
+ * A copy is carried out when no thread can go on without one, the oldest first: nobody can be later. What it brings is ordered before
+ * those who wait on its barrier and nobody else: it is stamped as done by an engine, which is one more wave to the clocks of emu_check.c. */
+#include "backend/emu/emu_hopper.h"
+
+#include "backend/emu/emu_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BULK_MAX = 1 << 12, SPAN_BYTES = 128, PIECE = 16, BOX_MAX = 256, RANK_MAX = 5 };
+
+/* --- barriers --- */
+
+static void say(kw_emu_machine *m, const void *place, const char *what, const char *bar) {
+    char line[80];
+    kw_emu_line(m->run->object, place, line);
+    kw_emu_fault(m, "%s in block %lld: the barrier at byte %lld of shared memory, %s", what, (long long)m->block, (long long)(bar - m->lds),
+                 line);
+}
+
+static kw_emu_mbar *find(kw_emu_machine *m, const char *bar) {
+    for (int i = 0; i < KW_EMU_MBARS_MAX; i++) {
+        if (m->mbar[i].used && m->mbar[i].at == bar - m->lds) {
+            return &m->mbar[i];
+        }
+    }
+    return NULL;
+}
+
+/* The barrier that a thread means; it must have been made, and the thread must know. */
+static kw_emu_mbar *known(kw_emu_thread *self, const char *bar, const void *place) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_mbar *mbar = find(m, bar);
+    if (!mbar) {
+        say(m, place, "no kw_mbar_init", bar);
+    } else if (!kw_emu_comes_before(m, mbar->made, self->thread)) {
+        say(m, place, "race with kw_mbar_init", bar);
+    }
+    return mbar;
+}
+
+static bool is_over(const kw_emu_mbar *mbar, int parity) {
+    return (int)(mbar->phase & 1) != parity;
+}
+
+static void end_phase(kw_emu_machine *m, kw_emu_mbar *mbar) {
+    if (mbar->missing || mbar->bytes) {
+        return;
+    }
+    mbar->phase++;
+    mbar->missing = mbar->count;
+    memcpy(mbar->done, mbar->next, sizeof mbar->done);
+    for (int t = 0; t < m->run->threads; t++) {
+        kw_emu_fiber *fiber = &m->fiber[t];
+        if (fiber->state == KW_EMU_AT_MBAR && fiber->mbar == mbar && is_over(mbar, fiber->parity)) {
+            fiber->state = KW_EMU_RUNS;
+            kw_emu_set_ready(m, t, true);
+        }
+    }
+}
+
+void kw_emu_mbar_init(kw_emu_thread *self, char *bar, int count) {
+    kw_emu_machine *m = self->machine;
+    int64_t at = bar - m->lds;
+    int i = 0;
+    if (find(m, bar)) {
+        say(m, __builtin_return_address(0), "kw_mbar_init again", bar);
+    }
+    if (at < 0 || at > m->lds_used - 8 || at % 8 || count < 1) {
+        say(m, __builtin_return_address(0), "kw_mbar_init outside shared memory, misaligned, or for nobody", bar);
+    }
+    while (i < KW_EMU_MBARS_MAX && m->mbar[i].used) {
+        i++;
+    }
+    if (i == KW_EMU_MBARS_MAX) {
+        say(m, __builtin_return_address(0), "more barriers than can be kept", bar);
+        return;
+    }
+    m->mbar[i] = (kw_emu_mbar){.used = true, .at = (int32_t)at, .count = count, .missing = count, .made = kw_emu_stamp(m, self->thread)};
+}
+
+void kw_emu_mbar_end(kw_emu_thread *self, char *bar) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_mbar *mbar = known(self, bar, __builtin_return_address(0));
+    for (int t = 0; t < m->run->threads; t++) {
+        if (m->fiber[t].state == KW_EMU_AT_MBAR && m->fiber[t].mbar == mbar) {
+            say(m, __builtin_return_address(0), "kw_mbar_end while threads wait", bar);
+        }
+    }
+    mbar->used = false;
+}
+
+void kw_emu_mbar_arrive(kw_emu_thread *self, char *bar, int bytes) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_mbar *mbar = known(self, bar, __builtin_return_address(0));
+    if (!mbar->missing) {
+        say(m, __builtin_return_address(0), "more arrivals than kw_mbar_init counted", bar);
+    }
+    mbar->bytes += bytes;
+    mbar->missing--;
+    kw_emu_hand_on(m, self->thread, mbar->next);
+    end_phase(m, mbar);
+}
+
+void kw_emu_mbar_wait(kw_emu_thread *self, char *bar, int parity) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_fiber *fiber = &m->fiber[self->thread];
+    kw_emu_mbar *mbar = known(self, bar, __builtin_return_address(0));
+    if (!is_over(mbar, parity)) {
+        fiber->place = __builtin_return_address(0);
+        fiber->state = KW_EMU_AT_MBAR;
+        fiber->mbar = mbar;
+        fiber->parity = parity;
+        kw_emu_set_ready(m, self->thread, false);
+        kw_emu_give_way(m);
+    }
+    kw_emu_take_over(m, self->thread, mbar->done);
+}
+
+/* --- copies --- */
+
+static int64_t box_bytes(const kw_emu_map *map) {
+    int64_t bytes = map->bytes;
+    for (int i = 0; i < map->rank; i++) {
+        bytes *= map->box[i];
+    }
+    return bytes;
+}
+
+/* NULL, or the rule that a copy breaks. */
+static const char *refusal(const kw_emu_machine *m, const kw_emu_bulk *b, int coordinates) {
+    const kw_emu_map *map = &b->map;
+    if (map->rank < 1 || map->rank > RANK_MAX || coordinates != map->rank) {
+        return "the launch describes no such map, or one of another rank";
+    }
+    if ((uintptr_t)map->base % PIECE || map->box[0] * map->bytes % PIECE || (map->swizzle && map->box[0] * map->bytes > SPAN_BYTES)) {
+        return "tensor and rows of the box must be multiples of 16 bytes, and a row at most 128 with the swizzle";
+    }
+    for (int i = 0; i < map->rank; i++) {
+        if (map->box[i] < 1 || map->box[i] > BOX_MAX || (i && map->stride[i - 1] % PIECE)) {
+            return "a box has 1 to 256 elements along each axis, and strides are multiples of 16 bytes";
+        }
+    }
+    if (b->to % SPAN_BYTES) {
+        return "the box must lie at a multiple of 128 bytes";
+    }
+    return m->waves > KW_EMU_WAVES_MAX - 1 ? "blocks of 1024 threads cannot be played with bulk copies" : NULL;
+}
+
+/* One run of the box along its innermost axis; NULL: it lies outside. count: elements that are there, from the `skip`th on. */
+static const char *box_row(const kw_emu_bulk *b, int64_t row, int *skip, int *count) {
+    const kw_emu_map *map = &b->map;
+    const char *from = map->base;
+    for (int i = 1; i < map->rank; i++) {
+        int64_t at = b->at[i] + row % map->box[i];
+        row /= map->box[i];
+        if (at < 0 || at >= map->extent[i]) {
+            return NULL;
+        }
+        from += at * map->stride[i - 1];
+    }
+    int64_t first = b->at[0] < 0 ? 0 : b->at[0], last = b->at[0] + map->box[0];
+    last = last < map->extent[0] ? last : map->extent[0];
+    *skip = (int)(first - b->at[0]);
+    *count = last > first ? (int)(last - first) : 0;
+    return *count ? from + first * map->bytes : NULL;
+}
+
+/* Byte of shared memory: bits 4-6 are combined with bits 7-9. */
+static int32_t swizzled(const kw_emu_map *map, int32_t byte) {
+    return map->swizzle ? byte ^ (byte >> 7 & 7) << 4 : byte;
+}
+
+static void carry_out(kw_emu_machine *m, const kw_emu_bulk *b) {
+    int32_t row_bytes = b->map.box[0] * b->map.bytes, rows = b->bytes / row_bytes;
+    for (int32_t r = 0; r < rows; r++) {
+        _Alignas(16) char row[BOX_MAX * 8] = {0};
+        int skip = 0, count = 0;
+        const char *from = box_row(b, r, &skip, &count);
+        if (from) {
+            memcpy(row + skip * b->map.bytes, from, (size_t)(count * b->map.bytes));
+        }
+        for (int32_t at = 0; at < row_bytes; at += PIECE) {
+            memcpy(m->lds + swizzled(&b->map, b->to + r * row_bytes + at), row + at, PIECE);
+        }
+    }
+    m->clock[m->waves]++;
+    if (m->run->checks) {
+        kw_emu_engine_wrote(m, b->to, b->bytes);
+    }
+    b->mbar->next[m->waves] = m->clock[m->waves];
+    b->mbar->bytes -= b->bytes;
+    end_phase(m, b->mbar);
+}
+
+static bool make_room(kw_emu_machine *m) {
+    if (m->bulk_count == m->bulk_room) {
+        int32_t room = m->bulk_room ? 2 * m->bulk_room : 32;
+        kw_emu_bulk *bulk = room <= BULK_MAX ? realloc(m->bulk, (size_t)room * sizeof *bulk) : NULL;
+        if (!bulk) {
+            return false;
+        }
+        m->bulk = bulk;
+        m->bulk_room = room;
+    }
+    return true;
+}
+
+/* What it reads must lie in the launch's memory: each run that is there is an access. */
+static void check_source(kw_emu_thread *self, const kw_emu_bulk *b, void *const *frame) {
+    int64_t rows = b->bytes / (b->map.box[0] * b->map.bytes);
+    for (int64_t r = 0; r < rows; r++) {
+        int skip, count;
+        const char *from = box_row(b, r, &skip, &count);
+        if (from) {
+            kw_emu_read(self, from, count * b->map.bytes, 0, frame);
+        }
+    }
+}
+
+void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = known(self, bar, __builtin_return_address(0))};
+    const char *rule = refusal(m, &b, at[0]);
+    if (rule || !make_room(m)) {
+        char line[80];
+        kw_emu_line(m->run->object, __builtin_return_address(0), line);
+        kw_emu_fault(m, "bulk copy in block %lld, %s: %s", (long long)m->block, line, rule ? rule : "more are under way than can be kept");
+        return;
+    }
+    b.bytes = (int32_t)box_bytes(map);
+    memcpy(b.at, at + 1, (size_t)map->rank * sizeof *at);
+    if (m->run->checks) {
+        check_source(self, &b, __builtin_frame_address(0));
+    }
+    kw_emu_engine_begins(self, b.to, b.bytes, true, __builtin_frame_address(0));
+    m->bulk[m->bulk_count++] = b;
+}
+
+bool kw_emu_bulk_next(kw_emu_machine *m) {
+    if (!m->bulk_count) {
+        return false;
+    }
+    kw_emu_bulk oldest = m->bulk[0];
+    memmove(m->bulk, m->bulk + 1, (size_t)--m->bulk_count * sizeof oldest);
+    carry_out(m, &oldest);
+    return true;
+}
+
+void kw_emu_bulk_begin(kw_emu_machine *m) {
+    m->bulk_count = 0;
+    for (int i = 0; i < KW_EMU_MBARS_MAX; i++) {
+        m->mbar[i].used = false;
+    }
+}
+
+/* --- small things --- */
+
+void kw_emu_proxy_fence(kw_emu_thread *self) {
+    kw_emu_machine *m = self->machine;
+    int wave = self->thread >> m->run->wave_shift;
+    m->fenced[wave] = m->clock[wave]++;
+}
+
+unsigned kw_emu_shared_address(kw_emu_thread *self, const void *at) {
+    return (unsigned)((const char *)at - ((kw_emu_machine *)self->machine)->lds);
+}

@@ -1,0 +1,254 @@
+/* emu_group.c: matrix instructions of four waves (PTX, "wgmma.mma_async"), 64 x N x 16 of 16-bit elements with fp32 sums, operands from
+ * shared memory by descriptors. Written from NVIDIA's manual: what a descriptor says, where the 128-byte swizzle puts an element, which
+ * lane has which sum. Nothing of the kernel text is asked.
+ *
+ * A product reads shared memory and adds to its lanes' sums when it is waited for, which is as late as may be; from the moment that it is
+ * asked for to then, what it reads may not be written. */
+#include "backend/emu/emu_hopper.h"
+
+#include "backend/emu/emu_check.h"
+#include "backend/emu/emu_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 64, DEPTH = 16, QUEUE_MAX = 1 << 10, PIECE = 16 };
+enum { NO_SWIZZLE = 0, SWIZZLE_128 = 1 };
+
+static kw_emu_group *group_of(const kw_emu_thread *self) {
+    kw_emu_machine *m = self->machine;
+    return &m->group[self->thread / KW_EMU_GROUP];
+}
+
+/* true for the last of the four waves' threads to come; for the others when the last has done what is to be done. */
+static bool meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
+    kw_emu_machine *m = self->machine;
+    int first = self->thread / KW_EMU_GROUP * KW_EMU_GROUP;
+    kw_emu_group *group = group_of(self);
+    kw_emu_fiber *fiber = &m->fiber[self->thread];
+    fiber->place = place;
+    fiber->joint = joint;
+    fiber->state = KW_EMU_IN_GROUP;
+    if (++group->waiting < KW_EMU_GROUP) {
+        kw_emu_set_ready(m, self->thread, false);
+        kw_emu_give_way(m);
+        return false;
+    }
+    kw_emu_report_diverged(m, first, KW_EMU_GROUP);
+    for (int t = first; t < first + KW_EMU_GROUP; t++) {
+        m->fiber[t].state = KW_EMU_RUNS;
+        kw_emu_set_ready(m, t, true);
+    }
+    group->waiting = 0;
+    return true;
+}
+
+/* --- descriptors --- */
+
+/* Bytes of shared memory. Depth contiguous: `leading` from a piece of 16 bytes along the depth to the next, without swizzle; `stride` from 8 rows to the
+ * next 8. Rows contiguous, with the swizzle: `leading` from 64 rows to the next 64, `stride` from 8 depths to the next 8. */
+typedef struct operand {
+    int32_t start, leading, stride;
+    int swizzle, base, turned;
+} operand;
+
+static operand read_descriptor(unsigned long long bits, int turned) {
+    return (operand){.start = (int32_t)(bits & 0x3fff) << 4,
+                     .leading = (int32_t)(bits >> 16 & 0x3fff) << 4,
+                     .stride = (int32_t)(bits >> 32 & 0x3fff) << 4,
+                     .base = (int)(bits >> 49 & 7),
+                     .swizzle = (int)(bits >> 62),
+                     .turned = turned};
+}
+
+/* Byte of shared memory where a piece of 16 bytes lies: number 0 or 1 of a row's 16 elements. With the swizzle a row's depth is contiguous in
+ * 128 bytes, and bits 4-6 of the address are combined with bits 7-9; without it, 8 rows of a piece are contiguous. Turned: the 8 rows from
+ * `row` on at depth `piece`, of 64 rows that are contiguous in 128 bytes. */
+static int32_t piece_at(const operand *o, int row, int piece) {
+    if (o->turned) {
+        int32_t byte = o->start + row / 64 * o->leading + piece / 8 * o->stride + piece % 8 * 128 + row % 64 * 2;
+        return byte ^ (byte >> 7 & 7) << 4;
+    }
+    if (o->swizzle == NO_SWIZZLE) {
+        return o->start + row / 8 * o->stride + piece * o->leading + row % 8 * PIECE;
+    }
+    int32_t byte = o->start + row / 8 * o->stride + row % 8 * 128 + piece * PIECE;
+    return byte ^ (byte >> 7 & 7) << 4;
+}
+
+/* Piece number i of 2 rows pieces. */
+static int32_t piece_of(const operand *o, int i) {
+    return o->turned ? piece_at(o, i / DEPTH * 8, i % DEPTH) : piece_at(o, i / 2, i % 2);
+}
+
+static void begin_reads(kw_emu_thread *self, const operand *o, int rows, void *const *frame) {
+    for (int i = 0; i < 2 * rows; i++) {
+        kw_emu_engine_begins(self, piece_of(o, i), PIECE, false, frame);
+    }
+}
+
+static void end_reads(kw_emu_machine *m, int thread, const operand *o, int rows) {
+    for (int i = 0; i < 2 * rows && m->run->checks; i++) {
+        kw_emu_engine_read(m, thread, piece_of(o, i), PIECE);
+    }
+}
+
+/* --- the product --- */
+
+typedef float floats __attribute__((vector_size(32), may_alias));
+
+/* Elements of rows r as to[r * row + k * deep]. */
+static void gather(const kw_emu_machine *m, const operand *o, int type, int rows, float *to, int row, int deep) {
+    for (int i = 0; i < 2 * rows; i++) {
+        uint16_t element[8];
+        memcpy(element, m->lds + piece_of(o, i), sizeof element);
+        for (int e = 0; e < 8; e++) {
+            int r = o->turned ? i / DEPTH * 8 + e : i / 2, k = o->turned ? i % DEPTH : i % 2 * 8 + e;
+            to[r * row + k * deep] = kw_emu_widen(type, element[e]);
+        }
+    }
+}
+
+/* Place of sum e of a lane of the four waves, in 64 rows of n. */
+static int sum_at(int lane, int e, int n) {
+    int row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (e / 2 % 2), col = 8 * (e / 4) + 2 * (lane % 4) + e % 2;
+    return row * n + col;
+}
+
+static void multiply(float *c, const float *a, const float *b, int n) {
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < n; j += 8) {
+            floats sum = *(const floats *)(c + i * n + j);
+            for (int k = 0; k < DEPTH; k++) {
+                sum += a[i * DEPTH + k] * *(const floats *)(b + k * n + j);
+            }
+            *(floats *)(c + i * n + j) = sum;
+        }
+    }
+}
+
+static void carry_out(kw_emu_machine *m, const kw_emu_product *p, int thread) {
+    float *a = m->tile.a, *b = m->tile.b, *c = m->tile.c; /* a fiber's stack is small */
+    operand first = read_descriptor(p->a, p->inst->turned_a), second = read_descriptor(p->b, p->inst->turned_b);
+    int n = p->inst->n;
+    gather(m, &first, p->inst->type, ROWS, a, DEPTH, 1);
+    gather(m, &second, p->inst->type, n, b, 1, n);
+    for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
+        for (int e = 0; e < n / 2; e++) {
+            c[sum_at(lane, e, n)] = p->acc[lane][e];
+        }
+    }
+    multiply(c, a, b, n);
+    for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
+        for (int e = 0; e < n / 2; e++) {
+            p->acc[lane][e] = c[sum_at(lane, e, n)];
+        }
+    }
+    end_reads(m, thread, &first, ROWS);
+    end_reads(m, thread, &second, n);
+}
+
+/* --- the calls --- */
+
+static bool make_room(kw_emu_group *group) {
+    if (group->count == group->room) {
+        int32_t room = group->room ? 2 * group->room : 16;
+        kw_emu_product *queue = room <= QUEUE_MAX ? realloc(group->queue, (size_t)room * sizeof *queue) : NULL;
+        if (!queue) {
+            return false;
+        }
+        group->queue = queue;
+        group->room = room;
+    }
+    return true;
+}
+
+/* NULL, or the rule that a product breaks. */
+static const char *refusal(kw_emu_group *group, const kw_emu_inst *inst) {
+    if (inst->m != ROWS || inst->k != DEPTH || (inst->n != 64 && inst->n != 128 && inst->n != 256) || inst->type < 1 || inst->type > 2) {
+        return "there is no such instruction";
+    }
+    for (int lane = 1; lane < KW_EMU_GROUP; lane++) {
+        if (group->a[lane] != group->a[0] || group->b[lane] != group->b[0]) {
+            return "lanes have different descriptors";
+        }
+    }
+    operand a = read_descriptor(group->a[0], inst->turned_a), b = read_descriptor(group->b[0], inst->turned_b);
+    if (a.swizzle > SWIZZLE_128 || b.swizzle > SWIZZLE_128 || a.base || b.base) {
+        return "only 128-byte swizzle or none, and no base offset, are played";
+    }
+    if ((a.turned && a.swizzle != SWIZZLE_128) || (b.turned && b.swizzle != SWIZZLE_128)) {
+        return "contiguous rows are played with the 128-byte swizzle only";
+    }
+    return !group->fenced ? "no kw_wgmma_fence since the last group" : make_room(group) ? NULL : "more are under way than can be kept";
+}
+
+void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_group *group = group_of(self);
+    int lane = self->thread % KW_EMU_GROUP;
+    group->a[lane] = a;
+    group->b[lane] = b;
+    group->acc[lane] = acc;
+    if (!meet(self, KW_EMU_GROUP_MATRIX, __builtin_return_address(0))) {
+        return;
+    }
+    const char *rule = refusal(group, inst);
+    if (rule) {
+        char line[80];
+        kw_emu_line(m->run->object, __builtin_return_address(0), line);
+        kw_emu_fault(m, "kw_wgmma in block %lld, %s: %s", (long long)m->block, line, rule);
+        return;
+    }
+    kw_emu_product *p = &group->queue[group->count];
+    *p = (kw_emu_product){.inst = inst, .a = a, .b = b, .commit = group->commits};
+    memcpy(p->acc, group->acc, sizeof p->acc);
+    operand first = read_descriptor(a, inst->turned_a), second = read_descriptor(b, inst->turned_b);
+    kw_emu_thread leader = *self; /* readings count as the first thread's, whoever came last */
+    leader.thread = self->thread - lane;
+    begin_reads(&leader, &first, ROWS, __builtin_frame_address(0));
+    begin_reads(&leader, &second, inst->n, __builtin_frame_address(0));
+    group->count++;
+}
+
+void kw_emu_wgmma_step(kw_emu_thread *self, int commits) {
+    kw_emu_group *group = group_of(self);
+    if (meet(self, commits ? KW_EMU_GROUP_COMMIT : KW_EMU_GROUP_FENCE, __builtin_return_address(0))) {
+        group->commits += (uint32_t)commits;
+        group->fenced = !commits;
+    }
+}
+
+void kw_emu_wgmma_wait(kw_emu_thread *self, int groups) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_group *group = group_of(self);
+    int first = self->thread / KW_EMU_GROUP * KW_EMU_GROUP, done = 0;
+    if (!meet(self, KW_EMU_GROUP_WAIT, __builtin_return_address(0))) {
+        return;
+    }
+    for (; done < group->count && (int64_t)group->queue[done].commit < (int64_t)group->commits - groups; done++) {
+        carry_out(m, &group->queue[done], first);
+    }
+    group->count -= done;
+    memmove(group->queue, group->queue + done, (size_t)group->count * sizeof *group->queue);
+    for (int w = 0; w < KW_EMU_GROUP >> m->run->wave_shift; w++) {
+        kw_emu_order_wave(m, (first >> m->run->wave_shift) + w);
+    }
+}
+
+void kw_emu_group_begin(kw_emu_machine *m) {
+    for (int g = 0; g < KW_EMU_GROUPS_MAX; g++) {
+        m->group[g].waiting = m->group[g].count = 0;
+        m->group[g].commits = 0;
+        m->group[g].fenced = false;
+    }
+}
+
+void kw_emu_group_left(kw_emu_machine *m) {
+    for (int g = 0; g < KW_EMU_GROUPS_MAX; g++) {
+        if (m->group[g].count) {
+            kw_emu_fault(m, "missing wait in block %lld: %d kw_wgmma of threads %d-%d are not waited for", (long long)m->block,
+                         m->group[g].count, g * KW_EMU_GROUP, g * KW_EMU_GROUP + KW_EMU_GROUP - 1);
+        }
+    }
+}

@@ -1,0 +1,443 @@
+/* emu_machine.c: the threads of a block as fibers that run in turn until each waits for others. A thread runs until it meets the others of
+ * its wave (a joint operation, done by the last to come) or of its block (a barrier), so a meeting costs one switch a thread.
+ *
+ * When no thread can run and not all have ended, or when those that meet do not mean the same, the text is wrong: the block ends with a fault
+ * that says who waits where. */
+#include "backend/emu/emu.h"
+
+#include "backend/emu/emu_check.h"
+#include "backend/emu/emu_hopper.h"
+#include "backend/emu/emu_report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Calls that a fault left, and threads that ended in a call, never took back what marks the bounds of their variables, here or in what is mapped
+ * here next. */
+#ifdef __SANITIZE_ADDRESS__
+void __asan_unpoison_memory_region(void const volatile *memory, size_t size);
+#else
+#define __asan_unpoison_memory_region(memory, size) (void)0
+#endif
+
+enum { PAGE = 4096, COPIES_MAX = 1 << 16 };
+
+static kw_emu_thread *thread_head(const kw_emu_machine *m, int thread) {
+    return (kw_emu_thread *)(void *)(m->stacks + (size_t)(thread + 1) * KW_EMU_STACK) - 1;
+}
+
+static kw_emu_thread *running_thread(void) {
+    return (kw_emu_thread *)(((uintptr_t)__builtin_frame_address(0) | (KW_EMU_STACK - 1)) + 1) - 1;
+}
+
+/* --- who runs next --- */
+
+/* The next thread that can run, from wave first on; -1: none. */
+static int next_ready(const kw_emu_machine *m, int first) {
+    for (int i = 0; i < m->waves; i++) {
+        int wave = first + i < m->waves ? first + i : first + i - m->waves;
+        if (m->wave[wave].ready) {
+            return wave * m->run->wave + __builtin_ctzll(m->wave[wave].ready);
+        }
+    }
+    return -1;
+}
+
+/* Goes on with another thread. Returns when somebody goes on with this one, which for one that has ended is never. */
+void kw_emu_give_way(kw_emu_machine *m) {
+    int self = m->current, next = next_ready(m, self / m->run->wave);
+    while (next < 0 && kw_emu_bulk_next(m)) { /* the last moment that a bulk copy can be put off to */
+        next = next_ready(m, self / m->run->wave);
+    }
+    if (next < 0) {
+        if (m->ended < m->run->threads) {
+            kw_emu_report_stuck(m);
+        }
+        kw_emu_group_left(m);
+        kw_emu_switch(&m->fiber[self].sp, &m->outside);
+        return;
+    }
+    if (next == self) {
+        return;
+    }
+    m->current = next;
+    kw_emu_switch(&m->fiber[self].sp, &m->fiber[next].sp);
+}
+
+void kw_emu_fault(kw_emu_machine *m, const char *format, ...) {
+    if (!m->failed) {
+        va_list list;
+        va_start(list, format);
+        vsnprintf(m->fault, sizeof m->fault, format, list);
+        va_end(list);
+    }
+    m->failed = true;
+    kw_emu_switch(&m->fiber[m->current].sp, &m->outside);
+}
+
+void kw_emu_set_ready(kw_emu_machine *m, int thread, bool ready) {
+    uint64_t bit = (uint64_t)1 << thread % m->run->wave, *mask = &m->wave[thread / m->run->wave].ready;
+    *mask = ready ? *mask | bit : *mask & ~bit;
+}
+
+/* --- meetings --- */
+
+static void barrier(kw_emu_thread *self) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_fiber *fiber = &m->fiber[self->thread];
+    fiber->place = __builtin_return_address(0);
+    fiber->state = KW_EMU_AT_BARRIER;
+    if (++m->waiting < m->run->threads) {
+        kw_emu_set_ready(m, self->thread, false);
+        kw_emu_give_way(m);
+        return;
+    }
+    kw_emu_report_split(m);
+    for (int t = 0; t < m->run->threads; t++) {
+        m->fiber[t].state = KW_EMU_RUNS;
+    }
+    for (int w = 0; w < m->waves; w++) {
+        m->wave[w].ready = m->wave[w].all;
+    }
+    m->waiting = 0;
+    kw_emu_order_block(m);
+}
+
+/* Both halves of the wave hold an operand of the older 32-thread instructions. */
+static bool halves_agree(const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
+    size_t bytes = (size_t)inst->k * (inst->type >= 3 ? 1 : 2);
+    for (int l = 0; inst->kind == KW_EMU_WMMA11 && l < 16; l++) {
+        if (memcmp(lanes[l].a, lanes[l + 16].a, bytes) || memcmp(lanes[l].b, lanes[l + 16].b, bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void carry_out(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fiber *first) {
+    if (first->joint == KW_EMU_MATRIX_READ || first->joint == KW_EMU_MATRIX_READ_TURNED) {
+        kw_emu_matrix_read(first->matrices, first->joint == KW_EMU_MATRIX_READ_TURNED, wave->lane);
+    }
+    if (first->joint == KW_EMU_MATRIX && !halves_agree(first->inst, wave->lane)) {
+        char line[80];
+        kw_emu_line(m->run->object, first->place, line);
+        kw_emu_fault(m, "kw_mma in block %lld: lanes 0-15 and 16-31 must hold the same and do not, %s", (long long)m->block, line);
+    }
+    if (first->joint == KW_EMU_MATRIX && !kw_emu_matrix(&m->tile, first->inst, wave->lane)) {
+        kw_emu_fault(m, "no matrix instruction of kind %d multiplies %dx%dx%d of type %d", first->inst->kind, first->inst->m,
+                     first->inst->n, first->inst->k, first->inst->type);
+    }
+}
+
+/* Returns when all lanes of the wave came here and the operation is done. */
+static void meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
+    kw_emu_machine *m = self->machine;
+    int first = self->thread / m->run->wave * m->run->wave;
+    kw_emu_wave *wave = &m->wave[self->thread / m->run->wave];
+    kw_emu_fiber *fiber = &m->fiber[self->thread];
+    uint64_t bit = (uint64_t)1 << (self->thread - first);
+    fiber->place = place;
+    fiber->joint = joint;
+    fiber->state = KW_EMU_IN_WAVE;
+    wave->waiting |= bit;
+    if (wave->waiting != wave->all) {
+        wave->ready &= ~bit;
+        kw_emu_give_way(m);
+        return;
+    }
+    kw_emu_report_diverged(m, first, m->run->wave);
+    carry_out(m, wave, fiber);
+    for (int t = first; t < first + m->run->wave && t < m->run->threads; t++) {
+        m->fiber[t].state = KW_EMU_RUNS;
+    }
+    wave->waiting = 0;
+    wave->ready = wave->all;
+    if (joint == KW_EMU_WAVE_BARRIER) {
+        kw_emu_order_wave(m, first / m->run->wave);
+    }
+}
+
+static void wave_barrier(kw_emu_thread *self) {
+    meet(self, KW_EMU_WAVE_BARRIER, __builtin_return_address(0));
+}
+
+/* NVIDIA has no matrix instruction for fp32 that is fp32: each lane has all k of its two rows and two columns. */
+static void lane_multiply(const kw_emu_inst *inst, float *acc, const float *a, const float *b) {
+    for (int e = 0; e < 4; e++) {
+        for (int k = 0; k < inst->k; k++) {
+            acc[e] += a[e / 2 * inst->k + k] * b[e % 2 * inst->k + k];
+        }
+    }
+}
+
+static void matrix(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, const void *a, const void *b) {
+    kw_emu_machine *m = self->machine;
+    if (inst->kind == KW_EMU_FMA) {
+        lane_multiply(inst, acc, a, b);
+        return;
+    }
+    m->fiber[self->thread].inst = inst;
+    m->wave[self->thread / m->run->wave].lane[self->thread % m->run->wave] = (kw_emu_lane){acc, a, b};
+    meet(self, KW_EMU_MATRIX, __builtin_return_address(0));
+}
+
+/* A lane reads the row that it has the address of, for all. */
+static void matrix_read(kw_emu_thread *self, unsigned *to, const char *at, int count, int turned) {
+    enum { ROW_BYTES = 16, ROWS = 8 };
+    kw_emu_machine *m = self->machine;
+    int lane = self->thread % m->run->wave;
+    if (lane < ROWS * count) {
+        m->calls.read(self, at, ROW_BYTES, 1, __builtin_frame_address(0));
+        if (at < m->lds || at >= m->lds + m->lds_used) {
+            char line[80];
+            kw_emu_line(m->run->object, __builtin_return_address(0), line);
+            kw_emu_fault(m, "kw_matrix_read in block %lld: the row of lane %d lies outside shared memory, %s", (long long)m->block, lane,
+                         line);
+        }
+    }
+    m->fiber[self->thread].matrices = count;
+    m->wave[self->thread / m->run->wave].lane[lane] = (kw_emu_lane){to, at, NULL};
+    meet(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ, __builtin_return_address(0));
+}
+
+/* --- copies that are under way --- */
+
+static void copy(kw_emu_thread *self, char *base, const char *from, int bytes, int ok) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_fiber *fiber = &m->fiber[self->thread];
+    if (fiber->copy_count == fiber->copy_room) {
+        int32_t room = fiber->copy_room ? 2 * fiber->copy_room : 32;
+        kw_emu_copy *copies = room <= COPIES_MAX ? realloc(fiber->copies, (size_t)room * sizeof *copies) : NULL;
+        if (!copies) {
+            kw_emu_fault(m, "thread %d has %d asynchronous copies under way, more than can be kept", self->thread, fiber->copy_count);
+            return;
+        }
+        fiber->copies = copies;
+        fiber->copy_room = room;
+    }
+    kw_emu_copy *asked = &fiber->copies[fiber->copy_count];
+    *asked = (kw_emu_copy){.to = base + bytes * (self->thread % m->run->wave),
+                           .from = ok ? from : NULL,
+                           .place = __builtin_return_address(0),
+                           .bytes = bytes,
+                           .group = fiber->group};
+    if (m->run->checks) {
+        kw_emu_report_asked(m, self->thread, base, asked->place);
+        kw_emu_copy_begins(self, asked, __builtin_frame_address(0));
+    }
+    fiber->copy_count++; /* last, so that the frame is there for a report */
+}
+
+static void commit(kw_emu_thread *self) {
+    kw_emu_machine *m = self->machine;
+    m->fiber[self->thread].group++;
+}
+
+/* NVIDIA counts groups, and what no group has is not waited for; AMD counts copies. */
+static int32_t due(const kw_emu_machine *m, const kw_emu_fiber *fiber, int groups, int copies) {
+    int32_t count = 0;
+    if (!m->run->nvidia) {
+        return fiber->copy_count > groups * copies ? fiber->copy_count - groups * copies : 0;
+    }
+    while (count < fiber->copy_count && fiber->copies[count].group < fiber->group - groups) {
+        count++;
+    }
+    return count;
+}
+
+static void wait_copies(kw_emu_thread *self, int groups, int copies) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_fiber *fiber = &m->fiber[self->thread];
+    int32_t count = due(m, fiber, groups, copies);
+    for (int32_t i = 0; i < count; i++) {
+        const kw_emu_copy *c = &fiber->copies[i];
+        if (c->from) {
+            memcpy(c->to, c->from, (size_t)c->bytes);
+        } else {
+            memset(c->to, 0, (size_t)c->bytes);
+        }
+        if (m->run->checks) {
+            kw_emu_copy_ends(self, c);
+        }
+    }
+    fiber->copy_count -= count;
+    memmove(fiber->copies, fiber->copies + count, (size_t)fiber->copy_count * sizeof *fiber->copies);
+}
+
+/* --- memory --- */
+
+static char *shared_memory(kw_emu_thread *self, kw_i64 bytes) {
+    kw_emu_machine *m = self->machine;
+    if (bytes > m->run->lds) {
+        kw_emu_fault(m, "the block wants %lld bytes of shared memory, a block may have %d", bytes, m->run->lds);
+    }
+    if (bytes > m->lds_used) {
+        memset(m->lds + m->lds_used, 0xff, (size_t)(bytes - m->lds_used));
+        m->lds_used = (int32_t)bytes;
+    }
+    return m->lds;
+}
+
+/* Blocks of several machines add to one place. */
+static float add(kw_emu_thread *self, float *p, float v) {
+    union {
+        uint32_t bits;
+        float value;
+    } old, sum;
+    if (((kw_emu_machine *)self->machine)->run->checks) {
+        kw_emu_add(self, p, __builtin_frame_address(0));
+    }
+    old.bits = __atomic_load_n((uint32_t *)(void *)p, __ATOMIC_RELAXED);
+    do {
+        sum.value = old.value + v;
+    } while (!__atomic_compare_exchange_n((uint32_t *)(void *)p, &old.bits, sum.bits, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old.value;
+}
+
+static void no_access(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame) {
+    (void)self, (void)at, (void)size, (void)aligned, (void)frame;
+}
+
+/* --- a block --- */
+
+static size_t cells_bytes(const kw_emu_run *run) {
+    return ((size_t)KW_EMU_LDS_MAX >> run->cell_shift) * sizeof(kw_emu_cell);
+}
+
+static void run_thread(void) {
+    kw_emu_thread *self = running_thread();
+    kw_emu_machine *m = self->machine;
+    m->run->stage(m->run->args);
+    m->fiber[self->thread].state = KW_EMU_ENDED;
+    m->ended++;
+    kw_emu_set_ready(m, self->thread, false);
+    kw_emu_give_way(m);
+}
+
+/* Clocks go on from block to block, so that cells need not be cleared; they are when the clocks come near their end. */
+static void begin_order(kw_emu_machine *m) {
+    if (m->clock[0] > KW_EMU_UNDER_WAY / 2) {
+        memset(m->clock, 0, sizeof m->clock);
+        madvise(m->cells, cells_bytes(m->run), MADV_DONTNEED);
+    }
+    uint32_t highest = 0;
+    for (int w = 0; w <= m->waves; w++) {
+        highest = m->clock[w] > highest ? m->clock[w] : highest;
+    }
+    for (int w = 0; w <= m->waves; w++) {
+        m->clock[w] = highest;
+    }
+    m->known[0][m->waves] = highest; /* what bulk copies of earlier blocks wrote */
+    for (int w = 0; w < m->waves; w++) {
+        m->fenced[w] = highest;
+    }
+    kw_emu_order_block(m);
+}
+
+bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
+    const kw_emu_run *run = m->run;
+    __asan_unpoison_memory_region(m->stacks, (size_t)run->threads * KW_EMU_STACK);
+    m->block = block;
+    m->waiting = m->ended = m->lds_used = m->current = 0;
+    m->failed = false;
+    for (int t = 0; t < run->threads; t++) {
+        kw_emu_thread *head = thread_head(m, t);
+        kw_emu_fiber *fiber = &m->fiber[t];
+        *head = (kw_emu_thread){.calls = m->calls, .machine = m, .block = block, .blocks = run->blocks, .thread = t};
+        fiber->sp = kw_emu_fresh((char *)head, run_thread);
+        fiber->state = KW_EMU_RUNS;
+        fiber->copy_count = fiber->group = 0;
+        fiber->asked = 0;
+    }
+    for (int w = 0; w < m->waves; w++) {
+        int lanes = run->threads - w * run->wave;
+        m->wave[w].all = m->wave[w].ready =
+            lanes >= 64 || lanes >= run->wave ? ~(uint64_t)0 >> (64 - run->wave) : ((uint64_t)1 << lanes) - 1;
+        m->wave[w].waiting = 0;
+        memset(m->wave[w].asked, 0, sizeof m->wave[w].asked);
+    }
+    kw_emu_bulk_begin(m);
+    kw_emu_group_begin(m);
+    begin_order(m);
+    kw_emu_switch(&m->outside, &m->fiber[0].sp);
+    return !m->failed;
+}
+
+/* Memory that is there when it is touched; NULL: none. */
+static void *map_zeros(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_error *err) {
+    size_t bytes = ((size_t)run->threads + 1) * KW_EMU_STACK;
+    *machine = NULL;
+    kw_emu_machine *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
+    if (!m) {
+        return kw_fail_memory(err, "an emulated GPU");
+    }
+    memset(m, 0, sizeof *m);
+    m->run = run;
+    m->waves = (run->threads + run->wave - 1) / run->wave;
+    m->calls = (kw_emu_calls){.lds = shared_memory,
+                              .barrier = barrier,
+                              .wave_barrier = wave_barrier,
+                              .add = add,
+                              .copy = copy,
+                              .commit = commit,
+                              .wait = wait_copies,
+                              .matrix = matrix,
+                              .matrix_read = matrix_read,
+                              .mbar_init = kw_emu_mbar_init,
+                              .mbar_end = kw_emu_mbar_end,
+                              .mbar_arrive = kw_emu_mbar_arrive,
+                              .mbar_wait = kw_emu_mbar_wait,
+                              .tensor_load = kw_emu_tensor_load,
+                              .proxy_fence = kw_emu_proxy_fence,
+                              .shared_address = kw_emu_shared_address,
+                              .wgmma = kw_emu_wgmma,
+                              .wgmma_step = kw_emu_wgmma_step,
+                              .wgmma_wait = kw_emu_wgmma_wait,
+                              .read = run->checks ? kw_emu_read : no_access,
+                              .write = run->checks ? kw_emu_write : no_access};
+    m->room = map_zeros(bytes);
+    m->cells = map_zeros(cells_bytes(run));
+    m->lds = aligned_alloc(1024, KW_EMU_LDS_MAX);
+    *machine = m;
+    if (!m->room || !m->cells || !m->lds) {
+        kw_emu_machine_close(machine);
+        return kw_fail_memory(err, "an emulated GPU");
+    }
+    m->stacks = (char *)(((uintptr_t)m->room + KW_EMU_STACK - 1) & -(uintptr_t)KW_EMU_STACK);
+    for (int t = 0; t < run->threads; t++) {
+        mprotect(m->stacks + (size_t)t * KW_EMU_STACK, PAGE, PROT_NONE); /* a guard; a wish */
+    }
+    return KW_OK;
+}
+
+void kw_emu_machine_close(kw_emu_machine **machine) {
+    kw_emu_machine *m = *machine;
+    if (!m) {
+        return;
+    }
+    for (int t = 0; t < KW_EMU_THREADS_MAX; t++) {
+        free(m->fiber[t].copies);
+    }
+    for (int g = 0; g < KW_EMU_GROUPS_MAX; g++) {
+        free(m->group[g].queue);
+    }
+    free(m->bulk);
+    if (m->room) {
+        __asan_unpoison_memory_region(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
+        munmap(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
+    }
+    if (m->cells) {
+        munmap(m->cells, cells_bytes(m->run));
+    }
+    free(m->lds);
+    free(m);
+    *machine = NULL;
+}

@@ -1,0 +1,333 @@
+/* emu_matrix.c: matrix instructions as the vendors document them: which lane's register holds which element. Written from NVIDIA's PTX manual
+ * (mma fragments) and AMD's instruction set manuals (MFMA, WMMA), not from the fragments of the kernel text, so that a wrong lane is seen.
+ *
+ * A tile whose k is deeper than the hardware's instruction is several instructions; both operands are divided alike, so that which of them
+ * takes which k does not matter to the result. Products are summed in the order of k, from the accumulator on; hardware has its own order. */
+#include "backend/emu/emu.h"
+
+#include <string.h>
+
+enum { FP32, BF16, FP16, FP8, BF8, INT8 };
+
+static float from_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static float as_float(int32_t value) {
+    return from_bits((uint32_t)value);
+}
+
+static uint32_t to_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Exponent and fraction are put into fp32's place and the exponent is mended by a product; both types keep infinity and NaN. */
+static float from_fp16(uint32_t h) {
+    uint32_t magnitude = h & 0x7fff, sign = (h & 0x8000) << 16;
+    float value = magnitude >= 0x7c00 ? from_bits(magnitude << 13 | 0x7f800000) : from_bits(magnitude << 13) * 0x1p112f;
+    return from_bits(to_bits(value) | sign);
+}
+
+static float from_fp8(uint32_t b) {
+    uint32_t magnitude = b & 0x7f, sign = (b & 0x80) << 24;
+    float value = magnitude == 0x7f ? from_bits(0x7fc00000) : from_bits(magnitude << 20) * 0x1p120f;
+    return from_bits(to_bits(value) | sign);
+}
+
+float kw_emu_widen(int type, uint16_t element) {
+    return type == BF16 ? from_bits((uint32_t)element << 16) : from_fp16(element);
+}
+
+static int per_word(int type) {
+    return type == FP32 ? 1 : type == BF16 || type == FP16 ? 2 : 4;
+}
+
+/* --- who holds what: element e of lane l is row (A) or column (B) and k --- */
+
+typedef struct spot {
+    int line, k;
+} spot;
+
+/* A lane has k elements one after the other of one line; lines go round the lanes. */
+static inline spot mfma_spot(const kw_emu_inst *inst, int lines, int l, int e) {
+    int each = inst->k * lines / 64;
+    return (spot){l % lines, l / lines * each + e};
+}
+
+/* PTX, "Matrix Fragments for mma.m16n8k16" and its kin: groupID = l / 4, threadID_in_group = l % 4. A's registers go first down by 8 rows, then
+ * along half of k; B's along half of k. */
+static inline spot mma_spot(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
+    int each = per_word(inst->type), word = e / each, group = l / 4, member = l % 4;
+    int half = is_a ? word / 2 : word, halves = is_a ? words / 2 : words;
+    return (spot){is_a ? group + word % 2 * 8 : group, member * each + e % each + half * (inst->k / halves)};
+}
+
+static inline spot wmma12_spot(const kw_emu_inst *inst, int l, int e) {
+    return (spot){l % 16, l / 16 * (inst->k / 2) + e};
+}
+
+/* Row and column of value e of lane l of the accumulator, as an index of c[m][n]. */
+static int acc_spot(const kw_emu_inst *inst, int l, int e) {
+    switch (inst->kind) {
+    case KW_EMU_MFMA:
+        return inst->m == 32 ? (8 * (e / 4) + 4 * (l / 32) + e % 4) * inst->n + l % 32 : (4 * (l / 16) + e) * inst->n + l % 16;
+    case KW_EMU_MMA:
+        return (l / 4 + 8 * (e / 2)) * inst->n + l % 4 * 2 + e % 2;
+    case KW_EMU_WMMA11:
+        return (2 * e + l / 16) * inst->n + l % 16;
+    default:
+        return (8 * (l / 16) + e) * inst->n + l % 16;
+    }
+}
+
+static spot element_spot(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
+    switch (inst->kind) {
+    case KW_EMU_MFMA:
+        return mfma_spot(inst, is_a ? inst->m : inst->n, l, e);
+    case KW_EMU_MMA:
+        return mma_spot(inst, is_a, l, e, words);
+    case KW_EMU_WMMA12:
+        return wmma12_spot(inst, l, e);
+    default:
+        return (spot){l % 16, e};
+    }
+}
+
+static bool known(const kw_emu_inst *inst) {
+    bool deep = inst->k >= 1 && inst->type >= FP32 && inst->type <= INT8;
+    switch (inst->kind) {
+    case KW_EMU_MFMA:
+        return deep && inst->m == inst->n && (inst->m == 32 || inst->m == 16);
+    case KW_EMU_MMA:
+        return deep && inst->m == 16 && inst->n == 8 && inst->type != FP32;
+    case KW_EMU_WMMA11:
+    case KW_EMU_WMMA12:
+        return deep && inst->m == 16 && inst->n == 16;
+    default:
+        return false;
+    }
+}
+
+/* Where each word of each lane goes: A into a[line][k], B into b[k][line]. Elements of a word follow each other along k. */
+static bool fill_map(uint16_t map[KW_EMU_WORDS][64], const kw_emu_inst *inst, bool is_a, int wave, int words) {
+    int each = per_word(inst->type);
+    if (words < 1 || words > KW_EMU_WORDS) {
+        return false;
+    }
+    for (int w = 0; w < words; w++) {
+        for (int l = 0; l < wave; l++) {
+            spot s = element_spot(inst, is_a, l, w * each, words);
+            map[w][l] = (uint16_t)(is_a ? s.line * inst->k + s.k : s.k * inst->n + s.line);
+        }
+    }
+    return true;
+}
+
+/* The maps of an instruction, which a kernel uses again and again. false: there is no such instruction. */
+static bool learn(kw_emu_tile *tile, const kw_emu_inst *inst) {
+    int wave = inst->kind == KW_EMU_MFMA ? 64 : 32, halves = inst->kind == KW_EMU_WMMA11 ? 2 : 1;
+    tile->inst = NULL;
+    if (!known(inst) || inst->m * inst->k > KW_EMU_TILE_MAX) {
+        return false;
+    }
+    tile->wave = wave;
+    tile->a_words = inst->m * inst->k * halves / wave / per_word(inst->type);
+    tile->b_words = inst->n * inst->k * halves / wave / per_word(inst->type);
+    tile->sums = inst->m * inst->n / wave;
+    if (!fill_map(tile->a_map, inst, true, wave, tile->a_words) || !fill_map(tile->b_map, inst, false, wave, tile->b_words)) {
+        return false;
+    }
+    for (int e = 0; e < tile->sums; e++) {
+        for (int l = 0; l < wave; l++) {
+            tile->c_map[e][l] = (uint16_t)acc_spot(inst, l, e);
+        }
+    }
+    tile->inst = inst;
+    return true;
+}
+
+/* --- moving registers --- */
+
+static inline __attribute__((always_inline)) void spread(int type, float *to, uint32_t w, int step) {
+    switch (type) {
+    case BF16:
+        to[0] = from_bits(w << 16);
+        to[step] = from_bits(w & 0xffff0000);
+        break;
+    case FP16:
+        to[0] = from_fp16(w & 0xffff);
+        to[step] = from_fp16(w >> 16);
+        break;
+    case FP32:
+        to[0] = from_bits(w);
+        break;
+    default:
+        for (int e = 0; e < 4; e++) {
+            uint32_t b = w >> 8 * e & 0xff;
+            to[e * step] = type == FP8 ? from_fp8(b) : type == BF8 ? from_fp16(b << 8) : as_float((int8_t)b);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void gather(int type, kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    for (int l = 0; l < tile->wave; l++) {
+        const uint32_t *a = lanes[l].a, *b = lanes[l].b;
+        for (int w = 0; w < tile->a_words; w++) {
+            spread(type, tile->a + tile->a_map[w][l], a[w], 1);
+        }
+        for (int w = 0; w < tile->b_words; w++) {
+            spread(type, tile->b + tile->b_map[w][l], b[w], tile->inst->n);
+        }
+    }
+}
+
+static void gather_type(kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    switch (tile->inst->type) {
+    case BF16:
+        gather(BF16, tile, lanes);
+        break;
+    case FP16:
+        gather(FP16, tile, lanes);
+        break;
+    case FP8:
+        gather(FP8, tile, lanes);
+        break;
+    case BF8:
+        gather(BF8, tile, lanes);
+        break;
+    case INT8:
+        gather(INT8, tile, lanes);
+        break;
+    default:
+        gather(FP32, tile, lanes);
+    }
+}
+
+static void gather_acc(kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    for (int l = 0; l < tile->wave; l++) {
+        const float *acc = lanes[l].acc;
+        for (int e = 0; e < tile->sums; e++) {
+            tile->c[tile->c_map[e][l]] = acc[e];
+        }
+    }
+}
+
+static void scatter_acc(const kw_emu_tile *tile, const kw_emu_lane *lanes) {
+    for (int l = 0; l < tile->wave; l++) {
+        float *acc = lanes[l].acc;
+        for (int e = 0; e < tile->sums; e++) {
+            acc[e] = tile->c[tile->c_map[e][l]];
+        }
+    }
+}
+
+/* --- the product --- */
+
+typedef float floats __attribute__((vector_size(32), may_alias));
+typedef int32_t ints __attribute__((vector_size(32), may_alias));
+
+/* c += a b, n = 8 vectors. */
+static inline __attribute__((always_inline)) void multiply_floats(kw_emu_tile *tile, int vectors) {
+    const kw_emu_inst *inst = tile->inst;
+    for (int i = 0; i < inst->m; i++) {
+        floats *row = (floats *)(tile->c + i * 8 * vectors), sum[4];
+        for (int v = 0; v < vectors; v++) {
+            sum[v] = row[v];
+        }
+        for (int k = 0; k < inst->k; k++) {
+            const floats *b = (const floats *)(tile->b + k * 8 * vectors);
+            for (int v = 0; v < vectors; v++) {
+                sum[v] += tile->a[i * inst->k + k] * b[v];
+            }
+        }
+        for (int v = 0; v < vectors; v++) {
+            row[v] = sum[v];
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void multiply_ints(kw_emu_tile *tile, int vectors) {
+    const kw_emu_inst *inst = tile->inst;
+    const ints *b = (const ints *)tile->b;
+    for (int i = 0; i < inst->m; i++) {
+        ints *row = (ints *)(tile->c + i * 8 * vectors);
+        for (int k = 0; k < inst->k; k++) {
+            int32_t a;
+            memcpy(&a, &tile->a[i * inst->k + k], sizeof a);
+            for (int v = 0; v < vectors; v++) {
+                row[v] += a * b[k * vectors + v];
+            }
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void multiply(kw_emu_tile *tile) {
+    bool whole = tile->inst->type == INT8;
+    switch (tile->inst->n) {
+    case 8:
+        whole ? multiply_ints(tile, 1) : multiply_floats(tile, 1);
+        break;
+    case 16:
+        whole ? multiply_ints(tile, 2) : multiply_floats(tile, 2);
+        break;
+    default:
+        whole ? multiply_ints(tile, 4) : multiply_floats(tile, 4);
+    }
+}
+
+/* The same operations in the same order, and so the same result, eight at a time. */
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void multiply_wide(kw_emu_tile *tile) {
+    multiply(tile);
+}
+
+static bool is_wide(void) {
+    return __builtin_cpu_supports("avx2");
+}
+#else
+static void multiply_wide(kw_emu_tile *tile) {
+    multiply(tile);
+}
+
+static bool is_wide(void) {
+    return true;
+}
+#endif
+
+static void multiply_narrow(kw_emu_tile *tile) {
+    multiply(tile);
+}
+
+/* PTX, "ldmatrix". */
+void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]) {
+    enum { LANES = 32, ROWS = 8 };
+    for (int lane = 0; lane < LANES; lane++) {
+        for (int i = 0; i < count; i++) {
+            uint16_t pair[2];
+            for (int e = 0; e < 2; e++) {
+                int row = turned ? 2 * (lane % 4) + e : lane / 4, element = turned ? lane / 4 : 2 * (lane % 4) + e;
+                memcpy(&pair[e], (const char *)lanes[i * ROWS + row].a + 2 * element, sizeof *pair);
+            }
+            memcpy((char *)lanes[lane].acc + sizeof pair * (size_t)i, pair, sizeof pair);
+        }
+    }
+}
+
+bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
+    if (tile->inst != inst && !learn(tile, inst)) {
+        return false;
+    }
+    gather_type(tile, lanes);
+    gather_acc(tile, lanes);
+    if (is_wide()) {
+        multiply_wide(tile);
+    } else {
+        multiply_narrow(tile);
+    }
+    scatter_acc(tile, lanes);
+    return true;
+}

@@ -1,0 +1,108 @@
+/* map.c: open addressing with linear probing; the invariants M1 to M4 stand in map.h. */
+#include "base/container/map.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { FIRST_SLOTS = 32 };
+
+static uint64_t kept_hash(uint64_t hash) {
+    return hash ? hash : 1; /* M2 */
+}
+
+static size_t home_of(const kw_map *map, uint64_t hash) {
+    return (size_t)hash & (map->slot_count - 1);
+}
+
+static size_t slot_behind(const kw_map *map, size_t slot) {
+    return (slot + 1) & (map->slot_count - 1);
+}
+
+uintptr_t *kw_map_find(const kw_map *map, const kw_map_key *key) {
+    if (!map->slot_count) {
+        return NULL;
+    }
+    uint64_t hash = kept_hash(key->hash);
+    for (size_t slot = home_of(map, hash); map->slots[slot].hash; slot = slot_behind(map, slot)) {
+        kw_map_slot *at = &map->slots[slot];
+        if (at->hash == hash && (!key->same || key->same(key, at->value))) {
+            return &at->value;
+        }
+    }
+    return NULL;
+}
+
+static void put_slot(kw_map *map, kw_map_slot entry) {
+    size_t slot = home_of(map, entry.hash);
+    while (map->slots[slot].hash) {
+        slot = slot_behind(map, slot);
+    }
+    map->slots[slot] = entry;
+    map->count++;
+}
+
+bool kw_map_reserve(kw_map *map, size_t count) {
+    size_t wanted = map->slot_count ? map->slot_count : FIRST_SLOTS;
+    if (count > SIZE_MAX / (4 * sizeof *map->slots)) {
+        return false;
+    }
+    while (wanted - wanted / 4 < count) { /* M1 */
+        wanted *= 2;
+    }
+    if (wanted == map->slot_count) {
+        return true;
+    }
+    kw_map larger = {calloc(wanted, sizeof *larger.slots), 0, wanted};
+    if (!larger.slots) {
+        return false;
+    }
+    for (size_t i = 0; i < map->slot_count; i++) {
+        if (map->slots[i].hash) {
+            put_slot(&larger, map->slots[i]);
+        }
+    }
+    assert(larger.count == map->count);
+    free(map->slots);
+    *map = larger;
+    return true;
+}
+
+void kw_map_put(kw_map *map, uint64_t hash, uintptr_t value) {
+    assert(map->count < map->slot_count - map->slot_count / 4); /* M1: room was reserved */
+    put_slot(map, (kw_map_slot){kept_hash(hash), value});
+}
+
+void kw_map_remove(kw_map *map, uint64_t hash, uintptr_t value) {
+    hash = kept_hash(hash);
+    size_t hole = home_of(map, hash);
+    while (map->slots[hole].hash != hash || map->slots[hole].value != value) {
+        assert(map->slots[hole].hash); /* it was put */
+        hole = slot_behind(map, hole);
+    }
+    /* M3: a later key moves into the hole unless its home lies behind the hole. */
+    for (size_t slot = slot_behind(map, hole); map->slots[slot].hash; slot = slot_behind(map, slot)) {
+        size_t home = home_of(map, map->slots[slot].hash), mask = map->slot_count - 1;
+        if (((slot - home) & mask) >= ((slot - hole) & mask)) {
+            map->slots[hole] = map->slots[slot];
+            hole = slot;
+        }
+    }
+    map->slots[hole] = (kw_map_slot){0};
+    map->count--;
+}
+
+bool kw_map_next(const kw_map *map, size_t *at, uintptr_t *value) {
+    while (*at < map->slot_count) {
+        const kw_map_slot *slot = &map->slots[(*at)++];
+        if (slot->hash) {
+            *value = slot->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+void kw_map_drop(kw_map *map) {
+    free(map->slots);
+    *map = (kw_map){0};
+}

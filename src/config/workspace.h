@@ -1,0 +1,24 @@
+/* workspace.h: how a launch's workspace is cut: packed weights, then what all threads share, then one piece a thread, each at a multiple of
+ * 64 bytes. With weights packed beforehand the first part is empty. */
+#ifndef KW_CONFIG_WORKSPACE_H
+#define KW_CONFIG_WORKSPACE_H
+
+#include "base/math.h"
+#include "config/family.h"
+
+enum { KW_ROOM_ALIGN = 64 };
+
+typedef struct kw_room {
+    int64_t shared, threads; /* offsets */
+    int64_t bytes;           /* of the whole */
+} kw_room;
+
+static inline kw_room kw_room_of(const kw_launch *launch, const kw_target *target, bool packed_apart) {
+    kw_room room = {0};
+    room.shared = packed_apart ? 0 : kw_round_up(launch->packed_bytes, KW_ROOM_ALIGN);
+    room.threads = room.shared + kw_round_up(launch->shared_bytes, KW_ROOM_ALIGN);
+    room.bytes = room.threads + target->units * kw_round_up(launch->thread_bytes, KW_ROOM_ALIGN);
+    return room;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* kernel_cache.h: the loaded kernels of a context. A kernel is loaded once and shared by all who use it; the last one to put it back unloads it.
+ * Many threads may use one shelf. */
+#ifndef KW_DISPATCH_CACHE_KERNEL_CACHE_H
+#define KW_DISPATCH_CACHE_KERNEL_CACHE_H
+
+#include "backend/backend.h"
+#include "jit/open.h"
+
+/* A loaded kernel; read only. text is its config's and its name on the shelf: within one context it says all of a kernel. */
+typedef struct kw_loaded {
+    struct kw_loaded *next;
+    size_t users;
+    kw_kernel *kernel;
+    kw_config config;
+    kw_blob_facts facts; /* what it needs; spill_bytes -1 where its blob does not say */
+    char text[KW_CONFIG_TEXT_MAX];
+    char builder[KW_BUILDER_DIGITS + 1]; /* as in kw_jit_result */
+} kw_loaded;
+
+enum { KW_SHELF_ROWS = 256 };
+
+typedef struct kw_shelf {
+    const kw_backend *backend;
+    kw_device *device;
+    kw_tools *tools;
+    pthread_mutex_t lock;
+    kw_loaded *rows[KW_SHELF_ROWS]; /* by hash of the text */
+} kw_shelf;
+
+void kw_shelf_open(kw_shelf *shelf, const kw_backend *backend, kw_device *device, kw_tools *tools);
+/* Unloads all; nobody may use a kernel any more. */
+void kw_shelf_close(kw_shelf *shelf);
+
+/* From memory, from the cache or, if compile is set, from the compiler. KW_MISSING: not cached, and no compiler or compile not set. */
+kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err);
+/* From memory or from the cache, where the blob of this builder comes before younger ones. */
+kw_status kw_shelf_take_known(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, const char *builder, kw_error *err);
+/* Whether the loaded kernel may be picked for its time: KW_UNTRIED, or the outcome with its reason in detail (measure/resources.h). */
+kw_outcome kw_loaded_judge(const kw_loaded *loaded, const kw_shelf *shelf, char detail[256]);
+/* What became of a kernel that serves the problem and the target, and could not be taken from the shelf. */
+kw_outcome kw_outcome_of_load(kw_status status);
+/* *loaded may be NULL. */
+void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded);
+
+#endif

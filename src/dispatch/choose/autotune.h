@@ -1,0 +1,13 @@
+/* autotune.h: candidates are built side by side, verified, timed one against the other, and one of them is chosen. */
+#ifndef KW_DISPATCH_CHOOSE_AUTOTUNE_H
+#define KW_DISPATCH_CHOOSE_AUTOTUNE_H
+
+#include "dispatch/choose/candidates.h"
+
+/* Races the first entrants of the field. choice gets the winner, the records and the story; verdict what wisdom is to remember, with
+ * time_ns 0 when nothing could be measured (the first entrant that loads is then the winner). choice->loaded stays NULL when
+ * no entrant could be used. The caller holds the measuring lock. */
+kw_status kw_race_run(kw_choice *choice, kw_verdict *verdict, const kw_request *request, const kw_field *field, size_t entrants,
+                      kw_error *err);
+
+#endif

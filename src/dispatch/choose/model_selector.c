@@ -1,0 +1,443 @@
+/* model_selector.c: the list of models, read from their texts alone; the forests of those that are asked; and the rankings made of them. Failing
+ * is an ordinary thing here: whatever goes wrong becomes a remark, once, and a line of every explanation after it. */
+#include "dispatch/choose/model_selector.h"
+
+#include "base/embedded.h"
+#include "base/os/file.h"
+#include "predict/model_spec.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MODELS_MAX = 256 };
+
+/* The files of models/, "NAME/model.spec" and "NAME/model.lgbm.gz". */
+extern const kw_embedded kw_builtin_models[];
+
+typedef struct source {
+    char name[64];
+    char *folder; /* in the advisor's arena; NULL for one that is compiled in */
+    const kw_embedded *spec_file, *forest_file;
+    kw_model_spec spec;
+    int distance;    /* from this target */
+    kw_model *model; /* NULL until it is asked first */
+    bool failed, warned;
+    const char *fault; /* why it failed; NULL: there was no memory to say it */
+} source;
+
+/* A registry's kernels of one operation and type under one model. The configs are copies: the registry may change or go. */
+typedef struct ranked {
+    struct ranked *next;
+    uint64_t registry;
+    kw_op op;
+    kw_dtype dtype;
+    source *source;
+    size_t count;
+    kw_config *configs;
+    kw_ranking *ranking;
+} ranked;
+
+struct kw_advisor {
+    const kw_settings *settings;
+    const kw_target *target;
+    pthread_mutex_t lock;
+    bool sought;
+    kw_arena arena;
+    source *sources; /* MODELS_MAX */
+    size_t count;
+    kw_text failures; /* lines */
+    ranked *rankings;
+};
+
+kw_status kw_advisor_open(kw_advisor **advisor, const kw_settings *settings, const kw_target *target, kw_error *err) {
+    kw_advisor *made = calloc(1, sizeof *made);
+    *advisor = made;
+    if (!made) {
+        return kw_fail_memory(err, "a context");
+    }
+    made->settings = settings;
+    made->target = target;
+    pthread_mutex_init(&made->lock, NULL);
+    return KW_OK;
+}
+
+static void drop_ranked(ranked *r) {
+    kw_ranking_close(&r->ranking);
+    free(r->configs);
+    free(r);
+}
+
+/* Those of a registry or, with registry NULL, of a source. */
+static void drop_rankings(kw_advisor *a, const uint64_t *registry, const source *from) {
+    for (ranked **at = &a->rankings; *at;) {
+        ranked *r = *at;
+        if (registry ? r->registry == *registry : r->source == from) {
+            *at = r->next;
+            drop_ranked(r);
+        } else {
+            at = &r->next;
+        }
+    }
+}
+
+void kw_advisor_close(kw_advisor **advisor) {
+    kw_advisor *a = *advisor;
+    if (!a) {
+        return;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        drop_rankings(a, NULL, &a->sources[i]);
+        kw_model_close(&a->sources[i].model);
+        kw_model_spec_drop(&a->sources[i].spec);
+    }
+    kw_text_drop(&a->failures);
+    kw_arena_drop(&a->arena);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
+    *advisor = NULL;
+}
+
+void kw_advisor_forget(kw_advisor *a, uint64_t registry) {
+    pthread_mutex_lock(&a->lock);
+    drop_rankings(a, &registry, NULL);
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* --- looking for models ------------------------------------------------------------------------------------------------ */
+
+static void note_failure(kw_advisor *a, const char *name, const kw_error *why) {
+    kw_remark(a->settings, "model %s is not used: %s", name, why->text);
+    kw_text_addf(&a->failures, "  model %s was not used: %s\n", name, why->text);
+}
+
+static void fail_source(kw_advisor *a, source *s, const kw_error *why) {
+    note_failure(a, s->name, why);
+    s->failed = true;
+    s->fault = kw_arena_copy(&a->arena, why->text, strlen(why->text));
+}
+
+/* A place for one more; NULL when the list is full or there is no memory. */
+static source *new_source(kw_advisor *a, const char *name) {
+    if (!a->sources) {
+        a->sources = kw_arena_array(&a->arena, MODELS_MAX, sizeof *a->sources);
+    }
+    kw_error why = {0};
+    kw_status status = !a->sources              ? kw_fail_memory(&why, "the list of models")
+                       : a->count == MODELS_MAX ? kw_fail(&why, KW_ILLEGAL, "there are more than %d models", MODELS_MAX)
+                                                : KW_OK;
+    if (status) {
+        note_failure(a, name, &why);
+        return NULL;
+    }
+    source *s = &a->sources[a->count];
+    strncpy(s->name, name, sizeof s->name - 1);
+    return s;
+}
+
+/* The new source joins the list; one whose text could not be read is never asked. */
+static void settle(kw_advisor *a, source *s, kw_status status, const kw_error *why) {
+    s->distance = status ? -1 : kw_model_spec_distance(&s->spec, a->target);
+    a->count++;
+    if (status) {
+        fail_source(a, s, why);
+    }
+}
+
+static void add_folder(kw_advisor *a, const char *name, const char *folder) {
+    kw_arena arena = {0};
+    kw_error why = {0};
+    char *text = NULL;
+    size_t size = 0;
+    source *s = new_source(a, name);
+    if (!s) {
+        return;
+    }
+    s->folder = kw_arena_copy(&a->arena, folder, strlen(folder));
+    char *path = kw_arena_format(&arena, "%s/model.spec", folder);
+    kw_status status = s->folder && path ? KW_OK : kw_fail_memory(&why, "a model");
+    status = status ? status : kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, &why);
+    status = status ? status : kw_model_spec_read(&s->spec, path, text, size, &why);
+    settle(a, s, status, &why);
+    kw_arena_drop(&arena);
+}
+
+static void add_builtin(kw_advisor *a, const kw_embedded *file) {
+    static const char end[] = "/model.spec";
+    size_t size = strlen(file->name), tail = sizeof end - 1;
+    char name[64] = "";
+    kw_error why = {0};
+    if (size <= tail || size - tail >= sizeof name || strcmp(file->name + size - tail, end)) {
+        return;
+    }
+    memcpy(name, file->name, size - tail);
+    source *s = new_source(a, name);
+    if (!s) {
+        return;
+    }
+    s->spec_file = file;
+    for (const kw_embedded *other = kw_builtin_models; other->name; other++) {
+        if (!strncmp(other->name, name, size - tail) && !strcmp(other->name + size - tail, "/model.lgbm.gz")) {
+            s->forest_file = other;
+        }
+    }
+    kw_status status = s->forest_file ? KW_OK : kw_fail(&why, KW_MISSING, "its forest was not compiled in");
+    status = status ? status : kw_model_spec_read(&s->spec, file->name, file->text, file->size, &why);
+    settle(a, s, status, &why);
+}
+
+static int may_be_model(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && entry->d_type != DT_REG;
+}
+
+/* Every folder of data/models. */
+static void add_user(kw_advisor *a) {
+    kw_arena arena = {0};
+    struct dirent **names = NULL;
+    char *models = *a->settings->data ? kw_arena_format(&arena, "%s/models", a->settings->data) : NULL;
+    int count = models ? scandir(models, &names, may_be_model, alphasort) : -1;
+    for (int i = 0; i < count; i++) {
+        char *folder = kw_arena_format(&arena, "%s/%s", models, names[i]->d_name);
+        if (folder) {
+            add_folder(a, names[i]->d_name, folder);
+        }
+        free(names[i]);
+    }
+    free(names);
+    kw_arena_drop(&arena);
+}
+
+/* The last part of a path. */
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void seek(kw_advisor *a) {
+    const char *model = a->settings->model;
+    a->sought = true;
+    if (model && *model) {
+        add_folder(a, last_part(model), model);
+    } else if (!model) {
+        add_user(a);
+        for (const kw_embedded *file = kw_builtin_models; file->name; file++) {
+            add_builtin(a, file);
+        }
+    }
+}
+
+/* --- choosing one ------------------------------------------------------------------------------------------------------ */
+
+/* The nearest that serves and has not failed; NULL when there is none. */
+static source *nearest(const kw_advisor *a, kw_op op, kw_dtype dtype) {
+    source *found = NULL;
+    for (size_t i = 0; i < a->count; i++) {
+        source *s = &a->sources[i];
+        bool serves = !s->failed && s->distance >= 0 && kw_model_spec_serves(&s->spec, op, dtype);
+        found = serves && (!found || s->distance < found->distance) ? s : found;
+    }
+    return found;
+}
+
+static kw_status open_source(source *s, kw_error *err) {
+    if (s->model) {
+        return KW_OK;
+    }
+    return s->folder ? kw_model_open(&s->model, s->folder, err)
+                     : kw_model_parse(&s->model, s->spec_file->text, s->spec_file->size, s->forest_file->text, s->forest_file->size, err);
+}
+
+static const char *const far_words[] = {"", "another processor, cache or number of threads", "another architecture with vectors as wide",
+                                        "another architecture of this kind"};
+
+static void warn_once(kw_advisor *a, source *s) {
+    if (s->distance > 1 && !s->warned) {
+        kw_remark(a->settings, "model %s was trained on %s; predictions may be off: train one on this machine (kwright train)", s->name,
+                  far_words[s->distance]);
+        s->warned = true;
+    }
+}
+
+/* --- rankings ---------------------------------------------------------------------------------------------------------- */
+
+static bool matches(const ranked *r, const kw_question *q, const source *from) {
+    return r->registry == q->registry && r->op == q->problem->op && r->dtype == q->problem->dtype && r->source == from &&
+           r->count == q->count;
+}
+
+static kw_status make_ranked(ranked **out, const kw_question *q, source *from, kw_error *err) {
+    ranked *r = calloc(1, sizeof *r);
+    const kw_config **list = calloc(q->count, sizeof *list);
+    kw_status status = KW_OK;
+    if (r) {
+        *r = (ranked){.registry = q->registry, .op = q->problem->op, .dtype = q->problem->dtype, .source = from, .count = q->count};
+        r->configs = calloc(q->count, sizeof *r->configs);
+    }
+    if (!r || !list || !r->configs) {
+        status = kw_fail_memory(err, "a ranking");
+    }
+    for (size_t i = 0; i < q->count && !status; i++) {
+        r->configs[i] = *q->configs[i];
+        list[i] = &r->configs[i];
+    }
+    status = status ? status : kw_ranking_open(&r->ranking, from->model, list, q->count, err);
+    if (status && r) {
+        drop_ranked(r);
+        r = NULL;
+    }
+    free(list);
+    *out = r;
+    return status;
+}
+
+static kw_status find_ranked(ranked **out, kw_advisor *a, const kw_question *q, source *from, kw_error *err) {
+    ranked *r = a->rankings;
+    while (r && !matches(r, q, from)) {
+        r = r->next;
+    }
+    *out = r;
+    if (r) {
+        return KW_OK;
+    }
+    kw_status status = make_ranked(out, q, from, err);
+    if (!status) {
+        (*out)->next = a->rankings;
+        a->rankings = *out;
+    }
+    return status;
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------------ */
+
+static bool any_finite(const double *ns, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(ns[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The nearest model that can be had; one that cannot is passed over for good. */
+static source *take_model(kw_advisor *a, const kw_problem *problem) {
+    source *s;
+    while ((s = nearest(a, problem->op, problem->dtype))) {
+        kw_error why = {0};
+        if (!open_source(s, &why)) {
+            return s;
+        }
+        fail_source(a, s, &why);
+    }
+    return NULL;
+}
+
+static bool ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *advice) {
+    ranked *r = NULL;
+    kw_error why = {0};
+    source *s = take_model(a, q->problem);
+    if (!s && a->count) {
+        kw_text_addf(&advice->notes, "  no model is left that serves %s %s on this target\n", kw_op_name(q->problem->op),
+                     kw_dtype_name(q->problem->dtype));
+    }
+    if (!s) {
+        return false;
+    }
+    kw_status status = find_ranked(&r, a, q, s, &why);
+    if (!status) {
+        kw_ranking_score(r->ranking, q->problem, a->target, q->launches, q->estimates, ns);
+        status = any_finite(ns, q->count) ? KW_OK : kw_fail(&why, KW_FAILED, "it has no finite time for any kernel that fits");
+    }
+    if (status) {
+        kw_remark(a->settings, "model %s is not used here: %s", s->name, why.text);
+        kw_text_addf(&advice->notes, "  model %s was not used: %s\n", s->name, why.text);
+        return false;
+    }
+    warn_once(a, s);
+    advice->distance = s->distance;
+    memcpy(advice->model, s->name, sizeof advice->model);
+    return true;
+}
+
+static bool any_fits(const kw_question *q) {
+    for (size_t i = 0; i < q->count; i++) {
+        if (q->launches[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kw_advisor_ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *advice) {
+    *advice = (kw_advice){0};
+    pthread_mutex_lock(&a->lock);
+    if (!a->sought) {
+        seek(a);
+    }
+    bool answered = any_fits(q) && ask(a, q, ns, advice);
+    kw_text_add(&advice->notes, kw_text_string(&a->failures));
+    if (answered && advice->distance > 0) {
+        kw_text_addf(&advice->notes, "  model %s was trained on %s: half of what it says against the estimate counts\n", advice->model,
+                     far_words[advice->distance]);
+    }
+    pthread_mutex_unlock(&a->lock);
+    return answered;
+}
+
+/* --- telling of all ---------------------------------------------------------------------------------------------------- */
+
+static void set_file(kw_model_info *info, const source *s) {
+    char path[4096];
+    struct stat facts;
+    if (!s->folder) {
+        info->file_bytes = s->forest_file ? (int64_t)s->forest_file->size : 0;
+        return;
+    }
+    kw_line line = {.data = path, .capacity = sizeof path};
+    kw_line_addf(&line, "%s/model.lgbm.gz", s->folder);
+    info->file_bytes = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_size : 0;
+    line = (kw_line){.data = path, .capacity = sizeof path};
+    kw_line_addf(&line, "%s/model.spec", s->folder);
+    info->written = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_mtime : 0;
+}
+
+static void tell_source(const kw_advisor *a, const source *s, void (*visit)(void *user, const kw_model_info *model), void *user) {
+    static const char *const none[] = {NULL};
+    kw_model_info info = {.name = s->name,
+                          .folder = s->folder ? s->folder : "",
+                          .targets = s->spec.target_texts ? s->spec.target_texts : none,
+                          .distance = s->distance,
+                          .rows = s->spec.rows,
+                          .problems = s->spec.problems,
+                          .memory_bytes = s->model ? (int64_t)kw_model_describe(s->model)->bytes : 0,
+                          .fault = !s->failed ? ""
+                                   : s->fault ? s->fault
+                                              : "out of memory"};
+    set_file(&info, s);
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            info.serves[op][dtype] = kw_model_spec_serves(&s->spec, (kw_op)op, (kw_dtype)dtype);
+            info.asked[op][dtype] = nearest(a, (kw_op)op, (kw_dtype)dtype) == s;
+        }
+    }
+    visit(user, &info);
+}
+
+void kw_advisor_visit(kw_advisor *a, void (*visit)(void *user, const kw_model_info *model), void *user) {
+    pthread_mutex_lock(&a->lock);
+    if (!a->sought) {
+        seek(a);
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        kw_error why = {0};
+        if (!a->sources[i].failed && open_source(&a->sources[i], &why)) {
+            fail_source(a, &a->sources[i], &why);
+        }
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        tell_source(a, &a->sources[i], visit, user);
+    }
+    pthread_mutex_unlock(&a->lock);
+}

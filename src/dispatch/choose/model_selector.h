@@ -1,0 +1,45 @@
+/* model_selector.h: which model answers for a problem, and what it says. Models come from the user's folder (data/models/NAME), then from those
+ * compiled in (models/ of the source); KW_MODEL or the context's option names one folder instead, "" none at all. Of those that serve the
+ * operation and type the one trained nearest to this target answers; of equally near ones the first by place, then by name.
+ *
+ * Everything is read on first need. What a registry's kernels are in a model's eyes is worked out once for each registry, operation and
+ * type. A model that fails is passed over, and every later answer says why. Many threads may use one advisor: a lock is held while it
+ * answers. */
+#ifndef KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
+#define KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
+
+#include "base/os/settings.h"
+#include "predict/model.h"
+
+typedef struct kw_advisor kw_advisor;
+
+/* settings and target outlive it. */
+kw_status kw_advisor_open(kw_advisor **advisor, const kw_settings *settings, const kw_target *target, kw_error *err);
+void kw_advisor_close(kw_advisor **advisor);
+
+/* Kernels of one registry that have the problem's operation and type, always the same ones in the same order for the same serial. As for
+ * kw_ranking_score: launches[i] is NULL where a kernel does not fit. */
+typedef struct kw_question {
+    uint64_t registry; /* its serial */
+    const kw_problem *problem;
+    const kw_config *const *configs;
+    const kw_launch *const *launches;
+    const double *estimates;
+    size_t count;
+} kw_question;
+
+typedef struct kw_advice {
+    char model[64]; /* its name; "" when none answers */
+    int distance;   /* kw_model_distance */
+    kw_text notes;  /* lines for kw_plan_explain: what was passed over and why */
+} kw_advice;
+
+/* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and advice->notes says why.
+ * The caller drops the notes. */
+bool kw_advisor_ask(kw_advisor *advisor, const kw_question *question, double ns[], kw_advice *advice);
+/* Each model, faulty ones included; forests are read. visit must not ask the advisor. */
+void kw_advisor_visit(kw_advisor *advisor, void (*visit)(void *user, const kw_model_info *model), void *user);
+/* The registry is gone or another one now. */
+void kw_advisor_forget(kw_advisor *advisor, uint64_t registry);
+
+#endif

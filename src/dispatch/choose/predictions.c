@@ -1,0 +1,43 @@
+/* predictions.c: what the choice expects of every kernel, for those who want to see it: the same field that the choice is made from; and the
+ * models that it may ask. */
+#include "dispatch/choose/candidates.h"
+
+kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, const kw_registry *registry,
+                               bool (*visit)(void *user, const kw_prediction *prediction), void *user, kw_error *err) {
+    if (!context || !problem || !visit) {
+        return kw_fail(err, KW_ILLEGAL, "kw_predictions_visit: %s is NULL", !context ? "context" : !problem ? "problem" : "visit");
+    }
+    if (registry && registry->context != context) {
+        return kw_fail(err, KW_ILLEGAL, "the registry belongs to another context; create it on this one");
+    }
+    kw_field field = {0};
+    kw_request request = {.context = context, .registry = registry, .problem = *problem, .workspace_max = INT64_MAX};
+    kw_status status = kw_problem_check(problem, err);
+    status = status || registry ? status : kw_registry_default(&request.registry, context, err);
+    status = status ? status : kw_field_gather(&field, &request, err);
+    for (size_t i = 0; !status && i < field.count; i++) {
+        const kw_candidate *candidate = &field.list[i];
+        kw_prediction prediction = {
+            .config = request.registry->texts[candidate->config - request.registry->catalog.configs],
+            .expected_ns = candidate->expected_ns,
+            .estimate_ns = candidate->estimate_ns,
+            .workspace = candidate->workspace,
+            .model = *field.advice.model ? field.advice.model : NULL,
+            .model_distance = field.advice.distance,
+            .notes = kw_text_string(&field.advice.notes),
+        };
+        if (!visit(user, &prediction)) {
+            break;
+        }
+    }
+    kw_field_drop(&field);
+    return status;
+}
+
+kw_status kw_models_visit(kw_context *context, void (*visit)(void *user, const kw_model_info *model), void *user, kw_error *err) {
+    if (!context || !visit) {
+        return kw_fail(err, KW_ILLEGAL, "kw_models_visit: %s is NULL", context ? "visit" : "context");
+    }
+    kw_advisor_visit(context->advisor, visit, user);
+    return KW_OK;
+}

@@ -1,0 +1,296 @@
+/* evaluate_print.c: an evaluation as text, JSON and CSV. */
+#include "evaluate/evaluate.h"
+
+#include "base/number.h"
+#include "store/io/writer.h"
+#include "learn/model/json_out.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORST_PICKS = 5, WORST_FAMILIES = 10 };
+
+/* --- text ------------------------------------------------------------------------------------------------------------- */
+
+/* A line: what, value, interval. Group is said on its first line. */
+static void add_figure(kw_text *text, const char *group, const char *name, const kw_figure *figure, double scale) {
+    char value[32] = "-", low[32] = "", high[32] = "";
+    if (!isnan(figure->value)) {
+        snprintf(value, sizeof value, "%.2f", scale * figure->value);
+        snprintf(low, sizeof low, "%.2f", scale * figure->low);
+        snprintf(high, sizeof high, "%.2f", scale * figure->high);
+    }
+    kw_text_addf(text, "%-18s %-24s %8s %9s %9s\n", group, name, value, low, high);
+}
+
+static void add_left_out(kw_text *text, size_t count, const char *what) {
+    if (count) {
+        kw_text_addf(text, "left out: %zu contests %s\n", count, what);
+    }
+}
+
+static void add_head(kw_text *text, const kw_evaluation *e) {
+    const kw_evaluation_figures *f = &e->all;
+    kw_text_addf(text, "by %s: %lld contests of %lld problems, %.1f kernels each (%.0f to %.0f)\n", e->by, (long long)f->contests,
+                 (long long)f->problems, f->pool, f->pool_least, f->pool_most);
+    if (f->failed) {
+        kw_text_addf(text, "%lld picks failed or have no row\n", (long long)f->failed);
+    }
+    add_left_out(text, e->in_sample, "of shapes that the model was trained on (--in-sample judges them)");
+    add_left_out(text, e->unserved, "of which nothing is predicted");
+    add_left_out(text, e->hopeless, "without a good kernel");
+    add_left_out(text, e->unsealed, "that are in no sealed list");
+    if (e->dataset.foreign) {
+        kw_text_addf(text, "left out: %lld rows of kernels or problems that are not known here, or do not fit any more\n",
+                     (long long)e->dataset.foreign);
+    }
+    if (e->untried) {
+        kw_text_addf(text, "the pool adds %zu candidates that have no row\n", e->untried);
+    }
+}
+
+static void add_all(kw_text *text, const kw_evaluation_figures *f) {
+    kw_text_addf(text, "\n%-18s %-24s %8s %19s\n", "", "", "%", "95 % interval");
+    add_figure(text, "efficiency", "mean", &f->mean, 100);
+    add_figure(text, "", "median", &f->median, 100);
+    add_figure(text, "", "P10", &f->p10, 100);
+    add_figure(text, "", "P1", &f->p1, 100);
+    add_figure(text, "", "worst", &f->worst, 100);
+    add_figure(text, "", "mean, ties as measured", &f->mean_untied, 100);
+    add_figure(text, "regret", "by time", &f->regret, 100);
+    add_figure(text, "fastest kernel is", "the pick", &f->best_in_1, 100);
+    add_figure(text, "", "in the first 3", &f->best_in_3, 100);
+    add_figure(text, "", "in the first 5", &f->best_in_5, 100);
+    add_figure(text, "", "in the first 10", &f->best_in_10, 100);
+    add_figure(text, "the pick is", "tied with the fastest", &f->tied, 100);
+    add_figure(text, "", "in the fastest 3", &f->pick_in_3, 100);
+    add_figure(text, "", "in the fastest 5", &f->pick_in_5, 100);
+    add_figure(text, "", "in the fastest 10", &f->pick_in_10, 100);
+    add_figure(text, "best of a list", "of 3, mean", &f->shortlist_3, 100);
+    add_figure(text, "", "of 5, mean", &f->shortlist_5, 100);
+    add_figure(text, "", "of 8, mean", &f->shortlist_8, 100);
+    add_figure(text, "", "of 8, P10", &f->shortlist_8_p10, 100);
+    add_figure(text, "order", "NDCG of the first 10", &f->ndcg, 100);
+    add_figure(text, "", "Spearman in a contest", &f->spearman, 100);
+    add_figure(text, "coverage", "measured, not failed", &f->coverage, 100);
+}
+
+static void add_slice_line(kw_text *text, const kw_slice *s) {
+    const kw_evaluation_figures *f = &s->figures;
+    char interval[32];
+    kw_line line = {.data = interval, .capacity = sizeof interval};
+    kw_line_addf(&line, "[%.2f %.2f]", 100 * f->mean.low, 100 * f->mean.high);
+    kw_text_addf(text, "%-40s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->contests, f->pool,
+                 100 * f->mean.value, interval, 100 * f->p10.value, 100 * f->worst.value, 100 * f->regret.value, 100 * f->tied.value);
+}
+
+static size_t slices_of(const kw_evaluation *e, kw_slicing slicing, size_t *first) {
+    size_t count = 0;
+    for (size_t i = 0; i < e->slice_count; i++) {
+        if (e->slices[i].slicing == slicing) {
+            *first = count++ ? *first : i;
+        }
+    }
+    return count;
+}
+
+/* What the slice loses, all its contests together. */
+static int by_loss(const void *left, const void *right) {
+    const kw_slice *a = *(const kw_slice *const *)left, *b = *(const kw_slice *const *)right;
+    double x = (1 - a->figures.mean.value) * (double)a->figures.contests;
+    double y = (1 - b->figures.mean.value) * (double)b->figures.contests;
+    return x != y ? (x < y) - (x > y) : strcmp(a->key, b->key);
+}
+
+static void add_families(kw_text *text, const kw_evaluation *e, size_t first, size_t count) {
+    const kw_slice **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++) {
+        list[i] = &e->slices[first + i];
+    }
+    if (!list) {
+        text->failed = true;
+        return;
+    }
+    qsort(list, count, sizeof *list, by_loss);
+    kw_text_addf(text, "by family of problems, %zu in all, those that lose most\n", count);
+    for (size_t i = 0; i < count && i < WORST_FAMILIES; i++) {
+        add_slice_line(text, list[i]);
+    }
+    free(list);
+}
+
+static void add_slices(kw_text *text, const kw_evaluation *e) {
+    kw_text_addf(text, "\n%-40s %8s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "contests", "kernels", "mean", "", "P10", "worst", "regret",
+                 "tied");
+    for (int slicing = 0; slicing < KW_SLICINGS; slicing++) {
+        size_t first = 0, count = slices_of(e, (kw_slicing)slicing, &first);
+        if (slicing == KW_SLICE_FAMILY && count > 1) {
+            add_families(text, e, first, count);
+        } else if (count > 1) {
+            kw_text_addf(text, "by %s\n", kw_slicing_name((kw_slicing)slicing));
+            for (size_t i = first; i < first + count; i++) {
+                add_slice_line(text, &e->slices[i]);
+            }
+        }
+    }
+}
+
+static int by_efficiency(const void *left, const void *right) {
+    const kw_judgement *a = *(const kw_judgement *const *)left, *b = *(const kw_judgement *const *)right;
+    return a->efficiency != b->efficiency ? (a->efficiency > b->efficiency) - (a->efficiency < b->efficiency)
+                                          : (a->contest > b->contest) - (a->contest < b->contest);
+}
+
+static void add_pick(kw_text *text, const kw_evaluation *e, const kw_judgement *j) {
+    const kw_contest *contest = &e->dataset.contests[j->contest];
+    const kw_pair *pick = &e->dataset.pairs[j->pick], *best = &e->dataset.pairs[j->best];
+    char problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX];
+    kw_problem_print(problem, sizeof problem, &contest->problem);
+    kw_text_addf(text, "%6.2f  %s (%s)\n", 100 * j->efficiency, problem, kw_contest_timing(contest));
+    kw_config_print(config, sizeof config, &pick->config);
+    kw_text_addf(text, "        pick %10.4g us  %s%s%s\n", j->failed ? 0 : j->pick_ns / 1e3, config, j->failed ? ": " : "",
+                 j->failed ? kw_outcome_name(pick->outcome) : "");
+    kw_config_print(config, sizeof config, &best->config);
+    kw_text_addf(text, "        best %10.4g us  %s\n", j->oracle_ns / 1e3, config);
+}
+
+static void add_worst(kw_text *text, const kw_evaluation *e) {
+    const kw_judgement **list = calloc(e->count + 1, sizeof *list);
+    for (size_t i = 0; list && i < e->count; i++) {
+        list[i] = &e->judgements[i];
+    }
+    if (!list) {
+        text->failed = true;
+        return;
+    }
+    qsort(list, e->count, sizeof *list, by_efficiency);
+    if (list[0]->efficiency < 1) {
+        kw_text_add(text, "\nworst picks\n");
+    }
+    for (size_t i = 0; i < e->count && i < WORST_PICKS && list[i]->efficiency < 1; i++) {
+        add_pick(text, e, list[i]);
+    }
+    free(list);
+}
+
+static kw_status take(char **out, kw_text *text, kw_error *err) {
+    *out = text->failed ? NULL : kw_text_take(text);
+    kw_text_drop(text);
+    return *out ? KW_OK : kw_fail_memory(err, "an evaluation's text");
+}
+
+kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_error *err) {
+    kw_text made = {0};
+    add_head(&made, evaluation);
+    add_all(&made, &evaluation->all);
+    add_slices(&made, evaluation);
+    add_worst(&made, evaluation);
+    return take(text, &made, err);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------------------- */
+
+static void json_figure(kw_json_out *json, const char *name, const kw_figure *figure) {
+    kw_json_begin(json, name, '[');
+    kw_json_real(json, NULL, figure->value);
+    kw_json_real(json, NULL, figure->low);
+    kw_json_real(json, NULL, figure->high);
+    kw_json_end(json, ']');
+}
+
+static void json_figures(kw_json_out *json, const kw_evaluation_figures *f) {
+    kw_json_int(json, "contests", f->contests);
+    kw_json_int(json, "problems", f->problems);
+    kw_json_int(json, "failed", f->failed);
+    kw_json_real(json, "pool", f->pool);
+    kw_json_real(json, "pool_least", f->pool_least);
+    kw_json_real(json, "pool_most", f->pool_most);
+#define ADD_FIGURE(name, meaning) json_figure(json, #name, &f->name);
+    KW_EVALUATION_FIGURES(ADD_FIGURE)
+#undef ADD_FIGURE
+}
+
+kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err) {
+    kw_json_out out = {0};
+    kw_json_begin(&out, NULL, '{');
+    kw_json_int(&out, "kernelwright_evaluation", 1);
+    kw_json_text(&out, "by", e->by);
+    kw_json_text(&out, "data_digest", e->dataset.digest);
+    kw_json_int(&out, "left_out_trained_on", (int64_t)e->in_sample);
+    kw_json_int(&out, "left_out_unpredicted", (int64_t)e->unserved);
+    kw_json_int(&out, "left_out_without_good_kernel", (int64_t)e->hopeless);
+    kw_json_int(&out, "left_out_unsealed", (int64_t)e->unsealed);
+    kw_json_int(&out, "left_out_foreign_rows", e->dataset.foreign);
+    kw_json_int(&out, "candidates_without_row", (int64_t)e->untried);
+    kw_json_begin(&out, "all", '{');
+    json_figures(&out, &e->all);
+    kw_json_end(&out, '}');
+    kw_json_begin(&out, "slices", '[');
+    for (size_t i = 0; i < e->slice_count; i++) {
+        kw_json_begin(&out, NULL, '{');
+        kw_json_text(&out, "by", kw_slicing_name(e->slices[i].slicing));
+        kw_json_text(&out, "key", e->slices[i].key);
+        json_figures(&out, &e->slices[i].figures);
+        kw_json_end(&out, '}');
+    }
+    kw_json_end(&out, ']');
+    kw_json_end(&out, '}');
+    return take(json, &out.text, err);
+}
+
+/* --- CSV -------------------------------------------------------------------------------------------------------------- */
+
+static void add_number(kw_text *text, double value) {
+    char number[KW_NUMBER_TEXT];
+    kw_text_add(text, ",");
+    if (isfinite(value)) {
+        kw_number_print(number, value);
+        kw_text_add(text, number);
+    }
+}
+
+/* The texts have blanks but neither commas nor quotes. */
+static void add_line(kw_text *text, const kw_evaluation *e, const kw_judgement *j) {
+    const kw_contest *contest = &e->dataset.contests[j->contest];
+    const kw_pair *pick = &e->dataset.pairs[j->pick];
+    char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX], best[KW_CONFIG_TEXT_MAX];
+    kw_target_print(target, sizeof target, &contest->target);
+    kw_problem_print(problem, sizeof problem, &contest->problem);
+    kw_config_print(config, sizeof config, &pick->config);
+    kw_config_print(best, sizeof best, &e->dataset.pairs[j->best].config);
+    kw_text_addf(text, "%s,%s,%d,%d,%s,%s,%s,%s", target, problem, contest->packed, contest->cold, contest->bucket, config,
+                 kw_outcome_name(pick->outcome), best);
+    add_number(text, e->scores.ns[j->pick]);
+    add_number(text, j->failed ? NAN : j->pick_ns);
+    add_number(text, j->oracle_ns);
+    add_number(text, j->efficiency);
+    add_number(text, j->untied);
+    kw_text_addf(text, ",%d,%zu,%zu,%zu,%zu", j->tied, j->best_place, j->pick_place, j->pool, j->good);
+    add_number(text, j->ndcg);
+    add_number(text, j->spearman);
+    for (int i = 0; i < KW_SHORTLISTS; i++) {
+        add_number(text, j->shortlist[i]);
+    }
+    kw_text_add(text, "\n");
+}
+
+kw_status kw_evaluation_csv(const char *path, const kw_evaluation *e, kw_error *err) {
+    kw_writer *writer = NULL;
+    kw_text text = {0};
+    kw_status status = kw_writer_open(&writer, path, err);
+    if (status) {
+        return status;
+    }
+    kw_text_add(&text,
+                "target,problem,packed,cold,family,pick,pick_outcome,best,predicted_ns,pick_ns,oracle_ns,efficiency,efficiency_untied,"
+                "tied,best_place,pick_place,pool,timed,ndcg,spearman,shortlist_3,shortlist_5,shortlist_8\n");
+    for (size_t i = 0; i < e->count && !status; i++) {
+        add_line(&text, e, &e->judgements[i]);
+        status = kw_writer_put(writer, &text, err);
+    }
+    status = kw_writer_close(&writer, status, err);
+    kw_text_drop(&text);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* scorer.h: who says which kernel is how fast. Whoever it is, what comes of it is one number a pair, the less the better, so that
+ * everything behind judges a model, the analytic estimate and a blind guess alike. */
+#ifndef KW_EVALUATE_SCORER_H
+#define KW_EVALUATE_SCORER_H
+
+#include "learn/data/oracle.h"
+
+typedef enum kw_scorer_kind {
+    KW_SCORES_MODEL = 0, /* a model, or predictions of one */
+    KW_SCORES_ESTIMATE,
+    KW_SCORES_BLIND /* random or single: no times */
+} kw_scorer_kind;
+
+typedef struct kw_scores {
+    kw_scorer_kind kind;
+    double *ns;   /* of each pair of the data set; NAN: nothing is said of it */
+    bool *served; /* of each contest: whether anything is said of it */
+} kw_scores;
+
+typedef struct kw_scorer {
+    const char *by, *folds; /* as in kw_evaluation_options */
+    uint64_t seed;
+} kw_scorer;
+
+/* marks: of the data set. */
+kw_status kw_scores_make(kw_scores *scores, const kw_dataset *dataset, const kw_mark *marks, const kw_scorer *scorer, kw_error *err);
+void kw_scores_drop(kw_scores *scores);
+/* Whether by names a folder. */
+bool kw_scorer_is_model(const char *by);
+
+#endif

@@ -1,0 +1,273 @@
+/* validate.c: kw_validate. What chose the pick and the best kernel were old samples; these are new ones, so a claim that rested on
+ * noise, on another state of the machine or on a mistake in the rows does not come back. */
+#include "backend/backend.h"
+#include "base/hash.h"
+#include "base/stats.h"
+#include "sweep/shards/manifest.h"
+#include "evaluate/evaluate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIMIT = 50, PATH_SIZE = 4096 };
+static const double tie_limit = 0.02;
+
+typedef struct session {
+    const kw_evaluation *evaluation;
+    const kw_validate_options *options;
+    kw_validate_report *report;
+    const kw_judgement **chosen;
+    size_t count;
+    char folder[PATH_SIZE - 64], pairs[PATH_SIZE], store[PATH_SIZE];
+    kw_dataset found;
+    kw_error *err;
+} session;
+
+/* --- which contests --------------------------------------------------------------------------------------------------- */
+
+typedef struct drawn {
+    uint64_t order;
+    const kw_judgement *judgement;
+} drawn;
+
+static int by_order(const void *left, const void *right) {
+    const drawn *a = left, *b = right;
+    return a->order != b->order ? (a->order > b->order) - (a->order < b->order)
+                                : (a->judgement > b->judgement) - (a->judgement < b->judgement);
+}
+
+/* A pick that failed is not run again: it is known to be worth nothing. */
+static bool can_be_measured(const kw_evaluation *e, const kw_judgement *j, const kw_target *here) {
+    const kw_contest *contest = &e->dataset.contests[j->contest];
+    kw_target wanted = contest->target;
+    wanted.units = here->units; /* threads are an option of the sweep */
+    return contest->packed && !contest->cold && !j->failed && !memcmp(&wanted, here, sizeof wanted);
+}
+
+static kw_status draw(session *s, int32_t *threads) {
+    const kw_evaluation *e = s->evaluation;
+    size_t limit = s->options->limit ? s->options->limit : LIMIT;
+    kw_target here;
+    drawn *list = calloc(e->count + 1, sizeof *list);
+    s->chosen = calloc(e->count + 1, sizeof *s->chosen);
+    if (!list || !s->chosen) {
+        free(list);
+        return kw_fail_memory(s->err, "a validation");
+    }
+    kw_cpu_target(&here, 1);
+    size_t count = 0;
+    int64_t units = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        const kw_contest *contest = &e->dataset.contests[e->judgements[i].contest];
+        if (can_be_measured(e, &e->judgements[i], &here) && (!units || units == contest->target.units)) {
+            uint64_t key[2] = {s->options->seed, contest->hash};
+            units = contest->target.units;
+            list[count++] = (drawn){kw_hash64(key, sizeof key), &e->judgements[i]};
+        }
+    }
+    qsort(list, count, sizeof *list, by_order);
+    s->count = count < limit ? count : limit;
+    for (size_t i = 0; i < s->count; i++) {
+        s->chosen[i] = list[i].judgement;
+    }
+    free(list);
+    *threads = (int32_t)units;
+    char text[KW_TARGET_TEXT_MAX];
+    kw_target_print(text, sizeof text, &here);
+    return s->count ? KW_OK : kw_fail(s->err, KW_FAILED, "no contest was timed hot with packed weights on this machine, %.200s", text);
+}
+
+/* --- measuring -------------------------------------------------------------------------------------------------------- */
+
+static const kw_config *config_of(const session *s, size_t pair) {
+    return &s->evaluation->dataset.pairs[pair].config;
+}
+
+/* The product of all kernels and problems, then only the pairs that are wanted. */
+static kw_status make_manifest(const session *s, kw_manifest *m) {
+    const char **texts = calloc(2 * s->count, sizeof *texts);
+    char(*room)[KW_CONFIG_TEXT_MAX] = calloc(2 * s->count, sizeof *room);
+    kw_problem *problems = calloc(s->count, sizeof *problems);
+    kw_status status = texts && room && problems ? KW_OK : kw_fail_memory(s->err, "a validation");
+    for (size_t i = 0; i < s->count && !status; i++) {
+        problems[i] = s->evaluation->dataset.contests[s->chosen[i]->contest].problem;
+        kw_config_print(room[2 * i], sizeof *room, config_of(s, s->chosen[i]->pick));
+        kw_config_print(room[2 * i + 1], sizeof *room, config_of(s, s->chosen[i]->best));
+        texts[2 * i] = room[2 * i];
+        texts[2 * i + 1] = room[2 * i + 1];
+    }
+    status = status ? status : kw_manifest_make(m, texts, 2 * s->count, problems, s->count, s->err);
+    for (size_t i = 0; i < s->count && !status; i++) {
+        uint32_t a = (uint32_t)kw_catalog_find(&m->configs, config_of(s, s->chosen[i]->pick));
+        uint32_t b = (uint32_t)kw_catalog_find(&m->configs, config_of(s, s->chosen[i]->best));
+        uint32_t low = a < b ? a : b, high = a < b ? b : a;
+        status = kw_manifest_add_run(m, (kw_manifest_run){(uint32_t)i, low, low}, s->err);
+        status = status || low == high ? status : kw_manifest_add_run(m, (kw_manifest_run){(uint32_t)i, high, high}, s->err);
+    }
+    free(texts);
+    free(room);
+    free(problems);
+    return status;
+}
+
+static kw_status measure(session *s, int32_t threads) {
+    const kw_validate_options *o = s->options;
+    kw_manifest m = {0};
+    kw_sweep_report report;
+    kw_status status = make_manifest(s, &m);
+    status = status ? status : kw_manifest_write(&m, s->pairs, s->err);
+    kw_manifest_drop(&m);
+    kw_sweep_options sweep = {.pairs = s->pairs,
+                              .pool = "picks and best kernels of an evaluation",
+                              .list = "contests of an evaluation",
+                              .out = s->store,
+                              .device = o->device,
+                              .worker = o->worker,
+                              .command = o->command,
+                              .threads = threads,
+                              .batches = o->batches,
+                              .exhaustive = true,
+                              .seed = o->seed,
+                              .cache_dir = o->cache_dir,
+                              .compiler = o->compiler,
+                              .stop = o->stop,
+                              .progress = o->progress,
+                              .log = o->log,
+                              .user = o->user};
+    status = status ? status : kw_sweep(&sweep, &report, s->err);
+    const char *const paths[] = {s->store};
+    return status ? status : kw_dataset_open(&s->found, paths, 1, NULL, s->err);
+}
+
+/* --- judging ---------------------------------------------------------------------------------------------------------- */
+
+/* The new times of a kernel on the problem of an old contest; NULL where there are none. */
+static const kw_pair *find(const session *s, const kw_contest *old, const kw_config *config) {
+    for (size_t c = 0; c < s->found.contest_count; c++) {
+        const kw_contest *contest = &s->found.contests[c];
+        for (size_t i = contest->first; contest->hash == old->hash && i < contest->first + contest->count; i++) {
+            const kw_config *other = &s->found.pairs[i].config;
+            if (other->family == config->family && !memcmp(other, config, sizeof *config) && s->found.pairs[i].outcome == KW_GOOD) {
+                return &s->found.pairs[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static double score_of(const kw_pair *pair) {
+    kw_record record = kw_pair_record(pair);
+    return kw_record_score(&record);
+}
+
+static void take_gap(kw_validate_report *r, double claimed, double found, const kw_problem *problem) {
+    if (claimed - found > r->worst_gap) {
+        r->worst_gap = claimed - found;
+        kw_problem_print(r->worst, sizeof r->worst, problem);
+    }
+}
+
+static kw_status judge(session *s) {
+    kw_validate_report *r = s->report;
+    const kw_dataset *old = &s->evaluation->dataset;
+    double *claimed = calloc(s->count + 1, sizeof *claimed), *found = calloc(s->count + 1, sizeof *found);
+    double *drift = calloc(s->count + 1, sizeof *drift);
+    kw_judgement *list = calloc(s->count + 1, sizeof *list);
+    kw_status status = claimed && found && drift && list ? KW_OK : kw_fail_memory(s->err, "a validation");
+    size_t count = 0;
+    for (size_t i = 0; i < s->count && !status; i++) {
+        const kw_judgement *j = s->chosen[i];
+        const kw_contest *contest = &old->contests[j->contest];
+        const kw_pair *pick = find(s, contest, &old->pairs[j->pick].config), *best = find(s, contest, &old->pairs[j->best].config);
+        if (!pick || !best) {
+            r->lost++;
+            continue;
+        }
+        list[count] = *j;
+        claimed[count] = j->efficiency;
+        found[count] = pick == best || kw_pair_tied(best, pick, tie_limit) ? 1 : fmin(1, score_of(best) / score_of(pick));
+        drift[count] = score_of(best) / score_of(&old->pairs[j->best]);
+        take_gap(r, claimed[count], found[count], &contest->problem);
+        count++;
+    }
+    r->contests = (int64_t)count;
+    if (!status && !count) {
+        status = kw_fail(s->err, KW_FAILED, "none of %zu contests could be measured again", s->count);
+    }
+    status = status ? status : kw_mean_figure(&r->claimed, list, claimed, count, s->err);
+    status = status ? status : kw_mean_figure(&r->found, list, found, count, s->err);
+    if (!status) {
+        kw_stat_sort(found, count);
+        kw_stat_sort(drift, count);
+        r->found_p10 = kw_stat_quantile(found, count, 0.1);
+        r->drift = kw_stat_quantile(drift, count, 0.5);
+    }
+    free(claimed);
+    free(found);
+    free(drift);
+    free(list);
+    return status;
+}
+
+/* --- places ----------------------------------------------------------------------------------------------------------- */
+
+static kw_status find_places(session *s) {
+    const char *place = getenv("TMPDIR"), *out = s->options->out;
+    int size = snprintf(s->folder, sizeof s->folder, "%s/kwright-validate-XXXXXX", place && *place ? place : "/tmp");
+    if (size < 0 || (size_t)size >= sizeof s->folder || !mkdtemp(s->folder)) {
+        *s->folder = 0;
+        return kw_fail(s->err, KW_IO, "cannot make a folder in %.200s: %s; set TMPDIR", place && *place ? place : "/tmp", strerror(errno));
+    }
+    snprintf(s->pairs, sizeof s->pairs, "%s/pairs.manifest", s->folder);
+    snprintf(s->store, sizeof s->store, "%s/rows.db", s->folder);
+    if (out && !access(out, F_OK)) {
+        return kw_fail(s->err, KW_ILLEGAL, "%.300s is there already; its rows would be taken for new ones", out);
+    }
+    if (out && (size_t)snprintf(s->store, sizeof s->store, "%s", out) >= sizeof s->store) {
+        return kw_fail(s->err, KW_ILLEGAL, "the store's name is longer than %d characters", PATH_SIZE - 1);
+    }
+    return KW_OK;
+}
+
+static void remove_places(const session *s) {
+    static const char *const names[] = {"pairs.manifest",  "rows.db",      "rows.db-wal",     "rows.db-shm",
+                                        "rows.db-journal", "rows.db-lock", "rows.db.manifest"};
+    for (size_t i = 0; *s->folder && i < sizeof names / sizeof *names; i++) {
+        char path[PATH_SIZE];
+        snprintf(path, sizeof path, "%s/%s", s->folder, names[i]);
+        unlink(path);
+    }
+    if (*s->folder) {
+        rmdir(s->folder);
+    }
+}
+
+kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options *options, kw_validate_report *report, kw_error *err) {
+    static const kw_validate_options defaults = {0};
+    if (!evaluation || !report) {
+        return kw_fail(err, KW_ILLEGAL, "kw_validate: %s is NULL", report ? "evaluation" : "report");
+    }
+    *report = (kw_validate_report){0};
+    session *s = calloc(1, sizeof *s);
+    if (!s) {
+        return kw_fail_memory(err, "a validation");
+    }
+    s->evaluation = evaluation;
+    s->options = options ? options : &defaults;
+    s->report = report;
+    s->err = err;
+    int32_t threads = 1;
+    kw_status status = draw(s, &threads);
+    status = status ? status : find_places(s);
+    status = status ? status : measure(s, threads);
+    status = status ? status : judge(s);
+    remove_places(s);
+    kw_dataset_close(&s->found);
+    free(s->chosen);
+    free(s);
+    return status;
+}

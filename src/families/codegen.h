@@ -1,0 +1,40 @@
+/* codegen.h: config -> source. The source is one text, complete in itself and without system headers: the ABI, the prelude of its dialect,
+ * the config's kw_config.h part (axes as #defines and straight-line functions), the family's kernel file. */
+#ifndef KW_FAMILIES_CODEGEN_H
+#define KW_FAMILIES_CODEGEN_H
+
+#include "config/config.h"
+#include "config/gpu_arch.h"
+
+/* Which prelude gives the kernel text its meaning, and so which toolchain compiles it (jit/toolchain.h). */
+typedef enum kw_dialect {
+    KW_DIALECT_CPU, /* C for this machine */
+    KW_DIALECT_PTX, /* for NVRTC */
+    KW_DIALECT_AMD, /* for clang -x hip, without ROCm */
+    KW_DIALECT_EMU, /* C for this machine, which plays the GPU of arch */
+    KW_DIALECT_COUNT
+} kw_dialect;
+
+/* What source is made for; a value. Zeroed: this machine's CPU. */
+typedef struct kw_code {
+    kw_dialect dialect;
+    const kw_gpu_arch *arch; /* NULL for KW_DIALECT_CPU */
+} kw_code;
+
+/* Whether its blobs run on this machine's CPU, so that the C compiler makes them: kernels for a CPU and those that play a GPU. */
+bool kw_code_is_for_host(kw_code code);
+
+/* For a target's backend ("cpu", "cuda", "hip", "emu") and architecture. KW_MISSING names what is known. */
+kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_error *err);
+
+/* Appends the source of a generated family's config. KW_ILLEGAL for a compiled-in family, which has none, and where family and dialect do
+ * not go together. */
+kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err);
+/* The machine options the source must be compiled with, blank-separated, e.g. "-march=x86-64-v4 -mprefer-vector-width=512"; on a GPU the
+ * architecture as the toolchain is told it, e.g. "gfx942"; none for the emulator. */
+const char *kw_codegen_options(const kw_config *config, kw_code code);
+
+/* Files of kernels/ that were compiled in by tools/embed.cmake; NULL when there is none of that name ("cpu/direct.c"). */
+const char *kw_kernel_file(const char *name);
+
+#endif

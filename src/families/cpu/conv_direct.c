@@ -1,0 +1,203 @@
+/* conv_direct.c: dense convolution, forward and backward data, any filter, stride, dilation and padding, in 1, 2 and 3 dimensions. The
+ * accumulators of a tile stay in registers over all taps and channels, so the output is written once. kernels/cpu/direct.c is the kernel;
+ * here is how it is cut into units so that a unit's copy stays in the second-level cache, and what that costs. Groups are right for
+ * any number of channels; below about 8 a group the merged and depthwise families are faster. */
+#include "families/cpu/direct.h"
+
+#include "base/math.h"
+#include "problem/view.h"
+
+enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
+/* Places in launch.value; the enum at the head of kernels/cpu/direct.c. */
+enum { BLOCK, PARTS = 3, PIXEL, ROW, SLICE, COPY_AT };
+enum { LINE = 64, RUN_BYTES = 24 };
+
+static const kw_axis axes[AXIS_COUNT] = {
+    KW_ISA_AXES,
+    {"tile_h", NULL, 1, 5, "output rows of a tile"},
+    {"tile_w", NULL, 1, 30, "output columns of a tile"},
+    {"vecs", NULL, 1, 6, "vectors of output channels of a tile"},
+    {"band", NULL, 0, 256, "output rows of a unit; 0: as many as fit half of the second-level cache"},
+    {"edge", "pad skip", 0, 1, "columns outside the image: pad multiplies zeros, skip leaves out what it can"},
+};
+
+static kw_direct direct_of(const kw_config *config) {
+    return (kw_direct){
+        .tile = {.rows = config->axis[TILE_H], .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .skip = config->axis[EDGE] == 1},
+        .band = config->axis[BAND],
+    };
+}
+
+static kw_status valid(const kw_config *config, kw_error *why) {
+    kw_direct direct = direct_of(config);
+    return kw_tile_valid(config, &direct.tile, why);
+}
+
+static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    (void)config;
+    if (problem->layout != KW_CHANNELS_LAST) {
+        return kw_fail(why, KW_NO_KERNEL, "conv.direct needs a channels-last layout");
+    }
+    return KW_OK;
+}
+
+/* One spatial axis, the worst of its walks. */
+typedef struct span {
+    int64_t walks, pixels; /* pixels of the longest walk */
+    int64_t step, reach;   /* source positions from pixel to pixel, from first to last tap */
+    int64_t taps;          /* most taps of a walk */
+    int64_t products;      /* in-bounds (pixel, tap) pairs */
+    int64_t tiled;         /* pairs when each walk's pixels are rounded up to whole tiles, padding included but for what edges skip */
+    int64_t source;        /* source extent */
+} span;
+
+/* (pixel, tap) pairs that edge=skip leaves out of a walk's tiles: all where a tile reads nothing but padding, else the first or the last. */
+static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
+    int64_t count = 0, advance = tile * walk->src_step;
+    for (int64_t t = 0; t < walk->taps; t++) {
+        int64_t low = walk->src_start + t * walk->tap_src_step;
+        for (int64_t first = 0; first < walk->pixels; first += tile, low += advance) {
+            int64_t high = low + (tile - 1) * walk->src_step;
+            if (low < 0 || high >= source) {
+                count += low >= source || high < 0 ? tile : 1;
+            } else { /* on to the last tile that is inside as well */
+                int64_t inside = (source - 1 - high) / advance;
+                first += inside * tile;
+                low += inside * advance;
+            }
+        }
+    }
+    return count;
+}
+
+static span span_of(const kw_problem *problem, int axis, int64_t tile, bool skip) {
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    span s = {.walks = kw_problem_walks(problem, axis), .step = 1, .products = kw_problem_axis_products(problem, axis)};
+    s.source = problem->op == KW_CONV_FWD ? problem->conv.in[axis] : out[axis];
+    for (int64_t i = 0; i < s.walks; i++) {
+        kw_walk walk = kw_problem_walk(problem, axis, i);
+        s.pixels = kw_max(s.pixels, walk.pixels);
+        s.taps = kw_max(s.taps, walk.taps);
+        s.tiled += kw_round_up(walk.pixels, tile) * walk.taps - (skip ? skipped(&walk, s.source, tile) : 0);
+        if (walk.taps) {
+            s.step = kw_max(s.step, walk.src_step);
+            s.reach = kw_max(s.reach, (walk.taps - 1) * (walk.tap_src_step < 0 ? -walk.tap_src_step : walk.tap_src_step));
+        }
+    }
+    return s;
+}
+
+/* How a problem is cut. */
+typedef struct cut {
+    span depth, height, width;
+    int64_t rows, cols; /* of a block, whole tiles */
+    int64_t pixel;      /* bytes of a copied pixel */
+    int64_t spare;      /* bytes behind a copied row */
+} cut;
+
+static int64_t row_bytes(const cut *c) {
+    return kw_round_up(((c->cols - 1) * c->width.step + c->width.reach + 1) * c->pixel + c->spare, LINE);
+}
+
+static int64_t slice_bytes(const cut *c, const kw_tile *tile) {
+    int64_t rows = (c->rows - 1) * c->height.step + c->height.reach + 1;
+    return row_bytes(c) * (tile->rows == 1 ? kw_min(rows, c->height.source) : rows);
+}
+
+static int64_t copy_bytes(const cut *c, const kw_tile *tile) {
+    return slice_bytes(c, tile) * kw_max(kw_min(c->depth.taps, c->depth.source), 1);
+}
+
+/* Narrows the block, rows first, until its copy fits the budget or the block is a tile. */
+static void narrow(cut *c, const kw_tile *tile, int64_t budget) {
+    while (copy_bytes(c, tile) > budget && c->rows > tile->rows) {
+        c->rows = kw_round_up(c->rows / 2, tile->rows);
+    }
+    while (copy_bytes(c, tile) > budget && c->cols > tile->cols) {
+        c->cols = kw_round_up(c->cols / 2, tile->cols);
+    }
+}
+
+void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
+                      kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    const kw_tile *tile = &direct->tile;
+    kw_tile_work work = kw_tile_work_of(config, tile);
+    bool forward = problem->op == KW_CONV_FWD;
+    int64_t src = (forward ? d->c : d->k) / d->g, dst = (forward ? d->k : d->c) / d->g;
+    int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_ceil_div(elements, work.pair),
+            blocks = kw_ceil_div(dst, work.block);
+    int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
+    cut c = {.depth = span_of(problem, 0, 1, false),
+             .height = span_of(problem, 1, tile->rows, false),
+             .width = span_of(problem, 2, tile->cols, tile->skip)};
+    c.rows = kw_round_up(direct->band ? kw_min(direct->band, c.height.pixels) : c.height.pixels, tile->rows);
+    c.cols = kw_round_up(c.width.pixels, tile->cols);
+    c.pixel = src * work.word;
+    if (direct->merge) {
+        c.spare = work.word;
+    } else {
+        c.pixel = kw_tile_pitch(kw_round_up(src, work.pair) * work.word, c.width.step, tile->cols);
+    }
+    narrow(&c, tile, target->l2 / 2);
+    int64_t cells = d->n * d->g * c.depth.walks * c.depth.pixels * c.height.walks * c.width.walks * kw_ceil_div(c.width.pixels, c.cols);
+    while (cells * kw_ceil_div(c.height.pixels, c.rows) * blocks < target->units && c.rows > tile->rows) {
+        c.rows = kw_round_up(c.rows / 2, tile->rows);
+    }
+    int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units);
+
+    launch->stages = 2;
+    launch->stage[0] = (kw_stage){.units = d->g * blocks, .packs = true};
+    launch->stage[1] = (kw_stage){.units = units * parts};
+    launch->packed_bytes = d->g * blocks * runs * steps * work.block * 4;
+    int64_t copy_at = kw_round_up(tile->rows * tile->cols * work.block * 4 + runs * RUN_BYTES, LINE);
+    launch->thread_bytes = copy_at + copy_bytes(&c, tile) + LINE;
+    launch->value[BLOCK] = 1;
+    launch->value[BLOCK + 1] = c.rows;
+    launch->value[BLOCK + 2] = c.cols;
+    launch->value[PARTS] = parts;
+    launch->value[PIXEL] = c.pixel;
+    launch->value[ROW] = row_bytes(&c);
+    launch->value[SLICE] = slice_bytes(&c, tile);
+    launch->value[COPY_AT] = copy_at;
+
+    double rows = (double)(tile->rows == 1 ? c.height.products : c.height.tiled);
+    double tap_pixels = (double)c.depth.products * rows * (double)c.width.tiled / (double)(direct->merge ? d->filter[2] : 1);
+    launch->multiply_adds = (double)(d->n * d->g * blocks * tile->vecs * steps) * tap_pixels;
+    double pixels = tile->rows * tile->cols;
+    launch->loads = launch->multiply_adds * (pixels + tile->vecs) / (pixels * tile->vecs);
+    launch->copied_bytes =
+        2.0 * (double)launch->packed_bytes + 2.0 * (double)(units * kw_min(parts, target->units)) * (double)copy_bytes(&c, tile);
+}
+
+void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text) {
+    kw_text_addf(text, "#define KW_MERGE %d\n", direct->merge);
+    kw_tile_emit(text, config, &direct->tile);
+}
+
+static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_direct direct = direct_of(config);
+    kw_direct_launch(&direct, config, problem, target, launch);
+}
+
+static void emit(const kw_config *config, kw_text *text) {
+    kw_direct direct = direct_of(config);
+    kw_direct_emit(&direct, config, text);
+}
+
+extern const kw_family kw_family_conv_direct;
+const kw_family kw_family_conv_direct = {
+    .name = "conv.direct",
+    .summary = "dense convolution over zero-padded copies of rows; forward and backward data",
+    .backend = "cpu",
+    .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .axes = axes,
+    .axis_count = AXIS_COUNT,
+    .valid = valid,
+    .fits = fits,
+    .launch = launch_direct,
+    .emit = emit,
+    .kernel = "cpu/direct.c",
+};

@@ -1,0 +1,264 @@
+/* conv_direct_bwd_weight.c: dense backward weight, channels last. Emits the tile (kernels/cpu/weight.h) and decides how pixels are cut into boxes that
+ * stay in the second-level cache; kernels/cpu/weight.c is the kernel. A unit is one tile of sums of one tap: with fewer of these than
+ * threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no second pass. */
+#include "base/math.h"
+#include "families/codegen.h"
+#include "config/isa.h"
+#include "problem/view.h"
+
+enum { LANES = KW_ISA_AXIS_COUNT, TILE, VECS, COPY, MERGE, BOX_KIB, AXIS_COUNT };
+enum { LANES_C, LANES_K };
+/* Places in launch.value; the enum at the head of kernels/cpu/weight.c. */
+enum { BOX, COPY_Y = 4, SPILL };
+enum { N, D, H, W, LINE = 64, WORD = 4 };
+
+static const kw_axis axes[AXIS_COUNT] = {
+    KW_ISA_AXES,
+    {"lanes", "c k", 0, 1, "whose channels fill the vectors: c of x, k of y; the other's are spread one by one"},
+    {"tile", NULL, 1, 30, "spread channels of a tile"},
+    {"vecs", NULL, 1, 6, "vectors of a tile"},
+    {"copy", NULL, 0, 1, "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only)"},
+    {"merge", NULL, 0, 1, "1: the taps of a filter row and the channels are worked on as channels (for few channels)"},
+    {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
+};
+
+static kw_status valid(const kw_config *config, kw_error *why) {
+    kw_status status = kw_isa_valid(config, why);
+    if (status) {
+        return status;
+    }
+    const kw_isa *isa = kw_config_isa(config);
+    int32_t need = (config->axis[TILE] + 1) * config->axis[VECS] + 1;
+    if (need > isa->registers) {
+        return kw_fail(why, KW_ILLEGAL, "tile=%d vecs=%d needs %d registers; isa=%s has %d", config->axis[TILE], config->axis[VECS], need,
+                       isa->name, isa->registers);
+    }
+    if (!config->axis[COPY] && (config->dtype != KW_FP32 || config->axis[MERGE])) {
+        return kw_fail(why, KW_ILLEGAL, "copy=0 reads fp32 tensors as they are; %s needs copy=1",
+                       config->axis[MERGE] ? "merge=1" : kw_dtype_name(config->dtype));
+    }
+    return KW_OK;
+}
+
+static int64_t vector_width(const kw_config *config) {
+    return (int64_t)kw_config_isa(config)->lanes * config->axis[VECS];
+}
+
+static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    const kw_conv_dims *d = &problem->conv;
+    if (problem->layout != KW_CHANNELS_LAST) {
+        return kw_fail(why, KW_NO_KERNEL, "conv.weight needs a channels-last layout");
+    }
+    if (config->axis[MERGE] && (d->g > 1 || (d->dilation[2] > 1 && d->filter[2] > 1))) {
+        return kw_fail(why, KW_NO_KERNEL, "conv.weight with merge=1 needs g1 and dilation 1 in the last axis");
+    }
+    bool lanes_c = config->axis[LANES] == LANES_C;
+    int64_t c = d->c / d->g, k = d->k / d->g, c_least = lanes_c ? vector_width(config) : config->axis[TILE],
+            k_least = lanes_c ? config->axis[TILE] : vector_width(config);
+    if (!config->axis[COPY] && (c < c_least || k < k_least)) {
+        return kw_fail(why, KW_NO_KERNEL, "conv.weight with copy=0 and this tile needs %lld channels in and %lld out a group",
+                       (long long)c_least, (long long)k_least);
+    }
+    return KW_OK;
+}
+
+/* A problem as the kernel sees it. */
+typedef struct shape {
+    bool dp, merge, padded;   /* columns of x are copied with the padding, and no tap clips them */
+    int64_t out[4], in[3];    /* n and output extents */
+    int64_t c, k, taps;       /* with merge=1, c is a filter row's */
+    int64_t x_width, y_width; /* channels of a block */
+    int64_t x_blocks, y_blocks;
+    int64_t x_pixel, y_pixel; /* bytes of a box's pixel, all blocks */
+} shape;
+
+static shape shape_of(const kw_config *config, const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    bool merge = config->axis[MERGE], lanes_c = config->axis[LANES] == LANES_C, dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    int64_t width = vector_width(config), tile = config->axis[TILE];
+    shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .out = {d->n}, .k = d->k / d->g};
+    kw_problem_output(s.out + 1, problem);
+    s.c = d->c / d->g * (merge ? d->filter[2] : 1);
+    s.taps = d->filter[0] * d->filter[1] * (merge ? 1 : d->filter[2]);
+    s.x_width = lanes_c ? width : tile;
+    s.y_width = lanes_c ? tile : width;
+    s.x_blocks = kw_ceil_div(s.c, s.x_width);
+    s.y_blocks = kw_ceil_div(s.k, s.y_width);
+    s.x_pixel = (merge ? d->c : s.x_blocks * s.x_width) * WORD;
+    s.y_pixel = s.y_blocks * s.y_width * WORD;
+    return s;
+}
+
+/* Positions of x that pixels outputs of an axis read, at most. */
+static int64_t reach(const shape *s, const kw_conv_dims *d, int axis, int64_t pixels) {
+    bool paired = s->dp && axis == 2;
+    if (paired && !s->merge && d->filter[axis] == 1) {
+        return kw_ceil_div(pixels, 2);
+    }
+    pixels += paired && pixels % 2;
+    int64_t all = (pixels - 1) * d->stride[axis] + (d->filter[axis] - 1) * d->dilation[axis] + 1;
+    return s->padded && axis == 2 ? all : kw_min(all, d->in[axis]);
+}
+
+static int64_t x_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[4]) {
+    return box[N] * reach(s, d, 0, box[D]) * reach(s, d, 1, box[H]) * reach(s, d, 2, box[W]) * s->x_pixel;
+}
+
+static int64_t y_bytes(const shape *s, const int64_t box[4]) {
+    return box[N] * box[D] * box[H] * (s->dp ? kw_ceil_div(box[W], 2) : box[W]) * s->y_pixel;
+}
+
+/* Whether a box's bytes stay within the budget; in floating point, for the first box tried is the whole problem. */
+static bool within(const shape *s, const kw_conv_dims *d, const int64_t box[4], int64_t budget) {
+    double x = (double)reach(s, d, 0, box[D]) * (double)reach(s, d, 1, box[H]) * (double)reach(s, d, 2, box[W]) * (double)s->x_pixel;
+    double y = (double)box[D] * (double)box[H] * (s->dp ? (double)kw_ceil_div(box[W], 2) : (double)box[W]) * (double)s->y_pixel;
+    return (double)box[N] * (x + y) <= (double)budget;
+}
+
+/* The largest even share of the problem within the budget, narrowed on the outermost axes first. */
+static void choose_box(const shape *s, const kw_conv_dims *d, int64_t budget, int64_t box[4]) {
+    for (int axis = N; axis <= W; axis++) {
+        box[axis] = s->out[axis];
+    }
+    for (int axis = N; axis <= W; axis++) {
+        int64_t least = axis == W ? kw_min(s->out[W], 32) : 1; /* shorter rows would be mostly overlap */
+        for (int64_t parts = 2; box[axis] > least && !within(s, d, box, budget); parts += parts / 8 + 1) {
+            box[axis] = kw_max(kw_ceil_div(s->out[axis], parts), least);
+            if (axis == W && s->dp) {
+                box[axis] = kw_round_up(box[axis], 2); /* pairs do not cross boxes */
+            }
+        }
+    }
+}
+
+static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) {
+    return within(s, d, s->out, cache) ? cache : cache / 2;
+}
+
+static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    shape s = shape_of(config, problem);
+    int64_t tile_bytes = (int64_t)config->axis[TILE] * vector_width(config) * WORD, box[4], boxes = 1;
+    choose_box(&s, d, config->axis[BOX_KIB] ? (int64_t)config->axis[BOX_KIB] * 1024 : box_budget(&s, d, target->l2), box);
+    *launch = (kw_launch){.stages = 1, .stage = {{.units = d->g * s.taps * s.x_blocks * s.y_blocks}}};
+    for (int axis = N; axis <= W; axis++) {
+        launch->value[BOX + axis] = box[axis];
+        boxes *= kw_ceil_div(s.out[axis], box[axis]);
+    }
+    /* Each block of a copy, and a merged row, may be overrun by a vector. */
+    int64_t spare = vector_width(config) * WORD + LINE, x = 0, y = 0;
+    if (config->axis[COPY]) {
+        x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + config->axis[TILE] * WORD, LINE);
+        y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, LINE);
+    }
+    launch->value[COPY_Y] = x;
+    launch->value[SPILL] = x + y;
+    launch->thread_bytes = x + y + kw_round_up(tile_bytes, LINE) + LINE;
+    launch->shared_bytes = boxes > 1 ? launch->stage[0].units * tile_bytes : 0;
+
+    double pixels = (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)kw_problem_axis_products(problem, 1);
+    pixels *= s.dp       ? (double)(kw_ceil_div(s.out[W], 2) * (config->axis[MERGE] ? 1 : d->filter[2]))
+              : s.padded ? (double)s.out[W]
+                         : (double)kw_problem_axis_products(problem, 2);
+    double tiles = (double)(d->g * s.x_blocks * s.y_blocks), rows = config->axis[TILE], vecs = config->axis[VECS];
+    launch->multiply_adds = tiles * pixels * rows * vecs;
+    launch->loads = tiles * pixels * (vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1);
+    launch->copied_bytes =
+        2.0 * (double)(d->g * boxes) * (double)(config->axis[COPY] ? x + y : 0) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
+    if (config->axis[LANES] == LANES_K) { /* stores its sums one by one, each into a line of its own */
+        launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * LINE;
+    }
+}
+
+/* One statement a multiply-add. The empty asm statements keep gcc from folding a load into each of its uses. */
+static void emit_pixel(kw_text *text, int rows, int vecs, bool dp) {
+    for (int v = 0; v < vecs; v++) {
+        kw_text_addf(text, "                    kw_vf v%d = kw_load(v + %d * KW_VECTOR);\n                    KW_KEEP(v%d);\n", v, v, v);
+    }
+    kw_text_add(text, "                    kw_vf x;\n");
+    for (int r = 0; r < rows; r++) {
+        kw_text_addf(text, "                    x = %s(b + %d);\n", dp ? "kw_spread_pair" : "kw_spread", r * WORD);
+        if (vecs > 1) {
+            kw_text_add(text, "                    KW_KEEP(x);\n");
+        }
+        for (int v = 0; v < vecs; v++) {
+            if (dp) {
+                kw_text_addf(text, "                    a%d_%d = kw_dp(a%d_%d, x, v%d);\n", r, v, r, v, v);
+            } else {
+                kw_text_addf(text, "                    a%d_%d += x * v%d;\n", r, v, v);
+            }
+        }
+    }
+}
+
+static void emit_stores(kw_text *text, int rows, int vecs, bool narrow) {
+    const char *indent = narrow ? "        " : "    ";
+    for (int i = 0; i < rows * vecs; i++) {
+        kw_text_addf(text, narrow ? "%skw_store_x(to + %d * KW_LANES * KW_BYTES, a%d_%d);\n" : "%skw_put(to + %d * KW_VECTOR, a%d_%d);\n",
+                     indent, i % vecs, i / vecs, i % vecs);
+        if (i % vecs == vecs - 1 && i + 1 < rows * vecs) {
+            kw_text_addf(text, "%sto += job->to_step;\n", indent);
+        }
+    }
+}
+
+static void emit(const kw_config *config, kw_text *text) {
+    int rows = config->axis[TILE], vecs = config->axis[VECS];
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
+                 config->axis[LANES] == LANES_C, rows, vecs, config->axis[COPY], config->axis[MERGE]);
+    kw_text_add(text, kw_kernel_file("cpu/weight.h"));
+    kw_text_add(text, "static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {\n");
+    for (int r = 0; r < rows; r++) {
+        for (int v = 0; v < vecs; v++) {
+            kw_text_addf(text, "%sa%d_%d = {0}%s", v ? ", " : "    kw_vf ", r, v, v + 1 < vecs ? "" : ";\n");
+        }
+    }
+    kw_text_add(text, "    if (job->from) {\n");
+    for (int i = 0; i < rows * vecs; i++) {
+        kw_text_addf(text, "        a%d_%d = kw_load(job->from + %d * KW_VECTOR);\n", i / vecs, i % vecs, i);
+    }
+    /* The lines that the sums are stored to are fetched while the sums are made. */
+    kw_text_add(text,
+                "    }\n"
+                "    for (int r = 0; r < KW_TILE; r++)\n"
+                "        for (int line = 0; line < KW_TILE_ROW; line += 64) __builtin_prefetch(job->to + r * job->to_step + line, 1);\n"
+                "    const char *v0 = job->v, *b0 = job->b;\n"
+                "    for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {\n"
+                "        const char *v1 = v0, *b1 = b0;\n"
+                "        for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {\n"
+                "            const char *v2 = v1, *b2 = b1;\n"
+                "            for (kw_i64 i2 = job->count[2]; i2 > 0; i2--, v2 += job->v_step[2], b2 += job->b_step[2]) {\n"
+                "                const char *v = v2, *b = b2;\n"
+                "                kw_i64 i = job->count[3], v_step = job->v_step[3], b_step = job->b_step[3];\n"
+                "                do {\n");
+    emit_pixel(text, rows, vecs, dp);
+    kw_text_add(text, "                    v += v_step;\n"
+                      "                    b += b_step;\n"
+                      "                } while (--i);\n"
+                      "            }\n        }\n    }\n"
+                      "    char *to = job->to;\n");
+    if (config->axis[LANES] == LANES_C && config->dtype != KW_FP32) {
+        kw_text_add(text, "    if (job->narrow) {\n");
+        emit_stores(text, rows, vecs, true);
+        kw_text_add(text, "        return;\n    }\n");
+    }
+    emit_stores(text, rows, vecs, false);
+    kw_text_add(text, "}\n");
+}
+
+extern const kw_family kw_family_conv_weight;
+const kw_family kw_family_conv_weight = {
+    .name = "conv.weight",
+    .summary = "dense backward weight: sums over boxes of pixels, channels last",
+    .backend = "cpu",
+    .ops = 1u << KW_CONV_BWD_WEIGHT,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .axes = axes,
+    .axis_count = AXIS_COUNT,
+    .valid = valid,
+    .fits = fits,
+    .launch = launch,
+    .emit = emit,
+    .kernel = "cpu/weight.c",
+};

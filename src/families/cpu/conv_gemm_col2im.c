@@ -1,0 +1,103 @@
+/* conv_gemm_col2im.c: backward data into few channels a group, as into a network's first layer. Families that sum over taps have a destination's
+ * few channels in a vector and leave its other lanes idle; here the taps and channels of a filter slice are the columns of one product, and
+ * its sums are added up in memory. That costs some vector additions a source pixel, and one product of all its channels pays for them.
+ * kernels/cpu/scatter.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level cache. */
+#include "families/cpu/emit/tile.h"
+
+#include "base/math.h"
+#include "problem/view.h"
+
+enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
+/* Places in launch.value; the enum at the head of kernels/cpu/scatter.c. */
+enum { ROWS, BANDS, PIXEL, LEFT, ROW, PATTERNS_AT, COPY_AT, SUMS_AT };
+enum { LINE = 64, PIECE_BYTES = 24, PATTERN_BYTES = 32, TARGET_BYTES = 16 };
+
+static const kw_axis axes[AXIS_COUNT] = {
+    KW_ISA_AXES,
+    {"tile_w", NULL, 1, 30, "source pixels of a tile"},
+    {"vecs", NULL, 1, 6, "vectors of a tile, of filter rows, columns and channels"},
+    {"band", NULL, 0, 256, "rows of a unit; 0: as many as fit half of the second-level cache"},
+};
+
+static kw_tile tile_of(const kw_config *config) {
+    return (kw_tile){.rows = 1, .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .ahead = true, .sums = true};
+}
+
+static kw_status valid(const kw_config *config, kw_error *why) {
+    kw_tile tile = tile_of(config);
+    return kw_tile_valid(config, &tile, why);
+}
+
+/* Source rows that the bands of a slice multiply, all together. */
+static int64_t rows_read(const kw_conv_dims *d, int64_t out, int64_t rows) {
+    int64_t count = 0;
+    for (int64_t first = 0; first < d->in[1]; first += rows) {
+        int64_t end = kw_min(first + rows, d->in[1]), low = first + d->pad[1] - (d->filter[1] - 1) * d->dilation[1];
+        int64_t begin = low > 0 ? kw_ceil_div(low, d->stride[1]) : 0;
+        count += kw_max(kw_min((end - 1 + d->pad[1]) / d->stride[1], out - 1) - begin + 1, 0);
+    }
+    return count;
+}
+
+static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+    const kw_conv_dims *d = &problem->conv;
+    kw_tile tile = tile_of(config);
+    kw_tile_work work = kw_tile_work_of(config, &tile);
+    int64_t out[3], c = d->c / d->g, k = d->k / d->g, lanes = work.block / tile.vecs;
+    kw_problem_output(out, problem);
+    int64_t columns = d->filter[1] * d->filter[2] * c, blocks = kw_ceil_div(columns, work.block), steps = kw_ceil_div(k, work.pair);
+    int64_t cols = kw_round_up(out[2], tile.cols), pixel = kw_tile_pitch(kw_round_up(k, work.pair) * work.word, 1, tile.cols);
+    int64_t left = d->pad[2] * c, reached = (cols - 1) * d->stride[2] + d->filter[2];
+    int64_t row = kw_round_up(left + kw_max(d->in[2] * c, reached * c - left) + lanes, LINE / 4);
+    int64_t rows = config->axis[BAND] ? kw_min(config->axis[BAND], d->in[1]) : kw_min(kw_max(target->l2 / 2 / (4 * row), 1), d->in[1]);
+    while (d->n * d->g * d->in[0] * kw_ceil_div(d->in[1], rows) < target->units && rows > d->filter[1]) {
+        rows = kw_ceil_div(rows, 2);
+    }
+    int64_t bands = kw_ceil_div(d->in[1], rows);
+
+    result->stages = 2;
+    result->stage[0] = (kw_stage){.units = d->g * d->filter[0] * blocks, .packs = true};
+    result->stage[1] = (kw_stage){.units = d->n * d->g * d->in[0] * bands};
+    result->packed_bytes = d->g * d->filter[0] * blocks * steps * work.block * 4;
+    result->value[ROWS] = rows;
+    result->value[BANDS] = bands;
+    result->value[PIXEL] = pixel;
+    result->value[LEFT] = left;
+    result->value[ROW] = row;
+    /* A vector may end behind the tile's sums; pieces; patterns: whole filter rows, and what a block's two ends leave of them. */
+    int64_t shares = tile.cols * (d->filter[2] * c / lanes + 2), share_bytes = 8 + 4 * lanes;
+    result->value[PATTERNS_AT] = kw_round_up((tile.cols * work.block + lanes) * 4 + d->filter[1] * PIECE_BYTES, LINE);
+    result->value[COPY_AT] =
+        kw_round_up(result->value[PATTERNS_AT] + (1 + 2 * blocks) * (PATTERN_BYTES + shares * (TARGET_BYTES + share_bytes)), LINE);
+    result->value[SUMS_AT] = kw_round_up(result->value[COPY_AT] + cols * pixel + LINE, LINE);
+    result->thread_bytes = result->value[SUMS_AT] + 4 * rows * row + LINE;
+
+    double source_rows = (double)(d->n * d->g * kw_problem_axis_products(problem, 0)) * (double)rows_read(d, out[1], rows);
+    double tiles = source_rows * (double)(blocks * (cols / tile.cols)), pixels = tile.cols;
+    double added = source_rows * (double)(cols * d->filter[1]) * ((double)(d->filter[2] * c) / (double)lanes + 1);
+    result->multiply_adds = tiles * pixels * tile.vecs * (double)steps;
+    result->loads = result->multiply_adds * (pixels + tile.vecs) / (pixels * tile.vecs) + tiles * pixels * tile.vecs + 2 * added;
+    result->copied_bytes = 2.0 * (double)result->packed_bytes + 2.0 * source_rows * (double)(cols * pixel) +
+                           2.0 * (double)result->stage[1].units * (double)(4 * rows * row);
+}
+
+static void emit(const kw_config *config, kw_text *text) {
+    kw_tile tile = tile_of(config);
+    kw_tile_emit(text, config, &tile);
+}
+
+extern const kw_family kw_family_conv_scatter;
+const kw_family kw_family_conv_scatter = {
+    .name = "conv.scatter",
+    .summary = "backward data into few channels a group: a product with all taps of a filter slice, its sums added up in memory",
+    .backend = "cpu",
+    .ops = 1u << KW_CONV_BWD_DATA,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .axes = axes,
+    .axis_count = AXIS_COUNT,
+    .valid = valid,
+    .fits = kw_tile_fits_run,
+    .launch = launch,
+    .emit = emit,
+    .kernel = "cpu/scatter.c",
+};

@@ -1,0 +1,293 @@
+/* grouped_emit.c: the straight-line text of a tile of the depthwise and merged families. Named accumulators stay in registers over all windows;
+ * KW_KEEP holds weights in registers, where gcc would otherwise load them again for every multiply. */
+#include "families/cpu/emit/grouped_emit.h"
+
+#include "families/codegen.h"
+
+int kw_tap_source(bool scatters, int stride, int taps, int pixel, int tap) {
+    if (taps == 1) {
+        return pixel;
+    }
+    if (!scatters) {
+        return pixel * stride + tap;
+    }
+    int reach = (taps - 1) / stride; /* source pixels before the tile's own */
+    return (pixel - tap + reach * stride) % stride ? -1 : (pixel - tap) / stride + reach;
+}
+
+int kw_grouped_sources(const kw_config *config, const kw_grouped *g, int tile, int taps) {
+    int most = 0;
+    for (int pixel = 0; pixel < tile; pixel++) {
+        for (int tap = 0; tap < taps; tap++) {
+            int source = kw_tap_source(kw_grouped_scatters(config, g), g->stride, taps, pixel, tap);
+            most = source > most ? source : most;
+        }
+    }
+    return most + 1;
+}
+
+int kw_grouped_row_pairs(const kw_config *config, const kw_grouped *g, int pairs[KW_ROW_PAIRS_MAX][2]) {
+    int step = kw_grouped_scatters(config, g) ? g->stride : 1, count = 0;
+    for (int first = 0; first < step; first++) {
+        for (int row = first; row < g->taps_h; row += 2 * step, count++) {
+            pairs[count][0] = row;
+            pairs[count][1] = row + step < g->taps_h ? row + step : -1;
+        }
+    }
+    return count;
+}
+
+int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g) {
+    int pairs[KW_ROW_PAIRS_MAX][2];
+    if (kw_grouped_pairs_rows(config, g)) {
+        return (int64_t)kw_grouped_row_pairs(config, g, pairs) * g->taps_w * 2;
+    }
+    return (int64_t)(config->axis[KW_AXIS_MATH] == KW_MATH_DP ? g->src / 2 : g->src) * g->taps_h * g->taps_w;
+}
+
+/* What is emitted. In forward and backward data a is a result pixel's sum and b a tap's weights; in the weight gradient a is a tap's sum and b
+ * a result pixel's gradient. */
+typedef struct writer {
+    kw_text *text;
+    const kw_grouped *g;
+    bool scatters, gradient, staged, mixes;
+    const char *multiply; /* of x and b into a */
+    const char *half;     /* ending of the names of x, a and b */
+    int rows, cols;
+    unsigned loaded; /* bits of the rows of b that were loaded */
+} writer;
+
+static int row_source(const writer *w, int pixel, int tap) {
+    return kw_tap_source(w->scatters, w->g->stride, w->g->taps_h, pixel, tap);
+}
+
+static int col_source(const writer *w, int pixel, int tap) {
+    return kw_tap_source(w->scatters, w->g->stride, w->g->taps_w, pixel, tap);
+}
+
+/* Loads the row of b that stands first vectors behind the window's weights (in the gradient, at the tile's result row). */
+static void emit_other_row(const writer *w, int row, int first) {
+    for (int i = 0; i < (w->gradient ? w->g->tile_w : w->g->taps_w); i++) {
+        if (w->gradient) {
+            kw_text_addf(w->text, "        kw_vf b%d_%d = %s(dst + to[%d]);\n", row, i, w->staged ? "kw_load" : "kw_load_x", first + i);
+        } else {
+            kw_text_addf(w->text, "        kw_vf b%d_%d = kw_load(w + %d * KW_VECTOR);\n", row, i, first + i);
+        }
+        kw_text_addf(w->text, "        KW_KEEP(b%d_%d);\n", row, i);
+    }
+}
+
+/* x, which stands in this column, into the sums of one result row and filter row. */
+static void emit_uses(const writer *w, int result_row, int tap_row, int col) {
+    for (int pixel = 0; pixel < w->g->tile_w; pixel++) {
+        for (int tap = 0; tap < w->g->taps_w; tap++) {
+            if (col_source(w, pixel, tap) == col) {
+                int a[2] = {result_row, pixel}, b[2] = {tap_row, tap};
+                const int *sum = w->gradient ? b : a, *other = w->gradient ? a : b;
+                kw_text_addf(w->text, "        a%d_%d%s = %s(a%d_%d%s, x%s, b%d_%d%s);\n", sum[0], sum[1], w->half, w->multiply, sum[0],
+                             sum[1], w->half, w->half, other[0], other[1], w->half);
+            }
+        }
+    }
+}
+
+static bool col_used(const writer *w, int col) {
+    for (int pixel = 0; pixel < w->g->tile_w; pixel++) {
+        for (int tap = 0; tap < w->g->taps_w; tap++) {
+            if (col_source(w, pixel, tap) == col) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* One row of source pixels into all the result rows and filter rows that meet there. */
+static void emit_source_row(writer *w, int row) {
+    const kw_grouped *g = w->g;
+    bool used = false;
+    for (int y = 0; y < g->tile_h; y++) {
+        for (int r = 0; r < g->taps_h; r++) {
+            int other = w->gradient ? y : r;
+            if (row_source(w, y, r) == row) {
+                used = true;
+                if (!(w->loaded >> other & 1)) {
+                    emit_other_row(w, other, other * (w->gradient ? g->tile_w : g->taps_w));
+                    w->loaded |= 1u << other;
+                }
+            }
+        }
+    }
+    for (int col = 0; used && col < w->cols; col++) {
+        if (!col_used(w, col)) {
+            continue;
+        }
+        kw_text_addf(w->text, w->mixes ? "        x = kw_mix(src + from[%d], pick);\n" : "        x = kw_load_x(src + from[%d]);\n",
+                     1 + row * w->cols + col);
+        for (int y = 0; y < g->tile_h; y++) {
+            for (int r = 0; r < g->taps_h; r++) {
+                if (row_source(w, y, r) == row) {
+                    emit_uses(w, y, r, col);
+                }
+            }
+        }
+    }
+}
+
+static void emit_pair_weights(const writer *w, int pair) {
+    for (int i = 0; i < 2 * w->g->taps_w; i++) {
+        const char *half = i % 2 ? "h" : "l";
+        kw_text_addf(w->text, "        kw_vf b%d_%d%s = kw_load(w + %d * KW_VECTOR);\n        KW_KEEP(b%d_%d%s);\n", pair, i / 2, half,
+                     2 * pair * w->g->taps_w + i, pair, i / 2, half);
+    }
+}
+
+/* Pairs of filter rows, for each result row by itself, so that no source pixel meets a weight it does not belong to. */
+static void emit_row_pairs(writer *w, const kw_config *config) {
+    int pairs[KW_ROW_PAIRS_MAX][2], count = kw_grouped_row_pairs(config, w->g, pairs);
+    for (int y = 0; y < w->g->tile_h; y++) {
+        for (int pair = 0; pair < count; pair++) {
+            int first = row_source(w, y, pairs[pair][0]), second = pairs[pair][1] < 0 ? -1 : row_source(w, y, pairs[pair][1]);
+            if (first < 0) {
+                continue;
+            }
+            kw_text_add(w->text, "        {\n");
+            emit_pair_weights(w, pair);
+            for (int col = 0; col < w->cols; col++) {
+                if (!col_used(w, col)) {
+                    continue;
+                }
+                kw_text_addf(w->text, "        first = kw_load(src + from[%d]);\n", 1 + first * w->cols + col);
+                if (second >= 0) {
+                    kw_text_addf(w->text, "        second = kw_load(src + from[%d]);\n", 1 + second * w->cols + col);
+                }
+                kw_text_addf(w->text, "        xl = kw_pair_low(first, %s), xh = kw_pair_high(first, %s);\n",
+                             second < 0 ? "(kw_vf){0}" : "second", second < 0 ? "(kw_vf){0}" : "second");
+                w->half = "l";
+                emit_uses(w, y, pair, col);
+                w->half = "h";
+                emit_uses(w, y, pair, col);
+            }
+            kw_text_add(w->text, "        }\n");
+        }
+    }
+}
+
+/* "    kw_vf a0_0 = ..., a0_1 = ...;" and the like: format is given row, column and their number. */
+static void emit_each(kw_text *text, int rows, int cols, const char *format) {
+    for (int row = 0; row < rows; row++) {
+        for (int col = 0; col < cols; col++) {
+            int number = row * cols + col;
+            for (const char *at = format; *at; at++) {
+                if (*at == '@') {
+                    kw_text_addf(text, "%d_%d", row, col);
+                } else if (*at == '#') {
+                    kw_text_addf(text, "%d", number);
+                } else {
+                    kw_text_add_bytes(text, at, 1);
+                }
+            }
+        }
+    }
+}
+
+static void emit_steps(writer *w, const kw_config *config) {
+    if (kw_grouped_pairs_rows(config, w->g)) {
+        kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
+        emit_row_pairs(w, config);
+    } else {
+        kw_text_add(w->text, "        kw_vf x;\n");
+        for (int row = 0; row < w->rows; row++) {
+            emit_source_row(w, row);
+        }
+    }
+}
+
+static void emit_tile(writer *w, const kw_config *config) {
+    const kw_grouped *g = w->g;
+    kw_text_add(
+        w->text,
+        "/* Sums windows windows of a route into the tile's result pixels. */\n"
+        "static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {\n");
+    bool pairs = kw_grouped_pairs_rows(config, g);
+    emit_each(w->text, g->tile_h, g->tile_w, pairs ? "    kw_vf a@l = {0}, a@h = {0};\n" : "    kw_vf a@ = {0};\n");
+    kw_text_add(w->text, "    for (; windows; windows--, from += KW_ENTRY) {\n        const char *w = weights + from[0];\n");
+    if (w->mixes) {
+        kw_text_add(w->text, "        for (kw_i64 step = 0; step < KW_STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {\n"
+                             "        kw_pick pick = kw_pick_of(step);\n");
+    }
+    emit_steps(w, config);
+    kw_text_add(w->text, w->mixes ? "        }\n    }\n" : "    }\n");
+    emit_each(w->text, g->tile_h, g->tile_w, pairs ? "    kw_store_pairs(dst + to[#], a@l, a@h);\n" : "    kw_store_x(dst + to[#], a@);\n");
+    kw_text_add(w->text, "}\n");
+}
+
+static void emit_gradient(writer *w, const kw_config *config) {
+    const kw_grouped *g = w->g;
+    kw_text_add(w->text, "/* Adds the products of tiles tiles of a route to the window's sums. */\n"
+                         "static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 "
+                         "step, char *sums) {\n");
+    kw_text_add(w->text, w->mixes ? "    kw_pick pick = kw_pick_of(step);\n" : "    (void)step;\n");
+    emit_each(w->text, g->taps_h, g->taps_w, "    kw_vf a@ = kw_load(sums + # * KW_VECTOR);\n");
+    kw_text_add(w->text, "    for (; tiles; tiles--, from += KW_ENTRY, to += KW_PIXELS) {\n");
+    emit_steps(w, config);
+    kw_text_add(w->text, "    }\n");
+    emit_each(w->text, g->taps_h, g->taps_w, "    kw_put(sums + # * KW_VECTOR, a@);\n");
+    kw_text_add(w->text, "}\n");
+}
+
+/* Where groups share vectors: how a vector of source channels is spread over the lanes. */
+static void emit_lanes(kw_text *text, const kw_config *config, const kw_grouped *g) {
+    int lanes = kw_config_isa(config)->lanes, steps = config->axis[KW_AXIS_MATH] == KW_MATH_DP ? g->src / 2 : g->src;
+    int parts = lanes / g->dst * steps;
+    kw_text_addf(text, "#define KW_PARTS %d\n#define KW_WIDEN(v) __builtin_shufflevector(v, v", parts);
+    for (int i = 0; i < lanes; i++) {
+        kw_text_addf(text, ", %d", i < parts ? i : -1);
+    }
+    kw_text_add(text, ")\nstatic const int kw_lane_source[KW_LANES] __attribute__((aligned(64))) = {");
+    for (int i = 0; i < lanes; i++) {
+        kw_text_addf(text, "%s%d", i ? ", " : "", i / g->dst * steps);
+    }
+    kw_text_add(text, "};\n");
+}
+
+void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g) {
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP, pairs_rows = kw_grouped_pairs_rows(config, g);
+    int pairs[KW_ROW_PAIRS_MAX][2], count = pairs_rows ? kw_grouped_row_pairs(config, g, pairs) : 0;
+    writer w = {
+        .text = text,
+        .g = g,
+        .scatters = kw_grouped_scatters(config, g),
+        .gradient = kw_grouped_gradient(config),
+        .staged = kw_grouped_staged(config, g),
+        .mixes = g->src > 1 || g->dst > 1,
+        .multiply = dp ? "kw_dp" : "kw_fma",
+        .half = "",
+        .rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h),
+        .cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w),
+    };
+    kw_text_addf(text, "#define KW_TILE_H %d\n#define KW_TILE_W %d\n#define KW_TAPS_H %d\n#define KW_TAPS_W %d\n#define KW_STRIDE %d\n",
+                 g->tile_h, g->tile_w, g->taps_h, g->taps_w, g->stride);
+    kw_text_addf(text, "#define KW_ROWS %d\n#define KW_COLS %d\n#define KW_SRC_GROUP %d\n#define KW_DST_GROUP %d\n", w.rows, w.cols, g->src,
+                 g->dst);
+    kw_text_addf(text, "#define KW_STAGED %d\n", w.staged);
+    int steps = dp && !pairs_rows ? g->src / 2 : g->src;
+    kw_text_addf(text, "#define KW_STEPS %d\n#define KW_STEP_VECTORS %d\n", steps, (int)kw_grouped_window_vectors(config, g) / steps);
+    if (pairs_rows) {
+        kw_text_addf(text, "#define KW_ROW_PAIRS %d\nstatic const signed char kw_row_pairs[KW_ROW_PAIRS][2] = {", count);
+        for (int i = 0; i < count; i++) {
+            kw_text_addf(text, "%s{%d, %d}", i ? ", " : "", pairs[i][0], pairs[i][1]);
+        }
+        kw_text_add(text, "};\n");
+    }
+    if (w.mixes && g->dst < kw_config_isa(config)->lanes) {
+        emit_lanes(text, config, g);
+    }
+    kw_text_add(text, kw_kernel_file("cpu/grouped.h"));
+    if (w.gradient) {
+        emit_gradient(&w, config);
+    } else {
+        emit_tile(&w, config);
+    }
+    kw_text_add(text, kw_kernel_file("cpu/grouped_route.h"));
+}

@@ -1,0 +1,44 @@
+/* tile.h: the micro-kernel of the dense families: a tile of output pixels times vectors of output channels, summed over runs of source
+ * channels. Emitted as straight-line C with named accumulators, because that compiles three times faster than unrolled loops and leaves
+ * register allocation no freedom to spill. kernels/cpu/dense.h describes what the emitted kw_tile() works on.
+ *
+ * A tile is rows x cols pixels; vecs vectors of KW_LANES channels. Its accumulators stay in registers over all taps and channels. */
+#ifndef KW_FAMILIES_CPU_EMIT_TILE_H
+#define KW_FAMILIES_CPU_EMIT_TILE_H
+
+#include "config/isa.h"
+
+typedef struct kw_tile {
+    int32_t rows, cols, vecs;
+    bool ahead; /* prefetches the next tile's pixels */
+    bool skip;  /* runs in which all pixels read padding are left out, and the first or last pixel where it does */
+    bool sums;  /* the tile is left in spill, as fp32, for the caller to add up; nothing is written to out */
+    bool odd;   /* the last element of a run may lack its partner of a bf16 pair */
+} kw_tile;
+
+/* KW_ILLEGAL when the tile needs more registers than the config's isa has. */
+kw_status kw_tile_valid(const kw_config *config, const kw_tile *tile, kw_error *why);
+/* What a family needs that takes the columns of a filter row and the channels as one run: they lie side by side, and are so few that a run is
+ * better than its parts (16 channels a group; above, conv.direct is as fast). A family's fits(). */
+kw_status kw_tile_fits_run(const kw_config *config, const kw_problem *problem, kw_error *why);
+/* Appends the tile's #defines, kernels/cpu/dense.h and kw_tile(). */
+void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile);
+
+/* What launch() of every dense family needs to know of its packed weights and steps. */
+typedef struct kw_tile_work {
+    int64_t block; /* output channels of a tile */
+    int64_t pair;  /* source channels of a step: 2 for math=dp */
+    int64_t word;  /* bytes of a source element as the tile reads it */
+    bool converts; /* the tensor's type is not the one the tile reads */
+} kw_tile_work;
+
+kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile);
+/* A distance between the pixels of a tile (bytes, at least pitch) under which count of them do not evict each other from a first-level
+ * cache of 8 ways of 4 KiB. */
+int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count);
+
+/* Into how many parts the blocks of output channels of every unit are cut, so that threads are idle for at most a twentieth of the time
+ * where blocks allow it. */
+int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads);
+
+#endif

@@ -1,0 +1,27 @@
+/* gemm.h: what gemm.tiled and conv.pointwise share; both run kernels/cpu/gemm.c, which sees C[rows, columns] = A[rows, depth] times
+ * B[depth, columns], batches times. */
+#ifndef KW_FAMILIES_CPU_GEMM_H
+#define KW_FAMILIES_CPU_GEMM_H
+
+#include "families/cpu/emit/tile.h"
+
+/* The axes after those of every CPU family, in both families. */
+#define KW_GEMM_AXES                                                                                                                       \
+    {"tile_m", NULL, 1, 30, "rows of A (pixels) of a tile"}, {"vecs", NULL, 1, 6, "vectors of columns of a tile"},                         \
+        {"band", NULL, 0, 256, "tiles of rows that meet a block of weights; 0: as many as fit half of the second-level cache"}, {          \
+        "ahead", NULL, 0, 1, "1: prefetch the next tile's rows of A"                                                                       \
+    }
+enum { KW_GEMM_AXIS_COUNT = KW_ISA_AXIS_COUNT + 4 };
+
+/* Distances in bytes. copies: rows of A cannot be read where they are. */
+typedef struct kw_product {
+    int64_t batches, rows, columns, depth;
+    int64_t a_row;
+    bool copies, a_columns, b_columns;
+} kw_product;
+
+kw_status kw_gemm_valid(const kw_config *config, kw_error *why);
+void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch);
+void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text);
+
+#endif

@@ -1,0 +1,120 @@
+/* gemm_tiled.c: matrix products by register tiles, any sizes, batches and the four layouts. B is packed from either order; A is read
+ * where it is when its rows are contiguous, have the element type that the tile reads and do not evict each other from the cache, else
+ * a chunk of rows is copied (and transposed) first. The whole depth is summed in registers. */
+#include "families/cpu/gemm.h"
+
+#include "base/math.h"
+
+enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
+/* Places in launch.value; the enum at the head of kernels/cpu/gemm.c. */
+enum { CHUNK_ROWS, PARTS, COPY, PITCH, A_COLUMNS, B_COLUMNS };
+enum { LINE = 64 };
+
+static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
+
+static kw_tile tile_of(const kw_config *config) {
+    return (kw_tile){.rows = 1, .cols = config->axis[TILE_M], .vecs = config->axis[VECS], .ahead = config->axis[AHEAD]};
+}
+
+kw_status kw_gemm_valid(const kw_config *config, kw_error *why) {
+    kw_tile tile = tile_of(config);
+    return kw_tile_valid(config, &tile, why);
+}
+
+/* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where
+ * they are copied or the config leaves it open, than half of the second-level cache holds: every block of weights reads them again. */
+static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch, int64_t blocks) {
+    int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(p->rows, tile), band = config->axis[BAND];
+    int64_t most = band ? kw_min(band, tiles) : tiles;
+    if (!band || p->copies) {
+        most = kw_min(most, kw_max(target->l2 / 2 / (pitch * tile), 1));
+    }
+    int64_t chunks = kw_max(kw_ceil_div(tiles, most), kw_min(tiles, kw_ceil_div(target->units, p->batches * blocks)));
+    return kw_ceil_div(tiles, chunks) * tile;
+}
+
+void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
+    kw_product p = *product;
+    kw_tile tile = tile_of(config);
+    kw_tile_work work = kw_tile_work_of(config, &tile);
+    int64_t steps = kw_ceil_div(p.depth, work.pair), blocks = kw_ceil_div(p.columns, work.block);
+    int64_t pitch = kw_tile_pitch(kw_round_up(p.depth, work.pair) * work.word, 1, tile.cols);
+    p.copies = p.copies || work.converts || p.depth % work.pair || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
+    int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
+    int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
+
+    launch->stages = 2;
+    launch->stage[0] = (kw_stage){.units = p.batches * blocks, .packs = true};
+    launch->stage[1] = (kw_stage){.units = units * parts};
+    launch->packed_bytes = p.batches * blocks * steps * work.block * 4;
+    launch->thread_bytes = tile.cols * work.block * 4 + (p.copies ? rows : tile.cols) * pitch + LINE;
+    launch->value[CHUNK_ROWS] = rows;
+    launch->value[PARTS] = parts;
+    launch->value[COPY] = p.copies;
+    launch->value[PITCH] = pitch;
+    launch->value[A_COLUMNS] = p.a_columns;
+    launch->value[B_COLUMNS] = p.b_columns;
+
+    double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
+    launch->multiply_adds = tiles * (double)(tile.cols * tile.vecs * blocks * steps);
+    launch->loads = tiles * (double)((tile.cols + tile.vecs) * blocks * steps);
+    launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
+    if (p.copies) {
+        launch->copied_bytes += 2.0 * (double)(p.batches * p.rows * pitch * kw_min(parts, target->units));
+    }
+    /* Every tile of rows goes through all packed weights, a block at a time. */
+    double passes = (double)(kw_ceil_div(p.rows, tile.cols) - 1);
+    launch->rereads[0] = (kw_rereads){
+        .bytes = passes * (double)launch->packed_bytes,
+        .between = steps * work.block * 4 + tile.cols * pitch,
+    };
+}
+
+void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {
+    kw_tile tile = tile_of(config);
+    kw_text_addf(text, "#define KW_POINTWISE %d\n", pointwise);
+    kw_tile_emit(text, config, &tile);
+}
+
+static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    (void)config;
+    (void)problem;
+    (void)why;
+    return KW_OK;
+}
+
+static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+    const kw_gemm_dims *d = &problem->gemm;
+    bool a_columns = problem->layout == KW_CRR || problem->layout == KW_CCR;
+    kw_product product = {
+        .batches = d->batch,
+        .rows = d->m,
+        .columns = d->n,
+        .depth = d->k,
+        .a_row = d->k * (int64_t)kw_dtype_size(problem->dtype),
+        .copies = a_columns,
+        .a_columns = a_columns,
+        .b_columns = problem->layout == KW_RCR || problem->layout == KW_CCR,
+    };
+    kw_gemm_launch(&product, config, target, result);
+}
+
+static void emit(const kw_config *config, kw_text *text) {
+    kw_gemm_emit(config, false, text);
+}
+
+extern const kw_family kw_family_gemm_tiled;
+const kw_family kw_family_gemm_tiled = {
+    .name = "gemm.tiled",
+    .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
+    .backend = "cpu",
+    .ops = 1u << KW_GEMM,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .axes = axes,
+    .axis_count = KW_GEMM_AXIS_COUNT,
+    .valid = kw_gemm_valid,
+    .fits = fits,
+    .launch = launch,
+    .emit = emit,
+    .kernel = "cpu/gemm.c",
+};

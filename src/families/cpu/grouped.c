@@ -1,0 +1,343 @@
+/* grouped.c: the emitter and the cutting into units of the depthwise and merged families. The tile's code is straight-line C: each source
+ * pixel of the tile is loaded once and multiplied into every result pixel that it serves, by the tap that joins the two. Which tap that is
+ * is settled here by tap_source(); kernels/cpu/grouped_route.h states where the pixels lie. */
+#include "families/cpu/grouped.h"
+
+#include "base/math.h"
+#include "families/codegen.h"
+#include "families/cpu/emit/grouped_emit.h"
+#include "problem/view.h"
+
+#include <math.h>
+
+/* Places in launch.value; the enum at the head of kernels/cpu/grouped_route.h. */
+enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES, STAGE_TILES };
+enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
+
+/* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
+static int weights_alive(const kw_config *config, const kw_grouped *g) {
+    if (kw_grouped_pairs_rows(config, g)) {
+        return 2 * g->taps_w;
+    }
+    bool scatter = kw_grouped_scatters(config, g);
+    int most = 0, rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h);
+    for (int row = 0; row < rows; row++) {
+        int alive = 0;
+        for (int tap = 0; tap < g->taps_h; tap++) {
+            int first = rows, last = -1;
+            for (int pixel = 0; pixel < g->tile_h; pixel++) {
+                int source = kw_tap_source(scatter, g->stride, g->taps_h, pixel, tap);
+                first = source >= 0 && source < first ? source : first;
+                last = source > last ? source : last;
+            }
+            alive += first <= row && row <= last;
+        }
+        most = alive > most ? alive : most;
+    }
+    return most * g->taps_w;
+}
+
+static kw_status valid_channels(const kw_config *config, const kw_grouped *g, kw_error *why) {
+    int lanes = kw_config_isa(config)->lanes;
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    if (g->dst % lanes && lanes % g->dst) {
+        return kw_fail(why, KW_ILLEGAL, "%s: %d result channels a group neither divide nor fill the %d lanes", config->family->name, g->dst,
+                       lanes);
+    }
+    if (g->dst % lanes && (g->src > g->dst || g->src & (g->src - 1))) {
+        return kw_fail(
+            why, KW_ILLEGAL,
+            "%s: groups that share a vector need a power of two of source channels, at most the %d result channels; there are %d",
+            config->family->name, g->dst, g->src);
+    }
+    if (dp && g->src % 2 && g->src > 1) {
+        return kw_fail(why, KW_ILLEGAL, "%s: math=dp needs pairs of source channels; %d a group is odd", config->family->name, g->src);
+    }
+    if (dp && kw_grouped_gradient(config)) {
+        return kw_fail(why, KW_ILLEGAL, "%s multiplies in fp32; it needs math=fma", config->family->name);
+    }
+    if (dp && g->src == 1 && (g->taps_h == 1 || g->dst > 1)) {
+        return kw_fail(why, KW_ILLEGAL,
+                       "%s: math=dp with one source channel pairs filter rows; it needs taps_h above 1 and one channel a group",
+                       config->family->name);
+    }
+    return KW_OK;
+}
+
+kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *g, kw_error *why) {
+    kw_status status = kw_isa_valid(config, why);
+    if (!status) {
+        status = valid_channels(config, g, why);
+    }
+    if (status) {
+        return status;
+    }
+    const char *name = config->family->name;
+    if (g->taps_h == 1 && g->taps_w == 1 && g->stride > 1) {
+        return kw_fail(why, KW_ILLEGAL, "%s: with taps_h=1 taps_w=1 any stride is served; stride=1 is its name", name);
+    }
+    if (kw_grouped_scatters(config, g) && ((g->taps_h > 1 && g->tile_h % g->stride) || (g->taps_w > 1 && g->tile_w % g->stride))) {
+        return kw_fail(why, KW_ILLEGAL, "%s: backward data with stride=%d needs tiles of a multiple of %d pixels", name, g->stride,
+                       g->stride);
+    }
+    int pixels = g->tile_h * g->tile_w * (kw_grouped_pairs_rows(config, g) ? 2 : 1), spare = g->dst > 1 ? 2 : 1;
+    if (kw_grouped_pairs_rows(config, g)) {
+        spare = g->taps_h == 2 ? 3 : 4; /* two rows, two pairs; zeros where a row has no partner */
+    }
+    int used = (kw_grouped_gradient(config) ? pixels + g->taps_h * g->taps_w : pixels + weights_alive(config, g)) + spare;
+    if (used > kw_config_isa(config)->registers) {
+        return kw_fail(why, KW_ILLEGAL, "%s: a tile of %dx%d pixels and %dx%d taps needs %d registers; isa=%s has %d", name, g->tile_h,
+                       g->tile_w, g->taps_h, g->taps_w, used, kw_config_isa(config)->name, kw_config_isa(config)->registers);
+    }
+    return KW_OK;
+}
+
+/* One axis of a problem under a window; kernels/cpu/grouped_route.h's kw_axis in sizes. */
+typedef struct reach {
+    int64_t parts, tiles; /* tiles of the first part, which has most */
+    int64_t windows;      /* most of a tile */
+    int64_t tile_windows; /* (tile, window) pairs of all parts */
+} reach;
+
+static reach reach_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t tile, int64_t taps) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    int64_t extent = problem->op == KW_CONV_BWD_DATA ? d->in[axis] : out[axis];
+    reach r = {.parts = 1};
+    if (taps == 1) {
+        r.parts = kw_problem_walks(problem, axis);
+        for (int64_t part = 0; part < r.parts; part++) {
+            kw_walk walk = kw_problem_walk(problem, axis, part);
+            int64_t tiles = kw_ceil_div(walk.pixels, tile);
+            r.tiles = kw_max(r.tiles, tiles);
+            r.windows = kw_max(r.windows, walk.taps);
+            r.tile_windows += tiles * walk.taps;
+        }
+        if (tile == 1) {
+            r.tile_windows = kw_problem_axis_products(problem, axis);
+        }
+        return r;
+    }
+    if (kw_grouped_scatters(config, g)) {
+        r.tiles = kw_ceil_div(extent + d->pad[axis] % g->stride, tile);
+        r.windows = 1;
+    } else {
+        int64_t dilation = g->stride > 1 ? 1 : d->dilation[axis];
+        r.parts = kw_min(dilation, extent);
+        r.tiles = kw_ceil_div(kw_ceil_div(extent, dilation), tile);
+        r.windows = kw_ceil_div(d->filter[axis], taps);
+    }
+    r.tile_windows = r.parts * r.tiles * r.windows;
+    return r;
+}
+
+typedef struct cut {
+    reach depth, height, width;
+    int64_t slots; /* words of a tile's route */
+} cut;
+
+static cut cut_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem) {
+    cut c = {
+        .depth = reach_of(config, g, problem, 0, 1, 1),
+        .height = reach_of(config, g, problem, 1, g->tile_h, g->taps_h),
+        .width = reach_of(config, g, problem, 2, g->tile_w, g->taps_w),
+    };
+    bool good = true;
+    int64_t words = 1 + kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    int64_t windows = kw_grouped_gradient(config) ? 1 : kw_mul(kw_mul(c.depth.windows, c.height.windows, &good), c.width.windows, &good);
+    c.slots = kw_mul(windows, words, &good);
+    if (!good) {
+        c.slots = INT64_MAX / 64;
+    }
+    return c;
+}
+
+static kw_status fits_axis(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t taps, kw_error *why) {
+    const char *name = config->family->name;
+    int64_t filter = problem->conv.filter[axis], stride = problem->conv.stride[axis], dilation = problem->conv.dilation[axis];
+    if (taps == 1) {
+        return KW_OK;
+    }
+    if (filter < taps) {
+        return kw_fail(why, KW_NO_KERNEL, "%s with %lld taps at once needs a filter of at least that extent", name, (long long)taps);
+    }
+    if (stride != g->stride) {
+        return kw_fail(why, KW_NO_KERNEL, "%s stride=%d needs that stride on each axis with more than one tap at once", name, g->stride);
+    }
+    if (stride > 1 && dilation > 1) {
+        return kw_fail(why, KW_NO_KERNEL, "%s with several taps at once needs stride 1 or dilation 1", name);
+    }
+    if (kw_grouped_scatters(config, g) && filter != taps) {
+        return kw_fail(why, KW_NO_KERNEL, "%s: backward data with stride=%d needs a filter of %lld taps", name, g->stride, (long long)taps);
+    }
+    return KW_OK;
+}
+
+kw_status kw_grouped_fits(const kw_config *config, const kw_grouped *g, const kw_problem *problem, kw_error *why) {
+    if (problem->layout != KW_CHANNELS_LAST) {
+        return kw_fail(why, KW_NO_KERNEL, "%s needs a channels-last layout", config->family->name);
+    }
+    kw_status status = fits_axis(config, g, problem, 1, g->taps_h, why);
+    if (!status) {
+        status = fits_axis(config, g, problem, 2, g->taps_w, why);
+    }
+    if (!status && cut_of(config, g, problem).slots > ROUTE_BYTES_MAX / 8) {
+        status = kw_fail(why, KW_NO_KERNEL, "%s with %dx%d taps at once cannot serve so large a filter", config->family->name, g->taps_h,
+                         g->taps_w);
+    }
+    return status;
+}
+
+/* Multiply-adds and loads of one window of one tile for one vector. */
+static void count_tile(const kw_config *config, const kw_grouped *g, double *multiply_adds, double *loads) {
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP, rows = kw_grouped_pairs_rows(config, g);
+    double taps = (double)g->taps_h * g->taps_w, steps = dp && !rows ? g->src / 2.0 : g->src;
+    double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    if (rows) {
+        taps = 2 * ((g->taps_h + 1) / 2) * g->taps_w;
+        sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    }
+    double served = kw_grouped_scatters(config, g) ? (g->taps_h > 1 ? g->stride : 1) * (g->taps_w > 1 ? g->stride : 1) : 1;
+    *multiply_adds = steps * taps * g->tile_h * g->tile_w / served;
+    *loads = steps * (sources + taps);
+}
+
+/* Of the source rows that a row of tiles goes over, those that the one before went over, too; for all rows of tiles. */
+static double rows_again(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const reach *height) {
+    const kw_conv_dims *d = &problem->conv;
+    bool backward = problem->op == KW_CONV_BWD_DATA;
+    double step = backward ? 1.0 / (kw_grouped_scatters(config, g) && g->taps_h > 1 ? g->stride : 1) : (double)d->stride[1];
+    double halo = (double)((d->filter[1] - 1) * d->dilation[1]) / (double)(backward ? d->stride[1] : 1);
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    double rows = (double)height->tile_windows / (double)height->windows * ((g->tile_h - 1) * step + halo + 1);
+    return fmax(0, rows / (double)(backward ? out[1] : d->in[1]) - 1);
+}
+
+/* The share of a tile's source pixels that evict each other from the first level: more of them in a set than it has ways. */
+static double evicted(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target) {
+    enum { WAY = 4096, SETS = WAY / LINE };
+    const kw_conv_dims *d = &problem->conv;
+    bool backward = problem->op == KW_CONV_BWD_DATA;
+    int64_t out[3], in_set[SETS] = {0}, pixel = (backward ? d->k : d->c) * (int64_t)kw_dtype_size(problem->dtype), all = 0, over = 0;
+    kw_problem_output(out, problem);
+    int64_t row = pixel * (backward ? out[2] : d->in[2]);
+    int64_t down = row * (g->taps_h > 1 || backward ? 1 : d->stride[1]), across = pixel * (g->taps_w > 1 || backward ? 1 : d->stride[2]);
+    int rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h), cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    for (int r = 0; r < rows; r++) {
+        for (int c = 0; c < cols; c++) {
+            in_set[(r * down + c * across) % WAY / LINE]++;
+        }
+    }
+    for (int set = 0; set < SETS; set++) {
+        all += in_set[set];
+        over += in_set[set] > target->l1 / WAY ? in_set[set] : 0;
+    }
+    return (double)over / (double)all;
+}
+
+static int64_t columns_of(const cut *c) {
+    int64_t cols = kw_min(c->width.tiles, kw_max(1, ROUTE_BYTES / 8 / c->slots));
+    return kw_ceil_div(c->width.tiles, kw_ceil_div(c->width.tiles, cols));
+}
+
+void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
+                       kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3], lanes = kw_config_isa(config)->lanes, channels = kw_grouped_channels(config, g),
+                    element = (int64_t)kw_dtype_size(problem->dtype);
+    kw_problem_output(out, problem);
+    int64_t vectors = kw_ceil_div(d->g * g->dst, channels), planes = problem->op == KW_CONV_BWD_DATA ? d->in[0] : out[0];
+    cut c = cut_of(config, g, problem);
+    int64_t block = g->block ? kw_min(g->block, vectors) : vectors, blocks = kw_ceil_div(vectors, block);
+    int64_t rows = c.height.tiles, cols = columns_of(&c);
+    /* Units enough for the threads: fewer rows of tiles a unit, then fewer columns. */
+    int64_t cells = blocks * d->n * planes * c.height.parts, wanted = target->units > 1 ? 4 * target->units : 1;
+    while (rows > 1 && cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols) < wanted) {
+        rows = kw_ceil_div(rows, 2);
+    }
+    while (cols > 1 && cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols) < wanted) {
+        cols = kw_ceil_div(cols, 2);
+    }
+    int64_t units = cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols);
+    int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
+    int64_t widest = kw_max(kw_max(g->src, g->dst), channels);
+
+    launch->stages = 2;
+    launch->stage[0] = (kw_stage){.units = vectors, .packs = true};
+    launch->stage[1] = (kw_stage){.units = units};
+    launch->packed_bytes = vectors * windows * kw_grouped_window_vectors(config, g) * lanes * 4;
+    launch->value[BLOCK_VECTORS] = block;
+    launch->value[ROW_TILES] = rows;
+    launch->value[COL_TILES] = cols;
+    launch->value[IDLE_BYTES] = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, LINE);
+    launch->value[ROUTE_WORDS] = cols * c.slots;
+    launch->value[ROUTE_TILES] = cols;
+    int64_t narrow = d->g * g->dst < channels ? (c.slots + g->tile_h * g->tile_w) * (8 + lanes * 4) : 0;
+    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * (c.slots + g->tile_h * g->tile_w) + 1) + narrow + LINE;
+
+    double multiply_adds, loads;
+    count_tile(config, g, &multiply_adds, &loads);
+    double tiles =
+        (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
+    launch->multiply_adds = tiles * (double)vectors * multiply_adds;
+    launch->loads = tiles * (double)vectors * loads;
+    launch->rereads[0] = (kw_rereads){
+        .bytes = (double)kw_problem_elements(problem, problem->op == KW_CONV_BWD_DATA ? KW_Y : KW_X) * (double)element *
+                 rows_again(config, g, problem, &c.height),
+        .between = kw_problem_bytes(problem),
+    };
+    if (g->src > 1) { /* every source channel goes over all pixels of the tile */
+        launch->rereads[1] = (kw_rereads){
+            .bytes = launch->loads * evicted(config, g, problem, target) * LINE,
+            .between = target->l2,
+        };
+    }
+    /* A unit works its route out about three times: for the first, the inner and the last rows. */
+    launch->copied_bytes =
+        2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)launch->value[ROUTE_WORDS];
+}
+
+/* A unit is some vectors and a window; it goes over all pixels. */
+void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
+                        kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t lanes = kw_config_isa(config)->lanes, pixels = g->tile_h * g->tile_w, taps = g->taps_h * g->taps_w;
+    int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * g->dst, lanes);
+    cut c = cut_of(config, g, problem);
+    int64_t cols = columns_of(&c), rows = kw_min(c.height.tiles, kw_max(1, ROUTE_BYTES / 8 / (c.slots * cols))), tiles = rows * cols;
+    int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
+    int64_t block = kw_min(vectors, GRADIENT_VECTORS), wanted = target->units > 1 ? 4 * target->units : 1;
+    while (block > 1 && kw_ceil_div(vectors, block) * windows < wanted) {
+        block = kw_ceil_div(block, 2);
+    }
+    int64_t widest = kw_max(kw_max(g->src, g->dst), lanes) * kw_ceil_div(g->src, g->dst) * element;
+
+    launch->stages = 1;
+    launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows};
+    launch->value[BLOCK_VECTORS] = block;
+    launch->value[ROW_TILES] = rows;
+    launch->value[COL_TILES] = cols;
+    launch->value[IDLE_BYTES] =
+        kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * lanes * 4), LINE); /* holds a unit's sums, too */
+    launch->value[ROUTE_WORDS] = tiles * c.slots;
+    launch->value[ROUTE_TILES] = tiles;
+    int64_t sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    /* The copies of a tile: of its pixels in fp32, and their route. */
+    int64_t wide = g->dst < lanes ? lanes : g->src + lanes, copies = (sources * wide + pixels * lanes) * 4;
+    int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGE_BYTES / copies)) : d->g * g->dst < lanes;
+    launch->value[STAGE_TILES] = staged;
+    launch->thread_bytes =
+        2 * launch->value[IDLE_BYTES] + 16 * (tiles * (c.slots + pixels) + 1) + staged * ((1 + sources + pixels) * 8 + copies) + LINE;
+
+    double summed =
+        (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
+    launch->multiply_adds = summed * (double)(vectors * g->src) * (double)(pixels * taps);
+    launch->loads = summed * (double)(vectors * g->src) *
+                    ((double)(sources + pixels) + 2.0 * (double)taps / (double)(kw_grouped_staged(config, g) ? staged : tiles));
+    launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)launch->value[ROUTE_WORDS];
+    if (kw_grouped_staged(config, g)) {
+        launch->copied_bytes += summed * (double)(vectors * (sources + pixels)) * 2.0 * 4.0 * (double)lanes;
+    }
+}

@@ -1,0 +1,41 @@
+/* grouped.h: what the depthwise and merged families share: the tile of result pixels and the window of filter taps that its code handles at
+ * once, the emitted text, and how a problem is cut into units. kernels/cpu/grouped.c is the kernel, kernels/cpu/grouped_weight.c that of the
+ * weight gradient. */
+#ifndef KW_FAMILIES_CPU_GROUPED_H
+#define KW_FAMILIES_CPU_GROUPED_H
+
+#include "config/isa.h"
+
+/* src and dst: source and result channels of a group; the weight gradient counts x as source and y as result. */
+typedef struct kw_grouped {
+    int32_t tile_h, tile_w, taps_h, taps_w, stride;
+    int32_t src, dst;
+    int32_t block; /* vectors of channels of a unit; 0: all */
+} kw_grouped;
+
+/* The axes that all four families share, in this order behind isa and math. */
+#define KW_GROUPED_AXES                                                                                                                    \
+    {"tile_h", NULL, 1, 8, "rows of a tile of pixels"}, {"tile_w", NULL, 1, 30, "columns of a tile of pixels"},                            \
+        {"taps_h", NULL, 1, 7, "filter rows that a tile's code handles at once; 1: any filter and stride"},                                \
+        {"taps_w", NULL, 1, 7, "filter columns that a tile's code handles at once; 1: any filter and stride"}, {                           \
+        "stride", NULL, 1, 4, "stride of the axes with more than one tap at once"                                                          \
+    }
+enum {
+    KW_GROUPED_TILE_H = KW_ISA_AXIS_COUNT,
+    KW_GROUPED_TILE_W,
+    KW_GROUPED_TAPS_H,
+    KW_GROUPED_TAPS_W,
+    KW_GROUPED_STRIDE,
+    KW_GROUPED_AXIS_COUNT
+};
+
+kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *grouped, kw_error *why);
+/* Filter, stride and dilation against the window. */
+kw_status kw_grouped_fits(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, kw_error *why);
+void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
+                       kw_launch *launch);
+void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
+                        kw_launch *launch);
+void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *grouped);
+
+#endif

@@ -1,0 +1,338 @@
+/* conv_depthwise_block.c: convolution with one channel a group, all directions, by lanes that keep a subtile's sums. The kernel text is kernels/gpu/depthwise.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch:
+ * a block is one wave, so most rules ask the architecture how wide that is. */
+#include "base/math.h"
+#include "families/gpu/defines.h"
+#include "problem/view.h"
+
+#define AXES(X)                                                                                                                            \
+    X(ndim, NULL, 1, 3, "spatial axes of the problem")                                                                                     \
+    X(tile_h, NULL, 1, 256, "rows of the result that a block computes of each plane; a plane is a channel of an image")                    \
+    X(tile_w, NULL, 1, 256, "columns of the result that a block computes")                                                                 \
+    X(filter, NULL, 1, 63, "rows and columns of the filter; of one axis, its taps")                                                        \
+    X(stride, NULL, 1, 16, "stride along height and width")                                                                                \
+    X(pad, NULL, 0, 63, "padding before height and width")                                                                                 \
+    X(dilation, NULL, 1, 16, "dilation along height and width")                                                                            \
+    X(filter_d, NULL, 1, 15, "slices of the filter along the depth, of three axes")                                                        \
+    X(stride_d, NULL, 1, 16, "stride along the depth")                                                                                     \
+    X(pad_d, NULL, 0, 15, "padding before the depth")                                                                                      \
+    X(batch, NULL, 1, 1024, "planes that a block computes: images of a channel, or with order=last channels of an image")                  \
+    X(sub_h, NULL, 1, 64, "rows that a thread computes")                                                                                   \
+    X(sub_w, NULL, 1, 64, "columns that a thread computes")                                                                                \
+    X(vec_in, NULL, 1, 16, "elements of the source that a thread loads together: columns, or with order=last channels")                    \
+    X(vec_out, NULL, 1, 16, "elements of the result (bwd_weight: of y) that a thread moves together; with order=last its channels")        \
+    X(order, "first last", 0, 1, "first: channels before pixels in memory; last: behind them")
+
+enum {
+#define PLACE(name, words, low, high, meaning) AXIS_##name,
+    AXES(PLACE)
+#undef PLACE
+};
+
+#define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
+static const kw_axis axes[] = {AXES(ROW)};
+#undef ROW
+
+typedef enum order_word { FIRST, LAST } order_word;
+
+/* A config read, and what a wave of so many lanes makes of it. Pairs are of height and width. */
+typedef struct block {
+    kw_op op;
+    int64_t bytes; /* of an element */
+    int64_t ndim, tile[2], sub[2], filter[2], stride[2], pad[2], dilation, depth_filter, depth_stride, depth_pad, batch, vec_in, vec_out;
+    order_word order;
+    int64_t lanes, lds;               /* of the target; 0 where none is asked */
+    int64_t subs[2], subtiles;        /* of a tile */
+    int64_t step[2], span[2];         /* source rows and columns from subtile to subtile, and of one */
+    int64_t seats, planes, lds_bytes; /* lanes with the same subtile; planes at a time; shared memory */
+} block;
+
+static int64_t round_up(int64_t value, int64_t multiple) {
+    return kw_ceil_div(value, multiple) * multiple;
+}
+
+/* Source pixels that the taps of so many pixels reach along an axis; KW_SPAN_OF of the text. */
+static int64_t span_of(const block *b, int axis, int64_t pixels) {
+    int64_t stride = b->stride[axis], pad = b->pad[axis], extent = (b->filter[axis] - 1) * b->dilation + 1, whole = stride * extent;
+    if (b->op != KW_CONV_BWD_DATA) {
+        return (pixels - 1) * stride + extent;
+    }
+    return (pixels - 1 + pad + whole) / stride - kw_ceil_div(pad - extent + 1 + whole, stride) + 1;
+}
+
+static int64_t shared_bytes(const block *b) {
+    int64_t height = (b->subs[0] - 1) * b->step[0] + b->span[0], width = (b->subs[1] - 1) * b->step[1] + b->span[1];
+    int64_t lane_planes = b->order == FIRST ? 1 : b->vec_out, read = kw_min(b->vec_in, 4);
+    if (b->order == FIRST) {
+        width = round_up((b->subs[1] - 1) * b->step[1] + round_up(b->span[1], read), read);
+    }
+    int64_t source = b->planes * height * width * b->bytes;
+    int64_t staged = b->order == FIRST && b->vec_out > 1 ? b->planes * b->tile[0] * b->tile[1] * b->bytes : 0;
+    int64_t lanes = b->filter[0] * b->filter[1] * lane_planes * b->lanes * (int64_t)sizeof(float);
+    return kw_max(source, b->op == KW_CONV_BWD_WEIGHT ? lanes : staged);
+}
+
+static block read_config(const kw_config *config, const kw_target *target) {
+    const int32_t *axis = config->axis;
+    block b = {.op = config->op,
+               .bytes = (int64_t)kw_dtype_size(config->dtype),
+               .tile = {axis[AXIS_tile_h], axis[AXIS_tile_w]},
+               .sub = {axis[AXIS_sub_h], axis[AXIS_sub_w]},
+               .ndim = axis[AXIS_ndim],
+               .filter = {1, axis[AXIS_filter]},
+               .stride = {1, axis[AXIS_stride]},
+               .pad = {0, axis[AXIS_pad]},
+               .dilation = axis[AXIS_dilation],
+               .depth_filter = axis[AXIS_filter_d],
+               .depth_stride = axis[AXIS_stride_d],
+               .depth_pad = axis[AXIS_pad_d],
+               .batch = axis[AXIS_batch],
+               .vec_in = axis[AXIS_vec_in],
+               .vec_out = axis[AXIS_vec_out],
+               .order = axis[AXIS_order] ? LAST : FIRST,
+               .lanes = target ? kw_max(1, target->lanes) : 0,
+               .lds = target ? target->lds : 0};
+    if (b.ndim > 1) {
+        b.filter[0] = b.filter[1];
+        b.stride[0] = b.stride[1];
+        b.pad[0] = b.pad[1];
+    }
+    for (int i = 0; i < 2; i++) {
+        b.subs[i] = kw_ceil_div(b.tile[i], b.sub[i]);
+        b.step[i] = b.op == KW_CONV_BWD_DATA ? b.sub[i] / b.stride[i] : b.sub[i] * b.stride[i];
+        b.span[i] = span_of(&b, i, b.sub[i]);
+    }
+    b.subtiles = b.subs[0] * b.subs[1];
+    b.seats = b.lanes / b.subtiles;
+    b.planes = b.seats * (b.order == FIRST ? 1 : b.vec_out);
+    b.lds_bytes = shared_bytes(&b);
+    return b;
+}
+
+/* --- rules --- */
+
+typedef struct rule {
+    const char *name, *reason;
+    bool (*holds)(const block *b);
+} rule;
+
+static bool is_vector(const block *b, int64_t elements) {
+    enum { VECTOR_BYTES = 32 };
+    return !(elements & (elements - 1)) && elements * b->bytes <= VECTOR_BYTES;
+}
+
+static bool vectors_are_powers(const block *b) {
+    return is_vector(b, b->vec_in) && is_vector(b, b->vec_out);
+}
+
+static bool sub_in_tile(const block *b) {
+    return b->sub[0] <= b->tile[0] && b->sub[1] <= b->tile[1];
+}
+
+/* Sums, one source row and the filter of a thread, all of them in registers. */
+static bool sums_fit_registers(const block *b) {
+    enum { VALUES = 224 };
+    int64_t planes = b->order == FIRST ? 1 : b->vec_out;
+    return (b->sub[0] * b->sub[1] + b->filter[0] * b->filter[1] + b->span[1]) * planes <= VALUES;
+}
+
+static bool phases_are_known(const block *b) {
+    bool whole = true;
+    for (int i = 0; i < 2; i++) {
+        whole &= b->sub[i] % b->stride[i] == 0 && b->tile[i] % b->sub[i] == 0;
+    }
+    return b->op != KW_CONV_BWD_DATA || whole;
+}
+
+static bool reads_are_aligned(const block *b) {
+    return b->order == LAST || b->step[1] % kw_min(b->vec_in, 4) == 0;
+}
+
+static bool weight_runs(const block *b) {
+    return b->op != KW_CONV_BWD_WEIGHT || b->order == LAST || (b->sub[1] % b->vec_out == 0 && b->tile[1] % b->vec_out == 0);
+}
+
+static bool one_axis(const block *b) {
+    return b->ndim > 1 || (b->tile[0] == 1 && b->sub[0] == 1);
+}
+
+static bool three_axes(const block *b) {
+    return b->ndim == 3 || (b->depth_filter == 1 && b->depth_stride == 1 && b->depth_pad == 0);
+}
+
+static const rule valid_rules[] = {
+    {"one_axis", "with ndim=1 a tile has one row: tile_h=1 sub_h=1", one_axis},
+    {"three_axes", "only ndim=3 has a depth: filter_d=1 stride_d=1 pad_d=0", three_axes},
+    {"vector_width", "vec_in and vec_out are powers of two of at most 32 bytes", vectors_are_powers},
+    {"sub_in_tile", "sub_h x sub_w, what a thread computes, lies in tile_h x tile_w", sub_in_tile},
+    {"sums_in_registers", "a thread's sums, its filter and a row of its source must fit its registers: 224 values at most",
+     sums_fit_registers},
+    {"phases", "conv_bwd_data knows the taps of a pixel by its place in the subtile: stride divides sub, and sub divides the tile",
+     phases_are_known},
+    {"read_vectors",
+     "threads read rows in vectors of min(vec_in, 4) columns; the source columns between two subtiles must be multiples of it",
+     reads_are_aligned},
+    {"weight_runs", "conv_bwd_weight loads y in runs of vec_out columns, which must divide sub_w and tile_w", weight_runs},
+    {0},
+};
+
+static bool subtiles_in_wave(const block *b) {
+    return b->subtiles <= b->lanes;
+}
+
+static bool batch_of_planes(const block *b) {
+    return b->op == KW_CONV_BWD_WEIGHT ? b->batch == b->planes : b->batch % b->planes == 0;
+}
+
+static bool planes_of_runs(const block *b) {
+    return b->order == FIRST || b->planes % b->vec_in == 0;
+}
+
+static bool fits_lds(const block *b) {
+    return b->lds_bytes <= b->lds;
+}
+
+static const rule runs_rules[] = {
+    {"subtiles", "a block is one wave; the tile has more subtiles than that has threads", subtiles_in_wave},
+    {"batch", "batch must be a multiple of the planes that a wave has at a time (conv_bwd_weight: just these)", batch_of_planes},
+    {"plane_runs", "with order=last vec_in must divide the planes that a wave has at a time", planes_of_runs},
+    {"lds", "what a tile reads of the source needs more shared memory than a block may have", fits_lds},
+    {0},
+};
+
+static const rule *broken(const rule *rules, const block *b) {
+    while (rules->name && rules->holds(b)) {
+        rules++;
+    }
+    return rules->name ? rules : NULL;
+}
+
+static kw_status valid(const kw_config *config, kw_error *why) {
+    block b = read_config(config, NULL);
+    const rule *bad = broken(valid_rules, &b);
+    return bad ? kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", config->family->name, bad->name, bad->reason) : KW_OK;
+}
+
+static kw_status runs(const kw_config *config, const kw_target *target, kw_error *why) {
+    block b = read_config(config, target);
+    const rule *bad = broken(runs_rules, &b);
+    return bad ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", config->family->name, target->arch, bad->name, bad->reason) : KW_OK;
+}
+
+/* --- problems --- */
+
+static kw_status fits_geometry(const block *b, const kw_problem *problem, kw_error *why) {
+    const kw_conv_dims *d = &problem->conv;
+    if (problem->ndim != b->ndim || d->c != d->g || d->k != d->g) {
+        return kw_fail(why, KW_NO_KERNEL, "ndim=%d of conv.depthwise_block is for so many spatial axes and one channel a group, in and out",
+                       (int)b->ndim);
+    }
+    if ((problem->layout == KW_CHANNELS_FIRST) != (b->order == FIRST)) {
+        return kw_fail(why, KW_NO_KERNEL, "order=%s is for channels %s in memory", b->order == FIRST ? "first" : "last",
+                       b->order == FIRST ? "before the pixels" : "behind the pixels");
+    }
+    bool same = d->filter[0] == b->depth_filter && d->stride[0] == b->depth_stride && d->pad[0] == b->depth_pad &&
+                (d->dilation[0] == 1 || d->filter[0] == 1);
+    for (int i = 0; i < 2; i++) {
+        same = same && d->filter[i + 1] == b->filter[i] && d->stride[i + 1] == b->stride[i] && d->pad[i + 1] == b->pad[i] &&
+               (d->dilation[i + 1] == b->dilation || d->filter[i + 1] == 1);
+    }
+    if (!same) {
+        return kw_fail(
+            why, KW_NO_KERNEL,
+            "filter=%d stride=%d pad=%d dilation=%d are for these on each axis, along the depth filter_d=%d stride_d=%d pad_d=%d, "
+            "undilated",
+            (int)b->filter[1], (int)b->stride[1], (int)b->pad[1], (int)b->dilation, (int)b->depth_filter, (int)b->depth_stride,
+            (int)b->depth_pad);
+    }
+    return KW_OK;
+}
+
+static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    block b = read_config(config, NULL);
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    kw_status status = fits_geometry(&b, problem, why);
+    if (status) {
+        return status;
+    }
+    kw_problem_output(out, problem);
+    bool data = b.op == KW_CONV_BWD_DATA, good = true;
+    int64_t source = b.order == LAST ? d->g : data ? out[2] : d->in[2], result = b.order == LAST ? d->g : data ? d->in[2] : out[2];
+    if (source % b.vec_in || result % b.vec_out) {
+        return kw_fail(why, KW_NO_KERNEL, "vec_in=%d and vec_out=%d must divide the %s, %lld and %lld; 1 serves any", (int)b.vec_in,
+                       (int)b.vec_out, b.order == LAST ? "channels" : "widths of source and result", (long long)source, (long long)result);
+    }
+    int64_t planes = b.order == LAST ? d->g : 1, most = 1;
+    for (int side = 0; side < 2; side++) {
+        const int64_t *pixels = side ? out : d->in;
+        most = kw_max(most, kw_mul(kw_mul(pixels[0], pixels[1], &good), pixels[2], &good));
+    }
+    if (kw_mul(most, planes, &good) > INT32_MAX / 2 || !good ||
+        kw_mul(kw_mul(d->n, d->g, &good), most, &good) / kw_max(1, b.tile[0] * b.tile[1]) > INT32_MAX / 4 || !good) {
+        return kw_fail(why, KW_NO_KERNEL, "an image of more than 2^30 elements, or more than 2^29 blocks");
+    }
+    return KW_OK;
+}
+
+enum { TILES_H, TILES_W, PARTS, UNITS, ELEMENTS, TILES_D }; /* of launch.value; kernels/gpu/depthwise.c */
+
+/* A filter's sums are shared by as many blocks as give each multiprocessor 16, since a block is but a wave. */
+static void launch_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    enum { ADD_THREADS = 256, BLOCKS_WANTED = 16, PARTS_MAX = 256 };
+    const kw_conv_dims *d = &problem->conv;
+    bool first = b->order == FIRST;
+    int64_t filters = (first ? d->g : kw_ceil_div(d->g, b->planes)) * b->depth_filter, images = first ? kw_ceil_div(d->n, b->planes) : d->n;
+    int64_t units = images * launch->value[TILES_H] * launch->value[TILES_W] * launch->value[TILES_D];
+    int64_t wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), filters), parts = kw_min(kw_min(wanted, units), PARTS_MAX);
+    launch->value[PARTS] = parts;
+    launch->value[UNITS] = units;
+    launch->value[ELEMENTS] = d->g * b->depth_filter * b->filter[0] * b->filter[1];
+    launch->stages = 2;
+    launch->stage[0].units = filters * parts;
+    launch->stage[1] = (kw_stage){kw_ceil_div(launch->value[ELEMENTS], ADD_THREADS), false, ADD_THREADS};
+    launch->shared_bytes = parts * launch->value[ELEMENTS] * (int64_t)sizeof(float);
+    launch->copied_bytes = 2 * (double)launch->shared_bytes;
+}
+
+static void launch_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    block b = read_config(config, target);
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    const int64_t *pixels = b.op == KW_CONV_BWD_DATA ? d->in : out;
+    int64_t tiles[2] = {kw_ceil_div(pixels[1], b.tile[0]), kw_ceil_div(pixels[2], b.tile[1])};
+    int64_t planes = (b.order == FIRST ? kw_ceil_div(d->n, b.batch) * d->g : kw_ceil_div(d->g, b.batch) * d->n) * pixels[0];
+    *launch = (kw_launch){.stages = 1, .stage = {{tiles[0] * tiles[1] * planes, false, (int32_t)b.lanes}}};
+    launch->value[TILES_D] = pixels[0];
+    launch->value[TILES_H] = tiles[0];
+    launch->value[TILES_W] = tiles[1];
+    if (b.op == KW_CONV_BWD_WEIGHT) {
+        launch_weight(&b, problem, target, launch);
+    }
+    /* Of all waves, whose lanes beyond the image or the last subtile work for nothing: each subtile multiplies and reads its rows. */
+    double waves = (double)(tiles[0] * tiles[1] * planes) * (double)kw_max(1, b.batch / b.planes), slices = (double)b.depth_filter;
+    double lane_planes = b.order == FIRST ? 1 : (double)b.vec_out, taps = (double)(b.filter[0] * b.filter[1]);
+    if (b.op == KW_CONV_BWD_DATA) {
+        taps /= (double)(b.stride[0] * b.stride[1]);
+        slices /= (double)b.depth_stride;
+    }
+    launch->multiply_adds = waves * slices * taps * (double)(b.sub[0] * b.sub[1]) * lane_planes;
+    launch->loads =
+        waves * slices * (double)(b.span[0] * b.span[1]) * lane_planes / (double)kw_min(b.order == FIRST ? b.vec_in : b.vec_out, 4);
+}
+
+const kw_family kw_family_conv_depthwise_block = {
+    .name = "conv.depthwise_block",
+    .summary = "a GPU wave for each tile of depthwise planes, sums in registers; one to three dimensions, any direction",
+    .backend = "gpu",
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
+    .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
+    .axes = axes,
+    .axis_count = sizeof axes / sizeof *axes,
+    .valid = valid,
+    .runs = runs,
+    .fits = fits,
+    .launch = launch_block,
+    .emit = kw_gpu_emit_nothing,
+    .kernel = "gpu/depthwise.c",
+};

@@ -1,0 +1,143 @@
+/* conv_direct_block.c: convolution with 3x3 filters, all directions, by matrix instructions that read the source in shared memory for all taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group
+ * or as many as fill the columns of an instruction. impl=dense has one group, whose source channels waves share, each with its part of the
+ * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct.c, the rules are in direct_valid.c. */
+#include "base/math.h"
+#include "families/gpu/defines.h"
+#include "families/gpu/direct.h"
+#include "problem/view.h"
+
+#define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
+static const kw_axis axes[] = {KW_DIRECT_AXES(ROW)};
+#undef ROW
+
+/* --- problems --- */
+
+static kw_status fits_channels(const kw_direct *b, const kw_problem *problem, kw_error *why) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t source = b->op == KW_CONV_BWD_DATA ? d->k : d->c;
+    if (b->dense && (d->g != 1 || source > b->source_channels)) {
+        return kw_fail(why, KW_NO_KERNEL, "waves_c=%d with slices=%d are for one group of at most %lld source channels", (int)b->waves_c,
+                       (int)b->slices, (long long)b->source_channels);
+    }
+    if (!b->dense && (d->c != d->g * b->channels || d->k != d->c)) {
+        return kw_fail(why, KW_NO_KERNEL, "channels=%d is for groups of as many channels, in and out", (int)b->channels);
+    }
+    if (d->c % b->vec || d->k % b->vec) {
+        return kw_fail(why, KW_NO_KERNEL, "vec=%d does not divide %lld and %lld channels", (int)b->vec, (long long)d->c, (long long)d->k);
+    }
+    return KW_OK;
+}
+
+static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    kw_direct b = kw_direct_read(config, NULL);
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    if (problem->ndim != 2 || problem->layout != KW_CHANNELS_LAST) {
+        return kw_fail(why, KW_NO_KERNEL, "conv.direct_block needs 2 spatial axes and a channels-last layout");
+    }
+    for (int axis = 1; axis < 3; axis++) {
+        if (d->filter[axis] != KW_DIRECT_EXTENT || d->stride[axis] != b.stride || d->dilation[axis] != 1) {
+            return kw_fail(why, KW_NO_KERNEL, "conv.direct_block is for 3x3 filters, stride=%d on both axes, undilated", (int)b.stride);
+        }
+    }
+    kw_status status = fits_channels(&b, problem, why);
+    if (status) {
+        return status;
+    }
+    kw_problem_output(out, problem);
+    bool good = true;
+    int64_t pixels = kw_max(kw_mul(d->in[1], d->in[2], &good), kw_mul(out[1], out[2], &good)), most = INT32_MAX / 2;
+    int64_t blocks = kw_mul(kw_mul(pixels, d->n, &good), kw_ceil_div(kw_max(d->c, d->k), b.block_cols), &good);
+    if (kw_mul(pixels, kw_max(d->c, d->k), &good) > most || kw_max(d->pad[1], d->pad[2]) > most / 4 || blocks > INT32_MAX || !good) {
+        return kw_fail(why, KW_NO_KERNEL, "an image of more than 2^30 elements, or too many blocks to be counted in 31 bits");
+    }
+    return KW_OK;
+}
+
+/* Instructions and reads of the source of a block. */
+static void count_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
+    double waves = (double)(blocks * b->waves_c * b->waves_q), instructions, reads;
+    if (b->dense) {
+        double rows = (double)(b->spots_h + b->open - 1), spots = (double)(b->spots_w / b->waves_q / KW_DIRECT_INST_PIXELS);
+        instructions = rows * spots * (double)b->shares;
+        reads = rows * spots * (double)(b->step * b->reach * b->slices * (b->channels / b->inst_k));
+    } else {
+        double slabs = (double)b->cols / (double)b->slab;
+        double spots = (double)(b->spots_h * b->spots_w / b->waves_q / KW_DIRECT_INST_PIXELS);
+        instructions = slabs * spots * (double)b->shares;
+        reads = slabs * spots * (double)b->steps;
+    }
+    launch->multiply_adds = waves * instructions;
+    launch->loads = waves * reads;
+}
+
+/* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
+static void launch_weight(const kw_direct *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    enum { TILES_H, TILES_W, PARTS = 3, UNITS, ELEMENTS, ADD_THREADS = 256, BLOCKS_WANTED = 4, SLICES_MAX = 256 };
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
+    int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), cols);
+    int64_t parts = kw_min(kw_min(wanted, units), SLICES_MAX / b->waves_q), elements = d->k * KW_DIRECT_TAPS * b->channels;
+    *launch = (kw_launch){.stages = 2,
+                          .stage = {{cols * parts, false, (int32_t)(b->waves_c * b->waves_q * b->lanes)},
+                                    {kw_ceil_div(elements, ADD_THREADS), false, ADD_THREADS}}};
+    launch->value[TILES_H] = tiles_h;
+    launch->value[TILES_W] = tiles_w;
+    launch->value[PARTS] = parts;
+    launch->value[UNITS] = units;
+    launch->value[ELEMENTS] = elements;
+    launch->shared_bytes = parts * b->waves_q * elements * (int64_t)sizeof(float);
+    launch->copied_bytes = 2 * (double)launch->shared_bytes;
+    double steps = (double)(units * cols * b->waves_c) * (double)(b->tile_h * b->tile_w) / (double)b->inst_k;
+    launch->multiply_adds = steps * KW_DIRECT_TAPS * (double)b->cols / (double)kw_max(1, b->inst_n);
+    launch->loads = steps * (1 + (double)(KW_DIRECT_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
+}
+
+static void launch_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    enum { TILES_H, TILES_W, BLOCK_COLS, PACKED, PACK_THREADS = 256 }; /* of launch.value: kernels/gpu/direct.c */
+    kw_direct b = kw_direct_read(config, target);
+    if (b.op == KW_CONV_BWD_WEIGHT) {
+        launch_weight(&b, problem, target, launch);
+        return;
+    }
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    bool data = b.op == KW_CONV_BWD_DATA;
+    const int64_t *pixels = data ? d->in : out;
+    int64_t result_c = data ? d->c : d->k;
+    /* Tiles of backward data begin where a phase does, which may be in the padding. */
+    int64_t tiles_h = kw_ceil_div(pixels[1] + d->pad[1] % b.side, b.tile_h),
+            tiles_w = kw_ceil_div(pixels[2] + d->pad[2] % b.side, b.tile_w);
+    int64_t cols = kw_ceil_div(result_c, b.block_cols), sets = b.dense ? cols * b.waves_c : kw_ceil_div(result_c, b.slab);
+    int64_t packed = sets * b.shares * b.lanes, blocks = tiles_h * tiles_w * cols * d->n;
+    *launch = (kw_launch){
+        .stages = 2,
+        .stage = {{kw_ceil_div(packed, PACK_THREADS), true, PACK_THREADS}, {blocks, false, (int32_t)(b.waves_c * b.waves_q * b.lanes)}}};
+    launch->packed_bytes = packed * b.words * (int64_t)sizeof(uint32_t);
+    launch->value[TILES_H] = tiles_h;
+    launch->value[TILES_W] = tiles_w;
+    launch->value[BLOCK_COLS] = cols;
+    launch->value[PACKED] = packed;
+    launch->copied_bytes = 2 * (double)launch->packed_bytes;
+    count_work(&b, blocks, launch);
+}
+
+const kw_family kw_family_conv_direct_block = {
+    .name = "conv.direct_block",
+    .summary =
+        "3x3 filters on source pixels in shared memory: groups of 4 to 32 channels side by side, or one group with its filter in registers",
+    .backend = "gpu",
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
+    .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
+    .axes = axes,
+    .axis_count = sizeof axes / sizeof *axes,
+    .valid = kw_direct_valid,
+    .runs = kw_direct_runs,
+    .fits = fits,
+    .launch = launch_block,
+    .emit = kw_gpu_emit_nothing,
+    .kernel = "gpu/direct.c",
+};

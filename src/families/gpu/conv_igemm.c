@@ -1,0 +1,221 @@
+/* conv_igemm.c: convolution as a matrix product whose operands are gathered on the way into shared memory, all three directions, any filter,
+ * stride, dilation, padding and grouping in 1, 2 and 3 dimensions. The kernel text is kernels/gpu/igemm.c; here is which problems a config
+ * serves and how they are cut into blocks. */
+#include "base/math.h"
+#include "families/gpu/defines.h"
+#include "families/gpu/pieces.h"
+#include "families/gpu/mma/rules.h"
+#include "problem/view.h"
+
+#define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
+static const kw_axis axes[] = {KW_IGEMM_AXES(ROW)};
+#undef ROW
+
+/* Operands are loaded, and the result is stored, in runs of channels: of the merged groups together or of one. Forward, the text knows itself
+ * where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm.c). */
+static kw_status fits_vectors(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t c = d->c / d->g, k = d->k / d->g, merged_c = c * mma->merge, merged_k = k * mma->merge;
+    bool forward = problem->op == KW_CONV_FWD, data = problem->op == KW_CONV_BWD_DATA, single = mma->spec == KW_SPEC_FILTER3X3;
+    const int64_t channels[3] = {forward ? merged_c : merged_k, forward || data ? c : merged_c, forward ? merged_k : data ? merged_c : c};
+    const bool narrows[3] = {single, single || (forward && mma->merge > 1), false};
+    for (int i = 0; i < 3; i++) {
+        if (!narrows[i] && channels[i] % mma->vec[i]) {
+            return kw_fail(why, KW_NO_KERNEL, "vec_%c=%d does not divide %lld channels of a group; vec_%c=1 serves any", "abc"[i],
+                           (int)mma -> vec[i], (long long)channels[i], "abc"[i]);
+        }
+    }
+    if (d->g % mma->merge) {
+        return kw_fail(why, KW_NO_KERNEL, "merge=%d does not divide %lld groups", (int)mma->merge, (long long)d->g);
+    }
+    return KW_OK;
+}
+
+/* Whether every filter extent, stride and padding is what the text is cut down to. */
+static kw_status fits_filter(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
+    const kw_conv_dims *d = &problem->conv;
+    bool good = mma->spec != KW_SPEC_FILTER3X3 || d->c == d->g;
+    for (int axis = 3 - problem->ndim; axis < 3; axis++) {
+        bool point = d->filter[axis] == 1 && d->pad[axis] == 0 && d->pad_back[axis] == 0;
+        switch (mma->spec) {
+        case KW_SPEC_FILTER1X1_STRIDE1_PAD0:
+            good &= point && d->stride[axis] == 1;
+            break;
+        case KW_SPEC_FILTER1X1_PAD0:
+            good &= point;
+            break;
+        case KW_SPEC_FILTER3X3:
+            good &= d->filter[axis] == 3;
+            break;
+        case KW_SPEC_DEFAULT:
+            break;
+        }
+    }
+    return good ? KW_OK
+                : kw_fail(why, KW_NO_KERNEL, "spec is for another filter, stride, padding or channel count; spec=default serves any");
+}
+
+/* Small images are cut as well, so that the cut is the same for all and can be verified on any. */
+enum { PHASES_MAX = 4096, PIECES_MIN = 2 };
+
+/* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut by. */
+int64_t kw_piece_rows(const kw_problem *problem, int64_t piece_bytes) {
+    const kw_conv_dims *d = &problem->conv;
+    int axis = 3 - problem->ndim;
+    int64_t out[3], in_row = d->c, out_row = d->k, size = (int64_t)kw_dtype_size(problem->dtype);
+    kw_problem_output(out, problem);
+    for (int inner = axis + 1; inner < 3; inner++) {
+        in_row *= d->in[inner];
+        out_row *= out[inner];
+    }
+    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = kw_min(piece_bytes / size, KW_OFFSET_MAX);
+    int64_t by_in = (room / in_row - reach) / d->stride[axis], by_out = room / out_row;
+    return kw_min(kw_min(by_in, by_out), kw_ceil_div(out[axis], PIECES_MIN));
+}
+
+/* Offsets in a tensor have as many bits as the index axis says. */
+static kw_status fits_index(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
+    if (mma->index == 64) {
+        return KW_OK;
+    }
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        int64_t elements = kw_problem_elements(problem, (kw_tensor)i);
+        int64_t bytes = elements * (int64_t)kw_dtype_size(kw_problem_dtype(problem, (kw_tensor)i));
+        if ((bytes > INT32_MAX || elements > KW_OFFSET_MAX) && !(mma->split_image && i != KW_W)) {
+            return kw_fail(why, KW_NO_KERNEL, "a tensor has %lld bytes; index=32 reaches 2 GiB and 2^30 elements, index=64 any",
+                           (long long)bytes);
+        }
+    }
+    if (mma->split_image && kw_piece_rows(problem, KW_PIECE_MOST) < 1) {
+        return kw_fail(why, KW_NO_KERNEL, "the rows that one row of the result reads exceed 2 GiB; index=64 reaches any");
+    }
+    return KW_OK;
+}
+
+/* Tiles of the rows of all phases. */
+static int64_t phase_tiles(const kw_mma *mma, const kw_problem *problem) {
+    int64_t tiles = 0, walks[3] = {kw_problem_walks(problem, 0), kw_problem_walks(problem, 1), kw_problem_walks(problem, 2)};
+    for (int64_t i = 0; i < walks[0] * walks[1] * walks[2]; i++) {
+        const int64_t phase[3] = {i / walks[2] / walks[1], i / walks[2] % walks[1], i % walks[2]};
+        int64_t pixels = problem->conv.n;
+        for (int axis = 0; axis < 3; axis++) {
+            pixels *= kw_ceil_div(problem->conv.in[axis] - phase[axis], problem->conv.stride[axis]);
+        }
+        tiles += kw_ceil_div(pixels, mma->tile[0]);
+    }
+    return tiles;
+}
+
+static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
+    int64_t out[3], rows = kw_piece_rows(problem, piece_bytes), pixels = rows;
+    kw_problem_output(out, problem);
+    int axis = 3 - problem->ndim;
+    for (int inner = axis + 1; inner < 3; inner++) {
+        pixels *= out[inner];
+    }
+    return problem->conv.n * kw_ceil_div(out[axis], rows) * kw_ceil_div(pixels, mma->tile[0]);
+}
+
+/* Of a problem whose rows, columns and depth are counted in 31 bits and whose image has pieces. */
+static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
+    kw_problem_output(out, problem);
+    int64_t pixels = d->n * out[0] * out[1] * out[2];
+    kw_mma_grid grid = {.batches = d->g / mma->merge, .elements = kw_problem_elements(problem, kw_problem_result(problem))};
+    if (problem->op == KW_CONV_BWD_WEIGHT) {
+        grid.tile_rows = kw_ceil_div(k, mma->tile[0]);
+        grid.tile_cols = kw_ceil_div(taps * c, mma->tile[1]);
+        grid.steps = kw_ceil_div(pixels, mma->tile[2]);
+        return grid;
+    }
+    kw_gemm_view view = kw_problem_view(problem);
+    grid.tile_cols = kw_ceil_div(problem->op == KW_CONV_FWD ? k : c, mma->tile[1]);
+    grid.steps = kw_ceil_div(view.gk * mma->merge, mma->tile[2]);
+    grid.tile_rows = problem->op == KW_CONV_BWD_DATA ? phase_tiles(mma, problem)
+                     : mma->split_image              ? piece_tiles(mma, problem, piece_bytes)
+                                                     : kw_ceil_div(pixels, mma->tile[0]);
+    return grid;
+}
+
+/* Of backward data the largest phase's, whether a tap reaches it or not: it writes zeros then. */
+static int64_t rows_of(const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t pixels = d->n;
+    for (int axis = 0; axis < 3; axis++) {
+        pixels *= kw_ceil_div(d->in[axis], d->stride[axis]);
+    }
+    return problem->op == KW_CONV_BWD_DATA ? pixels : 0;
+}
+
+static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    kw_mma mma = kw_mma_read(config);
+    if (problem->layout != KW_CHANNELS_LAST) {
+        return kw_fail(why, KW_NO_KERNEL, "conv.igemm needs a channels-last layout");
+    }
+    if (problem->ndim != mma.ndim) {
+        return kw_fail(why, KW_NO_KERNEL, "ndim=%d does not serve %d spatial axes", (int)mma.ndim, (int)problem->ndim);
+    }
+    bool good = true;
+    int64_t phases = 1, extent = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        phases = kw_mul(phases, kw_problem_walks(problem, axis), &good);
+        extent =
+            kw_max(extent, problem->conv.in[axis] + problem->conv.pad[axis] + problem->conv.dilation[axis] * problem->conv.filter[axis]);
+    }
+    if (!good || phases > PHASES_MAX || extent > INT32_MAX / 2) {
+        return kw_fail(why, KW_NO_KERNEL, "more than %d stride phases, or an extent beyond 2^30", (int)PHASES_MAX);
+    }
+    kw_gemm_view view = kw_problem_view(problem);
+    if (kw_max(kw_max(rows_of(problem), view.gm), kw_max(view.gn, view.gk)) > INT32_MAX / 4 / mma.merge) {
+        return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
+    }
+    kw_status status = fits_vectors(&mma, problem, why);
+    status = status ? status : fits_filter(&mma, problem, why);
+    status = status ? status : fits_index(&mma, problem, why);
+    if (status) {
+        return status;
+    }
+    kw_mma_grid grid = grid_of(&mma, problem, KW_PIECE_MOST);
+    return kw_mma_grid_fits(&grid, why);
+}
+
+/* Pixels are rows of a product of each group's channels. */
+static void describe_operands(const kw_config *config, const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t c = d->c / d->g, k = d->k / d->g, bytes = mma->bytes;
+    const int64_t x[3] = {c, d->n * d->in[0] * d->in[1] * d->in[2], d->g}, w[3] = {c, k, d->g};
+    launch->map[0] = kw_mma_bulk_map(KW_X, config->dtype, x, d->c * bytes, c * bytes, mma->tile[0]);
+    launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, w, c * bytes, k * c * bytes, mma->tile[1]);
+}
+
+void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, int64_t piece_bytes, kw_launch *launch) {
+    enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm.c */
+    kw_mma mma = kw_mma_read(config);
+    kw_mma_grid grid = grid_of(&mma, problem, piece_bytes);
+    kw_mma_launch(&mma, &grid, target, launch);
+    launch->value[PIECE_ROWS] = mma.split_image ? kw_piece_rows(problem, piece_bytes) : 0;
+    if (mma.pipe == KW_PIPE_TMA) {
+        describe_operands(config, &mma, problem, launch);
+    }
+}
+
+static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_igemm_launch(config, problem, target, KW_PIECE_MOST, launch);
+}
+
+const kw_family kw_family_conv_igemm = {
+    .name = "conv.igemm",
+    .summary = "a GPU block for each tile of an implicit matrix product, by matrix instructions; any direction and geometry",
+    .backend = "gpu",
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
+    .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
+    .axes = axes,
+    .axis_count = sizeof axes / sizeof *axes,
+    .valid = kw_igemm_valid,
+    .runs = kw_igemm_runs,
+    .fits = fits,
+    .launch = launch_igemm,
+    .emit = kw_gpu_emit_nothing,
+    .kernel = "gpu/igemm.c",
+};

@@ -1,0 +1,47 @@
+/* direct.h: a config of conv.direct_block read, and what an architecture makes of it. The counts of kernels/gpu/direct.c, worked out here once
+ * more for the rules and the launch. */
+#ifndef KW_FAMILIES_GPU_DIRECT_H
+#define KW_FAMILIES_GPU_DIRECT_H
+
+#include "config/family.h"
+#include "config/gpu_arch.h"
+
+#define KW_DIRECT_AXES(X)                                                                                                                  \
+    X(channels, NULL, 4, 32, "grouped: channels of a group, in and out; dense: source channels of a slice")                                \
+    X(impl, "grouped dense", 0, 1, "grouped: whole groups side by side; dense: one group, its source channels in slices")                  \
+    X(tile_h, NULL, 1, 128, "rows of the result that a block computes")                                                                    \
+    X(tile_w, NULL, 1, 128, "columns of the result that a block computes")                                                                 \
+    X(stride, NULL, 1, 2, "stride along both axes")                                                                                        \
+    X(waves_c, NULL, 1, 16, "waves of a block along the channels: of the result (grouped), of the source (dense)")                         \
+    X(waves_q, NULL, 1, 16, "waves of a block that share its pixels")                                                                      \
+    X(slices, NULL, 1, 6, "slices of the source's channels that a wave has; grouped: 1")                                                   \
+    X(cols, NULL, 8, 64, "channels of the result that a wave computes; grouped: 64, of conv_bwd_weight 16")                                \
+    X(inst_k, NULL, 8, 32, "depth of the matrix instruction, which has 16 pixels and 16 channels (NVIDIA: 8)")                             \
+    X(swizzle, "none xor cyclic", 0, 2, "how pieces of a pixel change places in shared memory, so that pixels meet different banks")       \
+    X(store, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")    \
+    X(vec, NULL, 1, 16, "channels that a thread moves together")
+
+enum { KW_DIRECT_EXTENT = 3, KW_DIRECT_TAPS = 9, KW_DIRECT_INST_PIXELS = 16, KW_DIRECT_WAVE_CHANNELS = 64 };
+
+/* side: phases of the result along an axis, those of backward data with a stride; spots: pixels of a phase; step, reach: source pixels from
+ * spot to spot, and read by the taps of one. */
+typedef struct kw_direct {
+    kw_op op;
+    kw_dtype dtype;
+    int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec;
+    bool dense, through_lds, swizzled;
+    int64_t side, step, reach, spots_h, spots_w, open; /* open: dense's rows whose sums are open */
+    int64_t source_channels, block_cols;               /* of a block: channels of the source, of the result */
+    int64_t source_bytes, result_bytes;                /* of shared memory */
+    const kw_gpu_arch *arch;                           /* NULL where none is asked; then the rest is 0 */
+    int64_t lanes, lds, room;                          /* of the target; room: registers that a thread of such a block may have */
+    int64_t inst_n, slab, steps; /* columns of the instruction; grouped: channels of a slab, instructions of its depth */
+    int64_t words, shares, sums; /* words of weights of an instruction and lane; instructions whose weights a slab
+                                                        * (dense: a wave) has; sums of a lane */
+} kw_direct;
+
+kw_direct kw_direct_read(const kw_config *config, const kw_target *target);
+kw_status kw_direct_valid(const kw_config *config, kw_error *why);
+kw_status kw_direct_runs(const kw_config *config, const kw_target *target, kw_error *why);
+
+#endif

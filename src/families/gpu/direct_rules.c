@@ -1,0 +1,249 @@
+/* direct_rules.c: the rules of conv.direct_block, each once, by name and with its reason: those that hold whatever the architecture and those
+ * that ask it. */
+#include "families/gpu/direct.h"
+
+#include "base/math.h"
+
+enum {
+#define PLACE(name, words, low, high, meaning) AXIS_##name,
+    KW_DIRECT_AXES(PLACE)
+#undef PLACE
+};
+
+enum { ELEMENT_BYTES = 2, SUM_BYTES = 4, WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, INST_COLS_MAX = 16, WEIGHT_COLS = 16 };
+
+/* Instructions of a slab's depth, for all phases. */
+static int64_t depth_steps(const kw_direct *b) {
+    int64_t steps = 0;
+    for (int64_t phase = 0; phase < b->side * b->side; phase++) {
+        int64_t down = kw_ceil_div(KW_DIRECT_EXTENT - phase / b->side, b->side),
+                across = kw_ceil_div(KW_DIRECT_EXTENT - phase % b->side, b->side);
+        steps += kw_ceil_div(down * across * b->slab, b->inst_k);
+    }
+    return steps;
+}
+
+/* Of backward weight: tiles of x and y channel by channel; KW_X_PLANE and KW_Y_PLANE of kernels/gpu/direct_weight.h, in words. */
+static int64_t plane_bytes(const kw_direct *b) {
+    int64_t half = (b->tile_w + 2) / 2 * 2, height = (b->tile_h - 1) * b->stride + KW_DIRECT_EXTENT;
+    return (((height * b->stride * half / 2) | 1) + ((b->tile_h * b->tile_w / 2) | 1)) * WORD;
+}
+
+static void count_bytes(kw_direct *b) {
+    if (b->op == KW_CONV_BWD_WEIGHT) {
+        b->source_bytes = b->source_channels * plane_bytes(b);
+        return;
+    }
+    int64_t width = (b->spots_w - 1) * b->step + b->reach, height = b->dense ? b->step : (b->spots_h - 1) * b->step + b->reach;
+    b->source_bytes = height * width * b->source_channels * ELEMENT_BYTES;
+    if (b->dense) {
+        bool shared = b->waves_c > 1 || b->through_lds;
+        b->source_bytes *= 2;
+        b->result_bytes = shared ? 2 * b->waves_c * b->side * b->side * b->spots_w * b->cols * SUM_BYTES : 0;
+    } else {
+        b->result_bytes = b->through_lds ? b->tile_h * b->tile_w * b->block_cols * ELEMENT_BYTES : 0;
+    }
+}
+
+static void ask_arch(kw_direct *b, const kw_target *target) {
+    b->lanes = target->lanes ? target->lanes : b->arch->typical.lanes;
+    b->lds = target->lds ? target->lds : b->arch->typical.lds;
+    b->inst_n = kw_gpu_arch_has(b->arch, KW_GPU_mma) ? 8 : 16;
+    int64_t threads = b->waves_c * b->waves_q * b->lanes,
+            copies = kw_gpu_arch_has(b->arch, KW_GPU_wmma11) ? 2 : 1; /* both halves hold the same */
+    b->words = b->inst_n * b->inst_k * ELEMENT_BYTES * copies / (b->lanes * WORD);
+    b->room = kw_min(b->arch->typical.registers, b->arch->typical.unit_registers / threads);
+    if (b->dense) {
+        b->shares = b->slices * KW_DIRECT_TAPS * (b->channels / b->inst_k) * (b->cols / b->inst_n);
+        /* A phase has as many open rows as taps along the height: three in all. */
+        int64_t rows = b->op == KW_CONV_BWD_DATA ? KW_DIRECT_EXTENT : b->open;
+        b->sums = rows * b->side * b->spots_w / b->waves_q * b->cols / b->lanes;
+    } else {
+        b->slab = kw_max(b->channels, b->inst_n);
+        b->steps = depth_steps(b);
+        b->shares = b->steps * b->slab / b->inst_n;
+        b->sums = b->spots_h * b->spots_w / b->waves_q * b->slab / b->lanes;
+    }
+}
+
+kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
+    const int32_t *axis = config->axis;
+    kw_direct b = {.op = config->op,
+                   .dtype = config->dtype,
+                   .channels = axis[AXIS_channels],
+                   .dense = axis[AXIS_impl] != 0,
+                   .swizzled = axis[AXIS_swizzle] != 0,
+                   .tile_h = axis[AXIS_tile_h],
+                   .tile_w = axis[AXIS_tile_w],
+                   .stride = axis[AXIS_stride],
+                   .waves_c = axis[AXIS_waves_c],
+                   .waves_q = axis[AXIS_waves_q],
+                   .slices = axis[AXIS_slices],
+                   .cols = axis[AXIS_cols],
+                   .inst_k = axis[AXIS_inst_k],
+                   .through_lds = axis[AXIS_store] != 0,
+                   .vec = axis[AXIS_vec]};
+    bool data = b.op == KW_CONV_BWD_DATA;
+    b.side = data ? b.stride : 1;
+    b.step = data ? 1 : b.stride;
+    b.open = kw_ceil_div(KW_DIRECT_EXTENT, b.stride);
+    b.reach = data ? b.open : KW_DIRECT_EXTENT;
+    b.spots_h = b.tile_h / b.side;
+    b.spots_w = b.tile_w / b.side;
+    b.source_channels = b.waves_c * (b.dense ? b.slices * b.channels : b.cols);
+    b.block_cols = b.dense ? b.cols : b.waves_c * b.cols;
+    if (b.op == KW_CONV_BWD_WEIGHT) {
+        /* 16 x 16 channels a wave: four waves have the 32 x 32 of a wide group. */
+        b.source_channels = b.block_cols = b.waves_c * WEIGHT_COLS / (b.channels == DENSE_CHANNELS ? 2 : 1);
+    }
+    count_bytes(&b);
+    b.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
+    if (b.arch) {
+        ask_arch(&b, target);
+    }
+    return b;
+}
+
+/* --- rules --- */
+
+typedef struct rule {
+    const char *name, *reason;
+    bool (*holds)(const kw_direct *b);
+} rule;
+
+static bool group_width(const kw_direct *b) {
+    return b->channels == 4 || b->channels == 8 || b->channels == 16 || b->channels == 32;
+}
+
+static bool weight_form(const kw_direct *b) {
+    return b->op != KW_CONV_BWD_WEIGHT || (!b->dense && !b->through_lds && !b->swizzled && b->slices == 1 && b->cols == WEIGHT_COLS &&
+                                           b->tile_w % 2 == 0 && (b->channels != DENSE_CHANNELS || b->waves_c % 4 == 0));
+}
+
+static bool grouped_wave(const kw_direct *b) {
+    return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && b->cols == KW_DIRECT_WAVE_CHANNELS);
+}
+
+static bool dense_slices(const kw_direct *b) {
+    return !b->dense || b->channels == DENSE_CHANNELS;
+}
+
+static bool dense_columns(const kw_direct *b) {
+    return !b->dense || b->cols == 8 || b->cols == 16 || b->cols == 32;
+}
+
+static bool whole_phases(const kw_direct *b) {
+    return b->tile_h % b->side == 0 && b->tile_w % b->side == 0;
+}
+
+static bool tile_by_waves(const kw_direct *b) {
+    if (b->op == KW_CONV_BWD_WEIGHT) {
+        return b->tile_h * b->tile_w % (b->inst_k * b->waves_q) == 0;
+    }
+    int64_t spots = b->dense ? b->spots_w : b->spots_h * b->spots_w;
+    return spots >= KW_DIRECT_INST_PIXELS * b->waves_q && spots % (KW_DIRECT_INST_PIXELS * b->waves_q) == 0;
+}
+
+static bool vector_width(const kw_direct *b) {
+    return !(b->vec & (b->vec - 1)) && b->vec * ELEMENT_BYTES <= 16;
+}
+
+static const rule valid_rules[] = {
+    {"group_width", "groups of 4, 8, 16 and 32 channels are generated", group_width},
+    {"weight_form",
+     "conv_bwd_weight is for impl=grouped with cols=16 slices=1 swizzle=none store=registers and an even tile_w, of 32 channels with "
+     "waves_c in "
+     "fours",
+     weight_form},
+    {"grouped_wave", "a wave of impl=grouped has slices=1 and cols=64, whole groups side by side", grouped_wave},
+    {"dense_slices", "the slices of impl=dense have channels=32", dense_slices},
+    {"dense_columns", "a wave of impl=dense computes cols=8, 16 or 32 channels", dense_columns},
+    {"whole_phases", "conv_bwd_data with stride 2 needs an even tile_h and tile_w: each of the phases has the same pixels of a tile",
+     whole_phases},
+    {"tile_by_waves",
+     "tile_h x tile_w (impl=dense: tile_w alone), in conv_bwd_data a quarter of it (half) with stride 2, must be a multiple of waves_q x "
+     "16 "
+     "pixels of an instruction; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
+     tile_by_waves},
+    {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", vector_width},
+    {0},
+};
+
+static bool known_arch(const kw_direct *b) {
+    return b->arch != NULL;
+}
+
+static bool arch_instruction(const kw_direct *b) {
+    const int32_t shape[3] = {KW_DIRECT_INST_PIXELS, (int32_t)b->inst_n, (int32_t)b->inst_k};
+    return kw_gpu_arch_has_tile(b->arch, b->dtype, b->dtype, shape);
+}
+
+static bool wave_columns(const kw_direct *b) {
+    return b->cols % b->inst_n == 0;
+}
+
+/* A lane takes pixels that follow each other in a row. */
+static bool weight_pixels(const kw_direct *b) {
+    int64_t together = b->words * WORD / ELEMENT_BYTES; /* of a lane: the second operand has one row of it */
+    return b->op != KW_CONV_BWD_WEIGHT || b->tile_w % together == 0;
+}
+
+static bool block_threads(const kw_direct *b) {
+    return b->waves_c * b->waves_q * b->lanes <= BLOCK_THREADS;
+}
+
+static bool sums_fit_registers(const kw_direct *b) {
+    enum { SUMS = 64 };
+    return b->dense || b->op == KW_CONV_BWD_WEIGHT || b->sums <= SUMS;
+}
+
+/* Besides the filter and the sums: source rows on their way, a fragment, where each fragment of a step lies, which the compiler keeps from step to
+ * step, and the walk's own. NVIDIA's fragments have two rows a lane. */
+static bool filter_fits_registers(const kw_direct *b) {
+    enum { FLIGHT = 4, WALK = 32 };
+    int64_t flight = FLIGHT * kw_ceil_div(b->vec * ELEMENT_BYTES, WORD), fragment = 2 * b->words;
+    int64_t places = b->step * b->reach * b->slices * (b->channels / b->inst_k) * (INST_COLS_MAX / b->inst_n);
+    return !b->dense || b->shares * b->words + b->sums + flight + fragment + places + WALK <= b->room;
+}
+
+static bool fits_lds(const kw_direct *b) {
+    return b->source_bytes + b->result_bytes <= b->lds;
+}
+
+static const rule runs_rules[] = {
+    {"known_arch", "the architecture has no file in rules/arch", known_arch},
+    {"arch_instruction", "the architecture has no matrix instruction of 16 pixels, inst_k deep, for this type", arch_instruction},
+    {"wave_columns", "cols must be a multiple of the instruction's channels", wave_columns},
+    {"weight_pixels", "in conv_bwd_weight a lane multiplies pixels that follow each other in a row: tile_w must be a multiple of them",
+     weight_pixels},
+    {"block_threads", "a block has at most 1024 threads", block_threads},
+    {"registers", "a thread would have more than 64 sums; more waves_q or a smaller tile", sums_fit_registers},
+    {"filter_registers",
+     "the filters of a wave's slices and its open sums need more registers than a thread of such a block may have; fewer slices, cols or "
+     "waves",
+     filter_fits_registers},
+    {"lds",
+     "what a tile reads (impl=dense: two source rows), and its result where that passes shared memory, need more of it than a block may "
+     "have",
+     fits_lds},
+    {0},
+};
+
+static const rule *broken(const rule *rules, const kw_direct *b) {
+    while (rules->name && rules->holds(b)) {
+        rules++;
+    }
+    return rules->name ? rules : NULL;
+}
+
+kw_status kw_direct_valid(const kw_config *config, kw_error *why) {
+    kw_direct b = kw_direct_read(config, NULL);
+    const rule *bad = broken(valid_rules, &b);
+    return bad ? kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", config->family->name, bad->name, bad->reason) : KW_OK;
+}
+
+kw_status kw_direct_runs(const kw_config *config, const kw_target *target, kw_error *why) {
+    kw_direct b = kw_direct_read(config, target);
+    const rule *bad = broken(runs_rules, &b);
+    return bad ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", config->family->name, target->arch, bad->name, bad->reason) : KW_OK;
+}

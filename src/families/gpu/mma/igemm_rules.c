@@ -1,0 +1,81 @@
+/* igemm_rules.c: the rules of conv.igemm alone; those it shares with gemm.mma are in mma_valid.c. Which problem a feature serves (a filter of
+ * 1x1, one channel a group) is asked of the problem by fits(). */
+#include "families/gpu/mma/rules.h"
+
+static bool is_bwd_weight(const kw_mma_case *c) {
+    return c->op == KW_CONV_BWD_WEIGHT;
+}
+
+static bool backward_pipe(const kw_mma_case *c) {
+    return c->op == KW_CONV_FWD || c->mma.pipe != KW_PIPE_COMPV5;
+}
+
+static bool streamk_direction(const kw_mma_case *c) {
+    return c->mma.streamk == KW_STREAMK_OFF || is_bwd_weight(c);
+}
+
+static bool persistent_streams(const kw_mma_case *c) {
+    return !c->mma.persistent || c->mma.streamk != KW_STREAMK_OFF;
+}
+
+static bool two_stage_direction(const kw_mma_case *c) {
+    return !c->mma.two_stage || (is_bwd_weight(c) && c->mma.streamk == KW_STREAMK_OFF);
+}
+
+static bool split_direction(const kw_mma_case *c) {
+    return c->mma.split_k == 1 || is_bwd_weight(c);
+}
+
+static bool explicit_is_plain(const kw_mma_case *c) {
+    bool plain = c->mma.spec == KW_SPEC_FILTER1X1_STRIDE1_PAD0 && c->op != KW_CONV_BWD_DATA && c->mma.pipe != KW_PIPE_WAVELET;
+    return !c->mma.explicit_gemm || plain;
+}
+
+static bool merge_count(const kw_mma_case *c) {
+    return !(c->mma.merge & (c->mma.merge - 1)) && (c->mma.merge == 1 || c->op != KW_CONV_BWD_DATA);
+}
+
+static bool merge_is_grouped(const kw_mma_case *c) {
+    return c->mma.merge == 1 || (!c->mma.explicit_gemm && !c->mma.split_image);
+}
+
+/* Their weights, and the one channel of filter3x3, are loaded element by element. */
+static bool async_channels(const kw_mma_case *c) {
+    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1 || c->mma.pipe == KW_PIPE_GATHER;
+    return !async || c->op != KW_CONV_FWD || (c->mma.merge == 1 && c->mma.spec != KW_SPEC_FILTER3X3);
+}
+
+static bool filter3x3_direction(const kw_mma_case *c) {
+    return c->mma.spec != KW_SPEC_FILTER3X3 || c->op == KW_CONV_FWD;
+}
+
+static bool split_image_direction(const kw_mma_case *c) {
+    return !c->mma.split_image || (c->op == KW_CONV_FWD && c->mma.index == 32);
+}
+
+static const kw_mma_rule valid_rules[] = {
+    {"backward_pipe", "pipe=compv5 is generated for conv_fwd only", backward_pipe},
+    {"streamk_direction", "stream-K is for conv_bwd_weight, whose depth is the whole image", streamk_direction},
+    {"persistent", "blocks that stay are stream-K's", persistent_streams},
+    {"two_stage", "two_stage is for conv_bwd_weight without stream-K, which adds in a stage of its own anyway", two_stage_direction},
+    {"split_direction", "conv_fwd and conv_bwd_data are not split along the depth; split_k must be 1", split_direction},
+    {"explicit", "explicit=1 is a plain product: spec=filter1x1_stride1_pad0, conv_fwd or conv_bwd_weight, not pipe=wavelet",
+     explicit_is_plain},
+    {"merge_count", "merge is a power of two; conv_bwd_data merges no groups", merge_count},
+    {"merge_grouped", "groups are not merged where the image is split or the product is explicit", merge_is_grouped},
+    {"async_channels",
+     "conv_fwd with merged groups or spec=filter3x3 loads single elements, which pipe=comp_async, basic_async_v1 and gather cannot",
+     async_channels},
+    {"filter3x3", "spec=filter3x3 is for conv_fwd", filter3x3_direction},
+    {"split_image", "split_image is for conv_fwd with 32-bit offsets; other directions reach large tensors by index=64",
+     split_image_direction},
+    {0},
+};
+
+kw_status kw_igemm_valid(const kw_config *config, kw_error *why) {
+    return kw_mma_judge_valid(config, valid_rules, why);
+}
+
+kw_status kw_igemm_runs(const kw_config *config, const kw_target *target, kw_error *why) {
+    return kw_mma_judge_runs(config, target, NULL, why);
+}

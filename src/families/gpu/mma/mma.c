@@ -1,0 +1,78 @@
+/* mma.c: a config of conv.igemm or gemm.mma as a kw_mma. The places of axes come from the same lists as the families' tables. */
+#include "families/gpu/mma/mma.h"
+
+#define PLACE(name, words, low, high, meaning) IGEMM_##name,
+enum { KW_IGEMM_AXES(PLACE) };
+#undef PLACE
+#define PLACE(name, words, low, high, meaning) GEMM_##name,
+enum { KW_GEMM_AXES(PLACE) };
+#undef PLACE
+
+static void triple(int32_t to[3], const int32_t *axes) {
+    for (int i = 0; i < 3; i++) {
+        to[i] = axes[i];
+    }
+}
+
+/* tile_m .. epi stand together in both families, and so do vec_a .. stages. */
+static void read_shared(kw_mma *mma, const int32_t *tile, const int32_t *vectors) {
+    triple(mma->tile, tile);
+    triple(mma->wave, tile + 3);
+    triple(mma->inst, tile + 6);
+    mma->pipe = (kw_pipe)tile[9];
+    mma->sched = (kw_sched)tile[10];
+    mma->epi = (kw_epi)tile[11];
+    triple(mma->vec, vectors);
+    mma->stages = vectors[3];
+}
+
+static kw_mma read_gemm(const int32_t *axis) {
+    kw_mma mma = {.layout = axis[GEMM_layout],
+                  .pad = {axis[GEMM_pad_m], axis[GEMM_pad_n], axis[GEMM_pad_k]},
+                  .merge = 1,
+                  .wave_groups = axis[GEMM_wave_groups],
+                  .preshuffle = axis[GEMM_preshuffle],
+                  .persistent = axis[GEMM_persistent],
+                  .split_k = axis[GEMM_split_k],
+                  .index = axis[GEMM_index],
+                  .streamk = (kw_streamk)axis[GEMM_streamk]};
+    read_shared(&mma, axis + GEMM_tile_m, axis + GEMM_vec_a);
+    return mma;
+}
+
+static kw_mma read_igemm(const int32_t *axis) {
+    kw_mma mma = {.ndim = axis[IGEMM_ndim],
+                  .pad = {1, 1, 1},
+                  .merge = axis[IGEMM_merge],
+                  .wave_groups = axis[IGEMM_wave_groups],
+                  .split_image = axis[IGEMM_split_image],
+                  .explicit_gemm = axis[IGEMM_explicit],
+                  .two_stage = axis[IGEMM_two_stage],
+                  .persistent = axis[IGEMM_persistent],
+                  .split_k = axis[IGEMM_split_k],
+                  .index = axis[IGEMM_index],
+                  .spec = (kw_spec)axis[IGEMM_spec],
+                  .streamk = (kw_streamk)axis[IGEMM_streamk]};
+    read_shared(&mma, axis + IGEMM_tile_m, axis + IGEMM_vec_a);
+    return mma;
+}
+
+kw_mma kw_mma_read(const kw_config *config) {
+    kw_mma mma = config->op == KW_GEMM ? read_gemm(config->axis) : read_igemm(config->axis);
+    mma.bytes = (int32_t)kw_dtype_size(config->dtype);
+    return mma;
+}
+
+bool kw_mma_shares_instruction(const kw_mma *mma) {
+    return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER;
+}
+
+int32_t kw_mma_math_waves(const kw_mma *mma) {
+    return mma->wave[0] * mma->wave[1] * mma->wave[2];
+}
+
+int32_t kw_mma_waves(const kw_mma *mma) {
+    enum { LOAD_WAVES = 4 }; /* KW_EXTRA_WAVES of kernels/gpu/tile.h and bulk.h */
+    bool roles = mma->pipe == KW_PIPE_WAVELET || mma->pipe == KW_PIPE_TMA;
+    return kw_mma_math_waves(mma) * mma->wave_groups + (roles ? LOAD_WAVES : 0);
+}

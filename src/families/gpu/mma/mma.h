@@ -1,0 +1,125 @@
+/* mma.h: the axes of the two families of tiled matrix-instruction kernels, conv.igemm and gemm.mma, and a config of either read once.
+ *
+ * A block computes a tile of the result: tile_m x tile_n, tile_k deep a step. Its waves stand wave_m x wave_n x wave_k over the tile; each
+ * multiplies with instructions of inst_m x inst_n x inst_k. docs/gpu-kernels.md says what each axis does in the text. */
+#ifndef KW_FAMILIES_GPU_MMA_MMA_H
+#define KW_FAMILIES_GPU_MMA_MMA_H
+
+#include "config/config.h"
+
+#define KW_PIPE_WORDS "basic_v1 mem compv3 compv4 compv5 compv6 comp_async basic_async_v1 wavelet tma gather"
+#define KW_SPEC_WORDS "default filter1x1_pad0 filter1x1_stride1_pad0 filter3x3"
+#define KW_STREAMK_WORDS "off tree linear"
+
+/* Positions in the lists of words. */
+typedef enum kw_pipe {
+    KW_PIPE_BASIC_V1,
+    KW_PIPE_MEM,
+    KW_PIPE_COMPV3,
+    KW_PIPE_COMPV4,
+    KW_PIPE_COMPV5,
+    KW_PIPE_COMPV6,
+    KW_PIPE_COMP_ASYNC,
+    KW_PIPE_BASIC_ASYNC_V1,
+    KW_PIPE_WAVELET,
+    KW_PIPE_TMA,
+    KW_PIPE_GATHER
+} kw_pipe;
+typedef enum kw_sched { KW_SCHED_INTRAWAVE, KW_SCHED_INTERWAVE } kw_sched;
+typedef enum kw_epi { KW_EPI_CSHUFFLE, KW_EPI_DEFAULT } kw_epi;
+typedef enum kw_spec { KW_SPEC_DEFAULT, KW_SPEC_FILTER1X1_PAD0, KW_SPEC_FILTER1X1_STRIDE1_PAD0, KW_SPEC_FILTER3X3 } kw_spec;
+typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } kw_streamk;
+
+/* Name, words, lowest, highest, meaning: one list for a family's table and for the places of its axes. */
+#define KW_MMA_TILE_AXES(X)                                                                                                                \
+    X(tile_m, NULL, 1, 1024, "rows of the result that a block computes")                                                                   \
+    X(tile_n, NULL, 1, 1024, "columns of the result that a block computes")                                                                \
+    X(tile_k, NULL, 1, 1024, "depth of a step")                                                                                            \
+    X(wave_m, NULL, 1, 16, "waves of a block along the rows")                                                                              \
+    X(wave_n, NULL, 1, 16, "waves of a block along the columns")                                                                           \
+    X(wave_k, NULL, 1, 16, "waves of a block that share a result and divide the depth")                                                    \
+    X(inst_m, NULL, 1, 256, "rows of a matrix instruction")                                                                                \
+    X(inst_n, NULL, 1, 256, "columns of a matrix instruction")                                                                             \
+    X(inst_k, NULL, 1, 256, "depth of a matrix instruction, or of several that are taken together")                                        \
+    X(pipe, KW_PIPE_WORDS, 0, 10, "how tiles come from memory: docs/gpu-kernels.md")                                                       \
+    X(sched, "intrawave interwave", 0, 1, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")       \
+    X(epi, "cshuffle default", 0, 1, "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers")
+
+#define KW_MMA_VECTOR_AXES(X)                                                                                                              \
+    X(vec_a, NULL, 1, 16, "elements of the first operand that a thread loads together")                                                    \
+    X(vec_b, NULL, 1, 16, "elements of the second operand that a thread loads together")                                                   \
+    X(vec_c, NULL, 1, 16, "elements of the result that a thread stores together")                                                          \
+    X(stages, NULL, 1, 8, "tiles that shared memory holds")
+
+#define KW_IGEMM_AXES(X)                                                                                                                   \
+    X(ndim, NULL, 1, 3, "spatial axes")                                                                                                    \
+    KW_MMA_TILE_AXES(X)                                                                                                                    \
+    KW_MMA_VECTOR_AXES(X)                                                                                                                  \
+    X(merge, NULL, 1, 64, "groups that one product computes together")                                                                     \
+    X(wave_groups, NULL, 1, 2, "groups of waves that alternate between loading and multiplying")                                           \
+    X(split_image, NULL, 0, 1, "the image is cut into pieces that 32-bit offsets reach")                                                   \
+    X(explicit, NULL, 0, 1, "pixels are the rows of a plain matrix product; 1x1 filters with stride 1 and no padding")                     \
+    X(two_stage, NULL, 0, 1, "sums go to an fp32 workspace and are converted by a second stage")                                           \
+    X(spec, KW_SPEC_WORDS, 0, 3, "filters that the text is cut down to")                                                                   \
+    X(streamk, KW_STREAMK_WORDS, 0, 2, "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")      \
+    X(persistent, NULL, 0, 1, "as many blocks as the device holds at once; each takes tile after tile")                                    \
+    X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
+    X(index, NULL, 32, 64, "bits of an offset inside a tensor")
+
+#define KW_GEMM_AXES(X)                                                                                                                    \
+    X(layout, "rcr rrr crr ccr", 0, 3, "order of the operands and the result in memory")                                                   \
+    KW_MMA_TILE_AXES(X)                                                                                                                    \
+    X(pad_m, NULL, 0, 1, "serves any count of rows, not only multiples of tile_m")                                                         \
+    X(pad_n, NULL, 0, 1, "serves any count of columns, not only multiples of tile_n")                                                      \
+    X(pad_k, NULL, 0, 1, "serves any depth, not only multiples of tile_k")                                                                 \
+    KW_MMA_VECTOR_AXES(X)                                                                                                                  \
+    X(preshuffle, NULL, 0, 1, "a first stage brings the second operand into the order of the instructions, which load it from there")      \
+    X(wave_groups, NULL, 1, 2, "groups of waves that alternate between loading and multiplying")                                           \
+    X(persistent, NULL, 0, 1, "as many blocks as the device holds at once; each takes tile after tile")                                    \
+    X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
+    X(streamk, KW_STREAMK_WORDS, 0, 2, "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")      \
+    X(index, NULL, 32, 64, "bits of an offset inside a tensor")
+
+/* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for has
+ * the value that means nothing special. */
+typedef struct kw_mma {
+    int32_t ndim, layout; /* of a convolution; of a GEMM, else 0 */
+    int32_t bytes;        /* of an element of the operands */
+    int32_t tile[3], wave[3], inst[3];
+    kw_pipe pipe;
+    kw_sched sched;
+    kw_epi epi;
+    int32_t pad[3]; /* 1 for a convolution */
+    int32_t vec[3];
+    int32_t stages, merge, wave_groups, split_image, explicit_gemm, two_stage, preshuffle, persistent, split_k, index;
+    kw_spec spec;
+    kw_streamk streamk;
+} kw_mma;
+
+kw_mma kw_mma_read(const kw_config *config);
+
+/* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
+bool kw_mma_shares_instruction(const kw_mma *mma);
+/* Waves that multiply, and all waves of a block: wavelet and tma add four that only load. */
+int32_t kw_mma_math_waves(const kw_mma *mma);
+int32_t kw_mma_waves(const kw_mma *mma);
+
+/* Elements that 32-bit offsets reach: sums of a place in a tensor and one beside it must not overflow. */
+enum { KW_OFFSET_MAX = INT32_MAX / 2 };
+
+/* The product of a problem as it is cut into tiles. */
+typedef struct kw_mma_grid {
+    int64_t tile_rows, tile_cols, batches; /* tiles of the result along its rows and columns; products */
+    int64_t steps;                         /* of a tile, the most that one has */
+    int64_t elements;                      /* of the result */
+} kw_mma_grid;
+
+/* KW_NO_KERNEL where counts of tiles exceed what the text counts with. */
+kw_status kw_mma_grid_fits(const kw_mma_grid *grid, kw_error *why);
+/* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from one to
+ * the next. */
+kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
+/* Stages, blocks, workspace and the first values of a launch (kernels/gpu/work.h). */
+void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
+
+#endif

@@ -1,0 +1,94 @@
+/* mma_launch.c: how many blocks compute a product, and what they share. A block computes a tile, or a part of its depth, or with stream-K an
+ * equal share of all steps; kernels/gpu/work.h is the other side of this. */
+#include "base/math.h"
+#include "families/gpu/mma/mma.h"
+
+/* Places in launch.value; the #defines at the head of kernels/gpu/work.h. */
+enum { TILE_ROWS, TILE_COLS, SPLITS, UNITS, ELEMENTS, TO_WORKSPACE };
+enum { ADD_THREADS = 256, SUM_BYTES = 4, SPLITS_MAX = 128 };
+
+kw_status kw_mma_grid_fits(const kw_mma_grid *grid, kw_error *why) {
+    bool good = true;
+    int64_t units = kw_mul(kw_mul(kw_mul(grid->tile_rows, grid->tile_cols, &good), grid->batches, &good), SPLITS_MAX, &good);
+    if (!good || units > INT32_MAX) {
+        return kw_fail(why, KW_NO_KERNEL, "the result has %lld x %lld tiles, %lld times; blocks are counted in 31 bits",
+                       (long long)grid->tile_rows, (long long)grid->tile_cols, (long long)grid->batches);
+    }
+    return KW_OK;
+}
+
+/* Blocks that a multiprocessor holds at once, by its shared memory and its waves; registers are not known before compiling, so two at most. */
+static int64_t blocks_held(const kw_mma *mma, const kw_target *target) {
+    int64_t tile = (int64_t)(mma->tile[0] + mma->tile[1]) * mma->tile[2] * mma->bytes * mma->stages;
+    int64_t by_lds = target->unit_lds / kw_max(1, tile), by_waves = target->unit_waves / kw_mma_waves(mma);
+    return kw_max(1, kw_min(2, kw_min(by_lds, by_waves)));
+}
+
+/* For split_k=0: as many parts as give each multiprocessor two blocks, but no part of fewer than four steps. */
+static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, const kw_target *target) {
+    if (mma->split_k) {
+        return mma->split_k;
+    }
+    int64_t wanted = kw_ceil_div(2 * kw_max(1, target->units), tiles), most = kw_max(1, grid->steps / 4);
+    int64_t splits = kw_min(kw_min(wanted, most), SPLITS_MAX);
+    return kw_ceil_div(grid->steps, kw_ceil_div(grid->steps, splits));
+}
+
+static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, int64_t resident, kw_launch *launch) {
+    int64_t tiles = launch->value[UNITS], splits = splits_of(mma, grid, tiles, target);
+    bool workspace = splits > 1 || mma->two_stage;
+    launch->value[SPLITS] = splits;
+    launch->value[UNITS] = tiles * splits;
+    launch->value[TO_WORKSPACE] = workspace;
+    launch->stage[0].units = mma->persistent ? kw_min(resident, tiles * splits) : tiles * splits;
+    if (workspace) {
+        launch->stages = 2;
+        launch->stage[1] = (kw_stage){kw_ceil_div(grid->elements, ADD_THREADS), false, ADD_THREADS};
+        launch->shared_bytes = splits * grid->elements * SUM_BYTES;
+    }
+}
+
+/* Blocks of stream-K: as many as the device holds at once (persistent), or four times as many smaller shares. */
+static void launch_stream(const kw_mma *mma, const kw_mma_grid *grid, int64_t resident, kw_launch *launch) {
+    int64_t tiles = launch->value[UNITS], blocks = kw_min(mma->persistent ? resident : 4 * resident, tiles * grid->steps);
+    launch->value[SPLITS] = blocks;
+    launch->stage[0].units = blocks;
+    launch->stages = 2;
+    launch->stage[1] = (kw_stage){tiles, false, launch->stage[0].threads};
+    launch->shared_bytes = 2 * blocks * mma->tile[0] * mma->tile[1] * SUM_BYTES;
+}
+
+kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
+    enum { SLAB = 64 }; /* KW_SLAB of kernels/gpu/wgmma.h: 128 bytes */
+    return (kw_map){.tensor = tensor,
+                    .dtype = dtype,
+                    .rank = 3,
+                    .extent = {extent[0], extent[1], extent[2]},
+                    .stride = {row, batch},
+                    .box = {SLAB, tile, 1},
+                    .swizzle = true};
+}
+
+void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {
+    int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
+    int64_t resident = kw_max(1, target->units) * blocks_held(mma, target);
+    *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(mma) * (int32_t)lanes}}};
+    launch->value[TILE_ROWS] = grid->tile_rows;
+    launch->value[TILE_COLS] = grid->tile_cols;
+    launch->value[UNITS] = tiles;
+    launch->value[ELEMENTS] = grid->elements;
+    if (mma->streamk) {
+        launch_stream(mma, grid, resident, launch);
+    } else {
+        launch_parts(mma, grid, target, resident, launch);
+    }
+    double instructions = 1, reads = 0;
+    for (int i = 0; i < 3; i++) {
+        instructions *= (double)mma->tile[i] / (double)mma->inst[i];
+    }
+    /* Each wave reads its rows of both operands once a step; other waves read the same rows again. */
+    reads = (double)(mma->tile[0] * mma->wave[1] + mma->tile[1] * mma->wave[0]) * (double)mma->tile[2] / (double)(16 * lanes);
+    launch->multiply_adds = instructions * (double)(tiles * grid->steps);
+    launch->loads = reads * (double)(tiles * grid->steps);
+    launch->copied_bytes = 2 * (double)launch->shared_bytes;
+}

@@ -1,0 +1,263 @@
+/* mma_rules.c: rules that conv.igemm and gemm.mma share. docs/gpu-spaces.md has all of them in words and says where published rule books
+ * disagree and what is held here.
+ *
+ * Shared memory is counted as the kernel text lays it out: the tiles of both operands, as many times as `stages` says, without padding; the
+ * epilogue takes the same bytes again. */
+#include "families/gpu/mma/rules.h"
+
+#include "base/math.h"
+
+enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16, GROUP_WAVES = 4 };
+
+/* --- whatever the architecture --- */
+
+/* Waves of a wgmma share it, so along the rows four of them count once. */
+static bool tile_holds_waves(const kw_mma_case *c) {
+    for (int i = 0; i < 3; i++) {
+        int64_t waves = i == 0 && kw_mma_shares_instruction(&c->mma) ? kw_ceil_div(c->mma.wave[0], GROUP_WAVES) : c->mma.wave[i];
+        if (c->mma.tile[i] % (waves * c->mma.inst[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool instruction_is_used(const kw_mma_case *c) {
+    if (kw_mma_shares_instruction(&c->mma)) {
+        return c->mma.inst[0] == 64 && c->mma.inst[2] == 16 && (c->mma.inst[1] == 64 || c->mma.inst[1] == 128 || c->mma.inst[1] == 256);
+    }
+    return c->mma.inst[0] >= 16 && c->mma.inst[0] <= 32 && c->mma.inst[1] >= 8 && c->mma.inst[1] <= 32;
+}
+
+static bool interwave_pipe(const kw_mma_case *c) {
+    return c->mma.sched == KW_SCHED_INTRAWAVE || c->mma.pipe == KW_PIPE_BASIC_V1 || c->mma.pipe == KW_PIPE_MEM;
+}
+
+static bool two_stages_given(const kw_mma_case *c) {
+    return c->mma.stages == 2 || (c->mma.pipe != KW_PIPE_COMPV4 && c->mma.pipe != KW_PIPE_COMP_ASYNC);
+}
+
+static bool one_stage_given(const kw_mma_case *c) {
+    bool single = c->mma.pipe == KW_PIPE_BASIC_V1 || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1 || c->mma.pipe == KW_PIPE_WAVELET;
+    return c->mma.stages == 1 || !single;
+}
+
+static bool stages_of_pipe(const kw_mma_case *c) {
+    enum { GATHER_STAGES = 3 };
+    return c->mma.pipe == KW_PIPE_TMA      ? c->mma.stages >= 2
+           : c->mma.pipe == KW_PIPE_GATHER ? c->mma.stages >= GATHER_STAGES
+                                           : c->mma.stages <= 2;
+}
+
+static bool bulk_waves(const kw_mma_case *c) {
+    int32_t rows = c->mma.wave[0], cols = c->mma.wave[1];
+    return !kw_mma_shares_instruction(&c->mma) ||
+           ((rows == GROUP_WAVES || rows == 2 * GROUP_WAVES) && rows * cols <= 2 * GROUP_WAVES && c->mma.wave[2] == 1);
+}
+
+static bool bulk_boxes(const kw_mma_case *c) {
+    enum { BOX_ROWS = 256, SLAB = 64 };
+    return c->mma.pipe != KW_PIPE_TMA || (c->mma.tile[0] <= BOX_ROWS && c->mma.tile[1] <= BOX_ROWS && c->mma.tile[2] % SLAB == 0);
+}
+
+/* Rows of a matrix whose depth is contiguous; a convolution has such ones where pixels are rows. */
+static bool bulk_operands(const kw_mma_case *c) {
+    enum { RUN_BYTES = 16 };
+    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16, rows = c->op == KW_GEMM || (c->op == KW_CONV_FWD && c->mma.explicit_gemm);
+    return c->mma.pipe != KW_PIPE_TMA ||
+           (rows && types && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
+}
+
+/* 128 bytes of a row's depth lie together, and copies are pieces of 16 bytes. */
+static bool gather_operands(const kw_mma_case *c) {
+    enum { RUN_BYTES = 16, SLAB = 64 };
+    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16;
+    return c->mma.pipe != KW_PIPE_GATHER ||
+           (types && c->mma.tile[2] == SLAB && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
+}
+
+static bool compv6_is_deep(const kw_mma_case *c) {
+    return c->mma.pipe != KW_PIPE_COMPV6 || c->mma.tile[2] >= 64;
+}
+
+static bool wave_groups_match(const kw_mma_case *c) {
+    return (c->mma.wave_groups == 2) == (c->mma.pipe == KW_PIPE_COMPV5);
+}
+
+static bool power_of_two(int32_t value) {
+    return value > 0 && !(value & (value - 1));
+}
+
+static bool vector_width(const kw_mma_case *c) {
+    int64_t most = VECTOR_BYTES / (int64_t)kw_dtype_size(c->dtype);
+    for (int i = 0; i < 3; i++) {
+        if (!power_of_two(c->mma.vec[i]) || c->mma.vec[i] > kw_min(most, VECTOR_ELEMENTS)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool vector_of_result(const kw_mma_case *c) {
+    return c->mma.tile[1] % c->mma.vec[2] == 0;
+}
+
+static bool streamk_splits_alone(const kw_mma_case *c) {
+    return c->mma.streamk == KW_STREAMK_OFF || c->mma.split_k == 1;
+}
+
+/* Copies that pass no registers are 4 bytes at least. */
+static bool async_vectors(const kw_mma_case *c) {
+    enum { COPY_BYTES = 4 };
+    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !async || (int32_t)kw_min(c->mma.vec[0], c->mma.vec[1]) * c->mma.bytes >= COPY_BYTES;
+}
+
+static bool index_width(const kw_mma_case *c) {
+    return c->mma.index == 32 || c->mma.index == 64;
+}
+
+const kw_mma_rule kw_mma_valid_rules[] = {
+    {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
+    {"instruction_shape",
+     "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xNx16 of "
+     "64, 128 or 256 columns",
+     instruction_is_used},
+    {"bulk_operands", "pipe=tma is for GEMM and conv_fwd with explicit=1, bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8",
+     bulk_operands},
+    {"gather_operands", "pipe=gather is for bf16 or fp16, a depth of 64, in runs of 16 bytes: vec_a and vec_b must be 8", gather_operands},
+    {"bulk_waves",
+     "with pipe=tma and gather four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply", bulk_waves},
+    {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},
+    {"lds_stages", "pipe=tma needs at least two tiles in shared memory, pipe=gather three; the others have one or two", stages_of_pipe},
+    {"interwave", "only pipe=basic_v1 and pipe=mem have steps that waves can take turns in", interwave_pipe},
+    {"two_lds_stages", "pipe=compv4 and pipe=comp_async fill one tile while they multiply the other; stages must be 2", two_stages_given},
+    {"one_lds_stage", "pipe=basic_v1, basic_async_v1 and wavelet know one tile; stages must be 1", one_stage_given},
+    {"compv6_depth", "pipe=compv6 reads a step in parts; tile_k must be at least 64", compv6_is_deep},
+    {"wave_groups", "two groups of waves are what pipe=compv5 is, and no other pipe has them", wave_groups_match},
+    {"vector_width", "vectors are 1, 2, 4, 8 or 16 elements and at most 32 bytes of the operands' type", vector_width},
+    {"vector_of_result", "vec_c must divide tile_n", vector_of_result},
+    {"streamk_split", "stream-K divides the depth itself; split_k must be 1", streamk_splits_alone},
+    {"async_vectors", "pipe=comp_async and basic_async_v1 copy 4 bytes or more at a time; vec_a and vec_b must be as long", async_vectors},
+    {"index_width", "offsets have 32 or 64 bits", index_width},
+    {0},
+};
+
+/* --- as the architecture allows --- */
+
+static bool arch_has_waves(const kw_mma_case *c) {
+    return kw_mma_shares_instruction(&c->mma) || kw_gpu_arch_has_waves(c->arch, c->mma.wave);
+}
+
+static bool arch_has_instruction(const kw_mma_case *c) {
+    return kw_gpu_arch_has_tile(c->arch, c->dtype, c->dtype, c->mma.inst);
+}
+
+static bool block_is_launchable(const kw_mma_case *c) {
+    return kw_mma_waves(&c->mma) * c->lanes <= BLOCK_THREADS;
+}
+
+/* Elements of an operand's tile that a thread loads. */
+static bool loads_evenly(int64_t elements, int64_t threads, int32_t vector) {
+    int64_t share = elements / threads;
+    return elements % threads == 0 && (share % vector == 0 || vector % share == 0);
+}
+
+static bool threads_share_tiles(const kw_mma_case *c) {
+    if (c->mma.pipe == KW_PIPE_TMA) {
+        return true; /* no thread loads */
+    }
+    int64_t threads = kw_mma_math_waves(&c->mma) * c->lanes;
+    return loads_evenly((int64_t)c->mma.tile[0] * c->mma.tile[2], threads, c->mma.vec[0]) &&
+           loads_evenly((int64_t)c->mma.tile[1] * c->mma.tile[2], threads, c->mma.vec[1]);
+}
+
+static bool tiles_fit_lds(const kw_mma_case *c) {
+    enum { BARRIER_BYTES = 16 }; /* of a stage */
+    int64_t tile = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * (int64_t)kw_dtype_size(c->dtype);
+    return (tile + (c->mma.pipe == KW_PIPE_TMA ? BARRIER_BYTES : 0)) * c->mma.stages <= c->lds;
+}
+
+static bool compv6_has_room(const kw_mma_case *c) {
+    int64_t tile = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * (int64_t)kw_dtype_size(c->dtype);
+    return c->mma.pipe != KW_PIPE_COMPV6 || 2 * tile <= c->lds;
+}
+
+static bool compv6_fills_vectors(const kw_mma_case *c) {
+    int64_t threads = kw_mma_math_waves(&c->mma) * c->lanes;
+    return c->mma.pipe != KW_PIPE_COMPV6 || ((int64_t)c->mma.tile[0] * c->mma.tile[2] >= threads * c->mma.vec[0] &&
+                                             (int64_t)c->mma.tile[1] * c->mma.tile[2] >= threads * c->mma.vec[1]);
+}
+
+static bool arch_copies_async(const kw_mma_case *c) {
+    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !async || kw_gpu_arch_has(c->arch, KW_GPU_async4) || kw_gpu_arch_has(c->arch, KW_GPU_async16);
+}
+
+/* With bulk copies come the fences that pipe=gather asks for. */
+static bool arch_copies_bulk(const kw_mma_case *c) {
+    bool tma = kw_gpu_arch_has(c->arch, KW_GPU_tma) && kw_gpu_arch_has(c->arch, KW_GPU_wgmma);
+    return !kw_mma_shares_instruction(&c->mma) || (tma && (c->mma.pipe == KW_PIPE_TMA || kw_gpu_arch_has(c->arch, KW_GPU_async16)));
+}
+
+static bool arch_streams(const kw_mma_case *c) {
+    return c->mma.streamk == KW_STREAMK_OFF || kw_gpu_arch_has(c->arch, KW_GPU_streamk);
+}
+
+/* A thread keeps its share of the sums in registers, with room for the operands besides. Of the 255 registers of NVIDIA's a sixth is left for
+ * addresses and counters, of fp32, which has no tensor core, a quarter: with more than the rest counted here, ptxas spills. */
+static bool sums_fit_registers(const kw_mma_case *c) {
+    if (kw_gpu_arch_has(c->arch, KW_GPU_mma) && c->mma.inst[0] == 16) {
+        int64_t all = c->arch->typical.registers;
+        return kw_mma_thread_registers(c) <= (c->dtype == KW_FP32 ? all * 3 / 4 : all * 5 / 6);
+    }
+    int64_t threads = (int64_t)c->mma.wave[0] * c->mma.wave[1] * c->lanes;
+    return (int64_t)c->mma.tile[0] * c->mma.tile[1] / threads < c->arch->typical.registers;
+}
+
+const kw_mma_rule kw_mma_runs_rules[] = {
+    {"arch_bulk", "the architecture has no bulk tensor copies, or no matrix instruction of four waves that reads what they bring",
+     arch_copies_bulk},
+    {"arch_waves", "the architecture's rule file does not list wave_m x wave_n x wave_k", arch_has_waves},
+    {"arch_instruction", "the architecture has no matrix instruction of this shape and type", arch_has_instruction},
+    {"block_threads", "a block has at most 1024 threads, those that only load counted", block_is_launchable},
+    {"threads_share_tiles", "each thread must load the same whole number of elements, and vec_a, vec_b divide it or are multiples of it",
+     threads_share_tiles},
+    {"lds", "the tiles of both operands, stages times, need more shared memory than a block may have", tiles_fit_lds},
+    {"compv6_lds", "pipe=compv6 takes at most half of the shared memory, so that two blocks share a multiprocessor", compv6_has_room},
+    {"compv6_vectors", "pipe=compv6 gives each thread at least one whole vector of each operand", compv6_fills_vectors},
+    {"arch_async", "the architecture has no copies from memory to shared memory that pass no registers", arch_copies_async},
+    {"arch_streamk", "stream-K kernels are not generated for the architecture", arch_streams},
+    {"registers", "a thread's sums, and what it loads and multiplies at a time, would fill its registers", sums_fit_registers},
+    {0},
+};
+
+/* --- judging --- */
+
+static kw_status judge(const kw_mma_case *c, const kw_config *config, const kw_mma_rule *rule, kw_error *why) {
+    for (; rule && rule->name; rule++) {
+        if (!rule->holds(c)) {
+            const char *family = config->family->name;
+            return c->arch ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", family, c->arch->name, rule->name, rule->reason)
+                           : kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", family, rule->name, rule->reason);
+        }
+    }
+    return KW_OK;
+}
+
+kw_status kw_mma_judge_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why) {
+    kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype};
+    kw_status status = judge(&c, config, kw_mma_valid_rules, why);
+    return status ? status : judge(&c, config, own, why);
+}
+
+kw_status kw_mma_judge_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why) {
+    kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype, .arch = kw_gpu_arch_find(target->arch)};
+    if (!c.arch) {
+        return kw_fail(why, KW_NO_KERNEL, "%s: architecture %s has no file in rules/arch", config->family->name, target->arch);
+    }
+    c.lanes = target->lanes ? target->lanes : c.arch->typical.lanes;
+    c.lds = target->lds ? target->lds : c.arch->typical.lds;
+    kw_status status = judge(&c, config, kw_mma_runs_rules, why);
+    return status ? status : judge(&c, config, own, why);
+}

@@ -1,0 +1,58 @@
+/* reference_gpu.c: families conv.plain and gemm.plain: one thread an element of the result. They have no axes and serve every legal problem on every
+ * GPU, so that no request stays without an answer. The kernel text is kernels/gpu/plain.c. */
+#include "base/math.h"
+#include "families/gpu/defines.h"
+#include "problem/view.h"
+
+/* Of a launch at most so many blocks, whatever a device allows: a thread goes on with the element that is a launch further. */
+enum { THREADS = 256, BLOCKS_MAX = 1 << 22 };
+
+static kw_status serves_all(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    (void)config, (void)problem, (void)why;
+    return KW_OK;
+}
+
+static kw_status runs_everywhere(const kw_config *config, const kw_target *target, kw_error *why) {
+    (void)config, (void)target, (void)why;
+    return KW_OK;
+}
+
+static void launch_plain(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    (void)config;
+    int64_t elements = kw_problem_elements(problem, kw_problem_result(problem));
+    *launch = (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, THREADS), BLOCKS_MAX), false, THREADS}}};
+    launch->value[0] = problem->op == KW_GEMM ? (int64_t)problem->layout : problem->layout == KW_CHANNELS_FIRST;
+    launch->value[1] = elements;
+    /* Each product is an instruction of its own lane, with two loads that nobody shares. */
+    double products = (double)kw_problem_flops(problem) / 2;
+    launch->multiply_adds = products / (double)kw_max(1, target->lanes);
+    launch->loads = 2 * launch->multiply_adds;
+}
+
+enum { ALL_DTYPES = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8 };
+
+const kw_family kw_family_gemm_plain = {
+    .name = "gemm.plain",
+    .summary = "a GPU thread for each element; any type and layout",
+    .backend = "gpu",
+    .ops = 1 << KW_GEMM,
+    .dtypes = ALL_DTYPES,
+    .runs = runs_everywhere,
+    .fits = serves_all,
+    .launch = launch_plain,
+    .emit = kw_gpu_emit_nothing,
+    .kernel = "gpu/plain.c",
+};
+
+const kw_family kw_family_conv_plain = {
+    .name = "conv.plain",
+    .summary = "a GPU thread for each element; any direction, type, layout, grouping and geometry",
+    .backend = "gpu",
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
+    .dtypes = ALL_DTYPES,
+    .runs = runs_everywhere,
+    .fits = serves_all,
+    .launch = launch_plain,
+    .emit = kw_gpu_emit_nothing,
+    .kernel = "gpu/plain.c",
+};

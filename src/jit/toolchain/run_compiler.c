@@ -1,0 +1,245 @@
+/* run_compiler.c: source -> blob by a program or two, compiler and linker, as child processes without a shell: what the toolchains share
+ * whose compiler is one.
+ *
+ * Source and object live in a private folder (mode 0700) under $TMPDIR or /tmp for as long as the compiler runs; it is removed on every
+ * path. */
+#include "jit/toolchain/run_compiler.h"
+
+#include "base/container/arena.h"
+#include "base/os/file.h"
+#include "base/os/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 64, FOLDER_MAX = 512 };
+static const int64_t usual_limit_ns = 60000000000;
+static const size_t object_limit = (size_t)64 << 20;
+static const char linked_name[] = "kernel.so", compiled_name[] = "kernel.o";
+
+/* One program that is run, by its words. */
+typedef struct step {
+    const char *program; /* as errors name it */
+    const char *argv[ARGUMENTS_MAX];
+    size_t count;
+    bool failed; /* a word is missing, for want of memory or of room */
+} step;
+
+typedef struct run {
+    const kw_compile *compile;
+    const kw_command *command;
+    kw_arena arena; /* of the words */
+    char folder[FOLDER_MAX];
+} run;
+
+static kw_status make_folder(char folder[FOLDER_MAX], kw_error *err) {
+    const char *base = secure_getenv("TMPDIR");
+    if (!base || *base != '/' || snprintf(folder, FOLDER_MAX, "%s/kernelwright.XXXXXX", base) >= FOLDER_MAX || !mkdtemp(folder)) {
+        snprintf(folder, FOLDER_MAX, "/tmp/kernelwright.XXXXXX");
+        if (!mkdtemp(folder)) {
+            *folder = 0;
+            return kw_fail(err, KW_ENVIRONMENT,
+                           "cannot make a temporary folder for the compiler in %s or /tmp; set TMPDIR to one that can be written",
+                           base ? base : "$TMPDIR");
+        }
+    }
+    return KW_OK;
+}
+
+/* A compiler that was killed may have left more than we put there. */
+static void remove_folder(const char *folder) {
+    int fd = *folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!list) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        unlinkat(fd, entry->d_name, 0);
+    }
+    closedir(list);
+    rmdir(folder);
+}
+
+static const char *path_of(run *r, const char *name) {
+    return kw_arena_format(&r->arena, "%s/%s", r->folder, name);
+}
+
+static kw_status write_source(run *r, kw_error *err) {
+    const char *path = path_of(r, r->compile->name);
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    bool good = fd >= 0 && kw_file_write(fd, r->compile->source, r->compile->size);
+    if (fd >= 0 && close(fd)) {
+        good = false;
+    }
+    return good ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "cannot write in %s; is the disk full? Set TMPDIR to a folder with room", r->folder);
+}
+
+/* --- the programs ------------------------------------------------------------------------------------------------- */
+
+static void add_word(step *s, const char *word) {
+    s->failed |= !word || s->count == ARGUMENTS_MAX - 1; /* the last one is the end */
+    if (!s->failed) {
+        s->argv[s->count++] = word;
+    }
+}
+
+static void add_words(step *s, const char *const *words) {
+    for (; words && *words; words++) {
+        add_word(s, *words);
+    }
+}
+
+static void compile_words(step *s, run *r) {
+    const kw_compile *compile = r->compile;
+    kw_scan scan = kw_scan_string(compile->machine);
+    kw_word word;
+    *s = (step){.program = compile->compiler->path};
+    add_words(s, r->command->launcher);
+    add_word(s, compile->compiler->path);
+    add_words(s, compile->compiler->toolchain->options(compile->compiler));
+    while (kw_scan_word(&scan, &word)) {
+        add_word(s, kw_arena_format(&r->arena, "%s%.*s", r->command->machine_prefix, KW_WORD(word)));
+    }
+    add_word(s, "-o");
+    add_word(s, path_of(r, r->command->linker ? compiled_name : linked_name));
+    add_word(s, path_of(r, compile->name));
+}
+
+static void link_words(step *s, run *r) {
+    *s = (step){.program = r->command->linker[0]};
+    add_words(s, r->command->linker);
+    add_word(s, "-o");
+    add_word(s, path_of(r, linked_name));
+    add_word(s, path_of(r, compiled_name));
+}
+
+/* What is said of a file should name the file that is kept, not the folder that is gone. */
+static void add_without(kw_text *to, const char *text, const char *folder) {
+    size_t length = strlen(folder);
+    for (const char *at = strstr(text, folder); at; at = strstr(text, folder)) {
+        kw_text_add_bytes(to, text, (size_t)(at - text));
+        text = at + length + (at[length] == '/');
+    }
+    kw_text_add(to, text);
+}
+
+/* The first line that says error, else the first line. */
+static kw_word first_error(const char *messages) {
+    kw_scan scan = kw_scan_string(messages);
+    kw_word line, first = {"no message", 10};
+    for (bool any = false; kw_scan_line(&scan, &line); any = true) {
+        if (!any && line.size) {
+            first = line;
+        }
+        if (memmem(line.at, line.size, "error:", 6)) {
+            return line;
+        }
+    }
+    return first;
+}
+
+static kw_status judge(const step *s, const kw_process_result *process, int64_t limit_ns, const char *messages, kw_error *err) {
+    if (process->timed_out) {
+        return kw_fail(err, KW_FAILED, "%s needed more than %.3g s and was ended", s->program, (double)limit_ns / 1e9);
+    }
+    if (process->signal) {
+        return kw_fail(err, KW_FAILED, "%s was ended by signal %d (%s)", s->program, process->signal, strsignal(process->signal));
+    }
+    if (process->exit_code) {
+        kw_word line = first_error(messages);
+        return kw_fail(err, KW_FAILED, "%s refused the source: %.*s", s->program, (int)(line.size < 200 ? line.size : 200), line.at);
+    }
+    return KW_OK;
+}
+
+static kw_status run_step(const run *r, const step *s, kw_compile_result *result, kw_error *err) {
+    const kw_compiler *compiler = r->compile->compiler;
+    int64_t limit_ns = compiler->limit_ns ? compiler->limit_ns : usual_limit_ns;
+    kw_text line = {0}, output = {0};
+    kw_process_result process = {0};
+    if (s->failed) {
+        return kw_fail_memory(err, "a compiler's command line");
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        kw_text_addf(&line, "%s%s", i ? " " : result->command.size ? " && " : "", s->argv[i]);
+    }
+    add_without(&result->command, kw_text_string(&line), r->folder);
+    kw_status status = kw_process_run_until(s->argv, limit_ns, compiler->stop, &output, &process, err);
+    result->cpu_ns += process.cpu_ns;
+    if (!status) {
+        add_without(&result->messages, kw_text_string(&output), r->folder);
+        status = judge(s, &process, limit_ns, kw_text_string(&result->messages), err);
+    }
+    kw_text_drop(&line);
+    kw_text_drop(&output);
+    return status;
+}
+
+/* Its key says which compiler made a blob; a compiler that was replaced since it was asked would make that a lie. */
+static kw_status check_unchanged(const kw_compiler *compiler, kw_error *err) {
+    struct stat info;
+    if (stat(compiler->path, &info)) {
+        return kw_fail(err, KW_ENVIRONMENT, "compiler %s is gone since it was found; open a new context to look for another one",
+                       compiler->path);
+    }
+    if (info.st_size != compiler->size || (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec != compiler->time) {
+        return kw_fail(err, KW_ENVIRONMENT, "compiler %s was replaced since it was found; open a new context", compiler->path);
+    }
+    return KW_OK;
+}
+
+static kw_status read_object(run *r, kw_blob *blob, kw_error *err) {
+    const kw_compiler *compiler = r->compile->compiler;
+    const char *path = path_of(r, linked_name);
+    char *data = NULL;
+    size_t size = 0;
+    kw_error why = {0};
+    if (!path) {
+        return kw_fail_memory(err, "a compiled kernel");
+    }
+    if (kw_file_read(&r->arena, path, object_limit, &data, &size, &why)) {
+        return kw_fail(err, KW_FAILED, "%s said nothing was wrong but left no object (%s)", compiler->path, why.text);
+    }
+    blob->data = malloc(size ? size : 1);
+    if (!blob->data) {
+        return kw_fail_memory(err, "a compiled kernel");
+    }
+    memcpy(blob->data, data, size);
+    blob->size = size;
+    kw_status status = compiler->toolchain->check(blob, &why);
+    return status ? kw_fail(err, KW_FAILED, "%s said nothing was wrong but %s", compiler->path, why.text) : KW_OK;
+}
+
+kw_status kw_run_compiler(const kw_compile *compile, const kw_command *command, kw_compile_result *result, kw_error *err) {
+    run r = {.compile = compile, .command = command};
+    step s;
+    *result = (kw_compile_result){0};
+    kw_status status = make_folder(r.folder, err);
+    status = status ? status : write_source(&r, err);
+    status = status ? status : check_unchanged(compile->compiler, err);
+    if (!status) {
+        compile_words(&s, &r);
+        status = run_step(&r, &s, result, err);
+    }
+    if (!status && command->linker) {
+        link_words(&s, &r);
+        status = run_step(&r, &s, result, err);
+    }
+    status = status ? status : check_unchanged(compile->compiler, err);
+    status = status ? status : read_object(&r, &result->blob, err);
+    if (status) {
+        kw_blob_drop(&result->blob);
+    }
+    remove_folder(r.folder);
+    kw_arena_drop(&r.arena);
+    return status;
+}

@@ -1,0 +1,285 @@
+/* dataset.c: rows into contests and pairs. Rows come sorted by target, problem and config, so a contest is found among the four (packed or not,
+ * cold or not) of the problem under way; at the end the pairs are put behind one another by contest, in the order of their texts. */
+#include "learn/data/dataset.h"
+
+#include "base/hash.h"
+#include "measure/measure.h"
+#include "predict/predict.h"
+#include "space/problems/family_key.h"
+#include "learn/data/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = 4 };
+
+typedef struct entry {
+    kw_pair pair;
+    size_t contest;
+    uint64_t hash; /* of what is used of the row */
+} entry;
+
+typedef struct reading {
+    kw_dataset *dataset;
+    entry *entries;
+    size_t count, capacity, contest_capacity;
+    uint64_t *sealed; /* sorted hashes */
+    size_t sealed_count;
+    char target_text[KW_TARGET_TEXT_MAX], problem_text[KW_PROBLEM_TEXT_MAX], config_text[KW_CONFIG_TEXT_MAX];
+    kw_target target;
+    kw_problem problem;
+    kw_config config;
+    bool target_known, problem_known, config_known;
+    size_t kind[KINDS]; /* contest of each kind for the problem under way, plus 1; 0: none yet */
+    bool good;          /* there was memory for everything */
+} reading;
+
+static uint64_t hash_without_dtype(const kw_problem *problem) {
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_problem plain = *problem;
+    plain.dtype = KW_FP32;
+    kw_problem_print(text, sizeof text, &plain);
+    return kw_hash64(text, strlen(text));
+}
+
+static int by_value(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity) {
+        return true;
+    }
+    size_t larger = *capacity ? 2 * *capacity : 256;
+    void *moved = realloc(*items, larger * size);
+    if (moved) {
+        *items = moved;
+        *capacity = larger;
+    }
+    return moved;
+}
+
+/* Parses the row's three texts, each only when it is not the one before. false: one of them is not ours. */
+static bool look(reading *r, const kw_row *row) {
+    if (strcmp(r->target_text, row->target) != 0) {
+        memcpy(r->target_text, row->target, sizeof r->target_text);
+        r->target_known = !kw_target_parse(&r->target, row->target, NULL);
+        r->problem_text[0] = 0;
+    }
+    if (strcmp(r->problem_text, row->problem) != 0) {
+        memcpy(r->problem_text, row->problem, sizeof r->problem_text);
+        r->problem_known = !kw_problem_parse(&r->problem, row->problem, NULL);
+        memset(r->kind, 0, sizeof r->kind);
+    }
+    if (strcmp(r->config_text, row->record.config) != 0) {
+        memcpy(r->config_text, row->record.config, sizeof r->config_text);
+        r->config_known = !kw_config_parse(&r->config, row->record.config, NULL);
+    }
+    return r->target_known && r->problem_known && r->config_known;
+}
+
+/* The contest of the row, made if it is new; SIZE_MAX for want of memory. */
+static size_t contest_of(reading *r, const kw_row *row) {
+    kw_dataset *dataset = r->dataset;
+    size_t *kind = &r->kind[(row->packed ? 1 : 0) + (row->record.cold ? 2 : 0)];
+    if (*kind) {
+        return *kind - 1;
+    }
+    if (!grow((void **)&dataset->contests, dataset->contest_count, &r->contest_capacity, sizeof *dataset->contests)) {
+        r->good = false;
+        return SIZE_MAX;
+    }
+    kw_contest *contest = &dataset->contests[dataset->contest_count];
+    *contest = (kw_contest){.problem = r->problem, .target = r->target, .packed = row->packed, .cold = row->record.cold};
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_problem_print(text, sizeof text, &r->problem);
+    contest->hash = kw_hash64(text, strlen(text));
+    kw_line bucket = {.data = contest->bucket, .capacity = sizeof contest->bucket};
+    kw_family_key(&bucket, &r->problem);
+    uint64_t plain = hash_without_dtype(&r->problem);
+    contest->sealed = bsearch(&plain, r->sealed, r->sealed_count, sizeof plain, by_value);
+    *kind = ++dataset->contest_count;
+    return *kind - 1;
+}
+
+/* What a change of would be another data set. */
+static uint64_t hash_of(const kw_row *row) {
+    char text[2048];
+    kw_line line = {.data = text, .capacity = sizeof text};
+    const kw_record *record = &row->record;
+    kw_line_addf(&line, "%s\n%s\n%s\n%d %d %s %d %a %a %a %a", row->target, row->problem, record->config, row->packed, record->cold,
+                 kw_outcome_name(record->outcome), (int)record->samples, record->time_ns, record->spread_ns, record->half_ns[0],
+                 record->half_ns[1]);
+    if (row->registers) {
+        kw_line_addf(&line, " %d %d %d", (int)row->registers, (int)row->spilled_bytes, (int)row->shared_bytes);
+    }
+    return kw_hash64(text, line.size < sizeof text ? line.size : sizeof text - 1);
+}
+
+static bool take_row(void *user, const kw_row *row) {
+    reading *r = user;
+    kw_dataset *dataset = r->dataset;
+    const kw_record *record = &row->record;
+    dataset->outcome[record->outcome]++;
+    if (record->outcome == KW_UNFIT || record->outcome == KW_SPILLS || record->outcome == KW_TOO_MUCH_LDS) {
+        return true;
+    }
+    if (record->outcome == KW_UNTRIED || (record->outcome == KW_GOOD && !(record->time_ns > 0 && kw_record_score(record) > 0))) {
+        dataset->untimed++;
+        return true;
+    }
+    if (!look(r, row) || r->config.op != r->problem.op || r->config.dtype != r->problem.dtype ||
+        kw_config_fits(&r->config, &r->problem, &r->target, NULL)) {
+        dataset->foreign++;
+        return true;
+    }
+    size_t contest = contest_of(r, row);
+    if (contest == SIZE_MAX || !grow((void **)&r->entries, r->count, &r->capacity, sizeof *r->entries)) {
+        return r->good = false;
+    }
+    entry *made = &r->entries[r->count++];
+    *made = (entry){.contest = contest, .hash = hash_of(row)};
+    made->pair = (kw_pair){.config = r->config,
+                           .outcome = record->outcome,
+                           .samples = record->samples,
+                           .time_ns = record->time_ns,
+                           .spread_ns = record->spread_ns,
+                           .half_ns = {record->half_ns[0], record->half_ns[1]},
+                           .need = {row->registers, row->spilled_bytes, row->shared_bytes}};
+    r->config.family->launch(&r->config, &r->problem, &r->target, &made->pair.launch);
+    made->pair.estimate_ns = kw_predict_ns(&r->config, &r->problem, &r->target, &made->pair.launch);
+    return true;
+}
+
+/* Puts the pairs of each contest behind one another; within a contest they keep their order. */
+static kw_status settle(reading *r, kw_error *err) {
+    kw_dataset *dataset = r->dataset;
+    uint64_t *hashes = calloc(r->count + 1, sizeof *hashes);
+    dataset->pairs = calloc(r->count + 1, sizeof *dataset->pairs);
+    if (!hashes || !dataset->pairs) {
+        free(hashes);
+        return kw_fail_memory(err, "the data set");
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        dataset->contests[r->entries[i].contest].count++;
+    }
+    size_t first = 0;
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        dataset->contests[i].first = first;
+        first += dataset->contests[i].count;
+        dataset->contests[i].count = 0;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        kw_contest *contest = &dataset->contests[r->entries[i].contest];
+        size_t place = contest->first + contest->count++;
+        dataset->pairs[place] = r->entries[i].pair;
+        hashes[place] = r->entries[i].hash;
+    }
+    dataset->pair_count = r->count;
+    kw_hash_text(dataset->digest, hashes, r->count * sizeof *hashes);
+    free(hashes);
+    return KW_OK;
+}
+
+static kw_status hash_sealed(reading *r, const kw_dataset_filter *filter, kw_error *err) {
+    r->sealed = calloc(filter->sealed_count + 1, sizeof *r->sealed);
+    if (!r->sealed) {
+        return kw_fail_memory(err, "the sealed problems");
+    }
+    for (size_t i = 0; i < filter->sealed_count; i++) {
+        r->sealed[i] = hash_without_dtype(&filter->sealed[i]);
+    }
+    qsort(r->sealed, filter->sealed_count, sizeof *r->sealed, by_value);
+    r->sealed_count = filter->sealed_count;
+    return KW_OK;
+}
+
+kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t count, const kw_dataset_filter *filter, kw_error *err) {
+    static const kw_dataset_filter all = {0};
+    filter = filter ? filter : &all;
+    *dataset = (kw_dataset){0};
+    reading *r = calloc(1, sizeof *r);
+    if (!r) {
+        return kw_fail_memory(err, "the data set");
+    }
+    r->dataset = dataset;
+    r->good = true;
+    kw_row_filter rows = {.answers = true, .by_op = filter->by_op, .by_dtype = filter->by_dtype, .op = filter->op, .dtype = filter->dtype};
+    kw_status status = hash_sealed(r, filter, err);
+    status = status ? status : kw_rows_visit(paths, count, &rows, take_row, r, err);
+    if (!status && !r->good) {
+        status = kw_fail_memory(err, "the data set");
+    }
+    status = status ? status : settle(r, err);
+    free(r->entries);
+    free(r->sealed);
+    free(r);
+    if (status) {
+        kw_dataset_close(dataset);
+    }
+    return status;
+}
+
+void kw_dataset_close(kw_dataset *dataset) {
+    free(dataset->contests);
+    free(dataset->pairs);
+    *dataset = (kw_dataset){0};
+}
+
+kw_record kw_pair_record(const kw_pair *pair) {
+    return (kw_record){.outcome = pair->outcome,
+                       .samples = pair->samples,
+                       .time_ns = pair->time_ns,
+                       .spread_ns = pair->spread_ns,
+                       .half_ns = {pair->half_ns[0], pair->half_ns[1]}};
+}
+
+kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_own *own, kw_error *err) {
+    size_t columns = kw_own_table(own)->count, start = kw_own_config_start(own);
+    double *made = calloc(dataset->pair_count * columns + 1, sizeof *made);
+    *rows = made;
+    if (!made) {
+        return kw_fail_memory(err, "the features");
+    }
+    for (size_t c = 0; c < dataset->contest_count; c++) {
+        const kw_contest *contest = &dataset->contests[c];
+        kw_own_problem sight;
+        kw_own_look(&sight, &contest->problem, &contest->target);
+        double *first = made + contest->first * columns;
+        for (size_t i = 0; i < contest->count; i++) {
+            const kw_pair *pair = &dataset->pairs[contest->first + i];
+            double *row = first + i * columns;
+            if (i) {
+                memcpy(row, first, start * sizeof *row);
+            } else {
+                kw_own_fill_problem(own, row, &sight);
+            }
+            kw_own_fill_config(own, row, &pair->config);
+            kw_own_tiles tiles = kw_own_tiles_of(&pair->config);
+            tiles.need = pair->need;
+            kw_own_fill_tiled(own, row, &sight, &tiles, &pair->launch, pair->estimate_ns);
+        }
+    }
+    return KW_OK;
+}
+
+kw_status kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns, kw_error *err) {
+    const kw_pair *pairs = dataset->pairs + contest->first;
+    kw_record *records = calloc(contest->count + 1, sizeof *records);
+    *index = SIZE_MAX;
+    *ns = 0;
+    if (!records) {
+        return kw_fail_memory(err, "the oracle of a contest");
+    }
+    for (size_t i = 0; i < contest->count; i++) {
+        records[i] = kw_pair_record(&pairs[i]);
+    }
+    size_t winner;
+    if (kw_oracle(records, contest->count, &winner, ns)) {
+        *index = contest->first + winner;
+    }
+    free(records);
+    return KW_OK;
+}

@@ -1,0 +1,67 @@
+/* labels.c: the quantities, one line each in both directions. */
+#include "learn/data/labels.h"
+
+#include <math.h>
+
+/* The least time of the contest's good pairs; 0: there are none. */
+static double best_of(const kw_dataset *dataset, const kw_contest *contest) {
+    double best = 0;
+    for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+        const kw_pair *pair = &dataset->pairs[i];
+        best = pair->outcome == KW_GOOD && (!(best > 0) || pair->time_ns < best) ? pair->time_ns : best;
+    }
+    return best;
+}
+
+void kw_label_times(double *times, const kw_dataset *dataset) {
+    for (size_t c = 0; c < dataset->contest_count; c++) {
+        const kw_contest *contest = &dataset->contests[c];
+        double best = best_of(dataset, contest), limit = KW_SLOWEST * best;
+        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+            const kw_pair *pair = &dataset->pairs[i];
+            bool seen = pair->outcome == KW_GOOD || (pair->outcome == KW_SLOW && pair->time_ns > 0);
+            times[i] = best > 0 ? fmin(seen ? pair->time_ns : limit, limit) : 0;
+        }
+    }
+}
+
+static double label_of(kw_model_quantity quantity, double time, double best, double estimate, double flops) {
+    switch (quantity) {
+    case KW_PREDICTS_RELATIVE:
+        return log(time / best);
+    case KW_PREDICTS_TFLOPS:
+        return log1p(flops / time / 1e3);
+    case KW_PREDICTS_TIME:
+        return log(time);
+    case KW_PREDICTS_RANK: /* the best is the top level; from twice its time on all are level 0 */
+        return round(fmax(0, 1 - log2(time / best)) * (KW_RANK_LEVELS - 1));
+    case KW_PREDICTS_RATIO:
+    default:
+        return log(time / estimate);
+    }
+}
+
+void kw_labels_make(float *label, const kw_dataset *dataset, const double *times, kw_model_quantity quantity) {
+    for (size_t c = 0; c < dataset->contest_count; c++) {
+        const kw_contest *contest = &dataset->contests[c];
+        double best = best_of(dataset, contest), flops = (double)kw_problem_flops(&contest->problem);
+        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+            label[i] = times[i] > 0 ? (float)label_of(quantity, times[i], best, dataset->pairs[i].estimate_ns, flops) : 0;
+        }
+    }
+}
+
+double kw_label_ns(double score, kw_model_quantity quantity, double estimate_ns, double flops) {
+    switch (quantity) {
+    case KW_PREDICTS_RELATIVE:
+    case KW_PREDICTS_TIME:
+        return exp(score);
+    case KW_PREDICTS_TFLOPS:
+        return flops / fmax(expm1(score), 1e-9) / 1e3;
+    case KW_PREDICTS_RANK:
+        return exp(-score);
+    case KW_PREDICTS_RATIO:
+    default:
+        return estimate_ns * exp(score);
+    }
+}

@@ -1,0 +1,137 @@
+/* trained_on.c: sorted hashes, printed and read. */
+#include "learn/data/trained_on.h"
+
+#include "base/os/file.h"
+#include "base/hash.h"
+#include "learn/model/forest_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_LIMIT = 256 << 20, PATH_SIZE = 4096 };
+
+static const char head[] = "kernelwright-trained-on 1";
+
+static int by_value(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int by_text(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, kw_error *err) {
+    size_t count = dataset->contest_count;
+    uint64_t *shapes = calloc(count + 1, sizeof *shapes);
+    const char **families = calloc(count + 1, sizeof *families);
+    if (!shapes || !families) {
+        free(shapes);
+        free(families);
+        return kw_fail_memory(err, "a list of what was trained on");
+    }
+    for (size_t i = 0; i < count; i++) {
+        shapes[i] = kw_fold_group(&dataset->contests[i], KW_BY_SHAPE);
+        families[i] = dataset->contests[i].bucket;
+    }
+    qsort(shapes, count, sizeof *shapes, by_value);
+    qsort(families, count, sizeof *families, by_text);
+    kw_text_addf(text, "%s\n", head);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || shapes[i] != shapes[i - 1]) {
+            kw_text_addf(text, "shape %016" PRIx64 "\n", shapes[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!i || strcmp(families[i], families[i - 1]) != 0) {
+            kw_text_addf(text, "family %s\n", families[i]);
+        }
+    }
+    free(shapes);
+    free(families);
+    return text->failed ? kw_fail_memory(err, "a list of what was trained on") : KW_OK;
+}
+
+static bool read_shape(kw_word word, uint64_t *value) {
+    *value = 0;
+    for (size_t i = 0; i < word.size; i++) {
+        char c = word.at[i];
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0) {
+            return false;
+        }
+        *value = *value << 4 | (uint64_t)digit;
+    }
+    return word.size == 16;
+}
+
+static kw_status read_lines(kw_trained_on *trained, const char *path, const kw_text *text, kw_error *err) {
+    kw_scan scan = {text->data, text->data + text->size};
+    kw_word line;
+    int64_t number = 1;
+    if (!kw_scan_line(&scan, &line) || !kw_word_is(line, head)) {
+        return kw_fail(err, KW_MALFORMED, "%.300s: the first line must be '%s'", path, head);
+    }
+    /* No line is shorter than 8 characters. */
+    size_t most = text->size / 8 + 1;
+    trained->shapes = calloc(most, sizeof *trained->shapes);
+    trained->families = calloc(most, sizeof *trained->families);
+    if (!trained->shapes || !trained->families) {
+        return kw_fail_memory(err, path);
+    }
+    while (kw_scan_line(&scan, &line)) {
+        number++;
+        if (kw_word_starts(line, "shape ") && trained->shape_count < most &&
+            read_shape((kw_word){line.at + 6, line.size - 6}, &trained->shapes[trained->shape_count])) {
+            trained->shape_count++;
+        } else if (kw_word_starts(line, "family ") && line.size > 7 && trained->family_count < most) {
+            trained->families[trained->family_count++] = kw_hash64(line.at + 7, line.size - 7);
+        } else {
+            return kw_fail(err, KW_MALFORMED, "%.300s:%" PRId64 ": neither 'shape' with 16 digits nor 'family' with a name", path, number);
+        }
+    }
+    qsort(trained->shapes, trained->shape_count, sizeof *trained->shapes, by_value);
+    qsort(trained->families, trained->family_count, sizeof *trained->families, by_value);
+    trained->known = true;
+    return KW_OK;
+}
+
+kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_error *err) {
+    char path[PATH_SIZE];
+    kw_arena arena = {0};
+    kw_text text = {0};
+    char *data = NULL;
+    size_t size = 0;
+    *trained = (kw_trained_on){0};
+    if ((size_t)snprintf(path, sizeof path, "%s/trained_on.txt.gz", folder) >= sizeof path) {
+        return kw_fail(err, KW_ILLEGAL, "the folder's name is longer than %d characters", PATH_SIZE - 32);
+    }
+    if (access(path, F_OK)) {
+        return KW_OK;
+    }
+    kw_status status = kw_file_read(&arena, path, FILE_LIMIT, &data, &size, err);
+    status = status ? status : kw_gunzip(&text, data, size, FILE_LIMIT, err);
+    status = status ? status : read_lines(trained, path, &text, err);
+    kw_text_drop(&text);
+    kw_arena_drop(&arena);
+    if (status) {
+        kw_trained_on_drop(trained);
+    }
+    return status;
+}
+
+void kw_trained_on_drop(kw_trained_on *trained) {
+    free(trained->shapes);
+    free(trained->families);
+    *trained = (kw_trained_on){0};
+}
+
+bool kw_trained_on_has(const kw_trained_on *trained, const kw_contest *contest, kw_grouping grouping) {
+    uint64_t group = kw_fold_group(contest, grouping);
+    return grouping == KW_BY_SHAPE
+               ? trained->shape_count && bsearch(&group, trained->shapes, trained->shape_count, sizeof group, by_value)
+               : trained->family_count && bsearch(&group, trained->families, trained->family_count, sizeof group, by_value);
+}

@@ -1,0 +1,113 @@
+/* warm_start.c: reading and comparing the model that is gone on from. */
+#include "learn/fit/warm_start.h"
+
+#include "base/os/file.h"
+#include "base/hash.h"
+#include "predict/model_spec.h"
+#include "learn/model/forest_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_SIZE = 4096 };
+
+/* Whether the target of each contest is one that the model was trained on. */
+static kw_status same_targets(const kw_model_spec *spec, const kw_dataset *dataset, kw_error *err) {
+    for (size_t c = 0; c < dataset->contest_count; c++) {
+        char text[KW_TARGET_TEXT_MAX];
+        bool known = false;
+        kw_target_print(text, sizeof text, &dataset->contests[c].target);
+        for (size_t i = 0; i < spec->target_count && !known; i++) {
+            known = !strcmp(spec->target_texts[i], text);
+        }
+        if (!known) {
+            return kw_fail(err, KW_ILLEGAL, "warm start: the model was not trained on %.200s; train a new one", text);
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status same_schema(const kw_model_spec *spec, const kw_dataset *dataset, const kw_feature_table *features,
+                             kw_model_quantity quantity, kw_error *err) {
+    if (spec->quantity != quantity) {
+        return kw_fail(err, KW_ILLEGAL, "warm start: the model predicts %s, this one is to predict %s; they cannot be added",
+                       kw_model_quantity_name(spec->quantity), kw_model_quantity_name(quantity));
+    }
+    for (size_t i = 0; i < features->count || i < spec->feature_count; i++) {
+        const char *had = i < spec->feature_count ? spec->features[i] : "(none)";
+        const char *has = i < features->count ? features->features[i].name : "(none)";
+        if (strcmp(had, has) != 0) {
+            return kw_fail(err, KW_ILLEGAL, "warm start: feature %zu of the model is %.80s, here it is %.80s; train a new one", i, had,
+                           has);
+        }
+    }
+    for (size_t i = 0; kw_family_table[i] || i < spec->family_count; i++) {
+        const char *had = i < spec->family_count ? spec->families[i] : "(none)",
+                   *has = kw_family_table[i] ? kw_family_table[i]->name : "(none)";
+        if (strcmp(had, has) != 0) {
+            return kw_fail(err, KW_ILLEGAL, "warm start: family %zu of the model is %.80s, here it is %.80s; train a new one", i, had, has);
+        }
+        if (!kw_family_table[i]) {
+            break;
+        }
+    }
+    return same_targets(spec, dataset, err);
+}
+
+static kw_status read_forest(kw_warm_model *warm, const char *path, const char *digest, kw_error *err) {
+    kw_arena arena = {0};
+    char *data = NULL, hash[KW_HASH_TEXT];
+    size_t size = 0;
+    kw_status status = kw_file_read(&arena, path, KW_FOREST_MAX_FILE, &data, &size, err);
+    if (!status) {
+        kw_hash_text(hash, data, size);
+        if (strcmp(hash, digest) != 0) {
+            status = kw_fail(err, KW_MALFORMED, "%.200s is not the forest that its model.spec names: digest %s instead of %s", path, hash,
+                             digest);
+        }
+    }
+    status = status ? status : kw_gunzip(&warm->text, data, size, KW_FOREST_MAX_TEXT, err);
+    status = status ? status : kw_forest_parse(&warm->forest, path, warm->text.data, warm->text.size, err);
+    kw_arena_drop(&arena);
+    warm->trees = status ? 0 : (int64_t)kw_forest_describe(warm->forest).trees;
+    return status;
+}
+
+kw_status kw_warm_open(kw_warm_model *warm, const char *folder, const kw_dataset *dataset, const kw_feature_table *features,
+                       kw_model_quantity quantity, kw_error *err) {
+    char path[PATH_SIZE];
+    kw_arena arena = {0};
+    kw_model_spec spec = {0};
+    char *text = NULL;
+    size_t size = 0;
+    *warm = (kw_warm_model){0};
+    snprintf(path, sizeof path, "%s/model.spec", folder);
+    kw_status status = kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, err);
+    status = status ? status : kw_model_spec_read(&spec, path, text, size, err);
+    status = status ? status : same_schema(&spec, dataset, features, quantity, err);
+    snprintf(path, sizeof path, "%s/model.lgbm.gz", folder);
+    status = status ? status : read_forest(warm, path, spec.digest, err);
+    kw_model_spec_drop(&spec);
+    kw_arena_drop(&arena);
+    if (status) {
+        kw_warm_close(warm);
+    }
+    return status;
+}
+
+kw_status kw_warm_score(kw_warm_model *warm, const double *rows, size_t count, kw_error *err) {
+    warm->start = calloc(count + 1, sizeof *warm->start);
+    if (!warm->start) {
+        return kw_fail_memory(err, "the scores to go on from");
+    }
+    kw_forest_score(warm->forest, rows, count, warm->start);
+    return KW_OK;
+}
+
+void kw_warm_close(kw_warm_model *warm) {
+    kw_text_drop(&warm->text);
+    kw_forest_drop(&warm->forest);
+    free(warm->start);
+    *warm = (kw_warm_model){0};
+}

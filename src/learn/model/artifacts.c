@@ -1,0 +1,339 @@
+/* artifacts.c: a model's folder. */
+#include "learn/model/artifacts.h"
+
+#include "base/os/file.h"
+#include "base/number.h"
+#include "store/io/writer.h"
+#include "learn/model/card.h"
+#include "learn/model/forest_text.h"
+#include "learn/model/json_out.h"
+#include "learn/data/trained_on.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_SIZE = 4096 };
+
+static kw_status write_bytes(const kw_artifacts *a, const char *name, const void *data, size_t size, kw_error *err) {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", a->options->out, name);
+    return kw_file_replace(path, data, size, 0644, err);
+}
+
+/* Writes and drops a text. */
+static kw_status write_text(const kw_artifacts *a, const char *name, kw_text *text, kw_error *err) {
+    kw_status status = text->failed ? kw_fail_memory(err, name) : write_bytes(a, name, kw_text_string(text), text->size, err);
+    kw_text_drop(text);
+    return status;
+}
+
+/* A name with the quantity in it, as the published artifacts have. */
+static const char *named(char name[64], const kw_artifacts *a, const char *stem) {
+    snprintf(name, 64, "%s_%s.json", stem, kw_model_quantity_name(a->recipe->quantity));
+    return name;
+}
+
+/* --- feature_spec.json -------------------------------------------------------------------------------------------- */
+
+static void add_serves(kw_json_out *json, const kw_dataset *dataset, bool ops) {
+    uint32_t seen = 0;
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        seen |= 1u << (ops ? (int)dataset->contests[i].problem.op : (int)dataset->contests[i].problem.dtype);
+    }
+    kw_json_begin(json, ops ? "op_type" : "dtype", '[');
+    for (int i = 0; i < 32; i++) {
+        if (seen >> i & 1) {
+            kw_json_text(json, NULL, ops ? kw_op_name((kw_op)i) : kw_dtype_name((kw_dtype)i));
+        }
+    }
+    kw_json_end(json, ']');
+}
+
+/* The different architectures; contests come sorted by target. */
+static void add_arches(kw_json_out *json, const kw_dataset *dataset) {
+    kw_json_begin(json, "arch", '[');
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        if (!i || strcmp(dataset->contests[i].target.arch, dataset->contests[i - 1].target.arch) != 0) {
+            kw_json_text(json, NULL, dataset->contests[i].target.arch);
+        }
+    }
+    kw_json_end(json, ']');
+}
+
+static void add_params(kw_json_out *json, const kw_artifacts *a) {
+    const kw_recipe *recipe = a->recipe;
+    kw_json_begin(json, "params", '{');
+    char *text = kw_recipe_text(recipe, a->trainer->features, a->trainer->kind);
+    kw_scan scan = kw_scan_string(text ? text : "");
+    kw_word word;
+    while (kw_scan_word(&scan, &word)) {
+        const char *equals = memchr(word.at, '=', word.size);
+        char key[64], value[64];
+        /* threads decide nothing; the long lists follow from the quantity and the features */
+        if (!equals || kw_word_starts(word, "num_threads") || kw_word_starts(word, "label_gain") || kw_word_starts(word, "monotone")) {
+            continue;
+        }
+        snprintf(key, sizeof key, "%.*s", (int)(equals - word.at), word.at);
+        snprintf(value, sizeof value, "%.*s", (int)(word.at + word.size - equals - 1), equals + 1);
+        kw_json_text(json, key, value);
+    }
+    kw_json_int(json, "n_estimators", a->report->trees);
+    kw_json_end(json, '}');
+    free(text);
+}
+
+static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
+    kw_json_out json = {0};
+    const kw_feature_table *table = a->trainer->features;
+    const char *quantity = kw_model_quantity_name(a->recipe->quantity);
+    char hash[33];
+    kw_schema_hash(hash, table);
+    kw_json_begin(&json, NULL, '{');
+    add_serves(&json, a->trainer->dataset, true);
+    kw_json_text(&json, "feature_engine", "kernelwright own");
+    kw_json_text(&json, "feature_encoding_version", hash);
+    add_serves(&json, a->trainer->dataset, false);
+    add_arches(&json, a->trainer->dataset);
+    kw_json_begin(&json, "feature_names", '[');
+    for (size_t i = 0; i < table->count; i++) {
+        kw_json_text(&json, NULL, table->features[i].name);
+    }
+    kw_json_end(&json, ']');
+    kw_json_begin(&json, "categorical_features", '[');
+    for (size_t i = 0; i < table->count; i++) {
+        if (kw_feature_is_code(&table->features[i])) {
+            kw_json_text(&json, NULL, table->features[i].name);
+        }
+    }
+    kw_json_end(&json, ']');
+    kw_json_begin(&json, "targets", '[');
+    kw_json_text(&json, NULL, quantity);
+    kw_json_end(&json, ']');
+    kw_json_begin(&json, "log_targets", '[');
+    if (a->recipe->quantity != KW_PREDICTS_RANK) {
+        kw_json_text(&json, NULL, quantity);
+    }
+    kw_json_end(&json, ']');
+    add_params(&json, a);
+    kw_json_begin(&json, "features", '[');
+    for (size_t i = 0; i < table->count; i++) {
+        const kw_feature *feature = &table->features[i];
+        kw_json_begin(&json, NULL, '{');
+        kw_json_text(&json, "name", feature->name);
+        kw_json_text(&json, "group", feature->group);
+        kw_json_text(&json, "unit", feature->unit);
+        kw_json_text(&json, "formula", feature->formula);
+        kw_json_end(&json, '}');
+    }
+    kw_json_end(&json, ']');
+    kw_json_end(&json, '}');
+    return write_text(a, "feature_spec.json", &json.text, err);
+}
+
+/* --- cv_metrics, feature_importances ------------------------------------------------------------------------------ */
+
+void kw_figures_json(kw_json_out *json, const kw_train_figures *figures) {
+    kw_json_int(json, "contests", figures->contests);
+    kw_json_real(json, "mean_efficiency", figures->mean);
+    kw_json_real(json, "median_efficiency", figures->median);
+    kw_json_real(json, "p10_efficiency", figures->p10);
+    kw_json_real(json, "worst_efficiency", figures->worst);
+    kw_json_real(json, "time_weighted_regret", figures->regret);
+    kw_json_real(json, "top1", figures->top1);
+    kw_json_int(json, "failed_picks", figures->failed);
+}
+
+static kw_status write_cv_metrics(const kw_artifacts *a, kw_error *err) {
+    kw_json_out json = {0};
+    char name[64];
+    kw_json_begin(&json, NULL, '[');
+    for (int g = 0; g < KW_GROUPINGS; g++) {
+        for (int32_t f = 0; f < a->trainer->folds[g] && a->trainer->folds[g] > 1; f++) {
+            kw_json_begin(&json, NULL, '{');
+            kw_json_text(&json, "left_out", kw_grouping_name((kw_grouping)g));
+            kw_json_int(&json, "fold", f);
+            kw_json_int(&json, "trees", a->held->trees[g][f]);
+            kw_figures_json(&json, &a->held->fold[g][f]);
+            kw_json_end(&json, '}');
+        }
+    }
+    kw_json_end(&json, ']');
+    return write_text(a, named(name, a, "cv_metrics"), &json.text, err);
+}
+
+static kw_status write_importances(const kw_artifacts *a, kw_error *err) {
+    kw_json_out json = {0};
+    char name[64];
+    kw_json_begin(&json, NULL, '{');
+    for (size_t i = 0; i < kw_forest_describe(a->forest).features; i++) {
+        kw_json_int(&json, kw_forest_feature(a->forest, i), (int64_t)kw_forest_feature_splits(a->forest, i));
+    }
+    kw_json_end(&json, '}');
+    return write_text(a, named(name, a, "feature_importances"), &json.text, err);
+}
+
+/* --- train_manifest.json ------------------------------------------------------------------------------------------ */
+
+static void add_targets(kw_json_out *json, const kw_dataset *dataset) {
+    kw_json_begin(json, "targets", '[');
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        if (!i || memcmp(&dataset->contests[i].target, &dataset->contests[i - 1].target, sizeof(kw_target)) != 0) {
+            char text[KW_TARGET_TEXT_MAX];
+            kw_target_print(text, sizeof text, &dataset->contests[i].target);
+            kw_json_text(json, NULL, text);
+        }
+    }
+    kw_json_end(json, ']');
+}
+
+static void add_list(kw_json_out *json, const char *key, const char *const *items, size_t count) {
+    kw_json_begin(json, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        const char *slash = strrchr(items[i], '/');
+        kw_json_text(json, NULL, slash ? slash + 1 : items[i]);
+    }
+    kw_json_end(json, ']');
+}
+
+static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
+    const kw_train_options *o = a->options;
+    const kw_train_report *r = a->report;
+    const kw_dataset *dataset = a->trainer->dataset;
+    kw_json_out json = {0};
+    char schema[33];
+    kw_schema_hash(schema, a->trainer->features);
+    kw_json_begin(&json, NULL, '{');
+    kw_json_text(&json, "tool", "kernelwright");
+    kw_json_text(&json, "tool_version", kw_version());
+    kw_json_text(&json, "command", o->command ? o->command : "");
+    kw_json_text(&json, "warm_start_from", o->warm_start ? o->warm_start : "");
+    kw_json_int(&json, "prev_n_estimators", r->trees - a->new_trees);
+    kw_json_int(&json, "new_n_estimators", a->new_trees);
+    kw_json_int(&json, "total_n_estimators", r->trees);
+    add_list(&json, "data", o->stores, o->store_count);
+    kw_json_text(&json, "data_digest", dataset->digest);
+    add_list(&json, "sealed", o->sealed, o->sealed_count);
+    add_targets(&json, dataset);
+    kw_json_int(&json, "data_rows", r->pairs + r->foreign + r->untimed + dataset->outcome[KW_UNFIT]);
+    kw_json_int(&json, "valid_rows", r->pairs);
+    kw_json_int(&json, "good_rows", r->good);
+    kw_json_int(&json, "slow_rows", r->slow);
+    kw_json_int(&json, "failed_rows", r->failed);
+    kw_json_int(&json, "unfit_rows_left_out", dataset->outcome[KW_UNFIT]);
+    kw_json_int(&json, "foreign_rows_left_out", r->foreign);
+    kw_json_int(&json, "untimed_rows_left_out", r->untimed);
+    kw_json_int(&json, "contests", r->contests);
+    kw_json_int(&json, "unique_problems", r->problems);
+    kw_json_int(&json, "problem_families", r->families);
+    kw_json_text(&json, "quantity", r->quantity);
+    kw_json_int(&json, "seed", (int64_t)o->seed);
+    kw_json_int(&json, "folds_by_shape", a->trainer->folds[KW_BY_SHAPE]);
+    kw_json_int(&json, "folds_by_family", a->trainer->folds[KW_BY_FAMILY]);
+    kw_json_int(&json, "hard_mining_rounds", r->rounds);
+    kw_json_text(&json, "feature_schema_hash", schema);
+    kw_json_text(&json, "trainer", a->library);
+    kw_json_text(&json, "trainer_version", a->library_version);
+    add_params(&json, a);
+    kw_json_text(&json, "model_digest", r->digest);
+    kw_json_int(&json, "model_bytes", r->bytes);
+    kw_json_int(&json, "model_memory_bytes", r->memory_bytes);
+    kw_json_end(&json, '}');
+    return write_text(a, "train_manifest.json", &json.text, err);
+}
+
+/* --- oof.csv.gz --------------------------------------------------------------------------------------------------- */
+
+static void add_number(kw_text *text, double value) {
+    char number[KW_NUMBER_TEXT];
+    kw_text_add(text, ",");
+    if (isfinite(value)) {
+        kw_number_print(number, value);
+        kw_text_add(text, number);
+    }
+}
+
+/* The texts have blanks but neither commas nor quotes. */
+static void add_prediction(kw_text *text, const kw_artifacts *a, size_t c, size_t i) {
+    const kw_trainer *t = a->trainer;
+    const kw_contest *contest = &t->dataset->contests[c];
+    const kw_pair *pair = &t->dataset->pairs[i];
+    char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX];
+    kw_target_print(target, sizeof target, &contest->target);
+    kw_problem_print(problem, sizeof problem, &contest->problem);
+    kw_config_print(config, sizeof config, &pair->config);
+    kw_text_addf(text, "%s,%s,%s,%d,%d,%s", target, problem, config, contest->packed, contest->cold, kw_outcome_name(pair->outcome));
+    add_number(text, pair->time_ns);
+    add_number(text, pair->estimate_ns);
+    for (int g = 0; g < KW_GROUPINGS; g++) {
+        kw_text_addf(text, ",%d", (int)t->fold[g][c]);
+        add_number(text, a->held->ns[g] ? a->held->ns[g][i] : NAN);
+    }
+    kw_text_add(text, "\n");
+}
+
+static kw_status write_predictions(const kw_artifacts *a, kw_error *err) {
+    char path[PATH_SIZE];
+    kw_writer *writer = NULL;
+    kw_text text = {0};
+    const kw_dataset *dataset = a->trainer->dataset;
+    snprintf(path, sizeof path, "%s/oof.csv.gz", a->options->out);
+    kw_status status = kw_writer_open(&writer, path, err);
+    if (status) {
+        return status;
+    }
+    kw_text_add(&text, "target,problem,config,packed,cold,outcome,time_ns,estimate_ns,fold_by_shape,predicted_ns_by_shape,fold_by_family,"
+                       "predicted_ns_by_family\n");
+    for (size_t c = 0; c < dataset->contest_count && !status; c++) {
+        for (size_t i = dataset->contests[c].first; i < dataset->contests[c].first + dataset->contests[c].count; i++) {
+            add_prediction(&text, a, c, i);
+        }
+        status = kw_writer_put(writer, &text, err);
+    }
+    status = kw_writer_close(&writer, status, err);
+    kw_text_drop(&text);
+    return status;
+}
+
+static kw_status write_trained_on(const kw_artifacts *a, kw_error *err) {
+    kw_text plain = {0}, packed = {0};
+    kw_status status = kw_trained_on_print(&plain, a->trainer->dataset, err);
+    status = status ? status : kw_gzip(&packed, plain.data, plain.size, err);
+    status = status ? status : write_bytes(a, "trained_on.txt.gz", packed.data, packed.size, err);
+    kw_text_drop(&plain);
+    kw_text_drop(&packed);
+    return status;
+}
+
+static kw_status write_spec(const kw_artifacts *a, kw_error *err) {
+    kw_text text = {0};
+    kw_status status = kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->recipe->quantity, a->report->digest, err);
+    if (status) {
+        kw_text_drop(&text);
+        return status;
+    }
+    return write_text(a, "model.spec", &text, err);
+}
+
+kw_status kw_artifacts_write(const kw_artifacts *a, kw_error *err) {
+    kw_text card = {0}, card_json = {0};
+    if (strlen(a->options->out) > PATH_SIZE - 64) {
+        return kw_fail(err, KW_ILLEGAL, "the folder's name is longer than %d characters", PATH_SIZE - 64);
+    }
+    kw_status status = kw_folder_make(a->options->out, err);
+    status = status ? status : write_feature_spec(a, err);
+    status = status ? status : write_cv_metrics(a, err);
+    status = status ? status : write_importances(a, err);
+    status = status ? status : write_manifest(a, err);
+    status = status ? status : write_predictions(a, err);
+    status = status ? status : write_trained_on(a, err);
+    status = status ? status : kw_card_print(&card, &card_json, a, err);
+    status = status ? status : write_text(a, "MODEL_CARD.md", &card, err);
+    status = status ? status : write_text(a, "model_card.json", &card_json, err);
+    status = status ? status : write_bytes(a, "model.lgbm.gz", a->packed, a->packed_size, err);
+    status = status ? status : write_spec(a, err);
+    kw_text_drop(&card);
+    kw_text_drop(&card_json);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* artifacts.h: the files of a model's folder. Each is replaced whole or not at all; the forest and what names its digest (model.spec) come
+ * last, so that a folder whose writing was cut off is refused rather than misread. Nothing in them depends on the clock. docs/training.md
+ * says what each is for. */
+#ifndef KW_LEARN_MODEL_ARTIFACTS_H
+#define KW_LEARN_MODEL_ARTIFACTS_H
+
+#include "learn/fit/trainer.h"
+
+/* What the files are made from; borrowed. */
+typedef struct kw_artifacts {
+    const kw_train_options *options;
+    const kw_train_report *report;
+    const kw_trainer *trainer;
+    const kw_recipe *recipe;
+    const kw_held_out *held;
+    const kw_forest *forest; /* as written */
+    const void *packed;      /* model.lgbm.gz */
+    size_t packed_size;
+    const char *library, *library_version; /* name, e.g. "LightGBM" */
+    int32_t new_trees;                     /* behind those of a warm start */
+} kw_artifacts;
+
+kw_status kw_artifacts_write(const kw_artifacts *artifacts, kw_error *err);
+
+/* The text of model.spec. */
+kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
+                        const char *digest, kw_error *err);
+/* Hash of the features' names and order and of the families' codes: models with another one do not fit together. */
+void kw_schema_hash(char hash[33], const kw_feature_table *features);
+/* Different problems of a data set; families: different buckets. NULL where it is not asked for. */
+kw_status kw_dataset_spread(int64_t *problems, int64_t *families, const kw_dataset *dataset, kw_error *err);
+
+#endif

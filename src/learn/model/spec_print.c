@@ -1,0 +1,101 @@
+/* spec_print.c: model.spec, and what else says which data and which features a model stands on. */
+#include "learn/model/artifacts.h"
+
+#include "base/hash.h"
+#include "predict/model_spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int64_t distinct(uint64_t *values, size_t count) {
+    int64_t found = 0;
+    qsort(values, count, sizeof *values, by_value);
+    for (size_t i = 0; i < count; i++) {
+        found += !i || values[i] != values[i - 1];
+    }
+    return found;
+}
+
+kw_status kw_dataset_spread(int64_t *problems, int64_t *families, const kw_dataset *dataset, kw_error *err) {
+    uint64_t *values = calloc(dataset->contest_count + 1, sizeof *values);
+    if (!values) {
+        return kw_fail_memory(err, "counting problems");
+    }
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        values[i] = dataset->contests[i].hash;
+    }
+    if (problems) {
+        *problems = distinct(values, dataset->contest_count);
+    }
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        values[i] = kw_hash64(dataset->contests[i].bucket, strlen(dataset->contests[i].bucket));
+    }
+    if (families) {
+        *families = distinct(values, dataset->contest_count);
+    }
+    free(values);
+    return KW_OK;
+}
+
+/* Contests come sorted by target, so equal ones stand together. */
+static void add_targets(kw_text *text, const kw_dataset *dataset) {
+    char line[KW_TARGET_TEXT_MAX];
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        bool same = i && !memcmp(&dataset->contests[i - 1].target, &dataset->contests[i].target, sizeof(kw_target));
+        if (!same) {
+            kw_target_print(line, sizeof line, &dataset->contests[i].target);
+            kw_text_addf(text, "target %s\n", line);
+        }
+    }
+}
+
+static void add_serves(kw_text *text, const kw_dataset *dataset) {
+    bool serves[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
+    for (size_t i = 0; i < dataset->contest_count; i++) {
+        serves[dataset->contests[i].problem.op][dataset->contests[i].problem.dtype] = true;
+    }
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            if (serves[op][dtype]) {
+                kw_text_addf(text, "serves %s %s\n", kw_op_name((kw_op)op), kw_dtype_name((kw_dtype)dtype));
+            }
+        }
+    }
+}
+
+static void add_schema(kw_text *text, const kw_feature_table *features) {
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        kw_text_addf(text, "family %s\n", (*family)->name);
+    }
+    for (size_t i = 0; i < features->count; i++) {
+        kw_text_addf(text, "feature %s\n", features->features[i].name);
+    }
+}
+
+kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
+                        const char *digest, kw_error *err) {
+    int64_t problems = 0;
+    kw_status status = kw_dataset_spread(&problems, NULL, dataset, err);
+    if (status) {
+        return status;
+    }
+    kw_text_add(text, KW_MODEL_SPEC_HEADER "\n");
+    add_targets(text, dataset);
+    add_serves(text, dataset);
+    kw_text_addf(text, "predicts %s\n", kw_model_quantity_name(quantity));
+    add_schema(text, features);
+    kw_text_addf(text, "rows %zu problems %lld\ndigest %s\n", dataset->pair_count, (long long)problems, digest);
+    return text->failed ? kw_fail_memory(err, "model.spec") : KW_OK;
+}
+
+void kw_schema_hash(char hash[33], const kw_feature_table *features) {
+    kw_text text = {0};
+    add_schema(&text, features);
+    kw_hash_text(hash, kw_text_string(&text), text.size);
+    kw_text_drop(&text);
+}

@@ -1,0 +1,344 @@
+/* expected.c: expected values, the sample, the comparison.
+ *
+ * Budget. The reference costs 2 to 10 ns a product, so PRODUCTS_WANTED products are about 10 ms; a problem whose whole result costs more
+ * is checked at a sample of that cost (but never below SAMPLE_MIN elements unless these alone cost PRODUCTS_MOST). The sample holds
+ * corners (first and last place of every axis combined), a sweep along every axis (each place of it, or the first and the last places
+ * and random ones between where there are many, the other axes at random), and random elements. A fault that shows at one place of one
+ * axis only (a missing last tile, a swapped group, a wrong last channel) is therefore met for certain up to SWEEP_MOST places an axis.
+ * That every element was written is asked of all elements always, by the poison.
+ *
+ * Bound for real data. With u = 2^-24, a sum of n products accumulated in fp32 in any order differs from the exact one by at most n u M
+ * / (1 - n u), M the sum of the products' magnitudes (N. Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). That
+ * worst case grows with n while the error grows with its root; n is replaced by 16 sqrt(n) from n = 256 on (N. Higham and T. Mary, A New
+ * Approach to Probabilistic Rounding Error Analysis, 2019: lambda sqrt(n) u M fails with probability 2 n exp(-lambda^2 / 2), below 1e-45
+ * for n < 2^40). vdpbf16ps rounds each of its additions to nearest even and flushes denormals, of which the data have none; it adds no
+ * term. Storing rounds once: half a unit in the last place of the output type, or half its least denormal. */
+#include "measure/data/expected.h"
+
+#include "base/math.h"
+#include "problem/reference.h"
+#include "problem/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRODUCTS_WANTED 2e6
+#define PRODUCTS_MOST 1.6e7
+enum { SAMPLE_MIN = 256, SAMPLE_LEAST = 24, SAMPLE_MOST = 1 << 20, SWEEP_MOST = 64 };
+
+int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *problem, kw_tensor tensor) {
+    kw_tensor_axis all[KW_TENSOR_AXES] = {0};
+    int count = 0;
+    if (problem->op == KW_GEMM) {
+        const kw_gemm_dims *gemm = &problem->gemm;
+        static const char letters[KW_TENSOR_COUNT][2] = {{'m', 'k'}, {'k', 'n'}, {'m', 'n'}};
+        int64_t extents[KW_TENSOR_COUNT][2] = {{gemm->m, gemm->k}, {gemm->k, gemm->n}, {gemm->m, gemm->n}};
+        bool column = (tensor == KW_X && (problem->layout == KW_CRR || problem->layout == KW_CCR)) ||
+                      (tensor == KW_W && (problem->layout == KW_RCR || problem->layout == KW_CCR));
+        all[count++] = (kw_tensor_axis){'b', gemm->batch};
+        all[count++] = (kw_tensor_axis){letters[tensor][column], extents[tensor][column]};
+        all[count++] = (kw_tensor_axis){letters[tensor][!column], extents[tensor][!column]};
+    } else {
+        const kw_conv_dims *conv = &problem->conv;
+        int64_t out[3];
+        kw_problem_output(out, problem);
+        const int64_t *space = tensor == KW_X ? conv->in : tensor == KW_W ? conv->filter : out;
+        const char *letters = tensor == KW_W ? "zyx" : "dhw";
+        kw_tensor_axis group = {'g', conv->g}, channel = {tensor == KW_Y ? 'k' : 'c', (tensor == KW_Y ? conv->k : conv->c) / conv->g};
+        bool last = problem->layout == KW_CHANNELS_LAST;
+        if (tensor == KW_W) {
+            all[count++] = group;
+            all[count++] = (kw_tensor_axis){'k', conv->k / conv->g};
+        } else {
+            all[count++] = (kw_tensor_axis){'n', conv->n};
+        }
+        if (!last) {
+            if (tensor != KW_W) {
+                all[count++] = group;
+            }
+            all[count++] = channel;
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            all[count++] = (kw_tensor_axis){letters[axis], space[axis]};
+        }
+        if (last) {
+            if (tensor != KW_W) {
+                all[count++] = group;
+            }
+            all[count++] = channel;
+        }
+    }
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (all[i].extent > 1) {
+            axes[kept++] = all[i];
+        }
+    }
+    return kept;
+}
+
+void kw_element_name(char text[128], const kw_problem *problem, kw_tensor tensor, int64_t index) {
+    kw_tensor_axis axes[KW_TENSOR_AXES];
+    int count = kw_tensor_axes(axes, problem, tensor);
+    int64_t place[KW_TENSOR_AXES] = {0};
+    for (int i = count - 1; i >= 0; i--) {
+        place[i] = index % axes[i].extent;
+        index /= axes[i].extent;
+    }
+    size_t size = (size_t)snprintf(text, 128, "%c[", "xwy"[tensor]);
+    for (int i = 0; i < count && size < 100; i++) {
+        size += (size_t)snprintf(text + size, 128 - size, "%s%c%lld", i ? " " : "", axes[i].letter, (long long)place[i]);
+    }
+    snprintf(text + size, 128 - size, "]");
+}
+
+/* --- the sample --- */
+
+typedef struct sample {
+    kw_tensor_axis axes[KW_TENSOR_AXES];
+    int axis_count;
+    int64_t *index;
+    size_t count, capacity;
+    uint64_t state;
+} sample;
+
+static int64_t random_below(sample *s, int64_t end) {
+    s->state = s->state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (int64_t)((s->state >> 16) % (uint64_t)end);
+}
+
+static void random_place(sample *s, int64_t place[KW_TENSOR_AXES]) {
+    for (int i = 0; i < s->axis_count; i++) {
+        place[i] = random_below(s, s->axes[i].extent);
+    }
+}
+
+static void take(sample *s, const int64_t place[KW_TENSOR_AXES]) {
+    int64_t index = 0;
+    for (int i = 0; i < s->axis_count; i++) {
+        index = index * s->axes[i].extent + place[i];
+    }
+    if (s->count < s->capacity) {
+        s->index[s->count++] = index;
+    }
+}
+
+static void take_corners(sample *s, size_t most) {
+    size_t corners = (size_t)1 << s->axis_count, step = corners > most ? corners / most : 1;
+    for (size_t corner = 0; corner < corners; corner += step) {
+        int64_t place[KW_TENSOR_AXES] = {0};
+        for (int i = 0; i < s->axis_count; i++) {
+            place[i] = (corner >> i & 1) ? s->axes[i].extent - 1 : 0;
+        }
+        take(s, place);
+    }
+}
+
+/* Up to most places of one axis: all of them, else the first and last third of most and random ones between. */
+static void take_sweep(sample *s, int axis, int64_t most) {
+    int64_t extent = s->axes[axis].extent, edge = kw_max(1, most / 3);
+    for (int64_t i = 0; i < kw_min(extent, most); i++) {
+        int64_t place[KW_TENSOR_AXES] = {0};
+        random_place(s, place);
+        if (extent <= most || i < edge) {
+            place[axis] = i;
+        } else if (i < 2 * edge) {
+            place[axis] = extent - 1 - (i - edge);
+        }
+        take(s, place);
+    }
+}
+
+static int compare_index(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void choose_sample(kw_expected *expected, size_t wanted, uint64_t seed) {
+    sample s = {.index = expected->index, .capacity = wanted, .state = seed};
+    s.axis_count = kw_tensor_axes(s.axes, &expected->problem, kw_problem_result(&expected->problem));
+    take_corners(&s, wanted / 4);
+    int64_t sweep = kw_max(2, kw_min(SWEEP_MOST, (int64_t)(wanted / 2) / kw_max(1, s.axis_count)));
+    for (int axis = 0; axis < s.axis_count; axis++) {
+        take_sweep(&s, axis, sweep);
+    }
+    while (s.count < wanted) {
+        int64_t place[KW_TENSOR_AXES] = {0};
+        random_place(&s, place);
+        take(&s, place);
+    }
+    qsort(s.index, s.count, sizeof *s.index, compare_index);
+    size_t kept = 0;
+    for (size_t i = 0; i < s.count; i++) {
+        if (!kept || s.index[kept - 1] != s.index[i]) {
+            s.index[kept++] = s.index[i];
+        }
+    }
+    expected->count = kept;
+}
+
+static size_t sample_size(const kw_problem *problem) {
+    double products = (double)kw_max(1, kw_problem_view(problem).gk);
+    double wanted = fmax(PRODUCTS_WANTED / products, fmin(SAMPLE_MIN, PRODUCTS_MOST / products));
+    return (size_t)fmin(fmax(wanted, SAMPLE_LEAST), SAMPLE_MOST);
+}
+
+/* --- values and bounds --- */
+
+/* Digits of the significand with the hidden one; the least positive number. */
+static const struct {
+    int digits, least;
+} float_types[KW_DTYPE_COUNT] = {
+    [KW_FP32] = {24, -149}, [KW_BF16] = {8, -133}, [KW_FP16] = {11, -24}, [KW_FP8] = {4, -9}, [KW_BF8] = {3, -16}};
+
+static double real_bound(kw_dtype output, double value, int64_t products, double magnitude) {
+    double n = (double)products, u = ldexp(1, -24);
+    double terms = n <= 256 ? n : 16 * sqrt(n);
+    double sum = terms * u / (1 - terms * u) * magnitude;
+    if (!float_types[output].digits) {
+        return 0;
+    }
+    double store = fmax(ldexp(fabs(value) + sum, -float_types[output].digits), ldexp(1, float_types[output].least - 1));
+    return sum + store;
+}
+
+static kw_status allocate(kw_expected *expected, size_t wanted, bool all, kw_error *err) {
+    expected->count = wanted;
+    expected->value = calloc(wanted, sizeof *expected->value);
+    expected->bound = expected->exact ? NULL : calloc(wanted, sizeof *expected->bound);
+    expected->index = all ? NULL : calloc(wanted, sizeof *expected->index);
+    if (!expected->value || (!expected->exact && !expected->bound) || (!all && !expected->index)) {
+        kw_expected_drop(expected);
+        return kw_fail_memory(err, "expected values");
+    }
+    return KW_OK;
+}
+
+kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill,
+                           const void *const tensors[KW_TENSOR_COUNT], kw_error *err) {
+    kw_tensor result = kw_problem_result(problem);
+    kw_dtype output = kw_problem_dtype(problem, result);
+    int64_t elements = kw_problem_elements(problem, result);
+    size_t wanted = sample_size(problem);
+    bool all = (int64_t)wanted >= elements;
+    *expected = (kw_expected){.problem = *problem, .exact = fill->exact};
+    kw_status status = allocate(expected, all ? (size_t)elements : wanted, all, err);
+    if (status) {
+        return status;
+    }
+    if (!all) {
+        choose_sample(expected, wanted, fill->seed);
+    }
+    for (size_t i = 0; i < expected->count; i++) {
+        int64_t products = 0;
+        double magnitude = 0;
+        double value = kw_reference_at(problem, tensors, expected->index ? expected->index[i] : (int64_t)i, &products, &magnitude);
+        if (expected->exact) {
+            _Alignas(8) unsigned char rounded[8];
+            kw_dtype_store(output, rounded, 0, value);
+            value = kw_dtype_load(output, rounded, 0);
+        } else {
+            expected->bound[i] = (float)real_bound(output, value, products, magnitude) * (1 + 1e-6f);
+        }
+        expected->value[i] = value;
+        expected->nonzero += value != 0;
+        expected->possible += products > 0;
+    }
+    return KW_OK;
+}
+
+void kw_expected_drop(kw_expected *expected) {
+    free(expected->index);
+    free(expected->value);
+    free(expected->bound);
+    *expected = (kw_expected){0};
+}
+
+/* benchdnn trusts a result with 30 % non-zeros. */
+bool kw_expected_trusted(const kw_expected *expected) {
+    return 10 * expected->nonzero >= 3 * expected->possible;
+}
+
+/* --- comparison --- */
+
+static void count_unwritten(kw_comparison *c, const unsigned char *piece, int64_t first, int64_t count) {
+    size_t width = kw_dtype_size(kw_problem_dtype(&c->expected->problem, kw_problem_result(&c->expected->problem)));
+    uint64_t poison = 0x0101010101010101ULL * c->poison;
+    for (int64_t i = 0; i < count; i++) {
+        if (piece[(size_t)i * width] == c->poison && !memcmp(piece + (size_t)i * width, &poison, width)) {
+            if (!c->unwritten++) {
+                c->first_unwritten = first + i;
+            }
+        }
+    }
+}
+
+/* One over the unit in the last place of the type at value: the distance of its neighbours there. A whole number's is 1. */
+static double ulps_of_one(kw_dtype output, double value) {
+    if (!float_types[output].digits) {
+        return 1;
+    }
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1022; /* value is in [1/2, 1) times 2 to that; a denormal of double is far below any least */
+    int place = exponent - float_types[output].digits;
+    place = place > float_types[output].least ? place : float_types[output].least;
+    bits = (uint64_t)(1023 - place) << 52;
+    double inverse;
+    memcpy(&inverse, &bits, sizeof inverse);
+    return inverse;
+}
+
+static double at_most(double value) {
+    return value < KW_ERROR_MOST ? value : KW_ERROR_MOST; /* also when value is not a number */
+}
+
+static void compare_value(kw_comparison *c, kw_dtype output, int64_t index, double got) {
+    const kw_expected *e = c->expected;
+    double wanted = e->value[c->next], allowed = e->exact ? 0 : (double)e->bound[c->next], distance = fabs(got - wanted);
+    if (got == wanted) {
+        return;
+    }
+    c->error = fmax(c->error, at_most(distance / allowed));
+    c->ulp = fmax(c->ulp, at_most(distance * ulps_of_one(output, wanted)));
+    if (!(distance <= allowed)) { /* also when got is not a number */
+        if (!c->wrong++) {
+            c->first_wrong = index;
+            c->got = got;
+            c->wanted = wanted;
+            c->allowed = allowed;
+        }
+    }
+}
+
+void kw_compare(kw_comparison *c, const void *piece, int64_t first, int64_t count) {
+    const kw_expected *e = c->expected;
+    kw_dtype output = kw_problem_dtype(&e->problem, kw_problem_result(&e->problem));
+    count_unwritten(c, piece, first, count);
+    for (; c->next < e->count; c->next++) {
+        int64_t index = e->index ? e->index[c->next] : (int64_t)c->next;
+        if (index >= first + count) {
+            break;
+        }
+        compare_value(c, output, index, kw_dtype_load(output, piece, index - first));
+    }
+}
+
+kw_status kw_comparison_judge(const kw_comparison *c, kw_error *err) {
+    const kw_expected *e = c->expected;
+    kw_tensor result = kw_problem_result(&e->problem);
+    char name[128];
+    if (c->unwritten) {
+        kw_element_name(name, &e->problem, result, c->first_unwritten);
+        return kw_fail(err, KW_FAILED, "%lld of %lld elements left unwritten, first %s", (long long)c->unwritten,
+                       (long long)kw_problem_elements(&e->problem, result), name);
+    }
+    if (c->wrong) {
+        kw_element_name(name, &e->problem, result, c->first_wrong);
+        return kw_fail(err, KW_FAILED, "%s is %.9g, expected %.9g%s; %zu of %zu compared elements differ", name, c->got, c->wanted,
+                       e->exact ? "" : " within rounding", c->wrong, e->count);
+    }
+    return KW_OK;
+}

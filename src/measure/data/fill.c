@@ -1,0 +1,128 @@
+/* fill.c: integer and real data.
+ *
+ * A tensor draws its elements from a table of TABLE_SIZE values in its own type, by a hash of (seed, tensor, index): the costly rounding
+ * is done once a table, so filling runs at memory speed.
+ *
+ * Exactness. A dot product of P products of integers below a and b in magnitude has partial sums of at most P a b. An fp32 accumulator
+ * holds integers exactly up to 2^24, an int32 one far beyond 2^30; a and b are halved in turn until the bound holds. When it does not
+ * hold even for a = b = 1, the first operand is thinned so that the expected count of non-zeros is half the bound; with counts above
+ * 2^23 a binomial count is then thousands of standard deviations away from breaking it. fp16 results overflow above 65504, where nothing
+ * more could be told apart, so there eight standard deviations of the sum must stay below it too. */
+#include "measure/data/fill.h"
+
+#include "base/math.h"
+#include "problem/reference.h"
+#include "problem/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TABLE_BITS = 12, TABLE_SIZE = 1 << TABLE_BITS };
+
+#define FP32_EXACT 16777216.0
+#define INT_EXACT 1073741824.0 /* 2^30, so that no result can equal the poison of an int32, 0x7f7f7f7f or 0x80808080 */
+
+/* The largest integer up to which the type holds all, kept small enough for short sums to stay far from the accumulator's end. */
+static const int32_t integer_range[KW_DTYPE_COUNT] = {
+    [KW_FP32] = 63, [KW_BF16] = 63, [KW_FP16] = 63, [KW_FP8] = 15, [KW_BF8] = 7, [KW_INT8] = 127, [KW_INT32] = 127};
+
+static bool is_integer(kw_dtype dtype) {
+    return dtype == KW_INT8 || dtype == KW_INT32;
+}
+
+/* Variance of an integer drawn evenly from +-1..+-a. */
+static double variance(int32_t a) {
+    return (a + 1.0) * (2.0 * a + 1.0) / 6.0;
+}
+
+static bool stays_exact(const kw_problem *problem, double products, int32_t a, int32_t b) {
+    double limit = is_integer(problem->dtype) ? INT_EXACT : FP32_EXACT;
+    if (products * a * b > limit) {
+        return false;
+    }
+    bool half = kw_dtype_output(problem->dtype) == KW_FP16;
+    return !half || 8 * sqrt(products * variance(a) * variance(b)) <= 65504;
+}
+
+kw_fill kw_fill_exact(const kw_problem *problem, uint64_t seed) {
+    double products = (double)kw_max(1, kw_problem_view(problem).gk);
+    int32_t range[2] = {integer_range[problem->dtype], integer_range[problem->dtype]};
+    for (int turn = 0; !stays_exact(problem, products, range[0], range[1]) && (range[0] > 1 || range[1] > 1); turn ^= 1) {
+        range[turn] = range[turn] > 1 ? range[turn] / 2 : 1;
+    }
+    kw_fill fill = {.exact = true, .density = 1, .seed = seed};
+    if (!stays_exact(problem, products, range[0], range[1])) {
+        fill.density = fmin(1, (is_integer(problem->dtype) ? INT_EXACT : FP32_EXACT) / 2 / products);
+    }
+    int next = 0;
+    for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+        fill.range[tensor] = (kw_tensor)tensor == kw_problem_result(problem) ? 0 : range[next++];
+    }
+    return fill;
+}
+
+kw_fill kw_fill_real(const kw_problem *problem, uint64_t seed) {
+    if (is_integer(problem->dtype)) {
+        return kw_fill_exact(problem, seed + 1);
+    }
+    return (kw_fill){.exact = false, .density = 1, .seed = seed + 1};
+}
+
+/* A bijection of 64 bits in which each bit of the input moves about half of the output's (the finaliser of MurmurHash3). */
+static uint64_t mix(uint64_t h) {
+    h ^= h >> 33;
+    h *= 0xff51afd7ed558ccdULL;
+    h ^= h >> 33;
+    h *= 0xc4ceb9fe1a85ec53ULL;
+    return h ^ h >> 33;
+}
+
+static void copy_element(unsigned char *to, const unsigned char *from, size_t width) {
+    switch (width) {
+    case 1:
+        *to = *from;
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    default:
+        memcpy(to, from, 4);
+        break;
+    }
+}
+
+/* The value at a place of the table: places alternate in sign and step evenly through the magnitudes. */
+static double table_value(const kw_fill *fill, int32_t range, double density, int place) {
+    int magnitude = place >> 1;
+    double sign = place & 1 ? -1 : 1;
+    if (!fill->exact) {
+        return sign * (1.0 / 64 + (63.0 / 64) * (magnitude + 0.5) / (TABLE_SIZE / 2));
+    }
+    int used = (int)ceil(density * TABLE_SIZE);
+    return place < used ? sign * (1 + magnitude % range) : 0;
+}
+
+static kw_tensor first_input(const kw_problem *problem) {
+    return kw_problem_result(problem) == KW_X ? KW_W : KW_X;
+}
+
+void kw_fill_tensor(const kw_fill *fill, const kw_problem *problem, kw_tensor tensor, int64_t first, int64_t count, void *memory) {
+    _Alignas(8) unsigned char table[TABLE_SIZE * 4];
+    kw_dtype dtype = kw_problem_dtype(problem, tensor);
+    size_t width = kw_dtype_size(dtype);
+    double density = tensor == first_input(problem) ? fill->density : 1;
+    for (int place = 0; place < TABLE_SIZE; place++) {
+        kw_dtype_store(dtype, table, place, table_value(fill, fill->range[tensor], density, place));
+    }
+    uint64_t key = mix(fill->seed * KW_TENSOR_COUNT + (uint64_t)tensor + 1);
+    unsigned char *to = memory;
+    /* One hash serves four neighbours; sixteen of its bits choose the place of each. */
+    for (int64_t i = first; i < first + count; i++) {
+        uint64_t bits = mix(key + (uint64_t)(i >> 2));
+        do {
+            size_t place = (size_t)(bits >> (16 * (i & 3))) & (TABLE_SIZE - 1);
+            copy_element(to, table + place * width, width);
+            to += width;
+        } while ((i & 3) != 3 && ++i < first + count);
+    }
+}

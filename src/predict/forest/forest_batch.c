@@ -1,0 +1,245 @@
+/* forest_batch.c: a fixed set of candidates and one thread's memory to score it with. What depends on the candidates alone is worked out
+ * when the pool is opened; a call then answers the conditions on problem features (one value each), those on pair features (one
+ * column each), and has the kernel walk the trees. */
+#include "predict/forest/forest_binning.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kw_forest_pool {
+    const kw_forest *forest;
+    size_t count, words;
+    kw_forest_role *roles;
+    uint32_t *answers; /* to conditions on kernel features */
+    uint64_t *rows;
+    size_t row_count;
+};
+
+struct kw_forest_scratch {
+    const kw_forest_kernel *kernel;
+    kw_forest_binder binder;
+    kw_forest_job job;
+    uint64_t *all;
+    char *memory; /* everything above points into it */
+    size_t bytes;
+};
+
+static const kw_forest_kernel *const kernels[] = {
+#ifdef KW_FOREST_X86
+    &kw_forest_avx512, &kw_forest_avx2,
+#endif
+    &kw_forest_baseline};
+
+static bool processor_has(const kw_forest_kernel *kernel) {
+#ifdef KW_FOREST_X86
+    __builtin_cpu_init();
+    if (kernel == &kw_forest_avx512) {
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx2") &&
+               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+    }
+    if (kernel == &kw_forest_avx2) {
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+    }
+#endif
+    return kernel == &kw_forest_baseline;
+}
+
+static kw_status find_kernel(const kw_forest_kernel **kernel, const char *instructions, kw_error *err) {
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (instructions ? !strcmp(instructions, kernels[i]->instructions) : processor_has(kernels[i])) {
+            *kernel = kernels[i];
+            return processor_has(*kernel) ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "this processor has no %s", instructions);
+        }
+    }
+    return kw_fail(err, KW_MISSING, "no instructions %.40s for forests; there are baseline, avx2, avx512", instructions);
+}
+
+/* Pieces of one block, each at a multiple of a cache line. With base NULL this only counts. */
+static void *take(char *base, size_t *used, size_t count, size_t size) {
+    size_t at = *used, bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2 - at) {
+        *used = SIZE_MAX / 2;
+        return NULL;
+    }
+    *used = at + (bytes + 63) / 64 * 64;
+    return base ? base + at : NULL;
+}
+
+/* The binder's working memory for columns of this role. */
+static void lay_binder(kw_forest_binder *b, const kw_forest_role *roles, kw_forest_role role, char *base, size_t *used) {
+    size_t bins = kw_forest_bins_most(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
+    b->bins = take(base, used, b->count, sizeof *b->bins);
+    b->classes = take(base, used, bins, sizeof *b->classes);
+    b->occupied = take(base, used, bins + 1, sizeof *b->occupied);
+    b->memo = take(base, used, 1, sizeof *b->memo);
+    b->buckets = take(base, used, classes * b->words, sizeof *b->buckets);
+    b->rows = take(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
+}
+
+static kw_status bind_kernel_columns(kw_forest_pool *pool, const kw_forest_candidates *candidates, kw_error *err) {
+    kw_forest_binder b = {.forest = pool->forest, .count = pool->count, .words = pool->words};
+    size_t size = 0, used = 0;
+    b.answers = pool->answers;
+    lay_binder(&b, pool->roles, KW_FOREST_KERNEL, NULL, &size);
+    char *memory = size < SIZE_MAX / 2 ? malloc(size + 64) : NULL;
+    if (!memory) {
+        return kw_fail_memory(err, "a pool of candidates");
+    }
+    lay_binder(&b, pool->roles, KW_FOREST_KERNEL, memory + (64 - (uintptr_t)memory % 64) % 64, &used);
+    for (size_t i = 0; i < pool->forest->features; i++) {
+        if (pool->roles[i] == KW_FOREST_KERNEL && pool->forest->columns[i].splits) {
+            kw_forest_bind_column(&b, i, candidates->columns[i]);
+        }
+    }
+    size_t bytes = b.row_count * b.words * sizeof *b.rows;
+    pool->row_count = b.row_count;
+    pool->rows = aligned_alloc(64, bytes + 64);
+    if (pool->rows && bytes) {
+        memcpy(pool->rows, b.rows, bytes);
+    }
+    free(memory);
+    return pool->rows ? KW_OK : kw_fail_memory(err, "a pool of candidates");
+}
+
+kw_status kw_forest_pool_open(kw_forest_pool **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err) {
+    size_t count = candidates->count, group = 64 * KW_FOREST_WORD_GROUP;
+    *out = NULL;
+    if (!count || count > KW_FOREST_MAX_CANDIDATES) {
+        return kw_fail(err, KW_ILLEGAL, "%zu candidates; a pool has 1 to %d", count, KW_FOREST_MAX_CANDIDATES);
+    }
+    for (size_t i = 0; i < forest->features; i++) {
+        if (candidates->roles[i] == KW_FOREST_KERNEL && forest->columns[i].splits && !candidates->columns[i]) {
+            return kw_fail(err, KW_MISSING, "the candidates have no values for feature %.80s, on which the model splits", forest->names[i]);
+        }
+    }
+    kw_forest_pool *pool = calloc(1, sizeof *pool);
+    if (!pool) {
+        return kw_fail_memory(err, "a pool of candidates");
+    }
+    pool->forest = forest;
+    pool->count = count;
+    pool->words = (count + group - 1) / group * KW_FOREST_WORD_GROUP;
+    pool->roles = malloc(forest->features * sizeof *pool->roles);
+    pool->answers = calloc(forest->condition_count + 1, sizeof *pool->answers);
+    kw_status status = KW_OK;
+    if (!pool->roles || !pool->answers) {
+        status = kw_fail_memory(err, "a pool of candidates");
+    } else {
+        memcpy(pool->roles, candidates->roles, forest->features * sizeof *pool->roles);
+        status = bind_kernel_columns(pool, candidates, err);
+    }
+    if (status) {
+        kw_forest_pool_close(&pool);
+    }
+    *out = pool;
+    return status;
+}
+
+void kw_forest_pool_close(kw_forest_pool **pool) {
+    if (*pool) {
+        free((*pool)->roles);
+        free((*pool)->answers);
+        free((*pool)->rows);
+        free(*pool);
+        *pool = NULL;
+    }
+}
+
+size_t kw_forest_pool_bytes(const kw_forest_pool *pool) {
+    return sizeof *pool + pool->forest->features * sizeof *pool->roles + pool->forest->condition_count * sizeof *pool->answers +
+           pool->row_count * pool->words * sizeof *pool->rows;
+}
+
+static size_t largest_tree(const kw_forest *forest) {
+    size_t most = KW_FOREST_TABLE;
+    for (size_t i = 0; i < forest->trees; i++) {
+        size_t leaves = forest->tree_leaf[i + 1] - forest->tree_leaf[i];
+        most = leaves > most ? leaves : most;
+    }
+    return most;
+}
+
+static void lay_scratch(kw_forest_scratch *s, const kw_forest_pool *pool, char *base) {
+    kw_forest_job *job = &s->job;
+    size_t used = 0, row = pool->words;
+    s->binder.answers = take(base, &used, pool->forest->condition_count + 1, sizeof *s->binder.answers);
+    lay_binder(&s->binder, pool->roles, KW_FOREST_PAIR, base, &used);
+    s->all = take(base, &used, row, sizeof *s->all);
+    for (size_t i = 0; i < KW_FOREST_SLOTS; i++) {
+        job->slots[i] = take(base, &used, row, sizeof *s->all);
+    }
+    job->planes = take(base, &used, row * KW_FOREST_PLANES * KW_FOREST_BATCH, sizeof *job->planes);
+    job->values = take(base, &used, job->table_size * KW_FOREST_BATCH, sizeof *job->values);
+    job->scores = take(base, &used, job->used_words * 64, sizeof *job->scores);
+    s->bytes = used;
+}
+
+kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_pool *pool, const char *instructions, kw_error *err) {
+    const kw_forest_kernel *kernel = NULL;
+    *out = NULL;
+    kw_status status = find_kernel(&kernel, instructions, err);
+    if (status) {
+        return status;
+    }
+    kw_forest_scratch *s = calloc(1, sizeof *s);
+    if (!s) {
+        return kw_fail_memory(err, "scoring a pool of candidates");
+    }
+    s->kernel = kernel;
+    s->binder = (kw_forest_binder){.forest = pool->forest, .count = pool->count, .words = pool->words, .row_base = pool->row_count};
+    s->job = (kw_forest_job){
+        .forest = pool->forest, .words = pool->words, .used_words = (pool->count + 63) / 64, .table_size = largest_tree(pool->forest)};
+    lay_scratch(s, pool, NULL);
+    s->memory = s->bytes < SIZE_MAX / 2 ? calloc(1, s->bytes + 64) : NULL;
+    if (!s->memory) {
+        kw_forest_scratch_close(&s);
+        return kw_fail_memory(err, "scoring a pool of candidates");
+    }
+    lay_scratch(s, pool, s->memory + (64 - (uintptr_t)s->memory % 64) % 64);
+    for (size_t i = 0; i < pool->count; i++) {
+        s->all[i / 64] |= (uint64_t)1 << i % 64;
+    }
+    if (pool->row_count) {
+        memcpy(s->binder.rows, pool->rows, pool->row_count * pool->words * sizeof *pool->rows);
+    }
+    memcpy(s->binder.answers, pool->answers, pool->forest->condition_count * sizeof *pool->answers);
+    s->job.all = s->all;
+    s->job.answers = s->binder.answers;
+    s->job.rows = s->binder.rows;
+    *out = s;
+    return KW_OK;
+}
+
+void kw_forest_scratch_close(kw_forest_scratch **scratch) {
+    if (*scratch) {
+        free((*scratch)->memory);
+        free(*scratch);
+        *scratch = NULL;
+    }
+}
+
+size_t kw_forest_scratch_bytes(const kw_forest_scratch *scratch) {
+    return sizeof *scratch + scratch->bytes + 64;
+}
+
+const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch) {
+    return scratch->kernel->instructions;
+}
+
+void kw_forest_pool_score(const kw_forest_pool *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
+    const kw_forest *forest = pool->forest;
+    scratch->binder.row_count = pool->row_count;
+    for (size_t i = 0; i < forest->features; i++) {
+        if (!forest->columns[i].splits) {
+            continue;
+        }
+        if (pool->roles[i] == KW_FOREST_PROBLEM) {
+            kw_forest_bind_value(forest, i, query->values[i], scratch->binder.answers);
+        } else if (pool->roles[i] == KW_FOREST_PAIR) {
+            kw_forest_bind_column(&scratch->binder, i, query->columns[i]);
+        }
+    }
+    scratch->kernel->score(&scratch->job);
+    memcpy(scores, scratch->job.scores, pool->count * sizeof *scores);
+}

@@ -1,0 +1,261 @@
+/* forest_binning.c: values to bins, bins to classes, classes to rows. Only bins that occur matter: candidates are sorted into the classes of
+ * occurring bins, each class has the row of its candidates, and the row of a condition is the union of the classes it sends left.
+ * Without missing values these unions are prefixes, so that one pass makes them all. */
+#include "predict/forest/forest_binning.h"
+
+#include <string.h>
+
+enum { RECENT_KEYS = 64 };
+
+static size_t bins_in(const kw_forest_column *column) {
+    return (size_t)column->regular + 2;
+}
+
+size_t kw_forest_bins_most(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role) {
+    size_t most = 1;
+    for (size_t i = 0; i < forest->features; i++) {
+        const kw_forest_column *column = &forest->columns[i];
+        if (column->splits && roles[i] == role && bins_in(column) > most) {
+            most = bins_in(column);
+        }
+    }
+    return most;
+}
+
+size_t kw_forest_conditions_of(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role) {
+    size_t count = 0;
+    for (size_t i = 0; i < forest->features; i++) {
+        count += roles[i] == role ? forest->columns[i].condition_end - forest->columns[i].condition : 0;
+    }
+    return count;
+}
+
+/* How many of thresholds[0 .. count - 1] lie below value. Without branches: which way a comparison falls cannot be foreseen. */
+static size_t count_below(const double *thresholds, size_t count, double value) {
+    const double *base = thresholds;
+    while (count > 1) {
+        size_t half = count / 2;
+        base += half & -(size_t)(base[half - 1] < value);
+        count -= half;
+    }
+    return (size_t)(base - thresholds) + (count && *base < value);
+}
+
+static size_t bin_of(const kw_forest *forest, const kw_forest_column *column, double value) {
+    if (column->categorical) {
+        int64_t category = kw_forest_category(value);
+        return category >= 0 && category < column->regular - 1 ? (size_t)category : column->regular - 1;
+    }
+    if (isnan(value)) {
+        return column->regular;
+    }
+    value = kw_forest_flush(value);
+    return value == 0 && column->splits_zero ? (size_t)column->regular + 1
+                                             : count_below(forest->thresholds + column->threshold, column->regular - 1, value);
+}
+
+static bool bin_goes_left(const kw_forest *forest, const kw_forest_column *column, const kw_forest_condition *condition, size_t bin) {
+    if (column->categorical) {
+        return kw_forest_in_set(forest, condition, (int64_t)bin);
+    }
+    return bin < column->regular ? bin <= condition->bin : bin == column->regular ? condition->nan_left : condition->zero_left;
+}
+
+/* Conditions of a numeric feature from `from` on whose bin lies below `bin`, so that all values of that bin and above go right. */
+static size_t first_not_below(const kw_forest *forest, const kw_forest_column *column, size_t from, size_t bin) {
+    size_t end = column->condition_end;
+    if (end - column->condition == (size_t)column->regular - 1) { /* one condition a threshold, as models mostly have */
+        return column->condition + bin;
+    }
+    while (from < end) {
+        size_t middle = (from + end) / 2;
+        if (forest->conditions[middle].bin < bin) {
+            from = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return from;
+}
+
+static void fill(uint32_t *answers, size_t from, size_t end, uint32_t answer) {
+    for (size_t k = from; k < end; k++) {
+        answers[k] = answer;
+    }
+}
+
+/* All candidates are in one bin. */
+static void answer_bin(const kw_forest *forest, const kw_forest_column *column, size_t bin, uint32_t *answers) {
+    if (!column->categorical && bin < column->regular) {
+        size_t middle = first_not_below(forest, column, column->condition, bin);
+        fill(answers, column->condition, middle, KW_ANSWER_RIGHT);
+        fill(answers, middle, column->condition_end, KW_ANSWER_LEFT);
+        return;
+    }
+    for (size_t k = column->condition; k < column->condition_end; k++) {
+        answers[k] = bin_goes_left(forest, column, &forest->conditions[k], bin) ? KW_ANSWER_LEFT : KW_ANSWER_RIGHT;
+    }
+}
+
+void kw_forest_bind_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers) {
+    const kw_forest_column *column = &forest->columns[feature];
+    answer_bin(forest, column, bin_of(forest, column, value), answers);
+}
+
+/* The bins that occur lie in low..high. */
+typedef struct bin_range {
+    size_t low, high;
+} bin_range;
+
+/* The bin of a value that is not remembered. Kept out of the loop below, which seldom needs it. */
+static __attribute__((noinline)) uint16_t new_bin(kw_forest_binder *b, const kw_forest_column *column, double value, bin_range *range) {
+    size_t bin = bin_of(b->forest, column, value);
+    b->classes[bin] = 1;
+    range->low = bin < range->low ? bin : range->low;
+    range->high = bin > range->high ? bin : range->high;
+    return (uint16_t)bin;
+}
+
+/* Bins of all values; marks in classes those that occur. Values repeat, as a pair feature knows few of a candidate's axes: a value is
+ * looked for in a small table before it is searched for among the thresholds. Values count as equal where their bits are. */
+static bin_range bin_values(kw_forest_binder *b, const kw_forest_column *column, const double *values) {
+    kw_forest_memo *memo = b->memo;
+    bin_range range = {SIZE_MAX, 0};
+    uint16_t *bins = b->bins, bin = 0;
+    uint64_t bits, last = 0;
+    memset(memo->bits, 0, sizeof memo->bits);
+    memo->bits[0] = 1; /* 0 belongs here and 1 does not, so no place holds a value before one is put there */
+    memset(b->classes, 0, bins_in(column) * sizeof *b->classes);
+    for (size_t i = 0, count = b->count; i < count; i++) {
+        memcpy(&bits, values + i, sizeof bits);
+        if (bits != last || !i) {
+            size_t place = bits * 0x9e3779b97f4a7c15u >> (64 - KW_FOREST_MEMO_BITS);
+            if (memo->bits[place] != bits) {
+                memo->bits[place] = bits;
+                memo->bin[place] = new_bin(b, column, values[i], &range);
+            }
+            last = bits;
+            bin = memo->bin[place];
+        }
+        bins[i] = bin;
+    }
+    return range;
+}
+
+/* Numbers the bins that occur, in ascending order; returns how many. */
+static size_t number_classes(kw_forest_binder *b, bin_range range) {
+    size_t count = 0;
+    for (size_t bin = range.low; bin <= range.high; bin++) { /* a bin that does not occur is overwritten by the next */
+        uint16_t occurs = b->classes[bin];
+        b->occupied[count] = (uint16_t)bin;
+        b->classes[bin] = (uint16_t)count;
+        count += occurs;
+    }
+    return count;
+}
+
+/* Eight candidates at a time where they are of one bin, as neighbours often are. */
+static void fill_buckets(kw_forest_binder *b, size_t classes) {
+    size_t i = 0;
+    memset(b->buckets, 0, classes * b->words * sizeof *b->buckets);
+    for (; i + 8 <= b->count; i += 8) {
+        const uint16_t *bins = b->bins + i;
+        uint64_t four[2], same = bins[0] * (uint64_t)0x0001000100010001;
+        memcpy(four, bins, sizeof four);
+        if (((four[0] ^ same) | (four[1] ^ same)) == 0) {
+            b->buckets[b->classes[bins[0]] * b->words + i / 64] |= (uint64_t)255 << i % 64;
+            continue;
+        }
+        for (size_t k = 0; k < 8; k++) {
+            b->buckets[b->classes[bins[k]] * b->words + i / 64] |= (uint64_t)1 << (i + k) % 64;
+        }
+    }
+    for (; i < b->count; i++) {
+        b->buckets[b->classes[b->bins[i]] * b->words + i / 64] |= (uint64_t)1 << i % 64;
+    }
+}
+
+static uint64_t *new_row(kw_forest_binder *b, uint32_t *answer) {
+    *answer = (uint32_t)(KW_ANSWER_ROW + b->row_count);
+    return b->rows + b->row_count++ * b->words;
+}
+
+static void unite(uint64_t *row, const uint64_t *other, size_t words) {
+    for (size_t w = 0; w < words; w++) {
+        row[w] |= other[w];
+    }
+}
+
+/* Regular bins alone: the conditions between two occurring bins share a row, the union of the classes up to there. */
+static void answer_prefixes(kw_forest_binder *b, const kw_forest_column *column, size_t classes) {
+    size_t k = column->condition;
+    const uint64_t *before = NULL;
+    for (size_t c = 0; c < classes; c++) {
+        size_t end = first_not_below(b->forest, column, k, b->occupied[c]);
+        uint32_t answer = KW_ANSWER_RIGHT;
+        if (c && end > k) {
+            uint64_t *row = new_row(b, &answer);
+            memcpy(row, before, b->words * sizeof *row);
+        }
+        fill(b->answers, k, end, answer);
+        k = end;
+        if (c) {
+            unite(b->buckets + c * b->words, before, b->words);
+        }
+        before = b->buckets + c * b->words;
+    }
+    fill(b->answers, k, column->condition_end, KW_ANSWER_LEFT);
+}
+
+/* Any classes: each condition's own union; conditions of a feature that come to the same union share it, where it fits 64 bits. */
+static void answer_unions(kw_forest_binder *b, const kw_forest_column *column, size_t classes) {
+    uint64_t keys[RECENT_KEYS];
+    uint32_t rows[RECENT_KEYS];
+    size_t known = 0;
+    for (size_t k = column->condition; k < column->condition_end; k++) {
+        size_t left = 0, at = 0;
+        uint64_t key = 0;
+        for (size_t c = 0; c < classes; c++) {
+            uint64_t goes = bin_goes_left(b->forest, column, &b->forest->conditions[k], b->occupied[c]);
+            left += goes;
+            key |= goes << c % 64;
+        }
+        if (!left || left == classes) {
+            b->answers[k] = left ? KW_ANSWER_LEFT : KW_ANSWER_RIGHT;
+            continue;
+        }
+        size_t recent = classes > 64 ? 0 : known < RECENT_KEYS ? known : RECENT_KEYS;
+        while (at < recent && keys[at] != key) {
+            at++;
+        }
+        if (at < recent) {
+            b->answers[k] = rows[at];
+            continue;
+        }
+        uint64_t *row = new_row(b, &b->answers[k]);
+        memset(row, 0, b->words * sizeof *row);
+        for (size_t c = 0; c < classes; c++) {
+            if (bin_goes_left(b->forest, column, &b->forest->conditions[k], b->occupied[c])) {
+                unite(row, b->buckets + c * b->words, b->words);
+            }
+        }
+        keys[known % RECENT_KEYS] = key;
+        rows[known++ % RECENT_KEYS] = b->answers[k];
+    }
+}
+
+void kw_forest_bind_column(kw_forest_binder *binder, size_t feature, const double *values) {
+    const kw_forest_column *column = &binder->forest->columns[feature];
+    bin_range range = bin_values(binder, column, values);
+    if (range.low == range.high) {
+        answer_bin(binder->forest, column, range.low, binder->answers);
+        return;
+    }
+    size_t classes = number_classes(binder, range);
+    fill_buckets(binder, classes);
+    if (column->categorical || binder->occupied[classes - 1] >= column->regular) {
+        answer_unions(binder, column, classes);
+    } else {
+        answer_prefixes(binder, column, classes);
+    }
+}

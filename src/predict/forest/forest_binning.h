@@ -1,0 +1,40 @@
+/* forest_binning.h: from a feature's values to the answers of all conditions on it, and rows for those that the candidates do not answer
+ * alike. Used for kernel features when a pool is opened and for pair features in each call. */
+#ifndef KW_PREDICT_FOREST_FOREST_BINNING_H
+#define KW_PREDICT_FOREST_FOREST_BINNING_H
+
+#include "predict/forest/forest_kernel.h"
+
+/* Values that were binned last, found by a hash of their bits. */
+enum { KW_FOREST_MEMO_BITS = 8, KW_FOREST_MEMO = 1 << KW_FOREST_MEMO_BITS };
+
+typedef struct kw_forest_memo {
+    uint64_t bits[KW_FOREST_MEMO];
+    uint16_t bin[KW_FOREST_MEMO];
+} kw_forest_memo;
+
+typedef struct kw_forest_binder {
+    const kw_forest *forest;
+    size_t count, words;
+    uint32_t *answers;  /* one a condition of the forest */
+    uint64_t *rows;     /* room for row_base rows and one for each condition on the features that will be bound */
+    size_t row_count;   /* rows in use */
+    size_t row_base;    /* those of the pool come first and stay */
+    uint16_t *bins;     /* one a candidate */
+    uint16_t *classes;  /* for each bin its class: kw_forest_bins_most of them */
+    uint16_t *occupied; /* for each class its bin: as many */
+    uint64_t *buckets;  /* for each class its candidates: a row each */
+    kw_forest_memo *memo;
+} kw_forest_binder;
+
+/* The most bins of any feature with a split in the forest and this role, and the most classes that count candidates can be in. */
+size_t kw_forest_bins_most(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role);
+/* Conditions on features of this role: the most rows. */
+size_t kw_forest_conditions_of(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role);
+
+/* Answers for one value that all candidates share. */
+void kw_forest_bind_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers);
+/* Answers and rows for one value a candidate. */
+void kw_forest_bind_column(kw_forest_binder *binder, size_t feature, const double *values);
+
+#endif

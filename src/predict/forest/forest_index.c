@@ -1,0 +1,180 @@
+/* forest_index.c: the distinct conditions of a forest. While trees are read they are numbered as they come; at the end they are sorted,
+ * so that each feature's lie together by threshold, and the splits get the new numbers. Two categorical conditions are one only where
+ * they name the same set of the same tree. */
+#include "predict/forest/forest_read.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What tells conditions apart, without padding. */
+typedef struct condition_key {
+    uint64_t threshold;
+    uint32_t feature, bin, words, kind;
+} condition_key;
+
+static condition_key key_of(const kw_forest_condition *c) {
+    condition_key key = {.feature = c->feature, .bin = c->bin, .words = c->words};
+    memcpy(&key.threshold, &c->threshold, sizeof key.threshold);
+    key.kind = (uint32_t)c->missing << 8 | c->left;
+    return key;
+}
+
+static size_t find_slot(const kw_forest_index *index, const kw_forest_condition *condition) {
+    condition_key key = key_of(condition);
+    size_t slot = kw_hash64(&key, sizeof key) & (index->slot_count - 1);
+    while (index->slots[slot]) {
+        condition_key other = key_of(&index->conditions[index->slots[slot] - 1]);
+        if (!memcmp(&key, &other, sizeof key)) {
+            break;
+        }
+        slot = (slot + 1) & (index->slot_count - 1);
+    }
+    return slot;
+}
+
+static bool widen(kw_forest_index *index) {
+    size_t count = index->slot_count ? 2 * index->slot_count : 1024;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (!slots) {
+        return false;
+    }
+    free(index->slots);
+    index->slots = slots;
+    index->slot_count = count;
+    for (size_t i = 0; i < index->count; i++) {
+        slots[find_slot(index, &index->conditions[i])] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+kw_status kw_forest_index_put(kw_forest_reader *reader, const kw_forest_condition *condition, uint32_t *number) {
+    kw_forest_index *index = &reader->index;
+    if (2 * index->count >= index->slot_count && !widen(index)) {
+        return kw_forest_no_memory(reader);
+    }
+    size_t slot = find_slot(index, condition);
+    if (!index->slots[slot]) {
+        if (!kw_forest_grow(&index->conditions, &index->capacity, index->count + 1, sizeof *index->conditions)) {
+            return kw_forest_no_memory(reader);
+        }
+        index->conditions[index->count++] = *condition;
+        index->slots[slot] = (uint32_t)index->count;
+    }
+    *number = index->slots[slot] - 1;
+    reader->forest->columns[condition->feature].splits++;
+    return KW_OK;
+}
+
+/* A condition and its number before sorting. */
+typedef struct numbered {
+    kw_forest_condition condition;
+    uint32_t number;
+} numbered;
+
+static int sign_of(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int compare_conditions(const void *left, const void *right) {
+    const numbered *p = left, *q = right;
+    const kw_forest_condition *a = &p->condition, *b = &q->condition;
+    int order = sign_of(a->feature, b->feature);
+    order = order ? order : (a->threshold > b->threshold) - (a->threshold < b->threshold);
+    order = order ? order : sign_of(a->missing, b->missing);
+    order = order ? order : sign_of(a->left, b->left);
+    return order ? order : sign_of(p->number, q->number);
+}
+
+/* Bins of numeric feature i, whose conditions are sorted: each new threshold begins one. */
+static kw_status number_thresholds(kw_forest_reader *reader, size_t i) {
+    kw_forest *forest = reader->forest;
+    kw_forest_column *column = &forest->columns[i];
+    column->threshold = (uint32_t)forest->threshold_count;
+    for (size_t k = column->condition; k < column->condition_end; k++) {
+        kw_forest_condition *c = &forest->conditions[k];
+        if (c->missing == KW_MISSING_CATEGORY) {
+            return kw_forest_refuse(reader, KW_ILLEGAL, "feature %.80s is split both by threshold and by category", forest->names[i]);
+        }
+        if (forest->threshold_count == column->threshold || c->threshold > forest->thresholds[forest->threshold_count - 1]) {
+            forest->thresholds[forest->threshold_count++] = c->threshold;
+        }
+        c->bin = (uint32_t)(forest->threshold_count - column->threshold) - 1;
+        column->splits_zero |= c->missing == KW_MISSING_ZERO;
+    }
+    size_t count = forest->threshold_count - column->threshold;
+    column->regular = (uint32_t)count + 1;
+    if (count > KW_FOREST_MAX_THRESHOLDS) {
+        return kw_forest_refuse(reader, KW_ILLEGAL, "feature %.80s has %zu distinct thresholds; at most %d are read", forest->names[i],
+                                count, KW_FOREST_MAX_THRESHOLDS);
+    }
+    return KW_OK;
+}
+
+/* Categories up to the longest set's end, and "none of them". */
+static kw_status number_categories(kw_forest_reader *reader, size_t i) {
+    const kw_forest *forest = reader->forest;
+    kw_forest_column *column = &reader->forest->columns[i];
+    column->categorical = true;
+    for (size_t k = column->condition; k < column->condition_end; k++) {
+        const kw_forest_condition *c = &forest->conditions[k];
+        if (c->missing != KW_MISSING_CATEGORY) {
+            return kw_forest_refuse(reader, KW_ILLEGAL, "feature %.80s is split both by threshold and by category", forest->names[i]);
+        }
+        if (c->words * 32 + 1 > column->regular) {
+            column->regular = c->words * 32 + 1;
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status fill_columns(kw_forest_reader *reader) {
+    kw_forest *forest = reader->forest;
+    kw_status status = KW_OK;
+    size_t k = 0;
+    for (size_t i = 0; i < forest->features && !status; i++) {
+        kw_forest_column *column = &forest->columns[i];
+        column->condition = (uint32_t)k;
+        while (k < forest->condition_count && forest->conditions[k].feature == i) {
+            k++;
+        }
+        column->condition_end = (uint32_t)k;
+        bool categorical = column->condition < k && forest->conditions[column->condition].missing == KW_MISSING_CATEGORY;
+        status = categorical ? number_categories(reader, i) : number_thresholds(reader, i);
+    }
+    return status;
+}
+
+kw_status kw_forest_index_close(kw_forest_reader *reader) {
+    kw_forest *forest = reader->forest;
+    kw_forest_index *index = &reader->index;
+    numbered *sorted = calloc(index->count + 1, sizeof *sorted);
+    uint32_t *numbers = calloc(index->count + 1, sizeof *numbers);
+    kw_status status = KW_OK;
+    forest->conditions = kw_arena_array(&forest->arena, index->count, sizeof *forest->conditions);
+    forest->thresholds = kw_arena_array(&forest->arena, index->count, sizeof *forest->thresholds);
+    if (!sorted || !numbers || !forest->conditions || !forest->thresholds) {
+        status = kw_forest_no_memory(reader);
+        goto out;
+    }
+    for (size_t i = 0; i < index->count; i++) {
+        sorted[i] = (numbered){index->conditions[i], (uint32_t)i};
+    }
+    qsort(sorted, index->count, sizeof *sorted, compare_conditions);
+    for (size_t i = 0; i < index->count; i++) {
+        forest->conditions[i] = sorted[i].condition;
+        numbers[sorted[i].number] = (uint32_t)i;
+    }
+    forest->condition_count = index->count;
+    size_t splits = forest->tree_leaf[forest->trees] - forest->trees;
+    for (size_t k = 0; k < splits; k++) {
+        kw_forest_split *split = &forest->splits[k];
+        *split = kw_forest_split_make(numbers[kw_forest_split_condition(split)], split->left);
+    }
+    status = fill_columns(reader);
+out:
+    free(sorted);
+    free(numbers);
+    return status;
+}

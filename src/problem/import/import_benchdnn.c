@@ -1,0 +1,347 @@
+/* import_benchdnn.c: oneDNN's benchdnn: options and a convolution's descriptor, "--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128oh56kh3ph1". A
+ * descriptor is a run of keys and numbers; the rules for what it leaves out are benchdnn's: mb2, strides 1, dilations 0 (dense: dilation is
+ * our value minus 1), a missing height and width are those of the leading axis, and an output extent without padding implies the
+ * padding, which may differ at the two edges. */
+#include "base/math.h"
+#include "problem/import/import.h"
+
+#include <string.h>
+
+/* Keys of spatial axes are one of these letters and one of d h w. */
+enum { IN, OUT, FILTER, STRIDE, PAD, DILATION, FIELDS };
+static const char field_letters[] = "iokspd";
+static const char axis_letters[] = "dhw";
+
+typedef struct descriptor {
+    int64_t g, mb, ic, oc;
+    int64_t value[FIELDS][3];
+    bool given[FIELDS][3];
+} descriptor;
+
+/* A number that belongs to a key without an axis; NULL when there is no such key. */
+static int64_t *find_scalar(descriptor *all, kw_word key) {
+    return kw_word_is(key, "g")    ? &all->g
+           : kw_word_is(key, "mb") ? &all->mb
+           : kw_word_is(key, "ic") ? &all->ic
+           : kw_word_is(key, "oc") ? &all->oc
+                                   : NULL;
+}
+
+static bool find_axis(kw_word key, int *field, int *axis) {
+    if (key.size != 2) {
+        return false;
+    }
+    const char *f = memchr(field_letters, key.at[0], FIELDS), *a = memchr(axis_letters, key.at[1], 3);
+    if (!f || !a) {
+        return false;
+    }
+    *field = (int)(f - field_letters);
+    *axis = (int)(a - axis_letters);
+    return true;
+}
+
+static kw_word scan_key(kw_scan *scan) {
+    kw_scan_char(scan, '_');
+    const char *start = scan->at;
+    while (scan->at < scan->end && *scan->at >= 'a' && *scan->at <= 'z') {
+        scan->at++;
+    }
+    return (kw_word){start, (size_t)(scan->at - start)};
+}
+
+bool kw_import_benchdnn_names(kw_word word) {
+    kw_scan scan = {word.at, word.at + word.size};
+    descriptor none;
+    int64_t number;
+    return find_scalar(&none, scan_key(&scan)) != NULL && kw_scan_int(&scan, 0, INT64_MAX, &number) && scan.at < scan.end;
+}
+
+static kw_status read_descriptor(descriptor *all, kw_word word, kw_error *err) {
+    kw_scan scan = {word.at, word.at + word.size};
+    *all = (descriptor){0};
+    while (scan.at < scan.end) {
+        kw_word key = scan_key(&scan);
+        if (kw_word_starts(key, "n")) {
+            break; /* the rest is the problem's name */
+        }
+        int field = IN, axis = 0;
+        int64_t *scalar = find_scalar(all, key);
+        bool spatial = !scalar && find_axis(key, &field, &axis);
+        if (!scalar && !spatial) {
+            kw_word rest = {key.at, (size_t)(scan.end - key.at)};
+            return kw_fail(err, KW_MALFORMED,
+                           "benchdnn descriptor: no key at \"%.*s\"; keys are g mb ic oc, and i o k s p d followed by d, h or w",
+                           KW_WORD(rest));
+        }
+        if (scalar ? *scalar != 0 : all->given[field][axis]) {
+            return kw_fail(err, KW_MALFORMED, "benchdnn descriptor: %.*s comes a second time; keep one", KW_WORD(key));
+        }
+        int64_t low = scalar || (field != PAD && field != DILATION) ? 1 : field == PAD ? INT64_MIN : 0;
+        int64_t *value = scalar ? scalar : &all->value[field][axis];
+        if (!kw_scan_int(&scan, low, INT64_MAX, value)) {
+            return kw_fail(err, KW_MALFORMED, "benchdnn descriptor: %.*s is not followed by a whole number%s", KW_WORD(key),
+                           low == 1   ? " of at least 1"
+                           : low == 0 ? " of at least 0"
+                                      : "");
+        }
+        if (spatial) {
+            all->given[field][axis] = true;
+        }
+    }
+    return KW_OK;
+}
+
+static bool axis_given(const descriptor *all, int axis) {
+    for (int field = 0; field < FIELDS; field++) {
+        if (all->given[field][axis]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Axes that are left out behind the leading one are its copies. *ndim gets the number of axes. */
+static kw_status complete_axes(descriptor *all, int32_t *ndim, kw_error *err) {
+    int first = 0;
+    while (first < 3 && !axis_given(all, first)) {
+        first++;
+    }
+    *ndim = 3 - first;
+    bool copies = first < 2 && !axis_given(all, 1) && !axis_given(all, 2);
+    if (first == 1) {
+        copies = !axis_given(all, 2);
+    }
+    for (int axis = first + 1; axis < 3 && copies; axis++) {
+        for (int field = 0; field < FIELDS; field++) {
+            all->value[field][axis] = all->value[field][first];
+            all->given[field][axis] = all->given[field][first];
+        }
+    }
+    if (first == 3) {
+        return kw_fail(err, KW_MALFORMED, "benchdnn descriptor: no spatial axis; add e.g. ih56kh3");
+    }
+    for (int axis = first; axis < 3; axis++) {
+        int missing = !all->given[IN][axis] ? IN : FILTER;
+        if (!all->given[missing][axis]) {
+            return kw_fail(err, KW_MALFORMED, "benchdnn descriptor: %c%c is missing; give it, or of all axes only the first",
+                           field_letters[missing], axis_letters[axis]);
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status take_axis(kw_conv_dims *conv, const descriptor *all, int axis, kw_error *err) {
+    int64_t in = all->value[IN][axis], filter = all->value[FILTER][axis], out = all->value[OUT][axis], pad = all->value[PAD][axis];
+    int64_t stride = all->given[STRIDE][axis] ? all->value[STRIDE][axis] : 1;
+    bool good = true;
+    int64_t dilation = kw_add(all->value[DILATION][axis], 1, &good);
+    int64_t span = kw_add(kw_mul(filter - 1, dilation, &good), 1, &good);
+    int64_t back = pad;
+    if (all->given[OUT][axis]) {
+        int64_t both = kw_add(kw_mul(out - 1, stride, &good), kw_add(span, -in, &good), &good); /* what the output size needs */
+        pad = all->given[PAD][axis] ? pad : both / 2;
+        int64_t rest = kw_add(kw_add(in, -span, &good), kw_mul(2, pad, &good), &good); /* beyond the filter, with equal padding */
+        back = rest >= 0 && rest / stride + 1 == out ? pad : kw_add(both, -kw_max(pad, 0), &good);
+    }
+    if (!good) {
+        return kw_fail(err, KW_ILLEGAL, "benchdnn descriptor: the %c axis would not fit 63 bits; use smaller numbers", axis_letters[axis]);
+    }
+    if (pad < 0) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "benchdnn descriptor: padding in front of the %c axis is %lld, below 0; use a larger o%c or a smaller i%c",
+                       axis_letters[axis], (long long)pad, axis_letters[axis], axis_letters[axis]);
+    }
+    conv->in[axis] = in;
+    conv->filter[axis] = filter;
+    conv->stride[axis] = stride;
+    conv->dilation[axis] = dilation;
+    conv->pad[axis] = pad;
+    conv->pad_back[axis] = back;
+    return KW_OK;
+}
+
+static kw_status make_conv(kw_problem *problem, descriptor *all, int64_t mb, kw_error *err) {
+    if (!all->ic || !all->oc) {
+        return kw_fail(err, KW_MALFORMED, "benchdnn descriptor: %s is missing; add e.g. %s64", all->ic ? "oc" : "ic",
+                       all->ic ? "oc" : "ic");
+    }
+    kw_status status = complete_axes(all, &problem->ndim, err);
+    problem->conv = (kw_conv_dims){.n = mb ? mb : all->mb ? all->mb : 2, .g = all->g ? all->g : 1, .c = all->ic, .k = all->oc};
+    for (int axis = 0; axis < 3 && !status; axis++) {
+        if (axis >= 3 - problem->ndim) {
+            status = take_axis(&problem->conv, all, axis, err);
+        } else {
+            problem->conv.in[axis] = problem->conv.filter[axis] = problem->conv.stride[axis] = problem->conv.dilation[axis] = 1;
+        }
+    }
+    return status;
+}
+
+typedef struct word_value {
+    const char *word;
+    int value;
+} word_value;
+
+static const word_value directions[] = {
+    {"FWD_B", KW_CONV_FWD},        {"FWD_D", KW_CONV_FWD},         {"FWD_I", KW_CONV_FWD}, {"BWD_D", KW_CONV_BWD_DATA},
+    {"BWD_W", KW_CONV_BWD_WEIGHT}, {"BWD_WB", KW_CONV_BWD_WEIGHT}, {NULL, KW_OP_COUNT},
+};
+
+static const word_value dtypes[] = {
+    {"f32", KW_FP32},    {"bf16", KW_BF16}, {"f16", KW_FP16},  {"f8_e4m3", KW_FP8},
+    {"f8_e5m2", KW_BF8}, {"s8", KW_INT8},   {"s32", KW_INT32}, {NULL, KW_DTYPE_COUNT},
+};
+
+/* Tags of x, w and y; any leaves the choice to the library, ours is channels last. */
+static const word_value tags[] = {
+    {"any", KW_LAYOUT_COUNT},     {"axb", KW_CHANNELS_LAST},
+    {"nwc", KW_CHANNELS_LAST},    {"nhwc", KW_CHANNELS_LAST},
+    {"ndhwc", KW_CHANNELS_LAST},  {"abx", KW_CHANNELS_FIRST},
+    {"ncw", KW_CHANNELS_FIRST},   {"nchw", KW_CHANNELS_FIRST},
+    {"ncdhw", KW_CHANNELS_FIRST}, {NULL, -1},
+};
+
+static int find_value(const word_value *table, kw_word word) {
+    while (table->word && !kw_word_is(word, table->word)) {
+        table++;
+    }
+    return table->value;
+}
+
+typedef struct options {
+    kw_op op;
+    kw_word types; /* the text of --dt */
+    kw_layout layout;
+    int64_t mb;
+} options;
+
+/* Types of x, w and y: one for all, or three with ':' between. They must be what our output rule gives. */
+static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
+    kw_dtype types[KW_TENSOR_COUNT];
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word word;
+    int count = 0;
+    while (kw_scan_field(&scan, ':', &word)) {
+        kw_dtype type = (kw_dtype)find_value(dtypes, word);
+        if (type == KW_DTYPE_COUNT || count == KW_TENSOR_COUNT) {
+            return kw_fail(err, KW_MALFORMED,
+                           "benchdnn line: --dt=%.*s is not one of f32 bf16 f16 f8_e4m3 f8_e5m2 s8, or three such as s8:s8:s32",
+                           KW_WORD(text));
+        }
+        types[count++] = type;
+    }
+    if (count == 1) {
+        types[KW_W] = types[KW_Y] = types[KW_X];
+    } else if (count == 2) {
+        return kw_fail(err, KW_MALFORMED, "benchdnn line: --dt=%.*s has two types; give one, or three as in s8:s8:s32", KW_WORD(text));
+    }
+    problem->dtype = types[kw_problem_result(problem) == KW_X ? KW_W : KW_X];
+    for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+        if (types[tensor] != kw_problem_dtype(problem, tensor)) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "benchdnn line: --dt=%.*s makes the %s %s, but with %s it is %s here; name x:w:y, e.g. s8:s8:s32", KW_WORD(text),
+                           tensor == KW_X   ? "source"
+                           : tensor == KW_W ? "weights"
+                                            : "destination",
+                           kw_dtype_name(types[tensor]), kw_dtype_name(problem->dtype), kw_dtype_name(kw_problem_dtype(problem, tensor)));
+        }
+    }
+    return KW_OK;
+}
+
+static bool is_harmless(kw_word word) {
+    static const char *const harmless[] = {"--conv",
+                                           "--mode",
+                                           "--engine",
+                                           "--max-ms-per-prb",
+                                           "--fix-times-per-prb",
+                                           "--perf-template",
+                                           "--skip-impl",
+                                           "--impl",
+                                           "--reset",
+                                           "--allow-enum-tags-only",
+                                           "--canonical",
+                                           "--alg=direct",
+                                           "--alg=DIRECT",
+                                           "--alg=auto",
+                                           "--alg=AUTO",
+                                           "-v",
+                                           "--verbose"};
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        if (kw_word_starts(word, harmless[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static kw_status take_option(options *all, kw_word word, kw_error *err) {
+    kw_scan scan = {word.at, word.at + word.size};
+    kw_word name = {0};
+    kw_scan_field(&scan, '=', &name);
+    kw_word value = {scan.at ? scan.at : word.at, scan.at ? (size_t)(scan.end - scan.at) : 0};
+    if (kw_word_is(name, "--dir")) {
+        all->op = (kw_op)find_value(directions, value);
+        return all->op < KW_OP_COUNT
+                   ? KW_OK
+                   : kw_fail(err, KW_MALFORMED, "benchdnn line: --dir=%.*s is not one of FWD_D FWD_B FWD_I BWD_D BWD_W BWD_WB",
+                             KW_WORD(value));
+    }
+    if (kw_word_is(name, "--dt")) {
+        all->types = value;
+        return value.size ? KW_OK : kw_fail(err, KW_MALFORMED, "benchdnn line: --dt= names no type; use e.g. --dt=bf16");
+    }
+    if (kw_word_is(name, "--mb")) {
+        return kw_word_int(value, 0, INT64_MAX, &all->mb)
+                   ? KW_OK
+                   : kw_fail(err, KW_MALFORMED, "benchdnn line: --mb=%.*s is not a whole number", KW_WORD(value));
+    }
+    if (kw_word_is(name, "--wtag") && kw_word_is(value, "any")) {
+        return KW_OK;
+    }
+    if (kw_word_is(name, "--stag") || kw_word_is(name, "--dtag")) {
+        int layout = find_value(tags, value);
+        if (layout < 0 || (layout < KW_LAYOUT_COUNT && all->layout < KW_LAYOUT_COUNT && all->layout != (kw_layout)layout)) {
+            return kw_fail(err, KW_ILLEGAL, "benchdnn line: %.*s is not possible here; give --stag and --dtag both axb, both abx, or any",
+                           KW_WORD(word));
+        }
+        all->layout = layout < KW_LAYOUT_COUNT ? (kw_layout)layout : all->layout;
+        return KW_OK;
+    }
+    return is_harmless(word)
+               ? KW_OK
+               : kw_fail(
+                     err, KW_ILLEGAL,
+                     "benchdnn line: option \"%.*s\" has no counterpart here; options that can be read are --dir --dt --mb --stag --dtag",
+                     KW_WORD(word));
+}
+
+kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
+    options all = {.op = KW_CONV_FWD, .types = {"f32", 3}, .layout = KW_LAYOUT_COUNT};
+    kw_word word, text = {0};
+    while (kw_scan_word(&scan, &word)) {
+        kw_status status = KW_OK;
+        if (kw_word_starts(word, "-")) {
+            status = take_option(&all, word, err);
+        } else if (text.size) {
+            status = kw_fail(err, KW_MALFORMED, "benchdnn line: \"%.*s\" is a second descriptor; give one a line", KW_WORD(word));
+        } else {
+            text = word;
+        }
+        if (status) {
+            return status;
+        }
+    }
+    if (!text.size) {
+        return kw_fail(err, KW_MALFORMED, "benchdnn line: there is no descriptor; add e.g. ic64ih56oc64oh56kh3ph1");
+    }
+    memset(problem, 0, sizeof *problem);
+    problem->op = all.op;
+    problem->layout = all.layout < KW_LAYOUT_COUNT ? all.layout : KW_CHANNELS_LAST;
+    descriptor said;
+    kw_status status = read_descriptor(&said, text, err);
+    if (!status) {
+        status = make_conv(problem, &said, all.mb, err);
+    }
+    return status ? status : take_types(problem, all.types, err);
+}

@@ -1,0 +1,245 @@
+/* prune.c: kw_prune: a cover for each operation and type, what it keeps on problems that did not choose it, and the catalog. */
+#include "base/os/file.h"
+#include "base/text.h"
+#include "prune/set_cover.h"
+#include "learn/data/folds.h"
+
+#include <kernelwright_tune.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOLDS = 5 };
+
+typedef struct session {
+    const kw_prune_options *options;
+    kw_prune_report *report;
+    double keep, worst;
+    kw_dataset dataset;
+    kw_mark *marks;
+    int32_t *fold, folds; /* folds below 2: nothing can be left out */
+    kw_text lines;        /* of the catalog */
+    kw_error *err;
+} session;
+
+/* --- one group -------------------------------------------------------------------------------------------------------- */
+
+static const kw_cover_part everything = {0};
+
+static kw_status fill_curve(session *s, kw_prune_group *group, const kw_cover *cover, const size_t *order, size_t count) {
+    kw_status status = KW_OK;
+    for (int i = 0; i < KW_PRUNE_CURVE; i++) {
+        kw_cover_worth worth;
+        size_t first = (size_t)1 << i;
+        group->curve[i] = NAN;
+        if (first <= count && !status) {
+            status = kw_cover_judge(&worth, cover, &everything, order, first, s->err);
+            group->curve[i] = worth.sum / (double)worth.contests;
+        }
+    }
+    return status;
+}
+
+/* Each fold is judged by what the others choose. order has room for all kernels. */
+static kw_status judge_unseen(session *s, kw_prune_group *group, const kw_cover *cover, size_t *order) {
+    double sum = 0;
+    size_t contests = 0;
+    kw_status status = KW_OK;
+    group->unseen = group->unseen_worst = NAN;
+    for (int32_t f = 0; f < s->folds && s->folds > 1 && !status; f++) {
+        kw_cover_part others = {s->fold, f, true}, own = {s->fold, f, false};
+        kw_cover_worth worth = {0};
+        size_t count = 0;
+        status = kw_cover_choose(order, &count, cover, &others, s->keep, s->worst, s->err);
+        status = status ? status : kw_cover_judge(&worth, cover, &own, order, count, s->err);
+        if (!status && worth.contests) {
+            sum += worth.sum;
+            contests += worth.contests;
+            group->unseen_worst = fmin(isnan(group->unseen_worst) ? 1 : group->unseen_worst, worth.worst);
+        }
+    }
+    group->unseen = contests ? sum / (double)contests : NAN;
+    return status;
+}
+
+static void add_lines(session *s, const kw_prune_group *group, const kw_cover *cover, const size_t *order, size_t count) {
+    kw_text_addf(&s->lines, "# %s %s: %zu of %lld kernels keep %.2f %%, %.2f %% at worst, on %lld contests\n", kw_op_name(group->op),
+                 kw_dtype_name(group->dtype), count, (long long)group->kernels, 100 * group->kept, 100 * group->worst,
+                 (long long)group->contests);
+    for (size_t i = 0; i < count; i++) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config_print(text, sizeof text, &kw_cover_kernels(cover)->configs[order[i]]);
+        kw_text_addf(&s->lines, "%s\n", text);
+    }
+}
+
+static kw_status prune_group(session *s, kw_prune_group *group) {
+    kw_cover *cover = NULL;
+    size_t *order = NULL, *other = NULL, count = 0;
+    kw_cover_worth worth;
+    kw_status status = kw_cover_open(&cover, &s->dataset, s->marks, group->op, group->dtype, s->err);
+    if (status) {
+        return status;
+    }
+    group->kernels = (int64_t)kw_cover_kernels(cover)->count;
+    group->contests = (int64_t)kw_cover_contests(cover);
+    order = calloc((size_t)group->kernels + 1, sizeof *order);
+    other = calloc((size_t)group->kernels + 1, sizeof *other);
+    status = order && other ? KW_OK : kw_fail_memory(s->err, "a choice of kernels");
+    status = status ? status : kw_cover_choose(order, &count, cover, &everything, s->keep, s->worst, s->err);
+    status = status ? status : kw_cover_judge(&worth, cover, &everything, order, count, s->err);
+    if (!status) {
+        group->chosen = (int64_t)count;
+        group->kept = worth.sum / (double)worth.contests;
+        group->worst = worth.worst;
+        add_lines(s, group, cover, order, count);
+        status = fill_curve(s, group, cover, order, count);
+    }
+    status = status ? status : judge_unseen(s, group, cover, other);
+    free(order);
+    free(other);
+    kw_cover_close(&cover);
+    return status;
+}
+
+/* --- all groups ------------------------------------------------------------------------------------------------------- */
+
+static bool has_contest(const session *s, kw_op op, kw_dtype dtype) {
+    for (size_t c = 0; c < s->dataset.contest_count; c++) {
+        const kw_problem *problem = &s->dataset.contests[c].problem;
+        if (problem->op == op && problem->dtype == dtype && s->marks[c].oracle_ns > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A group whose curve has ended keeps what it kept. */
+static void sum_up(kw_prune_report *report) {
+    kw_prune_group *all = &report->all;
+    double unseen = 0, unseen_contests = 0, contests;
+    *all = (kw_prune_group){.worst = 1, .unseen = NAN, .unseen_worst = NAN};
+    for (int32_t i = 0; i < report->groups; i++) {
+        const kw_prune_group *group = &report->group[i];
+        contests = (double)group->contests;
+        all->contests += group->contests;
+        all->kernels += group->kernels;
+        all->chosen += group->chosen;
+        all->kept += contests * group->kept;
+        all->worst = fmin(all->worst, group->worst);
+        for (int k = 0; k < KW_PRUNE_CURVE; k++) {
+            all->curve[k] += contests * (isnan(group->curve[k]) ? group->kept : group->curve[k]);
+        }
+        if (!isnan(group->unseen)) {
+            unseen += contests * group->unseen;
+            unseen_contests += contests;
+            all->unseen_worst = fmin(isnan(all->unseen_worst) ? 1 : all->unseen_worst, group->unseen_worst);
+        }
+    }
+    contests = (double)all->contests;
+    all->kept /= contests;
+    all->unseen = unseen_contests > 0 ? unseen / unseen_contests : NAN;
+    for (int k = 0; k < KW_PRUNE_CURVE; k++) {
+        bool any = false;
+        for (int32_t i = 0; i < report->groups; i++) {
+            any = any || !isnan(report->group[i].curve[k]);
+        }
+        all->curve[k] = any ? all->curve[k] / contests : NAN;
+    }
+}
+
+static kw_status prune_all(session *s) {
+    kw_prune_report *report = s->report;
+    kw_status status = KW_OK;
+    for (int op = 0; op < KW_OP_COUNT && !status; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT && !status; dtype++) {
+            if (has_contest(s, (kw_op)op, (kw_dtype)dtype)) {
+                kw_prune_group *group = &report->group[report->groups++];
+                *group = (kw_prune_group){.op = (kw_op)op, .dtype = (kw_dtype)dtype};
+                status = prune_group(s, group);
+            }
+        }
+    }
+    if (!status && !report->groups) {
+        status = kw_fail(s->err, KW_FAILED, "there is no good, timed row to choose from; kwright sweep makes rows");
+    }
+    if (!status) {
+        sum_up(report);
+    }
+    return status;
+}
+
+/* --- the file --------------------------------------------------------------------------------------------------------- */
+
+/* The command on one line: what ends a line would end the comment that it stands in. */
+static void add_origin(kw_text *text, const session *s, const char *mark) {
+    const char *command = s->options->command;
+    kw_text_addf(text, "%s of rows %s%s", mark, s->dataset.digest, command && *command ? ", by " : "");
+    for (; command && *command; command++) {
+        kw_text_addf(text, "%c", (unsigned char)*command < ' ' ? ' ' : *command);
+    }
+    kw_text_add(text, "\n");
+}
+
+static kw_status write_catalog(session *s) {
+    const char *out = s->options->out;
+    const kw_prune_group *all = &s->report->all;
+    size_t size = out ? strlen(out) : 0;
+    bool is_set = size > 4 && !strcmp(out + size - 4, ".lua");
+    char about[160];
+    kw_text text = {0};
+    kw_line line = {.data = about, .capacity = sizeof about};
+    if (!out) {
+        return KW_OK;
+    }
+    kw_line_addf(&line, "%lld of %lld kernels that keep %.2f %% of the best, %.2f %% at worst, on %lld contests", (long long)all->chosen,
+                 (long long)all->kernels, 100 * all->kept, 100 * all->worst, (long long)all->contests);
+    if (is_set) {
+        add_origin(&text, s, "--");
+        kw_text_addf(&text, "return {\n    about = \"%s\",\n    catalog = [[\n", about);
+    } else {
+        kw_text_addf(&text, "# %s\n", about);
+        add_origin(&text, s, "#");
+    }
+    kw_text_add(&text, kw_text_string(&s->lines));
+    kw_text_add(&text, is_set ? "]],\n}\n" : "");
+    kw_status status =
+        text.failed || s->lines.failed ? kw_fail_memory(s->err, "a catalog") : kw_file_replace(out, text.data, text.size, 0644, s->err);
+    kw_text_drop(&text);
+    return status;
+}
+
+static kw_status prepare(session *s) {
+    const kw_prune_options *o = s->options;
+    kw_dataset_filter filter = {.by_op = o->by_op, .by_dtype = o->by_dtype, .op = o->op, .dtype = o->dtype};
+    kw_status status = kw_dataset_open(&s->dataset, o->stores, o->store_count, &filter, s->err);
+    status = status ? status : kw_marks_make(&s->marks, &s->dataset, s->err);
+    s->fold = calloc(s->dataset.contest_count + 1, sizeof *s->fold);
+    if (!status && !s->fold) {
+        status = kw_fail_memory(s->err, "folds");
+    }
+    return status ? status : kw_folds_draw(s->fold, &s->folds, &s->dataset, KW_BY_SHAPE, FOLDS, o->seed, s->err);
+}
+
+kw_status kw_prune(const kw_prune_options *options, kw_prune_report *report, kw_error *err) {
+    if (!options || !report || !options->stores) {
+        return kw_fail(err, KW_ILLEGAL, "kw_prune: %s is NULL", report ? "options or its stores" : "report");
+    }
+    *report = (kw_prune_report){0};
+    session s = {.options = options,
+                 .report = report,
+                 .keep = options->keep > 0 ? fmin(1, options->keep) : 0.99,
+                 .worst = options->worst > 0   ? fmin(1, options->worst)
+                          : options->worst < 0 ? 0
+                                               : 0.9,
+                 .err = err};
+    kw_status status = prepare(&s);
+    status = status ? status : prune_all(&s);
+    status = status ? status : write_catalog(&s);
+    kw_text_drop(&s.lines);
+    kw_dataset_close(&s.dataset);
+    free(s.marks);
+    free(s.fold);
+    return status;
+}

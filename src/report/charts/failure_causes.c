@@ -1,0 +1,88 @@
+/* failure_causes.c: failures grouped by what they say. Two details that differ only in numbers say the same. */
+#include "report/charts/figures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void print_rule(kw_text *rule, const char *detail) {
+    for (const char *c = detail; *c;) {
+        size_t digits = strspn(c, "0123456789");
+        if (digits) {
+            kw_text_add(rule, "#");
+            c += digits;
+        } else {
+            kw_text_add_bytes(rule, c, 1);
+            c++;
+        }
+    }
+}
+
+static int compare_cause(const void *a, const void *b) {
+    const kw_cause *x = a, *y = b;
+    if (x->count != y->count) {
+        return x->count < y->count ? 1 : -1;
+    }
+    if (x->outcome != y->outcome) {
+        return x->outcome > y->outcome ? 1 : -1;
+    }
+    int order = strcmp(x->rule, y->rule);
+    return order ? order : (x->family > y->family) - (x->family < y->family);
+}
+
+/* The key of a cause as one text, its rule behind the first two words. */
+static bool print_key(kw_text *key, const kw_ledger *ledger, const kw_entry *entry) {
+    kw_text_addf(key, "%d %u ", (int)entry->outcome, ledger->configs[entry->config].family_number);
+    print_rule(key, ledger->details.text[entry->detail]);
+    return !key->failed;
+}
+
+kw_cause *kw_causes(const kw_ledger *ledger, kw_arena *arena, bool unfit, size_t *count) {
+    kw_names keys = {0};
+    kw_cause *causes = NULL;
+    size_t room = 0;
+    kw_text key = {0};
+    bool good = true;
+    for (size_t i = 0; i < ledger->entry_count && good; i++) {
+        const kw_entry *entry = &ledger->entries[i];
+        bool added;
+        if (unfit ? entry->outcome != KW_UNFIT : !kw_outcome_is_failure(entry->outcome)) {
+            continue;
+        }
+        key.size = 0;
+        uint32_t number = print_key(&key, ledger, entry) ? kw_names_add(&keys, arena, kw_text_string(&key), &added) : UINT32_MAX;
+        void *items = causes;
+        good = number != UINT32_MAX && kw_grow(arena, &items, &room, number, sizeof *causes);
+        if (good) {
+            causes = items;
+            if (added) {
+                const char *rule = strchr(strchr(keys.text[number], ' ') + 1, ' ') + 1;
+                causes[number] = (kw_cause){entry->outcome, ledger->configs[entry->config].family_number, rule, 0, entry};
+            }
+            causes[number].count++;
+        }
+    }
+    kw_text_drop(&key);
+    *count = good ? keys.count : 0;
+    if (good && *count) {
+        qsort(causes, *count, sizeof *causes, compare_cause);
+    }
+    return !good ? NULL : causes ? causes : kw_arena_alloc(arena, 1);
+}
+
+void kw_cause_command(kw_text *out, const kw_ledger *ledger, const kw_cause *cause) {
+    const char *problem = ledger->problems[cause->example->problem].text, *config = ledger->configs[cause->example->config].text;
+    if (cause->outcome == KW_UNCOMPILED) {
+        kw_text_add(out, "kwright build --config ");
+        kw_safe_quote(out, config);
+    } else if (cause->outcome == KW_UNFIT) {
+        kw_text_add(out, "kwright show --why-not ");
+        kw_safe_quote(out, problem);
+        kw_text_add(out, " ");
+        kw_safe_quote(out, config);
+    } else {
+        kw_text_add(out, "kwright check --config ");
+        kw_safe_quote(out, config);
+        kw_text_add(out, " ");
+        kw_safe_quote(out, problem);
+    }
+}

@@ -1,0 +1,270 @@
+/* report_data.c: rows taken in. Grouping and roofs are contest.c. */
+#include "report/data/report_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+kw_status kw_ledger_create(kw_ledger **ledger, const char *id, const char *name, kw_error *err) {
+    kw_ledger *made = calloc(1, sizeof *made);
+    if (!made) {
+        return kw_fail_memory(err, "the report");
+    }
+    made->id = kw_arena_copy(&made->arena, id, strlen(id));
+    made->name = kw_arena_copy(&made->arena, name, strlen(name));
+    if (!made->id || !made->name) {
+        kw_ledger_close(&made);
+        return kw_fail_memory(err, "the report");
+    }
+    *ledger = made;
+    return KW_OK;
+}
+
+void kw_ledger_close(kw_ledger **ledger) {
+    if (*ledger) {
+        kw_arena_drop(&(*ledger)->arena);
+        free(*ledger);
+        *ledger = NULL;
+    }
+}
+
+static double positive(double value) {
+    return isfinite(value) && value > 0 ? value : 0;
+}
+
+/* --- targets and their measured roofs ------------------------------------------------------------------------- */
+
+static bool add_target(kw_ledger *ledger, const char *text, uint32_t *number) {
+    bool added;
+    *number = kw_names_add(&ledger->target_names, &ledger->arena, text, &added);
+    if (*number == UINT32_MAX || !added) {
+        return *number != UINT32_MAX;
+    }
+    void *items = ledger->targets;
+    if (!kw_grow(&ledger->arena, &items, &ledger->target_room, *number, sizeof *ledger->targets)) {
+        return false;
+    }
+    ledger->targets = items;
+    kw_ledger_target *target = &ledger->targets[*number];
+    *target = (kw_ledger_target){.text = ledger->target_names.text[*number], .device = ""};
+    kw_target facts;
+    if (kw_target_parse(&facts, text, NULL) == KW_OK) {
+        target->cache = facts.l3 > facts.l2 ? facts.l3 : facts.l2;
+        target->label =
+            kw_arena_format(&ledger->arena, "%s:%s %s, units=%lld", facts.backend, facts.arch, facts.model, (long long)facts.units);
+    } else {
+        target->label = kw_arena_format(&ledger->arena, "%.60s", text);
+    }
+    return target->label != NULL;
+}
+
+/* "fp32=1.17e11 bf16=2.3e11 memory=2.5e10"; what several runs measured differs by noise and clocks, and the highest is the roof. */
+static void read_roofs(kw_ledger_target *target, const char *roofs) {
+    kw_scan scan = kw_scan_string(roofs);
+    kw_word word;
+    while (kw_scan_word(&scan, &word)) {
+        for (int i = 0; i <= KW_DTYPE_COUNT; i++) {
+            const char *name = i < KW_DTYPE_COUNT ? kw_dtype_name((kw_dtype)i) : "memory";
+            kw_roof *roof = i < KW_DTYPE_COUNT ? &target->peak[i] : &target->memory;
+            size_t length = strlen(name);
+            if (!kw_word_starts(word, name) || word.size <= length || word.at[length] != '=') {
+                continue;
+            }
+            double rate = positive(strtod(word.at + length + 1, NULL));
+            if (rate > roof->rate) {
+                *roof = (kw_roof){rate, KW_ROOF_MEASURED};
+            }
+        }
+    }
+}
+
+bool kw_ledger_add_run(kw_ledger *ledger, const kw_run *run) {
+    bool added;
+    uint32_t target, number = kw_names_add(&ledger->run_names, &ledger->arena, run->id, &added);
+    if (number == UINT32_MAX || !added) {
+        return number != UINT32_MAX;
+    }
+    void *items = ledger->runs;
+    if (!kw_grow(&ledger->arena, &items, &ledger->run_room, number, sizeof *ledger->runs)) {
+        return false;
+    }
+    ledger->runs = items;
+    ledger->runs[number] = *run;
+    if (!*run->target) {
+        return true;
+    }
+    if (!add_target(ledger, run->target, &target)) {
+        return false;
+    }
+    read_roofs(&ledger->targets[target], run->roofs);
+    if (!*ledger->targets[target].device) {
+        ledger->targets[target].device = kw_arena_copy(&ledger->arena, run->device, strlen(run->device));
+    }
+    return ledger->targets[target].device != NULL;
+}
+
+/* --- problems and configs ------------------------------------------------------------------------------------- */
+
+static bool add_problem(kw_ledger *ledger, const char *text, uint32_t *number) {
+    bool added;
+    *number = kw_names_add(&ledger->problem_names, &ledger->arena, text, &added);
+    if (*number == UINT32_MAX || !added) {
+        return *number != UINT32_MAX;
+    }
+    void *items = ledger->problems;
+    if (!kw_grow(&ledger->arena, &items, &ledger->problem_room, *number, sizeof *ledger->problems)) {
+        return false;
+    }
+    ledger->problems = items;
+    kw_ledger_problem *problem = &ledger->problems[*number];
+    *problem = (kw_ledger_problem){.text = ledger->problem_names.text[*number]};
+    if (kw_problem_parse(&problem->value, text, NULL) == KW_OK) {
+        problem->known = true;
+        problem->flops = (double)kw_problem_flops(&problem->value);
+        problem->bytes = (double)kw_problem_bytes(&problem->value);
+    }
+    return true;
+}
+
+/* The family with those axes that give a kernel its shape: "conv.direct tile_h=1 tile_w=14 vecs=2". */
+static void print_shape(kw_text *shape, const char *text) {
+    kw_scan scan = kw_scan_string(text);
+    kw_word word;
+    for (int i = 0; kw_scan_word(&scan, &word); i++) {
+        if (i && !kw_word_starts(word, "tile") && !kw_word_starts(word, "vecs=") && !kw_word_starts(word, "wave")) {
+            continue;
+        }
+        kw_text_add(shape, i ? " " : "");
+        kw_text_add_bytes(shape, word.at, word.size);
+    }
+}
+
+static bool add_config(kw_ledger *ledger, const char *text, uint32_t *number) {
+    bool added;
+    *number = kw_names_add(&ledger->config_names, &ledger->arena, text, &added);
+    if (*number == UINT32_MAX || !added) {
+        return *number != UINT32_MAX;
+    }
+    void *items = ledger->configs;
+    if (!kw_grow(&ledger->arena, &items, &ledger->config_room, *number, sizeof *ledger->configs)) {
+        return false;
+    }
+    ledger->configs = items;
+    kw_scan scan = kw_scan_string(text);
+    kw_word word = {text, 0};
+    kw_scan_word(&scan, &word);
+    kw_text shape = {0};
+    print_shape(&shape, text);
+    char *family = kw_arena_copy(&ledger->arena, word.at, word.size);
+    kw_ledger_config *config = &ledger->configs[*number];
+    *config = (kw_ledger_config){.text = ledger->config_names.text[*number], .family = family};
+    config->shape = kw_names_add(&ledger->shapes, &ledger->arena, kw_text_string(&shape), NULL);
+    bool good = family && !shape.failed && config->shape != UINT32_MAX;
+    kw_text_drop(&shape);
+    if (!good) {
+        return false;
+    }
+    config->family_number = kw_names_add(&ledger->families, &ledger->arena, family, NULL);
+    size_t length = strlen(family);
+    config->generic = length >= 8 && !strcmp(family + length - 8, ".generic");
+    return config->family_number != UINT32_MAX;
+}
+
+/* --- rows ----------------------------------------------------------------------------------------------------- */
+
+bool kw_ledger_add_answer(kw_ledger *ledger, const kw_row *row) {
+    const kw_record *record = &row->record;
+    kw_entry entry = {.outcome = (size_t)record->outcome < KW_OUTCOME_COUNT ? record->outcome : KW_UNTRIED,
+                      .packed = row->packed,
+                      .cold = record->cold,
+                      .samples = record->samples,
+                      .time_ns = positive(record->time_ns),
+                      .spread_ns = positive(record->spread_ns),
+                      .half_ns = {positive(record->half_ns[0]), positive(record->half_ns[1])}};
+    void *items = ledger->entries;
+    if (!kw_grow(&ledger->arena, &items, &ledger->entry_room, ledger->entry_count, sizeof *ledger->entries)) {
+        return false;
+    }
+    ledger->entries = items;
+    entry.detail = kw_names_add(&ledger->details, &ledger->arena, record->detail, NULL);
+    if (entry.detail == UINT32_MAX || !add_target(ledger, row->target, &entry.target) ||
+        !add_problem(ledger, row->problem, &entry.problem) || !add_config(ledger, record->config, &entry.config)) {
+        return false;
+    }
+    if (entry.outcome == KW_GOOD || entry.outcome == KW_SLOW) {
+        bool halves = entry.samples > 0 && entry.half_ns[0] > 0 && entry.half_ns[1] > 0;
+        entry.score_ns = halves && entry.outcome == KW_GOOD ? (entry.half_ns[0] + entry.half_ns[1]) / 2 : entry.time_ns;
+        ledger->timeless += entry.score_ns == 0;
+        ledger->halfless += entry.outcome == KW_GOOD && !halves && entry.score_ns > 0;
+    }
+    ledger->outcome[entry.outcome]++;
+    ledger->targets[entry.target].answers++;
+    ledger->entries[ledger->entry_count++] = entry;
+    return true;
+}
+
+/* Seconds of the epoch of "2026-11-21T05:47:09Z"; 0 when it is no such text. */
+static double second_of(const char *text) {
+    static const char form[] = "dddd-dd-ddTdd:dd:dd";
+    static const int64_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    int64_t part[6] = {0};
+    int at = 0;
+    for (size_t i = 0; form[i]; i++) {
+        bool digit = text[i] >= '0' && text[i] <= '9';
+        if (form[i] == 'd' ? !digit : text[i] != form[i]) {
+            return 0;
+        }
+        at += form[i] != 'd';
+        part[at] = digit ? part[at] * 10 + (text[i] - '0') : part[at];
+    }
+    if (part[0] < 1970 || part[1] < 1 || part[1] > 12) {
+        return 0;
+    }
+    int64_t years = part[0] - (part[1] <= 2), leaps = (years / 4 - years / 100 + years / 400) - (1969 / 4 - 1969 / 100 + 1969 / 400);
+    int64_t days = (part[0] - 1970) * 365 + leaps + before[part[1] - 1] + part[2] - 1;
+    return (double)(((days * 24 + part[3]) * 60 + part[4]) * 60 + part[5]);
+}
+
+static void widen_span(kw_ledger *ledger, const char *time, double second) {
+    if (second > 0) {
+        if (!*ledger->first || strcmp(time, ledger->first) < 0) {
+            strcpy(ledger->first, time);
+        }
+        if (strcmp(time, ledger->last) > 0) {
+            strcpy(ledger->last, time);
+        }
+    }
+}
+
+bool kw_ledger_add_moment(kw_ledger *ledger, const kw_row *row) {
+    const kw_record *record = &row->record;
+    void *items = ledger->moments;
+    if (!kw_grow(&ledger->arena, &items, &ledger->moment_room, ledger->moment_count, sizeof *ledger->moments)) {
+        return false;
+    }
+    ledger->moments = items;
+    kw_moment moment = {.sequence = row->sequence,
+                        .control_ns = positive(row->control_ns),
+                        .drift = isfinite(row->drift) ? row->drift : 0,
+                        .compile_ns = positive(row->compile_ns),
+                        .second = second_of(row->time),
+                        .code_bytes = row->code_bytes > 0 ? row->code_bytes : 0,
+                        .good = record->outcome == KW_GOOD};
+    double batches = fmax(record->samples, 0) + fmax(record->dropped, 0);
+    moment.kernel_ns = positive(record->time_ns) * (batches * fmax(record->calls, 0) + fmax(record->warmups, 0));
+    moment.run = kw_names_find(&ledger->run_names, row->run);
+    if (moment.run == UINT32_MAX) { /* a row whose run the store does not have */
+        kw_run run = {0};
+        memcpy(run.id, row->run, sizeof run.id);
+        if (!kw_ledger_add_run(ledger, &run)) {
+            return false;
+        }
+        moment.run = kw_names_find(&ledger->run_names, row->run);
+    }
+    if (!add_config(ledger, record->config, &moment.config)) {
+        return false;
+    }
+    widen_span(ledger, row->time, moment.second);
+    ledger->moments[ledger->moment_count++] = moment;
+    return true;
+}

@@ -1,0 +1,144 @@
+/* escape.c: one decoder of UTF-8 that trusts nothing, and the quoting of each place. */
+#include "report/page/escape.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The character at the front; its length, or 0 when the bytes are not UTF-8 (overlong forms and surrogates are not). */
+static size_t decode(const unsigned char *at, uint32_t *code) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (at[0] < 0x80) {
+        *code = at[0];
+        return 1;
+    }
+    size_t length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : at[0] >= 0xc0 ? 2 : 0;
+    if (!length || at[0] > 0xf4) {
+        return 0;
+    }
+    *code = at[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0; /* also the terminating zero */
+        }
+        *code = *code << 6 | (at[i] & 0x3fu);
+    }
+    bool legal = *code >= least[length] && *code <= 0x10ffff && (*code < 0xd800 || *code > 0xdfff);
+    return legal ? length : 0;
+}
+
+/* Invisible characters, and those that turn the direction of writing. */
+static bool is_hidden(uint32_t code) {
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000;
+}
+
+static void add_visible(kw_text *out, const char *shown, kw_safe form) {
+    if (form == KW_SAFE_JSON) {
+        kw_text_add(out, "\\"); /* the backslash of what is shown, doubled */
+    }
+    kw_text_add(out, shown);
+}
+
+static void add_html(kw_text *out, char c) {
+    switch (c) {
+    case '<':
+        kw_text_add(out, "&lt;");
+        break;
+    case '>':
+        kw_text_add(out, "&gt;");
+        break;
+    case '&':
+        kw_text_add(out, "&amp;");
+        break;
+    case '"':
+        kw_text_add(out, "&quot;");
+        break;
+    case '\'':
+        kw_text_add(out, "&#39;");
+        break;
+    default:
+        kw_text_add_bytes(out, &c, 1);
+    }
+}
+
+static void add_byte(kw_text *out, char c, kw_safe form) {
+    if (form == KW_SAFE_HTML) {
+        add_html(out, c);
+    } else if (form == KW_SAFE_JSON && (c == '<' || c == '>' || c == '&' || c == '\'')) {
+        kw_text_addf(out, "\\u%04x", (unsigned)c);
+    } else if ((form == KW_SAFE_JSON && (c == '"' || c == '\\')) || (form == KW_SAFE_CSV && c == '"')) {
+        kw_text_addf(out, "%c%c", c == '"' && form == KW_SAFE_CSV ? '"' : '\\', c);
+    } else {
+        kw_text_add_bytes(out, &c, 1);
+    }
+}
+
+static void add_characters(kw_text *out, const char *text, kw_safe form, size_t limit) {
+    const unsigned char *at = (const unsigned char *)text;
+    for (size_t shown = 0; *at; shown++) {
+        char visible[16];
+        uint32_t code = 0;
+        size_t length = decode(at, &code);
+        if (shown + 1 >= limit && at[length ? length : 1]) {
+            kw_text_add(out, "\xe2\x80\xa6");
+            return;
+        }
+        if (!length || is_hidden(code)) {
+            snprintf(visible, sizeof visible, length && code >= 0x80 ? "\\u{%x}" : "\\x%02x", length ? code : *at);
+            add_visible(out, visible, form);
+        } else if (length == 1) {
+            add_byte(out, (char)*at, form);
+        } else {
+            kw_text_add_bytes(out, at, length);
+        }
+        at += length ? length : 1;
+    }
+}
+
+static bool is_number(const char *text) {
+    size_t digits = strspn(text, "+-.0123456789eE");
+    return digits && !text[digits];
+}
+
+void kw_safe_add_cut(kw_text *out, const char *text, kw_safe form, size_t limit) {
+    bool quoted = form == KW_SAFE_CSV && strpbrk(text, ",\"';\t\r\n ");
+    bool formula = form == KW_SAFE_CSV && *text && strchr("=+-@\t\r", *text) && !is_number(text);
+    if (quoted || formula) {
+        kw_text_add(out, formula ? "\"'" : "\"");
+    }
+    add_characters(out, text, form, limit);
+    if (quoted || formula) {
+        kw_text_add(out, "\"");
+    }
+}
+
+void kw_safe_add(kw_text *out, const char *text, kw_safe form) {
+    kw_safe_add_cut(out, text, form, SIZE_MAX);
+}
+
+void kw_safe_add_url(kw_text *out, const char *bytes, size_t size) {
+    static const char digits[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~", c))) {
+            kw_text_add_bytes(out, &c, 1);
+        } else {
+            char coded[3] = {'%', digits[c >> 4], digits[c & 15]};
+            kw_text_add_bytes(out, coded, sizeof coded);
+        }
+    }
+}
+
+void kw_safe_quote(kw_text *out, const char *text) {
+    kw_text_add(out, "'");
+    for (const char *c = text; *c; c++) {
+        kw_text_add_bytes(out, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
+    }
+    kw_text_add(out, "'");
+}
+
+void kw_safe_drop(kw_text *piece, kw_text *whole) {
+    whole->failed |= piece->failed;
+    kw_text_drop(piece);
+}

@@ -1,0 +1,28 @@
+/* escape.h: outside text made harmless for where it is shown. Names in a store may come from anyone, so nothing of a row reaches a page or a
+ * terminal by another way.
+ *
+ * In every form, bytes that are not UTF-8, control characters (C0, DEL, C1) and characters that are invisible or turn the direction of writing
+ * become visible as \x1b or \u{202e}. What is left is then quoted as the place demands. */
+#ifndef KW_REPORT_PAGE_ESCAPE_H
+#define KW_REPORT_PAGE_ESCAPE_H
+
+#include "base/text.h"
+
+typedef enum kw_safe {
+    KW_SAFE_TERMINAL, /* and plain text files */
+    KW_SAFE_HTML,     /* text, attributes in quotes, and SVG alike */
+    KW_SAFE_JSON,     /* inside the quotes of a JSON string that stands in a script element */
+    KW_SAFE_CSV       /* a whole field; quoted where needed, and never the beginning of a spreadsheet's formula unless it is a number */
+} kw_safe;
+
+void kw_safe_add(kw_text *out, const char *text, kw_safe form);
+/* At most limit characters, the last of them an ellipsis when something was cut. */
+void kw_safe_add_cut(kw_text *out, const char *text, kw_safe form, size_t limit);
+/* For a data: address, everything but letters, digits and -._~ as %XX. */
+void kw_safe_add_url(kw_text *out, const char *bytes, size_t size);
+/* A word of a shell, in single quotes; to be shown by the functions above. */
+void kw_safe_quote(kw_text *out, const char *text);
+/* Drops a piece of text that was made for a whole; the whole has failed when the piece had. */
+void kw_safe_drop(kw_text *piece, kw_text *whole);
+
+#endif

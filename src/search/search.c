@@ -1,0 +1,413 @@
+/* search.c: kw_search. Proposals are points of the axes that the rule files give (search_source.c); each is asked of C, of the rules, of the
+ * filter and of the problem before it is scored, so nothing is ever proposed that cannot be built and run.
+ *
+ * Each family has axes of its own, hence a population of its own; a family gets another generation while its best is within reach of the
+ * best of all. */
+#include "backend/backend.h"
+#include "config/catalog.h"
+#include "predict/model.h"
+#include "predict/predict.h"
+#include "space/enumerate.h"
+#include "search/search_source.h"
+
+#include <kernelwright_tune.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUDGET = 500, TOP = 10, POPULATION = 20, DRAWS = 50, IDLE_MAX = 40, LIMIT = 1000000 };
+static const double reach = 1.5;
+
+/* A family of the space that has points for the problem's operation and type. */
+typedef struct part {
+    kw_search_source from;
+    size_t member[POPULATION]; /* of the finds */
+    size_t members;
+    double best;
+} part;
+
+typedef struct session {
+    const kw_search_options *options;
+    kw_search_report *report;
+    kw_target target;
+    kw_model *model;
+    kw_points *points;
+    part *parts;
+    size_t part_count;
+    kw_catalog seen; /* everything drawn that is in the space and fits: finds, in order */
+    double *predicted, *estimates;
+    size_t scored, capacity;
+    int32_t budget;
+    uint64_t state;
+    kw_error *err;
+} session;
+
+/* --- scoring ---------------------------------------------------------------------------------------------------------- */
+
+static kw_status score_by_model(session *s, const kw_config *const configs[], const kw_launch *const launches[], size_t count) {
+    kw_ranking *ranking = NULL;
+    kw_status status = kw_ranking_open(&ranking, s->model, configs, count, s->err);
+    if (!status) {
+        kw_ranking_score(ranking, s->options->problem, &s->target, launches, s->estimates + s->scored, s->predicted + s->scored);
+    }
+    kw_ranking_close(&ranking);
+    return status;
+}
+
+static bool enlarge(double **values, size_t count) {
+    double *moved = realloc(*values, count * sizeof *moved);
+    *values = moved ? moved : *values;
+    return moved;
+}
+
+/* Scores what was seen and not scored yet. */
+static kw_status score(session *s) {
+    size_t count = s->seen.count - s->scored;
+    if (!count) {
+        return KW_OK;
+    }
+    if (s->seen.count > s->capacity) {
+        size_t larger = 2 * s->seen.count;
+        if (!enlarge(&s->predicted, larger) || !enlarge(&s->estimates, larger)) {
+            return kw_fail_memory(s->err, "a search");
+        }
+        s->capacity = larger;
+    }
+    const kw_config **configs = calloc(count, sizeof *configs);
+    kw_launch *launches = calloc(count, sizeof *launches);
+    const kw_launch **pointers = calloc(count, sizeof *pointers);
+    kw_status status = configs && launches && pointers ? KW_OK : kw_fail_memory(s->err, "a search");
+    for (size_t i = 0; i < count && !status; i++) {
+        configs[i] = &s->seen.configs[s->scored + i];
+        configs[i]->family->launch(configs[i], s->options->problem, &s->target, &launches[i]);
+        pointers[i] = &launches[i];
+        s->estimates[s->scored + i] = kw_predict_ns(configs[i], s->options->problem, &s->target, &launches[i]);
+        s->predicted[s->scored + i] = s->estimates[s->scored + i];
+    }
+    if (!status && s->model) {
+        status = score_by_model(s, configs, pointers, count);
+    }
+    s->scored += status ? 0 : count;
+    free(configs);
+    free(launches);
+    free(pointers);
+    return status;
+}
+
+/* --- proposals -------------------------------------------------------------------------------------------------------- */
+
+/* Whether the config is in the space and serves the problem. */
+static kw_status consider(session *s, const part *from, const kw_config *config, bool *good) {
+    bool wanted = false;
+    *good = false;
+    s->report->drawn++;
+    kw_status status = kw_points_want(&wanted, s->points, from->from.number, config, s->err);
+    if (status || !wanted) {
+        s->report->refused += !status;
+        return status;
+    }
+    *good = !kw_config_fits(config, s->options->problem, &s->target, NULL);
+    s->report->unfit += !*good;
+    return KW_OK;
+}
+
+static kw_config blank(const session *s, const part *from) {
+    return (kw_config){.family = from->from.axes.family, .op = s->options->problem->op, .dtype = s->options->problem->dtype};
+}
+
+/* A random point that is good, in a few tries; *place is SIZE_MAX when none was. */
+static kw_status draw(session *s, const part *from, size_t *place) {
+    kw_status status = KW_OK;
+    *place = SIZE_MAX;
+    for (int i = 0; i < DRAWS && !status && *place == SIZE_MAX; i++) {
+        kw_config config = blank(s, from);
+        bool good;
+        kw_search_source_draw(&from->from, &config, &s->state);
+        status = consider(s, from, &config, &good);
+        if (!status && good) {
+            status = kw_catalog_add(&s->seen, &config, NULL, s->err);
+            *place = kw_catalog_find(&s->seen, &config);
+        }
+    }
+    return status;
+}
+
+/* A child of the members, or, where that cannot be, what it was made of, if that is new: *place is SIZE_MAX when neither is good. */
+static kw_status breed(session *s, const part *p, const size_t with[4], size_t *place) {
+    const kw_config *const parents[4] = {&s->seen.configs[with[0]], &s->seen.configs[with[1]], &s->seen.configs[with[2]],
+                                         &s->seen.configs[with[3]]};
+    kw_config plain, child = kw_search_source_cross(&p->from, parents, &s->state, &plain);
+    bool good = false;
+    *place = SIZE_MAX;
+    kw_status status = consider(s, p, &child, &good);
+    if (!status && !good && p->from.listed.count && !kw_catalog_has(&s->seen, &plain)) {
+        child = plain;
+        status = consider(s, p, &child, &good);
+    }
+    if (!status && good) {
+        status = kw_catalog_add(&s->seen, &child, NULL, s->err);
+        *place = kw_catalog_find(&s->seen, &child);
+    }
+    return status;
+}
+
+/* --- methods ---------------------------------------------------------------------------------------------------------- */
+
+static bool spent(const session *s) {
+    return s->seen.count >= (size_t)s->budget;
+}
+
+/* Ends when the budget is spent or when many draws in a row gave nothing new: then there is little left to find. */
+static kw_status search_random(session *s) {
+    kw_status status = KW_OK;
+    for (int idle = 0; idle < IDLE_MAX * (int)s->part_count && !spent(s) && !status;) {
+        size_t before = s->seen.count, place;
+        status = draw(s, &s->parts[kw_search_below(&s->state, s->part_count)], &place);
+        idle = s->seen.count > before ? 0 : idle + 1;
+    }
+    return status ? status : score(s);
+}
+
+static kw_status found_population(session *s, part *p) {
+    kw_status status = KW_OK;
+    for (int tries = 0; tries < 4 * POPULATION && p->members < POPULATION && !spent(s) && !status; tries++) {
+        size_t place, known = 0;
+        status = draw(s, p, &place);
+        if (place == SIZE_MAX) {
+            break;
+        }
+        while (known < p->members && p->member[known] != place) {
+            known++;
+        }
+        if (known == p->members) {
+            p->member[p->members++] = place;
+        }
+    }
+    return status ? status : score(s);
+}
+
+static void set_best(session *s, part *p) {
+    p->best = INFINITY;
+    for (size_t i = 0; i < p->members; i++) {
+        p->best = fmin(p->best, s->predicted[p->member[i]]);
+    }
+}
+
+/* Four different members, the first of them number i. */
+static void choose_parents(session *s, const part *p, size_t i, size_t with[4]) {
+    size_t number[4] = {i};
+    for (int k = 1; k < 4;) {
+        bool twice = false;
+        number[k] = kw_search_below(&s->state, p->members);
+        for (int j = 0; j < k; j++) {
+            twice = twice || number[j] == number[k];
+        }
+        k += !twice;
+    }
+    for (int k = 0; k < 4; k++) {
+        with[k] = p->member[number[k]];
+    }
+}
+
+/* Every member is challenged once; what cannot be leaves its parent alone. */
+static kw_status evolve(session *s, part *p) {
+    size_t trial[POPULATION];
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < p->members; i++) {
+        size_t with[4];
+        trial[i] = SIZE_MAX;
+        choose_parents(s, p, i, with);
+        status = status || spent(s) ? status : breed(s, p, with, &trial[i]);
+    }
+    status = status ? status : score(s);
+    for (size_t i = 0; i < p->members && !status; i++) {
+        if (trial[i] != SIZE_MAX && s->predicted[trial[i]] < s->predicted[p->member[i]]) {
+            p->member[i] = trial[i];
+        }
+    }
+    if (!status) {
+        set_best(s, p); /* without memory there are no scores */
+    }
+    return status;
+}
+
+static kw_status search_evolve(session *s) {
+    kw_status status = KW_OK;
+    double best = INFINITY;
+    for (size_t i = 0; i < s->part_count && !status; i++) {
+        status = found_population(s, &s->parts[i]);
+        if (!status) {
+            set_best(s, &s->parts[i]);
+            best = fmin(best, s->parts[i].best);
+        }
+    }
+    for (int idle = 0; idle < IDLE_MAX && !spent(s) && !status;) {
+        size_t before = s->seen.count;
+        for (size_t i = 0; i < s->part_count && !status; i++) {
+            part *p = &s->parts[i];
+            status = p->members >= 4 && p->best <= reach * best ? evolve(s, p) : KW_OK;
+            best = fmin(best, p->best);
+        }
+        idle = s->seen.count > before ? 0 : idle + 1;
+    }
+    return status;
+}
+
+static bool take_any(void *user, const kw_config *config) {
+    session *s = user;
+    const kw_problem *problem = s->options->problem;
+    if (config->op == problem->op && config->dtype == problem->dtype) {
+        bool good = !kw_config_fits(config, problem, &s->target, NULL);
+        s->report->drawn++;
+        s->report->unfit += !good;
+        return !good || !kw_catalog_add(&s->seen, config, NULL, s->err);
+    }
+    return true;
+}
+
+static kw_status search_all(session *s) {
+    kw_space_options space = s->options->space;
+    kw_error failed = {0};
+    s->err = s->err ? s->err : &failed;
+    space.set = space.set ? space.set : "full";
+    space.arch = space.arch ? space.arch : s->target.arch;
+    kw_status status = kw_enumerate(&space, take_any, s, s->err);
+    status = status ? status : s->err->status;
+    status = status ? status : score(s);
+    s->err = s->err == &failed ? NULL : s->err;
+    return status;
+}
+
+/* --- opening ---------------------------------------------------------------------------------------------------------- */
+
+static kw_status open_space(session *s) {
+    const kw_problem *problem = s->options->problem;
+    kw_space_options space = s->options->space;
+    space.set = space.set ? space.set : "full";
+    space.arch = space.arch ? space.arch : s->target.arch;
+    kw_status status = kw_points_open(&s->points, &space, problem->op, problem->dtype, s->err);
+    size_t families = status ? 0 : kw_points_families(s->points);
+    s->parts = calloc(families + 1, sizeof *s->parts);
+    if (!status && !s->parts) {
+        return kw_fail_memory(s->err, "a search");
+    }
+    for (size_t i = 0; i < families && !status; i++) {
+        part *p = &s->parts[s->part_count];
+        bool empty;
+        *p = (part){.best = INFINITY};
+        status = kw_search_source_open(&p->from, &empty, s->points, i, problem, &s->target, s->err);
+        s->part_count += status || !empty; /* what was begun is closed, too */
+    }
+    return status;
+}
+
+static kw_status open_model(session *s) {
+    const kw_problem *problem = s->options->problem;
+    kw_status status = s->options->model ? kw_model_open(&s->model, s->options->model, s->err) : KW_OK;
+    if (!status && s->model && (!kw_model_serves(s->model, problem->op, problem->dtype) || kw_model_distance(s->model, &s->target) < 0)) {
+        status = kw_fail(s->err, KW_MISSING, "the model %.200s was not trained for %s %s on %s; leave it out to search by the estimate",
+                         s->options->model, kw_op_name(problem->op), kw_dtype_name(problem->dtype), s->target.backend);
+    }
+    return status;
+}
+
+/* --- the answer ------------------------------------------------------------------------------------------------------- */
+
+typedef struct found {
+    size_t place;
+    double predicted, estimate;
+} found;
+
+static int by_predicted(const void *left, const void *right) {
+    const found *a = left, *b = right;
+    if (a->predicted != b->predicted) {
+        return a->predicted < b->predicted ? -1 : 1;
+    }
+    if (a->estimate != b->estimate) {
+        return a->estimate < b->estimate ? -1 : 1;
+    }
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static kw_status answer(session *s) {
+    size_t top = s->options->top > 0 ? (size_t)s->options->top : TOP;
+    size_t count = s->scored < top ? s->scored : top;
+    found *list = calloc(s->scored + 1, sizeof *list);
+    s->report->finds = calloc(count + 1, sizeof *s->report->finds);
+    if (!list || !s->report->finds) {
+        free(list);
+        return kw_fail_memory(s->err, "a search");
+    }
+    for (size_t i = 0; i < s->scored; i++) {
+        list[i] = (found){i, s->predicted[i], s->estimates[i]};
+    }
+    qsort(list, s->scored, sizeof *list, by_predicted);
+    for (size_t i = 0; i < count; i++) {
+        kw_search_find *find = &s->report->finds[i];
+        kw_config_print(find->config, sizeof find->config, &s->seen.configs[list[i].place]);
+        find->predicted_ns = list[i].predicted;
+        find->estimate_ns = list[i].estimate;
+    }
+    s->report->count = count;
+    s->report->looked = (int64_t)s->scored;
+    free(list);
+    if (!count) {
+        char text[KW_PROBLEM_TEXT_MAX];
+        kw_problem_print(text, sizeof text, s->options->problem);
+        return kw_fail(s->err, KW_NO_KERNEL, "no kernel of the space serves %.300s", text);
+    }
+    return KW_OK;
+}
+
+static kw_status read_target(session *s) {
+    if (s->options->target) {
+        return kw_target_parse(&s->target, s->options->target, s->err);
+    }
+    kw_cpu_target(&s->target, s->options->threads > 0 ? s->options->threads : 1);
+    return KW_OK;
+}
+
+static void close_session(session *s) {
+    for (size_t i = 0; i < s->part_count; i++) {
+        kw_catalog_drop(&s->parts[i].from.listed);
+    }
+    kw_model_close(&s->model);
+    kw_points_close(&s->points);
+    kw_catalog_drop(&s->seen);
+    free(s->parts);
+    free(s->predicted);
+    free(s->estimates);
+}
+
+kw_status kw_search(const kw_search_options *options, kw_search_report *report, kw_error *err) {
+    if (!options || !report || !options->problem) {
+        return kw_fail(err, KW_ILLEGAL, "kw_search: %s is NULL", report ? "options or its problem" : "report");
+    }
+    *report = (kw_search_report){0};
+    if (options->budget < 0 || options->budget > LIMIT || options->top < 0) {
+        return kw_fail(err, KW_ILLEGAL, "a search of %d kernels for %d; the budget is 1 to %d", (int)options->budget, (int)options->top,
+                       LIMIT);
+    }
+    session s = {.options = options,
+                 .report = report,
+                 .budget = options->budget ? options->budget : BUDGET,
+                 .state = options->seed ? options->seed : 1,
+                 .err = err};
+    kw_status status = kw_problem_check(options->problem, err);
+    status = status ? status : read_target(&s);
+    status = status ? status : open_model(&s);
+    if (!status && options->method == KW_SEARCH_ALL) {
+        status = search_all(&s);
+    } else if (!status) {
+        status = open_space(&s);
+        status = status || !s.part_count ? status : options->method == KW_SEARCH_RANDOM ? search_random(&s) : search_evolve(&s);
+    }
+    status = status ? status : answer(&s);
+    close_session(&s);
+    if (status) {
+        kw_free(report->finds);
+        *report = (kw_search_report){0};
+    }
+    return status;
+}

@@ -1,0 +1,99 @@
+/* coverage.c: whether a set has every config of a reference list, all axes compared. Lists are catalogs, one config a line, gzip or not. A line that
+ * is no config any more counts as missing, since what a rule refuses today a reference list may have had. */
+#include "config/catalog.h"
+#include "space/enumerate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+typedef struct reference {
+    kw_catalog catalog;
+    bool *seen;
+    kw_cover_options options;
+    kw_cover_count count;
+} reference;
+
+static void miss(reference *r, const char *config, const char *why) {
+    r->count.missing++;
+    if (r->options.missing) {
+        r->options.missing(r->options.user, config, why);
+    }
+}
+
+static kw_status read_line(reference *r, char *line, kw_error *err) {
+    kw_config config;
+    line[strcspn(line, "#\r\n")] = 0;
+    if (!line[strspn(line, " \t")]) {
+        return KW_OK;
+    }
+    kw_error why = {0};
+    kw_status status = kw_config_parse(&config, line, &why);
+    if (status == KW_NO_MEMORY) {
+        return kw_fail(err, status, "%s", why.text);
+    }
+    r->count.reference++;
+    if (status) {
+        miss(r, line, why.text);
+        return KW_OK;
+    }
+    return kw_catalog_add(&r->catalog, &config, NULL, err);
+}
+
+static kw_status read_reference(reference *r, const char *path, kw_error *err) {
+    char line[2 * KW_CONFIG_TEXT_MAX];
+    gzFile file = gzopen(path, "rb");
+    if (!file) {
+        return kw_fail(err, KW_IO, "%s: %s", path, strerror(errno));
+    }
+    kw_status status = KW_OK;
+    while (!status && gzgets(file, line, sizeof line)) {
+        status = strlen(line) + 1 < sizeof line ? read_line(r, line, err)
+                                                : kw_fail(err, KW_MALFORMED, "%s: a line is too long for a config", path);
+    }
+    int code = Z_OK;
+    const char *why = gzerror(file, &code);
+    if (!status && code != Z_OK && code != Z_STREAM_END) {
+        status = kw_fail(err, KW_IO, "%s: %s", path, why);
+    }
+    gzclose_r(file);
+    return status;
+}
+
+static bool mark(void *user, const kw_config *config) {
+    reference *r = user;
+    size_t place = kw_catalog_find(&r->catalog, config);
+    r->count.set++;
+    if (place != SIZE_MAX) {
+        r->seen[place] = true;
+    } else {
+        r->count.more++;
+    }
+    return true;
+}
+
+kw_status kw_space_cover(kw_cover_count *count, const kw_space_options *space, const kw_cover_options *options, kw_error *err) {
+    if (!count || !space || !options || !options->reference) {
+        return kw_fail(err, KW_ILLEGAL, "kw_space_cover: count, space, options or its reference is NULL");
+    }
+    reference r = {.options = *options};
+    kw_status status = read_reference(&r, options->reference, err);
+    r.seen = status ? NULL : calloc(r.catalog.count + 1, sizeof *r.seen);
+    if (!status && !r.seen) {
+        status = kw_fail_memory(err, "a reference list");
+    }
+    status = status ? status : kw_enumerate(space, mark, &r, err);
+    for (size_t i = 0; !status && i < r.catalog.count; i++) {
+        if (!r.seen[i]) {
+            char text[KW_CONFIG_TEXT_MAX];
+            kw_config_print(text, sizeof text, &r.catalog.configs[i]);
+            miss(&r, text, "the set does not have it");
+        }
+    }
+    *count = r.count;
+    free(r.seen);
+    kw_catalog_drop(&r.catalog);
+    return status;
+}

@@ -1,0 +1,215 @@
+/* import.c: files of rows into a store. Every row is looked at before it is added, so that one that cannot be true is refused alone and
+ * counted; those that pass go in by batches. */
+#include "store/line.h"
+#include "store/io/plausible.h"
+#include "store/io/reader.h"
+#include "store/io/seed_csv.h"
+#include "store/sqlite/store.h"
+#include "store/io/table_csv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 200 };
+
+typedef struct import {
+    kw_store *store;
+    kw_reader *reader;
+    const kw_row *defaults;
+    kw_import_report *report;
+    kw_row *rows; /* BATCH of them */
+    size_t count;
+    kw_row named; /* the defaults with a run */
+    kw_run run;   /* the last one added */
+    kw_cells cells;
+    kw_seed_header seed;
+    kw_table_header table;
+} import;
+
+static void refuse(import *m, int64_t line, const kw_error *why) {
+    if (!m->report->refused++) {
+        snprintf(m->report->first_refusal, sizeof m->report->first_refusal, "line %lld: %.230s", (long long)line, why->text);
+    }
+}
+
+static kw_status flush(import *m, kw_error *err) {
+    size_t added = 0;
+    kw_status status = m->count ? kw_store_add(m->store, m->rows, m->count, &added, err) : KW_OK;
+    if (!status) {
+        m->report->added += (int64_t)added;
+        m->report->known += (int64_t)(m->count - added);
+    }
+    m->count = 0;
+    return status;
+}
+
+/* A row that was read: settled, looked at, and put into the batch. */
+static kw_status take_row(import *m, const kw_row *raw, int64_t line, kw_error *err) {
+    kw_error why = {0};
+    kw_row *row = &m->rows[m->count];
+    if (kw_row_settle(row, raw, &why) || kw_row_possible(row, &why)) {
+        refuse(m, line, &why);
+        return KW_OK;
+    }
+    return ++m->count == BATCH ? flush(m, err) : KW_OK;
+}
+
+/* A run that contradicts one of the store is refused; its rows still name it. */
+static kw_status take_run(import *m, const kw_run *run, int64_t line, kw_error *err) {
+    kw_error why = {0};
+    if (!memcmp(&m->run, run, sizeof *run)) {
+        return KW_OK;
+    }
+    m->run = *run;
+    kw_status status = kw_store_add_run(m->store, run, &why);
+    if (status == KW_ILLEGAL) {
+        refuse(m, line, &why);
+        return KW_OK;
+    }
+    return status ? kw_fail(err, status, "%s", why.text) : KW_OK;
+}
+
+static kw_status import_lines(import *m, kw_error *err) {
+    kw_reader_line line;
+    bool more;
+    kw_status status;
+    while (!(status = kw_reader_next(m->reader, &line, &more, err)) && more) {
+        kw_row row;
+        kw_run run;
+        kw_error why = {0};
+        kw_word text = line.text;
+        text.size -= text.size && text.at[text.size - 1] == '\r';
+        if (!text.size && line.whole) {
+            continue;
+        }
+        if (kw_line_kind_of(text) == KW_LINE_RUN) {
+            if (kw_run_parse(&run, text.at, text.size, &why)) {
+                refuse(m, line.number, &why);
+            } else {
+                status = take_run(m, &run, line.number, err);
+            }
+        } else if (kw_row_parse(&row, text.at, text.size, &why)) {
+            refuse(m, line.number, &why);
+        } else {
+            status = take_row(m, &row, line.number, err);
+        }
+        if (status) {
+            return status;
+        }
+    }
+    return status;
+}
+
+static kw_status import_cells(import *m, bool seed, kw_error *err) {
+    bool more = true;
+    for (;;) {
+        kw_row row;
+        kw_run run = {0};
+        kw_error why = {0};
+        kw_status status = kw_cells_read(&m->cells, m->reader, &more, &why);
+        if (!status && !more) {
+            return KW_OK;
+        }
+        if (status && status != KW_MALFORMED) {
+            return kw_fail(err, status, "%s", why.text);
+        }
+        if (!status) {
+            status = seed ? kw_seed_row_read(&row, &m->seed, &m->cells, m->defaults, &why)
+                          : kw_table_row_read(&row, &run, &m->table, &m->cells, &why);
+        }
+        if (status) {
+            refuse(m, m->cells.line, &why);
+            if (!more) {
+                return KW_OK;
+            }
+            continue;
+        }
+        if (!seed && m->table.has_run) {
+            status = take_run(m, &run, m->cells.line, err);
+        }
+        status = status ? status : take_row(m, &row, m->cells.line, err);
+        if (status) {
+            return status;
+        }
+    }
+}
+
+/* Rows without a run of their own belong to one that says where they came from; the same for the same target, so that importing a file again
+ * adds nothing. */
+static kw_status name_run(import *m, kw_error *err) {
+    if (m->defaults->run[0]) {
+        return KW_OK;
+    }
+    m->named = *m->defaults;
+    kw_run run = {.command = "imported from seed-csv"};
+    kw_text text = {0};
+    kw_text_addf(&text, "%s: %s", run.command, m->defaults->target);
+    if (text.failed) {
+        return kw_fail_memory(err, "the run's id");
+    }
+    kw_hash_text(run.id, text.data, text.size);
+    kw_text_drop(&text);
+    memcpy(run.target, m->defaults->target, sizeof run.target);
+    memcpy(m->named.run, run.id, sizeof run.id);
+    m->defaults = &m->named;
+    return kw_store_add_run(m->store, &run, err);
+}
+
+/* The first line says which of the two CSVs a file is; format (may be NULL) must agree. */
+static kw_status read_header(import *m, const char *format, bool *seed, kw_error *err) {
+    bool more = false;
+    kw_status status = kw_cells_read(&m->cells, m->reader, &more, err);
+    if (status || !more) {
+        return status ? status : kw_fail(err, KW_MALFORMED, "the file is empty");
+    }
+    *seed = kw_seed_header_read(&m->seed, &m->cells);
+    if (format && *seed != !strcmp(format, "seed-csv")) {
+        return *seed ? kw_fail(err, KW_MALFORMED, "line 1: this is the header of seed-csv, not of %s", format)
+                     : kw_fail(err, KW_MALFORMED, "line 1: this is not the header of seed-csv: kernel, problem_idx, N, C, K, G, ...");
+    }
+    if (*seed && !m->defaults) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "rows of seed-csv do not say their target, operation and type: they must be given (--target, --op, --dtype)");
+    }
+    return *seed ? name_run(m, err) : kw_table_header_read(&m->table, &m->cells, err);
+}
+
+static kw_status import_by(import *m, const char *format, kw_error *err) {
+    char first = 0;
+    bool seed = false;
+    kw_status status = kw_reader_peek(m->reader, &first, err);
+    if (status) {
+        return status;
+    }
+    bool lines = format ? !strcmp(format, "jsonl") : first == '{';
+    if (lines) {
+        return import_lines(m, err);
+    }
+    status = read_header(m, format, &seed, err);
+    return status ? status : import_cells(m, seed, err);
+}
+
+kw_status kw_store_import(kw_store *store, const char *format, const char *path, const kw_row *defaults, kw_import_report *report,
+                          kw_error *err) {
+    kw_import_report unused = {0};
+    report = report ? report : &unused;
+    *report = (kw_import_report){0};
+    if (format && strcmp(format, "jsonl") != 0 && strcmp(format, "csv") != 0 && strcmp(format, "seed-csv") != 0) {
+        return kw_fail(err, KW_MISSING, "format %.40s is not known; there are jsonl, csv and seed-csv", format);
+    }
+    import *m = calloc(1, sizeof *m);
+    kw_row *rows = calloc(BATCH, sizeof *rows);
+    kw_status status = m && rows ? KW_OK : kw_fail_memory(err, path);
+    if (!status) {
+        *m = (import){.store = store, .defaults = defaults, .report = report, .rows = rows};
+        status = kw_reader_open(&m->reader, path, err);
+        status = status ? status : import_by(m, format, err);
+        status = status ? status : flush(m, err);
+        kw_reader_close(&m->reader);
+        kw_cells_drop(&m->cells);
+    }
+    free(rows);
+    free(m);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* sweep_build.c: compiler, cache and the build of a sweep. Workers load kernels from the cache by key, so a kernel counts as built once it
+ * is there. */
+#include "sweep/sweep_build.h"
+
+#include "base/os/clock.h"
+#include "base/os/file.h"
+#include "base/os/parallel.h"
+#include "base/os/settings.h"
+#include "jit/cache/cache.h"
+#include "measure/resources.h"
+#include "space/enumerate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- tools -------------------------------------------------------------------------------------------------------- */
+
+static void remark(const kw_sweep_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void remark(const kw_sweep_options *options, const char *format, ...) {
+    char line[1024];
+    va_list arguments;
+    if (options->log) {
+        va_start(arguments, format);
+        vsnprintf(line, sizeof line, format, arguments);
+        va_end(arguments);
+        options->log(options->user, line);
+    }
+}
+
+/* A cache in which kernels can be put and found, or NULL with the reason. One that can only be read will not do. */
+static kw_cache *open_cache(const char *folder, char note[256]) {
+    kw_cache *cache = NULL;
+    kw_error why = {0};
+    if (kw_cache_open(&cache, folder, note, &why)) {
+        snprintf(note, 256, "%.250s", why.text);
+    }
+    if (cache && *note) {
+        kw_cache_close(&cache);
+    }
+    return cache;
+}
+
+static kw_status choose_cache(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err) {
+    char note[256] = "no folder is set (KW_CACHE_DIR, XDG_CACHE_HOME, HOME)";
+    const char *folder =
+        options->cache_dir ? options->cache_dir : kw_folder_user(&tools->arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+    if (folder && *folder) {
+        tools->jit.cache = open_cache(folder, note);
+        tools->cache_folder = folder;
+    }
+    if (!tools->jit.cache) {
+        tools->cache_folder = kw_arena_format(&tools->arena, "%s.kernels", options->out ? options->out : "sweep");
+        if (!tools->cache_folder) {
+            return kw_fail_memory(err, "the name of a cache folder");
+        }
+        remark(options, "the kernel cache cannot be used (%s); kernels are kept in %s", note, tools->cache_folder);
+        tools->jit.cache = open_cache(tools->cache_folder, note);
+    }
+    return tools->jit.cache ? KW_OK : kw_fail(err, KW_IO, "kernels can be kept nowhere: %s; give a folder of your own as the cache", note);
+}
+
+kw_status kw_sweep_tools_open(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err) {
+    kw_status status = choose_cache(tools, options, err);
+    status = status ? status : kw_spill_limit_read(&tools->spill_limit, options->spill_limit, err);
+    if (status) {
+        return status;
+    }
+    const char *data = kw_folder_user(&tools->arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share");
+    tools->jit.log_folder = data && *data ? kw_arena_format(&tools->arena, "%s/logs", data) : NULL;
+    return KW_OK;
+}
+
+kw_status kw_sweep_tools_find(kw_sweep_tools *tools, const kw_sweep_options *options, const kw_target *target, kw_error *err) {
+    kw_error why = {0};
+    kw_status status = kw_code_for(&tools->jit.code, target->backend, target->arch, err);
+    if (status) {
+        return status;
+    }
+    const char *cc = kw_code_is_for_host(tools->jit.code) ? secure_getenv("KW_CC") : NULL,
+               *wanted = options->compiler ? options->compiler : cc;
+    if (wanted && !*wanted && options->compiler) {
+        snprintf(tools->compiler_note, sizeof tools->compiler_note, "the options ask for none");
+    } else if (kw_compiler_find(&tools->compiler, wanted && *wanted ? wanted : NULL, tools->jit.code, &why)) {
+        snprintf(tools->compiler_note, sizeof tools->compiler_note, "%.250s", why.text);
+    } else {
+        tools->has_compiler = true;
+        tools->compiler.stop = options->stop;
+        tools->jit.compiler = &tools->compiler;
+    }
+    return KW_OK;
+}
+
+void kw_sweep_tools_close(kw_sweep_tools *tools) {
+    kw_cache_close(&tools->jit.cache);
+    kw_arena_drop(&tools->arena);
+    *tools = (kw_sweep_tools){0};
+}
+
+/* --- control ------------------------------------------------------------------------------------------------------ */
+
+typedef struct search {
+    kw_config *config;
+    const kw_problem *problem;
+    const kw_target *target;
+    bool found;
+} search;
+
+static bool try_config(void *user, const kw_config *config) {
+    search *s = user;
+    s->found = !kw_config_fits(config, s->problem, s->target, NULL);
+    if (s->found) {
+        *s->config = *config;
+    }
+    return !s->found;
+}
+
+bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *target) {
+    search s = {.config = config, .problem = problem, .target = target};
+    if (!strcmp(target->backend, "emu")) {
+        return false; /* times of a GPU that is played mean nothing */
+    }
+    kw_space_options tiny = {.set = "tiny", .arch = target->arch};
+    return !kw_problem_parse(problem, "conv_fwd fp32 nhwgc n1 c64 k64 i28x28 f3x3 p1x1", NULL) &&
+           !kw_enumerate(&tiny, try_config, &s, NULL) && s.found;
+}
+
+/* --- build -------------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    kw_sweep_kernel *kernel;
+    kw_status status;
+    bool begun, cached;
+    kw_error why;
+} job;
+
+typedef struct site {
+    const kw_sweep_plan *plan;
+    const kw_sweep_tools *tools;
+    const kw_sweep_options *options;
+    job *jobs;
+    int64_t start_ns;
+    kw_sweep_progress progress;
+} site;
+
+static void build_one(void *user, size_t number) {
+    site *s = user;
+    job *j = &s->jobs[number];
+    kw_sweep_kernel *kernel = j->kernel;
+    const kw_jit *jit = &s->tools->jit;
+    kw_blob blob = {0};
+    kw_jit_result result = {0};
+    if (kw_sweep_is_over(s->plan, s->options)) {
+        return;
+    }
+    j->begun = true;
+    j->status = kw_jit_blob(jit, kernel->config, &blob, &result, &j->why);
+    kernel->compile_ns = (double)result.cpu_ns;
+    j->cached = result.cached;
+    if (!j->status) {
+        kernel->code_bytes = (int64_t)blob.size;
+        kw_blob_facts_read(&kernel->facts, &blob, jit->code, NULL); /* a blob that was just checked */
+        kernel->refused = kw_resources_judge(&kernel->facts, &s->plan->target, s->tools->spill_limit, kernel->detail);
+        kw_hash_text(kernel->code_hash, blob.data, blob.size);
+        j->status = kw_jit_key(kernel->key, jit, kernel->config, &j->why);
+        if (!j->status && !kw_cache_has(jit->cache, kernel->key)) {
+            j->status = kw_fail(&j->why, KW_IO, "a kernel could not be kept in %.300s; is the disk full?", s->tools->cache_folder);
+        }
+    }
+    kw_blob_drop(&blob);
+}
+
+/* A compiler that was stopped has refused nothing. */
+static void tell(void *user, size_t number) {
+    site *s = user;
+    job *j = &s->jobs[number];
+    if (j->status == KW_FAILED && !kw_sweep_is_stopped(s->options)) {
+        j->kernel->refused = KW_UNCOMPILED;
+        snprintf(j->kernel->detail, sizeof j->kernel->detail, "%.*s", (int)sizeof j->kernel->detail - 1, j->why.text);
+    }
+    if (j->kernel->refused != KW_UNTRIED) {
+        s->progress.failed++;
+        remark(s->options, "%s: %s: %s", j->kernel->text, kw_outcome_name(j->kernel->refused), j->kernel->detail);
+    }
+    s->progress.done++;
+    double elapsed_s = (double)(kw_clock_ns() - s->start_ns) / 1e9;
+    s->progress.eta_s = elapsed_s * (double)(s->progress.total - s->progress.done) / (double)s->progress.done;
+    if (s->options->progress) {
+        s->options->progress(s->options->user, &s->progress);
+    }
+}
+
+/* The first failure that is none of the kernel's. */
+static kw_status judge(const site *s, size_t count, kw_sweep_report *report, kw_error *err) {
+    size_t missing = 0;
+    const job *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const job *j = &s->jobs[i];
+        report->built += j->begun && !j->status && !j->cached;
+        report->cached += !j->status && j->cached;
+        missing += j->status == KW_MISSING;
+        if (!first && j->status && j->status != KW_FAILED) {
+            first = j;
+        }
+    }
+    if (missing && !s->tools->has_compiler) {
+        return kw_fail(err, KW_ENVIRONMENT, "%zu kernels are not cached and there is no compiler: %.300s", missing,
+                       s->tools->compiler_note);
+    }
+    return first ? kw_fail(err, first->status, "%s", first->why.text) : KW_OK;
+}
+
+kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
+                         kw_sweep_report *report, kw_error *err) {
+    size_t count = 0;
+    site s = {.plan = plan, .tools = tools, .options = options, .start_ns = kw_clock_ns()};
+    s.jobs = calloc(plan->manifest.configs.count + 1, sizeof *s.jobs);
+    if (!s.jobs) {
+        return kw_fail_memory(err, "a list of kernels to build");
+    }
+    for (size_t i = 0; i < plan->manifest.configs.count; i++) {
+        if (plan->kernels[i].wanted && !plan->kernels[i].config->family->builtin) {
+            s.jobs[count++].kernel = &plan->kernels[i];
+        }
+    }
+    if (control && !control->config->family->builtin) {
+        s.jobs[count++].kernel = control;
+    }
+    s.progress = (kw_sweep_progress){.phase = "build", .total = (int64_t)count, .skipped = plan->skipped, .eta_s = -1};
+    kw_crew_run(&(kw_crew){.count = count, .workers = options->jobs, .work = build_one, .done = tell, .user = &s});
+    kw_status status = kw_sweep_is_stopped(options) ? KW_OK : judge(&s, count, report, err);
+    report->build_s = (double)(kw_clock_ns() - s.start_ns) / 1e9;
+    free(s.jobs);
+    return status;
+}
+
+kw_status kw_sweep_keep_built(const kw_sweep_tools *tools, const kw_sweep_kernel *kernel, kw_error *err) {
+    kw_blob blob = {0};
+    kw_jit_result result;
+    if (!*kernel->key || kw_cache_has(tools->jit.cache, kernel->key)) {
+        return KW_OK;
+    }
+    kw_error why = {0};
+    kw_status status = kw_jit_blob(&tools->jit, kernel->config, &blob, &result, &why);
+    kw_blob_drop(&blob);
+    if (status || !kw_cache_has(tools->jit.cache, kernel->key)) {
+        return kw_fail(err, status ? status : KW_IO, "a kernel has gone from the cache %.200s and cannot be made again: %.200s",
+                       tools->cache_folder, *why.text ? why.text : "it cannot be kept there");
+    }
+    return KW_OK;
+}

@@ -1,0 +1,222 @@
+/* sweep_devices.c: workers and the cores they get. A worker dies with the thread that started it, so each device has one thread that starts
+ * its worker, waits for what there is to measure, and ends it. */
+#include "sweep/sweep_measure.h"
+
+#include "base/text.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CORES_MAX = 1 << 14 };
+
+static const double usual_limit_s = 30;
+
+/* The program whose hidden verb serves. */
+static kw_status find_worker(const char **program, kw_arena *arena, const kw_sweep_options *options, kw_error *err) {
+    char path[PATH_MAX];
+    const char *named = options->worker ? options->worker : secure_getenv("KW_WORKER");
+    if (named && *named) {
+        *program = kw_arena_copy(arena, named, strlen(named));
+        return *program ? KW_OK : kw_fail_memory(err, "the name of the worker program");
+    }
+    ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[size > 0 ? size : 0] = 0;
+    const char *name = strrchr(path, '/');
+    if (!name || strncmp(name, "/kwright", 8)) {
+        return kw_fail(err, KW_MISSING, "no worker program: this process is no kwright; name one in options.worker or KW_WORKER");
+    }
+    *program = "/proc/self/exe"; /* the very file that runs, also when its name was given to another since */
+    return KW_OK;
+}
+
+/* Cores this process may run on, ascending. */
+static size_t list_cores(int *cores, size_t capacity) {
+    size_t size = CPU_ALLOC_SIZE(CORES_MAX), count = 0;
+    cpu_set_t *set = CPU_ALLOC(CORES_MAX);
+    if (set && !sched_getaffinity(0, size, set)) {
+        for (int i = 0; i < CORES_MAX && count < capacity; i++) {
+            if (CPU_ISSET_S((size_t)i, size, set)) {
+                cores[count++] = i;
+            }
+        }
+    }
+    if (set) {
+        CPU_FREE(set);
+    }
+    return count;
+}
+
+/* "4,5,6": the share of device number index. */
+static const char *share_of(kw_arena *arena, const int *cores, size_t count, size_t index, size_t devices) {
+    kw_text text = {0};
+    for (size_t i = count * index / devices; i < count * (index + 1) / devices; i++) {
+        kw_text_addf(&text, text.size ? ",%d" : "%d", cores[i]);
+    }
+    const char *copy = text.failed ? NULL : kw_arena_copy(arena, kw_text_string(&text), text.size);
+    kw_text_drop(&text);
+    return copy;
+}
+
+static kw_status share_cores(kw_sweep_devices *devices, int32_t threads, kw_error *err) {
+    int *cores = malloc(CORES_MAX * sizeof *cores);
+    kw_status status = KW_OK;
+    size_t count = cores ? list_cores(cores, CORES_MAX) : 0;
+    if (!cores) {
+        return kw_fail_memory(err, "the list of cores");
+    }
+    if (count < devices->count * (size_t)threads) {
+        status = kw_fail(err, KW_ILLEGAL, "%zu workers of %d threads would disturb each other on %zu cores; name fewer devices or threads",
+                         devices->count, threads, count);
+    }
+    for (size_t i = 0; !status && i < devices->count; i++) {
+        devices->stations[i].settings.cpus = share_of(&devices->arena, cores, count, i, devices->count);
+        status = devices->stations[i].settings.cpus ? KW_OK : kw_fail_memory(err, "the shares of the cores");
+    }
+    free(cores);
+    return status;
+}
+
+static kw_status list_devices(kw_sweep_devices *devices, const char *names, kw_error *err) {
+    kw_scan scan = kw_scan_string(names);
+    kw_word name;
+    while (kw_scan_field(&scan, ',', &name)) {
+        if (!name.size) {
+            return kw_fail(err, KW_MALFORMED, "device '%.60s': a name between commas is missing", names);
+        }
+        if (devices->count == KW_SWEEP_DEVICES_MAX) {
+            return kw_fail(err, KW_ILLEGAL, "more than %d devices are named", KW_SWEEP_DEVICES_MAX);
+        }
+        kw_pool_options *settings = &devices->stations[devices->count++].settings;
+        settings->device = kw_arena_copy(&devices->arena, name.at, name.size);
+        if (!settings->device) {
+            return kw_fail_memory(err, "the names of devices");
+        }
+    }
+    return KW_OK;
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------ */
+
+static void *serve(void *memory) {
+    kw_sweep_station *station = memory;
+    kw_sweep_devices *devices = station->devices;
+    station->status = kw_pool_open(&station->pool, &station->settings, &station->err);
+    if (!station->status) {
+        station->target = *kw_pool_target(station->pool);
+        snprintf(station->name, sizeof station->name, "%s", kw_pool_device(station->pool));
+    }
+    pthread_mutex_lock(&devices->lock);
+    devices->opened++;
+    pthread_cond_broadcast(&devices->changed);
+    while (!devices->released) {
+        pthread_cond_wait(&devices->changed, &devices->lock);
+    }
+    pthread_mutex_unlock(&devices->lock);
+    if (!station->status && devices->work) {
+        devices->work(devices->user, station->pool);
+    }
+    int64_t lost = station->pool ? kw_pool_lost(station->pool) : 0;
+    kw_pool_close(&station->pool);
+    pthread_mutex_lock(&devices->lock);
+    devices->lost += lost;
+    pthread_mutex_unlock(&devices->lock);
+    return NULL;
+}
+
+/* Rows of one sweep are of one target. */
+static kw_status compare(const kw_sweep_devices *devices, kw_error *err) {
+    char first[KW_TARGET_TEXT_MAX], other[KW_TARGET_TEXT_MAX];
+    kw_target_print(first, sizeof first, &devices->stations[0].target);
+    for (size_t i = 1; i < devices->count; i++) {
+        kw_target_print(other, sizeof other, &devices->stations[i].target);
+        if (strcmp(first, other)) {
+            return kw_fail(err, KW_ILLEGAL, "devices of one sweep are alike, but these are %.200s and %.200s; sweep them apart", first,
+                           other);
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status start_threads(kw_sweep_devices *devices, kw_error *err) {
+    kw_status status = KW_OK;
+    size_t started = 0;
+    pthread_mutex_init(&devices->lock, NULL);
+    pthread_cond_init(&devices->changed, NULL);
+    devices->open = true;
+    for (size_t i = 0; !status && i < devices->count; i++) {
+        kw_sweep_station *station = &devices->stations[i];
+        station->devices = devices;
+        station->started = !pthread_create(&station->thread, NULL, serve, station);
+        started += station->started;
+        status = station->started ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "no thread can be started for device number %zu", i + 1);
+    }
+    pthread_mutex_lock(&devices->lock);
+    while (devices->opened < started) {
+        pthread_cond_wait(&devices->changed, &devices->lock);
+    }
+    pthread_mutex_unlock(&devices->lock);
+    for (size_t i = 0; !status && i < devices->count; i++) {
+        const kw_sweep_station *station = &devices->stations[i];
+        status = station->status ? kw_fail(err, station->status, "%s", station->err.text) : KW_OK;
+    }
+    return status;
+}
+
+kw_status kw_sweep_devices_open(kw_sweep_devices *devices, const kw_sweep_options *options, const char *cache_folder, kw_error *err) {
+    const char *program = NULL;
+    int32_t threads = options->threads ? options->threads : 1;
+    int32_t batch = options->batch ? options->batch : KW_SWEEP_BATCH;
+    double limit_s = options->kernel_limit_s > 0 ? options->kernel_limit_s : usual_limit_s;
+    double batch_limit_s = options->batch_limit_s > 0 ? options->batch_limit_s : limit_s * batch;
+    kw_status status = find_worker(&program, &devices->arena, options, err);
+    status = status ? status : list_devices(devices, options->device ? options->device : "cpu", err);
+    if (!status && devices->count > 1) {
+        status = share_cores(devices, threads, err);
+    }
+    for (size_t i = 0; i < devices->count; i++) {
+        kw_pool_options *settings = &devices->stations[i].settings;
+        settings->program = program;
+        settings->cache = cache_folder;
+        settings->threads = threads;
+        settings->kernel_limit_ns = (int64_t)(limit_s * 1e9);
+        settings->batch_limit_ns = (int64_t)(batch_limit_s * 1e9);
+        settings->stop = options->stop;
+        settings->log = options->log;
+        settings->user = options->user;
+    }
+    status = status ? status : start_threads(devices, err);
+    return status ? status : compare(devices, err);
+}
+
+void kw_sweep_devices_start(kw_sweep_devices *devices, void (*work)(void *user, kw_pool *pool), void *user) {
+    pthread_mutex_lock(&devices->lock);
+    if (!devices->released) {
+        devices->work = work;
+        devices->user = user;
+        devices->released = true;
+        pthread_cond_broadcast(&devices->changed);
+    }
+    pthread_mutex_unlock(&devices->lock);
+}
+
+int64_t kw_sweep_devices_close(kw_sweep_devices *devices) {
+    int64_t lost = 0;
+    if (devices->open) {
+        kw_sweep_devices_start(devices, NULL, NULL);
+        for (size_t i = 0; i < devices->count; i++) {
+            if (devices->stations[i].started) {
+                pthread_join(devices->stations[i].thread, NULL);
+            }
+        }
+        lost = devices->lost;
+        pthread_cond_destroy(&devices->changed);
+        pthread_mutex_destroy(&devices->lock);
+    }
+    kw_arena_drop(&devices->arena);
+    *devices = (kw_sweep_devices){0};
+    return lost;
+}

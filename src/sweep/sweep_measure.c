@@ -1,0 +1,264 @@
+/* sweep_measure.c: threads draw problems, one after the other; the thread that drew one measures all its kernels, batch by batch, and
+ * writes each batch's rows before it goes on, so that its worker is at rest while the store works. The calling thread alone tells progress.
+ *
+ * Problems come in an order made from the seed (sweep_plan.c): a machine that slows down over the hours slows all kinds of problems alike.
+ * */
+#include "sweep/sweep_measure.h"
+
+#include "base/os/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double drop_ratio = 3; /* so many times slower than the problem's best after two launches: dropped */
+static const int64_t tell_ns = 500000000;
+
+typedef struct floor_plan {
+    const kw_sweep_work *work;
+    const kw_sweep_plan *plan;
+    const kw_sweep_options *options;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t next;    /* the first task nobody has drawn */
+    size_t running; /* threads that are not done */
+    bool halted;    /* an error came; status and err are of the first one */
+    kw_status status;
+    kw_error err;
+    double kernel_ns, done_weight, all_weight;
+    int64_t start_ns, news; /* news: grows with every batch */
+    kw_sweep_progress progress;
+} floor_plan;
+
+static bool is_failure(kw_outcome outcome) {
+    return outcome == KW_WRONG || outcome == KW_UNCOMPILED || outcome == KW_UNLAUNCHED || outcome == KW_CRASHED || outcome == KW_TIMED_OUT;
+}
+
+/* What a batch on a problem needs. */
+typedef struct round {
+    const kw_sweep_task *task;
+    const kw_sweep_kernel **kernels; /* of the whole task, in the order they are measured */
+    kw_pool_kernel *given;
+    kw_record *records;
+    double best_ns;
+} round;
+
+static bool open_round(round *r, const floor_plan *f, const kw_sweep_task *task) {
+    uint32_t *order = calloc(task->fit + 1, sizeof *order);
+    *r = (round){.task = task};
+    r->kernels = calloc(task->fit + 1, sizeof(const kw_sweep_kernel *));
+    r->given = calloc(task->fit + 1, sizeof *r->given);
+    r->records = calloc(task->fit + 1, sizeof *r->records);
+    bool good = order && r->kernels && r->given && r->records;
+    if (good) {
+        memcpy(order, f->plan->pairs + task->first, task->fit * sizeof *order);
+        good = !kw_sweep_shuffle(f->plan, task, f->options->seed, order, task->fit, NULL);
+    }
+    for (uint32_t i = 0; good && i < task->fit; i++) {
+        r->kernels[i] = &f->plan->kernels[order[i]];
+        r->given[i] = (kw_pool_kernel){r->kernels[i]->config, r->kernels[i]->key};
+    }
+    free(order);
+    return good;
+}
+
+static void close_round(round *r) {
+    free(r->kernels);
+    free(r->given);
+    free(r->records);
+}
+
+static void note_batch(floor_plan *f, round *r, size_t first, size_t count, double kernel_ns) {
+    pthread_mutex_lock(&f->lock);
+    kw_sweep_progress *progress = &f->progress;
+    for (size_t i = first; i < first + count; i++) {
+        const kw_record *record = &r->records[i];
+        if (record->outcome == KW_UNTRIED) {
+            continue;
+        }
+        progress->done++;
+        progress->failed += is_failure(record->outcome);
+        f->done_weight += r->task->weight;
+        if (record->outcome == KW_GOOD && record->samples && (r->best_ns <= 0 || record->time_ns < r->best_ns)) {
+            r->best_ns = record->time_ns;
+        }
+    }
+    f->kernel_ns += kernel_ns;
+    progress->problem = r->task->text;
+    progress->best_ns = r->best_ns;
+    f->news++;
+    pthread_cond_signal(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static kw_pool_job make_job(const floor_plan *f, const round *r, size_t first, size_t count) {
+    const kw_sweep_options *o = f->options;
+    const kw_sweep_kernel *control = f->work->control;
+    kw_pool_job job = {
+        .problem = r->task->problem,
+        .kernels = r->given + first,
+        .count = count,
+        .control_problem = f->work->control_problem,
+        .verify_only = o->verify_only,
+        .pack_weights = !f->plan->manifest.fresh_weights,
+        .cold = f->plan->manifest.cold,
+        .batches = o->batches,
+        .drop_ratio = o->exhaustive ? 0 : drop_ratio,
+        .best_ns = r->best_ns,
+        .seed = o->seed,
+    };
+    if (control) {
+        job.control = (kw_pool_kernel){control->config, control->key};
+    }
+    return job;
+}
+
+static kw_status keep_built(const floor_plan *f, const round *r, size_t first, size_t count, kw_error *err) {
+    const kw_sweep_work *work = f->work;
+    kw_status status = work->control ? kw_sweep_keep_built(work->tools, work->control, err) : KW_OK;
+    for (size_t i = first; !status && i < first + count; i++) {
+        status = kw_sweep_keep_built(work->tools, r->kernels[i], err);
+    }
+    return status;
+}
+
+static kw_status measure_batch(floor_plan *f, kw_pool *pool, round *r, size_t first, size_t count, kw_error *err) {
+    kw_pool_job job = make_job(f, r, first, count);
+    kw_pool_result result = {.records = r->records + first};
+    kw_status status = keep_built(f, r, first, count, err);
+    status = status ? status : kw_pool_measure(pool, &job, &result, err);
+    if (status) {
+        return status;
+    }
+    kw_sweep_batch batch = {
+        .problem = r->task->text,
+        .kernels = r->kernels + first,
+        .records = r->records + first,
+        .count = count,
+        .control_ns = result.control_ns,
+        .drift = result.drift,
+    };
+    status = kw_sweep_writer_add(f->work->writer, &batch, err);
+    if (!status) {
+        note_batch(f, r, first, count, result.kernel_ns);
+    }
+    return status;
+}
+
+static bool may_go_on(floor_plan *f) {
+    pthread_mutex_lock(&f->lock);
+    bool halted = f->halted;
+    pthread_mutex_unlock(&f->lock);
+    return !halted && !kw_sweep_is_over(f->plan, f->options);
+}
+
+static kw_status measure_task(floor_plan *f, kw_pool *pool, const kw_sweep_task *task, kw_error *err) {
+    round r;
+    kw_status status = KW_OK;
+    size_t batch = f->options->batch > 0 ? (size_t)f->options->batch : KW_SWEEP_BATCH;
+    if (!open_round(&r, f, task)) {
+        status = kw_fail_memory(err, "the kernels of a problem");
+    }
+    for (size_t first = 0; !status && first < task->fit && may_go_on(f); first += batch) {
+        status = measure_batch(f, pool, &r, first, task->fit - first < batch ? task->fit - first : batch, err);
+    }
+    close_round(&r);
+    return status;
+}
+
+/* The next task with pairs to measure; NULL when there is none. */
+static const kw_sweep_task *draw(floor_plan *f) {
+    const kw_sweep_task *task = NULL;
+    pthread_mutex_lock(&f->lock);
+    while (!task && !f->halted && !kw_sweep_is_over(f->plan, f->options) && f->next < f->plan->task_count) {
+        task = &f->plan->tasks[f->next++];
+        task = task->fit ? task : NULL;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return task;
+}
+
+static void work(void *memory, kw_pool *pool) {
+    floor_plan *f = memory;
+    kw_error err = {0};
+    kw_status status = KW_OK;
+    const kw_sweep_task *task;
+    while (!status && (task = draw(f))) {
+        status = measure_task(f, pool, task, &err);
+    }
+    pthread_mutex_lock(&f->lock);
+    if (status && !f->halted) {
+        f->halted = true;
+        f->status = status;
+        f->err = err;
+    }
+    f->running--;
+    pthread_cond_signal(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* From the share of the expected time that is done. Negative: nothing is known yet. */
+static double eta_s(const floor_plan *f) {
+    double elapsed_s = (double)(kw_clock_ns() - f->start_ns) / 1e9;
+    return f->done_weight > 0 ? elapsed_s * (f->all_weight - f->done_weight) / f->done_weight : -1;
+}
+
+/* Waits for news, at most so long that progress is told twice a second. */
+static void wait_for_news(floor_plan *f) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + tell_ns;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    pthread_cond_timedwait(&f->changed, &f->lock, &until);
+}
+
+static void tell_until_done(floor_plan *f) {
+    int64_t told = -1;
+    pthread_mutex_lock(&f->lock);
+    while (f->running) {
+        if (f->news == told) {
+            wait_for_news(f);
+        }
+        told = f->news;
+        kw_sweep_progress now = f->progress;
+        now.eta_s = eta_s(f);
+        pthread_mutex_unlock(&f->lock);
+        if (f->options->progress) {
+            f->options->progress(f->options->user, &now);
+        }
+        pthread_mutex_lock(&f->lock);
+    }
+    kw_sweep_progress last = f->progress;
+    pthread_mutex_unlock(&f->lock);
+    if (f->options->progress) {
+        f->options->progress(f->options->user, &last);
+    }
+}
+
+static void open_floor(floor_plan *f) {
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* the other clock may jump */
+    pthread_cond_init(&f->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    for (size_t i = 0; i < f->plan->task_count; i++) {
+        f->all_weight += f->plan->tasks[i].weight * f->plan->tasks[i].fit;
+    }
+}
+
+kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_work *todo, kw_sweep_report *report, kw_error *err) {
+    const kw_sweep_plan *plan = todo->plan;
+    floor_plan f = {.work = todo, .plan = plan, .options = todo->options, .start_ns = kw_clock_ns()};
+    f.progress = (kw_sweep_progress){.phase = "measure", .total = plan->fit, .skipped = plan->skipped};
+    open_floor(&f);
+    f.running = devices->count;
+    kw_sweep_devices_start(devices, work, &f);
+    tell_until_done(&f);
+    report->wall_s = (double)(kw_clock_ns() - f.start_ns) / 1e9;
+    report->kernel_s = f.kernel_ns / 1e9;
+    pthread_cond_destroy(&f.changed);
+    pthread_mutex_destroy(&f.lock);
+    return f.status ? kw_fail(err, f.status, "%s", f.err.text) : KW_OK;
+}

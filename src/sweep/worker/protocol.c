@@ -1,0 +1,444 @@
+/* protocol.c: jobs and answers as lines. The fields of a record are one table, for printing and reading. */
+#include "sweep/worker/protocol.h"
+
+#include "base/number.h"
+#include "config/config.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- values ---------------------------------------------------------------------------------------------------------- */
+
+static void print_double(kw_text *text, double value) {
+    char digits[KW_NUMBER_TEXT];
+    kw_number_print(digits, value);
+    kw_text_add(text, digits);
+}
+
+/* Removes the word before '=' from a word. */
+static bool take_name(kw_word *word, kw_word *name) {
+    const char *equals = memchr(word->at, '=', word->size);
+    if (!equals) {
+        return false;
+    }
+    *name = (kw_word){word->at, (size_t)(equals - word->at)};
+    *word = (kw_word){equals + 1, word->size - name->size - 1};
+    return true;
+}
+
+/* The rest of a line behind one blank. */
+static kw_word rest_of(const kw_scan *scan) {
+    const char *at = scan->at < scan->end && *scan->at == ' ' ? scan->at + 1 : scan->at;
+    return (kw_word){at, (size_t)(scan->end - at)};
+}
+
+static bool is_printable(kw_word line) {
+    for (size_t i = 0; i < line.size; i++) {
+        if ((unsigned char)line.at[i] < ' ') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What does not fit is cut. */
+static bool copy_word(char *to, size_t capacity, kw_word word) {
+    bool fits = word.size < capacity;
+    size_t size = fits ? word.size : capacity - 1;
+    memcpy(to, word.at, size);
+    to[size] = 0;
+    return fits;
+}
+
+static void print_text(kw_text *text, const char *string) {
+    for (; *string; string++) {
+        char c = (unsigned char)*string < ' ' ? ' ' : *string;
+        kw_text_add_bytes(text, &c, 1);
+    }
+}
+
+/* --- jobs ------------------------------------------------------------------------------------------------------------ */
+
+typedef enum value_kind { VALUE_BOOL, VALUE_INT32, VALUE_INT64, VALUE_UINT64, VALUE_DOUBLE } value_kind;
+
+typedef struct field {
+    const char *name;
+    value_kind kind;
+    size_t at;
+} field;
+
+static void print_value(kw_text *text, const field *f, const void *base) {
+    const char *at = (const char *)base + f->at;
+    int32_t small;
+    int64_t large;
+    uint64_t natural;
+    double real;
+    switch (f->kind) {
+    case VALUE_BOOL:
+        kw_text_add(text, *(const bool *)at ? "1" : "0");
+        break;
+    case VALUE_INT32:
+        memcpy(&small, at, sizeof small);
+        kw_text_addf(text, "%d", small);
+        break;
+    case VALUE_INT64:
+        memcpy(&large, at, sizeof large);
+        kw_text_addf(text, "%lld", (long long)large);
+        break;
+    case VALUE_UINT64:
+        memcpy(&natural, at, sizeof natural);
+        kw_text_addf(text, "%llu", (unsigned long long)natural);
+        break;
+    case VALUE_DOUBLE:
+        memcpy(&real, at, sizeof real);
+        print_double(text, real);
+        break;
+    }
+}
+
+static bool read_natural(kw_word word, uint64_t *value) {
+    *value = 0;
+    for (size_t i = 0; i < word.size; i++) {
+        uint64_t digit = (uint64_t)(word.at[i] - '0');
+        if (word.at[i] < '0' || word.at[i] > '9' || __builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, digit, value)) {
+            return false;
+        }
+    }
+    return word.size > 0;
+}
+
+/* No value is negative. */
+static bool read_value(const field *f, void *base, kw_word word) {
+    char *at = (char *)base + f->at;
+    int64_t number = 0;
+    uint64_t natural = 0;
+    double real = 0;
+    bool good = false, flag;
+    int32_t small;
+    switch (f->kind) {
+    case VALUE_BOOL:
+        good = kw_word_int(word, 0, 1, &number);
+        flag = number != 0;
+        memcpy(at, &flag, sizeof flag);
+        break;
+    case VALUE_INT32:
+        good = kw_word_int(word, 0, INT32_MAX, &number);
+        small = (int32_t)number;
+        memcpy(at, &small, sizeof small);
+        break;
+    case VALUE_INT64:
+        good = kw_word_int(word, 0, INT64_MAX, &number);
+        memcpy(at, &number, sizeof number);
+        break;
+    case VALUE_UINT64:
+        good = read_natural(word, &natural);
+        memcpy(at, &natural, sizeof natural);
+        break;
+    case VALUE_DOUBLE:
+        good = kw_number_read(word, &real) && real >= 0;
+        memcpy(at, &real, sizeof real);
+        break;
+    }
+    return good;
+}
+
+static const field options[] = {
+    {"verify_only", VALUE_BOOL, offsetof(kw_pool_job, verify_only)},
+    {"pack_weights", VALUE_BOOL, offsetof(kw_pool_job, pack_weights)},
+    {"cold", VALUE_BOOL, offsetof(kw_pool_job, cold)},
+    {"batches", VALUE_INT32, offsetof(kw_pool_job, batches)},
+    {"drop_ratio", VALUE_DOUBLE, offsetof(kw_pool_job, drop_ratio)},
+    {"best_ns", VALUE_DOUBLE, offsetof(kw_pool_job, best_ns)},
+    {"seed", VALUE_UINT64, offsetof(kw_pool_job, seed)},
+};
+
+static void print_kernel(kw_text *text, const kw_pool_kernel *kernel, const kw_problem *problem) {
+    char config[KW_CONFIG_TEXT_MAX], line[KW_PROBLEM_TEXT_MAX];
+    kw_config_print(config, sizeof config, kernel->config);
+    kw_text_add(text, kernel->key && *kernel->key ? kernel->key : "-");
+    if (problem) {
+        kw_problem_print(line, sizeof line, problem);
+        kw_text_addf(text, " %s |", line);
+    }
+    kw_text_addf(text, " %s\n", config);
+}
+
+void kw_job_print(kw_text *text, const kw_pool_job *job) {
+    char line[KW_PROBLEM_TEXT_MAX];
+    kw_problem_print(line, sizeof line, job->problem);
+    kw_text_addf(text, "problem %s\n", line);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        kw_text_addf(text, "option %s ", options[i].name);
+        print_value(text, &options[i], job);
+        kw_text_add(text, "\n");
+    }
+    if (job->control.config) {
+        kw_text_add(text, "control ");
+        print_kernel(text, &job->control, job->control_problem);
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        kw_text_addf(text, "kernel %zu ", i);
+        print_kernel(text, &job->kernels[i], NULL);
+    }
+    kw_text_add(text, "go\n");
+}
+
+static kw_status parse_problem(kw_problem *problem, kw_word word, kw_error *err) {
+    char text[KW_PROBLEM_TEXT_MAX];
+    return copy_word(text, sizeof text, word) ? kw_problem_parse(problem, text, err)
+                                              : kw_fail(err, KW_MALFORMED, "problem %.*s... is too long", KW_WORD(word));
+}
+
+static kw_status parse_kernel(kw_job_kernel *kernel, kw_word key, kw_word config, kw_error *err) {
+    char text[KW_CONFIG_TEXT_MAX];
+    if (!copy_word(kernel->key, sizeof kernel->key, kw_word_is(key, "-") ? (kw_word){key.at, 0} : key) ||
+        !copy_word(text, sizeof text, config)) {
+        return kw_fail(err, KW_MALFORMED, "key or config %.*s... is too long", KW_WORD(config));
+    }
+    return kw_config_parse(&kernel->config, text, err);
+}
+
+static kw_status read_option(kw_job_reader *reader, kw_scan scan, kw_error *err) {
+    kw_word name = {0}, value = {0}, more;
+    kw_scan_word(&scan, &name);
+    kw_scan_word(&scan, &value);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (kw_word_is(name, options[i].name)) {
+            return read_value(&options[i], &reader->job, value) && !kw_scan_word(&scan, &more)
+                       ? KW_OK
+                       : kw_fail(err, KW_MALFORMED, "option %s: %.*s is no value for it", options[i].name, KW_WORD(value));
+        }
+    }
+    return kw_fail(err, KW_MALFORMED, "option %.*s is not known", KW_WORD(name));
+}
+
+/* KEY PROBLEM | CONFIG */
+static kw_status read_control(kw_job_reader *reader, kw_scan scan, kw_error *err) {
+    kw_word key = {0};
+    kw_scan_word(&scan, &key);
+    const char *bar = scan.at < scan.end ? memchr(scan.at, '|', (size_t)(scan.end - scan.at)) : NULL;
+    if (!bar) {
+        return kw_fail(err, KW_MALFORMED, "control: KEY PROBLEM | CONFIG is wanted");
+    }
+    kw_word problem = {scan.at, (size_t)(bar - scan.at)};
+    kw_status status = parse_problem(&reader->control_problem, problem, err);
+    reader->has_control = true;
+    return status ? status : parse_kernel(&reader->control, key, (kw_word){bar + 1, (size_t)(scan.end - bar - 1)}, err);
+}
+
+static kw_status read_kernel(kw_job_reader *reader, kw_scan scan, kw_error *err) {
+    kw_word index = {0}, key = {0};
+    int64_t number = -1;
+    if (!kw_scan_word(&scan, &index) || !kw_word_int(index, 0, INT32_MAX, &number) || (size_t)number != reader->count ||
+        !kw_scan_word(&scan, &key)) {
+        return kw_fail(err, KW_MALFORMED, "kernel %.*s: kernel %zu KEY CONFIG is wanted", KW_WORD(index), reader->count);
+    }
+    if (reader->count == reader->capacity) {
+        size_t capacity = reader->capacity ? 2 * reader->capacity : 32;
+        kw_job_kernel *grown = reallocarray(reader->kernels, capacity, sizeof *grown);
+        if (!grown) {
+            return kw_fail_memory(err, "a job");
+        }
+        reader->kernels = grown;
+        reader->capacity = capacity;
+    }
+    kw_status status = parse_kernel(&reader->kernels[reader->count], key, rest_of(&scan), err);
+    reader->count += !status;
+    return status;
+}
+
+/* Points job at what was read; only now, since the kernels' memory moved while it grew. */
+static kw_status complete(kw_job_reader *reader, kw_error *err) {
+    if (!reader->has_problem) {
+        return kw_fail(err, KW_MALFORMED, "go: a problem is wanted before");
+    }
+    reader->list = calloc(reader->count + 1, sizeof *reader->list);
+    if (!reader->list) {
+        return kw_fail_memory(err, "a job");
+    }
+    for (size_t i = 0; i < reader->count; i++) {
+        reader->list[i] = (kw_pool_kernel){&reader->kernels[i].config, reader->kernels[i].key};
+    }
+    reader->job.problem = &reader->problem;
+    reader->job.kernels = reader->list;
+    reader->job.count = reader->count;
+    if (reader->has_control) {
+        reader->job.control_problem = &reader->control_problem;
+        reader->job.control = (kw_pool_kernel){&reader->control.config, reader->control.key};
+    }
+    reader->complete = true;
+    return KW_OK;
+}
+
+kw_status kw_job_read(kw_job_reader *reader, kw_word line, kw_error *err) {
+    kw_scan scan = {line.at, line.at + line.size};
+    kw_word word = {0};
+    kw_scan_word(&scan, &word);
+    if (!is_printable(line)) {
+        return kw_fail(err, KW_MALFORMED, "line %.*s: it holds control characters", KW_WORD(line));
+    }
+    if (reader->complete) {
+        return kw_fail(err, KW_MALFORMED, "%.*s: the job is complete already", KW_WORD(word));
+    }
+    if (kw_word_is(word, "problem")) {
+        reader->has_problem = true;
+        return parse_problem(&reader->problem, rest_of(&scan), err);
+    }
+    if (kw_word_is(word, "option")) {
+        return read_option(reader, scan, err);
+    }
+    if (kw_word_is(word, "control")) {
+        return read_control(reader, scan, err);
+    }
+    if (kw_word_is(word, "kernel")) {
+        return read_kernel(reader, scan, err);
+    }
+    if (kw_word_is(word, "go") && scan.at == scan.end) {
+        return complete(reader, err);
+    }
+    return kw_fail(err, KW_MALFORMED, "line %.*s: problem, option, control, kernel or go is wanted", KW_WORD(line));
+}
+
+void kw_job_drop(kw_job_reader *reader) {
+    free(reader->kernels);
+    free(reader->list);
+    *reader = (kw_job_reader){0};
+}
+
+/* --- answers --------------------------------------------------------------------------------------------------------- */
+
+static const field record_fields[] = {
+    {"time_ns", VALUE_DOUBLE, offsetof(kw_record, time_ns)},
+    {"spread_ns", VALUE_DOUBLE, offsetof(kw_record, spread_ns)},
+    {"median_ns", VALUE_DOUBLE, offsetof(kw_record, median_ns)},
+    {"mad_ns", VALUE_DOUBLE, offsetof(kw_record, mad_ns)},
+    {"least_ns", VALUE_DOUBLE, offsetof(kw_record, least_ns)},
+    {"half_ns[0]", VALUE_DOUBLE, offsetof(kw_record, half_ns[0])},
+    {"half_ns[1]", VALUE_DOUBLE, offsetof(kw_record, half_ns[1])},
+    {"samples", VALUE_INT32, offsetof(kw_record, samples)},
+    {"dropped", VALUE_INT32, offsetof(kw_record, dropped)},
+    {"calls", VALUE_INT32, offsetof(kw_record, calls)},
+    {"warmups", VALUE_INT32, offsetof(kw_record, warmups)},
+    {"cold", VALUE_BOOL, offsetof(kw_record, cold)},
+    {"workspace", VALUE_INT64, offsetof(kw_record, workspace)},
+    {"error", VALUE_DOUBLE, offsetof(kw_record, error)},
+    {"ulp", VALUE_DOUBLE, offsetof(kw_record, ulp)},
+};
+enum { FIELDS = sizeof record_fields / sizeof *record_fields };
+
+static const char *const answer_words[KW_ANSWER_COUNT] = {"hello", "target", "device", "ready", "record", "control", "done", "error"};
+
+static void print_record(kw_text *text, const kw_record *record) {
+    kw_text_addf(text, " outcome=%s", kw_outcome_name(record->outcome));
+    for (size_t i = 0; i < FIELDS; i++) {
+        kw_text_addf(text, " %s=", record_fields[i].name);
+        print_value(text, &record_fields[i], record);
+    }
+    kw_text_add(text, " detail=");
+    print_text(text, record->detail);
+}
+
+void kw_answer_print(kw_text *text, const kw_answer *answer) {
+    kw_text_add(text, answer_words[answer->kind]);
+    switch (answer->kind) {
+    case KW_ANSWER_HELLO:
+    case KW_ANSWER_RECORD:
+        kw_text_addf(text, " %lld", (long long)answer->number);
+        break;
+    case KW_ANSWER_CONTROL:
+        kw_text_add(text, " drift=");
+        print_double(text, answer->value);
+        break;
+    case KW_ANSWER_DONE:
+        kw_text_add(text, " kernel_ns=");
+        print_double(text, answer->value);
+        break;
+    default:
+        break;
+    }
+    if (answer->kind == KW_ANSWER_RECORD || answer->kind == KW_ANSWER_CONTROL) {
+        print_record(text, &answer->record);
+    } else if (*answer->text) {
+        kw_text_add(text, " ");
+        print_text(text, answer->text);
+    }
+    kw_text_add(text, "\n");
+}
+
+static bool read_outcome(kw_word word, kw_outcome *outcome) {
+    for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
+        if (kw_word_is(word, kw_outcome_name((kw_outcome)i))) {
+            *outcome = (kw_outcome)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All fields, in the order of the table. */
+static kw_status read_record(kw_record *record, kw_scan scan, kw_error *err) {
+    kw_word word = {0}, name = {0};
+    *record = (kw_record){0};
+    if (!kw_scan_word(&scan, &word) || !take_name(&word, &name) || !kw_word_is(name, "outcome") || !read_outcome(word, &record->outcome)) {
+        return kw_fail(err, KW_MALFORMED, "record: outcome=%.*s is none", KW_WORD(word));
+    }
+    for (size_t i = 0; i < FIELDS; i++) {
+        const field *f = &record_fields[i];
+        if (!kw_scan_word(&scan, &word) || !take_name(&word, &name) || !kw_word_is(name, f->name) || !read_value(f, record, word)) {
+            return kw_fail(err, KW_MALFORMED, "record: %s=VALUE is wanted, not %.*s", f->name, KW_WORD(word));
+        }
+    }
+    kw_word rest = rest_of(&scan);
+    if (!take_name(&rest, &name) || !kw_word_is(name, "detail")) {
+        return kw_fail(err, KW_MALFORMED, "record: detail= is wanted at its end");
+    }
+    copy_word(record->detail, sizeof record->detail, rest);
+    return KW_OK;
+}
+
+/* NAME=VALUE as the next word. */
+static bool read_named(kw_scan *scan, const char *wanted, double *value) {
+    kw_word word, name;
+    return kw_scan_word(scan, &word) && take_name(&word, &name) && kw_word_is(name, wanted) && kw_number_read(word, value);
+}
+
+kw_status kw_answer_read(kw_answer *answer, kw_word line, kw_error *err) {
+    kw_scan scan = {line.at, line.at + line.size};
+    kw_word word = {0};
+    int kind = 0;
+    bool good = true;
+    kw_scan_word(&scan, &word);
+    while (kind < KW_ANSWER_COUNT && !kw_word_is(word, answer_words[kind])) {
+        kind++;
+    }
+    answer->kind = (kw_answer_kind)kind;
+    *answer->text = 0;
+    switch (answer->kind) {
+    case KW_ANSWER_HELLO:
+    case KW_ANSWER_RECORD:
+        good = kw_scan_word(&scan, &word) && kw_word_int(word, 0, INT32_MAX, &answer->number);
+        break;
+    case KW_ANSWER_CONTROL:
+        good = read_named(&scan, "drift", &answer->value);
+        break;
+    case KW_ANSWER_DONE:
+        good = read_named(&scan, "kernel_ns", &answer->value) && answer->value >= 0;
+        break;
+    case KW_ANSWER_COUNT:
+        good = false;
+        break;
+    default:
+        break;
+    }
+    if (!good || !is_printable(line)) {
+        return kw_fail(err, KW_MALFORMED, "line %.*s is no answer", KW_WORD(line));
+    }
+    if (answer->kind == KW_ANSWER_RECORD || answer->kind == KW_ANSWER_CONTROL) {
+        return read_record(&answer->record, scan, err);
+    }
+    copy_word(answer->text, sizeof answer->text, rest_of(&scan));
+    return KW_OK;
+}

@@ -1,0 +1,159 @@
+/* worker.c: the process in which kernels run: greets, then reads jobs and answers them, until its input ends.
+ *
+ * Nothing of this process can be trusted once a kernel ran in it: the parent takes its word for results and nothing else, and a process in
+ * which something went wrong is not used again. */
+#include "sweep/worker/worker.h"
+
+#include "base/os/file.h"
+#include "jit/toolchain/nvrtc.h"
+
+#include <kernelwright_tune.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void kw_worker_check_output(const kw_worker *w) {
+    struct stat info;
+    if (fstat(w->out, &info) || info.st_dev != w->out_device || info.st_ino != w->out_inode) {
+        _exit(KW_WORKER_CUT);
+    }
+}
+
+void kw_worker_answer(const kw_worker *w, const kw_answer *answer) {
+    kw_text line = {0};
+    kw_answer_print(&line, answer);
+    if (line.failed || !kw_file_write(w->out, line.data, line.size)) {
+        _exit(KW_WORKER_CUT);
+    }
+    kw_text_drop(&line);
+}
+
+static void say_text(const kw_worker *w, kw_answer_kind kind, int64_t number, const char *text) {
+    kw_answer answer = {.kind = kind, .number = number};
+    snprintf(answer.text, sizeof answer.text, "%.*s", (int)sizeof answer.text - 1, text);
+    kw_worker_answer(w, &answer);
+}
+
+static void greet(const kw_worker *w) {
+    char target[KW_TARGET_TEXT_MAX], brand[64] = "";
+    kw_target_print(target, sizeof target, w->backend->target(w->device));
+    if (!w->backend->about) {
+        kw_cpu_brand(brand);
+    }
+    say_text(w, KW_ANSWER_HELLO, KW_PROTOCOL, KW_VERSION);
+    say_text(w, KW_ANSWER_TARGET, 0, target);
+    say_text(w, KW_ANSWER_DEVICE, 0, w->backend->about ? w->backend->about(w->device) : brand);
+    say_text(w, KW_ANSWER_READY, 0, "");
+}
+
+/* The next line of the input; false at its end. */
+static kw_status read_line(kw_worker *w, kw_word *line, bool *ended, kw_error *err) {
+    *ended = false;
+    for (;;) {
+        char *start = w->buffer + w->begin, *stop = memchr(start, '\n', w->end - w->begin);
+        if (stop) {
+            *line = (kw_word){start, (size_t)(stop - start)};
+            w->begin += line->size + 1;
+            return KW_OK;
+        }
+        memmove(w->buffer, start, w->end - w->begin);
+        w->end -= w->begin;
+        w->begin = 0;
+        if (w->end > KW_CHILD_LINE_MAX) {
+            return kw_fail(err, KW_MALFORMED, "a line of the input is longer than %d bytes", KW_CHILD_LINE_MAX);
+        }
+        ssize_t got = read(w->in, w->buffer + w->end, sizeof w->buffer - w->end);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            *ended = true;
+            return KW_OK;
+        }
+        w->end += (size_t)got;
+    }
+}
+
+static kw_status serve_job(kw_worker *w, bool *ended, kw_error *err) {
+    kw_job_reader reader = {0};
+    kw_status status = KW_OK;
+    while (!status && !reader.complete) {
+        kw_word line;
+        status = read_line(w, &line, ended, err);
+        if (status || *ended) {
+            break;
+        }
+        status = kw_job_read(&reader, line, err);
+    }
+    if (!status && reader.complete) {
+        kw_worker_allow_time(w, reader.job.count);
+        status = kw_worker_run(w, &reader.job, err);
+    }
+    kw_job_drop(&reader);
+    return status;
+}
+
+static kw_status open_device(kw_worker *w, kw_error *err) {
+    char note[256];
+    int index = 0;
+    kw_status status = kw_backend_find(&w->backend, &index, w->options.device ? w->options.device : "cpu", err);
+    status = status ? status : w->backend->open(&w->device, index, (int)w->options.threads, err);
+    status = status ? status : kw_cache_open(&w->cache, w->options.cache ? w->options.cache : "", note, err);
+    if (!status && !w->cache && w->options.cache) {
+        status = kw_fail(err, KW_ENVIRONMENT, "the cache of the kernels: %s", note);
+    }
+    return status;
+}
+
+static void close_worker(kw_worker *w) {
+    if (w->device) {
+        kw_worker_control_close(w);
+        kw_bench_close(&w->bench);
+        w->backend->close(&w->device);
+    }
+    kw_cache_close(&w->cache);
+    kw_blackbox_close(&w->box);
+}
+
+int kw_worker_main(int count, char *const *arguments) {
+    kw_error err = {0};
+    kw_worker *w = calloc(1, sizeof *w);
+    int code = KW_WORKER_USAGE;
+    bool ended = false;
+    kw_status status = w ? kw_worker_parse(&w->options, count, arguments, &err) : kw_fail_memory(&err, "a worker");
+    if (!status) {
+        code = KW_WORKER_ENVIRONMENT;
+        status = kw_worker_confine(w, &err);
+    }
+    status = status ? status : open_device(w, &err);
+    if (status) {
+        fprintf(stderr, "kwright worker: %s\n", err.text);
+        goto out;
+    }
+    greet(w);
+    while (!status && !ended) {
+        kw_blackbox_write(w->box, KW_MARK_NONE, KW_STEP_IDLE);
+        status = serve_job(w, &ended, &err);
+    }
+    if (status) {
+        say_text(w, KW_ANSWER_ERROR, 0, err.text);
+    }
+    code = status ? KW_WORKER_BROKEN : KW_WORKER_DONE;
+    if (status) {
+        _exit(code); /* what a broken device still holds is not ours to clean up; the blackbox stays as it is */
+    }
+out:
+    if (w) {
+        close_worker(w);
+    }
+    free(w);
+    return code;
+}
+
+int kw_nvrtc_main(int count, char *const *arguments) {
+    return kw_nvrtc_serve(count, arguments);
+}

@@ -1,0 +1,68 @@
+/* worker_client.h: a worker process and the jobs it is given. The parent never touches a device: it hands a child a problem and up to a batch of
+ * kernels, and gets a record for each, whatever the kernels do.
+ *
+ * The child says what it is about to do in a page that both sides map (blackbox.h), so that the parent knows which kernel was running when
+ * the child died or stopped answering, and measuring is not disturbed by lines about itself. A child that is lost is replaced; its suspect is
+ * tried once more alone, the others of the batch go on without it. */
+#ifndef KW_SWEEP_WORKER_WORKER_CLIENT_H
+#define KW_SWEEP_WORKER_WORKER_CLIENT_H
+
+#include "measure/measure.h"
+
+typedef struct kw_pool_options {
+    const char *program;      /* its verb "worker" serves */
+    const char *device;       /* "cpu" */
+    const char *cpus;         /* "0,2-3": cores of the child; NULL: all of this process */
+    const char *cache;        /* folder of the blobs that jobs name by key */
+    int32_t threads;          /* of a kernel */
+    int64_t kernel_limit_ns;  /* that a kernel may stay in one step without getting on; 0: 30 s */
+    int64_t batch_limit_ns;   /* of a batch; 0: kernel_limit_ns times its kernels */
+    int64_t memory_limit;     /* bytes that the child may have; 0: as many as the machine has */
+    const volatile int *stop; /* as in kw_sweep_options; may be NULL */
+    void (*log)(void *user, const char *line);
+    void *user;
+} kw_pool_options;
+
+/* One thread opens, uses and closes a pool: the child dies with the thread that started it. Several pools may be used by several
+ * threads. */
+typedef struct kw_pool kw_pool;
+
+/* Starts the child and waits for its greeting. The options' strings must outlive the pool. */
+kw_status kw_pool_open(kw_pool **pool, const kw_pool_options *options, kw_error *err);
+void kw_pool_close(kw_pool **pool);
+/* The facts of the child's device, and the device's name for people. */
+const kw_target *kw_pool_target(const kw_pool *pool);
+const char *kw_pool_device(const kw_pool *pool);
+/* Children that were replaced so far. */
+int64_t kw_pool_lost(const kw_pool *pool);
+
+typedef struct kw_pool_kernel {
+    const kw_config *config;
+    const char *key; /* of the blob in the cache; "" for compiled-in families */
+} kw_pool_kernel;
+
+typedef struct kw_pool_job {
+    const kw_problem *problem;
+    const kw_pool_kernel *kernels;
+    size_t count;
+    const kw_problem *control_problem; /* and the kernel that runs on it beside the others; kernels[].config NULL: none */
+    kw_pool_kernel control;
+    bool verify_only, pack_weights, cold;
+    int32_t batches;
+    double drop_ratio, best_ns; /* as in kw_timing_options */
+    uint64_t seed;              /* of data and order */
+} kw_pool_job;
+
+typedef struct kw_pool_result {
+    kw_record *records;       /* the caller's, one a kernel; KW_UNTRIED where stop came first */
+    double control_ns, drift; /* 0 where there was no control, or it failed */
+    double kernel_ns; /* time spent inside kernels: verification, packing, warm-ups, batches that count or not, the control. What ran in
+                                 a child that was lost is not in it. */
+} kw_pool_result;
+
+/* A kernel that ends or blocks its child is KW_CRASHED or KW_TIMED_OUT when it does so again alone; detail says how, in which step, and
+ * what the child wrote last. One that is right the second time has its record, and detail says what came before. A problem whose data
+ * end the child twice gives KW_CRASHED for all that is left. An error only when no child can be started, KW_NO_MEMORY aside. */
+kw_status kw_pool_measure(kw_pool *pool, const kw_pool_job *job, kw_pool_result *result, kw_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* worker_client_job.h: one job given to one child: sent, watched, and answered or lost. What to do about a loss is pool.c's. */
+#ifndef KW_SWEEP_WORKER_WORKER_CLIENT_JOB_H
+#define KW_SWEEP_WORKER_WORKER_CLIENT_JOB_H
+
+#include "base/os/child.h"
+#include "sweep/worker/worker_status.h"
+#include "sweep/worker/worker_client.h"
+
+/* Whom a loss is put down to, besides a kernel's index. KW_BLAME_UNSURE: one of the kernels, it cannot be told which. */
+enum { KW_BLAME_NOBODY = KW_MARK_NONE, KW_BLAME_CONTROL = KW_MARK_CONTROL, KW_BLAME_UNSURE = -3 };
+
+typedef struct kw_fault {
+    int32_t kernel; /* index in the job, or KW_BLAME_ */
+    kw_outcome outcome;
+    char text[128];  /* "signal 11 (SIGSEGV) while it was verified" */
+    char words[100]; /* the last line on its standard error */
+} kw_fault;
+
+typedef enum kw_attempt_end { KW_ATTEMPT_DONE, KW_ATTEMPT_STOPPED, KW_ATTEMPT_LOST } kw_attempt_end;
+
+typedef struct kw_attempt {
+    kw_child *child;
+    const kw_blackbox *box;
+    const kw_pool_job *job;
+    int64_t kernel_limit_ns, batch_limit_ns; /* none is 0 */
+    const volatile int *stop;                /* may be NULL */
+    /* out */
+    kw_record *records; /* of the job's kernels; those that answered say so */
+    bool *answered;
+    double control_ns, drift, kernel_ns;
+    kw_record control;
+    kw_fault fault; /* after a loss */
+} kw_attempt;
+
+/* After a loss or a stop the child is gone and reaped. KW_NO_MEMORY is the only error. */
+kw_status kw_attempt_run(kw_attempt *a, kw_attempt_end *end, kw_error *err);
+
+enum { KW_POOL_TICK_NS = 90000000 }; /* how often stop and limits are looked at */
+
+#endif

@@ -1,0 +1,129 @@
+/* test_mma_launch.c: which problems conv.igemm and gemm.mma take, and how they are cut into blocks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "families/gpu/mma/mma.h"
+#include "config/gpu_arch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct change {
+    const char *axis;
+    int32_t value; /* of a word axis, the word's position */
+} change;
+
+enum { CHANGES_MAX = 4 };
+
+/* A plain config with some axes changed. */
+static kw_config config_of(kw_op op, const change changes[CHANGES_MAX]) {
+    char text[KW_CONFIG_TEXT_MAX];
+    kw_config config;
+    kw_error err = {0};
+    snprintf(
+        text, sizeof text,
+        "conv.igemm %s bf16 ndim=2 tile_m=64 tile_n=64 tile_k=32 wave_m=2 wave_n=2 wave_k=1 inst_m=32 inst_n=32 inst_k=8 pipe=basic_v1 "
+        "sched=intrawave epi=cshuffle vec_a=1 vec_b=1 vec_c=1 stages=1 merge=1 wave_groups=1 split_image=0 explicit=0 two_stage=0 "
+        "spec=default streamk=off persistent=0 split_k=1 index=32",
+        kw_op_name(op));
+    if (kw_config_parse(&config, text, &err)) {
+        fail_msg("%s", err.text);
+    }
+    for (int i = 0; i < CHANGES_MAX && changes[i].axis; i++) {
+        int at = kw_family_axis(config.family, (kw_word){changes[i].axis, strlen(changes[i].axis)});
+        assert_true(at >= 0);
+        config.axis[at] = changes[i].value;
+    }
+    if (kw_config_check(&config, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return config;
+}
+
+static kw_problem problem_of(const char *text) {
+    kw_problem problem;
+    kw_error err = {0};
+    if (kw_problem_parse(&problem, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    return problem;
+}
+
+/* says: a part of the reason; NULL: it is taken. */
+static void a_problem_is_refused_with_its_reason(void **state) {
+    (void)state;
+    static const struct {
+        change changes[CHANGES_MAX];
+        const char *problem, *says;
+    } cases[] = {
+        {{{0}}, "conv_fwd bf16 nhwgc n1 c3 k5 i9x9 f3x3", NULL},
+        {{{0}}, "conv_fwd bf16 ngchw n1 c3 k5 i9x9 f3x3", "channels-last"},
+        {{{0}}, "conv_fwd bf16 ndhwgc n1 c3 k5 i9x9x9 f3x3x3", "ndim=2"},
+        {{{"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 c8 k12 i9x9 f3x3", NULL},
+        {{{"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 c12 k12 i9x9 f3x3", "vec_a=8"},
+        {{{"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 g2 c16 k12 i9x9 f3x3", "vec_c=4"},
+        {{{"merge", 8}, {"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 g8 c8 k8 i9x9 f3x3", NULL},
+        {{{"merge", 8}, {"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 g12 c12 k12 i9x9 f3x3", "merge=8"},
+        {{{"spec", KW_SPEC_FILTER1X1_STRIDE1_PAD0}}, "conv_fwd bf16 nhwgc n1 c3 k5 i9x9 f1x1", NULL},
+        {{{"spec", KW_SPEC_FILTER1X1_STRIDE1_PAD0}}, "conv_fwd bf16 nhwgc n1 c3 k5 i9x9 f1x1 s2x1", "spec"},
+        {{{"spec", KW_SPEC_FILTER1X1_STRIDE1_PAD0}}, "conv_fwd bf16 nhwgc n1 c3 k5 i9x9 f1x1 p1x0", "spec"},
+        {{{0}}, "conv_fwd bf16 nhwgc n1 c64 k64 i5000x5000 f3x3", "index=64"},
+        {{{"index", 64}}, "conv_fwd bf16 nhwgc n1 c64 k64 i5000x5000 f3x3", NULL},
+        {{{"split_image", 1}}, "conv_fwd bf16 nhwgc n1 c64 k64 i5000x5000 f3x3", NULL},
+        {{{0}}, "conv_bwd_data bf16 nhwgc n1 c4 k4 i200x200 f3x3 s100x100", "stride phases"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = problem_of(cases[i].problem);
+        kw_config config = config_of(problem.op, cases[i].changes);
+        kw_error err = {0};
+        kw_status status = config.family->fits(&config, &problem, &err);
+        if (status != (cases[i].says ? KW_NO_KERNEL : KW_OK) || (cases[i].says && !strstr(err.text, cases[i].says))) {
+            fail_msg("%s: %d %s", cases[i].problem, status, err.text);
+        }
+    }
+}
+
+static void blocks_and_workspace_are_those_of_the_product(void **state) {
+    (void)state;
+    static const struct {
+        change changes[CHANGES_MAX];
+        const char *problem;
+        int32_t stages;
+        int64_t units, shared; /* blocks of the first stage; bytes of the workspace */
+    } cases[] = {
+        /* 2 x 9 x 9 pixels in tiles of 64 rows, 70 channels in two columns */
+        {{{0}}, "conv_fwd bf16 nhwgc n2 c3 k70 i9x9 f3x3 p1x1", 1, 3 * 2, 0},
+        /* four phases of 2 x 5 x 5, 5 x 4, 4 x 5, 4 x 4 pixels: a tile each */
+        {{{0}}, "conv_bwd_data bf16 nhwgc n2 c3 k70 i9x9 f3x3 p1x1 s2x2", 1, 4, 0},
+        /* pieces of 5 and 4 rows in each of two images: a tile each */
+        {{{"split_image", 1}}, "conv_fwd bf16 nhwgc n2 c3 k5 i9x9 f3x3 p1x1", 1, 4, 0},
+        {{{0}}, "conv_bwd_weight bf16 nhwgc n2 g2 c6 k10 i9x9 f3x3 p1x1", 1, 2, 0},
+        {{{"split_k", 3}}, "conv_bwd_weight bf16 nhwgc n2 g2 c6 k10 i9x9 f3x3 p1x1", 2, 6, 3 * 10 * 9 * 3 * 4},
+        {{{"two_stage", 1}}, "conv_bwd_weight bf16 nhwgc n2 g2 c6 k10 i9x9 f3x3 p1x1", 2, 2, 10 * 9 * 3 * 4},
+        /* six steps a tile, two tiles: no more blocks than steps, with two slots each */
+        {{{"streamk", KW_STREAMK_TREE}}, "conv_bwd_weight bf16 nhwgc n2 g2 c6 k10 i9x9 f3x3 p1x1", 2, 12, 12 * 2 * 64 * 64 * 4},
+    };
+    const kw_gpu_arch *arch = kw_gpu_arch_find("gfx942");
+    assert_non_null(arch);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = problem_of(cases[i].problem);
+        kw_config config = config_of(problem.op, cases[i].changes);
+        kw_launch launch;
+        assert_int_equal(config.family->fits(&config, &problem, NULL), KW_OK);
+        config.family->launch(&config, &problem, &arch->typical, &launch);
+        assert_int_equal(launch.stages, cases[i].stages);
+        assert_int_equal(launch.stage[0].units, cases[i].units);
+        assert_int_equal(launch.stage[0].threads, 4 * 64);
+        assert_int_equal(launch.shared_bytes, cases[i].shared);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_problem_is_refused_with_its_reason),
+        cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
