@@ -113,27 +113,27 @@ typedef struct pool_size {
     const char *about;
 } pool_size;
 
-typedef struct contest {
+typedef struct problem_group {
     const lightgbm *peer;
     void *model;
-    kw_forest_pool *pool;
+    kw_forest_batch *pool;
     kw_forest_scratch *scratch[KERNELS];
     double *scores, *peer_scores;
     double best[KERNELS][MOST_PROBLEMS], peer_best[MOST_PROBLEMS];
     size_t rounds, different;
-} contest;
+} problem_group;
 
-static double time_peer(contest *c, const subset *s) {
+static double time_peer(problem_group *c, const subset *s) {
     int64_t length = 0, start = kw_clock_ns();
     c->peer->predict(c->model, s->row_major, FLOAT64, (int32_t)s->count, (int32_t)s->features, 1, RAW_SCORE, 0, -1, "num_threads=1",
                      &length, c->peer_scores);
     return (double)(kw_clock_ns() - start);
 }
 
-static double time_ours(contest *c, const subset *s, size_t k) {
+static double time_ours(problem_group *c, const subset *s, size_t k) {
     kw_forest_query query = {s->values, s->column};
     int64_t start = kw_clock_ns();
-    kw_forest_pool_score(c->pool, c->scratch[k], &query, c->scores);
+    kw_forest_batch_score(c->pool, c->scratch[k], &query, c->scores);
     double time = (double)(kw_clock_ns() - start);
     c->different += memcmp(c->scores, c->peer_scores, s->count * sizeof *c->scores) != 0;
     return time;
@@ -141,7 +141,7 @@ static double time_ours(contest *c, const subset *s, size_t k) {
 
 /* One call of each contestant; whose turn is first changes. A contestant meets another problem each time, as a selector does: nothing
  * of the one before helps it. */
-static void run_problem(contest *c, const subset *s, size_t problem, size_t round) {
+static void run_problem(problem_group *c, const subset *s, size_t problem, size_t round) {
     c->peer_best[problem] = fmin(c->peer_best[problem], time_peer(c, s));
     for (size_t i = 0; i < KERNELS; i++) {
         size_t k = (i + round) % KERNELS;
@@ -151,7 +151,7 @@ static void run_problem(contest *c, const subset *s, size_t problem, size_t roun
     }
 }
 
-static void run_rounds(contest *c, subset *s, const pool_data *pool) {
+static void run_rounds(problem_group *c, subset *s, const pool_data *pool) {
     for (size_t i = 0; i < MOST_PROBLEMS; i++) {
         c->peer_best[i] = c->best[0][i] = c->best[1][i] = c->best[2][i] = INFINITY;
     }
@@ -176,7 +176,7 @@ static void print_times(const char *who, double *times, size_t count, double pee
            (peer > 0 ? peer : median) / median);
 }
 
-static void print_contest(contest *c, const pool_size *size, size_t problems) {
+static void print_contest(problem_group *c, const pool_size *size, size_t problems) {
     double sorted[MOST_PROBLEMS];
     memcpy(sorted, c->peer_best, sizeof sorted);
     printf("\n%zu candidates%s, %zu problems; calls whose scores differ from LightGBM's in any bit: %zu.\n\n", size->count, size->about,
@@ -189,11 +189,11 @@ static void print_contest(contest *c, const pool_size *size, size_t problems) {
             print_times(instruction_sets[k], c->best[k], problems, peer);
         }
     }
-    printf("\nPool %.2f MB, scratch of a thread %.2f MB.\n", (double)kw_forest_pool_bytes(c->pool) / 1e6,
+    printf("\nPool %.2f MB, scratch of a thread %.2f MB.\n", (double)kw_forest_batch_bytes(c->pool) / 1e6,
            (double)kw_forest_scratch_bytes(c->scratch[0]) / 1e6);
 }
 
-static kw_status run_contest(contest *c, const kw_forest *forest, const pool_data *pool, const pool_size *size, kw_error *err) {
+static kw_status run_contest(problem_group *c, const kw_forest *forest, const pool_data *pool, const pool_size *size, kw_error *err) {
     subset s;
     size_t count = size->count, problems = (size_t)pool->problems;
     c->scores = calloc(count, sizeof *c->scores);
@@ -202,7 +202,7 @@ static kw_status run_contest(contest *c, const kw_forest *forest, const pool_dat
         make_subset(&s, pool, count, size->step) && c->scores && c->peer_scores ? KW_OK : kw_fail_memory(err, "the benchmark");
     if (!status) {
         fill_subset(&s, pool, 0);
-        status = kw_forest_pool_open(&c->pool, forest, &(kw_forest_candidates){count, s.roles, s.column}, err);
+        status = kw_forest_batch_open(&c->pool, forest, &(kw_forest_candidates){count, s.roles, s.column}, err);
     }
     for (size_t k = 0; k < KERNELS && !status; k++) {
         status = kw_forest_scratch_open(&c->scratch[k], c->pool, instruction_sets[k], err);
@@ -215,7 +215,7 @@ static kw_status run_contest(contest *c, const kw_forest *forest, const pool_dat
     for (size_t k = 0; k < KERNELS; k++) {
         kw_forest_scratch_close(&c->scratch[k]);
     }
-    kw_forest_pool_close(&c->pool);
+    kw_forest_batch_close(&c->pool);
     drop_subset(&s);
     free(c->scores);
     free(c->peer_scores);
@@ -244,7 +244,7 @@ static kw_status run_model(const lightgbm *peer, const pool_data *pool, const ch
                facts.trees, facts.leaves, facts.conditions, (double)facts.bytes / 1e6, own_load, peer_load);
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !status; i++) {
-        contest c = {.peer = peer, .model = model, .rounds = facts.trees > 1000 ? MOST_ROUNDS / 3 : MOST_ROUNDS};
+        problem_group c = {.peer = peer, .model = model, .rounds = facts.trees > 1000 ? MOST_ROUNDS / 3 : MOST_ROUNDS};
         status = run_contest(&c, forest, pool, &sizes[i], err);
     }
     if (model) {

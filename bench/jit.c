@@ -135,7 +135,7 @@ static void measure_all(bench_state *state) {
     print_row("all", &state->all);
 }
 
-static void nothing(const struct kw_cpu_args *args, long long begin, long long end, void *own) {
+static void nothing(const struct kw_kernel_args *args, long long begin, long long end, void *own) {
     (void)args;
     (void)begin;
     (void)end;

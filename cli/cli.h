@@ -145,7 +145,7 @@ int verb_check(const cli_args *args);
 int verb_compare(const cli_args *args);
 int verb_completion(const cli_args *args);
 int verb_count(const cli_args *args);
-int verb_covers(const cli_args *args);
+int verb_coverage(const cli_args *args);
 int verb_db(const cli_args *args);
 int verb_doctor(const cli_args *args);
 int verb_evaluate(const cli_args *args);

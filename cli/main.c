@@ -42,7 +42,7 @@ const cli_verb cli_verbs[] = {
      verb_count},
     {"covers", "LIST", "hold a set against a list of kernels that it must have", "kwright covers reference.txt.gz --set full --arch gfx942",
      "LIST: a catalog, as `kwright list` prints it, gzip or not. All axes are compared; exit code 1: the set lacks some.",
-     OPTIONS(SPACE, OPT_JSON, OPT_QUIET, OPT_LIMIT), 1, 1, verb_covers},
+     OPTIONS(SPACE, OPT_JSON, OPT_QUIET, OPT_LIMIT), 1, 1, verb_coverage},
     {"db", "COMMAND STORE ...", "list, count, check, export, import, drop or rescue the rows of a store",
      "kwright db list results.db --op conv_fwd --answers --limit 20",
      "  kwright db count results.db                     rows, problems, kernels and outcomes\n"
@@ -174,7 +174,7 @@ int verb_version(const cli_args *args) {
 }
 
 /* Ctrl-C: wisdom and cache are written whole or not at all, so leaving at once loses nothing but the measurement under way. */
-static void leave(int signal_number) {
+static void exit_on_signal(int signal_number) {
     (void)signal_number;
     _Exit(130);
 }
@@ -203,8 +203,8 @@ int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "roofs")) {
         return kw_roofs_main(count - 2, words + 2); /* the same, for what a GPU does at most */
     }
-    signal(SIGINT, leave);
-    signal(SIGTERM, leave);
+    signal(SIGINT, exit_on_signal);
+    signal(SIGTERM, exit_on_signal);
     if (count < 2 || !strcmp(words[1], "--help") || !strcmp(words[1], "-h")) {
         cli_args none = {0};
         int code = verb_help(&none);

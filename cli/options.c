@@ -12,7 +12,7 @@ const cli_option cli_options[OPT_COUNT] = {
 };
 
 /* Edit distance, for names of up to 31 characters; a longer word is near nothing. */
-static size_t distance(const char *a, const char *b) {
+static size_t edit_distance(const char *a, const char *b) {
     size_t row[32], m = strlen(a), n = strlen(b);
     if (m > 31 || n > 31) {
         return 99;
@@ -38,7 +38,7 @@ const char *cli_nearest(const char *wrong, const char *(*name_at)(int index)) {
     size_t least = 3;
     for (int i = 0; name_at(i); i++) {
         bool begun = *wrong && !strncmp(wrong, name_at(i), strlen(wrong)); /* cut short rather than mistyped */
-        size_t d = begun ? 0 : distance(wrong, name_at(i));
+        size_t d = begun ? 0 : edit_distance(wrong, name_at(i));
         if (d < least) {
             least = d;
             best = name_at(i);
@@ -51,7 +51,7 @@ static const char *option_name(int index) {
     return index < OPT_COUNT ? cli_options[index].name : NULL;
 }
 
-static int find_option(const char *name, size_t size) {
+static int find_cli_option(const char *name, size_t size) {
     for (int i = 0; i < OPT_COUNT; i++) {
         if (strlen(cli_options[i].name) == size && !memcmp(cli_options[i].name, name, size)) {
             return i;
@@ -71,8 +71,8 @@ bool cli_takes(const cli_verb *verb, int option) {
 static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
     char copy[64];
     snprintf(copy, sizeof copy, "%.*s", (int)(size < 60 ? size : 60), name);
-    const char *near = find_option(name, size) < 0 ? cli_nearest(copy, option_name) : NULL;
-    bool helps = near && cli_takes(verb, find_option(near, strlen(near)));
+    const char *near = find_cli_option(name, size) < 0 ? cli_nearest(copy, option_name) : NULL;
+    bool helps = near && cli_takes(verb, find_cli_option(near, strlen(near)));
     return cli_usage("%s has no option --%s%s%s; `kwright help %s` lists its options", verb->name, copy, helps ? "; did you mean --" : "",
                      helps ? near : "", verb->name);
 }
@@ -101,7 +101,7 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
         const char *name = word + 2;
         const char *equals = strchr(name, '=');
         size_t size = equals ? (size_t)(equals - name) : strlen(name);
-        int option = find_option(name, size);
+        int option = find_cli_option(name, size);
         if (option < 0 || !cli_takes(verb, option)) {
             return unknown_option(verb, name, size);
         }

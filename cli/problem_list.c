@@ -7,16 +7,16 @@
 
 /* --- reading --- */
 
-typedef struct gather {
+typedef struct list_reader {
     cli_problem_list *list;
     int64_t limit;
     kw_op op;       /* KW_OP_COUNT: as each problem says */
     kw_dtype dtype; /* KW_DTYPE_COUNT: as each problem says */
     uint32_t ndim;  /* bits 1 << spatial axes of the convolutions that are wanted */
     bool every_direction, failed;
-} gather;
+} list_reader;
 
-static bool append(cli_problem_list *list, const char *name, const kw_problem *problem) {
+static bool append_problem(cli_problem_list *list, const char *name, const kw_problem *problem) {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 64;
         cli_problem *items = realloc(list->items, capacity * sizeof *items);
@@ -36,7 +36,7 @@ static bool append(cli_problem_list *list, const char *name, const kw_problem *p
 
 /* Adds a problem in the direction and type that were asked for; under "--dir all" a convolution in each of its directions. */
 static bool visit_problem(void *user, const char *name, const kw_problem *problem) {
-    gather *g = user;
+    list_reader *g = user;
     kw_problem each = *problem;
     int first = (int)problem->op, last = first;
     if (!(g->ndim >> problem->ndim & 1)) {
@@ -51,7 +51,7 @@ static bool visit_problem(void *user, const char *name, const kw_problem *proble
     each.dtype = g->dtype == KW_DTYPE_COUNT ? problem->dtype : g->dtype;
     for (int op = first; op <= last && (int64_t)g->list->count < g->limit; op++) {
         each.op = (kw_op)op;
-        if (!append(g->list, name, &each)) {
+        if (!append_problem(g->list, name, &each)) {
             g->failed = true;
             return false;
         }
@@ -59,7 +59,7 @@ static bool visit_problem(void *user, const char *name, const kw_problem *proble
     return (int64_t)g->list->count < g->limit;
 }
 
-static int find_op(const char *text, kw_op *op, bool *every) {
+static int parse_op(const char *text, kw_op *op, bool *every) {
     *op = KW_OP_COUNT;
     *every = text && !strcmp(text, "all");
     if (!text || *every) {
@@ -74,7 +74,7 @@ static int find_op(const char *text, kw_op *op, bool *every) {
     return cli_usage("--dir %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm all", text);
 }
 
-static int find_dtype(const char *text, kw_dtype *dtype) {
+static int parse_dtype(const char *text, kw_dtype *dtype) {
     *dtype = KW_DTYPE_COUNT;
     for (int i = 0; text && i < KW_INT32; i++) {
         if (!strcmp(text, kw_dtype_name((kw_dtype)i))) {
@@ -85,7 +85,7 @@ static int find_dtype(const char *text, kw_dtype *dtype) {
 }
 
 /* A trait file for one operation, or one type, means the problems so, unless --dir or --dtype say otherwise. */
-static int ask_traits(gather *g, const cli_args *args) {
+static int ask_traits(list_reader *g, const cli_args *args) {
     kw_error err = {0};
     uint32_t ops, dtypes;
     if (kw_traits_problems(&ops, &dtypes, &g->ndim, args->value[OPT_TRAITS], &err)) {
@@ -101,23 +101,23 @@ static int ask_traits(gather *g, const cli_args *args) {
     return CLI_DONE;
 }
 
-static int start_gather(gather *g, cli_problem_list *list, const cli_args *args) {
-    *g = (gather){.list = list, .limit = INT64_MAX, .ndim = UINT32_MAX};
-    int code = find_op(args->value[OPT_DIR], &g->op, &g->every_direction);
-    code = code ? code : find_dtype(args->value[OPT_DTYPE], &g->dtype);
+static int start_gather(list_reader *g, cli_problem_list *list, const cli_args *args) {
+    *g = (list_reader){.list = list, .limit = INT64_MAX, .ndim = UINT32_MAX};
+    int code = parse_op(args->value[OPT_DIR], &g->op, &g->every_direction);
+    code = code ? code : parse_dtype(args->value[OPT_DTYPE], &g->dtype);
     return code || !args->value[OPT_TRAITS] ? code : ask_traits(g, args);
 }
 
-static int end_gather(const gather *g, kw_status status, const kw_error *err) {
+static int end_gather(const list_reader *g, kw_status status, const kw_error *err) {
     return g->failed ? cli_usage("out of memory for the problem list") : status ? cli_fail(err) : CLI_DONE;
 }
 
-static int read_list(gather *g, const char *name_or_path) {
+static int read_problem_list(list_reader *g, const char *name_or_path) {
     kw_error err = {0};
     return end_gather(g, kw_problems_visit(name_or_path, g->op, g->dtype, visit_problem, g, &err), &err);
 }
 
-static int read_line(gather *g, const char *line) {
+static int read_problem_line(list_reader *g, const char *line) {
     kw_error err = {0};
     kw_problem problem;
     kw_status status = kw_problem_import(&problem, line, &err);
@@ -128,13 +128,13 @@ static int read_line(gather *g, const char *line) {
 }
 
 int cli_problems_of(cli_problem_list *list, const cli_args *args, const char *name_or_path) {
-    gather g;
+    list_reader g;
     int code = start_gather(&g, list, args);
-    return code ? code : read_list(&g, name_or_path);
+    return code ? code : read_problem_list(&g, name_or_path);
 }
 
 int cli_problems_extract(cli_problem_list *list, const cli_args *args, const char *path, kw_extract_count *lines) {
-    gather g;
+    list_reader g;
     kw_error err = {0};
     kw_extract_count here = {0};
     int code = start_gather(&g, list, args);
@@ -184,7 +184,7 @@ typedef struct size_limit {
     double gflop, megabytes;
 } size_limit;
 
-static bool is_within(const size_limit *limit, const kw_problem *problem) {
+static bool is_within_limit(const size_limit *limit, const kw_problem *problem) {
     return (double)kw_problem_flops(problem) <= limit->gflop * 1e9 && (double)kw_problem_bytes(problem) <= limit->megabytes * 1e6;
 }
 
@@ -193,7 +193,7 @@ static void keep_part(cli_problem_list *list, bool split, bool test, double shar
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         const kw_problem *problem = &list->items[i].problem;
-        if ((split && kw_problem_in_test(problem, share) != test) || !is_within(limit, problem)) {
+        if ((split && kw_problem_in_test(problem, share) != test) || !is_within_limit(limit, problem)) {
             free(list->items[i].name);
         } else {
             list->items[kept++] = list->items[i];
@@ -203,7 +203,7 @@ static void keep_part(cli_problem_list *list, bool split, bool test, double shar
 }
 
 /* Replaces the list by a sample of it, in the order of drawing. */
-static int draw(cli_problem_list *list, const kw_sample_options *options) {
+static int draw_sample(cli_problem_list *list, const kw_sample_options *options) {
     kw_error err = {0};
     size_t count = 0;
     kw_problem *problems = cli_problems_plain(list);
@@ -244,7 +244,7 @@ int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketi
     }
     keep_part(list, args->value[OPT_PART] != NULL, test, share, &most);
     kw_sample_options options = {.count = (size_t)sample, .per_bucket = (size_t)per_bucket, .seed = (uint64_t)seed, .buckets = buckets};
-    int code = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] ? draw(list, &options) : CLI_DONE;
+    int code = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] ? draw_sample(list, &options) : CLI_DONE;
     while ((int64_t)list->count > limit) {
         free(list->items[--list->count].name);
     }
@@ -252,7 +252,7 @@ int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketi
 }
 
 int cli_problems(cli_problem_list *list, const cli_args *args) {
-    gather g;
+    list_reader g;
     *list = (cli_problem_list){0};
     int code = start_gather(&g, list, args);
     const char *source = args->value[OPT_PROBLEMS];
@@ -263,13 +263,13 @@ int cli_problems(cli_problem_list *list, const cli_args *args) {
     }
     for (int i = 0; !code && i < args->operand_count; i++) {
         if (strcmp(args->operands[i], "-")) {
-            code = read_line(&g, args->operands[i]);
+            code = read_problem_line(&g, args->operands[i]);
         } else {
             source = "-";
         }
     }
     if (!code && source) {
-        code = read_list(&g, source);
+        code = read_problem_list(&g, source);
     }
     code = code ? code : cli_problems_choose(list, args, KW_BUCKETS_FAMILY, 0);
     if (code) {

@@ -22,7 +22,7 @@ int cli_context(kw_context **context, const cli_args *args) {
     return kw_context_open(context, device ? device : "cpu", &options, &err) ? cli_fail(&err) : CLI_DONE;
 }
 
-static void print_remark(void *user, const char *line) {
+static void log_session_line(void *user, const char *line) {
     (void)user;
     fprintf(stderr, "kwright: %s\n", line);
 }
@@ -35,7 +35,7 @@ kw_space_options cli_space(const cli_args *args) {
         .rules_dir = args->value[OPT_RULES],
         .traits = args->value[OPT_TRAITS],
         .builder_conf = args->value[OPT_BUILDER_CONF],
-        .log = args->value[OPT_QUIET] ? NULL : print_remark,
+        .log = args->value[OPT_QUIET] ? NULL : log_session_line,
     };
 }
 

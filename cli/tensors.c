@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t x) {
+static uint64_t mix_bits(uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -31,10 +31,10 @@ static uint32_t pattern(kw_dtype dtype, uint64_t r) {
     }
 }
 
-static void fill(void *memory, kw_dtype dtype, int64_t count, uint64_t seed) {
+static void fill_tensor(void *memory, kw_dtype dtype, int64_t count, uint64_t seed) {
     size_t size = kw_dtype_size(dtype);
     for (int64_t i = 0; i < count; i++) {
-        uint32_t bits = pattern(dtype, mix(seed + (uint64_t)i));
+        uint32_t bits = pattern(dtype, mix_bits(seed + (uint64_t)i));
         memcpy((char *)memory + (size_t)i * size, &bits, size); /* little-endian hosts only, as the CPU backend is */
     }
 }
@@ -52,7 +52,7 @@ static kw_status make_tensor(void **memory, kw_context *context, const kw_proble
     if (which == kw_problem_result(problem)) {
         memset(host, 0xff, (size_t)bytes);
     } else {
-        fill(host, dtype, count, seed);
+        fill_tensor(host, dtype, count, seed);
     }
     kw_status status = kw_device_alloc(context, bytes, memory, err);
     status = status ? status : kw_device_copy(context, *memory, host, bytes, err);
@@ -66,7 +66,7 @@ int cli_tensors(kw_tensors *tensors, kw_context *context, const kw_problem *prob
     kw_status status = KW_OK;
     *tensors = (kw_tensors){0};
     for (int i = 0; i < KW_TENSOR_COUNT && !status; i++) {
-        status = make_tensor(slot[i], context, problem, (kw_tensor)i, mix(seed) + ((uint64_t)i << 40), &err);
+        status = make_tensor(slot[i], context, problem, (kw_tensor)i, mix_bits(seed) + ((uint64_t)i << 40), &err);
     }
     if (!status && workspace > 0) {
         status = kw_device_alloc(context, workspace, &tensors->workspace, &err);

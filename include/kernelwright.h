@@ -219,12 +219,12 @@ KW_API kw_status kw_device_copy(kw_context *context, void *to, const void *from,
 /* "gcc 12.2.0", or "" when there is none; then plans use the kernels that are compiled in or cached. */
 KW_API const char *kw_context_compiler(const kw_context *context);
 /* The places in use; "" where there is none. Owned by the context. */
-typedef struct kw_places {
+typedef struct kw_paths {
     const char *cache, *data, *wisdom, *system_wisdom;
     const char *cache_note; /* why the cache is not used, or "" */
     int64_t cache_entries, cache_bytes;
-} kw_places;
-KW_API kw_status kw_context_places(kw_places *places, kw_context *context, kw_error *err);
+} kw_paths;
+KW_API kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err);
 /* Deletes every cached kernel; removed (may be NULL) gets the count. */
 KW_API kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err);
 

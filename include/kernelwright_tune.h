@@ -29,20 +29,21 @@ typedef struct kw_space_options {
 KW_API kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user, kw_error *err);
 /* KW_OK when a kernel can be generated for the architecture and runs there; else KW_ILLEGAL or KW_NO_KERNEL and the rule that refuses it, by
  * name with its reason (docs/gpu-spaces.md). KW_MISSING: no such architecture, family or axis. */
-KW_API kw_status kw_config_judge(const char *config, const char *arch, kw_error *why);
+KW_API kw_status kw_config_supported(const char *config, const char *arch, kw_error *why);
 
 /* Holding a set against a list of configs that it must have: a catalog file, which may be gzip. */
-typedef struct kw_cover_options {
+typedef struct kw_coverage_options {
     const char *reference;                                            /* the list */
     void (*missing)(void *user, const char *config, const char *why); /* called for each that the set lacks; may be NULL */
     void *user;
-} kw_cover_options;
-typedef struct kw_cover_count {
+} kw_coverage_options;
+typedef struct kw_coverage_count {
     size_t reference, set; /* configs of each */
     size_t missing, more;  /* those of the reference that the set lacks; those of the set that the reference lacks */
-} kw_cover_count;
+} kw_coverage_count;
 /* All axes are compared. KW_OK also where some are missing: count says so. */
-KW_API kw_status kw_space_cover(kw_cover_count *count, const kw_space_options *space, const kw_cover_options *options, kw_error *err);
+KW_API kw_status kw_space_coverage(kw_coverage_count *count, const kw_space_options *space, const kw_coverage_options *options,
+                                   kw_error *err);
 
 /* Kernels as files, made without a device: each kernel's code object, and catalog.txt with config, file and resources of each. */
 typedef struct kw_object_options {
@@ -96,11 +97,11 @@ KW_API kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype 
 KW_API kw_status kw_problems_names(char **names, kw_error *err);
 /* What a set that is compiled in says of itself: the comment at its head, line by line; the first line stands alone. The caller frees
  * with kw_free. */
-KW_API kw_status kw_problems_about(char **about, const char *name, kw_error *err);
+KW_API kw_status kw_problems_description(char **about, const char *name, kw_error *err);
 
 /* Which of the problems repeat: first[i] is the position of the first one that equals problem i (i itself for a new one). first has room for
  * count positions; *distinct may be NULL. */
-KW_API kw_status kw_problems_firsts(size_t *first, size_t *distinct, const kw_problem *problems, size_t count, kw_error *err);
+KW_API kw_status kw_problems_deduplicate(size_t *first, size_t *distinct, const kw_problem *problems, size_t count, kw_error *err);
 
 /* How a sample's buckets are cut. By family: op, spatial axes, filter, stride, dilation, groups, extent and channels in a few classes each (GEMM:
  * classes of m, n and k). By size: channels over 64, extents, filter, strides and groups as they are (GEMM: m, n and k over 64). */
@@ -239,7 +240,7 @@ KW_API const char *kw_store_id(const kw_store *store);
 /* Looks at every page. KW_MALFORMED says what is wrong. */
 KW_API kw_status kw_store_check(kw_store *store, kw_error *err);
 /* Copies every row that can still be read from a damaged file into a new one. */
-KW_API kw_status kw_store_salvage(const char *damaged, const char *path, int64_t *rescued, kw_error *err);
+KW_API kw_status kw_store_recover(const char *damaged, const char *path, int64_t *recovered, kw_error *err);
 
 typedef struct kw_export_report {
     int64_t rows, left_out; /* left_out: what seed-csv has no columns for: GEMM, padding that differs by side */
@@ -351,12 +352,12 @@ KW_API kw_status kw_merge(const char *out, const char *const *inputs, size_t cou
 /* How good the picks of a model are, on contests (a problem on a target, packed or not, cold or not) that it was not trained on. Efficiency is the
  * oracle's time over the pick's, at most 1; the oracle is chosen by one half of the samples and timed by the other (docs/measuring.md); a
  * pick that failed has efficiency 0. */
-typedef struct kw_train_figures {
-    int64_t contests, failed; /* failed: picks that failed */
+typedef struct kw_train_metrics {
+    int64_t problem_groups, failed; /* failed: picks that failed */
     double mean, median, p10, worst;
     double regret; /* time of all picks over that of all oracles, less 1; a failed pick counts as the slowest good kernel */
     double top1;   /* share of contests in which the pick is the fastest kernel */
-} kw_train_figures;
+} kw_train_metrics;
 
 typedef struct kw_train_progress {
     const char *phase; /* "read", "folds", "model" */
@@ -372,9 +373,9 @@ typedef struct kw_train_options {
     bool by_op, by_dtype;
     kw_op op;
     kw_dtype dtype;
-    const char *quantity;      /* what is learned: ratio, relative, tflops, time, rank; "choose" tries all; NULL: ratio */
-    const char *const *sealed; /* problem lists, by name or file: a row of one of their problems, in any type, is KW_FAILED */
-    size_t sealed_count;
+    const char *quantity;       /* what is learned: ratio, relative, tflops, time, rank; "choose" tries all; NULL: ratio */
+    const char *const *holdout; /* problem lists, by name or file: a row of one of their problems, in any type, is KW_FAILED */
+    size_t holdout_count;
     int32_t folds;        /* 0: 5; 1: none, and no figures */
     int32_t trees;        /* at most; 0: 1000. With warm_start: how many are added; 0: 100 */
     int32_t leaves;       /* of a tree at most; 0: 48 */
@@ -393,10 +394,10 @@ typedef struct kw_train_options {
 } kw_train_options;
 
 typedef struct kw_train_report {
-    int64_t pairs, contests, problems, families;  /* families: of problems, those that folds leave out whole */
-    int64_t good, slow, failed, foreign, untimed; /* rows: of the pairs, and left out */
-    kw_train_figures shapes, unseen_families;     /* of folds over whole problems, and over whole families */
-    kw_train_figures estimate;                    /* of the analytic estimate, on the same contests */
+    int64_t pairs, problem_groups, problems, families; /* families: of problems, those that folds leave out whole */
+    int64_t good, slow, failed, foreign, untimed;      /* rows: of the pairs, and left out */
+    kw_train_metrics shapes, unseen_families;          /* of folds over whole problems, and over whole families */
+    kw_train_metrics estimate;                         /* of the analytic estimate, on the same contests */
     char quantity[16];
     int32_t rounds;                             /* of mining that were kept */
     int64_t trees, leaves, bytes, memory_bytes; /* bytes: on disk */
@@ -410,13 +411,13 @@ KW_API kw_status kw_train(const kw_train_options *options, kw_train_report *repo
 /* --- evaluation: what picks are worth -------------------------------------------------------------------------- */
 
 /* A value with its 95 % interval: 1,000 resamples of the problems, each with all its contests, from a fixed seed. NAN: nothing to tell. */
-typedef struct kw_figure {
+typedef struct kw_metric {
     double value, low, high;
-} kw_figure;
+} kw_metric;
 
 /* One list for the struct, tables and JSON: name, meaning. A contest is a problem on a target, packed or not, cold or not, with every kernel
  * that was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/evaluation.md has the definitions in full. */
-#define KW_EVALUATION_FIGURES(X)                                                                                                           \
+#define KW_EVALUATION_METRICS(X)                                                                                                           \
     X(mean, "mean efficiency: the oracle's time over the pick's; a tie counts as 1, a pick that failed as 0")                              \
     X(median, "median efficiency")                                                                                                         \
     X(p10, "efficiency that a tenth of the contests stays below (quantile 0.1, linear between neighbours)")                                \
@@ -440,13 +441,13 @@ typedef struct kw_figure {
     X(shortlist_8, "mean efficiency of the best of a shortlist of 8")                                                                      \
     X(shortlist_8_p10, "quantile 0.1 of the efficiency of the best of a shortlist of 8")
 
-typedef struct kw_evaluation_figures {
-    int64_t contests, problems, failed; /* failed: picks that failed or have no row */
-    double pool, pool_least, pool_most; /* candidates of a contest: mean, least, most */
-#define KW_EVALUATION_FIGURE(name, meaning) kw_figure name;
-    KW_EVALUATION_FIGURES(KW_EVALUATION_FIGURE)
-#undef KW_EVALUATION_FIGURE
-} kw_evaluation_figures;
+typedef struct kw_evaluation_metrics {
+    int64_t problem_groups, problems, failed;    /* failed: picks that failed or have no row */
+    double pool, candidates_min, candidates_max; /* candidates of a contest: mean, least, most */
+#define KW_EVALUATION_METRIC(name, meaning) kw_metric name;
+    KW_EVALUATION_METRICS(KW_EVALUATION_METRIC)
+#undef KW_EVALUATION_METRIC
+} kw_evaluation_metrics;
 
 /* A zeroed member asks for its default. */
 typedef struct kw_evaluation_options {
@@ -460,8 +461,8 @@ typedef struct kw_evaluation_options {
     bool by_op, by_dtype;
     kw_op op;
     kw_dtype dtype;
-    const char *const *sealed; /* problem lists, by name or file: only their problems are judged, in any type; none: all */
-    size_t sealed_count;
+    const char *const *holdout; /* problem lists, by name or file: only their problems are judged, in any type; none: all */
+    size_t holdout_count;
     bool in_sample; /* also contests of shapes that the model was trained on; else these are left out */
     uint64_t seed;
     void (*log)(void *user, const char *line); /* remarks; may be NULL */
@@ -474,7 +475,7 @@ typedef struct kw_evaluation kw_evaluation;
 KW_API kw_status kw_evaluation_open(kw_evaluation **evaluation, const kw_evaluation_options *options, kw_error *err);
 KW_API void kw_evaluation_close(kw_evaluation **evaluation);
 /* Of all contests together. Owned by the evaluation. */
-KW_API const kw_evaluation_figures *kw_evaluation_all(const kw_evaluation *evaluation);
+KW_API const kw_evaluation_metrics *kw_evaluation_all(const kw_evaluation *evaluation);
 /* For people: the figures, slices and the worst picks. The caller frees *text with kw_free. */
 KW_API kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_error *err);
 /* For machines: every figure of every slice. The caller frees *json with kw_free. */
@@ -484,10 +485,10 @@ KW_API kw_status kw_evaluation_csv(const char *path, const kw_evaluation *evalua
 
 /* Two who pick on the same contests. better and worse: by more than the noise of the two picks (and 1 %). */
 typedef struct kw_comparison {
-    int64_t contests, agreed; /* agreed: the same pick */
+    int64_t problem_groups, agreed; /* agreed: the same pick */
     int64_t better, same, worse;
-    kw_evaluation_figures a, b; /* on the contests that both judge */
-    kw_figure mean_delta;       /* of efficiency, b - a, by resamples of both together */
+    kw_evaluation_metrics a, b; /* on the contests that both judge */
+    kw_metric mean_delta;       /* of efficiency, b - a, by resamples of both together */
     double worst_loss;          /* the greatest share of efficiency that b loses on one contest: 1 - b / a; 0: none */
     char worst[KW_PROBLEM_TEXT_MAX];
 } kw_comparison;
@@ -523,9 +524,9 @@ typedef struct kw_validate_options {
 } kw_validate_options;
 
 typedef struct kw_validate_report {
-    int64_t contests, lost; /* lost: without a new time of both kernels */
-    kw_figure claimed;      /* mean efficiency by the old rows, of the contests that were measured anew */
-    kw_figure found;        /* by the new ones: time of the best kernel over that of the pick, at most 1; a tie counts as 1 */
+    int64_t problem_groups, lost; /* lost: without a new time of both kernels */
+    kw_metric claimed;            /* mean efficiency by the old rows, of the contests that were measured anew */
+    kw_metric found;              /* by the new ones: time of the best kernel over that of the pick, at most 1; a tie counts as 1 */
     double found_p10;
     double drift;     /* median of the best kernels' new times over their old ones */
     double worst_gap; /* by how much found falls short of claimed at worst, in efficiency */
@@ -551,11 +552,11 @@ typedef enum kw_family_state {
 typedef struct kw_proposal_family {
     char key[64];
     kw_family_state state;
-    int64_t shapes, contests; /* judged */
-    int64_t waiting;          /* shapes that have rows of which nothing is predicted: a new training will know them */
-    double regret;            /* NAN where nothing is judged */
-    int64_t proposed;         /* problems */
-    bool exhausted;           /* more would be wanted, but no new problem of it was found */
+    int64_t shapes, problem_groups; /* judged */
+    int64_t waiting;                /* shapes that have rows of which nothing is predicted: a new training will know them */
+    double regret;                  /* NAN where nothing is judged */
+    int64_t proposed;               /* problems */
+    bool exhausted;                 /* more would be wanted, but no new problem of it was found */
 } kw_proposal_family;
 
 /* A zeroed member asks for its default. What is pointed to must outlive the proposal. */
@@ -578,12 +579,12 @@ typedef struct kw_proposal_options {
     size_t problem_count;
     const char *const *configs; /* the kernels to choose from, as texts */
     size_t config_count;
-    int32_t best;              /* kernels of a problem that predict the least time, by the model and as many by the estimate; 0: 4 */
-    int32_t explore;           /* others at random; 0: 4, negative: none */
-    size_t limit;              /* problems in a proposal; 0: 16 */
-    double max_gflop, max_mb;  /* as in kw_sample_options; 0: no limit */
-    const char *const *sealed; /* problem lists, by name or file, that are never proposed or counted, in any type */
-    size_t sealed_count;
+    int32_t best;               /* kernels of a problem that predict the least time, by the model and as many by the estimate; 0: 4 */
+    int32_t explore;            /* others at random; 0: 4, negative: none */
+    size_t limit;               /* problems in a proposal; 0: 16 */
+    double max_gflop, max_mb;   /* as in kw_sample_options; 0: no limit */
+    const char *const *holdout; /* problem lists, by name or file, that are never proposed or counted, in any type */
+    size_t holdout_count;
     uint64_t seed;
     void (*log)(void *user, const char *line); /* remarks; may be NULL */
     void *user;
@@ -594,7 +595,7 @@ typedef struct kw_proposal_facts {
     size_t family_count;
     int64_t count[KW_FAMILY_MET + 1]; /* of families by state */
     bool met;                         /* every family is */
-    int64_t contests;                 /* judged */
+    int64_t problem_groups;           /* judged */
     double regret;                    /* of all of them together; NAN: there are none */
     int64_t problems, drawn, pairs;   /* proposed; drawn: problems that are from the lists */
 } kw_proposal_facts;
@@ -629,7 +630,7 @@ enum { KW_PRUNE_CURVE = 12, KW_PRUNE_GROUPS = 32 };
 typedef struct kw_prune_group {
     kw_op op;
     kw_dtype dtype;
-    int64_t contests, kernels, chosen; /* kernels: measured good in some contest */
+    int64_t problem_groups, kernels, chosen; /* kernels: measured good in some contest */
     double kept, worst;
     double unseen, unseen_worst;  /* on problems that did not choose: five folds over shapes, each chosen for by the others; NAN: too few */
     double curve[KW_PRUNE_CURVE]; /* kept by the first 1, 2, 4, ... kernels, the most useful ones first; NAN beyond those chosen */
@@ -678,16 +679,16 @@ typedef struct kw_search_options {
     uint64_t seed;
 } kw_search_options;
 
-typedef struct kw_search_find {
+typedef struct kw_search_result {
     char config[KW_CONFIG_TEXT_MAX];
     double predicted_ns; /* by the model, or the estimate */
     double estimate_ns;
-} kw_search_find;
+} kw_search_result;
 
 typedef struct kw_search_report {
-    kw_search_find *finds; /* best first, each kernel once; freed with kw_free */
+    kw_search_result *results; /* best first, each kernel once; freed with kw_free */
     size_t count;
-    int64_t looked;                /* kernels that were scored, each once */
+    int64_t evaluated;             /* kernels that were scored, each once */
     int64_t drawn, refused, unfit; /* points drawn; of them not in the space, and in it but not serving the problem */
 } kw_search_report;
 

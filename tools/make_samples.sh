@@ -12,8 +12,8 @@ direct x86-64-v4 conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2
 gemm x86-64-v3 gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0
 grouped x86-64-v4 conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0
 grouped_weight x86-64-v3 conv.depthwise_weight conv_bwd_weight fp32 isa=avx2 math=fma tile_h=1 tile_w=1 taps_h=1 taps_w=3 stride=1
-scatter x86-64-v4-bf16 conv.scatter conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0
-weight x86-64-v4-bf16 conv.weight conv_bwd_weight bf16 isa=avx512 math=dp lanes=c tile=2 vecs=1 copy=1 merge=0 box=0"
+scatter x86-64-v4-bf16 conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0
+weight x86-64-v4-bf16 conv.direct_bwd_weight conv_bwd_weight bf16 isa=avx512 math=dp lanes=c tile=2 vecs=1 copy=1 merge=0 box=0"
 
 # The generator's part of a source on standard input: the #defines in front of the prelude, then kw_config.h, with each header of
 # kernels/cpu given as an argument replaced by its #include.
@@ -22,7 +22,7 @@ extract() {
         FNR == 1 { file++ }
         file < ARGC - 1 { header[file] = header[file] $0 "\n"; name[file] = FILENAME; next }
         /^\/\* ---- / { part = $3; next }
-        part == "prelude/cpu_abi.h" && /^#define KW_(LANES|STORAGE|DP|BACKWARD) / { front = front $0 "\n" }
+        part == "prelude/kernel_abi.h" && /^#define KW_(LANES|STORAGE|DP|BACKWARD) / { front = front $0 "\n" }
         part == "kw_config.h" { body = body $0 "\n" }
         END {
             for (i in header) {
@@ -33,7 +33,7 @@ extract() {
                     body = substr(body, 1, at - 1) "#include \"" short "\"\n" substr(body, at + length(header[i]))
                 }
             }
-            printf "#include \"../../prelude/cpu_abi.h\"\n%s#include \"../../prelude/cpu.h\"\n%s", front, body
+            printf "#include \"../../prelude/kernel_abi.h\"\n%s#include \"../../prelude/cpu.h\"\n%s", front, body
         }' "$@" -
 }
 
@@ -46,7 +46,7 @@ while read -r name arch config; do
         echo "#ifndef KW_CONFIG_H"
         echo "#define KW_CONFIG_H"
         # shellcheck disable=SC2046
-        printf '%s\n' "$source" | extract $(for header in kernels/cpu/*.h; do [ "${header##*/}" = generic.h ] || echo "$header"; done)
+        printf '%s\n' "$source" | extract $(for header in kernels/cpu/*.h; do [ "${header##*/}" = reference.h ] || echo "$header"; done)
         echo "#endif"
     } >"$folder/$name/kw_config.h"
 done <<<"$samples"

@@ -1,5 +1,5 @@
 /* direct.c: convolution by tiles straight over a zero-padded copy of the rows that a unit needs; forward and backward data alike, by way
- * of walks (prelude/cpu.h). Families conv.direct and conv.first (KW_MERGE: the columns of a filter row and the channels are one run).
+ * of walks (prelude/cpu.h). Families conv.direct and conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run).
  *
  * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy is
  * dense in memory at the type the tile reads, so the tile needs no test for edges: columns are padded with zeros, rows outside the image
@@ -27,19 +27,19 @@ enum { BLOCK, PARTS = 3, PIXEL, ROW, SLICE, COPY_AT };
 #define DST_SIZE(a) (a)->out
 #endif
 
-static kw_i64 walks_of(const kw_cpu_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
+static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
 
-static kw_walk walk_of(const kw_cpu_args *a, int axis, kw_i64 phase) {
+static kw_walk walk_of(const kw_kernel_args *a, int axis, kw_i64 phase) {
     return KW_BACKWARD ? kw_walk_backward(a, axis, phase) : kw_walk_forward(a, axis);
 }
 
 static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / step; }
 
 /* Elements of a run, runs of a filter row. */
-static kw_i64 elements_of(const kw_cpu_args *a) { return SRC_CHANNELS(a) * (KW_MERGE ? a->filter[2] : 1); }
-static kw_i64 run_bytes(const kw_cpu_args *a) { return ceil_div(elements_of(a), KW_PAIR) * KW_STEP_BYTES; }
-static kw_i64 taps_of(const kw_cpu_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
-static kw_i64 block_bytes(const kw_cpu_args *a) { return taps_of(a) / (KW_MERGE ? a->filter[2] : 1) * run_bytes(a); }
+static kw_i64 elements_of(const kw_kernel_args *a) { return SRC_CHANNELS(a) * (KW_MERGE ? a->filter[2] : 1); }
+static kw_i64 run_bytes(const kw_kernel_args *a) { return ceil_div(elements_of(a), KW_PAIR) * KW_STEP_BYTES; }
+static kw_i64 taps_of(const kw_kernel_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
+static kw_i64 block_bytes(const kw_kernel_args *a) { return taps_of(a) / (KW_MERGE ? a->filter[2] : 1) * run_bytes(a); }
 
 /* A block's part of one axis: pixels at..at+count-1 of the walk read source positions low..high-1 (rows only those inside the image, when
  * tiles are one row high). */
@@ -54,7 +54,7 @@ typedef struct block {
     side axis[3];
 } block;
 
-static void place(side *s, const kw_cpu_args *a, int axis, kw_i64 number) {
+static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
     static const kw_i64 tile[3] = {1, KW_TILE_ROWS, KW_TILE_COLS};
     const kw_walk *w = &s->walk;
     s->at = number * a->value[BLOCK + axis];
@@ -69,7 +69,7 @@ static void place(side *s, const kw_cpu_args *a, int axis, kw_i64 number) {
 }
 
 /* false when the block is beyond the end of a walk. */
-static int block_of(block *b, const kw_cpu_args *a, kw_i64 unit) {
+static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
     kw_i64 later_taps = 1;
     int good = 1;
     b->part = unit % a->value[PARTS];
@@ -99,7 +99,7 @@ static int block_of(block *b, const kw_cpu_args *a, kw_i64 unit) {
 }
 
 /* Packed order: group, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
-void KW_EXPORT kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_i64 blocks = ceil_div(DST_CHANNELS(a), KW_BLOCK), row = taps_of(a) * a->c;
     kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
     (void)thread_memory;
@@ -122,7 +122,7 @@ void KW_EXPORT kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *t
     }
 }
 
-static void copy_row(const kw_cpu_args *a, const side *x, const char *from, char *to) {
+static void copy_row(const kw_kernel_args *a, const side *x, const char *from, char *to) {
     kw_i64 channels = SRC_CHANNELS(a), pitch = channels * a->groups * KW_BYTES, pixel = a->value[PIXEL];
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
     kw_zero(to, (low - x->low) * pixel);
@@ -138,14 +138,14 @@ static void copy_row(const kw_cpu_args *a, const side *x, const char *from, char
 }
 
 /* Whether depth tap number t of the block reads inside the image; slice gets where. */
-static int slice_of(const kw_cpu_args *a, const block *b, kw_i64 t, kw_i64 *slice) {
+static int slice_of(const kw_kernel_args *a, const block *b, kw_i64 t, kw_i64 *slice) {
     const side *z = &b->axis[0];
     *slice = z->walk.src_start + z->at * z->walk.src_step + t * z->walk.tap_src_step;
     return *slice >= 0 && *slice < SRC_SIZE(a)[0];
 }
 
 /* Fills the copy; slices of depth that fall into the padding have none. */
-static void copy_block(const kw_cpu_args *a, const block *b, char *to) {
+static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     const side *y = &b->axis[1], *x = &b->axis[2];
     const kw_i64 *size = SRC_SIZE(a);
     kw_i64 channels = SRC_CHANNELS(a), slice;
@@ -165,7 +165,7 @@ static void copy_block(const kw_cpu_args *a, const block *b, char *to) {
 }
 
 /* The runs of all taps whose depth is inside the image, by height, depth, width; gives the runs of one height. */
-static kw_i64 list_runs(const kw_cpu_args *a, const block *b, kw_run *run) {
+static kw_i64 list_runs(const kw_kernel_args *a, const block *b, kw_run *run) {
     const kw_walk *z = &b->axis[0].walk, *y = &b->axis[1].walk, *x = &b->axis[2].walk;
     kw_i64 columns = KW_MERGE ? (x->taps > 0) : x->taps, slices = 0, slice;
     for (kw_i64 ty = 0; ty < y->taps; ty++) {
@@ -186,7 +186,7 @@ static kw_i64 list_runs(const kw_cpu_args *a, const block *b, kw_run *run) {
 }
 
 /* Keeps the taps by height that read a row of the image from a tile at this row of the walk. */
-static void clip_runs(kw_tile_job *job, const kw_cpu_args *a, const kw_walk *y, kw_i64 row, const kw_run *runs, kw_i64 of_height) {
+static void clip_runs(kw_tile_job *job, const kw_kernel_args *a, const kw_walk *y, kw_i64 row, const kw_run *runs, kw_i64 of_height) {
     kw_i64 first = 0, last = y->taps, at = y->src_start + row * y->src_step, size = SRC_SIZE(a)[1];
     if (KW_TILE_ROWS == 1) {
         while (first < last && (at + first * y->tap_src_step < 0 || at + first * y->tap_src_step >= size))
@@ -198,7 +198,7 @@ static void clip_runs(kw_tile_job *job, const kw_cpu_args *a, const kw_walk *y, 
     job->run_count = (last - first) * of_height;
 }
 
-static void sum_block(const kw_cpu_args *a, const block *b, char *memory) {
+static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_i64 *value = a->value, *size = DST_SIZE(a);
     kw_i64 channels = DST_CHANNELS(a), blocks = ceil_div(channels, KW_BLOCK), pitch = channels * a->groups * KW_BYTES;
@@ -234,7 +234,7 @@ static void sum_block(const kw_cpu_args *a, const block *b, char *memory) {
     }
 }
 
-void KW_EXPORT kw_stage1(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     char *memory = thread_memory;
     kw_i64 held = -1; /* the unit, parts aside, whose copy the memory holds */
     for (kw_i64 unit = begin; unit < end; unit++) {

@@ -17,7 +17,7 @@ typedef struct product {
     kw_i64 a_batch, a_row, a_deep, b_batch, b_column, b_deep, c_batch, c_row;
 } product;
 
-static product product_of(const kw_cpu_args *a) {
+static product product_of(const kw_kernel_args *a) {
     product p;
 #if KW_POINTWISE
     kw_i64 images = a->n * a->out[0] * a->out[1] * a->out[2];
@@ -41,7 +41,7 @@ static product product_of(const kw_cpu_args *a) {
 }
 
 /* Packed order: batch, block of columns, depth. */
-void KW_EXPORT kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     product p = product_of(a);
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = (p.depth + KW_PAIR - 1) / KW_PAIR * KW_STEP_BYTES;
     (void)thread_memory;
@@ -53,7 +53,7 @@ void KW_EXPORT kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *t
 }
 
 /* The first byte of a row of A: of a strided convolution, the pixel that output pixel number row reads. */
-static const char *row_of(const kw_cpu_args *a, const product *p, kw_i64 row) {
+static const char *row_of(const kw_kernel_args *a, const product *p, kw_i64 row) {
 #if KW_POINTWISE && !KW_BACKWARD
     kw_i64 w = row % a->out[2], h = row / a->out[2] % a->out[1], rest = row / (a->out[2] * a->out[1]);
     kw_i64 d = rest % a->out[0], n = rest / a->out[0];
@@ -64,7 +64,7 @@ static const char *row_of(const kw_cpu_args *a, const product *p, kw_i64 row) {
 }
 
 /* Copies rows first..last-1 of A as the tile reads them; what is missing to a whole tile becomes zero. */
-static void copy_rows(const kw_cpu_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
+static void copy_rows(const kw_kernel_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
     kw_i64 pitch = a->value[PITCH], offset = batch - p->a;
     if (p->a_deep == KW_BYTES) {
         for (kw_i64 row = first; row < last; row++)
@@ -87,7 +87,7 @@ typedef struct chunk {
     kw_i64 batch, first, last, direct, k, k_end;
 } chunk;
 
-static void multiply_chunk(const kw_cpu_args *a, const product *p, const chunk *h, char *memory) {
+static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
     static const kw_run whole_depth = {0, 0};
     kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = (p->depth + KW_PAIR - 1) / KW_PAIR;
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + KW_SPILL_BYTES;
@@ -107,7 +107,7 @@ static void multiply_chunk(const kw_cpu_args *a, const product *p, const chunk *
     }
 }
 
-void KW_EXPORT kw_stage1(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     product p = product_of(a);
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->value[PARTS];
     kw_i64 chunks = (p.rows + a->value[CHUNK_ROWS] - 1) / a->value[CHUNK_ROWS], held = -1;

@@ -4,7 +4,7 @@
  * A filter is covered by windows of KW_TAPS_H x KW_TAPS_W taps. The emitted kw_tile() sums any number of windows for KW_PIXELS result pixels.
  * It finds its source and result pixels through a route: offsets of pixels, worked out once for a row of tiles and used for every vector of
  * channels and, inside the image, for every row. A source pixel outside the image is routed to a vector of zeros and a result pixel outside to
- * idle memory, so there is one copy of the code and no test in it; padding, dilation and the residues of backward data exist only in routes.
+ * scratch memory, so there is one copy of the code and no test in it; padding, dilation and the residues of backward data exist only in routes.
  *
  * Backward data with a stride: on an axis where a window has one tap, by walks (kw_walk). Where it has the whole filter, a tile starts at a
  * multiple of the stride, and the emitted code pairs each result pixel with the taps that serve it. */
@@ -54,12 +54,12 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
 
 /* A unit: a block of channels, an image, a plane of the result, a residue of rows, some rows and columns of tiles. */
 static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, kw_i64 part, kw_i64 row, kw_i64 col) {
-    const kw_cpu_args *a = j->a;
+    const kw_kernel_args *a = j->a;
     kw_i64 depth_walks = KW_BACKWARD ? kw_walks_backward(a, 0) : 1;
     j->depth = kw_axis_of(a, 0, plane % depth_walks, 1, 1);
     j->plane = plane / depth_walks;
     j->height = kw_axis_of(a, 1, part, KW_TILE_H, KW_TAPS_H);
-    const char *src = kw_source(a) + image * j->from_image + b->src * KW_BYTES;
+    const char *src = kw_source_text(a) + image * j->from_image + b->src * KW_BYTES;
     char *dst = kw_result(a) + image * j->to_image + plane * j->to_plane + b->dst * KW_BYTES;
     kw_i64 row_end = kw_min(row + a->value[KW_ROW_TILES], j->height.tiles);
     for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {
@@ -67,28 +67,29 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
         kw_i64 tiles = kw_min(a->value[KW_COL_TILES], j->width.tiles - col), routed = 0;
         for (kw_i64 r = row; r < row_end && tiles > 0; r++) {
             if (!routed || !kw_inside(&j->height, r)) {
-                kw_route_sources(j, r, 1, col, tiles);
-                kw_route_results(j, r, 1, col, tiles);
+                kw_indirection_init_src(j, r, 1, col, tiles);
+                kw_indirection_init_dst(j, r, 1, col, tiles);
                 routed = kw_inside(&j->height, r);
             }
             const char *row_src = src + r * j->height.from_tile * j->from_row;
             char *row_dst = dst + r * j->height.to_tile * j->to_row;
-            kw_fill_holes(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
-            kw_fill_holes(j->to, j->to_holes, j->to_hole_count, j->idle, row_dst);
+            kw_fill_padding(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
+            kw_fill_padding(j->to, j->to_holes, j->to_hole_count, j->scratch, row_dst);
             run_row(j, b, tiles, row_src, row_dst);
         }
     }
 }
 
 /* A tap of a window as a pointer into w; NULL for what counts as zero. */
-static const char *tap_of(const kw_cpu_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 row, kw_i64 col, kw_i64 source) {
+static const char *tap_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 row, kw_i64 col,
+                          kw_i64 source) {
     kw_i64 y = row < 0 ? -1 : kw_filter_index(a, 1, KW_TAPS_H, window[0], row), x = kw_filter_index(a, 2, KW_TAPS_W, window[1], col);
     if (y < 0 || x < 0 || channel >= a->groups * KW_DST_GROUP) return 0;
     return a->w + kw_weight_at(a, channel, z, y, x, source) * KW_BYTES;
 }
 
 /* One lane's weight of a step: the tap (with KW_DP the pair) number tap of a window. */
-static float weight_of(const kw_cpu_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 step, kw_i64 tap) {
+static float weight_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 step, kw_i64 tap) {
     kw_i64 row = tap / KW_TAPS_W, col = tap % KW_TAPS_W;
 #if KW_DP
 #ifdef KW_ROW_PAIRS
@@ -109,7 +110,7 @@ static float weight_of(const kw_cpu_args *a, kw_i64 channel, kw_i64 z, const kw_
 #endif
 }
 
-KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     (void)thread_memory;
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W), windows = a->filter[0] * down * across;
     kw_f32_u *to = (kw_f32_u *)(a->packed + begin * windows * KW_WINDOW_BYTES);
@@ -126,7 +127,7 @@ KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *t
     }
 }
 
-KW_EXPORT void kw_stage1(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+KW_EXPORT void kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_job job = kw_job_of(a, thread_memory);
     kw_i64 height = kw_axis_of(a, 1, 0, KW_TILE_H, KW_TAPS_H).tiles, width = kw_axis_of(a, 2, 0, KW_TILE_W, KW_TAPS_W).tiles;
     kw_i64 bands = kw_ceil(height, a->value[KW_ROW_TILES]), spans = kw_ceil(width, a->value[KW_COL_TILES]);

@@ -20,7 +20,7 @@ typedef struct unit {
 } unit;
 
 /* The axis seen by one window alone. */
-static kw_axis axis_of_window(const kw_cpu_args *a, int i, kw_i64 part, kw_i64 tile, kw_i64 taps, kw_i64 window) {
+static kw_axis axis_of_window(const kw_kernel_args *a, int i, kw_i64 part, kw_i64 tile, kw_i64 taps, kw_i64 window) {
     kw_axis x = kw_axis_of(a, i, part, tile, taps);
     x.from_first += kw_shift(&x, window);
     x.windows = 1;
@@ -109,7 +109,7 @@ static void sum_route(const kw_job *j, const unit *u, kw_i64 tiles, const char *
 
 /* All planes of all images, for one residue of rows and columns and some columns of tiles. A route inside the image holds for every plane. */
 static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *sums) {
-    const kw_cpu_args *a = j->a;
+    const kw_kernel_args *a = j->a;
     const kw_axis *h = &j->height;
     kw_i64 routed = 0, first = 0, last = h->tiles;
     while (first < last && !kw_row_used(h, first, 0))
@@ -125,13 +125,13 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
         for (kw_i64 r = first; r < last; r += a->value[KW_ROW_TILES]) {
             kw_i64 rows = kw_min(a->value[KW_ROW_TILES], last - r), inside = kw_inside(h, r) && kw_inside(h, r + rows - 1);
             if (!inside || routed != rows) {
-                kw_route_sources(j, r, rows, col, tiles);
-                kw_route_results(j, r, rows, col, tiles);
+                kw_indirection_init_src(j, r, rows, col, tiles);
+                kw_indirection_init_dst(j, r, rows, col, tiles);
                 routed = inside ? rows : 0;
             }
             const char *row_src = src + r * h->from_tile * j->from_row, *row_dst = dst + r * h->to_tile * j->to_row;
-            kw_fill_holes(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
-            kw_fill_holes(j->to, j->to_holes, j->to_hole_count, j->zeros, row_dst);
+            kw_fill_padding(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
+            kw_fill_padding(j->to, j->to_holes, j->to_hole_count, j->zeros, row_dst);
             sum_route(j, u, rows * tiles, row_src, row_dst, sums);
         }
     }
@@ -139,7 +139,7 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
 
 /* The sums of a window into w, where the weights of one output channel are a->filter x a->c apart. Taps that the window before has as well are left
  * to it. */
-static void store(const kw_cpu_args *a, const unit *u, kw_i64 vector, kw_i64 source, const char *sums) {
+static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 source, const char *sums) {
     kw_i64 first = kw_first_channel(a, vector), count = kw_min(KW_CHANNELS, a->groups * KW_DST_GROUP - first);
     kw_i64 step = a->filter[0] * a->filter[1] * a->filter[2] * a->c;
     for (kw_i64 t = 0; t < KW_TAPS_H * KW_TAPS_W; t++) {
@@ -153,9 +153,9 @@ static void store(const kw_cpu_args *a, const unit *u, kw_i64 vector, kw_i64 sou
     }
 }
 
-KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_job job = kw_job_of(a, thread_memory);
-    char *sums = job.idle;
+    char *sums = job.scratch;
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W);
     job.depth = (kw_axis){.tiles = 1, .windows = 1, .from_extent = 1};
     job.plane = 0;

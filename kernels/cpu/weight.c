@@ -29,7 +29,7 @@ typedef struct side {
 
 /* The units of one group that a thread works on. */
 typedef struct share {
-    const kw_cpu_args *args;
+    const kw_kernel_args *args;
     kw_i64 group, first, last; /* units, counted within the group */
     kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
     kw_i64 v_blocks, b_blocks;
@@ -183,7 +183,7 @@ static void copy_box(side *to, char *at, const copy *c, int merged) {
 
 /* The box as tiles read it; of a copy, the blocks that the share's units need. */
 static void open_box(share *s, char *memory) {
-    const kw_cpu_args *a = s->args;
+    const kw_kernel_args *a = s->args;
     find_pixels(s);
 #if KW_COPY
     kw_i64 inner = s->taps * s->b_blocks, block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
@@ -238,7 +238,7 @@ static void join_axes(kw_weight_job *job) {
 
 /* Puts the box's pixels whose tap is inside into the job, for the first block of each side. */
 static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
-    const kw_cpu_args *a = s->args;
+    const kw_kernel_args *a = s->args;
     const char *x = s->x.at, *y = s->y.at;
     kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns;
     const kw_i64 tap[4] = {0, row / a->filter[1], row % a->filter[1], tap_number % columns};
@@ -331,7 +331,7 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
 }
 
 static void sum_share(share *s, char *memory) {
-    const kw_cpu_args *a = s->args;
+    const kw_kernel_args *a = s->args;
     const kw_i64 *box = a->value + BOX;
     char *waiting = a->shared + s->group * s->v_blocks * s->b_blocks * s->taps * KW_TILE_BYTES;
     kw_i64 boxes[4], count = 1;
@@ -351,7 +351,7 @@ static void sum_share(share *s, char *memory) {
 }
 
 /* Units run over groups, blocks of the vector side, taps, blocks of the broadcast side. */
-KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     kw_i64 taps = a->filter[0] * a->filter[1];
     share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
     s.in[N] = s.out[N] = a->n;

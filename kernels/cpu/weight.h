@@ -1,4 +1,4 @@
-/* weight.h: what the emitted kw_tile() of conv.weight works on. A tile is KW_TILE broadcast channels (rows) by KW_VECS vectors of channels,
+/* weight.h: what the emitted kw_tile() of conv.direct_bwd_weight works on. A tile is KW_TILE broadcast channels (rows) by KW_VECS vectors of channels,
  * for one filter tap; it sums products over output pixels, which are four nested counts. The tensor whose channels fill the lanes is the
  * vector side, the other the broadcast side. An element is 4 bytes: an fp32 or, for math=dp, the bf16 of two neighbouring pixels.
  */

@@ -46,7 +46,7 @@ KW_DEVICE char *kw_full_at(const kw_steps *s, int step) { return s->lds + KW_BAR
 KW_DEVICE char *kw_empty_at(const kw_steps *s, int step) { return kw_full_at(s, step) + 8; }
 
 /* By one thread. */
-KW_DEVICE void kw_steps_bring(const kw_steps *s) {
+KW_DEVICE void kw_steps_fetch(const kw_steps *s) {
     const kw_view *v = s->view;
     for (int step = 0; step < s->count; step++) {
         int round = step / KW_STAGES;
@@ -73,7 +73,8 @@ KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
         for (int i = 0; i < KW_REPEAT_M; i++) {
             KW_UNROLL
             for (int j = 0; j < KW_REPEAT_N; j++)
-                kw_wgmma(&sums->at[i][j], kw_wgmma_tile(a + kw_row_of(s->seat, i) * 128), kw_wgmma_tile(b + kw_col_of(s->seat, j) * 128));
+                kw_wgmma(&sums->at[i][j], kw_wgmma_tile(a + kw_row_of(s->wave_coord, i) * 128),
+                         kw_wgmma_tile(b + kw_col_of(s->wave_coord, j) * 128));
         }
     }
     kw_wgmma_commit();
@@ -108,7 +109,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, const kw_steps *s) {
     if (kw_wave() < KW_MATH_WAVES) {
         kw_steps_multiply(sums, s);
     } else {
-        if (kw_thread() == KW_MATH_THREADS) kw_steps_bring(s);
+        if (kw_thread() == KW_MATH_THREADS) kw_steps_fetch(s);
         kw_wave_barrier();
     }
     kw_barrier();

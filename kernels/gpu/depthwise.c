@@ -34,23 +34,23 @@
 #define KW_SUBS_H KW_CEIL(KW_TILE_H, KW_SUB_H)
 #define KW_SUBS_W KW_CEIL(KW_TILE_W, KW_SUB_W)
 #define KW_SUBTILES (KW_SUBS_H * KW_SUBS_W)
-#define KW_SEATS (KW_WAVE / KW_SUBTILES) /* lanes with the same subtile of different planes */
+#define KW_SUBTILE_LANES (KW_WAVE / KW_SUBTILES) /* lanes with the same subtile of different planes */
 #define KW_LANE_PLANES (KW_FIRST ? 1 : KW_VEC_OUT)
-#define KW_PLANES (KW_SEATS * KW_LANE_PLANES) /* at a time */
+#define KW_PLANES (KW_SUBTILE_LANES * KW_LANE_PLANES) /* at a time */
 
-typedef struct kw_seat {
+typedef struct kw_wave_coord {
     int there;           /* false: a lane too many */
     int plane, row, col; /* its first plane of those at a time, and its first pixel in the tile */
-} kw_seat;
+} kw_wave_coord;
 
-KW_DEVICE kw_seat kw_seat_of(int lane) {
-    kw_seat seat;
-    int sub = KW_FIRST ? lane % KW_SUBTILES : lane / KW_SEATS;
-    seat.plane = KW_FIRST ? lane / KW_SUBTILES : lane % KW_SEATS * KW_LANE_PLANES;
-    seat.there = KW_FIRST ? seat.plane < KW_SEATS : sub < KW_SUBTILES;
-    seat.row = sub / KW_SUBS_W * KW_SUB_H;
-    seat.col = sub % KW_SUBS_W * KW_SUB_W;
-    return seat;
+KW_DEVICE kw_wave_coord kw_wave_coord_of(int lane) {
+    kw_wave_coord wave_coord;
+    int sub = KW_FIRST ? lane % KW_SUBTILES : lane / KW_SUBTILE_LANES;
+    wave_coord.plane = KW_FIRST ? lane / KW_SUBTILES : lane % KW_SUBTILE_LANES * KW_LANE_PLANES;
+    wave_coord.there = KW_FIRST ? wave_coord.plane < KW_SUBTILE_LANES : sub < KW_SUBTILES;
+    wave_coord.row = sub / KW_SUBS_W * KW_SUB_H;
+    wave_coord.col = sub % KW_SUBS_W * KW_SUB_W;
+    return wave_coord;
 }
 
 /* --- which source pixel a tap of a pixel reads, along a row and (_H) along the height; counted from the first one that a subtile or tile at
@@ -113,10 +113,10 @@ KW_DEVICE int kw_lds_element(int plane, int row, int col) {
 /* --- tiles in the tensors --- */
 
 /* The first plane and the first pixel of a tile. */
-typedef struct kw_place {
+typedef struct kw_position {
     kw_i64 image, channel;
     int depth, row, col;
-} kw_place;
+} kw_position;
 
 /* A tensor's pixels of a plane. */
 typedef struct kw_image {
@@ -134,7 +134,7 @@ KW_DEVICE kw_image kw_image_out(const kw_gpu_args *a) {
 }
 
 /* Number of an element in memory, plane counted from the place's, whose depth is one of the image's; false when there is none. */
-KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_place at, int plane, int row, int col, kw_i64 *element) {
+KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_position at, int plane, int row, int col, kw_i64 *element) {
     kw_i64 image = at.image + (KW_FIRST ? plane : 0), channel = at.channel + (KW_FIRST ? 0 : plane);
     int there = image < a->n && channel < a->groups && (kw_u32)row < (kw_u32)size.h && (kw_u32)col < (kw_u32)size.w;
     int pixel = (at.depth * size.h + row) * size.w + col, pixels = size.d * size.h * size.w; /* at most 2^30 */
@@ -147,8 +147,8 @@ KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_place at, in
 }
 
 /* Tiles are numbered along the width, the height, the depth, then by planes. */
-KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *rest) {
-    kw_place at;
+KW_DEVICE kw_position kw_position_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *rest) {
+    kw_position at;
     at.col = (int)(tile % a->value[KW_TILES_W]) * KW_TILE_W;
     tile /= a->value[KW_TILES_W];
     at.row = (int)(tile % a->value[KW_TILES_H]) * KW_TILE_H;
@@ -171,15 +171,15 @@ KW_DEVICE int kw_source_depth(const kw_gpu_args *a, int depth, int tap, int *sou
 #define KW_ROW_RUNS (KW_FIRST ? (KW_SRC_W + 2 * KW_IN_RUN - 2) / KW_IN_RUN : KW_SRC_W * (KW_PLANES / KW_IN_RUN))
 #define KW_SRC_RUNS ((KW_FIRST ? KW_PLANES : 1) * KW_SRC_H * KW_ROW_RUNS)
 #define KW_LANE_RUNS KW_CEIL(KW_SRC_RUNS, KW_WAVE)
-#define KW_FLIGHT KW_MIN(KW_LANE_RUNS, 8) /* loads of a lane that are under way together */
+#define KW_PREFETCH_LOADS KW_MIN(KW_LANE_RUNS, 8) /* loads of a lane that are under way together */
 
-typedef struct kw_run_spot {
+typedef struct kw_run_coord {
     int there, plane, row, col; /* col counts from the source's first, and may be before it */
-} kw_run_spot;
+} kw_run_coord;
 
 /* left: first column of the source in its image. */
-KW_DEVICE kw_run_spot kw_run_of(int run, int left) {
-    kw_run_spot s;
+KW_DEVICE kw_run_coord kw_run_of(int run, int left) {
+    kw_run_coord s;
     int in_row = run % KW_ROW_RUNS, row = run / KW_ROW_RUNS;
     s.there = run < KW_SRC_RUNS;
     s.row = row % KW_SRC_H;
@@ -188,7 +188,7 @@ KW_DEVICE kw_run_spot kw_run_of(int run, int left) {
     return s;
 }
 
-KW_DEVICE void kw_put_run(char *lds, kw_run_spot s, const kw_u32 *words) {
+KW_DEVICE void kw_put_run(char *lds, kw_run_coord s, const kw_u32 *words) {
 #if KW_FIRST
     KW_UNROLL
     for (int e = 0; e < KW_IN_RUN; e++) {
@@ -207,24 +207,24 @@ KW_DEVICE void kw_put_run(char *lds, kw_run_spot s, const kw_u32 *words) {
 }
 
 /* depth: the source's slice. */
-KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_place at, int depth) {
+KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_position at, int depth) {
     kw_image size = KW_DATA ? kw_image_out(a) : kw_image_in(a);
     const char *source = KW_DATA ? a->y : a->x;
     int top = KW_MOVED_H(at.row) + KW_LOW_H, left = KW_MOVED(at.col) + KW_LOW;
     at.depth = depth;
-    for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_FLIGHT * KW_WAVE) {
-        kw_u32 words[KW_FLIGHT][KW_RUN_WORDS(KW_IN_RUN)];
-        int ok[KW_FLIGHT];
+    for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_WAVE) {
+        kw_u32 words[KW_PREFETCH_LOADS][KW_RUN_WORDS(KW_IN_RUN)];
+        int ok[KW_PREFETCH_LOADS];
         KW_UNROLL
-        for (int i = 0; i < KW_FLIGHT; i++) {
-            kw_run_spot s = kw_run_of(first + i * KW_WAVE, left);
+        for (int i = 0; i < KW_PREFETCH_LOADS; i++) {
+            kw_run_coord s = kw_run_of(first + i * KW_WAVE, left);
             kw_i64 element;
             ok[i] = kw_element_of(a, size, at, s.plane, top + s.row, left + s.col, &element) && s.there;
             kw_load_run(words[i], source + (ok[i] ? element : 0) * KW_BYTES, KW_IN_RUN * KW_BYTES);
         }
         KW_UNROLL
-        for (int i = 0; i < KW_FLIGHT; i++) {
-            kw_run_spot s = kw_run_of(first + i * KW_WAVE, left);
+        for (int i = 0; i < KW_PREFETCH_LOADS; i++) {
+            kw_run_coord s = kw_run_of(first + i * KW_WAVE, left);
             KW_UNROLL
             for (int w = 0; w < KW_RUN_WORDS(KW_IN_RUN); w++)
                 words[i][w] = ok[i] ? words[i][w] : 0;
@@ -240,13 +240,13 @@ typedef struct kw_source_row {
 } kw_source_row;
 
 /* Source row number `row` of a lane's subtile. */
-KW_DEVICE void kw_row_read(kw_source_row *r, const char *lds, kw_seat seat, int row) {
-    int y = KW_MOVED_H(seat.row) + row, x = KW_MOVED(seat.col);
+KW_DEVICE void kw_row_read(kw_source_row *r, const char *lds, kw_wave_coord wave_coord, int row) {
+    int y = KW_MOVED_H(wave_coord.row) + row, x = KW_MOVED(wave_coord.col);
     kw_u32 words[KW_RUN_WORDS(KW_READ)];
     KW_UNROLL
     for (int i = 0; i < KW_READ_COLS * KW_LANE_PLANES; i += KW_READ) {
         int col = KW_FIRST ? i : i / KW_LANE_PLANES, plane = KW_FIRST ? 0 : i % KW_LANE_PLANES;
-        kw_load_run(words, lds + kw_lds_element(seat.plane + plane, y, x + col) * KW_BYTES, KW_READ * KW_BYTES);
+        kw_load_run(words, lds + kw_lds_element(wave_coord.plane + plane, y, x + col) * KW_BYTES, KW_READ * KW_BYTES);
         KW_UNROLL
         for (int e = 0; e < KW_READ; e++)
             r->at[KW_FIRST ? col + e : col][KW_FIRST ? 0 : plane + e] = kw_value(words, e);
@@ -263,11 +263,11 @@ typedef struct kw_filter {
 } kw_filter;
 
 /* Pixels and source meet in all taps of a subtile: pixels += source * filter, or filter += source * pixels for bwd_weight. */
-KW_DEVICE void kw_subtile(kw_pixels *pixels, kw_filter *filter, const char *lds, kw_seat seat) {
+KW_DEVICE void kw_subtile(kw_pixels *pixels, kw_filter *filter, const char *lds, kw_wave_coord wave_coord) {
     KW_UNROLL
     for (int row = 0; row < KW_SPAN_H; row++) {
         kw_source_row source;
-        kw_row_read(&source, lds, seat, row);
+        kw_row_read(&source, lds, wave_coord, row);
         KW_UNROLL
         for (int tap_row = 0; tap_row < KW_FILTER_H; tap_row++) {
             KW_UNROLL
@@ -318,15 +318,15 @@ KW_DEVICE kw_image kw_result_size(const kw_gpu_args *a) { return KW_DATA ? kw_im
 
 #if KW_OUT_STAGED
 
-KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_place at, kw_seat seat, const kw_pixels *pixels, char *lds) {
+KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord, const kw_pixels *pixels, char *lds) {
     const int aligned = KW_TILE_W % KW_OUT_RUN == 0, runs = (KW_TILE_W + (aligned ? 0 : 2 * KW_OUT_RUN - 2)) / KW_OUT_RUN;
     kw_wave_barrier();
     KW_UNROLL
     for (int y = 0; y < KW_SUB_H; y++) {
         KW_UNROLL
         for (int x = 0; x < KW_SUB_W; x++) {
-            if (seat.there && seat.row + y < KW_TILE_H && seat.col + x < KW_TILE_W)
-                kw_store(lds, (seat.plane * KW_TILE_H + seat.row + y) * KW_TILE_W + seat.col + x, pixels->at[y][x][0]);
+            if (wave_coord.there && wave_coord.row + y < KW_TILE_H && wave_coord.col + x < KW_TILE_W)
+                kw_store(lds, (wave_coord.plane * KW_TILE_H + wave_coord.row + y) * KW_TILE_W + wave_coord.col + x, pixels->at[y][x][0]);
         }
     }
     kw_wave_barrier();
@@ -353,17 +353,18 @@ KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_place at, kw_seat seat, 
 
 #else
 
-KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_place at, kw_seat seat, const kw_pixels *pixels, char *lds) {
+KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord, const kw_pixels *pixels, char *lds) {
     const int run = KW_FIRST ? 1 : KW_OUT_RUN;
     KW_UNROLL
     for (int y = 0; y < KW_SUB_H; y++) {
         KW_UNROLL
         for (int x = 0; x < KW_SUB_W; x++) {
-            if (!seat.there || seat.row + y >= KW_TILE_H || seat.col + x >= KW_TILE_W) continue;
+            if (!wave_coord.there || wave_coord.row + y >= KW_TILE_H || wave_coord.col + x >= KW_TILE_W) continue;
             KW_UNROLL
             for (int p = 0; p < KW_LANE_PLANES; p += run) {
                 kw_i64 element;
-                if (kw_element_of(a, kw_result_size(a), at, seat.plane + p, at.row + seat.row + y, at.col + seat.col + x, &element))
+                if (kw_element_of(a, kw_result_size(a), at, wave_coord.plane + p, at.row + wave_coord.row + y, at.col + wave_coord.col + x,
+                                  &element))
                     kw_store_result(kw_result(a) + element * KW_OUT_BYTES, &pixels->at[y][x][p], run);
             }
         }
@@ -373,9 +374,9 @@ KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_place at, kw_seat seat, 
 
 KW_KERNEL(kw_stage0, KW_WAVE) {
     KW_LDS(KW_LDS_BYTES);
-    kw_seat seat = kw_seat_of(kw_lane());
+    kw_wave_coord wave_coord = kw_wave_coord_of(kw_lane());
     kw_i64 rest, blocks = KW_FIRST ? args.groups : KW_CEIL(args.groups, KW_BATCH);
-    kw_place at = kw_place_of(&args, kw_block(), &rest);
+    kw_position at = kw_position_of(&args, kw_block(), &rest);
     at.channel = rest % blocks * (KW_FIRST ? 1 : KW_BATCH);
     at.image = rest / blocks * (KW_FIRST ? KW_BATCH : 1);
     kw_filter filter;
@@ -390,11 +391,11 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
             if (!kw_source_depth(&args, at.depth, slice, &depth)) continue;
             if (slice > 0) kw_wave_barrier();
             kw_source_load(kw_lds, &args, at, depth);
-            if (!KW_FIRST || KW_FILTER_D > 1) kw_filter_read(&filter, &args, at.channel + seat.plane * !KW_FIRST, slice);
+            if (!KW_FIRST || KW_FILTER_D > 1) kw_filter_read(&filter, &args, at.channel + wave_coord.plane * !KW_FIRST, slice);
             kw_wave_barrier();
-            if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
+            if (wave_coord.there) kw_subtile(&pixels, &filter, kw_lds, wave_coord);
         }
-        kw_pixels_store(&args, at, seat, &pixels, kw_lds);
+        kw_pixels_store(&args, at, wave_coord, &pixels, kw_lds);
         kw_wave_barrier();
         if (KW_FIRST)
             at.image += KW_PLANES;
@@ -408,16 +409,16 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 /* --- backward weight: a block has a slice of the filters of one channel (order=first) or of KW_PLANES channels --- */
 
 /* A lane's pixels of y, zero where there are none. */
-KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_place at, kw_seat seat) {
+KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord) {
     kw_pixels_clear(pixels);
     KW_UNROLL
     for (int i = 0; i < KW_SUB_H * KW_SUB_W * KW_LANE_PLANES; i += KW_OUT_RUN) {
         int y = i / KW_LANE_PLANES / KW_SUB_W, x = i / KW_LANE_PLANES % KW_SUB_W, plane = i % KW_LANE_PLANES;
-        int row = seat.row + y, col = seat.col + x;
+        int row = wave_coord.row + y, col = wave_coord.col + x;
         kw_i64 element;
         kw_u32 words[KW_RUN_WORDS(KW_OUT_RUN)];
         if (row >= KW_TILE_H || col >= KW_TILE_W) continue;
-        if (!kw_element_of(a, kw_image_out(a), at, seat.plane + plane, at.row + row, at.col + col, &element)) continue;
+        if (!kw_element_of(a, kw_image_out(a), at, wave_coord.plane + plane, at.row + row, at.col + col, &element)) continue;
         kw_load_run(words, a->y + element * KW_BYTES, KW_OUT_RUN * KW_BYTES);
         KW_UNROLL
         for (int e = 0; e < KW_OUT_RUN; e++)
@@ -428,7 +429,7 @@ KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_place 
 /* Adds what the lanes have, in their order, and stores it in the workspace's slice of this part. */
 KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel, int slice, const kw_filter *filter, char *lds) {
     float *sums = (float *)lds;
-    const int planes = KW_FIRST ? 1 : KW_PLANES, lanes = KW_FIRST ? KW_WAVE : KW_SUBTILES, step = KW_FIRST ? 1 : KW_SEATS;
+    const int planes = KW_FIRST ? 1 : KW_PLANES, lanes = KW_FIRST ? KW_WAVE : KW_SUBTILES, step = KW_FIRST ? 1 : KW_SUBTILE_LANES;
     KW_UNROLL
     for (int e = 0; e < KW_TAPS * KW_LANE_PLANES; e++) {
         int tap = e / KW_LANE_PLANES;
@@ -448,7 +449,7 @@ KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel
 
 KW_KERNEL(kw_stage0, KW_WAVE) {
     KW_LDS(KW_LDS_BYTES);
-    kw_seat seat = kw_seat_of(kw_lane());
+    kw_wave_coord wave_coord = kw_wave_coord_of(kw_lane());
     kw_i64 part = kw_block() % args.value[KW_PARTS], filters = kw_block() / args.value[KW_PARTS];
     kw_i64 channel = filters / KW_FILTER_D * (KW_FIRST ? 1 : KW_PLANES);
     int slice = (int)(filters % KW_FILTER_D);
@@ -458,16 +459,16 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
         filter.at[e / KW_LANE_PLANES / KW_FILTER][e / KW_LANE_PLANES % KW_FILTER][e % KW_LANE_PLANES] = 0;
     for (kw_i64 unit = part; unit < args.value[KW_UNITS]; unit += args.value[KW_PARTS]) {
         kw_i64 rest;
-        kw_place at = kw_place_of(&args, unit, &rest);
+        kw_position at = kw_position_of(&args, unit, &rest);
         at.channel = channel;
         at.image = rest * (KW_FIRST ? KW_PLANES : 1);
         int depth;
         if (!kw_source_depth(&args, at.depth, slice, &depth)) continue;
         kw_source_load(kw_lds, &args, at, depth);
         kw_pixels pixels;
-        if (seat.there) kw_pixels_read(&pixels, &args, at, seat);
+        if (wave_coord.there) kw_pixels_read(&pixels, &args, at, wave_coord);
         kw_wave_barrier();
-        if (seat.there) kw_subtile(&pixels, &filter, kw_lds, seat);
+        if (wave_coord.there) kw_subtile(&pixels, &filter, kw_lds, wave_coord);
         kw_wave_barrier();
     }
     kw_filter_store(&args, part, channel, slice, &filter, kw_lds);

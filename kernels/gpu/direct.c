@@ -6,7 +6,7 @@
  * gpu/direct_dense.h one group whose source channels waves share, gpu/direct_weight.h backward weight of narrow groups.
  *
  * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole, so
- * pixels fall into two phases along each axis, whose taps are every second one. A spot is a result pixel, or here 2 x 2 of them, one of each
+ * pixels fall into two phases along each axis, whose taps are every second one. A coord is a result pixel, or here 2 x 2 of them, one of each
  * phase; all spots move over the source pixel by pixel. */
 #define KW_INST_M 16
 #define KW_INST_N (KW_NVIDIA ? 8 : 16)
@@ -33,10 +33,10 @@ enum { KW_EXTENT = 3, KW_TAPS = 9, KW_PACK_THREADS = 256 };
 
 /* Along either axis. */
 #define KW_SIDE (KW_DATA ? KW_STRIDE : 1)                              /* phases */
-#define KW_STEP (KW_DATA ? 1 : KW_STRIDE)                              /* source pixels from spot to spot */
-#define KW_REACH (KW_DATA ? KW_CEIL(KW_EXTENT, KW_STRIDE) : KW_EXTENT) /* source pixels that the taps of a spot read */
+#define KW_STEP (KW_DATA ? 1 : KW_STRIDE)                              /* source pixels from coord to coord */
+#define KW_REACH (KW_DATA ? KW_CEIL(KW_EXTENT, KW_STRIDE) : KW_EXTENT) /* source pixels that the taps of a coord read */
 #define KW_SPOTS_H (KW_TILE_H / KW_SIDE)
-#define KW_SPOTS_W (KW_TILE_W / KW_SIDE)
+#define KW_COORDS_W (KW_TILE_W / KW_SIDE)
 
 /* What source channel `from` of group `group` gives to channel `to` by the tap of this row and column of the filter. */
 KW_DEVICE kw_u32 kw_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 from, kw_i64 to, int row, int col) {
@@ -56,10 +56,10 @@ KW_DEVICE void kw_read_b(kw_frag_b *frag, const kw_u32 *packed) {
 /* --- tiles in the tensors --- */
 
 /* The first result pixel of a tile, which with padding may lie before the image, and the first result channel of a block. */
-typedef struct kw_place {
+typedef struct kw_position {
     kw_i64 image;
     int row, col, channel;
-} kw_place;
+} kw_position;
 
 typedef struct kw_image {
     const char *source;
@@ -69,8 +69,8 @@ typedef struct kw_image {
 } kw_image;
 
 /* cols: result channels of a block. Tiles of backward data begin where a phase does. */
-KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 block, int cols) {
-    kw_place at;
+KW_DEVICE kw_position kw_position_of(const kw_gpu_args *a, kw_i64 block, int cols) {
+    kw_position at;
     at.channel = (int)(block % a->value[KW_BLOCK_COLS]) * cols;
     block /= a->value[KW_BLOCK_COLS];
     at.col = (int)(block % a->value[KW_TILES_W]) * KW_TILE_W - (int)(a->pad[2] % KW_SIDE);
@@ -82,7 +82,7 @@ KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 block, int cols) {
 
 KW_DEVICE int kw_first_source(int pixel, int pad) { return KW_DATA ? (pixel + pad) / KW_SIDE - (KW_REACH - 1) : pixel * KW_STEP - pad; }
 
-KW_DEVICE kw_image kw_image_of(const kw_gpu_args *a, kw_place at) {
+KW_DEVICE kw_image kw_image_of(const kw_gpu_args *a, kw_position at) {
     kw_image v;
     int in_c = (int)(a->groups * a->c), out_c = (int)(a->groups * a->k);
     v.source_c = KW_DATA ? out_c : in_c;
@@ -99,7 +99,7 @@ KW_DEVICE kw_image kw_image_of(const kw_gpu_args *a, kw_place at) {
 }
 
 /* Element of the result of a pixel of the tile and a channel of the block; false when there is none. */
-KW_DEVICE int kw_result_at(const kw_image *v, kw_place at, int row, int col, int channel, int *element) {
+KW_DEVICE int kw_result_at(const kw_image *v, kw_position at, int row, int col, int channel, int *element) {
     row += at.row;
     col += at.col;
     channel += at.channel;
@@ -120,7 +120,7 @@ KW_DEVICE int kw_result_at(const kw_image *v, kw_place at, int row, int col, int
 
 /* --- the source in shared memory: pixel by pixel, pieces of 16 bytes swapped by a number that the pixel gives --- */
 
-#define KW_SRC_W ((KW_SPOTS_W - 1) * KW_STEP + KW_REACH)
+#define KW_SRC_W ((KW_COORDS_W - 1) * KW_STEP + KW_REACH)
 #define KW_PIXEL_BYTES (KW_SRC_CHANNELS * KW_BYTES)
 #define KW_CELLS (KW_PIXEL_BYTES / 16)
 #define KW_SRC_BYTES (KW_SRC_H * KW_SRC_W * KW_PIXEL_BYTES)
@@ -139,16 +139,16 @@ KW_DEVICE int kw_lds_at(int pixel, int channel) {
 #define KW_PIXEL_RUNS (KW_SRC_CHANNELS / KW_VEC)
 #define KW_SRC_RUNS (KW_SRC_H * KW_SRC_W * KW_PIXEL_RUNS)
 #define KW_LANE_RUNS KW_CEIL(KW_SRC_RUNS, KW_THREADS)
-#define KW_FLIGHT (KW_LANE_RUNS < 4 ? KW_LANE_RUNS : 4) /* loads of a thread under way together */
+#define KW_PREFETCH_LOADS (KW_LANE_RUNS < 4 ? KW_LANE_RUNS : 4) /* loads of a thread under way together */
 
-typedef struct kw_flight {
-    kw_u32 words[KW_FLIGHT][KW_RUN_WORDS];
-} kw_flight;
+typedef struct kw_prefetch {
+    kw_u32 words[KW_PREFETCH_LOADS][KW_RUN_WORDS];
+} kw_prefetch;
 
 /* Runs number first, first + threads, ... of the source rows from `top` on, channels from `channel` on. */
-KW_DEVICE void kw_flight_load(kw_flight *f, const kw_image *v, int top, int channel, int first) {
+KW_DEVICE void kw_prefetch_load(kw_prefetch *f, const kw_image *v, int top, int channel, int first) {
     KW_UNROLL
-    for (int i = 0; i < KW_FLIGHT; i++) {
+    for (int i = 0; i < KW_PREFETCH_LOADS; i++) {
         int run = first + i * KW_THREADS, pixel = run / KW_PIXEL_RUNS, at = channel + run % KW_PIXEL_RUNS * KW_VEC;
         int row = top + pixel / KW_SRC_W, col = v->left + pixel % KW_SRC_W;
         int ok = run < KW_SRC_RUNS && (kw_u32)row < (kw_u32)v->source_h && (kw_u32)col < (kw_u32)v->source_w && at < v->source_c;
@@ -159,9 +159,9 @@ KW_DEVICE void kw_flight_load(kw_flight *f, const kw_image *v, int top, int chan
     }
 }
 
-KW_DEVICE void kw_flight_store(char *lds, const kw_flight *f, int first) {
+KW_DEVICE void kw_prefetch_store(char *lds, const kw_prefetch *f, int first) {
     KW_UNROLL
-    for (int i = 0; i < KW_FLIGHT; i++) {
+    for (int i = 0; i < KW_PREFETCH_LOADS; i++) {
         int run = first + i * KW_THREADS;
         if (run < KW_SRC_RUNS)
             kw_store_run(lds + kw_lds_at(run / KW_PIXEL_RUNS, run % KW_PIXEL_RUNS * KW_VEC), f->words[i], KW_VEC * KW_BYTES);
@@ -170,10 +170,10 @@ KW_DEVICE void kw_flight_store(char *lds, const kw_flight *f, int first) {
 
 /* All runs from number `first` on, a flight at a time. */
 KW_DEVICE void kw_source_load(char *lds, const kw_image *v, int top, int channel, int first) {
-    for (; first < KW_SRC_RUNS; first += KW_FLIGHT * KW_THREADS) {
-        kw_flight f;
-        kw_flight_load(&f, v, top, channel, first);
-        kw_flight_store(lds, &f, first);
+    for (; first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_THREADS) {
+        kw_prefetch f;
+        kw_prefetch_load(&f, v, top, channel, first);
+        kw_prefetch_store(lds, &f, first);
     }
 }
 

@@ -12,8 +12,8 @@
 #define KW_DIRECT_DENSE_H
 
 #define KW_OPEN KW_CEIL(KW_EXTENT, KW_STRIDE) /* result rows (with phases: rows of spots) whose sums are open */
-#define KW_WAVE_SPOTS (KW_SPOTS_W / KW_WAVES_Q)
-#define KW_REPEAT_M (KW_WAVE_SPOTS / KW_INST_M)
+#define KW_WAVE_COORDS (KW_COORDS_W / KW_WAVES_Q)
+#define KW_REPEAT_M (KW_WAVE_COORDS / KW_INST_M)
 #define KW_REPEAT_N (KW_COLS / KW_INST_N)
 #define KW_DEPTHS (KW_CHANNELS / KW_INST_K) /* instructions of a slice's depth */
 #define KW_PHASES (KW_SIDE * KW_SIDE)
@@ -89,7 +89,7 @@ KW_DEVICE int kw_filter_row(int open, int phase, int source) {
     return KW_DATA ? phase + KW_SIDE * open : source + KW_STEP * (KW_OPEN - 1 - open);
 }
 
-/* And the column by which source column q of a spot's meets a phase. */
+/* And the column by which source column q of a coord's meets a phase. */
 KW_DEVICE int kw_filter_col(int phase, int q) { return KW_DATA ? phase + KW_SIDE * (KW_REACH - 1 - q) : q; }
 
 /* All that a fragment of the source meets: a row of the step, column q of the spots, a depth of a slice, spots of instruction m. */
@@ -105,8 +105,8 @@ KW_DEVICE void kw_meet(kw_sums *sums, const kw_filter *filter, const kw_frag_a *
     }
 }
 
-/* lds: the step's source rows; spot: the wave's first in the row; channel: its first source channel. */
-KW_DEVICE void kw_step_run(kw_sums *sums, const kw_filter *filter, const char *lds, int spot, int channel) {
+/* lds: the step's source rows; coord: the wave's first in the row; channel: its first source channel. */
+KW_DEVICE void kw_step_run(kw_sums *sums, const kw_filter *filter, const char *lds, int coord, int channel) {
     KW_UNROLL
     for (int i = 0; i < KW_STEP * KW_REACH; i++) {
         int source = i / KW_REACH, q = i % KW_REACH;
@@ -117,7 +117,7 @@ KW_DEVICE void kw_step_run(kw_sums *sums, const kw_filter *filter, const char *l
                 kw_frag_a a;
                 KW_UNROLL
                 for (int r = 0; r < KW_A_ROWS; r++) {
-                    int at = (spot + m * KW_INST_M + kw_frag_row_a(kw_lane(), r)) * KW_STEP + q;
+                    int at = (coord + m * KW_INST_M + kw_frag_row_a(kw_lane(), r)) * KW_STEP + q;
                     kw_read_a(&a, r, lds, source * KW_SRC_W + at, channel + d * KW_INST_K + kw_frag_group(kw_lane()) * KW_KPL);
                 }
                 kw_meet(sums, filter, &a, source, q, d / KW_DEPTHS, d % KW_DEPTHS, m);
@@ -129,34 +129,34 @@ KW_DEVICE void kw_step_run(kw_sums *sums, const kw_filter *filter, const char *l
 /* --- results --- */
 
 /* Where they pass shared memory: because waves share a sum, or for wider stores. Parts of the waves, each in lanes' order (store=registers:
- * phase, instruction, lane, sum) or in that of the result (store=lds: phase, spot, channel). */
+ * phase, instruction, lane, sum) or in that of the result (store=lds: phase, coord, channel). */
 #define KW_SHARED (KW_WAVES_C > 1 || KW_STORE == KW_STORE_LDS)
-#define KW_ROW_SUMS (KW_PHASES * KW_SPOTS_W * KW_COLS)
+#define KW_ROW_SUMS (KW_PHASES * KW_COORDS_W * KW_COLS)
 #define KW_PART_BYTES (KW_SHARED ? KW_WAVES_C * KW_ROW_SUMS * 4 : 0)
 #define KW_LDS_BYTES (2 * (KW_SRC_BYTES + KW_PART_BYTES))
 #define KW_WAVE_SHARE (KW_PHASES * KW_REPEAT_M * KW_REPEAT_N) /* instructions of a wave's part of a row */
 
 /* A sum of a wave's part: which instruction, and of that which sum of which lane; where it belongs in the tile's rows of the step. */
-typedef struct kw_spot {
+typedef struct kw_coord {
     int row, col, channel;
-} kw_spot;
+} kw_coord;
 
-KW_DEVICE kw_spot kw_spot_of(int share, int wave_q, int lane, int e) {
+KW_DEVICE kw_coord kw_coord_of(int share, int wave_q, int lane, int e) {
     int n = share % KW_REPEAT_N, m = share / KW_REPEAT_N % KW_REPEAT_M, phase = share / KW_REPEAT_N / KW_REPEAT_M;
-    kw_spot s;
+    kw_coord s;
     s.row = phase / KW_SIDE;
-    s.col = (wave_q * KW_WAVE_SPOTS + m * KW_INST_M + kw_acc_row(lane, e)) * KW_SIDE + phase % KW_SIDE;
+    s.col = (wave_q * KW_WAVE_COORDS + m * KW_INST_M + kw_acc_row(lane, e)) * KW_SIDE + phase % KW_SIDE;
     s.channel = n * KW_INST_N + kw_acc_col(lane, e);
     return s;
 }
 
-KW_DEVICE void kw_spot_store(const kw_image *v, kw_place at, int row, kw_spot s, kw_sum sum) {
+KW_DEVICE void kw_coord_store(const kw_image *v, kw_position at, int row, kw_coord s, kw_sum sum) {
     int element;
     if (kw_result_at(v, at, row + s.row, s.col, s.channel, &element)) kw_store(v->result, element, sum);
 }
 
 /* row: the first of the tile's rows that are complete. */
-KW_DEVICE void kw_row_put(const kw_image *v, kw_place at, const kw_row_sums *sums, float *parts, int row) {
+KW_DEVICE void kw_row_put(const kw_image *v, kw_position at, const kw_row_sums *sums, float *parts, int row) {
     int wave_c = kw_wave() / KW_WAVES_Q, wave_q = kw_wave() % KW_WAVES_Q;
     KW_UNROLL
     for (int share = 0; share < KW_WAVE_SHARE; share++) {
@@ -165,12 +165,12 @@ KW_DEVICE void kw_row_put(const kw_image *v, kw_place at, const kw_row_sums *sum
         KW_UNROLL
         for (int e = 0; e < KW_ACC_N; e++) {
 #if KW_STORE == KW_STORE_LDS
-            kw_spot s = kw_spot_of(share, wave_q, kw_lane(), e);
+            kw_coord s = kw_coord_of(share, wave_q, kw_lane(), e);
             parts[wave_c * KW_ROW_SUMS + (s.row * KW_TILE_W + s.col) * KW_COLS + s.channel] = acc->e[e];
 #elif KW_SHARED
             parts[wave_c * KW_ROW_SUMS + ((wave_q * KW_WAVE_SHARE + share) * KW_WAVE + kw_lane()) * KW_ACC_N + e] = acc->e[e];
 #else
-            kw_spot_store(v, at, row, kw_spot_of(share, wave_q, kw_lane(), e), acc->e[e]);
+            kw_coord_store(v, at, row, kw_coord_of(share, wave_q, kw_lane(), e), acc->e[e]);
 #endif
         }
     }
@@ -185,7 +185,7 @@ KW_DEVICE float kw_parts_sum(const float *parts, int i) {
     return sum;
 }
 
-KW_DEVICE void kw_row_store(const kw_image *v, kw_place at, const float *parts, int row) {
+KW_DEVICE void kw_row_store(const kw_image *v, kw_position at, const float *parts, int row) {
     const int run = KW_STORE == KW_STORE_LDS ? KW_VEC : KW_ACC_N;
     for (int first = kw_thread() * run; first < KW_ROW_SUMS; first += KW_THREADS * run) {
         kw_sum sums[KW_STORE == KW_STORE_LDS ? KW_VEC : KW_ACC_N];
@@ -200,7 +200,7 @@ KW_DEVICE void kw_row_store(const kw_image *v, kw_place at, const float *parts, 
         int lane = first / KW_ACC_N % KW_WAVE, share = first / (KW_ACC_N * KW_WAVE);
         KW_UNROLL
         for (int e = 0; e < run; e++)
-            kw_spot_store(v, at, row, kw_spot_of(share % KW_WAVE_SHARE, share / KW_WAVE_SHARE, lane, e), sums[e]);
+            kw_coord_store(v, at, row, kw_coord_of(share % KW_WAVE_SHARE, share / KW_WAVE_SHARE, lane, e), sums[e]);
 #endif
     }
 }
@@ -210,10 +210,10 @@ KW_DEVICE void kw_row_store(const kw_image *v, kw_place at, const float *parts, 
 
 KW_KERNEL(kw_stage1, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
-    kw_place at = kw_place_of(&args, kw_block(), KW_COLS);
+    kw_position at = kw_position_of(&args, kw_block(), KW_COLS);
     kw_image image = kw_image_of(&args, at);
     int wave = kw_wave(), rows = KW_CEIL(kw_min(image.result_h - at.row, KW_TILE_H), KW_SIDE); /* of spots, at least 1 */
-    int channel = wave / KW_WAVES_Q * (KW_SLICES * KW_CHANNELS), spot = wave % KW_WAVES_Q * KW_WAVE_SPOTS;
+    int channel = wave / KW_WAVES_Q * (KW_SLICES * KW_CHANNELS), coord = wave % KW_WAVES_Q * KW_WAVE_COORDS;
     kw_filter filter;
     kw_sums sums;
     kw_filter_read(&filter, (const kw_u32 *)args.packed +
@@ -229,17 +229,17 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
         int more = step < rows + KW_OPEN - 2, top = image.top + (step + 1) * KW_STEP, row = (step - (KW_OPEN - 1)) * KW_SIDE;
         char *next = kw_lds + (step + 1) % 2 * KW_SRC_BYTES;
         float *parts = (float *)(kw_lds + 2 * KW_SRC_BYTES + step % 2 * KW_PART_BYTES);
-        kw_flight flight;
-        if (more) kw_flight_load(&flight, &image, top, 0, kw_thread());
-        kw_step_run(&sums, &filter, kw_lds + step % 2 * KW_SRC_BYTES, spot, channel);
+        kw_prefetch flight;
+        if (more) kw_prefetch_load(&flight, &image, top, 0, kw_thread());
+        kw_step_run(&sums, &filter, kw_lds + step % 2 * KW_SRC_BYTES, coord, channel);
         if (row >= 0) kw_row_put(&image, at, &sums.open[0], parts, row);
         KW_UNROLL
         for (int open = 0; open + 1 < KW_OPEN; open++)
             kw_row_move(&sums.open[open], &sums.open[open + 1]);
         kw_row_clear(&sums.open[KW_OPEN - 1]);
         if (more) {
-            kw_flight_store(next, &flight, kw_thread());
-            kw_source_load(next, &image, top, 0, kw_thread() + KW_FLIGHT * KW_THREADS);
+            kw_prefetch_store(next, &flight, kw_thread());
+            kw_source_load(next, &image, top, 0, kw_thread() + KW_PREFETCH_LOADS * KW_THREADS);
         }
         kw_barrier();
 #if KW_SHARED

@@ -7,15 +7,15 @@
 #ifndef KW_DIRECT_GROUPED_H
 #define KW_DIRECT_GROUPED_H
 
-#define KW_SPOTS (KW_SPOTS_H * KW_SPOTS_W)
+#define KW_COORDS (KW_SPOTS_H * KW_COORDS_W)
 #define KW_PHASES (KW_SIDE * KW_SIDE)
-#define KW_REPEAT_M (KW_SPOTS / (KW_WAVES_Q * KW_INST_M)) /* instructions of a wave along the spots */
+#define KW_REPEAT_M (KW_COORDS / (KW_WAVES_Q * KW_INST_M)) /* instructions of a wave along the spots */
 
 #define KW_SLAB (KW_CHANNELS > KW_INST_N ? KW_CHANNELS : KW_INST_N)
 #define KW_SLABS (KW_COLS / KW_SLAB) /* of a wave, one after another */
 #define KW_REPEAT_N (KW_SLAB / KW_INST_N)
 
-/* --- phases: taps along an axis, and of the i-th of them the row (column) of the filter and of a spot's source --- */
+/* --- phases: taps along an axis, and of the i-th of them the row (column) of the filter and of a coord's source --- */
 
 KW_DEVICE int kw_phase_taps(int phase) { return (KW_EXTENT - phase + KW_SIDE - 1) / KW_SIDE; }
 KW_DEVICE int kw_phase_filter(int phase, int i) { return KW_DATA ? phase + KW_SIDE * (kw_phase_taps(phase) - 1 - i) : i; }
@@ -70,21 +70,21 @@ KW_DEVICE void kw_sums_clear(kw_sums *sums) {
         sums->at[i / KW_ACC_N / KW_REPEAT_N][i / KW_ACC_N % KW_REPEAT_N].e[i % KW_ACC_N] = 0;
 }
 
-/* The lane's first operand of a step: spots from `spot` on, channels of the slab that begins at channel col of the block. */
-KW_DEVICE void kw_read_step(kw_frag_a *frag, const char *lds, int spot, int col, int phase, int step) {
+/* The lane's first operand of a step: spots from `coord` on, channels of the slab that begins at channel col of the block. */
+KW_DEVICE void kw_read_step(kw_frag_a *frag, const char *lds, int coord, int col, int phase, int step) {
     int k = step * KW_INST_K + kw_frag_group(kw_lane()) * KW_KPL, tap = kw_min(k / KW_SLAB, kw_taps_of(phase) - 1);
     int across = kw_phase_taps(phase % KW_SIDE);
     KW_UNROLL
     for (int i = 0; i < KW_A_ROWS; i++) {
-        int at = spot + kw_frag_row_a(kw_lane(), i);
-        int row = at / KW_SPOTS_W * KW_STEP + kw_phase_source(phase / KW_SIDE, tap / across);
-        int pixel = row * KW_SRC_W + at % KW_SPOTS_W * KW_STEP + kw_phase_source(phase % KW_SIDE, tap % across);
+        int at = coord + kw_frag_row_a(kw_lane(), i);
+        int row = at / KW_COORDS_W * KW_STEP + kw_phase_source(phase / KW_SIDE, tap / across);
+        int pixel = row * KW_SRC_W + at % KW_COORDS_W * KW_STEP + kw_phase_source(phase % KW_SIDE, tap % across);
         kw_read_a(frag, i, lds, pixel, col + k % KW_SLAB);
     }
 }
 
-/* spot: the wave's first; col: the slab's first channel in the block; packed: the lane's words of the slab's phase. */
-KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int spot, int col, int phase, const kw_u32 *packed) {
+/* coord: the wave's first; col: the slab's first channel in the block; packed: the lane's words of the slab's phase. */
+KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int coord, int col, int phase, const kw_u32 *packed) {
     KW_UNROLL
     for (int step = 0; step < kw_steps_of(phase); step++) {
         kw_frag_b b[KW_REPEAT_N];
@@ -94,7 +94,7 @@ KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int spot, int col, in
         KW_UNROLL
         for (int m = 0; m < KW_REPEAT_M; m++) {
             kw_frag_a a;
-            kw_read_step(&a, lds, spot + m * KW_INST_M, col, phase, step);
+            kw_read_step(&a, lds, coord + m * KW_INST_M, col, phase, step);
             KW_UNROLL
             for (int n = 0; n < KW_REPEAT_N; n++)
                 kw_mma(&sums->at[m][n], &a, &b[n]);
@@ -106,15 +106,15 @@ KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int spot, int col, in
 #define KW_LDS_BYTES (KW_SRC_BYTES + KW_OUT_BYTES_ALL)
 
 /* To the result, or to shared memory behind the source. */
-KW_DEVICE void kw_slab_store(const kw_image *v, kw_place at, const kw_sums *sums, char *lds, int spot, int col, int phase) {
+KW_DEVICE void kw_slab_store(const kw_image *v, kw_position at, const kw_sums *sums, char *lds, int coord, int col, int phase) {
     KW_UNROLL
     for (int m = 0; m < KW_REPEAT_M; m++) {
         KW_UNROLL
         for (int n = 0; n < KW_REPEAT_N; n++) {
             KW_UNROLL
             for (int e = 0; e < KW_ACC_N; e++) {
-                int i = spot + m * KW_INST_M + kw_acc_row(kw_lane(), e), channel = col + n * KW_INST_N + kw_acc_col(kw_lane(), e);
-                int row = i / KW_SPOTS_W * KW_SIDE + phase / KW_SIDE, across = i % KW_SPOTS_W * KW_SIDE + phase % KW_SIDE;
+                int i = coord + m * KW_INST_M + kw_acc_row(kw_lane(), e), channel = col + n * KW_INST_N + kw_acc_col(kw_lane(), e);
+                int row = i / KW_COORDS_W * KW_SIDE + phase / KW_SIDE, across = i % KW_COORDS_W * KW_SIDE + phase % KW_SIDE;
 #if KW_STORE == KW_STORE_LDS
                 kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), &sums->at[m][n].e[e], 1);
 #else
@@ -127,7 +127,7 @@ KW_DEVICE void kw_slab_store(const kw_image *v, kw_place at, const kw_sums *sums
 }
 
 #if KW_STORE == KW_STORE_LDS
-KW_DEVICE void kw_result_store(const kw_image *v, kw_place at, const char *lds) {
+KW_DEVICE void kw_result_store(const kw_image *v, kw_position at, const char *lds) {
     for (int run = kw_thread(); run < KW_TILE_H * KW_TILE_W * KW_PIXEL_RUNS; run += KW_THREADS) {
         int pixel = run / KW_PIXEL_RUNS, channel = run % KW_PIXEL_RUNS * KW_VEC, element;
         kw_u32 words[KW_RUN_WORDS];
@@ -140,9 +140,9 @@ KW_DEVICE void kw_result_store(const kw_image *v, kw_place at, const char *lds) 
 
 KW_KERNEL(kw_stage1, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
-    kw_place at = kw_place_of(&args, kw_block(), KW_SRC_CHANNELS);
+    kw_position at = kw_position_of(&args, kw_block(), KW_SRC_CHANNELS);
     kw_image image = kw_image_of(&args, at);
-    int wave_col = kw_wave() % KW_WAVES_C * KW_COLS, spot = kw_wave() / KW_WAVES_C * (KW_REPEAT_M * KW_INST_M);
+    int wave_col = kw_wave() % KW_WAVES_C * KW_COLS, coord = kw_wave() / KW_WAVES_C * (KW_REPEAT_M * KW_INST_M);
     kw_source_load(kw_lds, &image, image.top, at.channel, kw_thread());
     kw_barrier();
     for (int slab = 0; slab < KW_SLABS; slab++) {
@@ -154,8 +154,8 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
         for (int phase = 0; phase < KW_PHASES; phase++) {
             kw_sums sums;
             kw_sums_clear(&sums);
-            kw_slab_run(&sums, kw_lds, spot, col, phase, packed);
-            kw_slab_store(&image, at, &sums, kw_lds, spot, col, phase);
+            kw_slab_run(&sums, kw_lds, coord, col, phase, packed);
+            kw_slab_store(&image, at, &sums, kw_lds, coord, col, phase);
             packed += kw_steps_of(phase) * (KW_REPEAT_N * KW_WAVE * KW_B_WORDS);
         }
     }

@@ -13,14 +13,14 @@
 #define KW_TO_SLICE 1
 #define KW_TO_SLOT 2
 
-typedef struct kw_goal {
+typedef struct kw_dst {
     int kind;
     char *to;
-} kw_goal;
+} kw_dst;
 
 /* --- shared memory of the epilogue --- */
 
-enum { KW_STRIPE_ROWS = KW_SEATS_M * KW_INST_M };
+enum { KW_STRIPE_ROWS = KW_WAVE_COORDS_M * KW_INST_M };
 #define KW_SPREAD (KW_NVIDIA ? 8 : 0) /* words between rows, where neighbouring lanes write neighbouring rows */
 #define KW_STRIPE_WORDS(repeats) (KW_STRIPE_ROWS * ((repeats)*KW_WAVE_N * KW_INST_N + KW_SPREAD))
 /* Repeats of a stripe: all columns of the tile where they fit the shared memory of the steps, or half of 64 KiB. */
@@ -54,19 +54,19 @@ KW_DEVICE void kw_store_sums(char *to, const kw_sum *sums, int count) {
 }
 
 /* Elements of one row of the result that follow each other: all of them are there or none. row and col are the first one's in the tile. */
-KW_DEVICE void kw_store_row(const kw_view *view, kw_goal goal, int row, int col, const kw_sum *sums, int count) {
-    if (goal.kind == KW_TO_SLOT) {
-        kw_store_sums(goal.to + (row * KW_TILE_N + col) * 4, sums, count);
+KW_DEVICE void kw_store_row(const kw_view *view, kw_dst dst, int row, int col, const kw_sum *sums, int count) {
+    if (dst.kind == KW_TO_SLOT) {
+        kw_store_sums(dst.to + (row * KW_TILE_N + col) * 4, sums, count);
         return;
     }
     int ok = 1;
-    kw_spot row_spot = kw_result_row(view, view->row + row, &ok), col_spot = kw_result_col(view, view->col + col, &ok);
+    kw_coord row_spot = kw_result_row(view, view->row + row, &ok), col_spot = kw_result_col(view, view->col + col, &ok);
     kw_i64 at = kw_result_join(view, row_spot, col_spot, &ok);
     if (!ok) return;
-    if (goal.kind == KW_TO_SLICE)
-        kw_store_sums(goal.to + at * 4, sums, count);
+    if (dst.kind == KW_TO_SLICE)
+        kw_store_sums(dst.to + at * 4, sums, count);
     else
-        kw_store_result(goal.to + at * KW_OUT_BYTES, sums, count);
+        kw_store_result(dst.to + at * KW_OUT_BYTES, sums, count);
 }
 
 /* --- adding what waves that divided the depth have; all sums are then those of share 0 --- */
@@ -96,18 +96,19 @@ KW_DEVICE void kw_add_shares(kw_sums *sums, char *lds) {
 
 /* The waves' sums of one repeat along the rows and KW_STRIPE_REPEATS along the columns, from `first` on. */
 KW_DEVICE void kw_stripe_put(char *lds, const kw_sums *sums, int i, int first) {
-    kw_seat seat = kw_seat_of(kw_wave());
+    kw_wave_coord wave_coord = kw_wave_coord_of(kw_wave());
     KW_UNROLL
     for (int j = 0; j < KW_STRIPE_REPEATS; j++) {
         KW_UNROLL
         for (int e = 0; e < KW_ACC_N; e++) {
-            int row = kw_row_of(seat, 0) + kw_acc_row(kw_acc_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_acc_lane(), e);
+            int row = kw_row_of(wave_coord, 0) + kw_acc_row(kw_acc_lane(), e),
+                col = kw_col_of(wave_coord, j) + kw_acc_col(kw_acc_lane(), e);
             ((kw_sum *)lds)[row * (KW_STRIPE_COLS + KW_SPREAD) + col] = sums->at[i][first + j].e[e];
         }
     }
 }
 
-KW_DEVICE void kw_stripe_store(const kw_view *view, kw_goal goal, const char *lds, int i, int first) {
+KW_DEVICE void kw_stripe_store(const kw_view *view, kw_dst dst, const char *lds, int i, int first) {
     const int runs = KW_STRIPE_COLS / KW_STORE_RUN;
     for (int at = kw_thread(); at < KW_STRIPE_ROWS * runs; at += KW_THREADS) {
         int row = at / runs, col = at % runs * KW_STORE_RUN;
@@ -120,12 +121,12 @@ KW_DEVICE void kw_stripe_store(const kw_view *view, kw_goal goal, const char *ld
         KW_UNROLL
         for (int e = 0; e < KW_STORE_RUN; e++)
             run[e] = kw_sum_of_bits(words[e]);
-        kw_store_row(view, goal, i * KW_STRIPE_ROWS + row, first * KW_WAVE_N * KW_INST_N + col, run, KW_STORE_RUN);
+        kw_store_row(view, dst, i * KW_STRIPE_ROWS + row, first * KW_WAVE_N * KW_INST_N + col, run, KW_STORE_RUN);
     }
 }
 
 /* One loop over the stripes: which sums a stripe has, every thread finds by comparing, because registers have no index. */
-KW_DEVICE void kw_sums_store(const kw_view *view, kw_goal goal, char *lds, kw_sums *sums) {
+KW_DEVICE void kw_sums_store(const kw_view *view, kw_dst dst, char *lds, kw_sums *sums) {
     const int across = KW_REPEAT_N / KW_STRIPE_REPEATS;
     if (KW_SHARES > 1) kw_add_shares(sums, lds);
     KW_ROLLED
@@ -135,14 +136,14 @@ KW_DEVICE void kw_sums_store(const kw_view *view, kw_goal goal, char *lds, kw_su
         for (int i = 0; i < KW_REPEAT_M * across; i++)
             if (i == stripe && kw_wave() < KW_WAVE_M * KW_WAVE_N) kw_stripe_put(lds, sums, i / across, i % across * KW_STRIPE_REPEATS);
         kw_barrier();
-        kw_stripe_store(view, goal, lds, stripe / across, stripe % across * KW_STRIPE_REPEATS);
+        kw_stripe_store(view, dst, lds, stripe / across, stripe % across * KW_STRIPE_REPEATS);
     }
 }
 
 #else
 
-KW_DEVICE void kw_sums_store(const kw_view *view, kw_goal goal, char *lds, kw_sums *sums) {
-    kw_seat seat = kw_seat_of(kw_wave());
+KW_DEVICE void kw_sums_store(const kw_view *view, kw_dst dst, char *lds, kw_sums *sums) {
+    kw_wave_coord wave_coord = kw_wave_coord_of(kw_wave());
     if (KW_SHARES > 1) kw_add_shares(sums, lds);
     if (kw_wave() >= KW_WAVE_M * KW_WAVE_N) return;
     KW_UNROLL
@@ -151,8 +152,9 @@ KW_DEVICE void kw_sums_store(const kw_view *view, kw_goal goal, char *lds, kw_su
         for (int j = 0; j < KW_REPEAT_N; j++) {
             KW_UNROLL
             for (int e = 0; e < KW_ACC_N; e++) {
-                int row = kw_row_of(seat, i) + kw_acc_row(kw_acc_lane(), e), col = kw_col_of(seat, j) + kw_acc_col(kw_acc_lane(), e);
-                kw_store_row(view, goal, row, col, &sums->at[i][j].e[e], 1);
+                int row = kw_row_of(wave_coord, i) + kw_acc_row(kw_acc_lane(), e),
+                    col = kw_col_of(wave_coord, j) + kw_acc_col(kw_acc_lane(), e);
+                kw_store_row(view, dst, row, col, &sums->at[i][j].e[e], 1);
             }
         }
     }

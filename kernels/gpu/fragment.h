@@ -22,7 +22,7 @@
 /* Waves that share an instruction, so many places for them along the rows, and a thread's number among those that share it. */
 #define KW_WGMMA (KW_INST_M == 64)
 #define KW_BULK (KW_PIPE == KW_PIPE_TMA)
-#define KW_SEATS_M (KW_WGMMA ? KW_WAVE_M / 4 : KW_WAVE_M)
+#define KW_WAVE_COORDS_M (KW_WGMMA ? KW_WAVE_M / 4 : KW_WAVE_M)
 KW_DEVICE int kw_acc_lane(void) { return KW_WGMMA ? kw_thread() % 128 : kw_lane(); }
 
 #if KW_WGMMA /* NVIDIA, four waves with 16 rows each; operands stay in shared memory */

@@ -30,8 +30,8 @@ KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
         for (int i = 0; i < KW_REPEAT_M; i++) {
             KW_UNROLL
             for (int j = 0; j < KW_REPEAT_N; j++)
-                kw_wgmma(&sums->at[i][j], kw_step_operand(a, KW_A_BY_ROWS, kw_row_of(s->seat, i), kk),
-                         kw_step_operand(b, KW_B_BY_ROWS, kw_col_of(s->seat, j), kk));
+                kw_wgmma(&sums->at[i][j], kw_step_operand(a, KW_A_BY_ROWS, kw_row_of(s->wave_coord, i), kk),
+                         kw_step_operand(b, KW_B_BY_ROWS, kw_col_of(s->wave_coord, j), kk));
         }
     }
     kw_wgmma_commit();

@@ -21,9 +21,9 @@ typedef int kw_off;
 typedef kw_i64 kw_off;
 #endif
 
-typedef struct kw_spot {
+typedef struct kw_coord {
     kw_off at;
-} kw_spot;
+} kw_coord;
 
 typedef struct kw_view {
     const char *at[2];
@@ -37,16 +37,16 @@ typedef struct kw_view {
 #endif
 } kw_view;
 
-KW_DEVICE kw_spot kw_spot_at(kw_off at) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_coord_at(kw_off at) {
+    kw_coord s;
     s.at = at;
     return s;
 }
 
-KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
+KW_DEVICE kw_coord kw_coord_row(const kw_view *v, int which, int row, int *ok) {
     int rows = which == KW_A ? v->rows : v->cols, by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
     if (which == KW_A ? KW_PAD_M : KW_PAD_N) *ok &= row < rows;
-    return kw_spot_at(by_rows ? row : (kw_off)row * v->depth);
+    return kw_coord_at(by_rows ? row : (kw_off)row * v->depth);
 }
 
 /* A depth that goes on from step to step. */
@@ -62,25 +62,25 @@ KW_DEVICE kw_cursor kw_cursor_at(const kw_view *v, int which, int k) {
 
 KW_DEVICE void kw_cursor_add(const kw_view *v, int which, kw_cursor *c, const kw_cursor *more) { c->k += more->k; }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
+KW_DEVICE kw_coord kw_coord_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
     int rows = which == KW_A ? v->rows : v->cols, by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
     if (KW_PAD_K) *ok &= depth->k < v->depth;
-    return kw_spot_at(by_rows ? (kw_off)depth->k * rows : depth->k);
+    return kw_coord_at(by_rows ? (kw_off)depth->k * rows : depth->k);
 }
 
-KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) { return row.at + depth.at; }
+KW_DEVICE kw_off kw_coord_join(const kw_view *v, int which, kw_coord row, kw_coord depth, int *ok) { return row.at + depth.at; }
 
-KW_DEVICE kw_spot kw_result_row(const kw_view *v, int row, int *ok) {
+KW_DEVICE kw_coord kw_result_row(const kw_view *v, int row, int *ok) {
     if (KW_PAD_M) *ok &= row < v->rows;
-    return kw_spot_at((kw_off)row * v->cols);
+    return kw_coord_at((kw_off)row * v->cols);
 }
 
-KW_DEVICE kw_spot kw_result_col(const kw_view *v, int col, int *ok) {
+KW_DEVICE kw_coord kw_result_col(const kw_view *v, int col, int *ok) {
     if (KW_PAD_N) *ok &= col < v->cols;
-    return kw_spot_at(col);
+    return kw_coord_at(col);
 }
 
-KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_spot row, kw_spot col, int *ok) { return row.at + col.at; }
+KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_coord row, kw_coord col, int *ok) { return row.at + col.at; }
 
 KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int tile_row, int tile_col) {
     v->rows = (int)a->gm;
@@ -121,9 +121,9 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 KW_DEVICE kw_u32 kw_pack_element(const kw_view *v, int col, int k) {
     int ok = col < v->cols && k < v->depth;
     kw_cursor at = kw_cursor_at(v, KW_B, k);
-    kw_spot row = kw_spot_row(v, KW_B, col, &ok), depth = kw_spot_depth(v, KW_B, &at, &ok);
+    kw_coord row = kw_coord_row(v, KW_B, col, &ok), depth = kw_coord_depth(v, KW_B, &at, &ok);
     kw_u32 element = 0;
-    if (ok) kw_load_run(&element, kw_element_at(v->at[KW_B], kw_spot_join(v, KW_B, row, depth, &ok)), KW_BYTES);
+    if (ok) kw_load_run(&element, kw_element_at(v->at[KW_B], kw_coord_join(v, KW_B, row, depth, &ok)), KW_BYTES);
     return element;
 }
 

@@ -5,21 +5,21 @@
 #include "gpu/wgmma.h"
 
 /* Place of four waves among those that multiply the same tile; repeats of their pattern follow each other. */
-typedef struct kw_seat {
+typedef struct kw_wave_coord {
     int m, n;
-} kw_seat;
+} kw_wave_coord;
 
-KW_DEVICE kw_seat kw_seat_of(int wave) {
-    kw_seat seat;
-    seat.n = wave / 4 % KW_WAVE_N;
-    seat.m = wave / 4 / KW_WAVE_N % KW_SEATS_M;
-    return seat;
+KW_DEVICE kw_wave_coord kw_wave_coord_of(int wave) {
+    kw_wave_coord wave_coord;
+    wave_coord.n = wave / 4 % KW_WAVE_N;
+    wave_coord.m = wave / 4 / KW_WAVE_N % KW_WAVE_COORDS_M;
+    return wave_coord;
 }
 
-KW_DEVICE int kw_row_of(kw_seat seat, int repeat) { return (repeat * KW_SEATS_M + seat.m) * KW_INST_M; }
-KW_DEVICE int kw_col_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_N + seat.n) * KW_INST_N; }
+KW_DEVICE int kw_row_of(kw_wave_coord wave_coord, int repeat) { return (repeat * KW_WAVE_COORDS_M + wave_coord.m) * KW_INST_M; }
+KW_DEVICE int kw_col_of(kw_wave_coord wave_coord, int repeat) { return (repeat * KW_WAVE_N + wave_coord.n) * KW_INST_N; }
 
-#define KW_REPEAT_M (KW_TILE_M / (KW_SEATS_M * KW_INST_M))
+#define KW_REPEAT_M (KW_TILE_M / (KW_WAVE_COORDS_M * KW_INST_M))
 #define KW_REPEAT_N (KW_TILE_N / (KW_WAVE_N * KW_INST_N))
 
 typedef struct kw_sums {

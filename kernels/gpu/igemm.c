@@ -32,10 +32,10 @@ typedef kw_i64 kw_off;
 #endif
 
 /* What a row, a column or a depth gives to the place of an element: an offset, a position in the image, the group among those merged. */
-typedef struct kw_spot {
+typedef struct kw_coord {
     kw_off at;
     int pos[3], group;
-} kw_spot;
+} kw_coord;
 
 /* Triples are of the axes depth, height, width. The source is the tensor that is gathered. */
 typedef struct kw_view {
@@ -117,8 +117,8 @@ KW_DEVICE kw_off kw_flat(const int extent[3], kw_off image, const int pos[3]) {
 }
 
 /* What a pixel reads with its first tap; where pixels are rows in memory, only their number is asked. */
-KW_DEVICE kw_spot kw_source_pixel(const kw_view *v, int number, const kw_digits *pixel) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_source_pixel(const kw_view *v, int number, const kw_digits *pixel) {
+    kw_coord s;
 #if KW_PIXEL_ROWS
     s.at = number * v->src_pixel;
 #else
@@ -136,8 +136,8 @@ KW_DEVICE kw_digits kw_pixel_digits(const int extent[3], int number) {
 }
 
 /* How far an element of (taps, channels) is from a pixel's first. */
-KW_DEVICE kw_spot kw_source_tap(const kw_view *v, const kw_digits *element) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_source_tap(const kw_view *v, const kw_digits *element) {
+    kw_coord s;
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
         s.pos[axis] = element->d[3 - axis] * v->tap_step[axis];
@@ -146,7 +146,7 @@ KW_DEVICE kw_spot kw_source_tap(const kw_view *v, const kw_digits *element) {
 }
 
 /* Beside the image is zero. */
-KW_DEVICE kw_off kw_source_join(const kw_view *v, kw_spot pixel, kw_spot tap, int *ok) {
+KW_DEVICE kw_off kw_source_join(const kw_view *v, kw_coord pixel, kw_coord tap, int *ok) {
 #if !KW_POINTS
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
@@ -163,8 +163,8 @@ KW_DEVICE int kw_weight_radix(const kw_view *v, int radix[3]) {
 }
 
 /* An element of (taps, channels of all merged groups) in the weights of an output channel, which have the taps of one group. */
-KW_DEVICE kw_spot kw_weight_spot(const kw_view *v, const kw_digits *element) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_weight_coord(const kw_view *v, const kw_digits *element) {
+    kw_coord s;
 #if KW_MERGE == 1
     s.at = element->d[0];
 #else
@@ -175,8 +175,8 @@ KW_DEVICE kw_spot kw_weight_spot(const kw_view *v, const kw_digits *element) {
 }
 
 /* Output channel number i of all merged groups: its weights. */
-KW_DEVICE kw_spot kw_weight_row(const kw_view *v, int i) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_weight_row(const kw_view *v, int i) {
+    kw_coord s;
     s.at = (kw_off)i * (v->filter[0] * v->filter[1] * v->filter[2] * v->c);
 #if KW_MERGE > 1
     s.group = i / v->k;
@@ -185,7 +185,7 @@ KW_DEVICE kw_spot kw_weight_row(const kw_view *v, int i) {
 }
 
 /* There are no weights between groups. */
-KW_DEVICE kw_off kw_weight_join(kw_spot row, kw_spot element, int *ok) {
+KW_DEVICE kw_off kw_weight_join(kw_coord row, kw_coord element, int *ok) {
 #if KW_MERGE > 1
     *ok &= row.group == element.group;
 #endif
@@ -225,25 +225,25 @@ KW_DEVICE void kw_cursor_add(const kw_view *v, int which, kw_cursor *c, const kw
 }
 
 #if KW_FORWARD
-KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
+KW_DEVICE kw_coord kw_coord_row(const kw_view *v, int which, int row, int *ok) {
     *ok &= row < (which == KW_A ? v->rows : v->cols);
     if (which == KW_B) return kw_weight_row(v, row);
     kw_digits pixel = kw_pixel_digits(v->pixels, row);
     return kw_source_pixel(v, row, &pixel);
 }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
+KW_DEVICE kw_coord kw_coord_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
     *ok &= depth->k < v->depth;
-    return which == KW_A ? kw_source_tap(v, &depth->n) : kw_weight_spot(v, &depth->n);
+    return which == KW_A ? kw_source_tap(v, &depth->n) : kw_weight_coord(v, &depth->n);
 }
 
-KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
+KW_DEVICE kw_off kw_coord_join(const kw_view *v, int which, kw_coord row, kw_coord depth, int *ok) {
     return which == KW_A ? kw_source_join(v, row, depth, ok) : kw_weight_join(row, depth, ok);
 }
 
 #elif KW_DATA
-KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_coord_row(const kw_view *v, int which, int row, int *ok) {
+    kw_coord s;
     *ok &= row < (which == KW_A ? v->rows : v->cols);
     if (which == KW_A) {
         kw_digits pixel = kw_pixel_digits(v->pixels, row);
@@ -254,8 +254,8 @@ KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
 }
 
 /* Weights of an element of (taps, output channels). */
-KW_DEVICE kw_spot kw_weight_depth(const kw_view *v, const kw_digits *element) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_weight_depth(const kw_view *v, const kw_digits *element) {
+    kw_coord s;
     int tap[3];
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
@@ -264,18 +264,18 @@ KW_DEVICE kw_spot kw_weight_depth(const kw_view *v, const kw_digits *element) {
     return s;
 }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
+KW_DEVICE kw_coord kw_coord_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
     *ok &= depth->k < v->depth;
     return which == KW_A ? kw_source_tap(v, &depth->n) : kw_weight_depth(v, &depth->n);
 }
 
-KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
+KW_DEVICE kw_off kw_coord_join(const kw_view *v, int which, kw_coord row, kw_coord depth, int *ok) {
     return which == KW_A ? kw_source_join(v, row, depth, ok) : row.at + depth.at;
 }
 
 #else
-KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_coord_row(const kw_view *v, int which, int row, int *ok) {
+    kw_coord s;
     *ok &= row < (which == KW_A ? v->rows : v->cols);
     if (which == KW_B) {
         int radix[3], top = kw_tap_radix(v, radix);
@@ -286,21 +286,21 @@ KW_DEVICE kw_spot kw_spot_row(const kw_view *v, int which, int row, int *ok) {
     return s;
 }
 
-KW_DEVICE kw_spot kw_spot_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_coord_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
+    kw_coord s;
     *ok &= depth->k < v->depth;
     if (which == KW_B) return kw_source_pixel(v, depth->k, &depth->n);
     s.at = depth->k * v->out_pixel;
     return s;
 }
 
-KW_DEVICE kw_off kw_spot_join(const kw_view *v, int which, kw_spot row, kw_spot depth, int *ok) {
+KW_DEVICE kw_off kw_coord_join(const kw_view *v, int which, kw_coord row, kw_coord depth, int *ok) {
     return which == KW_A ? row.at + depth.at : kw_source_join(v, depth, row, ok);
 }
 #endif
 
-KW_DEVICE kw_spot kw_result_row(const kw_view *v, int row, int *ok) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_result_row(const kw_view *v, int row, int *ok) {
+    kw_coord s;
     *ok &= row < v->rows;
 #if KW_WEIGHT
     s = kw_weight_row(v, row);
@@ -316,20 +316,20 @@ KW_DEVICE kw_spot kw_result_row(const kw_view *v, int row, int *ok) {
     return s;
 }
 
-KW_DEVICE kw_spot kw_result_col(const kw_view *v, int col, int *ok) {
-    kw_spot s;
+KW_DEVICE kw_coord kw_result_col(const kw_view *v, int col, int *ok) {
+    kw_coord s;
     *ok &= col < v->cols;
 #if KW_WEIGHT
     int radix[3], top = kw_weight_radix(v, radix);
     kw_digits element = kw_digits_of(radix, top, col);
-    s = kw_weight_spot(v, &element);
+    s = kw_weight_coord(v, &element);
 #else
     s.at = col;
 #endif
     return s;
 }
 
-KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_spot row, kw_spot col, int *ok) {
+KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_coord row, kw_coord col, int *ok) {
 #if KW_WEIGHT
     return kw_weight_join(row, col, ok);
 #else

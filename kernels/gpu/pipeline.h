@@ -45,30 +45,30 @@ typedef struct kw_frags {
 
 /* Place of a wave among those that multiply the same tile. Repeats of the waves' pattern follow each other, so that the first repeat of all
  * waves is the tile's upper left corner. */
-typedef struct kw_seat {
+typedef struct kw_wave_coord {
     int m, n, k;
-} kw_seat;
+} kw_wave_coord;
 
-KW_DEVICE kw_seat kw_seat_of(int wave) {
-    kw_seat seat;
-    seat.n = wave % KW_WAVE_N;
-    seat.m = wave / KW_WAVE_N % KW_WAVE_M;
-    seat.k = wave / (KW_WAVE_N * KW_WAVE_M) % KW_WAVE_K;
-    return seat;
+KW_DEVICE kw_wave_coord kw_wave_coord_of(int wave) {
+    kw_wave_coord wave_coord;
+    wave_coord.n = wave % KW_WAVE_N;
+    wave_coord.m = wave / KW_WAVE_N % KW_WAVE_M;
+    wave_coord.k = wave / (KW_WAVE_N * KW_WAVE_M) % KW_WAVE_K;
+    return wave_coord;
 }
 
-KW_DEVICE int kw_row_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_M + seat.m) * KW_INST_M; }
-KW_DEVICE int kw_col_of(kw_seat seat, int repeat) { return (repeat * KW_WAVE_N + seat.n) * KW_INST_N; }
+KW_DEVICE int kw_row_of(kw_wave_coord wave_coord, int repeat) { return (repeat * KW_WAVE_M + wave_coord.m) * KW_INST_M; }
+KW_DEVICE int kw_col_of(kw_wave_coord wave_coord, int repeat) { return (repeat * KW_WAVE_N + wave_coord.n) * KW_INST_N; }
 
 /* Fragments of instruction number kk of a step. */
-KW_DEVICE void kw_frags_read(kw_frags *f, const char *stage, kw_seat seat, int kk) {
-    int k = (seat.k * KW_REPEAT_K + kk) * KW_INST_K;
+KW_DEVICE void kw_frags_read(kw_frags *f, const char *stage, kw_wave_coord wave_coord, int kk) {
+    int k = (wave_coord.k * KW_REPEAT_K + kk) * KW_INST_K;
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++)
-        kw_read_a(&f->a[i], stage, kw_row_of(seat, i), k);
+        kw_read_a(&f->a[i], stage, kw_row_of(wave_coord, i), k);
     KW_UNROLL
     for (int j = 0; j < KW_REPEAT_N; j += KW_B_TOGETHER)
-        kw_read_b(&f->b[j], stage, kw_col_of(seat, j), k);
+        kw_read_b(&f->b[j], stage, kw_col_of(wave_coord, j), k);
 }
 
 KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {
@@ -104,13 +104,13 @@ enum { KW_CLUSTER = KW_REPEAT_K / KW_CLUSTERS };
 
 /* All fragments of a cluster first, then all its products. Interwave: those who multiply go before those who still read, and the barrier
  * keeps the waves of a block a cluster apart at most, so that on each multiprocessor some read while others multiply. */
-KW_DEVICE void kw_step_multiply_clusters(kw_sums *sums, const char *stage, kw_seat seat) {
+KW_DEVICE void kw_step_multiply_clusters(kw_sums *sums, const char *stage, kw_wave_coord wave_coord) {
     kw_frags f[KW_CLUSTER];
     KW_UNROLL
     for (int c = 0; c < KW_CLUSTERS; c++) {
         KW_UNROLL
         for (int kk = 0; kk < KW_CLUSTER; kk++)
-            kw_frags_read(&f[kk], stage, seat, c * KW_CLUSTER + kk);
+            kw_frags_read(&f[kk], stage, wave_coord, c * KW_CLUSTER + kk);
         kw_sched_fence();
         if (c > 0) kw_barrier();
         kw_priority(1);
@@ -123,20 +123,20 @@ KW_DEVICE void kw_step_multiply_clusters(kw_sums *sums, const char *stage, kw_se
 }
 
 /* One instruction's fragments after the other; the compiler mixes reads and products. */
-KW_DEVICE void kw_step_multiply_plain(kw_sums *sums, const char *stage, kw_seat seat) {
+KW_DEVICE void kw_step_multiply_plain(kw_sums *sums, const char *stage, kw_wave_coord wave_coord) {
     kw_frags f;
     KW_UNROLL
     for (int kk = 0; kk < KW_REPEAT_K; kk++) {
-        kw_frags_read(&f, stage, seat, kk);
+        kw_frags_read(&f, stage, wave_coord, kk);
         kw_frags_multiply(sums, &f);
     }
 }
 
 KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
 #if KW_SCHED == KW_SCHED_INTERWAVE
-    kw_step_multiply_clusters(sums, kw_stage_at(s, step), s->seat);
+    kw_step_multiply_clusters(sums, kw_stage_at(s, step), s->wave_coord);
 #else
-    kw_step_multiply_plain(sums, kw_stage_at(s, step), s->seat);
+    kw_step_multiply_plain(sums, kw_stage_at(s, step), s->wave_coord);
 #endif
 }
 
@@ -153,7 +153,7 @@ KW_DEVICE void kw_shuffled_load(kw_shuffled *b, const kw_steps *s, int step) {
     if (step >= s->count) return;
     KW_UNROLL
     for (int j = 0; j < KW_REPEAT_N; j++) {
-        kw_i64 cols = (s->view->col + kw_col_of(s->seat, j)) / KW_INST_N;
+        kw_i64 cols = (s->view->col + kw_col_of(s->wave_coord, j)) / KW_INST_N;
         const char *from = s->view->shuffled + ((cols * all + at) * KW_WAVE + kw_lane()) * (KW_SHUFFLED_WORDS * 4);
         KW_UNROLL
         for (int word = 0; word < KW_SHUFFLED_WORDS; word += 4)
@@ -167,7 +167,7 @@ KW_DEVICE void kw_step_multiply_shuffled(kw_sums *sums, const kw_steps *s, int s
     for (int kk = 0; kk < KW_REPEAT_K; kk++) {
         KW_UNROLL
         for (int i = 0; i < KW_REPEAT_M; i++)
-            kw_read_a(&f.a[i], kw_stage_at(s, step), kw_row_of(s->seat, i), kk * KW_INST_K);
+            kw_read_a(&f.a[i], kw_stage_at(s, step), kw_row_of(s->wave_coord, i), kk * KW_INST_K);
         KW_UNROLL
         for (int j = 0; j < KW_REPEAT_N; j++) {
             KW_UNROLL
@@ -236,10 +236,10 @@ KW_DEVICE void kw_steps_hint(void) {
     }
 }
 
-KW_DEVICE void kw_frags_read_all(kw_frags f[KW_REPEAT_K], const char *stage, kw_seat seat) {
+KW_DEVICE void kw_frags_read_all(kw_frags f[KW_REPEAT_K], const char *stage, kw_wave_coord wave_coord) {
     KW_UNROLL
     for (int kk = 0; kk < KW_REPEAT_K; kk++)
-        kw_frags_read(&f[kk], stage, seat, kk);
+        kw_frags_read(&f[kk], stage, wave_coord, kk);
 }
 
 KW_DEVICE void kw_frags_multiply_all(kw_sums *sums, const kw_frags f[KW_REPEAT_K]) {
@@ -265,7 +265,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
         }
         if (there) {
             kw_barrier();
-            kw_frags_read_all(f, kw_stage_at(s, step), s->seat);
+            kw_frags_read_all(f, kw_stage_at(s, step), s->wave_coord);
         }
     }
 }
@@ -297,7 +297,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
             kw_step_load(&raw, s, phase + 2);
             KW_UNROLL
             for (int kk = 0; kk < KW_REPEAT_K; kk++)
-                kw_frags_read(&f[kk], kw_stage_at(s, phase), s->seat, kk);
+                kw_frags_read(&f[kk], kw_stage_at(s, phase), s->wave_coord, kk);
         } else if (!mine && phase > 0) {
             kw_priority(1);
             KW_UNROLL
@@ -313,12 +313,12 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
 #define KW_V6_STEPS 3
 
 /* Two sets of fragments: one is read while the other is multiplied. */
-KW_DEVICE void kw_step_multiply_ahead(kw_sums *sums, const char *stage, kw_seat seat) {
+KW_DEVICE void kw_step_multiply_ahead(kw_sums *sums, const char *stage, kw_wave_coord wave_coord) {
     kw_frags f[2];
-    kw_frags_read(&f[0], stage, seat, 0);
+    kw_frags_read(&f[0], stage, wave_coord, 0);
     KW_UNROLL
     for (int kk = 0; kk < KW_REPEAT_K; kk++) {
-        if (kk + 1 < KW_REPEAT_K) kw_frags_read(&f[(kk + 1) % 2], stage, seat, kk + 1);
+        if (kk + 1 < KW_REPEAT_K) kw_frags_read(&f[(kk + 1) % 2], stage, wave_coord, kk + 1);
         kw_frags_multiply(sums, &f[kk % 2]);
     }
 }
@@ -331,7 +331,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
             int step = first + i, there = first >= 0 && step < s->count;
             if (there) kw_step_put(s, &raw[i], step);
             kw_step_load(&raw[i], s, step + KW_V6_STEPS);
-            if (there) kw_step_multiply_ahead(sums, kw_stage_at(s, step), s->seat);
+            if (there) kw_step_multiply_ahead(sums, kw_stage_at(s, step), s->wave_coord);
         }
     }
 }
@@ -366,7 +366,7 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
             kw_barrier();
             KW_UNROLL
             for (int kk = 0; kk < KW_REPEAT_K; kk++)
-                kw_frags_read(&f[kk], s->lds, s->seat, kk);
+                kw_frags_read(&f[kk], s->lds, s->wave_coord, kk);
             kw_barrier();
         }
         if (step + 1 < s->count) {

@@ -1,12 +1,12 @@
 /* steps.h: what every pipeline works on: a block's steps along the depth, and sums that begin with nothing. Included where a pipeline has
- * said what its kw_sums, kw_loader and kw_seat are; the loader brings a step's tiles, by threads or by bulk copies. */
+ * said what its kw_sums, kw_loader and kw_wave_coord are; the loader brings a step's tiles, by threads or by bulk copies. */
 #ifndef KW_STEPS_H
 #define KW_STEPS_H
 
 typedef struct kw_steps {
     const kw_view *view;
     kw_loader loader;
-    kw_seat seat;
+    kw_wave_coord wave_coord;
     int first, count; /* depth of the first step; steps, 0 where there is nothing to add */
     char *lds;
 } kw_steps;

@@ -13,11 +13,11 @@
  *   KW_A_BY_ROWS, KW_B_BY_ROWS     1: rows are contiguous in memory, 0: the depth is
  *   KW_PRESHUFFLE                  1: the second operand lies in the order of fragments and is not brought to shared memory
  *   KW_A_VEC, KW_B_VEC           elements that lie together, as far as an access may reach
- *   kw_spot, kw_off                what a row or a depth gives; an offset in elements
+ *   kw_coord, kw_off                what a row or a depth gives; an offset in elements
  *   kw_view                        all that is the same in the whole block; has the base pointers at[2]
  *   kw_cursor                      a depth that goes on: its number k and what of it is not worked out anew in every step;
  *                                  kw_cursor_at(view, which, k), kw_cursor_add(view, which, &cursor, &more)
- *   kw_spot_row(view, which, row, &ok), kw_spot_depth(view, which, &cursor, &ok), kw_spot_join(view, which, row_spot, depth_spot, &ok)
+ *   kw_coord_row(view, which, row, &ok), kw_coord_depth(view, which, &cursor, &ok), kw_coord_join(view, which, row_spot, depth_spot, &ok)
  *                                  each clears ok for what reads as zero */
 #ifndef KW_TILE_H
 #define KW_TILE_H
@@ -177,7 +177,7 @@ KW_DEVICE int kw_cursors(int which) { return which == KW_A ? KW_CURSORS_A : KW_C
 /* What a thread knows of its chunks of an operand; step: from one of its steps to the next. */
 enum { KW_CHUNKS_MOST = KW_CHUNKS_A > KW_CHUNKS_B ? KW_CHUNKS_A : KW_CHUNKS_B };
 typedef struct kw_lines {
-    kw_spot spot[KW_CHUNKS_MOST];
+    kw_coord coord[KW_CHUNKS_MOST];
     int ok[KW_CHUNKS_MOST];
     kw_cursor depth[KW_CURSORS_MOST], step;
 } kw_lines;
@@ -195,7 +195,7 @@ KW_DEVICE void kw_lines_start(kw_lines *l, const kw_view *view, int which, int t
     for (int c = 0; c < kw_chunks(which); c++) {
         kw_chunk chunk = kw_chunk_of(which, thread, c);
         l->ok[c] = chunk.there;
-        l->spot[c] = kw_spot_row(view, which, (which == KW_A ? view->row : view->col) + chunk.row, &l->ok[c]);
+        l->coord[c] = kw_coord_row(view, which, (which == KW_A ? view->row : view->col) + chunk.row, &l->ok[c]);
     }
     KW_UNROLL
     for (int i = 0; i < kw_cursors(which); i++) {
@@ -222,13 +222,13 @@ typedef struct kw_raw {
 } kw_raw;
 
 /* Depths of the runs of a chunk. */
-typedef struct kw_depth_spots {
-    kw_spot spot[4];
+typedef struct kw_depth_coords {
+    kw_coord coord[4];
     int ok[4];
-} kw_depth_spots;
+} kw_depth_coords;
 
 /* Of chunk number c in the step at depth k0, which is where the cursors stand. */
-KW_DEVICE void kw_depths_of(kw_depth_spots *d, const kw_view *view, int which, const kw_loader *l, int c, int k0) {
+KW_DEVICE void kw_depths_of(kw_depth_coords *d, const kw_view *view, int which, const kw_loader *l, int c, int k0) {
     KW_UNROLL
     for (int j = 0; j < kw_runs(which); j++) {
         kw_cursor depth;
@@ -237,7 +237,7 @@ KW_DEVICE void kw_depths_of(kw_depth_spots *d, const kw_view *view, int which, c
         else
             depth = kw_cursor_at(view, which, kw_run_depth(which, k0 + kw_chunk_of(which, l->thread, c).k, j));
         d->ok[j] = 1;
-        d->spot[j] = kw_spot_depth(view, which, &depth, &d->ok[j]);
+        d->coord[j] = kw_coord_depth(view, which, &depth, &d->ok[j]);
     }
 }
 
@@ -248,9 +248,9 @@ KW_DEVICE void kw_cursors_go_on(kw_loader *l, const kw_view *view, int which) {
 }
 
 /* Offset of run j of a chunk, 0 where it reads as zero: the tensor's first element is always there to be read. */
-KW_DEVICE kw_off kw_run_offset(const kw_view *view, int which, kw_spot row, int row_ok, const kw_depth_spots *d, int j, int *ok) {
+KW_DEVICE kw_off kw_run_offset(const kw_view *view, int which, kw_coord row, int row_ok, const kw_depth_coords *d, int j, int *ok) {
     *ok = row_ok & d->ok[j];
-    kw_off at = kw_spot_join(view, which, row, d->spot[j], ok);
+    kw_off at = kw_coord_join(view, which, row, d->coord[j], ok);
     return *ok ? at : 0;
 }
 
@@ -264,7 +264,7 @@ KW_DEVICE const char *kw_element_at(const char *base, kw_off at) {
 }
 
 KW_DEVICE void kw_load_operand(const kw_view *view, int which, kw_loader *l, int k0, kw_u32 *words, kw_u32 *ok_bits) {
-    kw_depth_spots depths[KW_CHUNKS_MOST];
+    kw_depth_coords depths[KW_CHUNKS_MOST];
     KW_UNROLL
     for (int c = 0; c < kw_chunks(which); c++) {
         int again = c % kw_depths(which);
@@ -272,7 +272,7 @@ KW_DEVICE void kw_load_operand(const kw_view *view, int which, kw_loader *l, int
         KW_UNROLL
         for (int j = 0; j < kw_runs(which); j++) {
             int run = c * kw_runs(which) + j, ok;
-            kw_off at = kw_run_offset(view, which, l->of[which].spot[c], l->of[which].ok[c], &depths[again], j, &ok);
+            kw_off at = kw_run_offset(view, which, l->of[which].coord[c], l->of[which].ok[c], &depths[again], j, &ok);
             if (run % 32 == 0) ok_bits[run / 32] = 0;
             ok_bits[run / 32] |= (kw_u32)ok << run % 32;
             kw_load_run(words + run * kw_run_words(which), kw_element_at(view->at[which], at), kw_run(which) * KW_BYTES);
@@ -352,7 +352,7 @@ KW_DEVICE void kw_put(char *stage, const kw_loader *l, const kw_raw *raw) {
 #if KW_ASYNC
 
 KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, kw_loader *l, int k0) {
-    kw_depth_spots depths[KW_CHUNKS_MOST];
+    kw_depth_coords depths[KW_CHUNKS_MOST];
     KW_UNROLL
     for (int c = 0; c < kw_chunks(which); c++) {
         int first = c * KW_LOAD_THREADS + l->thread / KW_WAVE * KW_WAVE; /* the wave's: either all of its chunks are there or none */
@@ -360,7 +360,7 @@ KW_DEVICE void kw_copy_operand(char *tile, const kw_view *view, int which, kw_lo
         if (again == c) kw_depths_of(&depths[c], view, which, l, c, k0);
         if (kw_chunk_of(which, l->thread, c).there) {
             int ok;
-            kw_off at = kw_run_offset(view, which, l->of[which].spot[c], l->of[which].ok[c], &depths[again], 0, &ok);
+            kw_off at = kw_run_offset(view, which, l->of[which].coord[c], l->of[which].ok[c], &depths[again], 0, &ok);
             const char *from = kw_element_at(view->at[which], at);
             char *to = tile + first * kw_run(which) * KW_BYTES;
 #if KW_HAS_ASYNC16

@@ -41,12 +41,12 @@ KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
     kw_view_start(view, a, tile / all, first + at % high, at / high);
 }
 
-/* The sums of steps first .. first + count - 1 of a tile, to their goal. */
-KW_DEVICE void kw_tile_run(const kw_view *view, kw_goal goal, int first, int count, char *lds) {
+/* The sums of steps first .. first + count - 1 of a tile, to their dst. */
+KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count, char *lds) {
     kw_sums sums;
     kw_steps steps;
     steps.view = view;
-    steps.seat = kw_seat_of(kw_wave());
+    steps.wave_coord = kw_wave_coord_of(kw_wave());
     steps.first = first * KW_TILE_K;
     steps.count = count;
     steps.lds = lds;
@@ -55,7 +55,7 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_goal goal, int first, int cou
                     steps.first + (KW_WAVE_GROUPS == 1 ? 0 : kw_wave() / KW_MATH_WAVES * KW_TILE_K));
     kw_sums_clear(&sums);
     kw_steps_run(&sums, &steps);
-    kw_sums_store(view, goal, lds, &sums);
+    kw_sums_store(view, dst, lds, &sums);
 }
 
 KW_DEVICE char *kw_result(const kw_gpu_args *a) {
@@ -77,14 +77,14 @@ KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
 
 KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_view view;
-    kw_goal goal;
+    kw_dst dst;
     int splits = KW_SPLIT_K == 1 ? 1 : (int)a->value[KW_SPLITS], tiles = (int)(a->value[KW_UNITS] / splits), part = unit / tiles;
     kw_tile_start(&view, a, unit % tiles);
     int steps = KW_CEIL(view.depth, KW_TILE_K), each = KW_CEIL(steps, splits), first = kw_min(part * each, steps);
-    goal.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
-    goal.to =
+    dst.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
+    dst.to =
         kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->value[KW_ELEMENTS] + view.out) * 4 : kw_result(a) + view.out * KW_OUT_BYTES;
-    kw_tile_run(&view, goal, first, kw_min(each, steps - first), lds);
+    kw_tile_run(&view, dst, first, kw_min(each, steps - first), lds);
 }
 
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
@@ -157,16 +157,16 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     kw_i64 begin = kw_stream_begin(stream, kw_block()), end = kw_stream_begin(stream, kw_block() + 1);
     for (kw_i64 at = begin; at < end;) {
         int tile = (int)(at / stream.each), first = (int)(at % stream.each), count = (int)kw_min64(stream.each - first, end - at);
-        kw_goal goal;
+        kw_dst dst;
         kw_tile_start(&view, &args, tile);
         if (count == stream.each) {
-            goal.kind = KW_TO_RESULT;
-            goal.to = kw_result(&args) + view.out * KW_OUT_BYTES;
+            dst.kind = KW_TO_RESULT;
+            dst.to = kw_result(&args) + view.out * KW_OUT_BYTES;
         } else {
-            goal.kind = KW_TO_SLOT;
-            goal.to = kw_slot(&args, kw_block(), at != begin);
+            dst.kind = KW_TO_SLOT;
+            dst.to = kw_slot(&args, kw_block(), at != begin);
         }
-        kw_tile_run(&view, goal, first, count, kw_lds);
+        kw_tile_run(&view, dst, first, count, kw_lds);
         kw_barrier();
         at += count;
     }
@@ -190,7 +190,7 @@ KW_DEVICE kw_sum kw_parts_add(const kw_gpu_args *a, kw_i64 first, int second, in
 /* A block for each tile: nothing to do where one block had all its steps. value[KW_SPLITS]: blocks of the stage before. */
 KW_NAMED_KERNEL(KW_STAGE_ADD, KW_THREADS) {
     kw_view view;
-    kw_goal goal;
+    kw_dst dst;
     kw_tile_start(&view, &args, (int)kw_block());
     kw_stream stream = kw_stream_of(&args, &view, args.value[KW_SPLITS]);
     kw_i64 begin = kw_block() * stream.each, end = begin + stream.each, first = begin * stream.blocks / stream.steps;
@@ -200,11 +200,11 @@ KW_NAMED_KERNEL(KW_STAGE_ADD, KW_THREADS) {
     while (kw_stream_begin(stream, first + parts) < end)
         parts++;
     if (parts == 1) return;
-    goal.kind = KW_TO_RESULT;
-    goal.to = kw_result(&args) + view.out * KW_OUT_BYTES;
+    dst.kind = KW_TO_RESULT;
+    dst.to = kw_result(&args) + view.out * KW_OUT_BYTES;
     for (int e = kw_thread(); e < KW_TILE_M * KW_TILE_N; e += KW_THREADS) {
         kw_sum sum = kw_parts_add(&args, first, kw_stream_begin(stream, first) < begin, parts, e);
-        kw_store_row(&view, goal, e / KW_TILE_N, e % KW_TILE_N, &sum, 1);
+        kw_store_row(&view, dst, e / KW_TILE_N, e % KW_TILE_N, &sum, 1);
     }
 }
 #endif

@@ -136,15 +136,15 @@ typedef struct kw_walk {
     kw_i64 pixels, out_start, out_step, src_start, src_step, taps, tap_src_step, tap_start, tap_step;
 } kw_walk;
 
-KW_INLINE kw_walk kw_walk_forward(const kw_cpu_args *a, int axis) {
+KW_INLINE kw_walk kw_walk_forward(const kw_kernel_args *a, int axis) {
     return (kw_walk){a->out[axis], 0, 1, -a->pad[axis], a->stride[axis], a->filter[axis], a->dilation[axis], 0, 1};
 }
 
 /* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase, phase + stride, ...
  * Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
-KW_INLINE kw_i64 kw_walks_backward(const kw_cpu_args *a, int axis) { return kw_min(a->stride[axis], a->in[axis]); }
+KW_INLINE kw_i64 kw_walks_backward(const kw_kernel_args *a, int axis) { return kw_min(a->stride[axis], a->in[axis]); }
 
-static kw_walk __attribute__((unused)) kw_walk_backward(const kw_cpu_args *a, int axis, kw_i64 phase) {
+static kw_walk __attribute__((unused)) kw_walk_backward(const kw_kernel_args *a, int axis, kw_i64 phase) {
     kw_i64 s = a->stride[axis], d = a->dilation[axis], f = a->filter[axis], p = a->pad[axis];
     kw_i64 g = s, rest = d;
     while (rest) {

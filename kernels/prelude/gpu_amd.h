@@ -11,7 +11,7 @@ typedef kw_u32 kw_u32x4 __attribute__((ext_vector_type(4)));
 typedef struct __attribute__((aligned(16))) kw_b16 {
     kw_u32x4 e;
 } kw_b16;
-typedef kw_cpu_args kw_gpu_args;
+typedef kw_kernel_args kw_gpu_args;
 
 #define KW_DEVICE static __attribute__((device, always_inline))
 #define KW_KERNEL(name, threads)                                                                                                           \

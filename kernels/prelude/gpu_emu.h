@@ -12,9 +12,9 @@ typedef struct kw_b16 {
     kw_u32 e[4];
 } __attribute__((aligned(16))) kw_b16;
 typedef kw_emu_map kw_tensor_map;
-/* The fields of kw_cpu_args are its own: the compiler is told -fms-extensions. */
+/* The fields of kw_kernel_args are its own: the compiler is told -fms-extensions. */
 typedef struct kw_gpu_args {
-    struct kw_cpu_args;
+    struct kw_kernel_args;
     kw_tensor_map map[KW_EMU_MAPS];
 } kw_gpu_args;
 

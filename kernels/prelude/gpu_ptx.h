@@ -13,11 +13,11 @@ typedef struct __align__(64) kw_tensor_map {
     kw_u32 word[32];
 }
 kw_tensor_map;
-struct kw_gpu_args : kw_cpu_args {
+struct kw_gpu_args : kw_kernel_args {
     kw_tensor_map map[3];
 };
 #else
-typedef kw_cpu_args kw_gpu_args;
+typedef kw_kernel_args kw_gpu_args;
 #endif
 
 #define KW_DEVICE static __device__ __forceinline__

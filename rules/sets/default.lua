@@ -113,10 +113,10 @@ return {
         ["conv.pointwise"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(pointwise[c.isa], { c.tile_m, c.vecs })
         end,
-        ["conv.first"] = function(c, arch)
+        ["conv.direct_1st"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and among(first[c.isa], { c.tile_w, c.vecs })
         end,
-        ["conv.scatter"] = function(c, arch)
+        ["conv.gemm_col2im"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and among(scatter[c.isa], { c.tile_w, c.vecs })
         end,
         ["gemm.tiled"] = function(c, arch)
@@ -132,7 +132,7 @@ return {
             return preferred(c, arch) and c.block == 0 and c.group_c == c.group_k and c.group_c >= 4
                 and among(merged[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
-        ["conv.weight"] = function(c, arch)
+        ["conv.direct_bwd_weight"] = function(c, arch)
             local tiles = c.dtype == "fp32" and weight or narrow_weight
             return preferred(c, arch) and c.box == 0 and among(tiles[c.isa], { c.lanes, c.tile, c.vecs, c.copy, c.merge })
         end,
@@ -143,13 +143,13 @@ return {
             return c.isa == arch.isa[1] and c.group_c == c.group_k and c.group_c >= 4
                 and among(merged_weight[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
-        ["conv.generic"] = true,
-        ["gemm.generic"] = true,
+        ["conv.reference"] = true,
+        ["gemm.reference"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
         ["conv.direct_block"] = { points = (include "tables/direct").default },
         ["conv.igemm"] = include "tables/conv_default",
         ["gemm.mma"] = { points = (include "tables/gemm").default },
-        ["conv.plain"] = true,
-        ["gemm.plain"] = true,
+        ["conv.reference_gpu"] = true,
+        ["gemm.reference_gpu"] = true,
     },
 }

@@ -16,9 +16,9 @@ return {
                 return thin.fifths(gemm.full(arch, op, dtype), legal)
             end,
         },
-        ["conv.plain"] = true,
-        ["gemm.plain"] = true,
-        ["conv.generic"] = true,
-        ["gemm.generic"] = true,
+        ["conv.reference_gpu"] = true,
+        ["gemm.reference_gpu"] = true,
+        ["conv.reference"] = true,
+        ["gemm.reference"] = true,
     },
 }

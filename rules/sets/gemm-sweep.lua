@@ -3,6 +3,6 @@ return {
     about = "GEMM on AMD: the whole product of tiles, waves and instructions",
     families = {
         ["gemm.mma"] = include "tables/gemm_sweep",
-        ["gemm.plain"] = true,
+        ["gemm.reference_gpu"] = true,
     },
 }

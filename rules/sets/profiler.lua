@@ -4,7 +4,7 @@ return {
     families = {
         ["conv.depthwise_block"] = { builder = "profiler" },
         ["conv.igemm"] = { builder = "profiler" },
-        ["conv.plain"] = true,
-        ["gemm.plain"] = true,
+        ["conv.reference_gpu"] = true,
+        ["gemm.reference_gpu"] = true,
     },
 }

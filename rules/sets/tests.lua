@@ -4,7 +4,7 @@
 
 -- How much of a list a config's operation and type take.
 local function share(c)
-    local other = c.op == "conv_bwd_data" and c.family ~= "conv.scatter" -- which has no other
+    local other = c.op == "conv_bwd_data" and c.family ~= "conv.gemm_col2im" -- which has no other
     if c.dtype == "fp32" and not other then
         return math.huge
     end
@@ -133,10 +133,10 @@ return {
         ["conv.pointwise"] = function(c)
             return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
         end,
-        ["conv.first"] = function(c)
+        ["conv.direct_1st"] = function(c)
             return picked(first, c, { c.tile_w, c.vecs, c.band })
         end,
-        ["conv.scatter"] = function(c)
+        ["conv.gemm_col2im"] = function(c)
             return picked(scatter, c, { c.tile_w, c.vecs, c.band })
         end,
         ["gemm.tiled"] = function(c)
@@ -148,7 +148,7 @@ return {
         ["conv.merged"] = function(c)
             return picked(merged, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k, c.block })
         end,
-        ["conv.weight"] = function(c)
+        ["conv.direct_bwd_weight"] = function(c)
             return picked(weight, c, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })
         end,
         ["conv.depthwise_weight"] = function(c)
@@ -157,11 +157,11 @@ return {
         ["conv.merged_weight"] = function(c)
             return picked(merged_weight, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k })
         end,
-        ["conv.generic"] = true,
-        ["gemm.generic"] = true,
+        ["conv.reference"] = true,
+        ["gemm.reference"] = true,
         ["conv.depthwise_block"] = { builder = "tests" },
         ["conv.igemm"] = { builder = "tests" },
-        ["conv.plain"] = true,
-        ["gemm.plain"] = true,
+        ["conv.reference_gpu"] = true,
+        ["gemm.reference_gpu"] = true,
     },
 }

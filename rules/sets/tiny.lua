@@ -20,11 +20,11 @@ return {
             local tile_m = c.isa == "avx2" and 6 or 14
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and c.tile_m == tile_m and c.vecs == 2
         end,
-        ["conv.first"] = function(c, arch)
+        ["conv.direct_1st"] = function(c, arch)
             local tile_w = c.isa == "avx2" and 6 or 14
             return preferred(c, arch) and c.band == 0 and c.tile_w == tile_w and c.vecs == 2
         end,
-        ["conv.scatter"] = function(c, arch)
+        ["conv.gemm_col2im"] = function(c, arch)
             local tile_w = c.isa == "avx2" and 6 or 14
             return preferred(c, arch) and c.band == 0 and c.tile_w == tile_w and c.vecs == 2
         end,
@@ -40,7 +40,7 @@ return {
             return preferred(c, arch) and c.block == 0 and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1
                 and c.tile_w == 8
         end,
-        ["conv.weight"] = function(c, arch)
+        ["conv.direct_bwd_weight"] = function(c, arch)
             local tile = c.isa == "avx2" and 6 or 8
             return preferred(c, arch) and c.lanes == "c" and c.tile == tile and c.vecs == 2 and c.copy == 1 and c.merge == 0 and c.box == 0
         end,
@@ -51,8 +51,8 @@ return {
             return c.isa == arch.isa[1] and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1
                 and c.tile_w == 8
         end,
-        ["conv.generic"] = true,
-        ["gemm.generic"] = true,
+        ["conv.reference"] = true,
+        ["gemm.reference"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").handful },
         ["conv.direct_block"] = { points = (include "tables/direct").handful },
         ["conv.igemm"] = {
@@ -67,7 +67,7 @@ return {
                 return thin.handful(thin.fifths(gemm.full(arch, op, dtype), legal))
             end,
         },
-        ["conv.plain"] = true,
-        ["gemm.plain"] = true,
+        ["conv.reference_gpu"] = true,
+        ["gemm.reference_gpu"] = true,
     },
 }

@@ -53,7 +53,7 @@ static void change_conv(kw_conv_dims *conv, int ndim, int what, uint64_t *state)
     conv->k = kg * conv->g;
 }
 
-bool kw_neighbour_draw(kw_problem *near, const kw_problem *from, uint64_t *state) {
+bool kw_problem_perturb(kw_problem *near, const kw_problem *from, uint64_t *state) {
     char texts[2][KW_PROBLEM_TEXT_MAX];
     int changes = 1 + (int)(kw_stat_random(state) % 3);
     *near = *from;

@@ -16,7 +16,7 @@ static const double regret = 0.01;
 
 /* --- opening ---------------------------------------------------------------------------------------------------------- */
 
-static kw_status check_options(const kw_proposal_options *o, kw_error *err) {
+static kw_status check_proposal_options(const kw_proposal_options *o, kw_error *err) {
     if (!o->store_count && !o->problem_count) {
         return kw_fail(err, KW_ILLEGAL, "a proposal needs stores or problem lists: there is nothing to start from");
     }
@@ -42,7 +42,7 @@ static void set_options(kw_proposal *p, const kw_proposal_options *options) {
     o->limit = o->limit ? o->limit : LIMIT;
 }
 
-static kw_status read_configs(kw_proposal *p, kw_error *err) {
+static kw_status read_candidate_configs(kw_proposal *p, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; i < p->options.config_count && !status; i++) {
         kw_config config;
@@ -52,10 +52,10 @@ static kw_status read_configs(kw_proposal *p, kw_error *err) {
     return status;
 }
 
-static kw_status read_sealed(kw_proposal *p, kw_error *err) {
-    kw_status status = kw_sealed_read(&p->sealed, p->options.sealed, p->options.sealed_count, err);
-    for (size_t i = 0; i < p->sealed.count && !status; i++) {
-        kw_problem plain = p->sealed.problems[i];
+static kw_status read_holdout(kw_proposal *p, kw_error *err) {
+    kw_status status = kw_holdout_read(&p->holdout, p->options.holdout, p->options.holdout_count, err);
+    for (size_t i = 0; i < p->holdout.count && !status; i++) {
+        kw_problem plain = p->holdout.problems[i];
         size_t place;
         plain.dtype = KW_FP32;
         status = kw_distinct_add(&p->forbidden, &plain, &place) ? KW_OK : kw_fail_memory(err, "the sealed problems");
@@ -63,7 +63,7 @@ static kw_status read_sealed(kw_proposal *p, kw_error *err) {
     return status;
 }
 
-static kw_status read_target(kw_proposal *p, kw_error *err) {
+static kw_status read_proposal_target(kw_proposal *p, kw_error *err) {
     kw_status status = KW_OK;
     if (p->options.target) {
         status = kw_target_parse(&p->target, p->options.target, err);
@@ -76,7 +76,7 @@ static kw_status read_target(kw_proposal *p, kw_error *err) {
 
 /* --- a look ----------------------------------------------------------------------------------------------------------- */
 
-static void forget(kw_proposal *p) {
+static void drop_round(kw_proposal *p) {
     kw_dataset_close(&p->dataset);
     free(p->losses);
     free(p->needs);
@@ -100,7 +100,7 @@ static int by_state(const void *left, const void *right) {
     return order ? order : strcmp(a->key, b->key);
 }
 
-static kw_status list_families(kw_proposal *p, kw_error *err) {
+static kw_status list_proposal_families(kw_proposal *p, kw_error *err) {
     p->listed = calloc(p->need_count + 1, sizeof *p->listed);
     if (!p->listed) {
         return kw_fail_memory(err, "the families of problems");
@@ -113,12 +113,12 @@ static kw_status list_families(kw_proposal *p, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status look(kw_proposal *p, kw_error *err) {
-    forget(p);
-    kw_status status = kw_proposal_judge(p, err);
-    status = status ? status : kw_proposal_choose(p, err);
-    status = status ? status : kw_proposal_pair(p, err);
-    return status ? status : list_families(p, err);
+static kw_status refresh_proposal(kw_proposal *p, kw_error *err) {
+    drop_round(p);
+    kw_status status = kw_proposal_evaluate(p, err);
+    status = status ? status : kw_proposal_select_problems(p, err);
+    status = status ? status : kw_proposal_select_kernels(p, err);
+    return status ? status : list_proposal_families(p, err);
 }
 
 kw_status kw_proposal_open(kw_proposal **proposal, const kw_proposal_options *options, kw_error *err) {
@@ -126,16 +126,16 @@ kw_status kw_proposal_open(kw_proposal **proposal, const kw_proposal_options *op
         return kw_fail(err, KW_ILLEGAL, "kw_proposal_open: %s is NULL", proposal ? "options" : "proposal");
     }
     *proposal = NULL;
-    kw_status status = check_options(options, err);
+    kw_status status = check_proposal_options(options, err);
     kw_proposal *p = status ? NULL : calloc(1, sizeof *p);
     if (!p) {
         return status ? status : kw_fail_memory(err, "a proposal");
     }
     set_options(p, options);
-    status = read_target(p, err);
-    status = status ? status : read_configs(p, err);
-    status = status ? status : read_sealed(p, err);
-    status = status ? status : look(p, err);
+    status = read_proposal_target(p, err);
+    status = status ? status : read_candidate_configs(p, err);
+    status = status ? status : read_holdout(p, err);
+    status = status ? status : refresh_proposal(p, err);
     if (status) {
         kw_proposal_close(&p);
     }
@@ -146,9 +146,9 @@ kw_status kw_proposal_open(kw_proposal **proposal, const kw_proposal_options *op
 void kw_proposal_close(kw_proposal **proposal) {
     kw_proposal *p = *proposal;
     if (p) {
-        forget(p);
+        drop_round(p);
         kw_catalog_drop(&p->configs);
-        kw_sealed_drop(&p->sealed);
+        kw_holdout_drop(&p->holdout);
         kw_distinct_drop(&p->forbidden);
         kw_distinct_drop(&p->tried);
         free(p);
@@ -233,7 +233,7 @@ kw_status kw_proposal_measure(kw_proposal *proposal, const kw_sweep_options *swe
         }
         status = measure_round(p, sweep, left_s, report, err);
         p->round++;
-        status = status ? status : look(p, err);
+        status = status ? status : refresh_proposal(p, err);
         if (!(budget_s > 0)) {
             break;
         }

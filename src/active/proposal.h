@@ -6,7 +6,7 @@
 
 #include "sweep/shards/manifest.h"
 #include "space/problems/distinct.h"
-#include "evaluate/selection.h"
+#include "evaluate/group_evaluation.h"
 #include "learn/data/holdout.h"
 #include "learn/data/trained_on.h"
 
@@ -18,25 +18,25 @@ typedef struct kw_family_need {
 } kw_family_need;
 
 /* A contest that counts; loss NAN where it is not judged. */
-typedef struct kw_contest_loss {
-    size_t contest, family;
+typedef struct kw_problem_group_loss {
+    size_t problem_group, family;
     uint64_t shape;
     double loss;
-} kw_contest_loss;
+} kw_problem_group_loss;
 
 struct kw_proposal {
     kw_proposal_options options;
     kw_target target;
     char target_text[KW_TARGET_TEXT_MAX];
     kw_catalog configs; /* to choose from */
-    kw_sealed sealed;
+    kw_holdout holdout;
     kw_distinct forbidden; /* sealed problems, in fp32 */
     kw_distinct tried;     /* proposed before by this proposal */
     const char *out;       /* of kw_proposal_measure: read besides the stores once it is there; NULL: none */
     uint64_t round;
     /* Made anew each round. */
     kw_dataset dataset;
-    kw_contest_loss *losses; /* by family, the greatest loss first, then those not judged */
+    kw_problem_group_loss *losses; /* by family, the greatest loss first, then those not judged */
     size_t loss_count;
     kw_family_need *needs; /* by key */
     size_t need_count;
@@ -48,15 +48,15 @@ struct kw_proposal {
 };
 
 /* A number in which whatever is drawn for a text begins. */
-uint64_t kw_proposal_draw(const kw_proposal *p, const char *what, const char *text);
+uint64_t kw_proposal_seed(const kw_proposal *p, const char *what, const char *text);
 
 /* Reads the rows and fills dataset, losses, needs, known and the facts of families. */
-kw_status kw_proposal_judge(kw_proposal *p, kw_error *err);
+kw_status kw_proposal_evaluate(kw_proposal *p, kw_error *err);
 /* The family of a key; SIZE_MAX: none. */
 size_t kw_proposal_family_of(const kw_proposal *p, const kw_problem *problem);
 /* Fills chosen. */
-kw_status kw_proposal_choose(kw_proposal *p, kw_error *err);
+kw_status kw_proposal_select_problems(kw_proposal *p, kw_error *err);
 /* Fills the manifest: kernels of the chosen problems. A problem that no kernel serves is left out. */
-kw_status kw_proposal_pair(kw_proposal *p, kw_error *err);
+kw_status kw_proposal_select_kernels(kw_proposal *p, kw_error *err);
 
 #endif

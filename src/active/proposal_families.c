@@ -14,7 +14,7 @@
 enum { PATH_SIZE = 4096 };
 static const double prior_shapes = 2; /* an unknown family counts as if so many shapes of it had lost what is lost on average */
 
-static void key_of(char key[64], const kw_problem *problem) {
+static void make_family_key(char key[64], const kw_problem *problem) {
     kw_line line = {.data = key, .capacity = 64};
     kw_family_key(&line, problem);
 }
@@ -22,24 +22,24 @@ static void key_of(char key[64], const kw_problem *problem) {
 /* --- who predicts ----------------------------------------------------------------------------------------------------- */
 
 /* Takes what a has to say of the contests that it is asked for and does say something of. */
-static void take_over(kw_scores *scores, const kw_scores *a, const kw_dataset *dataset, const kw_trained_on *trained) {
-    for (size_t c = 0; c < dataset->contest_count; c++) {
-        const kw_contest *contest = &dataset->contests[c];
-        bool seen = !trained->known || kw_trained_on_has(trained, contest, KW_BY_SHAPE);
+static void merge_scores(kw_scores *scores, const kw_scores *a, const kw_dataset *dataset, const kw_trained_on *trained) {
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
+        bool seen = !trained->known || kw_trained_on_has(trained, problem_group, KW_BY_SHAPE);
         if (a->served[c] && seen) {
-            memcpy(scores->ns + contest->first, a->ns + contest->first, contest->count * sizeof *scores->ns);
+            memcpy(scores->ns + problem_group->first, a->ns + problem_group->first, problem_group->count * sizeof *scores->ns);
         }
         scores->served[c] = seen ? a->served[c] : scores->served[c];
     }
 }
 
-static kw_status score(kw_scores *scores, const kw_proposal *p, const kw_mark *marks, kw_error *err) {
+static kw_status score_groups(kw_scores *scores, const kw_proposal *p, const kw_group_oracle *oracles, kw_error *err) {
     const kw_proposal_options *o = &p->options;
     char held_out[PATH_SIZE];
     kw_trained_on trained = {0};
     kw_scores other = {0};
     kw_scorer scorer = {.by = o->by, .folds = o->folds, .seed = o->seed};
-    kw_status status = kw_scores_make(scores, &p->dataset, marks, &scorer, err);
+    kw_status status = kw_scores_make(scores, &p->dataset, oracles, &scorer, err);
     if (status || !kw_scorer_is_model(o->by)) {
         return status;
     }
@@ -49,9 +49,9 @@ static kw_status score(kw_scores *scores, const kw_proposal *p, const kw_mark *m
     }
     scorer.by = held_out;
     status = kw_trained_on_read(&trained, o->by, err);
-    status = status ? status : kw_scores_make(&other, &p->dataset, marks, &scorer, err);
+    status = status ? status : kw_scores_make(&other, &p->dataset, oracles, &scorer, err);
     if (!status) {
-        take_over(scores, &other, &p->dataset, &trained);
+        merge_scores(scores, &other, &p->dataset, &trained);
     }
     kw_scores_drop(&other);
     kw_trained_on_drop(&trained);
@@ -60,43 +60,43 @@ static kw_status score(kw_scores *scores, const kw_proposal *p, const kw_mark *m
 
 /* --- what counts ------------------------------------------------------------------------------------------------------ */
 
-static bool counts(const kw_proposal *p, const kw_contest *contest) {
+static bool is_counted_group(const kw_proposal *p, const kw_problem_group *problem_group) {
     char text[KW_TARGET_TEXT_MAX];
-    kw_target_print(text, sizeof text, &contest->target);
-    return contest->packed == !p->options.fresh_weights && contest->cold == p->options.cold && !contest->sealed &&
+    kw_target_print(text, sizeof text, &problem_group->target);
+    return problem_group->packed == !p->options.fresh_weights && problem_group->cold == p->options.cold && !problem_group->holdout &&
            !strcmp(text, p->target_text);
 }
 
-static bool is_asked(const kw_proposal_options *o, const kw_problem *problem) {
+static bool is_problem_asked(const kw_proposal_options *o, const kw_problem *problem) {
     return (!o->by_op || problem->op == o->op) && (!o->by_dtype || problem->dtype == o->dtype);
 }
 
-static int by_key(const void *left, const void *right) {
+static int by_family_key(const void *left, const void *right) {
     const kw_family_need *a = left, *b = right;
     return strcmp(a->facts.key, b->facts.key);
 }
 
 /* The families of all contests that count and of the lists, each once. */
-static kw_status list_families(kw_proposal *p, kw_error *err) {
+static kw_status list_family_needs(kw_proposal *p, kw_error *err) {
     const kw_proposal_options *o = &p->options;
     size_t count = 0, kept = 0;
-    p->needs = calloc(p->dataset.contest_count + o->problem_count + 1, sizeof *p->needs);
+    p->needs = calloc(p->dataset.problem_group_count + o->problem_count + 1, sizeof *p->needs);
     if (!p->needs) {
         return kw_fail_memory(err, "the families of problems");
     }
-    for (size_t c = 0; c < p->dataset.contest_count; c++) {
-        if (counts(p, &p->dataset.contests[c])) {
-            memcpy(p->needs[count++].facts.key, p->dataset.contests[c].bucket, sizeof p->needs->facts.key);
+    for (size_t c = 0; c < p->dataset.problem_group_count; c++) {
+        if (is_counted_group(p, &p->dataset.problem_groups[c])) {
+            memcpy(p->needs[count++].facts.key, p->dataset.problem_groups[c].bucket, sizeof p->needs->facts.key);
         }
     }
     for (size_t i = 0; i < o->problem_count; i++) {
-        if (is_asked(o, &o->problems[i])) {
-            key_of(p->needs[count++].facts.key, &o->problems[i]);
+        if (is_problem_asked(o, &o->problems[i])) {
+            make_family_key(p->needs[count++].facts.key, &o->problems[i]);
         }
     }
-    qsort(p->needs, count, sizeof *p->needs, by_key);
+    qsort(p->needs, count, sizeof *p->needs, by_family_key);
     for (size_t i = 0; i < count; i++) {
-        if (!kept || by_key(&p->needs[kept - 1], &p->needs[i]) != 0) {
+        if (!kept || by_family_key(&p->needs[kept - 1], &p->needs[i]) != 0) {
             p->needs[kept++] = p->needs[i];
         }
     }
@@ -106,51 +106,52 @@ static kw_status list_families(kw_proposal *p, kw_error *err) {
 
 size_t kw_proposal_family_of(const kw_proposal *p, const kw_problem *problem) {
     kw_family_need wanted = {0};
-    key_of(wanted.facts.key, problem);
-    const kw_family_need *found = bsearch(&wanted, p->needs, p->need_count, sizeof wanted, by_key);
+    make_family_key(wanted.facts.key, problem);
+    const kw_family_need *found = bsearch(&wanted, p->needs, p->need_count, sizeof wanted, by_family_key);
     return found ? (size_t)(found - p->needs) : SIZE_MAX;
 }
 
 /* By family, then shape. */
 static int by_shape(const void *left, const void *right) {
-    const kw_contest_loss *a = left, *b = right;
+    const kw_problem_group_loss *a = left, *b = right;
     int order = (a->family > b->family) - (a->family < b->family);
     order = order ? order : (a->shape > b->shape) - (a->shape < b->shape);
-    return order ? order : (a->contest > b->contest) - (a->contest < b->contest);
+    return order ? order : (a->problem_group > b->problem_group) - (a->problem_group < b->problem_group);
 }
 
-static int by_loss(const void *left, const void *right) {
-    const kw_contest_loss *a = left, *b = right;
+static int by_group_loss(const void *left, const void *right) {
+    const kw_problem_group_loss *a = left, *b = right;
     double x = isnan(a->loss) ? -1 : a->loss, y = isnan(b->loss) ? -1 : b->loss;
     int order = (a->family > b->family) - (a->family < b->family);
     order = order ? order : (x < y) - (x > y);
-    return order ? order : (a->contest > b->contest) - (a->contest < b->contest);
+    return order ? order : (a->problem_group > b->problem_group) - (a->problem_group < b->problem_group);
 }
 
 /* A contest without a good kernel is neither judged nor waiting: nothing that is learned will change it. */
-static kw_status list_losses(kw_proposal *p, const kw_judgement *judgements, size_t count, const kw_mark *marks, kw_error *err) {
-    p->losses = calloc(p->dataset.contest_count + 1, sizeof *p->losses);
+static kw_status list_losses(kw_proposal *p, const kw_group_evaluation *group_evaluations, size_t count, const kw_group_oracle *oracles,
+                             kw_error *err) {
+    p->losses = calloc(p->dataset.problem_group_count + 1, sizeof *p->losses);
     if (!p->losses) {
         return kw_fail_memory(err, "the losses of contests");
     }
-    for (size_t c = 0, j = 0; c < p->dataset.contest_count; c++) {
-        const kw_contest *contest = &p->dataset.contests[c];
+    for (size_t c = 0, j = 0; c < p->dataset.problem_group_count; c++) {
+        const kw_problem_group *problem_group = &p->dataset.problem_groups[c];
         size_t place;
-        if (!counts(p, contest)) {
+        if (!is_counted_group(p, problem_group)) {
             continue;
         }
-        if (!kw_distinct_add(&p->known, &contest->problem, &place)) {
+        if (!kw_distinct_add(&p->known, &problem_group->problem, &place)) {
             return kw_fail_memory(err, "the problems that have rows");
         }
-        while (j < count && judgements[j].contest < c) {
+        while (j < count && group_evaluations[j].problem_group < c) {
             j++;
         }
-        bool judged = j < count && judgements[j].contest == c;
-        if (judged || marks[c].oracle_ns > 0) {
-            p->losses[p->loss_count++] = (kw_contest_loss){.contest = c,
-                                                           .family = kw_proposal_family_of(p, &contest->problem),
-                                                           .shape = kw_fold_group(contest, KW_BY_SHAPE),
-                                                           .loss = judged ? 1 - judgements[j].efficiency : NAN};
+        bool judged = j < count && group_evaluations[j].problem_group == c;
+        if (judged || oracles[c].oracle_ns > 0) {
+            p->losses[p->loss_count++] = (kw_problem_group_loss){.problem_group = c,
+                                                                 .family = kw_proposal_family_of(p, &problem_group->problem),
+                                                                 .shape = kw_fold_group(problem_group, KW_BY_SHAPE),
+                                                                 .loss = judged ? 1 - group_evaluations[j].efficiency : NAN};
         }
     }
     return KW_OK;
@@ -160,20 +161,20 @@ static kw_status list_losses(kw_proposal *p, const kw_judgement *judgements, siz
 static void count_shapes(kw_proposal *p) {
     qsort(p->losses, p->loss_count, sizeof *p->losses, by_shape);
     for (size_t i = 0; i < p->loss_count;) {
-        const kw_contest_loss *first = &p->losses[i];
+        const kw_problem_group_loss *first = &p->losses[i];
         kw_family_need *need = &p->needs[first->family];
         bool judged = false;
         for (; i < p->loss_count && p->losses[i].family == first->family && p->losses[i].shape == first->shape; i++) {
             if (!isnan(p->losses[i].loss)) {
                 judged = true;
                 need->loss += p->losses[i].loss;
-                need->facts.contests++;
+                need->facts.problem_groups++;
             }
         }
         need->facts.shapes += judged;
         need->facts.waiting += !judged;
     }
-    qsort(p->losses, p->loss_count, sizeof *p->losses, by_loss);
+    qsort(p->losses, p->loss_count, sizeof *p->losses, by_group_loss);
 }
 
 static void set_states(kw_proposal *p) {
@@ -182,19 +183,19 @@ static void set_states(kw_proposal *p) {
     double lost = 0;
     *facts = (kw_proposal_facts){.regret = NAN, .family_count = p->need_count};
     for (size_t i = 0; i < p->need_count; i++) {
-        facts->contests += p->needs[i].facts.contests;
+        facts->problem_groups += p->needs[i].facts.problem_groups;
         lost += p->needs[i].loss;
     }
-    facts->regret = facts->contests ? lost / (double)facts->contests : NAN;
-    double usual = fmax(2 * target, facts->contests ? facts->regret : 0);
+    facts->regret = facts->problem_groups ? lost / (double)facts->problem_groups : NAN;
+    double usual = fmax(2 * target, facts->problem_groups ? facts->regret : 0);
     for (size_t i = 0; i < p->need_count; i++) {
         kw_family_need *need = &p->needs[i];
-        double contests = (double)need->facts.contests;
-        need->facts.regret = contests > 0 ? need->loss / contests : NAN;
+        double problem_groups = (double)need->facts.problem_groups;
+        need->facts.regret = problem_groups > 0 ? need->loss / problem_groups : NAN;
         need->facts.state = need->facts.shapes < p->options.least ? KW_FAMILY_UNKNOWN
                             : need->facts.regret > target         ? KW_FAMILY_OVER
                                                                   : KW_FAMILY_MET;
-        need->worth = need->facts.state == KW_FAMILY_UNKNOWN ? (need->loss + prior_shapes * usual) / (contests + prior_shapes)
+        need->worth = need->facts.state == KW_FAMILY_UNKNOWN ? (need->loss + prior_shapes * usual) / (problem_groups + prior_shapes)
                       : need->facts.state == KW_FAMILY_OVER  ? need->facts.regret
                                                              : 0;
         facts->count[need->facts.state]++;
@@ -204,7 +205,7 @@ static void set_states(kw_proposal *p) {
 
 /* --- all together ----------------------------------------------------------------------------------------------------- */
 
-static kw_status read_rows(kw_proposal *p, kw_error *err) {
+static kw_status read_proposal_rows(kw_proposal *p, kw_error *err) {
     const kw_proposal_options *o = &p->options;
     const char **paths = calloc(o->store_count + 2, sizeof *paths);
     size_t count = o->store_count;
@@ -212,8 +213,8 @@ static kw_status read_rows(kw_proposal *p, kw_error *err) {
                                 .by_dtype = o->by_dtype,
                                 .op = o->op,
                                 .dtype = o->dtype,
-                                .sealed = p->sealed.problems,
-                                .sealed_count = p->sealed.count};
+                                .holdout = p->holdout.problems,
+                                .holdout_count = p->holdout.count};
     if (!paths) {
         return kw_fail_memory(err, "the stores' names");
     }
@@ -231,36 +232,36 @@ static kw_status read_rows(kw_proposal *p, kw_error *err) {
     return status;
 }
 
-kw_status kw_proposal_judge(kw_proposal *p, kw_error *err) {
-    kw_mark *marks = NULL;
+kw_status kw_proposal_evaluate(kw_proposal *p, kw_error *err) {
+    kw_group_oracle *oracles = NULL;
     kw_scores scores = {0};
-    kw_judgement *judgements = NULL;
+    kw_group_evaluation *group_evaluations = NULL;
     bool *keep = NULL;
     size_t count = 0;
-    kw_status status = read_rows(p, err);
-    status = status ? status : kw_marks_make(&marks, &p->dataset, err);
-    status = status ? status : score(&scores, p, marks, err);
+    kw_status status = read_proposal_rows(p, err);
+    status = status ? status : kw_group_oracles_create(&oracles, &p->dataset, err);
+    status = status ? status : score_groups(&scores, p, oracles, err);
     if (!status) {
-        keep = calloc(p->dataset.contest_count + 1, sizeof *keep);
+        keep = calloc(p->dataset.problem_group_count + 1, sizeof *keep);
         status = keep ? KW_OK : kw_fail_memory(err, "the contests that count");
     }
-    for (size_t c = 0; c < p->dataset.contest_count && !status; c++) {
-        keep[c] = counts(p, &p->dataset.contests[c]);
+    for (size_t c = 0; c < p->dataset.problem_group_count && !status; c++) {
+        keep[c] = is_counted_group(p, &p->dataset.problem_groups[c]);
     }
-    status = status ? status : kw_judgements_make(&judgements, &count, &p->dataset, marks, &scores, keep, err);
-    status = status ? status : list_families(p, err);
+    status = status ? status : kw_group_evaluations_create(&group_evaluations, &count, &p->dataset, oracles, &scores, keep, err);
+    status = status ? status : list_family_needs(p, err);
     if (!status && !p->need_count) {
         status = kw_fail(err, KW_FAILED, "no row is of %.200s, timed %s with %s weights, and there is no problem list to begin with",
                          p->target_text, p->options.cold ? "cold" : "hot", p->options.fresh_weights ? "fresh" : "packed");
     }
-    status = status ? status : list_losses(p, judgements, count, marks, err);
+    status = status ? status : list_losses(p, group_evaluations, count, oracles, err);
     if (!status) {
         count_shapes(p);
         set_states(p);
     }
     free(keep);
-    free(judgements);
-    free(marks);
+    free(group_evaluations);
+    free(oracles);
     kw_scores_drop(&scores);
     return status;
 }

@@ -21,12 +21,12 @@ typedef struct table {
     kw_ranking *ranking; /* NULL: there is no model, or it does not serve them */
 } table;
 
-typedef struct pairing {
+typedef struct kernel_selection {
     kw_proposal *p;
     kw_model *model;
     table tables[KW_OP_COUNT][KW_DTYPE_COUNT];
     bool opened[KW_OP_COUNT][KW_DTYPE_COUNT];
-} pairing;
+} kernel_selection;
 
 static void close_table(table *t) {
     kw_ranking_close(&t->ranking);
@@ -40,7 +40,7 @@ static void close_table(table *t) {
     free(t->wanted);
 }
 
-static kw_status open_table(pairing *g, kw_op op, kw_dtype dtype, kw_error *err) {
+static kw_status open_kernel_table(kernel_selection *g, kw_op op, kw_dtype dtype, kw_error *err) {
     table *t = &g->tables[op][dtype];
     const kw_catalog *all = &g->p->configs;
     size_t room = all->count + 1;
@@ -65,7 +65,7 @@ static kw_status open_table(pairing *g, kw_op op, kw_dtype dtype, kw_error *err)
     return serves ? kw_ranking_open(&t->ranking, g->model, t->configs, t->count, err) : KW_OK;
 }
 
-static void look(const pairing *g, table *t, const kw_problem *problem, const char *text) {
+static void load_kernel_table(const kernel_selection *g, table *t, const kw_problem *problem, const char *text) {
     const kw_target *target = &g->p->target;
     for (size_t i = 0; i < t->count; i++) {
         const kw_config *config = t->configs[i];
@@ -82,7 +82,7 @@ static void look(const pairing *g, table *t, const kw_problem *problem, const ch
         t->estimates[i] = kw_predict_ns(config, problem, target, &t->launches[i]);
         kw_config_print(words, sizeof words, config);
         kw_line_addf(&out, "%s %s", text, words);
-        t->order[i] = (double)(kw_proposal_draw(g->p, "kernel", line) >> 11);
+        t->order[i] = (double)(kw_proposal_seed(g->p, "kernel", line) >> 11);
     }
     if (t->ranking) {
         kw_ranking_score(t->ranking, problem, target, t->fitting, t->estimates, t->predicted);
@@ -90,7 +90,7 @@ static void look(const pairing *g, table *t, const kw_problem *problem, const ch
 }
 
 /* Marks the count kernels of least value, the first of equals; others: among those that are not marked yet. */
-static void mark(table *t, const double *values, int32_t count, bool others) {
+static void mark_best_kernels(table *t, const double *values, int32_t count, bool others) {
     for (size_t i = 0; i < t->count; i++) {
         t->open[i] = t->fitting[i] && !(others && t->wanted[i]);
     }
@@ -105,29 +105,29 @@ static void mark(table *t, const double *values, int32_t count, bool others) {
 }
 
 /* Marks the kernels of one problem in its table. */
-static kw_status choose(pairing *g, const kw_problem *problem, table **chosen, kw_error *err) {
+static kw_status choose(kernel_selection *g, const kw_problem *problem, table **chosen, kw_error *err) {
     const kw_proposal_options *o = &g->p->options;
     table *t = &g->tables[problem->op][problem->dtype];
     char text[KW_PROBLEM_TEXT_MAX];
-    kw_status status = g->opened[problem->op][problem->dtype] ? KW_OK : open_table(g, problem->op, problem->dtype, err);
+    kw_status status = g->opened[problem->op][problem->dtype] ? KW_OK : open_kernel_table(g, problem->op, problem->dtype, err);
     *chosen = t;
     if (status) {
         return status;
     }
     kw_problem_print(text, sizeof text, problem);
-    look(g, t, problem, text);
+    load_kernel_table(g, t, problem, text);
     if (t->ranking) {
-        mark(t, t->predicted, o->best, false);
+        mark_best_kernels(t, t->predicted, o->best, false);
     }
-    mark(t, t->estimates, o->best, false);
-    mark(t, t->order, o->explore, true);
+    mark_best_kernels(t, t->estimates, o->best, false);
+    mark_best_kernels(t, t->order, o->explore, true);
     return KW_OK;
 }
 
 /* --- the manifest ----------------------------------------------------------------------------------------------------- */
 
 /* The kernels of problem number i of the manifest; runs ascend by the kernel's place in it. */
-static kw_status add_runs(kw_proposal *p, uint32_t i, const table *t, kw_error *err) {
+static kw_status add_manifest_runs(kw_proposal *p, uint32_t i, const table *t, kw_error *err) {
     kw_manifest *m = &p->manifest;
     kw_status status = KW_OK;
     for (uint32_t k = 0, next = 0; k < m->configs.count && !status; k++) {
@@ -143,26 +143,26 @@ static kw_status add_runs(kw_proposal *p, uint32_t i, const table *t, kw_error *
     return status;
 }
 
-static kw_status make_manifest(kw_proposal *p, kw_error *err) {
+static kw_status make_proposal_manifest(kw_proposal *p, kw_error *err) {
     const kw_proposal_options *o = &p->options;
-    kw_status status = kw_manifest_make(&p->manifest, o->configs, o->config_count, p->chosen.problems, p->chosen.count, err);
+    kw_status status = kw_manifest_create(&p->manifest, o->configs, o->config_count, p->chosen.problems, p->chosen.count, err);
     p->manifest.cold = o->cold;
     p->manifest.fresh_weights = o->fresh_weights;
     return status;
 }
 
-kw_status kw_proposal_pair(kw_proposal *p, kw_error *err) {
-    pairing *g = calloc(1, sizeof *g);
+kw_status kw_proposal_select_kernels(kw_proposal *p, kw_error *err) {
+    kernel_selection *g = calloc(1, sizeof *g);
     if (!g) {
         return kw_fail_memory(err, "the kernels to choose from");
     }
     g->p = p;
     kw_status status = kw_scorer_is_model(p->options.by) ? kw_model_open(&g->model, p->options.by, err) : KW_OK;
-    status = status || !p->chosen.count ? status : make_manifest(p, err);
+    status = status || !p->chosen.count ? status : make_proposal_manifest(p, err);
     for (uint32_t i = 0; i < p->chosen.count && !status; i++) {
         table *t = NULL;
         status = choose(g, &p->chosen.problems[i], &t, err);
-        status = status ? status : add_runs(p, i, t, err);
+        status = status ? status : add_manifest_runs(p, i, t, err);
     }
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {

@@ -21,15 +21,15 @@ typedef struct ticket {
     size_t position;
 } ticket;
 
-typedef struct drawing {
+typedef struct problem_draw {
     kw_proposal *p;
     ticket *tickets; /* by family and order */
     size_t count;
     size_t *next, *end; /* of each family: its tickets that are left */
     size_t *source;     /* of each family: its first loss; the last family's end stands behind */
-} drawing;
+} problem_draw;
 
-uint64_t kw_proposal_draw(const kw_proposal *p, const char *what, const char *text) {
+uint64_t kw_proposal_seed(const kw_proposal *p, const char *what, const char *text) {
     char line[KW_PROBLEM_TEXT_MAX + KW_CONFIG_TEXT_MAX + 80];
     kw_line out = {.data = line, .capacity = sizeof line};
     kw_line_addf(&out, "%llu %llu %s %s", (unsigned long long)p->options.seed, (unsigned long long)p->round, what, text);
@@ -60,14 +60,14 @@ static bool is_served(const kw_proposal *p, const kw_problem *problem) {
     return false;
 }
 
-static int by_order(const void *left, const void *right) {
+static int by_ticket_order(const void *left, const void *right) {
     const ticket *a = left, *b = right;
     int order = (a->family > b->family) - (a->family < b->family);
     order = order ? order : (a->order > b->order) - (a->order < b->order);
     return order ? order : (a->position > b->position) - (a->position < b->position);
 }
 
-static kw_status open_drawing(drawing *d, kw_error *err) {
+static kw_status open_problem_draw(problem_draw *d, kw_error *err) {
     const kw_proposal *p = d->p;
     size_t families = p->need_count;
     d->tickets = calloc(p->options.problem_count + 1, sizeof *d->tickets);
@@ -83,10 +83,10 @@ static kw_status open_drawing(drawing *d, kw_error *err) {
         if (family != SIZE_MAX && is_free(p, problem)) {
             char text[KW_PROBLEM_TEXT_MAX];
             kw_problem_print(text, sizeof text, problem);
-            d->tickets[d->count++] = (ticket){family, kw_proposal_draw(p, "problem", text), i};
+            d->tickets[d->count++] = (ticket){family, kw_proposal_seed(p, "problem", text), i};
         }
     }
-    qsort(d->tickets, d->count, sizeof *d->tickets, by_order);
+    qsort(d->tickets, d->count, sizeof *d->tickets, by_ticket_order);
     for (size_t f = 0, t = 0, l = 0; f <= families; f++) {
         d->source[f] = l;
         d->next[f] = t;
@@ -101,7 +101,7 @@ static kw_status open_drawing(drawing *d, kw_error *err) {
     return KW_OK;
 }
 
-static void close_drawing(drawing *d) {
+static void close_problem_draw(problem_draw *d) {
     free(d->tickets);
     free(d->next);
     free(d->end);
@@ -110,7 +110,7 @@ static void close_drawing(drawing *d) {
 
 /* --- one problem of a family ------------------------------------------------------------------------------------------ */
 
-static bool draw_listed(drawing *d, size_t family, kw_problem *problem) {
+static bool draw_listed(problem_draw *d, size_t family, kw_problem *problem) {
     while (d->next[family] < d->end[family]) {
         *problem = d->p->options.problems[d->tickets[d->next[family]++].position];
         if (is_free(d->p, problem) && is_served(d->p, problem)) {
@@ -121,11 +121,11 @@ static bool draw_listed(drawing *d, size_t family, kw_problem *problem) {
 }
 
 /* The number-th problem of the family that is measured, by falling loss, or behind them of the lists; false: there are not so many. */
-static const kw_problem *source_of(const drawing *d, size_t family, size_t number) {
+static const kw_problem *source_of(const problem_draw *d, size_t family, size_t number) {
     const kw_proposal *p = d->p;
     size_t measured = d->source[family + 1] - d->source[family];
     if (number < measured) {
-        return &p->dataset.contests[p->losses[d->source[family] + number].contest].problem;
+        return &p->dataset.problem_groups[p->losses[d->source[family] + number].problem_group].problem;
     }
     for (size_t i = 0; i < p->options.problem_count; i++) {
         if (kw_proposal_family_of(p, &p->options.problems[i]) == family && number-- == measured) {
@@ -135,7 +135,7 @@ static const kw_problem *source_of(const drawing *d, size_t family, size_t numbe
     return NULL;
 }
 
-static size_t count_sources(const drawing *d, size_t family) {
+static size_t count_sources(const problem_draw *d, size_t family) {
     size_t count = d->source[family + 1] - d->source[family];
     for (size_t i = 0; i < d->p->options.problem_count && !count; i++) {
         count += kw_proposal_family_of(d->p, &d->p->options.problems[i]) == family;
@@ -143,18 +143,18 @@ static size_t count_sources(const drawing *d, size_t family) {
     return count;
 }
 
-static bool draw_neighbour(drawing *d, size_t family, kw_problem *problem) {
+static bool draw_perturbed(problem_draw *d, size_t family, kw_problem *problem) {
     kw_proposal *p = d->p;
     size_t sources = count_sources(d, family);
     char number[32];
     kw_line line = {.data = number, .capacity = sizeof number};
     kw_line_addf(&line, "%lld ", (long long)p->needs[family].facts.proposed);
-    uint64_t state = kw_proposal_draw(p, number, p->needs[family].facts.key);
+    uint64_t state = kw_proposal_seed(p, number, p->needs[family].facts.key);
     for (int i = 0; i < TRIES && sources; i++) {
         /* The square of a number between 0 and 1: the first fourth gets half of the draws. */
         double at = (double)(kw_stat_random(&state) >> 11) / 9007199254740992.0;
         const kw_problem *from = source_of(d, family, (size_t)(at * at * (double)sources));
-        if (from && kw_neighbour_draw(problem, from, &state) && kw_proposal_family_of(p, problem) == family &&
+        if (from && kw_problem_perturb(problem, from, &state) && kw_proposal_family_of(p, problem) == family &&
             (double)kw_problem_flops(problem) <= growth * (double)kw_problem_flops(from) && is_free(p, problem) && is_served(p, problem)) {
             return true;
         }
@@ -165,7 +165,7 @@ static bool draw_neighbour(drawing *d, size_t family, kw_problem *problem) {
 /* --- whose turn it is ------------------------------------------------------------------------------------------------- */
 
 /* The family to which one more problem is worth most; the first of equals. SIZE_MAX: none wants one. */
-static size_t neediest(const kw_proposal *p) {
+static size_t highest_value_family(const kw_proposal *p) {
     size_t best = SIZE_MAX;
     double most = 0;
     for (size_t f = 0; f < p->need_count; f++) {
@@ -179,18 +179,18 @@ static size_t neediest(const kw_proposal *p) {
     return best;
 }
 
-kw_status kw_proposal_choose(kw_proposal *p, kw_error *err) {
-    drawing d = {.p = p};
+kw_status kw_proposal_select_problems(kw_proposal *p, kw_error *err) {
+    problem_draw d = {.p = p};
     size_t limit = p->options.limit;
-    kw_status status = open_drawing(&d, err);
+    kw_status status = open_problem_draw(&d, err);
     while (!status && p->chosen.count < limit) {
         kw_problem problem;
-        size_t place, family = neediest(p);
+        size_t place, family = highest_value_family(p);
         if (family == SIZE_MAX) {
             break;
         }
         bool listed = draw_listed(&d, family, &problem);
-        if (!listed && !draw_neighbour(&d, family, &problem)) {
+        if (!listed && !draw_perturbed(&d, family, &problem)) {
             p->needs[family].facts.exhausted = true;
             continue;
         }
@@ -201,6 +201,6 @@ kw_status kw_proposal_choose(kw_proposal *p, kw_error *err) {
         p->needs[family].facts.proposed++;
     }
     p->facts.problems = (int64_t)p->chosen.count;
-    close_drawing(&d);
+    close_problem_draw(&d);
     return status;
 }

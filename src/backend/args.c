@@ -1,8 +1,8 @@
 /* args.c: a problem and a launch as the arguments of a kernel. */
 #include "backend/backend.h"
 
-void kw_args_fill(kw_cpu_args *args, const kw_problem *problem, const kw_launch *launch) {
-    *args = (kw_cpu_args){.n = 1, .groups = 1, .c = 1, .k = 1, .batch = 1, .gm = 1, .gn = 1, .gk = 1};
+void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_launch *launch) {
+    *args = (kw_kernel_args){.n = 1, .groups = 1, .c = 1, .k = 1, .batch = 1, .gm = 1, .gn = 1, .gk = 1};
     for (int axis = 0; axis < 3; axis++) {
         args->in[axis] = args->out[axis] = args->filter[axis] = args->stride[axis] = args->dilation[axis] = 1;
     }

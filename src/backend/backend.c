@@ -10,7 +10,7 @@
 
 const kw_backend *const kw_backend_table[] = {&kw_cpu_backend, &kw_cuda_backend, &kw_hip_backend, &kw_emu_backend, NULL};
 
-static kw_status fail_unknown(const char *device, kw_error *err) {
+static kw_status fail_unknown_device(const char *device, kw_error *err) {
     kw_text known = {0};
     for (const kw_backend *const *entry = kw_backend_table; *entry; entry++) {
         kw_text_addf(&known, " %s", (*entry)->name);
@@ -41,7 +41,7 @@ kw_status kw_backend_find(const kw_backend **backend, int *index, const char *de
         entry++;
     }
     if (!*entry) {
-        return fail_unknown(device, err);
+        return fail_unknown_device(device, err);
     }
     char why[256] = "";
     int count = (*entry)->probe(why);

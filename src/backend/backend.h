@@ -4,7 +4,7 @@
 
 #include "jit/jit.h"
 
-#include <cpu_abi.h>
+#include <kernel_abi.h>
 
 typedef struct kw_device kw_device;
 typedef struct kw_kernel kw_kernel; /* a loaded blob */
@@ -62,7 +62,7 @@ static inline size_t kw_backend_alignment(const kw_target *target, kw_dtype dtyp
 
 /* The arguments that a kernel of any backend gets, but for the pointers. Triples of a problem: spatial sizes are 1 and padding 0 where there
  * are none. */
-void kw_args_fill(kw_cpu_args *args, const kw_problem *problem, const kw_launch *launch);
+void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_launch *launch);
 
 /* Facts of this machine's CPU; threads 0: all cores this process may use. */
 void kw_cpu_target(kw_target *target, int threads);

@@ -10,7 +10,7 @@
 enum { DIGITS_MAX = 17, READ_MAX = 400 };
 
 /* d.ddde+xx as the C library prints it: its digits without trailing zeros, and the exponent of the first. */
-static int split(char digits[DIGITS_MAX + 1], int *exponent, const char *printed) {
+static int split_digits(char digits[DIGITS_MAX + 1], int *exponent, const char *printed) {
     int count = 0;
     const char *at = printed;
     for (; *at != 'e'; at++) {
@@ -27,7 +27,7 @@ static int split(char digits[DIGITS_MAX + 1], int *exponent, const char *printed
 }
 
 /* The value, of which digits and exponent are one spelling. */
-static double join(const char *digits, int count, int exponent) {
+static double join_digits(const char *digits, int count, int exponent) {
     char text[DIGITS_MAX + 16];
     snprintf(text, sizeof text, "%se%d", digits, exponent - (count - 1));
     return strtod(text, NULL);
@@ -59,8 +59,8 @@ size_t kw_number_print(char text[KW_NUMBER_TEXT], double value) {
     int count = 0, exponent = 0;
     for (int precision = 15; precision <= DIGITS_MAX; precision++) {
         snprintf(printed, sizeof printed, "%.*e", precision - 1, value);
-        count = split(digits, &exponent, printed);
-        if (precision == DIGITS_MAX || join(digits, count, exponent) == value) {
+        count = split_digits(digits, &exponent, printed);
+        if (precision == DIGITS_MAX || join_digits(digits, count, exponent) == value) {
             break;
         }
     }

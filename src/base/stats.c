@@ -6,14 +6,14 @@
 
 enum { RESAMPLES = 1000 };
 
-static int compare_double(const void *a, const void *b) {
+static int compare_stat(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 void kw_stat_sort(double *values, size_t count) {
     if (count) {
-        qsort(values, count, sizeof *values, compare_double);
+        qsort(values, count, sizeof *values, compare_stat);
     }
 }
 

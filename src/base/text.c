@@ -111,16 +111,16 @@ kw_scan kw_scan_string(const char *string) {
     return (kw_scan){string, string + strlen(string)};
 }
 
-static bool is_blank(char c) {
+static bool is_blank_char(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 bool kw_scan_word(kw_scan *scan, kw_word *word) {
-    while (scan->at < scan->end && is_blank(*scan->at)) {
+    while (scan->at < scan->end && is_blank_char(*scan->at)) {
         scan->at++;
     }
     const char *start = scan->at;
-    while (scan->at < scan->end && !is_blank(*scan->at)) {
+    while (scan->at < scan->end && !is_blank_char(*scan->at)) {
         scan->at++;
     }
     *word = (kw_word){start, (size_t)(scan->at - start)};

@@ -17,7 +17,7 @@ static bool same_config(const kw_config *a, const kw_config *b) {
 }
 
 /* The slot that holds the config, or the free one where it belongs. */
-static size_t find_slot(const kw_catalog *catalog, const kw_config *config) {
+static size_t find_config_slot(const kw_catalog *catalog, const kw_config *config) {
     size_t slot = config_hash(config) & (catalog->slot_count - 1);
     while (catalog->slots[slot] && !same_config(&catalog->configs[catalog->slots[slot] - 1], config)) {
         slot = (slot + 1) & (catalog->slot_count - 1);
@@ -25,7 +25,7 @@ static size_t find_slot(const kw_catalog *catalog, const kw_config *config) {
     return slot;
 }
 
-static bool grow(kw_catalog *catalog) {
+static bool grow_catalog(kw_catalog *catalog) {
     size_t capacity = catalog->capacity ? 2 * catalog->capacity : 64;
     kw_config *configs = realloc(catalog->configs, capacity * sizeof *configs);
     if (!configs) {
@@ -41,16 +41,16 @@ static bool grow(kw_catalog *catalog) {
     catalog->slot_count = 2 * capacity;
     catalog->capacity = capacity;
     for (size_t i = 0; i < catalog->count; i++) {
-        catalog->slots[find_slot(catalog, &catalog->configs[i])] = (uint32_t)i + 1;
+        catalog->slots[find_config_slot(catalog, &catalog->configs[i])] = (uint32_t)i + 1;
     }
     return true;
 }
 
 kw_status kw_catalog_add(kw_catalog *catalog, const kw_config *config, bool *added, kw_error *err) {
-    if (catalog->count == catalog->capacity && (catalog->capacity > UINT32_MAX / 4 || !grow(catalog))) {
+    if (catalog->count == catalog->capacity && (catalog->capacity > UINT32_MAX / 4 || !grow_catalog(catalog))) {
         return kw_fail_memory(err, "a catalog of configs");
     }
-    size_t slot = find_slot(catalog, config);
+    size_t slot = find_config_slot(catalog, config);
     bool is_new = !catalog->slots[slot];
     if (is_new) {
         catalog->configs[catalog->count++] = *config;
@@ -63,7 +63,7 @@ kw_status kw_catalog_add(kw_catalog *catalog, const kw_config *config, bool *add
 }
 
 size_t kw_catalog_find(const kw_catalog *catalog, const kw_config *config) {
-    uint32_t slot = catalog->slot_count ? catalog->slots[find_slot(catalog, config)] : 0;
+    uint32_t slot = catalog->slot_count ? catalog->slots[find_config_slot(catalog, config)] : 0;
     return slot ? slot - 1 : SIZE_MAX;
 }
 

@@ -155,7 +155,7 @@ static void put_text(line *to, const char *text) {
     put(to, text, strlen(text));
 }
 
-static void put_number(line *to, int32_t value) {
+static void put_decimal(line *to, int32_t value) {
     char digits[12];
     size_t at = sizeof digits;
     int64_t rest = value < 0 ? -(int64_t)value : value;
@@ -186,7 +186,7 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
             kw_word word = word_at(axis->words, config->axis[i]);
             put(&to, word.at, word.size);
         } else {
-            put_number(&to, config->axis[i]);
+            put_decimal(&to, config->axis[i]);
         }
     }
     if (capacity) {

@@ -15,7 +15,7 @@ static void describe_axis(kw_text *text, const kw_axis *axis) {
     kw_text_addf(text, " %s\n", axis->meaning);
 }
 
-static void describe(kw_text *text, const kw_family *family) {
+static void describe_family(kw_text *text, const kw_family *family) {
     kw_text_addf(text, "%s: %s\noperations:", family->name, family->summary);
     for (int op = 0; op < KW_OP_COUNT; op++) {
         if (family->ops >> op & 1) {
@@ -44,7 +44,7 @@ kw_status kw_family_describe(char **text, const char *family, kw_error *err) {
         if (!found) {
             return kw_fail(err, KW_MISSING, "family %.60s is not known; `kwright show` lists the families", family);
         }
-        describe(&built, found);
+        describe_family(&built, found);
     }
     for (const kw_family *const *each = kw_family_table; !family && *each; each++) {
         kw_text_addf(&built, "%-24s %s\n", (*each)->name, (*each)->summary);

@@ -41,12 +41,12 @@ typedef struct kw_stage {
 
 /* What inner loops read more than once: each reading but the first, and the working set that passes between two of them, which tells from
  * which cache they are served. In all threads; 0 bytes: none, or always from the first level. */
-typedef struct kw_rereads {
+typedef struct kw_cache_reuse {
     double bytes;
     int64_t between;
-} kw_rereads;
+} kw_cache_reuse;
 
-enum { KW_REREADS_MAX = 2 };
+enum { KW_CACHE_REUSE_MAX = 2 };
 
 /* A tensor as a GPU's bulk copies see it: axes from the innermost, contiguous one on. A copy brings a box of it; what lies outside is zero. */
 typedef struct kw_map {
@@ -71,14 +71,14 @@ typedef struct kw_launch {
     double multiply_adds;            /* vector multiply-add instructions */
     double loads;                    /* vector loads of the inner loops */
     double copied_bytes;             /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
-    kw_rereads rereads[KW_REREADS_MAX];
+    kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
 } kw_launch;
 
 /* Stage functions that are compiled into the library, for families that need no compiler. */
-struct kw_cpu_args;
-typedef void kw_cpu_stage(const struct kw_cpu_args *args, long long begin, long long end, void *thread_memory);
+struct kw_kernel_args;
+typedef void kw_kernel_stage(const struct kw_kernel_args *args, long long begin, long long end, void *thread_memory);
 typedef struct kw_builtin {
-    kw_cpu_stage *stage[KW_STAGE_MAX];
+    kw_kernel_stage *stage[KW_STAGE_MAX];
 } kw_builtin;
 
 struct kw_family {
@@ -99,7 +99,7 @@ struct kw_family {
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
-    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c", "gpu/plain.c" */
+    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c", "gpu/reference.c" */
     /* Compiled-in stages; NULL for generated families. */
     const kw_builtin *(*builtin)(const kw_config *config);
 };

@@ -6,18 +6,18 @@
 #include "base/math.h"
 #include "config/family.h"
 
-enum { KW_ROOM_ALIGN = 64 };
+enum { KW_WORKSPACE_ALIGN = 64 };
 
-typedef struct kw_room {
+typedef struct kw_workspace_layout {
     int64_t shared, threads; /* offsets */
     int64_t bytes;           /* of the whole */
-} kw_room;
+} kw_workspace_layout;
 
-static inline kw_room kw_room_of(const kw_launch *launch, const kw_target *target, bool packed_apart) {
-    kw_room room = {0};
-    room.shared = packed_apart ? 0 : kw_round_up(launch->packed_bytes, KW_ROOM_ALIGN);
-    room.threads = room.shared + kw_round_up(launch->shared_bytes, KW_ROOM_ALIGN);
-    room.bytes = room.threads + target->units * kw_round_up(launch->thread_bytes, KW_ROOM_ALIGN);
+static inline kw_workspace_layout kw_workspace_layout_of(const kw_launch *launch, const kw_target *target, bool packed_apart) {
+    kw_workspace_layout room = {0};
+    room.shared = packed_apart ? 0 : kw_round_up(launch->packed_bytes, KW_WORKSPACE_ALIGN);
+    room.threads = room.shared + kw_round_up(launch->shared_bytes, KW_WORKSPACE_ALIGN);
+    room.bytes = room.threads + target->units * kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN);
     return room;
 }
 

@@ -22,7 +22,7 @@ typedef struct site {
     kw_progress progress;
 } site;
 
-static void build_one(void *user, size_t number) {
+static void build_kernel(void *user, size_t number) {
     site *s = user;
     job *j = &s->jobs[number];
     kw_blob blob = {0};
@@ -30,26 +30,26 @@ static void build_one(void *user, size_t number) {
     kw_blob_drop(&blob);
 }
 
-static void tell(void *user, size_t number) {
+static void report_build(void *user, size_t number) {
     site *s = user;
     const job *j = &s->jobs[number];
     s->progress.done++;
     s->progress.current = s->registry->texts[j->index];
     if (j->status) {
         s->progress.failed++;
-        kw_remark(&s->registry->context->settings, "%s: %s", s->progress.current, j->why.text);
+        kw_log_line(&s->registry->context->settings, "%s: %s", s->progress.current, j->why.text);
     }
     if (s->options->progress) {
         s->options->progress(s->options->user, &s->progress);
     }
 }
 
-static bool wanted(const kw_registry *registry, const kw_config *config, const kw_problem *problem) {
+static bool is_build_wanted(const kw_registry *registry, const kw_config *config, const kw_problem *problem) {
     const kw_target *target = registry->context->target;
     return config->family->emit && !kw_config_runs(config, target, NULL) && (!problem || !kw_config_fits(config, problem, target, NULL));
 }
 
-static kw_status sum_up(site *s, size_t count, kw_build_report *report, kw_error *err) {
+static kw_status sum_up_build(site *s, size_t count, kw_build_report *report, kw_error *err) {
     bool no_compiler = false, no_memory = false;
     for (size_t i = 0; i < count; i++) {
         const job *j = &s->jobs[i];
@@ -64,7 +64,7 @@ static kw_status sum_up(site *s, size_t count, kw_build_report *report, kw_error
     report->cpu = kw_build_cost_of(s->cpu_ns, report->built);
     if (no_compiler && !s->jit.compiler) {
         const char *note;
-        kw_tools_compiler(s->registry->context->tools, &note);
+        kw_build_tools_compiler(s->registry->context->tools, &note);
         return kw_fail(err, KW_ENVIRONMENT, "%zu kernels are not cached and there is no compiler: %.300s", report->failed, note);
     }
     return no_memory ? kw_fail_memory(err, "compiling kernels") : KW_OK;
@@ -90,14 +90,14 @@ kw_status kw_registry_build(kw_registry *registry, const kw_build_options *optio
         goto out;
     }
     for (size_t i = 0; i < registry->catalog.count; i++) {
-        if (wanted(registry, &registry->catalog.configs[i], options->problem)) {
+        if (is_build_wanted(registry, &registry->catalog.configs[i], options->problem)) {
             s.jobs[count++].index = i;
         }
     }
-    s.jit = kw_tools_jit(registry->context->tools, true);
+    s.jit = kw_build_tools_jit(registry->context->tools, true);
     s.progress = (kw_progress){.total = count, .what = "build"};
-    kw_crew_run(&(kw_crew){.count = count, .workers = options->jobs, .work = build_one, .done = tell, .user = &s});
-    status = sum_up(&s, count, report, err);
+    kw_parallel_run(&(kw_parallel){.count = count, .workers = options->jobs, .work = build_kernel, .done = report_build, .user = &s});
+    status = sum_up_build(&s, count, report, err);
 out:
     free(s.jobs);
     free(s.cpu_ns);

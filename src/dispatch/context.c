@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static kw_status open_device(kw_context *context, const char *device, kw_error *err) {
+static kw_status open_context_device(kw_context *context, const char *device, kw_error *err) {
     int index = 0;
     kw_status status = kw_backend_find(&context->backend, &index, device, err);
     status = status ? status : context->backend->open(&context->device, index, context->settings.threads, err);
@@ -28,17 +28,17 @@ kw_status kw_context_open(kw_context **context, const char *device, const kw_con
     }
     pthread_mutex_init(&opened->measuring, NULL);
     pthread_mutex_init(&opened->lock, NULL);
-    kw_memo_open(&opened->memo);
+    kw_plan_cache_open(&opened->memo);
     kw_status status = kw_settings_read(&opened->settings, options, err);
-    status = status ? status : open_device(opened, device, err);
-    status = status ? status : kw_tools_open(&opened->tools, &opened->settings, opened->target, err);
+    status = status ? status : open_context_device(opened, device, err);
+    status = status ? status : kw_build_tools_open(&opened->tools, &opened->settings, opened->target, err);
     status = status ? status : kw_wisdom_open(&opened->wisdom, &opened->settings, opened->target_text, err);
-    status = status ? status : kw_advisor_open(&opened->advisor, &opened->settings, opened->target, err);
+    status = status ? status : kw_model_selector_open(&opened->advisor, &opened->settings, opened->target, err);
     if (status) {
         kw_context_close(&opened);
         return status;
     }
-    kw_shelf_open(&opened->shelf, opened->backend, opened->device, opened->tools);
+    kw_kernel_cache_open(&opened->shelf, opened->backend, opened->device, opened->tools);
     *context = opened;
     return KW_OK;
 }
@@ -48,12 +48,12 @@ void kw_context_close(kw_context **context) {
         return;
     }
     kw_context *closing = *context;
-    kw_memo_close(&closing->memo, &closing->shelf);
+    kw_plan_cache_close(&closing->memo, &closing->shelf);
     kw_registry_destroy(&closing->registry);
-    kw_shelf_close(&closing->shelf);
-    kw_advisor_close(&closing->advisor);
+    kw_kernel_cache_close(&closing->shelf);
+    kw_model_selector_close(&closing->advisor);
     kw_wisdom_close(&closing->wisdom);
-    kw_tools_close(&closing->tools);
+    kw_build_tools_close(&closing->tools);
     if (closing->device) {
         closing->backend->close(&closing->device);
     }
@@ -103,17 +103,17 @@ const char *kw_context_target(const kw_context *context) {
 }
 
 const char *kw_context_compiler(const kw_context *context) {
-    return context ? kw_tools_compiler(context->tools, NULL) : "";
+    return context ? kw_build_tools_compiler(context->tools, NULL) : "";
 }
 
-kw_status kw_context_places(kw_places *places, kw_context *context, kw_error *err) {
+kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err) {
     if (!places || !context) {
-        return kw_fail(err, KW_ILLEGAL, "kw_context_places: %s is NULL", places ? "context" : "places");
+        return kw_fail(err, KW_ILLEGAL, "kw_context_paths: %s is NULL", places ? "context" : "places");
     }
     const kw_settings *settings = &context->settings;
     const char *note;
-    kw_cache *cache = kw_tools_cache(context->tools, &note);
-    *places = (kw_places){
+    kw_cache *cache = kw_build_tools_cache(context->tools, &note);
+    *places = (kw_paths){
         .cache = settings->cache,
         .data = settings->data,
         .wisdom = settings->wisdom,
@@ -132,7 +132,7 @@ kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err) {
     if (!context) {
         return kw_fail(err, KW_ILLEGAL, "kw_cache_clear: context is NULL");
     }
-    kw_cache *cache = kw_tools_cache(context->tools, NULL);
+    kw_cache *cache = kw_build_tools_cache(context->tools, NULL);
     kw_status status = cache ? kw_cache_remove_all(cache, &count, err) : KW_OK;
     if (removed) {
         *removed = count;

@@ -18,11 +18,11 @@ struct kw_context {
     kw_device *device;
     const kw_target *target;
     char target_text[KW_TARGET_TEXT_MAX], brand[64];
-    kw_tools *tools;
+    kw_build_tools *tools;
     kw_wisdom *wisdom;
-    kw_advisor *advisor;
-    kw_shelf shelf;
-    kw_memo memo;
+    kw_model_selector *advisor;
+    kw_kernel_cache shelf;
+    kw_plan_cache memo;
     pthread_mutex_t measuring;
     double peak[KW_DTYPE_COUNT], bandwidth; /* FLOP/s, bytes/s; 0: not measured yet; guarded by measuring */
     pthread_mutex_t lock;                   /* of what follows */

@@ -27,7 +27,7 @@ static void ask_compiler(char found[600], kw_error *why, const char *backend) {
     }
 }
 
-static void show_device(tour *t, const kw_backend *backend, int index, kw_device_entry *entry) {
+static void visit_device(tour *t, const kw_backend *backend, int index, kw_device_entry *entry) {
     char name[64], target[KW_TARGET_TEXT_MAX] = "";
     kw_error why = {0};
     kw_device *device = NULL;
@@ -73,7 +73,7 @@ static void show_backend(tour *t, const kw_backend *backend) {
         show_played(t, backend, count, &entry);
     }
     for (int i = 0; i < count && !backend->device_name; i++) {
-        show_device(t, backend, i, &entry);
+        visit_device(t, backend, i, &entry);
     }
 }
 

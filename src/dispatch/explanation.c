@@ -40,7 +40,7 @@ static void explain_family(kw_text *text, const kw_family *family, const kw_regi
     kw_text_addf(text, "  refused: %s (%s)\n", family->name, why.status ? bare_reason(&why, family) : "the registry has no such kernel");
 }
 
-void kw_explain_refusals(kw_text *text, const kw_registry *registry, const kw_problem *problem) {
+void kw_explain_rejections(kw_text *text, const kw_registry *registry, const kw_problem *problem) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {
         if ((*family)->emit && (*family)->ops >> problem->op & 1) {
             explain_family(text, *family, registry, problem);
@@ -57,7 +57,7 @@ typedef struct reader {
 } reader;
 
 /* The sizes were checked when the line was read. */
-static void copy_word(char *to, kw_word word) {
+static void copy_wisdom_word(char *to, kw_word word) {
     memcpy(to, word.at, word.size);
     to[word.size] = 0;
 }
@@ -81,14 +81,14 @@ static kw_status check_entry(const char *target_text, const char *problem_text, 
     return status ? status : kw_config_fits(&config, &problem, &target, why);
 }
 
-static void show_line(void *user, const kw_wisdom_line *line) {
+static void show_wisdom_line(void *user, const kw_wisdom_line *line) {
     const reader *r = user;
     char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX], date[16];
     kw_error why = {0};
-    copy_word(target, line->target);
-    copy_word(problem, line->problem);
-    copy_word(config, line->config);
-    copy_word(date, line->date);
+    copy_wisdom_word(target, line->target);
+    copy_wisdom_word(problem, line->problem);
+    copy_wisdom_word(config, line->config);
+    copy_wisdom_word(date, line->date);
     kw_wisdom_entry entry = {
         .target = target,
         .problem = problem,
@@ -110,7 +110,7 @@ kw_status kw_wisdom_visit(kw_context *context, const char *path, void (*visit)(v
         return kw_fail(err, KW_ILLEGAL, "kw_wisdom_visit: %s is NULL", context ? "visit" : "context");
     }
     reader r = {context, visit, user};
-    return kw_wisdom_each(context->wisdom, path, &(kw_wisdom_visitor){show_line, &r}, err);
+    return kw_wisdom_each(context->wisdom, path, &(kw_wisdom_visitor){show_wisdom_line, &r}, err);
 }
 
 kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64_t *dropped, kw_error *err) {
@@ -123,7 +123,7 @@ kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64
     if (!status) {
         kw_problem_print(text, sizeof text, problem);
         status = kw_wisdom_drop(context->wisdom, text, &count, err);
-        kw_memo_forget_problem(&context->memo, &context->shelf, problem);
+        kw_plan_cache_invalidate_problem(&context->memo, &context->shelf, problem);
     }
     if (dropped) {
         *dropped = count;

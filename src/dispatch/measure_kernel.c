@@ -9,10 +9,10 @@
 static const int64_t keep_bytes = 256 << 20;
 
 /* The registry's data for the problem: those of the call before where they are the same. */
-static kw_status take_bench(kw_registry *registry, const kw_problem *problem, uint64_t seed, kw_error *err) {
+static kw_status acquire_bench(kw_registry *registry, const kw_problem *problem, uint64_t seed, kw_error *err) {
     const kw_context *context = registry->context;
-    kw_core_key key;
-    kw_core_key_make(&key, problem);
+    kw_plan_key key;
+    kw_plan_key_make(&key, problem);
     if (registry->bench && registry->bench_seed == seed && !memcmp(&registry->bench_problem, &key.problem, sizeof key.problem)) {
         return KW_OK;
     }
@@ -22,13 +22,13 @@ static kw_status take_bench(kw_registry *registry, const kw_problem *problem, ui
     return kw_bench_open(&registry->bench, context->backend, context->device, problem, seed, err);
 }
 
-static kw_status try_kernel(kw_record *record, kw_registry *registry, const kw_loaded *loaded, const kw_problem *problem,
-                            const kw_measure_options *options, kw_error *err) {
+static kw_status measure_loaded(kw_record *record, kw_registry *registry, const kw_loaded_kernel *loaded, const kw_problem *problem,
+                                const kw_measure_options *options, kw_error *err) {
     kw_context *context = registry->context;
     const kw_kernel *kernel = loaded->kernel;
     const kw_config *config = &loaded->config;
     pthread_mutex_lock(&context->measuring);
-    kw_status status = take_bench(registry, problem, options->seed, err);
+    kw_status status = acquire_bench(registry, problem, options->seed, err);
     status = status ? status : kw_bench_verify(registry->bench, kernel, config, record, err);
     if (!status && options->time && record->outcome == KW_GOOD) {
         kw_timing_options timing = {.pack_weights = options->pack_weights};
@@ -53,7 +53,7 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
         return kw_fail(err, KW_ILLEGAL, "kw_measure: config number %zu; the registry has %zu", index, registry->catalog.count);
     }
     kw_error why = {0};
-    kw_loaded *loaded = NULL;
+    kw_loaded_kernel *loaded = NULL;
     kw_context *context = registry->context;
     const kw_config *config = &registry->catalog.configs[index];
     kw_status status = kw_problem_check(problem, err);
@@ -64,16 +64,16 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     if (kw_config_fits(config, problem, context->target, &why)) {
         record->outcome = KW_UNFIT;
     } else {
-        status = kw_shelf_take(&loaded, &context->shelf, config, true, &why);
-        record->outcome = status ? kw_outcome_of_load(status) : KW_UNTRIED;
+        status = kw_kernel_cache_acquire(&loaded, &context->shelf, config, true, &why);
+        record->outcome = status ? kw_load_outcome(status) : KW_UNTRIED;
     }
     if (record->outcome != KW_UNTRIED) {
         snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why.text);
         bool environment = status == KW_MISSING || status == KW_ENVIRONMENT || status == KW_NO_MEMORY;
         return environment ? kw_fail(err, status == KW_MISSING ? KW_ENVIRONMENT : status, "%s", why.text) : KW_OK;
     }
-    status = try_kernel(record, registry, loaded, problem, options, err);
-    kw_shelf_put(&context->shelf, &loaded);
+    status = measure_loaded(record, registry, loaded, problem, options, err);
+    kw_kernel_cache_release(&context->shelf, &loaded);
     return status;
 }
 

@@ -11,7 +11,7 @@
 enum { SHORTLIST_DEFAULT = 8, SHORTLIST_MAX = 100000 };
 
 struct kw_plan {
-    kw_core *core;
+    kw_plan_impl *core;
     void *packed; /* the weights in the kernel's order; NULL: not packed beforehand */
 };
 
@@ -19,7 +19,7 @@ static const char *const tensor_names[KW_TENSOR_COUNT] = {"x", "w", "y"};
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
-static kw_status read_conditions(kw_core_key *key, const kw_context *context, const kw_plan_options *options, kw_error *err) {
+static kw_status read_conditions(kw_plan_key *key, const kw_context *context, const kw_plan_options *options, kw_error *err) {
     if (options->mode < KW_MODE_DEFAULT || options->mode > KW_EXHAUSTIVE) {
         return kw_fail(err, KW_ILLEGAL, "mode=%d is not a kw_mode; use 0 for the default", (int)options->mode);
     }
@@ -44,9 +44,9 @@ static kw_status read_conditions(kw_core_key *key, const kw_context *context, co
 }
 
 /* The choice bound to the problem; the choice is empty afterwards. */
-static kw_status make_core(kw_core **core, const kw_core_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
+static kw_status make_core(kw_plan_impl **core, const kw_plan_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_context *context = request->context;
-    kw_core *made = calloc(1, sizeof *made);
+    kw_plan_impl *made = calloc(1, sizeof *made);
     if (!made) {
         return kw_fail_memory(err, "a plan");
     }
@@ -56,28 +56,28 @@ static kw_status make_core(kw_core **core, const kw_core_key *key, kw_choice *ch
     made->loaded = choice->loaded;
     made->records = choice->records;
     made->record_count = choice->record_count;
-    made->story = kw_text_take(&choice->story);
+    made->explanation = kw_text_take(&choice->explanation);
     *choice = (kw_choice){0};
     const kw_config *config = &made->loaded->config;
     config->family->launch(config, &key->problem, context->target, &made->launch);
-    made->room = kw_room_of(&made->launch, context->target, false);
-    made->room_packed = kw_room_of(&made->launch, context->target, true);
+    made->room = kw_workspace_layout_of(&made->launch, context->target, false);
+    made->room_packed = kw_workspace_layout_of(&made->launch, context->target, true);
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         made->align[i] = kw_backend_alignment(context->target, kw_problem_dtype(&key->problem, (kw_tensor)i)) - 1;
     }
-    kw_status status = made->story ? KW_OK : kw_fail_memory(err, "a plan");
+    kw_status status = made->explanation ? KW_OK : kw_fail_memory(err, "a plan");
     status =
         status ? status : context->backend->bind(context->device, made->loaded->kernel, &key->problem, &made->launch, &made->bound, err);
     if (!status && request->registry->serial) {
         /* Now, because the registry may be gone when the explanation is asked for. */
         kw_text text = {0};
-        kw_explain_refusals(&text, request->registry, &key->problem);
-        kw_text_addf(&choice->story, "%s\n%s%s", made->loaded->text, made->story, kw_text_string(&text));
-        made->explain = kw_text_take(&choice->story);
+        kw_explain_rejections(&text, request->registry, &key->problem);
+        kw_text_addf(&choice->explanation, "%s\n%s%s", made->loaded->text, made->explanation, kw_text_string(&text));
+        made->explain = kw_text_take(&choice->explanation);
         kw_text_drop(&text);
     }
     if (status) {
-        kw_core_drop(made, &context->shelf);
+        kw_plan_impl_drop(made, &context->shelf);
         return status;
     }
     *core = made;
@@ -85,31 +85,32 @@ static kw_status make_core(kw_core **core, const kw_core_key *key, kw_choice *ch
 }
 
 /* Chooses by a race, one race at a time; another thread may have settled the same question while this one waited. */
-static kw_status measure_core(kw_core **core, const kw_core_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
+static kw_status measure_core(kw_plan_impl **core, const kw_plan_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_context *context = request->context;
     kw_status status = KW_OK;
     pthread_mutex_lock(&context->measuring);
-    *core = request->remeasure ? NULL : kw_memo_find(&context->memo, key);
+    *core = request->remeasure ? NULL : kw_plan_cache_acquire(&context->memo, key);
     if (*core) {
         goto out;
     }
-    kw_text_drop(&choice->story);
+    kw_text_drop(&choice->explanation);
     kw_wisdom_refresh(context->wisdom);
     status = kw_choose_known(choice, request, err);
     if (!status && !choice->loaded) {
         status = kw_choose_measured(choice, request, err);
-        kw_memo_forget_problem(&context->memo, &context->shelf, &key->problem);
+        kw_plan_cache_invalidate_problem(&context->memo, &context->shelf, &key->problem);
     }
     status = status ? status : make_core(core, key, choice, request, err);
     if (!status) {
-        kw_memo_add(&context->memo, &context->shelf, *core);
+        kw_plan_cache_insert(&context->memo, &context->shelf, *core);
     }
 out:
     pthread_mutex_unlock(&context->measuring);
     return status;
 }
 
-static kw_status find_core(kw_core **core, kw_context *context, const kw_core_key *key, const kw_plan_options *options, kw_error *err) {
+static kw_status find_core(kw_plan_impl **core, kw_context *context, const kw_plan_key *key, const kw_plan_options *options,
+                           kw_error *err) {
     kw_request request = {
         .context = context,
         .registry = options->registry,
@@ -130,12 +131,12 @@ static kw_status find_core(kw_core **core, kw_context *context, const kw_core_ke
         return status;
     }
     kw_problem_print(request.text, sizeof request.text, &key->problem);
-    kw_question_print(request.question, request.text, key->fresh_weights);
+    kw_wisdom_key_print(request.question, request.text, key->fresh_weights);
     status = kw_choose_known(&choice, &request, err);
     if (!status && choice.loaded) {
         status = make_core(core, key, &choice, &request, err);
         if (!status) {
-            kw_memo_add(&context->memo, &context->shelf, *core);
+            kw_plan_cache_insert(&context->memo, &context->shelf, *core);
         }
     } else if (!status) {
         status = measure_core(core, key, &choice, &request, err);
@@ -151,8 +152,8 @@ kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *
         return kw_fail(err, KW_ILLEGAL, "kw_plan_create: %s is NULL", !plan ? "plan" : !context ? "context" : "problem");
     }
     *plan = NULL;
-    kw_core_key key;
-    kw_core_key_make(&key, problem);
+    kw_plan_key key;
+    kw_plan_key_make(&key, problem);
     kw_status status = read_conditions(&key, context, options, err);
     if (status) {
         return status;
@@ -161,7 +162,7 @@ kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *
     if (!made) {
         return kw_fail_memory(err, "a plan");
     }
-    made->core = options->remeasure ? NULL : kw_memo_find(&context->memo, &key);
+    made->core = options->remeasure ? NULL : kw_plan_cache_acquire(&context->memo, &key);
     status = made->core ? KW_OK : find_core(&made->core, context, &key, options, err);
     if (status) {
         free(made);
@@ -179,7 +180,7 @@ void kw_plan_destroy(kw_plan **plan) {
     if ((*plan)->packed) {
         context->backend->release(context->device, (*plan)->packed);
     }
-    kw_memo_put(&context->memo, &context->shelf, &(*plan)->core);
+    kw_plan_cache_release(&context->memo, &context->shelf, &(*plan)->core);
     free(*plan);
     *plan = NULL;
 }
@@ -202,12 +203,12 @@ static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_e
         return kw_fail(err, KW_ILLEGAL, "workspace is NULL; the plan needs %" PRId64 " bytes, see kw_plan_workspace",
                        kw_plan_workspace(plan));
     }
-    return kw_fail(err, KW_ILLEGAL, "workspace at %p is not aligned to %d bytes", workspace, KW_ROOM_ALIGN);
+    return kw_fail(err, KW_ILLEGAL, "workspace at %p is not aligned to %d bytes", workspace, KW_WORKSPACE_ALIGN);
 }
 
 /* What a launch is given: checked, and the workspace cut. */
 static kw_status take_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
-    const kw_core *core = plan->core;
+    const kw_plan_impl *core = plan->core;
     *memory = (kw_launch_memory){.tensor = {tensors->x, tensors->w, tensors->y}, .packed = plan->packed};
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         bool needed = i != KW_W || !plan->packed;
@@ -215,10 +216,10 @@ static kw_status take_tensors(kw_launch_memory *memory, const kw_plan *plan, con
             return fail_tensor(plan, i, memory->tensor[i], err);
         }
     }
-    const kw_room *room = plan->packed ? &core->room_packed : &core->room;
+    const kw_workspace_layout *room = plan->packed ? &core->room_packed : &core->room;
     if (room->bytes) {
         char *workspace = tensors->workspace;
-        if (!workspace || ((uintptr_t)workspace & (KW_ROOM_ALIGN - 1))) {
+        if (!workspace || ((uintptr_t)workspace & (KW_WORKSPACE_ALIGN - 1))) {
             return fail_workspace(plan, workspace, err);
         }
         memory->packed = plan->packed ? plan->packed : workspace;
@@ -232,7 +233,7 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
     if (!plan || !tensors) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: %s is NULL", plan ? "tensors" : "plan");
     }
-    const kw_core *core = plan->core;
+    const kw_plan_impl *core = plan->core;
     const kw_backend *backend = core->context->backend;
     if (stream && !backend->sync) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: device %s has no streams; pass NULL", backend->name);
@@ -247,7 +248,7 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
 static kw_status time_by_device(double *ns, const kw_plan *plan, const kw_launch_memory *memory, int32_t calls, kw_error *err) {
     enum { PIECE = 64 };
     kw_launch_memory list[PIECE];
-    const kw_core *core = plan->core;
+    const kw_plan_impl *core = plan->core;
     kw_status status = KW_OK;
     for (int i = 0; i < PIECE; i++) {
         list[i] = *memory;
@@ -297,7 +298,7 @@ kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
     if (!plan || !w) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_pack_weights: %s is NULL", plan ? "w" : "plan");
     }
-    const kw_core *core = plan->core;
+    const kw_plan_impl *core = plan->core;
     if ((uintptr_t)w & core->align[KW_W]) {
         return fail_tensor(plan, KW_W, w, err);
     }
@@ -344,8 +345,8 @@ const char *kw_plan_explain(const kw_plan *plan) {
     if (!plan) {
         return "";
     }
-    kw_core *core = plan->core;
-    kw_memo *memo = &core->context->memo;
+    kw_plan_impl *core = plan->core;
+    kw_plan_cache *memo = &core->context->memo;
     pthread_mutex_lock(&memo->lock);
     const char *known = core->explain;
     pthread_mutex_unlock(&memo->lock);
@@ -354,9 +355,9 @@ const char *kw_plan_explain(const kw_plan *plan) {
     }
     kw_text text = {0};
     const kw_registry *registry;
-    kw_text_addf(&text, "%s\n%s", core->loaded->text, core->story);
+    kw_text_addf(&text, "%s\n%s", core->loaded->text, core->explanation);
     if (!core->key.registry && !kw_registry_default(&registry, core->context, NULL)) {
-        kw_explain_refusals(&text, registry, &core->key.problem);
+        kw_explain_rejections(&text, registry, &core->key.problem);
     }
     char *made = kw_text_take(&text);
     pthread_mutex_lock(&memo->lock);
@@ -364,7 +365,7 @@ const char *kw_plan_explain(const kw_plan *plan) {
         core->explain = made;
         made = NULL;
     }
-    known = core->explain ? core->explain : core->story;
+    known = core->explain ? core->explain : core->explanation;
     pthread_mutex_unlock(&memo->lock);
     free(made);
     return known;

@@ -31,7 +31,7 @@ static kw_status reserve_text(kw_registry *registry, kw_error *err) {
 }
 
 /* Text before config, so that want of memory leaves the two lists of one length. */
-static kw_status add_config(kw_registry *registry, const kw_config *config, kw_error *err) {
+static kw_status add_registry_config(kw_registry *registry, const kw_config *config, kw_error *err) {
     if (kw_catalog_has(&registry->catalog, config)) {
         return KW_OK;
     }
@@ -56,7 +56,7 @@ static kw_status add_config(kw_registry *registry, const kw_config *config, kw_e
 static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; !status && i < catalog->count; i++) {
-        status = add_config(registry, &catalog->configs[i], err);
+        status = add_registry_config(registry, &catalog->configs[i], err);
     }
     return status;
 }
@@ -64,8 +64,8 @@ static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, k
 /* What was chosen from the registry before is no answer any more. */
 static void renew(kw_registry *registry) {
     kw_context *context = registry->context;
-    kw_memo_forget_registry(&context->memo, &context->shelf, registry->serial);
-    kw_advisor_forget(context->advisor, registry->serial);
+    kw_plan_cache_invalidate_registry(&context->memo, &context->shelf, registry->serial);
+    kw_model_selector_invalidate(context->advisor, registry->serial);
     pthread_mutex_lock(&context->lock);
     registry->serial = ++context->serials;
     pthread_mutex_unlock(&context->lock);
@@ -92,8 +92,8 @@ void kw_registry_destroy(kw_registry **registry) {
     }
     kw_registry *gone = *registry;
     if (gone->serial) {
-        kw_memo_forget_registry(&gone->context->memo, &gone->context->shelf, gone->serial);
-        kw_advisor_forget(gone->context->advisor, gone->serial);
+        kw_plan_cache_invalidate_registry(&gone->context->memo, &gone->context->shelf, gone->serial);
+        kw_model_selector_invalidate(gone->context->advisor, gone->serial);
     }
     kw_bench_close(&gone->bench);
     kw_catalog_drop(&gone->catalog);
@@ -120,7 +120,7 @@ kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *e
     }
     kw_config parsed;
     kw_status status = kw_config_parse(&parsed, config, err);
-    status = status ? status : add_config(registry, &parsed, err);
+    status = status ? status : add_registry_config(registry, &parsed, err);
     renew(registry);
     return status;
 }
@@ -205,7 +205,7 @@ static bool generic_config(kw_config *config, const kw_family *family, kw_op op,
     return generic && !kw_config_check(config, NULL);
 }
 
-kw_status kw_generic_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+kw_status kw_reference_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {
         if (generic_config(config, *family, problem->op, problem->dtype) && !kw_config_fits(config, problem, target, NULL)) {
             return KW_OK;
@@ -222,7 +222,7 @@ static kw_status add_generics(kw_registry *registry, kw_error *err) {
             for (int dtype = 0; !status && dtype < KW_DTYPE_COUNT; dtype++) {
                 bool serves = generic_config(&config, *family, (kw_op)op, (kw_dtype)dtype);
                 serves = serves && !kw_config_runs(&config, registry->context->target, NULL);
-                status = serves ? add_config(registry, &config, err) : KW_OK;
+                status = serves ? add_registry_config(registry, &config, err) : KW_OK;
             }
         }
     }
@@ -236,7 +236,7 @@ static kw_status add_embedded(kw_registry *registry, kw_error *err) {
         file++;
     }
     if (!file->name) {
-        kw_remark(&context->settings, "no default catalog for %s: only the generic kernels are used", context->target->arch);
+        kw_log_line(&context->settings, "no default catalog for %s: only the generic kernels are used", context->target->arch);
         return KW_OK;
     }
     kw_catalog catalog = {0};

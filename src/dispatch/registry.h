@@ -22,6 +22,6 @@ struct kw_registry {
 kw_status kw_registry_default(const kw_registry **registry, kw_context *context, kw_error *err);
 
 /* The compiled-in kernel that serves the problem. KW_NO_KERNEL when there is none. */
-kw_status kw_generic_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
+kw_status kw_reference_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
 
 #endif

@@ -11,66 +11,68 @@
 static const double floor_share = 0.01;
 
 /* A contest that both judge. */
-typedef struct duel {
-    const kw_judgement *a, *b;
-} duel;
+typedef struct evaluation_pair {
+    const kw_group_evaluation *a, *b;
+} evaluation_pair;
 
-static kw_status match(duel **duels, size_t *count, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
+static kw_status match(evaluation_pair **duels, size_t *count, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
     *count = 0;
     *duels = NULL;
     /* Equal digests mean the same contests in the same order; a pool adds candidates, never contests. */
     if (strcmp(a->dataset.digest, b->dataset.digest) != 0 || a->dataset.pair_count != b->dataset.pair_count) {
         return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were judged on different rows; give both the same stores", a->by, b->by);
     }
-    duel *made = calloc(a->count + 1, sizeof *made);
+    evaluation_pair *made = calloc(a->count + 1, sizeof *made);
     *duels = made;
     if (!made) {
         return kw_fail_memory(err, "a comparison");
     }
     for (size_t i = 0, k = 0; i < a->count; i++) {
-        while (k < b->count && b->judgements[k].contest < a->judgements[i].contest) {
+        while (k < b->count && b->group_evaluations[k].problem_group < a->group_evaluations[i].problem_group) {
             k++;
         }
-        if (k < b->count && b->judgements[k].contest == a->judgements[i].contest) {
-            made[(*count)++] = (duel){&a->judgements[i], &b->judgements[k]};
+        if (k < b->count && b->group_evaluations[k].problem_group == a->group_evaluations[i].problem_group) {
+            made[(*count)++] = (evaluation_pair){&a->group_evaluations[i], &b->group_evaluations[k]};
         }
     }
     return *count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and %.100s judge no contest in common", a->by, b->by);
 }
 
 /* -1: b is worse, 0: the same within the noise, 1: better. */
-static int verdict(const duel *d, const kw_dataset *dataset) {
-    const kw_pair *a = &dataset->pairs[d->a->pick], *b = &dataset->pairs[d->b->pick];
+static int verdict(const evaluation_pair *d, const kw_dataset *dataset) {
+    const kw_pair *a = &dataset->pairs[d->a->selection], *b = &dataset->pairs[d->b->selection];
     double more = d->b->efficiency - d->a->efficiency;
-    if (d->a->pick == d->b->pick || fabs(more) <= floor_share * fmax(d->a->efficiency, d->b->efficiency) || kw_pair_tied(a, b, INFINITY)) {
+    if (d->a->selection == d->b->selection || fabs(more) <= floor_share * fmax(d->a->efficiency, d->b->efficiency) ||
+        kw_pair_tied(a, b, INFINITY)) {
         return 0;
     }
     return more > 0 ? 1 : -1;
 }
 
-static void take_loss(kw_comparison *c, const duel *d, const kw_dataset *dataset) {
+static void take_loss(kw_comparison *c, const evaluation_pair *d, const kw_dataset *dataset) {
     double loss = d->a->efficiency > 0 ? 1 - d->b->efficiency / d->a->efficiency : 0;
     if (loss > c->worst_loss) {
         c->worst_loss = loss;
-        kw_problem_print(c->worst, sizeof c->worst, &dataset->contests[d->a->contest].problem);
+        kw_problem_print(c->worst, sizeof c->worst, &dataset->problem_groups[d->a->problem_group].problem);
     }
 }
 
-static kw_status make_figures(kw_comparison *c, const duel *duels, size_t count, const kw_evaluation *a, const kw_evaluation *b,
+static kw_status make_figures(kw_comparison *c, const evaluation_pair *duels, size_t count, const kw_evaluation *a, const kw_evaluation *b,
                               kw_error *err) {
     size_t *of_a = calloc(count, sizeof *of_a), *of_b = calloc(count, sizeof *of_b);
     double *delta = calloc(count, sizeof *delta);
-    kw_judgement *common = calloc(count, sizeof *common);
+    kw_group_evaluation *common = calloc(count, sizeof *common);
     bool good = of_a && of_b && delta && common;
     for (size_t i = 0; good && i < count; i++) {
-        of_a[i] = (size_t)(duels[i].a - a->judgements);
-        of_b[i] = (size_t)(duels[i].b - b->judgements);
+        of_a[i] = (size_t)(duels[i].a - a->group_evaluations);
+        of_b[i] = (size_t)(duels[i].b - b->group_evaluations);
         delta[i] = duels[i].b->efficiency - duels[i].a->efficiency;
         common[i] = *duels[i].a;
     }
-    kw_status status = good ? kw_evaluation_figures_make(&c->a, a->judgements, of_a, count, err) : kw_fail_memory(err, "a comparison");
-    status = status ? status : kw_evaluation_figures_make(&c->b, b->judgements, of_b, count, err);
-    status = status ? status : kw_mean_figure(&c->mean_delta, common, delta, count, err);
+    kw_status status =
+        good ? kw_evaluation_metrics_compute(&c->a, a->group_evaluations, of_a, count, err) : kw_fail_memory(err, "a comparison");
+    status = status ? status : kw_evaluation_metrics_compute(&c->b, b->group_evaluations, of_b, count, err);
+    status = status ? status : kw_mean_metric(&c->mean_delta, common, delta, count, err);
     free(of_a);
     free(of_b);
     free(delta);
@@ -79,44 +81,44 @@ static kw_status make_figures(kw_comparison *c, const duel *duels, size_t count,
 }
 
 kw_status kw_evaluations_compare(kw_comparison *comparison, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
-    duel *duels = NULL;
+    evaluation_pair *duels = NULL;
     size_t count = 0;
     *comparison = (kw_comparison){0};
     kw_status status = match(&duels, &count, a, b, err);
     for (size_t i = 0; i < count && !status; i++) {
         int v = verdict(&duels[i], &a->dataset);
-        comparison->agreed += duels[i].a->pick == duels[i].b->pick;
+        comparison->agreed += duels[i].a->selection == duels[i].b->selection;
         comparison->better += v > 0;
         comparison->worse += v < 0;
         comparison->same += !v;
         take_loss(comparison, &duels[i], &a->dataset);
     }
-    comparison->contests = (int64_t)count;
+    comparison->problem_groups = (int64_t)count;
     status = status ? status : make_figures(comparison, duels, count, a, b, err);
     free(duels);
     return status;
 }
 
-static void add_row(kw_text *text, const char *name, const kw_figure *a, const kw_figure *b) {
+static void add_comparison_row(kw_text *text, const char *name, const kw_metric *a, const kw_metric *b) {
     kw_text_addf(text, "%-18s %8.2f [%6.2f %6.2f] %8.2f [%6.2f %6.2f] %+8.2f\n", name, 100 * a->value, 100 * a->low, 100 * a->high,
                  100 * b->value, 100 * b->low, 100 * b->high, 100 * (b->value - a->value));
 }
 
 kw_status kw_comparison_text(char **text, const kw_comparison *c, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
     kw_text made = {0};
-    double share = c->contests ? 100.0 / (double)c->contests : 0;
-    kw_text_addf(&made, "A: %s\nB: %s\n%lld contests of %lld problems, %.1f kernels each\n", a->by, b->by, (long long)c->contests,
+    double share = c->problem_groups ? 100.0 / (double)c->problem_groups : 0;
+    kw_text_addf(&made, "A: %s\nB: %s\n%lld contests of %lld problems, %.1f kernels each\n", a->by, b->by, (long long)c->problem_groups,
                  (long long)c->a.problems, c->a.pool);
     kw_text_addf(&made, "%-18s %8s %15s %8s %15s %8s\n", "%", "A", "", "B", "", "B - A");
-    add_row(&made, "mean", &c->a.mean, &c->b.mean);
-    add_row(&made, "median", &c->a.median, &c->b.median);
-    add_row(&made, "P10", &c->a.p10, &c->b.p10);
-    add_row(&made, "P1", &c->a.p1, &c->b.p1);
-    add_row(&made, "worst", &c->a.worst, &c->b.worst);
-    add_row(&made, "regret by time", &c->a.regret, &c->b.regret);
-    add_row(&made, "tied with the best", &c->a.tied, &c->b.tied);
-    add_row(&made, "best of 8", &c->a.shortlist_8, &c->b.shortlist_8);
-    add_row(&made, "coverage", &c->a.coverage, &c->b.coverage);
+    add_comparison_row(&made, "mean", &c->a.mean, &c->b.mean);
+    add_comparison_row(&made, "median", &c->a.median, &c->b.median);
+    add_comparison_row(&made, "P10", &c->a.p10, &c->b.p10);
+    add_comparison_row(&made, "P1", &c->a.p1, &c->b.p1);
+    add_comparison_row(&made, "worst", &c->a.worst, &c->b.worst);
+    add_comparison_row(&made, "regret by time", &c->a.regret, &c->b.regret);
+    add_comparison_row(&made, "tied with the best", &c->a.tied, &c->b.tied);
+    add_comparison_row(&made, "best of 8", &c->a.shortlist_8, &c->b.shortlist_8);
+    add_comparison_row(&made, "coverage", &c->a.coverage, &c->b.coverage);
     kw_text_addf(&made, "mean of the differences %+.2f [%+.2f %+.2f]\n", 100 * c->mean_delta.value, 100 * c->mean_delta.low,
                  100 * c->mean_delta.high);
     kw_text_addf(&made, "same pick %lld (%.1f %%); B is better in %lld (%.1f %%), the same in %lld (%.1f %%), worse in %lld (%.1f %%)\n",
@@ -132,7 +134,7 @@ kw_status kw_comparison_text(char **text, const kw_comparison *c, const kw_evalu
 
 /* --- acceptance ------------------------------------------------------------------------------------------------------- */
 
-static kw_status hold(const char *what, double base, double now, double limit, kw_error *err) {
+static kw_status check_criterion(const char *what, double base, double now, double limit, kw_error *err) {
     return now >= base * (1 - limit) ? KW_OK
                                      : kw_fail(err, KW_FAILED, "%s: %.2f %% is more than %.3g %% below the base's %.2f %%", what, 100 * now,
                                                100 * limit, 100 * base);
@@ -144,9 +146,9 @@ kw_status kw_comparison_accept(const kw_comparison *c, const kw_acceptance *acce
     limit.median = limit.median > 0 ? limit.median : 0.005;
     limit.p10 = limit.p10 > 0 ? limit.p10 : 0.02;
     limit.one = limit.one > 0 ? limit.one : 0.1;
-    kw_status status = hold("mean efficiency", c->a.mean.value, c->b.mean.value, limit.mean, err);
-    status = status ? status : hold("median efficiency", c->a.median.value, c->b.median.value, limit.median, err);
-    status = status ? status : hold("P10 efficiency", c->a.p10.value, c->b.p10.value, limit.p10, err);
+    kw_status status = check_criterion("mean efficiency", c->a.mean.value, c->b.mean.value, limit.mean, err);
+    status = status ? status : check_criterion("median efficiency", c->a.median.value, c->b.median.value, limit.median, err);
+    status = status ? status : check_criterion("P10 efficiency", c->a.p10.value, c->b.p10.value, limit.p10, err);
     if (!status && c->worst_loss > limit.one) {
         status =
             kw_fail(err, KW_FAILED, "one problem loses %.1f %%, more than %.3g %%: %.300s", 100 * c->worst_loss, 100 * limit.one, c->worst);

@@ -2,7 +2,7 @@
 #include "evaluate/evaluate.h"
 
 #include "problem/dims.h"
-#include "learn/data/unmeasured.h"
+#include "learn/data/dataset_candidates.h"
 #include "learn/data/holdout.h"
 
 #include <stdio.h>
@@ -18,12 +18,12 @@ const char *kw_slicing_name(kw_slicing slicing) {
     return names[slicing];
 }
 
-const char *kw_contest_timing(const kw_contest *contest) {
+const char *kw_problem_group_timing(const kw_problem_group *problem_group) {
     static const char *const names[] = {"hot fresh weights", "hot", "cold fresh weights", "cold"};
-    return names[(contest->cold ? 2 : 0) + (contest->packed ? 1 : 0)];
+    return names[(problem_group->cold ? 2 : 0) + (problem_group->packed ? 1 : 0)];
 }
 
-static void remark(const kw_evaluation_options *o, const char *line) {
+static void log_evaluation_remark(const kw_evaluation_options *o, const char *line) {
     if (o->log) {
         o->log(o->user, line);
     }
@@ -41,39 +41,41 @@ static const char *size_of(const kw_problem *problem) {
                          : "from 1000 MFLOP";
 }
 
-static const char *key_of(const kw_evaluation *e, const kw_judgement *j, kw_slicing slicing) {
-    const kw_contest *contest = &e->dataset.contests[j->contest];
+static const char *slice_key(const kw_evaluation *e, const kw_group_evaluation *j, kw_slicing slicing) {
+    const kw_problem_group *problem_group = &e->dataset.problem_groups[j->problem_group];
     switch (slicing) {
     case KW_SLICE_OP:
-        return kw_op_name(contest->problem.op);
+        return kw_op_name(problem_group->problem.op);
     case KW_SLICE_DTYPE:
-        return kw_dtype_name(contest->problem.dtype);
+        return kw_dtype_name(problem_group->problem.dtype);
     case KW_SLICE_LAYOUT:
-        return kw_layout_name(contest->problem.layout, contest->problem.ndim);
+        return kw_layout_name(problem_group->problem.layout, problem_group->problem.ndim);
     case KW_SLICE_TIMING:
-        return kw_contest_timing(contest);
+        return kw_problem_group_timing(problem_group);
     case KW_SLICE_ARCH:
-        return contest->target.arch;
+        return problem_group->target.arch;
     case KW_SLICE_SIZE:
-        return size_of(&contest->problem);
+        return size_of(&problem_group->problem);
     case KW_SLICE_WINNER:
         return e->dataset.pairs[j->best].config.family->name;
     case KW_SLICE_TRAINED:
-        return !e->trained.known ? "" : kw_trained_on_has(&e->trained, contest, KW_BY_FAMILY) ? "family trained on" : "family left out";
+        return !e->trained.known                                             ? ""
+               : kw_trained_on_has(&e->trained, problem_group, KW_BY_FAMILY) ? "family trained on"
+                                                                             : "family left out";
     default:
-        return contest->bucket;
+        return problem_group->bucket;
     }
 }
 
 typedef struct member {
     const char *key;
-    size_t judgement;
+    size_t evaluation_of_group;
 } member;
 
-static int by_key(const void *left, const void *right) {
+static int by_slice_key(const void *left, const void *right) {
     const member *a = left, *b = right;
     int order = strcmp(a->key, b->key);
-    return order ? order : (a->judgement > b->judgement) - (a->judgement < b->judgement);
+    return order ? order : (a->evaluation_of_group > b->evaluation_of_group) - (a->evaluation_of_group < b->evaluation_of_group);
 }
 
 static kw_status add_slice(kw_evaluation *e, kw_slicing slicing, const member *members, size_t count, kw_error *err) {
@@ -90,9 +92,9 @@ static kw_status add_slice(kw_evaluation *e, kw_slicing slicing, const member *m
     *slice = (kw_slice){.slicing = slicing};
     snprintf(slice->key, sizeof slice->key, "%s", members[0].key);
     for (size_t i = 0; i < count; i++) {
-        which[i] = members[i].judgement;
+        which[i] = members[i].evaluation_of_group;
     }
-    kw_status status = kw_evaluation_figures_make(&slice->figures, e->judgements, which, count, err);
+    kw_status status = kw_evaluation_metrics_compute(&slice->metrics, e->group_evaluations, which, count, err);
     e->slice_count += !status;
     free(which);
     return status;
@@ -101,9 +103,9 @@ static kw_status add_slice(kw_evaluation *e, kw_slicing slicing, const member *m
 static kw_status slice_by(kw_evaluation *e, kw_slicing slicing, member *members, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; i < e->count; i++) {
-        members[i] = (member){key_of(e, &e->judgements[i], slicing), i};
+        members[i] = (member){slice_key(e, &e->group_evaluations[i], slicing), i};
     }
-    qsort(members, e->count, sizeof *members, by_key);
+    qsort(members, e->count, sizeof *members, by_slice_key);
     for (size_t i = 0; i < e->count && !status;) {
         size_t end = i + 1;
         while (end < e->count && !strcmp(members[end].key, members[i].key)) {
@@ -124,7 +126,7 @@ static kw_status slice_all(kw_evaluation *e, kw_error *err) {
     for (size_t i = 0; i < e->count && !status; i++) {
         which[i] = i;
     }
-    status = status ? status : kw_evaluation_figures_make(&e->all, e->judgements, which, e->count, err);
+    status = status ? status : kw_evaluation_metrics_compute(&e->all, e->group_evaluations, which, e->count, err);
     for (int slicing = 0; slicing < KW_SLICINGS && !status; slicing++) {
         status = slice_by(e, (kw_slicing)slicing, members, err);
     }
@@ -135,25 +137,25 @@ static kw_status slice_all(kw_evaluation *e, kw_error *err) {
 
 /* --- reading ---------------------------------------------------------------------------------------------------------- */
 
-static kw_status read_rows(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
-    kw_sealed sealed = {0};
-    kw_status status = kw_sealed_read(&sealed, o->sealed, o->sealed_count, err);
+static kw_status read_evaluation_rows(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
+    kw_holdout holdout = {0};
+    kw_status status = kw_holdout_read(&holdout, o->holdout, o->holdout_count, err);
     kw_dataset_filter filter = {.by_op = o->by_op,
                                 .by_dtype = o->by_dtype,
                                 .op = o->op,
                                 .dtype = o->dtype,
-                                .sealed = sealed.problems,
-                                .sealed_count = sealed.count};
+                                .holdout = holdout.problems,
+                                .holdout_count = holdout.count};
     status = status ? status : kw_dataset_open(&e->dataset, o->stores, o->store_count, &filter, err);
-    kw_sealed_drop(&sealed);
+    kw_holdout_drop(&holdout);
     return status;
 }
 
 static kw_status add_pool(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
     kw_catalog pool = {0};
-    kw_status status = o->pool ? kw_pool_read(&pool, o->pool, err) : KW_OK;
+    kw_status status = o->pool ? kw_dataset_candidates_read(&pool, o->pool, err) : KW_OK;
     if (!status && o->pool) {
-        status = kw_pool_complete(&e->dataset, &pool, &e->untried, err);
+        status = kw_dataset_candidates_add(&e->dataset, &pool, &e->untried, err);
     }
     kw_catalog_drop(&pool);
     return status;
@@ -166,22 +168,23 @@ static kw_status read_trained(kw_evaluation *e, const kw_evaluation_options *o, 
     }
     kw_status status = kw_trained_on_read(&e->trained, o->by, err);
     if (!status && !e->trained.known) {
-        remark(o, "the model does not say what it was trained on (no trained_on.txt.gz): these figures may be of its own training data");
+        log_evaluation_remark(
+            o, "the model does not say what it was trained on (no trained_on.txt.gz): these figures may be of its own training data");
     }
     return status;
 }
 
 /* keep[c]: whether contest c may be judged. */
 static void choose_contests(kw_evaluation *e, const kw_evaluation_options *o, bool *keep) {
-    for (size_t c = 0; c < e->dataset.contest_count; c++) {
-        const kw_contest *contest = &e->dataset.contests[c];
-        bool seen = e->trained.known && kw_trained_on_has(&e->trained, contest, KW_BY_SHAPE);
-        bool outside = o->sealed_count && !contest->sealed;
+    for (size_t c = 0; c < e->dataset.problem_group_count; c++) {
+        const kw_problem_group *problem_group = &e->dataset.problem_groups[c];
+        bool seen = e->trained.known && kw_trained_on_has(&e->trained, problem_group, KW_BY_SHAPE);
+        bool outside = o->holdout_count && !problem_group->holdout;
         keep[c] = !outside && (!seen || o->in_sample);
-        e->unsealed += outside;
+        e->outside_holdout += outside;
         e->in_sample += !outside && seen && !o->in_sample;
-        e->unserved += keep[c] && !e->scores.served[c];
-        e->hopeless += keep[c] && e->scores.served[c] && !(e->marks[c].oracle_ns > 0);
+        e->unpredicted += keep[c] && !e->scores.served[c];
+        e->unsolved += keep[c] && e->scores.served[c] && !(e->oracles[c].oracle_ns > 0);
     }
 }
 
@@ -200,18 +203,18 @@ static kw_status refuse_nothing(const kw_evaluation *e, const kw_evaluation_opti
         err, KW_FAILED,
         "no contest can be judged: of %zu, %zu are in no sealed list, of %zu nothing is predicted, %zu have no good kernel; %lld rows "
         "are of kernels or problems not known here",
-        e->dataset.contest_count, e->unsealed, e->unserved, e->hopeless, (long long)e->dataset.foreign);
+        e->dataset.problem_group_count, e->outside_holdout, e->unpredicted, e->unsolved, (long long)e->dataset.foreign);
 }
 
-static kw_status judge(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
+static kw_status evaluate_groups(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
     kw_scorer scorer = {.by = o->by, .folds = o->folds, .seed = o->seed};
-    bool *keep = calloc(e->dataset.contest_count + 1, sizeof *keep);
-    kw_status status = keep ? kw_marks_make(&e->marks, &e->dataset, err) : kw_fail_memory(err, "judging");
-    status = status ? status : kw_scores_make(&e->scores, &e->dataset, e->marks, &scorer, err);
+    bool *keep = calloc(e->dataset.problem_group_count + 1, sizeof *keep);
+    kw_status status = keep ? kw_group_oracles_create(&e->oracles, &e->dataset, err) : kw_fail_memory(err, "judging");
+    status = status ? status : kw_scores_make(&e->scores, &e->dataset, e->oracles, &scorer, err);
     status = status ? status : read_trained(e, o, err);
     if (!status) {
         choose_contests(e, o, keep);
-        status = kw_judgements_make(&e->judgements, &e->count, &e->dataset, e->marks, &e->scores, keep, err);
+        status = kw_group_evaluations_create(&e->group_evaluations, &e->count, &e->dataset, e->oracles, &e->scores, keep, err);
     }
     free(keep);
     status = status ? status : refuse_nothing(e, o, err);
@@ -228,9 +231,9 @@ kw_status kw_evaluation_open(kw_evaluation **evaluation, const kw_evaluation_opt
         return kw_fail_memory(err, "an evaluation");
     }
     snprintf(e->by, sizeof e->by, "%s", options->by ? options->by : "estimate");
-    kw_status status = read_rows(e, options, err);
+    kw_status status = read_evaluation_rows(e, options, err);
     status = status ? status : add_pool(e, options, err);
-    status = status ? status : judge(e, options, err);
+    status = status ? status : evaluate_groups(e, options, err);
     if (status) {
         kw_evaluation_close(&e);
     }
@@ -244,14 +247,14 @@ void kw_evaluation_close(kw_evaluation **evaluation) {
         kw_dataset_close(&e->dataset);
         kw_scores_drop(&e->scores);
         kw_trained_on_drop(&e->trained);
-        free(e->marks);
-        free(e->judgements);
+        free(e->oracles);
+        free(e->group_evaluations);
         free(e->slices);
         free(e);
         *evaluation = NULL;
     }
 }
 
-const kw_evaluation_figures *kw_evaluation_all(const kw_evaluation *evaluation) {
+const kw_evaluation_metrics *kw_evaluation_all(const kw_evaluation *evaluation) {
     return &evaluation->all;
 }

@@ -2,7 +2,7 @@
 #ifndef KW_EVALUATE_EVALUATE_H
 #define KW_EVALUATE_EVALUATE_H
 
-#include "evaluate/evaluation_figures.h"
+#include "evaluate/metrics.h"
 #include "learn/data/trained_on.h"
 
 /* What contests are sliced by. */
@@ -22,27 +22,27 @@ typedef enum kw_slicing {
 typedef struct kw_slice {
     kw_slicing slicing;
     char key[64];
-    kw_evaluation_figures figures;
+    kw_evaluation_metrics metrics;
 } kw_slice;
 
 struct kw_evaluation {
     kw_dataset dataset;
-    kw_mark *marks;
+    kw_group_oracle *oracles;
     kw_scores scores;
     kw_trained_on trained;
-    kw_judgement *judgements;
+    kw_group_evaluation *group_evaluations;
     size_t count;
-    kw_evaluation_figures all;
+    kw_evaluation_metrics all;
     kw_slice *slices; /* by slicing, then key */
     size_t slice_count;
-    size_t unserved, in_sample, unsealed,
-        hopeless;   /* contests left out: nothing is predicted, trained on, in no sealed list, nothing good */
+    size_t unpredicted, in_sample, outside_holdout,
+        unsolved;   /* contests left out: nothing is predicted, trained on, in no sealed list, nothing good */
     size_t untried; /* candidates that the pool added */
     char by[256];
 };
 
 const char *kw_slicing_name(kw_slicing slicing);
 /* "hot", "cold", with " fresh weights" behind it. */
-const char *kw_contest_timing(const kw_contest *contest);
+const char *kw_problem_group_timing(const kw_problem_group *problem_group);
 
 #endif

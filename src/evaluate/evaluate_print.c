@@ -3,7 +3,7 @@
 
 #include "base/number.h"
 #include "store/io/writer.h"
-#include "learn/model/json_out.h"
+#include "learn/model/json_writer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { WORST_PICKS = 5, WORST_FAMILIES = 10 };
 /* --- text ------------------------------------------------------------------------------------------------------------- */
 
 /* A line: what, value, interval. Group is said on its first line. */
-static void add_figure(kw_text *text, const char *group, const char *name, const kw_figure *figure, double scale) {
+static void add_figure(kw_text *text, const char *group, const char *name, const kw_metric *figure, double scale) {
     char value[32] = "-", low[32] = "", high[32] = "";
     if (!isnan(figure->value)) {
         snprintf(value, sizeof value, "%.2f", scale * figure->value);
@@ -31,17 +31,17 @@ static void add_left_out(kw_text *text, size_t count, const char *what) {
     }
 }
 
-static void add_head(kw_text *text, const kw_evaluation *e) {
-    const kw_evaluation_figures *f = &e->all;
-    kw_text_addf(text, "by %s: %lld contests of %lld problems, %.1f kernels each (%.0f to %.0f)\n", e->by, (long long)f->contests,
-                 (long long)f->problems, f->pool, f->pool_least, f->pool_most);
+static void add_evaluation_head(kw_text *text, const kw_evaluation *e) {
+    const kw_evaluation_metrics *f = &e->all;
+    kw_text_addf(text, "by %s: %lld contests of %lld problems, %.1f kernels each (%.0f to %.0f)\n", e->by, (long long)f->problem_groups,
+                 (long long)f->problems, f->pool, f->candidates_min, f->candidates_max);
     if (f->failed) {
         kw_text_addf(text, "%lld picks failed or have no row\n", (long long)f->failed);
     }
     add_left_out(text, e->in_sample, "of shapes that the model was trained on (--in-sample judges them)");
-    add_left_out(text, e->unserved, "of which nothing is predicted");
-    add_left_out(text, e->hopeless, "without a good kernel");
-    add_left_out(text, e->unsealed, "that are in no sealed list");
+    add_left_out(text, e->unpredicted, "of which nothing is predicted");
+    add_left_out(text, e->unsolved, "without a good kernel");
+    add_left_out(text, e->outside_holdout, "that are in no sealed list");
     if (e->dataset.foreign) {
         kw_text_addf(text, "left out: %lld rows of kernels or problems that are not known here, or do not fit any more\n",
                      (long long)e->dataset.foreign);
@@ -51,7 +51,7 @@ static void add_head(kw_text *text, const kw_evaluation *e) {
     }
 }
 
-static void add_all(kw_text *text, const kw_evaluation_figures *f) {
+static void add_all(kw_text *text, const kw_evaluation_metrics *f) {
     kw_text_addf(text, "\n%-18s %-24s %8s %19s\n", "", "", "%", "95 % interval");
     add_figure(text, "efficiency", "mean", &f->mean, 100);
     add_figure(text, "", "median", &f->median, 100);
@@ -78,11 +78,11 @@ static void add_all(kw_text *text, const kw_evaluation_figures *f) {
 }
 
 static void add_slice_line(kw_text *text, const kw_slice *s) {
-    const kw_evaluation_figures *f = &s->figures;
+    const kw_evaluation_metrics *f = &s->metrics;
     char interval[32];
     kw_line line = {.data = interval, .capacity = sizeof interval};
     kw_line_addf(&line, "[%.2f %.2f]", 100 * f->mean.low, 100 * f->mean.high);
-    kw_text_addf(text, "%-40s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->contests, f->pool,
+    kw_text_addf(text, "%-40s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->problem_groups, f->pool,
                  100 * f->mean.value, interval, 100 * f->p10.value, 100 * f->worst.value, 100 * f->regret.value, 100 * f->tied.value);
 }
 
@@ -97,10 +97,10 @@ static size_t slices_of(const kw_evaluation *e, kw_slicing slicing, size_t *firs
 }
 
 /* What the slice loses, all its contests together. */
-static int by_loss(const void *left, const void *right) {
+static int by_selection_loss(const void *left, const void *right) {
     const kw_slice *a = *(const kw_slice *const *)left, *b = *(const kw_slice *const *)right;
-    double x = (1 - a->figures.mean.value) * (double)a->figures.contests;
-    double y = (1 - b->figures.mean.value) * (double)b->figures.contests;
+    double x = (1 - a->metrics.mean.value) * (double)a->metrics.problem_groups;
+    double y = (1 - b->metrics.mean.value) * (double)b->metrics.problem_groups;
     return x != y ? (x < y) - (x > y) : strcmp(a->key, b->key);
 }
 
@@ -113,7 +113,7 @@ static void add_families(kw_text *text, const kw_evaluation *e, size_t first, si
         text->failed = true;
         return;
     }
-    qsort(list, count, sizeof *list, by_loss);
+    qsort(list, count, sizeof *list, by_selection_loss);
     kw_text_addf(text, "by family of problems, %zu in all, those that lose most\n", count);
     for (size_t i = 0; i < count && i < WORST_FAMILIES; i++) {
         add_slice_line(text, list[i]);
@@ -137,35 +137,35 @@ static void add_slices(kw_text *text, const kw_evaluation *e) {
     }
 }
 
-static int by_efficiency(const void *left, const void *right) {
-    const kw_judgement *a = *(const kw_judgement *const *)left, *b = *(const kw_judgement *const *)right;
+static int by_group_efficiency(const void *left, const void *right) {
+    const kw_group_evaluation *a = *(const kw_group_evaluation *const *)left, *b = *(const kw_group_evaluation *const *)right;
     return a->efficiency != b->efficiency ? (a->efficiency > b->efficiency) - (a->efficiency < b->efficiency)
-                                          : (a->contest > b->contest) - (a->contest < b->contest);
+                                          : (a->problem_group > b->problem_group) - (a->problem_group < b->problem_group);
 }
 
-static void add_pick(kw_text *text, const kw_evaluation *e, const kw_judgement *j) {
-    const kw_contest *contest = &e->dataset.contests[j->contest];
-    const kw_pair *pick = &e->dataset.pairs[j->pick], *best = &e->dataset.pairs[j->best];
+static void add_pick(kw_text *text, const kw_evaluation *e, const kw_group_evaluation *j) {
+    const kw_problem_group *problem_group = &e->dataset.problem_groups[j->problem_group];
+    const kw_pair *selection = &e->dataset.pairs[j->selection], *best = &e->dataset.pairs[j->best];
     char problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX];
-    kw_problem_print(problem, sizeof problem, &contest->problem);
-    kw_text_addf(text, "%6.2f  %s (%s)\n", 100 * j->efficiency, problem, kw_contest_timing(contest));
-    kw_config_print(config, sizeof config, &pick->config);
-    kw_text_addf(text, "        pick %10.4g us  %s%s%s\n", j->failed ? 0 : j->pick_ns / 1e3, config, j->failed ? ": " : "",
-                 j->failed ? kw_outcome_name(pick->outcome) : "");
+    kw_problem_print(problem, sizeof problem, &problem_group->problem);
+    kw_text_addf(text, "%6.2f  %s (%s)\n", 100 * j->efficiency, problem, kw_problem_group_timing(problem_group));
+    kw_config_print(config, sizeof config, &selection->config);
+    kw_text_addf(text, "        pick %10.4g us  %s%s%s\n", j->failed ? 0 : j->selected_ns / 1e3, config, j->failed ? ": " : "",
+                 j->failed ? kw_outcome_name(selection->outcome) : "");
     kw_config_print(config, sizeof config, &best->config);
     kw_text_addf(text, "        best %10.4g us  %s\n", j->oracle_ns / 1e3, config);
 }
 
-static void add_worst(kw_text *text, const kw_evaluation *e) {
-    const kw_judgement **list = calloc(e->count + 1, sizeof *list);
+static void add_worst_selections(kw_text *text, const kw_evaluation *e) {
+    const kw_group_evaluation **list = calloc(e->count + 1, sizeof *list);
     for (size_t i = 0; list && i < e->count; i++) {
-        list[i] = &e->judgements[i];
+        list[i] = &e->group_evaluations[i];
     }
     if (!list) {
         text->failed = true;
         return;
     }
-    qsort(list, e->count, sizeof *list, by_efficiency);
+    qsort(list, e->count, sizeof *list, by_group_efficiency);
     if (list[0]->efficiency < 1) {
         kw_text_add(text, "\nworst picks\n");
     }
@@ -175,7 +175,7 @@ static void add_worst(kw_text *text, const kw_evaluation *e) {
     free(list);
 }
 
-static kw_status take(char **out, kw_text *text, kw_error *err) {
+static kw_status take_text(char **out, kw_text *text, kw_error *err) {
     *out = text->failed ? NULL : kw_text_take(text);
     kw_text_drop(text);
     return *out ? KW_OK : kw_fail_memory(err, "an evaluation's text");
@@ -183,16 +183,16 @@ static kw_status take(char **out, kw_text *text, kw_error *err) {
 
 kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_error *err) {
     kw_text made = {0};
-    add_head(&made, evaluation);
+    add_evaluation_head(&made, evaluation);
     add_all(&made, &evaluation->all);
     add_slices(&made, evaluation);
-    add_worst(&made, evaluation);
-    return take(text, &made, err);
+    add_worst_selections(&made, evaluation);
+    return take_text(text, &made, err);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------------------- */
 
-static void json_figure(kw_json_out *json, const char *name, const kw_figure *figure) {
+static void json_figure(kw_json_out *json, const char *name, const kw_metric *figure) {
     kw_json_begin(json, name, '[');
     kw_json_real(json, NULL, figure->value);
     kw_json_real(json, NULL, figure->low);
@@ -200,15 +200,15 @@ static void json_figure(kw_json_out *json, const char *name, const kw_figure *fi
     kw_json_end(json, ']');
 }
 
-static void json_figures(kw_json_out *json, const kw_evaluation_figures *f) {
-    kw_json_int(json, "contests", f->contests);
+static void json_figures(kw_json_out *json, const kw_evaluation_metrics *f) {
+    kw_json_int(json, "contests", f->problem_groups);
     kw_json_int(json, "problems", f->problems);
     kw_json_int(json, "failed", f->failed);
     kw_json_real(json, "pool", f->pool);
-    kw_json_real(json, "pool_least", f->pool_least);
-    kw_json_real(json, "pool_most", f->pool_most);
+    kw_json_real(json, "pool_least", f->candidates_min);
+    kw_json_real(json, "pool_most", f->candidates_max);
 #define ADD_FIGURE(name, meaning) json_figure(json, #name, &f->name);
-    KW_EVALUATION_FIGURES(ADD_FIGURE)
+    KW_EVALUATION_METRICS(ADD_FIGURE)
 #undef ADD_FIGURE
 }
 
@@ -219,9 +219,9 @@ kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err)
     kw_json_text(&out, "by", e->by);
     kw_json_text(&out, "data_digest", e->dataset.digest);
     kw_json_int(&out, "left_out_trained_on", (int64_t)e->in_sample);
-    kw_json_int(&out, "left_out_unpredicted", (int64_t)e->unserved);
-    kw_json_int(&out, "left_out_without_good_kernel", (int64_t)e->hopeless);
-    kw_json_int(&out, "left_out_unsealed", (int64_t)e->unsealed);
+    kw_json_int(&out, "left_out_unpredicted", (int64_t)e->unpredicted);
+    kw_json_int(&out, "left_out_without_good_kernel", (int64_t)e->unsolved);
+    kw_json_int(&out, "left_out_unsealed", (int64_t)e->outside_holdout);
     kw_json_int(&out, "left_out_foreign_rows", e->dataset.foreign);
     kw_json_int(&out, "candidates_without_row", (int64_t)e->untried);
     kw_json_begin(&out, "all", '{');
@@ -232,17 +232,17 @@ kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err)
         kw_json_begin(&out, NULL, '{');
         kw_json_text(&out, "by", kw_slicing_name(e->slices[i].slicing));
         kw_json_text(&out, "key", e->slices[i].key);
-        json_figures(&out, &e->slices[i].figures);
+        json_figures(&out, &e->slices[i].metrics);
         kw_json_end(&out, '}');
     }
     kw_json_end(&out, ']');
     kw_json_end(&out, '}');
-    return take(json, &out.text, err);
+    return take_text(json, &out.text, err);
 }
 
 /* --- CSV -------------------------------------------------------------------------------------------------------------- */
 
-static void add_number(kw_text *text, double value) {
+static void add_csv_number(kw_text *text, double value) {
     char number[KW_NUMBER_TEXT];
     kw_text_add(text, ",");
     if (isfinite(value)) {
@@ -252,26 +252,26 @@ static void add_number(kw_text *text, double value) {
 }
 
 /* The texts have blanks but neither commas nor quotes. */
-static void add_line(kw_text *text, const kw_evaluation *e, const kw_judgement *j) {
-    const kw_contest *contest = &e->dataset.contests[j->contest];
-    const kw_pair *pick = &e->dataset.pairs[j->pick];
+static void add_csv_line(kw_text *text, const kw_evaluation *e, const kw_group_evaluation *j) {
+    const kw_problem_group *problem_group = &e->dataset.problem_groups[j->problem_group];
+    const kw_pair *selection = &e->dataset.pairs[j->selection];
     char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX], best[KW_CONFIG_TEXT_MAX];
-    kw_target_print(target, sizeof target, &contest->target);
-    kw_problem_print(problem, sizeof problem, &contest->problem);
-    kw_config_print(config, sizeof config, &pick->config);
+    kw_target_print(target, sizeof target, &problem_group->target);
+    kw_problem_print(problem, sizeof problem, &problem_group->problem);
+    kw_config_print(config, sizeof config, &selection->config);
     kw_config_print(best, sizeof best, &e->dataset.pairs[j->best].config);
-    kw_text_addf(text, "%s,%s,%d,%d,%s,%s,%s,%s", target, problem, contest->packed, contest->cold, contest->bucket, config,
-                 kw_outcome_name(pick->outcome), best);
-    add_number(text, e->scores.ns[j->pick]);
-    add_number(text, j->failed ? NAN : j->pick_ns);
-    add_number(text, j->oracle_ns);
-    add_number(text, j->efficiency);
-    add_number(text, j->untied);
-    kw_text_addf(text, ",%d,%zu,%zu,%zu,%zu", j->tied, j->best_place, j->pick_place, j->pool, j->good);
-    add_number(text, j->ndcg);
-    add_number(text, j->spearman);
+    kw_text_addf(text, "%s,%s,%d,%d,%s,%s,%s,%s", target, problem, problem_group->packed, problem_group->cold, problem_group->bucket,
+                 config, kw_outcome_name(selection->outcome), best);
+    add_csv_number(text, e->scores.ns[j->selection]);
+    add_csv_number(text, j->failed ? NAN : j->selected_ns);
+    add_csv_number(text, j->oracle_ns);
+    add_csv_number(text, j->efficiency);
+    add_csv_number(text, j->efficiency_untied);
+    kw_text_addf(text, ",%d,%zu,%zu,%zu,%zu", j->tied, j->best_rank, j->selected_rank, j->pool, j->good);
+    add_csv_number(text, j->ndcg);
+    add_csv_number(text, j->spearman);
     for (int i = 0; i < KW_SHORTLISTS; i++) {
-        add_number(text, j->shortlist[i]);
+        add_csv_number(text, j->shortlist[i]);
     }
     kw_text_add(text, "\n");
 }
@@ -287,7 +287,7 @@ kw_status kw_evaluation_csv(const char *path, const kw_evaluation *e, kw_error *
                 "target,problem,packed,cold,family,pick,pick_outcome,best,predicted_ns,pick_ns,oracle_ns,efficiency,efficiency_untied,"
                 "tied,best_place,pick_place,pool,timed,ndcg,spearman,shortlist_3,shortlist_5,shortlist_8\n");
     for (size_t i = 0; i < e->count && !status; i++) {
-        add_line(&text, e, &e->judgements[i]);
+        add_csv_line(&text, e, &e->group_evaluations[i]);
         status = kw_writer_put(writer, &text, err);
     }
     status = kw_writer_close(&writer, status, err);

@@ -19,7 +19,7 @@ enum { PREDICTIONS_LIMIT = 1 << 30, COLUMNS_MAX = 64 };
 typedef struct job {
     kw_scores *scores;
     const kw_dataset *dataset;
-    const kw_mark *marks;
+    const kw_group_oracle *oracles;
     const kw_scorer *scorer;
 } job;
 
@@ -38,12 +38,12 @@ static void score_estimate(const job *j) {
 
 /* By a hash of seed, contest and config: the draw does not depend on what else was read. */
 static void score_random(const job *j) {
-    for (size_t c = 0; c < j->dataset->contest_count; c++) {
-        const kw_contest *contest = &j->dataset->contests[c];
-        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+    for (size_t c = 0; c < j->dataset->problem_group_count; c++) {
+        const kw_problem_group *problem_group = &j->dataset->problem_groups[c];
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
             char config[KW_CONFIG_TEXT_MAX];
             size_t size = kw_config_print(config, sizeof config, &j->dataset->pairs[i].config);
-            uint64_t key[3] = {j->scorer->seed, contest->hash, kw_hash64(config, size)};
+            uint64_t key[3] = {j->scorer->seed, problem_group->hash, kw_hash64(config, size)};
             j->scores->ns[i] = (double)(kw_hash64(key, sizeof key) >> 11) + 1;
         }
     }
@@ -51,9 +51,9 @@ static void score_random(const job *j) {
 
 /* --- the single best kernel ------------------------------------------------------------------------------------------- */
 
-static double efficiency_of(const job *j, size_t contest, size_t pair) {
+static double scored_efficiency(const job *j, size_t problem_group, size_t pair) {
     kw_record record = kw_pair_record(&j->dataset->pairs[pair]);
-    double score = kw_record_score(&record), best = j->marks[contest].oracle_ns;
+    double score = kw_record_score(&record), best = j->oracles[problem_group].oracle_ns;
     return best > 0 && score > 0 ? fmin(1, best / score) : 0;
 }
 
@@ -63,24 +63,24 @@ static kw_status score_single(const job *j, kw_error *err) {
     const kw_dataset *dataset = j->dataset;
     kw_catalog catalog = {0};
     double *sum = calloc(dataset->pair_count + 1, sizeof *sum);
-    size_t contests[KW_OP_COUNT][KW_DTYPE_COUNT] = {{0}};
+    size_t problem_groups[KW_OP_COUNT][KW_DTYPE_COUNT] = {{0}};
     kw_status status = sum ? KW_OK : kw_fail_memory(err, "sums of kernels");
-    for (size_t c = 0; c < dataset->contest_count && !status; c++) {
-        const kw_contest *contest = &dataset->contests[c];
-        contests[contest->problem.op][contest->problem.dtype]++;
-        for (size_t i = contest->first; i < contest->first + contest->count && !status; i++) {
+    for (size_t c = 0; c < dataset->problem_group_count && !status; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
+        problem_groups[problem_group->problem.op][problem_group->problem.dtype]++;
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count && !status; i++) {
             status = kw_catalog_add(&catalog, &dataset->pairs[i].config, NULL, err);
             if (!status) {
-                sum[kw_catalog_find(&catalog, &dataset->pairs[i].config)] += efficiency_of(j, c, i);
+                sum[kw_catalog_find(&catalog, &dataset->pairs[i].config)] += scored_efficiency(j, c, i);
             }
         }
     }
-    for (size_t c = 0; c < dataset->contest_count && !status; c++) {
-        const kw_contest *contest = &dataset->contests[c];
-        double others = fmax(1, (double)contests[contest->problem.op][contest->problem.dtype] - 1);
-        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+    for (size_t c = 0; c < dataset->problem_group_count && !status; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
+        double others = fmax(1, (double)problem_groups[problem_group->problem.op][problem_group->problem.dtype] - 1);
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
             double all = sum[kw_catalog_find(&catalog, &dataset->pairs[i].config)];
-            j->scores->ns[i] = 2 - (all - efficiency_of(j, c, i)) / others;
+            j->scores->ns[i] = 2 - (all - scored_efficiency(j, c, i)) / others;
         }
     }
     kw_catalog_drop(&catalog);
@@ -108,16 +108,17 @@ static void table_drop(table *t) {
     kw_catalog_drop(&t->catalog);
 }
 
-static bool in_table(const kw_contest *contest, kw_op op, kw_dtype dtype) {
-    return contest->problem.op == op && contest->problem.dtype == dtype;
+static bool in_table(const kw_problem_group *problem_group, kw_op op, kw_dtype dtype) {
+    return problem_group->problem.op == op && problem_group->problem.dtype == dtype;
 }
 
 static kw_status table_make(table *t, const job *j, const kw_model *model, kw_op op, kw_dtype dtype, kw_error *err) {
     const kw_dataset *dataset = j->dataset;
     kw_status status = KW_OK;
-    for (size_t c = 0; c < dataset->contest_count; c++) {
-        const kw_contest *contest = &dataset->contests[c];
-        for (size_t i = contest->first; in_table(contest, op, dtype) && i < contest->first + contest->count && !status; i++) {
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
+        for (size_t i = problem_group->first;
+             in_table(problem_group, op, dtype) && i < problem_group->first + problem_group->count && !status; i++) {
             status = kw_catalog_add(&t->catalog, &dataset->pairs[i].config, NULL, err);
         }
     }
@@ -138,16 +139,16 @@ static kw_status table_make(table *t, const job *j, const kw_model *model, kw_op
     return kw_ranking_open(&t->ranking, model, t->configs, count, err);
 }
 
-static void score_contest(const job *j, table *t, const kw_contest *contest) {
+static void score_contest(const job *j, table *t, const kw_problem_group *problem_group) {
     const kw_pair *pairs = j->dataset->pairs;
     memset(t->launches, 0, t->catalog.count * sizeof *t->launches);
-    for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+    for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
         size_t place = kw_catalog_find(&t->catalog, &pairs[i].config);
         t->launches[place] = &pairs[i].launch;
         t->estimates[place] = pairs[i].estimate_ns;
     }
-    kw_ranking_score(t->ranking, &contest->problem, &contest->target, t->launches, t->estimates, t->ns);
-    for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+    kw_ranking_score(t->ranking, &problem_group->problem, &problem_group->target, t->launches, t->estimates, t->ns);
+    for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
         j->scores->ns[i] = t->ns[kw_catalog_find(&t->catalog, &pairs[i].config)];
     }
 }
@@ -156,12 +157,12 @@ static kw_status score_part(const job *j, const kw_model *model, kw_op op, kw_dt
     table t = {0};
     bool serves = kw_model_serves(model, op, dtype);
     kw_status status = serves ? table_make(&t, j, model, op, dtype, err) : KW_OK;
-    for (size_t c = 0; c < j->dataset->contest_count && !status; c++) {
-        const kw_contest *contest = &j->dataset->contests[c];
-        if (in_table(contest, op, dtype)) {
-            j->scores->served[c] = serves && kw_model_distance(model, &contest->target) >= 0;
+    for (size_t c = 0; c < j->dataset->problem_group_count && !status; c++) {
+        const kw_problem_group *problem_group = &j->dataset->problem_groups[c];
+        if (in_table(problem_group, op, dtype)) {
+            j->scores->served[c] = serves && kw_model_distance(model, &problem_group->target) >= 0;
             if (j->scores->served[c]) {
-                score_contest(j, &t, contest);
+                score_contest(j, &t, problem_group);
             }
         }
     }
@@ -186,7 +187,7 @@ static kw_status score_model(const job *j, kw_error *err) {
 /* A pair by the hash of its texts. */
 typedef struct known {
     uint64_t hash;
-    size_t pair, contest;
+    size_t pair, problem_group;
 } known;
 
 static int by_hash(const void *left, const void *right) {
@@ -200,16 +201,16 @@ static kw_status list_known(known **list, const kw_dataset *dataset, kw_error *e
     if (!made) {
         return kw_fail_memory(err, "a list of pairs");
     }
-    for (size_t c = 0; c < dataset->contest_count; c++) {
-        const kw_contest *contest = &dataset->contests[c];
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
         char text[KW_TARGET_TEXT_MAX + KW_PROBLEM_TEXT_MAX + KW_CONFIG_TEXT_MAX + 8], target[KW_TARGET_TEXT_MAX];
         char problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX];
-        kw_target_print(target, sizeof target, &contest->target);
-        kw_problem_print(problem, sizeof problem, &contest->problem);
-        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+        kw_target_print(target, sizeof target, &problem_group->target);
+        kw_problem_print(problem, sizeof problem, &problem_group->problem);
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
             kw_line line = {.data = text, .capacity = sizeof text};
             kw_config_print(config, sizeof config, &dataset->pairs[i].config);
-            kw_line_addf(&line, "%s,%s,%s,%d,%d", target, problem, config, contest->packed, contest->cold);
+            kw_line_addf(&line, "%s,%s,%s,%d,%d", target, problem, config, problem_group->packed, problem_group->cold);
             made[i] = (known){kw_hash64(text, line.size), i, c};
         }
     }
@@ -218,7 +219,7 @@ static kw_status list_known(known **list, const kw_dataset *dataset, kw_error *e
 }
 
 /* Which column has the predictions; -1: none. The first five are what a pair is. */
-static int find_column(kw_scan head, const char *name) {
+static int find_csv_column(kw_scan head, const char *name) {
     static const char *const first[] = {"target", "problem", "config", "packed", "cold"};
     kw_word word;
     for (int i = 0; kw_scan_field(&head, ',', &word); i++) {
@@ -250,7 +251,7 @@ static bool take_prediction(const job *j, const known *list, kw_word line, int c
     const known *found = bsearch(&wanted, list, j->dataset->pair_count, sizeof wanted, by_hash);
     if (found && isfinite(ns)) {
         j->scores->ns[found->pair] = ns;
-        j->scores->served[found->contest] = true;
+        j->scores->served[found->problem_group] = true;
     }
     return true;
 }
@@ -263,7 +264,7 @@ static kw_status take_predictions(const job *j, const known *list, const kw_text
     int64_t number = 1;
     kw_line made = {.data = name, .capacity = sizeof name};
     kw_line_addf(&made, "predicted_ns_by_%.20s", folds);
-    int column = kw_scan_line(&scan, &line) ? find_column((kw_scan){line.at, line.at + line.size}, name) : -1;
+    int column = kw_scan_line(&scan, &line) ? find_csv_column((kw_scan){line.at, line.at + line.size}, name) : -1;
     if (column < 0) {
         return kw_fail(err, KW_MALFORMED, "%.300s: no predictions: its columns must be target,problem,config,packed,cold and %s",
                        j->scorer->by, name);
@@ -286,7 +287,7 @@ static kw_status score_predictions(const job *j, kw_error *err) {
     kw_status status = kw_file_read(&arena, j->scorer->by, PREDICTIONS_LIMIT, &data, &size, err);
     status = status ? status : kw_gunzip(&text, data, size, PREDICTIONS_LIMIT, err);
     kw_arena_drop(&arena);
-    memset(j->scores->served, 0, j->dataset->contest_count * sizeof *j->scores->served);
+    memset(j->scores->served, 0, j->dataset->problem_group_count * sizeof *j->scores->served);
     status = status ? status : list_known(&list, j->dataset, err);
     status = status ? status : take_predictions(j, list, &text, err);
     kw_text_drop(&text);
@@ -296,16 +297,17 @@ static kw_status score_predictions(const job *j, kw_error *err) {
 
 /* --- all -------------------------------------------------------------------------------------------------------------- */
 
-kw_status kw_scores_make(kw_scores *scores, const kw_dataset *dataset, const kw_mark *marks, const kw_scorer *scorer, kw_error *err) {
+kw_status kw_scores_make(kw_scores *scores, const kw_dataset *dataset, const kw_group_oracle *oracles, const kw_scorer *scorer,
+                         kw_error *err) {
     const char *by = scorer->by ? scorer->by : "estimate";
-    job j = {scores, dataset, marks, scorer};
+    job j = {scores, dataset, oracles, scorer};
     *scores = (kw_scores){.ns = calloc(dataset->pair_count + 1, sizeof *scores->ns),
-                          .served = calloc(dataset->contest_count + 1, sizeof *scores->served)};
+                          .served = calloc(dataset->problem_group_count + 1, sizeof *scores->served)};
     if (!scores->ns || !scores->served) {
         kw_scores_drop(scores);
         return kw_fail_memory(err, "predicted times");
     }
-    memset(scores->served, true, dataset->contest_count * sizeof *scores->served);
+    memset(scores->served, true, dataset->problem_group_count * sizeof *scores->served);
     for (size_t i = 0; i < dataset->pair_count; i++) {
         scores->ns[i] = NAN;
     }
@@ -314,10 +316,10 @@ kw_status kw_scores_make(kw_scores *scores, const kw_dataset *dataset, const kw_
         scores->kind = KW_SCORES_ESTIMATE;
         score_estimate(&j);
     } else if (!strcmp(by, "random")) {
-        scores->kind = KW_SCORES_BLIND;
+        scores->kind = KW_SCORES_UNTIMED;
         score_random(&j);
     } else if (!strcmp(by, "single")) {
-        scores->kind = KW_SCORES_BLIND;
+        scores->kind = KW_SCORES_UNTIMED;
         status = score_single(&j, err);
     } else {
         status = kw_scorer_is_model(by) ? score_model(&j, err) : score_predictions(&j, err);

@@ -3,12 +3,12 @@
 #ifndef KW_EVALUATE_SCORER_H
 #define KW_EVALUATE_SCORER_H
 
-#include "learn/data/oracle.h"
+#include "learn/data/selection.h"
 
 typedef enum kw_scorer_kind {
     KW_SCORES_MODEL = 0, /* a model, or predictions of one */
     KW_SCORES_ESTIMATE,
-    KW_SCORES_BLIND /* random or single: no times */
+    KW_SCORES_UNTIMED /* random or single: no times */
 } kw_scorer_kind;
 
 typedef struct kw_scores {
@@ -23,7 +23,8 @@ typedef struct kw_scorer {
 } kw_scorer;
 
 /* marks: of the data set. */
-kw_status kw_scores_make(kw_scores *scores, const kw_dataset *dataset, const kw_mark *marks, const kw_scorer *scorer, kw_error *err);
+kw_status kw_scores_make(kw_scores *scores, const kw_dataset *dataset, const kw_group_oracle *oracles, const kw_scorer *scorer,
+                         kw_error *err);
 void kw_scores_drop(kw_scores *scores);
 /* Whether by names a folder. */
 bool kw_scorer_is_model(const char *by);

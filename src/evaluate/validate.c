@@ -20,7 +20,7 @@ typedef struct session {
     const kw_evaluation *evaluation;
     const kw_validate_options *options;
     kw_validate_report *report;
-    const kw_judgement **chosen;
+    const kw_group_evaluation **chosen;
     size_t count;
     char folder[PATH_SIZE - 64], pairs[PATH_SIZE], store[PATH_SIZE];
     kw_dataset found;
@@ -31,24 +31,24 @@ typedef struct session {
 
 typedef struct drawn {
     uint64_t order;
-    const kw_judgement *judgement;
+    const kw_group_evaluation *evaluation_of_group;
 } drawn;
 
-static int by_order(const void *left, const void *right) {
+static int by_draw_order(const void *left, const void *right) {
     const drawn *a = left, *b = right;
     return a->order != b->order ? (a->order > b->order) - (a->order < b->order)
-                                : (a->judgement > b->judgement) - (a->judgement < b->judgement);
+                                : (a->evaluation_of_group > b->evaluation_of_group) - (a->evaluation_of_group < b->evaluation_of_group);
 }
 
 /* A pick that failed is not run again: it is known to be worth nothing. */
-static bool can_be_measured(const kw_evaluation *e, const kw_judgement *j, const kw_target *here) {
-    const kw_contest *contest = &e->dataset.contests[j->contest];
-    kw_target wanted = contest->target;
+static bool can_be_measured(const kw_evaluation *e, const kw_group_evaluation *j, const kw_target *here) {
+    const kw_problem_group *problem_group = &e->dataset.problem_groups[j->problem_group];
+    kw_target wanted = problem_group->target;
     wanted.units = here->units; /* threads are an option of the sweep */
-    return contest->packed && !contest->cold && !j->failed && !memcmp(&wanted, here, sizeof wanted);
+    return problem_group->packed && !problem_group->cold && !j->failed && !memcmp(&wanted, here, sizeof wanted);
 }
 
-static kw_status draw(session *s, int32_t *threads) {
+static kw_status draw_problem_groups(session *s, int32_t *threads) {
     const kw_evaluation *e = s->evaluation;
     size_t limit = s->options->limit ? s->options->limit : LIMIT;
     kw_target here;
@@ -62,17 +62,17 @@ static kw_status draw(session *s, int32_t *threads) {
     size_t count = 0;
     int64_t units = 0;
     for (size_t i = 0; i < e->count; i++) {
-        const kw_contest *contest = &e->dataset.contests[e->judgements[i].contest];
-        if (can_be_measured(e, &e->judgements[i], &here) && (!units || units == contest->target.units)) {
-            uint64_t key[2] = {s->options->seed, contest->hash};
-            units = contest->target.units;
-            list[count++] = (drawn){kw_hash64(key, sizeof key), &e->judgements[i]};
+        const kw_problem_group *problem_group = &e->dataset.problem_groups[e->group_evaluations[i].problem_group];
+        if (can_be_measured(e, &e->group_evaluations[i], &here) && (!units || units == problem_group->target.units)) {
+            uint64_t key[2] = {s->options->seed, problem_group->hash};
+            units = problem_group->target.units;
+            list[count++] = (drawn){kw_hash64(key, sizeof key), &e->group_evaluations[i]};
         }
     }
-    qsort(list, count, sizeof *list, by_order);
+    qsort(list, count, sizeof *list, by_draw_order);
     s->count = count < limit ? count : limit;
     for (size_t i = 0; i < s->count; i++) {
-        s->chosen[i] = list[i].judgement;
+        s->chosen[i] = list[i].evaluation_of_group;
     }
     free(list);
     *threads = (int32_t)units;
@@ -88,21 +88,21 @@ static const kw_config *config_of(const session *s, size_t pair) {
 }
 
 /* The product of all kernels and problems, then only the pairs that are wanted. */
-static kw_status make_manifest(const session *s, kw_manifest *m) {
+static kw_status make_validation_manifest(const session *s, kw_manifest *m) {
     const char **texts = calloc(2 * s->count, sizeof *texts);
     char(*room)[KW_CONFIG_TEXT_MAX] = calloc(2 * s->count, sizeof *room);
     kw_problem *problems = calloc(s->count, sizeof *problems);
     kw_status status = texts && room && problems ? KW_OK : kw_fail_memory(s->err, "a validation");
     for (size_t i = 0; i < s->count && !status; i++) {
-        problems[i] = s->evaluation->dataset.contests[s->chosen[i]->contest].problem;
-        kw_config_print(room[2 * i], sizeof *room, config_of(s, s->chosen[i]->pick));
+        problems[i] = s->evaluation->dataset.problem_groups[s->chosen[i]->problem_group].problem;
+        kw_config_print(room[2 * i], sizeof *room, config_of(s, s->chosen[i]->selection));
         kw_config_print(room[2 * i + 1], sizeof *room, config_of(s, s->chosen[i]->best));
         texts[2 * i] = room[2 * i];
         texts[2 * i + 1] = room[2 * i + 1];
     }
-    status = status ? status : kw_manifest_make(m, texts, 2 * s->count, problems, s->count, s->err);
+    status = status ? status : kw_manifest_create(m, texts, 2 * s->count, problems, s->count, s->err);
     for (size_t i = 0; i < s->count && !status; i++) {
-        uint32_t a = (uint32_t)kw_catalog_find(&m->configs, config_of(s, s->chosen[i]->pick));
+        uint32_t a = (uint32_t)kw_catalog_find(&m->configs, config_of(s, s->chosen[i]->selection));
         uint32_t b = (uint32_t)kw_catalog_find(&m->configs, config_of(s, s->chosen[i]->best));
         uint32_t low = a < b ? a : b, high = a < b ? b : a;
         status = kw_manifest_add_run(m, (kw_manifest_run){(uint32_t)i, low, low}, s->err);
@@ -114,11 +114,11 @@ static kw_status make_manifest(const session *s, kw_manifest *m) {
     return status;
 }
 
-static kw_status measure(session *s, int32_t threads) {
+static kw_status remeasure_pairs(session *s, int32_t threads) {
     const kw_validate_options *o = s->options;
     kw_manifest m = {0};
     kw_sweep_report report;
-    kw_status status = make_manifest(s, &m);
+    kw_status status = make_validation_manifest(s, &m);
     status = status ? status : kw_manifest_write(&m, s->pairs, s->err);
     kw_manifest_drop(&m);
     kw_sweep_options sweep = {.pairs = s->pairs,
@@ -146,10 +146,10 @@ static kw_status measure(session *s, int32_t threads) {
 /* --- judging ---------------------------------------------------------------------------------------------------------- */
 
 /* The new times of a kernel on the problem of an old contest; NULL where there are none. */
-static const kw_pair *find(const session *s, const kw_contest *old, const kw_config *config) {
-    for (size_t c = 0; c < s->found.contest_count; c++) {
-        const kw_contest *contest = &s->found.contests[c];
-        for (size_t i = contest->first; contest->hash == old->hash && i < contest->first + contest->count; i++) {
+static const kw_pair *find_remeasured(const session *s, const kw_problem_group *old, const kw_config *config) {
+    for (size_t c = 0; c < s->found.problem_group_count; c++) {
+        const kw_problem_group *problem_group = &s->found.problem_groups[c];
+        for (size_t i = problem_group->first; problem_group->hash == old->hash && i < problem_group->first + problem_group->count; i++) {
             const kw_config *other = &s->found.pairs[i].config;
             if (other->family == config->family && !memcmp(other, config, sizeof *config) && s->found.pairs[i].outcome == KW_GOOD) {
                 return &s->found.pairs[i];
@@ -164,42 +164,43 @@ static double score_of(const kw_pair *pair) {
     return kw_record_score(&record);
 }
 
-static void take_gap(kw_validate_report *r, double claimed, double found, const kw_problem *problem) {
+static void add_gap(kw_validate_report *r, double claimed, double found, const kw_problem *problem) {
     if (claimed - found > r->worst_gap) {
         r->worst_gap = claimed - found;
         kw_problem_print(r->worst, sizeof r->worst, problem);
     }
 }
 
-static kw_status judge(session *s) {
+static kw_status summarize_validation(session *s) {
     kw_validate_report *r = s->report;
     const kw_dataset *old = &s->evaluation->dataset;
     double *claimed = calloc(s->count + 1, sizeof *claimed), *found = calloc(s->count + 1, sizeof *found);
     double *drift = calloc(s->count + 1, sizeof *drift);
-    kw_judgement *list = calloc(s->count + 1, sizeof *list);
+    kw_group_evaluation *list = calloc(s->count + 1, sizeof *list);
     kw_status status = claimed && found && drift && list ? KW_OK : kw_fail_memory(s->err, "a validation");
     size_t count = 0;
     for (size_t i = 0; i < s->count && !status; i++) {
-        const kw_judgement *j = s->chosen[i];
-        const kw_contest *contest = &old->contests[j->contest];
-        const kw_pair *pick = find(s, contest, &old->pairs[j->pick].config), *best = find(s, contest, &old->pairs[j->best].config);
-        if (!pick || !best) {
+        const kw_group_evaluation *j = s->chosen[i];
+        const kw_problem_group *problem_group = &old->problem_groups[j->problem_group];
+        const kw_pair *selection = find_remeasured(s, problem_group, &old->pairs[j->selection].config),
+                      *best = find_remeasured(s, problem_group, &old->pairs[j->best].config);
+        if (!selection || !best) {
             r->lost++;
             continue;
         }
         list[count] = *j;
         claimed[count] = j->efficiency;
-        found[count] = pick == best || kw_pair_tied(best, pick, tie_limit) ? 1 : fmin(1, score_of(best) / score_of(pick));
+        found[count] = selection == best || kw_pair_tied(best, selection, tie_limit) ? 1 : fmin(1, score_of(best) / score_of(selection));
         drift[count] = score_of(best) / score_of(&old->pairs[j->best]);
-        take_gap(r, claimed[count], found[count], &contest->problem);
+        add_gap(r, claimed[count], found[count], &problem_group->problem);
         count++;
     }
-    r->contests = (int64_t)count;
+    r->problem_groups = (int64_t)count;
     if (!status && !count) {
         status = kw_fail(s->err, KW_FAILED, "none of %zu contests could be measured again", s->count);
     }
-    status = status ? status : kw_mean_figure(&r->claimed, list, claimed, count, s->err);
-    status = status ? status : kw_mean_figure(&r->found, list, found, count, s->err);
+    status = status ? status : kw_mean_metric(&r->claimed, list, claimed, count, s->err);
+    status = status ? status : kw_mean_metric(&r->found, list, found, count, s->err);
     if (!status) {
         kw_stat_sort(found, count);
         kw_stat_sort(drift, count);
@@ -261,10 +262,10 @@ kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options
     s->report = report;
     s->err = err;
     int32_t threads = 1;
-    kw_status status = draw(s, &threads);
+    kw_status status = draw_problem_groups(s, &threads);
     status = status ? status : find_places(s);
-    status = status ? status : measure(s, threads);
-    status = status ? status : judge(s);
+    status = status ? status : remeasure_pairs(s, threads);
+    status = status ? status : summarize_validation(s);
     remove_places(s);
     kw_dataset_close(&s->found);
     free(s->chosen);

@@ -130,7 +130,7 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
     char text[KW_CONFIG_TEXT_MAX];
     kw_config_print(text, sizeof text, config);
     kw_text_addf(source, "/* %s */\n", text);
-    add_file(source, "prelude/cpu_abi.h", false);
+    add_file(source, "prelude/kernel_abi.h", false);
     if (gpu) {
         add_gpu(source, config, code);
     } else {

@@ -17,20 +17,20 @@ enum { OWN_MACHINE = EM_NONE };
 
 enum { PROGRAM_HEADERS_MAX = 64 };
 
-static bool inside(uint64_t offset, uint64_t length, size_t size) {
+static bool inside_blob(uint64_t offset, uint64_t length, size_t size) {
     return offset <= size && length <= size - offset;
 }
 
 static kw_status check_parts(const kw_blob *blob, const Elf64_Ehdr *head, kw_error *err) {
     if (head->e_phentsize != sizeof(Elf64_Phdr) || !head->e_phnum || head->e_phnum > PROGRAM_HEADERS_MAX ||
-        !inside(head->e_phoff, (uint64_t)head->e_phnum * sizeof(Elf64_Phdr), blob->size)) {
+        !inside_blob(head->e_phoff, (uint64_t)head->e_phnum * sizeof(Elf64_Phdr), blob->size)) {
         return kw_fail(err, KW_MALFORMED, "the program headers of the object lie outside it");
     }
     for (int i = 0; i < head->e_phnum; i++) {
         Elf64_Phdr part;
         memcpy(&part, (const char *)blob->data + head->e_phoff + (size_t)i * sizeof part, sizeof part);
         if ((part.p_type == PT_LOAD || part.p_type == PT_DYNAMIC || part.p_type == PT_NOTE) &&
-            !inside(part.p_offset, part.p_filesz, blob->size)) {
+            !inside_blob(part.p_offset, part.p_filesz, blob->size)) {
             return kw_fail(err, KW_MALFORMED, "part %d of the object lies outside it: cut short?", i);
         }
     }
@@ -38,14 +38,14 @@ static kw_status check_parts(const kw_blob *blob, const Elf64_Ehdr *head, kw_err
 }
 
 static kw_status check_sections(const kw_blob *blob, const Elf64_Ehdr *head, kw_error *err) {
-    if (head->e_shnum &&
-        (head->e_shentsize != sizeof(Elf64_Shdr) || !inside(head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr), blob->size))) {
+    if (head->e_shnum && (head->e_shentsize != sizeof(Elf64_Shdr) ||
+                          !inside_blob(head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr), blob->size))) {
         return kw_fail(err, KW_MALFORMED, "the section headers of the object lie outside it");
     }
     for (int i = 0; i < head->e_shnum; i++) {
         Elf64_Shdr section;
         memcpy(&section, (const char *)blob->data + head->e_shoff + (size_t)i * sizeof section, sizeof section);
-        if (section.sh_type != SHT_NULL && section.sh_type != SHT_NOBITS && !inside(section.sh_offset, section.sh_size, blob->size)) {
+        if (section.sh_type != SHT_NULL && section.sh_type != SHT_NOBITS && !inside_blob(section.sh_offset, section.sh_size, blob->size)) {
             return kw_fail(err, KW_MALFORMED, "section %d of the object lies outside it: cut short?", i);
         }
     }

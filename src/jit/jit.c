@@ -11,7 +11,7 @@
 #include "base/os/file.h"
 #include "base/hash.h"
 
-#include <cpu_abi.h>
+#include <kernel_abi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum { SOURCE_DIGITS = 32 };
 /* SOURCE-, which every key of the source begins with. */
 static kw_status source_key(char key[KW_CACHE_KEY_MAX + 1], const kw_text *source, const char *machine, kw_error *err) {
     kw_text all = {0};
-    kw_text_addf(&all, "abi %d\nformat %d\nmachine %s\nsource %zu\n", KW_CPU_ABI, KW_CACHE_FORMAT, machine, source->size);
+    kw_text_addf(&all, "abi %d\nformat %d\nmachine %s\nsource %zu\n", KW_KERNEL_ABI, KW_CACHE_FORMAT, machine, source->size);
     kw_text_add_bytes(&all, source->data, source->size);
     kw_status status = all.failed ? kw_fail_memory(err, "a cache key") : KW_OK;
     if (!status) {

@@ -54,7 +54,7 @@ kw_status kw_bench_restore(kw_bench *bench, int set, kw_tensor tensor, kw_error 
     return status;
 }
 
-static kw_status open_set(kw_bench *bench, int set, const kw_fill *fill, kw_error *err) {
+static kw_status open_bench_set(kw_bench *bench, int set, const kw_fill *fill, kw_error *err) {
     void *host[KW_TENSOR_COUNT] = {0};
     bench->set[set].fill = *fill;
     kw_status status = KW_OK;
@@ -96,7 +96,7 @@ kw_status kw_bench_open_fills(kw_bench **bench, const kw_backend *backend, kw_de
     kw_tensor result = kw_problem_result(problem);
     status = kw_buffer_open(&made->result, backend, device, tensor_names[result], tensor_bytes(problem, result), err);
     for (int set = 0; set < KW_SET_COUNT && !status; set++) {
-        status = open_set(made, set, &fills[set], err);
+        status = open_bench_set(made, set, &fills[set], err);
     }
     if (status) {
         kw_bench_close(&made);
@@ -133,15 +133,15 @@ void kw_bench_close(kw_bench **bench) {
         kw_expected_drop(&(*bench)->set[set].expected);
     }
     kw_buffer_close(&(*bench)->result);
-    kw_buffer_close(&(*bench)->decoy);
-    kw_copies_close(&(*bench)->copies);
+    kw_buffer_close(&(*bench)->poison_w);
+    kw_rotation_close(&(*bench)->copies);
     free(*bench);
     *bench = NULL;
 }
 
 /* --- a config made ready --- */
 
-static kw_status open_workspace(kw_ready *ready, kw_error *err) {
+static kw_status open_workspace(kw_prepared *ready, kw_error *err) {
     kw_bench *bench = ready->bench;
     int64_t units = kw_max(1, bench->backend->target(bench->device)->units);
     struct {
@@ -160,17 +160,17 @@ static kw_status open_workspace(kw_ready *ready, kw_error *err) {
     return KW_OK;
 }
 
-static void refuse(kw_record *record, kw_outcome outcome, const kw_error *why) {
+static void reject_kernel(kw_record *record, kw_outcome outcome, const kw_error *why) {
     record->outcome = outcome;
     snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why->text);
 }
 
-void kw_ready_open(kw_ready *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record) {
+void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record) {
     kw_error why = {0};
     const kw_target *target = bench->backend->target(bench->device);
-    *ready = (kw_ready){.bench = bench};
+    *ready = (kw_prepared){.bench = bench};
     if (kw_config_fits(config, &bench->problem, target, &why)) {
-        refuse(record, KW_UNFIT, &why);
+        reject_kernel(record, KW_UNFIT, &why);
         return;
     }
     config->family->launch(config, &bench->problem, target, &ready->launch);
@@ -184,18 +184,18 @@ void kw_ready_open(kw_ready *ready, kw_bench *bench, const kw_kernel *kernel, co
     if (!status) {
         status = bench->backend->bind(bench->device, kernel, &bench->problem, &apart, &ready->bound, &why);
     }
-    if (!status && ready->packs && !bench->decoy.memory) {
-        status = kw_buffer_open(&bench->decoy, bench->backend, bench->device, "w in place of packed weights",
+    if (!status && ready->packs && !bench->poison_w.memory) {
+        status = kw_buffer_open(&bench->poison_w, bench->backend, bench->device, "w in place of packed weights",
                                 tensor_bytes(&bench->problem, KW_W), &why);
-        status = status ? status : kw_buffer_poison(&bench->decoy, 0xff, &why);
+        status = status ? status : kw_buffer_poison(&bench->poison_w, 0xff, &why);
     }
     if (status) {
-        refuse(record, KW_UNLAUNCHED, &why);
-        kw_ready_close(ready);
+        reject_kernel(record, KW_UNLAUNCHED, &why);
+        kw_prepared_close(ready);
     }
 }
 
-void kw_ready_close(kw_ready *ready) {
+void kw_prepared_close(kw_prepared *ready) {
     if (ready->bound) {
         ready->bench->backend->unbind(&ready->bound);
     }
@@ -205,7 +205,7 @@ void kw_ready_close(kw_ready *ready) {
     ready->bound = NULL;
 }
 
-kw_launch_memory kw_ready_memory(const kw_ready *ready, int set, bool with_w) {
+kw_launch_memory kw_prepared_memory(const kw_prepared *ready, int set, bool with_w) {
     kw_bench *bench = ready->bench;
     kw_launch_memory memory = {.packed = ready->packed.start, .shared = ready->shared.start, .threads = ready->threads.start};
     for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
@@ -213,13 +213,13 @@ kw_launch_memory kw_ready_memory(const kw_ready *ready, int set, bool with_w) {
     }
     memory.tensor[kw_problem_result(&bench->problem)] = bench->result.start;
     if (!with_w) {
-        memory.tensor[KW_W] = bench->decoy.start;
+        memory.tensor[KW_W] = bench->poison_w.start;
     }
     return memory;
 }
 
-kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err) {
-    kw_launch_memory memory = kw_ready_memory(ready, set, with_w);
+kw_status kw_prepared_run(const kw_prepared *ready, int set, int parts, bool with_w, kw_error *err) {
+    kw_launch_memory memory = kw_prepared_memory(ready, set, with_w);
     int64_t start = kw_clock_ns();
     const kw_backend *backend = ready->bench->backend;
     kw_status status = backend->run(ready->bound, &memory, parts, NULL, err);
@@ -230,7 +230,7 @@ kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, k
     return status;
 }
 
-int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart) {
+int64_t kw_prepared_workspace(const kw_prepared *ready, bool packed_apart) {
     const kw_launch *launch = &ready->launch;
     int64_t units = kw_max(1, ready->bench->backend->target(ready->bench->device)->units);
     int64_t packed = packed_apart ? 0 : kw_round_up(launch->packed_bytes, KW_BUFFER_ALIGN);

@@ -2,7 +2,7 @@
 #ifndef KW_MEASURE_BENCH_H
 #define KW_MEASURE_BENCH_H
 
-#include "measure/data/copies.h"
+#include "measure/data/rotation.h"
 #include "measure/data/expected.h"
 #include "measure/measure.h"
 
@@ -21,10 +21,10 @@ struct kw_bench {
     kw_device *device;
     kw_problem problem;
     kw_bench_set set[KW_SET_COUNT];
-    kw_buffer result; /* both sets take turns in it */
-    double kernel_ns; /* spent inside kernels so far */
-    kw_buffer decoy;  /* in place of w when a kernel runs on packed weights; opened when first needed */
-    kw_copies copies; /* of the real set, for cold timing; made when first needed */
+    kw_buffer result;   /* both sets take turns in it */
+    double kernel_ns;   /* spent inside kernels so far */
+    kw_buffer poison_w; /* in place of w when a kernel runs on packed weights; opened when first needed */
+    kw_rotation copies; /* of the real set, for cold timing; made when first needed */
 };
 
 /* As kw_bench_open with fills of the caller's. */
@@ -37,27 +37,27 @@ int kw_bench_shift(const kw_bench *bench, int set, kw_tensor tensor);
 kw_status kw_bench_restore(kw_bench *bench, int set, kw_tensor tensor, kw_error *err);
 
 /* A config made ready to run on a bench: bound, with workspace. */
-typedef struct kw_ready {
+typedef struct kw_prepared {
     kw_bench *bench;
     kw_launch launch;
     kw_bound *bound;
     kw_buffer packed, shared, threads;
     int64_t thread_step; /* from one thread's memory to the next one's; a guard lies between */
     bool packs;          /* it has a pack stage */
-} kw_ready;
+} kw_prepared;
 
 /* What cannot be made ready becomes record's outcome (KW_UNFIT, KW_UNLAUNCHED) with the reason; ready->bound is NULL then. */
-void kw_ready_open(kw_ready *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record);
-void kw_ready_close(kw_ready *ready);
-/* The memory of a launch on one data set. with_w false: the decoy stands for w. */
-kw_launch_memory kw_ready_memory(const kw_ready *ready, int set, bool with_w);
+void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record);
+void kw_prepared_close(kw_prepared *ready);
+/* The memory of a launch on one data set. with_w false: the poison_w stands for w. */
+kw_launch_memory kw_prepared_memory(const kw_prepared *ready, int set, bool with_w);
 /* Runs on that. */
-kw_status kw_ready_run(const kw_ready *ready, int set, int parts, bool with_w, kw_error *err);
+kw_status kw_prepared_run(const kw_prepared *ready, int set, int parts, bool with_w, kw_error *err);
 /* Workspace with and without packed weights, in the layout of dispatch: each part rounded up to 64 bytes. */
-int64_t kw_ready_workspace(const kw_ready *ready, bool packed_apart);
+int64_t kw_prepared_workspace(const kw_prepared *ready, bool packed_apart);
 
 /* One checked run: guards and poison are set to byte, then it runs and everything is looked at. KW_FAILED: the kernel is wrong, err says
  * how. seen (may be NULL) gets the comparison, which is zeroed when something was wrong before it. */
-kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_comparison *seen, kw_error *err);
+kw_status kw_prepared_check(kw_prepared *ready, int set, unsigned char byte, bool packed_apart, kw_comparison *seen, kw_error *err);
 
 #endif

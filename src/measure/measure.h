@@ -45,7 +45,7 @@ typedef struct kw_timing_options {
     /* Told whose turn it is (control: SIZE_MAX) before each batch and before packing, and before a kernel is checked once more; outside the
      * timed part. May be NULL. */
     void (*turn)(void *user, size_t index);
-    void (*recheck)(void *user, size_t index);
+    void (*reverify)(void *user, size_t index);
     void *user;
 } kw_timing_options;
 

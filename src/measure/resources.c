@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-kw_outcome kw_resources_judge(const kw_blob_facts *facts, const kw_target *target, int64_t spill_limit, char detail[256]) {
+kw_outcome kw_resources_check(const kw_blob_facts *facts, const kw_target *target, int64_t spill_limit, char detail[256]) {
     *detail = 0;
     if (target->lds > 0 && facts->lds > target->lds) {
         snprintf(detail, 256, "a block wants %d bytes of shared memory; %s gives %" PRId64, facts->lds, target->arch, target->lds);

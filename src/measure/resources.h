@@ -7,6 +7,6 @@
 
 /* KW_UNTRIED: nothing speaks against it, or the blob says nothing. Else KW_TOO_MUCH_LDS or KW_SPILLS, with the reason and its numbers in
  * detail. spill_limit: bytes that a thread may spill. */
-kw_outcome kw_resources_judge(const kw_blob_facts *facts, const kw_target *target, int64_t spill_limit, char detail[256]);
+kw_outcome kw_resources_check(const kw_blob_facts *facts, const kw_target *target, int64_t spill_limit, char detail[256]);
 
 #endif

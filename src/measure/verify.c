@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kw_status prepare(kw_ready *ready, int set, unsigned char byte, kw_error *err) {
+static kw_status prepare_check(kw_prepared *ready, int set, unsigned char byte, kw_error *err) {
     kw_bench *bench = ready->bench;
     kw_tensor result = kw_problem_result(&bench->problem);
     kw_buffer_shift(&bench->result, kw_bench_shift(bench, set, result));
@@ -32,7 +32,7 @@ static kw_status prepare(kw_ready *ready, int set, unsigned char byte, kw_error 
     return status;
 }
 
-static kw_status check_guards(const kw_ready *ready, int set, kw_error *err) {
+static kw_status check_guards(const kw_prepared *ready, int set, kw_error *err) {
     const kw_bench *bench = ready->bench;
     const kw_buffer *buffers[] = {&bench->result,
                                   &ready->packed,
@@ -49,7 +49,7 @@ static kw_status check_guards(const kw_ready *ready, int set, kw_error *err) {
 }
 
 /* Between the threads' parts of the thread workspace lie guards too; poisoning filled them with the rest. */
-static kw_status check_thread_gaps(const kw_ready *ready, unsigned char byte, kw_error *err) {
+static kw_status check_thread_gaps(const kw_prepared *ready, unsigned char byte, kw_error *err) {
     unsigned char gap[KW_GUARD_BYTES + KW_BUFFER_ALIGN];
     int64_t used = ready->launch.thread_bytes;
     size_t size = (size_t)(ready->thread_step - used);
@@ -68,7 +68,7 @@ static kw_status check_thread_gaps(const kw_ready *ready, unsigned char byte, kw
     return KW_OK;
 }
 
-static kw_status check_inputs(const kw_ready *ready, int set, kw_error *err) {
+static kw_status check_inputs_intact(const kw_prepared *ready, int set, kw_error *err) {
     const kw_bench_set *data = &ready->bench->set[set];
     for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
         uint64_t hash = 0;
@@ -87,7 +87,7 @@ static kw_status check_inputs(const kw_ready *ready, int set, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status check_result(const kw_ready *ready, int set, unsigned char byte, kw_comparison *seen, kw_error *err) {
+static kw_status check_result(const kw_prepared *ready, int set, unsigned char byte, kw_comparison *seen, kw_error *err) {
     const kw_bench *bench = ready->bench;
     kw_tensor result = kw_problem_result(&bench->problem);
     int64_t width = (int64_t)kw_dtype_size(kw_problem_dtype(&bench->problem, result));
@@ -106,24 +106,24 @@ static kw_status check_result(const kw_ready *ready, int set, unsigned char byte
         }
     }
     free(piece);
-    return status ? status : kw_comparison_judge(seen, err);
+    return status ? status : kw_comparison_check(seen, err);
 }
 
 /* Guards first: a stray write explains a wrong value, not the other way round. */
-kw_status kw_ready_check(kw_ready *ready, int set, unsigned char byte, bool packed_apart, kw_comparison *seen, kw_error *err) {
+kw_status kw_prepared_check(kw_prepared *ready, int set, unsigned char byte, bool packed_apart, kw_comparison *seen, kw_error *err) {
     kw_comparison unseen = {0};
     seen = seen ? seen : &unseen;
     *seen = unseen;
-    kw_status status = prepare(ready, set, byte, err);
+    kw_status status = prepare_check(ready, set, byte, err);
     if (!status && packed_apart && ready->packs) {
-        status = kw_ready_run(ready, set, KW_RUN_PACK, true, err);
-        status = status ? status : kw_ready_run(ready, set, KW_RUN_REST, false, err);
+        status = kw_prepared_run(ready, set, KW_RUN_PACK, true, err);
+        status = status ? status : kw_prepared_run(ready, set, KW_RUN_REST, false, err);
     } else if (!status) {
-        status = kw_ready_run(ready, set, KW_RUN_ALL, true, err);
+        status = kw_prepared_run(ready, set, KW_RUN_ALL, true, err);
     }
     status = status ? status : check_guards(ready, set, err);
     status = status ? status : check_thread_gaps(ready, byte, err);
-    status = status ? status : check_inputs(ready, set, err);
+    status = status ? status : check_inputs_intact(ready, set, err);
     return status ? status : check_result(ready, set, byte, seen, err);
 }
 
@@ -136,17 +136,17 @@ kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_con
     static const char *const set_names[KW_SET_COUNT] = {"integer data", "real data"};
     *record = (kw_record){.outcome = KW_GOOD};
     kw_config_print(record->config, sizeof record->config, config);
-    kw_ready ready;
-    kw_ready_open(&ready, bench, kernel, config, record);
+    kw_prepared ready;
+    kw_prepared_open(&ready, bench, kernel, config, record);
     if (!ready.bound) {
         return KW_OK;
     }
-    record->workspace = kw_ready_workspace(&ready, false);
+    record->workspace = kw_prepared_workspace(&ready, false);
     kw_status status = KW_OK;
     kw_error why = {0};
     for (int set = 0; set < KW_SET_COUNT && !status; set++) {
         kw_comparison seen;
-        status = kw_ready_check(&ready, set, poison(bench, set), set == KW_SET_REAL, &seen, &why);
+        status = kw_prepared_check(&ready, set, poison(bench, set), set == KW_SET_REAL, &seen, &why);
         record->error = set == KW_SET_REAL ? seen.error : 0;
         record->ulp = set == KW_SET_REAL ? seen.ulp : 0;
         if (status == KW_FAILED) {
@@ -160,6 +160,6 @@ kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_con
         snprintf(record->detail, sizeof record->detail, "only %zu of %zu expected values that could differ from zero do", expected->nonzero,
                  expected->possible);
     }
-    kw_ready_close(&ready);
+    kw_prepared_close(&ready);
     return status == KW_OK || status == KW_FAILED ? KW_OK : kw_fail(err, status, "%s", why.text);
 }

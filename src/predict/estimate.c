@@ -48,7 +48,7 @@ static double memory_rate(const kw_target *target, double bytes, double threads)
 /* Nanoseconds of what comes back from beyond the first level. */
 static double rereads_ns(const kw_target *target, const kw_launch *launch, double threads) {
     double ns = 0;
-    for (int i = 0; i < KW_REREADS_MAX; i++) {
+    for (int i = 0; i < KW_CACHE_REUSE_MAX; i++) {
         if (launch->rereads[i].between > target->l1) {
             ns += launch->rereads[i].bytes / memory_rate(target, (double)launch->rereads[i].between, threads);
         }

@@ -11,7 +11,7 @@
 
 enum { AXES_MAX = 128, FEATURE_NAME = 48 };
 
-struct kw_own {
+struct kw_native_features {
     kw_feature_table table;
     size_t config_start, axis_start, pair_start;
     size_t axis_count;
@@ -20,12 +20,12 @@ struct kw_own {
     kw_feature features[];                /* of the table */
 };
 
-static double log2_of(double value) {
+static double native_log2(double value) {
     return log2(fmax(value, 1));
 }
 
 /* The share of tiles of a size that holds work. */
-static double fill(double extent, double tile) {
+static double fill_ratio(double extent, double tile) {
     return tile > 0 && extent > 0 ? extent / (ceil(extent / tile) * tile) : 1;
 }
 
@@ -44,21 +44,21 @@ static double twos(double bytes) {
     return count;
 }
 
-/* p is the kw_own_problem, c its convolution, t the target. */
+/* p is the kw_native_features_problem, c its convolution, t the target. */
 #define PROBLEM_COLUMNS(F)                                                                                                                 \
     F(op, "problem", "code", (double)p->problem->op)                                                                                       \
     F(dtype, "problem", "code", (double)p->problem->dtype)                                                                                 \
     F(spatial_axes, "problem", "", (double)p->problem->ndim)                                                                               \
-    F(log2_n, "problem", "bits", log2_of(p->n))                                                                                            \
-    F(log2_g, "problem", "bits", log2_of(p->g))                                                                                            \
-    F(log2_c_of_group, "problem", "bits", log2_of(p->cg))                                                                                  \
-    F(log2_k_of_group, "problem", "bits", log2_of(p->kg))                                                                                  \
+    F(log2_n, "problem", "bits", native_log2(p->n))                                                                                        \
+    F(log2_g, "problem", "bits", native_log2(p->g))                                                                                        \
+    F(log2_c_of_group, "problem", "bits", native_log2(p->cg))                                                                              \
+    F(log2_k_of_group, "problem", "bits", native_log2(p->kg))                                                                              \
     F(log2_k_over_c, "problem", "bits", log2(p->kg / p->cg))                                                                               \
-    F(c_fill, "problem", "", fill(p->cg, (double)t->lanes))                                                                                \
-    F(k_fill, "problem", "", fill(p->kg, (double)t->lanes))                                                                                \
-    F(all_c_fill, "problem", "", fill(p->cg * p->g, (double)t->lanes))                                                                     \
-    F(log2_in_pixels, "problem", "bits", log2_of(p->in_pixels))                                                                            \
-    F(log2_out_pixels, "problem", "bits", log2_of(p->out_pixels))                                                                          \
+    F(c_fill, "problem", "", fill_ratio(p->cg, (double)t->lanes))                                                                          \
+    F(k_fill, "problem", "", fill_ratio(p->kg, (double)t->lanes))                                                                          \
+    F(all_c_fill, "problem", "", fill_ratio(p->cg * p->g, (double)t->lanes))                                                               \
+    F(log2_in_pixels, "problem", "bits", native_log2(p->in_pixels))                                                                        \
+    F(log2_out_pixels, "problem", "bits", native_log2(p->out_pixels))                                                                      \
     F(in_w, "problem", "pixels", p->in[2])                                                                                                 \
     F(out_w, "problem", "pixels", p->out[2])                                                                                               \
     F(out_h, "problem", "pixels", p->out[1])                                                                                               \
@@ -69,14 +69,14 @@ static double twos(double bytes) {
     F(stride_h, "problem", "pixels", gemm ? 1 : (double)c->stride[1])                                                                      \
     F(dilation_w, "problem", "pixels", gemm ? 1 : (double)c->dilation[2])                                                                  \
     F(pad_w, "problem", "pixels", gemm ? 0 : (double)(c->pad[2] + c->pad_back[2]))                                                         \
-    F(log2_batch, "problem", "bits", log2_of(p->batch))                                                                                    \
-    F(log2_gm, "problem", "bits", log2_of(p->gm))                                                                                          \
-    F(log2_gn, "problem", "bits", log2_of(p->gn))                                                                                          \
-    F(log2_gk, "problem", "bits", log2_of(p->gk))                                                                                          \
+    F(log2_batch, "problem", "bits", native_log2(p->batch))                                                                                \
+    F(log2_gm, "problem", "bits", native_log2(p->gm))                                                                                      \
+    F(log2_gn, "problem", "bits", native_log2(p->gn))                                                                                      \
+    F(log2_gk, "problem", "bits", native_log2(p->gk))                                                                                      \
     F(phases, "problem", "", p->phases)                                                                                                    \
-    F(log2_flops, "problem", "bits", log2_of(p->flops))                                                                                    \
-    F(log2_bytes, "problem", "bits", log2_of(p->bytes))                                                                                    \
-    F(log2_intensity, "problem", "bits", log2_of(p->flops / p->bytes))                                                                     \
+    F(log2_flops, "problem", "bits", native_log2(p->flops))                                                                                \
+    F(log2_bytes, "problem", "bits", native_log2(p->bytes))                                                                                \
+    F(log2_intensity, "problem", "bits", native_log2(p->flops / p->bytes))                                                                 \
     F(inside_share, "problem", "", p->flops / fmax(p->dense_flops, 1))                                                                     \
     F(log2_x_over_l2, "target", "bits", log2(fmax(p->x_bytes, 1) / cache(t->l2)))                                                          \
     F(log2_w_over_l2, "target", "bits", log2(fmax(p->w_bytes, 1) / cache(t->l2)))                                                          \
@@ -89,13 +89,13 @@ static double twos(double bytes) {
     F(target_units, "target", "threads", (double)t->units)                                                                                 \
     F(target_lanes, "target", "", (double)t->lanes)                                                                                        \
     F(target_registers, "target", "", (double)t->registers)                                                                                \
-    F(log2_l1, "target", "bits", log2_of((double)t->l1))                                                                                   \
-    F(log2_l2, "target", "bits", log2_of((double)t->l2))                                                                                   \
-    F(log2_l3, "target", "bits", log2_of((double)t->l3))
+    F(log2_l1, "target", "bits", native_log2((double)t->l1))                                                                               \
+    F(log2_l2, "target", "bits", native_log2((double)t->l2))                                                                               \
+    F(log2_l3, "target", "bits", native_log2((double)t->l3))
 
 /* What a kernel takes of a multiprocessor; all 0 on a CPU. */
 typedef struct room {
-    kw_own_need need;                           /* known or estimated */
+    kw_native_resources need;                   /* known or estimated */
     double sums;                                /* of a thread, in registers or accumulators */
     double by_registers, by_shared, by_threads; /* blocks that a multiprocessor has room for at a time */
     double occupancy;                           /* share of the waves that it can hold */
@@ -109,19 +109,19 @@ static double blocks_in(double whole, double block) {
 
 /* Of a thread: its sums, its share of the tiles on their way, the fragments of one instruction's depth, and addresses. Kernels without tiles
  * are counted as so many registers and no shared memory. */
-static kw_own_need estimate_need(const kw_own_tiles *w, const kw_target *t, double threads, double sums) {
+static kw_native_resources estimate_need(const kw_native_features_tiles *w, const kw_target *t, double threads, double sums) {
     static const double addresses = 40, without_tiles = 64, word = 4;
     if (!(sums > 0)) {
-        return (kw_own_need){.registers = without_tiles};
+        return (kw_native_resources){.registers = without_tiles};
     }
     double loaded = (w->tile_m + w->tile_n) * w->tile_k * w->bytes;
     double fragments = (w->tile_m / w->waves_m + w->tile_n / w->waves_n) * w->inst_k * w->bytes / (double)kw_max(1, t->lanes);
     double registers = sums + loaded / word / threads + fragments / word + addresses;
-    return (kw_own_need){.registers = t->registers > 0 ? fmin(registers, (double)t->registers) : registers,
-                         .shared_bytes = loaded * fmax(w->buffers, 1)};
+    return (kw_native_resources){.registers = t->registers > 0 ? fmin(registers, (double)t->registers) : registers,
+                                 .shared_bytes = loaded * fmax(w->buffers, 1)};
 }
 
-static double block_threads(const kw_launch *launch) {
+static double launch_block_threads(const kw_launch *launch) {
     double threads = 1;
     for (int stage = 0; stage < launch->stages; stage++) {
         threads = launch->stage[stage].packs ? threads : fmax(threads, (double)launch->stage[stage].threads);
@@ -129,11 +129,11 @@ static double block_threads(const kw_launch *launch) {
     return threads;
 }
 
-static room room_of(const kw_own_tiles *w, const kw_target *t, const kw_launch *launch) {
+static room room_of(const kw_native_features_tiles *w, const kw_target *t, const kw_launch *launch) {
     if (!kw_target_is_gpu(t)) {
         return (room){.sums = 0};
     }
-    double threads = block_threads(launch), lanes = (double)kw_max(1, t->lanes), waves = ceil(threads / lanes);
+    double threads = launch_block_threads(launch), lanes = (double)kw_max(1, t->lanes), waves = ceil(threads / lanes);
     double sharers = w->waves_m * w->waves_n * lanes;
     room r = {.sums = sharers > 0 ? w->tile_m * w->tile_n / sharers : 0};
     r.need = w->need.registers > 0 ? w->need : estimate_need(w, t, threads, r.sums);
@@ -147,27 +147,27 @@ static room room_of(const kw_own_tiles *w, const kw_target *t, const kw_launch *
 
 /* l is the launch, steps its vector multiply-adds, units those of its largest stage, w the tiles of the config, r its room. */
 #define PAIR_COLUMNS(F)                                                                                                                    \
-    F(log2_estimate, "pair", "bits", log2_of(estimate_ns))                                                                                 \
-    F(log2_estimate_rate, "pair", "bits", log2_of(p->flops / fmax(estimate_ns, 1e-3)))                                                     \
+    F(log2_estimate, "pair", "bits", native_log2(estimate_ns))                                                                             \
+    F(log2_estimate_rate, "pair", "bits", native_log2(p->flops / fmax(estimate_ns, 1e-3)))                                                 \
     F(products_a_step, "pair", "", steps > 0 ? p->flops / 2 / steps / (double)t->lanes : 0)                                                \
     F(loads_a_step, "pair", "", steps > 0 ? l->loads / steps : 0)                                                                          \
-    F(log2_steps, "pair", "bits", log2_of(steps))                                                                                          \
+    F(log2_steps, "pair", "bits", native_log2(steps))                                                                                      \
     F(copied_share, "pair", "", log2(1 + l->copied_bytes / p->bytes))                                                                      \
     F(packed_share, "pair", "", log2(1 + (double)l->packed_bytes / p->bytes))                                                              \
     F(packed_over_l2, "pair", "bits", log2(fmax((double)l->packed_bytes, 1) / cache(t->l2)))                                               \
     F(shared_over_l3, "pair", "bits", log2(fmax((double)l->shared_bytes, 1) / cache(t->l3)))                                               \
     F(thread_over_l1, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache(t->l1)))                                               \
     F(thread_over_l2, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache(t->l2)))                                               \
-    F(log2_run_units, "pair", "bits", log2_of(units))                                                                                      \
-    F(unit_balance, "pair", "", fill(units, (double)t->units))                                                                             \
-    F(log2_steps_a_unit, "pair", "bits", log2_of(steps / fmax(units, 1)))                                                                  \
+    F(log2_run_units, "pair", "bits", native_log2(units))                                                                                  \
+    F(unit_balance, "pair", "", fill_ratio(units, (double)t->units))                                                                       \
+    F(log2_steps_a_unit, "pair", "bits", native_log2(steps / fmax(units, 1)))                                                              \
     F(stages, "pair", "", (double)l->stages)                                                                                               \
-    F(out_w_fill, "pair", "", fill(p->out[2], w->tile_w))                                                                                  \
-    F(in_w_fill, "pair", "", fill(p->in[2], w->tile_w))                                                                                    \
-    F(out_h_fill, "pair", "", fill(p->out[1], w->tile_h))                                                                                  \
-    F(k_tile_fill, "pair", "", fill(p->kg, w->vecs *(double)t->lanes))                                                                     \
-    F(c_tile_fill, "pair", "", fill(p->cg, w->vecs *(double)t->lanes))                                                                     \
-    F(m_tile_fill, "pair", "", fill(p->gm, w->tile_m))                                                                                     \
+    F(out_w_fill, "pair", "", fill_ratio(p->out[2], w->tile_w))                                                                            \
+    F(in_w_fill, "pair", "", fill_ratio(p->in[2], w->tile_w))                                                                              \
+    F(out_h_fill, "pair", "", fill_ratio(p->out[1], w->tile_h))                                                                            \
+    F(k_tile_fill, "pair", "", fill_ratio(p->kg, w->vecs *(double)t->lanes))                                                               \
+    F(c_tile_fill, "pair", "", fill_ratio(p->cg, w->vecs *(double)t->lanes))                                                               \
+    F(m_tile_fill, "pair", "", fill_ratio(p->gm, w->tile_m))                                                                               \
     F(taps_in_tile, "pair", "", w->tile_w > 0 ? p->filter[2] / w->tile_w : 0)                                                              \
     F(thread_registers, "pair", "", r.need.registers)                                                                                      \
     F(thread_sums, "pair", "", r.sums)                                                                                                     \
@@ -204,7 +204,7 @@ static bool has_name(const kw_feature *features, size_t count, const char *name)
 
 /* Adds the axes that no family before had. Of an axis with words the first family's words decide the codes; an axis of the same name has the
  * same words everywhere (a test holds the families to it). One that is named as a feature of problem or pair gets "axis_" before it. */
-static kw_status add_axes(kw_own *own, const kw_family *family, kw_error *err) {
+static kw_status add_axes(kw_native_features *own, const kw_family *family, kw_error *err) {
     for (int32_t i = 0; i < family->axis_count; i++) {
         const kw_axis *axis = &family->axes[i];
         bool known = false;
@@ -229,8 +229,8 @@ static kw_status add_axes(kw_own *own, const kw_family *family, kw_error *err) {
     return KW_OK;
 }
 
-kw_status kw_own_open(kw_own **own, kw_error *err) {
-    kw_own *made = calloc(1, sizeof *made + (PROBLEM_COUNT + 1 + AXES_MAX + PAIR_COUNT) * sizeof *made->features);
+kw_status kw_native_features_open(kw_native_features **own, kw_error *err) {
+    kw_native_features *made = calloc(1, sizeof *made + (PROBLEM_COUNT + 1 + AXES_MAX + PAIR_COUNT) * sizeof *made->features);
     *own = made;
     if (!made) {
         return kw_fail_memory(err, "the feature table");
@@ -242,7 +242,7 @@ kw_status kw_own_open(kw_own **own, kw_error *err) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {
         kw_status status = add_axes(made, *family, err);
         if (status) {
-            kw_own_close(own);
+            kw_native_features_close(own);
             return status;
         }
     }
@@ -252,30 +252,30 @@ kw_status kw_own_open(kw_own **own, kw_error *err) {
     return KW_OK;
 }
 
-void kw_own_close(kw_own **own) {
+void kw_native_features_close(kw_native_features **own) {
     free(*own);
     *own = NULL;
 }
 
-const kw_feature_table *kw_own_table(const kw_own *own) {
+const kw_feature_table *kw_native_features_table(const kw_native_features *own) {
     return &own->table;
 }
 
-size_t kw_own_config_start(const kw_own *own) {
+size_t kw_native_features_config_start(const kw_native_features *own) {
     return own->config_start;
 }
 
-size_t kw_own_pair_start(const kw_own *own) {
+size_t kw_native_features_pair_start(const kw_native_features *own) {
     return own->pair_start;
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------------- */
 
-void kw_own_look(kw_own_problem *p, const kw_problem *problem, const kw_target *target) {
+void kw_native_problem_read(kw_native_features_problem *p, const kw_problem *problem, const kw_target *target) {
     kw_gemm_view view = kw_problem_view(problem);
     int64_t out[3];
     kw_problem_output(out, problem);
-    *p = (kw_own_problem){.problem = problem, .target = target, .taps = 1, .in_pixels = 1, .out_pixels = 1};
+    *p = (kw_native_features_problem){.problem = problem, .target = target, .taps = 1, .in_pixels = 1, .out_pixels = 1};
     if (problem->op == KW_GEMM) {
         const kw_gemm_dims *gemm = &problem->gemm;
         p->n = (double)gemm->batch;
@@ -316,7 +316,7 @@ void kw_own_look(kw_own_problem *p, const kw_problem *problem, const kw_target *
     p->y_bytes = (double)(kw_problem_elements(problem, KW_Y) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, KW_Y)));
 }
 
-void kw_own_fill_problem(const kw_own *own, double *row, const kw_own_problem *p) {
+void kw_native_features_fill_problem(const kw_native_features *own, double *row, const kw_native_features_problem *p) {
     (void)own;
     const kw_target *t = p->target;
     const kw_conv_dims *c = &p->problem->conv;
@@ -327,7 +327,7 @@ void kw_own_fill_problem(const kw_own *own, double *row, const kw_own_problem *p
 #undef COLUMN
 }
 
-void kw_own_fill_config(const kw_own *own, double *row, const kw_config *config) {
+void kw_native_features_fill_config(const kw_native_features *own, double *row, const kw_config *config) {
     size_t family = 0;
     while (kw_family_table[family] && kw_family_table[family] != config->family) {
         family++;
@@ -339,8 +339,8 @@ void kw_own_fill_config(const kw_own *own, double *row, const kw_config *config)
     }
 }
 
-kw_own_tiles kw_own_tiles_of(const kw_config *config) {
-    return (kw_own_tiles){
+kw_native_features_tiles kw_native_features_tiles_of(const kw_config *config) {
+    return (kw_native_features_tiles){
         .tile_w = kw_config_axis(config, "tile_w", 0),
         .tile_h = kw_config_axis(config, "tile_h", 0),
         .tile_m = kw_config_axis(config, "tile_m", 0),
@@ -364,8 +364,8 @@ static double units_of(const kw_launch *launch) {
     return units;
 }
 
-void kw_own_fill_tiled(const kw_own *own, double *row, const kw_own_problem *p, const kw_own_tiles *w, const kw_launch *l,
-                       double estimate_ns) {
+void kw_native_features_fill_tiled(const kw_native_features *own, double *row, const kw_native_features_problem *p,
+                                   const kw_native_features_tiles *w, const kw_launch *l, double estimate_ns) {
     const kw_target *t = p->target;
     double units = units_of(l), steps = l->multiply_adds;
     const room r = room_of(w, t, l);
@@ -375,8 +375,8 @@ void kw_own_fill_tiled(const kw_own *own, double *row, const kw_own_problem *p, 
 #undef COLUMN
 }
 
-void kw_own_fill_pair(const kw_own *own, double *row, const kw_own_problem *p, const kw_config *config, const kw_launch *l,
-                      double estimate_ns) {
-    kw_own_tiles tiles = kw_own_tiles_of(config);
-    kw_own_fill_tiled(own, row, p, &tiles, l, estimate_ns);
+void kw_native_features_fill_pair(const kw_native_features *own, double *row, const kw_native_features_problem *p, const kw_config *config,
+                                  const kw_launch *l, double estimate_ns) {
+    kw_native_features_tiles tiles = kw_native_features_tiles_of(config);
+    kw_native_features_fill_tiled(own, row, p, &tiles, l, estimate_ns);
 }

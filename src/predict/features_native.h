@@ -13,18 +13,18 @@
 #include "config/config.h"
 #include "predict/features.h"
 
-typedef struct kw_own kw_own;
+typedef struct kw_native_features kw_native_features;
 
 /* Builds the table from the families there are. */
-kw_status kw_own_open(kw_own **own, kw_error *err);
-void kw_own_close(kw_own **own);
-const kw_feature_table *kw_own_table(const kw_own *own);
+kw_status kw_native_features_open(kw_native_features **own, kw_error *err);
+void kw_native_features_close(kw_native_features **own);
+const kw_feature_table *kw_native_features_table(const kw_native_features *own);
 /* Where the parts begin: problem and target at 0, config, pair. */
-size_t kw_own_config_start(const kw_own *own);
-size_t kw_own_pair_start(const kw_own *own);
+size_t kw_native_features_config_start(const kw_native_features *own);
+size_t kw_native_features_pair_start(const kw_native_features *own);
 
 /* What the features of a problem are made from; a value, computed once. */
-typedef struct kw_own_problem {
+typedef struct kw_native_features_problem {
     const kw_problem *problem;
     const kw_target *target;
     double n, g, cg, kg;             /* images, groups, channels of a group */
@@ -32,32 +32,32 @@ typedef struct kw_own_problem {
     double taps, in_pixels, out_pixels;
     double batch, gm, gn, gk, phases; /* of the view */
     double flops, dense_flops, bytes, x_bytes, w_bytes, y_bytes;
-} kw_own_problem;
+} kw_native_features_problem;
 
-void kw_own_look(kw_own_problem *sight, const kw_problem *problem, const kw_target *target);
+void kw_native_problem_read(kw_native_features_problem *sight, const kw_problem *problem, const kw_target *target);
 /* Each fills its part of a whole row. */
-void kw_own_fill_problem(const kw_own *own, double *row, const kw_own_problem *sight);
-void kw_own_fill_config(const kw_own *own, double *row, const kw_config *config);
+void kw_native_features_fill_problem(const kw_native_features *own, double *row, const kw_native_features_problem *sight);
+void kw_native_features_fill_config(const kw_native_features *own, double *row, const kw_config *config);
 /* Only for a pair that fits; estimate_ns is kw_predict_ns of the pair. */
-void kw_own_fill_pair(const kw_own *own, double *row, const kw_own_problem *sight, const kw_config *config, const kw_launch *launch,
-                      double estimate_ns);
+void kw_native_features_fill_pair(const kw_native_features *own, double *row, const kw_native_features_problem *sight,
+                                  const kw_config *config, const kw_launch *launch, double estimate_ns);
 
 /* What the compiled kernel of a GPU needs, where a row says it. registers 0: nobody has compiled it, and it is estimated from the axes. */
-typedef struct kw_own_need {
+typedef struct kw_native_resources {
     double registers, spilled_bytes; /* of a thread */
     double shared_bytes;             /* of a block */
-} kw_own_need;
+} kw_native_resources;
 
 /* The axes that columns of pairs are made from, 0 where the family does not have one; looked up once for a config that is paired often. */
-typedef struct kw_own_tiles {
+typedef struct kw_native_features_tiles {
     double tile_w, tile_h, tile_m, vecs;
     double tile_n, tile_k, waves_m, waves_n, inst_k, buffers,
-        bytes;        /* of matrix instructions; buffers in shared memory; bytes of an element */
-    kw_own_need need; /* for the caller to fill in what is known */
-} kw_own_tiles;
-kw_own_tiles kw_own_tiles_of(const kw_config *config);
-/* kw_own_fill_pair of the config with these tiles. */
-void kw_own_fill_tiled(const kw_own *own, double *row, const kw_own_problem *sight, const kw_own_tiles *tiles, const kw_launch *launch,
-                       double estimate_ns);
+        bytes;                /* of matrix instructions; buffers in shared memory; bytes of an element */
+    kw_native_resources need; /* for the caller to fill in what is known */
+} kw_native_features_tiles;
+kw_native_features_tiles kw_native_features_tiles_of(const kw_config *config);
+/* kw_native_features_fill_pair of the config with these tiles. */
+void kw_native_features_fill_tiled(const kw_native_features *own, double *row, const kw_native_features_problem *sight,
+                                   const kw_native_features_tiles *tiles, const kw_launch *launch, double estimate_ns);
 
 #endif

@@ -34,9 +34,9 @@ static kw_status match_features(kw_model *model, const char *name, kw_error *err
         }
     }
     for (size_t i = 0; i < count; i++) {
-        model->column[i] = kw_feature_find(kw_own_table(model->own), spec->features[i]);
+        model->column[i] = kw_feature_find(kw_native_features_table(model->own), spec->features[i]);
         if (model->column[i] < 0 && kw_forest_feature_splits(model->forest, i)) {
-            (void)kw_feature_match(&model->column[i], kw_own_table(model->own), &spec->features[i], 1, &why);
+            (void)kw_feature_match(&model->column[i], kw_native_features_table(model->own), &spec->features[i], 1, &why);
             return kw_fail(err, why.status, "%.200s: %.280s", name, why.text);
         }
     }
@@ -50,7 +50,7 @@ static kw_status match_families(kw_model *model, const char *name, kw_error *err
     while (kw_family_table[families]) {
         families++;
     }
-    model->family_column = kw_feature_find(kw_own_table(model->own), "family");
+    model->family_column = kw_feature_find(kw_native_features_table(model->own), "family");
     model->family_codes = calloc(families + 1, sizeof *model->family_codes);
     if (!model->family_codes) {
         return kw_fail_memory(err, "a model");
@@ -71,7 +71,7 @@ static kw_status match_families(kw_model *model, const char *name, kw_error *err
     return KW_OK;
 }
 
-static void describe(kw_model *model) {
+static void describe_facts(kw_model *model) {
     kw_forest_facts forest = kw_forest_describe(model->forest);
     model->facts = (kw_model_facts){
         .quantity = model->spec.quantity,
@@ -95,7 +95,7 @@ typedef struct source {
     size_t forest_size;
 } source;
 
-static kw_status parse(kw_model **model, const source *from, kw_error *err) {
+static kw_status parse_source(kw_model **model, const source *from, kw_error *err) {
     *model = NULL;
     kw_model *made = calloc(1, sizeof *made);
     if (!made) {
@@ -104,7 +104,7 @@ static kw_status parse(kw_model **model, const source *from, kw_error *err) {
     kw_status status = kw_model_spec_read(&made->spec, from->spec_name, from->spec, from->spec_size, err);
     status = status ? status : check_digest(&made->spec, from->spec_name, from->forest, from->forest_size, err);
     status = status ? status : kw_forest_parse(&made->forest, from->forest_name, from->forest, from->forest_size, err);
-    status = status ? status : kw_own_open(&made->own, err);
+    status = status ? status : kw_native_features_open(&made->own, err);
     if (!status) {
         made->column = calloc(made->spec.feature_count, sizeof *made->column);
         status = made->column ? match_features(made, from->spec_name, err) : kw_fail_memory(err, "a model");
@@ -114,13 +114,13 @@ static kw_status parse(kw_model **model, const source *from, kw_error *err) {
         kw_model_close(&made);
         return status;
     }
-    describe(made);
+    describe_facts(made);
     *model = made;
     return KW_OK;
 }
 
 kw_status kw_model_parse(kw_model **model, const char *spec, size_t spec_size, const void *forest, size_t forest_size, kw_error *err) {
-    return parse(model, &(source){"model.spec", "model.lgbm.gz", spec, spec_size, forest, forest_size}, err);
+    return parse_source(model, &(source){"model.spec", "model.lgbm.gz", spec, spec_size, forest, forest_size}, err);
 }
 
 kw_status kw_model_open(kw_model **model, const char *folder, kw_error *err) {
@@ -135,7 +135,7 @@ kw_status kw_model_open(kw_model **model, const char *folder, kw_error *err) {
     if (!status) {
         from.spec = spec;
         from.forest = forest;
-        status = parse(model, &from, err);
+        status = parse_source(model, &from, err);
     }
     kw_arena_drop(&arena);
     return status;
@@ -147,7 +147,7 @@ void kw_model_close(kw_model **model) {
     }
     kw_model *closing = *model;
     kw_forest_drop(&closing->forest);
-    kw_own_close(&closing->own);
+    kw_native_features_close(&closing->own);
     kw_model_spec_drop(&closing->spec);
     free(closing->column);
     free(closing->family_codes);

@@ -6,7 +6,7 @@
 
 struct kw_model {
     kw_model_spec spec;
-    kw_own *own;
+    kw_native_features *own;
     kw_forest *forest;
     int32_t *column;      /* of own's table, one a feature of the forest; -1: none, and no tree asks about it */
     double *family_codes; /* one a family of this library: its code in training, NaN where it was not there */

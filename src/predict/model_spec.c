@@ -29,14 +29,14 @@ void kw_model_spec_drop(kw_model_spec *spec) {
     *spec = (kw_model_spec){0};
 }
 
-static bool same(kw_word word, const char *text) {
+static bool is_spec_word(kw_word word, const char *text) {
     return kw_word_is(word, text);
 }
 
 /* --- lists ---------------------------------------------------------------------------------------------------------- */
 
 /* Appends a copy of the word to a list of names that has room for one more and its end. */
-static kw_status add_name(reader *r, const char ***names, size_t *count, size_t *capacity, kw_word word) {
+static kw_status add_spec_name(reader *r, const char ***names, size_t *count, size_t *capacity, kw_word word) {
     if (*count + 2 > *capacity) {
         size_t grown = *capacity ? 2 * *capacity : 32;
         const char **list = kw_arena_array(&r->spec->arena, grown, sizeof *list);
@@ -64,14 +64,14 @@ static kw_status read_name(reader *r, const char *what, kw_word value, const cha
         return FAIL(r, KW_MALFORMED, "%s \"%.*s\" is not one word of at most %d bytes", what, KW_WORD(value), KW_FOREST_MAX_NAME);
     }
     for (size_t i = 0; i < *count; i++) {
-        if (same(value, (*names)[i])) {
+        if (is_spec_word(value, (*names)[i])) {
             return FAIL(r, KW_MALFORMED, "%s %.*s is named twice", what, KW_WORD(value));
         }
     }
     if (*count == most) {
         return FAIL(r, KW_ILLEGAL, "%s %.*s is one too many; a model has at most %zu", what, KW_WORD(value), most);
     }
-    return add_name(r, names, count, capacity, value);
+    return add_spec_name(r, names, count, capacity, value);
 }
 
 static kw_status read_family(reader *r, kw_word value) {
@@ -84,7 +84,7 @@ static kw_status read_feature(reader *r, kw_word value) {
     return read_name(r, "feature", value, &s->features, &s->feature_count, &r->capacity[2], KW_FOREST_MAX_FEATURES);
 }
 
-static kw_status read_target(reader *r, kw_word value) {
+static kw_status read_spec_target(reader *r, kw_word value) {
     kw_model_spec *s = r->spec;
     char canonical[KW_TARGET_TEXT_MAX];
     kw_error why = {0};
@@ -98,7 +98,7 @@ static kw_status read_target(reader *r, kw_word value) {
         return FAIL(r, KW_ILLEGAL, "target %.*s is one too many; a model has at most %d", KW_WORD(value), KW_MODEL_MAX_TARGETS);
     }
     size_t count = s->target_count;
-    kw_status status = add_name(r, &s->target_texts, &count, &r->capacity[0], value);
+    kw_status status = add_spec_name(r, &s->target_texts, &count, &r->capacity[0], value);
     if (status) {
         return status;
     }
@@ -107,11 +107,11 @@ static kw_status read_target(reader *r, kw_word value) {
         return FAIL(r, why.status, "%.300s", why.text);
     }
     kw_target_print(canonical, sizeof canonical, target);
-    if (!same(value, canonical)) {
+    if (!is_spec_word(value, canonical)) {
         return FAIL(r, KW_MALFORMED, "target %.*s is not in canonical form, which is %.200s", KW_WORD(value), canonical);
     }
     for (size_t i = 0; i < s->target_count; i++) {
-        if (same(value, s->target_texts[i])) {
+        if (is_spec_word(value, s->target_texts[i])) {
             return FAIL(r, KW_MALFORMED, "target %.*s is named twice", KW_WORD(value));
         }
     }
@@ -128,10 +128,10 @@ static kw_status read_serves(reader *r, kw_word value) {
     if (!kw_scan_word(&scan, &op_word) || !kw_scan_word(&scan, &dtype_word) || kw_scan_word(&scan, &rest)) {
         return FAIL(r, KW_MALFORMED, "serves \"%.*s\" is not an operation and a type, e.g. serves conv_fwd fp32", KW_WORD(value));
     }
-    while (op < KW_OP_COUNT && !same(op_word, kw_op_name((kw_op)op))) {
+    while (op < KW_OP_COUNT && !is_spec_word(op_word, kw_op_name((kw_op)op))) {
         op++;
     }
-    while (dtype < KW_DTYPE_COUNT && !same(dtype_word, kw_dtype_name((kw_dtype)dtype))) {
+    while (dtype < KW_DTYPE_COUNT && !is_spec_word(dtype_word, kw_dtype_name((kw_dtype)dtype))) {
         dtype++;
     }
     if (op == KW_OP_COUNT) {
@@ -147,12 +147,12 @@ static kw_status read_serves(reader *r, kw_word value) {
     return KW_OK;
 }
 
-static kw_status read_quantity(reader *r, kw_word value) {
+static kw_status read_spec_quantity(reader *r, kw_word value) {
     if (r->has_quantity) {
         return FAIL(r, KW_MALFORMED, "predicts %.*s: it was said before what the model predicts", KW_WORD(value));
     }
     for (int i = 0; i < KW_PREDICTS_COUNT; i++) {
-        if (same(value, quantity_names[i])) {
+        if (is_spec_word(value, quantity_names[i])) {
             r->spec->quantity = (kw_model_quantity)i;
             r->has_quantity = true;
             return KW_OK;
@@ -161,11 +161,11 @@ static kw_status read_quantity(reader *r, kw_word value) {
     return FAIL(r, KW_MISSING, "predicts %.*s is not known; known: ratio relative tflops time rank", KW_WORD(value));
 }
 
-static kw_status read_rows(reader *r, kw_word value) {
+static kw_status read_spec_rows(reader *r, kw_word value) {
     kw_scan scan = {value.at, value.at + value.size};
     kw_word rows = {0}, word = {0}, problems = {0}, rest;
     bool good = kw_scan_word(&scan, &rows) && kw_scan_word(&scan, &word) && kw_scan_word(&scan, &problems) && !kw_scan_word(&scan, &rest);
-    good = good && same(word, "problems") && kw_word_int(rows, 0, INT64_MAX, &r->spec->rows) &&
+    good = good && is_spec_word(word, "problems") && kw_word_int(rows, 0, INT64_MAX, &r->spec->rows) &&
            kw_word_int(problems, 0, INT64_MAX, &r->spec->problems);
     if (!good || r->has_rows) {
         return FAIL(r, KW_MALFORMED, "rows %.*s: %s", KW_WORD(value), good ? "it was said before" : "it reads rows COUNT problems COUNT");
@@ -194,11 +194,11 @@ static const struct {
     const char *key;
     kw_status (*read)(reader *r, kw_word value);
 } keys[] = {
-    {"target", read_target},   {"serves", read_serves}, {"predicts", read_quantity}, {"family", read_family},
-    {"feature", read_feature}, {"rows", read_rows},     {"digest", read_digest},
+    {"target", read_spec_target}, {"serves", read_serves},  {"predicts", read_spec_quantity}, {"family", read_family},
+    {"feature", read_feature},    {"rows", read_spec_rows}, {"digest", read_digest},
 };
 
-static kw_status read_line(reader *r, kw_word line) {
+static kw_status read_spec_line(reader *r, kw_word line) {
     const char *blank = memchr(line.at, ' ', line.size);
     kw_word key = {line.at, blank ? (size_t)(blank - line.at) : line.size};
     kw_word value = {line.at + key.size + (blank != NULL), line.size - key.size - (blank != NULL)};
@@ -206,7 +206,7 @@ static kw_status read_line(reader *r, kw_word line) {
         return FAIL(r, KW_MALFORMED, "%s", "the line has a zero byte");
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (same(key, keys[i].key)) {
+        if (is_spec_word(key, keys[i].key)) {
             return keys[i].read(r, value);
         }
     }
@@ -238,12 +238,12 @@ kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *
     if (size > KW_MODEL_MAX_SPEC) {
         return kw_fail(err, KW_ILLEGAL, "%.200s has %zu bytes; a model's text has at most %d", name, size, KW_MODEL_MAX_SPEC);
     }
-    if (!size || !kw_scan_line(&scan, &line) || !same(line, KW_MODEL_SPEC_HEADER)) {
+    if (!size || !kw_scan_line(&scan, &line) || !is_spec_word(line, KW_MODEL_SPEC_HEADER)) {
         return FAIL(&r, KW_MALFORMED, "\"%.*s\" is not " KW_MODEL_SPEC_HEADER ", the first line of what this library reads", KW_WORD(line));
     }
     while (!status && kw_scan_line(&scan, &line)) {
         r.line++;
-        status = read_line(&r, line);
+        status = read_spec_line(&r, line);
     }
     const char *gap = status ? NULL : find_gap(&r);
     if (gap) {
@@ -261,7 +261,7 @@ bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype) {
     return op >= 0 && op < KW_OP_COUNT && dtype >= 0 && dtype < KW_DTYPE_COUNT && spec->serves[op] >> dtype & 1;
 }
 
-static int distance(const kw_target *a, const kw_target *b) {
+static int target_distance(const kw_target *a, const kw_target *b) {
     char texts[2][KW_TARGET_TEXT_MAX];
     if (strcmp(a->backend, b->backend)) {
         return -1;
@@ -274,7 +274,7 @@ static int distance(const kw_target *a, const kw_target *b) {
 int kw_model_spec_distance(const kw_model_spec *spec, const kw_target *target) {
     int least = -1;
     for (size_t i = 0; i < spec->target_count; i++) {
-        int one = distance(&spec->targets[i], target);
+        int one = target_distance(&spec->targets[i], target);
         least = one >= 0 && (least < 0 || one < least) ? one : least;
     }
     return least;

@@ -13,15 +13,15 @@ struct kw_ranking {
     const kw_config *const *configs;
     size_t count;
     kw_arena arena;
-    kw_forest_pool *pool;
+    kw_forest_batch *pool;
     kw_forest_scratch *scratch;
     double *row;            /* of own's table */
     double *values;         /* one a feature of the forest, for role PROBLEM */
     double **columns;       /* one a feature of the forest; count values for role PAIR with a split, else NULL */
     const double **queried; /* the same, as a query takes them */
     double *scores;
-    kw_own_tiles *tiles; /* one a config */
-    kw_target target;    /* the last one that was asked about, and how far the model is trusted there */
+    kw_native_features_tiles *tiles; /* one a config */
+    kw_target target;                /* the last one that was asked about, and how far the model is trusted there */
     double trust;
     size_t *pairs; /* features with role PAIR and a split */
     size_t pair_count;
@@ -31,9 +31,9 @@ struct kw_ranking {
 /* A feature without a column, which no tree asks about, counts as one of pairs: these are looked at only where there is a split. */
 static kw_forest_role role_of(const kw_model *model, size_t feature) {
     size_t column = (size_t)model->column[feature];
-    return column < kw_own_config_start(model->own) ? KW_FOREST_PROBLEM
-           : column < kw_own_pair_start(model->own) ? KW_FOREST_KERNEL
-                                                    : KW_FOREST_PAIR;
+    return column < kw_native_features_config_start(model->own) ? KW_FOREST_PROBLEM
+           : column < kw_native_features_pair_start(model->own) ? KW_FOREST_KERNEL
+                                                                : KW_FOREST_PAIR;
 }
 
 /* What depends on configs alone, columns for the pool and tiles. */
@@ -41,8 +41,8 @@ static void fill_configs(const kw_ranking *r, const kw_forest_role *roles, doubl
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count; i++) {
         size_t family = 0;
-        kw_own_fill_config(model->own, r->row, r->configs[i]);
-        r->tiles[i] = kw_own_tiles_of(r->configs[i]);
+        kw_native_features_fill_config(model->own, r->row, r->configs[i]);
+        r->tiles[i] = kw_native_features_tiles_of(r->configs[i]);
         while (kw_family_table[family] && kw_family_table[family] != r->configs[i]->family) {
             family++;
         }
@@ -55,10 +55,10 @@ static void fill_configs(const kw_ranking *r, const kw_forest_role *roles, doubl
     }
 }
 
-static kw_status lay_out(kw_ranking *r, const kw_forest_role *roles, kw_error *err) {
+static kw_status lay_out_columns(kw_ranking *r, const kw_forest_role *roles, kw_error *err) {
     const kw_model *model = r->model;
     size_t features = model->facts.features;
-    r->row = kw_arena_array(&r->arena, kw_own_table(model->own)->count, sizeof *r->row);
+    r->row = kw_arena_array(&r->arena, kw_native_features_table(model->own)->count, sizeof *r->row);
     r->values = kw_arena_array(&r->arena, features, sizeof *r->values);
     r->columns = kw_arena_array(&r->arena, features, sizeof *r->columns);
     r->queried = kw_arena_array(&r->arena, features, sizeof *r->queried);
@@ -99,11 +99,11 @@ kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_
         for (size_t i = 0; i < model->facts.features; i++) {
             roles[i] = role_of(model, i);
         }
-        status = lay_out(r, roles, err);
+        status = lay_out_columns(r, roles, err);
     }
     if (!status) {
         fill_configs(r, roles, r->columns);
-        status = kw_forest_pool_open(&r->pool, model->forest, &(kw_forest_candidates){count, roles, r->queried}, err);
+        status = kw_forest_batch_open(&r->pool, model->forest, &(kw_forest_candidates){count, roles, r->queried}, err);
     }
     status = status ? status : kw_forest_scratch_open(&r->scratch, r->pool, NULL, err);
     if (status) {
@@ -118,7 +118,7 @@ void kw_ranking_close(kw_ranking **ranking) {
         return;
     }
     kw_forest_scratch_close(&(*ranking)->scratch);
-    kw_forest_pool_close(&(*ranking)->pool);
+    kw_forest_batch_close(&(*ranking)->pool);
     kw_arena_drop(&(*ranking)->arena);
     free(*ranking);
     *ranking = NULL;
@@ -126,9 +126,9 @@ void kw_ranking_close(kw_ranking **ranking) {
 
 /* --- a call --------------------------------------------------------------------------------------------------------- */
 
-static void fill_problem(kw_ranking *r, const kw_own_problem *sight) {
+static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight) {
     const kw_model *model = r->model;
-    kw_own_fill_problem(model->own, r->row, sight);
+    kw_native_features_fill_problem(model->own, r->row, sight);
     for (size_t i = 0; i < model->facts.features; i++) {
         if (role_of(model, i) == KW_FOREST_PROBLEM) {
             r->values[i] = r->row[model->column[i]];
@@ -137,11 +137,12 @@ static void fill_problem(kw_ranking *r, const kw_own_problem *sight) {
 }
 
 /* A config that does not fit has no pair: zeros stand there, and its score is thrown away. */
-static void fill_pairs(kw_ranking *r, const kw_own_problem *sight, const kw_launch *const launches[], const double estimates[]) {
+static void fill_pairs(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[],
+                       const double estimates[]) {
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count && r->pair_count; i++) {
         if (launches[i]) {
-            kw_own_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
+            kw_native_features_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
         }
         for (size_t j = 0; j < r->pair_count; j++) {
             r->columns[r->pairs[j]][i] = launches[i] ? r->row[model->column[r->pairs[j]]] : 0;
@@ -154,7 +155,7 @@ typedef struct span {
     double low, high, estimate;
 } span;
 
-static span span_of(const kw_ranking *r, const kw_launch *const launches[], const double estimates[]) {
+static span time_span(const kw_ranking *r, const kw_launch *const launches[], const double estimates[]) {
     span s = {INFINITY, -INFINITY, INFINITY};
     for (size_t i = 0; i < r->count; i++) {
         if (launches[i]) {
@@ -167,7 +168,7 @@ static span span_of(const kw_ranking *r, const kw_launch *const launches[], cons
 }
 
 /* From a raw score to nanoseconds. TFLOP/s of nothing or less are as slow as can be. */
-static double time_of(kw_model_quantity quantity, double score, double estimate, double flops, const span *s) {
+static double predicted_time(kw_model_quantity quantity, double score, double estimate, double flops, const span *s) {
     switch (quantity) {
     case KW_PREDICTS_RATIO:
         return estimate * exp(score);
@@ -197,15 +198,15 @@ static double trust_of(kw_ranking *r, const kw_target *target) {
 
 void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
                       const double estimates[], double ns[]) {
-    kw_own_problem sight;
-    kw_own_look(&sight, problem, target);
+    kw_native_features_problem sight;
+    kw_native_problem_read(&sight, problem, target);
     fill_problem(r, &sight);
     fill_pairs(r, &sight, launches, estimates);
-    kw_forest_pool_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried}, r->scores);
-    span s = span_of(r, launches, estimates);
+    kw_forest_batch_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried}, r->scores);
+    span s = time_span(r, launches, estimates);
     double trust = trust_of(r, target);
     for (size_t i = 0; i < r->count; i++) {
-        double time = launches[i] ? time_of(r->model->facts.quantity, r->scores[i], estimates[i], sight.flops, &s) : INFINITY;
+        double time = launches[i] ? predicted_time(r->model->facts.quantity, r->scores[i], estimates[i], sight.flops, &s) : INFINITY;
         if (trust < 1 && launches[i] && estimates[i] > 0) {
             time = estimates[i] * pow(time / estimates[i], trust);
         }

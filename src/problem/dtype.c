@@ -25,7 +25,7 @@ kw_dtype kw_dtype_output(kw_dtype dtype) {
     return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].output : KW_DTYPE_COUNT;
 }
 
-static uint32_t encode(const kw_narrow *type, double value) {
+static uint32_t encode_narrow(const kw_narrow *type, double value) {
     uint32_t sign = signbit(value) ? type->sign : 0;
     if (isnan(value)) {
         return sign | type->nan;
@@ -64,16 +64,16 @@ void kw_dtype_store(kw_dtype dtype, void *tensor, int64_t index, double value) {
         ((float *)tensor)[index] = (float)value;
         break;
     case KW_BF16:
-        ((uint16_t *)tensor)[index] = (uint16_t)encode(&kw_narrow_bf16, value);
+        ((uint16_t *)tensor)[index] = (uint16_t)encode_narrow(&kw_narrow_bf16, value);
         break;
     case KW_FP16:
-        ((uint16_t *)tensor)[index] = (uint16_t)encode(&kw_narrow_fp16, value);
+        ((uint16_t *)tensor)[index] = (uint16_t)encode_narrow(&kw_narrow_fp16, value);
         break;
     case KW_FP8:
-        ((uint8_t *)tensor)[index] = (uint8_t)encode(&kw_narrow_fp8, value);
+        ((uint8_t *)tensor)[index] = (uint8_t)encode_narrow(&kw_narrow_fp8, value);
         break;
     case KW_BF8:
-        ((uint8_t *)tensor)[index] = (uint8_t)encode(&kw_narrow_bf8, value);
+        ((uint8_t *)tensor)[index] = (uint8_t)encode_narrow(&kw_narrow_bf8, value);
         break;
     case KW_INT8:
         ((int8_t *)tensor)[index] = (int8_t)whole(value, INT8_MIN, INT8_MAX);

@@ -20,7 +20,7 @@ static kw_status fail_twice(const char *what, kw_word word, kw_error *err) {
 }
 
 /* Positions of the word in the lists of names; the count of a list when it is not there. */
-static kw_op find_op(kw_word word) {
+static kw_op find_op_word(kw_word word) {
     kw_op op = 0;
     while (op < KW_OP_COUNT && !kw_word_is(word, kw_op_name(op))) {
         op++;
@@ -28,7 +28,7 @@ static kw_op find_op(kw_word word) {
     return op;
 }
 
-static kw_dtype find_dtype(kw_word word) {
+static kw_dtype find_dtype_word(kw_word word) {
     kw_dtype dtype = 0;
     while (dtype < KW_DTYPE_COUNT && !kw_word_is(word, kw_dtype_name(dtype))) {
         dtype++;
@@ -55,12 +55,12 @@ enum { SHORTEST_NAME = 3 };
 static bool is_name(kw_word word) {
     int32_t ndim;
     return word.size >= SHORTEST_NAME &&
-           (find_op(word) < KW_OP_COUNT || find_dtype(word) < KW_DTYPE_COUNT || find_layout(word, &ndim) < KW_LAYOUT_COUNT);
+           (find_op_word(word) < KW_OP_COUNT || find_dtype_word(word) < KW_DTYPE_COUNT || find_layout(word, &ndim) < KW_LAYOUT_COUNT);
 }
 
 /* Takes a word that is an operation, a type or a layout. */
-static kw_status take_name(kw_problem *problem, kw_word word, kw_error *err) {
-    kw_op op = find_op(word);
+static kw_status take_type_name(kw_problem *problem, kw_word word, kw_error *err) {
+    kw_op op = find_op_word(word);
     if (op < KW_OP_COUNT) {
         if (problem->op < KW_OP_COUNT) {
             return fail_twice("the operation", word, err);
@@ -68,7 +68,7 @@ static kw_status take_name(kw_problem *problem, kw_word word, kw_error *err) {
         problem->op = op;
         return KW_OK;
     }
-    kw_dtype dtype = find_dtype(word);
+    kw_dtype dtype = find_dtype_word(word);
     if (dtype < KW_DTYPE_COUNT) {
         if (problem->dtype < KW_DTYPE_COUNT) {
             return fail_twice("the dtype", word, err);
@@ -83,14 +83,14 @@ static kw_status take_name(kw_problem *problem, kw_word word, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status read_names(kw_problem *problem, kw_scan scan, kw_error *err) {
+static kw_status read_dim_names(kw_problem *problem, kw_scan scan, kw_error *err) {
     memset(problem, 0, sizeof *problem); /* the bytes of equal problems are equal, unused ones of the union included */
     problem->op = KW_OP_COUNT;
     problem->dtype = KW_DTYPE_COUNT;
     problem->layout = KW_LAYOUT_COUNT;
     kw_word text = {scan.at, (size_t)(scan.end - scan.at)}, word;
     while (kw_scan_word(&scan, &word)) {
-        kw_status status = is_name(word) ? take_name(problem, word, err) : KW_OK;
+        kw_status status = is_name(word) ? take_type_name(problem, word, err) : KW_OK;
         if (status) {
             return status;
         }
@@ -128,7 +128,7 @@ static kw_status fail_size(const kw_dim *dim, kw_word word, kw_error *err) {
                    dim->sample, dim->back ? ", or p1x1:2x2 when the far edge differs" : "");
 }
 
-static kw_status read_size(const kw_dim *dim, kw_word word, given *size, kw_error *err) {
+static kw_status read_dim_size(const kw_dim *dim, kw_word word, given *size, kw_error *err) {
     if (size->word.size) {
         return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" gives %c a second time, after \"%.*s\"; keep one", KW_WORD(word), dim->letter,
                        KW_WORD(size->word));
@@ -148,7 +148,7 @@ static kw_status read_size(const kw_dim *dim, kw_word word, given *size, kw_erro
     return scan.at == scan.end ? KW_OK : fail_size(dim, word, err);
 }
 
-static kw_status read_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DIMS_MAX], kw_error *err) {
+static kw_status read_dim_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DIMS_MAX], kw_error *err) {
     const kw_dim *dims = kw_dims(problem->op);
     kw_word word;
     while (kw_scan_word(&scan, &word)) {
@@ -163,7 +163,7 @@ static kw_status read_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DI
             return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known; sizes of %s are %s, dtypes " KW_DTYPES_TEXT,
                            KW_WORD(word), kw_op_name(problem->op), problem->op == KW_GEMM ? "b m n k" : "n g c k i f s p d");
         }
-        kw_status status = read_size(dim, word, &sizes[dim - dims], err);
+        kw_status status = read_dim_size(dim, word, &sizes[dim - dims], err);
         if (status) {
             return status;
         }
@@ -172,7 +172,7 @@ static kw_status read_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DI
 }
 
 /* Puts a list of count values on the last ndim of three axes; a single value holds for all of them. */
-static void spread(int64_t axes[3], const int64_t *values, int count, int ndim, int64_t unused) {
+static void spread_axes(int64_t axes[3], const int64_t *values, int count, int ndim, int64_t unused) {
     for (int axis = 0; axis < 3; axis++) {
         int i = axis - (3 - ndim);
         axes[axis] = i < 0 ? unused : values[count == 1 ? 0 : i];
@@ -185,7 +185,7 @@ static kw_status fail_extents(const kw_problem *problem, const given *size, int 
                    KW_WORD(size->word), count, (int)problem->ndim, kw_layout_name(problem->layout, problem->ndim));
 }
 
-static kw_status place(kw_problem *problem, const kw_dim *dim, given *size, kw_error *err) {
+static kw_status place_size(kw_problem *problem, const kw_dim *dim, given *size, kw_error *err) {
     if (!size->count) {
         if (dim->fallback == KW_DIM_NEEDED) {
             return kw_fail(err, KW_MALFORMED, "problem: %c (%s) is missing; add e.g. %c%s", dim->letter, dim->meaning, dim->letter,
@@ -204,10 +204,10 @@ static kw_status place(kw_problem *problem, const kw_dim *dim, given *size, kw_e
     if (size->back_count > 1 && size->back_count != problem->ndim) {
         return fail_extents(problem, size, size->back_count, err);
     }
-    spread(kw_dim_field(problem, dim->offset), size->value, size->count, problem->ndim, dim->low);
+    spread_axes(kw_dim_field(problem, dim->offset), size->value, size->count, problem->ndim, dim->low);
     if (dim->back) {
-        spread(kw_dim_field(problem, dim->back), size->back_count ? size->back : size->value,
-               size->back_count ? size->back_count : size->count, problem->ndim, dim->low);
+        spread_axes(kw_dim_field(problem, dim->back), size->back_count ? size->back : size->value,
+                    size->back_count ? size->back_count : size->count, problem->ndim, dim->low);
     }
     return KW_OK;
 }
@@ -216,9 +216,9 @@ kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err)
     kw_scan scan = kw_scan_string(text);
     kw_problem result;
     given sizes[KW_DIMS_MAX] = {0};
-    kw_status status = read_names(&result, scan, err);
+    kw_status status = read_dim_names(&result, scan, err);
     if (!status) {
-        status = read_sizes(&result, scan, sizes, err);
+        status = read_dim_sizes(&result, scan, sizes, err);
     }
     if (status) {
         return status;
@@ -237,7 +237,7 @@ kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err)
     }
     const kw_dim *dims = kw_dims(result.op);
     for (int i = 0; dims[i].letter; i++) {
-        status = place(&result, &dims[i], &sizes[i], err);
+        status = place_size(&result, &dims[i], &sizes[i], err);
         if (status) {
             return status;
         }

@@ -94,7 +94,7 @@ static operand make_operand(const void *data, const int *order, place extent) {
     return result;
 }
 
-static place place_of(const operand *of, int64_t index) {
+static place operand_offset(const operand *of, int64_t index) {
     place result;
     for (int i = MEANINGS - 1; i >= 0; i--) {
         int meaning = of->order[i];
@@ -113,7 +113,7 @@ static vector along(const operand *of, const place *from, int meaning) {
     return result;
 }
 
-static convolution make_conv(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT]) {
+static convolution make_reference_conv(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT]) {
     const kw_conv_dims *dims = &problem->conv;
     const int *image = image_orders[problem->layout], *filter = filter_orders[problem->layout];
     int64_t n = dims->n, g = dims->g, c = dims->c / g, k = dims->k / g, o[3];
@@ -245,9 +245,9 @@ double kw_reference_at(const kw_problem *problem, const void *const tensors[KW_T
     if (problem->op == KW_GEMM) {
         total = gemm(problem, tensors, index);
     } else {
-        convolution conv = make_conv(problem, tensors);
+        convolution conv = make_reference_conv(problem, tensors);
         const operand *written = problem->op == KW_CONV_FWD ? &conv.y : problem->op == KW_CONV_BWD_DATA ? &conv.x : &conv.w;
-        place at = place_of(written, index);
+        place at = operand_offset(written, index);
         total = problem->op == KW_CONV_FWD        ? forward(&conv, &at)
                 : problem->op == KW_CONV_BWD_DATA ? backward_data(&conv, &at)
                                                   : backward_weight(&conv, &at);

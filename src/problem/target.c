@@ -43,7 +43,7 @@ size_t kw_target_print(char *text, size_t capacity, const kw_target *target) {
     return line.size;
 }
 
-static kw_status take_string(char *string, size_t capacity, kw_word word, const char *what, kw_error *err) {
+static kw_status take_quoted(char *string, size_t capacity, kw_word word, const char *what, kw_error *err) {
     if (word.size == 0 || word.size >= capacity) {
         return kw_fail(err, KW_MALFORMED, "target: %s \"%.*s\" has %zu characters; it takes 1 to %zu", what, KW_WORD(word), word.size,
                        capacity - 1);
@@ -63,7 +63,7 @@ static kw_status take_fact(kw_target *target, kw_word word, bool seen[FACT_COUNT
     value = (kw_word){scan.at, (size_t)(scan.end - scan.at)};
     if (kw_word_is(name, "model")) {
         return target->model[0] ? kw_fail(err, KW_MALFORMED, "target: model is given twice; keep one")
-                                : take_string(target->model, sizeof target->model, value, "model", err);
+                                : take_quoted(target->model, sizeof target->model, value, "model", err);
     }
     int i = 0;
     while (i < FACT_COUNT && (!has_fact(target, &facts[i]) || !kw_word_is(name, facts[i].name))) {
@@ -98,9 +98,9 @@ kw_status kw_target_parse(kw_target *target, const char *text, kw_error *err) {
         return kw_fail(err, KW_MALFORMED, "target: \"%.*s\" is not BACKEND:ARCH, e.g. cpu:x86-64-v3", KW_WORD(word));
     }
     kw_word arch = {head.at, (size_t)(head.end - head.at)};
-    kw_status status = take_string(result.backend, sizeof result.backend, part, "backend", err);
+    kw_status status = take_quoted(result.backend, sizeof result.backend, part, "backend", err);
     if (!status) {
-        status = take_string(result.arch, sizeof result.arch, arch, "arch", err);
+        status = take_quoted(result.arch, sizeof result.arch, arch, "arch", err);
     }
     bool seen[FACT_COUNT] = {0};
     while (!status && kw_scan_word(&scan, &word)) {

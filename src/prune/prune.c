@@ -17,7 +17,7 @@ typedef struct session {
     kw_prune_report *report;
     double keep, worst;
     kw_dataset dataset;
-    kw_mark *marks;
+    kw_group_oracle *oracles;
     int32_t *fold, folds; /* folds below 2: nothing can be left out */
     kw_text lines;        /* of the catalog */
     kw_error *err;
@@ -25,90 +25,90 @@ typedef struct session {
 
 /* --- one group -------------------------------------------------------------------------------------------------------- */
 
-static const kw_cover_part everything = {0};
+static const kw_set_cover_subset everything = {0};
 
-static kw_status fill_curve(session *s, kw_prune_group *group, const kw_cover *cover, const size_t *order, size_t count) {
+static kw_status fill_curve(session *s, kw_prune_group *group, const kw_set_cover *cover, const size_t *order, size_t count) {
     kw_status status = KW_OK;
     for (int i = 0; i < KW_PRUNE_CURVE; i++) {
-        kw_cover_worth worth;
+        kw_set_cover_score worth;
         size_t first = (size_t)1 << i;
         group->curve[i] = NAN;
         if (first <= count && !status) {
-            status = kw_cover_judge(&worth, cover, &everything, order, first, s->err);
-            group->curve[i] = worth.sum / (double)worth.contests;
+            status = kw_set_cover_evaluate(&worth, cover, &everything, order, first, s->err);
+            group->curve[i] = worth.sum / (double)worth.problem_groups;
         }
     }
     return status;
 }
 
 /* Each fold is judged by what the others choose. order has room for all kernels. */
-static kw_status judge_unseen(session *s, kw_prune_group *group, const kw_cover *cover, size_t *order) {
+static kw_status evaluate_unseen(session *s, kw_prune_group *group, const kw_set_cover *cover, size_t *order) {
     double sum = 0;
-    size_t contests = 0;
+    size_t problem_groups = 0;
     kw_status status = KW_OK;
     group->unseen = group->unseen_worst = NAN;
     for (int32_t f = 0; f < s->folds && s->folds > 1 && !status; f++) {
-        kw_cover_part others = {s->fold, f, true}, own = {s->fold, f, false};
-        kw_cover_worth worth = {0};
+        kw_set_cover_subset others = {s->fold, f, true}, own = {s->fold, f, false};
+        kw_set_cover_score worth = {0};
         size_t count = 0;
-        status = kw_cover_choose(order, &count, cover, &others, s->keep, s->worst, s->err);
-        status = status ? status : kw_cover_judge(&worth, cover, &own, order, count, s->err);
-        if (!status && worth.contests) {
+        status = kw_set_cover_select(order, &count, cover, &others, s->keep, s->worst, s->err);
+        status = status ? status : kw_set_cover_evaluate(&worth, cover, &own, order, count, s->err);
+        if (!status && worth.problem_groups) {
             sum += worth.sum;
-            contests += worth.contests;
+            problem_groups += worth.problem_groups;
             group->unseen_worst = fmin(isnan(group->unseen_worst) ? 1 : group->unseen_worst, worth.worst);
         }
     }
-    group->unseen = contests ? sum / (double)contests : NAN;
+    group->unseen = problem_groups ? sum / (double)problem_groups : NAN;
     return status;
 }
 
-static void add_lines(session *s, const kw_prune_group *group, const kw_cover *cover, const size_t *order, size_t count) {
+static void add_lines(session *s, const kw_prune_group *group, const kw_set_cover *cover, const size_t *order, size_t count) {
     kw_text_addf(&s->lines, "# %s %s: %zu of %lld kernels keep %.2f %%, %.2f %% at worst, on %lld contests\n", kw_op_name(group->op),
                  kw_dtype_name(group->dtype), count, (long long)group->kernels, 100 * group->kept, 100 * group->worst,
-                 (long long)group->contests);
+                 (long long)group->problem_groups);
     for (size_t i = 0; i < count; i++) {
         char text[KW_CONFIG_TEXT_MAX];
-        kw_config_print(text, sizeof text, &kw_cover_kernels(cover)->configs[order[i]]);
+        kw_config_print(text, sizeof text, &kw_set_cover_kernels(cover)->configs[order[i]]);
         kw_text_addf(&s->lines, "%s\n", text);
     }
 }
 
 static kw_status prune_group(session *s, kw_prune_group *group) {
-    kw_cover *cover = NULL;
+    kw_set_cover *cover = NULL;
     size_t *order = NULL, *other = NULL, count = 0;
-    kw_cover_worth worth;
-    kw_status status = kw_cover_open(&cover, &s->dataset, s->marks, group->op, group->dtype, s->err);
+    kw_set_cover_score worth;
+    kw_status status = kw_set_cover_open(&cover, &s->dataset, s->oracles, group->op, group->dtype, s->err);
     if (status) {
         return status;
     }
-    group->kernels = (int64_t)kw_cover_kernels(cover)->count;
-    group->contests = (int64_t)kw_cover_contests(cover);
+    group->kernels = (int64_t)kw_set_cover_kernels(cover)->count;
+    group->problem_groups = (int64_t)kw_set_cover_problem_groups(cover);
     order = calloc((size_t)group->kernels + 1, sizeof *order);
     other = calloc((size_t)group->kernels + 1, sizeof *other);
     status = order && other ? KW_OK : kw_fail_memory(s->err, "a choice of kernels");
-    status = status ? status : kw_cover_choose(order, &count, cover, &everything, s->keep, s->worst, s->err);
-    status = status ? status : kw_cover_judge(&worth, cover, &everything, order, count, s->err);
+    status = status ? status : kw_set_cover_select(order, &count, cover, &everything, s->keep, s->worst, s->err);
+    status = status ? status : kw_set_cover_evaluate(&worth, cover, &everything, order, count, s->err);
     if (!status) {
         group->chosen = (int64_t)count;
-        group->kept = worth.sum / (double)worth.contests;
+        group->kept = worth.sum / (double)worth.problem_groups;
         group->worst = worth.worst;
         add_lines(s, group, cover, order, count);
         status = fill_curve(s, group, cover, order, count);
     }
-    status = status ? status : judge_unseen(s, group, cover, other);
+    status = status ? status : evaluate_unseen(s, group, cover, other);
     free(order);
     free(other);
-    kw_cover_close(&cover);
+    kw_set_cover_close(&cover);
     return status;
 }
 
 /* --- all groups ------------------------------------------------------------------------------------------------------- */
 
 static bool has_contest(const session *s, kw_op op, kw_dtype dtype) {
-    for (size_t c = 0; c < s->dataset.contest_count; c++) {
-        const kw_problem *problem = &s->dataset.contests[c].problem;
-        if (problem->op == op && problem->dtype == dtype && s->marks[c].oracle_ns > 0) {
+    for (size_t c = 0; c < s->dataset.problem_group_count; c++) {
+        const kw_problem *problem = &s->dataset.problem_groups[c].problem;
+        if (problem->op == op && problem->dtype == dtype && s->oracles[c].oracle_ns > 0) {
             return true;
         }
     }
@@ -116,36 +116,36 @@ static bool has_contest(const session *s, kw_op op, kw_dtype dtype) {
 }
 
 /* A group whose curve has ended keeps what it kept. */
-static void sum_up(kw_prune_report *report) {
+static void sum_groups(kw_prune_report *report) {
     kw_prune_group *all = &report->all;
-    double unseen = 0, unseen_contests = 0, contests;
+    double unseen = 0, unseen_contests = 0, problem_groups;
     *all = (kw_prune_group){.worst = 1, .unseen = NAN, .unseen_worst = NAN};
     for (int32_t i = 0; i < report->groups; i++) {
         const kw_prune_group *group = &report->group[i];
-        contests = (double)group->contests;
-        all->contests += group->contests;
+        problem_groups = (double)group->problem_groups;
+        all->problem_groups += group->problem_groups;
         all->kernels += group->kernels;
         all->chosen += group->chosen;
-        all->kept += contests * group->kept;
+        all->kept += problem_groups * group->kept;
         all->worst = fmin(all->worst, group->worst);
         for (int k = 0; k < KW_PRUNE_CURVE; k++) {
-            all->curve[k] += contests * (isnan(group->curve[k]) ? group->kept : group->curve[k]);
+            all->curve[k] += problem_groups * (isnan(group->curve[k]) ? group->kept : group->curve[k]);
         }
         if (!isnan(group->unseen)) {
-            unseen += contests * group->unseen;
-            unseen_contests += contests;
+            unseen += problem_groups * group->unseen;
+            unseen_contests += problem_groups;
             all->unseen_worst = fmin(isnan(all->unseen_worst) ? 1 : all->unseen_worst, group->unseen_worst);
         }
     }
-    contests = (double)all->contests;
-    all->kept /= contests;
+    problem_groups = (double)all->problem_groups;
+    all->kept /= problem_groups;
     all->unseen = unseen_contests > 0 ? unseen / unseen_contests : NAN;
     for (int k = 0; k < KW_PRUNE_CURVE; k++) {
         bool any = false;
         for (int32_t i = 0; i < report->groups; i++) {
             any = any || !isnan(report->group[i].curve[k]);
         }
-        all->curve[k] = any ? all->curve[k] / contests : NAN;
+        all->curve[k] = any ? all->curve[k] / problem_groups : NAN;
     }
 }
 
@@ -165,7 +165,7 @@ static kw_status prune_all(session *s) {
         status = kw_fail(s->err, KW_FAILED, "there is no good, timed row to choose from; kwright sweep makes rows");
     }
     if (!status) {
-        sum_up(report);
+        sum_groups(report);
     }
     return status;
 }
@@ -173,16 +173,16 @@ static kw_status prune_all(session *s) {
 /* --- the file --------------------------------------------------------------------------------------------------------- */
 
 /* The command on one line: what ends a line would end the comment that it stands in. */
-static void add_origin(kw_text *text, const session *s, const char *mark) {
+static void add_origin(kw_text *text, const session *s, const char *oracle) {
     const char *command = s->options->command;
-    kw_text_addf(text, "%s of rows %s%s", mark, s->dataset.digest, command && *command ? ", by " : "");
+    kw_text_addf(text, "%s of rows %s%s", oracle, s->dataset.digest, command && *command ? ", by " : "");
     for (; command && *command; command++) {
         kw_text_addf(text, "%c", (unsigned char)*command < ' ' ? ' ' : *command);
     }
     kw_text_add(text, "\n");
 }
 
-static kw_status write_catalog(session *s) {
+static kw_status write_pruned_catalog(session *s) {
     const char *out = s->options->out;
     const kw_prune_group *all = &s->report->all;
     size_t size = out ? strlen(out) : 0;
@@ -194,7 +194,7 @@ static kw_status write_catalog(session *s) {
         return KW_OK;
     }
     kw_line_addf(&line, "%lld of %lld kernels that keep %.2f %% of the best, %.2f %% at worst, on %lld contests", (long long)all->chosen,
-                 (long long)all->kernels, 100 * all->kept, 100 * all->worst, (long long)all->contests);
+                 (long long)all->kernels, 100 * all->kept, 100 * all->worst, (long long)all->problem_groups);
     if (is_set) {
         add_origin(&text, s, "--");
         kw_text_addf(&text, "return {\n    about = \"%s\",\n    catalog = [[\n", about);
@@ -210,12 +210,12 @@ static kw_status write_catalog(session *s) {
     return status;
 }
 
-static kw_status prepare(session *s) {
+static kw_status prepare_prune(session *s) {
     const kw_prune_options *o = s->options;
     kw_dataset_filter filter = {.by_op = o->by_op, .by_dtype = o->by_dtype, .op = o->op, .dtype = o->dtype};
     kw_status status = kw_dataset_open(&s->dataset, o->stores, o->store_count, &filter, s->err);
-    status = status ? status : kw_marks_make(&s->marks, &s->dataset, s->err);
-    s->fold = calloc(s->dataset.contest_count + 1, sizeof *s->fold);
+    status = status ? status : kw_group_oracles_create(&s->oracles, &s->dataset, s->err);
+    s->fold = calloc(s->dataset.problem_group_count + 1, sizeof *s->fold);
     if (!status && !s->fold) {
         status = kw_fail_memory(s->err, "folds");
     }
@@ -234,12 +234,12 @@ kw_status kw_prune(const kw_prune_options *options, kw_prune_report *report, kw_
                           : options->worst < 0 ? 0
                                                : 0.9,
                  .err = err};
-    kw_status status = prepare(&s);
+    kw_status status = prepare_prune(&s);
     status = status ? status : prune_all(&s);
-    status = status ? status : write_catalog(&s);
+    status = status ? status : write_pruned_catalog(&s);
     kw_text_drop(&s.lines);
     kw_dataset_close(&s.dataset);
-    free(s.marks);
+    free(s.oracles);
     free(s.fold);
     return status;
 }

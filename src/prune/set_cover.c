@@ -2,7 +2,7 @@
  * enough is kept is asked of times that did not choose (kw_oracle over the set). */
 #include "prune/set_cover.h"
 
-#include "evaluate/selection.h"
+#include "evaluate/group_evaluation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,18 +12,18 @@ static const double tie_limit = 0.02;
 
 /* A kernel in a contest. */
 typedef struct cell {
-    uint32_t contest; /* number in the cover */
+    uint32_t problem_group; /* number in the cover */
     uint32_t kernel;
     double efficiency; /* a tie with the best is 1 */
     size_t pair;
 } cell;
 
-struct kw_cover {
+struct kw_set_cover {
     const kw_dataset *dataset;
-    const kw_mark *marks;
+    const kw_group_oracle *oracles;
     kw_catalog kernels;
-    size_t *contests; /* of the data set */
-    size_t contest_count;
+    size_t *problem_groups; /* of the data set */
+    size_t problem_group_count;
     cell *cells;   /* by contest */
     size_t *first; /* of each contest's cells; one more at the end */
     double *base;  /* of each contest: what the compiled-in kernels keep */
@@ -31,25 +31,25 @@ struct kw_cover {
 
 /* --- the matrix ------------------------------------------------------------------------------------------------------- */
 
-static double efficiency_of(const kw_cover *cover, size_t contest, size_t pair) {
-    const kw_mark *mark = &cover->marks[contest];
+static double pair_efficiency(const kw_set_cover *cover, size_t problem_group, size_t pair) {
+    const kw_group_oracle *oracle = &cover->oracles[problem_group];
     const kw_pair *p = &cover->dataset->pairs[pair];
     kw_record record = kw_pair_record(p);
     double time = p->outcome == KW_SLOW ? p->time_ns : kw_record_score(&record);
-    if (pair == mark->best || kw_pair_tied(&cover->dataset->pairs[mark->best], p, tie_limit)) {
+    if (pair == oracle->best || kw_pair_tied(&cover->dataset->pairs[oracle->best], p, tie_limit)) {
         return 1;
     }
-    return time > 0 ? fmin(1, mark->oracle_ns / time) : 0;
+    return time > 0 ? fmin(1, oracle->oracle_ns / time) : 0;
 }
 
-static kw_status add_cells(kw_cover *cover, size_t number, size_t *cells, kw_error *err) {
-    size_t c = cover->contests[number];
-    const kw_contest *contest = &cover->dataset->contests[c];
+static kw_status add_cells(kw_set_cover *cover, size_t number, size_t *cells, kw_error *err) {
+    size_t c = cover->problem_groups[number];
+    const kw_problem_group *problem_group = &cover->dataset->problem_groups[c];
     kw_status status = KW_OK;
     cover->first[number] = *cells;
-    for (size_t i = contest->first; i < contest->first + contest->count && !status; i++) {
+    for (size_t i = problem_group->first; i < problem_group->first + problem_group->count && !status; i++) {
         const kw_config *config = &cover->dataset->pairs[i].config;
-        double efficiency = efficiency_of(cover, c, i);
+        double efficiency = pair_efficiency(cover, c, i);
         if (!config->family->emit) {
             cover->base[number] = fmax(cover->base[number], efficiency);
         } else if (efficiency > 0) {
@@ -63,51 +63,52 @@ static kw_status add_cells(kw_cover *cover, size_t number, size_t *cells, kw_err
     return status;
 }
 
-static kw_status fill(kw_cover *cover, kw_op op, kw_dtype dtype, kw_error *err) {
+static kw_status fill_cells(kw_set_cover *cover, kw_op op, kw_dtype dtype, kw_error *err) {
     const kw_dataset *dataset = cover->dataset;
-    cover->contests = calloc(dataset->contest_count + 1, sizeof *cover->contests);
-    cover->first = calloc(dataset->contest_count + 2, sizeof *cover->first);
-    cover->base = calloc(dataset->contest_count + 1, sizeof *cover->base);
+    cover->problem_groups = calloc(dataset->problem_group_count + 1, sizeof *cover->problem_groups);
+    cover->first = calloc(dataset->problem_group_count + 2, sizeof *cover->first);
+    cover->base = calloc(dataset->problem_group_count + 1, sizeof *cover->base);
     cover->cells = calloc(dataset->pair_count + 1, sizeof *cover->cells);
-    if (!cover->contests || !cover->first || !cover->base || !cover->cells) {
+    if (!cover->problem_groups || !cover->first || !cover->base || !cover->cells) {
         return kw_fail_memory(err, "kernels and contests");
     }
-    for (size_t c = 0; c < dataset->contest_count; c++) {
-        const kw_problem *problem = &dataset->contests[c].problem;
-        if (problem->op == op && problem->dtype == dtype && cover->marks[c].oracle_ns > 0) {
-            cover->contests[cover->contest_count++] = c;
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem *problem = &dataset->problem_groups[c].problem;
+        if (problem->op == op && problem->dtype == dtype && cover->oracles[c].oracle_ns > 0) {
+            cover->problem_groups[cover->problem_group_count++] = c;
         }
     }
     kw_status status = KW_OK;
     size_t cells = 0;
-    for (size_t i = 0; i < cover->contest_count && !status; i++) {
+    for (size_t i = 0; i < cover->problem_group_count && !status; i++) {
         status = add_cells(cover, i, &cells, err);
     }
-    if (!status && !cover->contest_count) {
+    if (!status && !cover->problem_group_count) {
         status = kw_fail(err, KW_FAILED, "%s %s: no contest has a good kernel", kw_op_name(op), kw_dtype_name(dtype));
     }
     return status;
 }
 
-kw_status kw_cover_open(kw_cover **cover, const kw_dataset *dataset, const kw_mark *marks, kw_op op, kw_dtype dtype, kw_error *err) {
-    kw_cover *made = calloc(1, sizeof *made);
+kw_status kw_set_cover_open(kw_set_cover **cover, const kw_dataset *dataset, const kw_group_oracle *oracles, kw_op op, kw_dtype dtype,
+                            kw_error *err) {
+    kw_set_cover *made = calloc(1, sizeof *made);
     *cover = made;
     if (!made) {
         return kw_fail_memory(err, "kernels and contests");
     }
     made->dataset = dataset;
-    made->marks = marks;
-    kw_status status = fill(made, op, dtype, err);
+    made->oracles = oracles;
+    kw_status status = fill_cells(made, op, dtype, err);
     if (status) {
-        kw_cover_close(cover);
+        kw_set_cover_close(cover);
     }
     return status;
 }
 
-void kw_cover_close(kw_cover **cover) {
+void kw_set_cover_close(kw_set_cover **cover) {
     if (*cover) {
         kw_catalog_drop(&(*cover)->kernels);
-        free((*cover)->contests);
+        free((*cover)->problem_groups);
         free((*cover)->first);
         free((*cover)->base);
         free((*cover)->cells);
@@ -116,24 +117,24 @@ void kw_cover_close(kw_cover **cover) {
     }
 }
 
-const kw_catalog *kw_cover_kernels(const kw_cover *cover) {
+const kw_catalog *kw_set_cover_kernels(const kw_set_cover *cover) {
     return &cover->kernels;
 }
 
-size_t kw_cover_contests(const kw_cover *cover) {
-    return cover->contest_count;
+size_t kw_set_cover_problem_groups(const kw_set_cover *cover) {
+    return cover->problem_group_count;
 }
 
 /* --- judging a set ---------------------------------------------------------------------------------------------------- */
 
-static bool in_part(const kw_cover *cover, const kw_cover_part *part, size_t number) {
-    return !part->fold || (part->fold[cover->contests[number]] == part->which) != part->others;
+static bool in_part(const kw_set_cover *cover, const kw_set_cover_subset *part, size_t number) {
+    return !part->fold || (part->fold[cover->problem_groups[number]] == part->which) != part->others;
 }
 
 /* What the chosen kernels keep in one contest: their best, chosen by one half of the samples and timed by the other. records has room
  * for the contest. */
-static double kept_in(const kw_cover *cover, size_t number, const bool *chosen, kw_record *records, size_t *pairs) {
-    const kw_mark *mark = &cover->marks[cover->contests[number]];
+static double kept_share(const kw_set_cover *cover, size_t number, const bool *chosen, kw_record *records, size_t *pairs) {
+    const kw_group_oracle *oracle = &cover->oracles[cover->problem_groups[number]];
     double rough = cover->base[number], ns;
     size_t count = 0, winner;
     for (size_t i = cover->first[number]; i < cover->first[number + 1]; i++) {
@@ -148,163 +149,164 @@ static double kept_in(const kw_cover *cover, size_t number, const bool *chosen, 
     if (!kw_oracle(records, count, &winner, &ns)) {
         return rough;
     }
-    bool tied =
-        pairs[winner] == mark->best || kw_pair_tied(&cover->dataset->pairs[mark->best], &cover->dataset->pairs[pairs[winner]], tie_limit);
-    return tied ? 1 : fmax(rough, fmin(1, mark->oracle_ns / ns));
+    bool tied = pairs[winner] == oracle->best ||
+                kw_pair_tied(&cover->dataset->pairs[oracle->best], &cover->dataset->pairs[pairs[winner]], tie_limit);
+    return tied ? 1 : fmax(rough, fmin(1, oracle->oracle_ns / ns));
 }
 
 /* Room for kept_in. */
-typedef struct room {
+typedef struct cover_arrays {
     kw_record *records;
     size_t *pairs;
     bool *chosen; /* of each kernel */
-} room;
+} cover_arrays;
 
-static void room_drop(room *r) {
+static void cover_arrays_drop(cover_arrays *r) {
     free(r->records);
     free(r->pairs);
     free(r->chosen);
 }
 
-static kw_status room_make(room *r, const kw_cover *cover, kw_error *err) {
+static kw_status cover_arrays_make(cover_arrays *r, const kw_set_cover *cover, kw_error *err) {
     size_t most = 1;
-    for (size_t i = 0; i < cover->contest_count; i++) {
+    for (size_t i = 0; i < cover->problem_group_count; i++) {
         size_t count = cover->first[i + 1] - cover->first[i];
         most = count > most ? count : most;
     }
-    *r = (room){calloc(most, sizeof *r->records), calloc(most, sizeof *r->pairs), calloc(cover->kernels.count + 1, sizeof *r->chosen)};
+    *r = (cover_arrays){calloc(most, sizeof *r->records), calloc(most, sizeof *r->pairs),
+                        calloc(cover->kernels.count + 1, sizeof *r->chosen)};
     if (!r->records || !r->pairs || !r->chosen) {
-        room_drop(r);
-        *r = (room){0};
+        cover_arrays_drop(r);
+        *r = (cover_arrays){0};
         return kw_fail_memory(err, "a choice of kernels");
     }
     return KW_OK;
 }
 
-static kw_cover_worth worth_of(const kw_cover *cover, const kw_cover_part *part, room *r) {
-    kw_cover_worth worth = {.worst = 1};
-    for (size_t i = 0; i < cover->contest_count; i++) {
+static kw_set_cover_score subset_score(const kw_set_cover *cover, const kw_set_cover_subset *part, cover_arrays *r) {
+    kw_set_cover_score worth = {.worst = 1};
+    for (size_t i = 0; i < cover->problem_group_count; i++) {
         if (in_part(cover, part, i)) {
-            double kept = kept_in(cover, i, r->chosen, r->records, r->pairs);
+            double kept = kept_share(cover, i, r->chosen, r->records, r->pairs);
             worth.sum += kept;
             worth.worst = fmin(worth.worst, kept);
-            worth.contests++;
+            worth.problem_groups++;
         }
     }
     return worth;
 }
 
-kw_status kw_cover_judge(kw_cover_worth *worth, const kw_cover *cover, const kw_cover_part *part, const size_t *order, size_t count,
-                         kw_error *err) {
-    room r;
-    kw_status status = room_make(&r, cover, err);
+kw_status kw_set_cover_evaluate(kw_set_cover_score *worth, const kw_set_cover *cover, const kw_set_cover_subset *part, const size_t *order,
+                                size_t count, kw_error *err) {
+    cover_arrays r;
+    kw_status status = cover_arrays_make(&r, cover, err);
     for (size_t i = 0; i < count && !status; i++) {
         r.chosen[order[i]] = true;
     }
     if (!status) {
-        *worth = worth_of(cover, part, &r);
+        *worth = subset_score(cover, part, &r);
     }
-    room_drop(&r);
+    cover_arrays_drop(&r);
     return status;
 }
 
 /* --- choosing --------------------------------------------------------------------------------------------------------- */
 
-typedef struct choice {
-    const kw_cover *cover;
-    const kw_cover_part *part;
+typedef struct greedy_choice {
+    const kw_set_cover *cover;
+    const kw_set_cover_subset *part;
     double keep, worst;
-    room room;
+    cover_arrays cover_arrays;
     double *best, *gain; /* of each contest: by what is chosen; of each kernel: what it would add */
     size_t *order, count;
-} choice;
+} greedy_choice;
 
-static bool is_kept(const choice *c, const kw_cover_worth *worth) {
-    return worth->sum >= (c->keep - 1e-12) * (double)worth->contests && worth->worst >= c->worst - 1e-12;
+static bool meets_targets(const greedy_choice *c, const kw_set_cover_score *worth) {
+    return worth->sum >= (c->keep - 1e-12) * (double)worth->problem_groups && worth->worst >= c->worst - 1e-12;
 }
 
 /* The kernel that adds most to the sum over contests of min(efficiency, limit); the kernels' count when none adds anything. */
-static size_t most_useful(choice *c, double limit) {
-    const kw_cover *cover = c->cover;
+static size_t most_useful(greedy_choice *c, double limit) {
+    const kw_set_cover *cover = c->cover;
     size_t kernels = cover->kernels.count, best = kernels;
     memset(c->gain, 0, kernels * sizeof *c->gain);
-    for (size_t i = 0; i < cover->first[cover->contest_count]; i++) {
+    for (size_t i = 0; i < cover->first[cover->problem_group_count]; i++) {
         const cell *at = &cover->cells[i];
-        double had = fmin(limit, c->best[at->contest]), now = fmin(limit, at->efficiency);
-        if (now > had && in_part(cover, c->part, at->contest)) {
+        double had = fmin(limit, c->best[at->problem_group]), now = fmin(limit, at->efficiency);
+        if (now > had && in_part(cover, c->part, at->problem_group)) {
             c->gain[at->kernel] += now - had;
         }
     }
     for (size_t k = 0; k < kernels; k++) {
-        best = c->gain[k] > 0 && !c->room.chosen[k] && (best == kernels || c->gain[k] > c->gain[best]) ? k : best;
+        best = c->gain[k] > 0 && !c->cover_arrays.chosen[k] && (best == kernels || c->gain[k] > c->gain[best]) ? k : best;
     }
     return best;
 }
 
-static void take(choice *c, size_t kernel) {
-    const kw_cover *cover = c->cover;
-    c->room.chosen[kernel] = true;
+static void add_cover_kernel(greedy_choice *c, size_t kernel) {
+    const kw_set_cover *cover = c->cover;
+    c->cover_arrays.chosen[kernel] = true;
     c->order[c->count++] = kernel;
-    for (size_t i = 0; i < cover->first[cover->contest_count]; i++) {
+    for (size_t i = 0; i < cover->first[cover->problem_group_count]; i++) {
         const cell *at = &cover->cells[i];
-        c->best[at->contest] = at->kernel == kernel ? fmax(c->best[at->contest], at->efficiency) : c->best[at->contest];
+        c->best[at->problem_group] = at->kernel == kernel ? fmax(c->best[at->problem_group], at->efficiency) : c->best[at->problem_group];
     }
 }
 
 /* First the mean, then the contests that are still below their bound. */
-static void grow(choice *c) {
+static void add_best_kernel(greedy_choice *c) {
     for (;;) {
-        kw_cover_worth worth = worth_of(c->cover, c->part, &c->room);
-        if (is_kept(c, &worth)) {
+        kw_set_cover_score worth = subset_score(c->cover, c->part, &c->cover_arrays);
+        if (meets_targets(c, &worth)) {
             return;
         }
-        bool mean_kept = worth.sum >= (c->keep - 1e-12) * (double)worth.contests;
+        bool mean_kept = worth.sum >= (c->keep - 1e-12) * (double)worth.problem_groups;
         size_t next = most_useful(c, mean_kept ? c->worst : 1);
         /* Where efficiencies say that nothing is missing but other samples disagree, anything that helps is taken. */
         next = next == c->cover->kernels.count && mean_kept ? most_useful(c, 1) : next;
         if (next == c->cover->kernels.count) {
             return;
         }
-        take(c, next);
+        add_cover_kernel(c, next);
     }
 }
 
 /* Later kernels may have made earlier ones needless. */
-static void thin(choice *c) {
-    kw_cover_worth worth = worth_of(c->cover, c->part, &c->room);
-    if (!is_kept(c, &worth)) {
+static void drop_redundant(greedy_choice *c) {
+    kw_set_cover_score worth = subset_score(c->cover, c->part, &c->cover_arrays);
+    if (!meets_targets(c, &worth)) {
         return;
     }
     for (size_t i = c->count; i-- > 0;) {
         size_t kernel = c->order[i];
-        c->room.chosen[kernel] = false;
-        worth = worth_of(c->cover, c->part, &c->room);
-        if (is_kept(c, &worth)) {
+        c->cover_arrays.chosen[kernel] = false;
+        worth = subset_score(c->cover, c->part, &c->cover_arrays);
+        if (meets_targets(c, &worth)) {
             memmove(&c->order[i], &c->order[i + 1], (c->count - i - 1) * sizeof *c->order);
             c->count--;
         } else {
-            c->room.chosen[kernel] = true;
+            c->cover_arrays.chosen[kernel] = true;
         }
     }
 }
 
-kw_status kw_cover_choose(size_t *order, size_t *count, const kw_cover *cover, const kw_cover_part *part, double keep, double worst,
-                          kw_error *err) {
-    choice c = {.cover = cover, .part = part, .keep = keep, .worst = worst, .order = order};
-    kw_status status = room_make(&c.room, cover, err);
-    c.best = calloc(cover->contest_count + 1, sizeof *c.best);
+kw_status kw_set_cover_select(size_t *order, size_t *count, const kw_set_cover *cover, const kw_set_cover_subset *part, double keep,
+                              double worst, kw_error *err) {
+    greedy_choice c = {.cover = cover, .part = part, .keep = keep, .worst = worst, .order = order};
+    kw_status status = cover_arrays_make(&c.cover_arrays, cover, err);
+    c.best = calloc(cover->problem_group_count + 1, sizeof *c.best);
     c.gain = calloc(cover->kernels.count + 1, sizeof *c.gain);
     if (!status && (!c.best || !c.gain)) {
         status = kw_fail_memory(err, "a choice of kernels");
     }
     if (!status) {
-        memcpy(c.best, cover->base, cover->contest_count * sizeof *c.best);
-        grow(&c);
-        thin(&c);
+        memcpy(c.best, cover->base, cover->problem_group_count * sizeof *c.best);
+        add_best_kernel(&c);
+        drop_redundant(&c);
     }
     *count = c.count;
     free(c.best);
     free(c.gain);
-    room_drop(&c.room);
+    cover_arrays_drop(&c.cover_arrays);
     return status;
 }

@@ -5,35 +5,36 @@
 #define KW_PRUNE_SET_COVER_H
 
 #include "config/catalog.h"
-#include "learn/data/oracle.h"
+#include "learn/data/selection.h"
 
-typedef struct kw_cover kw_cover;
+typedef struct kw_set_cover kw_set_cover;
 
 /* data set and marks outlive it. KW_FAILED when the operation and type have no contest with a good kernel. */
-kw_status kw_cover_open(kw_cover **cover, const kw_dataset *dataset, const kw_mark *marks, kw_op op, kw_dtype dtype, kw_error *err);
-void kw_cover_close(kw_cover **cover);
+kw_status kw_set_cover_open(kw_set_cover **cover, const kw_dataset *dataset, const kw_group_oracle *oracles, kw_op op, kw_dtype dtype,
+                            kw_error *err);
+void kw_set_cover_close(kw_set_cover **cover);
 /* Kernels that are good in some contest, compiled-in ones left out. */
-const kw_catalog *kw_cover_kernels(const kw_cover *cover);
-size_t kw_cover_contests(const kw_cover *cover);
+const kw_catalog *kw_set_cover_kernels(const kw_set_cover *cover);
+size_t kw_set_cover_problem_groups(const kw_set_cover *cover);
 
 /* Which contests count: those whose fold is (or is not) the given one; fold NULL: all. */
-typedef struct kw_cover_part {
+typedef struct kw_set_cover_subset {
     const int32_t *fold;
     int32_t which;
     bool others;
-} kw_cover_part;
+} kw_set_cover_subset;
 
 /* Chooses kernels, the most useful first, until both shares are kept on the part or nothing more helps; then drops those that turned out
  * not to be needed. order has room for all kernels. */
-kw_status kw_cover_choose(size_t *order, size_t *count, const kw_cover *cover, const kw_cover_part *part, double keep, double worst,
-                          kw_error *err);
+kw_status kw_set_cover_select(size_t *order, size_t *count, const kw_set_cover *cover, const kw_set_cover_subset *part, double keep,
+                              double worst, kw_error *err);
 
 /* What a set keeps of a part: the sum over its contests, how many they are, and the least. */
-typedef struct kw_cover_worth {
+typedef struct kw_set_cover_score {
     double sum, worst;
-    size_t contests;
-} kw_cover_worth;
-kw_status kw_cover_judge(kw_cover_worth *worth, const kw_cover *cover, const kw_cover_part *part, const size_t *order, size_t count,
-                         kw_error *err);
+    size_t problem_groups;
+} kw_set_cover_score;
+kw_status kw_set_cover_evaluate(kw_set_cover_score *worth, const kw_set_cover *cover, const kw_set_cover_subset *part, const size_t *order,
+                                size_t count, kw_error *err);
 
 #endif

@@ -21,7 +21,7 @@ static const char *embedded(const char *name) {
 static void add_body(kw_page *page, const kw_report *report, const char *title) {
     kw_text summary = {0};
     kw_text_add(&page->out, "<h1>");
-    kw_safe_add(&page->out, title, KW_SAFE_HTML);
+    kw_escape_add(&page->out, title, KW_ESCAPE_HTML);
     kw_text_add(&page->out, "</h1>\n<nav>");
 #define CONTENTS(id, name) kw_text_add(&page->out, "<a href=\"#" #id "\">" name "</a> ");
     KW_FIGURES(CONTENTS)
@@ -32,13 +32,13 @@ static void add_body(kw_page *page, const kw_report *report, const char *title) 
         size_t length = strcspn(line, "\n");
         kw_text piece = {0};
         kw_text_add_bytes(&piece, line, length);
-        kw_safe_add(&page->out, kw_text_string(&piece), KW_SAFE_HTML);
+        kw_escape_add(&page->out, kw_text_string(&piece), KW_ESCAPE_HTML);
         kw_text_add(&page->out, "\n");
-        kw_safe_drop(&piece, &page->out);
+        kw_escape_drop(&piece, &page->out);
         line += length + (line[length] != 0);
     }
     kw_text_add(&page->out, "</pre>\n");
-    kw_safe_drop(&summary, &page->out);
+    kw_escape_drop(&summary, &page->out);
 #define MAKE(id, name) kw_figure_##id(page);
     KW_FIGURES(MAKE)
 #undef MAKE
@@ -59,7 +59,7 @@ void kw_page_finish(kw_text *out, kw_page *page, const char *title, const char *
                  "'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
                  nonce, nonce);
     kw_text_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    kw_safe_add(out, title, KW_SAFE_HTML);
+    kw_escape_add(out, title, KW_ESCAPE_HTML);
     kw_text_addf(out, "</title>\n<style nonce=\"%s\">\n", nonce);
     kw_text_add(out, embedded("page.css"));
     kw_text_add(out, "</style></head><body>\n");
@@ -70,14 +70,14 @@ void kw_page_finish(kw_text *out, kw_page *page, const char *title, const char *
         add_script(out, nonce, embedded("page.js"));
     }
     kw_text_add(out, "</body></html>\n");
-    kw_safe_drop(&page->out, out);
+    kw_escape_drop(&page->out, out);
 }
 
 void kw_report_page(kw_text *out, const kw_report *report) {
     const char *title = report->title && *report->title ? report->title : "Kernelwright report";
-    kw_page page = {.ledger = report->ledger, .baseline = report->baseline};
+    kw_page page = {.report_data = report->report_data, .baseline = report->baseline};
     char source[40];
-    snprintf(source, sizeof source, "%zu rows", report->ledger->moment_count);
+    snprintf(source, sizeof source, "%zu rows", report->report_data->rows_in_order_count);
     add_body(&page, report, title);
     kw_page_finish(out, &page, title, source, report->script);
 }

@@ -47,7 +47,7 @@ static kw_status read_script(kw_arena *arena, const char **script, const char *p
     return KW_OK;
 }
 
-kw_status kw_make_with(kw_text *out, kw_make *make, void *user, const char *script_path, kw_error *err) {
+kw_status kw_render(kw_text *out, kw_render_function *render_report, void *user, const char *script_path, kw_error *err) {
     kw_arena arena = {0};
     const char *script = NULL;
     locale_t neutral = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = neutral ? uselocale(neutral) : (locale_t)0;
@@ -55,7 +55,7 @@ kw_status kw_make_with(kw_text *out, kw_make *make, void *user, const char *scri
         return kw_fail_memory(err, "the report");
     }
     kw_status status = read_script(&arena, &script, script_path, err);
-    status = status ? status : make(out, user, script, err);
+    status = status ? status : render_report(out, user, script, err);
     if (!status && out->failed) {
         status = kw_fail_memory(err, "the report");
     }
@@ -72,18 +72,18 @@ typedef struct request {
 } request;
 
 /* Reads the stores, and has the text made. */
-static kw_status make(kw_text *out, void *user, const char *script, kw_error *err) {
+static kw_status render_report(kw_text *out, void *user, const char *script, kw_error *err) {
     const request *r = user;
-    kw_ledger *ledger = NULL, *baseline = NULL;
-    kw_status status = kw_ledger_open(&ledger, r->store, err);
+    kw_report_data *report_data = NULL, *baseline = NULL;
+    kw_status status = kw_report_data_open(&report_data, r->store, err);
     if (!status && r->options->baseline) {
-        status = kw_ledger_open(&baseline, r->options->baseline, err);
+        status = kw_report_data_open(&baseline, r->options->baseline, err);
     }
     if (!status) {
-        r->add(out, &(kw_report){.ledger = ledger, .baseline = baseline, .title = r->options->title, .script = script});
+        r->add(out, &(kw_report){.report_data = report_data, .baseline = baseline, .title = r->options->title, .script = script});
     }
-    kw_ledger_close(&ledger);
-    kw_ledger_close(&baseline);
+    kw_report_data_close(&report_data);
+    kw_report_data_close(&baseline);
     return status;
 }
 
@@ -91,7 +91,7 @@ kw_status kw_report_html(const char *store, const char *path, const kw_report_op
     kw_report_options none = {0};
     request r = {store, options ? options : &none, kw_report_page};
     kw_text page = {0};
-    kw_status status = kw_make_with(&page, make, &r, r.options->script, err);
+    kw_status status = kw_render(&page, render_report, &r, r.options->script, err);
     status = status ? status : kw_file_replace(path, kw_text_string(&page), page.size, 0644, err);
     kw_text_drop(&page);
     return status;
@@ -101,7 +101,7 @@ kw_status kw_report_text(char **text, const char *store, const kw_report_options
     kw_report_options none = {0};
     request r = {store, options ? options : &none, kw_report_summary};
     kw_text summary = {0};
-    kw_status status = kw_make_with(&summary, make, &r, "", err);
+    kw_status status = kw_render(&summary, render_report, &r, "", err);
     if (!status) {
         *text = kw_text_take(&summary);
         status = *text ? KW_OK : kw_fail_memory(err, "the report");

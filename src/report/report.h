@@ -5,9 +5,9 @@
 #include "report/data/report_data.h"
 
 typedef struct kw_report {
-    const kw_ledger *ledger, *baseline; /* baseline may be NULL */
-    const char *title;                  /* NULL: a plain one */
-    const char *script;                 /* text of a chart library; NULL: none */
+    const kw_report_data *report_data, *baseline; /* baseline may be NULL */
+    const char *title;                            /* NULL: a plain one */
+    const char *script;                           /* text of a chart library; NULL: none */
 } kw_report;
 
 /* A whole HTML document. Want of memory sets out->failed. */

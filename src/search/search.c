@@ -8,7 +8,7 @@
 #include "predict/model.h"
 #include "predict/predict.h"
 #include "space/enumerate.h"
-#include "search/search_source.h"
+#include "search/search_domain.h"
 
 #include <kernelwright_tune.h>
 
@@ -21,7 +21,7 @@ static const double reach = 1.5;
 
 /* A family of the space that has points for the problem's operation and type. */
 typedef struct part {
-    kw_search_source from;
+    kw_search_domain from;
     size_t member[POPULATION]; /* of the finds */
     size_t members;
     double best;
@@ -62,7 +62,7 @@ static bool enlarge(double **values, size_t count) {
 }
 
 /* Scores what was seen and not scored yet. */
-static kw_status score(session *s) {
+static kw_status score_points(session *s) {
     size_t count = s->seen.count - s->scored;
     if (!count) {
         return KW_OK;
@@ -102,7 +102,7 @@ static kw_status consider(session *s, const part *from, const kw_config *config,
     bool wanted = false;
     *good = false;
     s->report->drawn++;
-    kw_status status = kw_points_want(&wanted, s->points, from->from.number, config, s->err);
+    kw_status status = kw_points_contains(&wanted, s->points, from->from.number, config, s->err);
     if (status || !wanted) {
         s->report->refused += !status;
         return status;
@@ -117,13 +117,13 @@ static kw_config blank(const session *s, const part *from) {
 }
 
 /* A random point that is good, in a few tries; *place is SIZE_MAX when none was. */
-static kw_status draw(session *s, const part *from, size_t *place) {
+static kw_status draw_search_point(session *s, const part *from, size_t *place) {
     kw_status status = KW_OK;
     *place = SIZE_MAX;
     for (int i = 0; i < DRAWS && !status && *place == SIZE_MAX; i++) {
         kw_config config = blank(s, from);
         bool good;
-        kw_search_source_draw(&from->from, &config, &s->state);
+        kw_search_domain_draw(&from->from, &config, &s->state);
         status = consider(s, from, &config, &good);
         if (!status && good) {
             status = kw_catalog_add(&s->seen, &config, NULL, s->err);
@@ -137,7 +137,7 @@ static kw_status draw(session *s, const part *from, size_t *place) {
 static kw_status breed(session *s, const part *p, const size_t with[4], size_t *place) {
     const kw_config *const parents[4] = {&s->seen.configs[with[0]], &s->seen.configs[with[1]], &s->seen.configs[with[2]],
                                          &s->seen.configs[with[3]]};
-    kw_config plain, child = kw_search_source_cross(&p->from, parents, &s->state, &plain);
+    kw_config plain, child = kw_search_domain_crossover(&p->from, parents, &s->state, &plain);
     bool good = false;
     *place = SIZE_MAX;
     kw_status status = consider(s, p, &child, &good);
@@ -163,17 +163,17 @@ static kw_status search_random(session *s) {
     kw_status status = KW_OK;
     for (int idle = 0; idle < IDLE_MAX * (int)s->part_count && !spent(s) && !status;) {
         size_t before = s->seen.count, place;
-        status = draw(s, &s->parts[kw_search_below(&s->state, s->part_count)], &place);
+        status = draw_search_point(s, &s->parts[kw_search_random_below(&s->state, s->part_count)], &place);
         idle = s->seen.count > before ? 0 : idle + 1;
     }
-    return status ? status : score(s);
+    return status ? status : score_points(s);
 }
 
 static kw_status found_population(session *s, part *p) {
     kw_status status = KW_OK;
     for (int tries = 0; tries < 4 * POPULATION && p->members < POPULATION && !spent(s) && !status; tries++) {
         size_t place, known = 0;
-        status = draw(s, p, &place);
+        status = draw_search_point(s, p, &place);
         if (place == SIZE_MAX) {
             break;
         }
@@ -184,7 +184,7 @@ static kw_status found_population(session *s, part *p) {
             p->member[p->members++] = place;
         }
     }
-    return status ? status : score(s);
+    return status ? status : score_points(s);
 }
 
 static void set_best(session *s, part *p) {
@@ -199,7 +199,7 @@ static void choose_parents(session *s, const part *p, size_t i, size_t with[4]) 
     size_t number[4] = {i};
     for (int k = 1; k < 4;) {
         bool twice = false;
-        number[k] = kw_search_below(&s->state, p->members);
+        number[k] = kw_search_random_below(&s->state, p->members);
         for (int j = 0; j < k; j++) {
             twice = twice || number[j] == number[k];
         }
@@ -220,7 +220,7 @@ static kw_status evolve(session *s, part *p) {
         choose_parents(s, p, i, with);
         status = status || spent(s) ? status : breed(s, p, with, &trial[i]);
     }
-    status = status ? status : score(s);
+    status = status ? status : score_points(s);
     for (size_t i = 0; i < p->members && !status; i++) {
         if (trial[i] != SIZE_MAX && s->predicted[trial[i]] < s->predicted[p->member[i]]) {
             p->member[i] = trial[i];
@@ -274,7 +274,7 @@ static kw_status search_all(session *s) {
     space.arch = space.arch ? space.arch : s->target.arch;
     kw_status status = kw_enumerate(&space, take_any, s, s->err);
     status = status ? status : s->err->status;
-    status = status ? status : score(s);
+    status = status ? status : score_points(s);
     s->err = s->err == &failed ? NULL : s->err;
     return status;
 }
@@ -296,7 +296,7 @@ static kw_status open_space(session *s) {
         part *p = &s->parts[s->part_count];
         bool empty;
         *p = (part){.best = INFINITY};
-        status = kw_search_source_open(&p->from, &empty, s->points, i, problem, &s->target, s->err);
+        status = kw_search_domain_open(&p->from, &empty, s->points, i, problem, &s->target, s->err);
         s->part_count += status || !empty; /* what was begun is closed, too */
     }
     return status;
@@ -334,8 +334,8 @@ static kw_status answer(session *s) {
     size_t top = s->options->top > 0 ? (size_t)s->options->top : TOP;
     size_t count = s->scored < top ? s->scored : top;
     found *list = calloc(s->scored + 1, sizeof *list);
-    s->report->finds = calloc(count + 1, sizeof *s->report->finds);
-    if (!list || !s->report->finds) {
+    s->report->results = calloc(count + 1, sizeof *s->report->results);
+    if (!list || !s->report->results) {
         free(list);
         return kw_fail_memory(s->err, "a search");
     }
@@ -344,13 +344,13 @@ static kw_status answer(session *s) {
     }
     qsort(list, s->scored, sizeof *list, by_predicted);
     for (size_t i = 0; i < count; i++) {
-        kw_search_find *find = &s->report->finds[i];
+        kw_search_result *find = &s->report->results[i];
         kw_config_print(find->config, sizeof find->config, &s->seen.configs[list[i].place]);
         find->predicted_ns = list[i].predicted;
         find->estimate_ns = list[i].estimate;
     }
     s->report->count = count;
-    s->report->looked = (int64_t)s->scored;
+    s->report->evaluated = (int64_t)s->scored;
     free(list);
     if (!count) {
         char text[KW_PROBLEM_TEXT_MAX];
@@ -360,7 +360,7 @@ static kw_status answer(session *s) {
     return KW_OK;
 }
 
-static kw_status read_target(session *s) {
+static kw_status read_search_target(session *s) {
     if (s->options->target) {
         return kw_target_parse(&s->target, s->options->target, s->err);
     }
@@ -368,7 +368,7 @@ static kw_status read_target(session *s) {
     return KW_OK;
 }
 
-static void close_session(session *s) {
+static void close_search(session *s) {
     for (size_t i = 0; i < s->part_count; i++) {
         kw_catalog_drop(&s->parts[i].from.listed);
     }
@@ -395,7 +395,7 @@ kw_status kw_search(const kw_search_options *options, kw_search_report *report, 
                  .state = options->seed ? options->seed : 1,
                  .err = err};
     kw_status status = kw_problem_check(options->problem, err);
-    status = status ? status : read_target(&s);
+    status = status ? status : read_search_target(&s);
     status = status ? status : open_model(&s);
     if (!status && options->method == KW_SEARCH_ALL) {
         status = search_all(&s);
@@ -404,9 +404,9 @@ kw_status kw_search(const kw_search_options *options, kw_search_report *report, 
         status = status || !s.part_count ? status : options->method == KW_SEARCH_RANDOM ? search_random(&s) : search_evolve(&s);
     }
     status = status ? status : answer(&s);
-    close_session(&s);
+    close_search(&s);
     if (status) {
-        kw_free(report->finds);
+        kw_free(report->results);
         *report = (kw_search_report){0};
     }
     return status;

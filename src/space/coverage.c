@@ -12,18 +12,18 @@
 typedef struct reference {
     kw_catalog catalog;
     bool *seen;
-    kw_cover_options options;
-    kw_cover_count count;
+    kw_coverage_options options;
+    kw_coverage_count count;
 } reference;
 
-static void miss(reference *r, const char *config, const char *why) {
+static void report_missing(reference *r, const char *config, const char *why) {
     r->count.missing++;
     if (r->options.missing) {
         r->options.missing(r->options.user, config, why);
     }
 }
 
-static kw_status read_line(reference *r, char *line, kw_error *err) {
+static kw_status read_reference_line(reference *r, char *line, kw_error *err) {
     kw_config config;
     line[strcspn(line, "#\r\n")] = 0;
     if (!line[strspn(line, " \t")]) {
@@ -36,7 +36,7 @@ static kw_status read_line(reference *r, char *line, kw_error *err) {
     }
     r->count.reference++;
     if (status) {
-        miss(r, line, why.text);
+        report_missing(r, line, why.text);
         return KW_OK;
     }
     return kw_catalog_add(&r->catalog, &config, NULL, err);
@@ -50,7 +50,7 @@ static kw_status read_reference(reference *r, const char *path, kw_error *err) {
     }
     kw_status status = KW_OK;
     while (!status && gzgets(file, line, sizeof line)) {
-        status = strlen(line) + 1 < sizeof line ? read_line(r, line, err)
+        status = strlen(line) + 1 < sizeof line ? read_reference_line(r, line, err)
                                                 : kw_fail(err, KW_MALFORMED, "%s: a line is too long for a config", path);
     }
     int code = Z_OK;
@@ -62,7 +62,7 @@ static kw_status read_reference(reference *r, const char *path, kw_error *err) {
     return status;
 }
 
-static bool mark(void *user, const kw_config *config) {
+static bool mark_config(void *user, const kw_config *config) {
     reference *r = user;
     size_t place = kw_catalog_find(&r->catalog, config);
     r->count.set++;
@@ -74,9 +74,9 @@ static bool mark(void *user, const kw_config *config) {
     return true;
 }
 
-kw_status kw_space_cover(kw_cover_count *count, const kw_space_options *space, const kw_cover_options *options, kw_error *err) {
+kw_status kw_space_coverage(kw_coverage_count *count, const kw_space_options *space, const kw_coverage_options *options, kw_error *err) {
     if (!count || !space || !options || !options->reference) {
-        return kw_fail(err, KW_ILLEGAL, "kw_space_cover: count, space, options or its reference is NULL");
+        return kw_fail(err, KW_ILLEGAL, "kw_space_coverage: count, space, options or its reference is NULL");
     }
     reference r = {.options = *options};
     kw_status status = read_reference(&r, options->reference, err);
@@ -84,12 +84,12 @@ kw_status kw_space_cover(kw_cover_count *count, const kw_space_options *space, c
     if (!status && !r.seen) {
         status = kw_fail_memory(err, "a reference list");
     }
-    status = status ? status : kw_enumerate(space, mark, &r, err);
+    status = status ? status : kw_enumerate(space, mark_config, &r, err);
     for (size_t i = 0; !status && i < r.catalog.count; i++) {
         if (!r.seen[i]) {
             char text[KW_CONFIG_TEXT_MAX];
             kw_config_print(text, sizeof text, &r.catalog.configs[i]);
-            miss(&r, text, "the set does not have it");
+            report_missing(&r, text, "the set does not have it");
         }
     }
     *count = r.count;

@@ -30,7 +30,7 @@ static kw_status offer(walk *w, const kw_config *config, kw_error *err) {
         return KW_OK;
     }
     bool wanted;
-    kw_status status = kw_family_rules_want(&wanted, &w->family, w->rules, config, err);
+    kw_status status = kw_family_rules_accept(&wanted, &w->family, w->rules, config, err);
     if (!status && wanted && w->filter) {
         status = kw_filter_test(w->filter, config, &wanted, err);
     }
@@ -102,14 +102,14 @@ kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user
         status = kw_filter_open(&w.filter, options->filter, err);
     }
     if (!status) {
-        kw_rules_choice choice = kw_rules_chosen(options);
+        kw_rules_options choice = kw_rules_options_of(options);
         status = kw_rules_open(&rules, &choice, err);
     }
     if (!status && options->traits) {
         w.has_traits = true;
         status = kw_traits_load(&w.traits, options->traits, err);
         if (!status) {
-            kw_traits_remark(&w.traits, rules.backend, options->log, options->user);
+            kw_traits_warn(&w.traits, rules.backend, options->log, options->user);
         }
     }
     for (const kw_family *const *family = kw_family_table; !status && !w.stopped && *family; family++) {

@@ -38,7 +38,7 @@ static bool take_generated(void *user, const kw_config *config) {
     return !config->family->emit || !kw_catalog_add(user, config, NULL, NULL);
 }
 
-static void build_one(void *user, size_t number) {
+static void build_object(void *user, size_t number) {
     folder *f = user;
     object *o = &f->objects[number];
     const kw_config *config = &f->catalog.configs[number];
@@ -57,7 +57,7 @@ static void build_one(void *user, size_t number) {
     kw_blob_drop(&blob);
 }
 
-static void tell(void *user, size_t number) {
+static void report_object_progress(void *user, size_t number) {
     folder *f = user;
     char text[KW_CONFIG_TEXT_MAX];
     kw_config_print(text, sizeof text, &f->catalog.configs[number]);
@@ -78,7 +78,7 @@ static const char *fault(const folder *f, const kw_blob_facts *facts) {
     return facts->spill_bytes > 0 ? "spills" : NULL;
 }
 
-static kw_status write_catalog(folder *f, kw_object_report *report, kw_error *err) {
+static kw_status write_object_catalog(folder *f, kw_object_report *report, kw_error *err) {
     kw_text out = {0};
     kw_text_addf(&out, "# kernels for %s by %s; a config a line, then its file and what it needs\n", f->options->space.arch,
                  f->jit.compiler ? f->jit.compiler->identity : "the cache");
@@ -144,8 +144,9 @@ kw_status kw_objects_build(kw_object_report *report, const kw_object_options *op
     if (!status) {
         f.jit = (kw_jit){.code = f.code, .compiler = &compiler, .cache = cache};
         f.progress.total = f.catalog.count;
-        kw_crew_run(&(kw_crew){.count = f.catalog.count, .workers = options->jobs, .work = build_one, .done = tell, .user = &f});
-        status = write_catalog(&f, report, err);
+        kw_parallel_run(&(kw_parallel){
+            .count = f.catalog.count, .workers = options->jobs, .work = build_object, .done = report_object_progress, .user = &f});
+        status = write_object_catalog(&f, report, err);
     }
     kw_cache_close(&cache);
     kw_settings_drop(&settings);

@@ -4,7 +4,7 @@
 #include "base/os/file.h"
 #include "space/enumerate.h"
 #include "space/rules/filter.h"
-#include "space/config_json.h"
+#include "space/catalog_json.h"
 #include "space/rules/rules.h"
 #include "space/rules/rule_files.h"
 #include "space/ck/traits.h"
@@ -44,7 +44,7 @@ typedef struct addition {
     kw_error *err;
 } addition;
 
-static bool add_config(void *user, const char *config) {
+static bool add_registry_config(void *user, const char *config) {
     addition *to = user;
     to->status = kw_registry_add(to->registry, config, to->err);
     return !to->status;
@@ -57,7 +57,7 @@ kw_status kw_registry_add_space(kw_registry *registry, const kw_space_options *o
     addition to = {.registry = registry, .err = err};
     kw_space_options whole = options ? *options : (kw_space_options){0};
     whole.arch = whole.arch ? whole.arch : kw_registry_arch(registry);
-    kw_status status = kw_space_visit(&whole, add_config, &to, err);
+    kw_status status = kw_space_visit(&whole, add_registry_config, &to, err);
     return status ? status : to.status;
 }
 
@@ -106,7 +106,7 @@ kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void 
     if (!status) {
         /* A registry's kernels are all of its context's backend. */
         if (kw_registry_count(registry) && !kw_config_parse(&first, kw_registry_config(registry, 0), NULL)) {
-            kw_traits_remark(&traits, first.family->backend, log, user);
+            kw_traits_warn(&traits, first.family->backend, log, user);
         }
         status = kw_registry_keep(registry, keep_allowed, &traits, err);
     }
@@ -163,7 +163,7 @@ kw_status kw_registry_print_json(char **json, const kw_registry *registry, kw_er
     kw_catalog catalog = {0};
     kw_text text = {0};
     kw_status status = collect_configs(&catalog, registry, err);
-    status = status ? status : kw_json_print(&text, &catalog, err);
+    status = status ? status : kw_catalog_json_print(&text, &catalog, err);
     *json = status ? NULL : kw_text_take(&text);
     kw_text_drop(&text);
     kw_catalog_drop(&catalog);
@@ -180,7 +180,7 @@ kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_erro
     size_t size = 0;
     kw_status status = kw_file_read(&arena, path, JSON_FILE_LIMIT, &data, &size, err);
     /* The whole file is checked before anything is added. */
-    status = status ? status : kw_json_read(&catalog, path, data, size, err);
+    status = status ? status : kw_catalog_json_read(&catalog, path, data, size, err);
     for (size_t i = 0; !status && i < catalog.count; i++) {
         char text[KW_CONFIG_TEXT_MAX];
         kw_config_print(text, sizeof text, &catalog.configs[i]);

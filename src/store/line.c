@@ -34,26 +34,26 @@ void kw_line_add_string(kw_text *text, const char *string) {
     kw_text_add(text, "\"");
 }
 
-static void add_value(kw_text *text, const kw_field *field, const void *base) {
+static void add_json_value(kw_text *text, const kw_candidates *field, const void *base) {
     char number[KW_NUMBER_TEXT];
     kw_outcome outcome;
     switch (field->kind) {
     case KW_FIELD_TEXT:
-        kw_line_add_string(text, kw_field_text(field, base));
+        kw_line_add_string(text, kw_row_field_text(field, base));
         break;
     case KW_FIELD_BOOL:
-        kw_text_add(text, kw_field_int(field, base) ? "true" : "false");
+        kw_text_add(text, kw_row_field_int(field, base) ? "true" : "false");
         break;
     case KW_FIELD_INT32:
     case KW_FIELD_INT64:
-        snprintf(number, sizeof number, "%" PRId64, kw_field_int(field, base));
+        snprintf(number, sizeof number, "%" PRId64, kw_row_field_int(field, base));
         kw_text_add(text, number);
         break;
     case KW_FIELD_REAL:
-        if (isnan(kw_field_real(field, base))) {
+        if (isnan(kw_row_field_real(field, base))) {
             kw_text_add(text, "null");
         } else {
-            kw_number_print(number, kw_field_real(field, base));
+            kw_number_print(number, kw_row_field_real(field, base));
             kw_text_add(text, number);
         }
         break;
@@ -64,18 +64,18 @@ static void add_value(kw_text *text, const kw_field *field, const void *base) {
     }
 }
 
-void kw_line_add_members(kw_text *text, const kw_field fields[], const void *base) {
-    for (const kw_field *field = fields; field->name; field++) {
-        if (field->flags & KW_FIELD_ALWAYS || !kw_field_blank(field, base)) {
+void kw_line_add_members(kw_text *text, const kw_candidates fields[], const void *base) {
+    for (const kw_candidates *field = fields; field->name; field++) {
+        if (field->flags & KW_FIELD_ALWAYS || !kw_row_field_blank(field, base)) {
             kw_text_add(text, ",\"");
             kw_text_add(text, field->name);
             kw_text_add(text, "\":");
-            add_value(text, field, base);
+            add_json_value(text, field, base);
         }
     }
 }
 
-static void add_line(kw_text *text, const char *head, const kw_field fields[], const void *base) {
+static void add_json_line(kw_text *text, const char *head, const kw_candidates fields[], const void *base) {
     size_t start = text->size;
     kw_text_add(text, head);
     kw_line_add_members(text, fields, base);
@@ -87,16 +87,16 @@ static void add_line(kw_text *text, const char *head, const kw_field fields[], c
 }
 
 void kw_line_add_row(kw_text *text, const kw_row *row) {
-    add_line(text, row_head, kw_row_fields, row);
+    add_json_line(text, row_head, kw_row_fields, row);
     kw_text_add(text, "\n");
 }
 
 void kw_line_add_run(kw_text *text, const kw_run *run) {
-    add_line(text, run_head, kw_run_fields, run);
+    add_json_line(text, run_head, kw_run_fields, run);
     kw_text_add(text, "\n");
 }
 
-static kw_status take(char **line, kw_text *text, kw_error *err) {
+static kw_status take_line_text(char **line, kw_text *text, kw_error *err) {
     *line = kw_text_take(text);
     return *line ? KW_OK : kw_fail_memory(err, "a line");
 }
@@ -105,24 +105,24 @@ kw_status kw_row_print(char **line, const kw_row *row, kw_error *err) {
     *line = NULL;
     kw_row settled;
     kw_text text = {0};
-    kw_status status = kw_row_settle(&settled, row, err);
+    kw_status status = kw_row_normalize(&settled, row, err);
     if (status) {
         return status;
     }
-    add_line(&text, row_head, kw_row_fields, &settled);
-    return take(line, &text, err);
+    add_json_line(&text, row_head, kw_row_fields, &settled);
+    return take_line_text(line, &text, err);
 }
 
 kw_status kw_run_print(char **line, const kw_run *run, kw_error *err) {
     *line = NULL;
     kw_run settled;
     kw_text text = {0};
-    kw_status status = kw_run_settle(&settled, run, err);
+    kw_status status = kw_run_normalize(&settled, run, err);
     if (status) {
         return status;
     }
-    add_line(&text, run_head, kw_run_fields, &settled);
-    return take(line, &text, err);
+    add_json_line(&text, run_head, kw_run_fields, &settled);
+    return take_line_text(line, &text, err);
 }
 
 kw_line_kind kw_line_kind_of(kw_word line) {
@@ -145,25 +145,25 @@ static kw_status check_sum(const char *line, size_t size, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status set_member(const kw_field *field, void *base, const json_t *value, kw_error *err) {
+static kw_status set_member(const kw_candidates *field, void *base, const json_t *value, kw_error *err) {
     bool good = false;
     switch (json_typeof(value)) {
     case JSON_STRING:
-        good = kw_field_set_text(field, base, (kw_word){json_string_value(value), json_string_length(value)});
+        good = kw_row_field_set_text(field, base, (kw_word){json_string_value(value), json_string_length(value)});
         break;
     case JSON_INTEGER:
-        good = field->kind == KW_FIELD_REAL ? kw_field_set_real(field, base, (double)json_integer_value(value))
-                                            : field->kind != KW_FIELD_BOOL && kw_field_set_int(field, base, json_integer_value(value));
+        good = field->kind == KW_FIELD_REAL ? kw_row_field_set_real(field, base, (double)json_integer_value(value))
+                                            : field->kind != KW_FIELD_BOOL && kw_row_field_set_int(field, base, json_integer_value(value));
         break;
     case JSON_REAL:
-        good = kw_field_set_real(field, base, json_real_value(value));
+        good = kw_row_field_set_real(field, base, json_real_value(value));
         break;
     case JSON_TRUE:
     case JSON_FALSE:
-        good = field->kind == KW_FIELD_BOOL && kw_field_set_int(field, base, json_is_true(value));
+        good = field->kind == KW_FIELD_BOOL && kw_row_field_set_int(field, base, json_is_true(value));
         break;
     case JSON_NULL:
-        good = field->flags & KW_FIELD_LOOSE && kw_field_set_real(field, base, (double)NAN);
+        good = field->flags & KW_FIELD_LOOSE && kw_row_field_set_real(field, base, (double)NAN);
         break;
     default:
         break;
@@ -187,9 +187,9 @@ static kw_status check_head(const json_t *object, const char *kind, kw_error *er
 }
 
 /* Every member must be a field, and a field that must be written must be there. */
-static kw_status read_members(void *base, const kw_field fields[], const json_t *object, kw_error *err) {
+static kw_status read_members(void *base, const kw_candidates fields[], const json_t *object, kw_error *err) {
     size_t known = 3; /* schema, line, sum */
-    for (const kw_field *field = fields; field->name; field++) {
+    for (const kw_candidates *field = fields; field->name; field++) {
         const json_t *value = json_object_get(object, field->name);
         if (!value && field->flags & (KW_FIELD_ALWAYS | KW_FIELD_NEEDED)) {
             return kw_fail(err, KW_MALFORMED, "line: it has no \"%s\"", field->name);
@@ -206,7 +206,7 @@ static kw_status read_members(void *base, const kw_field fields[], const json_t 
     return KW_OK;
 }
 
-static kw_status parse(void *base, const kw_field fields[], const char *kind, kw_word line, kw_error *err) {
+static kw_status parse_fields(void *base, const kw_candidates fields[], const char *kind, kw_word line, kw_error *err) {
     kw_status status = check_sum(line.at, line.size, err);
     if (status) {
         return status;
@@ -226,12 +226,12 @@ static kw_status parse(void *base, const kw_field fields[], const char *kind, kw
 
 kw_status kw_row_parse(kw_row *row, const char *line, size_t size, kw_error *err) {
     kw_row raw = {0};
-    kw_status status = parse(&raw, kw_row_fields, "row", (kw_word){line, size}, err);
-    return status ? status : kw_row_settle(row, &raw, err);
+    kw_status status = parse_fields(&raw, kw_row_fields, "row", (kw_word){line, size}, err);
+    return status ? status : kw_row_normalize(row, &raw, err);
 }
 
 kw_status kw_run_parse(kw_run *run, const char *line, size_t size, kw_error *err) {
     kw_run raw = {0};
-    kw_status status = parse(&raw, kw_run_fields, "run", (kw_word){line, size}, err);
-    return status ? status : kw_run_settle(run, &raw, err);
+    kw_status status = parse_fields(&raw, kw_run_fields, "run", (kw_word){line, size}, err);
+    return status ? status : kw_run_normalize(run, &raw, err);
 }

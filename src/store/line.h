@@ -19,6 +19,6 @@ void kw_line_add_run(kw_text *text, const kw_run *run);
 /* A JSON string with its quotes. */
 void kw_line_add_string(kw_text *text, const char *string);
 /* The members alone, as the digest is taken of. */
-void kw_line_add_members(kw_text *text, const kw_field fields[], const void *base);
+void kw_line_add_members(kw_text *text, const kw_candidates fields[], const void *base);
 
 #endif

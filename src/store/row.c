@@ -12,7 +12,7 @@
 
 enum { NEEDED = KW_FIELD_NEEDED, ALWAYS = KW_FIELD_ALWAYS, SIGNED = KW_FIELD_SIGNED, LOOSE = KW_FIELD_LOOSE, SHARED = KW_FIELD_SHARED };
 
-const kw_field kw_row_fields[] = {
+const kw_candidates kw_row_fields[] = {
     FIELD("run", TEXT, NEEDED | SHARED, run, "", "id of the run"),
     FIELD("sequence", INT64, SIGNED, sequence, "", "ascends within a run"),
     FIELD("time", TEXT, 0, time, "", "UTC, e.g. 2026-11-21T05:47:09Z"),
@@ -56,7 +56,7 @@ const kw_field kw_row_fields[] = {
 
 _Static_assert(sizeof(kw_row) == 2120, "kw_row has changed: bring the table above up to date, then this number");
 
-const kw_field kw_run_fields[] = {
+const kw_candidates kw_run_fields[] = {
 #define KW_RUN_FACT(name, size, meaning)                                                                                                   \
     {#name, KW_FIELD_TEXT, offsetof(kw_run, name) ? 0u : KW_FIELD_NEEDED, offsetof(kw_run, name), size, "", meaning},
     KW_RUN_FACTS(KW_RUN_FACT)
@@ -64,18 +64,18 @@ const kw_field kw_run_fields[] = {
         {0},
 };
 
-const kw_field *kw_field_find(const kw_field fields[], kw_word name) {
+const kw_candidates *kw_row_field_find(const kw_candidates fields[], kw_word name) {
     while (fields->name && !kw_word_is(name, fields->name)) {
         fields++;
     }
     return fields->name ? fields : NULL;
 }
 
-const char *kw_field_text(const kw_field *field, const void *base) {
+const char *kw_row_field_text(const kw_candidates *field, const void *base) {
     return (const char *)base + field->offset;
 }
 
-int64_t kw_field_int(const kw_field *field, const void *base) {
+int64_t kw_row_field_int(const kw_candidates *field, const void *base) {
     const char *at = (const char *)base + field->offset;
     int32_t narrow;
     int64_t wide;
@@ -95,19 +95,19 @@ int64_t kw_field_int(const kw_field *field, const void *base) {
     }
 }
 
-double kw_field_real(const kw_field *field, const void *base) {
+double kw_row_field_real(const kw_candidates *field, const void *base) {
     double value;
     memcpy(&value, (const char *)base + field->offset, sizeof value);
     return value;
 }
 
-static kw_outcome outcome_of(const kw_field *field, const void *base) {
+static kw_outcome outcome_of(const kw_candidates *field, const void *base) {
     kw_outcome outcome;
     memcpy(&outcome, (const char *)base + field->offset, sizeof outcome);
     return outcome;
 }
 
-static bool set_outcome(const kw_field *field, void *base, kw_word value) {
+static bool set_outcome(const kw_candidates *field, void *base, kw_word value) {
     for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
         kw_outcome outcome = (kw_outcome)i;
         if (kw_word_is(value, kw_outcome_name(outcome))) {
@@ -118,7 +118,7 @@ static bool set_outcome(const kw_field *field, void *base, kw_word value) {
     return false;
 }
 
-bool kw_field_set_text(const kw_field *field, void *base, kw_word value) {
+bool kw_row_field_set_text(const kw_candidates *field, void *base, kw_word value) {
     if (field->kind == KW_FIELD_OUTCOME) {
         return set_outcome(field, base, value);
     }
@@ -133,7 +133,7 @@ bool kw_field_set_text(const kw_field *field, void *base, kw_word value) {
     return true;
 }
 
-bool kw_field_set_int(const kw_field *field, void *base, int64_t value) {
+bool kw_row_field_set_int(const kw_candidates *field, void *base, int64_t value) {
     char *at = (char *)base + field->offset;
     int32_t narrow = (int32_t)value;
     bool flag = value != 0;
@@ -152,7 +152,7 @@ bool kw_field_set_int(const kw_field *field, void *base, int64_t value) {
     }
 }
 
-bool kw_field_set_real(const kw_field *field, void *base, double value) {
+bool kw_row_field_set_real(const kw_candidates *field, void *base, double value) {
     if (field->kind != KW_FIELD_REAL) {
         return false;
     }
@@ -160,16 +160,16 @@ bool kw_field_set_real(const kw_field *field, void *base, double value) {
     return true;
 }
 
-bool kw_field_blank(const kw_field *field, const void *base) {
+bool kw_row_field_blank(const kw_candidates *field, const void *base) {
     switch (field->kind) {
     case KW_FIELD_TEXT:
-        return !*kw_field_text(field, base);
+        return !*kw_row_field_text(field, base);
     case KW_FIELD_REAL:
-        return kw_field_real(field, base) == 0;
+        return kw_row_field_real(field, base) == 0;
     case KW_FIELD_OUTCOME:
         return outcome_of(field, base) == KW_UNTRIED;
     default:
-        return kw_field_int(field, base) == 0;
+        return kw_row_field_int(field, base) == 0;
     }
 }
 
@@ -191,7 +191,7 @@ static size_t character(const unsigned char *at) {
 }
 
 /* Copies text as valid UTF-8 of the same length; the destination is zeroed. false when the source has no end. */
-static bool settle_text(char *to, const char *from, size_t size) {
+static bool normalize_text(char *to, const char *from, size_t size) {
     if (!memchr(from, 0, size)) {
         return false;
     }
@@ -209,9 +209,9 @@ static bool settle_text(char *to, const char *from, size_t size) {
     return true;
 }
 
-static kw_status settle_number(const kw_field *field, void *to, const void *from, kw_error *err) {
+static kw_status normalize_number(const kw_candidates *field, void *to, const void *from, kw_error *err) {
     if (field->kind == KW_FIELD_REAL) {
-        double value = kw_field_real(field, from);
+        double value = kw_row_field_real(field, from);
         if (!isfinite(value)) {
             if (!(field->flags & KW_FIELD_LOOSE)) {
                 return kw_fail(err, KW_ILLEGAL, "row: %s is not finite; it is a number of at least 0, 0 where it is not known",
@@ -222,24 +222,24 @@ static kw_status settle_number(const kw_field *field, void *to, const void *from
         if (value < 0 && !(field->flags & KW_FIELD_SIGNED)) {
             return kw_fail(err, KW_ILLEGAL, "row: %s is %g; it cannot be negative", field->name, value);
         }
-        kw_field_set_real(field, to, value == 0 ? 0 : value);
+        kw_row_field_set_real(field, to, value == 0 ? 0 : value);
         return KW_OK;
     }
-    int64_t value = kw_field_int(field, from);
+    int64_t value = kw_row_field_int(field, from);
     if (value < 0 && !(field->flags & KW_FIELD_SIGNED)) {
         return kw_fail(err, KW_ILLEGAL, "row: %s is %lld; it cannot be negative", field->name, (long long)value);
     }
-    kw_field_set_int(field, to, value);
+    kw_row_field_set_int(field, to, value);
     return KW_OK;
 }
 
-static kw_status settle(void *to, const kw_field fields[], const void *from, kw_error *err) {
-    for (const kw_field *field = fields; field->name; field++) {
+static kw_status normalize_fields(void *to, const kw_candidates fields[], const void *from, kw_error *err) {
+    for (const kw_candidates *field = fields; field->name; field++) {
         if (field->kind == KW_FIELD_TEXT) {
-            if (!settle_text((char *)to + field->offset, kw_field_text(field, from), field->size)) {
+            if (!normalize_text((char *)to + field->offset, kw_row_field_text(field, from), field->size)) {
                 return kw_fail(err, KW_ILLEGAL, "row: %s has no end within its %zu bytes", field->name, field->size);
             }
-            if (field->flags & KW_FIELD_NEEDED && kw_field_blank(field, to)) {
+            if (field->flags & KW_FIELD_NEEDED && kw_row_field_blank(field, to)) {
                 return kw_fail(err, KW_ILLEGAL, "row: %s is empty; it must be named", field->name);
             }
         } else if (field->kind == KW_FIELD_OUTCOME) {
@@ -249,7 +249,7 @@ static kw_status settle(void *to, const kw_field fields[], const void *from, kw_
             }
             memcpy((char *)to + field->offset, &outcome, sizeof outcome);
         } else {
-            kw_status status = settle_number(field, to, from, err);
+            kw_status status = normalize_number(field, to, from, err);
             if (status) {
                 return status;
             }
@@ -258,14 +258,14 @@ static kw_status settle(void *to, const kw_field fields[], const void *from, kw_
     return KW_OK;
 }
 
-kw_status kw_row_settle(kw_row *settled, const kw_row *row, kw_error *err) {
+kw_status kw_row_normalize(kw_row *settled, const kw_row *row, kw_error *err) {
     memset(settled, 0, sizeof *settled);
-    return settle(settled, kw_row_fields, row, err);
+    return normalize_fields(settled, kw_row_fields, row, err);
 }
 
-kw_status kw_run_settle(kw_run *settled, const kw_run *run, kw_error *err) {
+kw_status kw_run_normalize(kw_run *settled, const kw_run *run, kw_error *err) {
     memset(settled, 0, sizeof *settled);
-    return settle(settled, kw_run_fields, run, err);
+    return normalize_fields(settled, kw_run_fields, run, err);
 }
 
 kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err) {
@@ -293,7 +293,7 @@ kw_status kw_row_problem(kw_problem *problem, const char *text, kw_error *err) {
     return KW_OK;
 }
 
-static bool find_op(kw_word word, kw_op *op) {
+static bool find_word_op(kw_word word, kw_op *op) {
     for (int i = 0; i < KW_OP_COUNT; i++) {
         if (kw_word_is(word, kw_op_name((kw_op)i))) {
             *op = (kw_op)i;
@@ -303,7 +303,7 @@ static bool find_op(kw_word word, kw_op *op) {
     return false;
 }
 
-static bool find_dtype(kw_word word, kw_dtype *dtype) {
+static bool find_word_dtype(kw_word word, kw_dtype *dtype) {
     for (int i = 0; i < KW_DTYPE_COUNT; i++) {
         if (kw_word_is(word, kw_dtype_name((kw_dtype)i))) {
             *dtype = (kw_dtype)i;
@@ -319,7 +319,7 @@ bool kw_config_is_foreign(const char *config, kw_op *op, kw_dtype *dtype) {
     kw_op some_op;
     kw_dtype some_dtype;
     if (!kw_scan_word(&scan, &family) || !kw_scan_word(&scan, &op_word) || !kw_scan_word(&scan, &dtype_word) ||
-        !find_op(op_word, op ? op : &some_op) || !find_dtype(dtype_word, dtype ? dtype : &some_dtype)) {
+        !find_word_op(op_word, op ? op : &some_op) || !find_word_dtype(dtype_word, dtype ? dtype : &some_dtype)) {
         return true;
     }
     while (kw_scan_word(&scan, &axis)) {

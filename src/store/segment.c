@@ -93,7 +93,7 @@ static kw_status note_row(void *user, const kw_row *row, kw_error *err) {
     return set_add(&segment->pairs, key) ? KW_OK : kw_fail_memory(err, segment->path);
 }
 
-static kw_status fail_errno(const char *doing, const char *path, kw_error *err) {
+static kw_status fail_segment_io(const char *doing, const char *path, kw_error *err) {
     char why[128];
     int code = errno;
     return kw_fail(err, code == ENOENT ? KW_MISSING : KW_IO, "cannot %s %s: %s", doing, path, strerror_r(code, why, sizeof why));
@@ -104,13 +104,13 @@ static kw_status find_torn(kw_segment *segment, kw_error *err) {
     struct stat info;
     char last = '\n';
     if (fstat(segment->fd, &info)) {
-        return fail_errno("read", segment->path, err);
+        return fail_segment_io("read", segment->path, err);
     }
     if (!S_ISREG(info.st_mode)) {
         return kw_fail(err, KW_IO, "cannot write %s: it is not a regular file", segment->path);
     }
     if (info.st_size && pread(segment->fd, &last, 1, info.st_size - 1) != 1) {
-        return fail_errno("read", segment->path, err);
+        return fail_segment_io("read", segment->path, err);
     }
     segment->torn = last != '\n';
     return KW_OK;
@@ -133,7 +133,7 @@ kw_status kw_segment_open(kw_segment **out, const char *path, kw_error *err) {
     }
     segment->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (segment->fd < 0) {
-        status = fail_errno("write", path, err);
+        status = fail_segment_io("write", path, err);
         goto out;
     }
     status = find_torn(segment, err);
@@ -161,7 +161,7 @@ void kw_segment_close(kw_segment **handle) {
 }
 
 /* One write of whole lines, and on to the disk. text is dropped. */
-static kw_status append(kw_segment *segment, kw_text *text, kw_error *err) {
+static kw_status append_segment_text(kw_segment *segment, kw_text *text, kw_error *err) {
     kw_status status = KW_OK;
     if (text->failed) {
         status = kw_fail_memory(err, segment->path);
@@ -170,7 +170,7 @@ static kw_status append(kw_segment *segment, kw_text *text, kw_error *err) {
         segment->torn = true; /* until all of it is written */
         if ((torn && !kw_file_write(segment->fd, "\n", 1)) || !kw_file_write(segment->fd, text->data, text->size) ||
             fdatasync(segment->fd)) {
-            status = fail_errno("write", segment->path, err);
+            status = fail_segment_io("write", segment->path, err);
         } else {
             segment->torn = false;
         }
@@ -182,12 +182,12 @@ static kw_status append(kw_segment *segment, kw_text *text, kw_error *err) {
 kw_status kw_segment_add_run(kw_segment *segment, const kw_run *given, kw_error *err) {
     kw_run run;
     kw_text text = {0};
-    kw_status status = kw_run_settle(&run, given, err);
+    kw_status status = kw_run_normalize(&run, given, err);
     if (status || set_has(&segment->runs, run_key(&run))) {
         return status;
     }
     kw_line_add_run(&text, &run);
-    status = append(segment, &text, err);
+    status = append_segment_text(segment, &text, err);
     return status ? status : note_run(segment, &run, err);
 }
 
@@ -195,14 +195,14 @@ kw_status kw_segment_add(kw_segment *segment, const kw_row rows[], size_t count,
     kw_row row;
     kw_text text = {0};
     for (size_t i = 0; i < count; i++) {
-        kw_status status = kw_row_settle(&row, &rows[i], err);
+        kw_status status = kw_row_normalize(&row, &rows[i], err);
         if (status) {
             kw_text_drop(&text);
             return status;
         }
         kw_line_add_row(&text, &row);
     }
-    kw_status status = append(segment, &text, err);
+    kw_status status = append_segment_text(segment, &text, err);
     for (size_t i = 0; !status && i < count; i++) {
         status = note_row(segment, &rows[i], err);
     }
@@ -234,7 +234,7 @@ static kw_status visit_line(kw_word line, const kw_segment_visitor *visitor, kw_
     }
 }
 
-static kw_status read_lines(kw_reader *reader, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
+static kw_status read_segment_lines(kw_reader *reader, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
     kw_reader_line line;
     bool more = true;
     *counts = (kw_segment_counts){0};
@@ -269,7 +269,7 @@ static kw_status read_lines(kw_reader *reader, const kw_segment_visitor *visitor
 kw_status kw_segment_read(const char *path, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
     kw_reader *reader;
     kw_status status = kw_reader_open(&reader, path, err);
-    status = status ? status : read_lines(reader, visitor, counts, err);
+    status = status ? status : read_segment_lines(reader, visitor, counts, err);
     kw_reader_close(&reader);
     return status;
 }
@@ -278,7 +278,7 @@ kw_status kw_segment_read_bytes(const void *bytes, size_t size, const kw_segment
                                 kw_error *err) {
     kw_reader *reader;
     kw_status status = kw_reader_open_bytes(&reader, bytes, size, err);
-    status = status ? status : read_lines(reader, visitor, counts, err);
+    status = status ? status : read_segment_lines(reader, visitor, counts, err);
     kw_reader_close(&reader);
     return status;
 }

@@ -21,7 +21,7 @@ typedef struct sweep {
     kw_sweep_report *report;
     kw_arena arena;
     kw_sweep_plan plan;
-    kw_sweep_tools tools;
+    kw_sweep_toolchain toolchain;
     kw_sweep_devices devices;
     kw_sink sink; /* its kind is NULL while there is none */
     kw_row key;
@@ -33,7 +33,7 @@ typedef struct sweep {
 } sweep;
 
 /* The key of a pair's rows. */
-static const kw_row *key_of(sweep *s, const char *problem, const char *config) {
+static const kw_row *sweep_pair_key(sweep *s, const char *problem, const char *config) {
     kw_row *key = &s->key;
     snprintf(key->target, sizeof key->target, "%s", s->plan.target_text);
     snprintf(key->problem, sizeof key->problem, "%s", problem);
@@ -43,14 +43,14 @@ static const kw_row *key_of(sweep *s, const char *problem, const char *config) {
     return key;
 }
 
-static kw_status has_row(void *user, bool *has, const char *problem, const char *config, kw_error *err) {
+static kw_status has_sweep_row(void *user, bool *has, const char *problem, const char *config, kw_error *err) {
     sweep *s = user;
-    return kw_sink_has(&s->sink, has, key_of(s, problem, config), err);
+    return kw_sink_has(&s->sink, has, sweep_pair_key(s, problem, config), err);
 }
 
 static kw_status drop_rows(void *user, const char *problem, const char *config, kw_error *err) {
     sweep *s = user;
-    return kw_sink_drop(&s->sink, key_of(s, problem, config), err);
+    return kw_sink_drop(&s->sink, sweep_pair_key(s, problem, config), err);
 }
 
 /* The sink; a count leaves no file behind. */
@@ -66,18 +66,18 @@ static kw_status open_sink(sweep *s, kw_error *err) {
     return o->count_only && access(path, F_OK) ? KW_OK : kw_sink_open(&s->sink, path, err);
 }
 
-static kw_status prepare(sweep *s, kw_error *err) {
+static kw_status prepare_sweep(sweep *s, kw_error *err) {
     const kw_sweep_options *o = s->options;
     kw_status status = kw_sweep_plan_read(&s->plan, o, err);
     status = status ? status : open_sink(s, err);
-    status = status ? status : kw_sweep_tools_open(&s->tools, o, err);
-    status = status ? status : kw_sweep_devices_open(&s->devices, o, s->tools.cache_folder, err);
-    status = status ? status : kw_sweep_tools_find(&s->tools, o, &s->devices.stations[0].target, err);
+    status = status ? status : kw_sweep_toolchain_open(&s->toolchain, o, err);
+    status = status ? status : kw_sweep_devices_open(&s->devices, o, s->toolchain.cache_folder, err);
+    status = status ? status : kw_sweep_toolchain_find(&s->toolchain, o, &s->devices.device_workers[0].target, err);
     if (status) {
         return status;
     }
-    kw_sweep_known known = {.has = has_row, .drop = drop_rows, .user = s};
-    status = kw_sweep_plan_sort(&s->plan, o, &s->devices.stations[0].target, s->sink.kind ? &known : NULL, err);
+    kw_sweep_existing known = {.has = has_sweep_row, .drop = drop_rows, .user = s};
+    status = kw_sweep_plan_sort(&s->plan, o, &s->devices.device_workers[0].target, s->sink.kind ? &known : NULL, err);
     s->report->pairs = s->plan.total;
     s->report->skipped = s->plan.skipped;
     if (!status && o->count_only) {
@@ -90,11 +90,11 @@ static kw_status prepare(sweep *s, kw_error *err) {
 /* The run's facts, and the rows of what cannot run. */
 static kw_status begin(sweep *s, kw_error *err) {
     kw_run run;
-    const char *device = s->devices.stations[0].name;
-    kw_status status = kw_sweep_facts(&run, &s->plan, &s->tools, s->options, device, err);
+    const char *device = s->devices.device_workers[0].name;
+    kw_status status = kw_sweep_fill_run(&run, &s->plan, &s->toolchain, s->options, device, err);
     bool gpu = kw_target_is_gpu(&s->plan.target) && strcmp(s->plan.target.backend, "emu");
     if (!status && gpu && s->plan.fit && !s->options->verify_only) {
-        kw_sweep_roofs(run.roofs, sizeof run.roofs, &s->plan, &s->tools, &s->devices.stations[0].settings);
+        kw_sweep_roofs(run.roofs, sizeof run.roofs, &s->plan, &s->toolchain, &s->devices.device_workers[0].settings);
     }
     if (!status) {
         status = kw_sweep_writer_open(&s->writer, &s->sink, &run, &s->plan, s->options, err);
@@ -105,10 +105,11 @@ static kw_status begin(sweep *s, kw_error *err) {
 
 static kw_status build(sweep *s, kw_error *err) {
     bool wanted = !s->options->verify_only && s->plan.fit;
-    s->control.config = wanted && kw_sweep_control(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
+    s->control.config =
+        wanted && kw_sweep_control_find(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
     s->control.text = "the control kernel";
-    kw_status status = kw_sweep_build(&s->plan, &s->tools, s->control.config ? &s->control : NULL, s->options, s->report, err);
-    return status || kw_sweep_is_over(&s->plan, s->options) ? status : kw_sweep_write_refused(&s->writer, &s->plan, err);
+    kw_status status = kw_sweep_build(&s->plan, &s->toolchain, s->control.config ? &s->control : NULL, s->options, s->report, err);
+    return status || kw_sweep_should_stop(&s->plan, s->options) ? status : kw_sweep_write_refused(&s->writer, &s->plan, err);
 }
 
 /* What runs beside the kernels may spill: it is the same each time. */
@@ -116,11 +117,11 @@ static bool controls(const kw_sweep_kernel *kernel) {
     return kernel->refused == KW_UNTRIED || kernel->refused == KW_SPILLS;
 }
 
-static kw_status measure(sweep *s, kw_error *err) {
-    kw_sweep_work work = {
+static kw_status run_measurement(sweep *s, kw_error *err) {
+    kw_sweep_context work = {
         .plan = &s->plan,
         .options = s->options,
-        .tools = &s->tools,
+        .toolchain = &s->toolchain,
         .control = s->control.config && controls(&s->control) ? &s->control : NULL,
         .control_problem = &s->control_problem,
         .writer = &s->writer,
@@ -128,7 +129,7 @@ static kw_status measure(sweep *s, kw_error *err) {
     return kw_sweep_measure(&s->devices, &work, s->report, err);
 }
 
-static void sum_up(sweep *s) {
+static void sum_outcomes(sweep *s) {
     kw_sweep_report *report = s->report;
     int64_t written = 0;
     for (int i = 0; s->writing && i < KW_OUTCOME_COUNT; i++) {
@@ -138,7 +139,7 @@ static void sum_up(sweep *s) {
     if (s->writing) {
         report->outcome[KW_UNTRIED] = report->pairs - report->skipped - written;
         report->stopped = kw_sweep_is_stopped(s->options) && report->outcome[KW_UNTRIED];
-        report->spent = !report->stopped && kw_sweep_is_spent(&s->plan) && report->outcome[KW_UNTRIED];
+        report->spent = !report->stopped && kw_sweep_is_out_of_budget(&s->plan) && report->outcome[KW_UNTRIED];
     }
 }
 
@@ -151,17 +152,17 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
     }
     sweep s = {.options = options, .report = report};
     s.plan.until_ns = options->budget_s > 0 ? kw_clock_ns() + (int64_t)(fmin(options->budget_s, longest_s) * 1e9) : 0;
-    kw_status status = prepare(&s, err);
+    kw_status status = prepare_sweep(&s, err);
     if (!status && !options->count_only) {
         /* Also by a shard that has nothing to do: the one that has may be lost before it begins. */
-        status = kw_manifest_keep(&s.plan.manifest, options->out, err);
+        status = kw_manifest_update(&s.plan.manifest, options->out, err);
     }
     if (!status && !options->count_only && s.plan.fit + s.plan.unfit) {
         status = begin(&s, err);
-        status = status || kw_sweep_is_over(&s.plan, options) ? status : build(&s, err);
-        status = status || kw_sweep_is_over(&s.plan, options) ? status : measure(&s, err);
+        status = status || kw_sweep_should_stop(&s.plan, options) ? status : build(&s, err);
+        status = status || kw_sweep_should_stop(&s.plan, options) ? status : run_measurement(&s, err);
     }
-    sum_up(&s);
+    sum_outcomes(&s);
     report->workers_lost = kw_sweep_devices_close(&s.devices);
     if (s.writing) {
         kw_sweep_writer_close(&s.writer);
@@ -169,7 +170,7 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
     if (s.sink.kind) {
         kw_sink_close(&s.sink);
     }
-    kw_sweep_tools_close(&s.tools);
+    kw_sweep_toolchain_close(&s.toolchain);
     kw_sweep_plan_drop(&s.plan);
     kw_arena_drop(&s.arena);
     return status;

@@ -16,9 +16,9 @@
 
 /* --- tools -------------------------------------------------------------------------------------------------------- */
 
-static void remark(const kw_sweep_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void log_remark(const kw_sweep_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void remark(const kw_sweep_options *options, const char *format, ...) {
+static void log_remark(const kw_sweep_options *options, const char *format, ...) {
     char line[1024];
     va_list arguments;
     if (options->log) {
@@ -30,7 +30,7 @@ static void remark(const kw_sweep_options *options, const char *format, ...) {
 }
 
 /* A cache in which kernels can be put and found, or NULL with the reason. One that can only be read will not do. */
-static kw_cache *open_cache(const char *folder, char note[256]) {
+static kw_cache *open_sweep_cache(const char *folder, char note[256]) {
     kw_cache *cache = NULL;
     kw_error why = {0};
     if (kw_cache_open(&cache, folder, note, &why)) {
@@ -42,60 +42,61 @@ static kw_cache *open_cache(const char *folder, char note[256]) {
     return cache;
 }
 
-static kw_status choose_cache(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err) {
+static kw_status choose_cache(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err) {
     char note[256] = "no folder is set (KW_CACHE_DIR, XDG_CACHE_HOME, HOME)";
     const char *folder =
-        options->cache_dir ? options->cache_dir : kw_folder_user(&tools->arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+        options->cache_dir ? options->cache_dir : kw_folder_user(&toolchain->arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
     if (folder && *folder) {
-        tools->jit.cache = open_cache(folder, note);
-        tools->cache_folder = folder;
+        toolchain->jit.cache = open_sweep_cache(folder, note);
+        toolchain->cache_folder = folder;
     }
-    if (!tools->jit.cache) {
-        tools->cache_folder = kw_arena_format(&tools->arena, "%s.kernels", options->out ? options->out : "sweep");
-        if (!tools->cache_folder) {
+    if (!toolchain->jit.cache) {
+        toolchain->cache_folder = kw_arena_format(&toolchain->arena, "%s.kernels", options->out ? options->out : "sweep");
+        if (!toolchain->cache_folder) {
             return kw_fail_memory(err, "the name of a cache folder");
         }
-        remark(options, "the kernel cache cannot be used (%s); kernels are kept in %s", note, tools->cache_folder);
-        tools->jit.cache = open_cache(tools->cache_folder, note);
+        log_remark(options, "the kernel cache cannot be used (%s); kernels are kept in %s", note, toolchain->cache_folder);
+        toolchain->jit.cache = open_sweep_cache(toolchain->cache_folder, note);
     }
-    return tools->jit.cache ? KW_OK : kw_fail(err, KW_IO, "kernels can be kept nowhere: %s; give a folder of your own as the cache", note);
+    return toolchain->jit.cache ? KW_OK
+                                : kw_fail(err, KW_IO, "kernels can be kept nowhere: %s; give a folder of your own as the cache", note);
 }
 
-kw_status kw_sweep_tools_open(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err) {
-    kw_status status = choose_cache(tools, options, err);
-    status = status ? status : kw_spill_limit_read(&tools->spill_limit, options->spill_limit, err);
+kw_status kw_sweep_toolchain_open(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err) {
+    kw_status status = choose_cache(toolchain, options, err);
+    status = status ? status : kw_spill_limit_read(&toolchain->spill_limit, options->spill_limit, err);
     if (status) {
         return status;
     }
-    const char *data = kw_folder_user(&tools->arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share");
-    tools->jit.log_folder = data && *data ? kw_arena_format(&tools->arena, "%s/logs", data) : NULL;
+    const char *data = kw_folder_user(&toolchain->arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share");
+    toolchain->jit.log_folder = data && *data ? kw_arena_format(&toolchain->arena, "%s/logs", data) : NULL;
     return KW_OK;
 }
 
-kw_status kw_sweep_tools_find(kw_sweep_tools *tools, const kw_sweep_options *options, const kw_target *target, kw_error *err) {
+kw_status kw_sweep_toolchain_find(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, const kw_target *target, kw_error *err) {
     kw_error why = {0};
-    kw_status status = kw_code_for(&tools->jit.code, target->backend, target->arch, err);
+    kw_status status = kw_code_for(&toolchain->jit.code, target->backend, target->arch, err);
     if (status) {
         return status;
     }
-    const char *cc = kw_code_is_for_host(tools->jit.code) ? secure_getenv("KW_CC") : NULL,
+    const char *cc = kw_code_is_for_host(toolchain->jit.code) ? secure_getenv("KW_CC") : NULL,
                *wanted = options->compiler ? options->compiler : cc;
     if (wanted && !*wanted && options->compiler) {
-        snprintf(tools->compiler_note, sizeof tools->compiler_note, "the options ask for none");
-    } else if (kw_compiler_find(&tools->compiler, wanted && *wanted ? wanted : NULL, tools->jit.code, &why)) {
-        snprintf(tools->compiler_note, sizeof tools->compiler_note, "%.250s", why.text);
+        snprintf(toolchain->compiler_note, sizeof toolchain->compiler_note, "the options ask for none");
+    } else if (kw_compiler_find(&toolchain->compiler, wanted && *wanted ? wanted : NULL, toolchain->jit.code, &why)) {
+        snprintf(toolchain->compiler_note, sizeof toolchain->compiler_note, "%.250s", why.text);
     } else {
-        tools->has_compiler = true;
-        tools->compiler.stop = options->stop;
-        tools->jit.compiler = &tools->compiler;
+        toolchain->has_compiler = true;
+        toolchain->compiler.stop = options->stop;
+        toolchain->jit.compiler = &toolchain->compiler;
     }
     return KW_OK;
 }
 
-void kw_sweep_tools_close(kw_sweep_tools *tools) {
-    kw_cache_close(&tools->jit.cache);
-    kw_arena_drop(&tools->arena);
-    *tools = (kw_sweep_tools){0};
+void kw_sweep_toolchain_close(kw_sweep_toolchain *toolchain) {
+    kw_cache_close(&toolchain->jit.cache);
+    kw_arena_drop(&toolchain->arena);
+    *toolchain = (kw_sweep_toolchain){0};
 }
 
 /* --- control ------------------------------------------------------------------------------------------------------ */
@@ -116,7 +117,7 @@ static bool try_config(void *user, const kw_config *config) {
     return !s->found;
 }
 
-bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *target) {
+bool kw_sweep_control_find(kw_config *config, kw_problem *problem, const kw_target *target) {
     search s = {.config = config, .problem = problem, .target = target};
     if (!strcmp(target->backend, "emu")) {
         return false; /* times of a GPU that is played mean nothing */
@@ -135,23 +136,23 @@ typedef struct job {
     kw_error why;
 } job;
 
-typedef struct site {
+typedef struct build_site {
     const kw_sweep_plan *plan;
-    const kw_sweep_tools *tools;
+    const kw_sweep_toolchain *toolchain;
     const kw_sweep_options *options;
     job *jobs;
     int64_t start_ns;
     kw_sweep_progress progress;
-} site;
+} build_site;
 
-static void build_one(void *user, size_t number) {
-    site *s = user;
+static void build_sweep_kernel(void *user, size_t number) {
+    build_site *s = user;
     job *j = &s->jobs[number];
     kw_sweep_kernel *kernel = j->kernel;
-    const kw_jit *jit = &s->tools->jit;
+    const kw_jit *jit = &s->toolchain->jit;
     kw_blob blob = {0};
     kw_jit_result result = {0};
-    if (kw_sweep_is_over(s->plan, s->options)) {
+    if (kw_sweep_should_stop(s->plan, s->options)) {
         return;
     }
     j->begun = true;
@@ -161,19 +162,19 @@ static void build_one(void *user, size_t number) {
     if (!j->status) {
         kernel->code_bytes = (int64_t)blob.size;
         kw_blob_facts_read(&kernel->facts, &blob, jit->code, NULL); /* a blob that was just checked */
-        kernel->refused = kw_resources_judge(&kernel->facts, &s->plan->target, s->tools->spill_limit, kernel->detail);
+        kernel->refused = kw_resources_check(&kernel->facts, &s->plan->target, s->toolchain->spill_limit, kernel->detail);
         kw_hash_text(kernel->code_hash, blob.data, blob.size);
         j->status = kw_jit_key(kernel->key, jit, kernel->config, &j->why);
         if (!j->status && !kw_cache_has(jit->cache, kernel->key)) {
-            j->status = kw_fail(&j->why, KW_IO, "a kernel could not be kept in %.300s; is the disk full?", s->tools->cache_folder);
+            j->status = kw_fail(&j->why, KW_IO, "a kernel could not be kept in %.300s; is the disk full?", s->toolchain->cache_folder);
         }
     }
     kw_blob_drop(&blob);
 }
 
 /* A compiler that was stopped has refused nothing. */
-static void tell(void *user, size_t number) {
-    site *s = user;
+static void report_build_progress(void *user, size_t number) {
+    build_site *s = user;
     job *j = &s->jobs[number];
     if (j->status == KW_FAILED && !kw_sweep_is_stopped(s->options)) {
         j->kernel->refused = KW_UNCOMPILED;
@@ -181,7 +182,7 @@ static void tell(void *user, size_t number) {
     }
     if (j->kernel->refused != KW_UNTRIED) {
         s->progress.failed++;
-        remark(s->options, "%s: %s: %s", j->kernel->text, kw_outcome_name(j->kernel->refused), j->kernel->detail);
+        log_remark(s->options, "%s: %s: %s", j->kernel->text, kw_outcome_name(j->kernel->refused), j->kernel->detail);
     }
     s->progress.done++;
     double elapsed_s = (double)(kw_clock_ns() - s->start_ns) / 1e9;
@@ -192,7 +193,7 @@ static void tell(void *user, size_t number) {
 }
 
 /* The first failure that is none of the kernel's. */
-static kw_status judge(const site *s, size_t count, kw_sweep_report *report, kw_error *err) {
+static kw_status judge_builds(const build_site *s, size_t count, kw_sweep_report *report, kw_error *err) {
     size_t missing = 0;
     const job *first = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -204,17 +205,17 @@ static kw_status judge(const site *s, size_t count, kw_sweep_report *report, kw_
             first = j;
         }
     }
-    if (missing && !s->tools->has_compiler) {
+    if (missing && !s->toolchain->has_compiler) {
         return kw_fail(err, KW_ENVIRONMENT, "%zu kernels are not cached and there is no compiler: %.300s", missing,
-                       s->tools->compiler_note);
+                       s->toolchain->compiler_note);
     }
     return first ? kw_fail(err, first->status, "%s", first->why.text) : KW_OK;
 }
 
-kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
-                         kw_sweep_report *report, kw_error *err) {
+kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_toolchain *toolchain, kw_sweep_kernel *control,
+                         const kw_sweep_options *options, kw_sweep_report *report, kw_error *err) {
     size_t count = 0;
-    site s = {.plan = plan, .tools = tools, .options = options, .start_ns = kw_clock_ns()};
+    build_site s = {.plan = plan, .toolchain = toolchain, .options = options, .start_ns = kw_clock_ns()};
     s.jobs = calloc(plan->manifest.configs.count + 1, sizeof *s.jobs);
     if (!s.jobs) {
         return kw_fail_memory(err, "a list of kernels to build");
@@ -228,25 +229,26 @@ kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sw
         s.jobs[count++].kernel = control;
     }
     s.progress = (kw_sweep_progress){.phase = "build", .total = (int64_t)count, .skipped = plan->skipped, .eta_s = -1};
-    kw_crew_run(&(kw_crew){.count = count, .workers = options->jobs, .work = build_one, .done = tell, .user = &s});
-    kw_status status = kw_sweep_is_stopped(options) ? KW_OK : judge(&s, count, report, err);
+    kw_parallel_run(
+        &(kw_parallel){.count = count, .workers = options->jobs, .work = build_sweep_kernel, .done = report_build_progress, .user = &s});
+    kw_status status = kw_sweep_is_stopped(options) ? KW_OK : judge_builds(&s, count, report, err);
     report->build_s = (double)(kw_clock_ns() - s.start_ns) / 1e9;
     free(s.jobs);
     return status;
 }
 
-kw_status kw_sweep_keep_built(const kw_sweep_tools *tools, const kw_sweep_kernel *kernel, kw_error *err) {
+kw_status kw_sweep_rebuild_missing(const kw_sweep_toolchain *toolchain, const kw_sweep_kernel *kernel, kw_error *err) {
     kw_blob blob = {0};
     kw_jit_result result;
-    if (!*kernel->key || kw_cache_has(tools->jit.cache, kernel->key)) {
+    if (!*kernel->key || kw_cache_has(toolchain->jit.cache, kernel->key)) {
         return KW_OK;
     }
     kw_error why = {0};
-    kw_status status = kw_jit_blob(&tools->jit, kernel->config, &blob, &result, &why);
+    kw_status status = kw_jit_blob(&toolchain->jit, kernel->config, &blob, &result, &why);
     kw_blob_drop(&blob);
-    if (status || !kw_cache_has(tools->jit.cache, kernel->key)) {
+    if (status || !kw_cache_has(toolchain->jit.cache, kernel->key)) {
         return kw_fail(err, status ? status : KW_IO, "a kernel has gone from the cache %.200s and cannot be made again: %.200s",
-                       tools->cache_folder, *why.text ? why.text : "it cannot be kept there");
+                       toolchain->cache_folder, *why.text ? why.text : "it cannot be kept there");
     }
     return KW_OK;
 }

@@ -5,33 +5,33 @@
 #include "sweep/sweep_plan.h"
 
 /* Compiler, cache and log folder. */
-typedef struct kw_sweep_tools {
+typedef struct kw_sweep_toolchain {
     kw_arena arena;
     kw_compiler compiler;
     bool has_compiler;
     char compiler_note[256]; /* why there is none */
     const char *cache_folder;
     kw_jit jit;
-    int64_t spill_limit; /* bytes, for kw_resources_judge */
-} kw_sweep_tools;
+    int64_t spill_limit; /* bytes, for kw_resources_check */
+} kw_sweep_toolchain;
 
 /* Where the user's cache cannot be written, OUT.kernels is used. tools must be zeroed; close it also after a failure. */
-kw_status kw_sweep_tools_open(kw_sweep_tools *tools, const kw_sweep_options *options, kw_error *err);
+kw_status kw_sweep_toolchain_open(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err);
 /* Looks for the compiler of the target's kernels; that there is none is a note. */
-kw_status kw_sweep_tools_find(kw_sweep_tools *tools, const kw_sweep_options *options, const kw_target *target, kw_error *err);
-void kw_sweep_tools_close(kw_sweep_tools *tools);
+kw_status kw_sweep_toolchain_find(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, const kw_target *target, kw_error *err);
+void kw_sweep_toolchain_close(kw_sweep_toolchain *toolchain);
 
 /* Chooses the kernel that is timed beside all others: the first of set "tiny" that serves problem, which is filled. false: there is none.
  * */
-bool kw_sweep_control(kw_config *config, kw_problem *problem, const kw_target *target);
+bool kw_sweep_control_find(kw_config *config, kw_problem *problem, const kw_target *target);
 
 /* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses, or that needs more than it may, is marked as refused;
  * an error means that the environment fails. Sets report's built, cached and build_s. After options->stop, or when the budget is spent, what is missing is left as
  * it is. */
-kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_tools *tools, kw_sweep_kernel *control, const kw_sweep_options *options,
-                         kw_sweep_report *report, kw_error *err);
+kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_toolchain *toolchain, kw_sweep_kernel *control,
+                         const kw_sweep_options *options, kw_sweep_report *report, kw_error *err);
 
 /* Makes sure that a kernel that was built is still in the cache: during a long sweep somebody may have cleared it. */
-kw_status kw_sweep_keep_built(const kw_sweep_tools *tools, const kw_sweep_kernel *kernel, kw_error *err);
+kw_status kw_sweep_rebuild_missing(const kw_sweep_toolchain *toolchain, const kw_sweep_kernel *kernel, kw_error *err);
 
 #endif

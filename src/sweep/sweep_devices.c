@@ -51,7 +51,7 @@ static size_t list_cores(int *cores, size_t capacity) {
 }
 
 /* "4,5,6": the share of device number index. */
-static const char *share_of(kw_arena *arena, const int *cores, size_t count, size_t index, size_t devices) {
+static const char *cores_of_device(kw_arena *arena, const int *cores, size_t count, size_t index, size_t devices) {
     kw_text text = {0};
     for (size_t i = count * index / devices; i < count * (index + 1) / devices; i++) {
         kw_text_addf(&text, text.size ? ",%d" : "%d", cores[i]);
@@ -73,8 +73,8 @@ static kw_status share_cores(kw_sweep_devices *devices, int32_t threads, kw_erro
                          devices->count, threads, count);
     }
     for (size_t i = 0; !status && i < devices->count; i++) {
-        devices->stations[i].settings.cpus = share_of(&devices->arena, cores, count, i, devices->count);
-        status = devices->stations[i].settings.cpus ? KW_OK : kw_fail_memory(err, "the shares of the cores");
+        devices->device_workers[i].settings.cpus = cores_of_device(&devices->arena, cores, count, i, devices->count);
+        status = devices->device_workers[i].settings.cpus ? KW_OK : kw_fail_memory(err, "the shares of the cores");
     }
     free(cores);
     return status;
@@ -90,7 +90,7 @@ static kw_status list_devices(kw_sweep_devices *devices, const char *names, kw_e
         if (devices->count == KW_SWEEP_DEVICES_MAX) {
             return kw_fail(err, KW_ILLEGAL, "more than %d devices are named", KW_SWEEP_DEVICES_MAX);
         }
-        kw_pool_options *settings = &devices->stations[devices->count++].settings;
+        kw_worker_client_options *settings = &devices->device_workers[devices->count++].settings;
         settings->device = kw_arena_copy(&devices->arena, name.at, name.size);
         if (!settings->device) {
             return kw_fail_memory(err, "the names of devices");
@@ -102,12 +102,12 @@ static kw_status list_devices(kw_sweep_devices *devices, const char *names, kw_e
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
 static void *serve(void *memory) {
-    kw_sweep_station *station = memory;
-    kw_sweep_devices *devices = station->devices;
-    station->status = kw_pool_open(&station->pool, &station->settings, &station->err);
-    if (!station->status) {
-        station->target = *kw_pool_target(station->pool);
-        snprintf(station->name, sizeof station->name, "%s", kw_pool_device(station->pool));
+    kw_device_worker *device_worker = memory;
+    kw_sweep_devices *devices = device_worker->devices;
+    device_worker->status = kw_worker_client_open(&device_worker->client, &device_worker->settings, &device_worker->err);
+    if (!device_worker->status) {
+        device_worker->target = *kw_worker_client_target(device_worker->client);
+        snprintf(device_worker->name, sizeof device_worker->name, "%s", kw_worker_client_device(device_worker->client));
     }
     pthread_mutex_lock(&devices->lock);
     devices->opened++;
@@ -116,11 +116,11 @@ static void *serve(void *memory) {
         pthread_cond_wait(&devices->changed, &devices->lock);
     }
     pthread_mutex_unlock(&devices->lock);
-    if (!station->status && devices->work) {
-        devices->work(devices->user, station->pool);
+    if (!device_worker->status && devices->work) {
+        devices->work(devices->user, device_worker->client);
     }
-    int64_t lost = station->pool ? kw_pool_lost(station->pool) : 0;
-    kw_pool_close(&station->pool);
+    int64_t lost = device_worker->client ? kw_worker_client_lost(device_worker->client) : 0;
+    kw_worker_client_close(&device_worker->client);
     pthread_mutex_lock(&devices->lock);
     devices->lost += lost;
     pthread_mutex_unlock(&devices->lock);
@@ -128,11 +128,11 @@ static void *serve(void *memory) {
 }
 
 /* Rows of one sweep are of one target. */
-static kw_status compare(const kw_sweep_devices *devices, kw_error *err) {
+static kw_status check_same_target(const kw_sweep_devices *devices, kw_error *err) {
     char first[KW_TARGET_TEXT_MAX], other[KW_TARGET_TEXT_MAX];
-    kw_target_print(first, sizeof first, &devices->stations[0].target);
+    kw_target_print(first, sizeof first, &devices->device_workers[0].target);
     for (size_t i = 1; i < devices->count; i++) {
-        kw_target_print(other, sizeof other, &devices->stations[i].target);
+        kw_target_print(other, sizeof other, &devices->device_workers[i].target);
         if (strcmp(first, other)) {
             return kw_fail(err, KW_ILLEGAL, "devices of one sweep are alike, but these are %.200s and %.200s; sweep them apart", first,
                            other);
@@ -148,11 +148,11 @@ static kw_status start_threads(kw_sweep_devices *devices, kw_error *err) {
     pthread_cond_init(&devices->changed, NULL);
     devices->open = true;
     for (size_t i = 0; !status && i < devices->count; i++) {
-        kw_sweep_station *station = &devices->stations[i];
-        station->devices = devices;
-        station->started = !pthread_create(&station->thread, NULL, serve, station);
-        started += station->started;
-        status = station->started ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "no thread can be started for device number %zu", i + 1);
+        kw_device_worker *device_worker = &devices->device_workers[i];
+        device_worker->devices = devices;
+        device_worker->started = !pthread_create(&device_worker->thread, NULL, serve, device_worker);
+        started += device_worker->started;
+        status = device_worker->started ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "no thread can be started for device number %zu", i + 1);
     }
     pthread_mutex_lock(&devices->lock);
     while (devices->opened < started) {
@@ -160,8 +160,8 @@ static kw_status start_threads(kw_sweep_devices *devices, kw_error *err) {
     }
     pthread_mutex_unlock(&devices->lock);
     for (size_t i = 0; !status && i < devices->count; i++) {
-        const kw_sweep_station *station = &devices->stations[i];
-        status = station->status ? kw_fail(err, station->status, "%s", station->err.text) : KW_OK;
+        const kw_device_worker *device_worker = &devices->device_workers[i];
+        status = device_worker->status ? kw_fail(err, device_worker->status, "%s", device_worker->err.text) : KW_OK;
     }
     return status;
 }
@@ -178,7 +178,7 @@ kw_status kw_sweep_devices_open(kw_sweep_devices *devices, const kw_sweep_option
         status = share_cores(devices, threads, err);
     }
     for (size_t i = 0; i < devices->count; i++) {
-        kw_pool_options *settings = &devices->stations[i].settings;
+        kw_worker_client_options *settings = &devices->device_workers[i].settings;
         settings->program = program;
         settings->cache = cache_folder;
         settings->threads = threads;
@@ -189,10 +189,10 @@ kw_status kw_sweep_devices_open(kw_sweep_devices *devices, const kw_sweep_option
         settings->user = options->user;
     }
     status = status ? status : start_threads(devices, err);
-    return status ? status : compare(devices, err);
+    return status ? status : check_same_target(devices, err);
 }
 
-void kw_sweep_devices_start(kw_sweep_devices *devices, void (*work)(void *user, kw_pool *pool), void *user) {
+void kw_sweep_devices_start(kw_sweep_devices *devices, void (*work)(void *user, kw_worker_client *client), void *user) {
     pthread_mutex_lock(&devices->lock);
     if (!devices->released) {
         devices->work = work;
@@ -208,8 +208,8 @@ int64_t kw_sweep_devices_close(kw_sweep_devices *devices) {
     if (devices->open) {
         kw_sweep_devices_start(devices, NULL, NULL);
         for (size_t i = 0; i < devices->count; i++) {
-            if (devices->stations[i].started) {
-                pthread_join(devices->stations[i].thread, NULL);
+            if (devices->device_workers[i].started) {
+                pthread_join(devices->device_workers[i].thread, NULL);
             }
         }
         lost = devices->lost;

@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static void copy(char *to, size_t capacity, const char *from) {
+static void copy_fact(char *to, size_t capacity, const char *from) {
     snprintf(to, capacity, "%.*s", (int)capacity - 1, from ? from : "");
 }
 
@@ -33,14 +33,14 @@ static void make_id(char id[KW_HASH_TEXT]) {
     kw_hash_text(id, &seed, sizeof seed);
 }
 
-static int by_text(const void *a, const void *b) {
+static int by_config_text(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Sorts texts. */
 static bool hash_texts(char hash[KW_HASH_TEXT], const char **texts, size_t count) {
     kw_text all = {0};
-    qsort(texts, count, sizeof *texts, by_text);
+    qsort(texts, count, sizeof *texts, by_config_text);
     for (size_t i = 0; i < count; i++) {
         kw_text_addf(&all, "%s\n", texts[i]);
     }
@@ -107,7 +107,7 @@ static void measure_roofs(char *text, size_t capacity, const kw_sweep_plan *plan
     }
 }
 
-static void say_timing(char *text, size_t capacity, const kw_sweep_plan *plan, int64_t spill_limit, const kw_sweep_options *o) {
+static void print_timing(char *text, size_t capacity, const kw_sweep_plan *plan, int64_t spill_limit, const kw_sweep_options *o) {
     kw_line line = {.data = text, .capacity = capacity};
     kw_line_addf(&line, "threads=%d ", o->threads ? o->threads : 1);
     if (o->verify_only) {
@@ -122,29 +122,29 @@ static void say_timing(char *text, size_t capacity, const kw_sweep_plan *plan, i
     }
 }
 
-kw_status kw_sweep_facts(kw_run *run, const kw_sweep_plan *plan, const kw_sweep_tools *tools, const kw_sweep_options *options,
-                         const char *device, kw_error *err) {
+kw_status kw_sweep_fill_run(kw_run *run, const kw_sweep_plan *plan, const kw_sweep_toolchain *toolchain, const kw_sweep_options *options,
+                            const char *device, kw_error *err) {
     struct utsname system;
     char started[21];
     *run = (kw_run){0};
     make_id(run->id);
     kw_clock_time(started);
-    copy(run->started, sizeof run->started, started);
+    copy_fact(run->started, sizeof run->started, started);
     snprintf(run->version, sizeof run->version, "%s%s%s", kw_version(), *KW_COMMIT ? " " : "", KW_COMMIT);
-    copy(run->command, sizeof run->command, options->command);
+    copy_fact(run->command, sizeof run->command, options->command);
     if (!uname(&system)) {
-        copy(run->host, sizeof run->host, system.nodename);
+        copy_fact(run->host, sizeof run->host, system.nodename);
         snprintf(run->kernel, sizeof run->kernel, "%.30s %.60s %.30s", system.sysname, system.release, system.machine);
     }
-    copy(run->device, sizeof run->device, device);
-    copy(run->target, sizeof run->target, plan->target_text);
-    copy(run->compiler, sizeof run->compiler, tools->has_compiler ? tools->compiler.identity : "");
-    copy(run->pool, sizeof run->pool, options->pool);
-    copy(run->problems, sizeof run->problems, options->list);
+    copy_fact(run->device, sizeof run->device, device);
+    copy_fact(run->target, sizeof run->target, plan->target_text);
+    copy_fact(run->compiler, sizeof run->compiler, toolchain->has_compiler ? toolchain->compiler.identity : "");
+    copy_fact(run->pool, sizeof run->pool, options->pool);
+    copy_fact(run->problems, sizeof run->problems, options->list);
     if (options->shards) {
         snprintf(run->shard, sizeof run->shard, "%d/%d", options->shard + 1, options->shards);
     }
-    say_timing(run->options, sizeof run->options, plan, tools->spill_limit, options);
+    print_timing(run->options, sizeof run->options, plan, toolchain->spill_limit, options);
     read_clocks(run->clocks, sizeof run->clocks);
     if (plan->fit && !options->verify_only && !strcmp(plan->target.backend, "cpu")) {
         measure_roofs(run->roofs, sizeof run->roofs, plan, options->threads ? options->threads : 1);

@@ -14,8 +14,8 @@
 static const double drop_ratio = 3; /* so many times slower than the problem's best after two launches: dropped */
 static const int64_t tell_ns = 500000000;
 
-typedef struct floor_plan {
-    const kw_sweep_work *work;
+typedef struct measure_queue {
+    const kw_sweep_context *run_device_worker;
     const kw_sweep_plan *plan;
     const kw_sweep_options *options;
     pthread_mutex_t lock;
@@ -26,11 +26,11 @@ typedef struct floor_plan {
     kw_status status;
     kw_error err;
     double kernel_ns, done_weight, all_weight;
-    int64_t start_ns, news; /* news: grows with every batch */
+    int64_t start_ns, progressed; /* news: grows with every batch */
     kw_sweep_progress progress;
-} floor_plan;
+} measure_queue;
 
-static bool is_failure(kw_outcome outcome) {
+static bool is_measured_failure(kw_outcome outcome) {
     return outcome == KW_WRONG || outcome == KW_UNCOMPILED || outcome == KW_UNLAUNCHED || outcome == KW_CRASHED || outcome == KW_TIMED_OUT;
 }
 
@@ -38,12 +38,12 @@ static bool is_failure(kw_outcome outcome) {
 typedef struct round {
     const kw_sweep_task *task;
     const kw_sweep_kernel **kernels; /* of the whole task, in the order they are measured */
-    kw_pool_kernel *given;
+    kw_worker_job_kernel *given;
     kw_record *records;
     double best_ns;
 } round;
 
-static bool open_round(round *r, const floor_plan *f, const kw_sweep_task *task) {
+static bool open_round(round *r, const measure_queue *f, const kw_sweep_task *task) {
     uint32_t *order = calloc(task->fit + 1, sizeof *order);
     *r = (round){.task = task};
     r->kernels = calloc(task->fit + 1, sizeof(const kw_sweep_kernel *));
@@ -56,7 +56,7 @@ static bool open_round(round *r, const floor_plan *f, const kw_sweep_task *task)
     }
     for (uint32_t i = 0; good && i < task->fit; i++) {
         r->kernels[i] = &f->plan->kernels[order[i]];
-        r->given[i] = (kw_pool_kernel){r->kernels[i]->config, r->kernels[i]->key};
+        r->given[i] = (kw_worker_job_kernel){r->kernels[i]->config, r->kernels[i]->key};
     }
     free(order);
     return good;
@@ -68,7 +68,7 @@ static void close_round(round *r) {
     free(r->records);
 }
 
-static void note_batch(floor_plan *f, round *r, size_t first, size_t count, double kernel_ns) {
+static void note_batch(measure_queue *f, round *r, size_t first, size_t count, double kernel_ns) {
     pthread_mutex_lock(&f->lock);
     kw_sweep_progress *progress = &f->progress;
     for (size_t i = first; i < first + count; i++) {
@@ -77,7 +77,7 @@ static void note_batch(floor_plan *f, round *r, size_t first, size_t count, doub
             continue;
         }
         progress->done++;
-        progress->failed += is_failure(record->outcome);
+        progress->failed += is_measured_failure(record->outcome);
         f->done_weight += r->task->weight;
         if (record->outcome == KW_GOOD && record->samples && (r->best_ns <= 0 || record->time_ns < r->best_ns)) {
             r->best_ns = record->time_ns;
@@ -86,19 +86,19 @@ static void note_batch(floor_plan *f, round *r, size_t first, size_t count, doub
     f->kernel_ns += kernel_ns;
     progress->problem = r->task->text;
     progress->best_ns = r->best_ns;
-    f->news++;
+    f->progressed++;
     pthread_cond_signal(&f->changed);
     pthread_mutex_unlock(&f->lock);
 }
 
-static kw_pool_job make_job(const floor_plan *f, const round *r, size_t first, size_t count) {
+static kw_worker_job make_job(const measure_queue *f, const round *r, size_t first, size_t count) {
     const kw_sweep_options *o = f->options;
-    const kw_sweep_kernel *control = f->work->control;
-    kw_pool_job job = {
+    const kw_sweep_kernel *control = f->run_device_worker->control;
+    kw_worker_job job = {
         .problem = r->task->problem,
         .kernels = r->given + first,
         .count = count,
-        .control_problem = f->work->control_problem,
+        .control_problem = f->run_device_worker->control_problem,
         .verify_only = o->verify_only,
         .pack_weights = !f->plan->manifest.fresh_weights,
         .cold = f->plan->manifest.cold,
@@ -108,25 +108,26 @@ static kw_pool_job make_job(const floor_plan *f, const round *r, size_t first, s
         .seed = o->seed,
     };
     if (control) {
-        job.control = (kw_pool_kernel){control->config, control->key};
+        job.control = (kw_worker_job_kernel){control->config, control->key};
     }
     return job;
 }
 
-static kw_status keep_built(const floor_plan *f, const round *r, size_t first, size_t count, kw_error *err) {
-    const kw_sweep_work *work = f->work;
-    kw_status status = work->control ? kw_sweep_keep_built(work->tools, work->control, err) : KW_OK;
+static kw_status keep_built(const measure_queue *f, const round *r, size_t first, size_t count, kw_error *err) {
+    const kw_sweep_context *run_device_worker = f->run_device_worker;
+    kw_status status =
+        run_device_worker->control ? kw_sweep_rebuild_missing(run_device_worker->toolchain, run_device_worker->control, err) : KW_OK;
     for (size_t i = first; !status && i < first + count; i++) {
-        status = kw_sweep_keep_built(work->tools, r->kernels[i], err);
+        status = kw_sweep_rebuild_missing(run_device_worker->toolchain, r->kernels[i], err);
     }
     return status;
 }
 
-static kw_status measure_batch(floor_plan *f, kw_pool *pool, round *r, size_t first, size_t count, kw_error *err) {
-    kw_pool_job job = make_job(f, r, first, count);
-    kw_pool_result result = {.records = r->records + first};
+static kw_status measure_batch(measure_queue *f, kw_worker_client *client, round *r, size_t first, size_t count, kw_error *err) {
+    kw_worker_job job = make_job(f, r, first, count);
+    kw_worker_job_result result = {.records = r->records + first};
     kw_status status = keep_built(f, r, first, count, err);
-    status = status ? status : kw_pool_measure(pool, &job, &result, err);
+    status = status ? status : kw_worker_client_measure(client, &job, &result, err);
     if (status) {
         return status;
     }
@@ -138,39 +139,39 @@ static kw_status measure_batch(floor_plan *f, kw_pool *pool, round *r, size_t fi
         .control_ns = result.control_ns,
         .drift = result.drift,
     };
-    status = kw_sweep_writer_add(f->work->writer, &batch, err);
+    status = kw_sweep_writer_add(f->run_device_worker->writer, &batch, err);
     if (!status) {
         note_batch(f, r, first, count, result.kernel_ns);
     }
     return status;
 }
 
-static bool may_go_on(floor_plan *f) {
+static bool should_continue(measure_queue *f) {
     pthread_mutex_lock(&f->lock);
     bool halted = f->halted;
     pthread_mutex_unlock(&f->lock);
-    return !halted && !kw_sweep_is_over(f->plan, f->options);
+    return !halted && !kw_sweep_should_stop(f->plan, f->options);
 }
 
-static kw_status measure_task(floor_plan *f, kw_pool *pool, const kw_sweep_task *task, kw_error *err) {
+static kw_status measure_task(measure_queue *f, kw_worker_client *client, const kw_sweep_task *task, kw_error *err) {
     round r;
     kw_status status = KW_OK;
     size_t batch = f->options->batch > 0 ? (size_t)f->options->batch : KW_SWEEP_BATCH;
     if (!open_round(&r, f, task)) {
         status = kw_fail_memory(err, "the kernels of a problem");
     }
-    for (size_t first = 0; !status && first < task->fit && may_go_on(f); first += batch) {
-        status = measure_batch(f, pool, &r, first, task->fit - first < batch ? task->fit - first : batch, err);
+    for (size_t first = 0; !status && first < task->fit && should_continue(f); first += batch) {
+        status = measure_batch(f, client, &r, first, task->fit - first < batch ? task->fit - first : batch, err);
     }
     close_round(&r);
     return status;
 }
 
 /* The next task with pairs to measure; NULL when there is none. */
-static const kw_sweep_task *draw(floor_plan *f) {
+static const kw_sweep_task *next_task(measure_queue *f) {
     const kw_sweep_task *task = NULL;
     pthread_mutex_lock(&f->lock);
-    while (!task && !f->halted && !kw_sweep_is_over(f->plan, f->options) && f->next < f->plan->task_count) {
+    while (!task && !f->halted && !kw_sweep_should_stop(f->plan, f->options) && f->next < f->plan->task_count) {
         task = &f->plan->tasks[f->next++];
         task = task->fit ? task : NULL;
     }
@@ -178,13 +179,13 @@ static const kw_sweep_task *draw(floor_plan *f) {
     return task;
 }
 
-static void work(void *memory, kw_pool *pool) {
-    floor_plan *f = memory;
+static void run_device_worker(void *memory, kw_worker_client *client) {
+    measure_queue *f = memory;
     kw_error err = {0};
     kw_status status = KW_OK;
     const kw_sweep_task *task;
-    while (!status && (task = draw(f))) {
-        status = measure_task(f, pool, task, &err);
+    while (!status && (task = next_task(f))) {
+        status = measure_task(f, client, task, &err);
     }
     pthread_mutex_lock(&f->lock);
     if (status && !f->halted) {
@@ -198,13 +199,13 @@ static void work(void *memory, kw_pool *pool) {
 }
 
 /* From the share of the expected time that is done. Negative: nothing is known yet. */
-static double eta_s(const floor_plan *f) {
+static double eta_s(const measure_queue *f) {
     double elapsed_s = (double)(kw_clock_ns() - f->start_ns) / 1e9;
     return f->done_weight > 0 ? elapsed_s * (f->all_weight - f->done_weight) / f->done_weight : -1;
 }
 
 /* Waits for news, at most so long that progress is told twice a second. */
-static void wait_for_news(floor_plan *f) {
+static void wait_for_change(measure_queue *f) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     int64_t ns = until.tv_nsec + tell_ns;
@@ -213,14 +214,14 @@ static void wait_for_news(floor_plan *f) {
     pthread_cond_timedwait(&f->changed, &f->lock, &until);
 }
 
-static void tell_until_done(floor_plan *f) {
+static void report_until_done(measure_queue *f) {
     int64_t told = -1;
     pthread_mutex_lock(&f->lock);
     while (f->running) {
-        if (f->news == told) {
-            wait_for_news(f);
+        if (f->progressed == told) {
+            wait_for_change(f);
         }
-        told = f->news;
+        told = f->progressed;
         kw_sweep_progress now = f->progress;
         now.eta_s = eta_s(f);
         pthread_mutex_unlock(&f->lock);
@@ -236,7 +237,7 @@ static void tell_until_done(floor_plan *f) {
     }
 }
 
-static void open_floor(floor_plan *f) {
+static void open_queue(measure_queue *f) {
     pthread_condattr_t attributes;
     pthread_mutex_init(&f->lock, NULL);
     pthread_condattr_init(&attributes);
@@ -248,14 +249,14 @@ static void open_floor(floor_plan *f) {
     }
 }
 
-kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_work *todo, kw_sweep_report *report, kw_error *err) {
+kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_context *todo, kw_sweep_report *report, kw_error *err) {
     const kw_sweep_plan *plan = todo->plan;
-    floor_plan f = {.work = todo, .plan = plan, .options = todo->options, .start_ns = kw_clock_ns()};
+    measure_queue f = {.run_device_worker = todo, .plan = plan, .options = todo->options, .start_ns = kw_clock_ns()};
     f.progress = (kw_sweep_progress){.phase = "measure", .total = plan->fit, .skipped = plan->skipped};
-    open_floor(&f);
+    open_queue(&f);
     f.running = devices->count;
-    kw_sweep_devices_start(devices, work, &f);
-    tell_until_done(&f);
+    kw_sweep_devices_start(devices, run_device_worker, &f);
+    report_until_done(&f);
     report->wall_s = (double)(kw_clock_ns() - f.start_ns) / 1e9;
     report->kernel_s = f.kernel_ns / 1e9;
     pthread_cond_destroy(&f.changed);

@@ -9,26 +9,26 @@
 enum { KW_SWEEP_DEVICES_MAX = 64, KW_SWEEP_BATCH = 20 };
 
 /* One device: a thread, and the worker process that it starts, uses and ends. */
-typedef struct kw_sweep_station {
+typedef struct kw_device_worker {
     struct kw_sweep_devices *devices;
     pthread_t thread;
     bool started; /* the thread */
-    kw_pool *pool;
-    kw_pool_options settings;
+    kw_worker_client *client;
+    kw_worker_client_options settings;
     kw_target target;
     char name[96]; /* of the device, for people */
     kw_status status;
     kw_error err;
-} kw_sweep_station;
+} kw_device_worker;
 
 typedef struct kw_sweep_devices {
     kw_arena arena;
-    kw_sweep_station stations[KW_SWEEP_DEVICES_MAX];
+    kw_device_worker device_workers[KW_SWEEP_DEVICES_MAX];
     size_t count, opened;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool open, released; /* released: threads that wait for work go on */
-    void (*work)(void *user, kw_pool *pool);
+    void (*work)(void *user, kw_worker_client *client);
     void *user;
     int64_t lost;
 } kw_sweep_devices;
@@ -37,22 +37,22 @@ typedef struct kw_sweep_devices {
  * after a failure. */
 kw_status kw_sweep_devices_open(kw_sweep_devices *devices, const kw_sweep_options *options, const char *cache_folder, kw_error *err);
 /* Has each device's thread call work, once. */
-void kw_sweep_devices_start(kw_sweep_devices *devices, void (*work)(void *user, kw_pool *pool), void *user);
+void kw_sweep_devices_start(kw_sweep_devices *devices, void (*work)(void *user, kw_worker_client *client), void *user);
 /* Waits for the threads. Returns how many worker processes had to be replaced. */
 int64_t kw_sweep_devices_close(kw_sweep_devices *devices);
 
 /* What all devices measure with. */
-typedef struct kw_sweep_work {
+typedef struct kw_sweep_context {
     const kw_sweep_plan *plan;
     const kw_sweep_options *options;
-    const kw_sweep_tools *tools;
+    const kw_sweep_toolchain *toolchain;
     const kw_sweep_kernel *control; /* NULL: none */
     const kw_problem *control_problem;
     kw_sweep_writer *writer;
-} kw_sweep_work;
+} kw_sweep_context;
 
 /* Measures the plan's pairs. Sets report's wall_s and kernel_s. After options->stop, the end of the budget, or an error, what was
  * measured is in the sink. */
-kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_work *work, kw_sweep_report *report, kw_error *err);
+kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_context *work, kw_sweep_report *report, kw_error *err);
 
 #endif

@@ -21,17 +21,17 @@ bool kw_sweep_is_stopped(const kw_sweep_options *options) {
     return options->stop && __atomic_load_n(options->stop, __ATOMIC_RELAXED);
 }
 
-bool kw_sweep_is_spent(const kw_sweep_plan *plan) {
+bool kw_sweep_is_out_of_budget(const kw_sweep_plan *plan) {
     return plan->until_ns && kw_clock_ns() >= plan->until_ns;
 }
 
-bool kw_sweep_is_over(const kw_sweep_plan *plan, const kw_sweep_options *options) {
-    return kw_sweep_is_stopped(options) || kw_sweep_is_spent(plan);
+bool kw_sweep_should_stop(const kw_sweep_plan *plan, const kw_sweep_options *options) {
+    return kw_sweep_is_stopped(options) || kw_sweep_is_out_of_budget(plan);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-static kw_status check_options(const kw_sweep_options *o, kw_error *err) {
+static kw_status check_sweep_options(const kw_sweep_options *o, kw_error *err) {
     if (!o->pairs && (!o->config_count || !o->problem_count)) {
         return kw_fail(err, KW_ILLEGAL, "a sweep of %zu kernels and %zu problems has nothing to do; give at least one of each",
                        o->config_count, o->problem_count);
@@ -56,7 +56,7 @@ static kw_status read_manifest(kw_manifest *manifest, const kw_sweep_options *o,
     return status;
 }
 
-static kw_status list_kernels(kw_sweep_plan *plan, kw_error *err) {
+static kw_status list_plan_kernels(kw_sweep_plan *plan, kw_error *err) {
     const kw_catalog *configs = &plan->manifest.configs;
     char text[KW_CONFIG_TEXT_MAX];
     plan->kernels = kw_arena_array(&plan->arena, configs->count + 1, sizeof *plan->kernels);
@@ -72,18 +72,18 @@ static kw_status list_kernels(kw_sweep_plan *plan, kw_error *err) {
 
 kw_status kw_sweep_plan_read(kw_sweep_plan *plan, const kw_sweep_options *options, kw_error *err) {
     kw_manifest *manifest = &plan->manifest;
-    kw_status status = check_options(options, err);
+    kw_status status = check_sweep_options(options, err);
     if (status) {
         return status;
     }
     if (options->pairs) {
         status = read_manifest(manifest, options, err);
     } else {
-        status = kw_manifest_make(manifest, options->configs, options->config_count, options->problems, options->problem_count, err);
+        status = kw_manifest_create(manifest, options->configs, options->config_count, options->problems, options->problem_count, err);
         manifest->cold = options->cold;
         manifest->fresh_weights = options->fresh_weights;
     }
-    return status ? status : list_kernels(plan, err);
+    return status ? status : list_plan_kernels(plan, err);
 }
 
 void kw_sweep_plan_drop(kw_sweep_plan *plan) {
@@ -95,13 +95,13 @@ void kw_sweep_plan_drop(kw_sweep_plan *plan) {
 
 /* --- sorting ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t place_of(uint64_t seed, const char *problem, const char *config) {
+static uint64_t task_order(uint64_t seed, const char *problem, const char *config) {
     char text[PLACE_TEXT];
     int size = snprintf(text, sizeof text, "%llu\n%s\n%s", (unsigned long long)seed, problem, config);
     return kw_hash64(text, size > 0 && (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_task_order(const void *a, const void *b) {
     const kw_sweep_task *left = a, *right = b;
     return left->place != right->place ? (left->place < right->place ? -1 : 1) : strcmp(left->text, right->text);
 }
@@ -122,7 +122,7 @@ static kw_status list_tasks(kw_sweep_plan *plan, const kw_sweep_options *options
         size_t size = kw_problem_print(text, sizeof text, problem);
         kw_sweep_task *task = &plan->tasks[plan->task_count++];
         *task = (kw_sweep_task){
-            .problem = problem, .text = kw_arena_copy(&plan->arena, text, size), .place = place_of(options->seed, text, "")};
+            .problem = problem, .text = kw_arena_copy(&plan->arena, text, size), .place = task_order(options->seed, text, "")};
         task->weight = pair_s + operation_s * (double)kw_problem_flops(problem);
         if (!task->text) {
             return kw_fail_memory(err, "the problems of a sweep");
@@ -132,7 +132,7 @@ static kw_status list_tasks(kw_sweep_plan *plan, const kw_sweep_options *options
 }
 
 /* Whether the pair has a row that stays. */
-static kw_status look_up(const kw_sweep_plan *plan, const kw_sweep_task *task, uint32_t kernel, const kw_sweep_known *known, bool drop,
+static kw_status look_up(const kw_sweep_plan *plan, const kw_sweep_task *task, uint32_t kernel, const kw_sweep_existing *known, bool drop,
                          bool *has, kw_error *err) {
     *has = false;
     if (!known) {
@@ -147,7 +147,8 @@ static kw_status look_up(const kw_sweep_plan *plan, const kw_sweep_task *task, u
 }
 
 /* Sorts the positions of one task in place: those without a row move to the front, the ones that fit first. */
-static kw_status sort_task(kw_sweep_plan *plan, kw_sweep_task *task, size_t count, const kw_sweep_known *known, bool drop, kw_error *err) {
+static kw_status sort_task(kw_sweep_plan *plan, kw_sweep_task *task, size_t count, const kw_sweep_existing *known, bool drop,
+                           kw_error *err) {
     uint32_t *pairs = plan->pairs + task->first;
     plan->total += (int64_t)count;
     for (size_t i = 0; i < count; i++) {
@@ -175,7 +176,7 @@ static kw_status sort_task(kw_sweep_plan *plan, kw_sweep_task *task, size_t coun
     return KW_OK;
 }
 
-kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *options, const kw_target *target, const kw_sweep_known *known,
+kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *options, const kw_target *target, const kw_sweep_existing *known,
                              kw_error *err) {
     size_t used = 0, capacity = 0, kernels = plan->manifest.configs.count;
     plan->target = *target;
@@ -198,7 +199,7 @@ kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *option
         used += task->fit + task->unfit;
     }
     if (!status) {
-        qsort(plan->tasks, plan->task_count, sizeof *plan->tasks, by_place);
+        qsort(plan->tasks, plan->task_count, sizeof *plan->tasks, by_task_order);
     }
     return status;
 }
@@ -225,7 +226,7 @@ kw_status kw_sweep_shuffle(const kw_sweep_plan *plan, const kw_sweep_task *task,
         return kw_fail_memory(err, "the order of a problem's kernels");
     }
     for (size_t i = 0; i < count; i++) {
-        tickets[i] = (ticket){place_of(seed, task->text, plan->kernels[positions[i]].text), positions[i]};
+        tickets[i] = (ticket){task_order(seed, task->text, plan->kernels[positions[i]].text), positions[i]};
     }
     qsort(tickets, count, sizeof *tickets, by_ticket);
     for (size_t i = 0; i < count; i++) {

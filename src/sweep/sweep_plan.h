@@ -49,25 +49,25 @@ typedef struct kw_sweep_plan {
 } kw_sweep_plan;
 
 /* Which pairs have a row; and, for a sweep that starts over, the drop of these rows. Both may be NULL: none has. */
-typedef struct kw_sweep_known {
+typedef struct kw_sweep_existing {
     kw_status (*has)(void *user, bool *has, const char *problem, const char *config, kw_error *err);
     kw_status (*drop)(void *user, const char *problem, const char *config, kw_error *err);
     void *user;
-} kw_sweep_known;
+} kw_sweep_existing;
 
 /* The pairs that the options name, all shards'. plan must be zeroed; drop it also after a failure. */
 kw_status kw_sweep_plan_read(kw_sweep_plan *plan, const kw_sweep_options *options, kw_error *err);
 /* Sorts this shard's pairs. known->drop is called for pairs that have a row when options->overwrite is set. */
-kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *options, const kw_target *target, const kw_sweep_known *known,
+kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *options, const kw_target *target, const kw_sweep_existing *known,
                              kw_error *err);
 void kw_sweep_plan_drop(kw_sweep_plan *plan);
 
 /* Whether the caller wants to end. */
 bool kw_sweep_is_stopped(const kw_sweep_options *options);
 /* Whether the budget is spent. */
-bool kw_sweep_is_spent(const kw_sweep_plan *plan);
+bool kw_sweep_is_out_of_budget(const kw_sweep_plan *plan);
 /* Either of them: nothing new is begun. */
-bool kw_sweep_is_over(const kw_sweep_plan *plan, const kw_sweep_options *options);
+bool kw_sweep_should_stop(const kw_sweep_plan *plan, const kw_sweep_options *options);
 /* Puts positions of kernels into an order that seed, problem and the kernels' texts alone decide. */
 kw_status kw_sweep_shuffle(const kw_sweep_plan *plan, const kw_sweep_task *task, uint64_t seed, uint32_t positions[], size_t count,
                            kw_error *err);

@@ -15,7 +15,7 @@ static const int64_t limit_ns = 60000000000;
 static const char head[] = "roofs ";
 
 /* The line that begins with head, without it; "" where there is none. */
-static void take_line(char *text, size_t capacity, const char *output) {
+static void copy_rates_line(char *text, size_t capacity, const char *output) {
     kw_scan scan = kw_scan_string(output);
     kw_word line;
     *text = 0;
@@ -26,9 +26,11 @@ static void take_line(char *text, size_t capacity, const char *output) {
     }
 }
 
-void kw_sweep_roofs(char *text, size_t capacity, const kw_sweep_plan *plan, const kw_sweep_tools *tools, const kw_pool_options *station) {
-    const char *argv[6 + KW_DTYPE_COUNT] = {station->program, "roofs", station->device, tools->cache_folder ? tools->cache_folder : "",
-                                            tools->has_compiler ? tools->compiler.path : ""};
+void kw_sweep_roofs(char *text, size_t capacity, const kw_sweep_plan *plan, const kw_sweep_toolchain *toolchain,
+                    const kw_worker_client_options *device_worker) {
+    const char *argv[6 + KW_DTYPE_COUNT] = {device_worker->program, "roofs", device_worker->device,
+                                            toolchain->cache_folder ? toolchain->cache_folder : "",
+                                            toolchain->has_compiler ? toolchain->compiler.path : ""};
     bool wanted[KW_DTYPE_COUNT] = {false};
     kw_text output = {0};
     kw_process_result result = {0};
@@ -41,12 +43,12 @@ void kw_sweep_roofs(char *text, size_t capacity, const kw_sweep_plan *plan, cons
             argv[count++] = kw_dtype_name((kw_dtype)dtype);
         }
     }
-    kw_status status = kw_process_run_until(argv, limit_ns, station->stop, &output, &result, &why);
-    take_line(text, capacity, kw_text_string(&output));
-    if (!*text && station->log) {
+    kw_status status = kw_process_run_until(argv, limit_ns, device_worker->stop, &output, &result, &why);
+    copy_rates_line(text, capacity, kw_text_string(&output));
+    if (!*text && device_worker->log) {
         kw_text line = {0};
         kw_text_addf(&line, "no measured roofs: %.200s", status ? why.text : kw_text_string(&output));
-        station->log(station->user, kw_text_string(&line));
+        device_worker->log(device_worker->user, kw_text_string(&line));
         kw_text_drop(&line);
     }
     kw_text_drop(&output);

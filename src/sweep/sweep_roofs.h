@@ -6,6 +6,7 @@
 #include "sweep/sweep_build.h"
 
 /* The types of the plan's pairs, and memory, as "bf16=959000000000000 memory=3956000000000"; "" with a remark where they cannot be had. */
-void kw_sweep_roofs(char *text, size_t capacity, const kw_sweep_plan *plan, const kw_sweep_tools *tools, const kw_pool_options *station);
+void kw_sweep_roofs(char *text, size_t capacity, const kw_sweep_plan *plan, const kw_sweep_toolchain *toolchain,
+                    const kw_worker_client_options *device_worker);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { CHUNK = 512 }; /* rows of a transaction where nothing is measured between them */
 
-static void copy(char *to, size_t capacity, const char *from) {
+static void copy_field(char *to, size_t capacity, const char *from) {
     snprintf(to, capacity, "%.*s", (int)capacity - 1, from);
 }
 
@@ -19,8 +19,8 @@ kw_status kw_sweep_writer_open(kw_sweep_writer *writer, const kw_sink *sink, con
                                const kw_sweep_options *options, kw_error *err) {
     *writer = (kw_sweep_writer){.sink = sink};
     pthread_mutex_init(&writer->lock, NULL);
-    copy(writer->shape.run, sizeof writer->shape.run, run->id);
-    copy(writer->shape.target, sizeof writer->shape.target, plan->target_text);
+    copy_field(writer->shape.run, sizeof writer->shape.run, run->id);
+    copy_field(writer->shape.target, sizeof writer->shape.target, plan->target_text);
     writer->shape.packed = !plan->manifest.fresh_weights;
     writer->shape.record.cold = plan->manifest.cold;
     writer->shape.seed = (int64_t)(options->seed & INT64_MAX);
@@ -34,9 +34,9 @@ void kw_sweep_writer_close(kw_sweep_writer *writer) {
 
 static void fill_row(const kw_sweep_writer *writer, kw_row *row, const char *problem, const kw_sweep_kernel *kernel) {
     *row = writer->shape;
-    copy(row->record.config, sizeof row->record.config, kernel->text);
-    copy(row->problem, sizeof row->problem, problem);
-    copy(row->code_hash, sizeof row->code_hash, kernel->code_hash);
+    copy_field(row->record.config, sizeof row->record.config, kernel->text);
+    copy_field(row->problem, sizeof row->problem, problem);
+    copy_field(row->code_hash, sizeof row->code_hash, kernel->code_hash);
     row->compile_ns = kernel->compile_ns;
     row->code_bytes = kernel->code_bytes;
     row->registers = kernel->facts.registers;
@@ -48,10 +48,10 @@ static void fill_failure(const kw_sweep_writer *writer, kw_row *row, const char 
                          const char *detail) {
     fill_row(writer, row, problem, kernel);
     row->record.outcome = outcome;
-    copy(row->record.detail, sizeof row->record.detail, detail);
+    copy_field(row->record.detail, sizeof row->record.detail, detail);
 }
 
-static kw_status commit(kw_sweep_writer *writer, kw_row rows[], size_t count, kw_error *err) {
+static kw_status commit_rows(kw_sweep_writer *writer, kw_row rows[], size_t count, kw_error *err) {
     kw_status status = KW_OK;
     char now[21];
     if (!count) {
@@ -60,7 +60,7 @@ static kw_status commit(kw_sweep_writer *writer, kw_row rows[], size_t count, kw
     pthread_mutex_lock(&writer->lock);
     kw_clock_time(now);
     for (size_t i = 0; i < count; i++) {
-        copy(rows[i].time, sizeof rows[i].time, now);
+        copy_field(rows[i].time, sizeof rows[i].time, now);
         rows[i].sequence = ++writer->sequence;
     }
     status = kw_sink_add(writer->sink, rows, count, err);
@@ -84,12 +84,12 @@ kw_status kw_sweep_writer_add(kw_sweep_writer *writer, const kw_sweep_batch *bat
         kw_row *row = &rows[count++];
         fill_row(writer, row, batch->problem, batch->kernels[i]);
         row->record = batch->records[i];
-        copy(row->record.config, sizeof row->record.config, batch->kernels[i]->text);
+        copy_field(row->record.config, sizeof row->record.config, batch->kernels[i]->text);
         row->record.cold = writer->shape.record.cold;
         row->control_ns = batch->control_ns;
         row->drift = batch->drift;
     }
-    kw_status status = commit(writer, rows, count, err);
+    kw_status status = commit_rows(writer, rows, count, err);
     free(rows);
     return status;
 }
@@ -103,8 +103,8 @@ typedef struct chunk {
     size_t count;
 } chunk;
 
-static kw_status flush(chunk *c, kw_error *err) {
-    kw_status status = commit(c->writer, c->rows, c->count, err);
+static kw_status flush_chunk(chunk *c, kw_error *err) {
+    kw_status status = commit_rows(c->writer, c->rows, c->count, err);
     c->count = 0;
     return status;
 }
@@ -116,7 +116,7 @@ static kw_status open_chunk(chunk *c, kw_sweep_writer *writer, kw_error *err) {
 
 static kw_row *next_row(chunk *c, kw_status *status, kw_error *err) {
     if (c->count == CHUNK) {
-        *status = flush(c, err);
+        *status = flush_chunk(c, err);
     }
     return *status ? NULL : &c->rows[c->count++];
 }
@@ -136,7 +136,7 @@ kw_status kw_sweep_write_unfit(kw_sweep_writer *writer, const kw_sweep_plan *pla
             }
         }
     }
-    status = status ? status : flush(&c, err);
+    status = status ? status : flush_chunk(&c, err);
     free(c.rows);
     return status;
 }
@@ -162,7 +162,7 @@ kw_status kw_sweep_write_refused(kw_sweep_writer *writer, kw_sweep_plan *plan, k
         task->fit = kept;
         task->unfit = 0; /* they do not follow any more; their rows are written */
     }
-    status = status ? status : flush(&c, err);
+    status = status ? status : flush_chunk(&c, err);
     free(c.rows);
     return status;
 }

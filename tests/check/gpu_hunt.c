@@ -30,8 +30,8 @@ static const char *const usual[] = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gf
 static const struct {
     const char *name;
     int share;
-} families[FAMILIES] = {{"conv.igemm", 10},       {"gemm.mma", 4},   {"conv.depthwise_block", 2},
-                        {"conv.direct_block", 2}, {"conv.plain", 1}, {"gemm.plain", 1}};
+} families[FAMILIES] = {{"conv.igemm", 10},       {"gemm.mma", 4},           {"conv.depthwise_block", 2},
+                        {"conv.direct_block", 2}, {"conv.reference_gpu", 1}, {"gemm.reference_gpu", 1}};
 
 /* The kernels of one architecture, by families. */
 typedef struct field {

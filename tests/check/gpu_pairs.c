@@ -386,7 +386,7 @@ static kw_status add_pair(pairing *p, size_t config, const kw_problem *problem, 
     }
     p->pairs[p->count++] = one;
     const char *family = p->manifest.configs.configs[config].family->name;
-    if (strcmp(family, "conv.plain") && strcmp(family, "gemm.plain")) {
+    if (strcmp(family, "conv.reference_gpu") && strcmp(family, "gemm.reference_gpu")) {
         note_traits(&p->of[problem->op][problem->dtype], problem);
     }
     return KW_OK;

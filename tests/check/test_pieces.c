@@ -2,7 +2,7 @@
  * images far larger than memory; that the pieces together are the convolution is asked of kernels, played by the emulator, with pieces so
  * small that a small image has many. */
 #include "base/math.h"
-#include "families/gpu/pieces.h"
+#include "families/gpu/image_split.h"
 #include "measure/measure.h"
 
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void a_piece_is_within_reach_and_as_large_as_can_be(void **state) {
         "conv_fwd fp32 n1 c64 k64 i700x600x500 f3 p1", "conv_fwd bf16 nwgc n1 c512 k64 i9000000 f9 p4 s3 d5",
         "conv_fwd bf16 n2 g2 c10 k6 i40x30 f5 p2 d3",
     };
-    static const int64_t mosts[] = {1 << 14, 1 << 20, KW_PIECE_MOST};
+    static const int64_t mosts[] = {1 << 14, 1 << 20, KW_IMAGE_SPLIT_MAX_BYTES};
     size_t cut = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         kw_problem problem = problem_of(texts[i]);
@@ -56,7 +56,7 @@ static void a_piece_is_within_reach_and_as_large_as_can_be(void **state) {
             out_row *= out[inner];
         }
         for (size_t m = 0; m < sizeof mosts / sizeof *mosts; m++) {
-            int64_t rows = kw_piece_rows(&problem, mosts[m]), reach = d->dilation[axis] * (d->filter[axis] - 1) + 1;
+            int64_t rows = kw_image_split_rows(&problem, mosts[m]), reach = d->dilation[axis] * (d->filter[axis] - 1) + 1;
             int64_t half = kw_ceil_div(out[axis], 2), more = rows + 1;
             if (rows < 1) {
                 assert_true(((more < 1 ? 0 : more) * d->stride[axis] + reach) * in_row * size > mosts[m] || out_row * size > mosts[m]);
@@ -76,7 +76,7 @@ static void a_piece_is_within_reach_and_as_large_as_can_be(void **state) {
 /* The least pieces with two rows or more, about. */
 static int64_t small(const kw_problem *problem) {
     int64_t bytes = 64;
-    while (kw_piece_rows(problem, bytes) < 2) {
+    while (kw_image_split_rows(problem, bytes) < 2) {
         bytes += bytes / 4;
     }
     return bytes;
@@ -91,7 +91,7 @@ static void check(const kw_backend *backend, kw_device *device, const kw_kernel 
     kw_bench *bench;
     kw_record record;
     kw_error err = {0};
-    int64_t out[3], rows = kw_piece_rows(&problem, small(&problem));
+    int64_t out[3], rows = kw_image_split_rows(&problem, small(&problem));
     kw_problem_output(out, &problem);
     assert_true(rows >= 1 && rows < out[3 - problem.ndim] && kw_ceil_div(out[3 - problem.ndim], rows) >= 3);
     if (kw_bench_open(&bench, backend, device, &problem, 0, &err) || kw_bench_verify(bench, kernel, config, &record, &err)) {

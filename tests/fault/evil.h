@@ -28,7 +28,7 @@ static const char evil_head[] =
     "static char evil_block[1 << 20];\n"
     "static int call;\n";
 static const char evil_frame[] =
-    "__attribute__((visibility(\"default\"))) void kw_stage0(const kw_cpu_args *a, kw_i64 b, kw_i64 e, void *own) {\n"
+    "__attribute__((visibility(\"default\"))) void kw_stage0(const kw_kernel_args *a, kw_i64 b, kw_i64 e, void *own) {\n"
     "    call++;\n"
     "%s\n"
     "}\n";

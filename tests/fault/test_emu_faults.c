@@ -336,7 +336,7 @@ static const kw_family family = {
     .fits = fits,
     .launch = launch,
     .emit = emit,
-    .kernel = "prelude/cpu_abi.h", /* guarded, so it adds nothing */
+    .kernel = "prelude/kernel_abi.h", /* guarded, so it adds nothing */
 };
 
 /* --- running one --- */

@@ -74,7 +74,7 @@ static int64_t salvage(void) {
     kw_error err = {0};
     scratch_path(to, folder, "rescued.db");
     unlink(to);
-    if (kw_store_salvage(path, to, &rescued, &err)) {
+    if (kw_store_recover(path, to, &rescued, &err)) {
         assert_int_equal(rescued, 0);
         assert_int_not_equal(err.text[0], 0);
         return 0;

@@ -193,21 +193,21 @@ static bool are_gone(const setup *s, int64_t limit_ns) {
 
 /* --- jobs ------------------------------------------------------------------------------------------------------------ */
 
-static kw_pool_options pool_options(const setup *s) {
-    return (kw_pool_options){.program = KW_KWRIGHT,
-                             .device = "cpu",
-                             .cache = s->cache_folder,
-                             .threads = 1,
-                             .kernel_limit_ns = patient_limit_ns,
-                             .batch_limit_ns = 20000000000,
-                             .memory_limit = 256 << 20};
+static kw_worker_client_options pool_options(const setup *s) {
+    return (kw_worker_client_options){.program = KW_KWRIGHT,
+                                      .device = "cpu",
+                                      .cache = s->cache_folder,
+                                      .threads = 1,
+                                      .kernel_limit_ns = patient_limit_ns,
+                                      .batch_limit_ns = 20000000000,
+                                      .memory_limit = 256 << 20};
 }
 
 typedef struct batch {
-    kw_pool_kernel kernels[SLOTS];
+    kw_worker_job_kernel kernels[SLOTS];
     kw_record records[SLOTS];
-    kw_pool_job job;
-    kw_pool_result result;
+    kw_worker_job job;
+    kw_worker_job_result result;
 } batch;
 
 /* The honest kernels, with room for one more at place evil_at; evil_at -1: none. */
@@ -216,13 +216,13 @@ static void fill_batch(batch *b, const setup *s, int evil_at, const char *evil_k
     memset(b, 0, sizeof *b);
     for (int i = 0; i < HONEST_KERNELS; i++) {
         if (i == evil_at) {
-            b->kernels[count++] = (kw_pool_kernel){&s->config[HONEST_KERNELS], evil_key};
+            b->kernels[count++] = (kw_worker_job_kernel){&s->config[HONEST_KERNELS], evil_key};
         }
-        b->kernels[count++] = (kw_pool_kernel){&s->config[i], s->key[i]};
+        b->kernels[count++] = (kw_worker_job_kernel){&s->config[i], s->key[i]};
     }
-    b->job = (kw_pool_job){.problem = &s->problem, .kernels = b->kernels, .count = count, .batches = 3, .seed = 7};
+    b->job = (kw_worker_job){.problem = &s->problem, .kernels = b->kernels, .count = count, .batches = 3, .seed = 7};
     b->job.control_problem = &s->problem;
-    b->job.control = (kw_pool_kernel){&s->config[0], s->key[0]};
+    b->job.control = (kw_worker_job_kernel){&s->config[0], s->key[0]};
     b->result.records = b->records;
 }
 
@@ -266,20 +266,20 @@ static bool row_is_right(const kw_record *record, const evil *expected) {
 /* One evil kernel among honest ones, then honest ones alone, in one pool. */
 static bool survives(const setup *s, int which, int evil_at) {
     static batch b, next;
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     options.kernel_limit_ns = evils[which].outcome == KW_TIMED_OUT ? short_limit_ns : patient_limit_ns;
     scratch_write(s->once, "", 0, 0600);
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
     fill_batch(&b, s, evil_at, s->evil_key[which]);
-    kw_status status = kw_pool_measure(pool, &b.job, &b.result, &err);
+    kw_status status = kw_worker_client_measure(client, &b.job, &b.result, &err);
     fill_batch(&next, s, -1, NULL);
-    status = status ? status : kw_pool_measure(pool, &next.job, &next.result, &err);
+    status = status ? status : kw_worker_client_measure(client, &next.job, &next.result, &err);
     const evil *expected = &evils[which];
     bool lost = expected->outcome == KW_CRASHED || expected->outcome == KW_TIMED_OUT;
-    int64_t losses = kw_pool_lost(pool);
-    kw_pool_close(&pool);
+    int64_t losses = kw_worker_client_lost(client);
+    kw_worker_client_close(&client);
     bool good = !status && row_is_right(&b.records[evil_at], expected) && honest_are_measured(&b, evil_at) &&
                 honest_are_measured(&next, -1) && (lost ? losses >= 2 : losses <= 1) && next.result.control_ns > 0 &&
                 next.result.kernel_ns > 0 && are_gone(s, 2000000000);
@@ -307,32 +307,32 @@ static void an_evil_kernel_has_its_row_and_harms_no_other(void **state) {
 static void kernels_of_several_threads_are_no_other(void **state) {
     const setup *s = *state;
     static const char *const names[] = {"SIGKILL to its group", "a loop without end", "_exit(0) without an answer", "a wrong result"};
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     options.threads = 2;
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
-    assert_int_equal(kw_pool_target(pool)->units, 2);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
+    assert_int_equal(kw_worker_client_target(client)->units, 2);
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
         static batch b;
         int which = find_evil(names[i]);
         fill_batch(&b, s, i, s->evil_key[which]);
-        assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+        assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
         if (!row_is_right(&b.records[i], &evils[which]) || !honest_are_measured(&b, i)) {
             show(&b);
             fail();
         }
     }
-    kw_pool_close(&pool);
+    kw_worker_client_close(&client);
     assert_true(are_gone(s, 2000000000));
 }
 
 static void a_batch_of_evil_kernels_has_all_its_rows(void **state) {
     const setup *s = *state;
     static batch b;
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     size_t honest = 0;
     int of[SLOTS];
     fill_batch(&b, s, -1, NULL);
@@ -340,23 +340,23 @@ static void a_batch_of_evil_kernels_has_all_its_rows(void **state) {
     for (int i = 0; i < EVILS; i++) {
         if (is_meant(i) && evils[i].outcome == KW_CRASHED && strstr(evils[i].detail, "verified") && strncmp(evils[i].name, "200", 3)) {
             of[b.job.count] = i;
-            b.kernels[b.job.count++] = (kw_pool_kernel){&s->config[HONEST_KERNELS], s->evil_key[i]};
+            b.kernels[b.job.count++] = (kw_worker_job_kernel){&s->config[HONEST_KERNELS], s->evil_key[i]};
         }
     }
     for (; honest < 2; honest++) {
         of[b.job.count] = -1;
-        b.kernels[b.job.count++] = (kw_pool_kernel){&s->config[honest], s->key[honest]};
+        b.kernels[b.job.count++] = (kw_worker_job_kernel){&s->config[honest], s->key[honest]};
     }
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     for (size_t i = 0; i < b.job.count; i++) {
         if (of[i] < 0 ? !is_measured(&b.records[i]) : !row_is_right(&b.records[i], &evils[of[i]])) {
             show(&b);
             fail();
         }
     }
-    assert_int_equal(kw_pool_lost(pool), 2 * (b.job.count - honest));
-    kw_pool_close(&pool);
+    assert_int_equal(kw_worker_client_lost(client), 2 * (b.job.count - honest));
+    kw_worker_client_close(&client);
     assert_true(are_gone(s, 2000000000));
 }
 
@@ -369,12 +369,12 @@ static void children_die_with_a_parent_that_is_killed(void **state) {
         assert_true(parent >= 0);
         if (!parent) {
             static batch b;
-            kw_pool *pool = NULL;
-            kw_pool_options options = pool_options(s);
+            kw_worker_client *client = NULL;
+            kw_worker_client_options options = pool_options(s);
             options.kernel_limit_ns = 60000000000;
             fill_batch(&b, s, 0, s->evil_key[find_evil(round % 2 ? "a loop without end" : "stopping itself")]);
-            if (!kw_pool_open(&pool, &options, NULL)) {
-                kw_pool_measure(pool, &b.job, &b.result, NULL);
+            if (!kw_worker_client_open(&client, &options, NULL)) {
+                kw_worker_client_measure(client, &b.job, &b.result, NULL);
             }
             _exit(0);
         }
@@ -399,18 +399,18 @@ static void set_stop(int signal_number) {
 static void stopping_ends_the_child_and_leaves_the_rest_untried(void **state) {
     const setup *s = *state;
     static batch b;
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     options.kernel_limit_ns = 60000000000;
     options.stop = &stop;
     stop = 0;
     fill_batch(&b, s, 1, s->evil_key[find_evil("a loop without end")]);
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
     signal(SIGALRM, set_stop);
     setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = 300000}}, NULL);
     int64_t start = kw_clock_ns();
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     assert_in_range(kw_clock_ns() - start, 200000000, 1000000000);
     signal(SIGALRM, SIG_DFL);
     assert_true(are_gone(s, 100000000));
@@ -418,31 +418,31 @@ static void stopping_ends_the_child_and_leaves_the_rest_untried(void **state) {
         assert_int_equal(b.records[i].outcome, KW_UNTRIED);
         assert_true(*b.records[i].config);
     }
-    kw_pool_close(&pool);
+    kw_worker_client_close(&client);
 }
 
 static void a_program_that_serves_not_is_an_error(void **state) {
     const setup *s = *state;
     static const char *const programs[] = {"/nonexistent/kwright", "/bin/true", "/bin/false", "/usr/bin/yes", "/dev/null"};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        kw_pool *pool = NULL;
+        kw_worker_client *client = NULL;
         kw_error err = {0};
-        kw_pool_options options = pool_options(s);
+        kw_worker_client_options options = pool_options(s);
         options.program = programs[i];
-        assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
-        assert_null(pool);
+        assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_ENVIRONMENT);
+        assert_null(client);
         assert_non_null(strstr(err.text, programs[i]));
         assert_true(are_gone(s, 100000000));
     }
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     options.cpus = "0,x";
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_ENVIRONMENT);
     assert_non_null(strstr(err.text, "--cpus 0,x"));
     options = pool_options(s);
     options.device = "tpu";
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_ENVIRONMENT);
     assert_non_null(strstr(err.text, "tpu"));
 }
 
@@ -464,11 +464,11 @@ static void find_worker(const setup *s, char pid[32]) {
 static void a_worker_has_its_own_descriptors_limits_and_cores(void **state) {
     const setup *s = *state;
     char pid[32], path[64], text[8192], cpus[16];
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
     cpu_set_t allowed;
     int cpu = 0;
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
     while (!CPU_ISSET((size_t)cpu, &allowed)) {
         cpu++;
@@ -476,7 +476,7 @@ static void a_worker_has_its_own_descriptors_limits_and_cores(void **state) {
     snprintf(cpus, sizeof cpus, "%d", cpu);
     options.cpus = cpus;
     int left_open = open("/dev/null", O_RDONLY); /* as a careless host does */
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
     find_worker(s, pid);
     snprintf(path, sizeof path, "/proc/%s/fd", pid);
     DIR *list = opendir(path);
@@ -493,42 +493,42 @@ static void a_worker_has_its_own_descriptors_limits_and_cores(void **state) {
     assert_true(read_process(text, sizeof text, pid, "status"));
     snprintf(path, sizeof path, "Cpus_allowed_list:\t%d\n", cpu);
     assert_non_null(strstr(text, path));
-    kw_pool_close(&pool);
+    kw_worker_client_close(&client);
     close(left_open);
 }
 
 static void an_idle_child_that_ends_is_replaced(void **state) {
     const setup *s = *state;
     static batch b;
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
-    assert_string_equal(kw_pool_target(pool)->backend, "cpu");
-    assert_true(*kw_pool_device(pool));
+    kw_worker_client_options options = pool_options(s);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
+    assert_string_equal(kw_worker_client_target(client)->backend, "cpu");
+    assert_true(*kw_worker_client_device(client));
     assert_int_equal(count_processes(s), 1);
     char pid[32];
     find_worker(s, pid);
     assert_int_equal(kill(atoi(pid), SIGKILL), 0);
     usleep(50000);
     fill_batch(&b, s, -1, NULL);
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     assert_true(honest_are_measured(&b, -1));
-    assert_int_equal(kw_pool_lost(pool), 1);
-    kw_pool_close(&pool);
+    assert_int_equal(kw_worker_client_lost(client), 1);
+    kw_worker_client_close(&client);
 }
 
 static void a_host_that_ignores_its_children_loses_nothing_but_their_status(void **state) {
     const setup *s = *state;
     static batch b;
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     signal(SIGCHLD, SIG_IGN);
     fill_batch(&b, s, 2, s->evil_key[find_evil("exit(3)")]);
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
-    kw_pool_close(&pool);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
+    kw_worker_client_close(&client);
     signal(SIGCHLD, SIG_DFL);
     assert_int_equal(b.records[2].outcome, KW_CRASHED);
     assert_non_null(strstr(b.records[2].detail, "its worker ended while it was verified"));
@@ -542,15 +542,15 @@ static void a_host_without_standard_descriptors_can_measure(void **state) {
     assert_true(host >= 0);
     if (!host) {
         static batch b;
-        kw_pool *pool = NULL;
-        kw_pool_options options = pool_options(s);
+        kw_worker_client *client = NULL;
+        kw_worker_client_options options = pool_options(s);
         close(0);
         close(1);
         close(2);
         fill_batch(&b, s, 1, s->evil_key[find_evil("exit(3)")]);
-        kw_status status = kw_pool_open(&pool, &options, NULL);
-        status = status ? status : kw_pool_measure(pool, &b.job, &b.result, NULL);
-        kw_pool_close(&pool);
+        kw_status status = kw_worker_client_open(&client, &options, NULL);
+        status = status ? status : kw_worker_client_measure(client, &b.job, &b.result, NULL);
+        kw_worker_client_close(&client);
         _exit(status || b.records[1].outcome != KW_CRASHED || !honest_are_measured(&b, 1));
     }
     int status = 0;
@@ -561,15 +561,16 @@ static void a_host_without_standard_descriptors_can_measure(void **state) {
 static void *use_pool(void *user) {
     const setup *s = user;
     batch *b = calloc(1, sizeof *b);
-    kw_pool *pool = NULL;
-    kw_pool_options options = pool_options(s);
+    kw_worker_client *client = NULL;
+    kw_worker_client_options options = pool_options(s);
     options.kernel_limit_ns = 5000000000;
-    bool good = b && !kw_pool_open(&pool, &options, NULL);
+    bool good = b && !kw_worker_client_open(&client, &options, NULL);
     for (int i = 0; i < 3 && good; i++) {
         fill_batch(b, s, i, s->evil_key[find_evil("exit(3)")]);
-        good = !kw_pool_measure(pool, &b->job, &b->result, NULL) && b->records[i].outcome == KW_CRASHED && honest_are_measured(b, i);
+        good = !kw_worker_client_measure(client, &b->job, &b->result, NULL) && b->records[i].outcome == KW_CRASHED &&
+               honest_are_measured(b, i);
     }
-    kw_pool_close(&pool);
+    kw_worker_client_close(&client);
     free(b);
     return good ? user : NULL;
 }
@@ -592,57 +593,57 @@ static void threads_have_pools_of_their_own(void **state) {
 static void what_cannot_be_tried_says_why(void **state) {
     const setup *s = *state;
     static batch b;
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
     kw_problem other, huge;
-    kw_pool_options options = pool_options(s);
+    kw_worker_client_options options = pool_options(s);
     assert_int_equal(kw_problem_parse(&other, "conv_fwd fp32 n1 c8 k8 i8 f3 p1", &err), KW_OK);
     assert_int_equal(kw_problem_parse(&huge, "gemm fp32 rcr m2000000 n2000000 k64", &err), KW_OK);
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
 
     fill_batch(&b, s, 1, "00112233445566778899aabbccddeeff-0123456789abcdef");
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     assert_int_equal(b.records[1].outcome, KW_UNCOMPILED);
     assert_non_null(strstr(b.records[1].detail, "001122"));
     assert_true(honest_are_measured(&b, 1));
 
     fill_batch(&b, s, -1, NULL);
     b.job.problem = &other;
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     assert_int_equal(b.records[0].outcome, KW_UNFIT);
 
     fill_batch(&b, s, -1, NULL);
     b.job.problem = &huge;
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     assert_int_equal(b.records[3].outcome, KW_UNLAUNCHED);
 
     fill_batch(&b, s, -1, NULL);
     b.job.verify_only = true;
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     assert_int_equal(b.records[2].outcome, KW_GOOD);
     assert_int_equal(b.records[2].samples, 0);
 
     fill_batch(&b, s, -1, NULL);
     b.job.count = 0;
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
-    assert_int_equal(kw_pool_lost(pool), 0);
-    kw_pool_close(&pool);
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
+    assert_int_equal(kw_worker_client_lost(client), 0);
+    kw_worker_client_close(&client);
 }
 
 static void an_evil_control_is_done_without(void **state) {
     const setup *s = *state;
     static batch b;
-    kw_pool *pool = NULL;
+    kw_worker_client *client = NULL;
     kw_error err = {0};
-    kw_pool_options options = pool_options(s);
-    assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
+    kw_worker_client_options options = pool_options(s);
+    assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
     fill_batch(&b, s, 2, s->evil_key[find_evil("exit(3)")]);
-    b.job.control = (kw_pool_kernel){&s->config[HONEST_KERNELS], s->evil_key[find_evil("last words")]};
-    assert_int_equal(kw_pool_measure(pool, &b.job, &b.result, &err), KW_OK);
+    b.job.control = (kw_worker_job_kernel){&s->config[HONEST_KERNELS], s->evil_key[find_evil("last words")]};
+    assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
     assert_true(honest_are_measured(&b, 2));
     assert_int_equal(b.records[2].outcome, KW_CRASHED);
     assert_true(b.result.control_ns == 0);
-    kw_pool_close(&pool);
+    kw_worker_client_close(&client);
 }
 
 /* --- workers that are none ------------------------------------------------------------------------------------------- */
@@ -697,25 +698,25 @@ static void a_worker_that_breaks_the_protocol_gives_rows_and_no_hang(void **stat
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static batch b;
         char path[2 * SCRATCH_MAX];
-        kw_pool *pool = NULL;
+        kw_worker_client *client = NULL;
         kw_error err = {0};
-        kw_pool_options options = pool_options(s);
+        kw_worker_client_options options = pool_options(s);
         write_worker(s, path, HELLO, cases[i].body);
         options.program = path;
         options.batch_limit_ns = 300000000;
-        assert_int_equal(kw_pool_open(&pool, &options, &err), KW_OK);
-        assert_string_equal(kw_pool_device(pool), "of paper");
+        assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
+        assert_string_equal(kw_worker_client_device(client), "of paper");
         fill_batch(&b, s, -1, NULL);
         b.job.count = 1;
-        b.job.control = (kw_pool_kernel){cases[i].outcome == KW_GOOD ? &s->config[0] : NULL, ""};
-        kw_status status = kw_pool_measure(pool, &b.job, &b.result, &err);
+        b.job.control = (kw_worker_job_kernel){cases[i].outcome == KW_GOOD ? &s->config[0] : NULL, ""};
+        kw_status status = kw_worker_client_measure(client, &b.job, &b.result, &err);
         if (status || b.records[0].outcome != cases[i].outcome || !strstr(b.records[0].detail, cases[i].detail) ||
-            kw_pool_lost(pool) != cases[i].lost) {
-            print_error("%s: status %d, %lld lost\n", cases[i].body, status, (long long)kw_pool_lost(pool));
+            kw_worker_client_lost(client) != cases[i].lost) {
+            print_error("%s: status %d, %lld lost\n", cases[i].body, status, (long long)kw_worker_client_lost(client));
             show(&b);
             fail();
         }
-        kw_pool_close(&pool);
+        kw_worker_client_close(&client);
     }
 }
 
@@ -724,12 +725,12 @@ static void a_worker_of_another_version_is_refused(void **state) {
     static const char *const hellos[] = {("hello 2 " KW_VERSION), "hello 1 9.9.9", "hello world", "ready steady", "target cpu:"};
     for (size_t i = 0; i < sizeof hellos / sizeof *hellos; i++) {
         char path[2 * SCRATCH_MAX];
-        kw_pool *pool = NULL;
+        kw_worker_client *client = NULL;
         kw_error err = {0};
-        kw_pool_options options = pool_options(s);
+        kw_worker_client_options options = pool_options(s);
         write_worker(s, path, hellos[i], "exit 0");
         options.program = path;
-        assert_int_equal(kw_pool_open(&pool, &options, &err), KW_ENVIRONMENT);
+        assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_ENVIRONMENT);
         assert_non_null(strstr(err.text, path));
         assert_true(i != 1 || strstr(err.text, "9.9.9"));
     }

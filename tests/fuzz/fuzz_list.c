@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kw_text text = {0};
     kw_text_add_bytes(&text, data, size);
     require(!text.failed);
-    kw_list_reading how = {KW_OP_COUNT, KW_DTYPE_COUNT, check, NULL};
+    kw_list_reader how = {KW_OP_COUNT, KW_DTYPE_COUNT, check, NULL};
     kw_error err = {0};
     kw_status status = kw_list_read(&how, "list", text.data, text.size, &err);
     require(status == err.status);

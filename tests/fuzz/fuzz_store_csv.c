@@ -15,17 +15,17 @@ static kw_reader *open_behind(const char *header, const uint8_t *data, size_t si
 }
 
 /* The next record; false at the end. */
-static bool next(kw_cells *cells, kw_reader *reader, kw_status *status) {
+static bool next(kw_csv_record *cells, kw_reader *reader, kw_status *status) {
     bool more = true;
     kw_error err = {0};
-    *status = kw_cells_read(cells, reader, &more, &err);
+    *status = kw_csv_record_read(cells, reader, &more, &err);
     require(*status == err.status);
     return more;
 }
 
 static void read_table(const uint8_t *data, size_t size, const char *header) {
     kw_text text = {0};
-    kw_cells cells = {0};
+    kw_csv_record cells = {0};
     kw_table_header table;
     kw_status status;
     kw_reader *reader = open_behind(header, data, size, &text);
@@ -33,20 +33,20 @@ static void read_table(const uint8_t *data, size_t size, const char *header) {
         while (next(&cells, reader, &status)) {
             kw_row row, settled;
             kw_run run;
-            if (!status && !kw_table_row_read(&row, &run, &table, &cells, NULL) && !kw_row_settle(&settled, &row, NULL)) {
-                kw_row_possible(&settled, NULL);
+            if (!status && !kw_table_row_read(&row, &run, &table, &cells, NULL) && !kw_row_normalize(&settled, &row, NULL)) {
+                kw_row_plausible(&settled, NULL);
             }
         }
     }
     kw_reader_close(&reader);
-    kw_cells_drop(&cells);
+    kw_csv_record_drop(&cells);
     kw_text_drop(&text);
 }
 
 static void read_seed(const uint8_t *data, size_t size, const char *header) {
     static const kw_row defaults = {.run = "r", .target = "t", .problem = "conv_fwd fp32 nhwgc n1 c1 k1 i1x1 f1x1"};
     kw_text text = {0};
-    kw_cells cells = {0};
+    kw_csv_record cells = {0};
     kw_seed_header seed;
     kw_status status;
     kw_reader *reader = open_behind(header, data, size, &text);
@@ -58,13 +58,13 @@ static void read_seed(const uint8_t *data, size_t size, const char *header) {
             if (!status && !kw_seed_row_read(&row, &seed, &cells, &defaults, NULL)) {
                 require(kw_problem_parse(&problem, row.problem, NULL) == KW_OK && kw_seed_holds(&problem));
                 kw_seed_add_row(&out, &row, &problem, 0);
-                kw_row_possible(&row, NULL);
+                kw_row_plausible(&row, NULL);
             }
             kw_text_drop(&out);
         }
     }
     kw_reader_close(&reader);
-    kw_cells_drop(&cells);
+    kw_csv_record_drop(&cells);
     kw_text_drop(&text);
 }
 

@@ -31,7 +31,7 @@ typedef struct op {
     void *to;
     const void *from;
     size_t size;
-    kw_cpu_args args;
+    kw_kernel_args args;
     unsigned blocks;
 } op;
 
@@ -79,7 +79,7 @@ static int called_inside(const char *function) {
     return fake_called(function);
 }
 
-static int hold(held_kind kind, size_t size, void **handle) {
+static int track_handle(held_kind kind, size_t size, void **handle) {
     for (int i = 0; i < HELD_MAX; i++) {
         if (state.held[i].kind == FREE) {
             *handle = aligned_alloc(ALIGN, (size + ALIGN - 1) / ALIGN * ALIGN);
@@ -104,7 +104,7 @@ static held *find_held(held_kind kind, const void *handle) {
     return NULL;
 }
 
-static int let_go(held_kind kind, void *handle) {
+static int release_handle(held_kind kind, void *handle) {
     held *found = find_held(kind, handle);
     if (!found) {
         return FAKE_INVALID_VALUE;
@@ -143,7 +143,7 @@ static int do_op(op *o) {
 }
 
 /* Does what is queued on a stream, or on all when it is NULL. */
-static int flush(const void *stream) {
+static int run_queue(const void *stream) {
     int kept = 0, error = 0;
     for (int i = 0; i < state.op_count; i++) {
         if (stream && state.ops[i].stream != stream) {
@@ -209,41 +209,41 @@ int fake_attribute(int *value, int attribute, int device) {
 
 int fake_alloc(void **memory, size_t size) {
     int error = called_inside("alloc");
-    return error ? error : size > (size_t)1 << 30 ? KW_GPU_OUT_OF_MEMORY : hold(MEMORY, size, memory);
+    return error ? error : size > (size_t)1 << 30 ? KW_GPU_OUT_OF_MEMORY : track_handle(MEMORY, size, memory);
 }
 
 int fake_release(void *memory) {
     int error = called_inside("release");
-    return error ? error : let_go(MEMORY, memory);
+    return error ? error : release_handle(MEMORY, memory);
 }
 
 int fake_stream_make(void **stream, unsigned flags) {
     int error = called_inside("stream_make");
-    return error ? error : flags > 1 ? FAKE_INVALID_VALUE : hold(STREAM, 1, stream);
+    return error ? error : flags > 1 ? FAKE_INVALID_VALUE : track_handle(STREAM, 1, stream);
 }
 
 int fake_stream_drop(void *stream) {
     int error = called_inside("stream_drop");
-    flush(stream);
-    int gone = let_go(STREAM, stream);
+    run_queue(stream);
+    int gone = release_handle(STREAM, stream);
     return error ? error : gone;
 }
 
 int fake_stream_wait(void *stream) {
     int error = called_inside("stream_wait");
     fake_state.waits++;
-    return error ? error : !find_held(STREAM, stream) ? FAKE_INVALID_VALUE : flush(stream);
+    return error ? error : !find_held(STREAM, stream) ? FAKE_INVALID_VALUE : run_queue(stream);
 }
 
 int fake_module_load(void **module, const void *image) {
     int error = called_inside("module_load");
     error = !error && memcmp(image, "\177ELF", 4) ? FAKE_INVALID_IMAGE : error;
-    return error ? error : hold(MODULE, 1, module);
+    return error ? error : track_handle(MODULE, 1, module);
 }
 
 int fake_module_drop(void *module) {
     int error = called_inside("module_drop");
-    int gone = let_go(MODULE, module);
+    int gone = release_handle(MODULE, module);
     return error ? error : gone;
 }
 
@@ -269,17 +269,17 @@ int fake_launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_
     fake_state.block = block_x;
     fake_state.lds = shared_bytes;
     fake_state.stream = stream;
-    return queue((op){.stream = stream, .kind = LAUNCH, .args = *(const kw_cpu_args *)parameters[0], .blocks = grid_x});
+    return queue((op){.stream = stream, .kind = LAUNCH, .args = *(const kw_kernel_args *)parameters[0], .blocks = grid_x});
 }
 
 int fake_event_make(void **event, unsigned flags) {
     int error = called_inside("event_make");
-    return error ? error : flags ? FAKE_INVALID_VALUE : hold(EVENT, sizeof(fake_event), event);
+    return error ? error : flags ? FAKE_INVALID_VALUE : track_handle(EVENT, sizeof(fake_event), event);
 }
 
 int fake_event_drop(void *event) {
     int error = called_inside("event_drop");
-    int gone = let_go(EVENT, event);
+    int gone = release_handle(EVENT, event);
     return error ? error : gone;
 }
 
@@ -291,7 +291,7 @@ int fake_event_record(void *event, void *stream) {
 int fake_event_wait(void *event) {
     int error = called_inside("event_wait");
     fake_state.waits++;
-    return error ? error : !find_held(EVENT, event) ? FAKE_INVALID_VALUE : flush(NULL);
+    return error ? error : !find_held(EVENT, event) ? FAKE_INVALID_VALUE : run_queue(NULL);
 }
 
 int fake_event_between(float *milliseconds, void *start, void *stop) {

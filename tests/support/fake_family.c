@@ -3,7 +3,7 @@
 
 #include "config/isa.h"
 
-#include <cpu_abi.h>
+#include <kernel_abi.h>
 
 enum { AXIS_VALUE = KW_ISA_AXIS_COUNT, AXIS_TEXT, AXIS_COUNT };
 
@@ -15,11 +15,11 @@ static const kw_axis axes[] = {
 
 static const char stages[] =
     "typedef int kw_int __attribute__((may_alias));\n"
-    "KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
+    "KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
     "    for (kw_i64 i = begin; i < end; i++) ((kw_int *)a->packed)[i] = ((kw_int *)a->w)[i] * VALUE;\n"
     "    (void)own;\n"
     "}\n"
-    "KW_EXPORT void kw_stage1(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
+    "KW_EXPORT void kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
     "    kw_int *sum = own;\n"
     "    for (kw_i64 i = begin; i < end; i++) {\n"
     "        sum[15] = ((kw_int *)a->packed)[a->value[0] - 1 - i];\n"
@@ -27,7 +27,7 @@ static const char stages[] =
     "        ((kw_int *)a->shared)[i] = sum[15];\n"
     "    }\n"
     "}\n"
-    "KW_EXPORT void kw_stage2(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
+    "KW_EXPORT void kw_stage2(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
     "    for (kw_i64 i = begin; i < end; i++) ((kw_int *)a->y)[i] = ((kw_int *)a->shared)[(i + 7) % a->value[0]];\n"
     "    (void)own;\n"
     "}\n";
@@ -58,10 +58,10 @@ const kw_family fake_family = {
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .emit = emit,
-    .kernel = "prelude/cpu_abi.h", /* guarded, so it adds nothing */
+    .kernel = "prelude/kernel_abi.h", /* guarded, so it adds nothing */
 };
 
-static void built_in(const struct kw_cpu_args *args, long long begin, long long end, void *own) {
+static void built_in(const struct kw_kernel_args *args, long long begin, long long end, void *own) {
     (void)own;
     for (long long i = begin; i < end; i++) {
         ((int32_t *)(void *)args->y)[i] = (int32_t)(3 * i);

@@ -74,25 +74,25 @@ void rows_make(kw_row *row, int64_t i, int64_t kernels) {
     }
 }
 
-static bool same(double a, double b) {
+static bool equal_doubles(double a, double b) {
     return !memcmp(&a, &b, sizeof a) || (isnan(a) && isnan(b));
 }
 
 static bool records_equal(const kw_record *a, const kw_record *b) {
-    return a->outcome == b->outcome && same(a->time_ns, b->time_ns) && same(a->spread_ns, b->spread_ns) &&
-           same(a->median_ns, b->median_ns) && same(a->mad_ns, b->mad_ns) && same(a->least_ns, b->least_ns) &&
-           same(a->half_ns[0], b->half_ns[0]) && same(a->half_ns[1], b->half_ns[1]) && a->samples == b->samples &&
+    return a->outcome == b->outcome && equal_doubles(a->time_ns, b->time_ns) && equal_doubles(a->spread_ns, b->spread_ns) &&
+           equal_doubles(a->median_ns, b->median_ns) && equal_doubles(a->mad_ns, b->mad_ns) && equal_doubles(a->least_ns, b->least_ns) &&
+           equal_doubles(a->half_ns[0], b->half_ns[0]) && equal_doubles(a->half_ns[1], b->half_ns[1]) && a->samples == b->samples &&
            a->dropped == b->dropped && a->calls == b->calls && a->warmups == b->warmups && a->cold == b->cold &&
-           a->workspace == b->workspace && same(a->error, b->error) && same(a->ulp, b->ulp) && !strcmp(a->config, b->config) &&
-           !strcmp(a->detail, b->detail);
+           a->workspace == b->workspace && equal_doubles(a->error, b->error) && equal_doubles(a->ulp, b->ulp) &&
+           !strcmp(a->config, b->config) && !strcmp(a->detail, b->detail);
 }
 
 bool rows_equal(const kw_row *a, const kw_row *b) {
     return records_equal(&a->record, &b->record) && !strcmp(a->run, b->run) && a->sequence == b->sequence && !strcmp(a->time, b->time) &&
            !strcmp(a->target, b->target) && !strcmp(a->problem, b->problem) && a->packed == b->packed && a->seed == b->seed &&
-           same(a->compile_ns, b->compile_ns) && a->code_bytes == b->code_bytes && !strcmp(a->code_hash, b->code_hash) &&
+           equal_doubles(a->compile_ns, b->compile_ns) && a->code_bytes == b->code_bytes && !strcmp(a->code_hash, b->code_hash) &&
            a->registers == b->registers && a->spilled_bytes == b->spilled_bytes && a->shared_bytes == b->shared_bytes &&
-           same(a->control_ns, b->control_ns) && same(a->drift, b->drift) && same(a->clock_mhz, b->clock_mhz) &&
-           same(a->memory_mhz, b->memory_mhz) && same(a->temperature_c, b->temperature_c) && same(a->power_w, b->power_w) &&
-           a->pid == b->pid;
+           equal_doubles(a->control_ns, b->control_ns) && equal_doubles(a->drift, b->drift) && equal_doubles(a->clock_mhz, b->clock_mhz) &&
+           equal_doubles(a->memory_mhz, b->memory_mhz) && equal_doubles(a->temperature_c, b->temperature_c) &&
+           equal_doubles(a->power_w, b->power_w) && a->pid == b->pid;
 }

@@ -45,7 +45,7 @@ char *scratch_read(const char *path, size_t *size) {
 }
 
 /* Calls itself for folders; remove: also takes away what it finds. */
-static int walk(const char *folder, const char *part, int remove) {
+static int walk_folder(const char *folder, const char *part, int remove) {
     int count = 0;
     if (remove) {
         chmod(folder, 0700);
@@ -59,7 +59,7 @@ static int walk(const char *folder, const char *part, int remove) {
             continue;
         }
         if (S_ISDIR(info.st_mode)) {
-            count += walk(path, part, remove);
+            count += walk_folder(path, part, remove);
         } else {
             count += strstr(entry->d_name, part) != NULL;
         }
@@ -74,10 +74,10 @@ static int walk(const char *folder, const char *part, int remove) {
 }
 
 int scratch_count(const char *folder, const char *part) {
-    return walk(folder, part, 0);
+    return walk_folder(folder, part, 0);
 }
 
 void scratch_remove(const char *folder) {
-    walk(folder, "", 1);
+    walk_folder(folder, "", 1);
     rmdir(folder);
 }

@@ -37,25 +37,25 @@ bool cli_share(const cli_args *args, cli_option_id option, double fallback, doub
     return true;
 }
 
-static void print_remark(void *user, const char *line) {
+static void log_evaluation_line(void *user, const char *line) {
     (void)user;
     fprintf(stderr, "kwright: %s\n", line);
 }
 
-int cli_evaluation_options(kw_evaluation_options *options, cli_words *sealed, const cli_args *args) {
+int cli_evaluation_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args) {
     const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE], *folds = args->value[OPT_LEFT_OUT];
     int64_t seed;
-    int code = cli_words_read(sealed, args, OPT_SEALED);
+    int code = cli_words_read(holdout, args, OPT_SEALED);
     if (code || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
         return code ? code : CLI_USAGE;
     }
     *options = (kw_evaluation_options){.folds = folds,
                                        .pool = args->value[OPT_KERNELS],
-                                       .sealed = sealed->items,
-                                       .sealed_count = sealed->count,
+                                       .holdout = holdout->items,
+                                       .holdout_count = holdout->count,
                                        .in_sample = args->value[OPT_IN_SAMPLE],
                                        .seed = (uint64_t)seed,
-                                       .log = args->value[OPT_QUIET] ? NULL : print_remark};
+                                       .log = args->value[OPT_QUIET] ? NULL : log_evaluation_line};
     for (int i = 0; op && i < KW_OP_COUNT; i++) {
         if (!strcmp(op, kw_op_name((kw_op)i))) {
             options->by_op = true;
@@ -96,10 +96,10 @@ static int print_evaluation(const kw_evaluation *evaluation, const cli_args *arg
     return status ? cli_fail(&err) : CLI_DONE;
 }
 
-int cli_picker_options(kw_evaluation_options *options, cli_words *sealed, const cli_args *args) {
+int cli_selector_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args) {
     static const cli_option_id pickers[] = {OPT_MODEL, OPT_OOF, OPT_BY};
     const char *by = args->value[OPT_BY];
-    int given = 0, code = cli_evaluation_options(options, sealed, args);
+    int given = 0, code = cli_evaluation_options(options, holdout, args);
     if (code) {
         return code;
     }
@@ -148,8 +148,8 @@ int verb_evaluate(const cli_args *args) {
     kw_error err = {0};
     kw_evaluation_options options;
     kw_evaluation *evaluation = NULL;
-    cli_words sealed = {0};
-    int code = cli_picker_options(&options, &sealed, args);
+    cli_words holdout = {0};
+    int code = cli_selector_options(&options, &holdout, args);
     if (!code) {
         code = kw_evaluation_open(&evaluation, &options, &err) ? cli_fail(&err) : print_evaluation(evaluation, args);
     }
@@ -157,6 +157,6 @@ int verb_evaluate(const cli_args *args) {
         code = write_page(evaluation, &options, args);
     }
     kw_evaluation_close(&evaluation);
-    cli_words_drop(&sealed);
+    cli_words_drop(&holdout);
     return code;
 }

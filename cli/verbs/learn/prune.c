@@ -19,7 +19,7 @@ static void print_share(double share) {
 }
 
 static void print_group(const char *name, const kw_prune_group *g) {
-    printf("%-22s %8lld %7lld %6lld", name, (long long)g->contests, (long long)g->kernels, (long long)g->chosen);
+    printf("%-22s %8lld %7lld %6lld", name, (long long)g->problem_groups, (long long)g->kernels, (long long)g->chosen);
     print_share(g->kept);
     print_share(g->worst);
     print_share(g->unseen);
@@ -27,7 +27,7 @@ static void print_group(const char *name, const kw_prune_group *g) {
     printf("\n");
 }
 
-static void print_text(const kw_prune_report *r) {
+static void print_prune_text(const kw_prune_report *r) {
     char name[64];
     printf("%.2f %% of the best with %lld kernels instead of %lld\n\n", 100 * r->all.kept, (long long)r->all.chosen,
            (long long)r->all.kernels);
@@ -62,7 +62,7 @@ static void print_number(const char *name, double value, const char *end) {
 }
 
 static void print_json_group(const kw_prune_group *g) {
-    printf("\"contests\": %lld, \"kernels\": %lld, \"chosen\": %lld, ", (long long)g->contests, (long long)g->kernels,
+    printf("\"contests\": %lld, \"kernels\": %lld, \"chosen\": %lld, ", (long long)g->problem_groups, (long long)g->kernels,
            (long long)g->chosen);
     print_number("kept", g->kept, ", ");
     print_number("worst", g->worst, ", ");
@@ -75,7 +75,7 @@ static void print_json_group(const kw_prune_group *g) {
     printf("]");
 }
 
-static void print_json(const kw_prune_report *r) {
+static void print_prune_json(const kw_prune_report *r) {
     printf("{");
     print_json_group(&r->all);
     printf(", \"groups\": [");
@@ -91,11 +91,11 @@ int verb_prune(const cli_args *args) {
     kw_error err = {0};
     kw_evaluation_options rows;
     kw_prune_report report;
-    cli_words sealed = {0};
+    cli_words holdout = {0};
     double keep, worst;
     char command[1024];
-    int code = cli_evaluation_options(&rows, &sealed, args);
-    cli_words_drop(&sealed);
+    int code = cli_evaluation_options(&rows, &holdout, args);
+    cli_words_drop(&holdout);
     if (code || !cli_share(args, OPT_KEEP, 0.99, &keep) || !cli_share(args, OPT_WORST, 0.9, &worst)) {
         return code ? code : CLI_USAGE;
     }
@@ -114,6 +114,6 @@ int verb_prune(const cli_args *args) {
     if (kw_prune(&options, &report, &err)) {
         return cli_fail(&err);
     }
-    (args->value[OPT_JSON] ? print_json : print_text)(&report);
+    (args->value[OPT_JSON] ? print_prune_json : print_prune_text)(&report);
     return CLI_DONE;
 }

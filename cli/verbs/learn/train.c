@@ -12,14 +12,14 @@ enum { LISTS_MAX = 64 };
 /* A signal handler has no other way to tell; kw_train reads it. */
 static volatile int stop_asked;
 
-static void ask_to_stop(int signal_number) {
+static void stop_training(int signal_number) {
     (void)signal_number;
     if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
         _Exit(130);
     }
 }
 
-static void show_progress(void *user, const kw_train_progress *now) {
+static void print_training_progress(void *user, const kw_train_progress *now) {
     const cli_args *args = user;
     char mean[40] = "";
     if (args->value[OPT_QUIET] || !isatty(2)) {
@@ -31,7 +31,7 @@ static void show_progress(void *user, const kw_train_progress *now) {
     fprintf(stderr, "\r%s %lld/%lld%s\033[K", now->phase, (long long)now->done, (long long)now->total, mean);
 }
 
-static void show_line(void *user, const char *line) {
+static void print_log_line(void *user, const char *line) {
     const cli_args *args = user;
     if (!args->value[OPT_QUIET]) {
         fprintf(stderr, "%s%s\n", isatty(2) ? "\r\033[K" : "", line);
@@ -40,7 +40,7 @@ static void show_line(void *user, const char *line) {
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static int read_numbers(kw_train_options *o, const cli_args *args) {
+static int read_training_numbers(kw_train_options *o, const cli_args *args) {
     int64_t folds, trees, leaves, rounds, threads, seed;
     if (!cli_number(args, OPT_FOLDS, 1, 64, 0, &folds) || !cli_number(args, OPT_TREES, 1, 65536, 0, &trees) ||
         !cli_number(args, OPT_LEAVES, 2, 4096, 0, &leaves) || !cli_number(args, OPT_ROUNDS, 0, 20, -1, &rounds) ||
@@ -63,7 +63,7 @@ static int read_numbers(kw_train_options *o, const cli_args *args) {
     return CLI_DONE;
 }
 
-static int read_kind(kw_train_options *o, const cli_args *args) {
+static int read_model_kind(kw_train_options *o, const cli_args *args) {
     const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE];
     for (int i = 0; op && i < KW_OP_COUNT; i++) {
         if (!strcmp(op, kw_op_name((kw_op)i))) {
@@ -105,14 +105,14 @@ static int read_lists(const char *lists[LISTS_MAX], size_t *count, char **words,
 
 /* --- what came of it ---------------------------------------------------------------------------------------------- */
 
-static void print_figures(const char *what, const kw_train_figures *f) {
-    if (f->contests) {
-        printf("%-28s %8lld %8.2f %8.2f %8.2f %8.2f %8.1f\n", what, (long long)f->contests, 100 * f->mean, 100 * f->p10, 100 * f->worst,
-               100 * f->regret, 100 * f->top1);
+static void print_figures(const char *what, const kw_train_metrics *f) {
+    if (f->problem_groups) {
+        printf("%-28s %8lld %8.2f %8.2f %8.2f %8.2f %8.1f\n", what, (long long)f->problem_groups, 100 * f->mean, 100 * f->p10,
+               100 * f->worst, 100 * f->regret, 100 * f->top1);
     }
 }
 
-static void print_text(const kw_train_report *r, const char *out) {
+static void print_training_text(const kw_train_report *r, const char *out) {
     printf("%lld rows (%lld good, %lld slow, %lld failed) of %lld problems in %lld families; left out: %lld foreign, %lld untimed\n",
            (long long)r->pairs, (long long)r->good, (long long)r->slow, (long long)r->failed, (long long)r->problems,
            (long long)r->families, (long long)r->foreign, (long long)r->untimed);
@@ -124,20 +124,20 @@ static void print_text(const kw_train_report *r, const char *out) {
            (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes);
 }
 
-static void print_json_figures(const char *what, const kw_train_figures *f) {
+static void print_json_figures(const char *what, const kw_train_metrics *f) {
     printf(", \"%s\": {\"contests\": %lld, \"mean\": %.6f, \"median\": %.6f, \"p10\": %.6f, \"worst\": %.6f, \"regret\": %.6f, \"top1\": "
            "%.6f, "
            "\"failed\": %lld}",
-           what, (long long)f->contests, f->mean, f->median, f->p10, f->worst, f->regret, f->top1, (long long)f->failed);
+           what, (long long)f->problem_groups, f->mean, f->median, f->p10, f->worst, f->regret, f->top1, (long long)f->failed);
 }
 
-static void print_json(const kw_train_report *r, const char *out) {
+static void print_training_json(const kw_train_report *r, const char *out) {
     printf("{\"model\": ");
     cli_json_string(out);
     printf(", \"pairs\": %lld, \"good\": %lld, \"slow\": %lld, \"failed\": %lld, \"foreign\": %lld, \"untimed\": %lld, \"contests\": %lld, "
            "\"problems\": %lld, \"families\": %lld",
            (long long)r->pairs, (long long)r->good, (long long)r->slow, (long long)r->failed, (long long)r->foreign, (long long)r->untimed,
-           (long long)r->contests, (long long)r->problems, (long long)r->families);
+           (long long)r->problem_groups, (long long)r->problems, (long long)r->families);
     print_json_figures("shapes", &r->shapes);
     print_json_figures("unseen_families", &r->unseen_families);
     print_json_figures("estimate", &r->estimate);
@@ -147,10 +147,10 @@ static void print_json(const kw_train_report *r, const char *out) {
         r->quantity, (int)r->rounds, (long long)r->trees, (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes, r->digest);
 }
 
-static int train(const kw_train_options *options, const cli_args *args) {
+static int run_training(const kw_train_options *options, const cli_args *args) {
     kw_error err = {0};
     kw_train_report report;
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = stop_training, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     kw_status status = kw_train(options, &report, &err);
@@ -161,34 +161,34 @@ static int train(const kw_train_options *options, const cli_args *args) {
         int code = cli_fail(&err);
         return stop_asked ? 130 : code;
     }
-    (args->value[OPT_JSON] ? print_json : print_text)(&report, options->out);
+    (args->value[OPT_JSON] ? print_training_json : print_training_text)(&report, options->out);
     return CLI_DONE;
 }
 
 int verb_train(const cli_args *args) {
     char command[1024], *words = NULL;
-    const char *sealed[LISTS_MAX];
+    const char *holdout[LISTS_MAX];
     cli_args copy = *args;
     kw_train_options options = {.stores = args->operands,
                                 .store_count = (size_t)args->operand_count,
                                 .out = args->value[OPT_OUT],
                                 .quantity = args->value[OPT_QUANTITY],
-                                .sealed = sealed,
+                                .holdout = holdout,
                                 .warm_start = args->value[OPT_WARM_START],
                                 .lightgbm = args->value[OPT_LIGHTGBM],
                                 .command = command,
                                 .stop = &stop_asked,
-                                .progress = show_progress,
-                                .log = show_line,
+                                .progress = print_training_progress,
+                                .log = print_log_line,
                                 .user = &copy};
     if (!options.out) {
         return cli_usage("train needs a folder for the model; for example --out models/mine");
     }
     cli_command(command, sizeof command);
-    int code = read_numbers(&options, args);
-    code = code ? code : read_kind(&options, args);
-    code = code ? code : read_lists(sealed, &options.sealed_count, &words, args->value[OPT_SEALED]);
-    code = code ? code : train(&options, args);
+    int code = read_training_numbers(&options, args);
+    code = code ? code : read_model_kind(&options, args);
+    code = code ? code : read_lists(holdout, &options.holdout_count, &words, args->value[OPT_SEALED]);
+    code = code ? code : run_training(&options, args);
     free(words);
     return code;
 }

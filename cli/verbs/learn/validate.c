@@ -9,22 +9,22 @@
 /* A signal handler has no other way to tell; kw_sweep reads it. */
 static volatile int stop_asked;
 
-static void ask_to_stop(int signal_number) {
+static void stop_validation(int signal_number) {
     (void)signal_number;
     if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
         _Exit(130);
     }
 }
 
-static void show_progress(void *user, const kw_sweep_progress *now) {
+static void print_validation_progress(void *user, const kw_sweep_progress *now) {
     const cli_args *args = user;
     if (!args->value[OPT_QUIET] && isatty(2)) {
         fprintf(stderr, "\r%s %lld/%lld\033[K", now->phase, (long long)now->done, (long long)now->total);
     }
 }
 
-static void print_text(const kw_validate_report *r) {
-    printf("%lld contests measured again", (long long)r->contests);
+static void print_validation_text(const kw_validate_report *r) {
+    printf("%lld contests measured again", (long long)r->problem_groups);
     if (r->lost) {
         printf(", %lld could not be", (long long)r->lost);
     }
@@ -38,11 +38,11 @@ static void print_text(const kw_validate_report *r) {
     }
 }
 
-static void print_json(const kw_validate_report *r) {
+static void print_validation_json(const kw_validate_report *r) {
     printf("{\"contests\": %lld, \"lost\": %lld, \"claimed\": [%.6f, %.6f, %.6f], \"found\": [%.6f, %.6f, %.6f], \"found_p10\": %.6f, "
            "\"drift\": %.6f, \"worst_gap\": %.6f, \"worst\": ",
-           (long long)r->contests, (long long)r->lost, r->claimed.value, r->claimed.low, r->claimed.high, r->found.value, r->found.low,
-           r->found.high, r->found_p10, r->drift, r->worst_gap);
+           (long long)r->problem_groups, (long long)r->lost, r->claimed.value, r->claimed.low, r->claimed.high, r->found.value,
+           r->found.low, r->found.high, r->found_p10, r->drift, r->worst_gap);
     cli_json_string(r->worst);
     printf("}\n");
 }
@@ -67,9 +67,9 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
                                    .cache_dir = args->value[OPT_CACHE_DIR],
                                    .compiler = args->value[OPT_CC],
                                    .stop = &stop_asked,
-                                   .progress = show_progress,
+                                   .progress = print_validation_progress,
                                    .user = &copy};
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = stop_validation, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     kw_status status = kw_validate(evaluation, &options, &report, &err);
@@ -79,7 +79,7 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
     if (status) {
         return cli_fail(&err);
     }
-    (args->value[OPT_JSON] ? print_json : print_text)(&report);
+    (args->value[OPT_JSON] ? print_validation_json : print_validation_text)(&report);
     return stop_asked ? 130 : CLI_DONE;
 }
 
@@ -87,12 +87,12 @@ int verb_validate(const cli_args *args) {
     kw_error err = {0};
     kw_evaluation_options options;
     kw_evaluation *evaluation = NULL;
-    cli_words sealed = {0};
-    int code = cli_picker_options(&options, &sealed, args);
+    cli_words holdout = {0};
+    int code = cli_selector_options(&options, &holdout, args);
     if (!code) {
         code = kw_evaluation_open(&evaluation, &options, &err) ? cli_fail(&err) : validate(evaluation, args);
     }
     kw_evaluation_close(&evaluation);
-    cli_words_drop(&sealed);
+    cli_words_drop(&holdout);
     return code;
 }

@@ -6,13 +6,13 @@
 int verb_cache(const cli_args *args) {
     kw_error err = {0};
     kw_context *context = NULL;
-    kw_places places = {0};
+    kw_paths places = {0};
     int64_t removed = 0;
     int code = cli_context(&context, args);
     if (!code && args->value[OPT_CLEAR] && kw_cache_clear(context, &removed, &err)) {
         code = cli_fail(&err);
     }
-    if (!code && kw_context_places(&places, context, &err)) {
+    if (!code && kw_context_paths(&places, context, &err)) {
         code = cli_fail(&err);
     }
     if (!code && args->value[OPT_JSON]) {

@@ -31,7 +31,7 @@ static void show_record(const check_sum *sum, const kw_record *record, const cha
     }
 }
 
-static int check_one(check_sum *sum, kw_registry *registry, size_t index, const kw_problem *problem) {
+static int check_kernel(check_sum *sum, kw_registry *registry, size_t index, const kw_problem *problem) {
     kw_error err = {0};
     kw_record record = {0};
     char text[KW_PROBLEM_TEXT_MAX];
@@ -65,7 +65,7 @@ static int check_problem(check_sum *sum, kw_registry *registry, const cli_proble
     int code = status ? cli_fail(&err) : CLI_DONE;
     kw_progress now = {.total = kw_registry_count(registry), .what = "check", .current = ""};
     for (size_t i = 0; !code && i < now.total; i++) {
-        code = check_one(sum, registry, i, &item->problem);
+        code = check_kernel(sum, registry, i, &item->problem);
         now.done = i + 1;
         now.failed = sum->failed;
         cli_progress_show(&progress, &now);

@@ -53,7 +53,7 @@ typedef struct device_list {
     int shown;
 } device_list;
 
-static void show_device(void *user, const kw_device_entry *entry) {
+static void print_device(void *user, const kw_device_entry *entry) {
     device_list *list = user;
     if (!strncmp(entry->device, "cpu", 3)) {
         return; /* shown above */
@@ -82,7 +82,7 @@ static void show_device(void *user, const kw_device_entry *entry) {
 static void show_devices(bool json) {
     device_list list = {.json = json};
     printf(json ? "\"devices\": [" : "");
-    kw_devices_visit(show_device, &list);
+    kw_devices_visit(print_device, &list);
     printf(json ? "], " : "");
 }
 
@@ -124,13 +124,13 @@ static void show_place(const char *what, const char *path, const char *state, co
 int verb_doctor(const cli_args *args) {
     kw_error err = {0};
     kw_context *context = NULL;
-    kw_places places = {0};
+    kw_paths places = {0};
     bool json = args->value[OPT_JSON] != NULL;
     int code = cli_context(&context, args);
     if (code) {
         return code;
     }
-    if (kw_context_places(&places, context, &err)) {
+    if (kw_context_paths(&places, context, &err)) {
         code = cli_fail(&err);
     } else {
         char kernels[96];

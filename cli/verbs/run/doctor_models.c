@@ -52,7 +52,7 @@ static void print_date(int64_t written) {
     }
 }
 
-static void print_text(const listing *l, const kw_model_info *m) {
+static void print_model_text(const listing *l, const kw_model_info *m) {
     printf("%-10s %s (%s", l->shown ? "" : "models", m->name, *m->folder ? m->folder : "compiled in");
     if (*m->folder && m->written) {
         printf(", written ");
@@ -77,7 +77,7 @@ static void print_text(const listing *l, const kw_model_info *m) {
     printf("\n");
 }
 
-static void print_json(const listing *l, const kw_model_info *m) {
+static void print_model_json(const listing *l, const kw_model_info *m) {
     printf("%s{\"name\": ", l->shown ? ", " : "");
     cli_json_string(m->name);
     printf(", \"folder\": ");
@@ -99,9 +99,9 @@ static void print_json(const listing *l, const kw_model_info *m) {
     printf("}");
 }
 
-static void show(void *user, const kw_model_info *m) {
+static void show_model(void *user, const kw_model_info *m) {
     listing *l = user;
-    l->json ? print_json(l, m) : print_text(l, m);
+    l->json ? print_model_json(l, m) : print_model_text(l, m);
     l->shown++;
     for (int i = 0; i < KW_OP_COUNT * KW_DTYPE_COUNT; i++) {
         l->asked[i / KW_DTYPE_COUNT][i % KW_DTYPE_COUNT] |= m->asked[i / KW_DTYPE_COUNT][i % KW_DTYPE_COUNT];
@@ -114,7 +114,7 @@ int cli_show_models(kw_context *context, bool json) {
     if (json) {
         printf("\"models\": [");
     }
-    kw_status status = kw_models_visit(context, show, &l, &err);
+    kw_status status = kw_models_visit(context, show_model, &l, &err);
     if (json) {
         printf("], ");
     } else if (!l.shown) {

@@ -13,7 +13,7 @@ typedef struct known {
     const char *from;
 } known;
 
-typedef struct forecast {
+typedef struct prediction_list {
     const cli_args *args;
     const char *target;
     kw_problem problem;
@@ -22,11 +22,11 @@ typedef struct forecast {
     size_t known_count, capacity;
     bool no_memory;
     int64_t limit, shown;
-} forecast;
+} prediction_list;
 
 /* --- what was measured ------------------------------------------------------------------------------------------------- */
 
-static void add_known(forecast *f, const char *config, double ns, const char *from) {
+static void add_known(prediction_list *f, const char *config, double ns, const char *from) {
     if (f->known_count == f->capacity) {
         size_t capacity = f->capacity ? 2 * f->capacity : 64;
         known *list = realloc(f->known, capacity * sizeof *list);
@@ -43,15 +43,15 @@ static void add_known(forecast *f, const char *config, double ns, const char *fr
 }
 
 static void take_wisdom(void *user, const kw_wisdom_entry *entry) {
-    forecast *f = user;
+    prediction_list *f = user;
     bool fresh = f->args->value[OPT_FRESH] != NULL;
     if (!strcmp(entry->target, f->target) && !strcmp(entry->problem, f->text) && entry->fresh_weights == fresh && entry->time_ns > 0) {
         add_known(f, entry->config, entry->time_ns, "wisdom");
     }
 }
 
-static bool take_row(void *user, const kw_row *row) {
-    forecast *f = user;
+static bool add_known_row(void *user, const kw_row *row) {
+    prediction_list *f = user;
     if (row->record.outcome == KW_GOOD && row->record.time_ns > 0) {
         add_known(f, row->record.config, row->record.time_ns, "store");
     }
@@ -59,7 +59,7 @@ static bool take_row(void *user, const kw_row *row) {
 }
 
 /* Times of the store come first, so that they are shown where wisdom has one as well. */
-static int collect(forecast *f, kw_context *context) {
+static int collect_known(prediction_list *f, kw_context *context) {
     kw_error err = {0};
     kw_store *store = NULL;
     kw_row_filter filter = {
@@ -71,7 +71,7 @@ static int collect(forecast *f, kw_context *context) {
     };
     const char *path = f->args->value[OPT_STORE];
     kw_status status = path ? kw_store_open(&store, path, KW_STORE_READ, &err) : KW_OK;
-    status = status || !path ? status : kw_store_visit(store, &filter, take_row, f, &err);
+    status = status || !path ? status : kw_store_visit(store, &filter, add_known_row, f, &err);
     status = status ? status : kw_wisdom_visit(context, NULL, take_wisdom, f, &err);
     kw_store_close(&store);
     if (!status && f->no_memory) {
@@ -80,7 +80,7 @@ static int collect(forecast *f, kw_context *context) {
     return status ? cli_fail(&err) : CLI_DONE;
 }
 
-static const known *find_known(const forecast *f, const char *config) {
+static const known *find_known(const prediction_list *f, const char *config) {
     for (size_t i = 0; i < f->known_count; i++) {
         if (!strcmp(f->known[i].config, config)) {
             return &f->known[i];
@@ -91,7 +91,7 @@ static const known *find_known(const forecast *f, const char *config) {
 
 /* --- what is expected -------------------------------------------------------------------------------------------------- */
 
-static void print_json(const forecast *f, const kw_prediction *p, const known *k) {
+static void print_prediction_json(const prediction_list *f, const kw_prediction *p, const known *k) {
     printf("%s{\"config\": ", f->shown > 1 ? ",\n " : " ");
     cli_json_string(p->config);
     printf(", \"predicted_ns\": ");
@@ -103,7 +103,7 @@ static void print_json(const forecast *f, const kw_prediction *p, const known *k
     printf(", \"workspace\": %lld}", (long long)p->workspace);
 }
 
-static void print_head(const forecast *f, const kw_prediction *p) {
+static void print_head(const prediction_list *f, const kw_prediction *p) {
     static const char *const trained[] = {"on this target", "on this architecture", "on another architecture with vectors as wide",
                                           "on another architecture"};
     printf("%s\n", f->text);
@@ -117,15 +117,15 @@ static void print_head(const forecast *f, const kw_prediction *p) {
     printf("%5s %10s %10s %10s\n", "rank", "predicted", "estimate", "measured");
 }
 
-static bool show(void *user, const kw_prediction *p) {
-    forecast *f = user;
+static bool show_prediction(void *user, const kw_prediction *p) {
+    prediction_list *f = user;
     const known *k = find_known(f, p->config);
     char times[3][32];
     if (f->shown++ >= f->limit) {
         return false;
     }
     if (f->args->value[OPT_JSON]) {
-        print_json(f, p, k);
+        print_prediction_json(f, p, k);
         return true;
     }
     if (f->shown == 1) {
@@ -139,13 +139,13 @@ static bool show(void *user, const kw_prediction *p) {
     return true;
 }
 
-static int predict(forecast *f, kw_context *context, const kw_registry *registry) {
+static int predict(prediction_list *f, kw_context *context, const kw_registry *registry) {
     kw_error err = {0};
     bool json = f->args->value[OPT_JSON] != NULL;
     if (json) {
         printf("[");
     }
-    kw_status status = kw_predictions_visit(context, &f->problem, registry, show, f, &err);
+    kw_status status = kw_predictions_visit(context, &f->problem, registry, show_prediction, f, &err);
     if (json) {
         printf("]\n");
     }
@@ -160,7 +160,7 @@ int verb_predict(const cli_args *args) {
     kw_context *context = NULL;
     kw_registry *registry = NULL;
     cli_problem_list list = {0};
-    forecast f = {.args = args};
+    prediction_list f = {.args = args};
     cli_args all = *args;
     all.value[OPT_LIMIT] = NULL; /* it counts kernels here */
     if (!cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &f.limit)) {
@@ -178,7 +178,7 @@ int verb_predict(const cli_args *args) {
         f.problem = list.items[0].problem;
         f.target = kw_context_target(context);
         kw_problem_print(f.text, sizeof f.text, &f.problem);
-        code = collect(&f, context);
+        code = collect_known(&f, context);
     }
     code = code ? code : predict(&f, context, registry);
     free(f.known);

@@ -28,7 +28,7 @@ static double generic_ns(tuning *t, const kw_problem *problem) {
     kw_registry *registry = NULL;
     kw_record record = {0};
     kw_measure_options options = {.time = true, .pack_weights = !t->options.fresh_weights};
-    const char *family = problem->op == KW_GEMM ? "gemm.generic" : "conv.generic";
+    const char *family = problem->op == KW_GEMM ? "gemm.reference" : "conv.reference";
     snprintf(config, sizeof config, "%s %s %s", family, kw_op_name(problem->op), kw_dtype_name(problem->dtype));
     if (!kw_registry_create(&registry, t->context, NULL) && !kw_registry_add(registry, config, NULL)) {
         kw_measure(&record, registry, 0, problem, &options, NULL);
@@ -54,14 +54,14 @@ static void times_text(char text[16], double generic, double ns) {
     }
 }
 
-static bool is_failure(const kw_record *record) {
+static bool is_failed_record(const kw_record *record) {
     return record->outcome != KW_GOOD && record->outcome != KW_MISTRUSTED && record->outcome != KW_UNTRIED;
 }
 
 /* What went wrong, each with the command that shows it again. */
 static void show_failures(const kw_record *records, size_t count, const char *problem) {
     for (size_t i = 0; i < count; i++) {
-        if (is_failure(&records[i])) {
+        if (is_failed_record(&records[i])) {
             printf("%s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(records[i].outcome), records[i].detail,
                    records[i].config, problem);
         }
@@ -80,9 +80,9 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
     printf(" rank        time   GFLOP/s  of peak  generic  kernel\n");
     for (size_t i = 0; i < count; i++) {
         char time[32], share[16], over[16];
-        failed += is_failure(&records[i]);
+        failed += is_failed_record(&records[i]);
         untried += records[i].outcome == KW_UNTRIED;
-        if (is_failure(&records[i]) || records[i].time_ns <= 0) {
+        if (is_failed_record(&records[i]) || records[i].time_ns <= 0) {
             continue;
         }
         double gflops = cli_gflops(problem, records[i].time_ns);
@@ -151,7 +151,7 @@ static void match_entry(void *user, const kw_wisdom_entry *entry) {
     }
 }
 
-static double time_of(tuning *t, const kw_problem *problem, const kw_plan *plan) {
+static double plan_time_ns(tuning *t, const kw_problem *problem, const kw_plan *plan) {
     size_t count = 0;
     const kw_record *records = kw_plan_records(plan, &count);
     for (size_t i = 0; i < count; i++) {
@@ -177,7 +177,7 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
     if (status) {
         return cli_fail(&err);
     }
-    double ns = time_of(t, &item->problem, plan);
+    double ns = plan_time_ns(t, &item->problem, plan);
     size_t measured = 0;
     kw_plan_records(plan, &measured);
     double generic = measured ? generic_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
@@ -193,8 +193,8 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
 }
 
 static void show_places(tuning *t) {
-    kw_places places = {0};
-    if (!t->args->value[OPT_QUIET] && !kw_context_places(&places, t->context, NULL) && *places.wisdom) {
+    kw_paths places = {0};
+    if (!t->args->value[OPT_QUIET] && !kw_context_paths(&places, t->context, NULL) && *places.wisdom) {
         fprintf(stderr, "the winners are in %s\n", places.wisdom);
     }
 }

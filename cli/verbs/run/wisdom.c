@@ -45,7 +45,7 @@ static void show_entry(void *user, const kw_wisdom_entry *entry) {
            entry->stale ? entry->stale : "");
 }
 
-static int forget(kw_context *context, const char *text) {
+static int forget_problem(kw_context *context, const char *text) {
     kw_error err = {0};
     kw_problem problem;
     int64_t dropped = 0;
@@ -68,7 +68,7 @@ int verb_wisdom(const cli_args *args) {
         return code;
     }
     if (args->value[OPT_FORGET]) {
-        code = forget(context, args->value[OPT_FORGET]);
+        code = forget_problem(context, args->value[OPT_FORGET]);
         kw_context_close(&context);
         return code;
     }

@@ -18,7 +18,7 @@ typedef struct tally {
     bool print;
 } tally;
 
-static void key_of(char key[KEY_MAX], const char *config) {
+static void group_key(char key[KEY_MAX], const char *config) {
     int words = 0;
     size_t i = 0;
     for (; config[i] && i + 1 < KEY_MAX; i++) {
@@ -38,7 +38,7 @@ static bool visit_config(void *user, const char *config) {
         return ++t->total < t->limit;
     }
     char key[KEY_MAX];
-    key_of(key, config);
+    group_key(key, config);
     size_t i = 0;
     while (i < t->groups && strcmp(t->group[i].key, key)) {
         i++;

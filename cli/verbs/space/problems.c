@@ -42,7 +42,7 @@ static int find_firsts(size_t **first, size_t *distinct, const cli_problem_list 
     kw_error err = {.status = KW_NO_MEMORY};
     kw_problem *problems = cli_problems_plain(list);
     *first = calloc(list->count ? list->count : 1, sizeof **first);
-    kw_status status = problems && *first ? kw_problems_firsts(*first, distinct, problems, list->count, &err) : KW_NO_MEMORY;
+    kw_status status = problems && *first ? kw_problems_deduplicate(*first, distinct, problems, list->count, &err) : KW_NO_MEMORY;
     free(problems);
     return status ? cli_fail(&err) : CLI_DONE;
 }
@@ -54,7 +54,7 @@ static int show_set(const char *name, const cli_args *args) {
     char *about = NULL;
     size_t *first = NULL, distinct = 0;
     cli_problem_list list = {0};
-    int code = kw_problems_about(&about, name, &err) ? cli_fail(&err) : cli_problems_of(&list, args, name);
+    int code = kw_problems_description(&about, name, &err) ? cli_fail(&err) : cli_problems_of(&list, args, name);
     code = code ? code : find_firsts(&first, &distinct, &list);
     if (!code) {
         about[strcspn(about, "\n")] = 0;
@@ -115,7 +115,7 @@ static void find_stem(char stem[64], const char *path) {
 }
 
 /* Leaves each problem once, named by the stem, its number and how often it stood. */
-static int unite(cli_problem_list *list, const char *stem) {
+static int merge_problems(cli_problem_list *list, const char *stem) {
     size_t *first = NULL, distinct = 0, kept = 0;
     int64_t *sum = calloc(list->count ? list->count : 1, sizeof *sum);
     int code = find_firsts(&first, &distinct, list);
@@ -157,7 +157,7 @@ static int extract(const cli_args *args) {
         code = cli_problems_extract(&list, args, args->operands[i], &lines);
     }
     find_stem(stem, args->operands[1]);
-    code = code ? code : unite(&list, stem);
+    code = code ? code : merge_problems(&list, stem);
     size_t distinct = list.count;
     code = code ? code : cli_problems_choose(&list, args, KW_BUCKETS_SIZE, args->value[OPT_SAMPLE] ? 2 : 0);
     if (!code) {

@@ -8,7 +8,7 @@
 
 enum { TARGET_MAX = 512 }; /* characters of a target's text, more than any has */
 
-static int read_options(kw_search_options *options, kw_problem *problem, const cli_args *args) {
+static int read_search_options(kw_search_options *options, kw_problem *problem, const cli_args *args) {
     static const struct {
         const char *name;
         kw_search_method method;
@@ -42,7 +42,7 @@ static int read_options(kw_search_options *options, kw_problem *problem, const c
 }
 
 /* Verifies and times each find, one after the other. */
-static int measure(kw_record *records, const kw_search_report *report, const kw_problem *problem, const cli_args *args) {
+static int measure_results(kw_record *records, const kw_search_report *report, const kw_problem *problem, const cli_args *args) {
     kw_error err = {0};
     kw_context *context = NULL;
     kw_registry *registry = NULL;
@@ -58,7 +58,7 @@ static int measure(kw_record *records, const kw_search_report *report, const kw_
     kw_measure_options how = {.time = true, .pack_weights = !args->value[OPT_FRESH]};
     kw_status status = kw_registry_create(&registry, context, &err);
     for (size_t i = 0; i < report->count && !status; i++) {
-        status = kw_registry_add(registry, report->finds[i].config, &err);
+        status = kw_registry_add(registry, report->results[i].config, &err);
         status = status ? status : kw_measure(&records[i], registry, i, problem, &how, &err);
     }
     kw_registry_destroy(&registry);
@@ -66,29 +66,29 @@ static int measure(kw_record *records, const kw_search_report *report, const kw_
     return status ? cli_fail(&err) : CLI_DONE;
 }
 
-static void print_text(const kw_search_report *report, const kw_record *records, const kw_problem *problem) {
+static void print_search_text(const kw_search_report *report, const kw_record *records, const kw_problem *problem) {
     char time[32];
     for (size_t i = 0; i < report->count; i++) {
-        printf("%12s", cli_time(time, report->finds[i].predicted_ns));
+        printf("%12s", cli_time(time, report->results[i].predicted_ns));
         if (records && records[i].outcome == KW_GOOD) {
             printf(" %12s %9.1f", cli_time(time, records[i].time_ns), cli_gflops(problem, records[i].time_ns));
         } else if (records) {
             printf(" %22s", kw_outcome_name(records[i].outcome));
         }
-        printf("  %s\n", report->finds[i].config);
+        printf("  %s\n", report->results[i].config);
     }
 }
 
-static void print_json(const kw_search_report *report, const kw_record *records) {
-    printf("{\"looked\": %lld, \"drawn\": %lld, \"refused\": %lld, \"unfit\": %lld, \"finds\": [", (long long)report->looked,
+static void print_search_json(const kw_search_report *report, const kw_record *records) {
+    printf("{\"looked\": %lld, \"drawn\": %lld, \"refused\": %lld, \"unfit\": %lld, \"finds\": [", (long long)report->evaluated,
            (long long)report->drawn, (long long)report->refused, (long long)report->unfit);
     for (size_t i = 0; i < report->count; i++) {
         printf("%s{\"config\": ", i ? ", " : "");
-        cli_json_string(report->finds[i].config);
-        if (isfinite(report->finds[i].predicted_ns)) {
-            printf(", \"predicted_ns\": %.1f", report->finds[i].predicted_ns);
+        cli_json_string(report->results[i].config);
+        if (isfinite(report->results[i].predicted_ns)) {
+            printf(", \"predicted_ns\": %.1f", report->results[i].predicted_ns);
         }
-        printf(", \"estimate_ns\": %.1f", report->finds[i].estimate_ns);
+        printf(", \"estimate_ns\": %.1f", report->results[i].estimate_ns);
         if (records) {
             printf(", \"outcome\": \"%s\", \"time_ns\": %.1f", kw_outcome_name(records[i].outcome), records[i].time_ns);
         }
@@ -122,7 +122,7 @@ int verb_search(const cli_args *args) {
     kw_search_report report = {0};
     kw_record *records = NULL;
     char target[TARGET_MAX];
-    int code = read_options(&options, &problem, args);
+    int code = read_search_options(&options, &problem, args);
     code = code ? code : take_device(&options, target, sizeof target, args);
     if (code) {
         return code;
@@ -132,18 +132,18 @@ int verb_search(const cli_args *args) {
     }
     if (args->value[OPT_MEASURE]) {
         records = calloc(report.count, sizeof *records);
-        code = records ? measure(records, &report, &problem, args) : cli_usage("out of memory");
+        code = records ? measure_results(records, &report, &problem, args) : cli_usage("out of memory");
     }
     if (!code && args->value[OPT_JSON]) {
-        print_json(&report, records);
+        print_search_json(&report, records);
     } else if (!code) {
-        print_text(&report, records, &problem);
+        print_search_text(&report, records, &problem);
         if (!args->value[OPT_QUIET]) {
             fprintf(stderr, "%lld kernels looked at; of %lld points drawn %lld are not in the space, %lld do not serve the problem\n",
-                    (long long)report.looked, (long long)report.drawn, (long long)report.refused, (long long)report.unfit);
+                    (long long)report.evaluated, (long long)report.drawn, (long long)report.refused, (long long)report.unfit);
         }
     }
     free(records);
-    kw_free(report.finds);
+    kw_free(report.results);
     return code;
 }

@@ -28,7 +28,7 @@ static int show_source(const char *config, const char *arch) {
 }
 
 /* Says whether a config is legal and, given a problem, whether it serves it. */
-static int judge(const char *config, const cli_args *args) {
+static int explain_config(const char *config, const cli_args *args) {
     kw_error err = {0};
     kw_context *context = NULL;
     kw_registry *registry = NULL;
@@ -59,7 +59,7 @@ static int judge(const char *config, const cli_args *args) {
 /* Which rule keeps a config from an architecture. */
 static int why_not(const char *config, const char *arch) {
     kw_error why = {0};
-    kw_status status = kw_config_judge(config, arch, &why);
+    kw_status status = kw_config_supported(config, arch, &why);
     if (status == KW_OK) {
         printf("no rule refuses it on %s\n", arch);
     } else if (status == KW_ILLEGAL || status == KW_NO_KERNEL) {
@@ -83,5 +83,5 @@ int verb_show(const cli_args *args) {
     if (args->value[OPT_SOURCE]) {
         return show_source(subject, args->value[OPT_ARCH]);
     }
-    return strchr(subject, ' ') ? judge(subject, args) : show_family(subject);
+    return strchr(subject, ' ') ? explain_config(subject, args) : show_family(subject);
 }

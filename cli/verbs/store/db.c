@@ -204,7 +204,7 @@ static int db_export(const cli_args *args, kw_store *store) {
 }
 
 /* What rows of seed-csv do not say of themselves, when all of it was given. */
-static int read_defaults(kw_row *defaults, bool *given, const cli_args *args) {
+static int read_import_defaults(kw_row *defaults, bool *given, const cli_args *args) {
     int op, dtype;
     memset(defaults, 0, sizeof *defaults);
     *given = args->value[OPT_OP] && args->value[OPT_DTYPE] && args->value[OPT_TARGET];
@@ -229,7 +229,7 @@ static int read_defaults(kw_row *defaults, bool *given, const cli_args *args) {
 static int db_import(const cli_args *args, kw_store *store) {
     kw_row defaults;
     bool given, refused = false;
-    int code = read_defaults(&defaults, &given, args);
+    int code = read_import_defaults(&defaults, &given, args);
     for (int i = 2; !code && i < args->operand_count; i++) {
         kw_error err = {0};
         kw_import_report report;
@@ -290,14 +290,14 @@ static int db_drop(const cli_args *args, kw_store *store) {
 
 static int db_salvage(const cli_args *args) {
     kw_error err = {0};
-    int64_t rescued = 0;
+    int64_t recovered = 0;
     if (!args->value[OPT_OUT]) {
         return cli_usage("db salvage needs a file for what it rescues; for example --out rescued.db");
     }
-    if (kw_store_salvage(args->operands[1], args->value[OPT_OUT], &rescued, &err)) {
+    if (kw_store_recover(args->operands[1], args->value[OPT_OUT], &recovered, &err)) {
         return cli_fail(&err);
     }
-    printf("%" PRId64 " rows rescued into %s\n", rescued, args->value[OPT_OUT]);
+    printf("%" PRId64 " rows rescued into %s\n", recovered, args->value[OPT_OUT]);
     return CLI_DONE;
 }
 

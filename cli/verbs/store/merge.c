@@ -4,13 +4,13 @@
 
 #include <stdio.h>
 
-static void print_json(const kw_merge_report *report) {
+static void print_merge_json(const kw_merge_report *report) {
     printf("{\"inputs\": %lld, \"rows\": %lld, \"added\": %lld, \"known\": %lld, \"damaged\": %lld, \"pairs\": %lld, \"holes\": %lld}\n",
            (long long)report->inputs, (long long)report->rows, (long long)report->added, (long long)report->known,
            (long long)report->refused, (long long)report->pairs, (long long)report->holes);
 }
 
-static void print_text(const kw_merge_report *report) {
+static void print_merge_text(const kw_merge_report *report) {
     printf("%lld inputs with %lld rows: %lld new, %lld known; %lld damaged lines passed over\n", (long long)report->inputs,
            (long long)report->rows, (long long)report->added, (long long)report->known, (long long)report->refused);
     if (report->pairs) {
@@ -19,7 +19,7 @@ static void print_text(const kw_merge_report *report) {
 }
 
 /* What to do about holes, as a line to paste. */
-static void advise(const cli_args *args, const kw_merge_report *report) {
+static void print_advice(const cli_args *args, const kw_merge_report *report) {
     char out[512], next[512];
     cli_quote(out, sizeof out, args->value[OPT_OUT]);
     if (!report->pairs) {
@@ -45,12 +45,12 @@ int verb_merge(const cli_args *args) {
         return cli_fail(&err);
     }
     if (args->value[OPT_JSON]) {
-        print_json(&report);
+        print_merge_json(&report);
     } else {
-        print_text(&report);
+        print_merge_text(&report);
     }
     if (!args->value[OPT_QUIET]) {
-        advise(args, &report);
+        print_advice(args, &report);
     }
     return report.holes ? CLI_FAILED : CLI_DONE;
 }

@@ -13,7 +13,7 @@ enum { CLI_STOPPED = 130 };
 /* A signal handler has no other way to tell; kw_sweep reads it. */
 static volatile int stop_asked;
 
-static void ask_to_stop(int signal_number) {
+static void stop_sweep(int signal_number) {
     (void)signal_number;
     if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
         _Exit(CLI_STOPPED);
@@ -22,7 +22,7 @@ static void ask_to_stop(int signal_number) {
 
 /* Broken pipes (a progress reader that went away) end no sweep. */
 static void set_signals(void) {
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = stop_sweep, .sa_flags = SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -53,7 +53,7 @@ static bool seconds(const cli_args *args, cli_option_id option, double *value) {
     return true;
 }
 
-static int read_numbers(session *s) {
+static int read_sweep_numbers(session *s) {
     const cli_args *args = s->args;
     kw_sweep_options *o = &s->options;
     kw_error err = {0};
@@ -90,7 +90,7 @@ static void read_words(session *s) {
 
 /* --- what the lists are called, for the run's facts --------------------------------------------------------------- */
 
-static void add_word(char *text, size_t capacity, const char *name, const char *value) {
+static void append_word(char *text, size_t capacity, const char *name, const char *value) {
     size_t used = strlen(text);
     if (value && used < capacity) {
         snprintf(text + used, capacity - used, "%s%s%s%s", used ? " " : "", name, *value ? "=" : "", value);
@@ -102,13 +102,13 @@ static void name_lists(session *s) {
     static const cli_option_id of_list[] = {OPT_PROBLEMS, OPT_DIR,  OPT_DTYPE,      OPT_OP,    OPT_SAMPLE, OPT_PER_BUCKET, OPT_MAX_GFLOP,
                                             OPT_MAX_MB,   OPT_PART, OPT_TEST_SHARE, OPT_LIMIT, OPT_SEED,   OPT_PAIRS};
     for (size_t i = 0; i < sizeof of_pool / sizeof *of_pool; i++) {
-        add_word(s->pool, sizeof s->pool, cli_options[of_pool[i]].name, s->args->value[of_pool[i]]);
+        append_word(s->pool, sizeof s->pool, cli_options[of_pool[i]].name, s->args->value[of_pool[i]]);
     }
     if (!*s->pool) {
         snprintf(s->pool, sizeof s->pool, "set=default");
     }
     for (size_t i = 0; i < sizeof of_list / sizeof *of_list; i++) {
-        add_word(s->list, sizeof s->list, cli_options[of_list[i]].name, s->args->value[of_list[i]]);
+        append_word(s->list, sizeof s->list, cli_options[of_list[i]].name, s->args->value[of_list[i]]);
     }
     s->options.pool = s->pool;
     s->options.list = s->list;
@@ -120,7 +120,7 @@ static void name_lists(session *s) {
 static int keep_problems(session *s, const cli_problem_list *list, size_t count) {
     size_t *first = calloc(count, sizeof *first), kept = 0;
     s->problems = cli_problems_plain(list);
-    bool good = first && s->problems && !kw_problems_firsts(first, NULL, s->problems, count, NULL);
+    bool good = first && s->problems && !kw_problems_deduplicate(first, NULL, s->problems, count, NULL);
     for (size_t i = 0; good && i < count; i++) {
         if (first[i] == i) {
             s->problems[kept++] = s->problems[i];
@@ -133,7 +133,7 @@ static int keep_problems(session *s, const cli_problem_list *list, size_t count)
 }
 
 /* Where a model's errors choose, --limit is of what they choose. */
-static int read_list(const session *s, cli_problem_list *list) {
+static int read_sweep_problems(const session *s, cli_problem_list *list) {
     cli_args args = *s->args;
     args.value[OPT_LIMIT] = args.value[OPT_WHERE] ? NULL : args.value[OPT_LIMIT];
     return cli_problems(list, &args);
@@ -149,7 +149,7 @@ static int read_problems(session *s) {
     if (op && !known) {
         return cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op);
     }
-    int code = read_list(s, &list);
+    int code = read_sweep_problems(s, &list);
     size_t kept = 0;
     for (size_t i = 0; !code && i < list.count; i++) {
         if (!op || !strcmp(op, kw_op_name(list.items[i].problem.op))) {
@@ -169,7 +169,7 @@ static int read_problems(session *s) {
 }
 
 /* Whether a config's operation and type, its second and third word, are those of a problem. */
-static bool is_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], const char *config) {
+static bool is_op_dtype_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], const char *config) {
     char op[32], dtype[16];
     bool found = false;
     if (sscanf(config, "%*s %31s %15s", op, dtype) != 2) {
@@ -183,7 +183,7 @@ static bool is_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], const char *
     return found;
 }
 
-static int read_kernels(session *s) {
+static int read_sweep_kernels(session *s) {
     kw_error err = {0};
     bool asked[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
     kw_context_options options = {.cache_dir = "", .wisdom_file = "", .compiler = "", .threads = 1};
@@ -204,7 +204,7 @@ static int read_kernels(session *s) {
     s->configs = calloc(count + 1, sizeof *s->configs);
     for (size_t i = 0; s->configs && i < count; i++) {
         const char *config = kw_registry_config(s->registry, i);
-        if (is_asked(asked, config)) {
+        if (is_op_dtype_asked(asked, config)) {
             s->configs[kept++] = config;
         }
     }
@@ -216,7 +216,7 @@ static int read_kernels(session *s) {
     return code;
 }
 
-static int list_kernels(const session *s) {
+static int list_sweep_kernels(const session *s) {
     for (size_t i = 0; i < s->options.config_count; i++) {
         printf("%s\n", s->options.configs[i]);
     }
@@ -266,7 +266,7 @@ static int confirm(session *s) {
     return CLI_DONE;
 }
 
-static int judge(const session *s, const kw_sweep_report *report) {
+static int report_sweep(const session *s, const kw_sweep_report *report) {
     if (report->stopped) {
         fprintf(stderr, "kwright: stopped; %lld pairs are left, and %s goes on with them\n", (long long)report->outcome[KW_UNTRIED],
                 s->options.overwrite ? "the command without --overwrite" : "the same command");
@@ -284,7 +284,7 @@ static int judge(const session *s, const kw_sweep_report *report) {
     return CLI_DONE;
 }
 
-static int sweep(session *s) {
+static int run_sweep(session *s) {
     kw_error err = {0};
     kw_sweep_report report;
     sweep_progress progress;
@@ -306,10 +306,10 @@ static int sweep(session *s) {
     }
     sweep_result result = result_of(s, &report);
     sweep_print(&result, json);
-    return judge(s, &report);
+    return report_sweep(s, &report);
 }
 
-/* sweep_where with what a Ctrl-C and a terminal need. */
+/* sweep_plan_view with what a Ctrl-C and a terminal need. */
 static int sweep_by_errors(session *s) {
     sweep_progress progress;
     set_signals();
@@ -317,7 +317,7 @@ static int sweep_by_errors(session *s) {
     s->options.progress = sweep_progress_show;
     s->options.log = sweep_progress_log;
     s->options.user = &progress;
-    return sweep_where(s->args, &s->options);
+    return sweep_plan_view(s->args, &s->options);
 }
 
 static int dispatch(session *s) {
@@ -325,7 +325,7 @@ static int dispatch(session *s) {
         return sweep_by_errors(s);
     }
     if (s->args->value[OPT_LIST]) {
-        return list_kernels(s);
+        return list_sweep_kernels(s);
     }
     if (s->args->value[OPT_COUNT_ONLY]) {
         kw_sweep_report report;
@@ -339,7 +339,7 @@ static int dispatch(session *s) {
     if (!s->options.out) {
         return cli_usage("sweep needs a place for its rows; for example --out results.db");
     }
-    return sweep(s);
+    return run_sweep(s);
 }
 
 /* What only makes sense with --where-model-errs, and what does not with it. */
@@ -362,14 +362,14 @@ static int check_where(const cli_args *args) {
 int verb_sweep(const cli_args *args) {
     session s = {.args = args};
     int code = check_where(args);
-    code = code ? code : read_numbers(&s);
+    code = code ? code : read_sweep_numbers(&s);
     read_words(&s);
     if (!code && s.options.pairs && (args->value[OPT_PROBLEMS] || args->operand_count || args->value[OPT_LIST])) {
         code = cli_usage("--pairs names kernels and problems; leave --problems, problems and --list away");
     }
     if (!s.options.pairs) {
         code = code ? code : read_problems(&s);
-        code = code ? code : read_kernels(&s);
+        code = code ? code : read_sweep_kernels(&s);
     }
     if (!code) {
         name_lists(&s);

@@ -32,6 +32,6 @@ typedef struct sweep_result {
 void sweep_print(const sweep_result *result, bool json);
 
 /* A sweep of what a model most needs to know (--where-model-errs): options has kernels, problems of lists, and how to measure. */
-int sweep_where(const cli_args *args, const kw_sweep_options *options);
+int sweep_plan_view(const cli_args *args, const kw_sweep_options *options);
 
 #endif

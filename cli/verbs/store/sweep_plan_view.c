@@ -13,7 +13,7 @@ enum { FAMILIES_SHOWN = 12 };
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static int read_kind(kw_proposal_options *o, const cli_args *args) {
+static int read_timing_kind(kw_proposal_options *o, const cli_args *args) {
     const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE];
     for (int i = 0; op && i < KW_OP_COUNT; i++) {
         if (!strcmp(op, kw_op_name((kw_op)i))) {
@@ -32,7 +32,7 @@ static int read_kind(kw_proposal_options *o, const cli_args *args) {
                                    : CLI_DONE;
 }
 
-static int read_numbers(kw_proposal_options *o, const cli_args *args) {
+static int read_proposal_numbers(kw_proposal_options *o, const cli_args *args) {
     int64_t least, best, explore, limit;
     if (!cli_number(args, OPT_LEAST, 1, 1000000, 0, &least) || !cli_number(args, OPT_BEST, 1, 100000, 0, &best) ||
         !cli_number(args, OPT_EXPLORE, 0, 100000, -1, &explore) || !cli_number(args, OPT_LIMIT, 1, 1000000, 0, &limit) ||
@@ -45,7 +45,7 @@ static int read_numbers(kw_proposal_options *o, const cli_args *args) {
     o->limit = (size_t)limit;
     o->max_gflop = args->value[OPT_MAX_GFLOP] ? strtod(args->value[OPT_MAX_GFLOP], NULL) : 0; /* the problem list has checked them */
     o->max_mb = args->value[OPT_MAX_MB] ? strtod(args->value[OPT_MAX_MB], NULL) : 0;
-    return read_kind(o, args);
+    return read_timing_kind(o, args);
 }
 
 /* The stores, and the one that is written where it is there already. */
@@ -61,7 +61,7 @@ static int read_stores(cli_words *stores, const cli_args *args) {
     return code;
 }
 
-static void remark(void *user, const char *line) {
+static void log_proposal_remark(void *user, const char *line) {
     sweep_progress_log(user, line);
 }
 
@@ -90,10 +90,10 @@ static void print_families(const kw_proposal_facts *facts) {
     }
 }
 
-static void print_text(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
+static void print_proposal_text(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
     print_families(facts);
     if (!isnan(facts->regret)) {
-        printf("regret %.2f %% in all, of %lld contests\n", 100 * facts->regret, (long long)facts->contests);
+        printf("regret %.2f %% in all, of %lld contests\n", 100 * facts->regret, (long long)facts->problem_groups);
     }
     printf("of %zu families %lld are within %.4g %%, %lld over it, %lld not known yet\n", facts->family_count,
            (long long)facts->count[KW_FAMILY_MET], 100 * target, (long long)facts->count[KW_FAMILY_OVER],
@@ -116,13 +116,14 @@ static void print_text(const kw_proposal_facts *facts, double target, const kw_p
     }
 }
 
-static void print_json(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
+static void print_proposal_json(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
     printf("{\"met\": %s, \"target\": %.6g, ", facts->met ? "true" : "false", target);
     if (!isnan(facts->regret)) {
         printf("\"regret\": %.6f, ", facts->regret);
     }
-    printf("\"contests\": %lld, \"families_met\": %lld, \"families_over\": %lld, \"families_unknown\": %lld, ", (long long)facts->contests,
-           (long long)facts->count[KW_FAMILY_MET], (long long)facts->count[KW_FAMILY_OVER], (long long)facts->count[KW_FAMILY_UNKNOWN]);
+    printf("\"contests\": %lld, \"families_met\": %lld, \"families_over\": %lld, \"families_unknown\": %lld, ",
+           (long long)facts->problem_groups, (long long)facts->count[KW_FAMILY_MET], (long long)facts->count[KW_FAMILY_OVER],
+           (long long)facts->count[KW_FAMILY_UNKNOWN]);
     if (report) {
         printf("\"rounds\": %lld, \"pairs\": %lld", (long long)report->rounds, (long long)report->pairs);
         for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
@@ -135,7 +136,7 @@ static void print_json(const kw_proposal_facts *facts, double target, const kw_p
     for (size_t i = 0; i < facts->family_count; i++) {
         const kw_proposal_family *f = &facts->families[i];
         printf("%s{\"family\": \"%s\", \"state\": \"%s\", \"shapes\": %lld, \"contests\": %lld, \"waiting\": %lld, ", i ? ", " : "", f->key,
-               state_name(f->state), (long long)f->shapes, (long long)f->contests, (long long)f->waiting);
+               state_name(f->state), (long long)f->shapes, (long long)f->problem_groups, (long long)f->waiting);
         if (!isnan(f->regret)) {
             printf("\"regret\": %.6f, ", f->regret);
         }
@@ -146,7 +147,7 @@ static void print_json(const kw_proposal_facts *facts, double target, const kw_p
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
 
-static int work(const cli_args *args, kw_proposal *proposal, const kw_sweep_options *options) {
+static int run_proposal(const cli_args *args, kw_proposal *proposal, const kw_sweep_options *options) {
     kw_error err = {0};
     kw_proposal_report report = {0};
     const kw_proposal_facts *facts = kw_proposal_describe(proposal);
@@ -167,7 +168,7 @@ static int work(const cli_args *args, kw_proposal *proposal, const kw_sweep_opti
         memcpy(all.outcome, report.outcome, sizeof all.outcome);
         sweep_progress_end(options->user, &all);
     }
-    (args->value[OPT_JSON] ? print_json : print_text)(facts, target > 0 ? target : 0.01, look ? NULL : &report);
+    (args->value[OPT_JSON] ? print_proposal_json : print_proposal_text)(facts, target > 0 ? target : 0.01, look ? NULL : &report);
     if (report.stopped) {
         return 130;
     }
@@ -179,10 +180,10 @@ static int work(const cli_args *args, kw_proposal *proposal, const kw_sweep_opti
     return CLI_DONE;
 }
 
-int sweep_where(const cli_args *args, const kw_sweep_options *options) {
+int sweep_plan_view(const cli_args *args, const kw_sweep_options *options) {
     kw_error err = {0};
     kw_proposal *proposal = NULL;
-    cli_words stores = {0}, sealed = {0};
+    cli_words stores = {0}, holdout = {0};
     kw_proposal_options o = {.by = args->value[OPT_WHERE],
                              .folds = args->value[OPT_LEFT_OUT],
                              .threads = options->threads,
@@ -193,20 +194,20 @@ int sweep_where(const cli_args *args, const kw_sweep_options *options) {
                              .configs = options->configs,
                              .config_count = options->config_count,
                              .seed = options->seed,
-                             .log = remark,
+                             .log = log_proposal_remark,
                              .user = options->user};
-    int code = read_numbers(&o, args);
+    int code = read_proposal_numbers(&o, args);
     code = code ? code : read_stores(&stores, args);
-    code = code ? code : cli_words_read(&sealed, args, OPT_SEALED);
+    code = code ? code : cli_words_read(&holdout, args, OPT_SEALED);
     o.stores = stores.items;
     o.store_count = stores.count;
-    o.sealed = sealed.items;
-    o.sealed_count = sealed.count;
+    o.holdout = holdout.items;
+    o.holdout_count = holdout.count;
     if (!code) {
-        code = kw_proposal_open(&proposal, &o, &err) ? cli_fail(&err) : work(args, proposal, options);
+        code = kw_proposal_open(&proposal, &o, &err) ? cli_fail(&err) : run_proposal(args, proposal, options);
     }
     kw_proposal_close(&proposal);
     cli_words_drop(&stores);
-    cli_words_drop(&sealed);
+    cli_words_drop(&holdout);
     return code;
 }

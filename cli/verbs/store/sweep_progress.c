@@ -32,7 +32,7 @@ static int columns(void) {
     return ioctl(2, TIOCGWINSZ, &size) || size.ws_col < 2 ? 79 : size.ws_col - 1;
 }
 
-static void draw(sweep_progress *progress, const kw_sweep_progress *now) {
+static void draw_progress(sweep_progress *progress, const kw_sweep_progress *now) {
     char line[1024], left[40], best[32] = "", time[32], failed[40] = "";
     if (now->best_ns > 0) {
         snprintf(best, sizeof best, "  best %s", cli_time(time, now->best_ns));
@@ -74,7 +74,7 @@ void sweep_progress_show(void *user, const kw_sweep_progress *now) {
     }
     progress->shown_ns = time_ns;
     if (progress->terminal) {
-        draw(progress, now);
+        draw_progress(progress, now);
     } else {
         print_line(progress, now);
     }
@@ -96,7 +96,7 @@ void sweep_progress_log(void *user, const char *line) {
     }
 }
 
-static int64_t rows_of(const kw_sweep_report *report) {
+static int64_t count_rows(const kw_sweep_report *report) {
     int64_t rows = 0;
     for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
         rows += report->outcome[i];
@@ -108,14 +108,14 @@ void sweep_progress_end(sweep_progress *progress, const kw_sweep_report *report)
     clear(progress);
     if (!progress->quiet && !progress->terminal) {
         fprintf(stderr, "{\"phase\": \"end\", \"rows\": %lld, \"skipped\": %lld, \"left\": %lld, \"stopped\": %s, \"elapsed_s\": %.1f}\n",
-                (long long)rows_of(report), (long long)report->skipped, (long long)report->outcome[KW_UNTRIED],
+                (long long)count_rows(report), (long long)report->skipped, (long long)report->outcome[KW_UNTRIED],
                 report->stopped ? "true" : "false", (double)(cli_now_ns() - progress->start_ns) / 1e9);
     }
 }
 
 /* --- result ------------------------------------------------------------------------------------------------------- */
 
-static void print_json(const sweep_result *result) {
+static void print_sweep_json(const sweep_result *result) {
     const kw_sweep_report *r = result->report;
     printf("{");
     if (result->kernels) {
@@ -184,7 +184,7 @@ static void print_table(const sweep_result *result) {
 
 void sweep_print(const sweep_result *result, bool json) {
     if (json) {
-        print_json(result);
+        print_sweep_json(result);
     } else {
         print_table(result);
     }

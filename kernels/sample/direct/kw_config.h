@@ -1,7 +1,7 @@
 /* kw_config.h: a sample, made by tools/make_samples.sh. conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 vecs=1 band=0 edge=skip */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
-#include "../../prelude/cpu_abi.h"
+#include "../../prelude/kernel_abi.h"
 #define KW_LANES 16
 #define KW_STORAGE 0
 #define KW_DP 0

@@ -1,7 +1,7 @@
 /* kw_config.h: a sample, made by tools/make_samples.sh. gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
-#include "../../prelude/cpu_abi.h"
+#include "../../prelude/kernel_abi.h"
 #define KW_LANES 8
 #define KW_STORAGE 2
 #define KW_DP 0

@@ -1,7 +1,7 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh. conv.scatter conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh. conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
-#include "../../prelude/cpu_abi.h"
+#include "../../prelude/kernel_abi.h"
 #define KW_LANES 16
 #define KW_STORAGE 1
 #define KW_DP 1

@@ -21,24 +21,24 @@ struct kw_device {
 
 struct kw_kernel {
     void *handle; /* NULL for compiled-in families */
-    kw_cpu_stage *stage[KW_STAGE_MAX];
+    kw_kernel_stage *stage[KW_STAGE_MAX];
 };
 
 struct kw_bound {
-    kw_cpu_args args;
-    kw_cpu_stage *stage[KW_STAGE_MAX];
+    kw_kernel_args args;
+    kw_kernel_stage *stage[KW_STAGE_MAX];
     kw_stage shape[KW_STAGE_MAX];
     int32_t stages, threads;
     size_t thread_bytes;
     const int32_t *unforked;
 };
 
-static int probe(char why[256]) {
+static int cpu_probe(char why[256]) {
     (void)why;
     return 1;
 }
 
-static void close_device(kw_device **device) {
+static void cpu_close_device(kw_device **device) {
     if (*device && (*device)->unforked) {
         munmap((*device)->unforked, PAGE);
     }
@@ -46,7 +46,7 @@ static void close_device(kw_device **device) {
     *device = NULL;
 }
 
-static kw_status open_device(kw_device **device, int index, int threads, kw_error *err) {
+static kw_status cpu_open_device(kw_device **device, int index, int threads, kw_error *err) {
     if (index) {
         return kw_fail(err, KW_MISSING, "device cpu:%d: there is one CPU device, cpu:0", index);
     }
@@ -73,28 +73,28 @@ static kw_status open_device(kw_device **device, int index, int threads, kw_erro
     return KW_OK;
 }
 
-static const kw_target *device_target(const kw_device *device) {
+static const kw_target *cpu_device_target(const kw_device *device) {
     return &device->target;
 }
 
-static kw_status alloc_memory(kw_device *device, size_t size, void **memory, kw_error *err) {
+static kw_status cpu_alloc_memory(kw_device *device, size_t size, void **memory, kw_error *err) {
     (void)device;
     return kw_cpu_alloc(memory, size, err);
 }
 
-static void release_memory(kw_device *device, void *memory) {
+static void cpu_release_memory(kw_device *device, void *memory) {
     (void)device;
     free(memory);
 }
 
-static kw_status copy_memory(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
+static kw_status cpu_copy_memory(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
     (void)device;
     (void)err;
     memmove(to, from, size);
     return KW_OK;
 }
 
-static void unload_kernel(kw_device *device, kw_kernel **kernel) {
+static void cpu_unload_kernel(kw_device *device, kw_kernel **kernel) {
     (void)device;
     if (*kernel) {
         kw_cpu_unload(&(*kernel)->handle);
@@ -103,7 +103,7 @@ static void unload_kernel(kw_device *device, kw_kernel **kernel) {
     *kernel = NULL;
 }
 
-static kw_status load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
+static kw_status cpu_load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
     *kernel = NULL;
     kw_status status = kw_config_runs(config, &device->target, err);
     if (status) {
@@ -120,18 +120,18 @@ static kw_status load_kernel(kw_device *device, const kw_config *config, const k
     }
     status = kw_cpu_load(&(*kernel)->handle, (*kernel)->stage, blob, err);
     if (status) {
-        unload_kernel(device, kernel);
+        cpu_unload_kernel(device, kernel);
     }
     return status;
 }
 
-static void unbind_kernel(kw_bound **bound) {
+static void cpu_unbind_kernel(kw_bound **bound) {
     free(*bound);
     *bound = NULL;
 }
 
-static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
-                             kw_bound **bound, kw_error *err) {
+static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
+                                 kw_bound **bound, kw_error *err) {
     *bound = NULL;
     for (int i = 0; i < launch->stages; i++) {
         if (i >= KW_STAGE_MAX || !kernel->stage[i]) {
@@ -154,7 +154,7 @@ static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const k
     return KW_OK;
 }
 
-static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
+static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     (void)stream;
     (void)err;
     kw_cpu_work work;
@@ -183,16 +183,16 @@ static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memor
 
 const kw_backend kw_cpu_backend = {
     .name = "cpu",
-    .probe = probe,
-    .open = open_device,
-    .close = close_device,
-    .target = device_target,
-    .alloc = alloc_memory,
-    .release = release_memory,
-    .copy = copy_memory,
-    .load = load_kernel,
-    .unload = unload_kernel,
-    .bind = bind_kernel,
-    .unbind = unbind_kernel,
-    .run = run_kernel,
+    .probe = cpu_probe,
+    .open = cpu_open_device,
+    .close = cpu_close_device,
+    .target = cpu_device_target,
+    .alloc = cpu_alloc_memory,
+    .release = cpu_release_memory,
+    .copy = cpu_copy_memory,
+    .load = cpu_load_kernel,
+    .unload = cpu_unload_kernel,
+    .bind = cpu_bind_kernel,
+    .unbind = cpu_unbind_kernel,
+    .run = cpu_run_kernel,
 };

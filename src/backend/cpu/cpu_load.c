@@ -90,7 +90,7 @@ static void *open_private_file(const kw_blob *blob, const char **why) {
     return handle;
 }
 
-kw_status kw_cpu_load(void **handle, kw_cpu_stage *stage[KW_STAGE_MAX], const kw_blob *blob, kw_error *err) {
+kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const kw_blob *blob, kw_error *err) {
     kw_error bad = {0};
     const char *why = NULL;
     *handle = NULL;

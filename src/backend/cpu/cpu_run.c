@@ -20,7 +20,7 @@
 #define UNSEEN __attribute__((no_sanitize_thread, noinline))
 #define SEEN __attribute__((noinline))
 
-static void take_over(const kw_cpu_work *work) {
+static void run_worker_share(const kw_cpu_work *work) {
     __tsan_acquire((void *)(uintptr_t)work);
 }
 
@@ -31,7 +31,7 @@ static void hand_over(const kw_cpu_work *work) {
 #define UNSEEN
 #define SEEN
 
-static void take_over(const kw_cpu_work *work) {
+static void run_worker_share(const kw_cpu_work *work) {
     (void)work;
 }
 
@@ -41,7 +41,7 @@ static void hand_over(const kw_cpu_work *work) {
 #endif
 
 SEEN static void run_share(const kw_cpu_work *work, int stage, int thread, int team) {
-    take_over(work);
+    run_worker_share(work);
     int64_t share = work->units[stage] / team, rest = work->units[stage] % team;
     int64_t begin = thread * share + (thread < rest ? thread : rest);
     int64_t end = begin + share + (thread < rest);
@@ -74,5 +74,5 @@ void kw_cpu_run(const kw_cpu_work *work, int threads) {
     }
     hand_over(work);
     run_team(work, threads);
-    take_over(work);
+    run_worker_share(work);
 }

@@ -4,12 +4,12 @@
 
 #include "backend/backend.h"
 
-#include <cpu_abi.h>
+#include <kernel_abi.h>
 
 /* The stages of one launch, in order; threads takes part in each. */
 typedef struct kw_cpu_work {
-    kw_cpu_args args;
-    kw_cpu_stage *stage[KW_STAGE_MAX];
+    kw_kernel_args args;
+    kw_kernel_stage *stage[KW_STAGE_MAX];
     int64_t units[KW_STAGE_MAX];
     int32_t stages;
     char *thread_memory;

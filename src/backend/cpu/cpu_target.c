@@ -31,7 +31,7 @@ static unsigned saved_registers(void) {
 }
 
 /* All of x86-64-v3 and, beyond it, of x86-64-v4: a compiler told -march=x86-64-v3 may use any of them. */
-static features read_features(void) {
+static features read_cpu_features(void) {
     enum { STATE_AVX = 0x6, STATE_AVX512 = 0xe6 };
     features found = {0};
     unsigned a, b, c, d, state, extended = 0;
@@ -54,7 +54,7 @@ static features read_features(void) {
     return found;
 }
 
-static void read_model(char *text, size_t capacity) {
+static void read_cpu_model(char *text, size_t capacity) {
     unsigned a, b, c, d;
     char vendor[13] = "";
     if (!__get_cpuid(0, &a, &b, &c, &d)) {
@@ -84,7 +84,7 @@ void kw_cpu_brand(char text[64]) {
     unsigned words[12], highest = (unsigned)__get_cpuid_max(0x80000000, NULL);
     char brand[sizeof words + 1] = "";
     if (highest < 0x80000004) {
-        read_model(text, 64);
+        read_cpu_model(text, 64);
         return;
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -100,11 +100,11 @@ void kw_cpu_brand(char text[64]) {
     text[used && text[used - 1] == ' ' ? used - 1 : used] = 0;
 }
 #else
-static features read_features(void) {
+static features read_cpu_features(void) {
     return (features){0};
 }
 
-static void read_model(char *text, size_t capacity) {
+static void read_cpu_model(char *text, size_t capacity) {
     snprintf(text, capacity, "unknown");
 }
 
@@ -146,7 +146,7 @@ static bool read_fact(char text[32], int cpu, int index, const char *name) {
     return got > 0;
 }
 
-static int64_t read_size(const char *text) {
+static int64_t read_cache_size(const char *text) {
     char *unit;
     int64_t size = strtoll(text, &unit, 10);
     return *unit == 'K' ? size << 10 : *unit == 'M' ? size << 20 : size;
@@ -157,7 +157,7 @@ static void read_caches(kw_target *target, int cpu) {
     for (int i = 0; i < 8 && read_fact(type, cpu, i, "type") && read_fact(level, cpu, i, "level") && read_fact(size, cpu, i, "size"); i++) {
         int64_t *fact = *level == '1' ? &target->l1 : *level == '2' ? &target->l2 : &target->l3;
         if (*type != 'I') {
-            *fact = read_size(size);
+            *fact = read_cache_size(size);
         }
     }
     const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
@@ -176,7 +176,7 @@ static void read_caches(kw_target *target, int cpu) {
 
 void kw_cpu_target(kw_target *target, int threads) {
     int first, cores = count_cores(&first);
-    features found = read_features();
+    features found = read_cpu_features();
     const kw_cpu_arch *best = &kw_cpu_archs[0];
     for (const kw_cpu_arch *arch = kw_cpu_archs; arch->name; arch++) { /* weakest first: the last that runs is the best */
         if ((!arch->avx2 || found.avx2) && (!arch->avx512 || found.avx512) && (!arch->bf16 || found.bf16)) {
@@ -186,6 +186,6 @@ void kw_cpu_target(kw_target *target, int threads) {
     *target = (kw_target){.units = threads > 0 ? threads : cores, .lanes = best->lanes, .registers = best->registers};
     snprintf(target->backend, sizeof target->backend, "cpu");
     snprintf(target->arch, sizeof target->arch, "%s", best->name);
-    read_model(target->model, sizeof target->model);
+    read_cpu_model(target->model, sizeof target->model);
     read_caches(target, first);
 }

@@ -27,7 +27,7 @@ struct kw_kernel {
 struct kw_bound {
     const kw_device *device;
     const kw_kernel *kernel;
-    kw_cpu_args args;
+    kw_kernel_args args;
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAP_MAX];
     int32_t stages, cell_shift;
@@ -43,7 +43,7 @@ static int count_devices(void) {
     return count;
 }
 
-static int probe(char why[256]) {
+static int emu_probe(char why[256]) {
     (void)why;
     return count_devices();
 }
@@ -52,12 +52,12 @@ static const char *device_name(int index) {
     return kw_gpu_archs[index].name;
 }
 
-static void close_device(kw_device **device) {
+static void emu_close_device(kw_device **device) {
     free(*device);
     *device = NULL;
 }
 
-static kw_status open_device(kw_device **device, int index, int threads, kw_error *err) {
+static kw_status emu_open_device(kw_device **device, int index, int threads, kw_error *err) {
     *device = NULL;
     if (index < 0 || index >= count_devices()) {
         return kw_fail(err, KW_MISSING, "device emu:%d: there are %d architectures", index, count_devices());
@@ -80,27 +80,27 @@ static kw_status open_device(kw_device **device, int index, int threads, kw_erro
     return KW_OK;
 }
 
-static const kw_target *device_target(const kw_device *device) {
+static const kw_target *emu_device_target(const kw_device *device) {
     return &device->target;
 }
 
-static kw_status alloc_memory(kw_device *device, size_t size, void **memory, kw_error *err) {
+static kw_status emu_alloc_memory(kw_device *device, size_t size, void **memory, kw_error *err) {
     (void)device;
     return kw_cpu_alloc(memory, size, err);
 }
 
-static void release_memory(kw_device *device, void *memory) {
+static void emu_release_memory(kw_device *device, void *memory) {
     (void)device;
     free(memory);
 }
 
-static kw_status copy_memory(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
+static kw_status emu_copy_memory(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
     (void)device, (void)err;
     memmove(to, from, size);
     return KW_OK;
 }
 
-static void unload_kernel(kw_device *device, kw_kernel **kernel) {
+static void emu_unload_kernel(kw_device *device, kw_kernel **kernel) {
     (void)device;
     if (*kernel) {
         kw_emu_object_close(&(*kernel)->object);
@@ -109,7 +109,7 @@ static void unload_kernel(kw_device *device, kw_kernel **kernel) {
     *kernel = NULL;
 }
 
-static kw_status load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
+static kw_status emu_load_kernel(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
     *kernel = NULL;
     kw_status status = kw_config_runs(config, &device->target, err);
     if (status) {
@@ -128,13 +128,13 @@ static kw_status load_kernel(kw_device *device, const kw_config *config, const k
     return KW_OK;
 }
 
-static void unbind_kernel(kw_bound **bound) {
+static void emu_unbind_kernel(kw_bound **bound) {
     free(*bound);
     *bound = NULL;
 }
 
-static kw_status bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
-                             kw_bound **bound, kw_error *err) {
+static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
+                                 kw_bound **bound, kw_error *err) {
     *bound = NULL;
     for (int i = 0; i < launch->stages; i++) {
         if (i >= KW_STAGE_MAX || !kernel->object.stage[i]) {
@@ -180,7 +180,7 @@ typedef struct worker {
     bool started;
 } worker;
 
-static void *work(void *argument) {
+static void *run_worker(void *argument) {
     worker *w = argument;
     kw_emu_run *run = w->machine->run;
     w->block = run->blocks;
@@ -195,7 +195,7 @@ static void *work(void *argument) {
 }
 
 /* The fault of the lowest block counts, so that with one worker and with many the same is said as far as possible. */
-static kw_status judge(const worker workers[], int32_t count, int64_t blocks, int stage, kw_error *err) {
+static kw_status check_workers(const worker workers[], int32_t count, int64_t blocks, int stage, kw_error *err) {
     const worker *first = NULL;
     for (int32_t i = 0; i < count; i++) {
         if (workers[i].machine && workers[i].block < blocks && (!first || workers[i].block < first->block)) {
@@ -214,17 +214,17 @@ static kw_status run_stage(kw_emu_run *run, int stage, int32_t wanted, kw_error 
     }
     for (int32_t i = 1; i < count && !status; i++) { /* what is not to be had is done by the others */
         workers[i].block = run->blocks;
-        workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+        workers[i].started = !pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]);
     }
     if (!status) {
-        work(&workers[0]);
+        run_worker(&workers[0]);
     }
     for (int32_t i = 1; i < count; i++) {
         if (workers[i].started) {
             pthread_join(workers[i].thread, NULL);
         }
     }
-    status = status ? status : judge(workers, count, run->blocks, stage, err);
+    status = status ? status : check_workers(workers, count, run->blocks, stage, err);
     for (int32_t i = 0; i < count; i++) {
         kw_emu_machine_close(&workers[i].machine);
     }
@@ -247,8 +247,8 @@ static void list_ranges(kw_emu_run *run, const kw_bound *bound, const kw_launch_
     add_range(run, "workspace", memory->shared, bound->shared_bytes, true);
 }
 
-static size_t cells_bytes(const kw_emu_run *run, const kw_emu_range *range) {
-    return ((size_t)range->size >> run->cell_shift) * sizeof(kw_emu_global_cell) + sizeof(kw_emu_global_cell);
+static size_t range_shadow_bytes(const kw_emu_run *run, const kw_emu_range *range) {
+    return ((size_t)range->size >> run->cell_shift) * sizeof(kw_emu_global_shadow_cell) + sizeof(kw_emu_global_shadow_cell);
 }
 
 /* Cells take many times the memory that they stand for; where that is too much, races between blocks are not looked for. */
@@ -256,7 +256,8 @@ static void open_cells(kw_emu_run *run) {
     for (int i = 0; run->checks && i < run->range_count; i++) {
         kw_emu_range *range = &run->range[i];
         if (range->written && range->size <= cells_limit) {
-            void *cells = mmap(NULL, cells_bytes(run, range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            void *cells =
+                mmap(NULL, range_shadow_bytes(run, range), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             range->cells = cells == MAP_FAILED ? NULL : cells;
         }
     }
@@ -265,12 +266,12 @@ static void open_cells(kw_emu_run *run) {
 static void close_cells(kw_emu_run *run) {
     for (int i = 0; i < run->range_count; i++) {
         if (run->range[i].cells) {
-            munmap(run->range[i].cells, cells_bytes(run, &run->range[i]));
+            munmap(run->range[i].cells, range_shadow_bytes(run, &run->range[i]));
         }
     }
 }
 
-static void fill_args(kw_emu_args *args, const kw_bound *bound, const kw_launch_memory *memory) {
+static void fill_emu_args(kw_emu_args *args, const kw_bound *bound, const kw_launch_memory *memory) {
     *args = (kw_emu_args){.args = bound->args};
     args->args.x = memory->tensor[KW_X];
     args->args.w = memory->tensor[KW_W];
@@ -292,7 +293,7 @@ static void fill_args(kw_emu_args *args, const kw_bound *bound, const kw_launch_
     }
 }
 
-static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
+static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
     kw_status status = KW_OK;
     (void)stream;
@@ -310,7 +311,7 @@ static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memor
                           .nvidia = !strcmp(device->arch->backend, "cuda"),
                           .checks = device->checks,
                           .object = &bound->kernel->object};
-        fill_args(&run.args, bound, memory);
+        fill_emu_args(&run.args, bound, memory);
         list_ranges(&run, bound, memory, bound->shape[i].packs);
         open_cells(&run);
         status = run_stage(&run, i, device->workers, err);
@@ -321,17 +322,17 @@ static kw_status run_kernel(const kw_bound *bound, const kw_launch_memory *memor
 
 const kw_backend kw_emu_backend = {
     .name = "emu",
-    .probe = probe,
-    .open = open_device,
-    .close = close_device,
-    .target = device_target,
-    .alloc = alloc_memory,
-    .release = release_memory,
-    .copy = copy_memory,
-    .load = load_kernel,
-    .unload = unload_kernel,
-    .bind = bind_kernel,
-    .unbind = unbind_kernel,
-    .run = run_kernel,
+    .probe = emu_probe,
+    .open = emu_open_device,
+    .close = emu_close_device,
+    .target = emu_device_target,
+    .alloc = emu_alloc_memory,
+    .release = emu_release_memory,
+    .copy = emu_copy_memory,
+    .load = emu_load_kernel,
+    .unload = emu_unload_kernel,
+    .bind = emu_bind_kernel,
+    .unbind = emu_unbind_kernel,
+    .run = emu_run_kernel,
     .device_name = device_name,
 };

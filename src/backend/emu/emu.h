@@ -11,23 +11,23 @@
 enum { KW_EMU_THREADS_MAX = 1024, KW_EMU_WAVES_MAX = 32, KW_EMU_LDS_MAX = 256 << 10 };
 enum { KW_EMU_AGENTS = KW_EMU_WAVES_MAX + 1 }; /* waves, and behind the last the engine that carries out bulk copies */
 enum { KW_EMU_MBARS_MAX = 64, KW_EMU_GROUP = 128, KW_EMU_GROUPS_MAX = KW_EMU_THREADS_MAX / KW_EMU_GROUP };
-enum { KW_EMU_JOINTS_KEPT = 64, KW_EMU_TRAIL = 112 };
+enum { KW_EMU_COLLECTIVES_KEPT = 64, KW_EMU_BACKTRACE_MAX = 112 };
 
 extern const kw_backend kw_emu_backend;
 
 /* A stage of a kernel: the arguments lie on the thread's own stack. */
 typedef struct kw_emu_args {
-    kw_cpu_args args;
+    kw_kernel_args args;
     kw_emu_map map[KW_EMU_MAPS];
 } kw_emu_args;
 typedef void kw_emu_stage(const kw_emu_args args);
 
-/* --- emu_switch.c: fibers --- */
+/* --- emu_fiber.c: fibers --- */
 
 /* Leaves what runs, whose stack pointer is kept in *from, and goes on where *to was left. */
 void kw_emu_switch(void **from, void *const *to);
 /* What *sp must be so that the first switch to it calls start on the stack that ends below top. */
-void *kw_emu_fresh(char *top, void (*start)(void));
+void *kw_emu_fiber_start(char *top, void (*start)(void));
 
 /* --- emu_matrix.c --- */
 
@@ -58,8 +58,8 @@ bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane
 
 typedef enum kw_emu_state { KW_EMU_RUNS, KW_EMU_AT_BARRIER, KW_EMU_IN_WAVE, KW_EMU_IN_GROUP, KW_EMU_AT_MBAR, KW_EMU_ENDED } kw_emu_state;
 /* What the lanes of a wave, or of four waves, do together. */
-typedef enum kw_emu_joint {
-    KW_EMU_NO_JOINT,
+typedef enum kw_emu_collective {
+    KW_EMU_NO_COLLECTIVE,
     KW_EMU_MATRIX,
     KW_EMU_MATRIX_READ,
     KW_EMU_MATRIX_READ_TURNED,
@@ -68,7 +68,7 @@ typedef enum kw_emu_joint {
     KW_EMU_GROUP_FENCE,
     KW_EMU_GROUP_COMMIT,
     KW_EMU_GROUP_WAIT
-} kw_emu_joint;
+} kw_emu_collective;
 
 /* A copy that was asked for and is not carried out yet. */
 typedef struct kw_emu_copy {
@@ -82,7 +82,7 @@ typedef struct kw_emu_fiber {
     void *sp;
     const void *place; /* where it waits */
     kw_emu_state state;
-    kw_emu_joint joint;
+    kw_emu_collective joint;
     int matrices; /* of a kw_matrix_read */
     const kw_emu_inst *inst;
     kw_emu_copy *copies; /* under way, oldest first */
@@ -93,17 +93,17 @@ typedef struct kw_emu_fiber {
 } kw_emu_fiber;
 
 /* A copy that a lane asked for; those of the other lanes with the same number must agree. */
-typedef struct kw_emu_asked {
+typedef struct kw_emu_collective_call {
     uint32_t number; /* from 1 on */
     const char *base;
     const void *place;
     int thread;
-} kw_emu_asked;
+} kw_emu_collective_call;
 
 typedef struct kw_emu_wave {
     uint64_t all, ready, waiting; /* bits of lanes */
     kw_emu_lane lane[64];
-    kw_emu_asked asked[KW_EMU_JOINTS_KEPT];
+    kw_emu_collective_call asked[KW_EMU_COLLECTIVES_KEPT];
 } kw_emu_wave;
 
 /* --- emu_bulk.c: barriers in shared memory, and bulk copies --- */
@@ -144,26 +144,26 @@ typedef struct kw_emu_group {
 
 /* --- emu_check.c: cells, see there. A stamp is a wave's clock and a thread; 0 is before everything. --- */
 
-enum { KW_EMU_UNDER_WAY = (1 << 22) - 1 }; /* a clock that nothing comes after */
+enum { KW_EMU_IN_FLIGHT = (1 << 22) - 1 }; /* a clock that nothing comes after */
 enum { KW_EMU_READERS = 3 };
 
-typedef struct kw_emu_cell {
+typedef struct kw_emu_shadow_cell {
     uint32_t writer, writer_place, reader[KW_EMU_READERS], reader_place[KW_EMU_READERS];
-} kw_emu_cell;
+} kw_emu_shadow_cell;
 
 /* Of global memory: bit 63 an atomic addition, block + 1, and in the lower half the thread. */
-typedef struct kw_emu_global_cell {
+typedef struct kw_emu_global_shadow_cell {
     uint64_t writer, reader[2];
     uint32_t writer_place, reader_place;
-} kw_emu_global_cell;
+} kw_emu_global_shadow_cell;
 
 /* Global memory that a launch may touch. */
 typedef struct kw_emu_range {
     const char *name;
     char *start;
     int64_t size;
-    bool written;              /* may be, in this stage */
-    kw_emu_global_cell *cells; /* NULL: races are not looked for */
+    bool written;                     /* may be, in this stage */
+    kw_emu_global_shadow_cell *cells; /* NULL: races are not looked for */
 } kw_emu_range;
 
 /* What all machines of a run share. */
@@ -201,7 +201,7 @@ kw_status kw_emu_lines_keep(kw_emu_object *object, const kw_blob *blob, kw_error
 /* "gpu/igemm.c:210" for a return address in the text. */
 void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]);
 /* The same for a frame of the text, with the lines that called it. */
-void kw_emu_trail(const kw_emu_object *object, void *const *frame, char text[KW_EMU_TRAIL]);
+void kw_emu_backtrace(const kw_emu_object *object, void *const *frame, char text[KW_EMU_BACKTRACE_MAX]);
 
 typedef struct kw_emu_machine {
     kw_emu_run *run;
@@ -219,7 +219,7 @@ typedef struct kw_emu_machine {
     kw_emu_bulk *bulk; /* under way, oldest first */
     int32_t bulk_count, bulk_room;
     kw_emu_group group[KW_EMU_GROUPS_MAX];
-    kw_emu_cell *cells; /* of shared memory */
+    kw_emu_shadow_cell *cells; /* of shared memory */
     kw_emu_tile tile;
 } kw_emu_machine;
 
@@ -230,7 +230,7 @@ bool kw_emu_machine_block(kw_emu_machine *machine, int64_t block);
 
 /* A thread can run, or waits; and goes on with another one until somebody goes on with it. */
 void kw_emu_set_ready(kw_emu_machine *machine, int thread, bool ready);
-void kw_emu_give_way(kw_emu_machine *machine);
+void kw_emu_yield(kw_emu_machine *machine);
 /* Ends the block; to be called on a fiber, and does not return. */
 void kw_emu_fault(kw_emu_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -14,14 +14,14 @@ enum { BULK_MAX = 1 << 12, SPAN_BYTES = 128, PIECE = 16, BOX_MAX = 256, RANK_MAX
 
 /* --- barriers --- */
 
-static void say(kw_emu_machine *m, const void *place, const char *what, const char *bar) {
+static void report_mbar(kw_emu_machine *m, const void *place, const char *what, const char *bar) {
     char line[80];
     kw_emu_line(m->run->object, place, line);
     kw_emu_fault(m, "%s in block %lld: the barrier at byte %lld of shared memory, %s", what, (long long)m->block, (long long)(bar - m->lds),
                  line);
 }
 
-static kw_emu_mbar *find(kw_emu_machine *m, const char *bar) {
+static kw_emu_mbar *find_mbar(kw_emu_machine *m, const char *bar) {
     for (int i = 0; i < KW_EMU_MBARS_MAX; i++) {
         if (m->mbar[i].used && m->mbar[i].at == bar - m->lds) {
             return &m->mbar[i];
@@ -31,18 +31,18 @@ static kw_emu_mbar *find(kw_emu_machine *m, const char *bar) {
 }
 
 /* The barrier that a thread means; it must have been made, and the thread must know. */
-static kw_emu_mbar *known(kw_emu_thread *self, const char *bar, const void *place) {
+static kw_emu_mbar *known_mbar(kw_emu_thread *self, const char *bar, const void *place) {
     kw_emu_machine *m = self->machine;
-    kw_emu_mbar *mbar = find(m, bar);
+    kw_emu_mbar *mbar = find_mbar(m, bar);
     if (!mbar) {
-        say(m, place, "no kw_mbar_init", bar);
-    } else if (!kw_emu_comes_before(m, mbar->made, self->thread)) {
-        say(m, place, "race with kw_mbar_init", bar);
+        report_mbar(m, place, "no kw_mbar_init", bar);
+    } else if (!kw_emu_happens_before(m, mbar->made, self->thread)) {
+        report_mbar(m, place, "race with kw_mbar_init", bar);
     }
     return mbar;
 }
 
-static bool is_over(const kw_emu_mbar *mbar, int parity) {
+static bool is_phase_complete(const kw_emu_mbar *mbar, int parity) {
     return (int)(mbar->phase & 1) != parity;
 }
 
@@ -55,7 +55,7 @@ static void end_phase(kw_emu_machine *m, kw_emu_mbar *mbar) {
     memcpy(mbar->done, mbar->next, sizeof mbar->done);
     for (int t = 0; t < m->run->threads; t++) {
         kw_emu_fiber *fiber = &m->fiber[t];
-        if (fiber->state == KW_EMU_AT_MBAR && fiber->mbar == mbar && is_over(mbar, fiber->parity)) {
+        if (fiber->state == KW_EMU_AT_MBAR && fiber->mbar == mbar && is_phase_complete(mbar, fiber->parity)) {
             fiber->state = KW_EMU_RUNS;
             kw_emu_set_ready(m, t, true);
         }
@@ -66,17 +66,17 @@ void kw_emu_mbar_init(kw_emu_thread *self, char *bar, int count) {
     kw_emu_machine *m = self->machine;
     int64_t at = bar - m->lds;
     int i = 0;
-    if (find(m, bar)) {
-        say(m, __builtin_return_address(0), "kw_mbar_init again", bar);
+    if (find_mbar(m, bar)) {
+        report_mbar(m, __builtin_return_address(0), "kw_mbar_init again", bar);
     }
     if (at < 0 || at > m->lds_used - 8 || at % 8 || count < 1) {
-        say(m, __builtin_return_address(0), "kw_mbar_init outside shared memory, misaligned, or for nobody", bar);
+        report_mbar(m, __builtin_return_address(0), "kw_mbar_init outside shared memory, misaligned, or for nobody", bar);
     }
     while (i < KW_EMU_MBARS_MAX && m->mbar[i].used) {
         i++;
     }
     if (i == KW_EMU_MBARS_MAX) {
-        say(m, __builtin_return_address(0), "more barriers than can be kept", bar);
+        report_mbar(m, __builtin_return_address(0), "more barriers than can be kept", bar);
         return;
     }
     m->mbar[i] = (kw_emu_mbar){.used = true, .at = (int32_t)at, .count = count, .missing = count, .made = kw_emu_stamp(m, self->thread)};
@@ -84,10 +84,10 @@ void kw_emu_mbar_init(kw_emu_thread *self, char *bar, int count) {
 
 void kw_emu_mbar_end(kw_emu_thread *self, char *bar) {
     kw_emu_machine *m = self->machine;
-    kw_emu_mbar *mbar = known(self, bar, __builtin_return_address(0));
+    kw_emu_mbar *mbar = known_mbar(self, bar, __builtin_return_address(0));
     for (int t = 0; t < m->run->threads; t++) {
         if (m->fiber[t].state == KW_EMU_AT_MBAR && m->fiber[t].mbar == mbar) {
-            say(m, __builtin_return_address(0), "kw_mbar_end while threads wait", bar);
+            report_mbar(m, __builtin_return_address(0), "kw_mbar_end while threads wait", bar);
         }
     }
     mbar->used = false;
@@ -95,29 +95,29 @@ void kw_emu_mbar_end(kw_emu_thread *self, char *bar) {
 
 void kw_emu_mbar_arrive(kw_emu_thread *self, char *bar, int bytes) {
     kw_emu_machine *m = self->machine;
-    kw_emu_mbar *mbar = known(self, bar, __builtin_return_address(0));
+    kw_emu_mbar *mbar = known_mbar(self, bar, __builtin_return_address(0));
     if (!mbar->missing) {
-        say(m, __builtin_return_address(0), "more arrivals than kw_mbar_init counted", bar);
+        report_mbar(m, __builtin_return_address(0), "more arrivals than kw_mbar_init counted", bar);
     }
     mbar->bytes += bytes;
     mbar->missing--;
-    kw_emu_hand_on(m, self->thread, mbar->next);
+    kw_emu_clock_release(m, self->thread, mbar->next);
     end_phase(m, mbar);
 }
 
 void kw_emu_mbar_wait(kw_emu_thread *self, char *bar, int parity) {
     kw_emu_machine *m = self->machine;
     kw_emu_fiber *fiber = &m->fiber[self->thread];
-    kw_emu_mbar *mbar = known(self, bar, __builtin_return_address(0));
-    if (!is_over(mbar, parity)) {
+    kw_emu_mbar *mbar = known_mbar(self, bar, __builtin_return_address(0));
+    if (!is_phase_complete(mbar, parity)) {
         fiber->place = __builtin_return_address(0);
         fiber->state = KW_EMU_AT_MBAR;
         fiber->mbar = mbar;
         fiber->parity = parity;
         kw_emu_set_ready(m, self->thread, false);
-        kw_emu_give_way(m);
+        kw_emu_yield(m);
     }
-    kw_emu_take_over(m, self->thread, mbar->done);
+    kw_emu_clock_acquire(m, self->thread, mbar->done);
 }
 
 /* --- copies --- */
@@ -131,7 +131,7 @@ static int64_t box_bytes(const kw_emu_map *map) {
 }
 
 /* NULL, or the rule that a copy breaks. */
-static const char *refusal(const kw_emu_machine *m, const kw_emu_bulk *b, int coordinates) {
+static const char *bulk_rejection(const kw_emu_machine *m, const kw_emu_bulk *b, int coordinates) {
     const kw_emu_map *map = &b->map;
     if (map->rank < 1 || map->rank > RANK_MAX || coordinates != map->rank) {
         return "the launch describes no such map, or one of another rank";
@@ -174,7 +174,7 @@ static int32_t swizzled(const kw_emu_map *map, int32_t byte) {
     return map->swizzle ? byte ^ (byte >> 7 & 7) << 4 : byte;
 }
 
-static void carry_out(kw_emu_machine *m, const kw_emu_bulk *b) {
+static void complete_bulk_copy(kw_emu_machine *m, const kw_emu_bulk *b) {
     int32_t row_bytes = b->map.box[0] * b->map.bytes, rows = b->bytes / row_bytes;
     for (int32_t r = 0; r < rows; r++) {
         _Alignas(16) char row[BOX_MAX * 8] = {0};
@@ -196,7 +196,7 @@ static void carry_out(kw_emu_machine *m, const kw_emu_bulk *b) {
     end_phase(m, b->mbar);
 }
 
-static bool make_room(kw_emu_machine *m) {
+static bool reserve_bulk_copies(kw_emu_machine *m) {
     if (m->bulk_count == m->bulk_room) {
         int32_t room = m->bulk_room ? 2 * m->bulk_room : 32;
         kw_emu_bulk *bulk = room <= BULK_MAX ? realloc(m->bulk, (size_t)room * sizeof *bulk) : NULL;
@@ -223,9 +223,9 @@ static void check_source(kw_emu_thread *self, const kw_emu_bulk *b, void *const 
 
 void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]) {
     kw_emu_machine *m = self->machine;
-    kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = known(self, bar, __builtin_return_address(0))};
-    const char *rule = refusal(m, &b, at[0]);
-    if (rule || !make_room(m)) {
+    kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = known_mbar(self, bar, __builtin_return_address(0))};
+    const char *rule = bulk_rejection(m, &b, at[0]);
+    if (rule || !reserve_bulk_copies(m)) {
         char line[80];
         kw_emu_line(m->run->object, __builtin_return_address(0), line);
         kw_emu_fault(m, "bulk copy in block %lld, %s: %s", (long long)m->block, line, rule ? rule : "more are under way than can be kept");
@@ -246,7 +246,7 @@ bool kw_emu_bulk_next(kw_emu_machine *m) {
     }
     kw_emu_bulk oldest = m->bulk[0];
     memmove(m->bulk, m->bulk + 1, (size_t)--m->bulk_count * sizeof oldest);
-    carry_out(m, &oldest);
+    complete_bulk_copy(m, &oldest);
     return true;
 }
 

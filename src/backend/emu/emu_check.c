@@ -20,7 +20,7 @@ static uint32_t stamp_of(const kw_emu_machine *m, int thread) {
     return m->clock[thread >> m->run->wave_shift] << THREAD_BITS | (uint32_t)thread;
 }
 
-static uint32_t place_of(const kw_emu_machine *m, const void *place) {
+static uint32_t shared_offset(const kw_emu_machine *m, const void *place) {
     return (uint32_t)((const char *)place - m->run->object->base);
 }
 
@@ -28,7 +28,7 @@ static uint32_t place_of(const kw_emu_machine *m, const void *place) {
 static bool is_before(const kw_emu_machine *m, uint32_t stamp, int thread) {
     int other = (int)(stamp & THREAD_MASK);
     uint32_t clock = stamp >> THREAD_BITS;
-    return clock <= m->known[thread >> m->run->wave_shift][other >> m->run->wave_shift] || (other == thread && clock != KW_EMU_UNDER_WAY);
+    return clock <= m->known[thread >> m->run->wave_shift][other >> m->run->wave_shift] || (other == thread && clock != KW_EMU_IN_FLIGHT);
 }
 
 static void say_line(const kw_emu_machine *m, uint32_t place, char text[80]) {
@@ -51,8 +51,8 @@ static const char *verb(const access *a) {
 
 static void fail_outside(kw_emu_machine *m, const access *a) {
     const kw_emu_run *run = m->run;
-    char line[KW_EMU_TRAIL], where[96];
-    kw_emu_trail(run->object, a->frame, line);
+    char line[KW_EMU_BACKTRACE_MAX], where[96];
+    kw_emu_backtrace(run->object, a->frame, line);
     snprintf(where, sizeof where, "address %p, where nothing is", (const void *)a->at);
     int64_t nearest = NEAR;
     for (int i = 0; i < run->range_count; i++) {
@@ -76,15 +76,15 @@ static void fail_outside(kw_emu_machine *m, const access *a) {
 }
 
 static void fail_unaligned(kw_emu_machine *m, const access *a) {
-    char line[KW_EMU_TRAIL];
-    kw_emu_trail(m->run->object, a->frame, line);
+    char line[KW_EMU_BACKTRACE_MAX];
+    kw_emu_backtrace(m->run->object, a->frame, line);
     kw_emu_fault(m, "misaligned: thread %d of block %lld %s %lld bytes at once, at an address that is %d more than a multiple of that; %s",
                  a->self->thread, (long long)m->block, verb(a), (long long)a->size, (int)((uintptr_t)a->at % (uintptr_t)a->size), line);
 }
 
 static void fail_written(kw_emu_machine *m, const access *a, const char *name) {
-    char line[KW_EMU_TRAIL];
-    kw_emu_trail(m->run->object, a->frame, line);
+    char line[KW_EMU_BACKTRACE_MAX];
+    kw_emu_backtrace(m->run->object, a->frame, line);
     kw_emu_fault(m, "thread %d of block %lld %s %s, which this stage may only read; %s", a->self->thread, (long long)m->block, verb(a),
                  name, line);
 }
@@ -97,10 +97,10 @@ typedef struct earlier {
 } earlier;
 
 static void fail_race(kw_emu_machine *m, const access *a, const char *name, int64_t offset, earlier e) {
-    char line[KW_EMU_TRAIL], before[80], block[48] = "";
-    kw_emu_trail(m->run->object, a->frame, line);
+    char line[KW_EMU_BACKTRACE_MAX], before[80], block[48] = "";
+    kw_emu_backtrace(m->run->object, a->frame, line);
     say_line(m, e.place, before);
-    if (e.stamp >> THREAD_BITS == KW_EMU_UNDER_WAY) {
+    if (e.stamp >> THREAD_BITS == KW_EMU_IN_FLIGHT) {
         kw_emu_fault(m, "missing wait in block %lld: thread %d %s %s, byte %lld, %s, while %s of thread %d is under way, %s",
                      (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line,
                      e.wrote ? "an asynchronous copy" : "a kw_wgmma", (int)(e.stamp & THREAD_MASK), before);
@@ -123,7 +123,7 @@ static void fail_race(kw_emu_machine *m, const access *a, const char *name, int6
 /* --- shared memory --- */
 
 /* A wave whose lanes read one after the other does not push out what other waves read. */
-static void note_reader(const kw_emu_machine *m, kw_emu_cell *cell, uint32_t stamp, uint32_t place) {
+static void note_reader(const kw_emu_machine *m, kw_emu_shadow_cell *cell, uint32_t stamp, uint32_t place) {
     int shift = m->run->wave_shift, thread = (int)(stamp & THREAD_MASK), last = (int)(cell->reader[0] & THREAD_MASK);
     bool replaced = (int)(cell->reader[2] & THREAD_MASK) >> shift == thread >> shift || is_before(m, cell->reader[2], thread);
     if (last >> shift != thread >> shift && replaced) {
@@ -140,8 +140,8 @@ static void note_reader(const kw_emu_machine *m, kw_emu_cell *cell, uint32_t sta
 
 static void check_shared(kw_emu_machine *m, const access *a, int64_t offset, uint32_t stamp) {
     int thread = a->self->thread, shift = m->run->cell_shift;
-    uint32_t place = place_of(m, a->frame[1]);
-    kw_emu_cell *cell = m->cells + (offset >> shift), *last = m->cells + ((offset + a->size - 1) >> shift);
+    uint32_t place = shared_offset(m, a->frame[1]);
+    kw_emu_shadow_cell *cell = m->cells + (offset >> shift), *last = m->cells + ((offset + a->size - 1) >> shift);
     for (; cell <= last; cell++) {
         int64_t byte = (cell - m->cells) << shift;
         if (!is_before(m, cell->writer, thread)) {
@@ -181,10 +181,10 @@ static void check_other(kw_emu_machine *m, const access *a, const kw_emu_range *
 
 static void check_cells(kw_emu_machine *m, const access *a, const kw_emu_range *range, int64_t offset) {
     int shift = m->run->cell_shift;
-    uint32_t place = place_of(m, a->frame[1]);
+    uint32_t place = shared_offset(m, a->frame[1]);
     uint64_t mine = (uint64_t)(m->block + 1) << 32 | (uint32_t)a->self->thread | (a->adds ? adding : 0);
     for (int64_t i = offset >> shift; i <= (offset + a->size - 1) >> shift; i++) {
-        kw_emu_global_cell *cell = &range->cells[i];
+        kw_emu_global_shadow_cell *cell = &range->cells[i];
         int64_t byte = i << shift;
         if (!a->writes) {
             uint64_t last = __atomic_load_n(&cell->reader[0], __ATOMIC_SEQ_CST);
@@ -209,7 +209,7 @@ static void check_cells(kw_emu_machine *m, const access *a, const kw_emu_range *
 }
 
 /* Where an access lies; NULL: in none of the launch's memory. */
-static const kw_emu_range *find_range(const kw_emu_run *run, const access *a) {
+static const kw_emu_range *find_memory_range(const kw_emu_run *run, const access *a) {
     for (int i = 0; i < run->range_count; i++) {
         const kw_emu_range *range = &run->range[i];
         if (a->at >= range->start && a->at - range->start <= range->size - a->size) {
@@ -219,7 +219,7 @@ static const kw_emu_range *find_range(const kw_emu_run *run, const access *a) {
     return NULL;
 }
 
-static void check(const access *a, bool aligned) {
+static void check_access(const access *a, bool aligned) {
     kw_emu_machine *m = a->self->machine;
     int64_t offset = a->at - m->lds;
     if (aligned && (uintptr_t)a->at & (uintptr_t)(a->size - 1)) {
@@ -229,7 +229,7 @@ static void check(const access *a, bool aligned) {
         check_shared(m, a, offset, stamp_of(m, a->self->thread));
         return;
     }
-    const kw_emu_range *range = find_range(m->run, a);
+    const kw_emu_range *range = find_memory_range(m->run, a);
     if (!range) {
         offset = a->at - m->run->object->base;
         if (a->writes || offset < 0 || offset > (int64_t)m->run->object->size - a->size) { /* constants of the text may be read */
@@ -246,15 +246,15 @@ static void check(const access *a, bool aligned) {
 }
 
 void kw_emu_read(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame) {
-    check(&(access){.self = self, .at = at, .size = size, .frame = frame}, aligned);
+    check_access(&(access){.self = self, .at = at, .size = size, .frame = frame}, aligned);
 }
 
 void kw_emu_write(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame) {
-    check(&(access){.self = self, .at = at, .size = size, .frame = frame, .writes = true}, aligned);
+    check_access(&(access){.self = self, .at = at, .size = size, .frame = frame, .writes = true}, aligned);
 }
 
 void kw_emu_add(kw_emu_thread *self, const void *at, void *const *frame) {
-    check(&(access){.self = self, .at = at, .size = sizeof(float), .frame = frame, .writes = true, .adds = true}, true);
+    check_access(&(access){.self = self, .at = at, .size = sizeof(float), .frame = frame, .writes = true, .adds = true}, true);
 }
 
 /* --- copies --- */
@@ -274,7 +274,7 @@ void kw_emu_copy_begins(kw_emu_thread *self, const kw_emu_copy *copy, void *cons
         fail_outside(m, &to);
         return;
     }
-    check_shared(m, &to, offset, (uint32_t)KW_EMU_UNDER_WAY << THREAD_BITS | (uint32_t)self->thread);
+    check_shared(m, &to, offset, (uint32_t)KW_EMU_IN_FLIGHT << THREAD_BITS | (uint32_t)self->thread);
 }
 
 void kw_emu_copy_ends(kw_emu_thread *self, const kw_emu_copy *copy) {
@@ -289,19 +289,19 @@ void kw_emu_copy_ends(kw_emu_thread *self, const kw_emu_copy *copy) {
 /* --- bulk copies and matrix instructions of four waves: shared memory seen by what is not a thread --- */
 
 static uint32_t under_way(int thread) {
-    return (uint32_t)KW_EMU_UNDER_WAY << THREAD_BITS | (uint32_t)thread;
+    return (uint32_t)KW_EMU_IN_FLIGHT << THREAD_BITS | (uint32_t)thread;
 }
 
 /* What a thread stored must have been handed over by a fence of its own; what bulk copies wrote needs none. */
 static void check_proxy(kw_emu_machine *m, const access *a, int64_t offset) {
     int shift = m->run->cell_shift;
     for (int64_t i = offset >> shift; i <= (offset + a->size - 1) >> shift; i++) {
-        const kw_emu_cell *cell = &m->cells[i];
+        const kw_emu_shadow_cell *cell = &m->cells[i];
         int wave = (int)(cell->writer & THREAD_MASK) >> m->run->wave_shift;
         uint32_t clock = cell->writer >> THREAD_BITS;
-        if (wave < m->waves && clock > m->fenced[wave] && clock != KW_EMU_UNDER_WAY) {
-            char line[KW_EMU_TRAIL], before[80];
-            kw_emu_trail(m->run->object, a->frame, line);
+        if (wave < m->waves && clock > m->fenced[wave] && clock != KW_EMU_IN_FLIGHT) {
+            char line[KW_EMU_BACKTRACE_MAX], before[80];
+            kw_emu_backtrace(m->run->object, a->frame, line);
             say_line(m, cell->writer_place, before);
             kw_emu_fault(m,
                          "missing kw_proxy_fence in block %lld: %s of thread %d %s shared memory, byte %lld, %s, stored by thread %d, %s",
@@ -344,13 +344,13 @@ uint32_t kw_emu_stamp(const kw_emu_machine *m, int thread) {
     return stamp_of(m, thread);
 }
 
-bool kw_emu_comes_before(const kw_emu_machine *m, uint32_t stamp, int thread) {
+bool kw_emu_happens_before(const kw_emu_machine *m, uint32_t stamp, int thread) {
     return is_before(m, stamp, thread);
 }
 
 /* --- order --- */
 
-void kw_emu_hand_on(kw_emu_machine *m, int thread, uint32_t knowledge[KW_EMU_AGENTS]) {
+void kw_emu_clock_release(kw_emu_machine *m, int thread, uint32_t knowledge[KW_EMU_AGENTS]) {
     int wave = thread >> m->run->wave_shift;
     for (int w = 0; w <= m->waves; w++) {
         knowledge[w] = m->known[wave][w] > knowledge[w] ? m->known[wave][w] : knowledge[w];
@@ -358,7 +358,7 @@ void kw_emu_hand_on(kw_emu_machine *m, int thread, uint32_t knowledge[KW_EMU_AGE
     knowledge[wave] = m->clock[wave]++;
 }
 
-void kw_emu_take_over(kw_emu_machine *m, int thread, const uint32_t knowledge[KW_EMU_AGENTS]) {
+void kw_emu_clock_acquire(kw_emu_machine *m, int thread, const uint32_t knowledge[KW_EMU_AGENTS]) {
     uint32_t *known = m->known[thread >> m->run->wave_shift];
     for (int w = 0; w <= m->waves; w++) {
         known[w] = knowledge[w] > known[w] ? knowledge[w] : known[w];

@@ -24,9 +24,9 @@ void kw_emu_engine_read(kw_emu_machine *machine, int thread, int64_t offset, int
 
 /* A moment of a thread, and whether it comes before what another one does now. */
 uint32_t kw_emu_stamp(const kw_emu_machine *machine, int thread);
-bool kw_emu_comes_before(const kw_emu_machine *machine, uint32_t stamp, int thread);
+bool kw_emu_happens_before(const kw_emu_machine *machine, uint32_t stamp, int thread);
 /* What a thread did and knows is put to knowledge; a thread knows from now on what is there. */
-void kw_emu_hand_on(kw_emu_machine *machine, int thread, uint32_t knowledge[KW_EMU_AGENTS]);
-void kw_emu_take_over(kw_emu_machine *machine, int thread, const uint32_t knowledge[KW_EMU_AGENTS]);
+void kw_emu_clock_release(kw_emu_machine *machine, int thread, uint32_t knowledge[KW_EMU_AGENTS]);
+void kw_emu_clock_acquire(kw_emu_machine *machine, int thread, const uint32_t knowledge[KW_EMU_AGENTS]);
 
 #endif

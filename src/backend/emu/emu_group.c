@@ -21,7 +21,7 @@ static kw_emu_group *group_of(const kw_emu_thread *self) {
 }
 
 /* true for the last of the four waves' threads to come; for the others when the last has done what is to be done. */
-static bool meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
+static bool meet_group(kw_emu_thread *self, kw_emu_collective joint, const void *place) {
     kw_emu_machine *m = self->machine;
     int first = self->thread / KW_EMU_GROUP * KW_EMU_GROUP;
     kw_emu_group *group = group_of(self);
@@ -31,7 +31,7 @@ static bool meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
     fiber->state = KW_EMU_IN_GROUP;
     if (++group->waiting < KW_EMU_GROUP) {
         kw_emu_set_ready(m, self->thread, false);
-        kw_emu_give_way(m);
+        kw_emu_yield(m);
         return false;
     }
     kw_emu_report_diverged(m, first, KW_EMU_GROUP);
@@ -52,7 +52,7 @@ typedef struct operand {
     int swizzle, base, turned;
 } operand;
 
-static operand read_descriptor(unsigned long long bits, int turned) {
+static operand read_matrix_descriptor(unsigned long long bits, int turned) {
     return (operand){.start = (int32_t)(bits & 0x3fff) << 4,
                      .leading = (int32_t)(bits >> 16 & 0x3fff) << 4,
                      .stride = (int32_t)(bits >> 32 & 0x3fff) << 4,
@@ -127,9 +127,9 @@ static void multiply(float *c, const float *a, const float *b, int n) {
     }
 }
 
-static void carry_out(kw_emu_machine *m, const kw_emu_product *p, int thread) {
+static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thread) {
     float *a = m->tile.a, *b = m->tile.b, *c = m->tile.c; /* a fiber's stack is small */
-    operand first = read_descriptor(p->a, p->inst->turned_a), second = read_descriptor(p->b, p->inst->turned_b);
+    operand first = read_matrix_descriptor(p->a, p->inst->turned_a), second = read_matrix_descriptor(p->b, p->inst->turned_b);
     int n = p->inst->n;
     gather(m, &first, p->inst->type, ROWS, a, DEPTH, 1);
     gather(m, &second, p->inst->type, n, b, 1, n);
@@ -150,7 +150,7 @@ static void carry_out(kw_emu_machine *m, const kw_emu_product *p, int thread) {
 
 /* --- the calls --- */
 
-static bool make_room(kw_emu_group *group) {
+static bool reserve_products(kw_emu_group *group) {
     if (group->count == group->room) {
         int32_t room = group->room ? 2 * group->room : 16;
         kw_emu_product *queue = room <= QUEUE_MAX ? realloc(group->queue, (size_t)room * sizeof *queue) : NULL;
@@ -164,7 +164,7 @@ static bool make_room(kw_emu_group *group) {
 }
 
 /* NULL, or the rule that a product breaks. */
-static const char *refusal(kw_emu_group *group, const kw_emu_inst *inst) {
+static const char *product_rejection(kw_emu_group *group, const kw_emu_inst *inst) {
     if (inst->m != ROWS || inst->k != DEPTH || (inst->n != 64 && inst->n != 128 && inst->n != 256) || inst->type < 1 || inst->type > 2) {
         return "there is no such instruction";
     }
@@ -173,14 +173,16 @@ static const char *refusal(kw_emu_group *group, const kw_emu_inst *inst) {
             return "lanes have different descriptors";
         }
     }
-    operand a = read_descriptor(group->a[0], inst->turned_a), b = read_descriptor(group->b[0], inst->turned_b);
+    operand a = read_matrix_descriptor(group->a[0], inst->turned_a), b = read_matrix_descriptor(group->b[0], inst->turned_b);
     if (a.swizzle > SWIZZLE_128 || b.swizzle > SWIZZLE_128 || a.base || b.base) {
         return "only 128-byte swizzle or none, and no base offset, are played";
     }
     if ((a.turned && a.swizzle != SWIZZLE_128) || (b.turned && b.swizzle != SWIZZLE_128)) {
         return "contiguous rows are played with the 128-byte swizzle only";
     }
-    return !group->fenced ? "no kw_wgmma_fence since the last group" : make_room(group) ? NULL : "more are under way than can be kept";
+    return !group->fenced            ? "no kw_wgmma_fence since the last group"
+           : reserve_products(group) ? NULL
+                                     : "more are under way than can be kept";
 }
 
 void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b) {
@@ -190,10 +192,10 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
     group->a[lane] = a;
     group->b[lane] = b;
     group->acc[lane] = acc;
-    if (!meet(self, KW_EMU_GROUP_MATRIX, __builtin_return_address(0))) {
+    if (!meet_group(self, KW_EMU_GROUP_MATRIX, __builtin_return_address(0))) {
         return;
     }
-    const char *rule = refusal(group, inst);
+    const char *rule = product_rejection(group, inst);
     if (rule) {
         char line[80];
         kw_emu_line(m->run->object, __builtin_return_address(0), line);
@@ -203,7 +205,7 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
     kw_emu_product *p = &group->queue[group->count];
     *p = (kw_emu_product){.inst = inst, .a = a, .b = b, .commit = group->commits};
     memcpy(p->acc, group->acc, sizeof p->acc);
-    operand first = read_descriptor(a, inst->turned_a), second = read_descriptor(b, inst->turned_b);
+    operand first = read_matrix_descriptor(a, inst->turned_a), second = read_matrix_descriptor(b, inst->turned_b);
     kw_emu_thread leader = *self; /* readings count as the first thread's, whoever came last */
     leader.thread = self->thread - lane;
     begin_reads(&leader, &first, ROWS, __builtin_frame_address(0));
@@ -213,7 +215,7 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
 
 void kw_emu_wgmma_step(kw_emu_thread *self, int commits) {
     kw_emu_group *group = group_of(self);
-    if (meet(self, commits ? KW_EMU_GROUP_COMMIT : KW_EMU_GROUP_FENCE, __builtin_return_address(0))) {
+    if (meet_group(self, commits ? KW_EMU_GROUP_COMMIT : KW_EMU_GROUP_FENCE, __builtin_return_address(0))) {
         group->commits += (uint32_t)commits;
         group->fenced = !commits;
     }
@@ -223,11 +225,11 @@ void kw_emu_wgmma_wait(kw_emu_thread *self, int groups) {
     kw_emu_machine *m = self->machine;
     kw_emu_group *group = group_of(self);
     int first = self->thread / KW_EMU_GROUP * KW_EMU_GROUP, done = 0;
-    if (!meet(self, KW_EMU_GROUP_WAIT, __builtin_return_address(0))) {
+    if (!meet_group(self, KW_EMU_GROUP_WAIT, __builtin_return_address(0))) {
         return;
     }
     for (; done < group->count && (int64_t)group->queue[done].commit < (int64_t)group->commits - groups; done++) {
-        carry_out(m, &group->queue[done], first);
+        complete_product(m, &group->queue[done], first);
     }
     group->count -= done;
     memmove(group->queue, group->queue + done, (size_t)group->count * sizeof *group->queue);

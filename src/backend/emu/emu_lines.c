@@ -27,7 +27,7 @@ typedef struct row {
 } row;
 
 /* At most 8 bytes. */
-static uint64_t take(cursor *c, size_t bytes) {
+static uint64_t take_bytes(cursor *c, size_t bytes) {
     uint64_t value = 0;
     if ((size_t)(c->end - c->at) < bytes) {
         c->bad = true;
@@ -43,7 +43,7 @@ static uint64_t take_leb(cursor *c) {
     uint64_t value = 0, byte;
     int shift = 0;
     do {
-        byte = take(c, 1);
+        byte = take_bytes(c, 1);
         value |= shift < 64 ? (byte & 0x7f) << shift : 0;
         shift += 7;
     } while (byte & 0x80 && !c->bad);
@@ -54,14 +54,14 @@ static int64_t take_signed_leb(cursor *c) {
     uint64_t value = 0, byte;
     int shift = 0;
     do {
-        byte = take(c, 1);
+        byte = take_bytes(c, 1);
         value |= shift < 64 ? (byte & 0x7f) << shift : 0;
         shift += 7;
     } while (byte & 0x80 && !c->bad);
     return shift < 64 && byte & 0x40 ? (int64_t)(value | ~(uint64_t)0 << shift) : (int64_t)value;
 }
 
-static const char *take_string(cursor *c) {
+static const char *take_line_string(cursor *c) {
     const unsigned char *start = c->at, *end = memchr(start, 0, (size_t)(c->end - start));
     if (!end) {
         c->bad = true;
@@ -73,28 +73,28 @@ static const char *take_string(cursor *c) {
 }
 
 /* One unit's table; moves all behind it. false: there is none, or it is not understood. */
-static bool open_table(table *t, cursor *all) {
-    uint64_t length = take(all, 4);
+static bool open_line_table(table *t, cursor *all) {
+    uint64_t length = take_bytes(all, 4);
     if (all->bad || length >= 0xfffffff0 || length > (uint64_t)(all->end - all->at)) {
         return false;
     }
     cursor c = {all->at, all->at + length, false};
     all->at = c.end;
-    uint64_t version = take(&c, 2), header = take(&c, 4);
+    uint64_t version = take_bytes(&c, 2), header = take_bytes(&c, 4);
     if (version < 2 || version > 4 || header > (uint64_t)(c.end - c.at)) {
         return false;
     }
     t->program = (cursor){c.at + header, c.end, false};
-    t->step = (uint8_t)take(&c, 1);
-    take(&c, version == 4 ? 2 : 1); /* operations an instruction; whether rows are statements */
-    t->line_base = (int8_t)take(&c, 1);
-    t->line_range = (uint8_t)take(&c, 1);
-    t->opcode_base = (uint8_t)take(&c, 1);
+    t->step = (uint8_t)take_bytes(&c, 1);
+    take_bytes(&c, version == 4 ? 2 : 1); /* operations an instruction; whether rows are statements */
+    t->line_base = (int8_t)take_bytes(&c, 1);
+    t->line_range = (uint8_t)take_bytes(&c, 1);
+    t->opcode_base = (uint8_t)take_bytes(&c, 1);
     for (int i = 1; i < t->opcode_base; i++) {
-        t->lengths[i] = (uint8_t)take(&c, 1);
+        t->lengths[i] = (uint8_t)take_bytes(&c, 1);
     }
     t->folders = c;
-    while (*take_string(&c) && !c.bad) {
+    while (*take_line_string(&c) && !c.bad) {
     }
     t->files = c;
     return !c.bad && t->line_range && t->opcode_base;
@@ -115,12 +115,12 @@ static bool step_extended(row *r, cursor *c, bool *ended) {
     }
     cursor own = {c->at, c->at + length, false};
     c->at = own.end;
-    switch (take(&own, 1)) {
+    switch (take_bytes(&own, 1)) {
     case 1:
         *ended = true;
         return true;
     case 2:
-        r->address = take(&own, 8);
+        r->address = take_bytes(&own, 8);
         break;
     default:
         break;
@@ -145,7 +145,7 @@ static bool step_standard(row *r, const table *t, cursor *c, unsigned opcode) {
         r->address += (uint64_t)t->step * ((255u - t->opcode_base) / t->line_range);
         break;
     case 9:
-        r->address += take(c, 2);
+        r->address += take_bytes(c, 2);
         break;
     default:
         for (int i = 0; i < t->lengths[opcode]; i++) {
@@ -161,7 +161,7 @@ static bool find_row(row *found, const table *t, uint64_t address) {
     bool any = false;
     cursor c = t->program;
     while (c.at < c.end && !c.bad) {
-        unsigned opcode = (unsigned)take(&c, 1);
+        unsigned opcode = (unsigned)take_bytes(&c, 1);
         bool ended = false, noted = true;
         if (opcode >= t->opcode_base) {
             step_special(&now, t, opcode);
@@ -189,14 +189,14 @@ static void name_file(const table *t, uint32_t wanted, const char **folder, cons
     cursor files = t->files, folders = t->folders;
     uint64_t number = 0;
     *folder = "";
-    *name = take_string(&files);
+    *name = take_line_string(&files);
     for (uint32_t i = 1; i < wanted && !files.bad && **name; i++) {
         take_leb(&files), take_leb(&files), take_leb(&files);
-        *name = take_string(&files);
+        *name = take_line_string(&files);
     }
     number = take_leb(&files);
     for (uint64_t i = 0; i < number && !folders.bad; i++) {
-        *folder = take_string(&folders);
+        *folder = take_line_string(&folders);
     }
     *folder = **folder == '/' ? "" : *folder;
 }
@@ -207,7 +207,7 @@ void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]) 
     table t = {0};
     row found;
     snprintf(text, 80, "code at 0x%llx", (unsigned long long)address);
-    while (all.at < all.end && open_table(&t, &all)) {
+    while (all.at < all.end && open_line_table(&t, &all)) {
         if (find_row(&found, &t, address)) {
             const char *folder, *name;
             name_file(&t, found.file, &folder, &name);
@@ -218,7 +218,7 @@ void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]) 
 }
 
 /* Frames of the text are linked: frame[0] is the caller's, frame[1] where it goes on. All lie on one stack, callers above. */
-void kw_emu_trail(const kw_emu_object *object, void *const *frame, char text[KW_EMU_TRAIL]) {
+void kw_emu_backtrace(const kw_emu_object *object, void *const *frame, char text[KW_EMU_BACKTRACE_MAX]) {
     uintptr_t top = ((uintptr_t)frame | (KW_EMU_STACK - 1)) - sizeof(kw_emu_thread);
     size_t used = 0;
     *text = 0;
@@ -229,9 +229,9 @@ void kw_emu_trail(const kw_emu_object *object, void *const *frame, char text[KW_
             return;
         }
         kw_emu_line(object, frame[1], line);
-        used += (size_t)snprintf(text + used, KW_EMU_TRAIL - used, "%s%s", depth ? " called at " : "", line);
+        used += (size_t)snprintf(text + used, KW_EMU_BACKTRACE_MAX - used, "%s%s", depth ? " called at " : "", line);
         void *const *caller = (void *const *)frame[0];
-        if (used >= KW_EMU_TRAIL || caller <= frame || (uintptr_t)caller >= top) {
+        if (used >= KW_EMU_BACKTRACE_MAX || caller <= frame || (uintptr_t)caller >= top) {
             return;
         }
         frame = caller;

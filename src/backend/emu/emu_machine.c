@@ -47,14 +47,14 @@ static int next_ready(const kw_emu_machine *m, int first) {
 }
 
 /* Goes on with another thread. Returns when somebody goes on with this one, which for one that has ended is never. */
-void kw_emu_give_way(kw_emu_machine *m) {
+void kw_emu_yield(kw_emu_machine *m) {
     int self = m->current, next = next_ready(m, self / m->run->wave);
-    while (next < 0 && kw_emu_bulk_next(m)) { /* the last moment that a bulk copy can be put off to */
+    while (next < 0 && kw_emu_bulk_next(m)) { /* the last moment that a bulk copy_async can be put off to */
         next = next_ready(m, self / m->run->wave);
     }
     if (next < 0) {
         if (m->ended < m->run->threads) {
-            kw_emu_report_stuck(m);
+            kw_emu_report_deadlock(m);
         }
         kw_emu_group_left(m);
         kw_emu_switch(&m->fiber[self].sp, &m->outside);
@@ -92,10 +92,10 @@ static void barrier(kw_emu_thread *self) {
     fiber->state = KW_EMU_AT_BARRIER;
     if (++m->waiting < m->run->threads) {
         kw_emu_set_ready(m, self->thread, false);
-        kw_emu_give_way(m);
+        kw_emu_yield(m);
         return;
     }
-    kw_emu_report_split(m);
+    kw_emu_report_partial_barrier(m);
     for (int t = 0; t < m->run->threads; t++) {
         m->fiber[t].state = KW_EMU_RUNS;
     }
@@ -117,7 +117,7 @@ static bool halves_agree(const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
     return true;
 }
 
-static void carry_out(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fiber *first) {
+static void run_collective(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fiber *first) {
     if (first->joint == KW_EMU_MATRIX_READ || first->joint == KW_EMU_MATRIX_READ_TURNED) {
         kw_emu_matrix_read(first->matrices, first->joint == KW_EMU_MATRIX_READ_TURNED, wave->lane);
     }
@@ -133,7 +133,7 @@ static void carry_out(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fiber *
 }
 
 /* Returns when all lanes of the wave came here and the operation is done. */
-static void meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
+static void meet_wave(kw_emu_thread *self, kw_emu_collective joint, const void *place) {
     kw_emu_machine *m = self->machine;
     int first = self->thread / m->run->wave * m->run->wave;
     kw_emu_wave *wave = &m->wave[self->thread / m->run->wave];
@@ -145,11 +145,11 @@ static void meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
     wave->waiting |= bit;
     if (wave->waiting != wave->all) {
         wave->ready &= ~bit;
-        kw_emu_give_way(m);
+        kw_emu_yield(m);
         return;
     }
     kw_emu_report_diverged(m, first, m->run->wave);
-    carry_out(m, wave, fiber);
+    run_collective(m, wave, fiber);
     for (int t = first; t < first + m->run->wave && t < m->run->threads; t++) {
         m->fiber[t].state = KW_EMU_RUNS;
     }
@@ -161,7 +161,7 @@ static void meet(kw_emu_thread *self, kw_emu_joint joint, const void *place) {
 }
 
 static void wave_barrier(kw_emu_thread *self) {
-    meet(self, KW_EMU_WAVE_BARRIER, __builtin_return_address(0));
+    meet_wave(self, KW_EMU_WAVE_BARRIER, __builtin_return_address(0));
 }
 
 /* NVIDIA has no matrix instruction for fp32 that is fp32: each lane has all k of its two rows and two columns. */
@@ -181,7 +181,7 @@ static void matrix(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, cons
     }
     m->fiber[self->thread].inst = inst;
     m->wave[self->thread / m->run->wave].lane[self->thread % m->run->wave] = (kw_emu_lane){acc, a, b};
-    meet(self, KW_EMU_MATRIX, __builtin_return_address(0));
+    meet_wave(self, KW_EMU_MATRIX, __builtin_return_address(0));
 }
 
 /* A lane reads the row that it has the address of, for all. */
@@ -200,12 +200,12 @@ static void matrix_read(kw_emu_thread *self, unsigned *to, const char *at, int c
     }
     m->fiber[self->thread].matrices = count;
     m->wave[self->thread / m->run->wave].lane[lane] = (kw_emu_lane){to, at, NULL};
-    meet(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ, __builtin_return_address(0));
+    meet_wave(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ, __builtin_return_address(0));
 }
 
 /* --- copies that are under way --- */
 
-static void copy(kw_emu_thread *self, char *base, const char *from, int bytes, int ok) {
+static void copy_async(kw_emu_thread *self, char *base, const char *from, int bytes, int ok) {
     kw_emu_machine *m = self->machine;
     kw_emu_fiber *fiber = &m->fiber[self->thread];
     if (fiber->copy_count == fiber->copy_room) {
@@ -225,13 +225,13 @@ static void copy(kw_emu_thread *self, char *base, const char *from, int bytes, i
                            .bytes = bytes,
                            .group = fiber->group};
     if (m->run->checks) {
-        kw_emu_report_asked(m, self->thread, base, asked->place);
+        kw_emu_report_collective(m, self->thread, base, asked->place);
         kw_emu_copy_begins(self, asked, __builtin_frame_address(0));
     }
     fiber->copy_count++; /* last, so that the frame is there for a report */
 }
 
-static void commit(kw_emu_thread *self) {
+static void commit_copies(kw_emu_thread *self) {
     kw_emu_machine *m = self->machine;
     m->fiber[self->thread].group++;
 }
@@ -303,8 +303,8 @@ static void no_access(kw_emu_thread *self, const void *at, kw_i64 size, int alig
 
 /* --- a block --- */
 
-static size_t cells_bytes(const kw_emu_run *run) {
-    return ((size_t)KW_EMU_LDS_MAX >> run->cell_shift) * sizeof(kw_emu_cell);
+static size_t block_shadow_bytes(const kw_emu_run *run) {
+    return ((size_t)KW_EMU_LDS_MAX >> run->cell_shift) * sizeof(kw_emu_shadow_cell);
 }
 
 static void run_thread(void) {
@@ -314,14 +314,14 @@ static void run_thread(void) {
     m->fiber[self->thread].state = KW_EMU_ENDED;
     m->ended++;
     kw_emu_set_ready(m, self->thread, false);
-    kw_emu_give_way(m);
+    kw_emu_yield(m);
 }
 
 /* Clocks go on from block to block, so that cells need not be cleared; they are when the clocks come near their end. */
 static void begin_order(kw_emu_machine *m) {
-    if (m->clock[0] > KW_EMU_UNDER_WAY / 2) {
+    if (m->clock[0] > KW_EMU_IN_FLIGHT / 2) {
         memset(m->clock, 0, sizeof m->clock);
-        madvise(m->cells, cells_bytes(m->run), MADV_DONTNEED);
+        madvise(m->cells, block_shadow_bytes(m->run), MADV_DONTNEED);
     }
     uint32_t highest = 0;
     for (int w = 0; w <= m->waves; w++) {
@@ -347,7 +347,7 @@ bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
         kw_emu_thread *head = thread_head(m, t);
         kw_emu_fiber *fiber = &m->fiber[t];
         *head = (kw_emu_thread){.calls = m->calls, .machine = m, .block = block, .blocks = run->blocks, .thread = t};
-        fiber->sp = kw_emu_fresh((char *)head, run_thread);
+        fiber->sp = kw_emu_fiber_start((char *)head, run_thread);
         fiber->state = KW_EMU_RUNS;
         fiber->copy_count = fiber->group = 0;
         fiber->asked = 0;
@@ -386,8 +386,8 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .barrier = barrier,
                               .wave_barrier = wave_barrier,
                               .add = add,
-                              .copy = copy,
-                              .commit = commit,
+                              .copy = copy_async,
+                              .commit = commit_copies,
                               .wait = wait_copies,
                               .matrix = matrix,
                               .matrix_read = matrix_read,
@@ -404,7 +404,7 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .read = run->checks ? kw_emu_read : no_access,
                               .write = run->checks ? kw_emu_write : no_access};
     m->room = map_zeros(bytes);
-    m->cells = map_zeros(cells_bytes(run));
+    m->cells = map_zeros(block_shadow_bytes(run));
     m->lds = aligned_alloc(1024, KW_EMU_LDS_MAX);
     *machine = m;
     if (!m->room || !m->cells || !m->lds) {
@@ -435,7 +435,7 @@ void kw_emu_machine_close(kw_emu_machine **machine) {
         munmap(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
     }
     if (m->cells) {
-        munmap(m->cells, cells_bytes(m->run));
+        munmap(m->cells, block_shadow_bytes(m->run));
     }
     free(m->lds);
     free(m);

@@ -97,7 +97,7 @@ static spot element_spot(const kw_emu_inst *inst, bool is_a, int l, int e, int w
     }
 }
 
-static bool known(const kw_emu_inst *inst) {
+static bool known_instruction(const kw_emu_inst *inst) {
     bool deep = inst->k >= 1 && inst->type >= FP32 && inst->type <= INT8;
     switch (inst->kind) {
     case KW_EMU_MFMA:
@@ -131,7 +131,7 @@ static bool fill_map(uint16_t map[KW_EMU_WORDS][64], const kw_emu_inst *inst, bo
 static bool learn(kw_emu_tile *tile, const kw_emu_inst *inst) {
     int wave = inst->kind == KW_EMU_MFMA ? 64 : 32, halves = inst->kind == KW_EMU_WMMA11 ? 2 : 1;
     tile->inst = NULL;
-    if (!known(inst) || inst->m * inst->k > KW_EMU_TILE_MAX) {
+    if (!known_instruction(inst) || inst->m * inst->k > KW_EMU_TILE_MAX) {
         return false;
     }
     tile->wave = wave;

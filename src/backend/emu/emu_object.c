@@ -25,7 +25,7 @@ static size_t mapped_size(const kw_blob *blob) {
 }
 
 kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_error *err) {
-    kw_cpu_stage *stage[KW_STAGE_MAX] = {0};
+    kw_kernel_stage *stage[KW_STAGE_MAX] = {0};
     *object = (kw_emu_object){0};
     kw_status status = kw_cpu_load(&object->handle, stage, blob, err);
     for (int i = 0; !status && i < KW_STAGE_MAX && stage[i]; i++) {

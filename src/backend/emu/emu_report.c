@@ -26,7 +26,7 @@ static const char *doing(const kw_emu_fiber *fiber) {
     }
 }
 
-static void describe(const kw_emu_machine *m, const kw_emu_fiber *fiber, char text[128]) {
+static void describe_fiber(const kw_emu_machine *m, const kw_emu_fiber *fiber, char text[128]) {
     char place[80];
     if (fiber->state == KW_EMU_ENDED) {
         snprintf(text, 128, "%s", doing(fiber));
@@ -42,7 +42,7 @@ static void describe(const kw_emu_machine *m, const kw_emu_fiber *fiber, char te
     snprintf(text, 128, "%s, %s", doing(fiber), place);
 }
 
-static bool same(const kw_emu_fiber *a, const kw_emu_fiber *b) {
+static bool same_position(const kw_emu_fiber *a, const kw_emu_fiber *b) {
     return a->state == b->state && (a->state == KW_EMU_ENDED || (a->place == b->place && a->joint == b->joint && a->mbar == b->mbar));
 }
 
@@ -51,16 +51,16 @@ static void list_groups(const kw_emu_machine *m, int first, int last, char *text
     size_t used = 0;
     for (int from = first, to; from < last && used < room; from = to) {
         char what[128];
-        for (to = from + 1; to < last && same(&m->fiber[from], &m->fiber[to]); to++) {
+        for (to = from + 1; to < last && same_position(&m->fiber[from], &m->fiber[to]); to++) {
         }
-        describe(m, &m->fiber[from], what);
+        describe_fiber(m, &m->fiber[from], what);
         int wrote = to - from > 1 ? snprintf(text + used, room - used, "%s%d-%d %s", used ? "; " : "threads ", from, to - 1, what)
                                   : snprintf(text + used, room - used, "%s%d %s", used ? "; " : "threads ", from, what);
         used += (size_t)wrote;
     }
 }
 
-void kw_emu_report_stuck(kw_emu_machine *m) {
+void kw_emu_report_deadlock(kw_emu_machine *m) {
     char text[sizeof m->fault - 32];
     list_groups(m, 0, m->run->threads, text, sizeof text);
     kw_emu_fault(m, "deadlock in block %lld: %s", (long long)m->block, text);
@@ -90,21 +90,21 @@ void kw_emu_report_diverged(kw_emu_machine *m, int first, int count) {
     }
 }
 
-void kw_emu_report_split(kw_emu_machine *m) {
+void kw_emu_report_partial_barrier(kw_emu_machine *m) {
     for (int first = 0; first < m->run->threads; first += m->run->wave) {
         kw_emu_report_diverged(m, first, m->run->wave);
     }
 }
 
 /* A lane that is far behind the others finds its number taken by a later one, and is not compared. */
-void kw_emu_report_asked(kw_emu_machine *m, int thread, const char *base, const void *place) {
+void kw_emu_report_collective(kw_emu_machine *m, int thread, const char *base, const void *place) {
     uint32_t number = ++m->fiber[thread].asked;
-    kw_emu_asked *slot = &m->wave[thread / m->run->wave].asked[number % KW_EMU_JOINTS_KEPT];
+    kw_emu_collective_call *slot = &m->wave[thread / m->run->wave].asked[number % KW_EMU_COLLECTIVES_KEPT];
     if (slot->number > number) {
         return;
     }
     if (slot->number < number) {
-        *slot = (kw_emu_asked){number, base, place, thread};
+        *slot = (kw_emu_collective_call){number, base, place, thread};
         return;
     }
     if (slot->base != base || !same_line(m, slot->place, place)) {

@@ -5,13 +5,13 @@
 #include "backend/emu/emu.h"
 
 /* Nobody can go on and not all have ended. */
-void kw_emu_report_stuck(kw_emu_machine *machine);
+void kw_emu_report_deadlock(kw_emu_machine *machine);
 /* All threads stand at a barrier: a fault when lanes of one wave came to different ones. */
-void kw_emu_report_split(kw_emu_machine *machine);
+void kw_emu_report_partial_barrier(kw_emu_machine *machine);
 /* All of so many threads from first on, those of a wave or of four, stand at a joint operation: a fault when it is not the same one. */
 void kw_emu_report_diverged(kw_emu_machine *machine, int first, int count);
 
 /* A thread asks for its next asynchronous copy: a fault when the other lanes' copy of that number stands elsewhere or has another base. */
-void kw_emu_report_asked(kw_emu_machine *machine, int thread, const char *base, const void *place);
+void kw_emu_report_collective(kw_emu_machine *machine, int thread, const char *base, const void *place);
 
 #endif

@@ -7,44 +7,44 @@
 
 #include <stdio.h>
 
-static const kw_cuda_calls *own(const kw_gpu_calls *calls) {
+static const kw_cuda_calls *own_cuda_context(const kw_gpu_calls *calls) {
     return (const kw_cuda_calls *)calls;
 }
 
-static const char *words(const kw_gpu_calls *calls, int error) {
+static const char *cuda_error_text(const kw_gpu_calls *calls, int error) {
     const char *text = NULL;
-    return own(calls)->cuGetErrorString(error, &text) ? NULL : text;
+    return own_cuda_context(calls)->cuGetErrorString(error, &text) ? NULL : text;
 }
 
 static int open_context(const kw_gpu_calls *calls, int index, int *number, void **context) {
-    int error = own(calls)->cuDeviceGet(number, index);
-    return error ? error : own(calls)->cuDevicePrimaryCtxRetain(context, *number);
+    int error = own_cuda_context(calls)->cuDeviceGet(number, index);
+    return error ? error : own_cuda_context(calls)->cuDevicePrimaryCtxRetain(context, *number);
 }
 
 static void shut_context(const kw_gpu_calls *calls, int number) {
-    own(calls)->cuDevicePrimaryCtxRelease_v2(number);
+    own_cuda_context(calls)->cuDevicePrimaryCtxRelease_v2(number);
 }
 
 static int enter_context(const kw_gpu_calls *calls, int number, void *context) {
     (void)number;
-    return own(calls)->cuCtxPushCurrent_v2(context);
+    return own_cuda_context(calls)->cuCtxPushCurrent_v2(context);
 }
 
 static void leave_context(const kw_gpu_calls *calls) {
     void *context;
-    own(calls)->cuCtxPopCurrent_v2(&context);
+    own_cuda_context(calls)->cuCtxPopCurrent_v2(&context);
 }
 
-static int copy(const kw_gpu_calls *calls, void *to, const void *from, size_t size, void *stream) {
-    return own(calls)->cuMemcpyAsync(to, from, size, stream);
+static int cuda_copy(const kw_gpu_calls *calls, void *to, const void *from, size_t size, void *stream) {
+    return own_cuda_context(calls)->cuMemcpyAsync(to, from, size, stream);
 }
 
 /* --- facts -------------------------------------------------------------------------------------------------------- */
 
 /* What the silicon fixes is the architecture file's; what differs from product to product is the driver's to say. */
-static void fill_facts(kw_target *target, const kw_gpu_calls *calls, int device) {
+static void fill_cuda_target(kw_target *target, const kw_gpu_calls *calls, int device) {
     int64_t lanes = kw_gpu_attribute(calls, KW_CUDA_WARP_SIZE, device);
-    const kw_gpu_told told[] = {
+    const kw_gpu_reported told[] = {
         {&target->units, kw_gpu_attribute(calls, KW_CUDA_UNITS, device)},
         {&target->lanes, lanes},
         {&target->l2, kw_gpu_attribute(calls, KW_CUDA_L2_SIZE, device)},
@@ -53,41 +53,41 @@ static void fill_facts(kw_target *target, const kw_gpu_calls *calls, int device)
         {&target->unit_registers, kw_gpu_attribute(calls, KW_CUDA_UNIT_REGISTERS, device)},
         {&target->unit_waves, lanes ? kw_gpu_attribute(calls, KW_CUDA_UNIT_THREADS, device) / lanes : 0},
         {&target->clock, kw_gpu_attribute(calls, KW_CUDA_CLOCK_RATE, device) / 1000},
-        {&target->bandwidth, kw_gpu_told_bandwidth(kw_gpu_attribute(calls, KW_CUDA_MEMORY_CLOCK_RATE, device),
-                                                   kw_gpu_attribute(calls, KW_CUDA_MEMORY_BUS_WIDTH, device))},
+        {&target->bandwidth, kw_gpu_reported_bandwidth(kw_gpu_attribute(calls, KW_CUDA_MEMORY_CLOCK_RATE, device),
+                                                       kw_gpu_attribute(calls, KW_CUDA_MEMORY_BUS_WIDTH, device))},
     };
-    kw_gpu_take_told(told, sizeof told / sizeof *told);
+    kw_gpu_apply_reported(told, sizeof told / sizeof *told);
 }
 
-static kw_status read_target(kw_target *target, const kw_gpu_calls *calls, int device, kw_error *err) {
+static kw_status read_cuda_target(kw_target *target, const kw_gpu_calls *calls, int device, kw_error *err) {
     char arch[32], name[128] = "";
     kw_code code;
     snprintf(arch, sizeof arch, "sm_%d",
              (int)(10 * kw_gpu_attribute(calls, KW_CUDA_MAJOR, device) + kw_gpu_attribute(calls, KW_CUDA_MINOR, device)));
     kw_status status = kw_code_for(&code, "cuda", arch, err);
     if (!status) {
-        int error = own(calls)->cuDeviceGetName(name, sizeof name, device);
-        status = kw_gpu_judge(&kw_cuda_driver, calls, error, "asking for a device's name", err);
+        int error = own_cuda_context(calls)->cuDeviceGetName(name, sizeof name, device);
+        status = kw_gpu_check(&kw_cuda_driver, calls, error, "asking for a device's name", err);
     }
     if (!status) {
         *target = code.arch->typical;
         snprintf(target->backend, sizeof target->backend, "cuda");
         kw_gpu_model(target->model, name);
-        fill_facts(target, calls, device);
+        fill_cuda_target(target, calls, device);
     }
     return status;
 }
 
 /* "NVIDIA H200, driver for CUDA 13.0, GPU-6f3c1a52-..." */
-static void say_about(char *text, size_t capacity, const kw_gpu_calls *calls, int device) {
+static void describe_cuda_device(char *text, size_t capacity, const kw_gpu_calls *calls, int device) {
     char name[128] = "an NVIDIA GPU";
     int version = 0;
     kw_cuda_uuid uuid;
     kw_line line = {.data = text, .capacity = capacity};
-    own(calls)->cuDeviceGetName(name, sizeof name, device);
-    own(calls)->cuDriverGetVersion(&version);
+    own_cuda_context(calls)->cuDeviceGetName(name, sizeof name, device);
+    own_cuda_context(calls)->cuDriverGetVersion(&version);
     kw_line_addf(&line, "%.60s, driver for CUDA %d.%d", name, version / 1000, version % 1000 / 10);
-    if (!own(calls)->cuDeviceGetUuid_v2(&uuid, device)) {
+    if (!own_cuda_context(calls)->cuDeviceGetUuid_v2(&uuid, device)) {
         kw_line_addf(&line, ", GPU");
         for (size_t i = 0; i < sizeof uuid.bytes; i++) {
             kw_line_addf(&line, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid.bytes[i]);
@@ -97,7 +97,7 @@ static void say_about(char *text, size_t capacity, const kw_gpu_calls *calls, in
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-static kw_status inspect(kw_gpu_image *image, const kw_blob *blob, kw_error *err) {
+static kw_status inspect_cubin(kw_gpu_image *image, const kw_blob *blob, kw_error *err) {
     kw_cubin cubin;
     *image = (kw_gpu_image){0};
     kw_status status = kw_cubin_read(&cubin, blob, err);
@@ -114,11 +114,11 @@ static kw_status inspect(kw_gpu_image *image, const kw_blob *blob, kw_error *err
 }
 
 static int allow_lds(const kw_gpu_calls *calls, void *function, int32_t bytes) {
-    return own(calls)->cuFuncSetAttribute(function, KW_CUDA_FUNCTION_DYNAMIC_LDS, bytes);
+    return own_cuda_context(calls)->cuFuncSetAttribute(function, KW_CUDA_FUNCTION_DYNAMIC_LDS, bytes);
 }
 
 static kw_status has_maps(const kw_gpu_calls *calls, kw_error *err) {
-    return own(calls)->cuTensorMapEncodeTiled
+    return own_cuda_context(calls)->cuTensorMapEncodeTiled
                ? KW_OK
                : kw_fail(err, KW_NO_KERNEL, "the driver has no cuTensorMapEncodeTiled, which kernels with bulk copies need; CUDA 12's has");
 }
@@ -130,7 +130,7 @@ static int map_type(kw_dtype dtype) {
                               : KW_CUDA_MAP_UINT8;
 }
 
-static int encode(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map, void *tensor) {
+static int encode_tensor_map(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map, void *tensor) {
     uint64_t extent[KW_MAP_RANK], stride[KW_MAP_RANK - 1];
     uint32_t box[KW_MAP_RANK], step[KW_MAP_RANK];
     for (int i = 0; i < map->rank; i++) {
@@ -141,8 +141,8 @@ static int encode(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map, 
             stride[i - 1] = (uint64_t)map->stride[i - 1];
         }
     }
-    return own(calls)->cuTensorMapEncodeTiled(to, map_type(map->dtype), (unsigned)map->rank, tensor, extent, stride, box, step, 0,
-                                              map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
+    return own_cuda_context(calls)->cuTensorMapEncodeTiled(to, map_type(map->dtype), (unsigned)map->rank, tensor, extent, stride, box, step,
+                                                           0, map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
@@ -200,27 +200,27 @@ const kw_gpu_driver kw_cuda_driver = {
     .needs = "NVIDIA GPUs need a driver for CUDA 12 or newer",
     .fatal = fatal,
     .threads_max = INT64_MAX,
-    .words = words,
+    .words = cuda_error_text,
     .open = open_context,
     .shut = shut_context,
     .enter = enter_context,
     .leave = leave_context,
-    .target = read_target,
-    .about = say_about,
-    .copy = copy,
-    .inspect = inspect,
+    .target = read_cuda_target,
+    .about = describe_cuda_device,
+    .copy = cuda_copy,
+    .inspect = inspect_cubin,
     .allow_lds = allow_lds,
     .has_maps = has_maps,
-    .encode = encode,
+    .encode = encode_tensor_map,
 };
 
-static int probe(char why[256]) {
+static int probe_cuda(char why[256]) {
     return kw_gpu_probe(&kw_cuda_driver, why);
 }
 
-static kw_status open_device(kw_device **device, int index, int threads, kw_error *err) {
+static kw_status open_cuda_device(kw_device **device, int index, int threads, kw_error *err) {
     (void)threads; /* of a CPU */
     return kw_gpu_open(device, &kw_cuda_driver, index, err);
 }
 
-const kw_backend kw_cuda_backend = KW_GPU_BACKEND("cuda", probe, open_device);
+const kw_backend kw_cuda_backend = KW_GPU_BACKEND("cuda", probe_cuda, open_cuda_device);

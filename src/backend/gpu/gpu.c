@@ -32,21 +32,21 @@ struct kw_kernel {
 struct kw_bound {
     const kw_device *device;
     const kw_kernel *kernel;
-    kw_cpu_args args;
+    kw_kernel_args args;
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAP_MAX];
     int32_t stages;
 };
 
-static kw_status judge(const kw_device *device, int error, const char *what, kw_error *err) {
-    return kw_gpu_judge(device->driver, device->calls, error, what, err);
+static kw_status check_driver_error(const kw_device *device, int error, const char *what, kw_error *err) {
+    return kw_gpu_check(device->driver, device->calls, error, what, err);
 }
 
 static kw_status enter(const kw_device *device, kw_error *err) {
-    return judge(device, device->driver->enter(device->calls, device->number, device->context), "taking a device", err);
+    return check_driver_error(device, device->driver->enter(device->calls, device->number, device->context), "taking a device", err);
 }
 
-static void leave(const kw_device *device) {
+static void leave_device(const kw_device *device) {
     if (device->driver->leave) {
         device->driver->leave(device->calls);
     }
@@ -60,7 +60,7 @@ int kw_gpu_probe(const kw_gpu_driver *driver, char why[256]) {
     int count = 0, error = 0;
     kw_status status = calls ? kw_gpu_load(calls, driver, &reason) : kw_fail_memory(&reason, "a driver's calls");
     if (!status && (error = calls->count(&count)) && error != KW_GPU_NO_DEVICE) {
-        status = kw_gpu_judge(driver, calls, error, "counting devices", &reason);
+        status = kw_gpu_check(driver, calls, error, "counting devices", &reason);
     }
     bool none = status || error || count < 1;
     if (why && none) {
@@ -77,7 +77,7 @@ void kw_gpu_close(kw_device **device) {
     }
     if (d->stream && !enter(d, NULL)) {
         d->calls->stream_drop(d->stream);
-        leave(d);
+        leave_device(d);
     }
     if (d->context && d->driver->shut) {
         d->driver->shut(d->calls, d->number);
@@ -90,8 +90,8 @@ void kw_gpu_close(kw_device **device) {
 static kw_status open_stream(kw_device *d, kw_error *err) {
     kw_status status = enter(d, err);
     if (!status) {
-        status = judge(d, d->calls->stream_make(&d->stream, KW_GPU_STREAM_NON_BLOCKING), "making a stream", err);
-        leave(d);
+        status = check_driver_error(d, d->calls->stream_make(&d->stream, KW_GPU_STREAM_NON_BLOCKING), "making a stream", err);
+        leave_device(d);
     }
     return status;
 }
@@ -107,7 +107,7 @@ kw_status kw_gpu_open(kw_device **device, const kw_gpu_driver *driver, int index
     opened->driver = driver;
     kw_status status = kw_gpu_load(opened->calls, driver, err);
     if (!status) {
-        status = judge(opened, driver->open(opened->calls, index, &opened->number, &opened->context), "opening a device", err);
+        status = check_driver_error(opened, driver->open(opened->calls, index, &opened->number, &opened->context), "opening a device", err);
     }
     status = status ? status : driver->target(&opened->target, opened->calls, opened->number, err);
     status = status ? status : open_stream(opened, err);
@@ -123,7 +123,7 @@ const kw_target *kw_gpu_target(const kw_device *device) {
     return &device->target;
 }
 
-const char *kw_gpu_about(const kw_device *device) {
+const char *kw_gpu_describe(const kw_device *device) {
     return device->about;
 }
 
@@ -133,8 +133,8 @@ kw_status kw_gpu_alloc(kw_device *device, size_t size, void **memory, kw_error *
     *memory = NULL;
     kw_status status = enter(device, err);
     if (!status) {
-        status = judge(device, device->calls->alloc(memory, size ? size : 1), "device memory", err);
-        leave(device);
+        status = check_driver_error(device, device->calls->alloc(memory, size ? size : 1), "device memory", err);
+        leave_device(device);
     }
     return status;
 }
@@ -142,16 +142,16 @@ kw_status kw_gpu_alloc(kw_device *device, size_t size, void **memory, kw_error *
 void kw_gpu_release(kw_device *device, void *memory) {
     if (memory && !enter(device, NULL)) {
         device->calls->release(memory); /* an error here was some kernel's, and is told by the next call */
-        leave(device);
+        leave_device(device);
     }
 }
 
 kw_status kw_gpu_copy(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
     kw_status status = size ? enter(device, err) : KW_OK;
     if (!status && size) {
-        status = judge(device, device->driver->copy(device->calls, to, from, size, device->stream), "a copy", err);
-        status = status ? status : judge(device, device->calls->stream_wait(device->stream), "waiting for a copy", err);
-        leave(device);
+        status = check_driver_error(device, device->driver->copy(device->calls, to, from, size, device->stream), "a copy", err);
+        status = status ? status : check_driver_error(device, device->calls->stream_wait(device->stream), "waiting for a copy", err);
+        leave_device(device);
     }
     return status;
 }
@@ -161,7 +161,7 @@ kw_status kw_gpu_copy(kw_device *device, void *to, const void *from, size_t size
 void kw_gpu_unload(kw_device *device, kw_kernel **kernel) {
     if (*kernel && (*kernel)->module && !enter(device, NULL)) {
         device->calls->module_drop((*kernel)->module);
-        leave(device);
+        leave_device(device);
     }
     free(*kernel);
     *kernel = NULL;
@@ -179,10 +179,10 @@ static kw_status load_stages(const kw_device *device, kw_kernel *kernel, kw_erro
         if (error && !counted) {
             break;
         }
-        status = judge(device, error, "finding a kernel", err);
+        status = check_driver_error(device, error, "finding a kernel", err);
         if (!status && image->requested_lds[i]) {
             error = device->driver->allow_lds(device->calls, kernel->stage[i], image->requested_lds[i]);
-            status = judge(device, error, "asking for shared memory", err);
+            status = check_driver_error(device, error, "asking for shared memory", err);
         }
         image->stages = i + 1 > image->stages ? i + 1 : image->stages;
     }
@@ -190,7 +190,7 @@ static kw_status load_stages(const kw_device *device, kw_kernel *kernel, kw_erro
 }
 
 /* The blob is whole, and a block of it finds room. */
-static kw_status inspect(const kw_device *device, kw_gpu_image *image, const kw_blob *blob, kw_error *err) {
+static kw_status inspect_image(const kw_device *device, kw_gpu_image *image, const kw_blob *blob, kw_error *err) {
     kw_error bad = {0};
     if (device->driver->inspect(image, blob, &bad)) {
         return kw_fail(err, KW_FAILED, "cannot load a kernel: %s", bad.text);
@@ -206,7 +206,7 @@ kw_status kw_gpu_load_kernel(kw_device *device, const kw_config *config, const k
     kw_gpu_image image = {0};
     *kernel = NULL;
     kw_status status = kw_config_runs(config, &device->target, err);
-    status = status ? status : inspect(device, &image, blob, err);
+    status = status ? status : inspect_image(device, &image, blob, err);
     kw_kernel *loaded = status ? NULL : calloc(1, sizeof *loaded);
     if (!loaded) {
         return status ? status : kw_fail_memory(err, "a kernel");
@@ -215,9 +215,9 @@ kw_status kw_gpu_load_kernel(kw_device *device, const kw_config *config, const k
     *kernel = loaded;
     status = enter(device, err);
     if (!status) {
-        status = judge(device, device->calls->module_load(&loaded->module, blob->data), "loading a kernel", err);
+        status = check_driver_error(device, device->calls->module_load(&loaded->module, blob->data), "loading a kernel", err);
         status = status ? status : load_stages(device, loaded, err);
-        leave(device);
+        leave_device(device);
     }
     if (status) {
         kw_gpu_unload(device, kernel);
@@ -277,7 +277,7 @@ kw_status kw_gpu_bind(kw_device *device, const kw_kernel *kernel, const kw_probl
 
 /* --- running ------------------------------------------------------------------------------------------------------ */
 
-static kw_status fill_args(kw_gpu_args *args, const kw_bound *bound, const kw_launch_memory *memory, kw_error *err) {
+static kw_status fill_gpu_args(kw_gpu_args *args, const kw_bound *bound, const kw_launch_memory *memory, kw_error *err) {
     const kw_device *device = bound->device;
     args->args = bound->args;
     args->args.x = memory->tensor[KW_X];
@@ -290,7 +290,7 @@ static kw_status fill_args(kw_gpu_args *args, const kw_bound *bound, const kw_la
         const kw_map *map = &bound->map[i];
         if (map->rank) {
             int error = device->driver->encode(&args->map[i], device->calls, map, memory->tensor[map->tensor]);
-            status = judge(device, error, "a tensor map (tensors must lie at multiples of 16 bytes)", err);
+            status = check_driver_error(device, error, "a tensor map (tensors must lie at multiples of 16 bytes)", err);
         }
     }
     return status;
@@ -303,13 +303,13 @@ static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *mem
     const kw_kernel *kernel = bound->kernel;
     kw_gpu_args args = {0};
     void *parameters[] = {&args};
-    kw_status status = fill_args(&args, bound, memory, err);
+    kw_status status = fill_gpu_args(&args, bound, memory, err);
     for (int i = 0; i < bound->stages && !status; i++) {
         const kw_stage *stage = &bound->shape[i];
         if (stage->units > 0 && (parts & (stage->packs ? KW_RUN_PACK : KW_RUN_REST))) {
             int error = device->calls->launch(kernel->stage[i], (unsigned)stage->units, 1, 1, (unsigned)stage->threads, 1, 1,
                                               (unsigned)kernel->image.requested_lds[i], stream, parameters, NULL);
-            status = judge(device, error, "launching a kernel", err);
+            status = check_driver_error(device, error, "launching a kernel", err);
         }
     }
     return status;
@@ -320,7 +320,7 @@ kw_status kw_gpu_run(const kw_bound *bound, const kw_launch_memory *memory, int 
     kw_status status = enter(device, err);
     if (!status) {
         status = queue_stages(bound, memory, parts, stream ? stream : device->stream, err);
-        leave(device);
+        leave_device(device);
     }
     return status;
 }
@@ -329,8 +329,8 @@ kw_status kw_gpu_run(const kw_bound *bound, const kw_launch_memory *memory, int 
 kw_status kw_gpu_sync(kw_device *device, kw_error *err) {
     kw_status status = enter(device, err);
     if (!status) {
-        status = judge(device, device->calls->stream_wait(device->stream), "a kernel", err);
-        leave(device);
+        status = check_driver_error(device, device->calls->stream_wait(device->stream), "a kernel", err);
+        leave_device(device);
     }
     return status;
 }
@@ -339,13 +339,13 @@ static kw_status time_between(const kw_bound *bound, const kw_launch_memory call
                               float *ms, kw_error *err) {
     const kw_device *device = bound->device;
     const kw_gpu_calls *gpu = device->calls;
-    kw_status status = judge(device, gpu->event_record(event[0], device->stream), "an event", err);
+    kw_status status = check_driver_error(device, gpu->event_record(event[0], device->stream), "an event", err);
     for (size_t i = 0; i < count && !status; i++) {
         status = queue_stages(bound, &calls[i], parts, device->stream, err);
     }
-    status = status ? status : judge(device, gpu->event_record(event[1], device->stream), "an event", err);
-    status = status ? status : judge(device, gpu->event_wait(event[1]), "a kernel", err);
-    return status ? status : judge(device, gpu->event_between(ms, event[0], event[1]), "the time of a kernel", err);
+    status = status ? status : check_driver_error(device, gpu->event_record(event[1], device->stream), "an event", err);
+    status = status ? status : check_driver_error(device, gpu->event_wait(event[1]), "a kernel", err);
+    return status ? status : check_driver_error(device, gpu->event_between(ms, event[0], event[1]), "the time of a kernel", err);
 }
 
 kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], size_t count, int parts, double *ns, kw_error *err) {
@@ -358,7 +358,7 @@ kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], siz
         return status;
     }
     for (int i = 0; i < 2 && !status; i++) {
-        status = judge(device, device->calls->event_make(&event[i], 0), "an event", err);
+        status = check_driver_error(device, device->calls->event_make(&event[i], 0), "an event", err);
     }
     status = status ? status : time_between(bound, calls, count, parts, event, &ms, err);
     for (int i = 0; i < 2; i++) {
@@ -366,7 +366,7 @@ kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], siz
             device->calls->event_drop(event[i]);
         }
     }
-    leave(device);
+    leave_device(device);
     *ns = (double)ms * 1e6;
     return status;
 }

@@ -64,7 +64,7 @@ typedef struct kw_gpu_map {
 /* A kernel's only parameter: kw_gpu_args of kernels/prelude/gpu_ptx.h. A kernel without maps is given the first member alone, since the
  * driver copies as many bytes as the kernel declares. */
 typedef struct kw_gpu_args {
-    kw_cpu_args args;
+    kw_kernel_args args;
     kw_gpu_map map[KW_MAP_MAX];
 } kw_gpu_args;
 
@@ -105,16 +105,16 @@ typedef struct kw_gpu_driver {
  * The library stays with the process, as drivers start threads of their own. */
 kw_status kw_gpu_load(kw_gpu_calls *calls, const kw_gpu_driver *driver, kw_error *err);
 /* KW_OK for 0; else the status that an error of a call means, with what and the driver's words for it. */
-kw_status kw_gpu_judge(const kw_gpu_driver *driver, const kw_gpu_calls *calls, int error, const char *what, kw_error *err);
+kw_status kw_gpu_check(const kw_gpu_driver *driver, const kw_gpu_calls *calls, int error, const char *what, kw_error *err);
 /* A number that a driver tells of a device; 0 where it does not know. */
 int64_t kw_gpu_attribute(const kw_gpu_calls *calls, int attribute, int number);
 /* The facts that are what the driver says; those of which it knows nothing stay. bandwidth from memory clock (kHz, two bits a line and
  * clock) and bus width (bits). */
-typedef struct kw_gpu_told {
+typedef struct kw_gpu_reported {
     int64_t *fact, value;
-} kw_gpu_told;
-void kw_gpu_take_told(const kw_gpu_told told[], size_t count);
-int64_t kw_gpu_told_bandwidth(int64_t memory_khz, int64_t bus_bits);
+} kw_gpu_reported;
+void kw_gpu_apply_reported(const kw_gpu_reported told[], size_t count);
+int64_t kw_gpu_reported_bandwidth(int64_t memory_khz, int64_t bus_bits);
 /* "AMD Instinct MI300X" as the one word that a target's model is: what is neither letter, digit nor one of . _ becomes '-'. */
 void kw_gpu_model(char model[48], const char *name);
 
@@ -124,7 +124,7 @@ int kw_gpu_probe(const kw_gpu_driver *driver, char why[256]);
 kw_status kw_gpu_open(kw_device **device, const kw_gpu_driver *driver, int index, kw_error *err);
 void kw_gpu_close(kw_device **device);
 const kw_target *kw_gpu_target(const kw_device *device);
-const char *kw_gpu_about(const kw_device *device);
+const char *kw_gpu_describe(const kw_device *device);
 kw_status kw_gpu_alloc(kw_device *device, size_t size, void **memory, kw_error *err);
 void kw_gpu_release(kw_device *device, void *memory);
 kw_status kw_gpu_copy(kw_device *device, void *to, const void *from, size_t size, kw_error *err);
@@ -142,7 +142,8 @@ kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], siz
     {                                                                                                                                      \
         .name = backend_name, .probe = backend_probe, .open = backend_open, .close = kw_gpu_close, .target = kw_gpu_target,                \
         .alloc = kw_gpu_alloc, .release = kw_gpu_release, .copy = kw_gpu_copy, .load = kw_gpu_load_kernel, .unload = kw_gpu_unload,        \
-        .bind = kw_gpu_bind, .unbind = kw_gpu_unbind, .run = kw_gpu_run, .sync = kw_gpu_sync, .time = kw_gpu_time, .about = kw_gpu_about   \
+        .bind = kw_gpu_bind, .unbind = kw_gpu_unbind, .run = kw_gpu_run, .sync = kw_gpu_sync, .time = kw_gpu_time,                         \
+        .about = kw_gpu_describe                                                                                                           \
     }
 
 #endif

@@ -33,10 +33,10 @@ kw_status kw_gpu_load(kw_gpu_calls *calls, const kw_gpu_driver *driver, kw_error
     if (!find_symbols(calls, driver, why)) {
         return kw_fail(err, KW_ENVIRONMENT, "%s; %s", why, driver->needs);
     }
-    return kw_gpu_judge(driver, calls, calls->init(0), "starting the driver", err);
+    return kw_gpu_check(driver, calls, calls->init(0), "starting the driver", err);
 }
 
-kw_status kw_gpu_judge(const kw_gpu_driver *driver, const kw_gpu_calls *calls, int error, const char *what, kw_error *err) {
+kw_status kw_gpu_check(const kw_gpu_driver *driver, const kw_gpu_calls *calls, int error, const char *what, kw_error *err) {
     if (!error) {
         return KW_OK;
     }
@@ -57,7 +57,7 @@ int64_t kw_gpu_attribute(const kw_gpu_calls *calls, int attribute, int number) {
     return calls->attribute(&value, attribute, number) || value < 0 ? 0 : value;
 }
 
-void kw_gpu_take_told(const kw_gpu_told told[], size_t count) {
+void kw_gpu_apply_reported(const kw_gpu_reported told[], size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (told[i].value > 0) {
             *told[i].fact = told[i].value;
@@ -65,7 +65,7 @@ void kw_gpu_take_told(const kw_gpu_told told[], size_t count) {
     }
 }
 
-int64_t kw_gpu_told_bandwidth(int64_t memory_khz, int64_t bus_bits) {
+int64_t kw_gpu_reported_bandwidth(int64_t memory_khz, int64_t bus_bits) {
     return memory_khz * 2 * (bus_bits / 8) / 1000000;
 }
 

@@ -24,7 +24,7 @@ enum { FIRST_DESCRIPTOR = 10 };
 static const int64_t reap_limit_ns = 10000000000, glance_ns = 2000000;
 
 /* Moves a descriptor out of the way; -1 with errno when there is none or no room. */
-static int move_up(int fd) {
+static int move_fd_up(int fd) {
     if (fd < 0 || fd >= FIRST_DESCRIPTOR) {
         return fd;
     }
@@ -46,10 +46,10 @@ static void close_all(const int descriptors[], size_t count) {
 static bool open_ends(int ends[4]) {
     int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
     bool good = !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) && !pipe2(pipes, O_CLOEXEC | O_NONBLOCK);
-    ends[0] = move_up(sockets[0]);
-    ends[1] = move_up(sockets[1]);
-    ends[2] = move_up(pipes[0]);
-    ends[3] = move_up(pipes[1]);
+    ends[0] = move_fd_up(sockets[0]);
+    ends[1] = move_fd_up(sockets[1]);
+    ends[2] = move_fd_up(pipes[0]);
+    ends[3] = move_fd_up(pipes[1]);
     for (int i = 0; i < 4; i++) {
         good = good && ends[i] >= 0;
     }
@@ -152,7 +152,7 @@ bool kw_child_send(kw_child *child, const char *bytes, size_t size, int64_t limi
 }
 
 /* The next whole line of the buffer. */
-static bool take_line(kw_child *child, kw_word *line) {
+static bool take_child_line(kw_child *child, kw_word *line) {
     char *start = child->buffer + child->begin;
     char *stop = memchr(start, '\n', child->end - child->begin);
     if (!stop) {
@@ -167,7 +167,7 @@ static bool take_line(kw_child *child, kw_word *line) {
 }
 
 /* Whether more was read, or the end was met. */
-static ssize_t fill(kw_child *child) {
+static ssize_t fill_child_buffer(kw_child *child) {
     ssize_t got = recv(child->lines, child->buffer + child->end, sizeof child->buffer - child->end, MSG_DONTWAIT);
     if (got > 0) {
         child->end += (size_t)got;
@@ -177,13 +177,13 @@ static ssize_t fill(kw_child *child) {
 
 kw_child_event kw_child_read(kw_child *child, int64_t until_ns, kw_word *line) {
     for (;;) {
-        if (take_line(child, line)) {
+        if (take_child_line(child, line)) {
             return line->size <= KW_CHILD_LINE_MAX ? KW_CHILD_LINE : KW_CHILD_LONG;
         }
         if (child->end > KW_CHILD_LINE_MAX) {
             return KW_CHILD_LONG;
         }
-        ssize_t got = fill(child);
+        ssize_t got = fill_child_buffer(child);
         if (got > 0) {
             continue;
         }
@@ -191,8 +191,8 @@ kw_child_event kw_child_read(kw_child *child, int64_t until_ns, kw_word *line) {
             return KW_CHILD_ENDED;
         }
         if (!wait_for(child, POLLIN, until_ns)) {
-            bool gone = kw_child_is_gone(child);
-            if (gone && fill(child) <= 0) {
+            bool gone = kw_child_has_exited(child);
+            if (gone && fill_child_buffer(child) <= 0) {
                 return KW_CHILD_ENDED;
             }
             if (!gone) {
@@ -204,14 +204,14 @@ kw_child_event kw_child_read(kw_child *child, int64_t until_ns, kw_word *line) {
 
 /* --- ending ---------------------------------------------------------------------------------------------------------- */
 
-bool kw_child_is_gone(const kw_child *child) {
+bool kw_child_has_exited(const kw_child *child) {
     siginfo_t info = {0};
     return !child->pid || waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
 }
 
 static bool wait_until_gone(kw_child *child, int64_t limit_ns) {
     int64_t until = kw_clock_ns() + limit_ns;
-    while (!kw_child_is_gone(child)) {
+    while (!kw_child_has_exited(child)) {
         if (kw_clock_ns() > until) {
             return false;
         }
@@ -242,7 +242,7 @@ kw_child_end kw_child_stop(kw_child *child, int64_t patience_ns) {
     return end;
 }
 
-kw_word kw_child_last_words(const kw_child *child) {
+kw_word kw_child_error_tail(const kw_child *child) {
     size_t end = child->tail_size;
     while (end && (unsigned char)child->tail[end - 1] <= ' ') {
         end--;

@@ -41,10 +41,10 @@ bool kw_child_send(kw_child *child, const char *bytes, size_t size, int64_t limi
 /* Waits for a line until a time of the monotonic clock, or until a signal comes; the line lives until the next call. */
 kw_child_event kw_child_read(kw_child *child, int64_t until_ns, kw_word *line);
 /* Whether it has ended, reaped or not. */
-bool kw_child_is_gone(const kw_child *child);
+bool kw_child_has_exited(const kw_child *child);
 /* Closes its input, waits so long for it to end by itself, kills its process group and reaps it. child is none then, but its tail stays. */
 kw_child_end kw_child_stop(kw_child *child, int64_t patience_ns);
 /* The last line of the tail that is not empty; not terminated. */
-kw_word kw_child_last_words(const kw_child *child);
+kw_word kw_child_error_tail(const kw_child *child);
 
 #endif

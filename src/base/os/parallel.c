@@ -9,7 +9,7 @@
 enum { WORKERS_MAX = 256 };
 
 typedef struct shift {
-    const kw_crew *crew;
+    const kw_parallel *crew;
     pthread_mutex_t lock;
     pthread_cond_t finished;
     size_t next;   /* the first number nobody has drawn */
@@ -17,7 +17,7 @@ typedef struct shift {
     size_t queued;
 } shift;
 
-static void *work(void *memory) {
+static void *run_worker_thread(void *memory) {
     shift *s = memory;
     pthread_mutex_lock(&s->lock);
     while (s->next < s->crew->count) {
@@ -46,7 +46,7 @@ static void report(shift *s) {
     }
 }
 
-static size_t worker_count(const kw_crew *crew) {
+static size_t worker_count(const kw_parallel *crew) {
     cpu_set_t set;
     int cores = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
     size_t wanted = crew->workers > 0 ? (size_t)crew->workers : (size_t)cores;
@@ -54,7 +54,7 @@ static size_t worker_count(const kw_crew *crew) {
     return wanted < crew->count ? wanted : crew->count;
 }
 
-static void run_alone(const kw_crew *crew) {
+static void run_alone(const kw_parallel *crew) {
     for (size_t i = 0; i < crew->count; i++) {
         crew->work(crew->user, i);
         if (crew->done) {
@@ -63,7 +63,7 @@ static void run_alone(const kw_crew *crew) {
     }
 }
 
-void kw_crew_run(const kw_crew *crew) {
+void kw_parallel_run(const kw_parallel *crew) {
     size_t wanted = worker_count(crew), started = 0;
     shift s = {.crew = crew};
     pthread_t threads[WORKERS_MAX];
@@ -74,7 +74,7 @@ void kw_crew_run(const kw_crew *crew) {
     }
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.finished, NULL);
-    while (started < wanted && !pthread_create(&threads[started], NULL, work, &s)) {
+    while (started < wanted && !pthread_create(&threads[started], NULL, run_worker_thread, &s)) {
         started++;
     }
     if (started) {

@@ -5,15 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct kw_crew {
+typedef struct kw_parallel {
     size_t count;
     int32_t workers;                        /* threads; 0: one a core of the process */
     void (*work)(void *user, size_t index); /* called from the workers, each index once */
-    void (*done)(void *user, size_t index); /* called from the thread that called kw_crew_run; may be NULL */
+    void (*done)(void *user, size_t index); /* called from the thread that called kw_parallel_run; may be NULL */
     void *user;
-} kw_crew;
+} kw_parallel;
 
 /* Returns when all is done. Cannot fail: without threads the caller's thread does the work. */
-void kw_crew_run(const kw_crew *crew);
+void kw_parallel_run(const kw_parallel *crew);
 
 #endif

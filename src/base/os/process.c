@@ -46,7 +46,7 @@ typedef struct bounds {
     const volatile int *stop; /* may be NULL */
 } bounds;
 
-static bool is_over(const bounds *limits) {
+static bool is_past_deadline(const bounds *limits) {
     return (limits->deadline && kw_clock_ns() >= limits->deadline) || (limits->stop && *limits->stop);
 }
 
@@ -61,12 +61,12 @@ static int pause_ms(const bounds *limits) {
     return pause;
 }
 
-static void collect(int fd, kw_text *output, pid_t child, const bounds *limits, bool *timed_out) {
+static void collect_output(int fd, kw_text *output, pid_t child, const bounds *limits, bool *timed_out) {
     char piece[4096];
     for (;;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
         int count = poll(&ready, 1, *timed_out ? -1 : pause_ms(limits));
-        if (!*timed_out && is_over(limits)) {
+        if (!*timed_out && is_past_deadline(limits)) {
             *timed_out = true;
             kill(-child, SIGKILL);
             continue;
@@ -121,7 +121,7 @@ kw_status kw_process_run_until(const char *const argv[], int64_t limit_ns, const
         goto out;
     }
     bounds limits = {limit_ns ? kw_clock_ns() + limit_ns : 0, stop};
-    collect(ends[0], output, child, &limits, &result->timed_out);
+    collect_output(ends[0], output, child, &limits, &result->timed_out);
     int wait_status = 0;
     struct rusage usage;
     while (wait4(child, &wait_status, 0, &usage) < 0) {

@@ -73,7 +73,7 @@ static kw_status read_mode(kw_mode *mode, kw_error *err) {
 }
 
 /* The option's copy, else the fallback; "" when there is neither. NULL for want of memory. */
-static const char *place(kw_arena *arena, const char *option, const char *fallback) {
+static const char *choose_path(kw_arena *arena, const char *option, const char *fallback) {
     const char *chosen = option ? option : fallback ? fallback : "";
     return kw_arena_copy(arena, chosen, strlen(chosen));
 }
@@ -85,12 +85,12 @@ static void to_standard_error(void *user, const char *line) {
 
 static kw_status read_places(kw_settings *settings, const kw_context_options *options, kw_error *err) {
     kw_arena *arena = &settings->arena;
-    settings->cache = place(arena, options->cache_dir, kw_folder_user(arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache"));
-    settings->data = place(arena, options->data_dir, kw_folder_user(arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share"));
+    settings->cache = choose_path(arena, options->cache_dir, kw_folder_user(arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache"));
+    settings->data = choose_path(arena, options->data_dir, kw_folder_user(arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share"));
     const char *beside = settings->data && *settings->data ? kw_arena_format(arena, "%s/wisdom.txt", settings->data) : NULL;
     const char *named = variable("KW_WISDOM");
-    settings->wisdom = place(arena, options->wisdom_file, named ? named : beside);
-    settings->system_wisdom = place(arena, variable("KW_SYSTEM_WISDOM"), KW_SYSTEM_WISDOM_FILE);
+    settings->wisdom = choose_path(arena, options->wisdom_file, named ? named : beside);
+    settings->system_wisdom = choose_path(arena, variable("KW_SYSTEM_WISDOM"), KW_SYSTEM_WISDOM_FILE);
     const char *compiler = options->compiler, *cc = variable("KW_CC");
     settings->compiler = compiler ? kw_arena_copy(arena, compiler, strlen(compiler)) : NULL;
     settings->cc = cc ? kw_arena_copy(arena, cc, strlen(cc)) : NULL;
@@ -123,7 +123,7 @@ void kw_settings_drop(kw_settings *settings) {
     *settings = (kw_settings){0};
 }
 
-void kw_remark(const kw_settings *settings, const char *format, ...) {
+void kw_log_line(const kw_settings *settings, const char *format, ...) {
     if (!settings->log) {
         return;
     }

@@ -18,7 +18,7 @@ typedef struct kw_settings {
     const char *compiler; /* "": use none; NULL: look for one */
     const char *cc;       /* KW_CC: the C compiler where compiler is NULL; NULL: look for one */
     const char *model;    /* a folder; "": use none; NULL: look for some */
-    int64_t spill_limit;  /* bytes, for kw_resources_judge */
+    int64_t spill_limit;  /* bytes, for kw_resources_check */
     void (*log)(void *user, const char *line);
     void *user;
 } kw_settings;
@@ -31,7 +31,7 @@ void kw_settings_drop(kw_settings *settings);
 kw_status kw_spill_limit_read(int64_t *limit, int32_t option, kw_error *err);
 
 /* Hands one line to the log; nothing where nobody listens. */
-void kw_remark(const kw_settings *settings, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void kw_log_line(const kw_settings *settings, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "shortlist" and the like; "unknown" for a value outside. */
 const char *kw_mode_name(kw_mode mode);

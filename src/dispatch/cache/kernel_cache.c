@@ -8,38 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kw_shelf_open(kw_shelf *shelf, const kw_backend *backend, kw_device *device, kw_tools *tools) {
-    *shelf = (kw_shelf){.backend = backend, .device = device, .tools = tools};
+void kw_kernel_cache_open(kw_kernel_cache *shelf, const kw_backend *backend, kw_device *device, kw_build_tools *tools) {
+    *shelf = (kw_kernel_cache){.backend = backend, .device = device, .tools = tools};
     pthread_mutex_init(&shelf->lock, NULL);
 }
 
-static void drop(kw_shelf *shelf, kw_loaded *loaded) {
+static void drop_kernel(kw_kernel_cache *shelf, kw_loaded_kernel *loaded) {
     shelf->backend->unload(shelf->device, &loaded->kernel);
     free(loaded);
 }
 
-void kw_shelf_close(kw_shelf *shelf) {
+void kw_kernel_cache_close(kw_kernel_cache *shelf) {
     if (!shelf->backend) {
         return;
     }
-    for (int i = 0; i < KW_SHELF_ROWS; i++) {
+    for (int i = 0; i < KW_KERNEL_CACHE_BUCKETS; i++) {
         while (shelf->rows[i]) {
-            kw_loaded *first = shelf->rows[i];
+            kw_loaded_kernel *first = shelf->rows[i];
             shelf->rows[i] = first->next;
-            drop(shelf, first);
+            drop_kernel(shelf, first);
         }
     }
     pthread_mutex_destroy(&shelf->lock);
-    *shelf = (kw_shelf){0};
+    *shelf = (kw_kernel_cache){0};
 }
 
-static kw_loaded **row_of(kw_shelf *shelf, const char *text) {
-    return &shelf->rows[kw_hash64(text, strlen(text)) % KW_SHELF_ROWS];
+static kw_loaded_kernel **kernel_bucket(kw_kernel_cache *shelf, const char *text) {
+    return &shelf->rows[kw_hash64(text, strlen(text)) % KW_KERNEL_CACHE_BUCKETS];
 }
 
 /* With the lock held. */
-static kw_loaded *find(kw_shelf *shelf, const char *text) {
-    kw_loaded *at = *row_of(shelf, text);
+static kw_loaded_kernel *find_kernel(kw_kernel_cache *shelf, const char *text) {
+    kw_loaded_kernel *at = *kernel_bucket(shelf, text);
     while (at && strcmp(at->text, text)) {
         at = at->next;
     }
@@ -49,12 +49,12 @@ static kw_loaded *find(kw_shelf *shelf, const char *text) {
     return at;
 }
 
-static kw_status load(kw_loaded *loaded, kw_shelf *shelf, bool compile, const char *builder, kw_error *err) {
+static kw_status load_kernel_blob(kw_loaded_kernel *loaded, kw_kernel_cache *shelf, bool compile, const char *builder, kw_error *err) {
     kw_blob blob = {0};
     kw_status status = KW_OK;
     loaded->facts.spill_bytes = -1;
     if (loaded->config.family->emit) {
-        kw_jit jit = kw_tools_jit(shelf->tools, compile);
+        kw_jit jit = kw_build_tools_jit(shelf->tools, compile);
         kw_jit_result result;
         status = builder ? kw_jit_known(&jit, &loaded->config, builder, &blob, &result, err)
                          : kw_jit_blob(&jit, &loaded->config, &blob, &result, err);
@@ -68,8 +68,9 @@ static kw_status load(kw_loaded *loaded, kw_shelf *shelf, bool compile, const ch
     return status;
 }
 
-static kw_status take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, const char *builder, kw_error *err) {
-    kw_loaded *own = calloc(1, sizeof *own);
+static kw_status acquire_kernel(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, bool compile,
+                                const char *builder, kw_error *err) {
+    kw_loaded_kernel *own = calloc(1, sizeof *own);
     if (!own) {
         return kw_fail_memory(err, "a kernel");
     }
@@ -77,51 +78,52 @@ static kw_status take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *conf
     own->users = 1;
     kw_config_print(own->text, sizeof own->text, config);
     pthread_mutex_lock(&shelf->lock);
-    *loaded = find(shelf, own->text);
+    *loaded = find_kernel(shelf, own->text);
     pthread_mutex_unlock(&shelf->lock);
     if (*loaded) {
         free(own);
         return KW_OK;
     }
-    kw_status status = load(own, shelf, compile, builder, err);
+    kw_status status = load_kernel_blob(own, shelf, compile, builder, err);
     if (status) {
         free(own);
         return status;
     }
     pthread_mutex_lock(&shelf->lock);
-    *loaded = find(shelf, own->text);
+    *loaded = find_kernel(shelf, own->text);
     if (!*loaded) {
-        kw_loaded **row = row_of(shelf, own->text);
+        kw_loaded_kernel **row = kernel_bucket(shelf, own->text);
         own->next = *row;
         *row = own;
         *loaded = own;
     }
     pthread_mutex_unlock(&shelf->lock);
     if (*loaded != own) {
-        drop(shelf, own);
+        drop_kernel(shelf, own);
     }
     return KW_OK;
 }
 
-kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err) {
-    return take(loaded, shelf, config, compile, NULL, err);
+kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, bool compile, kw_error *err) {
+    return acquire_kernel(loaded, shelf, config, compile, NULL, err);
 }
 
-kw_status kw_shelf_take_known(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, const char *builder, kw_error *err) {
-    return take(loaded, shelf, config, false, builder, err);
+kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, const char *builder,
+                                         kw_error *err) {
+    return acquire_kernel(loaded, shelf, config, false, builder, err);
 }
 
-kw_outcome kw_loaded_judge(const kw_loaded *loaded, const kw_shelf *shelf, char detail[256]) {
-    return kw_resources_judge(&loaded->facts, shelf->backend->target(shelf->device), shelf->tools->settings->spill_limit, detail);
+kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *shelf, char detail[256]) {
+    return kw_resources_check(&loaded->facts, shelf->backend->target(shelf->device), shelf->tools->settings->spill_limit, detail);
 }
 
 /* Whether the target runs the config was asked before, so that a device which has no room for the kernel is left. */
-kw_outcome kw_outcome_of_load(kw_status status) {
+kw_outcome kw_load_outcome(kw_status status) {
     return status == KW_NO_KERNEL ? KW_TOO_MUCH_LDS : KW_UNCOMPILED;
 }
 
-void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded) {
-    kw_loaded *gone = *loaded;
+void kw_kernel_cache_release(kw_kernel_cache *shelf, kw_loaded_kernel **loaded) {
+    kw_loaded_kernel *gone = *loaded;
     *loaded = NULL;
     if (!gone) {
         return;
@@ -129,7 +131,7 @@ void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded) {
     pthread_mutex_lock(&shelf->lock);
     bool last = !--gone->users;
     if (last) {
-        kw_loaded **at = row_of(shelf, gone->text);
+        kw_loaded_kernel **at = kernel_bucket(shelf, gone->text);
         while (*at != gone) {
             at = &(*at)->next;
         }
@@ -137,6 +139,6 @@ void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded) {
     }
     pthread_mutex_unlock(&shelf->lock);
     if (last) {
-        drop(shelf, gone);
+        drop_kernel(shelf, gone);
     }
 }

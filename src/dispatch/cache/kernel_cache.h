@@ -4,42 +4,43 @@
 #define KW_DISPATCH_CACHE_KERNEL_CACHE_H
 
 #include "backend/backend.h"
-#include "jit/open.h"
+#include "jit/build_tools.h"
 
 /* A loaded kernel; read only. text is its config's and its name on the shelf: within one context it says all of a kernel. */
-typedef struct kw_loaded {
-    struct kw_loaded *next;
+typedef struct kw_loaded_kernel {
+    struct kw_loaded_kernel *next;
     size_t users;
     kw_kernel *kernel;
     kw_config config;
     kw_blob_facts facts; /* what it needs; spill_bytes -1 where its blob does not say */
     char text[KW_CONFIG_TEXT_MAX];
     char builder[KW_BUILDER_DIGITS + 1]; /* as in kw_jit_result */
-} kw_loaded;
+} kw_loaded_kernel;
 
-enum { KW_SHELF_ROWS = 256 };
+enum { KW_KERNEL_CACHE_BUCKETS = 256 };
 
-typedef struct kw_shelf {
+typedef struct kw_kernel_cache {
     const kw_backend *backend;
     kw_device *device;
-    kw_tools *tools;
+    kw_build_tools *tools;
     pthread_mutex_t lock;
-    kw_loaded *rows[KW_SHELF_ROWS]; /* by hash of the text */
-} kw_shelf;
+    kw_loaded_kernel *rows[KW_KERNEL_CACHE_BUCKETS]; /* by hash of the text */
+} kw_kernel_cache;
 
-void kw_shelf_open(kw_shelf *shelf, const kw_backend *backend, kw_device *device, kw_tools *tools);
+void kw_kernel_cache_open(kw_kernel_cache *shelf, const kw_backend *backend, kw_device *device, kw_build_tools *tools);
 /* Unloads all; nobody may use a kernel any more. */
-void kw_shelf_close(kw_shelf *shelf);
+void kw_kernel_cache_close(kw_kernel_cache *shelf);
 
 /* From memory, from the cache or, if compile is set, from the compiler. KW_MISSING: not cached, and no compiler or compile not set. */
-kw_status kw_shelf_take(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, bool compile, kw_error *err);
+kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, bool compile, kw_error *err);
 /* From memory or from the cache, where the blob of this builder comes before younger ones. */
-kw_status kw_shelf_take_known(kw_loaded **loaded, kw_shelf *shelf, const kw_config *config, const char *builder, kw_error *err);
+kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, const char *builder,
+                                         kw_error *err);
 /* Whether the loaded kernel may be picked for its time: KW_UNTRIED, or the outcome with its reason in detail (measure/resources.h). */
-kw_outcome kw_loaded_judge(const kw_loaded *loaded, const kw_shelf *shelf, char detail[256]);
+kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *shelf, char detail[256]);
 /* What became of a kernel that serves the problem and the target, and could not be taken from the shelf. */
-kw_outcome kw_outcome_of_load(kw_status status);
+kw_outcome kw_load_outcome(kw_status status);
 /* *loaded may be NULL. */
-void kw_shelf_put(kw_shelf *shelf, kw_loaded **loaded);
+void kw_kernel_cache_release(kw_kernel_cache *shelf, kw_loaded_kernel **loaded);
 
 #endif

@@ -6,39 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kw_memo_open(kw_memo *memo) {
-    *memo = (kw_memo){0};
+void kw_plan_cache_open(kw_plan_cache *memo) {
+    *memo = (kw_plan_cache){0};
     pthread_mutex_init(&memo->lock, NULL);
 }
 
-void kw_core_drop(kw_core *core, kw_shelf *shelf) {
+void kw_plan_impl_drop(kw_plan_impl *core, kw_kernel_cache *shelf) {
     if (core->bound) {
         shelf->backend->unbind(&core->bound);
     }
-    kw_shelf_put(shelf, &core->loaded);
+    kw_kernel_cache_release(shelf, &core->loaded);
     free(core->records);
-    free(core->story);
+    free(core->explanation);
     free(core->explain);
     free(core);
 }
 
-static void drop_list(kw_core *list, kw_shelf *shelf) {
+static void drop_list(kw_plan_impl *list, kw_kernel_cache *shelf) {
     while (list) {
-        kw_core *next = list->next;
-        kw_core_drop(list, shelf);
+        kw_plan_impl *next = list->next;
+        kw_plan_impl_drop(list, shelf);
         list = next;
     }
 }
 
-void kw_memo_close(kw_memo *memo, kw_shelf *shelf) {
-    for (int i = 0; i < KW_MEMO_ROWS; i++) {
+void kw_plan_cache_close(kw_plan_cache *memo, kw_kernel_cache *shelf) {
+    for (int i = 0; i < KW_PLAN_CACHE_BUCKETS; i++) {
         drop_list(memo->rows[i], shelf);
     }
     pthread_mutex_destroy(&memo->lock);
-    *memo = (kw_memo){0};
+    *memo = (kw_plan_cache){0};
 }
 
-void kw_core_key_make(kw_core_key *key, const kw_problem *problem) {
+void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem) {
     memset(key, 0, sizeof *key);
     key->problem.op = problem->op;
     key->problem.dtype = problem->dtype;
@@ -51,23 +51,23 @@ void kw_core_key_make(kw_core_key *key, const kw_problem *problem) {
     }
 }
 
-static kw_core **row_of(kw_memo *memo, uint64_t hash) {
-    return &memo->rows[hash % KW_MEMO_ROWS];
+static kw_plan_impl **plan_bucket(kw_plan_cache *memo, uint64_t hash) {
+    return &memo->rows[hash % KW_PLAN_CACHE_BUCKETS];
 }
 
 /* With the lock held. */
-static kw_core **place_of(kw_memo *memo, const kw_core_key *key, uint64_t hash) {
-    kw_core **at = row_of(memo, hash);
+static kw_plan_impl **plan_slot(kw_plan_cache *memo, const kw_plan_key *key, uint64_t hash) {
+    kw_plan_impl **at = plan_bucket(memo, hash);
     while (*at && ((*at)->hash != hash || memcmp(&(*at)->key, key, sizeof *key))) {
         at = &(*at)->next;
     }
     return at;
 }
 
-kw_core *kw_memo_find(kw_memo *memo, const kw_core_key *key) {
+kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *memo, const kw_plan_key *key) {
     uint64_t hash = kw_hash64(key, sizeof *key);
     pthread_mutex_lock(&memo->lock);
-    kw_core *found = *place_of(memo, key, hash);
+    kw_plan_impl *found = *plan_slot(memo, key, hash);
     if (found) {
         found->users++;
     }
@@ -76,8 +76,8 @@ kw_core *kw_memo_find(kw_memo *memo, const kw_core_key *key) {
 }
 
 /* Takes a core out of the table; those that nobody uses then are linked to the list. With the lock held. */
-static void take_out(kw_memo *memo, kw_core **at, kw_core **unused) {
-    kw_core *gone = *at;
+static void take_out(kw_plan_cache *memo, kw_plan_impl **at, kw_plan_impl **unused) {
+    kw_plan_impl *gone = *at;
     *at = gone->next;
     gone->next = NULL;
     memo->count--;
@@ -94,17 +94,17 @@ typedef struct pattern {
     bool idle; /* only those that no plan uses */
 } pattern;
 
-static bool matches(const kw_core *core, const pattern *p) {
+static bool matches_pattern(const kw_plan_impl *core, const pattern *p) {
     return (!p->problem || !memcmp(&core->key.problem, p->problem, sizeof *p->problem)) &&
            (!p->registry || core->key.registry == *p->registry) && (!p->idle || core->users == 1);
 }
 
 /* With the lock held. */
-static kw_core *sweep(kw_memo *memo, const pattern *p) {
-    kw_core *unused = NULL;
-    for (int i = 0; i < KW_MEMO_ROWS && memo->count; i++) {
-        for (kw_core **at = &memo->rows[i]; *at;) {
-            if (matches(*at, p)) {
+static kw_plan_impl *drop_unused(kw_plan_cache *memo, const pattern *p) {
+    kw_plan_impl *unused = NULL;
+    for (int i = 0; i < KW_PLAN_CACHE_BUCKETS && memo->count; i++) {
+        for (kw_plan_impl **at = &memo->rows[i]; *at;) {
+            if (matches_pattern(*at, p)) {
                 take_out(memo, at, &unused);
             } else {
                 at = &(*at)->next;
@@ -114,46 +114,46 @@ static kw_core *sweep(kw_memo *memo, const pattern *p) {
     return unused;
 }
 
-void kw_memo_add(kw_memo *memo, kw_shelf *shelf, kw_core *core) {
+void kw_plan_cache_insert(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl *core) {
     core->hash = kw_hash64(&core->key, sizeof core->key);
     pthread_mutex_lock(&memo->lock);
-    kw_core *unused = memo->count < KW_MEMO_MAX ? NULL : sweep(memo, &(pattern){.idle = true});
-    kw_core **at = place_of(memo, &core->key, core->hash);
+    kw_plan_impl *unused = memo->count < KW_PLAN_CACHE_MAX ? NULL : drop_unused(memo, &(pattern){.idle = true});
+    kw_plan_impl **at = plan_slot(memo, &core->key, core->hash);
     if (*at) {
         take_out(memo, at, &unused);
     }
     core->users++;
     memo->count++;
-    kw_core **row = row_of(memo, core->hash);
+    kw_plan_impl **row = plan_bucket(memo, core->hash);
     core->next = *row;
     *row = core;
     pthread_mutex_unlock(&memo->lock);
     drop_list(unused, shelf);
 }
 
-void kw_memo_put(kw_memo *memo, kw_shelf *shelf, kw_core **core) {
-    kw_core *gone = *core;
+void kw_plan_cache_release(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl **core) {
+    kw_plan_impl *gone = *core;
     *core = NULL;
     pthread_mutex_lock(&memo->lock);
     bool last = !--gone->users;
     pthread_mutex_unlock(&memo->lock);
     if (last) {
-        kw_core_drop(gone, shelf);
+        kw_plan_impl_drop(gone, shelf);
     }
 }
 
-void kw_memo_forget_registry(kw_memo *memo, kw_shelf *shelf, uint64_t serial) {
+void kw_plan_cache_invalidate_registry(kw_plan_cache *memo, kw_kernel_cache *shelf, uint64_t serial) {
     pthread_mutex_lock(&memo->lock);
-    kw_core *unused = sweep(memo, &(pattern){.registry = &serial});
+    kw_plan_impl *unused = drop_unused(memo, &(pattern){.registry = &serial});
     pthread_mutex_unlock(&memo->lock);
     drop_list(unused, shelf);
 }
 
-void kw_memo_forget_problem(kw_memo *memo, kw_shelf *shelf, const kw_problem *problem) {
-    kw_core_key key;
-    kw_core_key_make(&key, problem);
+void kw_plan_cache_invalidate_problem(kw_plan_cache *memo, kw_kernel_cache *shelf, const kw_problem *problem) {
+    kw_plan_key key;
+    kw_plan_key_make(&key, problem);
     pthread_mutex_lock(&memo->lock);
-    kw_core *unused = sweep(memo, &(pattern){.problem = &key.problem});
+    kw_plan_impl *unused = drop_unused(memo, &(pattern){.problem = &key.problem});
     pthread_mutex_unlock(&memo->lock);
     drop_list(unused, shelf);
 }

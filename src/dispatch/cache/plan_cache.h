@@ -6,58 +6,58 @@
 #include "config/workspace.h"
 #include "dispatch/cache/kernel_cache.h"
 
-/* Compared byte by byte: fill it with kw_core_key_make only. */
-typedef struct kw_core_key {
+/* Compared byte by byte: fill it with kw_plan_key_make only. */
+typedef struct kw_plan_key {
     kw_problem problem;
     uint64_t registry; /* its serial */
     int64_t workspace_max;
     int32_t mode, shortlist;
     int32_t frozen_is_error, fresh_weights;
-} kw_core_key;
+} kw_plan_key;
 
 /* A problem bound to its kernel; read only but for explain. */
-typedef struct kw_core {
-    struct kw_core *next;
-    kw_core_key key;
+typedef struct kw_plan_impl {
+    struct kw_plan_impl *next;
+    kw_plan_key key;
     uint64_t hash;
     size_t users; /* plans, and the memo itself while the core is in its table; guarded by the memo's lock */
     kw_context *context;
-    kw_loaded *loaded;
+    kw_loaded_kernel *loaded;
     kw_bound *bound;
     kw_launch launch;
-    kw_room room, room_packed;        /* with weights in the workspace, and with weights packed beforehand */
-    uintptr_t align[KW_TENSOR_COUNT]; /* of each tensor, minus 1 */
+    kw_workspace_layout room, room_packed; /* with weights in the workspace, and with weights packed beforehand */
+    uintptr_t align[KW_TENSOR_COUNT];      /* of each tensor, minus 1 */
     kw_record *records;
     size_t record_count;
-    char *story;   /* where the choice came from */
-    char *explain; /* the whole explanation, made when it is first asked for; guarded by the memo's lock */
-} kw_core;
+    char *explanation; /* where the choice came from */
+    char *explain;     /* the whole explanation, made when it is first asked for; guarded by the memo's lock */
+} kw_plan_impl;
 
-enum { KW_MEMO_ROWS = 1024, KW_MEMO_MAX = 8192 };
+enum { KW_PLAN_CACHE_BUCKETS = 1024, KW_PLAN_CACHE_MAX = 8192 };
 
-typedef struct kw_memo {
+typedef struct kw_plan_cache {
     pthread_mutex_t lock;
     size_t count;
-    kw_core *rows[KW_MEMO_ROWS];
-} kw_memo;
+    kw_plan_impl *rows[KW_PLAN_CACHE_BUCKETS];
+} kw_plan_cache;
 
-void kw_memo_open(kw_memo *memo);
-void kw_memo_close(kw_memo *memo, kw_shelf *shelf);
+void kw_plan_cache_open(kw_plan_cache *memo);
+void kw_plan_cache_close(kw_plan_cache *memo, kw_kernel_cache *shelf);
 
 /* Copies the fields of the problem that mean something; the rest is zero. */
-void kw_core_key_make(kw_core_key *key, const kw_problem *problem);
+void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem);
 /* NULL when the choice was not made yet; else the caller is one more user. */
-kw_core *kw_memo_find(kw_memo *memo, const kw_core_key *key);
+kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *memo, const kw_plan_key *key);
 /* Takes the core, whose user the caller is, into the table in place of one with the same key. Where the table is full, cores that no
  * plan uses are dropped. */
-void kw_memo_add(kw_memo *memo, kw_shelf *shelf, kw_core *core);
+void kw_plan_cache_insert(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl *core);
 /* The caller uses the core no more. */
-void kw_memo_put(kw_memo *memo, kw_shelf *shelf, kw_core **core);
+void kw_plan_cache_release(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl **core);
 /* Later requests are answered anew; plans keep what they have. */
-void kw_memo_forget_registry(kw_memo *memo, kw_shelf *shelf, uint64_t serial);
-void kw_memo_forget_problem(kw_memo *memo, kw_shelf *shelf, const kw_problem *problem);
+void kw_plan_cache_invalidate_registry(kw_plan_cache *memo, kw_kernel_cache *shelf, uint64_t serial);
+void kw_plan_cache_invalidate_problem(kw_plan_cache *memo, kw_kernel_cache *shelf, const kw_problem *problem);
 
 /* Drops a core that nobody uses. */
-void kw_core_drop(kw_core *core, kw_shelf *shelf);
+void kw_plan_impl_drop(kw_plan_impl *core, kw_kernel_cache *shelf);
 
 #endif

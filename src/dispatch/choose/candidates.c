@@ -11,21 +11,21 @@
 /* A family is strong when its best is expected to take at most so many times as long as the best of all. */
 static const double reach = 1.5;
 
-static int compare(double a, double b) {
+static int compare_times(double a, double b) {
     return (a > b) - (a < b);
 }
 
-static int by_expected(const void *a, const void *b) {
+static int compare_candidates_by_time(const void *a, const void *b) {
     const kw_candidate *left = a, *right = b;
-    int order = compare(left->expected_ns, right->expected_ns);
-    order = order ? order : compare(left->estimate_ns, right->estimate_ns);
+    int order = compare_times(left->expected_ns, right->expected_ns);
+    order = order ? order : compare_times(left->estimate_ns, right->estimate_ns);
     return order ? order : left->config < right->config ? -1 : left->config > right->config;
 }
 
 int64_t kw_request_workspace(const kw_request *request, const kw_config *config) {
     kw_launch launch = {0};
     config->family->launch(config, &request->problem, request->context->target, &launch);
-    return kw_room_of(&launch, request->context->target, false).bytes;
+    return kw_workspace_layout_of(&launch, request->context->target, false).bytes;
 }
 
 static bool enters(const kw_request *request, const kw_config *config) {
@@ -53,7 +53,7 @@ typedef struct entry_list {
     size_t count;
 } entry_list;
 
-static bool is_asked(const kw_request *request, const kw_config *config) {
+static bool is_served(const kw_request *request, const kw_config *config) {
     return config->family->emit && config->op == request->problem.op && config->dtype == request->problem.dtype;
 }
 
@@ -61,7 +61,7 @@ static kw_status take_entries(entry_list *l, const kw_request *request, kw_error
     const kw_catalog *catalog = &request->registry->catalog;
     size_t most = 1;
     for (size_t i = 0; i < catalog->count; i++) {
-        most += is_asked(request, &catalog->configs[i]);
+        most += is_served(request, &catalog->configs[i]);
     }
     l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting);
     if (!l->memory) {
@@ -73,7 +73,7 @@ static kw_status take_entries(entry_list *l, const kw_request *request, kw_error
     l->configs = (const kw_config **)(void *)(l->expected + most);
     l->fitting = (const kw_launch **)(void *)(l->configs + most);
     for (size_t i = 0; i < catalog->count; i++) {
-        if (is_asked(request, &catalog->configs[i])) {
+        if (is_served(request, &catalog->configs[i])) {
             l->configs[l->count++] = &catalog->configs[i];
         }
     }
@@ -92,8 +92,8 @@ static void estimate_entries(entry_list *l, const kw_request *request) {
     }
 }
 
-static void ask_model(kw_field *field, entry_list *l, const kw_request *request) {
-    kw_question question = {
+static void ask_model(kw_candidates *field, entry_list *l, const kw_request *request) {
+    kw_selector_query question = {
         .registry = request->registry->serial,
         .problem = &request->problem,
         .configs = l->configs,
@@ -101,15 +101,15 @@ static void ask_model(kw_field *field, entry_list *l, const kw_request *request)
         .estimates = l->estimates,
         .count = l->count,
     };
-    if (!kw_advisor_ask(request->context->advisor, &question, l->expected, &field->advice)) {
+    if (!kw_model_selector_predict(request->context->advisor, &question, l->expected, &field->advice)) {
         memcpy(l->expected, l->estimates, l->count * sizeof *l->expected);
     }
 }
 
-kw_status kw_field_gather(kw_field *field, const kw_request *request, kw_error *err) {
+kw_status kw_candidates_gather(kw_candidates *field, const kw_request *request, kw_error *err) {
     const kw_target *target = request->context->target;
     entry_list l = {0};
-    *field = (kw_field){0};
+    *field = (kw_candidates){0};
     kw_status status = take_entries(&l, request, err);
     if (!status) {
         field->list = calloc(l.count + 1, sizeof *field->list);
@@ -120,7 +120,7 @@ kw_status kw_field_gather(kw_field *field, const kw_request *request, kw_error *
         ask_model(field, &l, request);
     }
     for (size_t i = 0; i < l.count && !status; i++) {
-        int64_t workspace = l.fitting[i] ? kw_room_of(l.fitting[i], target, false).bytes : 0;
+        int64_t workspace = l.fitting[i] ? kw_workspace_layout_of(l.fitting[i], target, false).bytes : 0;
         if (l.fitting[i] && workspace > request->workspace_max) {
             field->over_limit++;
         } else if (l.fitting[i]) {
@@ -128,28 +128,28 @@ kw_status kw_field_gather(kw_field *field, const kw_request *request, kw_error *
         }
     }
     if (!status) {
-        qsort(field->list, field->count, sizeof *field->list, by_expected);
+        qsort(field->list, field->count, sizeof *field->list, compare_candidates_by_time);
     }
     free(l.memory);
     return status;
 }
 
-void kw_field_drop(kw_field *field) {
+void kw_candidates_drop(kw_candidates *field) {
     free(field->list);
     kw_text_drop(&field->advice.notes);
-    *field = (kw_field){0};
+    *field = (kw_candidates){0};
 }
 
 /* --- the shortlist ------------------------------------------------------------------------------------------------------ */
 
 /* Moves the candidate at from to the earlier place to, keeping the order of the others. */
-static void move_up(kw_field *field, size_t from, size_t to) {
+static void move_candidate_up(kw_candidates *field, size_t from, size_t to) {
     kw_candidate moved = field->list[from];
     memmove(&field->list[to + 1], &field->list[to], (from - to) * sizeof moved);
     field->list[to] = moved;
 }
 
-static bool family_seen(const kw_field *field, size_t count, const kw_family *family) {
+static bool family_seen(const kw_candidates *field, size_t count, const kw_family *family) {
     for (size_t i = 0; i < count; i++) {
         if (field->list[i].config->family == family) {
             return true;
@@ -159,17 +159,17 @@ static bool family_seen(const kw_field *field, size_t count, const kw_family *fa
 }
 
 /* Moves to the places from taken on the best of each family that is not there yet and expected within the limit. */
-static size_t take_families(kw_field *field, size_t taken, size_t wanted, double limit_ns) {
+static size_t take_families(kw_candidates *field, size_t taken, size_t wanted, double limit_ns) {
     for (size_t i = taken; i < field->count && taken < wanted; i++) {
         const kw_candidate *candidate = &field->list[i];
         if (candidate->expected_ns <= limit_ns && !family_seen(field, taken, candidate->config->family)) {
-            move_up(field, i, taken++);
+            move_candidate_up(field, i, taken++);
         }
     }
     return taken;
 }
 
-static size_t best_estimate(const kw_field *field) {
+static size_t best_estimate(const kw_candidates *field) {
     size_t best = 0;
     for (size_t i = 1; i < field->count; i++) {
         best = field->list[i].estimate_ns < field->list[best].estimate_ns ? i : best;
@@ -177,7 +177,7 @@ static size_t best_estimate(const kw_field *field) {
     return best;
 }
 
-size_t kw_field_shortlist(kw_field *field, size_t wanted) {
+size_t kw_candidates_shortlist(kw_candidates *field, size_t wanted) {
     size_t chosen = wanted < field->count ? wanted : field->count;
     if (!chosen) {
         return 0;
@@ -185,12 +185,12 @@ size_t kw_field_shortlist(kw_field *field, size_t wanted) {
     if (!*field->advice.model) {
         take_families(field, 0, chosen, INFINITY);
         /* Best estimate first again, so that the race meets the likely winner early. */
-        qsort(field->list, chosen, sizeof *field->list, by_expected);
+        qsort(field->list, chosen, sizeof *field->list, compare_candidates_by_time);
         return chosen;
     }
     size_t taken = 1, other = best_estimate(field);
     if (other && taken < chosen) {
-        move_up(field, other, taken++);
+        move_candidate_up(field, other, taken++);
     }
     take_families(field, taken, chosen, reach * field->list[0].expected_ns);
     return chosen;

@@ -41,7 +41,7 @@ typedef struct ranked {
     kw_ranking *ranking;
 } ranked;
 
-struct kw_advisor {
+struct kw_model_selector {
     const kw_settings *settings;
     const kw_target *target;
     pthread_mutex_t lock;
@@ -53,8 +53,8 @@ struct kw_advisor {
     ranked *rankings;
 };
 
-kw_status kw_advisor_open(kw_advisor **advisor, const kw_settings *settings, const kw_target *target, kw_error *err) {
-    kw_advisor *made = calloc(1, sizeof *made);
+kw_status kw_model_selector_open(kw_model_selector **advisor, const kw_settings *settings, const kw_target *target, kw_error *err) {
+    kw_model_selector *made = calloc(1, sizeof *made);
     *advisor = made;
     if (!made) {
         return kw_fail_memory(err, "a context");
@@ -72,7 +72,7 @@ static void drop_ranked(ranked *r) {
 }
 
 /* Those of a registry or, with registry NULL, of a source. */
-static void drop_rankings(kw_advisor *a, const uint64_t *registry, const source *from) {
+static void drop_rankings(kw_model_selector *a, const uint64_t *registry, const source *from) {
     for (ranked **at = &a->rankings; *at;) {
         ranked *r = *at;
         if (registry ? r->registry == *registry : r->source == from) {
@@ -84,8 +84,8 @@ static void drop_rankings(kw_advisor *a, const uint64_t *registry, const source 
     }
 }
 
-void kw_advisor_close(kw_advisor **advisor) {
-    kw_advisor *a = *advisor;
+void kw_model_selector_close(kw_model_selector **advisor) {
+    kw_model_selector *a = *advisor;
     if (!a) {
         return;
     }
@@ -101,7 +101,7 @@ void kw_advisor_close(kw_advisor **advisor) {
     *advisor = NULL;
 }
 
-void kw_advisor_forget(kw_advisor *a, uint64_t registry) {
+void kw_model_selector_invalidate(kw_model_selector *a, uint64_t registry) {
     pthread_mutex_lock(&a->lock);
     drop_rankings(a, &registry, NULL);
     pthread_mutex_unlock(&a->lock);
@@ -109,19 +109,19 @@ void kw_advisor_forget(kw_advisor *a, uint64_t registry) {
 
 /* --- looking for models ------------------------------------------------------------------------------------------------ */
 
-static void note_failure(kw_advisor *a, const char *name, const kw_error *why) {
-    kw_remark(a->settings, "model %s is not used: %s", name, why->text);
+static void note_failure(kw_model_selector *a, const char *name, const kw_error *why) {
+    kw_log_line(a->settings, "model %s is not used: %s", name, why->text);
     kw_text_addf(&a->failures, "  model %s was not used: %s\n", name, why->text);
 }
 
-static void fail_source(kw_advisor *a, source *s, const kw_error *why) {
+static void fail_source(kw_model_selector *a, source *s, const kw_error *why) {
     note_failure(a, s->name, why);
     s->failed = true;
     s->fault = kw_arena_copy(&a->arena, why->text, strlen(why->text));
 }
 
 /* A place for one more; NULL when the list is full or there is no memory. */
-static source *new_source(kw_advisor *a, const char *name) {
+static source *new_source(kw_model_selector *a, const char *name) {
     if (!a->sources) {
         a->sources = kw_arena_array(&a->arena, MODELS_MAX, sizeof *a->sources);
     }
@@ -139,7 +139,7 @@ static source *new_source(kw_advisor *a, const char *name) {
 }
 
 /* The new source joins the list; one whose text could not be read is never asked. */
-static void settle(kw_advisor *a, source *s, kw_status status, const kw_error *why) {
+static void settle_source(kw_model_selector *a, source *s, kw_status status, const kw_error *why) {
     s->distance = status ? -1 : kw_model_spec_distance(&s->spec, a->target);
     a->count++;
     if (status) {
@@ -147,7 +147,7 @@ static void settle(kw_advisor *a, source *s, kw_status status, const kw_error *w
     }
 }
 
-static void add_folder(kw_advisor *a, const char *name, const char *folder) {
+static void add_folder(kw_model_selector *a, const char *name, const char *folder) {
     kw_arena arena = {0};
     kw_error why = {0};
     char *text = NULL;
@@ -161,11 +161,11 @@ static void add_folder(kw_advisor *a, const char *name, const char *folder) {
     kw_status status = s->folder && path ? KW_OK : kw_fail_memory(&why, "a model");
     status = status ? status : kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, &why);
     status = status ? status : kw_model_spec_read(&s->spec, path, text, size, &why);
-    settle(a, s, status, &why);
+    settle_source(a, s, status, &why);
     kw_arena_drop(&arena);
 }
 
-static void add_builtin(kw_advisor *a, const kw_embedded *file) {
+static void add_builtin(kw_model_selector *a, const kw_embedded *file) {
     static const char end[] = "/model.spec";
     size_t size = strlen(file->name), tail = sizeof end - 1;
     char name[64] = "";
@@ -186,7 +186,7 @@ static void add_builtin(kw_advisor *a, const kw_embedded *file) {
     }
     kw_status status = s->forest_file ? KW_OK : kw_fail(&why, KW_MISSING, "its forest was not compiled in");
     status = status ? status : kw_model_spec_read(&s->spec, file->name, file->text, file->size, &why);
-    settle(a, s, status, &why);
+    settle_source(a, s, status, &why);
 }
 
 static int may_be_model(const struct dirent *entry) {
@@ -194,7 +194,7 @@ static int may_be_model(const struct dirent *entry) {
 }
 
 /* Every folder of data/models. */
-static void add_user(kw_advisor *a) {
+static void add_user(kw_model_selector *a) {
     kw_arena arena = {0};
     struct dirent **names = NULL;
     char *models = *a->settings->data ? kw_arena_format(&arena, "%s/models", a->settings->data) : NULL;
@@ -216,7 +216,7 @@ static const char *last_part(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static void seek(kw_advisor *a) {
+static void seek(kw_model_selector *a) {
     const char *model = a->settings->model;
     a->sought = true;
     if (model && *model) {
@@ -232,7 +232,7 @@ static void seek(kw_advisor *a) {
 /* --- choosing one ------------------------------------------------------------------------------------------------------ */
 
 /* The nearest that serves and has not failed; NULL when there is none. */
-static source *nearest(const kw_advisor *a, kw_op op, kw_dtype dtype) {
+static source *nearest_source(const kw_model_selector *a, kw_op op, kw_dtype dtype) {
     source *found = NULL;
     for (size_t i = 0; i < a->count; i++) {
         source *s = &a->sources[i];
@@ -253,22 +253,22 @@ static kw_status open_source(source *s, kw_error *err) {
 static const char *const far_words[] = {"", "another processor, cache or number of threads", "another architecture with vectors as wide",
                                         "another architecture of this kind"};
 
-static void warn_once(kw_advisor *a, source *s) {
+static void warn_once(kw_model_selector *a, source *s) {
     if (s->distance > 1 && !s->warned) {
-        kw_remark(a->settings, "model %s was trained on %s; predictions may be off: train one on this machine (kwright train)", s->name,
-                  far_words[s->distance]);
+        kw_log_line(a->settings, "model %s was trained on %s; predictions may be off: train one on this machine (kwright train)", s->name,
+                    far_words[s->distance]);
         s->warned = true;
     }
 }
 
 /* --- rankings ---------------------------------------------------------------------------------------------------------- */
 
-static bool matches(const ranked *r, const kw_question *q, const source *from) {
+static bool matches_query(const ranked *r, const kw_selector_query *q, const source *from) {
     return r->registry == q->registry && r->op == q->problem->op && r->dtype == q->problem->dtype && r->source == from &&
            r->count == q->count;
 }
 
-static kw_status make_ranked(ranked **out, const kw_question *q, source *from, kw_error *err) {
+static kw_status make_ranked(ranked **out, const kw_selector_query *q, source *from, kw_error *err) {
     ranked *r = calloc(1, sizeof *r);
     const kw_config **list = calloc(q->count, sizeof *list);
     kw_status status = KW_OK;
@@ -293,9 +293,9 @@ static kw_status make_ranked(ranked **out, const kw_question *q, source *from, k
     return status;
 }
 
-static kw_status find_ranked(ranked **out, kw_advisor *a, const kw_question *q, source *from, kw_error *err) {
+static kw_status find_ranked(ranked **out, kw_model_selector *a, const kw_selector_query *q, source *from, kw_error *err) {
     ranked *r = a->rankings;
-    while (r && !matches(r, q, from)) {
+    while (r && !matches_query(r, q, from)) {
         r = r->next;
     }
     *out = r;
@@ -322,9 +322,9 @@ static bool any_finite(const double *ns, size_t count) {
 }
 
 /* The nearest model that can be had; one that cannot is passed over for good. */
-static source *take_model(kw_advisor *a, const kw_problem *problem) {
+static source *take_model(kw_model_selector *a, const kw_problem *problem) {
     source *s;
-    while ((s = nearest(a, problem->op, problem->dtype))) {
+    while ((s = nearest_source(a, problem->op, problem->dtype))) {
         kw_error why = {0};
         if (!open_source(s, &why)) {
             return s;
@@ -334,7 +334,7 @@ static source *take_model(kw_advisor *a, const kw_problem *problem) {
     return NULL;
 }
 
-static bool ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *advice) {
+static bool rank_by_model(kw_model_selector *a, const kw_selector_query *q, double ns[], kw_selector_prediction *advice) {
     ranked *r = NULL;
     kw_error why = {0};
     source *s = take_model(a, q->problem);
@@ -351,7 +351,7 @@ static bool ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *adv
         status = any_finite(ns, q->count) ? KW_OK : kw_fail(&why, KW_FAILED, "it has no finite time for any kernel that fits");
     }
     if (status) {
-        kw_remark(a->settings, "model %s is not used here: %s", s->name, why.text);
+        kw_log_line(a->settings, "model %s is not used here: %s", s->name, why.text);
         kw_text_addf(&advice->notes, "  model %s was not used: %s\n", s->name, why.text);
         return false;
     }
@@ -361,7 +361,7 @@ static bool ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *adv
     return true;
 }
 
-static bool any_fits(const kw_question *q) {
+static bool any_fits(const kw_selector_query *q) {
     for (size_t i = 0; i < q->count; i++) {
         if (q->launches[i]) {
             return true;
@@ -370,13 +370,13 @@ static bool any_fits(const kw_question *q) {
     return false;
 }
 
-bool kw_advisor_ask(kw_advisor *a, const kw_question *q, double ns[], kw_advice *advice) {
-    *advice = (kw_advice){0};
+bool kw_model_selector_predict(kw_model_selector *a, const kw_selector_query *q, double ns[], kw_selector_prediction *advice) {
+    *advice = (kw_selector_prediction){0};
     pthread_mutex_lock(&a->lock);
     if (!a->sought) {
         seek(a);
     }
-    bool answered = any_fits(q) && ask(a, q, ns, advice);
+    bool answered = any_fits(q) && rank_by_model(a, q, ns, advice);
     kw_text_add(&advice->notes, kw_text_string(&a->failures));
     if (answered && advice->distance > 0) {
         kw_text_addf(&advice->notes, "  model %s was trained on %s: half of what it says against the estimate counts\n", advice->model,
@@ -403,7 +403,7 @@ static void set_file(kw_model_info *info, const source *s) {
     info->written = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_mtime : 0;
 }
 
-static void tell_source(const kw_advisor *a, const source *s, void (*visit)(void *user, const kw_model_info *model), void *user) {
+static void tell_source(const kw_model_selector *a, const source *s, void (*visit)(void *user, const kw_model_info *model), void *user) {
     static const char *const none[] = {NULL};
     kw_model_info info = {.name = s->name,
                           .folder = s->folder ? s->folder : "",
@@ -419,13 +419,13 @@ static void tell_source(const kw_advisor *a, const source *s, void (*visit)(void
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
             info.serves[op][dtype] = kw_model_spec_serves(&s->spec, (kw_op)op, (kw_dtype)dtype);
-            info.asked[op][dtype] = nearest(a, (kw_op)op, (kw_dtype)dtype) == s;
+            info.asked[op][dtype] = nearest_source(a, (kw_op)op, (kw_dtype)dtype) == s;
         }
     }
     visit(user, &info);
 }
 
-void kw_advisor_visit(kw_advisor *a, void (*visit)(void *user, const kw_model_info *model), void *user) {
+void kw_model_selector_visit(kw_model_selector *a, void (*visit)(void *user, const kw_model_info *model), void *user) {
     pthread_mutex_lock(&a->lock);
     if (!a->sought) {
         seek(a);

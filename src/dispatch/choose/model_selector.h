@@ -11,35 +11,35 @@
 #include "base/os/settings.h"
 #include "predict/model.h"
 
-typedef struct kw_advisor kw_advisor;
+typedef struct kw_model_selector kw_model_selector;
 
 /* settings and target outlive it. */
-kw_status kw_advisor_open(kw_advisor **advisor, const kw_settings *settings, const kw_target *target, kw_error *err);
-void kw_advisor_close(kw_advisor **advisor);
+kw_status kw_model_selector_open(kw_model_selector **advisor, const kw_settings *settings, const kw_target *target, kw_error *err);
+void kw_model_selector_close(kw_model_selector **advisor);
 
 /* Kernels of one registry that have the problem's operation and type, always the same ones in the same order for the same serial. As for
  * kw_ranking_score: launches[i] is NULL where a kernel does not fit. */
-typedef struct kw_question {
+typedef struct kw_selector_query {
     uint64_t registry; /* its serial */
     const kw_problem *problem;
     const kw_config *const *configs;
     const kw_launch *const *launches;
     const double *estimates;
     size_t count;
-} kw_question;
+} kw_selector_query;
 
-typedef struct kw_advice {
+typedef struct kw_selector_prediction {
     char model[64]; /* its name; "" when none answers */
     int distance;   /* kw_model_distance */
     kw_text notes;  /* lines for kw_plan_explain: what was passed over and why */
-} kw_advice;
+} kw_selector_prediction;
 
 /* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and advice->notes says why.
  * The caller drops the notes. */
-bool kw_advisor_ask(kw_advisor *advisor, const kw_question *question, double ns[], kw_advice *advice);
+bool kw_model_selector_predict(kw_model_selector *advisor, const kw_selector_query *question, double ns[], kw_selector_prediction *advice);
 /* Each model, faulty ones included; forests are read. visit must not ask the advisor. */
-void kw_advisor_visit(kw_advisor *advisor, void (*visit)(void *user, const kw_model_info *model), void *user);
+void kw_model_selector_visit(kw_model_selector *advisor, void (*visit)(void *user, const kw_model_info *model), void *user);
 /* The registry is gone or another one now. */
-void kw_advisor_forget(kw_advisor *advisor, uint64_t registry);
+void kw_model_selector_invalidate(kw_model_selector *advisor, uint64_t registry);
 
 #endif

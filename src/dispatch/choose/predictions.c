@@ -10,11 +10,11 @@ kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, c
     if (registry && registry->context != context) {
         return kw_fail(err, KW_ILLEGAL, "the registry belongs to another context; create it on this one");
     }
-    kw_field field = {0};
+    kw_candidates field = {0};
     kw_request request = {.context = context, .registry = registry, .problem = *problem, .workspace_max = INT64_MAX};
     kw_status status = kw_problem_check(problem, err);
     status = status || registry ? status : kw_registry_default(&request.registry, context, err);
-    status = status ? status : kw_field_gather(&field, &request, err);
+    status = status ? status : kw_candidates_gather(&field, &request, err);
     for (size_t i = 0; !status && i < field.count; i++) {
         const kw_candidate *candidate = &field.list[i];
         kw_prediction prediction = {
@@ -30,7 +30,7 @@ kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, c
             break;
         }
     }
-    kw_field_drop(&field);
+    kw_candidates_drop(&field);
     return status;
 }
 
@@ -38,6 +38,6 @@ kw_status kw_models_visit(kw_context *context, void (*visit)(void *user, const k
     if (!context || !visit) {
         return kw_fail(err, KW_ILLEGAL, "kw_models_visit: %s is NULL", context ? "visit" : "context");
     }
-    kw_advisor_visit(context->advisor, visit, user);
+    kw_model_selector_visit(context->advisor, visit, user);
     return KW_OK;
 }

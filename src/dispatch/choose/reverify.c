@@ -4,7 +4,7 @@
 
 #include "measure/measure.h"
 
-void kw_recheck(kw_choice *choice, const kw_request *request, bool *good, bool *renewed) {
+void kw_reverify(kw_choice *choice, const kw_request *request, bool *good, bool *renewed) {
     kw_context *context = request->context;
     kw_bench *bench = NULL;
     kw_record record = {0};
@@ -14,14 +14,14 @@ void kw_recheck(kw_choice *choice, const kw_request *request, bool *good, bool *
     *good = status || record.outcome == KW_GOOD;
     *renewed = !status && *good;
     if (status) {
-        kw_text_addf(&choice->story, "  it was due to be verified again and could not be: %s\n", why.text);
-        kw_remark(&context->settings, "wisdom for %s could not be verified again: %s", request->text, why.text);
+        kw_text_addf(&choice->explanation, "  it was due to be verified again and could not be: %s\n", why.text);
+        kw_log_line(&context->settings, "wisdom for %s could not be verified again: %s", request->text, why.text);
     } else if (*good) {
-        kw_text_add(&choice->story, "  verified again now: its kernel is of another compiler than was measured, or it is long ago\n");
+        kw_text_add(&choice->explanation, "  verified again now: its kernel is of another compiler than was measured, or it is long ago\n");
     } else {
-        kw_text_addf(&choice->story, "  verified again now, and wrong: %s: %s\n", kw_outcome_name(record.outcome), record.detail);
-        kw_remark(&context->settings, "wisdom for %s was not used: verified again, %s is %s: %s", request->text, choice->loaded->text,
-                  kw_outcome_name(record.outcome), record.detail);
+        kw_text_addf(&choice->explanation, "  verified again now, and wrong: %s: %s\n", kw_outcome_name(record.outcome), record.detail);
+        kw_log_line(&context->settings, "wisdom for %s was not used: verified again, %s is %s: %s", request->text, choice->loaded->text,
+                    kw_outcome_name(record.outcome), record.detail);
     }
     kw_bench_close(&bench);
 }

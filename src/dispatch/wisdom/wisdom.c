@@ -62,7 +62,7 @@ static bool same_key(const kw_wisdom_line *line, kw_word target, kw_word questio
            !memcmp(line->question.at, question.at, question.size) && !memcmp(line->target.at, target.at, target.size);
 }
 
-static uint32_t *find_slot(const layer *l, kw_word target, kw_word question) {
+static uint32_t *find_wisdom_slot(const layer *l, kw_word target, kw_word question) {
     size_t at = key_hash(target, question) & (l->slot_count - 1);
     while (l->slots[at] && !same_key(&l->lines[l->slots[at] - 1], target, question)) {
         at = (at + 1) & (l->slot_count - 1);
@@ -101,7 +101,7 @@ static kw_status layer_index(layer *l, const char *name, int64_t *bad, kw_error 
             }
             continue;
         }
-        uint32_t *slot = find_slot(l, line->target, line->question);
+        uint32_t *slot = find_wisdom_slot(l, line->target, line->question);
         *slot = (uint32_t)++l->count; /* of two lines with one key the later counts */
     }
     return KW_OK;
@@ -166,9 +166,9 @@ static void layer_load(kw_wisdom *w, int number, const char *path) {
     if (status) {
         layer_drop(l);
         *l = (layer){.loaded = true, .stamp = now};
-        kw_remark(w->settings, "wisdom: %s", err.text);
+        kw_log_line(w->settings, "wisdom: %s", err.text);
     } else if (bad) {
-        kw_remark(w->settings, "wisdom: %s (%lld such lines; they are skipped and kept)", err.text, (long long)bad);
+        kw_log_line(w->settings, "wisdom: %s (%lld such lines; they are skipped and kept)", err.text, (long long)bad);
     }
 }
 
@@ -208,43 +208,43 @@ void kw_wisdom_refresh(kw_wisdom *w) {
     pthread_mutex_unlock(&w->lock);
 }
 
-const char *kw_wisdom_place(const kw_wisdom *w, int number) {
+const char *kw_wisdom_location(const kw_wisdom *w, int number) {
     return number == KW_LAYER_USER ? w->settings->wisdom : number == KW_LAYER_SYSTEM ? w->settings->system_wisdom : "memory";
 }
 
-bool kw_wisdom_in_doubt(const kw_wisdom *w, const kw_verdict *verdict, const char *builder) {
-    const char *checked = *verdict->checked ? verdict->checked : verdict->date;
-    return !*verdict->builder || strcmp(verdict->builder, builder) || strcmp(checked, w->oldest) < 0;
+bool kw_wisdom_needs_verification(const kw_wisdom *w, const kw_wisdom_value *wisdom_value, const char *builder) {
+    const char *checked = *wisdom_value->checked ? wisdom_value->checked : wisdom_value->date;
+    return !*wisdom_value->builder || strcmp(wisdom_value->builder, builder) || strcmp(checked, w->oldest) < 0;
 }
 
 /* --- asking ----------------------------------------------------------------------------------------------------- */
 
 /* Sizes were checked when the line was read. */
-static void copy_word(char *to, kw_word word) {
+static void copy_value_word(char *to, kw_word word) {
     memcpy(to, word.at, word.size);
     to[word.size] = 0;
 }
 
-bool kw_wisdom_find(kw_wisdom *w, int number, const char *question, kw_verdict *verdict) {
+bool kw_wisdom_find(kw_wisdom *w, int number, const char *question, kw_wisdom_value *wisdom_value) {
     pthread_mutex_lock(&w->lock);
     if (!w->layers[KW_LAYER_USER].loaded) {
         refresh(w);
     }
     const layer *l = &w->layers[number];
     kw_word target = {w->target, strlen(w->target)}, wanted = {question, strlen(question)};
-    uint32_t found = l->slots ? *find_slot(l, target, wanted) : 0;
+    uint32_t found = l->slots ? *find_wisdom_slot(l, target, wanted) : 0;
     if (found) {
         const kw_wisdom_line *line = &l->lines[found - 1];
-        verdict->mode = line->mode;
-        verdict->candidates = line->candidates;
-        verdict->time_ns = line->time_ns;
-        verdict->spread_ns = line->spread_ns;
-        verdict->next_ns = line->next_ns;
-        copy_word(verdict->date, line->date);
-        copy_word(verdict->checked, line->checked);
-        copy_word(verdict->builder, line->builder);
-        copy_word(verdict->config, line->config);
-        copy_word(verdict->next, line->next);
+        wisdom_value->mode = line->mode;
+        wisdom_value->candidates = line->candidates;
+        wisdom_value->time_ns = line->time_ns;
+        wisdom_value->spread_ns = line->spread_ns;
+        wisdom_value->next_ns = line->next_ns;
+        copy_value_word(wisdom_value->date, line->date);
+        copy_value_word(wisdom_value->checked, line->checked);
+        copy_value_word(wisdom_value->builder, line->builder);
+        copy_value_word(wisdom_value->config, line->config);
+        copy_value_word(wisdom_value->next, line->next);
     }
     pthread_mutex_unlock(&w->lock);
     return found > 0;
@@ -264,7 +264,7 @@ static kw_status each_line(layer *l, const char *name, const kw_wisdom_visitor *
 }
 
 /* The memory layer's text, so that it can be visited without the lock. */
-static kw_status copy_memory(kw_wisdom *w, layer *copy, kw_error *err) {
+static kw_status copy_layer(kw_wisdom *w, layer *copy, kw_error *err) {
     pthread_mutex_lock(&w->lock);
     kw_word text = w->layers[KW_LAYER_MEMORY].text;
     char *data = kw_arena_copy(&copy->arena, text.at ? text.at : "", text.size);
@@ -286,16 +286,16 @@ kw_status kw_wisdom_each(kw_wisdom *w, const char *path, const kw_wisdom_visitor
         return status;
     }
     for (int i = 0; !status && i < KW_LAYER_COUNT; i++) {
-        const char *place = kw_wisdom_place(w, i);
+        const char *place = kw_wisdom_location(w, i);
         kw_error why = {0};
         if (i == KW_LAYER_MEMORY) {
-            status = copy_memory(w, &one, err);
+            status = copy_layer(w, &one, err);
         } else if (check_trust(place, &why) || !*place || layer_read(&one, place, &why)) {
             layer_drop(&one);
             continue; /* not in use; the log said so when the layer was loaded */
         }
         if (!status && each_line(&one, place, visitor, &why)) {
-            kw_remark(w->settings, "wisdom: %s", why.text);
+            kw_log_line(w->settings, "wisdom: %s", why.text);
         }
         layer_drop(&one);
     }
@@ -398,27 +398,27 @@ static kw_word word_of(const char *string) {
     return (kw_word){string, strlen(string)};
 }
 
-kw_status kw_wisdom_record(kw_wisdom *w, const char *question, const kw_verdict *verdict, bool replace, kw_error *err) {
+kw_status kw_wisdom_record(kw_wisdom *w, const char *question, const kw_wisdom_value *wisdom_value, bool replace, kw_error *err) {
     kw_wisdom_line line = {
-        .mode = verdict->mode,
+        .mode = wisdom_value->mode,
         .target = word_of(w->target),
         .question = word_of(question),
-        .config = word_of(verdict->config),
-        .date = word_of(verdict->date),
-        .next = word_of(verdict->next),
-        .builder = word_of(verdict->builder),
-        .checked = word_of(*verdict->checked ? verdict->checked : verdict->date),
-        .time_ns = verdict->time_ns,
-        .spread_ns = verdict->spread_ns,
-        .next_ns = verdict->next_ns,
-        .candidates = verdict->candidates,
+        .config = word_of(wisdom_value->config),
+        .date = word_of(wisdom_value->date),
+        .next = word_of(wisdom_value->next),
+        .builder = word_of(wisdom_value->builder),
+        .checked = word_of(*wisdom_value->checked ? wisdom_value->checked : wisdom_value->date),
+        .time_ns = wisdom_value->time_ns,
+        .spread_ns = wisdom_value->spread_ns,
+        .next_ns = wisdom_value->next_ns,
+        .candidates = wisdom_value->candidates,
     };
     kw_wisdom_edit edit = {.put = &line, .replace = replace};
     int64_t changes = 0;
     kw_error why = {0};
     bool saved = *w->settings->wisdom && !edit_file(w, &edit, &changes, &why);
     if (why.status) {
-        kw_remark(w->settings, "wisdom is kept in memory only: %s", why.text);
+        kw_log_line(w->settings, "wisdom is kept in memory only: %s", why.text);
     }
     pthread_mutex_lock(&w->lock);
     kw_status status = KW_OK;

@@ -13,13 +13,13 @@ enum { KW_WISDOM_DAYS = 90 };
 enum { KW_LAYER_MEMORY = 0, KW_LAYER_USER, KW_LAYER_SYSTEM, KW_LAYER_COUNT };
 
 /* What wisdom says of one problem on this context's target; a value. next is "" when there was no runner-up, builder when it is not known;
- * checked is "" only where a verdict is made, and means date. */
-typedef struct kw_verdict {
+ * checked is "" only where a wisdom_value is made, and means date. */
+typedef struct kw_wisdom_value {
     kw_mode mode;
     int32_t candidates;
     double time_ns, spread_ns, next_ns;
     char date[11], checked[11], builder[64], config[KW_CONFIG_TEXT_MAX], next[KW_CONFIG_TEXT_MAX];
-} kw_verdict;
+} kw_wisdom_value;
 
 /* The files are read on first need. target is copied. */
 kw_status kw_wisdom_open(kw_wisdom **wisdom, const kw_settings *settings, const char *target, kw_error *err);
@@ -27,14 +27,14 @@ void kw_wisdom_close(kw_wisdom **wisdom);
 
 /* Reads again what changed on disk. */
 void kw_wisdom_refresh(kw_wisdom *wisdom);
-/* Whether the kernel of the verdict is to be verified before it is used: another compiler made the one that is loaded now, or the one that
+/* Whether the kernel of the wisdom_value is to be verified before it is used: another compiler made the one that is loaded now, or the one that
  * was measured is not known, or the last verification is more than KW_WISDOM_DAYS days ago. */
-bool kw_wisdom_in_doubt(const kw_wisdom *wisdom, const kw_verdict *verdict, const char *builder);
-/* What one layer says to a question (kw_question_print); false when it says nothing. */
-bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *question, kw_verdict *verdict);
-/* Remembers a verdict: in the user's file, or in memory when that cannot be (the log says why). replace: also over a line that is at
+bool kw_wisdom_needs_verification(const kw_wisdom *wisdom, const kw_wisdom_value *wisdom_value, const char *builder);
+/* What one layer says to a question (kw_wisdom_key_print); false when it says nothing. */
+bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *question, kw_wisdom_value *wisdom_value);
+/* Remembers a wisdom_value: in the user's file, or in memory when that cannot be (the log says why). replace: also over a line that is at
  * least as patient, which otherwise stands. */
-kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *question, const kw_verdict *verdict, bool replace, kw_error *err);
+kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *question, const kw_wisdom_value *wisdom_value, bool replace, kw_error *err);
 /* Drops a problem from memory and from the user's file, for every target. */
 kw_status kw_wisdom_drop(kw_wisdom *wisdom, const char *problem, int64_t *dropped, kw_error *err);
 
@@ -46,6 +46,6 @@ typedef struct kw_wisdom_visitor {
 kw_status kw_wisdom_each(kw_wisdom *wisdom, const char *path, const kw_wisdom_visitor *visitor, kw_error *err);
 
 /* Where a layer lies, for people. */
-const char *kw_wisdom_place(const kw_wisdom *wisdom, int layer);
+const char *kw_wisdom_location(const kw_wisdom *wisdom, int layer);
 
 #endif

@@ -13,12 +13,12 @@ static const char *const field_names[FIELDS] = {"mode",       "target", "problem
 
 static const char *const weights_names[2] = {"packed", "fresh"};
 
-void kw_question_print(char text[KW_QUESTION_MAX], const char *problem, bool fresh_weights) {
-    kw_line line = {text, KW_QUESTION_MAX, 0};
+void kw_wisdom_key_print(char text[KW_WISDOM_KEY_MAX], const char *problem, bool fresh_weights) {
+    kw_line line = {text, KW_WISDOM_KEY_MAX, 0};
     kw_line_addf(&line, "%s\t%s", problem, weights_names[fresh_weights]);
 }
 
-static bool same(kw_word a, kw_word b) {
+static bool same_word(kw_word a, kw_word b) {
     return a.size == b.size && !memcmp(a.at, b.at, a.size);
 }
 
@@ -48,7 +48,7 @@ static bool read_date(kw_word word) {
            kw_scan_char(&scan, '-') && kw_scan_int(&scan, 1, 31, &part) && scan.at == scan.end;
 }
 
-static bool read_field(kw_wisdom_line *line, int field, kw_word word) {
+static bool read_wisdom_field(kw_wisdom_line *line, int field, kw_word word) {
     int64_t count;
     bool good;
     switch (field) {
@@ -114,7 +114,7 @@ bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why) {
             kw_fail(why, KW_MALFORMED, "field %s is missing", field_names[i]);
             return false;
         }
-        if (!read_field(line, i, field)) {
+        if (!read_wisdom_field(line, i, field)) {
             kw_fail(why, KW_MALFORMED, "%s cannot be %.*s", field_names[i], KW_WORD(field));
             return false;
         }
@@ -170,9 +170,9 @@ kw_status kw_wisdom_text_check(const char *name, kw_word text, kw_error *err) {
 /* Whether the edit concerns the line's key. */
 static bool concerns(const kw_wisdom_edit *edit, const kw_wisdom_line *line) {
     if (!edit->put) {
-        return same(line->problem, edit->problem);
+        return same_word(line->problem, edit->problem);
     }
-    return same(line->question, edit->put->question) && same(line->target, edit->put->target);
+    return same_word(line->question, edit->put->question) && same_word(line->target, edit->put->target);
 }
 
 int64_t kw_wisdom_text_edit(kw_text *changed, kw_word text, const kw_wisdom_edit *edit) {

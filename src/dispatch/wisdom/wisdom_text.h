@@ -30,9 +30,9 @@ typedef struct kw_wisdom_line {
     bool fresh_weights;
 } kw_wisdom_line;
 
-enum { KW_QUESTION_MAX = KW_PROBLEM_TEXT_MAX + 8 };
+enum { KW_WISDOM_KEY_MAX = KW_PROBLEM_TEXT_MAX + 8 };
 /* The question's text. */
-void kw_question_print(char text[KW_QUESTION_MAX], const char *problem, bool fresh_weights);
+void kw_wisdom_key_print(char text[KW_WISDOM_KEY_MAX], const char *problem, bool fresh_weights);
 
 /* true: an entry. false with why->status KW_OK: a comment or an empty line. false with KW_MALFORMED: not an entry, and what is wrong. */
 bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why);

@@ -9,7 +9,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     KW_GROUPED_AXES,
 };
 
-static kw_grouped grouped_of(const kw_config *config) {
+static kw_grouped conv_depthwise_weight_grouped(const kw_config *config) {
     const int32_t *axis = config->axis;
     return (kw_grouped){
         .tile_h = axis[KW_GROUPED_TILE_H],
@@ -22,27 +22,27 @@ static kw_grouped grouped_of(const kw_config *config) {
     };
 }
 
-static kw_status valid(const kw_config *config, kw_error *why) {
-    kw_grouped grouped = grouped_of(config);
+static kw_status conv_depthwise_weight_valid(const kw_config *config, kw_error *why) {
+    kw_grouped grouped = conv_depthwise_weight_grouped(config);
     return kw_grouped_valid(config, &grouped, why);
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_depthwise_weight_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     const kw_conv_dims *d = &problem->conv;
     if (d->c != d->g || d->k != d->g) {
         return kw_fail(why, KW_NO_KERNEL, "conv.depthwise_weight needs g = c = k");
     }
-    kw_grouped grouped = grouped_of(config);
+    kw_grouped grouped = conv_depthwise_weight_grouped(config);
     return kw_grouped_fits(config, &grouped, problem, why);
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_grouped grouped = grouped_of(config);
+static void conv_depthwise_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_grouped grouped = conv_depthwise_weight_grouped(config);
     kw_gradient_launch(config, &grouped, problem, target, launch);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
-    kw_grouped grouped = grouped_of(config);
+static void conv_depthwise_weight_emit(const kw_config *config, kw_text *text) {
+    kw_grouped grouped = conv_depthwise_weight_grouped(config);
     kw_grouped_emit(text, config, &grouped);
 }
 
@@ -55,9 +55,9 @@ const kw_family kw_family_conv_depthwise_weight = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = valid,
-    .fits = fits,
-    .launch = launch,
-    .emit = emit,
+    .valid = conv_depthwise_weight_valid,
+    .fits = conv_depthwise_weight_fits,
+    .launch = conv_depthwise_weight_launch,
+    .emit = conv_depthwise_weight_emit,
     .kernel = "cpu/grouped_weight.c",
 };

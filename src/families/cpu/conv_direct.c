@@ -21,19 +21,19 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"edge", "pad skip", 0, 1, "columns outside the image: pad multiplies zeros, skip leaves out what it can"},
 };
 
-static kw_direct direct_of(const kw_config *config) {
+static kw_direct conv_direct_direct(const kw_config *config) {
     return (kw_direct){
         .tile = {.rows = config->axis[TILE_H], .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .skip = config->axis[EDGE] == 1},
         .band = config->axis[BAND],
     };
 }
 
-static kw_status valid(const kw_config *config, kw_error *why) {
-    kw_direct direct = direct_of(config);
+static kw_status conv_direct_valid(const kw_config *config, kw_error *why) {
+    kw_direct direct = conv_direct_direct(config);
     return kw_tile_valid(config, &direct.tile, why);
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_direct_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     (void)config;
     if (problem->layout != KW_CHANNELS_LAST) {
         return kw_fail(why, KW_NO_KERNEL, "conv.direct needs a channels-last layout");
@@ -70,7 +70,7 @@ static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
     return count;
 }
 
-static span span_of(const kw_problem *problem, int axis, int64_t tile, bool skip) {
+static span source_span(const kw_problem *problem, int axis, int64_t tile, bool skip) {
     int64_t out[3];
     kw_problem_output(out, problem);
     span s = {.walks = kw_problem_walks(problem, axis), .step = 1, .products = kw_problem_axis_products(problem, axis)};
@@ -129,9 +129,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_ceil_div(elements, work.pair),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
-    cut c = {.depth = span_of(problem, 0, 1, false),
-             .height = span_of(problem, 1, tile->rows, false),
-             .width = span_of(problem, 2, tile->cols, tile->skip)};
+    cut c = {.depth = source_span(problem, 0, 1, false),
+             .height = source_span(problem, 1, tile->rows, false),
+             .width = source_span(problem, 2, tile->cols, tile->skip)};
     c.rows = kw_round_up(direct->band ? kw_min(direct->band, c.height.pixels) : c.height.pixels, tile->rows);
     c.cols = kw_round_up(c.width.pixels, tile->cols);
     c.pixel = src * work.word;
@@ -177,12 +177,12 @@ void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *t
 }
 
 static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_direct direct = direct_of(config);
+    kw_direct direct = conv_direct_direct(config);
     kw_direct_launch(&direct, config, problem, target, launch);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
-    kw_direct direct = direct_of(config);
+static void conv_direct_emit(const kw_config *config, kw_text *text) {
+    kw_direct direct = conv_direct_direct(config);
     kw_direct_emit(&direct, config, text);
 }
 
@@ -195,9 +195,9 @@ const kw_family kw_family_conv_direct = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = valid,
-    .fits = fits,
+    .valid = conv_direct_valid,
+    .fits = conv_direct_fits,
     .launch = launch_direct,
-    .emit = emit,
+    .emit = conv_direct_emit,
     .kernel = "cpu/direct.c",
 };

@@ -1,6 +1,6 @@
 /* conv_direct_1st.c: dense convolution of few input channels, as in a network's first layer. The columns of a filter row and the channels lie
  * side by side in the padded copy, so one run of filter_w * c elements takes the place of filter_w short ones, and bf16 pairs straddle
- * taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps; conv.scatter is
+ * taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps; conv.gemm_col2im is
  * for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart (kw_tile.odd), because the next element in memory is
  * another pixel's and may be infinite. */
 #include "families/cpu/direct.h"
@@ -14,7 +14,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"band", NULL, 0, 256, "output rows of a unit; 0: as many as fit half of the second-level cache"},
 };
 
-static kw_direct direct_of(const kw_config *config) {
+static kw_direct conv_direct_1st_direct(const kw_config *config) {
     return (kw_direct){
         .tile = {.rows = 1, .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .odd = config->axis[KW_AXIS_MATH] == KW_MATH_DP},
         .band = config->axis[BAND],
@@ -22,33 +22,33 @@ static kw_direct direct_of(const kw_config *config) {
     };
 }
 
-static kw_status valid(const kw_config *config, kw_error *why) {
-    kw_direct direct = direct_of(config);
+static kw_status conv_direct_1st_valid(const kw_config *config, kw_error *why) {
+    kw_direct direct = conv_direct_1st_direct(config);
     return kw_tile_valid(config, &direct.tile, why);
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
-    kw_direct direct = direct_of(config);
+static void conv_direct_1st_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+    kw_direct direct = conv_direct_1st_direct(config);
     kw_direct_launch(&direct, config, problem, target, result);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
-    kw_direct direct = direct_of(config);
+static void conv_direct_1st_emit(const kw_config *config, kw_text *text) {
+    kw_direct direct = conv_direct_1st_direct(config);
     kw_direct_emit(&direct, config, text);
 }
 
-extern const kw_family kw_family_conv_first;
-const kw_family kw_family_conv_first = {
-    .name = "conv.first",
+extern const kw_family kw_family_conv_direct_1st;
+const kw_family kw_family_conv_direct_1st = {
+    .name = "conv.direct_1st",
     .summary = "dense convolution of few channels a group: filter columns and channels are one run; forward",
     .backend = "cpu",
     .ops = 1u << KW_CONV_FWD,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = valid,
+    .valid = conv_direct_1st_valid,
     .fits = kw_tile_fits_run,
-    .launch = launch,
-    .emit = emit,
+    .launch = conv_direct_1st_launch,
+    .emit = conv_direct_1st_emit,
     .kernel = "cpu/direct.c",
 };

@@ -22,7 +22,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
 };
 
-static kw_status valid(const kw_config *config, kw_error *why) {
+static kw_status conv_direct_bwd_weight_valid(const kw_config *config, kw_error *why) {
     kw_status status = kw_isa_valid(config, why);
     if (status) {
         return status;
@@ -40,23 +40,23 @@ static kw_status valid(const kw_config *config, kw_error *why) {
     return KW_OK;
 }
 
-static int64_t vector_width(const kw_config *config) {
+static int64_t weight_vector_width(const kw_config *config) {
     return (int64_t)kw_config_isa(config)->lanes * config->axis[VECS];
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_direct_bwd_weight_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     const kw_conv_dims *d = &problem->conv;
     if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.weight needs a channels-last layout");
+        return kw_fail(why, KW_NO_KERNEL, "conv.direct_bwd_weight needs a channels-last layout");
     }
     if (config->axis[MERGE] && (d->g > 1 || (d->dilation[2] > 1 && d->filter[2] > 1))) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.weight with merge=1 needs g1 and dilation 1 in the last axis");
+        return kw_fail(why, KW_NO_KERNEL, "conv.direct_bwd_weight with merge=1 needs g1 and dilation 1 in the last axis");
     }
     bool lanes_c = config->axis[LANES] == LANES_C;
-    int64_t c = d->c / d->g, k = d->k / d->g, c_least = lanes_c ? vector_width(config) : config->axis[TILE],
-            k_least = lanes_c ? config->axis[TILE] : vector_width(config);
+    int64_t c = d->c / d->g, k = d->k / d->g, c_least = lanes_c ? weight_vector_width(config) : config->axis[TILE],
+            k_least = lanes_c ? config->axis[TILE] : weight_vector_width(config);
     if (!config->axis[COPY] && (c < c_least || k < k_least)) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.weight with copy=0 and this tile needs %lld channels in and %lld out a group",
+        return kw_fail(why, KW_NO_KERNEL, "conv.direct_bwd_weight with copy=0 and this tile needs %lld channels in and %lld out a group",
                        (long long)c_least, (long long)k_least);
     }
     return KW_OK;
@@ -75,7 +75,7 @@ typedef struct shape {
 static shape shape_of(const kw_config *config, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     bool merge = config->axis[MERGE], lanes_c = config->axis[LANES] == LANES_C, dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    int64_t width = vector_width(config), tile = config->axis[TILE];
+    int64_t width = weight_vector_width(config), tile = config->axis[TILE];
     shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .out = {d->n}, .k = d->k / d->g};
     kw_problem_output(s.out + 1, problem);
     s.c = d->c / d->g * (merge ? d->filter[2] : 1);
@@ -90,7 +90,7 @@ static shape shape_of(const kw_config *config, const kw_problem *problem) {
 }
 
 /* Positions of x that pixels outputs of an axis read, at most. */
-static int64_t reach(const shape *s, const kw_conv_dims *d, int axis, int64_t pixels) {
+static int64_t source_reach(const shape *s, const kw_conv_dims *d, int axis, int64_t pixels) {
     bool paired = s->dp && axis == 2;
     if (paired && !s->merge && d->filter[axis] == 1) {
         return kw_ceil_div(pixels, 2);
@@ -101,7 +101,7 @@ static int64_t reach(const shape *s, const kw_conv_dims *d, int axis, int64_t pi
 }
 
 static int64_t x_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[4]) {
-    return box[N] * reach(s, d, 0, box[D]) * reach(s, d, 1, box[H]) * reach(s, d, 2, box[W]) * s->x_pixel;
+    return box[N] * source_reach(s, d, 0, box[D]) * source_reach(s, d, 1, box[H]) * source_reach(s, d, 2, box[W]) * s->x_pixel;
 }
 
 static int64_t y_bytes(const shape *s, const int64_t box[4]) {
@@ -110,7 +110,8 @@ static int64_t y_bytes(const shape *s, const int64_t box[4]) {
 
 /* Whether a box's bytes stay within the budget; in floating point, for the first box tried is the whole problem. */
 static bool within(const shape *s, const kw_conv_dims *d, const int64_t box[4], int64_t budget) {
-    double x = (double)reach(s, d, 0, box[D]) * (double)reach(s, d, 1, box[H]) * (double)reach(s, d, 2, box[W]) * (double)s->x_pixel;
+    double x = (double)source_reach(s, d, 0, box[D]) * (double)source_reach(s, d, 1, box[H]) * (double)source_reach(s, d, 2, box[W]) *
+               (double)s->x_pixel;
     double y = (double)box[D] * (double)box[H] * (s->dp ? (double)kw_ceil_div(box[W], 2) : (double)box[W]) * (double)s->y_pixel;
     return (double)box[N] * (x + y) <= (double)budget;
 }
@@ -135,10 +136,10 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     shape s = shape_of(config, problem);
-    int64_t tile_bytes = (int64_t)config->axis[TILE] * vector_width(config) * WORD, box[4], boxes = 1;
+    int64_t tile_bytes = (int64_t)config->axis[TILE] * weight_vector_width(config) * WORD, box[4], boxes = 1;
     choose_box(&s, d, config->axis[BOX_KIB] ? (int64_t)config->axis[BOX_KIB] * 1024 : box_budget(&s, d, target->l2), box);
     *launch = (kw_launch){.stages = 1, .stage = {{.units = d->g * s.taps * s.x_blocks * s.y_blocks}}};
     for (int axis = N; axis <= W; axis++) {
@@ -146,7 +147,7 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
         boxes *= kw_ceil_div(s.out[axis], box[axis]);
     }
     /* Each block of a copy, and a merged row, may be overrun by a vector. */
-    int64_t spare = vector_width(config) * WORD + LINE, x = 0, y = 0;
+    int64_t spare = weight_vector_width(config) * WORD + LINE, x = 0, y = 0;
     if (config->axis[COPY]) {
         x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + config->axis[TILE] * WORD, LINE);
         y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, LINE);
@@ -191,7 +192,7 @@ static void emit_pixel(kw_text *text, int rows, int vecs, bool dp) {
     }
 }
 
-static void emit_stores(kw_text *text, int rows, int vecs, bool narrow) {
+static void emit_weight_stores(kw_text *text, int rows, int vecs, bool narrow) {
     const char *indent = narrow ? "        " : "    ";
     for (int i = 0; i < rows * vecs; i++) {
         kw_text_addf(text, narrow ? "%skw_store_x(to + %d * KW_LANES * KW_BYTES, a%d_%d);\n" : "%skw_put(to + %d * KW_VECTOR, a%d_%d);\n",
@@ -202,7 +203,7 @@ static void emit_stores(kw_text *text, int rows, int vecs, bool narrow) {
     }
 }
 
-static void emit(const kw_config *config, kw_text *text) {
+static void conv_direct_bwd_weight_emit(const kw_config *config, kw_text *text) {
     int rows = config->axis[TILE], vecs = config->axis[VECS];
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
@@ -240,25 +241,25 @@ static void emit(const kw_config *config, kw_text *text) {
                       "    char *to = job->to;\n");
     if (config->axis[LANES] == LANES_C && config->dtype != KW_FP32) {
         kw_text_add(text, "    if (job->narrow) {\n");
-        emit_stores(text, rows, vecs, true);
+        emit_weight_stores(text, rows, vecs, true);
         kw_text_add(text, "        return;\n    }\n");
     }
-    emit_stores(text, rows, vecs, false);
+    emit_weight_stores(text, rows, vecs, false);
     kw_text_add(text, "}\n");
 }
 
-extern const kw_family kw_family_conv_weight;
-const kw_family kw_family_conv_weight = {
-    .name = "conv.weight",
+extern const kw_family kw_family_conv_direct_bwd_weight;
+const kw_family kw_family_conv_direct_bwd_weight = {
+    .name = "conv.direct_bwd_weight",
     .summary = "dense backward weight: sums over boxes of pixels, channels last",
     .backend = "cpu",
     .ops = 1u << KW_CONV_BWD_WEIGHT,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = valid,
-    .fits = fits,
-    .launch = launch,
-    .emit = emit,
+    .valid = conv_direct_bwd_weight_valid,
+    .fits = conv_direct_bwd_weight_fits,
+    .launch = conv_direct_bwd_weight_launch,
+    .emit = conv_direct_bwd_weight_emit,
     .kernel = "cpu/weight.c",
 };

@@ -1,14 +1,14 @@
 /* conv_gemm_col2im.c: backward data into few channels a group, as into a network's first layer. Families that sum over taps have a destination's
  * few channels in a vector and leave its other lanes idle; here the taps and channels of a filter slice are the columns of one product, and
  * its sums are added up in memory. That costs some vector additions a source pixel, and one product of all its channels pays for them.
- * kernels/cpu/scatter.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level cache. */
+ * kernels/cpu/col2im.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level cache. */
 #include "families/cpu/emit/tile.h"
 
 #include "base/math.h"
 #include "problem/view.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
-/* Places in launch.value; the enum at the head of kernels/cpu/scatter.c. */
+/* Places in launch.value; the enum at the head of kernels/cpu/col2im.c. */
 enum { ROWS, BANDS, PIXEL, LEFT, ROW, PATTERNS_AT, COPY_AT, SUMS_AT };
 enum { LINE = 64, PIECE_BYTES = 24, PATTERN_BYTES = 32, TARGET_BYTES = 16 };
 
@@ -19,12 +19,12 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"band", NULL, 0, 256, "rows of a unit; 0: as many as fit half of the second-level cache"},
 };
 
-static kw_tile tile_of(const kw_config *config) {
+static kw_tile conv_gemm_col2im_tile(const kw_config *config) {
     return (kw_tile){.rows = 1, .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .ahead = true, .sums = true};
 }
 
-static kw_status valid(const kw_config *config, kw_error *why) {
-    kw_tile tile = tile_of(config);
+static kw_status conv_gemm_col2im_valid(const kw_config *config, kw_error *why) {
+    kw_tile tile = conv_gemm_col2im_tile(config);
     return kw_tile_valid(config, &tile, why);
 }
 
@@ -39,9 +39,9 @@ static int64_t rows_read(const kw_conv_dims *d, int64_t out, int64_t rows) {
     return count;
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_conv_dims *d = &problem->conv;
-    kw_tile tile = tile_of(config);
+    kw_tile tile = conv_gemm_col2im_tile(config);
     kw_tile_work work = kw_tile_work_of(config, &tile);
     int64_t out[3], c = d->c / d->g, k = d->k / d->g, lanes = work.block / tile.vecs;
     kw_problem_output(out, problem);
@@ -81,23 +81,23 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
                            2.0 * (double)result->stage[1].units * (double)(4 * rows * row);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
-    kw_tile tile = tile_of(config);
+static void conv_gemm_col2im_emit(const kw_config *config, kw_text *text) {
+    kw_tile tile = conv_gemm_col2im_tile(config);
     kw_tile_emit(text, config, &tile);
 }
 
-extern const kw_family kw_family_conv_scatter;
-const kw_family kw_family_conv_scatter = {
-    .name = "conv.scatter",
+extern const kw_family kw_family_conv_gemm_col2im;
+const kw_family kw_family_conv_gemm_col2im = {
+    .name = "conv.gemm_col2im",
     .summary = "backward data into few channels a group: a product with all taps of a filter slice, its sums added up in memory",
     .backend = "cpu",
     .ops = 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = valid,
+    .valid = conv_gemm_col2im_valid,
     .fits = kw_tile_fits_run,
-    .launch = launch,
-    .emit = emit,
-    .kernel = "cpu/scatter.c",
+    .launch = conv_gemm_col2im_launch,
+    .emit = conv_gemm_col2im_emit,
+    .kernel = "cpu/col2im.c",
 };

@@ -13,7 +13,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"block", NULL, 0, 64, "vectors of channels that a unit takes through its pixels; 0: all"},
 };
 
-static kw_grouped grouped_of(const kw_config *config) {
+static kw_grouped conv_merged_grouped(const kw_config *config) {
     const int32_t *axis = config->axis;
     bool backward = config->op == KW_CONV_BWD_DATA;
     return (kw_grouped){
@@ -28,31 +28,31 @@ static kw_grouped grouped_of(const kw_config *config) {
     };
 }
 
-static kw_status valid(const kw_config *config, kw_error *why) {
-    kw_grouped grouped = grouped_of(config);
+static kw_status conv_merged_valid(const kw_config *config, kw_error *why) {
+    kw_grouped grouped = conv_merged_grouped(config);
     if (grouped.src == 1 && grouped.dst == 1) {
         return kw_fail(why, KW_ILLEGAL, "conv.merged needs more than one channel a group; group_c=1 group_k=1 is conv.depthwise");
     }
     return kw_grouped_valid(config, &grouped, why);
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_merged_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     const kw_conv_dims *d = &problem->conv;
     int32_t c = config->axis[GROUP_C], k = config->axis[GROUP_K];
     if (d->c != d->g * c || d->k != d->g * k) {
         return kw_fail(why, KW_NO_KERNEL, "conv.merged group_c=%d group_k=%d needs c/g = %d and k/g = %d", c, k, c, k);
     }
-    kw_grouped grouped = grouped_of(config);
+    kw_grouped grouped = conv_merged_grouped(config);
     return kw_grouped_fits(config, &grouped, problem, why);
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_grouped grouped = grouped_of(config);
+static void conv_merged_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_grouped grouped = conv_merged_grouped(config);
     kw_grouped_launch(config, &grouped, problem, target, launch);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
-    kw_grouped grouped = grouped_of(config);
+static void conv_merged_emit(const kw_config *config, kw_text *text) {
+    kw_grouped grouped = conv_merged_grouped(config);
     kw_grouped_emit(text, config, &grouped);
 }
 
@@ -65,9 +65,9 @@ const kw_family kw_family_conv_merged = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = valid,
-    .fits = fits,
-    .launch = launch,
-    .emit = emit,
+    .valid = conv_merged_valid,
+    .fits = conv_merged_fits,
+    .launch = conv_merged_launch,
+    .emit = conv_merged_emit,
     .kernel = "cpu/grouped.c",
 };

@@ -12,7 +12,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"group_k", NULL, 1, 64, "output channels of a group"},
 };
 
-static kw_grouped grouped_of(const kw_config *config) {
+static kw_grouped conv_merged_weight_grouped(const kw_config *config) {
     const int32_t *axis = config->axis;
     return (kw_grouped){
         .tile_h = axis[KW_GROUPED_TILE_H],
@@ -25,8 +25,8 @@ static kw_grouped grouped_of(const kw_config *config) {
     };
 }
 
-static kw_status valid(const kw_config *config, kw_error *why) {
-    kw_grouped grouped = grouped_of(config);
+static kw_status conv_merged_weight_valid(const kw_config *config, kw_error *why) {
+    kw_grouped grouped = conv_merged_weight_grouped(config);
     if (grouped.src == 1 && grouped.dst == 1) {
         return kw_fail(why, KW_ILLEGAL,
                        "conv.merged_weight needs more than one channel a group; group_c=1 group_k=1 is conv.depthwise_weight");
@@ -34,23 +34,23 @@ static kw_status valid(const kw_config *config, kw_error *why) {
     return kw_grouped_valid(config, &grouped, why);
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_merged_weight_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     const kw_conv_dims *d = &problem->conv;
     int32_t c = config->axis[GROUP_C], k = config->axis[GROUP_K];
     if (d->c != d->g * c || d->k != d->g * k) {
         return kw_fail(why, KW_NO_KERNEL, "conv.merged_weight group_c=%d group_k=%d needs c/g = %d and k/g = %d", c, k, c, k);
     }
-    kw_grouped grouped = grouped_of(config);
+    kw_grouped grouped = conv_merged_weight_grouped(config);
     return kw_grouped_fits(config, &grouped, problem, why);
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_grouped grouped = grouped_of(config);
+static void conv_merged_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_grouped grouped = conv_merged_weight_grouped(config);
     kw_gradient_launch(config, &grouped, problem, target, launch);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
-    kw_grouped grouped = grouped_of(config);
+static void conv_merged_weight_emit(const kw_config *config, kw_text *text) {
+    kw_grouped grouped = conv_merged_weight_grouped(config);
     kw_grouped_emit(text, config, &grouped);
 }
 
@@ -63,9 +63,9 @@ const kw_family kw_family_conv_merged_weight = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = valid,
-    .fits = fits,
-    .launch = launch,
-    .emit = emit,
+    .valid = conv_merged_weight_valid,
+    .fits = conv_merged_weight_fits,
+    .launch = conv_merged_weight_launch,
+    .emit = conv_merged_weight_emit,
     .kernel = "cpu/grouped_weight.c",
 };

@@ -10,7 +10,7 @@ static bool strided(const kw_conv_dims *d) {
     return d->stride[0] != 1 || d->stride[1] != 1 || d->stride[2] != 1;
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_pointwise_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     (void)config;
     const kw_conv_dims *d = &problem->conv;
     if (problem->layout != KW_CHANNELS_LAST) {
@@ -32,7 +32,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     return KW_OK;
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+static void conv_pointwise_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_conv_dims *d = &problem->conv;
     bool forward = problem->op == KW_CONV_FWD, cropped = false;
     int64_t out[3], src = forward ? d->c : d->k;
@@ -51,7 +51,7 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
     kw_gemm_launch(&product, config, target, result);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
+static void conv_pointwise_emit(const kw_config *config, kw_text *text) {
     kw_gemm_emit(config, true, text);
 }
 
@@ -65,8 +65,8 @@ const kw_family kw_family_conv_pointwise = {
     .axes = axes,
     .axis_count = KW_GEMM_AXIS_COUNT,
     .valid = kw_gemm_valid,
-    .fits = fits,
-    .launch = launch,
-    .emit = emit,
+    .fits = conv_pointwise_fits,
+    .launch = conv_pointwise_launch,
+    .emit = conv_pointwise_emit,
     .kernel = "cpu/gemm.c",
 };

@@ -12,12 +12,12 @@ enum { LINE = 64 };
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
-static kw_tile tile_of(const kw_config *config) {
+static kw_tile gemm_tiled_tile(const kw_config *config) {
     return (kw_tile){.rows = 1, .cols = config->axis[TILE_M], .vecs = config->axis[VECS], .ahead = config->axis[AHEAD]};
 }
 
 kw_status kw_gemm_valid(const kw_config *config, kw_error *why) {
-    kw_tile tile = tile_of(config);
+    kw_tile tile = gemm_tiled_tile(config);
     return kw_tile_valid(config, &tile, why);
 }
 
@@ -35,7 +35,7 @@ static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw
 
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
     kw_product p = *product;
-    kw_tile tile = tile_of(config);
+    kw_tile tile = gemm_tiled_tile(config);
     kw_tile_work work = kw_tile_work_of(config, &tile);
     int64_t steps = kw_ceil_div(p.depth, work.pair), blocks = kw_ceil_div(p.columns, work.block);
     int64_t pitch = kw_tile_pitch(kw_round_up(p.depth, work.pair) * work.word, 1, tile.cols);
@@ -64,26 +64,26 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     }
     /* Every tile of rows goes through all packed weights, a block at a time. */
     double passes = (double)(kw_ceil_div(p.rows, tile.cols) - 1);
-    launch->rereads[0] = (kw_rereads){
+    launch->rereads[0] = (kw_cache_reuse){
         .bytes = passes * (double)launch->packed_bytes,
         .between = steps * work.block * 4 + tile.cols * pitch,
     };
 }
 
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {
-    kw_tile tile = tile_of(config);
+    kw_tile tile = gemm_tiled_tile(config);
     kw_text_addf(text, "#define KW_POINTWISE %d\n", pointwise);
     kw_tile_emit(text, config, &tile);
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status gemm_tiled_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     (void)config;
     (void)problem;
     (void)why;
     return KW_OK;
 }
 
-static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+static void gemm_tiled_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_gemm_dims *d = &problem->gemm;
     bool a_columns = problem->layout == KW_CRR || problem->layout == KW_CCR;
     kw_product product = {
@@ -99,7 +99,7 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
     kw_gemm_launch(&product, config, target, result);
 }
 
-static void emit(const kw_config *config, kw_text *text) {
+static void gemm_tiled_emit(const kw_config *config, kw_text *text) {
     kw_gemm_emit(config, false, text);
 }
 
@@ -113,8 +113,8 @@ const kw_family kw_family_gemm_tiled = {
     .axes = axes,
     .axis_count = KW_GEMM_AXIS_COUNT,
     .valid = kw_gemm_valid,
-    .fits = fits,
-    .launch = launch,
-    .emit = emit,
+    .fits = gemm_tiled_fits,
+    .launch = gemm_tiled_launch,
+    .emit = gemm_tiled_emit,
     .kernel = "cpu/gemm.c",
 };

@@ -1,6 +1,6 @@
 /* grouped.c: the emitter and the cutting into units of the depthwise and merged families. The tile's code is straight-line C: each source
  * pixel of the tile is loaded once and multiplied into every result pixel that it serves, by the tap that joins the two. Which tap that is
- * is settled here by tap_source(); kernels/cpu/grouped_route.h states where the pixels lie. */
+ * is settled here by tap_source(); kernels/cpu/grouped_indirection.h states where the pixels lie. */
 #include "families/cpu/grouped.h"
 
 #include "base/math.h"
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Places in launch.value; the enum at the head of kernels/cpu/grouped_route.h. */
+/* Places in launch.value; the enum at the head of kernels/cpu/grouped_indirection.h. */
 enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES, STAGE_TILES };
 enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
 
@@ -92,7 +92,7 @@ kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *g, kw_erro
     return KW_OK;
 }
 
-/* One axis of a problem under a window; kernels/cpu/grouped_route.h's kw_axis in sizes. */
+/* One axis of a problem under a window; kernels/cpu/grouped_indirection.h's kw_axis in sizes. */
 typedef struct reach {
     int64_t parts, tiles; /* tiles of the first part, which has most */
     int64_t windows;      /* most of a tile */
@@ -283,13 +283,13 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
     launch->multiply_adds = tiles * (double)vectors * multiply_adds;
     launch->loads = tiles * (double)vectors * loads;
-    launch->rereads[0] = (kw_rereads){
+    launch->rereads[0] = (kw_cache_reuse){
         .bytes = (double)kw_problem_elements(problem, problem->op == KW_CONV_BWD_DATA ? KW_Y : KW_X) * (double)element *
                  rows_again(config, g, problem, &c.height),
         .between = kw_problem_bytes(problem),
     };
     if (g->src > 1) { /* every source channel goes over all pixels of the tile */
-        launch->rereads[1] = (kw_rereads){
+        launch->rereads[1] = (kw_cache_reuse){
             .bytes = launch->loads * evicted(config, g, problem, target) * LINE,
             .between = target->l2,
         };

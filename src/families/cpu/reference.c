@@ -1,36 +1,36 @@
-/* reference.c: families conv.generic and gemm.generic, compiled into the library. They have no axes, need no compiler and serve every legal
- * problem, so that no request stays without an answer. Their blocks are fixed (kernels/cpu/generic.h); what is computed beyond the result's
+/* reference.c: families conv.reference and gemm.reference, compiled into the library. They have no axes, need no compiler and serve every legal
+ * problem, so that no request stays without an answer. Their blocks are fixed (kernels/cpu/reference.h); what is computed beyond the result's
  * edge counts as work.
  */
 #include "base/math.h"
 #include "config/family.h"
 #include "problem/view.h"
 
-#include "../../../kernels/cpu/generic.h"
+#include "../../../kernels/cpu/reference.h"
 
-enum { LANES = 4 }; /* the vectors that generic.c uses */
+enum { LANES = 4 }; /* the vectors that reference.c uses */
 
-static kw_status serves_all(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status reference_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     (void)config, (void)problem, (void)why;
     return KW_OK;
 }
 
 /* Work of multiplying blocks: pairs of vector multiply and add, and loads, for so many products of padded rows and columns. */
-static void count_work(kw_launch *launch, double products) {
+static void count_reference_work(kw_launch *launch, double products) {
     launch->multiply_adds = 2 * products / LANES; /* a multiply and an add apart */
     launch->loads = products / LANES * 6 / 8;     /* 4 spread values and 2 vectors for 4 rows of 2 vectors */
 }
 
-static void launch_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_reference_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     (void)config, (void)target;
     const kw_gemm_dims *d = &problem->gemm;
-    int64_t rows = kw_ceil_div(d->m, KW_GENERIC_ROWS), cols = kw_ceil_div(d->n, KW_GENERIC_COLS);
+    int64_t rows = kw_ceil_div(d->m, KW_REFERENCE_ROWS), cols = kw_ceil_div(d->n, KW_REFERENCE_COLS);
     *launch = (kw_launch){.stages = 1, .stage = {{d->batch * rows * cols, false, 0}}};
-    launch->value[KW_GENERIC_FROM] = problem->dtype;
-    launch->value[KW_GENERIC_TO] = kw_dtype_output(problem->dtype);
-    launch->value[KW_GENERIC_LAYOUT] = problem->layout;
-    count_work(launch, (double)d->batch * (double)kw_round_up(d->m, 4) * (double)kw_round_up(d->n, 8) * (double)d->k);
-    launch->copied_bytes = (double)launch->stage[0].units * (double)d->k * sizeof(float) * (KW_GENERIC_ROWS + KW_GENERIC_COLS);
+    launch->value[KW_REFERENCE_FROM] = problem->dtype;
+    launch->value[KW_REFERENCE_TO] = kw_dtype_output(problem->dtype);
+    launch->value[KW_REFERENCE_LAYOUT] = problem->layout;
+    count_reference_work(launch, (double)d->batch * (double)kw_round_up(d->m, 4) * (double)kw_round_up(d->n, 8) * (double)d->k);
+    launch->copied_bytes = (double)launch->stage[0].units * (double)d->k * sizeof(float) * (KW_REFERENCE_ROWS + KW_REFERENCE_COLS);
 }
 
 /* Blocks of 64 pixels over all stride phases. An axis has phases of two lengths at most. */
@@ -47,7 +47,7 @@ static int64_t phase_blocks(const kw_problem *problem) {
     for (int i = 0; i < 8; i++) {
         int a = i & 1, b = i >> 1 & 1, c = i >> 2;
         int64_t pixels = d->n * length[0][a] * length[1][b] * length[2][c];
-        blocks += times[0][a] * times[1][b] * times[2][c] * kw_ceil_div(pixels, KW_GENERIC_ROWS);
+        blocks += times[0][a] * times[1][b] * times[2][c] * kw_ceil_div(pixels, KW_REFERENCE_ROWS);
     }
     return blocks;
 }
@@ -65,66 +65,68 @@ static void launch_conv(const kw_config *config, const kw_problem *problem, cons
     const kw_conv_dims *d = &problem->conv;
     int64_t c = d->c / d->g, k = d->k / d->g, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3], units;
     bool depthwise = c == 1 && k == 1;
-    int64_t group_blocks = kw_ceil_div(d->g, KW_GENERIC_COLS);
+    int64_t group_blocks = kw_ceil_div(d->g, KW_REFERENCE_COLS);
     double products = products_of(problem), copied = 1; /* values widened for each product's row and column */
     kw_problem_output(out, problem);
     if (problem->op == KW_CONV_BWD_WEIGHT) {
-        int64_t blocks = kw_ceil_div(c * taps, KW_GENERIC_ROWS) * kw_ceil_div(k, KW_GENERIC_COLS);
+        int64_t blocks = kw_ceil_div(c * taps, KW_REFERENCE_ROWS) * kw_ceil_div(k, KW_REFERENCE_COLS);
         units = depthwise ? taps * group_blocks : d->g * blocks;
-        copied = (double)(kw_ceil_div(k, KW_GENERIC_COLS) * c + k);
+        copied = (double)(kw_ceil_div(k, KW_REFERENCE_COLS) * c + k);
         products *= (double)(kw_round_up(c, 4) * kw_round_up(k, 8));
     } else {
         int64_t depth = problem->op == KW_CONV_FWD ? c : k, cols = c + k - depth;
-        int64_t pixels = problem->op == KW_CONV_FWD ? kw_ceil_div(d->n * out[0] * out[1] * out[2], KW_GENERIC_ROWS) : phase_blocks(problem);
-        units = pixels * (depthwise ? group_blocks : d->g * kw_ceil_div(cols, KW_GENERIC_COLS));
-        copied = (double)depth * (double)kw_ceil_div(cols, KW_GENERIC_COLS) * 2;
+        int64_t pixels =
+            problem->op == KW_CONV_FWD ? kw_ceil_div(d->n * out[0] * out[1] * out[2], KW_REFERENCE_ROWS) : phase_blocks(problem);
+        units = pixels * (depthwise ? group_blocks : d->g * kw_ceil_div(cols, KW_REFERENCE_COLS));
+        copied = (double)depth * (double)kw_ceil_div(cols, KW_REFERENCE_COLS) * 2;
         products *= (double)depth * (double)kw_round_up(cols, 8);
     }
     *launch = (kw_launch){.stages = 1, .stage = {{units, false, 0}}};
-    launch->value[KW_GENERIC_FROM] = problem->dtype;
-    launch->value[KW_GENERIC_TO] = kw_dtype_output(problem->dtype);
-    launch->value[KW_GENERIC_LAYOUT] = problem->layout;
-    launch->value[KW_GENERIC_DEPTHWISE] = depthwise;
+    launch->value[KW_REFERENCE_FROM] = problem->dtype;
+    launch->value[KW_REFERENCE_TO] = kw_dtype_output(problem->dtype);
+    launch->value[KW_REFERENCE_LAYOUT] = problem->layout;
+    launch->value[KW_REFERENCE_DEPTHWISE] = depthwise;
     if (depthwise) {
         products = products_of(problem), copied = 2;
     }
-    count_work(launch, products * (double)d->g);
+    count_reference_work(launch, products * (double)d->g);
     launch->copied_bytes = products_of(problem) * (double)d->g * copied * sizeof(float);
 }
 
 static const kw_builtin *builtin_gemm(const kw_config *config) {
-    static const kw_builtin gemm = {{kw_generic_gemm}};
+    static const kw_builtin gemm = {{kw_reference_kernel_gemm}};
     (void)config;
     return &gemm;
 }
 
 static const kw_builtin *builtin_conv(const kw_config *config) {
-    static const kw_builtin forward = {{kw_generic_conv_fwd}}, data = {{kw_generic_conv_bwd_data}}, weight = {{kw_generic_conv_bwd_weight}};
+    static const kw_builtin forward = {{kw_reference_kernel_conv_fwd}}, data = {{kw_reference_kernel_conv_bwd_data}},
+                            weight = {{kw_reference_kernel_conv_bwd_weight}};
     return config->op == KW_CONV_FWD ? &forward : config->op == KW_CONV_BWD_DATA ? &data : &weight;
 }
 
 enum { ALL_DTYPES = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8 };
 
-const kw_family kw_family_gemm_generic = {
-    .name = "gemm.generic",
+const kw_family kw_family_gemm_reference = {
+    .name = "gemm.reference",
     .summary = "plain C, compiled in; any type and layout",
     .backend = "cpu",
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
-    .fits = serves_all,
-    .launch = launch_gemm,
-    .kernel = "cpu/generic_gemm.c",
+    .fits = reference_fits,
+    .launch = launch_reference_gemm,
+    .kernel = "cpu/reference_gemm.c",
     .builtin = builtin_gemm,
 };
 
-const kw_family kw_family_conv_generic = {
-    .name = "conv.generic",
+const kw_family kw_family_conv_reference = {
+    .name = "conv.reference",
     .summary = "plain C, compiled in; any direction, type, layout, grouping and geometry",
     .backend = "cpu",
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = ALL_DTYPES,
-    .fits = serves_all,
+    .fits = reference_fits,
     .launch = launch_conv,
-    .kernel = "cpu/generic_conv.c",
+    .kernel = "cpu/reference_conv.c",
     .builtin = builtin_conv,
 };

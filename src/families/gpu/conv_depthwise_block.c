@@ -51,7 +51,7 @@ static int64_t round_up(int64_t value, int64_t multiple) {
 }
 
 /* Source pixels that the taps of so many pixels reach along an axis; KW_SPAN_OF of the text. */
-static int64_t span_of(const block *b, int axis, int64_t pixels) {
+static int64_t depthwise_span(const block *b, int axis, int64_t pixels) {
     int64_t stride = b->stride[axis], pad = b->pad[axis], extent = (b->filter[axis] - 1) * b->dilation + 1, whole = stride * extent;
     if (b->op != KW_CONV_BWD_DATA) {
         return (pixels - 1) * stride + extent;
@@ -71,7 +71,7 @@ static int64_t shared_bytes(const block *b) {
     return kw_max(source, b->op == KW_CONV_BWD_WEIGHT ? lanes : staged);
 }
 
-static block read_config(const kw_config *config, const kw_target *target) {
+static block read_depthwise_config(const kw_config *config, const kw_target *target) {
     const int32_t *axis = config->axis;
     block b = {.op = config->op,
                .bytes = (int64_t)kw_dtype_size(config->dtype),
@@ -99,7 +99,7 @@ static block read_config(const kw_config *config, const kw_target *target) {
     for (int i = 0; i < 2; i++) {
         b.subs[i] = kw_ceil_div(b.tile[i], b.sub[i]);
         b.step[i] = b.op == KW_CONV_BWD_DATA ? b.sub[i] / b.stride[i] : b.sub[i] * b.stride[i];
-        b.span[i] = span_of(&b, i, b.sub[i]);
+        b.span[i] = depthwise_span(&b, i, b.sub[i]);
     }
     b.subtiles = b.subs[0] * b.subs[1];
     b.seats = b.lanes / b.subtiles;
@@ -129,7 +129,7 @@ static bool sub_in_tile(const block *b) {
 }
 
 /* Sums, one source row and the filter of a thread, all of them in registers. */
-static bool sums_fit_registers(const block *b) {
+static bool depthwise_sums_fit_registers(const block *b) {
     enum { VALUES = 224 };
     int64_t planes = b->order == FIRST ? 1 : b->vec_out;
     return (b->sub[0] * b->sub[1] + b->filter[0] * b->filter[1] + b->span[1]) * planes <= VALUES;
@@ -165,7 +165,7 @@ static const rule valid_rules[] = {
     {"vector_width", "vec_in and vec_out are powers of two of at most 32 bytes", vectors_are_powers},
     {"sub_in_tile", "sub_h x sub_w, what a thread computes, lies in tile_h x tile_w", sub_in_tile},
     {"sums_in_registers", "a thread's sums, its filter and a row of its source must fit its registers: 224 values at most",
-     sums_fit_registers},
+     depthwise_sums_fit_registers},
     {"phases", "conv_bwd_data knows the taps of a pixel by its place in the subtile: stride divides sub, and sub divides the tile",
      phases_are_known},
     {"read_vectors",
@@ -187,7 +187,7 @@ static bool planes_of_runs(const block *b) {
     return b->order == FIRST || b->planes % b->vec_in == 0;
 }
 
-static bool fits_lds(const block *b) {
+static bool depthwise_fits_lds(const block *b) {
     return b->lds_bytes <= b->lds;
 }
 
@@ -195,26 +195,26 @@ static const rule runs_rules[] = {
     {"subtiles", "a block is one wave; the tile has more subtiles than that has threads", subtiles_in_wave},
     {"batch", "batch must be a multiple of the planes that a wave has at a time (conv_bwd_weight: just these)", batch_of_planes},
     {"plane_runs", "with order=last vec_in must divide the planes that a wave has at a time", planes_of_runs},
-    {"lds", "what a tile reads of the source needs more shared memory than a block may have", fits_lds},
+    {"lds", "what a tile reads of the source needs more shared memory than a block may have", depthwise_fits_lds},
     {0},
 };
 
-static const rule *broken(const rule *rules, const block *b) {
+static const rule *broken_depthwise_rule(const rule *rules, const block *b) {
     while (rules->name && rules->holds(b)) {
         rules++;
     }
     return rules->name ? rules : NULL;
 }
 
-static kw_status valid(const kw_config *config, kw_error *why) {
-    block b = read_config(config, NULL);
-    const rule *bad = broken(valid_rules, &b);
+static kw_status conv_depthwise_block_valid(const kw_config *config, kw_error *why) {
+    block b = read_depthwise_config(config, NULL);
+    const rule *bad = broken_depthwise_rule(valid_rules, &b);
     return bad ? kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", config->family->name, bad->name, bad->reason) : KW_OK;
 }
 
 static kw_status runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    block b = read_config(config, target);
-    const rule *bad = broken(runs_rules, &b);
+    block b = read_depthwise_config(config, target);
+    const rule *bad = broken_depthwise_rule(runs_rules, &b);
     return bad ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", config->family->name, target->arch, bad->name, bad->reason) : KW_OK;
 }
 
@@ -247,8 +247,8 @@ static kw_status fits_geometry(const block *b, const kw_problem *problem, kw_err
     return KW_OK;
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    block b = read_config(config, NULL);
+static kw_status conv_depthwise_block_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+    block b = read_depthwise_config(config, NULL);
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_status status = fits_geometry(&b, problem, why);
@@ -277,7 +277,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
 enum { TILES_H, TILES_W, PARTS, UNITS, ELEMENTS, TILES_D }; /* of launch.value; kernels/gpu/depthwise.c */
 
 /* A filter's sums are shared by as many blocks as give each multiprocessor 16, since a block is but a wave. */
-static void launch_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_depthwise_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { ADD_THREADS = 256, BLOCKS_WANTED = 16, PARTS_MAX = 256 };
     const kw_conv_dims *d = &problem->conv;
     bool first = b->order == FIRST;
@@ -294,8 +294,8 @@ static void launch_weight(const block *b, const kw_problem *problem, const kw_ta
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
 }
 
-static void launch_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    block b = read_config(config, target);
+static void launch_depthwise(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    block b = read_depthwise_config(config, target);
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_problem_output(out, problem);
@@ -307,7 +307,7 @@ static void launch_block(const kw_config *config, const kw_problem *problem, con
     launch->value[TILES_H] = tiles[0];
     launch->value[TILES_W] = tiles[1];
     if (b.op == KW_CONV_BWD_WEIGHT) {
-        launch_weight(&b, problem, target, launch);
+        launch_depthwise_weight(&b, problem, target, launch);
     }
     /* Of all waves, whose lanes beyond the image or the last subtile work for nothing: each subtile multiplies and reads its rows. */
     double waves = (double)(tiles[0] * tiles[1] * planes) * (double)kw_max(1, b.batch / b.planes), slices = (double)b.depth_filter;
@@ -329,10 +329,10 @@ const kw_family kw_family_conv_depthwise_block = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,
-    .valid = valid,
+    .valid = conv_depthwise_block_valid,
     .runs = runs,
-    .fits = fits,
-    .launch = launch_block,
+    .fits = conv_depthwise_block_fits,
+    .launch = launch_depthwise,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/depthwise.c",
 };

@@ -28,7 +28,7 @@ static kw_status fits_channels(const kw_direct *b, const kw_problem *problem, kw
     return KW_OK;
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_direct_block_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     kw_direct b = kw_direct_read(config, NULL);
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
@@ -55,7 +55,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
 }
 
 /* Instructions and reads of the source of a block. */
-static void count_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
+static void count_direct_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
     double waves = (double)(blocks * b->waves_c * b->waves_q), instructions, reads;
     if (b->dense) {
         double rows = (double)(b->spots_h + b->open - 1), spots = (double)(b->spots_w / b->waves_q / KW_DIRECT_INST_PIXELS);
@@ -72,7 +72,7 @@ static void count_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
 }
 
 /* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
-static void launch_weight(const kw_direct *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { TILES_H, TILES_W, PARTS = 3, UNITS, ELEMENTS, ADD_THREADS = 256, BLOCKS_WANTED = 4, SLICES_MAX = 256 };
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
@@ -95,11 +95,11 @@ static void launch_weight(const kw_direct *b, const kw_problem *problem, const k
     launch->loads = steps * (1 + (double)(KW_DIRECT_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
 }
 
-static void launch_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { TILES_H, TILES_W, BLOCK_COLS, PACKED, PACK_THREADS = 256 }; /* of launch.value: kernels/gpu/direct.c */
     kw_direct b = kw_direct_read(config, target);
     if (b.op == KW_CONV_BWD_WEIGHT) {
-        launch_weight(&b, problem, target, launch);
+        launch_direct_weight(&b, problem, target, launch);
         return;
     }
     const kw_conv_dims *d = &problem->conv;
@@ -122,7 +122,7 @@ static void launch_block(const kw_config *config, const kw_problem *problem, con
     launch->value[BLOCK_COLS] = cols;
     launch->value[PACKED] = packed;
     launch->copied_bytes = 2 * (double)launch->packed_bytes;
-    count_work(&b, blocks, launch);
+    count_direct_work(&b, blocks, launch);
 }
 
 const kw_family kw_family_conv_direct_block = {
@@ -136,8 +136,8 @@ const kw_family kw_family_conv_direct_block = {
     .axis_count = sizeof axes / sizeof *axes,
     .valid = kw_direct_valid,
     .runs = kw_direct_runs,
-    .fits = fits,
-    .launch = launch_block,
+    .fits = conv_direct_block_fits,
+    .launch = launch_direct,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/direct.c",
 };

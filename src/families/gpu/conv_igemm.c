@@ -3,7 +3,7 @@
  * serves and how they are cut into blocks. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
-#include "families/gpu/pieces.h"
+#include "families/gpu/image_split.h"
 #include "families/gpu/mma/rules.h"
 #include "problem/view.h"
 
@@ -59,7 +59,7 @@ static kw_status fits_filter(const kw_mma *mma, const kw_problem *problem, kw_er
 enum { PHASES_MAX = 4096, PIECES_MIN = 2 };
 
 /* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut by. */
-int64_t kw_piece_rows(const kw_problem *problem, int64_t piece_bytes) {
+int64_t kw_image_split_rows(const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
     int axis = 3 - problem->ndim;
     int64_t out[3], in_row = d->c, out_row = d->k, size = (int64_t)kw_dtype_size(problem->dtype);
@@ -86,7 +86,7 @@ static kw_status fits_index(const kw_mma *mma, const kw_problem *problem, kw_err
                            (long long)bytes);
         }
     }
-    if (mma->split_image && kw_piece_rows(problem, KW_PIECE_MOST) < 1) {
+    if (mma->split_image && kw_image_split_rows(problem, KW_IMAGE_SPLIT_MAX_BYTES) < 1) {
         return kw_fail(why, KW_NO_KERNEL, "the rows that one row of the result reads exceed 2 GiB; index=64 reaches any");
     }
     return KW_OK;
@@ -107,7 +107,7 @@ static int64_t phase_tiles(const kw_mma *mma, const kw_problem *problem) {
 }
 
 static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
-    int64_t out[3], rows = kw_piece_rows(problem, piece_bytes), pixels = rows;
+    int64_t out[3], rows = kw_image_split_rows(problem, piece_bytes), pixels = rows;
     kw_problem_output(out, problem);
     int axis = 3 - problem->ndim;
     for (int inner = axis + 1; inner < 3; inner++) {
@@ -117,7 +117,7 @@ static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t
 }
 
 /* Of a problem whose rows, columns and depth are counted in 31 bits and whose image has pieces. */
-static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
+static kw_mma_grid igemm_grid(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
     int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
     kw_problem_output(out, problem);
@@ -139,7 +139,7 @@ static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem, int64_t
 }
 
 /* Of backward data the largest phase's, whether a tap reaches it or not: it writes zeros then. */
-static int64_t rows_of(const kw_problem *problem) {
+static int64_t igemm_rows(const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     int64_t pixels = d->n;
     for (int axis = 0; axis < 3; axis++) {
@@ -148,7 +148,7 @@ static int64_t rows_of(const kw_problem *problem) {
     return problem->op == KW_CONV_BWD_DATA ? pixels : 0;
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status conv_igemm_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     kw_mma mma = kw_mma_read(config);
     if (problem->layout != KW_CHANNELS_LAST) {
         return kw_fail(why, KW_NO_KERNEL, "conv.igemm needs a channels-last layout");
@@ -167,7 +167,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
         return kw_fail(why, KW_NO_KERNEL, "more than %d stride phases, or an extent beyond 2^30", (int)PHASES_MAX);
     }
     kw_gemm_view view = kw_problem_view(problem);
-    if (kw_max(kw_max(rows_of(problem), view.gm), kw_max(view.gn, view.gk)) > INT32_MAX / 4 / mma.merge) {
+    if (kw_max(kw_max(igemm_rows(problem), view.gm), kw_max(view.gn, view.gk)) > INT32_MAX / 4 / mma.merge) {
         return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
     }
     kw_status status = fits_vectors(&mma, problem, why);
@@ -176,12 +176,12 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
     if (status) {
         return status;
     }
-    kw_mma_grid grid = grid_of(&mma, problem, KW_PIECE_MOST);
+    kw_mma_grid grid = igemm_grid(&mma, problem, KW_IMAGE_SPLIT_MAX_BYTES);
     return kw_mma_grid_fits(&grid, why);
 }
 
 /* Pixels are rows of a product of each group's channels. */
-static void describe_operands(const kw_config *config, const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
+static void describe_igemm_operands(const kw_config *config, const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     int64_t c = d->c / d->g, k = d->k / d->g, bytes = mma->bytes;
     const int64_t x[3] = {c, d->n * d->in[0] * d->in[1] * d->in[2], d->g}, w[3] = {c, k, d->g};
@@ -192,16 +192,16 @@ static void describe_operands(const kw_config *config, const kw_mma *mma, const 
 void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, int64_t piece_bytes, kw_launch *launch) {
     enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm.c */
     kw_mma mma = kw_mma_read(config);
-    kw_mma_grid grid = grid_of(&mma, problem, piece_bytes);
+    kw_mma_grid grid = igemm_grid(&mma, problem, piece_bytes);
     kw_mma_launch(&mma, &grid, target, launch);
-    launch->value[PIECE_ROWS] = mma.split_image ? kw_piece_rows(problem, piece_bytes) : 0;
+    launch->value[PIECE_ROWS] = mma.split_image ? kw_image_split_rows(problem, piece_bytes) : 0;
     if (mma.pipe == KW_PIPE_TMA) {
-        describe_operands(config, &mma, problem, launch);
+        describe_igemm_operands(config, &mma, problem, launch);
     }
 }
 
 static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_igemm_launch(config, problem, target, KW_PIECE_MOST, launch);
+    kw_igemm_launch(config, problem, target, KW_IMAGE_SPLIT_MAX_BYTES, launch);
 }
 
 const kw_family kw_family_conv_igemm = {
@@ -214,7 +214,7 @@ const kw_family kw_family_conv_igemm = {
     .axis_count = sizeof axes / sizeof *axes,
     .valid = kw_igemm_valid,
     .runs = kw_igemm_runs,
-    .fits = fits,
+    .fits = conv_igemm_fits,
     .launch = launch_igemm,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/igemm.c",

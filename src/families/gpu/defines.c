@@ -19,7 +19,7 @@ static void add_upper(kw_text *text, const char *at, size_t size) {
 }
 
 /* "#define KW_NAME" or "#define KW_NAME_WORD", without a value. */
-static void add_name(kw_text *text, const char *name, kw_word word) {
+static void add_define_name(kw_text *text, const char *name, kw_word word) {
     kw_text_add(text, "#define KW_");
     add_upper(text, name, strlen(name));
     if (word.size) {
@@ -33,11 +33,11 @@ static void define_axis(kw_text *text, const kw_axis *axis, int32_t value) {
         kw_scan scan = kw_scan_string(axis->words);
         kw_word word;
         for (int i = 0; kw_scan_word(&scan, &word); i++) {
-            add_name(text, axis->name, word);
+            add_define_name(text, axis->name, word);
             kw_text_addf(text, " %d\n", i);
         }
     }
-    add_name(text, axis->name, (kw_word){0});
+    add_define_name(text, axis->name, (kw_word){0});
     kw_text_addf(text, " %d\n", value);
 }
 
@@ -47,7 +47,7 @@ static void define_arch(kw_text *text, const kw_gpu_arch *arch) {
     kw_text_addf(text, "#define KW_NVIDIA %d\n#define KW_SM %s\n#define KW_GFX 0x%s\n#define KW_WAVE %d\n", nvidia,
                  nvidia ? arch->name + strlen("sm_") : "0", nvidia ? "0" : arch->name + strlen("gfx"), (int)arch->typical.lanes);
     for (int i = 0; i < KW_GPU_FEATURE_COUNT; i++) {
-        add_name(text, "has", (kw_word){feature_names[i], strlen(feature_names[i])});
+        add_define_name(text, "has", (kw_word){feature_names[i], strlen(feature_names[i])});
         kw_text_addf(text, " %d\n", kw_gpu_arch_has(arch, (kw_gpu_feature)i));
     }
 }
@@ -59,7 +59,7 @@ void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
     define_arch(text, code.arch);
     for (int op = 0; op < KW_OP_COUNT; op++) {
         const char *name = kw_op_name((kw_op)op);
-        add_name(text, "op", (kw_word){name, strlen(name)});
+        add_define_name(text, "op", (kw_word){name, strlen(name)});
         kw_text_addf(text, " %d\n", op);
     }
     kw_text_addf(text, "#define KW_OP %d\n#define KW_IN %d\n#define KW_OUT %d\n", config->op, config->dtype,

@@ -144,7 +144,7 @@ static bool tile_by_waves(const kw_direct *b) {
     return spots >= KW_DIRECT_INST_PIXELS * b->waves_q && spots % (KW_DIRECT_INST_PIXELS * b->waves_q) == 0;
 }
 
-static bool vector_width(const kw_direct *b) {
+static bool direct_vector_width(const kw_direct *b) {
     return !(b->vec & (b->vec - 1)) && b->vec * ELEMENT_BYTES <= 16;
 }
 
@@ -165,7 +165,7 @@ static const rule valid_rules[] = {
      "16 "
      "pixels of an instruction; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
      tile_by_waves},
-    {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", vector_width},
+    {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", direct_vector_width},
     {0},
 };
 
@@ -188,11 +188,11 @@ static bool weight_pixels(const kw_direct *b) {
     return b->op != KW_CONV_BWD_WEIGHT || b->tile_w % together == 0;
 }
 
-static bool block_threads(const kw_direct *b) {
+static bool direct_block_threads(const kw_direct *b) {
     return b->waves_c * b->waves_q * b->lanes <= BLOCK_THREADS;
 }
 
-static bool sums_fit_registers(const kw_direct *b) {
+static bool direct_sums_fit_registers(const kw_direct *b) {
     enum { SUMS = 64 };
     return b->dense || b->op == KW_CONV_BWD_WEIGHT || b->sums <= SUMS;
 }
@@ -206,7 +206,7 @@ static bool filter_fits_registers(const kw_direct *b) {
     return !b->dense || b->shares * b->words + b->sums + flight + fragment + places + WALK <= b->room;
 }
 
-static bool fits_lds(const kw_direct *b) {
+static bool direct_fits_lds(const kw_direct *b) {
     return b->source_bytes + b->result_bytes <= b->lds;
 }
 
@@ -216,8 +216,8 @@ static const rule runs_rules[] = {
     {"wave_columns", "cols must be a multiple of the instruction's channels", wave_columns},
     {"weight_pixels", "in conv_bwd_weight a lane multiplies pixels that follow each other in a row: tile_w must be a multiple of them",
      weight_pixels},
-    {"block_threads", "a block has at most 1024 threads", block_threads},
-    {"registers", "a thread would have more than 64 sums; more waves_q or a smaller tile", sums_fit_registers},
+    {"block_threads", "a block has at most 1024 threads", direct_block_threads},
+    {"registers", "a thread would have more than 64 sums; more waves_q or a smaller tile", direct_sums_fit_registers},
     {"filter_registers",
      "the filters of a wave's slices and its open sums need more registers than a thread of such a block may have; fewer slices, cols or "
      "waves",
@@ -225,11 +225,11 @@ static const rule runs_rules[] = {
     {"lds",
      "what a tile reads (impl=dense: two source rows), and its result where that passes shared memory, need more of it than a block may "
      "have",
-     fits_lds},
+     direct_fits_lds},
     {0},
 };
 
-static const rule *broken(const rule *rules, const kw_direct *b) {
+static const rule *broken_direct_rule(const rule *rules, const kw_direct *b) {
     while (rules->name && rules->holds(b)) {
         rules++;
     }
@@ -238,12 +238,12 @@ static const rule *broken(const rule *rules, const kw_direct *b) {
 
 kw_status kw_direct_valid(const kw_config *config, kw_error *why) {
     kw_direct b = kw_direct_read(config, NULL);
-    const rule *bad = broken(valid_rules, &b);
+    const rule *bad = broken_direct_rule(valid_rules, &b);
     return bad ? kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", config->family->name, bad->name, bad->reason) : KW_OK;
 }
 
 kw_status kw_direct_runs(const kw_config *config, const kw_target *target, kw_error *why) {
     kw_direct b = kw_direct_read(config, target);
-    const rule *bad = broken(runs_rules, &b);
+    const rule *bad = broken_direct_rule(runs_rules, &b);
     return bad ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", config->family->name, target->arch, bad->name, bad->reason) : KW_OK;
 }

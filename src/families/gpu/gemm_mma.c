@@ -7,7 +7,7 @@
 static const kw_axis axes[] = {KW_GEMM_AXES(ROW)};
 #undef ROW
 
-static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
+static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
     const kw_gemm_dims *d = &problem->gemm;
     return (kw_mma_grid){.tile_rows = kw_ceil_div(d->m, mma->tile[0]),
                          .tile_cols = kw_ceil_div(d->n, mma->tile[1]),
@@ -16,7 +16,7 @@ static kw_mma_grid grid_of(const kw_mma *mma, const kw_problem *problem) {
                          .elements = kw_problem_elements(problem, KW_Y)};
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
+static kw_status gemm_mma_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
     kw_mma mma = kw_mma_read(config);
     const int64_t size[3] = {problem->gemm.m, problem->gemm.n, problem->gemm.k};
     if (problem->layout != (kw_layout)mma.layout) {
@@ -45,7 +45,7 @@ static kw_status fits(const kw_config *config, const kw_problem *problem, kw_err
             return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
         }
     }
-    kw_mma_grid grid = grid_of(&mma, problem);
+    kw_mma_grid grid = gemm_grid(&mma, problem);
     return kw_mma_grid_fits(&grid, why);
 }
 
@@ -62,21 +62,21 @@ static void pack_first(const kw_mma *mma, const kw_mma_grid *grid, int64_t lanes
 }
 
 /* The layout is rcr: the depth is contiguous in both operands. */
-static void describe_operands(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
+static void describe_gemm_operands(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
     const int64_t first[3] = {d->k, d->m, d->batch}, second[3] = {d->k, d->n, d->batch}, row = d->k * mma->bytes;
     launch->map[0] = kw_mma_bulk_map(KW_X, config->dtype, first, row, d->m * row, mma->tile[0]);
     launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, second, row, d->n * row, mma->tile[1]);
 }
 
-static void launch_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_mma mma = kw_mma_read(config);
-    kw_mma_grid grid = grid_of(&mma, problem);
+    kw_mma_grid grid = gemm_grid(&mma, problem);
     kw_mma_launch(&mma, &grid, target, launch);
     if (mma.preshuffle) {
         pack_first(&mma, &grid, kw_max(1, target->lanes), launch);
     }
     if (mma.pipe == KW_PIPE_TMA) {
-        describe_operands(config, &mma, &problem->gemm, launch);
+        describe_gemm_operands(config, &mma, &problem->gemm, launch);
     }
 }
 
@@ -90,8 +90,8 @@ const kw_family kw_family_gemm_mma = {
     .axis_count = sizeof axes / sizeof *axes,
     .valid = kw_gemm_mma_valid,
     .runs = kw_gemm_mma_runs,
-    .fits = fits,
-    .launch = launch_gemm,
+    .fits = gemm_mma_fits,
+    .launch = launch_gemm_mma,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/gemm.c",
 };

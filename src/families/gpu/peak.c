@@ -18,7 +18,7 @@ static const kw_axis axes[AXES] = {
     [SUMS] = {"sums", NULL, 1, 16, "instructions of a turn"},
 };
 
-static kw_status runs_everywhere(const kw_config *config, const kw_target *target, kw_error *why) {
+static kw_status peak_runs(const kw_config *config, const kw_target *target, kw_error *why) {
     (void)config, (void)target, (void)why;
     return KW_OK;
 }
@@ -29,7 +29,7 @@ static const kw_family family = {
     .backend = "gpu",
     .axes = axes,
     .axis_count = AXES,
-    .runs = runs_everywhere,
+    .runs = peak_runs,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/peak.c",
 };

@@ -1,5 +1,5 @@
-/* reference_gpu.c: families conv.plain and gemm.plain: one thread an element of the result. They have no axes and serve every legal problem on every
- * GPU, so that no request stays without an answer. The kernel text is kernels/gpu/plain.c. */
+/* reference_gpu.c: families conv.reference_gpu and gemm.reference_gpu: one thread an element of the result. They have no axes and serve every legal problem on every
+ * GPU, so that no request stays without an answer. The kernel text is kernels/gpu/reference.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "problem/view.h"
@@ -31,8 +31,8 @@ static void launch_plain(const kw_config *config, const kw_problem *problem, con
 
 enum { ALL_DTYPES = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8 };
 
-const kw_family kw_family_gemm_plain = {
-    .name = "gemm.plain",
+const kw_family kw_family_gemm_reference_gpu = {
+    .name = "gemm.reference_gpu",
     .summary = "a GPU thread for each element; any type and layout",
     .backend = "gpu",
     .ops = 1 << KW_GEMM,
@@ -41,11 +41,11 @@ const kw_family kw_family_gemm_plain = {
     .fits = serves_all,
     .launch = launch_plain,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/plain.c",
+    .kernel = "gpu/reference.c",
 };
 
-const kw_family kw_family_conv_plain = {
-    .name = "conv.plain",
+const kw_family kw_family_conv_reference_gpu = {
+    .name = "conv.reference_gpu",
     .summary = "a GPU thread for each element; any direction, type, layout, grouping and geometry",
     .backend = "gpu",
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
@@ -54,5 +54,5 @@ const kw_family kw_family_conv_plain = {
     .fits = serves_all,
     .launch = launch_plain,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/plain.c",
+    .kernel = "gpu/reference.c",
 };

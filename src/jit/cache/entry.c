@@ -2,7 +2,7 @@
  *
  *   0   8  "KWENTRY\n"
  *   8   4  KW_CACHE_FORMAT
- *  12   4  KW_CPU_ABI
+ *  12   4  KW_KERNEL_ABI
  *  16   8  bytes of the key
  *  24   8  bytes of the payload
  *  32      key, payload
@@ -14,13 +14,13 @@
 
 #include "base/hash.h"
 
-#include <cpu_abi.h>
+#include <kernel_abi.h>
 #include <string.h>
 
 enum { HEAD_BYTES = 32, DIGEST_BYTES = KW_HASH_TEXT - 1 };
 static const char magic[] = "KWENTRY\n";
 
-static void put_number(unsigned char *to, uint64_t number, int bytes) {
+static void put_bytes(unsigned char *to, uint64_t number, int bytes) {
     for (int i = 0; i < bytes; i++) {
         to[i] = (unsigned char)(number >> (8 * i));
     }
@@ -38,10 +38,10 @@ kw_status kw_entry_write(kw_text *bytes, const char *key, const kw_blob *blob, k
     unsigned char head[HEAD_BYTES];
     char digest[KW_HASH_TEXT];
     memcpy(head, magic, 8);
-    put_number(head + 8, KW_CACHE_FORMAT, 4);
-    put_number(head + 12, KW_CPU_ABI, 4);
-    put_number(head + 16, strlen(key), 8);
-    put_number(head + 24, blob->size, 8);
+    put_bytes(head + 8, KW_CACHE_FORMAT, 4);
+    put_bytes(head + 12, KW_KERNEL_ABI, 4);
+    put_bytes(head + 16, strlen(key), 8);
+    put_bytes(head + 24, blob->size, 8);
     kw_text_add_bytes(bytes, head, sizeof head);
     kw_text_add(bytes, key);
     kw_text_add_bytes(bytes, blob->data, blob->size);
@@ -58,7 +58,7 @@ kw_status kw_entry_read(const char **payload, size_t *size, const void *bytes, s
     if (count < HEAD_BYTES + DIGEST_BYTES || memcmp(head, magic, 8)) {
         return kw_fail(err, KW_MALFORMED, "cache entry %s: no entry of this program", key);
     }
-    if (get_number(head + 8, 4) != KW_CACHE_FORMAT || get_number(head + 12, 4) != KW_CPU_ABI) {
+    if (get_number(head + 8, 4) != KW_CACHE_FORMAT || get_number(head + 12, 4) != KW_KERNEL_ABI) {
         return kw_fail(err, KW_MALFORMED, "cache entry %s: of another format or kernel ABI", key);
     }
     uint64_t body = count - HEAD_BYTES - DIGEST_BYTES;

@@ -16,7 +16,7 @@ kw_status kw_hip_check(const kw_blob *blob, kw_error *err) {
 }
 
 /* Whether the note that stands at offset is the metadata; then pack is its bytes. offset moves to the next note, or to the end. */
-static bool read_note(const kw_blob *blob, size_t *offset, size_t end, kw_pack *pack) {
+static bool read_metadata_note(const kw_blob *blob, size_t *offset, size_t end, kw_pack *pack) {
     const char *data = blob->data;
     Elf64_Nhdr head;
     if (end - *offset < sizeof head) {
@@ -46,7 +46,7 @@ static bool find_metadata(const kw_blob *blob, kw_pack *pack) {
         memcpy(&part, (const char *)blob->data + head.e_phoff + (size_t)i * sizeof part, sizeof part);
         size_t offset = (size_t)part.p_offset, end = (size_t)(part.p_offset + part.p_filesz);
         while (part.p_type == PT_NOTE && offset < end) {
-            if (read_note(blob, &offset, end, pack)) {
+            if (read_metadata_note(blob, &offset, end, pack)) {
                 return true;
             }
         }
@@ -59,7 +59,7 @@ typedef struct counts {
     int32_t registers, acc_registers, scalar_registers, lds, scratch, vector_spills, scalar_spills;
 } counts;
 
-static bool read_kernel(kw_pack *pack, uint64_t pairs, counts *most) {
+static bool read_kernel_metadata(kw_pack *pack, uint64_t pairs, counts *most) {
     const struct {
         const char *key;
         int32_t *to;
@@ -87,7 +87,7 @@ static bool read_kernel(kw_pack *pack, uint64_t pairs, counts *most) {
 }
 
 /* The number of kernels; -1 for what is not as it should be. */
-static int64_t read_kernels(kw_pack *pack, counts *most) {
+static int64_t read_kernel_list(kw_pack *pack, counts *most) {
     kw_pack_item root, key, value, kernel;
     if (!kw_pack_next(pack, &root) || root.kind != KW_PACK_MAP) {
         return -1;
@@ -103,7 +103,7 @@ static int64_t read_kernels(kw_pack *pack, counts *most) {
             continue;
         }
         for (uint64_t i = 0; i < value.number; i++) {
-            if (!kw_pack_next(pack, &kernel) || kernel.kind != KW_PACK_MAP || !read_kernel(pack, kernel.number, most)) {
+            if (!kw_pack_next(pack, &kernel) || kernel.kind != KW_PACK_MAP || !read_kernel_metadata(pack, kernel.number, most)) {
                 return -1;
             }
         }
@@ -120,7 +120,7 @@ kw_status kw_hip_facts(kw_blob_facts *facts, const kw_blob *blob, kw_error *err)
     if (!find_metadata(blob, &pack)) {
         return kw_fail(err, KW_MALFORMED, "the code object has no metadata");
     }
-    if (read_kernels(&pack, &most) < 1) {
+    if (read_kernel_list(&pack, &most) < 1) {
         return kw_fail(err, KW_MALFORMED, "the metadata of the code object names no kernel, or is cut short");
     }
     *facts = (kw_blob_facts){.registers = most.registers,

@@ -24,7 +24,7 @@ typedef struct reader {
     Elf64_Ehdr head;
 } reader;
 
-static bool inside(uint64_t offset, uint64_t length, size_t size) {
+static bool inside_section(uint64_t offset, uint64_t length, size_t size) {
     return offset <= size && length <= size - offset;
 }
 
@@ -48,7 +48,7 @@ static const char *section_name(const reader *r, const Elf64_Shdr *section) {
     return string_at(r, &names, section->sh_name);
 }
 
-static void reach(reader *r, uint64_t end) {
+static void reach_offset(reader *r, uint64_t end) {
     r->end = end > r->end ? (size_t)end : r->end;
 }
 
@@ -63,19 +63,19 @@ static kw_status open_reader(reader *r, const kw_blob *blob, kw_error *err) {
     if (head->e_shstrndx >= head->e_shnum) {
         return kw_fail(err, KW_MALFORMED, "the CUBIN has no names of its sections");
     }
-    reach(r, head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr));
-    reach(r, head->e_phoff + (uint64_t)head->e_phnum * sizeof(Elf64_Phdr));
+    reach_offset(r, head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr));
+    reach_offset(r, head->e_phoff + (uint64_t)head->e_phnum * sizeof(Elf64_Phdr));
     for (unsigned i = 0; i < head->e_phnum; i++) {
         Elf64_Phdr part;
         memcpy(&part, r->data + head->e_phoff + (size_t)i * sizeof part, sizeof part);
         if (part.p_type == PT_LOAD || part.p_type == PT_DYNAMIC || part.p_type == PT_NOTE) {
-            reach(r, part.p_offset + part.p_filesz);
+            reach_offset(r, part.p_offset + part.p_filesz);
         }
     }
     for (unsigned i = 0; i < head->e_shnum; i++) {
         Elf64_Shdr section = section_at(r, i);
         if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL) {
-            reach(r, section.sh_offset + section.sh_size);
+            reach_offset(r, section.sh_offset + section.sh_size);
         }
     }
     return KW_OK;
@@ -112,7 +112,7 @@ static void read_requested(kw_cubin *cubin, const reader *r, const Elf64_Sym *sy
         return;
     }
     Elf64_Shdr section = section_at(r, symbol->st_shndx);
-    if (section.sh_type == SHT_PROGBITS && inside(symbol->st_value, sizeof bytes, (size_t)section.sh_size)) {
+    if (section.sh_type == SHT_PROGBITS && inside_section(symbol->st_value, sizeof bytes, (size_t)section.sh_size)) {
         memcpy(&bytes, r->data + section.sh_offset + symbol->st_value, sizeof bytes);
         stage->requested_lds = bytes <= INT32_MAX ? (int32_t)bytes : INT32_MAX;
     }
@@ -130,7 +130,7 @@ static void read_symbols(kw_cubin *cubin, const reader *r, const Elf64_Shdr *tab
     }
 }
 
-static void read_record(kw_cubin *cubin, const reader *r, const Elf64_Shdr *info, int attribute, const uint32_t pair[2]) {
+static void read_attribute(kw_cubin *cubin, const reader *r, const Elf64_Shdr *info, int attribute, const uint32_t pair[2]) {
     Elf64_Sym symbol;
     const char *name;
     if (info->sh_link >= r->head.e_shnum) {
@@ -149,23 +149,23 @@ static void read_record(kw_cubin *cubin, const reader *r, const Elf64_Shdr *info
 
 static void read_info(kw_cubin *cubin, const reader *r, const Elf64_Shdr *info) {
     const unsigned char *data = r->data + info->sh_offset;
-    for (uint64_t at = 0; inside(at, 4, (size_t)info->sh_size);) {
+    for (uint64_t at = 0; inside_section(at, 4, (size_t)info->sh_size);) {
         unsigned format = data[at], attribute = data[at + 1], length = data[at + 2] | (unsigned)data[at + 3] << 8;
         uint32_t pair[2];
         at += 4;
         if (format != RECORD_SIZED) {
             continue; /* its value stands in the 16 bits */
         }
-        if (length >= sizeof pair && inside(at, sizeof pair, (size_t)info->sh_size)) {
+        if (length >= sizeof pair && inside_section(at, sizeof pair, (size_t)info->sh_size)) {
             memcpy(pair, data + at, sizeof pair);
-            read_record(cubin, r, info, (int)attribute, pair);
+            read_attribute(cubin, r, info, (int)attribute, pair);
         }
         at += length;
     }
 }
 
 /* Of shared memory that is fixed, 1 KiB is the system's where a section says that it keeps some; a block may have its share besides. */
-static void read_shared(kw_cubin *cubin, const Elf64_Shdr *section, const char *name, bool reserved) {
+static void read_shared_section(kw_cubin *cubin, const Elf64_Shdr *section, const char *name, bool reserved) {
     static const char prefix[] = ".nv.shared.";
     kw_cubin_stage *stage = strncmp(name, prefix, sizeof prefix - 1) ? NULL : stage_named(cubin, name + sizeof prefix - 1, "");
     if (stage) {
@@ -174,7 +174,7 @@ static void read_shared(kw_cubin *cubin, const Elf64_Shdr *section, const char *
     }
 }
 
-static int32_t read_note(const reader *r) {
+static int32_t read_cubin_note(const reader *r) {
     char digits[NOTE_DIGITS + 1] = "", *end = digits;
     if (r->size - r->end != NOTE_BYTES || memcmp(r->data + r->end, note_magic, sizeof note_magic - 1)) {
         return -1;
@@ -202,12 +202,12 @@ kw_status kw_cubin_read(kw_cubin *cubin, const kw_blob *blob, kw_error *err) {
         if (section.sh_type == SHT_SYMTAB) {
             read_symbols(cubin, &r, &section);
         } else if (section.sh_type == SHT_NOBITS) {
-            read_shared(cubin, &section, name, reserved);
+            read_shared_section(cubin, &section, name, reserved);
         } else if (section.sh_type != SHT_NULL && !strncmp(name, ".nv.info", 8)) {
             read_info(cubin, &r, &section);
         }
     }
-    cubin->spill_bytes = read_note(&r);
+    cubin->spill_bytes = read_cubin_note(&r);
     return KW_OK;
 }
 

@@ -16,7 +16,7 @@
 
 static const int64_t ask_limit_ns = 10000000000;
 
-static bool is_program(const char *path, struct stat *info) {
+static bool is_executable(const char *path, struct stat *info) {
     return !stat(path, info) && S_ISREG(info->st_mode) && !access(path, X_OK);
 }
 
@@ -24,11 +24,11 @@ static bool is_program(const char *path, struct stat *info) {
  * PATH are passed over, since what they hold depends on where the process happens to stand. */
 static bool resolve(char *path, size_t capacity, const char *wanted, struct stat *info) {
     if (*wanted == '/') {
-        return (size_t)snprintf(path, capacity, "%s", wanted) < capacity && is_program(path, info);
+        return (size_t)snprintf(path, capacity, "%s", wanted) < capacity && is_executable(path, info);
     }
     if (strchr(wanted, '/')) {
         char *here = getcwd(NULL, 0);
-        bool found = here && (size_t)snprintf(path, capacity, "%s/%s", here, wanted) < capacity && is_program(path, info);
+        bool found = here && (size_t)snprintf(path, capacity, "%s/%s", here, wanted) < capacity && is_executable(path, info);
         free(here);
         return found;
     }
@@ -39,14 +39,14 @@ static bool resolve(char *path, size_t capacity, const char *wanted, struct stat
         if (!folder.size || *folder.at != '/' || folder.size >= capacity) {
             continue;
         }
-        if ((size_t)snprintf(path, capacity, "%.*s/%s", (int)folder.size, folder.at, wanted) < capacity && is_program(path, info)) {
+        if ((size_t)snprintf(path, capacity, "%.*s/%s", (int)folder.size, folder.at, wanted) < capacity && is_executable(path, info)) {
             return true;
         }
     }
     return false;
 }
 
-static void copy_word(char *to, size_t capacity, kw_word word) {
+static void copy_option(char *to, size_t capacity, kw_word word) {
     snprintf(to, capacity, "%.*s", KW_WORD(word));
 }
 
@@ -58,19 +58,19 @@ static void read_answer(kw_compiler *compiler, char target[64], const char *answ
         kw_scan words = {line.at, line.at + line.size};
         kw_word word, before = {0};
         if (kw_word_starts(line, "Target:") && kw_scan_word(&words, &word) && kw_scan_word(&words, &word)) {
-            copy_word(target, 64, word);
+            copy_option(target, 64, word);
         }
         while (!*compiler->kind && kw_scan_word(&words, &word)) {
             if (kw_word_is(word, "version") && (kw_word_is(before, "gcc") || kw_word_is(before, "clang")) && kw_scan_word(&words, &word)) {
-                copy_word(compiler->kind, sizeof compiler->kind, before);
-                copy_word(compiler->version, sizeof compiler->version, word);
+                copy_option(compiler->kind, sizeof compiler->kind, before);
+                copy_option(compiler->version, sizeof compiler->version, word);
             }
             before = word;
         }
     }
 }
 
-static kw_status ask(kw_compiler *compiler, char target[64], const struct stat *info, kw_error *err) {
+static kw_status ask_compiler_target(kw_compiler *compiler, char target[64], const struct stat *info, kw_error *err) {
     kw_status status = KW_OK;
     kw_text answer = {0};
     kw_process_result result;
@@ -113,7 +113,7 @@ kw_status kw_compiler_choose(kw_compiler *compiler, const char *wanted, const kw
             continue;
         }
         kw_error reason;
-        if (!ask(compiler, target, &info, &reason) && !choice->accepts(compiler, target, code, &reason)) {
+        if (!ask_compiler_target(compiler, target, &info, &reason) && !choice->accepts(compiler, target, code, &reason)) {
             return KW_OK;
         }
         if (!why.status) {

@@ -47,7 +47,7 @@ static const char *const hip_options[] = {"-x",
                                           "-w",
                                           NULL};
 
-static const char *const *options_of(const kw_compiler *compiler) {
+static const char *const *hip_compiler_options(const kw_compiler *compiler) {
     (void)compiler;
     return hip_options;
 }
@@ -109,7 +109,7 @@ static kw_status for_amd(kw_compiler *compiler, const char *target, kw_code code
     return find_linker(compiler, (int)major, err);
 }
 
-static kw_status find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err) {
+static kw_status hip_find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err) {
     static const char *const usual[] = {"clang-22", "clang-21", "clang-20", "clang-19", "clang", NULL};
     static const kw_choice older = {.usual = usual,
                                     .accepts = for_amd,
@@ -123,16 +123,16 @@ static kw_status find(kw_compiler *compiler, const char *wanted, kw_code code, k
     return kw_compiler_choose(compiler, wanted, needed_major(code) > OLDEST_MAJOR ? &latest : &older, code, err);
 }
 
-static kw_status compile(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
+static kw_status hip_compile(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
     const char *const linker[] = {compile->compiler->linker, "-flavor", "gnu", "-m", "elf64_amdgpu", "--no-undefined", "-shared", NULL};
     return kw_run_compiler(compile, &(kw_command){.machine_prefix = "--offload-arch=", .linker = linker}, result, err);
 }
 
 const kw_toolchain kw_hip_toolchain = {
     .name = "hip",
-    .find = find,
-    .options = options_of,
-    .compile = compile,
+    .find = hip_find,
+    .options = hip_compiler_options,
+    .compile = hip_compile,
     .check = kw_hip_check,
     .facts = kw_hip_facts,
 };

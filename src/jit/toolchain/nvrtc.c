@@ -26,7 +26,7 @@ enum { ARGUMENTS_MAX = 16, REGISTERS_MOST = 255 };
 static const char *const older_options[] = {COMMON_OPTIONS, NULL};
 static const char *const newer_options[] = {COMMON_OPTIONS, "--no-cache", "--minimal", NULL};
 
-static const char *const *options_of(const kw_compiler *compiler) {
+static const char *const *nvrtc_options(const kw_compiler *compiler) {
     int major = 0, minor = 0;
     sscanf(compiler->version, "%d.%d", &major, &minor);
     return major > 12 || (major == 12 && minor >= 9) ? newer_options : older_options;
@@ -35,7 +35,7 @@ static const char *const *options_of(const kw_compiler *compiler) {
 /* --- finding ------------------------------------------------------------------------------------------------------ */
 
 /* "sm_90" among 75 80 86 ... */
-static kw_status check_arch(const kw_nvrtc *library, kw_code code, kw_error *err) {
+static kw_status check_nvrtc_arch(const kw_nvrtc *library, kw_code code, kw_error *err) {
     int count = 0, archs[64];
     const char *digits = code.arch && !strncmp(code.arch->name, "sm_", 3) ? code.arch->name + 3 : NULL;
     if (!digits || library->arch_count(&count) || count < 1 || count > 64 || library->archs(archs)) {
@@ -50,12 +50,12 @@ static kw_status check_arch(const kw_nvrtc *library, kw_code code, kw_error *err
                    library->major, library->minor, library->path, code.arch->name, archs[0], archs[count - 1]);
 }
 
-static kw_status find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err) {
+static kw_status nvrtc_find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err) {
     kw_nvrtc library;
     struct stat info;
     *compiler = (kw_compiler){0};
     kw_status status = kw_nvrtc_open(&library, wanted, err);
-    status = status ? status : check_arch(&library, code, err);
+    status = status ? status : check_nvrtc_arch(&library, code, err);
     if (status) {
         return status;
     }
@@ -74,7 +74,7 @@ static kw_status find(kw_compiler *compiler, const char *wanted, kw_code code, k
 
 /* --- what a blob says --------------------------------------------------------------------------------------------- */
 
-static kw_status check(const kw_blob *blob, kw_error *err) {
+static kw_status check_cubin(const kw_blob *blob, kw_error *err) {
     kw_cubin cubin;
     return kw_cubin_read(&cubin, blob, err);
 }
@@ -136,7 +136,7 @@ static kw_status compile_here(const kw_compile *compile, kw_compile_result *resu
     if (status) {
         return status;
     }
-    for (const char *const *option = options_of(compile->compiler); *option; option++) {
+    for (const char *const *option = nvrtc_options(compile->compiler); *option; option++) {
         options[count++] = *option;
     }
     snprintf(arch, sizeof arch, "--gpu-architecture=%s", compile->machine);
@@ -193,7 +193,7 @@ static void compile_roomy(const kw_compile *compile, kw_compile_result *result) 
     kw_text_drop(&source);
 }
 
-static kw_status compile(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
+static kw_status nvrtc_compile(const kw_compile *compile, kw_compile_result *result, kw_error *err) {
     kw_status status = compile_once(compile, result, err);
     if (!status && spills_for_room(&result->blob)) {
         compile_roomy(compile, result);
@@ -203,9 +203,9 @@ static kw_status compile(const kw_compile *compile, kw_compile_result *result, k
 
 const kw_toolchain kw_nvrtc_toolchain = {
     .name = "nvrtc",
-    .find = find,
-    .options = options_of,
-    .compile = compile,
-    .check = check,
+    .find = nvrtc_find,
+    .options = nvrtc_options,
+    .compile = nvrtc_compile,
+    .check = check_cubin,
     .facts = read_facts,
 };

@@ -75,7 +75,7 @@ static bool read_path(kw_nvrtc *library, void *handle) {
     return found;
 }
 
-static kw_status bind(kw_nvrtc *library, void *handle, kw_error *err) {
+static kw_status bind_nvrtc_symbols(kw_nvrtc *library, void *handle, kw_error *err) {
     if (!read_path(library, handle)) {
         return kw_fail(err, KW_ENVIRONMENT, "libnvrtc was loaded from a file whose path cannot be had, or is longer than 511 bytes");
     }
@@ -106,13 +106,13 @@ kw_status kw_nvrtc_open(kw_nvrtc *library, const char *wanted, kw_error *err) {
             "no compiler for NVIDIA GPUs: libnvrtc.so of CUDA 12 or 13 is not found (LD_LIBRARY_PATH, CUDA_HOME, /usr/local/cuda); "
             "install it (apt install cuda-nvrtc-13-0, pip install nvidia-cuda-nvrtc) or name it in KW_NVRTC");
     }
-    return bind(library, handle, err);
+    return bind_nvrtc_symbols(library, handle, err);
 }
 
 /* --- one program -------------------------------------------------------------------------------------------------- */
 
 /* The first line of the log that says error, else what the result is called. */
-static kw_status refuse(const kw_nvrtc *library, int result, const char *messages, kw_error *err) {
+static kw_status fail_nvrtc(const kw_nvrtc *library, int result, const char *messages, kw_error *err) {
     kw_scan scan = kw_scan_string(messages);
     kw_word line = {0};
     while (kw_scan_line(&scan, &line) && !memmem(line.at, line.size, "error", 5)) {
@@ -168,7 +168,7 @@ kw_status kw_nvrtc_compile(const kw_nvrtc *library, const kw_nvrtc_job *job, kw_
     result = library->compile(program, (int)job->option_count, job->options);
     kw_status status = take_log(library, program, messages, err);
     if (!status && result) {
-        status = refuse(library, result, kw_text_string(messages), err);
+        status = fail_nvrtc(library, result, kw_text_string(messages), err);
     }
     status = status ? status : take_cubin(library, program, blob, err);
     if (status) {

@@ -85,7 +85,7 @@ static kw_status write_source(run *r, kw_error *err) {
 
 /* --- the programs ------------------------------------------------------------------------------------------------- */
 
-static void add_word(step *s, const char *word) {
+static void add_argument(step *s, const char *word) {
     s->failed |= !word || s->count == ARGUMENTS_MAX - 1; /* the last one is the end */
     if (!s->failed) {
         s->argv[s->count++] = word;
@@ -94,7 +94,7 @@ static void add_word(step *s, const char *word) {
 
 static void add_words(step *s, const char *const *words) {
     for (; words && *words; words++) {
-        add_word(s, *words);
+        add_argument(s, *words);
     }
 }
 
@@ -104,22 +104,22 @@ static void compile_words(step *s, run *r) {
     kw_word word;
     *s = (step){.program = compile->compiler->path};
     add_words(s, r->command->launcher);
-    add_word(s, compile->compiler->path);
+    add_argument(s, compile->compiler->path);
     add_words(s, compile->compiler->toolchain->options(compile->compiler));
     while (kw_scan_word(&scan, &word)) {
-        add_word(s, kw_arena_format(&r->arena, "%s%.*s", r->command->machine_prefix, KW_WORD(word)));
+        add_argument(s, kw_arena_format(&r->arena, "%s%.*s", r->command->machine_prefix, KW_WORD(word)));
     }
-    add_word(s, "-o");
-    add_word(s, path_of(r, r->command->linker ? compiled_name : linked_name));
-    add_word(s, path_of(r, compile->name));
+    add_argument(s, "-o");
+    add_argument(s, path_of(r, r->command->linker ? compiled_name : linked_name));
+    add_argument(s, path_of(r, compile->name));
 }
 
 static void link_words(step *s, run *r) {
     *s = (step){.program = r->command->linker[0]};
     add_words(s, r->command->linker);
-    add_word(s, "-o");
-    add_word(s, path_of(r, linked_name));
-    add_word(s, path_of(r, compiled_name));
+    add_argument(s, "-o");
+    add_argument(s, path_of(r, linked_name));
+    add_argument(s, path_of(r, compiled_name));
 }
 
 /* What is said of a file should name the file that is kept, not the folder that is gone. */
@@ -147,7 +147,8 @@ static kw_word first_error(const char *messages) {
     return first;
 }
 
-static kw_status judge(const step *s, const kw_process_result *process, int64_t limit_ns, const char *messages, kw_error *err) {
+static kw_status check_compiler_exit(const step *s, const kw_process_result *process, int64_t limit_ns, const char *messages,
+                                     kw_error *err) {
     if (process->timed_out) {
         return kw_fail(err, KW_FAILED, "%s needed more than %.3g s and was ended", s->program, (double)limit_ns / 1e9);
     }
@@ -177,7 +178,7 @@ static kw_status run_step(const run *r, const step *s, kw_compile_result *result
     result->cpu_ns += process.cpu_ns;
     if (!status) {
         add_without(&result->messages, kw_text_string(&output), r->folder);
-        status = judge(s, &process, limit_ns, kw_text_string(&result->messages), err);
+        status = check_compiler_exit(s, &process, limit_ns, kw_text_string(&result->messages), err);
     }
     kw_text_drop(&line);
     kw_text_drop(&output);

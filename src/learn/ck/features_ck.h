@@ -10,19 +10,19 @@
 
 #include "predict/features.h"
 
-enum { KW_PUBLISHED_CONV = 97, KW_PUBLISHED_GEMM = 72 };
+enum { KW_CK_FEATURES_CONV = 97, KW_CK_FEATURES_GEMM = 72 };
 
 /* Constants that their models have as columns. */
-typedef struct kw_published_hardware {
+typedef struct kw_ck_features_hardware {
     const char *arch;
     int64_t cus, simds_per_cu, shader_engines, clock_mhz, waves_per_cu, wave_size, lds_bytes, l1_kb, l2_kb, l3_kb, dies;
-} kw_published_hardware;
+} kw_ck_features_hardware;
 
 /* gfx950, gfx942, gfx90a; gfx950's for any other name, as they do. */
-const kw_published_hardware *kw_published_hardware_of(const char *arch);
+const kw_ck_features_hardware *kw_ck_features_hardware_of(const char *arch);
 
 /* Codes by table; the first of each for an unknown word, as they do. */
-typedef enum kw_published_pipeline {
+typedef enum kw_ck_features_pipeline {
     KW_COMPV3 = 0,
     KW_COMPV4,
     KW_COMPV5,
@@ -30,43 +30,43 @@ typedef enum kw_published_pipeline {
     KW_PRESHUFFLEV2,
     KW_BASIC_V1,
     KW_COMPV6
-} kw_published_pipeline;
+} kw_ck_features_pipeline;
 
-typedef struct kw_published_conv {
+typedef struct kw_ck_features_conv {
     int64_t n, c, k, g, di, hi, wi, z, y, x;
     int64_t stride_d, stride_h, stride_w, pad_d, pad_h, pad_w, dilation_d, dilation_h, dilation_w;
     double bytes_per_element;
     int64_t block_size, tile_m, tile_n; /* as their reader stores them: first, second and third number of the name's tile */
-    kw_published_pipeline pipeline;
+    kw_ck_features_pipeline pipeline;
     bool basic; /* a pipeline basic_v*, whichever */
     bool interwave, double_buffer, split_image;
-} kw_published_conv;
+} kw_ck_features_conv;
 
-typedef struct kw_published_gemm {
+typedef struct kw_ck_features_gemm {
     int64_t m, n, k, split_k;
     double bytes_per_element;
     int64_t layout, tile_m, tile_n, tile_k, warp_m, warp_n, warp_k, warp_tile_m, warp_tile_n, warp_tile_k;
-    kw_published_pipeline pipeline;
+    kw_ck_features_pipeline pipeline;
     int64_t scheduler, epilogue;
     bool pad_m, pad_n, pad_k, persistent;
-} kw_published_gemm;
+} kw_ck_features_gemm;
 
 /* What they assume for what is not said. */
-extern const kw_published_conv kw_published_conv_defaults;
-extern const kw_published_gemm kw_published_gemm_defaults;
+extern const kw_ck_features_conv kw_ck_features_conv_defaults;
+extern const kw_ck_features_gemm kw_ck_features_gemm_defaults;
 
-void kw_published_conv_row(double row[KW_PUBLISHED_CONV], const kw_published_conv *conv, const kw_published_hardware *hardware);
-void kw_published_gemm_row(double row[KW_PUBLISHED_GEMM], const kw_published_gemm *gemm, const kw_published_hardware *hardware);
+void kw_ck_features_conv_row(double row[KW_CK_FEATURES_CONV], const kw_ck_features_conv *conv, const kw_ck_features_hardware *hardware);
+void kw_ck_features_gemm_row(double row[KW_CK_FEATURES_GEMM], const kw_ck_features_gemm *gemm, const kw_ck_features_hardware *hardware);
 
 /* The full tables. */
-extern const kw_feature_table kw_published_conv_table, kw_published_gemm_table;
+extern const kw_feature_table kw_ck_features_conv_table, kw_ck_features_gemm_table;
 /* The columns of the full table that a smaller set has, in its order: 97, 91 or 83; 72 or 55. Returns count, 0 when there is no such set. */
-size_t kw_published_conv_columns(int32_t column[KW_PUBLISHED_CONV], size_t set);
-size_t kw_published_gemm_columns(int32_t column[KW_PUBLISHED_GEMM], size_t set);
+size_t kw_ck_features_conv_columns(int32_t column[KW_CK_FEATURES_CONV], size_t set);
+size_t kw_ck_features_gemm_columns(int32_t column[KW_CK_FEATURES_GEMM], size_t set);
 
 /* The kernel's part of a struct from a kernel's name, e.g. "grouped_conv_forward_bf16_2d_64x128x64_compv4_intrawave_dsb" or
  * "gemm_fp8_rcr_compv4_cshuffle_intrawave_True_True_True_False_128x128x64_2x2x1_32x32x16"; bytes_per_element too. KW_MALFORMED names the part. */
-kw_status kw_published_conv_name(kw_published_conv *conv, const char *name, kw_error *err);
-kw_status kw_published_gemm_name(kw_published_gemm *gemm, const char *name, kw_error *err);
+kw_status kw_ck_features_conv_name(kw_ck_features_conv *conv, const char *name, kw_error *err);
+kw_status kw_ck_features_gemm_name(kw_ck_features_gemm *gemm, const char *name, kw_error *err);
 
 #endif

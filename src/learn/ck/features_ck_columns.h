@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* The last columns of both; h is the kw_published_hardware. */
-#define KW_PUBLISHED_HARDWARE_COLUMNS(F)                                                                                                   \
+/* The last columns of both; h is the kw_ck_features_hardware. */
+#define KW_CK_FEATURES_HARDWARE_COLUMNS(F)                                                                                                 \
     F(hw_num_cus, "hardware", "", (double)h->cus)                                                                                          \
     F(hw_simds_per_cu, "hardware", "", (double)h->simds_per_cu)                                                                            \
     F(hw_total_simds, "hardware", "", (double)(h->cus * h->simds_per_cu))                                                                  \
@@ -22,7 +22,7 @@
     F(hw_num_xcd, "hardware", "dies", (double)h->dies)
 
 /* Their "tile efficiency": what is left of the extent beyond whole tiles, over the tile; 1 where nothing is left. */
-static inline double kw_published_remainder(double extent, double tile) {
+static inline double kw_ck_features_remainder(double extent, double tile) {
     double rest = tile > 0 ? fmod(extent, tile) : 0;
     return rest > 0 ? rest / tile : 1;
 }

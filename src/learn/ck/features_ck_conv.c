@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-const kw_published_conv kw_published_conv_defaults = {
+const kw_ck_features_conv kw_ck_features_conv_defaults = {
     .n = 1,
     .c = 64,
     .k = 64,
@@ -28,13 +28,13 @@ const kw_published_conv kw_published_conv_defaults = {
     .tile_n = 64,
 };
 
-static const kw_published_hardware profiles[] = {
+static const kw_ck_features_hardware profiles[] = {
     {"gfx950", 256, 4, 32, 2400, 32, 64, 65536, 32, 4096, 262144, 8},
     {"gfx942", 228, 4, 28, 2100, 32, 64, 65536, 32, 4096, 262144, 8},
     {"gfx90a", 110, 4, 8, 1700, 32, 64, 65536, 16, 8192, 131072, 1},
 };
 
-const kw_published_hardware *kw_published_hardware_of(const char *arch) {
+const kw_ck_features_hardware *kw_ck_features_hardware_of(const char *arch) {
     for (size_t i = 1; i < sizeof profiles / sizeof *profiles; i++) {
         const char *a = profiles[i].arch, *b = arch;
         while (*a && *a == *b) {
@@ -57,7 +57,7 @@ typedef struct terms {
     bool is3;
 } terms;
 
-static double log2_of(double value) {
+static double ck_log2(double value) {
     return log2(fmax(value, 1));
 }
 
@@ -65,7 +65,7 @@ static double output_of(int64_t in, int64_t pad, int64_t dilation, int64_t filte
     return (double)(kw_floor_div(in + 2 * pad - ((filter - 1) * dilation + 1), kw_max(stride, 1)) + 1);
 }
 
-static terms terms_of(const kw_published_conv *c) {
+static terms conv_terms(const kw_ck_features_conv *c) {
     terms t = {
         .N = (double)c->n,
         .C = (double)c->c,
@@ -97,9 +97,9 @@ static terms terms_of(const kw_published_conv *c) {
     t.tiles_m = ceil(t.GM / fmax(t.TM, 1));
     t.tiles_n = ceil(t.GN / fmax(t.TN, 1));
     t.tiles_k = ceil(t.GK / fmax(t.B, 1));
-    t.eff_m = kw_published_remainder(t.GM, t.TM);
-    t.eff_n = kw_published_remainder(t.GN, t.TN);
-    t.eff_k = kw_published_remainder(t.GK, t.B);
+    t.eff_m = kw_ck_features_remainder(t.GM, t.TM);
+    t.eff_n = kw_ck_features_remainder(t.GN, t.TN);
+    t.eff_k = kw_ck_features_remainder(t.GK, t.B);
     t.lds = (t.TM * t.B + t.TN * t.B) * c->bytes_per_element;
     return t;
 }
@@ -120,15 +120,15 @@ static terms terms_of(const kw_published_conv *c) {
     F(pad_w, "problem", "pixels", (double)c->pad_w)                                                                                        \
     F(Ho, "problem", "pixels", t.Ho)                                                                                                       \
     F(Wo, "problem", "pixels", t.Wo)                                                                                                       \
-    F(log2_N, "problem", "bits", log2_of(t.N))                                                                                             \
-    F(log2_C, "problem", "bits", log2_of(t.C))                                                                                             \
-    F(log2_K, "problem", "bits", log2_of(t.K))                                                                                             \
-    F(log2_G, "problem", "bits", log2_of(t.G))                                                                                             \
-    F(log2_Hi, "problem", "bits", log2_of(t.Hi))                                                                                           \
-    F(log2_Wi, "problem", "bits", log2_of(t.Wi))                                                                                           \
-    F(log2_spatial, "problem", "bits", log2_of(t.Sv))                                                                                      \
-    F(log2_filter, "problem", "bits", log2_of(t.Fv))                                                                                       \
-    F(log2_output, "problem", "bits", log2_of(t.Ov))                                                                                       \
+    F(log2_N, "problem", "bits", ck_log2(t.N))                                                                                             \
+    F(log2_C, "problem", "bits", ck_log2(t.C))                                                                                             \
+    F(log2_K, "problem", "bits", ck_log2(t.K))                                                                                             \
+    F(log2_G, "problem", "bits", ck_log2(t.G))                                                                                             \
+    F(log2_Hi, "problem", "bits", ck_log2(t.Hi))                                                                                           \
+    F(log2_Wi, "problem", "bits", ck_log2(t.Wi))                                                                                           \
+    F(log2_spatial, "problem", "bits", ck_log2(t.Sv))                                                                                      \
+    F(log2_filter, "problem", "bits", ck_log2(t.Fv))                                                                                       \
+    F(log2_output, "problem", "bits", ck_log2(t.Ov))                                                                                       \
     F(arithmetic_intensity, "problem", "FLOP/B", t.flops / fmax(t.bytes, 1))                                                               \
     F(filter_area, "problem", "taps", t.Fv)                                                                                                \
     F(is_1x1_conv, "problem", "", t.Y == 1 && t.X == 1 && t.Z == 1)                                                                        \
@@ -144,8 +144,8 @@ static terms terms_of(const kw_published_conv *c) {
     F(pad_d, "depth", "pixels", (double)c->pad_d)                                                                                          \
     F(dilation_h, "depth", "pixels", (double)c->dilation_h)                                                                                \
     F(dilation_w, "depth", "pixels", (double)c->dilation_w)                                                                                \
-    F(log2_channels_per_group, "group", "bits", log2_of(t.C / t.g))                                                                        \
-    F(log2_output_channels_per_group, "group", "bits", log2_of(t.K / t.g))                                                                 \
+    F(log2_channels_per_group, "group", "bits", ck_log2(t.C / t.g))                                                                        \
+    F(log2_output_channels_per_group, "group", "bits", ck_log2(t.K / t.g))                                                                 \
     F(is_depthwise, "group", "", t.G == t.C && t.G == t.K)                                                                                 \
     F(group_density, "group", "", t.G / fmax(t.C, 1))                                                                                      \
     F(is_small_group, "group", "", t.C / t.g < 16 || t.K / t.g < 16)                                                                       \
@@ -191,28 +191,28 @@ static terms terms_of(const kw_published_conv *c) {
     F(problem_smaller_than_tile_m, "interaction", "", t.GM < t.TM)                                                                         \
     F(problem_smaller_than_tile_n, "interaction", "", t.GN < t.TN)                                                                         \
     F(problem_smaller_than_tile_k, "interaction", "", t.GK < t.B)                                                                          \
-    KW_PUBLISHED_HARDWARE_COLUMNS(F)
+    KW_CK_FEATURES_HARDWARE_COLUMNS(F)
 
 static const kw_feature columns[] = {
 #define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
     CONV_COLUMNS(COLUMN)
 #undef COLUMN
 };
-_Static_assert(sizeof columns / sizeof *columns == KW_PUBLISHED_CONV, "the published count");
+_Static_assert(sizeof columns / sizeof *columns == KW_CK_FEATURES_CONV, "the published count");
 
-const kw_feature_table kw_published_conv_table = {"ck-conv-97", columns, KW_PUBLISHED_CONV};
+const kw_feature_table kw_ck_features_conv_table = {"ck-conv-97", columns, KW_CK_FEATURES_CONV};
 
-void kw_published_conv_row(double row[KW_PUBLISHED_CONV], const kw_published_conv *c, const kw_published_hardware *h) {
-    terms t = terms_of(c);
+void kw_ck_features_conv_row(double row[KW_CK_FEATURES_CONV], const kw_ck_features_conv *c, const kw_ck_features_hardware *h) {
+    terms t = conv_terms(c);
     size_t i = 0;
 #define COLUMN(name, group, unit, formula) row[i++] = formula;
     CONV_COLUMNS(COLUMN)
 #undef COLUMN
 }
 
-size_t kw_published_conv_columns(int32_t column[KW_PUBLISHED_CONV], size_t set) {
+size_t kw_ck_features_conv_columns(int32_t column[KW_CK_FEATURES_CONV], size_t set) {
     size_t kept = 0;
-    for (size_t i = 0; i < KW_PUBLISHED_CONV; i++) {
+    for (size_t i = 0; i < KW_CK_FEATURES_CONV; i++) {
         bool suffix = columns[i].group[0] == 's', depth = columns[i].group[0] == 'd';
         if (set == 97 || (set == 91 && !suffix) || (set == 83 && !suffix && !depth)) {
             column[kept++] = (int32_t)i;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-const kw_published_gemm kw_published_gemm_defaults = {
+const kw_ck_features_gemm kw_ck_features_gemm_defaults = {
     .m = 1,
     .n = 1,
     .k = 1,
@@ -27,7 +27,7 @@ typedef struct terms {
     bool need_m, need_n, need_k; /* extent is no multiple of the tile */
 } terms;
 
-static terms terms_of(const kw_published_gemm *c) {
+static terms gemm_terms(const kw_ck_features_gemm *c) {
     terms t = {
         .M = (double)c->m,
         .N = (double)c->n,
@@ -41,9 +41,9 @@ static terms terms_of(const kw_published_gemm *c) {
     t.tiles_m = ceil(t.M / fmax(t.TM, 1));
     t.tiles_n = ceil(t.N / fmax(t.TN, 1));
     t.tiles_k = ceil(t.K / fmax(t.TK, 1));
-    t.eff_m = kw_published_remainder(t.M, t.TM);
-    t.eff_n = kw_published_remainder(t.N, t.TN);
-    t.eff_k = kw_published_remainder(t.K, t.TK);
+    t.eff_m = kw_ck_features_remainder(t.M, t.TM);
+    t.eff_n = kw_ck_features_remainder(t.N, t.TN);
+    t.eff_k = kw_ck_features_remainder(t.K, t.TK);
     t.need_m = c->tile_m > 0 && c->m % c->tile_m;
     t.need_n = c->tile_n > 0 && c->n % c->tile_n;
     t.need_k = c->tile_k > 0 && c->k % c->tile_k;
@@ -111,28 +111,28 @@ static terms terms_of(const kw_published_gemm *c) {
     F(missing_required_padding_n, "later", "", t.need_n && !c->pad_n)                                                                      \
     F(missing_required_padding_k, "later", "", t.need_k && !c->pad_k)                                                                      \
     F(missing_any_required_padding, "later", "", (t.need_m && !c->pad_m) || (t.need_n && !c->pad_n) || (t.need_k && !c->pad_k))            \
-    KW_PUBLISHED_HARDWARE_COLUMNS(F)
+    KW_CK_FEATURES_HARDWARE_COLUMNS(F)
 
 static const kw_feature columns[] = {
 #define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
     GEMM_COLUMNS(COLUMN)
 #undef COLUMN
 };
-_Static_assert(sizeof columns / sizeof *columns == KW_PUBLISHED_GEMM, "the published count");
+_Static_assert(sizeof columns / sizeof *columns == KW_CK_FEATURES_GEMM, "the published count");
 
-const kw_feature_table kw_published_gemm_table = {"ck-gemm-72", columns, KW_PUBLISHED_GEMM};
+const kw_feature_table kw_ck_features_gemm_table = {"ck-gemm-72", columns, KW_CK_FEATURES_GEMM};
 
-void kw_published_gemm_row(double row[KW_PUBLISHED_GEMM], const kw_published_gemm *c, const kw_published_hardware *h) {
-    terms t = terms_of(c);
+void kw_ck_features_gemm_row(double row[KW_CK_FEATURES_GEMM], const kw_ck_features_gemm *c, const kw_ck_features_hardware *h) {
+    terms t = gemm_terms(c);
     size_t i = 0;
 #define COLUMN(name, group, unit, formula) row[i++] = formula;
     GEMM_COLUMNS(COLUMN)
 #undef COLUMN
 }
 
-size_t kw_published_gemm_columns(int32_t column[KW_PUBLISHED_GEMM], size_t set) {
+size_t kw_ck_features_gemm_columns(int32_t column[KW_CK_FEATURES_GEMM], size_t set) {
     size_t kept = 0;
-    for (size_t i = 0; i < KW_PUBLISHED_GEMM; i++) {
+    for (size_t i = 0; i < KW_CK_FEATURES_GEMM; i++) {
         if (set == 72 || (set == 55 && columns[i].group[0] != 'l')) {
             column[kept++] = (int32_t)i;
         }

@@ -44,7 +44,7 @@ static bool at_end_of_part(char c) {
     return !c || c == '_';
 }
 
-static void refuse(reader *r, const char *what) {
+static void fail_name(reader *r, const char *what) {
     if (!r->status) {
         r->status = kw_fail(r->err, KW_MALFORMED, "kernel name %.120s: %s expected at \"%.40s\"", r->name, what, r->at);
     }
@@ -65,7 +65,7 @@ static int read_code(reader *r, const word_code *codes, const char *what) {
             return codes->code;
         }
     }
-    refuse(r, what);
+    fail_name(r, what);
     return 0;
 }
 
@@ -75,32 +75,32 @@ static void read_three(reader *r, int64_t *a, int64_t *b, int64_t *c, const char
         kw_scan_int(&scan, 1, 65536, c) && at_end_of_part(scan.at == scan.end ? 0 : *scan.at)) {
         r->at = scan.at + (scan.at != scan.end);
     } else {
-        refuse(r, what);
+        fail_name(r, what);
     }
 }
 
 static void expect_end(reader *r) {
     if (*r->at) {
-        refuse(r, "the end");
+        fail_name(r, "the end");
     }
 }
 
-kw_status kw_published_conv_name(kw_published_conv *conv, const char *name, kw_error *err) {
+kw_status kw_ck_features_conv_name(kw_ck_features_conv *conv, const char *name, kw_error *err) {
     reader r = {.name = name, .at = name, .err = err};
     if (!skip(&r, "grouped") || !skip(&r, "conv")) {
-        refuse(&r, "grouped_conv");
+        fail_name(&r, "grouped_conv");
     }
     read_code(&r, variants, "forward, bwd_data or bwd_weight");
     conv->bytes_per_element = read_code(&r, sizes, "a data type") / 2.0;
     if (!skip(&r, "1d") && !skip(&r, "2d") && !skip(&r, "3d")) {
-        refuse(&r, "1d, 2d or 3d");
+        fail_name(&r, "1d, 2d or 3d");
     }
     read_three(&r, &conv->block_size, &conv->tile_m, &conv->tile_n, "a tile AxBxC");
     conv->basic = !strncmp(r.at, "basic_v", 7);
     if (skip(&r, "comp_async") || skip(&r, "basic_async_v1")) {
         conv->pipeline = KW_COMPV3; /* not in their table */
     } else {
-        conv->pipeline = (kw_published_pipeline)read_code(&r, pipelines, "a pipeline");
+        conv->pipeline = (kw_ck_features_pipeline)read_code(&r, pipelines, "a pipeline");
     }
     conv->interwave = skip(&r, "interwave");
     if (!conv->interwave) {
@@ -112,15 +112,15 @@ kw_status kw_published_conv_name(kw_published_conv *conv, const char *name, kw_e
     return r.status;
 }
 
-kw_status kw_published_gemm_name(kw_published_gemm *gemm, const char *name, kw_error *err) {
+kw_status kw_ck_features_gemm_name(kw_ck_features_gemm *gemm, const char *name, kw_error *err) {
     reader r = {.name = name, .at = name, .err = err};
     if (!skip(&r, "gemm")) {
-        refuse(&r, "gemm");
+        fail_name(&r, "gemm");
     }
     skip(&r, "universal");
     gemm->bytes_per_element = read_code(&r, sizes, "a data type") / 2.0;
     gemm->layout = read_code(&r, layouts, "a layout");
-    gemm->pipeline = (kw_published_pipeline)read_code(&r, pipelines, "a pipeline");
+    gemm->pipeline = (kw_ck_features_pipeline)read_code(&r, pipelines, "a pipeline");
     gemm->epilogue = read_code(&r, epilogues, "an epilogue");
     gemm->scheduler = read_code(&r, schedulers, "a scheduler");
     gemm->pad_m = read_code(&r, booleans, "True or False");

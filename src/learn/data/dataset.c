@@ -16,16 +16,16 @@ enum { KINDS = 4 };
 
 typedef struct entry {
     kw_pair pair;
-    size_t contest;
+    size_t problem_group;
     uint64_t hash; /* of what is used of the row */
 } entry;
 
 typedef struct reading {
     kw_dataset *dataset;
     entry *entries;
-    size_t count, capacity, contest_capacity;
-    uint64_t *sealed; /* sorted hashes */
-    size_t sealed_count;
+    size_t count, capacity, problem_group_capacity;
+    uint64_t *holdout; /* sorted hashes */
+    size_t holdout_count;
     char target_text[KW_TARGET_TEXT_MAX], problem_text[KW_PROBLEM_TEXT_MAX], config_text[KW_CONFIG_TEXT_MAX];
     kw_target target;
     kw_problem problem;
@@ -43,12 +43,12 @@ static uint64_t hash_without_dtype(const kw_problem *problem) {
     return kw_hash64(text, strlen(text));
 }
 
-static int by_value(const void *left, const void *right) {
+static int by_sealed_hash(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return (a > b) - (a < b);
 }
 
-static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
+static bool grow_rows(void **items, size_t count, size_t *capacity, size_t size) {
     if (count < *capacity) {
         return true;
     }
@@ -62,7 +62,7 @@ static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
 }
 
 /* Parses the row's three texts, each only when it is not the one before. false: one of them is not ours. */
-static bool look(reading *r, const kw_row *row) {
+static bool parse_row(reading *r, const kw_row *row) {
     if (strcmp(r->target_text, row->target) != 0) {
         memcpy(r->target_text, row->target, sizeof r->target_text);
         r->target_known = !kw_target_parse(&r->target, row->target, NULL);
@@ -81,26 +81,27 @@ static bool look(reading *r, const kw_row *row) {
 }
 
 /* The contest of the row, made if it is new; SIZE_MAX for want of memory. */
-static size_t contest_of(reading *r, const kw_row *row) {
+static size_t problem_group_of(reading *r, const kw_row *row) {
     kw_dataset *dataset = r->dataset;
     size_t *kind = &r->kind[(row->packed ? 1 : 0) + (row->record.cold ? 2 : 0)];
     if (*kind) {
         return *kind - 1;
     }
-    if (!grow((void **)&dataset->contests, dataset->contest_count, &r->contest_capacity, sizeof *dataset->contests)) {
+    if (!grow_rows((void **)&dataset->problem_groups, dataset->problem_group_count, &r->problem_group_capacity,
+                   sizeof *dataset->problem_groups)) {
         r->good = false;
         return SIZE_MAX;
     }
-    kw_contest *contest = &dataset->contests[dataset->contest_count];
-    *contest = (kw_contest){.problem = r->problem, .target = r->target, .packed = row->packed, .cold = row->record.cold};
+    kw_problem_group *problem_group = &dataset->problem_groups[dataset->problem_group_count];
+    *problem_group = (kw_problem_group){.problem = r->problem, .target = r->target, .packed = row->packed, .cold = row->record.cold};
     char text[KW_PROBLEM_TEXT_MAX];
     kw_problem_print(text, sizeof text, &r->problem);
-    contest->hash = kw_hash64(text, strlen(text));
-    kw_line bucket = {.data = contest->bucket, .capacity = sizeof contest->bucket};
+    problem_group->hash = kw_hash64(text, strlen(text));
+    kw_line bucket = {.data = problem_group->bucket, .capacity = sizeof problem_group->bucket};
     kw_family_key(&bucket, &r->problem);
     uint64_t plain = hash_without_dtype(&r->problem);
-    contest->sealed = bsearch(&plain, r->sealed, r->sealed_count, sizeof plain, by_value);
-    *kind = ++dataset->contest_count;
+    problem_group->holdout = bsearch(&plain, r->holdout, r->holdout_count, sizeof plain, by_sealed_hash);
+    *kind = ++dataset->problem_group_count;
     return *kind - 1;
 }
 
@@ -118,7 +119,7 @@ static uint64_t hash_of(const kw_row *row) {
     return kw_hash64(text, line.size < sizeof text ? line.size : sizeof text - 1);
 }
 
-static bool take_row(void *user, const kw_row *row) {
+static bool add_dataset_row(void *user, const kw_row *row) {
     reading *r = user;
     kw_dataset *dataset = r->dataset;
     const kw_record *record = &row->record;
@@ -130,17 +131,17 @@ static bool take_row(void *user, const kw_row *row) {
         dataset->untimed++;
         return true;
     }
-    if (!look(r, row) || r->config.op != r->problem.op || r->config.dtype != r->problem.dtype ||
+    if (!parse_row(r, row) || r->config.op != r->problem.op || r->config.dtype != r->problem.dtype ||
         kw_config_fits(&r->config, &r->problem, &r->target, NULL)) {
         dataset->foreign++;
         return true;
     }
-    size_t contest = contest_of(r, row);
-    if (contest == SIZE_MAX || !grow((void **)&r->entries, r->count, &r->capacity, sizeof *r->entries)) {
+    size_t problem_group = problem_group_of(r, row);
+    if (problem_group == SIZE_MAX || !grow_rows((void **)&r->entries, r->count, &r->capacity, sizeof *r->entries)) {
         return r->good = false;
     }
     entry *made = &r->entries[r->count++];
-    *made = (entry){.contest = contest, .hash = hash_of(row)};
+    *made = (entry){.problem_group = problem_group, .hash = hash_of(row)};
     made->pair = (kw_pair){.config = r->config,
                            .outcome = record->outcome,
                            .samples = record->samples,
@@ -154,7 +155,7 @@ static bool take_row(void *user, const kw_row *row) {
 }
 
 /* Puts the pairs of each contest behind one another; within a contest they keep their order. */
-static kw_status settle(reading *r, kw_error *err) {
+static kw_status finish_dataset(reading *r, kw_error *err) {
     kw_dataset *dataset = r->dataset;
     uint64_t *hashes = calloc(r->count + 1, sizeof *hashes);
     dataset->pairs = calloc(r->count + 1, sizeof *dataset->pairs);
@@ -163,17 +164,17 @@ static kw_status settle(reading *r, kw_error *err) {
         return kw_fail_memory(err, "the data set");
     }
     for (size_t i = 0; i < r->count; i++) {
-        dataset->contests[r->entries[i].contest].count++;
+        dataset->problem_groups[r->entries[i].problem_group].count++;
     }
     size_t first = 0;
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        dataset->contests[i].first = first;
-        first += dataset->contests[i].count;
-        dataset->contests[i].count = 0;
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        dataset->problem_groups[i].first = first;
+        first += dataset->problem_groups[i].count;
+        dataset->problem_groups[i].count = 0;
     }
     for (size_t i = 0; i < r->count; i++) {
-        kw_contest *contest = &dataset->contests[r->entries[i].contest];
-        size_t place = contest->first + contest->count++;
+        kw_problem_group *problem_group = &dataset->problem_groups[r->entries[i].problem_group];
+        size_t place = problem_group->first + problem_group->count++;
         dataset->pairs[place] = r->entries[i].pair;
         hashes[place] = r->entries[i].hash;
     }
@@ -184,15 +185,15 @@ static kw_status settle(reading *r, kw_error *err) {
 }
 
 static kw_status hash_sealed(reading *r, const kw_dataset_filter *filter, kw_error *err) {
-    r->sealed = calloc(filter->sealed_count + 1, sizeof *r->sealed);
-    if (!r->sealed) {
+    r->holdout = calloc(filter->holdout_count + 1, sizeof *r->holdout);
+    if (!r->holdout) {
         return kw_fail_memory(err, "the sealed problems");
     }
-    for (size_t i = 0; i < filter->sealed_count; i++) {
-        r->sealed[i] = hash_without_dtype(&filter->sealed[i]);
+    for (size_t i = 0; i < filter->holdout_count; i++) {
+        r->holdout[i] = hash_without_dtype(&filter->holdout[i]);
     }
-    qsort(r->sealed, filter->sealed_count, sizeof *r->sealed, by_value);
-    r->sealed_count = filter->sealed_count;
+    qsort(r->holdout, filter->holdout_count, sizeof *r->holdout, by_sealed_hash);
+    r->holdout_count = filter->holdout_count;
     return KW_OK;
 }
 
@@ -208,13 +209,13 @@ kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t 
     r->good = true;
     kw_row_filter rows = {.answers = true, .by_op = filter->by_op, .by_dtype = filter->by_dtype, .op = filter->op, .dtype = filter->dtype};
     kw_status status = hash_sealed(r, filter, err);
-    status = status ? status : kw_rows_visit(paths, count, &rows, take_row, r, err);
+    status = status ? status : kw_rows_visit(paths, count, &rows, add_dataset_row, r, err);
     if (!status && !r->good) {
         status = kw_fail_memory(err, "the data set");
     }
-    status = status ? status : settle(r, err);
+    status = status ? status : finish_dataset(r, err);
     free(r->entries);
-    free(r->sealed);
+    free(r->holdout);
     free(r);
     if (status) {
         kw_dataset_close(dataset);
@@ -223,7 +224,7 @@ kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t 
 }
 
 void kw_dataset_close(kw_dataset *dataset) {
-    free(dataset->contests);
+    free(dataset->problem_groups);
     free(dataset->pairs);
     *dataset = (kw_dataset){0};
 }
@@ -236,49 +237,50 @@ kw_record kw_pair_record(const kw_pair *pair) {
                        .half_ns = {pair->half_ns[0], pair->half_ns[1]}};
 }
 
-kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_own *own, kw_error *err) {
-    size_t columns = kw_own_table(own)->count, start = kw_own_config_start(own);
+kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_native_features *own, kw_error *err) {
+    size_t columns = kw_native_features_table(own)->count, start = kw_native_features_config_start(own);
     double *made = calloc(dataset->pair_count * columns + 1, sizeof *made);
     *rows = made;
     if (!made) {
         return kw_fail_memory(err, "the features");
     }
-    for (size_t c = 0; c < dataset->contest_count; c++) {
-        const kw_contest *contest = &dataset->contests[c];
-        kw_own_problem sight;
-        kw_own_look(&sight, &contest->problem, &contest->target);
-        double *first = made + contest->first * columns;
-        for (size_t i = 0; i < contest->count; i++) {
-            const kw_pair *pair = &dataset->pairs[contest->first + i];
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
+        kw_native_features_problem sight;
+        kw_native_problem_read(&sight, &problem_group->problem, &problem_group->target);
+        double *first = made + problem_group->first * columns;
+        for (size_t i = 0; i < problem_group->count; i++) {
+            const kw_pair *pair = &dataset->pairs[problem_group->first + i];
             double *row = first + i * columns;
             if (i) {
                 memcpy(row, first, start * sizeof *row);
             } else {
-                kw_own_fill_problem(own, row, &sight);
+                kw_native_features_fill_problem(own, row, &sight);
             }
-            kw_own_fill_config(own, row, &pair->config);
-            kw_own_tiles tiles = kw_own_tiles_of(&pair->config);
+            kw_native_features_fill_config(own, row, &pair->config);
+            kw_native_features_tiles tiles = kw_native_features_tiles_of(&pair->config);
             tiles.need = pair->need;
-            kw_own_fill_tiled(own, row, &sight, &tiles, &pair->launch, pair->estimate_ns);
+            kw_native_features_fill_tiled(own, row, &sight, &tiles, &pair->launch, pair->estimate_ns);
         }
     }
     return KW_OK;
 }
 
-kw_status kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns, kw_error *err) {
-    const kw_pair *pairs = dataset->pairs + contest->first;
-    kw_record *records = calloc(contest->count + 1, sizeof *records);
+kw_status kw_problem_group_oracle(const kw_dataset *dataset, const kw_problem_group *problem_group, size_t *index, double *ns,
+                                  kw_error *err) {
+    const kw_pair *pairs = dataset->pairs + problem_group->first;
+    kw_record *records = calloc(problem_group->count + 1, sizeof *records);
     *index = SIZE_MAX;
     *ns = 0;
     if (!records) {
         return kw_fail_memory(err, "the oracle of a contest");
     }
-    for (size_t i = 0; i < contest->count; i++) {
+    for (size_t i = 0; i < problem_group->count; i++) {
         records[i] = kw_pair_record(&pairs[i]);
     }
     size_t winner;
-    if (kw_oracle(records, contest->count, &winner, ns)) {
-        *index = contest->first + winner;
+    if (kw_oracle(records, problem_group->count, &winner, ns)) {
+        *index = problem_group->first + winner;
     }
     free(records);
     return KW_OK;

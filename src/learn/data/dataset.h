@@ -13,24 +13,24 @@ typedef struct kw_pair {
     int32_t samples;
     double time_ns, spread_ns, half_ns[2]; /* half_ns: as in kw_record */
     double estimate_ns;                    /* kw_predict_ns */
-    kw_own_need need;                      /* what the row says of the compiled kernel */
+    kw_native_resources need;              /* what the row says of the compiled kernel */
     kw_launch launch;
 } kw_pair;
 
-typedef struct kw_contest {
+typedef struct kw_problem_group {
     kw_problem problem;
     kw_target target;
     bool packed, cold;
     size_t first, count; /* its pairs */
     uint64_t hash;       /* of the problem's canonical text */
     char bucket[64];     /* operation, group kind, filter, spatial and channel class: what "a family left out" leaves out */
-    bool sealed;         /* in a list that must not be trained on */
-} kw_contest;
+    bool holdout;        /* in a list that must not be trained on */
+} kw_problem_group;
 
 typedef struct kw_dataset {
-    kw_contest *contests;
+    kw_problem_group *problem_groups;
     kw_pair *pairs;
-    size_t contest_count, pair_count;
+    size_t problem_group_count, pair_count;
     int64_t outcome[KW_OUTCOME_COUNT]; /* of all rows read, those left out too */
     int64_t foreign; /* rows left out because their config, problem or target is not ours any more, or its rules changed */
     int64_t untimed; /* rows left out because nothing was timed: only verified, or not tried */
@@ -42,20 +42,21 @@ typedef struct kw_dataset_filter {
     bool by_op, by_dtype;
     kw_op op;
     kw_dtype dtype;
-    const kw_problem *sealed; /* problems that are marked sealed, by their canonical text without the type */
-    size_t sealed_count;
+    const kw_problem *holdout; /* problems that are marked sealed, by their canonical text without the type */
+    size_t holdout_count;
 } kw_dataset_filter;
 
 /* Reads the answers of stores (or .jsonl, .csv and .gz exports of them). */
 kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t count, const kw_dataset_filter *filter, kw_error *err);
 void kw_dataset_close(kw_dataset *dataset);
 /* All features of all pairs, pair_count rows of the table's columns; the caller frees with free. */
-kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_own *own, kw_error *err);
+kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_native_features *own, kw_error *err);
 
 /* What is known of a pair's times, for kw_oracle and kw_record_score. */
 kw_record kw_pair_record(const kw_pair *pair);
 /* The honest best of a contest: chosen on one half of the samples and scored on the other, both ways, averaged (kw_oracle). index: the
  * pair (of the data set) that wins on all samples. When nothing in it is good, *ns is 0 and *index SIZE_MAX: that is no error. */
-kw_status kw_contest_oracle(const kw_dataset *dataset, const kw_contest *contest, size_t *index, double *ns, kw_error *err);
+kw_status kw_problem_group_oracle(const kw_dataset *dataset, const kw_problem_group *problem_group, size_t *index, double *ns,
+                                  kw_error *err);
 
 #endif

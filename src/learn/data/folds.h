@@ -10,7 +10,7 @@ typedef enum kw_grouping { KW_BY_SHAPE = 0, KW_BY_FAMILY, KW_GROUPINGS } kw_grou
 
 const char *kw_grouping_name(kw_grouping grouping);
 /* What a contest shares with those that must be left out with it. */
-uint64_t kw_fold_group(const kw_contest *contest, kw_grouping grouping);
+uint64_t kw_fold_group(const kw_problem_group *problem_group, kw_grouping grouping);
 /* fold[i] of contest i, 0..folds-1: groups in an order drawn from the seed, each to the fold that has the fewest contests. *used is the
  * number of folds that got any: less than folds when there are fewer groups. */
 kw_status kw_folds_draw(int32_t *fold, int32_t *used, const kw_dataset *dataset, kw_grouping grouping, int32_t folds, uint64_t seed,

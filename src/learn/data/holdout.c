@@ -5,42 +5,42 @@
 
 #include <stdlib.h>
 
-static bool take(void *user, const char *name, const kw_problem *problem) {
-    kw_sealed *sealed = user;
+static bool add_holdout_problem(void *user, const char *name, const kw_problem *problem) {
+    kw_holdout *holdout = user;
     (void)name;
-    if (sealed->count == sealed->capacity) {
-        size_t larger = sealed->capacity ? 2 * sealed->capacity : 256;
-        kw_problem *moved = realloc(sealed->problems, larger * sizeof *moved);
+    if (holdout->count == holdout->capacity) {
+        size_t larger = holdout->capacity ? 2 * holdout->capacity : 256;
+        kw_problem *moved = realloc(holdout->problems, larger * sizeof *moved);
         if (!moved) {
-            sealed->failed = true;
+            holdout->failed = true;
             return false;
         }
-        sealed->problems = moved;
-        sealed->capacity = larger;
+        holdout->problems = moved;
+        holdout->capacity = larger;
     }
-    sealed->problems[sealed->count++] = *problem;
+    holdout->problems[holdout->count++] = *problem;
     return true;
 }
 
-kw_status kw_sealed_read(kw_sealed *sealed, const char *const *lists, size_t count, kw_error *err) {
+kw_status kw_holdout_read(kw_holdout *holdout, const char *const *lists, size_t count, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; i < count && !status; i++) {
-        size_t before = sealed->count;
-        status = kw_problems_visit(lists[i], KW_OP_COUNT, KW_FP32, take, sealed, err);
-        if (!status && sealed->failed) {
+        size_t before = holdout->count;
+        status = kw_problems_visit(lists[i], KW_OP_COUNT, KW_FP32, add_holdout_problem, holdout, err);
+        if (!status && holdout->failed) {
             status = kw_fail_memory(err, "sealed problems");
         }
-        if (!status && sealed->count == before) {
+        if (!status && holdout->count == before) {
             status = kw_fail(err, KW_ILLEGAL, "the sealed list %.200s has no problem, so it would say nothing", lists[i]);
         }
     }
     if (status) {
-        kw_sealed_drop(sealed);
+        kw_holdout_drop(holdout);
     }
     return status;
 }
 
-void kw_sealed_drop(kw_sealed *sealed) {
-    free(sealed->problems);
-    *sealed = (kw_sealed){0};
+void kw_holdout_drop(kw_holdout *holdout) {
+    free(holdout->problems);
+    *holdout = (kw_holdout){0};
 }

@@ -4,9 +4,9 @@
 #include <math.h>
 
 /* The least time of the contest's good pairs; 0: there are none. */
-static double best_of(const kw_dataset *dataset, const kw_contest *contest) {
+static double best_group_time(const kw_dataset *dataset, const kw_problem_group *problem_group) {
     double best = 0;
-    for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+    for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
         const kw_pair *pair = &dataset->pairs[i];
         best = pair->outcome == KW_GOOD && (!(best > 0) || pair->time_ns < best) ? pair->time_ns : best;
     }
@@ -14,10 +14,10 @@ static double best_of(const kw_dataset *dataset, const kw_contest *contest) {
 }
 
 void kw_label_times(double *times, const kw_dataset *dataset) {
-    for (size_t c = 0; c < dataset->contest_count; c++) {
-        const kw_contest *contest = &dataset->contests[c];
-        double best = best_of(dataset, contest), limit = KW_SLOWEST * best;
-        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
+        double best = best_group_time(dataset, problem_group), limit = KW_LABEL_CLAMP * best;
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
             const kw_pair *pair = &dataset->pairs[i];
             bool seen = pair->outcome == KW_GOOD || (pair->outcome == KW_SLOW && pair->time_ns > 0);
             times[i] = best > 0 ? fmin(seen ? pair->time_ns : limit, limit) : 0;
@@ -42,10 +42,10 @@ static double label_of(kw_model_quantity quantity, double time, double best, dou
 }
 
 void kw_labels_make(float *label, const kw_dataset *dataset, const double *times, kw_model_quantity quantity) {
-    for (size_t c = 0; c < dataset->contest_count; c++) {
-        const kw_contest *contest = &dataset->contests[c];
-        double best = best_of(dataset, contest), flops = (double)kw_problem_flops(&contest->problem);
-        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem_group *problem_group = &dataset->problem_groups[c];
+        double best = best_group_time(dataset, problem_group), flops = (double)kw_problem_flops(&problem_group->problem);
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
             label[i] = times[i] > 0 ? (float)label_of(quantity, times[i], best, dataset->pairs[i].estimate_ns, flops) : 0;
         }
     }

@@ -7,7 +7,7 @@
 #include "predict/model.h"
 #include "learn/data/dataset.h"
 
-enum { KW_SLOWEST = 8, KW_RANK_LEVELS = 31 };
+enum { KW_LABEL_CLAMP = 8, KW_RANK_LEVELS = 31 };
 
 /* The time of each pair that a label is made from; 0 where the contest has no good pair. */
 void kw_label_times(double *times, const kw_dataset *dataset);

@@ -13,7 +13,7 @@
 enum { BATCH = 256, PATH_SIZE = 4096 };
 
 /* Whether a file begins as SQLite's do. */
-static bool is_store(const char *path) {
+static bool is_store_path(const char *path) {
     char head[16] = "";
     FILE *file = fopen(path, "rbe");
     bool is = file && fread(head, 1, sizeof head, file) == sizeof head && !memcmp(head, "SQLite format 3", sizeof head);
@@ -31,7 +31,7 @@ typedef struct copying {
     kw_error *err;
 } copying;
 
-static kw_status flush(copying *c) {
+static kw_status flush_copied(copying *c) {
     kw_status status = c->count ? kw_store_add(c->to, c->rows, c->count, NULL, c->err) : KW_OK;
     c->count = 0;
     return status;
@@ -41,7 +41,7 @@ static bool copy_row(void *user, const kw_row *row) {
     copying *c = user;
     c->rows[c->count++] = *row;
     if (c->count == BATCH) {
-        c->status = flush(c);
+        c->status = flush_copied(c);
     }
     return !c->status;
 }
@@ -62,14 +62,14 @@ static kw_status copy_store(kw_store *to, const char *path, const kw_row_filter 
     status = status ? status : c.status;
     status = status ? status : kw_store_visit(from, &all, copy_row, &c, err);
     status = status ? status : c.status;
-    status = status ? status : flush(&c);
+    status = status ? status : flush_copied(&c);
     kw_store_close(&from);
     free(c.rows);
     return status;
 }
 
 static kw_status add_source(kw_store *to, const char *path, const kw_row_filter *filter, kw_error *err) {
-    if (is_store(path)) {
+    if (is_store_path(path)) {
         return copy_store(to, path, filter, err);
     }
     kw_import_report report;
@@ -122,7 +122,7 @@ kw_status kw_rows_visit(const char *const *paths, size_t count, const kw_row_fil
             return kw_fail(err, KW_MISSING, "%.300s cannot be read: %s", paths[i], strerror(errno));
         }
     }
-    if (count > 1 || !is_store(paths[0])) {
+    if (count > 1 || !is_store_path(paths[0])) {
         return visit_many(paths, count, filter, visit, user, err);
     }
     kw_store *store = NULL;

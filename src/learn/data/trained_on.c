@@ -15,17 +15,17 @@ enum { FILE_LIMIT = 256 << 20, PATH_SIZE = 4096 };
 
 static const char head[] = "kernelwright-trained-on 1";
 
-static int by_value(const void *left, const void *right) {
+static int by_shape_hash(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return (a > b) - (a < b);
 }
 
-static int by_text(const void *left, const void *right) {
+static int by_bucket_text(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, kw_error *err) {
-    size_t count = dataset->contest_count;
+    size_t count = dataset->problem_group_count;
     uint64_t *shapes = calloc(count + 1, sizeof *shapes);
     const char **families = calloc(count + 1, sizeof *families);
     if (!shapes || !families) {
@@ -34,11 +34,11 @@ kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, kw_error
         return kw_fail_memory(err, "a list of what was trained on");
     }
     for (size_t i = 0; i < count; i++) {
-        shapes[i] = kw_fold_group(&dataset->contests[i], KW_BY_SHAPE);
-        families[i] = dataset->contests[i].bucket;
+        shapes[i] = kw_fold_group(&dataset->problem_groups[i], KW_BY_SHAPE);
+        families[i] = dataset->problem_groups[i].bucket;
     }
-    qsort(shapes, count, sizeof *shapes, by_value);
-    qsort(families, count, sizeof *families, by_text);
+    qsort(shapes, count, sizeof *shapes, by_shape_hash);
+    qsort(families, count, sizeof *families, by_bucket_text);
     kw_text_addf(text, "%s\n", head);
     for (size_t i = 0; i < count; i++) {
         if (!i || shapes[i] != shapes[i - 1]) {
@@ -68,7 +68,7 @@ static bool read_shape(kw_word word, uint64_t *value) {
     return word.size == 16;
 }
 
-static kw_status read_lines(kw_trained_on *trained, const char *path, const kw_text *text, kw_error *err) {
+static kw_status read_trained_on_lines(kw_trained_on *trained, const char *path, const kw_text *text, kw_error *err) {
     kw_scan scan = {text->data, text->data + text->size};
     kw_word line;
     int64_t number = 1;
@@ -93,8 +93,8 @@ static kw_status read_lines(kw_trained_on *trained, const char *path, const kw_t
             return kw_fail(err, KW_MALFORMED, "%.300s:%" PRId64 ": neither 'shape' with 16 digits nor 'family' with a name", path, number);
         }
     }
-    qsort(trained->shapes, trained->shape_count, sizeof *trained->shapes, by_value);
-    qsort(trained->families, trained->family_count, sizeof *trained->families, by_value);
+    qsort(trained->shapes, trained->shape_count, sizeof *trained->shapes, by_shape_hash);
+    qsort(trained->families, trained->family_count, sizeof *trained->families, by_shape_hash);
     trained->known = true;
     return KW_OK;
 }
@@ -114,7 +114,7 @@ kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_erro
     }
     kw_status status = kw_file_read(&arena, path, FILE_LIMIT, &data, &size, err);
     status = status ? status : kw_gunzip(&text, data, size, FILE_LIMIT, err);
-    status = status ? status : read_lines(trained, path, &text, err);
+    status = status ? status : read_trained_on_lines(trained, path, &text, err);
     kw_text_drop(&text);
     kw_arena_drop(&arena);
     if (status) {
@@ -129,9 +129,9 @@ void kw_trained_on_drop(kw_trained_on *trained) {
     *trained = (kw_trained_on){0};
 }
 
-bool kw_trained_on_has(const kw_trained_on *trained, const kw_contest *contest, kw_grouping grouping) {
-    uint64_t group = kw_fold_group(contest, grouping);
+bool kw_trained_on_has(const kw_trained_on *trained, const kw_problem_group *problem_group, kw_grouping grouping) {
+    uint64_t group = kw_fold_group(problem_group, grouping);
     return grouping == KW_BY_SHAPE
-               ? trained->shape_count && bsearch(&group, trained->shapes, trained->shape_count, sizeof group, by_value)
-               : trained->family_count && bsearch(&group, trained->families, trained->family_count, sizeof group, by_value);
+               ? trained->shape_count && bsearch(&group, trained->shapes, trained->shape_count, sizeof group, by_shape_hash)
+               : trained->family_count && bsearch(&group, trained->families, trained->family_count, sizeof group, by_shape_hash);
 }

@@ -28,22 +28,22 @@ kw_status kw_gbm_table_make(kw_gbm_table **table, kw_gbm *gbm, const double *row
 void kw_gbm_table_free(kw_gbm_table **table);
 
 /* Rows of the table by their numbers, ascending; what else is given stands beside row[i] at i. */
-typedef struct kw_gbm_part {
+typedef struct kw_gbm_subset {
     const int32_t *row;
     const float *label, *weight; /* weight may be NULL */
     const double *start;         /* raw score to start from; NULL: the average */
     size_t count;
     const int32_t *group; /* for ranking: sizes of the groups, one after the other */
     size_t group_count;
-} kw_gbm_part;
+} kw_gbm_subset;
 
 typedef struct kw_gbm_job {
-    const char *parameters;           /* "key=value ...", of the library */
-    const kw_gbm_part *train, *judge; /* judge: training stops when it gets no better there; NULL: trees are all made */
-    int32_t trees, patience;          /* at most so many; without progress for so many it ends */
-    bool more_is_better;              /* of the metric that parameters name */
-    const char *before;               /* a model's text whose trees come first; train->start must be its scores. NULL: none */
-    const volatile int *stop;         /* non-zero: KW_FAILED at the next tree; NULL: none */
+    const char *parameters;             /* "key=value ...", of the library */
+    const kw_gbm_subset *train, *valid; /* judge: training stops when it gets no better there; NULL: trees are all made */
+    int32_t trees, patience;            /* at most so many; without progress for so many it ends */
+    bool more_is_better;                /* of the metric that parameters name */
+    const char *before;                 /* a model's text whose trees come first; train->start must be its scores. NULL: none */
+    const volatile int *stop;           /* non-zero: KW_FAILED at the next tree; NULL: none */
 } kw_gbm_job;
 
 /* *text: the model, freed by the caller with free; *trees: how many new ones it has, up to the best by the judge. */

@@ -70,7 +70,7 @@ static bool beside_program(char path[PATH_SIZE]) {
     return there;
 }
 
-static void find(char path[PATH_SIZE], const char *given) {
+static void find_library(char path[PATH_SIZE], const char *given) {
     const char *named = given ? given : getenv("KW_LIGHTGBM");
     if (named && *named) {
         snprintf(path, PATH_SIZE, "%s", named);
@@ -106,7 +106,7 @@ kw_status kw_lightgbm_open(kw_lightgbm **library, const char *path, kw_error *er
     if (!made) {
         return kw_fail_memory(err, "LightGBM's functions");
     }
-    find(made->path, path);
+    find_library(made->path, path);
     made->loaded = dlopen(made->path, RTLD_NOW | RTLD_LOCAL);
     if (!made->loaded) {
         kw_status status =
@@ -146,7 +146,7 @@ const char *kw_lightgbm_version(const kw_lightgbm *library) {
     return library->version;
 }
 
-static kw_status refuse(const kw_lightgbm *library, const char *what, kw_error *err) {
+static kw_status fail_lightgbm(const kw_lightgbm *library, const char *what, kw_error *err) {
     return kw_fail(err, KW_FAILED, "LightGBM, %s: %.300s", what, library->GetLastError());
 }
 
@@ -187,7 +187,7 @@ kw_status kw_lightgbm_table_make(kw_lightgbm_table **table, kw_lightgbm *library
     }
     if (library->DatasetCreateFromMat(rows, FLOAT64, (int32_t)count, (int32_t)features->count, 1, parameters, NULL, &made->data) ||
         library->DatasetSetFeatureNames(made->data, names, (int)features->count)) {
-        status = refuse(library, "reading the rows", err);
+        status = fail_lightgbm(library, "reading the rows", err);
     }
 out:
     free(parameters);
@@ -207,7 +207,8 @@ void kw_lightgbm_table_free(kw_lightgbm_table **table) {
     *table = NULL;
 }
 
-static kw_status take_part(handle *out, kw_lightgbm_table *table, const kw_gbm_part *part, const char *parameters, kw_error *err) {
+static kw_status make_lightgbm_subset(handle *out, kw_lightgbm_table *table, const kw_gbm_subset *part, const char *parameters,
+                                      kw_error *err) {
     kw_lightgbm *library = table->library;
     int count = (int)part->count;
     if (library->DatasetGetSubset(table->data, part->row, count, parameters, out) ||
@@ -215,7 +216,7 @@ static kw_status take_part(handle *out, kw_lightgbm_table *table, const kw_gbm_p
         (part->weight && library->DatasetSetField(*out, "weight", part->weight, count, FLOAT32)) ||
         (part->start && library->DatasetSetField(*out, "init_score", part->start, count, FLOAT64)) ||
         (part->group && library->DatasetSetField(*out, "group", part->group, (int)part->group_count, INT32))) {
-        return refuse(library, "choosing rows", err);
+        return fail_lightgbm(library, "choosing rows", err);
     }
     return KW_OK;
 }
@@ -223,7 +224,7 @@ static kw_status take_part(handle *out, kw_lightgbm_table *table, const kw_gbm_p
 /* --- training ----------------------------------------------------------------------------------------------------- */
 
 /* Adds trees until the judge sees no progress; *best is how many to keep. */
-static kw_status grow(handle booster, const kw_lightgbm *library, const kw_gbm_job *job, int32_t *best, kw_error *err) {
+static kw_status boost_lightgbm(handle booster, const kw_lightgbm *library, const kw_gbm_job *job, int32_t *best, kw_error *err) {
     double record = 0;
     *best = 0;
     for (int32_t made = 1; made <= job->trees; made++) {
@@ -232,19 +233,19 @@ static kw_status grow(handle booster, const kw_lightgbm *library, const kw_gbm_j
             return kw_fail(err, KW_FAILED, "stopped; nothing was written");
         }
         if (library->BoosterUpdateOneIter(booster, &finished)) {
-            return refuse(library, "adding a tree", err);
+            return fail_lightgbm(library, "adding a tree", err);
         }
         if (finished) {
             break;
         }
-        if (!job->judge) {
+        if (!job->valid) {
             *best = made;
             continue;
         }
         int count = 0;
         double results[RESULTS_MAX] = {0};
         if (library->BoosterGetEval(booster, 1, &count, results) || count < 1 || count > RESULTS_MAX) {
-            return refuse(library, "judging a tree", err);
+            return fail_lightgbm(library, "judging a tree", err);
         }
         if (!*best || (job->more_is_better ? results[0] > record : results[0] < record)) {
             *best = made;
@@ -256,10 +257,10 @@ static kw_status grow(handle booster, const kw_lightgbm *library, const kw_gbm_j
     return KW_OK;
 }
 
-static kw_status save(char **text, handle booster, const kw_lightgbm *library, int iterations, kw_error *err) {
+static kw_status save_lightgbm(char **text, handle booster, const kw_lightgbm *library, int iterations, kw_error *err) {
     int64_t size = 0;
     if (library->BoosterSaveModelToString(booster, 0, iterations, 0, 0, &size, NULL)) {
-        return refuse(library, "writing the model", err);
+        return fail_lightgbm(library, "writing the model", err);
     }
     char *made = malloc((size_t)size + 1);
     if (!made) {
@@ -267,7 +268,7 @@ static kw_status save(char **text, handle booster, const kw_lightgbm *library, i
     }
     if (library->BoosterSaveModelToString(booster, 0, iterations, 0, size + 1, &size, made)) {
         free(made);
-        return refuse(library, "writing the model", err);
+        return fail_lightgbm(library, "writing the model", err);
     }
     *text = made;
     return KW_OK;
@@ -275,37 +276,37 @@ static kw_status save(char **text, handle booster, const kw_lightgbm *library, i
 
 kw_status kw_lightgbm_train(char **text, int32_t *trees, kw_lightgbm_table *table, const kw_gbm_job *job, kw_error *err) {
     kw_lightgbm *library = table->library;
-    handle train = NULL, judge = NULL, booster = NULL, before = NULL;
+    handle train = NULL, valid = NULL, booster = NULL, before = NULL;
     int had = 0;
     *text = NULL;
     *trees = 0;
-    kw_status status = take_part(&train, table, job->train, job->parameters, err);
-    if (!status && job->judge) {
-        status = take_part(&judge, table, job->judge, job->parameters, err);
+    kw_status status = make_lightgbm_subset(&train, table, job->train, job->parameters, err);
+    if (!status && job->valid) {
+        status = make_lightgbm_subset(&valid, table, job->valid, job->parameters, err);
     }
     if (!status && library->BoosterCreate(train, job->parameters, &booster)) {
-        status = refuse(library, "beginning", err);
+        status = fail_lightgbm(library, "beginning", err);
     }
     if (!status && job->before &&
         (library->BoosterLoadModelFromString(job->before, &had, &before) || library->BoosterMerge(booster, before))) {
-        status = refuse(library, "going on from a model", err);
+        status = fail_lightgbm(library, "going on from a model", err);
     }
-    if (!status && judge && library->BoosterAddValidData(booster, judge)) {
-        status = refuse(library, "adding the judge", err);
+    if (!status && valid && library->BoosterAddValidData(booster, valid)) {
+        status = fail_lightgbm(library, "adding the judge", err);
     }
-    status = status ? status : grow(booster, library, job, trees, err);
+    status = status ? status : boost_lightgbm(booster, library, job, trees, err);
     if (!status && !*trees && !had) {
         status = kw_fail(err, KW_FAILED, "LightGBM finds nothing to split on: %zu rows are too few, or all alike", job->train->count);
     }
-    status = status ? status : save(text, booster, library, had + *trees, err);
+    status = status ? status : save_lightgbm(text, booster, library, had + *trees, err);
     if (booster) {
         library->BoosterFree(booster);
     }
     if (before) {
         library->BoosterFree(before);
     }
-    if (judge) {
-        library->DatasetFree(judge);
+    if (valid) {
+        library->DatasetFree(valid);
     }
     if (train) {
         library->DatasetFree(train);

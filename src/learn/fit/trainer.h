@@ -7,7 +7,7 @@
 #include "predict/forest/forest.h"
 #include "learn/data/folds.h"
 #include "learn/fit/gbm.h"
-#include "learn/data/oracle.h"
+#include "learn/data/selection.h"
 #include "learn/data/labels.h"
 
 enum { KW_FOLDS_MAX = 64 };
@@ -20,7 +20,7 @@ typedef struct kw_trainer {
     const kw_feature_table *features;
     const double *rows;  /* of all pairs */
     const double *times; /* kw_label_times */
-    const kw_mark *marks;
+    const kw_group_oracle *oracles;
     const int32_t *fold[KW_GROUPINGS];
     int32_t folds[KW_GROUPINGS]; /* that got contests; below 2: nothing can be held out */
     const volatile int *stop;
@@ -29,36 +29,36 @@ typedef struct kw_trainer {
 } kw_trainer;
 
 /* What a model is made by. */
-typedef struct kw_recipe {
+typedef struct kw_hyperparameters {
     kw_model_quantity quantity;
     int32_t trees, leaves, patience, threads;
     double learning_rate;
     uint64_t seed;
     const double *emphasis; /* a factor for each contest; NULL: 1 */
-} kw_recipe;
+} kw_hyperparameters;
 
 /* The parameters of a recipe, as the library has them: "key=value ..."; the caller frees. */
-char *kw_recipe_text(const kw_recipe *recipe, const kw_feature_table *features, kw_gbm_kind kind);
+char *kw_hyperparameters_text(const kw_hyperparameters *hyperparameters, const kw_feature_table *features, kw_gbm_kind kind);
 
-typedef struct kw_held_out {
+typedef struct kw_cross_validation {
     double *ns[KW_GROUPINGS]; /* of each pair, by a model that did not see its group; NAN where nothing was held out */
-    kw_train_figures total[KW_GROUPINGS], fold[KW_GROUPINGS][KW_FOLDS_MAX];
+    kw_train_metrics total[KW_GROUPINGS], fold[KW_GROUPINGS][KW_FOLDS_MAX];
     int32_t trees[KW_GROUPINGS][KW_FOLDS_MAX];
-} kw_held_out;
+} kw_cross_validation;
 
-kw_status kw_hold_out(kw_held_out *held, const kw_trainer *trainer, const kw_recipe *recipe, kw_error *err);
-void kw_held_out_drop(kw_held_out *held);
+kw_status kw_cross_validate(kw_cross_validation *cv, const kw_trainer *trainer, const kw_hyperparameters *hyperparameters, kw_error *err);
+void kw_cross_validation_drop(kw_cross_validation *cv);
 /* What one recipe is compared with another by: the mean of mean and P10 efficiency, over both kinds of folds. */
-double kw_held_out_worth(const kw_held_out *held);
+double kw_cross_validation_score(const kw_cross_validation *cv);
 /* How many trees the final model gets; all where nothing was held out. */
-int32_t kw_held_out_trees(const kw_held_out *held, const kw_trainer *trainer, const kw_recipe *recipe);
+int32_t kw_cross_validation_trees(const kw_cross_validation *cv, const kw_trainer *trainer, const kw_hyperparameters *hyperparameters);
 
 /* Trains on everything: exactly so many trees behind those of the text before (may be NULL), whose scores of all pairs are start. */
-typedef struct kw_warm {
+typedef struct kw_warm_start {
     const char *before;
     const double *start;
-} kw_warm;
-kw_status kw_final_model(char **text, const kw_trainer *trainer, const kw_recipe *recipe, int32_t trees, const kw_warm *warm,
-                         kw_error *err);
+} kw_warm_start;
+kw_status kw_train_final_model(char **text, const kw_trainer *trainer, const kw_hyperparameters *hyperparameters, int32_t trees,
+                               const kw_warm_start *warm, kw_error *err);
 
 #endif

@@ -14,10 +14,10 @@ enum { PATH_SIZE = 4096 };
 
 /* Whether the target of each contest is one that the model was trained on. */
 static kw_status same_targets(const kw_model_spec *spec, const kw_dataset *dataset, kw_error *err) {
-    for (size_t c = 0; c < dataset->contest_count; c++) {
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
         char text[KW_TARGET_TEXT_MAX];
         bool known = false;
-        kw_target_print(text, sizeof text, &dataset->contests[c].target);
+        kw_target_print(text, sizeof text, &dataset->problem_groups[c].target);
         for (size_t i = 0; i < spec->target_count && !known; i++) {
             known = !strcmp(spec->target_texts[i], text);
         }
@@ -55,7 +55,7 @@ static kw_status same_schema(const kw_model_spec *spec, const kw_dataset *datase
     return same_targets(spec, dataset, err);
 }
 
-static kw_status read_forest(kw_warm_model *warm, const char *path, const char *digest, kw_error *err) {
+static kw_status read_forest(kw_warm_start_model *warm, const char *path, const char *digest, kw_error *err) {
     kw_arena arena = {0};
     char *data = NULL, hash[KW_HASH_TEXT];
     size_t size = 0;
@@ -74,14 +74,14 @@ static kw_status read_forest(kw_warm_model *warm, const char *path, const char *
     return status;
 }
 
-kw_status kw_warm_open(kw_warm_model *warm, const char *folder, const kw_dataset *dataset, const kw_feature_table *features,
-                       kw_model_quantity quantity, kw_error *err) {
+kw_status kw_warm_start_open(kw_warm_start_model *warm, const char *folder, const kw_dataset *dataset, const kw_feature_table *features,
+                             kw_model_quantity quantity, kw_error *err) {
     char path[PATH_SIZE];
     kw_arena arena = {0};
     kw_model_spec spec = {0};
     char *text = NULL;
     size_t size = 0;
-    *warm = (kw_warm_model){0};
+    *warm = (kw_warm_start_model){0};
     snprintf(path, sizeof path, "%s/model.spec", folder);
     kw_status status = kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, err);
     status = status ? status : kw_model_spec_read(&spec, path, text, size, err);
@@ -91,12 +91,12 @@ kw_status kw_warm_open(kw_warm_model *warm, const char *folder, const kw_dataset
     kw_model_spec_drop(&spec);
     kw_arena_drop(&arena);
     if (status) {
-        kw_warm_close(warm);
+        kw_warm_start_close(warm);
     }
     return status;
 }
 
-kw_status kw_warm_score(kw_warm_model *warm, const double *rows, size_t count, kw_error *err) {
+kw_status kw_warm_start_score(kw_warm_start_model *warm, const double *rows, size_t count, kw_error *err) {
     warm->start = calloc(count + 1, sizeof *warm->start);
     if (!warm->start) {
         return kw_fail_memory(err, "the scores to go on from");
@@ -105,9 +105,9 @@ kw_status kw_warm_score(kw_warm_model *warm, const double *rows, size_t count, k
     return KW_OK;
 }
 
-void kw_warm_close(kw_warm_model *warm) {
+void kw_warm_start_close(kw_warm_start_model *warm) {
     kw_text_drop(&warm->text);
     kw_forest_drop(&warm->forest);
     free(warm->start);
-    *warm = (kw_warm_model){0};
+    *warm = (kw_warm_start_model){0};
 }

@@ -9,16 +9,16 @@
 #include "learn/data/dataset.h"
 
 /* Zeroed: none. */
-typedef struct kw_warm_model {
+typedef struct kw_warm_start_model {
     kw_text text; /* of the forest; read strictly before LightGBM sees it */
     kw_forest *forest;
     int64_t trees;
     double *start; /* its raw scores */
-} kw_warm_model;
+} kw_warm_start_model;
 
-kw_status kw_warm_open(kw_warm_model *warm, const char *folder, const kw_dataset *dataset, const kw_feature_table *features,
-                       kw_model_quantity quantity, kw_error *err);
-kw_status kw_warm_score(kw_warm_model *warm, const double *rows, size_t count, kw_error *err);
-void kw_warm_close(kw_warm_model *warm);
+kw_status kw_warm_start_open(kw_warm_start_model *warm, const char *folder, const kw_dataset *dataset, const kw_feature_table *features,
+                             kw_model_quantity quantity, kw_error *err);
+kw_status kw_warm_start_score(kw_warm_start_model *warm, const double *rows, size_t count, kw_error *err);
+void kw_warm_start_close(kw_warm_start_model *warm);
 
 #endif

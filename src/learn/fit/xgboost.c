@@ -45,7 +45,7 @@ struct kw_xgboost_table {
 
 /* --- the library -------------------------------------------------------------------------------------------------- */
 
-static void *load(const char *path) {
+static void *load_library(const char *path) {
     static const char *const usual[] = {"libxgboost.so.0", "libxgboost.so"};
     const char *named = path ? path : getenv("KW_XGBOOST");
     if (named && *named) {
@@ -64,7 +64,7 @@ kw_status kw_xgboost_open(kw_xgboost **library, const char *path, kw_error *err)
     if (!made) {
         return kw_fail_memory(err, "XGBoost's functions");
     }
-    void *loaded = load(path), *found;
+    void *loaded = load_library(path), *found;
     const char *missing = loaded ? NULL : "library";
 #define FIND(name, type)                                                                                                                   \
     found = loaded ? dlsym(loaded, #name) : NULL;                                                                                          \
@@ -93,7 +93,7 @@ const char *kw_xgboost_version(const kw_xgboost *library) {
     return library->version;
 }
 
-static kw_status refuse(const kw_xgboost *library, const char *what, kw_error *err) {
+static kw_status fail_xgboost(const kw_xgboost *library, const char *what, kw_error *err) {
     const char *reason = library->XGBGetLastError();
     const char *end = strchr(reason, '\n'); /* a stack trace follows */
     int size = end ? (int)(end - reason) : (int)strlen(reason);
@@ -128,7 +128,7 @@ void kw_xgboost_table_free(kw_xgboost_table **table) {
     *table = NULL;
 }
 
-static kw_status take_part(handle *out, const kw_xgboost_table *table, const kw_gbm_part *part, kw_error *err) {
+static kw_status make_xgboost_subset(handle *out, const kw_xgboost_table *table, const kw_gbm_subset *part, kw_error *err) {
     const kw_xgboost *library = table->library;
     float *rows = calloc(part->count * table->columns + 1, sizeof *rows), *start = calloc(part->count + 1, sizeof *start);
     kw_status status = rows && start ? KW_OK : kw_fail_memory(err, "a part of the rows");
@@ -140,7 +140,7 @@ static kw_status take_part(handle *out, const kw_xgboost_table *table, const kw_
                     library->XGDMatrixSetFloatInfo(*out, "label", part->label, part->count) ||
                     (part->weight && library->XGDMatrixSetFloatInfo(*out, "weight", part->weight, part->count)) ||
                     (part->start && library->XGDMatrixSetFloatInfo(*out, "base_margin", start, part->count)))) {
-        status = refuse(library, "reading the rows", err);
+        status = fail_xgboost(library, "reading the rows", err);
     }
     free(rows);
     free(start);
@@ -150,7 +150,7 @@ static kw_status take_part(handle *out, const kw_xgboost_table *table, const kw_
 /* --- training ----------------------------------------------------------------------------------------------------- */
 
 /* What the first tree starts from, as the float that XGBoost makes of it: the mean label. */
-static float base_of(const kw_gbm_part *part) {
+static float base_of(const kw_gbm_subset *part) {
     double sum = 0, weights = 0;
     for (size_t i = 0; i < part->count; i++) {
         double weight = part->weight ? (double)part->weight[i] : 1;
@@ -174,14 +174,14 @@ static kw_status set_parameters(const kw_xgboost *library, handle booster, const
         snprintf(key, sizeof key, "%.*s", (int)size, word.at);
         snprintf(value, sizeof value, "%.*s", (int)(word.size - size - 1), equals + 1);
         if (library->XGBoosterSetParam(booster, key, value)) {
-            return refuse(library, key, err);
+            return fail_xgboost(library, key, err);
         }
     }
     kw_line line = {.data = value, .capacity = sizeof value};
     char digits[KW_NUMBER_TEXT];
     kw_number_print(digits, (double)base);
     kw_line_addf(&line, "%s", digits);
-    return library->XGBoosterSetParam(booster, "base_score", value) ? refuse(library, "base_score", err) : KW_OK;
+    return library->XGBoosterSetParam(booster, "base_score", value) ? fail_xgboost(library, "base_score", err) : KW_OK;
 }
 
 /* The number behind the last colon of "[7]\tjudge-rmse:0.123". */
@@ -193,8 +193,8 @@ static bool read_metric(const char *text, double *value) {
 }
 
 /* Adds trees until the judge sees no progress; *best is how many to keep. */
-static kw_status grow(handle booster, handle train, handle judge, const kw_xgboost *library, const kw_gbm_job *job, int32_t *best,
-                      kw_error *err) {
+static kw_status boost_xgboost(handle booster, handle train, handle valid, const kw_xgboost *library, const kw_gbm_job *job, int32_t *best,
+                               kw_error *err) {
     double record = 0;
     const char *names[] = {"judge"}, *text = "";
     *best = 0;
@@ -204,14 +204,14 @@ static kw_status grow(handle booster, handle train, handle judge, const kw_xgboo
             return kw_fail(err, KW_FAILED, "stopped; nothing was written");
         }
         if (library->XGBoosterUpdateOneIter(booster, made - 1, train)) {
-            return refuse(library, "adding a tree", err);
+            return fail_xgboost(library, "adding a tree", err);
         }
-        if (!judge) {
+        if (!valid) {
             *best = made;
             continue;
         }
-        if (library->XGBoosterEvalOneIter(booster, made - 1, &judge, names, 1, &text) || !read_metric(text, &result)) {
-            return refuse(library, "judging a tree", err);
+        if (library->XGBoosterEvalOneIter(booster, made - 1, &valid, names, 1, &text) || !read_metric(text, &result)) {
+            return fail_xgboost(library, "judging a tree", err);
         }
         if (!*best || (job->more_is_better ? result > record : result < record)) {
             *best = made;
@@ -223,14 +223,15 @@ static kw_status grow(handle booster, handle train, handle judge, const kw_xgboo
     return KW_OK;
 }
 
-static kw_status save(char **text, handle booster, const kw_xgboost_table *table, const kw_gbm_job *job, int32_t trees, kw_error *err) {
+static kw_status save_xgboost(char **text, handle booster, const kw_xgboost_table *table, const kw_gbm_job *job, int32_t trees,
+                              kw_error *err) {
     const kw_xgboost *library = table->library;
     kw_xgboost_model model = {.trees = trees, .features = table->features, .base = (double)base_of(job->train), .before = job->before};
     count64 size = 0;
     int64_t splits = 0;
     kw_text made = {0};
     if (library->XGBoosterSaveModelToBuffer(booster, "{\"format\": \"json\"}", &size, &model.json)) {
-        return refuse(library, "writing the model", err);
+        return fail_xgboost(library, "writing the model", err);
     }
     model.size = (size_t)size;
     kw_status status = kw_xgboost_text(&made, &model, &splits, err);
@@ -244,25 +245,25 @@ static kw_status save(char **text, handle booster, const kw_xgboost_table *table
 
 kw_status kw_xgboost_train(char **text, int32_t *trees, kw_xgboost_table *table, const kw_gbm_job *job, kw_error *err) {
     const kw_xgboost *library = table->library;
-    handle train = NULL, judge = NULL, booster = NULL;
+    handle train = NULL, valid = NULL, booster = NULL;
     *text = NULL;
     *trees = 0;
-    kw_status status = take_part(&train, table, job->train, err);
-    if (!status && job->judge) {
-        status = take_part(&judge, table, job->judge, err);
+    kw_status status = make_xgboost_subset(&train, table, job->train, err);
+    if (!status && job->valid) {
+        status = make_xgboost_subset(&valid, table, job->valid, err);
     }
-    handle known[] = {train, judge};
-    if (!status && library->XGBoosterCreate(known, judge ? 2 : 1, &booster)) {
-        status = refuse(library, "beginning", err);
+    handle known[] = {train, valid};
+    if (!status && library->XGBoosterCreate(known, valid ? 2 : 1, &booster)) {
+        status = fail_xgboost(library, "beginning", err);
     }
     status = status ? status : set_parameters(library, booster, job->parameters, base_of(job->train), err);
-    status = status ? status : grow(booster, train, judge, library, job, trees, err);
-    status = status ? status : save(text, booster, table, job, *trees, err);
+    status = status ? status : boost_xgboost(booster, train, valid, library, job, trees, err);
+    status = status ? status : save_xgboost(text, booster, table, job, *trees, err);
     if (booster) {
         library->XGBoosterFree(booster);
     }
-    if (judge) {
-        library->XGDMatrixFree(judge);
+    if (valid) {
+        library->XGDMatrixFree(valid);
     }
     if (train) {
         library->XGDMatrixFree(train);

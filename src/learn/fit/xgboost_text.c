@@ -42,7 +42,7 @@ static void drop_lists(lists *l) {
     }
 }
 
-static void add_number(kw_text *text, double value) {
+static void add_double(kw_text *text, double value) {
     char digits[KW_NUMBER_TEXT];
     kw_number_print(digits, value);
     kw_text_addf(text, "%s%s", text->size ? " " : "", digits);
@@ -70,17 +70,17 @@ static bool open_tree(tree *t, const json_t *node) {
 }
 
 /* A node whose number in its parent's list of children is still to be filled in. */
-typedef struct pending {
+typedef struct pending_node {
     int64_t node;
     int64_t *slot; /* of the parent; NULL: the root */
-} pending;
+} pending_node;
 
 /* Numbers splits and leaves in pre-order. child: two slots a split. */
-static bool walk(const tree *t, lists *l, int64_t *child, pending *stack, size_t features) {
+static bool walk_tree(const tree *t, lists *l, int64_t *child, pending_node *stack, size_t features) {
     size_t depth = 0, visited = 0;
-    stack[depth++] = (pending){0, NULL};
+    stack[depth++] = (pending_node){0, NULL};
     while (depth) {
-        pending at = stack[--depth];
+        pending_node at = stack[--depth];
         if (at.node < 0 || (size_t)at.node >= t->nodes || ++visited > t->nodes) {
             return false;
         }
@@ -92,7 +92,7 @@ static bool walk(const tree *t, lists *l, int64_t *child, pending *stack, size_t
                 *at.slot = -1 - l->leaves;
             }
             l->leaves++;
-            add_number(&l->leaf, (double)value);
+            add_double(&l->leaf, (double)value);
             continue;
         }
         if (feature < 0 || (size_t)feature >= features || isnan(value)) {
@@ -103,10 +103,10 @@ static bool walk(const tree *t, lists *l, int64_t *child, pending *stack, size_t
         }
         int64_t *slots = child + 2 * l->splits++;
         add_int(&l->feature, feature);
-        add_number(&l->threshold, kw_xgboost_threshold(value));
+        add_double(&l->threshold, kw_xgboost_threshold(value));
         add_int(&l->decision, int_at(t->to_left, node) ? NAN_LEFT : NAN_RIGHT);
-        stack[depth++] = (pending){right, slots + 1};
-        stack[depth++] = (pending){left, slots};
+        stack[depth++] = (pending_node){right, slots + 1};
+        stack[depth++] = (pending_node){left, slots};
     }
     for (int64_t i = 0; i < l->splits; i++) {
         add_int(&l->left, child[2 * i]);
@@ -115,7 +115,7 @@ static bool walk(const tree *t, lists *l, int64_t *child, pending *stack, size_t
     return true;
 }
 
-static void add_tree(kw_text *trees, kw_text *sizes, int64_t number, const lists *l) {
+static void add_lightgbm_tree(kw_text *trees, kw_text *sizes, int64_t number, const lists *l) {
     size_t before = trees->size;
     kw_text_addf(trees, "Tree=%lld\nnum_leaves=%lld\nnum_cat=0\n", (long long)number, (long long)l->leaves);
     kw_text_addf(trees, "split_feature=%s\n", kw_text_string(&l->feature));
@@ -135,9 +135,9 @@ static kw_status convert_tree(kw_text *trees, kw_text *sizes, int64_t number, co
         return kw_fail(err, KW_MALFORMED, "XGBoost's tree %lld is none of thresholds alone, or lacks an array", (long long)number);
     }
     int64_t *child = calloc(2 * t.nodes, sizeof *child);
-    pending *stack = calloc(2 * t.nodes + 2, sizeof *stack);
+    pending_node *stack = calloc(2 * t.nodes + 2, sizeof *stack);
     kw_status status = child && stack ? KW_OK : kw_fail_memory(err, "XGBoost's trees");
-    if (!status && !walk(&t, &l, child, stack, model->features->count)) {
+    if (!status && !walk_tree(&t, &l, child, stack, model->features->count)) {
         status = kw_fail(err, KW_MALFORMED, "XGBoost's tree %lld is no tree, or splits on a feature beyond %zu", (long long)number,
                          model->features->count);
     }
@@ -146,7 +146,7 @@ static kw_status convert_tree(kw_text *trees, kw_text *sizes, int64_t number, co
         status = all[i]->failed ? kw_fail_memory(err, "XGBoost's trees") : KW_OK;
     }
     if (!status) {
-        add_tree(trees, sizes, number, &l);
+        add_lightgbm_tree(trees, sizes, number, &l);
         *splits += l.splits;
     }
     free(child);
@@ -157,9 +157,9 @@ static kw_status convert_tree(kw_text *trees, kw_text *sizes, int64_t number, co
 
 static void add_constant(kw_text *trees, kw_text *sizes, double value) {
     lists l = {.leaves = 1};
-    add_number(&l.leaf, value);
+    add_double(&l.leaf, value);
     trees->failed |= l.leaf.failed;
-    add_tree(trees, sizes, 0, &l);
+    add_lightgbm_tree(trees, sizes, 0, &l);
     drop_lists(&l);
 }
 
@@ -177,7 +177,7 @@ static int64_t add_before(kw_text *trees, kw_text *sizes, const char *before) {
     return count;
 }
 
-static void add_head(kw_text *out, const kw_feature_table *features, const kw_text *sizes) {
+static void add_model_head(kw_text *out, const kw_feature_table *features, const kw_text *sizes) {
     kw_text_addf(out, "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx=%zu\nobjective=regression\n",
                  features->count - 1);
     kw_text_add(out, "feature_names=");
@@ -215,7 +215,7 @@ kw_status kw_xgboost_text(kw_text *out, const kw_xgboost_model *model, int64_t *
         status = convert_tree(&trees, &sizes, count++, json_array_get(list, (size_t)i), model, splits, err);
     }
     if (!status) {
-        add_head(out, model->features, &sizes);
+        add_model_head(out, model->features, &sizes);
         kw_text_add_bytes(out, kw_text_string(&trees), trees.size);
         kw_text_add(out, "end of trees\n");
         status = trees.failed || sizes.failed || out->failed ? kw_fail_memory(err, "XGBoost's trees") : KW_OK;

@@ -6,7 +6,7 @@
 #include "store/io/writer.h"
 #include "learn/model/card.h"
 #include "learn/model/forest_text.h"
-#include "learn/model/json_out.h"
+#include "learn/model/json_writer.h"
 #include "learn/data/trained_on.h"
 
 #include <math.h>
@@ -31,16 +31,16 @@ static kw_status write_text(const kw_artifacts *a, const char *name, kw_text *te
 
 /* A name with the quantity in it, as the published artifacts have. */
 static const char *named(char name[64], const kw_artifacts *a, const char *stem) {
-    snprintf(name, 64, "%s_%s.json", stem, kw_model_quantity_name(a->recipe->quantity));
+    snprintf(name, 64, "%s_%s.json", stem, kw_model_quantity_name(a->hyperparameters->quantity));
     return name;
 }
 
 /* --- feature_spec.json -------------------------------------------------------------------------------------------- */
 
-static void add_serves(kw_json_out *json, const kw_dataset *dataset, bool ops) {
+static void add_served_names(kw_json_out *json, const kw_dataset *dataset, bool ops) {
     uint32_t seen = 0;
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        seen |= 1u << (ops ? (int)dataset->contests[i].problem.op : (int)dataset->contests[i].problem.dtype);
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        seen |= 1u << (ops ? (int)dataset->problem_groups[i].problem.op : (int)dataset->problem_groups[i].problem.dtype);
     }
     kw_json_begin(json, ops ? "op_type" : "dtype", '[');
     for (int i = 0; i < 32; i++) {
@@ -54,18 +54,18 @@ static void add_serves(kw_json_out *json, const kw_dataset *dataset, bool ops) {
 /* The different architectures; contests come sorted by target. */
 static void add_arches(kw_json_out *json, const kw_dataset *dataset) {
     kw_json_begin(json, "arch", '[');
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        if (!i || strcmp(dataset->contests[i].target.arch, dataset->contests[i - 1].target.arch) != 0) {
-            kw_json_text(json, NULL, dataset->contests[i].target.arch);
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        if (!i || strcmp(dataset->problem_groups[i].target.arch, dataset->problem_groups[i - 1].target.arch) != 0) {
+            kw_json_text(json, NULL, dataset->problem_groups[i].target.arch);
         }
     }
     kw_json_end(json, ']');
 }
 
 static void add_params(kw_json_out *json, const kw_artifacts *a) {
-    const kw_recipe *recipe = a->recipe;
+    const kw_hyperparameters *hyperparameters = a->hyperparameters;
     kw_json_begin(json, "params", '{');
-    char *text = kw_recipe_text(recipe, a->trainer->features, a->trainer->kind);
+    char *text = kw_hyperparameters_text(hyperparameters, a->trainer->features, a->trainer->kind);
     kw_scan scan = kw_scan_string(text ? text : "");
     kw_word word;
     while (kw_scan_word(&scan, &word)) {
@@ -87,14 +87,14 @@ static void add_params(kw_json_out *json, const kw_artifacts *a) {
 static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
     kw_json_out json = {0};
     const kw_feature_table *table = a->trainer->features;
-    const char *quantity = kw_model_quantity_name(a->recipe->quantity);
+    const char *quantity = kw_model_quantity_name(a->hyperparameters->quantity);
     char hash[33];
     kw_schema_hash(hash, table);
     kw_json_begin(&json, NULL, '{');
-    add_serves(&json, a->trainer->dataset, true);
+    add_served_names(&json, a->trainer->dataset, true);
     kw_json_text(&json, "feature_engine", "kernelwright own");
     kw_json_text(&json, "feature_encoding_version", hash);
-    add_serves(&json, a->trainer->dataset, false);
+    add_served_names(&json, a->trainer->dataset, false);
     add_arches(&json, a->trainer->dataset);
     kw_json_begin(&json, "feature_names", '[');
     for (size_t i = 0; i < table->count; i++) {
@@ -112,7 +112,7 @@ static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
     kw_json_text(&json, NULL, quantity);
     kw_json_end(&json, ']');
     kw_json_begin(&json, "log_targets", '[');
-    if (a->recipe->quantity != KW_PREDICTS_RANK) {
+    if (a->hyperparameters->quantity != KW_PREDICTS_RANK) {
         kw_json_text(&json, NULL, quantity);
     }
     kw_json_end(&json, ']');
@@ -134,15 +134,15 @@ static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
 
 /* --- cv_metrics, feature_importances ------------------------------------------------------------------------------ */
 
-void kw_figures_json(kw_json_out *json, const kw_train_figures *figures) {
-    kw_json_int(json, "contests", figures->contests);
-    kw_json_real(json, "mean_efficiency", figures->mean);
-    kw_json_real(json, "median_efficiency", figures->median);
-    kw_json_real(json, "p10_efficiency", figures->p10);
-    kw_json_real(json, "worst_efficiency", figures->worst);
-    kw_json_real(json, "time_weighted_regret", figures->regret);
-    kw_json_real(json, "top1", figures->top1);
-    kw_json_int(json, "failed_picks", figures->failed);
+void kw_metrics_json(kw_json_out *json, const kw_train_metrics *metrics) {
+    kw_json_int(json, "contests", metrics->problem_groups);
+    kw_json_real(json, "mean_efficiency", metrics->mean);
+    kw_json_real(json, "median_efficiency", metrics->median);
+    kw_json_real(json, "p10_efficiency", metrics->p10);
+    kw_json_real(json, "worst_efficiency", metrics->worst);
+    kw_json_real(json, "time_weighted_regret", metrics->regret);
+    kw_json_real(json, "top1", metrics->top1);
+    kw_json_int(json, "failed_picks", metrics->failed);
 }
 
 static kw_status write_cv_metrics(const kw_artifacts *a, kw_error *err) {
@@ -154,8 +154,8 @@ static kw_status write_cv_metrics(const kw_artifacts *a, kw_error *err) {
             kw_json_begin(&json, NULL, '{');
             kw_json_text(&json, "left_out", kw_grouping_name((kw_grouping)g));
             kw_json_int(&json, "fold", f);
-            kw_json_int(&json, "trees", a->held->trees[g][f]);
-            kw_figures_json(&json, &a->held->fold[g][f]);
+            kw_json_int(&json, "trees", a->cv->trees[g][f]);
+            kw_metrics_json(&json, &a->cv->fold[g][f]);
             kw_json_end(&json, '}');
         }
     }
@@ -176,12 +176,12 @@ static kw_status write_importances(const kw_artifacts *a, kw_error *err) {
 
 /* --- train_manifest.json ------------------------------------------------------------------------------------------ */
 
-static void add_targets(kw_json_out *json, const kw_dataset *dataset) {
+static void add_target_list(kw_json_out *json, const kw_dataset *dataset) {
     kw_json_begin(json, "targets", '[');
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        if (!i || memcmp(&dataset->contests[i].target, &dataset->contests[i - 1].target, sizeof(kw_target)) != 0) {
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        if (!i || memcmp(&dataset->problem_groups[i].target, &dataset->problem_groups[i - 1].target, sizeof(kw_target)) != 0) {
             char text[KW_TARGET_TEXT_MAX];
-            kw_target_print(text, sizeof text, &dataset->contests[i].target);
+            kw_target_print(text, sizeof text, &dataset->problem_groups[i].target);
             kw_json_text(json, NULL, text);
         }
     }
@@ -214,8 +214,8 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_int(&json, "total_n_estimators", r->trees);
     add_list(&json, "data", o->stores, o->store_count);
     kw_json_text(&json, "data_digest", dataset->digest);
-    add_list(&json, "sealed", o->sealed, o->sealed_count);
-    add_targets(&json, dataset);
+    add_list(&json, "sealed", o->holdout, o->holdout_count);
+    add_target_list(&json, dataset);
     kw_json_int(&json, "data_rows", r->pairs + r->foreign + r->untimed + dataset->outcome[KW_UNFIT]);
     kw_json_int(&json, "valid_rows", r->pairs);
     kw_json_int(&json, "good_rows", r->good);
@@ -224,7 +224,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_int(&json, "unfit_rows_left_out", dataset->outcome[KW_UNFIT]);
     kw_json_int(&json, "foreign_rows_left_out", r->foreign);
     kw_json_int(&json, "untimed_rows_left_out", r->untimed);
-    kw_json_int(&json, "contests", r->contests);
+    kw_json_int(&json, "contests", r->problem_groups);
     kw_json_int(&json, "unique_problems", r->problems);
     kw_json_int(&json, "problem_families", r->families);
     kw_json_text(&json, "quantity", r->quantity);
@@ -245,7 +245,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
 
 /* --- oof.csv.gz --------------------------------------------------------------------------------------------------- */
 
-static void add_number(kw_text *text, double value) {
+static void add_real(kw_text *text, double value) {
     char number[KW_NUMBER_TEXT];
     kw_text_add(text, ",");
     if (isfinite(value)) {
@@ -257,18 +257,19 @@ static void add_number(kw_text *text, double value) {
 /* The texts have blanks but neither commas nor quotes. */
 static void add_prediction(kw_text *text, const kw_artifacts *a, size_t c, size_t i) {
     const kw_trainer *t = a->trainer;
-    const kw_contest *contest = &t->dataset->contests[c];
+    const kw_problem_group *problem_group = &t->dataset->problem_groups[c];
     const kw_pair *pair = &t->dataset->pairs[i];
     char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX];
-    kw_target_print(target, sizeof target, &contest->target);
-    kw_problem_print(problem, sizeof problem, &contest->problem);
+    kw_target_print(target, sizeof target, &problem_group->target);
+    kw_problem_print(problem, sizeof problem, &problem_group->problem);
     kw_config_print(config, sizeof config, &pair->config);
-    kw_text_addf(text, "%s,%s,%s,%d,%d,%s", target, problem, config, contest->packed, contest->cold, kw_outcome_name(pair->outcome));
-    add_number(text, pair->time_ns);
-    add_number(text, pair->estimate_ns);
+    kw_text_addf(text, "%s,%s,%s,%d,%d,%s", target, problem, config, problem_group->packed, problem_group->cold,
+                 kw_outcome_name(pair->outcome));
+    add_real(text, pair->time_ns);
+    add_real(text, pair->estimate_ns);
     for (int g = 0; g < KW_GROUPINGS; g++) {
         kw_text_addf(text, ",%d", (int)t->fold[g][c]);
-        add_number(text, a->held->ns[g] ? a->held->ns[g][i] : NAN);
+        add_real(text, a->cv->ns[g] ? a->cv->ns[g][i] : NAN);
     }
     kw_text_add(text, "\n");
 }
@@ -285,8 +286,8 @@ static kw_status write_predictions(const kw_artifacts *a, kw_error *err) {
     }
     kw_text_add(&text, "target,problem,config,packed,cold,outcome,time_ns,estimate_ns,fold_by_shape,predicted_ns_by_shape,fold_by_family,"
                        "predicted_ns_by_family\n");
-    for (size_t c = 0; c < dataset->contest_count && !status; c++) {
-        for (size_t i = dataset->contests[c].first; i < dataset->contests[c].first + dataset->contests[c].count; i++) {
+    for (size_t c = 0; c < dataset->problem_group_count && !status; c++) {
+        for (size_t i = dataset->problem_groups[c].first; i < dataset->problem_groups[c].first + dataset->problem_groups[c].count; i++) {
             add_prediction(&text, a, c, i);
         }
         status = kw_writer_put(writer, &text, err);
@@ -308,7 +309,8 @@ static kw_status write_trained_on(const kw_artifacts *a, kw_error *err) {
 
 static kw_status write_spec(const kw_artifacts *a, kw_error *err) {
     kw_text text = {0};
-    kw_status status = kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->recipe->quantity, a->report->digest, err);
+    kw_status status =
+        kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->hyperparameters->quantity, a->report->digest, err);
     if (status) {
         kw_text_drop(&text);
         return status;

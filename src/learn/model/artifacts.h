@@ -11,8 +11,8 @@ typedef struct kw_artifacts {
     const kw_train_options *options;
     const kw_train_report *report;
     const kw_trainer *trainer;
-    const kw_recipe *recipe;
-    const kw_held_out *held;
+    const kw_hyperparameters *hyperparameters;
+    const kw_cross_validation *cv;
     const kw_forest *forest; /* as written */
     const void *packed;      /* model.lgbm.gz */
     size_t packed_size;

@@ -10,41 +10,41 @@ enum { WORST_SHOWN = 8 };
 
 typedef struct family {
     const char *bucket;
-    int64_t contests;
+    int64_t problem_groups;
     double sum; /* of efficiencies */
 } family;
 
-static int by_bucket(const void *left, const void *right) {
+static int by_family_bucket(const void *left, const void *right) {
     return strcmp(((const family *)left)->bucket, ((const family *)right)->bucket);
 }
 
 static int by_mean(const void *left, const void *right) {
     const family *a = left, *b = right;
-    double x = a->sum / (double)a->contests, y = b->sum / (double)b->contests;
-    return x < y ? -1 : x > y ? 1 : by_bucket(left, right);
+    double x = a->sum / (double)a->problem_groups, y = b->sum / (double)b->problem_groups;
+    return x < y ? -1 : x > y ? 1 : by_family_bucket(left, right);
 }
 
 /* One entry a family, the worst first, of picks held out with their families; the caller frees. */
 static kw_status find_families(family **families, size_t *count, const kw_artifacts *a, kw_error *err) {
     const kw_trainer *t = a->trainer;
-    const double *ns = t->folds[KW_BY_FAMILY] > 1 ? a->held->ns[KW_BY_FAMILY] : NULL;
-    family *made = calloc(t->dataset->contest_count + 1, sizeof *made);
+    const double *ns = t->folds[KW_BY_FAMILY] > 1 ? a->cv->ns[KW_BY_FAMILY] : NULL;
+    family *made = calloc(t->dataset->problem_group_count + 1, sizeof *made);
     *families = made;
     *count = 0;
     if (!made) {
         return kw_fail_memory(err, "the model card");
     }
     size_t judged = 0;
-    for (size_t c = 0; ns && c < t->dataset->contest_count; c++) {
-        kw_pick pick;
-        if (kw_pick_make(&pick, t->dataset, c, &t->marks[c], ns)) {
-            made[judged++] = (family){t->dataset->contests[c].bucket, 1, pick.efficiency};
+    for (size_t c = 0; ns && c < t->dataset->problem_group_count; c++) {
+        kw_selection selection;
+        if (kw_selection_make(&selection, t->dataset, c, &t->oracles[c], ns)) {
+            made[judged++] = (family){t->dataset->problem_groups[c].bucket, 1, selection.efficiency};
         }
     }
-    qsort(made, judged, sizeof *made, by_bucket);
+    qsort(made, judged, sizeof *made, by_family_bucket);
     for (size_t i = 0; i < judged; i++) {
         if (*count && !strcmp(made[*count - 1].bucket, made[i].bucket)) {
-            made[*count - 1].contests++;
+            made[*count - 1].problem_groups++;
             made[*count - 1].sum += made[i].sum;
         } else {
             made[(*count)++] = made[i];
@@ -56,25 +56,25 @@ static kw_status find_families(family **families, size_t *count, const kw_artifa
 
 /* --- for people ------------------------------------------------------------------------------------------------------- */
 
-static void add_figures(kw_text *text, const char *what, const kw_train_figures *f) {
-    if (f->contests) {
+static void add_figures(kw_text *text, const char *what, const kw_train_metrics *f) {
+    if (f->problem_groups) {
         kw_text_addf(text, "| %s | %lld | %.2f %% | %.2f %% | %.2f %% | %.2f %% | %.2f %% | %.1f %% | %lld |\n", what,
-                     (long long)f->contests, 100 * f->mean, 100 * f->median, 100 * f->p10, 100 * f->worst, 100 * f->regret, 100 * f->top1,
-                     (long long)f->failed);
+                     (long long)f->problem_groups, 100 * f->mean, 100 * f->median, 100 * f->p10, 100 * f->worst, 100 * f->regret,
+                     100 * f->top1, (long long)f->failed);
     }
 }
 
-static void add_serves(kw_text *text, const kw_dataset *dataset) {
-    int64_t contests[KW_OP_COUNT][KW_DTYPE_COUNT] = {{0}};
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        contests[dataset->contests[i].problem.op][dataset->contests[i].problem.dtype]++;
+static void add_served_line(kw_text *text, const kw_dataset *dataset) {
+    int64_t problem_groups[KW_OP_COUNT][KW_DTYPE_COUNT] = {{0}};
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        problem_groups[dataset->problem_groups[i].problem.op][dataset->problem_groups[i].problem.dtype]++;
     }
     kw_text_add(text, "\n| operation | type | problems |\n|---|---|---|\n");
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
-            if (contests[op][dtype]) {
+            if (problem_groups[op][dtype]) {
                 kw_text_addf(text, "| %s | %s | %lld |\n", kw_op_name((kw_op)op), kw_dtype_name((kw_dtype)dtype),
-                             (long long)contests[op][dtype]);
+                             (long long)problem_groups[op][dtype]);
             }
         }
     }
@@ -84,18 +84,18 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
     const kw_train_report *r = a->report;
     const kw_trainer *t = a->trainer;
     char target[KW_TARGET_TEXT_MAX], schema[33];
-    kw_target_print(target, sizeof target, &t->dataset->contests[0].target);
+    kw_target_print(target, sizeof target, &t->dataset->problem_groups[0].target);
     kw_schema_hash(schema, t->features);
     kw_text_addf(text,
                  "# Model card\n\nRanks kernels for a problem by predicted time, for choosing one, or a few to measure. It predicts %s "
                  "(docs/training.md) and is no guide to absolute times elsewhere than on its targets.\n\n",
                  r->quantity);
-    kw_text_addf(
-        text, "- Trained on `%s`%s.\n", target,
-        r->contests && t->dataset->contests[t->dataset->contest_count - 1].target.units &&
-                memcmp(&t->dataset->contests[0].target, &t->dataset->contests[t->dataset->contest_count - 1].target, sizeof(kw_target))
-            ? " and others, see model.spec"
-            : "");
+    kw_text_addf(text, "- Trained on `%s`%s.\n", target,
+                 r->problem_groups && t->dataset->problem_groups[t->dataset->problem_group_count - 1].target.units &&
+                         memcmp(&t->dataset->problem_groups[0].target,
+                                &t->dataset->problem_groups[t->dataset->problem_group_count - 1].target, sizeof(kw_target))
+                     ? " and others, see model.spec"
+                     : "");
     kw_text_addf(
         text,
         "- Rows: %lld kernels on %lld problems of %lld families; %lld good, %lld dropped as slow, %lld failed. Left out: %lld that "
@@ -106,7 +106,7 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
                  (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes, a->library,
                  *a->library_version ? a->library_version : "(version unknown)", (unsigned long long)a->options->seed);
     kw_text_addf(text, "- Digests: model `%s`, data `%s`, feature schema `%s`.\n", r->digest, t->dataset->digest, schema);
-    add_serves(text, t->dataset);
+    add_served_line(text, t->dataset);
     kw_text_add(text,
                 "\n## Held out\n\nEfficiency of the first pick against the oracle of the measured pool, which is chosen by one half of the "
                 "samples and timed by the other. No fold was scored by a model that saw the shape (in any direction, type or layout), or, "
@@ -120,26 +120,26 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
         "\n## Weakest families\n\nFamilies: operation, spatial axes, filter (1, to 3, beyond), stride, dilation, kind, extent (to 4, "
         "16, 64, beyond), channels (to 16, 64, 256, beyond); GEMM: classes of m, n, k.\n\n| family | problems | mean |\n|---|---|---|\n");
     for (size_t i = 0; i < count && i < WORST_SHOWN; i++) {
-        kw_text_addf(text, "| %s | %lld | %.2f %% |\n", families[i].bucket, (long long)families[i].contests,
-                     100 * families[i].sum / (double)families[i].contests);
+        kw_text_addf(text, "| %s | %lld | %.2f %% |\n", families[i].bucket, (long long)families[i].problem_groups,
+                     100 * families[i].sum / (double)families[i].problem_groups);
     }
     kw_text_addf(text,
                  "\n## Limits\n\nTimes are of %s weights and %s tensors. The pool is what was measured: a kernel that was not in it is "
                  "scored, but was never seen. Problems far outside the sizes trained on are extrapolated by constants, as trees do.\n\n"
                  "## Again\n\n    %s\n\nLicence: that of Kernelwright.\n",
-                 t->dataset->contests[0].packed ? "packed" : "fresh", t->dataset->contests[0].cold ? "cold" : "hot",
+                 t->dataset->problem_groups[0].packed ? "packed" : "fresh", t->dataset->problem_groups[0].cold ? "cold" : "hot",
                  a->options->command ? a->options->command : "kwright train");
 }
 
 /* --- for machines ----------------------------------------------------------------------------------------------------- */
 
-static void add_object(kw_json_out *json, const char *key, const kw_train_figures *figures) {
+static void add_object(kw_json_out *json, const char *key, const kw_train_metrics *metrics) {
     kw_json_begin(json, key, '{');
-    kw_figures_json(json, figures);
+    kw_metrics_json(json, metrics);
     kw_json_end(json, '}');
 }
 
-static void print_json(kw_json_out *json, const kw_artifacts *a, const family *families, size_t count) {
+static void print_card_json(kw_json_out *json, const kw_artifacts *a, const family *families, size_t count) {
     const kw_train_report *r = a->report;
     kw_json_begin(json, NULL, '{');
     kw_json_text(json, "predicts", r->quantity);
@@ -161,8 +161,8 @@ static void print_json(kw_json_out *json, const kw_artifacts *a, const family *f
     for (size_t i = 0; i < count; i++) {
         kw_json_begin(json, NULL, '{');
         kw_json_text(json, "family", families[i].bucket);
-        kw_json_int(json, "problems", families[i].contests);
-        kw_json_real(json, "mean_efficiency", families[i].sum / (double)families[i].contests);
+        kw_json_int(json, "problems", families[i].problem_groups);
+        kw_json_real(json, "mean_efficiency", families[i].sum / (double)families[i].problem_groups);
         kw_json_end(json, '}');
     }
     kw_json_end(json, ']');
@@ -176,7 +176,7 @@ kw_status kw_card_print(kw_text *markdown, kw_text *text, const kw_artifacts *a,
     kw_status status = find_families(&families, &count, a, err);
     if (!status) {
         print_markdown(markdown, a, families, count);
-        print_json(&json, a, families, count);
+        print_card_json(&json, a, families, count);
         *text = json.text;
     }
     free(families);

@@ -3,10 +3,10 @@
 #define KW_LEARN_MODEL_CARD_H
 
 #include "learn/model/artifacts.h"
-#include "learn/model/json_out.h"
+#include "learn/model/json_writer.h"
 
 kw_status kw_card_print(kw_text *markdown, kw_text *json, const kw_artifacts *artifacts, kw_error *err);
 /* The members of a figure, into an object under way. */
-void kw_figures_json(kw_json_out *json, const kw_train_figures *figures);
+void kw_metrics_json(kw_json_out *json, const kw_train_metrics *metrics);
 
 #endif

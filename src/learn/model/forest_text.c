@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-static bool is_kept(kw_word line) {
+static bool is_scoring_line(kw_word line) {
     static const char *const keys[] = {
         "Tree=",        "num_leaves=", "num_cat=",        "split_feature=", "threshold=", "decision_type=", "left_child=",
         "right_child=", "leaf_value=", "cat_boundaries=", "cat_threshold=", "is_linear=", "shrinkage="};
@@ -44,11 +44,11 @@ static void add_values(kw_text *slim, kw_word line) {
 }
 
 /* One tree, from its line "Tree=N" on; *line is left at the next one. */
-static void add_tree(kw_text *trees, kw_scan *scan, kw_word *line, bool *more) {
+static void add_compact_tree(kw_text *trees, kw_scan *scan, kw_word *line, bool *more) {
     do {
         if (kw_word_starts(*line, "leaf_value=")) {
             add_values(trees, *line);
-        } else if (is_kept(*line)) {
+        } else if (is_scoring_line(*line)) {
             kw_text_add_bytes(trees, line->at, line->size);
             kw_text_add(trees, "\n");
         }
@@ -57,7 +57,7 @@ static void add_tree(kw_text *trees, kw_scan *scan, kw_word *line, bool *more) {
     kw_text_add(trees, "\n\n");
 }
 
-kw_status kw_forest_text_slim(kw_text *slim, const char *text, int64_t trees, kw_error *err) {
+kw_status kw_forest_text_compact(kw_text *slim, const char *text, int64_t trees, kw_error *err) {
     kw_scan scan = kw_scan_string(text);
     kw_word line = {"", 0};
     kw_text body = {0}, sizes = {0};
@@ -74,7 +74,7 @@ kw_status kw_forest_text_slim(kw_text *slim, const char *text, int64_t trees, kw
     int64_t done = 0;
     while (more && done < trees && kw_word_starts(line, "Tree=")) {
         size_t before = body.size;
-        add_tree(&body, &scan, &line, &more);
+        add_compact_tree(&body, &scan, &line, &more);
         kw_text_addf(&sizes, "%s%zu", done ? " " : "", body.size - before);
         done++;
     }

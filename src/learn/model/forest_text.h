@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* Appends the first trees of a model's text to slim; KW_MALFORMED when it is none. */
-kw_status kw_forest_text_slim(kw_text *slim, const char *text, int64_t trees, kw_error *err);
+kw_status kw_forest_text_compact(kw_text *slim, const char *text, int64_t trees, kw_error *err);
 /* Trees of a model's text. */
 int64_t kw_forest_text_trees(const char *text);
 

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *left, const void *right) {
+static int by_hash_value(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return (a > b) - (a < b);
 }
 
 static int64_t distinct(uint64_t *values, size_t count) {
     int64_t found = 0;
-    qsort(values, count, sizeof *values, by_value);
+    qsort(values, count, sizeof *values, by_hash_value);
     for (size_t i = 0; i < count; i++) {
         found += !i || values[i] != values[i - 1];
     }
@@ -22,42 +22,42 @@ static int64_t distinct(uint64_t *values, size_t count) {
 }
 
 kw_status kw_dataset_spread(int64_t *problems, int64_t *families, const kw_dataset *dataset, kw_error *err) {
-    uint64_t *values = calloc(dataset->contest_count + 1, sizeof *values);
+    uint64_t *values = calloc(dataset->problem_group_count + 1, sizeof *values);
     if (!values) {
         return kw_fail_memory(err, "counting problems");
     }
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        values[i] = dataset->contests[i].hash;
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        values[i] = dataset->problem_groups[i].hash;
     }
     if (problems) {
-        *problems = distinct(values, dataset->contest_count);
+        *problems = distinct(values, dataset->problem_group_count);
     }
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        values[i] = kw_hash64(dataset->contests[i].bucket, strlen(dataset->contests[i].bucket));
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        values[i] = kw_hash64(dataset->problem_groups[i].bucket, strlen(dataset->problem_groups[i].bucket));
     }
     if (families) {
-        *families = distinct(values, dataset->contest_count);
+        *families = distinct(values, dataset->problem_group_count);
     }
     free(values);
     return KW_OK;
 }
 
 /* Contests come sorted by target, so equal ones stand together. */
-static void add_targets(kw_text *text, const kw_dataset *dataset) {
+static void add_spec_targets(kw_text *text, const kw_dataset *dataset) {
     char line[KW_TARGET_TEXT_MAX];
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        bool same = i && !memcmp(&dataset->contests[i - 1].target, &dataset->contests[i].target, sizeof(kw_target));
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        bool same = i && !memcmp(&dataset->problem_groups[i - 1].target, &dataset->problem_groups[i].target, sizeof(kw_target));
         if (!same) {
-            kw_target_print(line, sizeof line, &dataset->contests[i].target);
+            kw_target_print(line, sizeof line, &dataset->problem_groups[i].target);
             kw_text_addf(text, "target %s\n", line);
         }
     }
 }
 
-static void add_serves(kw_text *text, const kw_dataset *dataset) {
+static void add_spec_serves(kw_text *text, const kw_dataset *dataset) {
     bool serves[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
-    for (size_t i = 0; i < dataset->contest_count; i++) {
-        serves[dataset->contests[i].problem.op][dataset->contests[i].problem.dtype] = true;
+    for (size_t i = 0; i < dataset->problem_group_count; i++) {
+        serves[dataset->problem_groups[i].problem.op][dataset->problem_groups[i].problem.dtype] = true;
     }
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
@@ -85,8 +85,8 @@ kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_featu
         return status;
     }
     kw_text_add(text, KW_MODEL_SPEC_HEADER "\n");
-    add_targets(text, dataset);
-    add_serves(text, dataset);
+    add_spec_targets(text, dataset);
+    add_spec_serves(text, dataset);
     kw_text_addf(text, "predicts %s\n", kw_model_quantity_name(quantity));
     add_schema(text, features);
     kw_text_addf(text, "rows %zu problems %lld\ndigest %s\n", dataset->pair_count, (long long)problems, digest);

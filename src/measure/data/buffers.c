@@ -42,7 +42,7 @@ void kw_buffer_shift(kw_buffer *buffer, int shift) {
     buffer->start = buffer->memory + KW_GUARD_BYTES + skip + shift;
 }
 
-static kw_status fill(const kw_buffer *buffer, char *start, int64_t size, unsigned char byte, kw_error *err) {
+static kw_status fill_bytes(const kw_buffer *buffer, char *start, int64_t size, unsigned char byte, kw_error *err) {
     size_t most = (size_t)kw_min(size, KW_PIECE_BYTES);
     unsigned char *pattern = malloc(most + 1);
     if (!pattern) {
@@ -59,12 +59,12 @@ static kw_status fill(const kw_buffer *buffer, char *start, int64_t size, unsign
 
 kw_status kw_buffer_guard(kw_buffer *buffer, unsigned char byte, kw_error *err) {
     buffer->fill = byte;
-    kw_status status = fill(buffer, buffer->start - KW_GUARD_BYTES, KW_GUARD_BYTES, byte, err);
-    return status ? status : fill(buffer, buffer->start + buffer->size, KW_GUARD_BYTES, byte, err);
+    kw_status status = fill_bytes(buffer, buffer->start - KW_GUARD_BYTES, KW_GUARD_BYTES, byte, err);
+    return status ? status : fill_bytes(buffer, buffer->start + buffer->size, KW_GUARD_BYTES, byte, err);
 }
 
 kw_status kw_buffer_poison(kw_buffer *buffer, unsigned char byte, kw_error *err) {
-    return fill(buffer, buffer->start, buffer->size, byte, err);
+    return fill_bytes(buffer, buffer->start, buffer->size, byte, err);
 }
 
 kw_status kw_buffer_write(kw_buffer *buffer, const void *from, kw_error *err) {

@@ -115,7 +115,7 @@ static void random_place(sample *s, int64_t place[KW_TENSOR_AXES]) {
     }
 }
 
-static void take(sample *s, const int64_t place[KW_TENSOR_AXES]) {
+static void sample_next(sample *s, const int64_t place[KW_TENSOR_AXES]) {
     int64_t index = 0;
     for (int i = 0; i < s->axis_count; i++) {
         index = index * s->axes[i].extent + place[i];
@@ -132,7 +132,7 @@ static void take_corners(sample *s, size_t most) {
         for (int i = 0; i < s->axis_count; i++) {
             place[i] = (corner >> i & 1) ? s->axes[i].extent - 1 : 0;
         }
-        take(s, place);
+        sample_next(s, place);
     }
 }
 
@@ -147,7 +147,7 @@ static void take_sweep(sample *s, int axis, int64_t most) {
         } else if (i < 2 * edge) {
             place[axis] = extent - 1 - (i - edge);
         }
-        take(s, place);
+        sample_next(s, place);
     }
 }
 
@@ -167,7 +167,7 @@ static void choose_sample(kw_expected *expected, size_t wanted, uint64_t seed) {
     while (s.count < wanted) {
         int64_t place[KW_TENSOR_AXES] = {0};
         random_place(&s, place);
-        take(&s, place);
+        sample_next(&s, place);
     }
     qsort(s.index, s.count, sizeof *s.index, compare_index);
     size_t kept = 0;
@@ -204,7 +204,7 @@ static double real_bound(kw_dtype output, double value, int64_t products, double
     return sum + store;
 }
 
-static kw_status allocate(kw_expected *expected, size_t wanted, bool all, kw_error *err) {
+static kw_status allocate_expected(kw_expected *expected, size_t wanted, bool all, kw_error *err) {
     expected->count = wanted;
     expected->value = calloc(wanted, sizeof *expected->value);
     expected->bound = expected->exact ? NULL : calloc(wanted, sizeof *expected->bound);
@@ -224,7 +224,7 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
     size_t wanted = sample_size(problem);
     bool all = (int64_t)wanted >= elements;
     *expected = (kw_expected){.problem = *problem, .exact = fill->exact};
-    kw_status status = allocate(expected, all ? (size_t)elements : wanted, all, err);
+    kw_status status = allocate_expected(expected, all ? (size_t)elements : wanted, all, err);
     if (status) {
         return status;
     }
@@ -326,7 +326,7 @@ void kw_compare(kw_comparison *c, const void *piece, int64_t first, int64_t coun
     }
 }
 
-kw_status kw_comparison_judge(const kw_comparison *c, kw_error *err) {
+kw_status kw_comparison_check(const kw_comparison *c, kw_error *err) {
     const kw_expected *e = c->expected;
     kw_tensor result = kw_problem_result(&e->problem);
     char name[128];

@@ -52,6 +52,6 @@ typedef struct kw_comparison {
 /* piece: elements first..first+count-1 of the result. */
 void kw_compare(kw_comparison *comparison, const void *piece, int64_t first, int64_t count);
 /* KW_FAILED with what differs, in one line. */
-kw_status kw_comparison_judge(const kw_comparison *comparison, kw_error *err);
+kw_status kw_comparison_check(const kw_comparison *comparison, kw_error *err);
 
 #endif

@@ -69,7 +69,7 @@ kw_fill kw_fill_real(const kw_problem *problem, uint64_t seed) {
 }
 
 /* A bijection of 64 bits in which each bit of the input moves about half of the output's (the finaliser of MurmurHash3). */
-static uint64_t mix(uint64_t h) {
+static uint64_t mix_bits(uint64_t h) {
     h ^= h >> 33;
     h *= 0xff51afd7ed558ccdULL;
     h ^= h >> 33;
@@ -114,11 +114,11 @@ void kw_fill_tensor(const kw_fill *fill, const kw_problem *problem, kw_tensor te
     for (int place = 0; place < TABLE_SIZE; place++) {
         kw_dtype_store(dtype, table, place, table_value(fill, fill->range[tensor], density, place));
     }
-    uint64_t key = mix(fill->seed * KW_TENSOR_COUNT + (uint64_t)tensor + 1);
+    uint64_t key = mix_bits(fill->seed * KW_TENSOR_COUNT + (uint64_t)tensor + 1);
     unsigned char *to = memory;
     /* One hash serves four neighbours; sixteen of its bits choose the place of each. */
     for (int64_t i = first; i < first + count; i++) {
-        uint64_t bits = mix(key + (uint64_t)(i >> 2));
+        uint64_t bits = mix_bits(key + (uint64_t)(i >> 2));
         do {
             size_t place = (size_t)(bits >> (16 * (i & 3))) & (TABLE_SIZE - 1);
             copy_element(to, table + place * width, width);

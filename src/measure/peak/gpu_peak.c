@@ -22,7 +22,7 @@ typedef struct peak {
     int64_t blocks;
 } peak;
 
-static kw_status load(peak *p, const kw_jit *jit, const kw_config *config, kw_error *err) {
+static kw_status load_peak(peak *p, const kw_jit *jit, const kw_config *config, kw_error *err) {
     kw_blob blob = {0};
     kw_jit_result result;
     kw_status status = kw_jit_blob(jit, config, &blob, &result, err);
@@ -32,14 +32,14 @@ static kw_status load(peak *p, const kw_jit *jit, const kw_config *config, kw_er
 }
 
 /* value: the kernel's only number. */
-static kw_status bind(peak *p, int64_t value, kw_error *err) {
+static kw_status bind_peak(peak *p, int64_t value, kw_error *err) {
     const kw_problem problem = {.op = KW_GEMM, .layout = KW_RCR, .gemm = {1, 1, 1, 1}};
     const kw_launch launch = {.stages = 1, .stage = {{.units = p->blocks, .threads = KW_PEAK_THREADS}}, .value = {value}};
     p->backend->unbind(&p->bound);
     return p->backend->bind(p->device, p->kernel, &problem, &launch, &p->bound, err);
 }
 
-static void drop(peak *p) {
+static void drop_peak(peak *p) {
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         if (p->memory.tensor[i]) {
             p->backend->release(p->device, p->memory.tensor[i]);
@@ -73,7 +73,7 @@ static kw_status find_turns(int64_t *turns, peak *p, kw_error *err) {
     *turns = 256;
     for (int i = 0; i < 8 && ns < sample_ns / 2 && !status; i++) {
         *turns = ns > 0 ? (int64_t)((double)*turns * (double)kw_min(64, (int64_t)(sample_ns / ns) + 1)) : *turns;
-        status = bind(p, *turns, err);
+        status = bind_peak(p, *turns, err);
         status = status ? status : time_once(&ns, p, err);
     }
     return status;
@@ -92,14 +92,14 @@ kw_status kw_gpu_peak(double *flops, const kw_backend *backend, kw_device *devic
     if (!is_measured(backend) || !kw_peak_math(&config, jit->code.arch, dtype)) {
         return KW_OK;
     }
-    kw_status status = load(&p, jit, &config, err);
+    kw_status status = load_peak(&p, jit, &config, err);
     status = status ? status : backend->alloc(device, (size_t)p.blocks * KW_PEAK_THREADS * sizeof(float), &p.memory.tensor[KW_Y], err);
     status = status ? status : find_turns(&turns, &p, err);
     status = status ? status : time_best(&ns, &p, err);
     if (!status) {
         *flops = kw_peak_flops(&config, jit->code.arch, turns) * (double)p.blocks / ns * 1e9;
     }
-    drop(&p);
+    drop_peak(&p);
     return status;
 }
 
@@ -128,13 +128,13 @@ kw_status kw_gpu_bandwidth(double *bytes_per_s, const kw_backend *backend, kw_de
         return KW_OK;
     }
     kw_peak_copy(&config);
-    kw_status status = load(&p, jit, &config, err);
+    kw_status status = load_peak(&p, jit, &config, err);
     status = status ? status : take_memory(&p, &bytes, err);
-    status = status ? status : bind(&p, bytes / 16, err);
+    status = status ? status : bind_peak(&p, bytes / 16, err);
     status = status ? status : time_best(&ns, &p, err);
     if (!status) {
         *bytes_per_s = 2 * (double)bytes / ns * 1e9;
     }
-    drop(&p);
+    drop_peak(&p);
     return status;
 }

@@ -15,12 +15,12 @@ static const int64_t copies_limit = 1 << 30; /* bytes of all copies together */
 
 /* Where the calls stand in the rotation over copies. */
 typedef struct rotation {
-    const kw_copies *copies; /* NULL: hot */
-    size_t count, next;      /* count may be less than there are, where packed weights leave no room */
+    const kw_rotation *copies; /* NULL: hot */
+    size_t count, next;        /* count may be less than there are, where packed weights leave no room */
 } rotation;
 
 typedef struct runner {
-    kw_ready ready;
+    kw_prepared ready;
     int parts;
     kw_launch_memory memory; /* hot, or copy 0 */
     rotation *turn;
@@ -83,7 +83,7 @@ static kw_status call_batch(void *context, int64_t calls, double *ns, kw_error *
     return status;
 }
 
-static void tell_turn(const session *s, size_t place) {
+static void report_subject_turn(const session *s, size_t place) {
     if (s->options->turn) {
         s->options->turn(s->options->user, place);
     }
@@ -92,7 +92,7 @@ static void tell_turn(const session *s, size_t place) {
 /* The loop knows subjects, the caller kernels. */
 static void pass_turn(void *user, size_t index) {
     const session *s = user;
-    tell_turn(s, index == SIZE_MAX ? index : s->place[index]);
+    report_subject_turn(s, index == SIZE_MAX ? index : s->place[index]);
 }
 
 /* --- cold ------------------------------------------------------------------------------------------------------------ */
@@ -110,13 +110,13 @@ static kw_status make_copies(kw_bench *bench, kw_error *err) {
         return KW_OK;
     }
     kw_tensor result = kw_problem_result(&bench->problem);
-    kw_copies *copies = &bench->copies;
-    size_t count = kw_copies_wanted(set_bytes(bench), kw_copies_cache(bench->backend->target(bench->device)), copies_limit);
+    kw_rotation *copies = &bench->copies;
+    size_t count = kw_rotation_count(set_bytes(bench), kw_rotation_cache_bytes(bench->backend->target(bench->device)), copies_limit);
     for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
         const kw_buffer *from = tensor == (int)result ? &bench->result : &bench->set[KW_SET_REAL].tensor[tensor];
-        kw_status status = kw_copies_fill(&copies->tensor[tensor], &copies->step[tensor], from, count, err);
+        kw_status status = kw_rotation_fill(&copies->tensor[tensor], &copies->step[tensor], from, count, err);
         if (status) {
-            kw_copies_close(copies);
+            kw_rotation_close(copies);
             return status;
         }
     }
@@ -143,7 +143,7 @@ static kw_status make_cold(runner *r, kw_error *err) {
     if (!r->ready.packed.size) {
         return KW_OK;
     }
-    kw_status status = kw_copies_fill(&r->packed, &r->packed_step, &r->ready.packed, r->turn->count, err);
+    kw_status status = kw_rotation_fill(&r->packed, &r->packed_step, &r->ready.packed, r->turn->count, err);
     r->memory.packed = r->packed.start;
     return status;
 }
@@ -154,7 +154,7 @@ static bool is_cold(const runner *r) {
         return false;
     }
     const kw_bench *bench = r->ready.bench;
-    int64_t cache = kw_copies_cache(bench->backend->target(bench->device)), touched = set_bytes(bench);
+    int64_t cache = kw_rotation_cache_bytes(bench->backend->target(bench->device)), touched = set_bytes(bench);
     touched += r->parts == KW_RUN_REST ? r->ready.packed.size - bench->set[KW_SET_REAL].tensor[KW_W].size : r->ready.packed.size;
     return (double)touched * (double)r->turn->count >= 1.5 * (double)cache;
 }
@@ -170,7 +170,7 @@ static void open_runners(session *s, kw_bench *bench, const kw_kernel *const ker
         r->samples = r->dropped = r->calls = r->warmups = 0;
         r->cold = false;
         kw_config_print(r->config, sizeof r->config, configs[i]);
-        kw_ready_open(&s->runners[i].ready, bench, kernels[i], configs[i], r);
+        kw_prepared_open(&s->runners[i].ready, bench, kernels[i], configs[i], r);
     }
     kw_buffer_shift(&bench->result, 0);
 }
@@ -179,10 +179,10 @@ static kw_status add_subject(session *s, size_t at, size_t place, rotation *turn
     runner *r = &s->runners[place];
     r->turn = turn;
     r->parts = pack_weights && r->ready.packs ? KW_RUN_REST : KW_RUN_ALL;
-    r->memory = kw_ready_memory(&r->ready, KW_SET_REAL, true);
+    r->memory = kw_prepared_memory(&r->ready, KW_SET_REAL, true);
     s->place[at] = place;
     s->subjects[at] = (kw_subject){.call = call_once, .context = r, .batch = r->ready.bench->backend->time ? call_batch : NULL};
-    kw_status status = r->parts == KW_RUN_REST ? kw_ready_run(&r->ready, KW_SET_REAL, KW_RUN_PACK, true, err) : KW_OK;
+    kw_status status = r->parts == KW_RUN_REST ? kw_prepared_run(&r->ready, KW_SET_REAL, KW_RUN_PACK, true, err) : KW_OK;
     return status || !turn->copies ? status : make_cold(r, err);
 }
 
@@ -191,7 +191,7 @@ static kw_status add_subjects(session *s, kw_bench *bench, size_t count, kw_erro
     kw_status status = s->options->cold ? open_rotation(s, bench, count, err) : KW_OK;
     for (size_t i = 0; i < count && !status; i++) {
         if (s->runners[i].ready.bound) {
-            tell_turn(s, i);
+            report_subject_turn(s, i);
             status = add_subject(s, s->used++, i, turn, s->options->pack_weights, err);
         }
     }
@@ -204,12 +204,12 @@ static kw_status add_control(session *s, size_t count, kw_error *err) {
     runner *r = &s->runners[count];
     control->record = (kw_record){.outcome = KW_GOOD};
     kw_config_print(control->record.config, sizeof control->record.config, control->config);
-    kw_ready_open(&r->ready, control->bench, control->kernel, control->config, &control->record);
+    kw_prepared_open(&r->ready, control->bench, control->kernel, control->config, &control->record);
     if (!r->ready.bound) {
         return kw_fail(err, KW_ILLEGAL, "the control kernel cannot run: %s", control->record.detail);
     }
     kw_buffer_shift(&control->bench->result, 0);
-    tell_turn(s, SIZE_MAX);
+    report_subject_turn(s, SIZE_MAX);
     return add_subject(s, s->used, count, &s->hot, true, err);
 }
 
@@ -231,7 +231,7 @@ static void keep_times(kw_record *record, const kw_timed *timed) {
 
 static kw_status check_again(runner *r, kw_record *record, bool pack_weights, kw_error *err) {
     kw_error why = {0};
-    kw_status status = kw_ready_check(&r->ready, KW_SET_REAL, 0x7f, pack_weights, NULL, &why);
+    kw_status status = kw_prepared_check(&r->ready, KW_SET_REAL, 0x7f, pack_weights, NULL, &why);
     if (status == KW_FAILED) {
         record->outcome = KW_WRONG;
         snprintf(record->detail, sizeof record->detail, "after timing: %.200s", why.text);
@@ -240,25 +240,25 @@ static kw_status check_again(runner *r, kw_record *record, bool pack_weights, kw
     return status ? kw_fail(err, status, "%s", why.text) : KW_OK;
 }
 
-static kw_status finish(session *s, size_t subject, kw_record *record, kw_error *err) {
+static kw_status finish_record(session *s, size_t subject, kw_record *record, kw_error *err) {
     runner *r = &s->runners[s->place[subject]];
     const kw_timed *timed = &s->times[subject];
     keep_times(record, timed);
     record->cold = is_cold(r);
-    record->workspace = kw_ready_workspace(&r->ready, s->options->pack_weights);
+    record->workspace = kw_prepared_workspace(&r->ready, s->options->pack_weights);
     record->outcome = record->outcome == KW_UNTRIED ? KW_GOOD : record->outcome;
     if (timed->slow > 0 && record->outcome == KW_GOOD) {
         record->outcome = KW_SLOW;
         snprintf(record->detail, sizeof record->detail, "%.1f times the fastest after %d launches", timed->slow, timed->warmups);
         return KW_OK; /* it ran no more often than when it was verified */
     }
-    if (s->options->recheck) {
-        s->options->recheck(s->options->user, s->place[subject]);
+    if (s->options->reverify) {
+        s->options->reverify(s->options->user, s->place[subject]);
     }
     return check_again(r, record, s->options->pack_weights, err);
 }
 
-static kw_status open_session(session *s, size_t count, kw_error *err) {
+static kw_status open_timing_session(session *s, size_t count, kw_error *err) {
     size_t room = count + 1;
     s->runners = calloc(room, sizeof *s->runners);
     s->subjects = calloc(room, sizeof *s->subjects);
@@ -267,10 +267,10 @@ static kw_status open_session(session *s, size_t count, kw_error *err) {
     return s->runners && s->subjects && s->times && s->place ? KW_OK : kw_fail_memory(err, "timing");
 }
 
-static void close_session(session *s, size_t count) {
+static void close_timing_session(session *s, size_t count) {
     for (size_t i = 0; i < count + 1 && s->runners; i++) {
         if (s->runners[i].ready.bench) {
-            kw_ready_close(&s->runners[i].ready);
+            kw_prepared_close(&s->runners[i].ready);
         }
         kw_buffer_close(&s->runners[i].packed);
     }
@@ -286,7 +286,7 @@ kw_status kw_bench_time(kw_bench *bench, const kw_kernel *const kernels[], const
     kw_timing_options inner = *options;
     inner.turn = options->turn ? pass_turn : NULL;
     inner.user = &s;
-    kw_status status = open_session(&s, count, err);
+    kw_status status = open_timing_session(&s, count, err);
     if (!status) {
         open_runners(&s, bench, kernels, configs, count, records);
         status = add_subjects(&s, bench, count, err);
@@ -305,8 +305,8 @@ kw_status kw_bench_time(kw_bench *bench, const kw_kernel *const kernels[], const
         keep_times(&options->control->record, &s.times[s.used]);
     }
     for (size_t i = 0; i < s.used && !status; i++) {
-        status = finish(&s, i, &records[s.place[i]], err);
+        status = finish_record(&s, i, &records[s.place[i]], err);
     }
-    close_session(&s, count);
+    close_timing_session(&s, count);
     return status;
 }

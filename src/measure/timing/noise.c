@@ -17,7 +17,7 @@ static double noise_of(const kw_record *best, const kw_record *other, double flo
     return width < floor ? floor : width > ceiling * floor ? ceiling * floor : width;
 }
 
-size_t kw_tie_decide(const kw_record *const records[], size_t count, double floor, double *noise) {
+size_t kw_noise_select(const kw_record *const records[], size_t count, double floor, double *noise) {
     size_t best = 0;
     for (size_t i = 1; i < count; i++) {
         best = records[i]->time_ns < records[best]->time_ns ? i : best;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_double(const void *a, const void *b) {
+static int compare_sample(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -26,7 +26,7 @@ void kw_quartiles(double *samples, size_t count, double *lower, double *range) {
     if (!count) {
         return;
     }
-    qsort(samples, count, sizeof *samples, compare_double);
+    qsort(samples, count, sizeof *samples, compare_sample);
     *lower = quantile(samples, count, 0.25);
     *range = quantile(samples, count, 0.75) - *lower;
 }
@@ -35,7 +35,7 @@ double kw_median(double *samples, size_t count) {
     if (!count) {
         return 0;
     }
-    qsort(samples, count, sizeof *samples, compare_double);
+    qsort(samples, count, sizeof *samples, compare_sample);
     return quantile(samples, count, 0.5);
 }
 
@@ -63,12 +63,12 @@ void kw_timed_fill(kw_timed *timed, double *samples, size_t count, double *room)
     timed->mad_ns = kw_median(room, count);
 }
 
-static bool is_timed(const kw_record *record) {
+static bool is_record_timed(const kw_record *record) {
     return record->outcome == KW_GOOD && record->samples > 0 && record->half_ns[0] > 0 && record->half_ns[1] > 0;
 }
 
 double kw_record_score(const kw_record *record) {
-    return is_timed(record) ? (record->half_ns[0] + record->half_ns[1]) / 2 : 0;
+    return is_record_timed(record) ? (record->half_ns[0] + record->half_ns[1]) / 2 : 0;
 }
 
 bool kw_oracle(const kw_record records[], size_t count, size_t *index, double *time_ns) {
@@ -76,7 +76,7 @@ bool kw_oracle(const kw_record records[], size_t count, size_t *index, double *t
     *index = count;
     *time_ns = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!is_timed(&records[i])) {
+        if (!is_record_timed(&records[i])) {
             continue;
         }
         *index = *index == count || records[i].time_ns < records[*index].time_ns ? i : *index;

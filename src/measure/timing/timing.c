@@ -82,7 +82,7 @@ static int64_t preemptions(int threads) {
     return getrusage(threads > 1 ? RUSAGE_SELF : RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
-static void tell_turn(const timer *t, size_t i) {
+static void report_timer_turn(const timer *t, size_t i) {
     if (t->options->turn) {
         t->options->turn(t->options->user, i < t->count ? i : SIZE_MAX);
     }
@@ -125,12 +125,12 @@ static bool is_hopeless(const timer *t, const sample_list *list, int64_t calls) 
 
 /* Warms up and finds how many calls make a batch. The first call pays for page faults and cold caches; the best of what follows is the
  * guess. A control is never given up. */
-static kw_status look(timer *t, size_t which, sample_list *list, int64_t target, kw_error *err) {
+static kw_status look_at_samples(timer *t, size_t which, sample_list *list, int64_t target, kw_error *err) {
     bool drops = t->options->drop_ratio > 0 && which < t->count;
     int64_t wall = 0, cpu = 0;
     double best_cpu = 0;
     for (int64_t calls = 1; list->looks < 24;) {
-        tell_turn(t, which);
+        report_timer_turn(t, which);
         kw_status status = run_batch(&t->subjects[which], calls, &wall, &cpu, err);
         if (status) {
             return status;
@@ -157,7 +157,7 @@ static kw_status size_batch(timer *t, size_t which, kw_error *err) {
     const kw_timing_options *options = t->options;
     sample_list *list = &t->lists[which];
     int64_t target = options->batch_ns > 0 ? options->batch_ns : BATCH_NS;
-    kw_status status = look(t, which, list, target, err);
+    kw_status status = look_at_samples(t, which, list, target, err);
     double best = list->own_ns;
     if (status) {
         return status;
@@ -188,7 +188,7 @@ static bool is_done(const sample_list *list) {
 
 /* The memory of the rounds, when it is known who takes part. A round that does not count is made again, but there are at most as many as
  * twice the longest list, and the control has a sample of each. */
-static kw_status allocate(timer *t, kw_error *err) {
+static kw_status allocate_timer(timer *t, kw_error *err) {
     for (size_t i = 0; i < t->count; i++) {
         if (!is_done(&t->lists[i])) {
             t->rounds_most = (int32_t)kw_max(t->rounds_most, 2 * t->lists[i].room);
@@ -215,7 +215,7 @@ static kw_status add_sample(timer *t, size_t which, kw_error *err) {
     sample_list *list = &t->lists[which];
     int64_t wall = 0, cpu = 0;
     kw_status status = KW_OK;
-    tell_turn(t, which);
+    report_timer_turn(t, which);
     if (list->own_ns < WARM_BELOW_NS) {
         status = subject->call(subject->context, err);
         list->spent_ns += list->seen_ns;
@@ -269,7 +269,7 @@ static bool is_more_wanted(const timer *t) {
 
 /* --- drift ----------------------------------------------------------------------------------------------------------- */
 
-static bool counts(const timer *t, const sample *s) {
+static bool is_sample_clean(const timer *t, const sample *s) {
     return s->clean && !t->drifted[s->round];
 }
 
@@ -300,7 +300,7 @@ static void judge_rounds(timer *t) {
         sample_list *list = &t->lists[i];
         list->counting = 0;
         for (int32_t j = 0; j < list->tried; j++) {
-            list->counting += counts(t, &list->samples[j]);
+            list->counting += is_sample_clean(t, &list->samples[j]);
         }
     }
 }
@@ -390,7 +390,7 @@ static kw_timed summarise(timer *t, sample_list *list) {
     size_t kept = 0;
     for (int32_t i = 0; i < list->tried; i++) {
         const sample *s = &list->samples[i];
-        if (list->counting >= enough ? counts(t, s) : clean < enough || s->clean) {
+        if (list->counting >= enough ? is_sample_clean(t, s) : clean < enough || s->clean) {
             t->scratch[kept++] = clean < enough && t->threads == 1 ? s->cpu : s->wall;
         }
     }
@@ -423,7 +423,7 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
     }
     if (!status) {
         drop_slow(&t);
-        status = allocate(&t, err);
+        status = allocate_timer(&t, err);
     }
     status = status ? status : run_rounds(&t, err);
     for (size_t i = 0; i < t.all && !status; i++) {

@@ -1,18 +1,18 @@
 /* forest.h: gradient-boosted trees as LightGBM writes them (text, plain or gzip), read strictly and evaluated to the same doubles.
  *
- * Invariants: a kw_forest and a kw_forest_pool are constant once made and may be used by any number of threads; what a call writes is in
+ * Invariants: a kw_forest and a kw_forest_batch are constant once made and may be used by any number of threads; what a call writes is in
  * its kw_forest_scratch, of which each thread has its own. A call takes no lock and allocates nothing. The score is the raw score:
  * the sum of the leaves in the order of the trees, in double, as LightGBM's C API returns it. docs/forest.md has the method, the
  * limits and what is refused.
  *
- * kw_forest_score answers for any row and is the definition; kw_forest_pool_score answers for a fixed set of candidates at once. */
+ * kw_forest_score answers for any row and is the definition; kw_forest_batch_score answers for a fixed set of candidates at once. */
 #ifndef KW_PREDICT_FOREST_FOREST_H
 #define KW_PREDICT_FOREST_FOREST_H
 
 #include "base/status.h"
 
 typedef struct kw_forest kw_forest;
-typedef struct kw_forest_pool kw_forest_pool;
+typedef struct kw_forest_batch kw_forest_batch;
 typedef struct kw_forest_scratch kw_forest_scratch;
 
 /* What a model file may hold at most. */
@@ -55,7 +55,7 @@ void kw_forest_score(const kw_forest *forest, const double *rows, size_t row_cou
 
 /* Where a feature's value comes from when a set of candidates is scored for one problem after another. */
 typedef enum kw_forest_role {
-    KW_FOREST_KERNEL,  /* of the candidate alone: given once, to kw_forest_pool_open */
+    KW_FOREST_KERNEL,  /* of the candidate alone: given once, to kw_forest_batch_open */
     KW_FOREST_PROBLEM, /* of the problem (and the target) alone: one value a call */
     KW_FOREST_PAIR     /* of both: one value for each candidate in each call */
 } kw_forest_role;
@@ -68,12 +68,12 @@ typedef struct kw_forest_candidates {
 } kw_forest_candidates;
 
 /* Works out for every question about kernel features which candidates it sends left. The forest must outlive the pool. */
-kw_status kw_forest_pool_open(kw_forest_pool **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err);
-void kw_forest_pool_close(kw_forest_pool **pool);
-size_t kw_forest_pool_bytes(const kw_forest_pool *pool);
+kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err);
+void kw_forest_batch_close(kw_forest_batch **pool);
+size_t kw_forest_batch_bytes(const kw_forest_batch *pool);
 
 /* One thread's memory for scoring this pool. instructions: "baseline", "avx2", "avx512", or NULL for the best that this processor has. */
-kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_pool *pool, const char *instructions, kw_error *err);
+kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch *pool, const char *instructions, kw_error *err);
 void kw_forest_scratch_close(kw_forest_scratch **scratch);
 size_t kw_forest_scratch_bytes(const kw_forest_scratch *scratch);
 const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch);
@@ -84,6 +84,6 @@ typedef struct kw_forest_query {
 } kw_forest_query;
 
 /* Scores of the pool's candidates, in their order. The scratch must have been opened for this pool. */
-void kw_forest_pool_score(const kw_forest_pool *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores);
+void kw_forest_batch_score(const kw_forest_batch *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kw_forest_pool {
+struct kw_forest_batch {
     const kw_forest *forest;
     size_t count, words;
     kw_forest_role *roles;
@@ -17,7 +17,7 @@ struct kw_forest_pool {
 
 struct kw_forest_scratch {
     const kw_forest_kernel *kernel;
-    kw_forest_binder binder;
+    kw_forest_binning binder;
     kw_forest_job job;
     uint64_t *all;
     char *memory; /* everything above points into it */
@@ -56,7 +56,7 @@ static kw_status find_kernel(const kw_forest_kernel **kernel, const char *instru
 }
 
 /* Pieces of one block, each at a multiple of a cache line. With base NULL this only counts. */
-static void *take(char *base, size_t *used, size_t count, size_t size) {
+static void *take_array(char *base, size_t *used, size_t count, size_t size) {
     size_t at = *used, bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2 - at) {
         *used = SIZE_MAX / 2;
@@ -67,18 +67,18 @@ static void *take(char *base, size_t *used, size_t count, size_t size) {
 }
 
 /* The binder's working memory for columns of this role. */
-static void lay_binder(kw_forest_binder *b, const kw_forest_role *roles, kw_forest_role role, char *base, size_t *used) {
-    size_t bins = kw_forest_bins_most(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
-    b->bins = take(base, used, b->count, sizeof *b->bins);
-    b->classes = take(base, used, bins, sizeof *b->classes);
-    b->occupied = take(base, used, bins + 1, sizeof *b->occupied);
-    b->memo = take(base, used, 1, sizeof *b->memo);
-    b->buckets = take(base, used, classes * b->words, sizeof *b->buckets);
-    b->rows = take(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
+static void lay_binder(kw_forest_binning *b, const kw_forest_role *roles, kw_forest_role role, char *base, size_t *used) {
+    size_t bins = kw_forest_max_bins(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
+    b->bins = take_array(base, used, b->count, sizeof *b->bins);
+    b->classes = take_array(base, used, bins, sizeof *b->classes);
+    b->occupied = take_array(base, used, bins + 1, sizeof *b->occupied);
+    b->memo = take_array(base, used, 1, sizeof *b->memo);
+    b->buckets = take_array(base, used, classes * b->words, sizeof *b->buckets);
+    b->rows = take_array(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
 }
 
-static kw_status bind_kernel_columns(kw_forest_pool *pool, const kw_forest_candidates *candidates, kw_error *err) {
-    kw_forest_binder b = {.forest = pool->forest, .count = pool->count, .words = pool->words};
+static kw_status bind_kernel_columns(kw_forest_batch *pool, const kw_forest_candidates *candidates, kw_error *err) {
+    kw_forest_binning b = {.forest = pool->forest, .count = pool->count, .words = pool->words};
     size_t size = 0, used = 0;
     b.answers = pool->answers;
     lay_binder(&b, pool->roles, KW_FOREST_KERNEL, NULL, &size);
@@ -89,7 +89,7 @@ static kw_status bind_kernel_columns(kw_forest_pool *pool, const kw_forest_candi
     lay_binder(&b, pool->roles, KW_FOREST_KERNEL, memory + (64 - (uintptr_t)memory % 64) % 64, &used);
     for (size_t i = 0; i < pool->forest->features; i++) {
         if (pool->roles[i] == KW_FOREST_KERNEL && pool->forest->columns[i].splits) {
-            kw_forest_bind_column(&b, i, candidates->columns[i]);
+            kw_forest_bin_column(&b, i, candidates->columns[i]);
         }
     }
     size_t bytes = b.row_count * b.words * sizeof *b.rows;
@@ -102,7 +102,7 @@ static kw_status bind_kernel_columns(kw_forest_pool *pool, const kw_forest_candi
     return pool->rows ? KW_OK : kw_fail_memory(err, "a pool of candidates");
 }
 
-kw_status kw_forest_pool_open(kw_forest_pool **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err) {
+kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err) {
     size_t count = candidates->count, group = 64 * KW_FOREST_WORD_GROUP;
     *out = NULL;
     if (!count || count > KW_FOREST_MAX_CANDIDATES) {
@@ -113,7 +113,7 @@ kw_status kw_forest_pool_open(kw_forest_pool **out, const kw_forest *forest, con
             return kw_fail(err, KW_MISSING, "the candidates have no values for feature %.80s, on which the model splits", forest->names[i]);
         }
     }
-    kw_forest_pool *pool = calloc(1, sizeof *pool);
+    kw_forest_batch *pool = calloc(1, sizeof *pool);
     if (!pool) {
         return kw_fail_memory(err, "a pool of candidates");
     }
@@ -130,13 +130,13 @@ kw_status kw_forest_pool_open(kw_forest_pool **out, const kw_forest *forest, con
         status = bind_kernel_columns(pool, candidates, err);
     }
     if (status) {
-        kw_forest_pool_close(&pool);
+        kw_forest_batch_close(&pool);
     }
     *out = pool;
     return status;
 }
 
-void kw_forest_pool_close(kw_forest_pool **pool) {
+void kw_forest_batch_close(kw_forest_batch **pool) {
     if (*pool) {
         free((*pool)->roles);
         free((*pool)->answers);
@@ -146,7 +146,7 @@ void kw_forest_pool_close(kw_forest_pool **pool) {
     }
 }
 
-size_t kw_forest_pool_bytes(const kw_forest_pool *pool) {
+size_t kw_forest_batch_bytes(const kw_forest_batch *pool) {
     return sizeof *pool + pool->forest->features * sizeof *pool->roles + pool->forest->condition_count * sizeof *pool->answers +
            pool->row_count * pool->words * sizeof *pool->rows;
 }
@@ -160,22 +160,22 @@ static size_t largest_tree(const kw_forest *forest) {
     return most;
 }
 
-static void lay_scratch(kw_forest_scratch *s, const kw_forest_pool *pool, char *base) {
+static void lay_scratch(kw_forest_scratch *s, const kw_forest_batch *pool, char *base) {
     kw_forest_job *job = &s->job;
     size_t used = 0, row = pool->words;
-    s->binder.answers = take(base, &used, pool->forest->condition_count + 1, sizeof *s->binder.answers);
+    s->binder.answers = take_array(base, &used, pool->forest->condition_count + 1, sizeof *s->binder.answers);
     lay_binder(&s->binder, pool->roles, KW_FOREST_PAIR, base, &used);
-    s->all = take(base, &used, row, sizeof *s->all);
+    s->all = take_array(base, &used, row, sizeof *s->all);
     for (size_t i = 0; i < KW_FOREST_SLOTS; i++) {
-        job->slots[i] = take(base, &used, row, sizeof *s->all);
+        job->slots[i] = take_array(base, &used, row, sizeof *s->all);
     }
-    job->planes = take(base, &used, row * KW_FOREST_PLANES * KW_FOREST_BATCH, sizeof *job->planes);
-    job->values = take(base, &used, job->table_size * KW_FOREST_BATCH, sizeof *job->values);
-    job->scores = take(base, &used, job->used_words * 64, sizeof *job->scores);
+    job->planes = take_array(base, &used, row * KW_FOREST_PLANES * KW_FOREST_BATCH, sizeof *job->planes);
+    job->values = take_array(base, &used, job->table_size * KW_FOREST_BATCH, sizeof *job->values);
+    job->scores = take_array(base, &used, job->used_words * 64, sizeof *job->scores);
     s->bytes = used;
 }
 
-kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_pool *pool, const char *instructions, kw_error *err) {
+kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch *pool, const char *instructions, kw_error *err) {
     const kw_forest_kernel *kernel = NULL;
     *out = NULL;
     kw_status status = find_kernel(&kernel, instructions, err);
@@ -187,7 +187,7 @@ kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_pool *
         return kw_fail_memory(err, "scoring a pool of candidates");
     }
     s->kernel = kernel;
-    s->binder = (kw_forest_binder){.forest = pool->forest, .count = pool->count, .words = pool->words, .row_base = pool->row_count};
+    s->binder = (kw_forest_binning){.forest = pool->forest, .count = pool->count, .words = pool->words, .row_base = pool->row_count};
     s->job = (kw_forest_job){
         .forest = pool->forest, .words = pool->words, .used_words = (pool->count + 63) / 64, .table_size = largest_tree(pool->forest)};
     lay_scratch(s, pool, NULL);
@@ -227,7 +227,7 @@ const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch) {
     return scratch->kernel->instructions;
 }
 
-void kw_forest_pool_score(const kw_forest_pool *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
+void kw_forest_batch_score(const kw_forest_batch *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
     const kw_forest *forest = pool->forest;
     scratch->binder.row_count = pool->row_count;
     for (size_t i = 0; i < forest->features; i++) {
@@ -235,9 +235,9 @@ void kw_forest_pool_score(const kw_forest_pool *pool, kw_forest_scratch *scratch
             continue;
         }
         if (pool->roles[i] == KW_FOREST_PROBLEM) {
-            kw_forest_bind_value(forest, i, query->values[i], scratch->binder.answers);
+            kw_forest_bin_value(forest, i, query->values[i], scratch->binder.answers);
         } else if (pool->roles[i] == KW_FOREST_PAIR) {
-            kw_forest_bind_column(&scratch->binder, i, query->columns[i]);
+            kw_forest_bin_column(&scratch->binder, i, query->columns[i]);
         }
     }
     scratch->kernel->score(&scratch->job);

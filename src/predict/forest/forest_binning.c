@@ -11,7 +11,7 @@ static size_t bins_in(const kw_forest_column *column) {
     return (size_t)column->regular + 2;
 }
 
-size_t kw_forest_bins_most(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role) {
+size_t kw_forest_max_bins(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role) {
     size_t most = 1;
     for (size_t i = 0; i < forest->features; i++) {
         const kw_forest_column *column = &forest->columns[i];
@@ -78,7 +78,7 @@ static size_t first_not_below(const kw_forest *forest, const kw_forest_column *c
     return from;
 }
 
-static void fill(uint32_t *answers, size_t from, size_t end, uint32_t answer) {
+static void fill_answers(uint32_t *answers, size_t from, size_t end, uint32_t answer) {
     for (size_t k = from; k < end; k++) {
         answers[k] = answer;
     }
@@ -88,8 +88,8 @@ static void fill(uint32_t *answers, size_t from, size_t end, uint32_t answer) {
 static void answer_bin(const kw_forest *forest, const kw_forest_column *column, size_t bin, uint32_t *answers) {
     if (!column->categorical && bin < column->regular) {
         size_t middle = first_not_below(forest, column, column->condition, bin);
-        fill(answers, column->condition, middle, KW_ANSWER_RIGHT);
-        fill(answers, middle, column->condition_end, KW_ANSWER_LEFT);
+        fill_answers(answers, column->condition, middle, KW_ANSWER_RIGHT);
+        fill_answers(answers, middle, column->condition_end, KW_ANSWER_LEFT);
         return;
     }
     for (size_t k = column->condition; k < column->condition_end; k++) {
@@ -97,7 +97,7 @@ static void answer_bin(const kw_forest *forest, const kw_forest_column *column, 
     }
 }
 
-void kw_forest_bind_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers) {
+void kw_forest_bin_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers) {
     const kw_forest_column *column = &forest->columns[feature];
     answer_bin(forest, column, bin_of(forest, column, value), answers);
 }
@@ -108,7 +108,7 @@ typedef struct bin_range {
 } bin_range;
 
 /* The bin of a value that is not remembered. Kept out of the loop below, which seldom needs it. */
-static __attribute__((noinline)) uint16_t new_bin(kw_forest_binder *b, const kw_forest_column *column, double value, bin_range *range) {
+static __attribute__((noinline)) uint16_t new_bin(kw_forest_binning *b, const kw_forest_column *column, double value, bin_range *range) {
     size_t bin = bin_of(b->forest, column, value);
     b->classes[bin] = 1;
     range->low = bin < range->low ? bin : range->low;
@@ -118,7 +118,7 @@ static __attribute__((noinline)) uint16_t new_bin(kw_forest_binder *b, const kw_
 
 /* Bins of all values; marks in classes those that occur. Values repeat, as a pair feature knows few of a candidate's axes: a value is
  * looked for in a small table before it is searched for among the thresholds. Values count as equal where their bits are. */
-static bin_range bin_values(kw_forest_binder *b, const kw_forest_column *column, const double *values) {
+static bin_range bin_values(kw_forest_binning *b, const kw_forest_column *column, const double *values) {
     kw_forest_memo *memo = b->memo;
     bin_range range = {SIZE_MAX, 0};
     uint16_t *bins = b->bins, bin = 0;
@@ -143,7 +143,7 @@ static bin_range bin_values(kw_forest_binder *b, const kw_forest_column *column,
 }
 
 /* Numbers the bins that occur, in ascending order; returns how many. */
-static size_t number_classes(kw_forest_binder *b, bin_range range) {
+static size_t number_classes(kw_forest_binning *b, bin_range range) {
     size_t count = 0;
     for (size_t bin = range.low; bin <= range.high; bin++) { /* a bin that does not occur is overwritten by the next */
         uint16_t occurs = b->classes[bin];
@@ -155,7 +155,7 @@ static size_t number_classes(kw_forest_binder *b, bin_range range) {
 }
 
 /* Eight candidates at a time where they are of one bin, as neighbours often are. */
-static void fill_buckets(kw_forest_binder *b, size_t classes) {
+static void fill_buckets(kw_forest_binning *b, size_t classes) {
     size_t i = 0;
     memset(b->buckets, 0, classes * b->words * sizeof *b->buckets);
     for (; i + 8 <= b->count; i += 8) {
@@ -175,19 +175,19 @@ static void fill_buckets(kw_forest_binder *b, size_t classes) {
     }
 }
 
-static uint64_t *new_row(kw_forest_binder *b, uint32_t *answer) {
+static uint64_t *new_row(kw_forest_binning *b, uint32_t *answer) {
     *answer = (uint32_t)(KW_ANSWER_ROW + b->row_count);
     return b->rows + b->row_count++ * b->words;
 }
 
-static void unite(uint64_t *row, const uint64_t *other, size_t words) {
+static void unite_rows(uint64_t *row, const uint64_t *other, size_t words) {
     for (size_t w = 0; w < words; w++) {
         row[w] |= other[w];
     }
 }
 
 /* Regular bins alone: the conditions between two occurring bins share a row, the union of the classes up to there. */
-static void answer_prefixes(kw_forest_binder *b, const kw_forest_column *column, size_t classes) {
+static void answer_prefixes(kw_forest_binning *b, const kw_forest_column *column, size_t classes) {
     size_t k = column->condition;
     const uint64_t *before = NULL;
     for (size_t c = 0; c < classes; c++) {
@@ -197,18 +197,18 @@ static void answer_prefixes(kw_forest_binder *b, const kw_forest_column *column,
             uint64_t *row = new_row(b, &answer);
             memcpy(row, before, b->words * sizeof *row);
         }
-        fill(b->answers, k, end, answer);
+        fill_answers(b->answers, k, end, answer);
         k = end;
         if (c) {
-            unite(b->buckets + c * b->words, before, b->words);
+            unite_rows(b->buckets + c * b->words, before, b->words);
         }
         before = b->buckets + c * b->words;
     }
-    fill(b->answers, k, column->condition_end, KW_ANSWER_LEFT);
+    fill_answers(b->answers, k, column->condition_end, KW_ANSWER_LEFT);
 }
 
 /* Any classes: each condition's own union; conditions of a feature that come to the same union share it, where it fits 64 bits. */
-static void answer_unions(kw_forest_binder *b, const kw_forest_column *column, size_t classes) {
+static void answer_unions(kw_forest_binning *b, const kw_forest_column *column, size_t classes) {
     uint64_t keys[RECENT_KEYS];
     uint32_t rows[RECENT_KEYS];
     size_t known = 0;
@@ -236,7 +236,7 @@ static void answer_unions(kw_forest_binder *b, const kw_forest_column *column, s
         memset(row, 0, b->words * sizeof *row);
         for (size_t c = 0; c < classes; c++) {
             if (bin_goes_left(b->forest, column, &b->forest->conditions[k], b->occupied[c])) {
-                unite(row, b->buckets + c * b->words, b->words);
+                unite_rows(row, b->buckets + c * b->words, b->words);
             }
         }
         keys[known % RECENT_KEYS] = key;
@@ -244,7 +244,7 @@ static void answer_unions(kw_forest_binder *b, const kw_forest_column *column, s
     }
 }
 
-void kw_forest_bind_column(kw_forest_binder *binder, size_t feature, const double *values) {
+void kw_forest_bin_column(kw_forest_binning *binder, size_t feature, const double *values) {
     const kw_forest_column *column = &binder->forest->columns[feature];
     bin_range range = bin_values(binder, column, values);
     if (range.low == range.high) {

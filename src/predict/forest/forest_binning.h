@@ -13,7 +13,7 @@ typedef struct kw_forest_memo {
     uint16_t bin[KW_FOREST_MEMO];
 } kw_forest_memo;
 
-typedef struct kw_forest_binder {
+typedef struct kw_forest_binning {
     const kw_forest *forest;
     size_t count, words;
     uint32_t *answers;  /* one a condition of the forest */
@@ -21,20 +21,20 @@ typedef struct kw_forest_binder {
     size_t row_count;   /* rows in use */
     size_t row_base;    /* those of the pool come first and stay */
     uint16_t *bins;     /* one a candidate */
-    uint16_t *classes;  /* for each bin its class: kw_forest_bins_most of them */
+    uint16_t *classes;  /* for each bin its class: kw_forest_max_bins of them */
     uint16_t *occupied; /* for each class its bin: as many */
     uint64_t *buckets;  /* for each class its candidates: a row each */
     kw_forest_memo *memo;
-} kw_forest_binder;
+} kw_forest_binning;
 
 /* The most bins of any feature with a split in the forest and this role, and the most classes that count candidates can be in. */
-size_t kw_forest_bins_most(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role);
+size_t kw_forest_max_bins(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role);
 /* Conditions on features of this role: the most rows. */
 size_t kw_forest_conditions_of(const kw_forest *forest, const kw_forest_role *roles, kw_forest_role role);
 
 /* Answers for one value that all candidates share. */
-void kw_forest_bind_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers);
+void kw_forest_bin_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers);
 /* Answers and rows for one value a candidate. */
-void kw_forest_bind_column(kw_forest_binder *binder, size_t feature, const double *values);
+void kw_forest_bin_column(kw_forest_binning *binder, size_t feature, const double *values);
 
 #endif

@@ -14,18 +14,18 @@ typedef struct condition_key {
     uint32_t feature, bin, words, kind;
 } condition_key;
 
-static condition_key key_of(const kw_forest_condition *c) {
+static condition_key condition_hash_key(const kw_forest_condition *c) {
     condition_key key = {.feature = c->feature, .bin = c->bin, .words = c->words};
     memcpy(&key.threshold, &c->threshold, sizeof key.threshold);
     key.kind = (uint32_t)c->missing << 8 | c->left;
     return key;
 }
 
-static size_t find_slot(const kw_forest_index *index, const kw_forest_condition *condition) {
-    condition_key key = key_of(condition);
+static size_t find_condition_slot(const kw_forest_index *index, const kw_forest_condition *condition) {
+    condition_key key = condition_hash_key(condition);
     size_t slot = kw_hash64(&key, sizeof key) & (index->slot_count - 1);
     while (index->slots[slot]) {
-        condition_key other = key_of(&index->conditions[index->slots[slot] - 1]);
+        condition_key other = condition_hash_key(&index->conditions[index->slots[slot] - 1]);
         if (!memcmp(&key, &other, sizeof key)) {
             break;
         }
@@ -44,7 +44,7 @@ static bool widen(kw_forest_index *index) {
     index->slots = slots;
     index->slot_count = count;
     for (size_t i = 0; i < index->count; i++) {
-        slots[find_slot(index, &index->conditions[i])] = (uint32_t)i + 1;
+        slots[find_condition_slot(index, &index->conditions[i])] = (uint32_t)i + 1;
     }
     return true;
 }
@@ -54,7 +54,7 @@ kw_status kw_forest_index_put(kw_forest_reader *reader, const kw_forest_conditio
     if (2 * index->count >= index->slot_count && !widen(index)) {
         return kw_forest_no_memory(reader);
     }
-    size_t slot = find_slot(index, condition);
+    size_t slot = find_condition_slot(index, condition);
     if (!index->slots[slot]) {
         if (!kw_forest_grow(&index->conditions, &index->capacity, index->count + 1, sizeof *index->conditions)) {
             return kw_forest_no_memory(reader);
@@ -95,7 +95,7 @@ static kw_status number_thresholds(kw_forest_reader *reader, size_t i) {
     for (size_t k = column->condition; k < column->condition_end; k++) {
         kw_forest_condition *c = &forest->conditions[k];
         if (c->missing == KW_MISSING_CATEGORY) {
-            return kw_forest_refuse(reader, KW_ILLEGAL, "feature %.80s is split both by threshold and by category", forest->names[i]);
+            return kw_forest_fail(reader, KW_ILLEGAL, "feature %.80s is split both by threshold and by category", forest->names[i]);
         }
         if (forest->threshold_count == column->threshold || c->threshold > forest->thresholds[forest->threshold_count - 1]) {
             forest->thresholds[forest->threshold_count++] = c->threshold;
@@ -106,8 +106,8 @@ static kw_status number_thresholds(kw_forest_reader *reader, size_t i) {
     size_t count = forest->threshold_count - column->threshold;
     column->regular = (uint32_t)count + 1;
     if (count > KW_FOREST_MAX_THRESHOLDS) {
-        return kw_forest_refuse(reader, KW_ILLEGAL, "feature %.80s has %zu distinct thresholds; at most %d are read", forest->names[i],
-                                count, KW_FOREST_MAX_THRESHOLDS);
+        return kw_forest_fail(reader, KW_ILLEGAL, "feature %.80s has %zu distinct thresholds; at most %d are read", forest->names[i], count,
+                              KW_FOREST_MAX_THRESHOLDS);
     }
     return KW_OK;
 }
@@ -120,7 +120,7 @@ static kw_status number_categories(kw_forest_reader *reader, size_t i) {
     for (size_t k = column->condition; k < column->condition_end; k++) {
         const kw_forest_condition *c = &forest->conditions[k];
         if (c->missing != KW_MISSING_CATEGORY) {
-            return kw_forest_refuse(reader, KW_ILLEGAL, "feature %.80s is split both by threshold and by category", forest->names[i]);
+            return kw_forest_fail(reader, KW_ILLEGAL, "feature %.80s is split both by threshold and by category", forest->names[i]);
         }
         if (c->words * 32 + 1 > column->regular) {
             column->regular = c->words * 32 + 1;

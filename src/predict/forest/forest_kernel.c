@@ -2,7 +2,7 @@
  * forest_avx2.c and forest_avx512.c besides being the baseline itself. Only additions of doubles happen here, each candidate's in the
  * order of the trees, so every build returns the same bits.
  *
- * Per batch of trees: walk() numbers the leaves that some candidate reaches and leaves the numbers as bit planes; add_batch() turns
+ * Per batch of trees: walk_planes() numbers the leaves that some candidate reaches and leaves the numbers as bit planes; add_batch() turns
  * planes into bytes and adds the leaves' values. */
 #include "predict/forest/forest_kernel.h"
 
@@ -90,7 +90,7 @@ static void number_leaf(uint64_t *planes, const uint64_t *mask, size_t number, s
 }
 
 /* Walks a tree for all candidates; returns how many leaves they reach. */
-static size_t walk(const kw_forest_job *job, size_t tree, uint64_t *planes, double *values) {
+static size_t walk_planes(const kw_forest_job *job, size_t tree, uint64_t *planes, double *values) {
     const kw_forest *forest = job->forest;
     const kw_forest_split *splits = forest->splits;
     const uint32_t *answers = job->answers;
@@ -149,7 +149,7 @@ typedef uint8_t octets __attribute__((vector_size(BYTES), aligned(1), may_alias)
 
 /* The leaf numbers of the 64 candidates of word w, as bytes, from at most 8 planes: the eight bytes of a plane's word stand in every
  * eighth of a vector; a shuffle brings each candidate the byte that has its bit, a comparison makes that a byte. */
-static void spread(uint8_t *numbers, const uint64_t *planes, size_t count, size_t words, size_t w) {
+static void spread_planes(uint8_t *numbers, const uint64_t *planes, size_t count, size_t words, size_t w) {
 #ifdef __AVX512BW__ /* shuffles within 16 bytes: 16 i + what is wanted of 8 */
     const octets place = {EIGHT(0), EIGHT(1), EIGHT(18), EIGHT(19), EIGHT(36), EIGHT(37), EIGHT(54), EIGHT(55)};
     const octets select = {EIGHT_BITS, EIGHT_BITS, EIGHT_BITS, EIGHT_BITS, EIGHT_BITS, EIGHT_BITS, EIGHT_BITS, EIGHT_BITS};
@@ -201,7 +201,7 @@ static two exchange(two v, uint64_t mask, int shift) {
 
 /* The leaf numbers of the 64 candidates of word w, as bytes, from at most 8 planes: byte g of the planes becomes word g, whose byte p
  * holds bit p of eight candidates' numbers, and is transposed. */
-static void spread(uint8_t *numbers, const uint64_t *planes, size_t count, size_t words, size_t w) {
+static void spread_planes(uint8_t *numbers, const uint64_t *planes, size_t count, size_t words, size_t w) {
     sixteen in[8];
     for (size_t p = 0; p < 8; p++) {
         in[p] = (sixteen)(two){planes[p * words + w], 0}; /* what lies beyond count is masked off at the end */
@@ -221,7 +221,7 @@ static void spread(uint8_t *numbers, const uint64_t *planes, size_t count, size_
 typedef double reals __attribute__((vector_size(BYTES), aligned(8), may_alias));
 typedef int64_t whole __attribute__((vector_size(BYTES)));
 
-static inline reals pick(whole high, reals yes, reals no) {
+static inline reals select_lanes(whole high, reals yes, reals no) {
     return (reals)((high & (whole)yes) | (~high & (whole)no));
 }
 
@@ -242,11 +242,11 @@ static inline __attribute__((always_inline)) void add_tables(double *scores, con
         } else {
             value = __builtin_shuffle(table[0], table[1], number);
             if (tables >= 4) {
-                value = pick((number & 16) != 0, __builtin_shuffle(table[2], table[3], number), value);
+                value = select_lanes((number & 16) != 0, __builtin_shuffle(table[2], table[3], number), value);
             }
             if (tables == 8) {
                 reals low = __builtin_shuffle(table[4], table[5], number), high = __builtin_shuffle(table[6], table[7], number);
-                value = pick((number & 32) != 0, pick((number & 16) != 0, high, low), value);
+                value = select_lanes((number & 32) != 0, select_lanes((number & 16) != 0, high, low), value);
             }
         }
         *(reals *)(scores + i) += value;
@@ -274,11 +274,11 @@ static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *va
 static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *values, size_t stride, const size_t *plane_counts) {
     (void)plane_counts;
     for (size_t i = 0; i < GROUP; i++) {
-        double score = scores[i];
+        double score_job = scores[i];
         for (size_t t = 0; t < KW_FOREST_BATCH; t++) {
-            score += values[t * stride + numbers[t][i]];
+            score_job += values[t * stride + numbers[t][i]];
         }
-        scores[i] = score;
+        scores[i] = score_job;
     }
 }
 #endif
@@ -287,7 +287,7 @@ static void add_batch(kw_forest_job *job, const size_t *plane_counts) {
     for (size_t w = 0; w < job->used_words; w++) {
         _Alignas(64) uint8_t numbers[KW_FOREST_BATCH][GROUP];
         for (size_t t = 0; t < KW_FOREST_BATCH; t++) {
-            spread(numbers[t], job->planes + t * KW_FOREST_PLANES * job->words, plane_counts[t], job->words, w);
+            spread_planes(numbers[t], job->planes + t * KW_FOREST_PLANES * job->words, plane_counts[t], job->words, w);
         }
         add_trees(job->scores + w * GROUP, numbers, job->values, job->table_size, plane_counts);
     }
@@ -304,7 +304,7 @@ static void add_large(kw_forest_job *job, size_t plane_count, const uint64_t *pl
     }
 }
 
-static void score(kw_forest_job *job) {
+static void score_job(kw_forest_job *job) {
     const kw_forest *forest = job->forest;
     size_t plane_words = KW_FOREST_PLANES * job->words;
     memset(job->scores, 0, job->used_words * GROUP * sizeof *job->scores);
@@ -314,7 +314,7 @@ static void score(kw_forest_job *job) {
             double *values = job->values + t * job->table_size;
             values[0] = 0; /* beyond the last tree: a sum that began with +0 is never -0, so +0 leaves it as it is */
             if (tree + t < forest->trees) {
-                plane_counts[t] = plane_count(walk(job, tree + t, job->planes + t * plane_words, values));
+                plane_counts[t] = plane_count(walk_planes(job, tree + t, job->planes + t * plane_words, values));
             }
             most = plane_counts[t] > most ? plane_counts[t] : most;
         }
@@ -328,4 +328,4 @@ static void score(kw_forest_job *job) {
     }
 }
 
-const kw_forest_kernel KW_FOREST_NAME = {KW_FOREST_INSTRUCTIONS, score};
+const kw_forest_kernel KW_FOREST_NAME = {KW_FOREST_INSTRUCTIONS, score_job};

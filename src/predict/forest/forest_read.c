@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-kw_status kw_forest_refuse(const kw_forest_reader *reader, kw_status status, const char *format, ...) {
+kw_status kw_forest_fail(const kw_forest_reader *reader, kw_status status, const char *format, ...) {
     char what[320], place[96] = "";
     va_list args;
     va_start(args, format);
@@ -44,7 +44,7 @@ bool kw_forest_grow(void *array, size_t *capacity, size_t count, size_t size) {
 }
 
 /* [+-]digits[.digits][e[+-]digits], with a digit in the mantissa: what LightGBM prints of finite numbers. */
-static bool is_number(kw_word word) {
+static bool is_number_word(kw_word word) {
     const char *at = word.at, *end = word.at + word.size;
     size_t digits = 0, exponent = 0;
     at += at < end && (*at == '-' || *at == '+');
@@ -69,7 +69,7 @@ static bool is_number(kw_word word) {
 
 static kw_status list_word(const kw_forest_reader *reader, kw_scan *list, size_t position, kw_word *word) {
     if (!kw_scan_field(list, ' ', word) || !word->size) {
-        return kw_forest_refuse(reader, KW_MALFORMED, "no value at position %zu; there are fewer than the counts ask for", position);
+        return kw_forest_fail(reader, KW_MALFORMED, "no value at position %zu; there are fewer than the counts ask for", position);
     }
     return KW_OK;
 }
@@ -81,15 +81,15 @@ kw_status kw_forest_real(const kw_forest_reader *reader, kw_scan *list, size_t p
     if (status) {
         return status;
     }
-    if (word.size >= sizeof text || !is_number(word)) {
-        return kw_forest_refuse(reader, KW_MALFORMED, "value %.*s at position %zu is not a finite decimal number of at most 63 characters",
-                                KW_WORD(word), position);
+    if (word.size >= sizeof text || !is_number_word(word)) {
+        return kw_forest_fail(reader, KW_MALFORMED, "value %.*s at position %zu is not a finite decimal number of at most 63 characters",
+                              KW_WORD(word), position);
     }
     memcpy(text, word.at, word.size);
     text[word.size] = 0;
     *value = strtod_l(text, NULL, reader->plain);
     if (!isfinite(*value)) {
-        return kw_forest_refuse(reader, KW_ILLEGAL, "value %s at position %zu is beyond the range of a double", text, position);
+        return kw_forest_fail(reader, KW_ILLEGAL, "value %s at position %zu is beyond the range of a double", text, position);
     }
     return KW_OK;
 }
@@ -110,15 +110,15 @@ kw_status kw_forest_integer(const kw_forest_reader *reader, kw_scan *list, size_
     kw_word word;
     kw_status status = list_word(reader, list, position, &word);
     if (!status && !kw_word_int(word, low, high, value)) {
-        status = kw_forest_refuse(reader, KW_ILLEGAL, "value %.*s at position %zu is no integer from %lld to %lld", KW_WORD(word), position,
-                                  (long long)low, (long long)high);
+        status = kw_forest_fail(reader, KW_ILLEGAL, "value %.*s at position %zu is no integer from %lld to %lld", KW_WORD(word), position,
+                                (long long)low, (long long)high);
     }
     return status;
 }
 
 kw_status kw_forest_list_end(const kw_forest_reader *reader, kw_scan *list, size_t count) {
     bool ended = count ? !list->at : list->at == list->end;
-    return ended ? KW_OK : kw_forest_refuse(reader, KW_MALFORMED, "more than the %zu values that the counts ask for", count);
+    return ended ? KW_OK : kw_forest_fail(reader, KW_MALFORMED, "more than the %zu values that the counts ask for", count);
 }
 
 kw_forest_pair kw_forest_split_line(kw_word line) {
@@ -148,31 +148,31 @@ static kw_status read_trees(kw_forest_reader *reader, const uint64_t *sizes) {
         reader->key = NULL;
         uint64_t size = (uint64_t)((reader->scan.at ? reader->scan.at : reader->scan.end) - start);
         if (!status && size != sizes[i]) {
-            status = kw_forest_refuse(reader, KW_ILLEGAL, "takes %llu bytes where tree_sizes says %llu; was the file edited?",
-                                      (unsigned long long)size, (unsigned long long)sizes[i]);
+            status = kw_forest_fail(reader, KW_ILLEGAL, "takes %llu bytes where tree_sizes says %llu; was the file edited?",
+                                    (unsigned long long)size, (unsigned long long)sizes[i]);
         }
     }
     reader->tree = -1;
     return status;
 }
 
-static kw_status read_model(kw_forest_reader *reader) {
+static kw_status read_forest_model(kw_forest_reader *reader) {
     kw_word line;
     uint64_t *sizes = NULL;
     if (!kw_scan_line(&reader->scan, &line) || !kw_word_is(line, "tree")) {
-        return kw_forest_refuse(reader, KW_MALFORMED, "does not begin with the line \"tree\"; it is no text model of LightGBM");
+        return kw_forest_fail(reader, KW_MALFORMED, "does not begin with the line \"tree\"; it is no text model of LightGBM");
     }
     kw_status status = kw_forest_read_head(reader, &sizes);
     status = status ? status : read_trees(reader, sizes);
     if (!status && (!kw_scan_line(&reader->scan, &line) || !kw_word_is(line, "end of trees"))) {
-        status = kw_forest_refuse(reader, KW_MALFORMED, "no line \"end of trees\" after the %zu trees that tree_sizes counts",
-                                  reader->forest->trees);
+        status = kw_forest_fail(reader, KW_MALFORMED, "no line \"end of trees\" after the %zu trees that tree_sizes counts",
+                                reader->forest->trees);
     }
     return status ? status : kw_forest_index_close(reader);
 }
 
 /* Arrays grew by halves; gives back what they have too much. A smaller piece may fail to come: the old one serves. */
-static void trim(void *array, size_t count, size_t size) {
+static void trim_array(void *array, size_t count, size_t size) {
     void *old, *memory;
     memcpy(&old, array, sizeof old);
     memory = count ? realloc(old, count * size) : NULL;
@@ -198,16 +198,16 @@ kw_status kw_forest_read_text(kw_forest **out, const char *name, kw_scan text, k
     kw_forest *forest = calloc(1, sizeof *forest);
     kw_forest_reader reader = {.forest = forest, .name = name, .scan = text, .tree = -1, .err = err};
     reader.plain = newlocale(LC_ALL_MASK, "C", NULL);
-    kw_status status = forest && reader.plain ? read_model(&reader) : kw_forest_no_memory(&reader);
+    kw_status status = forest && reader.plain ? read_forest_model(&reader) : kw_forest_no_memory(&reader);
     close_reader(&reader);
     if (status) {
         kw_forest_drop(&forest);
         return status;
     }
     size_t leaves = forest->tree_leaf[forest->trees];
-    trim(&forest->values, leaves, sizeof *forest->values);
-    trim(&forest->splits, leaves - forest->trees, sizeof *forest->splits);
-    trim(&forest->words, forest->word_count, sizeof *forest->words);
+    trim_array(&forest->values, leaves, sizeof *forest->values);
+    trim_array(&forest->splits, leaves - forest->trees, sizeof *forest->splits);
+    trim_array(&forest->words, forest->word_count, sizeof *forest->words);
     *out = forest;
     return KW_OK;
 }

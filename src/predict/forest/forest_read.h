@@ -1,5 +1,5 @@
 /* forest_read.h: what the files that read a model share. A reader works through the text once, line by line; whatever it refuses it
- * refuses through kw_forest_refuse, which names the model and the place. */
+ * refuses through kw_forest_fail, which names the model and the place. */
 #ifndef KW_PREDICT_FOREST_FOREST_READ_H
 #define KW_PREDICT_FOREST_FOREST_READ_H
 
@@ -44,7 +44,7 @@ typedef struct kw_forest_reader {
 } kw_forest_reader;
 
 /* Fills the error: model, tree, key, and what is wrong; returns status. */
-kw_status kw_forest_refuse(const kw_forest_reader *reader, kw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+kw_status kw_forest_fail(const kw_forest_reader *reader, kw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 kw_status kw_forest_no_memory(const kw_forest_reader *reader);
 
 /* Grows *array of elements of size bytes to hold count of them; false without memory. */

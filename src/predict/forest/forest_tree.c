@@ -38,29 +38,29 @@ static kw_scan open_list(kw_forest_reader *reader, const tree_text *text, enum t
     return (kw_scan){text->value[key].at, text->value[key].at + text->value[key].size};
 }
 
-static kw_status read_lines(kw_forest_reader *reader, tree_text *text) {
+static kw_status read_tree_lines(kw_forest_reader *reader, tree_text *text) {
     kw_word line;
     char head[32];
     int length = snprintf(head, sizeof head, "Tree=%lld", (long long)reader->tree);
     if (!kw_scan_line(&reader->scan, &line) || line.size != (size_t)length || memcmp(line.at, head, line.size)) {
-        return kw_forest_refuse(reader, KW_MALFORMED, "does not begin with the line \"%s\"", head);
+        return kw_forest_fail(reader, KW_MALFORMED, "does not begin with the line \"%s\"", head);
     }
     while (kw_scan_line(&reader->scan, &line) && line.size) {
         kw_forest_pair pair = kw_forest_split_line(line);
         size_t key = kw_forest_find_key(tree_keys, TREE_KEYS, pair.key);
         if (key == TREE_KEYS) {
-            return kw_forest_refuse(reader, KW_ILLEGAL, "key %.*s is not known", KW_WORD(pair.key));
+            return kw_forest_fail(reader, KW_ILLEGAL, "key %.*s is not known", KW_WORD(pair.key));
         }
         reader->key = tree_keys[key];
         if (!pair.has_value || text->seen >> key & 1) {
-            return kw_forest_refuse(reader, KW_MALFORMED, "%s", pair.has_value ? "comes twice" : "has no value");
+            return kw_forest_fail(reader, KW_MALFORMED, "%s", pair.has_value ? "comes twice" : "has no value");
         }
         text->seen |= 1u << key;
         text->value[key] = pair.value;
     }
     reader->key = NULL;
     if (!kw_scan_line(&reader->scan, &line) || line.size) {
-        return kw_forest_refuse(reader, KW_MALFORMED, "does not end with two empty lines");
+        return kw_forest_fail(reader, KW_MALFORMED, "does not end with two empty lines");
     }
     return KW_OK;
 }
@@ -76,32 +76,32 @@ static kw_status read_counts(kw_forest_reader *reader, tree_text *text) {
     int64_t leaves = 0, sets = 0, linear = 0;
     for (size_t key = 0; key < CAT_BOUNDS; key++) {
         if (!(text->seen >> key & 1) && key != LINEAR) {
-            return kw_forest_refuse(reader, KW_MALFORMED, "lacks %s", tree_keys[key]);
+            return kw_forest_fail(reader, KW_MALFORMED, "lacks %s", tree_keys[key]);
         }
     }
     kw_status status = read_count(reader, text, LEAVES, KW_FOREST_MAX_TREE_LEAVES, &leaves);
     if (!status && !leaves) {
-        status = kw_forest_refuse(reader, KW_ILLEGAL, "0; a tree has a leaf");
+        status = kw_forest_fail(reader, KW_ILLEGAL, "0; a tree has a leaf");
     }
     status = status ? status : read_count(reader, text, CATEGORIES, leaves - 1, &sets);
     if (!status && text->seen >> LINEAR & 1) {
         status = read_count(reader, text, LINEAR, 1, &linear);
     }
     if (!status && linear) {
-        status = kw_forest_refuse(reader, KW_ILLEGAL, "linear trees are not supported; train with linear_tree=false");
+        status = kw_forest_fail(reader, KW_ILLEGAL, "linear trees are not supported; train with linear_tree=false");
     }
     reader->key = status ? reader->key : NULL;
     unsigned both = 1u << CAT_BOUNDS | 1u << CAT_WORDS;
     if (!status && (text->seen & both) != (sets ? both : 0)) {
-        status = kw_forest_refuse(reader, KW_MALFORMED, "num_cat is %lld: cat_boundaries and cat_threshold %s", (long long)sets,
-                                  sets ? "must be there" : "must not be there");
+        status = kw_forest_fail(reader, KW_MALFORMED, "num_cat is %lld: cat_boundaries and cat_threshold %s", (long long)sets,
+                                sets ? "must be there" : "must not be there");
     }
     text->leaves = (size_t)leaves;
     text->sets = (size_t)sets;
     return status;
 }
 
-static bool make_room(kw_forest_reader *reader, size_t leaves) {
+static bool reserve_nodes(kw_forest_reader *reader, size_t leaves) {
     kw_forest_nodes *n = &reader->nodes;
     struct {
         void *array;
@@ -134,7 +134,7 @@ static kw_status read_integers(kw_forest_reader *reader, const tree_text *text, 
     return status ? status : kw_forest_list_end(reader, &list, text->leaves - 1);
 }
 
-static kw_status read_values(kw_forest_reader *reader, const tree_text *text) {
+static kw_status read_tree_values(kw_forest_reader *reader, const tree_text *text) {
     kw_scan list = open_list(reader, text, VALUE);
     kw_status status = KW_OK;
     for (size_t i = 0; i < text->leaves && !status; i++) {
@@ -160,8 +160,8 @@ static kw_status read_decisions(kw_forest_reader *reader, const tree_text *text)
         int64_t value = 0;
         kw_status status = kw_forest_integer(reader, &list, i, 0, 15, &value);
         if (!status && value >> 2 == 3) {
-            status = kw_forest_refuse(reader, KW_ILLEGAL, "value %lld at position %zu: kind of missing value 3; there are 0 to 2",
-                                      (long long)value, i);
+            status = kw_forest_fail(reader, KW_ILLEGAL, "value %lld at position %zu: kind of missing value 3; there are 0 to 2",
+                                    (long long)value, i);
         }
         if (status) {
             return status;
@@ -170,7 +170,7 @@ static kw_status read_decisions(kw_forest_reader *reader, const tree_text *text)
         sets += (size_t)value & 1;
     }
     if (sets != text->sets) {
-        return kw_forest_refuse(reader, KW_ILLEGAL, "%zu categorical splits where num_cat says %zu", sets, text->sets);
+        return kw_forest_fail(reader, KW_ILLEGAL, "%zu categorical splits where num_cat says %zu", sets, text->sets);
     }
     return kw_forest_list_end(reader, &list, text->leaves - 1);
 }
@@ -197,7 +197,7 @@ static kw_status read_sets(kw_forest_reader *reader, const tree_text *text) {
     kw_status status = kw_forest_list_end(reader, &list, text->sets + 1);
     list = open_list(reader, text, CAT_WORDS);
     if (!status && forest->word_count + count > KW_FOREST_MAX_CATEGORY_WORDS) {
-        status = kw_forest_refuse(reader, KW_ILLEGAL, "more than %d words of categories in all trees", KW_FOREST_MAX_CATEGORY_WORDS);
+        status = kw_forest_fail(reader, KW_ILLEGAL, "more than %d words of categories in all trees", KW_FOREST_MAX_CATEGORY_WORDS);
     }
     if (!status && !kw_forest_grow(&forest->words, &reader->word_capacity, forest->word_count + count, sizeof *forest->words)) {
         status = kw_forest_no_memory(reader);
@@ -218,12 +218,12 @@ static kw_status read_arrays(kw_forest_reader *reader, const tree_text *text) {
     status = status ? status : read_decisions(reader, text);
     status = status ? status : read_integers(reader, text, LEFT, -(int64_t)text->leaves, splits - 1, nodes->left);
     status = status ? status : read_integers(reader, text, RIGHT, -(int64_t)text->leaves, splits - 1, nodes->right);
-    status = status ? status : read_values(reader, text);
+    status = status ? status : read_tree_values(reader, text);
     return status || !text->sets ? status : read_sets(reader, text);
 }
 
 /* Writes the splits in pre-order into nodes->order and the leaf values behind the forest's; each is met once. */
-static kw_status walk(kw_forest_reader *reader, size_t leaves, double *values) {
+static kw_status walk_nodes(kw_forest_reader *reader, size_t leaves, double *values) {
     kw_forest_nodes *nodes = &reader->nodes;
     size_t depth = 0, splits = 0, reached = 0;
     memset(nodes->seen, 0, leaves);
@@ -233,8 +233,8 @@ static kw_status walk(kw_forest_reader *reader, size_t leaves, double *values) {
         size_t number = child < 0 ? (size_t)(-1 - (int64_t)child) : (size_t)child;
         uint8_t mark = child < 0 ? 2 : 1;
         if (nodes->seen[number] & mark) {
-            return kw_forest_refuse(reader, KW_ILLEGAL, "left_child, right_child: %s %zu is reached twice", mark == 1 ? "split" : "leaf",
-                                    number);
+            return kw_forest_fail(reader, KW_ILLEGAL, "left_child, right_child: %s %zu is reached twice", mark == 1 ? "split" : "leaf",
+                                  number);
         }
         nodes->seen[number] |= mark;
         if (mark == 2) {
@@ -246,8 +246,8 @@ static kw_status walk(kw_forest_reader *reader, size_t leaves, double *values) {
         nodes->stack[depth++] = (uint32_t)nodes->left[number];
     }
     if (splits + 1 != leaves || reached != leaves) {
-        return kw_forest_refuse(reader, KW_ILLEGAL, "left_child, right_child: %zu of %zu splits and %zu of %zu leaves are reached", splits,
-                                leaves - 1, reached, leaves);
+        return kw_forest_fail(reader, KW_ILLEGAL, "left_child, right_child: %zu of %zu splits and %zu of %zu leaves are reached", splits,
+                              leaves - 1, reached, leaves);
     }
     return KW_OK;
 }
@@ -260,8 +260,8 @@ static kw_status condition_of(kw_forest_reader *reader, const tree_text *text, s
     if (decision & 1) {
         if (!(threshold >= 0 && threshold < (double)text->sets)) {
             reader->key = tree_keys[THRESHOLD];
-            return kw_forest_refuse(reader, KW_ILLEGAL, "value %g at position %zu names no category set; there are %zu", threshold, split,
-                                    text->sets);
+            return kw_forest_fail(reader, KW_ILLEGAL, "value %g at position %zu names no category set; there are %zu", threshold, split,
+                                  text->sets);
         }
         size_t set = (size_t)threshold;
         condition->missing = KW_MISSING_CATEGORY;
@@ -279,7 +279,7 @@ static kw_status condition_of(kw_forest_reader *reader, const tree_text *text, s
 }
 
 /* Leaf counts from the leaves up: in pre-order a split's children stand behind it. */
-static kw_status lay_out(kw_forest_reader *reader, const tree_text *text, size_t first) {
+static kw_status lay_out_tree(kw_forest_reader *reader, const tree_text *text, size_t first) {
     kw_forest *forest = reader->forest;
     kw_forest_nodes *nodes = &reader->nodes;
     for (size_t i = text->leaves - 1; i-- > 0;) {
@@ -303,7 +303,7 @@ static kw_status make_forest_room(kw_forest_reader *reader, size_t leaves) {
     kw_forest *forest = reader->forest;
     size_t capacity = reader->leaf_capacity, values = capacity;
     if (leaves > KW_FOREST_MAX_LEAVES) {
-        return kw_forest_refuse(reader, KW_ILLEGAL, "more than %d leaves in all trees", KW_FOREST_MAX_LEAVES);
+        return kw_forest_fail(reader, KW_ILLEGAL, "more than %d leaves in all trees", KW_FOREST_MAX_LEAVES);
     }
     if (!kw_forest_grow(&forest->splits, &capacity, leaves, sizeof *forest->splits) ||
         !kw_forest_grow(&forest->values, &values, leaves, sizeof *forest->values)) {
@@ -317,16 +317,16 @@ kw_status kw_forest_read_tree(kw_forest_reader *reader) {
     kw_forest *forest = reader->forest;
     size_t tree = (size_t)reader->tree, first = forest->tree_leaf[tree];
     tree_text text = {0};
-    kw_status status = read_lines(reader, &text);
+    kw_status status = read_tree_lines(reader, &text);
     status = status ? status : read_counts(reader, &text);
-    if (!status && !make_room(reader, text.leaves)) {
+    if (!status && !reserve_nodes(reader, text.leaves)) {
         status = kw_forest_no_memory(reader);
     }
     status = status ? status : make_forest_room(reader, first + text.leaves);
     status = status ? status : read_arrays(reader, &text);
     reader->key = status ? reader->key : NULL;
-    status = status ? status : walk(reader, text.leaves, forest->values + first);
-    status = status ? status : lay_out(reader, &text, first - tree);
+    status = status ? status : walk_nodes(reader, text.leaves, forest->values + first);
+    status = status ? status : lay_out_tree(reader, &text, first - tree);
     if (!status) {
         forest->tree_leaf[tree + 1] = (uint32_t)(first + text.leaves);
         forest->word_count += text.sets ? reader->nodes.bounds[text.sets] : 0;

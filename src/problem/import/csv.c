@@ -59,7 +59,7 @@ static const column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static kw_word trim(kw_word cell) {
+static kw_word trim_cell(kw_word cell) {
     while (cell.size && (cell.at[0] == ' ' || cell.at[0] == '\t')) {
         cell.at++;
         cell.size--;
@@ -74,14 +74,14 @@ static bool has_column(kw_word line, const char *name) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word cell;
     while (kw_scan_field(&scan, ',', &cell)) {
-        if (kw_word_is(trim(cell), name)) {
+        if (kw_word_is(trim_cell(cell), name)) {
             return true;
         }
     }
     return false;
 }
 
-static int find_column(kw_word cell, unsigned kind) {
+static int find_csv_column(kw_word cell, unsigned kind) {
     for (int i = 0; i < COLUMNS; i++) {
         if (columns[i].flags & kind && kw_word_is(cell, columns[i].name)) {
             return i;
@@ -106,7 +106,7 @@ kw_status kw_csv_header(kw_csv *csv, kw_word line, kw_op op, kw_dtype dtype, kw_
         if (result.count == KW_CSV_COLUMNS) {
             return kw_fail(err, KW_MALFORMED, "csv: the header has more than %d columns; drop those that are not sizes", KW_CSV_COLUMNS);
         }
-        int found = find_column(trim(cell), kind);
+        int found = find_csv_column(trim_cell(cell), kind);
         if (found >= 0 && seen[found]) {
             return kw_fail(err, KW_MALFORMED, "csv: column %s is there twice; keep one", columns[found].name);
         }
@@ -126,13 +126,13 @@ kw_status kw_csv_header(kw_csv *csv, kw_word line, kw_op op, kw_dtype dtype, kw_
 }
 
 /* Finds the cells of the known columns; those that the file does not have stay NULL. */
-static kw_status split(kw_word cells[COLUMNS], const kw_csv *csv, kw_word line, kw_error *err) {
+static kw_status split_cells(kw_word cells[COLUMNS], const kw_csv *csv, kw_word line, kw_error *err) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word cell;
     int count = 0;
     while (kw_scan_field(&scan, ',', &cell)) {
         if (count < csv->count && csv->column[count] >= 0) {
-            cells[csv->column[count]] = trim(cell);
+            cells[csv->column[count]] = trim_cell(cell);
         }
         count++;
         if (count > KW_CSV_COLUMNS) {
@@ -187,7 +187,7 @@ static kw_status read_cells(row *numbers, const kw_csv *csv, const kw_word cells
     return KW_OK;
 }
 
-static void make_conv(kw_problem *problem, const row *numbers, const kw_word cells[COLUMNS]) {
+static void make_csv_conv(kw_problem *problem, const row *numbers, const kw_word cells[COLUMNS]) {
     kw_conv_dims *conv = &problem->conv;
     problem->layout = KW_CHANNELS_LAST;
     problem->ndim = (int32_t)numbers->ndim;
@@ -218,7 +218,7 @@ static kw_status check_outputs(const kw_problem *problem, const row *numbers, co
 kw_status kw_csv_row(kw_problem *problem, kw_word *name, const kw_csv *csv, kw_word line, kw_error *err) {
     kw_word cells[COLUMNS] = {0};
     row numbers = {0};
-    kw_status status = split(cells, csv, line, err);
+    kw_status status = split_cells(cells, csv, line, err);
     if (!status) {
         status = read_cells(&numbers, csv, cells, err);
     }
@@ -232,7 +232,7 @@ kw_status kw_csv_row(kw_problem *problem, kw_word *name, const kw_csv *csv, kw_w
     if (csv->op == KW_GEMM) {
         result.gemm = (kw_gemm_dims){numbers.batch, numbers.gemm_m, numbers.gemm_n, numbers.gemm_k};
     } else {
-        make_conv(&result, &numbers, cells);
+        make_csv_conv(&result, &numbers, cells);
     }
     status = kw_problem_check(&result, err);
     if (!status && csv->op != KW_GEMM) {

@@ -3,7 +3,7 @@
 #include "problem/import/import.h"
 
 /* The word as a path ends in this file name. */
-static bool is_program(kw_word word, const char *name) {
+static bool is_program_name(kw_word word, const char *name) {
     for (size_t i = word.size; i > 0; i--) {
         if (word.at[i - 1] == '/') {
             word = (kw_word){word.at + i, word.size - i};
@@ -21,9 +21,9 @@ kw_status kw_problem_import(kw_problem *problem, const char *line, kw_error *err
     while (kw_scan_word(&rest, &word)) {
         kw_status status;
         kw_scan ahead = rest;
-        if (is_program(word, "MIOpenDriver")) {
+        if (is_program_name(word, "MIOpenDriver")) {
             status = kw_import_miopen(&result, rest, err);
-        } else if (is_program(word, "benchdnn")) {
+        } else if (is_program_name(word, "benchdnn")) {
             status = kw_import_benchdnn(&result, rest, err);
         } else if (first && (kw_import_miopen_names(word) ||
                              (kw_word_is(word, "gemm") && kw_scan_word(&ahead, &second) && kw_word_starts(second, "-")))) {

@@ -27,7 +27,7 @@ static int64_t *find_scalar(descriptor *all, kw_word key) {
                                    : NULL;
 }
 
-static bool find_axis(kw_word key, int *field, int *axis) {
+static bool find_descriptor_axis(kw_word key, int *field, int *axis) {
     if (key.size != 2) {
         return false;
     }
@@ -56,7 +56,7 @@ bool kw_import_benchdnn_names(kw_word word) {
     return find_scalar(&none, scan_key(&scan)) != NULL && kw_scan_int(&scan, 0, INT64_MAX, &number) && scan.at < scan.end;
 }
 
-static kw_status read_descriptor(descriptor *all, kw_word word, kw_error *err) {
+static kw_status read_conv_descriptor(descriptor *all, kw_word word, kw_error *err) {
     kw_scan scan = {word.at, word.at + word.size};
     *all = (descriptor){0};
     while (scan.at < scan.end) {
@@ -66,7 +66,7 @@ static kw_status read_descriptor(descriptor *all, kw_word word, kw_error *err) {
         }
         int field = IN, axis = 0;
         int64_t *scalar = find_scalar(all, key);
-        bool spatial = !scalar && find_axis(key, &field, &axis);
+        bool spatial = !scalar && find_descriptor_axis(key, &field, &axis);
         if (!scalar && !spatial) {
             kw_word rest = {key.at, (size_t)(scan.end - key.at)};
             return kw_fail(err, KW_MALFORMED,
@@ -160,7 +160,7 @@ static kw_status take_axis(kw_conv_dims *conv, const descriptor *all, int axis, 
     return KW_OK;
 }
 
-static kw_status make_conv(kw_problem *problem, descriptor *all, int64_t mb, kw_error *err) {
+static kw_status make_benchdnn_conv(kw_problem *problem, descriptor *all, int64_t mb, kw_error *err) {
     if (!all->ic || !all->oc) {
         return kw_fail(err, KW_MALFORMED, "benchdnn descriptor: %s is missing; add e.g. %s64", all->ic ? "oc" : "ic",
                        all->ic ? "oc" : "ic");
@@ -275,7 +275,7 @@ static bool is_harmless(kw_word word) {
     return false;
 }
 
-static kw_status take_option(options *all, kw_word word, kw_error *err) {
+static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err) {
     kw_scan scan = {word.at, word.at + word.size};
     kw_word name = {0};
     kw_scan_field(&scan, '=', &name);
@@ -322,7 +322,7 @@ kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
     while (kw_scan_word(&scan, &word)) {
         kw_status status = KW_OK;
         if (kw_word_starts(word, "-")) {
-            status = take_option(&all, word, err);
+            status = take_benchdnn_option(&all, word, err);
         } else if (text.size) {
             status = kw_fail(err, KW_MALFORMED, "benchdnn line: \"%.*s\" is a second descriptor; give one a line", KW_WORD(word));
         } else {
@@ -339,9 +339,9 @@ kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
     problem->op = all.op;
     problem->layout = all.layout < KW_LAYOUT_COUNT ? all.layout : KW_CHANNELS_LAST;
     descriptor said;
-    kw_status status = read_descriptor(&said, text, err);
+    kw_status status = read_conv_descriptor(&said, text, err);
     if (!status) {
-        status = make_conv(problem, &said, all.mb, err);
+        status = make_benchdnn_conv(problem, &said, all.mb, err);
     }
     return status ? status : take_types(problem, all.types, err);
 }

@@ -134,7 +134,7 @@ bool kw_import_miopen_names(kw_word word) {
 }
 
 /* "-n" or "--batchsize". */
-static const option *find_option(const option *options, kw_word word) {
+static const option *find_miopen_option(const option *options, kw_word word) {
     bool whole = kw_word_starts(word, "--");
     kw_word name = {word.at + 2, word.size > 2 ? word.size - 2 : 0};
     for (; options->name; options++) {
@@ -157,7 +157,7 @@ static bool is_one_of(kw_word word, const char *list) {
     return false;
 }
 
-static kw_status take_option(settings *all, const option *of, kw_word value, kw_error *err) {
+static kw_status take_miopen_option(settings *all, const option *of, kw_word value, kw_error *err) {
     char *field = (char *)all + of->offset;
     int64_t number = 0;
     switch (of->kind) {
@@ -183,11 +183,11 @@ static kw_status take_option(settings *all, const option *of, kw_word value, kw_
     return KW_OK;
 }
 
-static kw_status read_options(settings *all, const option *options, kw_scan scan, kw_error *err) {
+static kw_status read_miopen_options(settings *all, const option *options, kw_scan scan, kw_error *err) {
     kw_word word, value;
     *all = defaults;
     while (kw_scan_word(&scan, &word)) {
-        const option *found = find_option(options, word);
+        const option *found = find_miopen_option(options, word);
         if (!found) {
             return kw_fail(err, KW_MALFORMED,
                            "MIOpenDriver line: \"%.*s\" is not an option of its %s driver; options come as -n 32 or --batchsize 32",
@@ -201,7 +201,7 @@ static kw_status read_options(settings *all, const option *options, kw_scan scan
         if (!kw_scan_word(&scan, &value)) {
             return kw_fail(err, KW_MALFORMED, "MIOpenDriver line: \"%.*s\" is last and has no value; add it", KW_WORD(word));
         }
-        kw_status status = take_option(all, found, value, err);
+        kw_status status = take_miopen_option(all, found, value, err);
         if (status) {
             return status;
         }
@@ -230,7 +230,7 @@ static kw_status take_layout(kw_problem *problem, const settings *all, kw_error 
     return KW_OK;
 }
 
-static kw_status make_conv(kw_problem *problem, const settings *all, kw_error *err) {
+static kw_status make_miopen_conv(kw_problem *problem, const settings *all, kw_error *err) {
     static const kw_op ops[] = {[1] = KW_CONV_FWD, [2] = KW_CONV_BWD_DATA, [4] = KW_CONV_BWD_WEIGHT};
     if (all->forward != 1 && all->forward != 2 && all->forward != 4) {
         return kw_fail(err, KW_ILLEGAL,
@@ -276,7 +276,7 @@ kw_status kw_import_miopen(kw_problem *problem, kw_scan scan, kw_error *err) {
                        KW_WORD(word));
     }
     settings all;
-    kw_status status = read_options(&all, drivers[driver].gemm ? gemm_options : conv_options, scan, err);
+    kw_status status = read_miopen_options(&all, drivers[driver].gemm ? gemm_options : conv_options, scan, err);
     if (status) {
         return status;
     }
@@ -286,5 +286,5 @@ kw_status kw_import_miopen(kw_problem *problem, kw_scan scan, kw_error *err) {
         make_gemm(problem, &all);
         return KW_OK;
     }
-    return make_conv(problem, &all, err);
+    return make_miopen_conv(problem, &all, err);
 }

@@ -14,7 +14,7 @@ typedef struct compile_cost {
 } compile_cost;
 
 typedef struct cost_list {
-    const kw_ledger *ledger;
+    const kw_report_data *report_data;
     compile_cost *costs; /* the first is all families together */
     size_t count;
 } cost_list;
@@ -22,12 +22,12 @@ typedef struct cost_list {
 static const char *const columns[] = {"family", "kernels compiled",   "P10 ms", "P50 ms", "P90 ms", "most ms",
                                       "sum s",  "largest code bytes", NULL};
 
-static void cell(const void *user, size_t row, size_t column, kw_text *out) {
+static void cost_cell(const void *user, size_t row, size_t column, kw_text *out) {
     static const double at[] = {0, 0, 0.1, 0.5, 0.9, 1};
     const cost_list *list = user;
     const compile_cost *cost = &list->costs[row];
     if (column == 0) {
-        kw_text_add(out, row ? list->ledger->families.text[cost->family] : "all");
+        kw_text_add(out, row ? list->report_data->families.text[cost->family] : "all");
     } else if (column == 1) {
         kw_text_addf(out, "%zu", cost->count);
     } else if (column < 6) {
@@ -39,34 +39,34 @@ static void cell(const void *user, size_t row, size_t column, kw_text *out) {
     }
 }
 
-static void take(compile_cost *cost, double compile_ns, int64_t bytes) {
+static void add_compile_cost(compile_cost *cost, double compile_ns, int64_t bytes) {
     cost->ms[cost->count++] = compile_ns / 1e6;
     cost->bytes = bytes > cost->bytes ? bytes : cost->bytes;
 }
 
 /* A config's rows all tell what compiling it took; each config counts once, with the most that a row tells. */
-static compile_cost *collect(kw_page *page, size_t *count) {
-    const kw_ledger *ledger = page->ledger;
-    size_t configs = ledger->config_names.count, families = ledger->families.count, kept = 1;
+static compile_cost *collect_costs(kw_page *page, size_t *count) {
+    const kw_report_data *report_data = page->report_data;
+    size_t configs = report_data->config_names.count, families = report_data->families.count, kept = 1;
     double *ns = kw_page_array(page, configs, sizeof *ns);
     int64_t *bytes = kw_page_array(page, configs, sizeof *bytes);
     compile_cost *costs = kw_page_array(page, families + 1, sizeof *costs);
-    for (size_t i = 0; i < ledger->moment_count && ns && bytes; i++) {
-        const kw_moment *moment = &ledger->moments[i];
+    for (size_t i = 0; i < report_data->rows_in_order_count && ns && bytes; i++) {
+        const kw_report_row *moment = &report_data->rows_in_order[i];
         ns[moment->config] = fmax(ns[moment->config], moment->compile_ns);
         bytes[moment->config] = moment->code_bytes > bytes[moment->config] ? moment->code_bytes : bytes[moment->config];
     }
     for (size_t c = 0; c < configs && ns && bytes && costs; c++) {
         costs[0].count += ns[c] > 0;
-        costs[1 + ledger->configs[c].family_number].count += ns[c] > 0;
+        costs[1 + report_data->configs[c].family_number].count += ns[c] > 0;
     }
     for (size_t f = 0; f <= families && costs; f++) {
         costs[f] = (compile_cost){.family = (uint32_t)(f - 1), .ms = kw_page_array(page, costs[f].count, sizeof(double))};
     }
     for (size_t c = 0; c < configs && !page->out.failed; c++) {
         if (ns[c] > 0) {
-            take(&costs[0], ns[c], bytes[c]);
-            take(&costs[1 + ledger->configs[c].family_number], ns[c], bytes[c]);
+            add_compile_cost(&costs[0], ns[c], bytes[c]);
+            add_compile_cost(&costs[1 + report_data->configs[c].family_number], ns[c], bytes[c]);
         }
     }
     for (size_t f = 0; f <= families && !page->out.failed; f++) {
@@ -79,7 +79,7 @@ static compile_cost *collect(kw_page *page, size_t *count) {
     return page->out.failed ? NULL : costs;
 }
 
-static void draw(kw_page *page, const compile_cost *all) {
+static void draw_costs(kw_page *page, const compile_cost *all) {
     double low = all->ms[0] / 1.2, high = fmax(all->ms[all->count - 1] * 1.2, low * 1.5), most = 0;
     size_t bins[BINS] = {0};
     for (size_t i = 0; i < all->count; i++) {
@@ -100,7 +100,7 @@ static void draw(kw_page *page, const compile_cost *all) {
             kw_text title = {0};
             kw_text_addf(&title, "%zu kernels in %.0f to %.0f ms", bins[i], from / 1e6, to / 1e6);
             kw_svg_bar(&svg, (double[]){from, 0}, (double[]){to, (double)bins[i]}, 0, kw_text_string(&title));
-            kw_safe_drop(&title, &page->out);
+            kw_escape_drop(&title, &page->out);
         }
     }
     char word[32];
@@ -118,7 +118,7 @@ typedef struct run_cost {
 } run_cost;
 
 typedef struct run_list {
-    const kw_ledger *ledger;
+    const kw_report_data *report_data;
     run_cost *runs;
     size_t count;
 } run_list;
@@ -142,7 +142,7 @@ static const char *const run_columns[] = {"run",
 static void run_cell(const void *user, size_t row, size_t column, kw_text *out) {
     const run_list *list = user;
     const run_cost *cost = &list->runs[row];
-    const kw_run *run = &list->ledger->runs[cost->run];
+    const kw_run *run = &list->report_data->runs[cost->run];
     const char *const facts[] = {run->id,       run->started, run->device,   run->shard,  run->version,
                                  run->compiler, run->pool,    run->problems, run->options};
     double wall = cost->to - cost->from;
@@ -159,14 +159,14 @@ static void run_cell(const void *user, size_t row, size_t column, kw_text *out) 
     }
 }
 
-static void add_runs(kw_page *page) {
-    const kw_ledger *ledger = page->ledger;
-    run_list list = {ledger, kw_page_array(page, ledger->run_names.count, sizeof *list.runs), ledger->run_names.count};
+static void add_run_costs(kw_page *page) {
+    const kw_report_data *report_data = page->report_data;
+    run_list list = {report_data, kw_page_array(page, report_data->run_names.count, sizeof *list.runs), report_data->run_names.count};
     for (size_t i = 0; i < list.count && list.runs; i++) {
         list.runs[i].run = (uint32_t)i;
     }
-    for (size_t i = 0; i < ledger->moment_count && list.runs; i++) {
-        const kw_moment *moment = &ledger->moments[i];
+    for (size_t i = 0; i < report_data->rows_in_order_count && list.runs; i++) {
+        const kw_report_row *moment = &report_data->rows_in_order[i];
         run_cost *cost = &list.runs[moment->run];
         cost->rows++;
         cost->good += moment->good;
@@ -186,23 +186,23 @@ static void add_runs(kw_page *page) {
 }
 
 void kw_figure_costs(kw_page *page) {
-    cost_list list = {.ledger = page->ledger};
+    cost_list list = {.report_data = page->report_data};
     kw_page_begin(page, "costs", "What the measuring cost",
                   "How long compilers worked on a kernel, and what of a run's time was spent inside kernels.");
-    list.costs = collect(page, &list.count);
+    list.costs = collect_costs(page, &list.count);
     size_t compiled = list.costs ? list.costs[0].count : 0;
     if (compiled) {
-        draw(page, &list.costs[0]);
+        draw_costs(page, &list.costs[0]);
     } else {
-        kw_page_nothing(page, "No row tells how long its kernel took to compile: all came from the cache, or there are none.");
+        kw_page_empty(page, "No row tells how long its kernel took to compile: all came from the cache, or there are none.");
     }
     kw_text left_out = {0};
-    kw_text_addf(&left_out, "%zu kernels that came from the cache or are compiled in", page->ledger->config_names.count - compiled);
-    kw_page_facts(page, KW_NOWHERE, compiled, "kernels", kw_text_string(&left_out));
-    kw_safe_drop(&left_out, &page->out);
+    kw_text_addf(&left_out, "%zu kernels that came from the cache or are compiled in", page->report_data->config_names.count - compiled);
+    kw_page_note(page, KW_NOWHERE, compiled, "kernels", kw_text_string(&left_out));
+    kw_escape_drop(&left_out, &page->out);
     if (compiled) {
-        kw_page_table(page, &(kw_table){"compile", columns, list.count, cell, &list});
+        kw_page_table(page, &(kw_table){"compile", columns, list.count, cost_cell, &list});
     }
-    add_runs(page);
+    add_run_costs(page);
     kw_page_end(page);
 }

@@ -11,16 +11,16 @@ enum { OFF = 1, NEAR = 6 }; /* series */
 const double kw_drift_limit = 0.05;
 
 /* Rows that were timed together share a reading, so equal neighbours are one. */
-static bool is_new_reading(const kw_moment *moment, double before) {
+static bool is_new_reading(const kw_report_row *moment, double before) {
     return moment->control_ns > 0 && moment->control_ns != before;
 }
 
-static void measure_run(const kw_ledger *ledger, kw_run_drift *run, double *readings, double *sorted) {
+static void measure_run(const kw_report_data *report_data, kw_run_drift *run, double *readings, double *sorted) {
     size_t count = 0;
     double before = 0;
     for (size_t i = run->first; i < run->first + run->count; i++) {
-        if (is_new_reading(&ledger->moments[i], before)) {
-            before = readings[count] = sorted[count] = ledger->moments[i].control_ns;
+        if (is_new_reading(&report_data->rows_in_order[i], before)) {
+            before = readings[count] = sorted[count] = report_data->rows_in_order[i].control_ns;
             count++;
         }
     }
@@ -49,21 +49,21 @@ static int compare_rounds(const void *a, const void *b) {
     return x->rounds != y->rounds ? (x->rounds < y->rounds ? 1 : -1) : (x->run > y->run) - (x->run < y->run);
 }
 
-kw_run_drift *kw_drifts(const kw_ledger *ledger, kw_arena *arena, size_t *count) {
-    kw_run_drift *runs = kw_arena_array(arena, ledger->run_names.count + 1, sizeof *runs);
-    double *readings = kw_arena_array(arena, ledger->moment_count + 1, sizeof *readings);
-    double *sorted = kw_arena_array(arena, ledger->moment_count + 1, sizeof *sorted);
+kw_run_drift *kw_drifts(const kw_report_data *report_data, kw_arena *arena, size_t *count) {
+    kw_run_drift *runs = kw_arena_array(arena, report_data->run_names.count + 1, sizeof *runs);
+    double *readings = kw_arena_array(arena, report_data->rows_in_order_count + 1, sizeof *readings);
+    double *sorted = kw_arena_array(arena, report_data->rows_in_order_count + 1, sizeof *sorted);
     *count = 0;
     if (!runs || !readings || !sorted) {
         return NULL;
     }
-    for (size_t i = 0; i < ledger->moment_count;) {
-        kw_run_drift run = {.run = ledger->moments[i].run, .first = i};
-        while (i < ledger->moment_count && ledger->moments[i].run == run.run) {
+    for (size_t i = 0; i < report_data->rows_in_order_count;) {
+        kw_run_drift run = {.run = report_data->rows_in_order[i].run, .first = i};
+        while (i < report_data->rows_in_order_count && report_data->rows_in_order[i].run == run.run) {
             i++;
         }
         run.count = i - run.first;
-        measure_run(ledger, &run, readings, sorted);
+        measure_run(report_data, &run, readings, sorted);
         if (run.rounds) {
             runs[(*count)++] = run;
         }
@@ -75,7 +75,7 @@ kw_run_drift *kw_drifts(const kw_ledger *ledger, kw_arena *arena, size_t *count)
 /* --- the figure ----------------------------------------------------------------------------------------------- */
 
 typedef struct drift_list {
-    const kw_ledger *ledger;
+    const kw_report_data *report_data;
     const kw_run_drift *runs;
     size_t count;
 } drift_list;
@@ -83,10 +83,10 @@ typedef struct drift_list {
 static const char *const columns[] = {
     "run", "started", "host", "rows", "readings", "off by more than 5 %", "median ns", "P5", "P95", "last tenth against first", NULL};
 
-static void cell(const void *user, size_t row, size_t column, kw_text *out) {
+static void drift_cell(const void *user, size_t row, size_t column, kw_text *out) {
     const drift_list *list = user;
     const kw_run_drift *run = &list->runs[row];
-    const kw_run *facts = &list->ledger->runs[run->run];
+    const kw_run *facts = &list->report_data->runs[run->run];
     switch (column) {
     case 0:
         kw_text_add(out, facts->id);
@@ -114,13 +114,13 @@ static void cell(const void *user, size_t row, size_t column, kw_text *out) {
     }
 }
 
-static void find_range(const kw_ledger *ledger, const kw_run_drift *run, kw_svg_axis *x, kw_svg_axis *y) {
+static void find_drift_range(const kw_report_data *report_data, const kw_run_drift *run, kw_svg_axis *x, kw_svg_axis *y) {
     x->low = HUGE_VAL;
     x->high = -HUGE_VAL;
     y->low = 0.92;
     y->high = 1.08;
     for (size_t i = run->first; i < run->first + run->count; i++) {
-        double ratio = ledger->moments[i].control_ns / run->median_ns, at = (double)ledger->moments[i].sequence;
+        double ratio = report_data->rows_in_order[i].control_ns / run->median_ns, at = (double)report_data->rows_in_order[i].sequence;
         x->low = ratio > 0 ? fmin(x->low, at) : x->low;
         x->high = ratio > 0 ? fmax(x->high, at) : x->high;
         y->low = ratio > 0 ? fmin(y->low, ratio * 0.99) : y->low;
@@ -130,8 +130,8 @@ static void find_range(const kw_ledger *ledger, const kw_run_drift *run, kw_svg_
 
 static void add_chart(kw_page *page, const kw_run_drift *run) {
     static const kw_svg_key keys[] = {{"within 5 % of the median", NEAR, KW_MARK_POINT}, {"further off", OFF, KW_MARK_POINT}};
-    const kw_ledger *ledger = page->ledger;
-    const kw_run *facts = &ledger->runs[run->run];
+    const kw_report_data *report_data = page->report_data;
+    const kw_run *facts = &report_data->runs[run->run];
     kw_text caption = {0}, title = {0};
     kw_text_addf(&caption, "Run %.12s of %s on %s", facts->id, *facts->started ? facts->started : "an unknown day",
                  *facts->host ? facts->host : "an unknown host");
@@ -141,7 +141,7 @@ static void add_chart(kw_page *page, const kw_run_drift *run) {
                         .key_count = 2,
                         .x = {.title = "row of the run", .unit = KW_UNIT_SI},
                         .y = {.title = "control over its median", .unit = KW_UNIT_PERCENT}};
-    find_range(ledger, run, &spec.x, &spec.y);
+    find_drift_range(report_data, run, &spec.x, &spec.y);
     kw_svg svg;
     kw_page_chart(page, &svg, kw_text_string(&caption), &spec);
     kw_svg_rule_y(&svg, 1 + kw_drift_limit, "");
@@ -149,7 +149,7 @@ static void add_chart(kw_page *page, const kw_run_drift *run) {
     double before = 0;
     size_t titles = 0;
     for (size_t i = run->first; i < run->first + run->count; i++) {
-        const kw_moment *moment = &ledger->moments[i];
+        const kw_report_row *moment = &report_data->rows_in_order[i];
         if (!is_new_reading(moment, before)) {
             continue;
         }
@@ -161,15 +161,15 @@ static void add_chart(kw_page *page, const kw_run_drift *run) {
         kw_svg_point(&svg, (double)moment->sequence, ratio, off ? OFF : NEAR, off && titles++ < 500 ? kw_text_string(&title) : NULL);
     }
     kw_page_chart_end(page, &svg);
-    kw_safe_drop(&caption, &page->out);
-    kw_safe_drop(&title, &page->out);
+    kw_escape_drop(&caption, &page->out);
+    kw_escape_drop(&title, &page->out);
 }
 
 void kw_figure_drift(kw_page *page) {
-    const kw_ledger *ledger = page->ledger;
-    drift_list list = {.ledger = ledger};
+    const kw_report_data *report_data = page->report_data;
+    drift_list list = {.report_data = report_data};
     size_t readings = 0, without = 0;
-    list.runs = kw_drifts(ledger, &page->scratch, &list.count);
+    list.runs = kw_drifts(report_data, &page->scratch, &list.count);
     page->out.failed |= !list.runs;
     kw_page_begin(page, "drift", "Drift of the control kernel",
                   "The control is one kernel on one problem, timed beside all others. Were the machine always the same, all points would "
@@ -181,20 +181,20 @@ void kw_figure_drift(kw_page *page) {
             add_chart(page, &list.runs[i]);
         }
     }
-    for (size_t i = 0; i < ledger->moment_count; i++) {
-        without += ledger->moments[i].control_ns <= 0;
+    for (size_t i = 0; i < report_data->rows_in_order_count; i++) {
+        without += report_data->rows_in_order[i].control_ns <= 0;
     }
     if (!list.count) {
-        kw_page_nothing(page, ledger->moment_count ? "No row has a control kernel beside it." : "The store has no rows.");
+        kw_page_empty(page, report_data->rows_in_order_count ? "No row has a control kernel beside it." : "The store has no rows.");
     } else if (list.count > CHARTS_MAX) {
         kw_text_addf(&page->out, "<p class=\"nothing\">The %d longest of %zu runs; the table has all.</p>\n", CHARTS_MAX, list.count);
     }
     kw_text left_out = {0};
     kw_text_addf(&left_out, "%zu rows without a control, repeats of a reading in rows that were timed together", without);
-    kw_page_facts(page, KW_NOWHERE, readings, "readings of the control", kw_text_string(&left_out));
-    kw_safe_drop(&left_out, &page->out);
+    kw_page_note(page, KW_NOWHERE, readings, "readings of the control", kw_text_string(&left_out));
+    kw_escape_drop(&left_out, &page->out);
     if (list.count) {
-        kw_page_table(page, &(kw_table){"drift", columns, list.count, cell, &list});
+        kw_page_table(page, &(kw_table){"drift", columns, list.count, drift_cell, &list});
     }
     kw_page_end(page);
 }

@@ -18,7 +18,7 @@ static void print_rule(kw_text *rule, const char *detail) {
 }
 
 static int compare_cause(const void *a, const void *b) {
-    const kw_cause *x = a, *y = b;
+    const kw_failure_cause *x = a, *y = b;
     if (x->count != y->count) {
         return x->count < y->count ? 1 : -1;
     }
@@ -30,33 +30,34 @@ static int compare_cause(const void *a, const void *b) {
 }
 
 /* The key of a cause as one text, its rule behind the first two words. */
-static bool print_key(kw_text *key, const kw_ledger *ledger, const kw_entry *entry) {
-    kw_text_addf(key, "%d %u ", (int)entry->outcome, ledger->configs[entry->config].family_number);
-    print_rule(key, ledger->details.text[entry->detail]);
+static bool print_cause_key(kw_text *key, const kw_report_data *report_data, const kw_report_entry *entry) {
+    kw_text_addf(key, "%d %u ", (int)entry->outcome, report_data->configs[entry->config].family_number);
+    print_rule(key, report_data->details.text[entry->detail]);
     return !key->failed;
 }
 
-kw_cause *kw_causes(const kw_ledger *ledger, kw_arena *arena, bool unfit, size_t *count) {
-    kw_names keys = {0};
-    kw_cause *causes = NULL;
+kw_failure_cause *kw_failure_causes(const kw_report_data *report_data, kw_arena *arena, bool unfit, size_t *count) {
+    kw_name_table keys = {0};
+    kw_failure_cause *causes = NULL;
     size_t room = 0;
     kw_text key = {0};
     bool good = true;
-    for (size_t i = 0; i < ledger->entry_count && good; i++) {
-        const kw_entry *entry = &ledger->entries[i];
+    for (size_t i = 0; i < report_data->entry_count && good; i++) {
+        const kw_report_entry *entry = &report_data->entries[i];
         bool added;
         if (unfit ? entry->outcome != KW_UNFIT : !kw_outcome_is_failure(entry->outcome)) {
             continue;
         }
         key.size = 0;
-        uint32_t number = print_key(&key, ledger, entry) ? kw_names_add(&keys, arena, kw_text_string(&key), &added) : UINT32_MAX;
+        uint32_t number =
+            print_cause_key(&key, report_data, entry) ? kw_name_table_add(&keys, arena, kw_text_string(&key), &added) : UINT32_MAX;
         void *items = causes;
-        good = number != UINT32_MAX && kw_grow(arena, &items, &room, number, sizeof *causes);
+        good = number != UINT32_MAX && kw_arena_array_grow(arena, &items, &room, number, sizeof *causes);
         if (good) {
             causes = items;
             if (added) {
                 const char *rule = strchr(strchr(keys.text[number], ' ') + 1, ' ') + 1;
-                causes[number] = (kw_cause){entry->outcome, ledger->configs[entry->config].family_number, rule, 0, entry};
+                causes[number] = (kw_failure_cause){entry->outcome, report_data->configs[entry->config].family_number, rule, 0, entry};
             }
             causes[number].count++;
         }
@@ -69,20 +70,20 @@ kw_cause *kw_causes(const kw_ledger *ledger, kw_arena *arena, bool unfit, size_t
     return !good ? NULL : causes ? causes : kw_arena_alloc(arena, 1);
 }
 
-void kw_cause_command(kw_text *out, const kw_ledger *ledger, const kw_cause *cause) {
-    const char *problem = ledger->problems[cause->example->problem].text, *config = ledger->configs[cause->example->config].text;
+void kw_failure_cause_command(kw_text *out, const kw_report_data *report_data, const kw_failure_cause *cause) {
+    const char *problem = report_data->problems[cause->example->problem].text, *config = report_data->configs[cause->example->config].text;
     if (cause->outcome == KW_UNCOMPILED) {
         kw_text_add(out, "kwright build --config ");
-        kw_safe_quote(out, config);
+        kw_escape_quote(out, config);
     } else if (cause->outcome == KW_UNFIT) {
         kw_text_add(out, "kwright show --why-not ");
-        kw_safe_quote(out, problem);
+        kw_escape_quote(out, problem);
         kw_text_add(out, " ");
-        kw_safe_quote(out, config);
+        kw_escape_quote(out, config);
     } else {
         kw_text_add(out, "kwright check --config ");
-        kw_safe_quote(out, config);
+        kw_escape_quote(out, config);
         kw_text_add(out, " ");
-        kw_safe_quote(out, problem);
+        kw_escape_quote(out, problem);
     }
 }

@@ -24,37 +24,37 @@ KW_FIGURES(KW_FIGURE)
 typedef struct kw_panel {
     uint32_t target;
     int op, dtype; /* KW_OP_COUNT, KW_DTYPE_COUNT: all */
-    size_t contests;
+    size_t problem_groups;
 } kw_panel;
 
 /* The groups with the most contests, largest first; *more: how many further groups there are. Contests whose problem cannot be read belong to
  * none. */
-size_t kw_panels(const kw_ledger *ledger, kw_panel panels[KW_PANELS_MAX], bool by_op, bool by_dtype, size_t *more);
-bool kw_panel_has(const kw_ledger *ledger, const kw_panel *panel, const kw_contest *contest);
+size_t kw_panels(const kw_report_data *report_data, kw_panel panels[KW_PANELS_MAX], bool by_op, bool by_dtype, size_t *more);
+bool kw_panel_has(const kw_report_data *report_data, const kw_panel *panel, const kw_report_group *problem_group);
 /* "conv_fwd bf16 on cpu:x86-64-v4 ..." */
-void kw_panel_print(kw_text *out, const kw_ledger *ledger, const kw_panel *panel);
+void kw_panel_print(kw_text *out, const kw_report_data *report_data, const kw_panel *panel);
 /* A remark that further groups have no chart; nothing for 0. */
 void kw_panel_more(kw_page *page, size_t more);
 
 /* The problem's text with how it was timed. */
-void kw_contest_print(kw_text *out, const kw_ledger *ledger, const kw_contest *contest);
+void kw_report_group_print(kw_text *out, const kw_report_data *report_data, const kw_report_group *problem_group);
 /* The text of the contest's best config; "" when it has none. */
-const char *kw_contest_winner(const kw_ledger *ledger, const kw_contest *contest);
+const char *kw_report_group_winner(const kw_report_data *report_data, const kw_report_group *problem_group);
 /* "measured roofs", "best seen in this store", for readers. */
 const char *kw_roof_words(kw_roof_kind kind);
 
 /* Failures of one kind: outcome and detail, whose numbers do not count. */
-typedef struct kw_cause {
+typedef struct kw_failure_cause {
     kw_outcome outcome;
     uint32_t family;
     const char *rule; /* the detail, with # for each number */
     size_t count;     /* answers */
-    const kw_entry *example;
-} kw_cause;
+    const kw_report_entry *example;
+} kw_failure_cause;
 /* Causes with the most answers first; unfit: instead of failures, why kernels do not serve problems. NULL when there is no memory. */
-kw_cause *kw_causes(const kw_ledger *ledger, kw_arena *arena, bool unfit, size_t *count);
+kw_failure_cause *kw_failure_causes(const kw_report_data *report_data, kw_arena *arena, bool unfit, size_t *count);
 /* The command line that shows a cause's example again. */
-void kw_cause_command(kw_text *out, const kw_ledger *ledger, const kw_cause *cause);
+void kw_failure_cause_command(kw_text *out, const kw_report_data *report_data, const kw_failure_cause *cause);
 
 /* What a run's control kernel did. */
 typedef struct kw_run_drift {
@@ -65,19 +65,20 @@ typedef struct kw_run_drift {
 } kw_run_drift;
 extern const double kw_drift_limit;
 /* One for each run that has readings, by number of rounds, largest first. NULL when there is no memory. */
-kw_run_drift *kw_drifts(const kw_ledger *ledger, kw_arena *arena, size_t *count);
+kw_run_drift *kw_drifts(const kw_report_data *report_data, kw_arena *arena, size_t *count);
 
 /* One problem timed twice: by a kernel to beat and by the best. */
-typedef struct kw_duel {
-    const kw_contest *contest;
+typedef struct kw_pairwise {
+    const kw_report_group *problem_group;
     double ratio; /* time of the one to beat over time of the best */
     bool tie;     /* the difference is inside the noise of the two */
-} kw_duel;
+} kw_pairwise;
 /* Against the generic kernel of the same contest. Ascending by ratio; NULL when there is no memory. */
-kw_duel *kw_duels_generic(const kw_ledger *ledger, kw_arena *arena, uint32_t target, size_t *count);
+kw_pairwise *kw_pairwise_generic(const kw_report_data *report_data, kw_arena *arena, uint32_t target, size_t *count);
 /* Against the other store's best on the same problem, timed the same way, on its target number other. */
-kw_duel *kw_duels_baseline(const kw_ledger *ledger, const kw_ledger *baseline, kw_arena *arena, const uint32_t targets[2], size_t *count);
+kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_report_data *baseline, kw_arena *arena,
+                                  const uint32_t targets[2], size_t *count);
 /* The baseline's target to compare a target with: the same, else the one with the most answers; UINT32_MAX: it has none. */
-uint32_t kw_duel_target(const kw_ledger *ledger, const kw_ledger *baseline, uint32_t target);
+uint32_t kw_pairwise_target(const kw_report_data *report_data, const kw_report_data *baseline, uint32_t target);
 
 #endif

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-bool kw_panel_has(const kw_ledger *ledger, const kw_panel *panel, const kw_contest *contest) {
-    const kw_ledger_problem *problem = &ledger->problems[contest->problem];
-    return problem->known && contest->target == panel->target && (panel->op == KW_OP_COUNT || panel->op == (int)problem->value.op) &&
+bool kw_panel_has(const kw_report_data *report_data, const kw_panel *panel, const kw_report_group *problem_group) {
+    const kw_report_problem *problem = &report_data->problems[problem_group->problem];
+    return problem->known && problem_group->target == panel->target && (panel->op == KW_OP_COUNT || panel->op == (int)problem->value.op) &&
            (panel->dtype == KW_DTYPE_COUNT || panel->dtype == (int)problem->value.dtype);
 }
 
 /* Puts a panel into its place among the largest; false when it is none of them. */
-static bool place(kw_panel panels[KW_PANELS_MAX], size_t *count, const kw_panel *panel) {
+static bool insert_panel(kw_panel panels[KW_PANELS_MAX], size_t *count, const kw_panel *panel) {
     size_t at = *count;
-    while (at > 0 && panels[at - 1].contests < panel->contests) {
+    while (at > 0 && panels[at - 1].problem_groups < panel->problem_groups) {
         at--;
     }
     bool room = *count < KW_PANELS_MAX;
@@ -26,29 +26,29 @@ static bool place(kw_panel panels[KW_PANELS_MAX], size_t *count, const kw_panel 
     return room;
 }
 
-size_t kw_panels(const kw_ledger *ledger, kw_panel panels[KW_PANELS_MAX], bool by_op, bool by_dtype, size_t *more) {
+size_t kw_panels(const kw_report_data *report_data, kw_panel panels[KW_PANELS_MAX], bool by_op, bool by_dtype, size_t *more) {
     size_t count = 0;
     *more = 0;
-    for (uint32_t target = 0; target < ledger->target_names.count; target++) {
-        size_t contests[KW_OP_COUNT + 1][KW_DTYPE_COUNT + 1] = {0};
-        for (size_t i = 0; i < ledger->contest_count; i++) {
-            const kw_contest *contest = &ledger->contests[i];
-            const kw_problem *problem = &ledger->problems[contest->problem].value;
-            if (contest->target == target && ledger->problems[contest->problem].known) {
-                contests[by_op ? (int)problem->op : KW_OP_COUNT][by_dtype ? (int)problem->dtype : KW_DTYPE_COUNT]++;
+    for (uint32_t target = 0; target < report_data->target_names.count; target++) {
+        size_t problem_groups[KW_OP_COUNT + 1][KW_DTYPE_COUNT + 1] = {0};
+        for (size_t i = 0; i < report_data->problem_group_count; i++) {
+            const kw_report_group *problem_group = &report_data->problem_groups[i];
+            const kw_problem *problem = &report_data->problems[problem_group->problem].value;
+            if (problem_group->target == target && report_data->problems[problem_group->problem].known) {
+                problem_groups[by_op ? (int)problem->op : KW_OP_COUNT][by_dtype ? (int)problem->dtype : KW_DTYPE_COUNT]++;
             }
         }
         for (int op = 0; op <= KW_OP_COUNT; op++) {
             for (int dtype = 0; dtype <= KW_DTYPE_COUNT; dtype++) {
-                kw_panel panel = {target, op, dtype, contests[op][dtype]};
-                *more += panel.contests && !place(panels, &count, &panel);
+                kw_panel panel = {target, op, dtype, problem_groups[op][dtype]};
+                *more += panel.problem_groups && !insert_panel(panels, &count, &panel);
             }
         }
     }
     return count;
 }
 
-void kw_panel_print(kw_text *out, const kw_ledger *ledger, const kw_panel *panel) {
+void kw_panel_print(kw_text *out, const kw_report_data *report_data, const kw_panel *panel) {
     if (panel->op != KW_OP_COUNT) {
         kw_text_addf(out, "%s ", kw_op_name((kw_op)panel->op));
     }
@@ -56,7 +56,7 @@ void kw_panel_print(kw_text *out, const kw_ledger *ledger, const kw_panel *panel
         kw_text_addf(out, "%s ", kw_dtype_name((kw_dtype)panel->dtype));
     }
     bool all = panel->op == KW_OP_COUNT && panel->dtype == KW_DTYPE_COUNT;
-    kw_text_addf(out, "%s%s", all ? "" : "on ", ledger->targets[panel->target].label);
+    kw_text_addf(out, "%s%s", all ? "" : "on ", report_data->targets[panel->target].label);
 }
 
 void kw_panel_more(kw_page *page, size_t more) {
@@ -68,12 +68,12 @@ void kw_panel_more(kw_page *page, size_t more) {
     }
 }
 
-void kw_contest_print(kw_text *out, const kw_ledger *ledger, const kw_contest *contest) {
-    kw_text_addf(out, "%s%s", ledger->problems[contest->problem].text, kw_contest_mode(contest));
+void kw_report_group_print(kw_text *out, const kw_report_data *report_data, const kw_report_group *problem_group) {
+    kw_text_addf(out, "%s%s", report_data->problems[problem_group->problem].text, kw_report_group_mode(problem_group));
 }
 
-const char *kw_contest_winner(const kw_ledger *ledger, const kw_contest *contest) {
-    return contest->best == KW_NOWHERE ? "" : ledger->configs[ledger->entries[contest->best].config].text;
+const char *kw_report_group_winner(const kw_report_data *report_data, const kw_report_group *problem_group) {
+    return problem_group->best == KW_NOWHERE ? "" : report_data->configs[report_data->entries[problem_group->best].config].text;
 }
 
 const char *kw_roof_words(kw_roof_kind kind) {

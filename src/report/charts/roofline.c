@@ -8,65 +8,65 @@
 enum { BEST = 0, FAILED = 1, ROOF = 4, SLOW = 5, GOOD = 6 };
 
 typedef struct roofline {
-    const kw_ledger *ledger;
-    const kw_contest **contests; /* ascending by efficiency */
+    const kw_report_data *report_data;
+    const kw_report_group **problem_groups; /* ascending by efficiency */
     size_t count;
 } roofline;
 
-static int compare_efficiency(const void *a, const void *b) {
-    const kw_contest *x = *(const kw_contest *const *)a, *y = *(const kw_contest *const *)b;
-    double ex = kw_contest_efficiency(x), ey = kw_contest_efficiency(y);
+static int by_roofline_efficiency(const void *a, const void *b) {
+    const kw_report_group *x = *(const kw_report_group *const *)a, *y = *(const kw_report_group *const *)b;
+    double ex = kw_report_group_efficiency(x), ey = kw_report_group_efficiency(y);
     return ex != ey ? (ex > ey) - (ex < ey) : (x->first > y->first) - (x->first < y->first);
 }
 
 static const char *const columns[] = {"problem", "best kernel", "time ns", "spread ns", "GFLOP/s",      "FLOP/byte",
                                       "roof",    "of the roof", "timed",   "failed",    "do not serve", NULL};
 
-static void cell(const void *user, size_t row, size_t column, kw_text *out) {
+static void roofline_cell(const void *user, size_t row, size_t column, kw_text *out) {
     const roofline *figure = user;
-    const kw_contest *contest = figure->contests[row];
-    const kw_ledger_problem *problem = &figure->ledger->problems[contest->problem];
+    const kw_report_group *problem_group = figure->problem_groups[row];
+    const kw_report_problem *problem = &figure->report_data->problems[problem_group->problem];
     double flops = problem->flops;
     switch (column) {
     case 0:
-        kw_contest_print(out, figure->ledger, contest);
+        kw_report_group_print(out, figure->report_data, problem_group);
         break;
     case 1:
-        kw_text_add(out, kw_contest_winner(figure->ledger, contest));
+        kw_text_add(out, kw_report_group_winner(figure->report_data, problem_group));
         break;
     case 2:
-        kw_text_addf(out, "%.0f", contest->oracle_ns);
+        kw_text_addf(out, "%.0f", problem_group->oracle_ns);
         break;
     case 3:
-        kw_text_addf(out, "%.0f", contest->best == KW_NOWHERE ? 0 : figure->ledger->entries[contest->best].spread_ns);
+        kw_text_addf(out, "%.0f", problem_group->best == KW_NOWHERE ? 0 : figure->report_data->entries[problem_group->best].spread_ns);
         break;
     case 4:
-        kw_text_addf(out, "%.1f", contest->oracle_ns > 0 ? flops / contest->oracle_ns : 0);
+        kw_text_addf(out, "%.1f", problem_group->oracle_ns > 0 ? flops / problem_group->oracle_ns : 0);
         break;
     case 5:
         kw_text_addf(out, "%.2f", problem->bytes > 0 ? flops / problem->bytes : 0);
         break;
     case 6:
-        kw_text_add(out, contest->roof_ns <= 0 ? "not known" : contest->by_memory ? "memory" : "arithmetic");
+        kw_text_add(out, problem_group->roof_ns <= 0 ? "not known" : problem_group->by_memory ? "memory" : "arithmetic");
         break;
     case 7:
-        kw_text_addf(out, "%.3f", kw_contest_efficiency(contest));
+        kw_text_addf(out, "%.3f", kw_report_group_efficiency(problem_group));
         break;
     default:
-        kw_text_addf(out, "%zu", column == 8 ? contest->good : column == 9 ? contest->failed : contest->unfit);
+        kw_text_addf(out, "%zu", column == 8 ? problem_group->good : column == 9 ? problem_group->failed : problem_group->unfit);
     }
 }
 
 /* The range of what is drawn, so that no point lies on the frame. */
-static void find_range(const roofline *figure, kw_svg_axis *x, kw_svg_axis *y) {
+static void find_roofline_range(const roofline *figure, kw_svg_axis *x, kw_svg_axis *y) {
     x->low = y->low = HUGE_VAL;
     x->high = y->high = 0;
     for (size_t i = 0; i < figure->count; i++) {
-        const kw_contest *contest = figure->contests[i];
-        const kw_ledger_problem *problem = &figure->ledger->problems[contest->problem];
+        const kw_report_group *problem_group = figure->problem_groups[i];
+        const kw_report_problem *problem = &figure->report_data->problems[problem_group->problem];
         double intensity = problem->bytes > 0 ? problem->flops / problem->bytes : 0;
-        for (size_t e = 0; e < contest->count && intensity > 0; e++) {
-            const kw_entry *entry = &figure->ledger->entries[contest->first + e];
+        for (size_t e = 0; e < problem_group->count && intensity > 0; e++) {
+            const kw_report_entry *entry = &figure->report_data->entries[problem_group->first + e];
             double rate = entry->score_ns > 0 ? problem->flops / entry->score_ns * 1e9 : 0;
             x->low = fmin(x->low, intensity);
             x->high = fmax(x->high, intensity);
@@ -80,7 +80,7 @@ static void find_range(const roofline *figure, kw_svg_axis *x, kw_svg_axis *y) {
     y->high *= 1.6;
 }
 
-static void draw_roofs(kw_svg *svg, const kw_ledger_target *target, kw_dtype dtype) {
+static void draw_roofs(kw_svg *svg, const kw_report_target *target, kw_dtype dtype) {
     double peak = target->peak[dtype].rate, memory = target->memory.rate;
     if (peak <= 0) {
         return;
@@ -100,69 +100,69 @@ static void draw_roofs(kw_svg *svg, const kw_ledger_target *target, kw_dtype dty
 }
 
 /* The best of each problem come last, so that they lie on top; only they have titles. */
-static void draw_points(kw_svg *svg, const roofline *figure) {
+static void draw_roofline_points(kw_svg *svg, const roofline *figure) {
     kw_text title = {0};
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < figure->count; i++) {
-            const kw_contest *contest = figure->contests[i];
-            const kw_ledger_problem *problem = &figure->ledger->problems[contest->problem];
+            const kw_report_group *problem_group = figure->problem_groups[i];
+            const kw_report_problem *problem = &figure->report_data->problems[problem_group->problem];
             double intensity = problem->bytes > 0 ? problem->flops / problem->bytes : 0;
-            for (size_t e = contest->first; e < contest->first + contest->count && !pass; e++) {
-                const kw_entry *entry = &figure->ledger->entries[e];
-                if (entry->score_ns > 0 && e != contest->best) {
+            for (size_t e = problem_group->first; e < problem_group->first + problem_group->count && !pass; e++) {
+                const kw_report_entry *entry = &figure->report_data->entries[e];
+                if (entry->score_ns > 0 && e != problem_group->best) {
                     kw_svg_point(svg, intensity, problem->flops / entry->score_ns * 1e9, entry->outcome == KW_SLOW ? SLOW : GOOD, NULL);
                 } else if (kw_outcome_is_failure(entry->outcome)) {
                     kw_svg_point(svg, intensity, svg->y.low, FAILED, NULL);
                 }
             }
-            if (pass && contest->oracle_ns > 0) {
+            if (pass && problem_group->oracle_ns > 0) {
                 title.size = 0;
-                kw_contest_print(&title, figure->ledger, contest);
-                kw_text_addf(&title, ": %.0f %% of the roof, %s", 100 * kw_contest_efficiency(contest),
-                             kw_contest_winner(figure->ledger, contest));
-                kw_svg_point(svg, intensity, problem->flops / contest->oracle_ns * 1e9, BEST, kw_text_string(&title));
+                kw_report_group_print(&title, figure->report_data, problem_group);
+                kw_text_addf(&title, ": %.0f %% of the roof, %s", 100 * kw_report_group_efficiency(problem_group),
+                             kw_report_group_winner(figure->report_data, problem_group));
+                kw_svg_point(svg, intensity, problem->flops / problem_group->oracle_ns * 1e9, BEST, kw_text_string(&title));
             }
         }
     }
-    kw_safe_drop(&title, svg->out);
+    kw_escape_drop(&title, svg->out);
 }
 
-static void add_panel(kw_page *page, const kw_panel *panel) {
+static void add_roofline_panel(kw_page *page, const kw_panel *panel) {
     static const kw_svg_key keys[] = {{"best kernel of a problem", BEST, KW_MARK_POINT},
                                       {"other kernels", GOOD, KW_MARK_POINT},
                                       {"dropped as slow", SLOW, KW_MARK_POINT},
                                       {"failed, drawn at the bottom", FAILED, KW_MARK_POINT},
                                       {"roofs", ROOF, KW_MARK_LINE}};
-    const kw_ledger *ledger = page->ledger;
-    const kw_ledger_target *target = &ledger->targets[panel->target];
-    roofline figure = {ledger, kw_page_array(page, panel->contests, sizeof *figure.contests), 0};
+    const kw_report_data *report_data = page->report_data;
+    const kw_report_target *target = &report_data->targets[panel->target];
+    roofline figure = {report_data, kw_page_array(page, panel->problem_groups, sizeof *figure.problem_groups), 0};
     size_t answers = 0, unfit = 0, above = 0;
-    for (size_t i = 0; i < ledger->contest_count && figure.contests; i++) {
-        if (kw_panel_has(ledger, panel, &ledger->contests[i])) {
-            const kw_contest *contest = figure.contests[figure.count++] = &ledger->contests[i];
-            answers += contest->count;
-            unfit += contest->unfit;
-            above += kw_contest_efficiency(contest) > 1.02;
+    for (size_t i = 0; i < report_data->problem_group_count && figure.problem_groups; i++) {
+        if (kw_panel_has(report_data, panel, &report_data->problem_groups[i])) {
+            const kw_report_group *problem_group = figure.problem_groups[figure.count++] = &report_data->problem_groups[i];
+            answers += problem_group->count;
+            unfit += problem_group->unfit;
+            above += kw_report_group_efficiency(problem_group) > 1.02;
         }
     }
-    if (!figure.contests) {
+    if (!figure.problem_groups) {
         return;
     }
-    qsort(figure.contests, figure.count, sizeof *figure.contests, compare_efficiency);
+    qsort(figure.problem_groups, figure.count, sizeof *figure.problem_groups, by_roofline_efficiency);
     kw_text caption = {0}, left_out = {0};
-    kw_panel_print(&caption, ledger, panel);
+    kw_panel_print(&caption, report_data, panel);
     kw_svg_spec spec = {.label = "Roofline: FLOP/s over FLOP/byte",
                         .height = 380,
                         .keys = keys,
                         .key_count = 5,
                         .x = {.title = "FLOP per byte of the three tensors", .log = true},
                         .y = {.title = "FLOP/s", .log = true, .unit = KW_UNIT_SI}};
-    find_range(&figure, &spec.x, &spec.y);
+    find_roofline_range(&figure, &spec.x, &spec.y);
     spec.y.high = fmax(spec.y.high, 1.3 * target->peak[panel->dtype].rate);
     kw_svg svg;
     kw_page_chart(page, &svg, kw_text_string(&caption), &spec);
     draw_roofs(&svg, target, (kw_dtype)panel->dtype);
-    draw_points(&svg, &figure);
+    draw_roofline_points(&svg, &figure);
     kw_page_chart_end(page, &svg);
     char peak[24], memory[24];
     kw_unit_print(peak, target->peak[panel->dtype].rate, KW_UNIT_SI);
@@ -176,24 +176,24 @@ static void add_panel(kw_page *page, const kw_panel *panel) {
     }
     kw_text_add(&page->out, "</p>\n");
     kw_text_addf(&left_out, "%zu answers of kernels that do not serve the problem", unfit);
-    kw_page_facts(page, panel->target, answers - unfit, "answers", unfit ? kw_text_string(&left_out) : NULL);
-    kw_page_table(page, &(kw_table){"roofline", columns, figure.count, cell, &figure});
-    kw_safe_drop(&caption, &page->out);
-    kw_safe_drop(&left_out, &page->out);
+    kw_page_note(page, panel->target, answers - unfit, "answers", unfit ? kw_text_string(&left_out) : NULL);
+    kw_page_table(page, &(kw_table){"roofline", columns, figure.count, roofline_cell, &figure});
+    kw_escape_drop(&caption, &page->out);
+    kw_escape_drop(&left_out, &page->out);
 }
 
 void kw_figure_roofline(kw_page *page) {
     kw_panel panels[KW_PANELS_MAX];
-    size_t more, count = kw_panels(page->ledger, panels, false, true, &more);
+    size_t more, count = kw_panels(page->report_data, panels, false, true, &more);
     kw_page_begin(page, "roofline", "Roofline",
                   "Each point is a kernel on a problem. The roofs say what the device can do at most: arithmetic (level) and moving the "
                   "three tensors once (slope). A problem that fits into the last-level cache and is timed hot is not bound by the slope.");
     for (size_t i = 0; i < count; i++) {
-        add_panel(page, &panels[i]);
+        add_roofline_panel(page, &panels[i]);
     }
     kw_panel_more(page, more);
     if (!count) {
-        kw_page_nothing(page, "The store has no rows with a problem that can be read.");
+        kw_page_empty(page, "The store has no rows with a problem that can be read.");
     }
     kw_page_end(page);
 }

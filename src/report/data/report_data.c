@@ -5,26 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-kw_status kw_ledger_create(kw_ledger **ledger, const char *id, const char *name, kw_error *err) {
-    kw_ledger *made = calloc(1, sizeof *made);
+kw_status kw_report_data_create(kw_report_data **report_data, const char *id, const char *name, kw_error *err) {
+    kw_report_data *made = calloc(1, sizeof *made);
     if (!made) {
         return kw_fail_memory(err, "the report");
     }
     made->id = kw_arena_copy(&made->arena, id, strlen(id));
     made->name = kw_arena_copy(&made->arena, name, strlen(name));
     if (!made->id || !made->name) {
-        kw_ledger_close(&made);
+        kw_report_data_close(&made);
         return kw_fail_memory(err, "the report");
     }
-    *ledger = made;
+    *report_data = made;
     return KW_OK;
 }
 
-void kw_ledger_close(kw_ledger **ledger) {
-    if (*ledger) {
-        kw_arena_drop(&(*ledger)->arena);
-        free(*ledger);
-        *ledger = NULL;
+void kw_report_data_close(kw_report_data **report_data) {
+    if (*report_data) {
+        kw_arena_drop(&(*report_data)->arena);
+        free(*report_data);
+        *report_data = NULL;
     }
 }
 
@@ -34,32 +34,32 @@ static double positive(double value) {
 
 /* --- targets and their measured roofs ------------------------------------------------------------------------- */
 
-static bool add_target(kw_ledger *ledger, const char *text, uint32_t *number) {
+static bool add_report_target(kw_report_data *report_data, const char *text, uint32_t *number) {
     bool added;
-    *number = kw_names_add(&ledger->target_names, &ledger->arena, text, &added);
+    *number = kw_name_table_add(&report_data->target_names, &report_data->arena, text, &added);
     if (*number == UINT32_MAX || !added) {
         return *number != UINT32_MAX;
     }
-    void *items = ledger->targets;
-    if (!kw_grow(&ledger->arena, &items, &ledger->target_room, *number, sizeof *ledger->targets)) {
+    void *items = report_data->targets;
+    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->target_room, *number, sizeof *report_data->targets)) {
         return false;
     }
-    ledger->targets = items;
-    kw_ledger_target *target = &ledger->targets[*number];
-    *target = (kw_ledger_target){.text = ledger->target_names.text[*number], .device = ""};
+    report_data->targets = items;
+    kw_report_target *target = &report_data->targets[*number];
+    *target = (kw_report_target){.text = report_data->target_names.text[*number], .device = ""};
     kw_target facts;
     if (kw_target_parse(&facts, text, NULL) == KW_OK) {
         target->cache = facts.l3 > facts.l2 ? facts.l3 : facts.l2;
         target->label =
-            kw_arena_format(&ledger->arena, "%s:%s %s, units=%lld", facts.backend, facts.arch, facts.model, (long long)facts.units);
+            kw_arena_format(&report_data->arena, "%s:%s %s, units=%lld", facts.backend, facts.arch, facts.model, (long long)facts.units);
     } else {
-        target->label = kw_arena_format(&ledger->arena, "%.60s", text);
+        target->label = kw_arena_format(&report_data->arena, "%.60s", text);
     }
     return target->label != NULL;
 }
 
 /* "fp32=1.17e11 bf16=2.3e11 memory=2.5e10"; what several runs measured differs by noise and clocks, and the highest is the roof. */
-static void read_roofs(kw_ledger_target *target, const char *roofs) {
+static void read_roofs(kw_report_target *target, const char *roofs) {
     kw_scan scan = kw_scan_string(roofs);
     kw_word word;
     while (kw_scan_word(&scan, &word)) {
@@ -78,46 +78,46 @@ static void read_roofs(kw_ledger_target *target, const char *roofs) {
     }
 }
 
-bool kw_ledger_add_run(kw_ledger *ledger, const kw_run *run) {
+bool kw_report_data_add_run(kw_report_data *report_data, const kw_run *run) {
     bool added;
-    uint32_t target, number = kw_names_add(&ledger->run_names, &ledger->arena, run->id, &added);
+    uint32_t target, number = kw_name_table_add(&report_data->run_names, &report_data->arena, run->id, &added);
     if (number == UINT32_MAX || !added) {
         return number != UINT32_MAX;
     }
-    void *items = ledger->runs;
-    if (!kw_grow(&ledger->arena, &items, &ledger->run_room, number, sizeof *ledger->runs)) {
+    void *items = report_data->runs;
+    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->run_room, number, sizeof *report_data->runs)) {
         return false;
     }
-    ledger->runs = items;
-    ledger->runs[number] = *run;
+    report_data->runs = items;
+    report_data->runs[number] = *run;
     if (!*run->target) {
         return true;
     }
-    if (!add_target(ledger, run->target, &target)) {
+    if (!add_report_target(report_data, run->target, &target)) {
         return false;
     }
-    read_roofs(&ledger->targets[target], run->roofs);
-    if (!*ledger->targets[target].device) {
-        ledger->targets[target].device = kw_arena_copy(&ledger->arena, run->device, strlen(run->device));
+    read_roofs(&report_data->targets[target], run->roofs);
+    if (!*report_data->targets[target].device) {
+        report_data->targets[target].device = kw_arena_copy(&report_data->arena, run->device, strlen(run->device));
     }
-    return ledger->targets[target].device != NULL;
+    return report_data->targets[target].device != NULL;
 }
 
 /* --- problems and configs ------------------------------------------------------------------------------------- */
 
-static bool add_problem(kw_ledger *ledger, const char *text, uint32_t *number) {
+static bool add_problem(kw_report_data *report_data, const char *text, uint32_t *number) {
     bool added;
-    *number = kw_names_add(&ledger->problem_names, &ledger->arena, text, &added);
+    *number = kw_name_table_add(&report_data->problem_names, &report_data->arena, text, &added);
     if (*number == UINT32_MAX || !added) {
         return *number != UINT32_MAX;
     }
-    void *items = ledger->problems;
-    if (!kw_grow(&ledger->arena, &items, &ledger->problem_room, *number, sizeof *ledger->problems)) {
+    void *items = report_data->problems;
+    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->problem_room, *number, sizeof *report_data->problems)) {
         return false;
     }
-    ledger->problems = items;
-    kw_ledger_problem *problem = &ledger->problems[*number];
-    *problem = (kw_ledger_problem){.text = ledger->problem_names.text[*number]};
+    report_data->problems = items;
+    kw_report_problem *problem = &report_data->problems[*number];
+    *problem = (kw_report_problem){.text = report_data->problem_names.text[*number]};
     if (kw_problem_parse(&problem->value, text, NULL) == KW_OK) {
         problem->known = true;
         problem->flops = (double)kw_problem_flops(&problem->value);
@@ -139,32 +139,32 @@ static void print_shape(kw_text *shape, const char *text) {
     }
 }
 
-static bool add_config(kw_ledger *ledger, const char *text, uint32_t *number) {
+static bool add_report_config(kw_report_data *report_data, const char *text, uint32_t *number) {
     bool added;
-    *number = kw_names_add(&ledger->config_names, &ledger->arena, text, &added);
+    *number = kw_name_table_add(&report_data->config_names, &report_data->arena, text, &added);
     if (*number == UINT32_MAX || !added) {
         return *number != UINT32_MAX;
     }
-    void *items = ledger->configs;
-    if (!kw_grow(&ledger->arena, &items, &ledger->config_room, *number, sizeof *ledger->configs)) {
+    void *items = report_data->configs;
+    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->config_room, *number, sizeof *report_data->configs)) {
         return false;
     }
-    ledger->configs = items;
+    report_data->configs = items;
     kw_scan scan = kw_scan_string(text);
     kw_word word = {text, 0};
     kw_scan_word(&scan, &word);
     kw_text shape = {0};
     print_shape(&shape, text);
-    char *family = kw_arena_copy(&ledger->arena, word.at, word.size);
-    kw_ledger_config *config = &ledger->configs[*number];
-    *config = (kw_ledger_config){.text = ledger->config_names.text[*number], .family = family};
-    config->shape = kw_names_add(&ledger->shapes, &ledger->arena, kw_text_string(&shape), NULL);
+    char *family = kw_arena_copy(&report_data->arena, word.at, word.size);
+    kw_report_config *config = &report_data->configs[*number];
+    *config = (kw_report_config){.text = report_data->config_names.text[*number], .family = family};
+    config->shape = kw_name_table_add(&report_data->shapes, &report_data->arena, kw_text_string(&shape), NULL);
     bool good = family && !shape.failed && config->shape != UINT32_MAX;
     kw_text_drop(&shape);
     if (!good) {
         return false;
     }
-    config->family_number = kw_names_add(&ledger->families, &ledger->arena, family, NULL);
+    config->family_number = kw_name_table_add(&report_data->families, &report_data->arena, family, NULL);
     size_t length = strlen(family);
     config->generic = length >= 8 && !strcmp(family + length - 8, ".generic");
     return config->family_number != UINT32_MAX;
@@ -172,34 +172,35 @@ static bool add_config(kw_ledger *ledger, const char *text, uint32_t *number) {
 
 /* --- rows ----------------------------------------------------------------------------------------------------- */
 
-bool kw_ledger_add_answer(kw_ledger *ledger, const kw_row *row) {
+bool kw_report_data_add_answer(kw_report_data *report_data, const kw_row *row) {
     const kw_record *record = &row->record;
-    kw_entry entry = {.outcome = (size_t)record->outcome < KW_OUTCOME_COUNT ? record->outcome : KW_UNTRIED,
-                      .packed = row->packed,
-                      .cold = record->cold,
-                      .samples = record->samples,
-                      .time_ns = positive(record->time_ns),
-                      .spread_ns = positive(record->spread_ns),
-                      .half_ns = {positive(record->half_ns[0]), positive(record->half_ns[1])}};
-    void *items = ledger->entries;
-    if (!kw_grow(&ledger->arena, &items, &ledger->entry_room, ledger->entry_count, sizeof *ledger->entries)) {
+    kw_report_entry entry = {.outcome = (size_t)record->outcome < KW_OUTCOME_COUNT ? record->outcome : KW_UNTRIED,
+                             .packed = row->packed,
+                             .cold = record->cold,
+                             .samples = record->samples,
+                             .time_ns = positive(record->time_ns),
+                             .spread_ns = positive(record->spread_ns),
+                             .half_ns = {positive(record->half_ns[0]), positive(record->half_ns[1])}};
+    void *items = report_data->entries;
+    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->entry_room, report_data->entry_count,
+                             sizeof *report_data->entries)) {
         return false;
     }
-    ledger->entries = items;
-    entry.detail = kw_names_add(&ledger->details, &ledger->arena, record->detail, NULL);
-    if (entry.detail == UINT32_MAX || !add_target(ledger, row->target, &entry.target) ||
-        !add_problem(ledger, row->problem, &entry.problem) || !add_config(ledger, record->config, &entry.config)) {
+    report_data->entries = items;
+    entry.detail = kw_name_table_add(&report_data->details, &report_data->arena, record->detail, NULL);
+    if (entry.detail == UINT32_MAX || !add_report_target(report_data, row->target, &entry.target) ||
+        !add_problem(report_data, row->problem, &entry.problem) || !add_report_config(report_data, record->config, &entry.config)) {
         return false;
     }
     if (entry.outcome == KW_GOOD || entry.outcome == KW_SLOW) {
         bool halves = entry.samples > 0 && entry.half_ns[0] > 0 && entry.half_ns[1] > 0;
         entry.score_ns = halves && entry.outcome == KW_GOOD ? (entry.half_ns[0] + entry.half_ns[1]) / 2 : entry.time_ns;
-        ledger->timeless += entry.score_ns == 0;
-        ledger->halfless += entry.outcome == KW_GOOD && !halves && entry.score_ns > 0;
+        report_data->timeless += entry.score_ns == 0;
+        report_data->halfless += entry.outcome == KW_GOOD && !halves && entry.score_ns > 0;
     }
-    ledger->outcome[entry.outcome]++;
-    ledger->targets[entry.target].answers++;
-    ledger->entries[ledger->entry_count++] = entry;
+    report_data->outcome[entry.outcome]++;
+    report_data->targets[entry.target].answers++;
+    report_data->entries[report_data->entry_count++] = entry;
     return true;
 }
 
@@ -225,46 +226,47 @@ static double second_of(const char *text) {
     return (double)(((days * 24 + part[3]) * 60 + part[4]) * 60 + part[5]);
 }
 
-static void widen_span(kw_ledger *ledger, const char *time, double second) {
+static void widen_span(kw_report_data *report_data, const char *time, double second) {
     if (second > 0) {
-        if (!*ledger->first || strcmp(time, ledger->first) < 0) {
-            strcpy(ledger->first, time);
+        if (!*report_data->first || strcmp(time, report_data->first) < 0) {
+            strcpy(report_data->first, time);
         }
-        if (strcmp(time, ledger->last) > 0) {
-            strcpy(ledger->last, time);
+        if (strcmp(time, report_data->last) > 0) {
+            strcpy(report_data->last, time);
         }
     }
 }
 
-bool kw_ledger_add_moment(kw_ledger *ledger, const kw_row *row) {
+bool kw_report_data_add_row(kw_report_data *report_data, const kw_row *row) {
     const kw_record *record = &row->record;
-    void *items = ledger->moments;
-    if (!kw_grow(&ledger->arena, &items, &ledger->moment_room, ledger->moment_count, sizeof *ledger->moments)) {
+    void *items = report_data->rows_in_order;
+    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->rows_in_order_room, report_data->rows_in_order_count,
+                             sizeof *report_data->rows_in_order)) {
         return false;
     }
-    ledger->moments = items;
-    kw_moment moment = {.sequence = row->sequence,
-                        .control_ns = positive(row->control_ns),
-                        .drift = isfinite(row->drift) ? row->drift : 0,
-                        .compile_ns = positive(row->compile_ns),
-                        .second = second_of(row->time),
-                        .code_bytes = row->code_bytes > 0 ? row->code_bytes : 0,
-                        .good = record->outcome == KW_GOOD};
+    report_data->rows_in_order = items;
+    kw_report_row moment = {.sequence = row->sequence,
+                            .control_ns = positive(row->control_ns),
+                            .drift = isfinite(row->drift) ? row->drift : 0,
+                            .compile_ns = positive(row->compile_ns),
+                            .second = second_of(row->time),
+                            .code_bytes = row->code_bytes > 0 ? row->code_bytes : 0,
+                            .good = record->outcome == KW_GOOD};
     double batches = fmax(record->samples, 0) + fmax(record->dropped, 0);
     moment.kernel_ns = positive(record->time_ns) * (batches * fmax(record->calls, 0) + fmax(record->warmups, 0));
-    moment.run = kw_names_find(&ledger->run_names, row->run);
+    moment.run = kw_name_table_find(&report_data->run_names, row->run);
     if (moment.run == UINT32_MAX) { /* a row whose run the store does not have */
         kw_run run = {0};
         memcpy(run.id, row->run, sizeof run.id);
-        if (!kw_ledger_add_run(ledger, &run)) {
+        if (!kw_report_data_add_run(report_data, &run)) {
             return false;
         }
-        moment.run = kw_names_find(&ledger->run_names, row->run);
+        moment.run = kw_name_table_find(&report_data->run_names, row->run);
     }
-    if (!add_config(ledger, record->config, &moment.config)) {
+    if (!add_report_config(report_data, record->config, &moment.config)) {
         return false;
     }
-    widen_span(ledger, row->time, moment.second);
-    ledger->moments[ledger->moment_count++] = moment;
+    widen_span(report_data, row->time, moment.second);
+    report_data->rows_in_order[report_data->rows_in_order_count++] = moment;
     return true;
 }

@@ -1,12 +1,12 @@
 /* report_data.h: a store's rows as figures need them: texts numbered, answers grouped into contests, each contest with its oracle and its roof.
  *
  * Made of a store's answers (one row a target, problem, config and way of timing) and, for what depends on the order of measuring, of all its
- * rows. Everything lives in the ledger's arena; after kw_ledger_settle nothing changes any more. Times that are not positive and finite are
+ * rows. Everything lives in the ledger's arena; after kw_report_data_finish nothing changes any more. Times that are not positive and finite are
  * 0 here, which means none. */
 #ifndef KW_REPORT_DATA_REPORT_DATA_H
 #define KW_REPORT_DATA_REPORT_DATA_H
 
-#include "report/data/names.h"
+#include "report/data/name_table.h"
 
 #include "base/text.h"
 #include "problem/target.h"
@@ -23,41 +23,41 @@ typedef struct kw_roof {
     kw_roof_kind kind;
 } kw_roof;
 
-typedef struct kw_ledger_target {
+typedef struct kw_report_target {
     const char *text;
     const char *label;  /* backend, architecture and model, or the beginning of the text */
     const char *device; /* as a run on it named it; "" */
     int64_t cache;      /* bytes of the last-level cache; 0: not known */
     kw_roof peak[KW_DTYPE_COUNT], memory;
     size_t answers;
-} kw_ledger_target;
+} kw_report_target;
 
-typedef struct kw_ledger_problem {
+typedef struct kw_report_problem {
     const char *text;
     kw_problem value;
     bool known; /* the text can be read; else value, flops and bytes are of no meaning */
     double flops, bytes;
-} kw_ledger_problem;
+} kw_report_problem;
 
 /* Read from the text's words alone, so that kernels of families that this version does not know can be reported. */
-typedef struct kw_ledger_config {
+typedef struct kw_report_config {
     const char *text, *family;
     uint32_t family_number, shape; /* in families, shapes */
     bool generic;
-} kw_ledger_config;
+} kw_report_config;
 
 /* An answer. */
-typedef struct kw_entry {
+typedef struct kw_report_entry {
     uint32_t target, problem, config, detail;
     kw_outcome outcome;
     bool packed, cold;
     int32_t samples;
     double time_ns, spread_ns, half_ns[2];
     double score_ns; /* mean of the halves; its one time where it has none; of what was dropped as slow what was seen; 0: none */
-} kw_entry;
+} kw_report_entry;
 
 /* Any row, in the order of its run. */
-typedef struct kw_moment {
+typedef struct kw_report_row {
     uint32_t run, config;
     int64_t sequence;
     double control_ns, drift, compile_ns;
@@ -65,10 +65,10 @@ typedef struct kw_moment {
     double second;    /* its time, of the epoch; 0: not known */
     int64_t code_bytes;
     bool good;
-} kw_moment;
+} kw_report_row;
 
 /* All answers for one problem on one target, timed in one way. */
-typedef struct kw_contest {
+typedef struct kw_report_group {
     size_t first, count; /* entries */
     uint32_t target, problem;
     bool packed, cold;
@@ -78,45 +78,45 @@ typedef struct kw_contest {
     bool halves;                /* oracle_ns was made that way; else it is the least time */
     double roof_ns;             /* the least that the roofs allow; 0: not known */
     bool by_memory;             /* the memory's roof is the lower one */
-} kw_contest;
+} kw_report_group;
 
-typedef struct kw_ledger {
+typedef struct kw_report_data {
     kw_arena arena;
     const char *id, *name; /* of the store; its path */
-    kw_names target_names, problem_names, config_names, run_names, details, families, shapes;
-    kw_ledger_target *targets;
-    kw_ledger_problem *problems;
-    kw_ledger_config *configs;
+    kw_name_table target_names, problem_names, config_names, run_names, details, families, shapes;
+    kw_report_target *targets;
+    kw_report_problem *problems;
+    kw_report_config *configs;
     kw_run *runs;
-    kw_entry *entries;
-    kw_moment *moments;
-    kw_contest *contests;
-    size_t target_room, problem_room, config_room, run_room, entry_room, moment_room, contest_room;
-    size_t entry_count, moment_count, contest_count;
+    kw_report_entry *entries;
+    kw_report_row *rows_in_order;
+    kw_report_group *problem_groups;
+    size_t target_room, problem_room, config_room, run_room, entry_room, rows_in_order_room, problem_group_room;
+    size_t entry_count, rows_in_order_count, problem_group_count;
     int64_t outcome[KW_OUTCOME_COUNT]; /* of answers */
     size_t timeless, halfless;         /* good answers without a time; with a time but without halves */
     char first[32], last[32];          /* times of the first and the last row; "" */
-} kw_ledger;
+} kw_report_data;
 
 /* By hand: add runs and rows in any order, then settle. name is copied. false or KW_NO_MEMORY: no memory. */
-kw_status kw_ledger_create(kw_ledger **ledger, const char *id, const char *name, kw_error *err);
-bool kw_ledger_add_run(kw_ledger *ledger, const kw_run *run);
-bool kw_ledger_add_answer(kw_ledger *ledger, const kw_row *row);
-bool kw_ledger_add_moment(kw_ledger *ledger, const kw_row *row);
-kw_status kw_ledger_settle(kw_ledger *ledger, kw_error *err);
-void kw_ledger_close(kw_ledger **ledger);
+kw_status kw_report_data_create(kw_report_data **report_data, const char *id, const char *name, kw_error *err);
+bool kw_report_data_add_run(kw_report_data *report_data, const kw_run *run);
+bool kw_report_data_add_answer(kw_report_data *report_data, const kw_row *row);
+bool kw_report_data_add_row(kw_report_data *report_data, const kw_row *row);
+kw_status kw_report_data_finish(kw_report_data *report_data, kw_error *err);
+void kw_report_data_close(kw_report_data **report_data);
 /* From a store's file, settled. */
-kw_status kw_ledger_open(kw_ledger **ledger, const char *path, kw_error *err);
+kw_status kw_report_data_open(kw_report_data **report_data, const char *path, kw_error *err);
 
 /* Whether every type's arithmetic roof in use was measured. */
-bool kw_target_is_measured(const kw_ledger_target *target);
+bool kw_target_is_measured(const kw_report_target *target);
 /* Roof over time: 1 at the roof; 0 where one of them is not known. */
-double kw_contest_efficiency(const kw_contest *contest);
+double kw_report_group_efficiency(const kw_report_group *problem_group);
 /* Share of the oracle that an entry reaches; 0 for a failure, and where there is no oracle. */
-double kw_entry_share(const kw_contest *contest, const kw_entry *entry);
+double kw_report_entry_share(const kw_report_group *problem_group, const kw_report_entry *entry);
 /* Whether the outcome is a named failure: neither timed, nor slow, nor a kernel that does not serve the problem. */
 bool kw_outcome_is_failure(kw_outcome outcome);
 /* " cold", " fresh weights" where the contest is timed so, else "". */
-const char *kw_contest_mode(const kw_contest *contest);
+const char *kw_report_group_mode(const kw_report_group *problem_group);
 
 #endif

@@ -1,6 +1,6 @@
 /* efficiency_curve.c: what picks give of what the best kernels would have given: their distribution, the best of short lists, and which families of
  * problems lose. */
-#include "report/evaluation/selections.h"
+#include "report/evaluation/evaluation_page.h"
 
 #include "base/stats.h"
 
@@ -9,14 +9,14 @@
 
 enum { FAMILIES_SHOWN = 24 };
 
-static size_t set_keys(const kw_picks *picks, kw_svg_key keys[KW_PICKERS_MAX]) {
-    for (size_t p = 0; p < picks->picker_count; p++) {
-        keys[p] = (kw_svg_key){picks->pickers[p].evaluation->by, (int)p, KW_MARK_LINE};
+static size_t set_keys(const kw_evaluation_page *picks, kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX]) {
+    for (size_t p = 0; p < picks->selector_count; p++) {
+        keys[p] = (kw_svg_key){picks->selectors[p].evaluation->by, (int)p, KW_MARK_LINE};
     }
-    return picks->picker_count;
+    return picks->selector_count;
 }
 
-static void print_alone(kw_text *text, const kw_picks *picks) {
+static void print_alone(kw_text *text, const kw_evaluation_page *picks) {
     if (picks->alone) {
         kw_text_addf(text, "%zu contests that not all of them judge", picks->alone);
     }
@@ -52,9 +52,9 @@ static void curve_cell(const void *user, size_t row, size_t column, kw_text *out
     }
 }
 
-void kw_pick_figure_picks(kw_picks *picks) {
-    curve *curves = kw_page_array(&picks->page, picks->picker_count, sizeof *curves);
-    kw_svg_key keys[KW_PICKERS_MAX];
+void kw_evaluation_chart_picks(kw_evaluation_page *picks) {
+    curve *curves = kw_page_array(&picks->page, picks->selector_count, sizeof *curves);
+    kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX];
     size_t count = set_keys(picks, keys);
     kw_page_begin(
         &picks->page, "picks", "Efficiency of the picks",
@@ -63,7 +63,7 @@ void kw_pick_figure_picks(kw_picks *picks) {
     for (size_t p = 0; curves && p < count; p++) {
         curves[p] = (curve){.by = keys[p].name, .values = kw_page_array(&picks->page, picks->count, sizeof(double)), .count = picks->count};
         for (size_t i = 0; curves[p].values && i < picks->count; i++) {
-            const kw_judgement *j = picks->pickers[p].judgements[i];
+            const kw_group_evaluation *j = picks->selectors[p].group_evaluations[i];
             curves[p].values[i] = j->efficiency;
             curves[p].tied += j->tied;
             curves[p].failed += j->failed;
@@ -88,9 +88,9 @@ void kw_pick_figure_picks(kw_picks *picks) {
         kw_page_chart_end(&picks->page, &svg);
         kw_text alone = {0};
         print_alone(&alone, picks);
-        kw_picks_facts(picks, picks->count, "contests", alone.size ? kw_text_string(&alone) : NULL);
+        kw_evaluation_page_note(picks, picks->count, "contests", alone.size ? kw_text_string(&alone) : NULL);
         kw_page_table(&picks->page, &(kw_table){"picks", curve_columns, count, curve_cell, curves});
-        kw_safe_drop(&alone, &picks->page.out);
+        kw_escape_drop(&alone, &picks->page.out);
     }
     kw_page_end(&picks->page);
 }
@@ -101,24 +101,24 @@ static const char *const list_columns[] = {"length of the list", "picks by", "me
 
 typedef struct lists {
     const kw_svg_key *keys;
-    double *mean, *p10; /* KW_BEST_OF for each who picks */
+    double *mean, *p10; /* KW_SHORTLIST_MAX for each who picks */
 } lists;
 
 static void list_cell(const void *user, size_t row, size_t column, kw_text *out) {
     const lists *l = user;
     if (column == 1) {
-        kw_text_add(out, l->keys[row / KW_BEST_OF].name);
+        kw_text_add(out, l->keys[row / KW_SHORTLIST_MAX].name);
     } else if (column == 0) {
-        kw_text_addf(out, "%zu", row % KW_BEST_OF + 1);
+        kw_text_addf(out, "%zu", row % KW_SHORTLIST_MAX + 1);
     } else {
         kw_text_addf(out, "%.4f", column == 2 ? l->mean[row] : l->p10[row]);
     }
 }
 
-static void take_lists(const kw_picks *picks, lists *l, double *values) {
-    for (size_t row = 0; row < picks->picker_count * KW_BEST_OF; row++) {
+static void take_lists(const kw_evaluation_page *picks, lists *l, double *values) {
+    for (size_t row = 0; row < picks->selector_count * KW_SHORTLIST_MAX; row++) {
         for (size_t i = 0; i < picks->count; i++) {
-            values[i] = picks->pickers[row / KW_BEST_OF].judgements[i]->best_of[row % KW_BEST_OF];
+            values[i] = picks->selectors[row / KW_SHORTLIST_MAX].group_evaluations[i]->best_of[row % KW_SHORTLIST_MAX];
         }
         kw_stat_sort(values, picks->count);
         l->mean[row] = kw_stat_mean(values, picks->count);
@@ -126,11 +126,11 @@ static void take_lists(const kw_picks *picks, lists *l, double *values) {
     }
 }
 
-void kw_pick_figure_lists(kw_picks *picks) {
-    kw_svg_key keys[KW_PICKERS_MAX];
+void kw_evaluation_chart_lists(kw_evaluation_page *picks) {
+    kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX];
     size_t count = set_keys(picks, keys);
-    lists l = {keys, kw_page_array(&picks->page, count * KW_BEST_OF, sizeof *l.mean),
-               kw_page_array(&picks->page, count * KW_BEST_OF, sizeof *l.p10)};
+    lists l = {keys, kw_page_array(&picks->page, count * KW_SHORTLIST_MAX, sizeof *l.mean),
+               kw_page_array(&picks->page, count * KW_SHORTLIST_MAX, sizeof *l.p10)};
     double *values = kw_page_array(&picks->page, picks->count, sizeof *values);
     kw_page_begin(
         &picks->page, "lists", "Best of a list",
@@ -146,13 +146,13 @@ void kw_pick_figure_lists(kw_picks *picks) {
                                      .height = 280,
                                      .keys = keys,
                                      .key_count = (int)count,
-                                     .x = {.title = "length of the list", .low = 1, .high = KW_BEST_OF},
+                                     .x = {.title = "length of the list", .low = 1, .high = KW_SHORTLIST_MAX},
                                      .y = {.title = "mean efficiency", .low = low, .high = 1, .unit = KW_UNIT_PERCENT}});
         for (size_t p = count; p-- > 0;) {
             kw_svg_line_begin(&svg, (int)p, p == 0, keys[p].name);
-            for (size_t i = 0; i < KW_BEST_OF; i++) {
-                if (l.mean[p * KW_BEST_OF + i] >= low) {
-                    kw_svg_line_to(&svg, (double)i + 1, l.mean[p * KW_BEST_OF + i]);
+            for (size_t i = 0; i < KW_SHORTLIST_MAX; i++) {
+                if (l.mean[p * KW_SHORTLIST_MAX + i] >= low) {
+                    kw_svg_line_to(&svg, (double)i + 1, l.mean[p * KW_SHORTLIST_MAX + i]);
                 }
             }
             kw_svg_line_end(&svg);
@@ -160,9 +160,9 @@ void kw_pick_figure_lists(kw_picks *picks) {
         kw_page_chart_end(&picks->page, &svg);
         kw_text alone = {0};
         print_alone(&alone, picks);
-        kw_picks_facts(picks, picks->count, "contests", alone.size ? kw_text_string(&alone) : NULL);
-        kw_page_table(&picks->page, &(kw_table){"lists", list_columns, count * KW_BEST_OF, list_cell, &l});
-        kw_safe_drop(&alone, &picks->page.out);
+        kw_evaluation_page_note(picks, picks->count, "contests", alone.size ? kw_text_string(&alone) : NULL);
+        kw_page_table(&picks->page, &(kw_table){"lists", list_columns, count * KW_SHORTLIST_MAX, list_cell, &l});
+        kw_escape_drop(&alone, &picks->page.out);
     }
     kw_page_end(&picks->page);
 }
@@ -179,12 +179,12 @@ typedef struct family_list {
 
 static void family_cell(const void *user, size_t row, size_t column, kw_text *out) {
     const kw_slice *slice = ((const family_list *)user)->slices[row];
-    const kw_evaluation_figures *f = &slice->figures;
+    const kw_evaluation_metrics *f = &slice->metrics;
     const double values[] = {f->regret.value, f->regret.low, f->regret.high, f->mean.value, f->p10.value, f->worst.value};
     if (column == 0) {
         kw_text_add(out, slice->key);
     } else if (column == 1) {
-        kw_text_addf(out, "%lld", (long long)f->contests);
+        kw_text_addf(out, "%lld", (long long)f->problem_groups);
     } else {
         kw_text_addf(out, "%.4f", values[column - 2]);
     }
@@ -192,13 +192,13 @@ static void family_cell(const void *user, size_t row, size_t column, kw_text *ou
 
 static int by_regret(const void *left, const void *right) {
     const kw_slice *a = *(const kw_slice *const *)left, *b = *(const kw_slice *const *)right;
-    double x = a->figures.regret.value, y = b->figures.regret.value;
+    double x = a->metrics.regret.value, y = b->metrics.regret.value;
     return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
 }
 
-static void draw_families(kw_picks *picks, const family_list *list) {
+static void draw_families(kw_evaluation_page *picks, const family_list *list) {
     size_t bars = list->count < FAMILIES_SHOWN ? list->count : FAMILIES_SHOWN;
-    double most = fmax(list->slices[0]->figures.regret.value, 0.01);
+    double most = fmax(list->slices[0]->metrics.regret.value, 0.01);
     kw_svg svg;
     kw_page_chart(
         &picks->page, &svg, "Families that lose most time",
@@ -210,20 +210,21 @@ static void draw_families(kw_picks *picks, const family_list *list) {
             .y = {.title = "", .low = -(double)bars, .hidden = true}});
     for (size_t i = 0; i < bars; i++) {
         const kw_slice *slice = list->slices[i];
-        double y = -(double)i, at[2], regret = fmax(0, slice->figures.regret.value);
+        double y = -(double)i, at[2], regret = fmax(0, slice->metrics.regret.value);
         kw_text title = {0};
-        kw_text_addf(&title, "%s: %.1f %%, %lld contest%s, mean efficiency %.1f %%", slice->key, 100 * slice->figures.regret.value,
-                     (long long)slice->figures.contests, slice->figures.contests == 1 ? "" : "s", 100 * slice->figures.mean.value);
+        kw_text_addf(&title, "%s: %.1f %%, %lld contest%s, mean efficiency %.1f %%", slice->key, 100 * slice->metrics.regret.value,
+                     (long long)slice->metrics.problem_groups, slice->metrics.problem_groups == 1 ? "" : "s",
+                     100 * slice->metrics.mean.value);
         kw_svg_bar(&svg, (double[]){0, y - 0.62}, (double[]){regret, y - 0.92}, 0, kw_text_string(&title));
-        kw_svg_place(&svg, 0, y - 0.48, at);
+        kw_svg_map(&svg, 0, y - 0.48, at);
         kw_svg_text(&svg, (double[]){at[0] + 6, at[1]}, "word", "start", kw_text_string(&title));
-        kw_safe_drop(&title, &picks->page.out);
+        kw_escape_drop(&title, &picks->page.out);
     }
     kw_page_chart_end(&picks->page, &svg);
 }
 
-void kw_pick_figure_families(kw_picks *picks) {
-    const kw_evaluation *e = picks->pickers[0].evaluation;
+void kw_evaluation_chart_families(kw_evaluation_page *picks) {
+    const kw_evaluation *e = picks->selectors[0].evaluation;
     family_list list = {kw_page_array(&picks->page, e->slice_count, sizeof *list.slices), 0};
     kw_page_begin(&picks->page, "families", "Regret by problem family",
                   "Time of the picks over that of the best kernels, less 1, by family: operation, axes, filter, stride, dilation, kind of "
@@ -237,7 +238,7 @@ void kw_pick_figure_families(kw_picks *picks) {
     if (list.slices && list.count) {
         qsort(list.slices, list.count, sizeof *list.slices, by_regret);
         draw_families(picks, &list);
-        kw_picks_facts(picks, e->count, "contests", NULL);
+        kw_evaluation_page_note(picks, e->count, "contests", NULL);
         kw_page_table(&picks->page, &(kw_table){"families", family_columns, list.count, family_cell, &list});
     }
     kw_page_end(&picks->page);

@@ -33,8 +33,8 @@ static bool is_hidden(uint32_t code) {
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000;
 }
 
-static void add_visible(kw_text *out, const char *shown, kw_safe form) {
-    if (form == KW_SAFE_JSON) {
+static void add_visible(kw_text *out, const char *shown, kw_escape form) {
+    if (form == KW_ESCAPE_JSON) {
         kw_text_add(out, "\\"); /* the backslash of what is shown, doubled */
     }
     kw_text_add(out, shown);
@@ -62,19 +62,19 @@ static void add_html(kw_text *out, char c) {
     }
 }
 
-static void add_byte(kw_text *out, char c, kw_safe form) {
-    if (form == KW_SAFE_HTML) {
+static void add_byte(kw_text *out, char c, kw_escape form) {
+    if (form == KW_ESCAPE_HTML) {
         add_html(out, c);
-    } else if (form == KW_SAFE_JSON && (c == '<' || c == '>' || c == '&' || c == '\'')) {
+    } else if (form == KW_ESCAPE_JSON && (c == '<' || c == '>' || c == '&' || c == '\'')) {
         kw_text_addf(out, "\\u%04x", (unsigned)c);
-    } else if ((form == KW_SAFE_JSON && (c == '"' || c == '\\')) || (form == KW_SAFE_CSV && c == '"')) {
-        kw_text_addf(out, "%c%c", c == '"' && form == KW_SAFE_CSV ? '"' : '\\', c);
+    } else if ((form == KW_ESCAPE_JSON && (c == '"' || c == '\\')) || (form == KW_ESCAPE_CSV && c == '"')) {
+        kw_text_addf(out, "%c%c", c == '"' && form == KW_ESCAPE_CSV ? '"' : '\\', c);
     } else {
         kw_text_add_bytes(out, &c, 1);
     }
 }
 
-static void add_characters(kw_text *out, const char *text, kw_safe form, size_t limit) {
+static void add_characters(kw_text *out, const char *text, kw_escape form, size_t limit) {
     const unsigned char *at = (const unsigned char *)text;
     for (size_t shown = 0; *at; shown++) {
         char visible[16];
@@ -96,14 +96,14 @@ static void add_characters(kw_text *out, const char *text, kw_safe form, size_t 
     }
 }
 
-static bool is_number(const char *text) {
+static bool is_csv_number(const char *text) {
     size_t digits = strspn(text, "+-.0123456789eE");
     return digits && !text[digits];
 }
 
-void kw_safe_add_cut(kw_text *out, const char *text, kw_safe form, size_t limit) {
-    bool quoted = form == KW_SAFE_CSV && strpbrk(text, ",\"';\t\r\n ");
-    bool formula = form == KW_SAFE_CSV && *text && strchr("=+-@\t\r", *text) && !is_number(text);
+void kw_escape_add_truncated(kw_text *out, const char *text, kw_escape form, size_t limit) {
+    bool quoted = form == KW_ESCAPE_CSV && strpbrk(text, ",\"';\t\r\n ");
+    bool formula = form == KW_ESCAPE_CSV && *text && strchr("=+-@\t\r", *text) && !is_csv_number(text);
     if (quoted || formula) {
         kw_text_add(out, formula ? "\"'" : "\"");
     }
@@ -113,11 +113,11 @@ void kw_safe_add_cut(kw_text *out, const char *text, kw_safe form, size_t limit)
     }
 }
 
-void kw_safe_add(kw_text *out, const char *text, kw_safe form) {
-    kw_safe_add_cut(out, text, form, SIZE_MAX);
+void kw_escape_add(kw_text *out, const char *text, kw_escape form) {
+    kw_escape_add_truncated(out, text, form, SIZE_MAX);
 }
 
-void kw_safe_add_url(kw_text *out, const char *bytes, size_t size) {
+void kw_escape_add_url(kw_text *out, const char *bytes, size_t size) {
     static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)bytes[i];
@@ -130,7 +130,7 @@ void kw_safe_add_url(kw_text *out, const char *bytes, size_t size) {
     }
 }
 
-void kw_safe_quote(kw_text *out, const char *text) {
+void kw_escape_quote(kw_text *out, const char *text) {
     kw_text_add(out, "'");
     for (const char *c = text; *c; c++) {
         kw_text_add_bytes(out, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
@@ -138,7 +138,7 @@ void kw_safe_quote(kw_text *out, const char *text) {
     kw_text_add(out, "'");
 }
 
-void kw_safe_drop(kw_text *piece, kw_text *whole) {
+void kw_escape_drop(kw_text *piece, kw_text *whole) {
     whole->failed |= piece->failed;
     kw_text_drop(piece);
 }

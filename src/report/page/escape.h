@@ -8,21 +8,21 @@
 
 #include "base/text.h"
 
-typedef enum kw_safe {
-    KW_SAFE_TERMINAL, /* and plain text files */
-    KW_SAFE_HTML,     /* text, attributes in quotes, and SVG alike */
-    KW_SAFE_JSON,     /* inside the quotes of a JSON string that stands in a script element */
-    KW_SAFE_CSV       /* a whole field; quoted where needed, and never the beginning of a spreadsheet's formula unless it is a number */
-} kw_safe;
+typedef enum kw_escape {
+    KW_ESCAPE_TERMINAL, /* and plain text files */
+    KW_ESCAPE_HTML,     /* text, attributes in quotes, and SVG alike */
+    KW_ESCAPE_JSON,     /* inside the quotes of a JSON string that stands in a script element */
+    KW_ESCAPE_CSV       /* a whole field; quoted where needed, and never the beginning of a spreadsheet's formula unless it is a number */
+} kw_escape;
 
-void kw_safe_add(kw_text *out, const char *text, kw_safe form);
+void kw_escape_add(kw_text *out, const char *text, kw_escape form);
 /* At most limit characters, the last of them an ellipsis when something was cut. */
-void kw_safe_add_cut(kw_text *out, const char *text, kw_safe form, size_t limit);
+void kw_escape_add_truncated(kw_text *out, const char *text, kw_escape form, size_t limit);
 /* For a data: address, everything but letters, digits and -._~ as %XX. */
-void kw_safe_add_url(kw_text *out, const char *bytes, size_t size);
+void kw_escape_add_url(kw_text *out, const char *bytes, size_t size);
 /* A word of a shell, in single quotes; to be shown by the functions above. */
-void kw_safe_quote(kw_text *out, const char *text);
+void kw_escape_quote(kw_text *out, const char *text);
 /* Drops a piece of text that was made for a whole; the whole has failed when the piece had. */
-void kw_safe_drop(kw_text *piece, kw_text *whole);
+void kw_escape_drop(kw_text *piece, kw_text *whole);
 
 #endif

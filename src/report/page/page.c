@@ -24,48 +24,48 @@ void kw_page_end(kw_page *page) {
     kw_arena_drop(&page->scratch);
 }
 
-void kw_page_nothing(kw_page *page, const char *why) {
+void kw_page_empty(kw_page *page, const char *why) {
     kw_text_add(&page->out, "<p class=\"nothing\">");
-    kw_safe_add(&page->out, why, KW_SAFE_HTML);
+    kw_escape_add(&page->out, why, KW_ESCAPE_HTML);
     kw_text_add(&page->out, "</p>\n");
 }
 
-static void add_span(kw_text *out, const kw_ledger *ledger) {
-    kw_text_add(out, *ledger->first ? " \xc2\xb7 " : " \xc2\xb7 no dates");
-    kw_safe_add_cut(out, ledger->first, KW_SAFE_HTML, 20);
-    if (strcmp(ledger->first, ledger->last) != 0) {
+static void add_span(kw_text *out, const kw_report_data *report_data) {
+    kw_text_add(out, *report_data->first ? " \xc2\xb7 " : " \xc2\xb7 no dates");
+    kw_escape_add_truncated(out, report_data->first, KW_ESCAPE_HTML, 20);
+    if (strcmp(report_data->first, report_data->last) != 0) {
         kw_text_add(out, " to ");
-        kw_safe_add_cut(out, ledger->last, KW_SAFE_HTML, 20);
+        kw_escape_add_truncated(out, report_data->last, KW_ESCAPE_HTML, 20);
     }
 }
 
-void kw_page_facts(kw_page *page, size_t target, size_t count, const char *what, const char *left_out) {
-    const kw_ledger *ledger = page->ledger;
+void kw_page_note(kw_page *page, size_t target, size_t count, const char *what, const char *left_out) {
+    const kw_report_data *report_data = page->report_data;
     kw_text *out = &page->out;
     kw_text_add(out, "<p class=\"facts\">store ");
-    kw_safe_add_cut(out, ledger->id, KW_SAFE_HTML, 34);
+    kw_escape_add_truncated(out, report_data->id, KW_ESCAPE_HTML, 34);
     kw_text_add(out, " \xc2\xb7 ");
     if (target != KW_NOWHERE) {
-        const kw_ledger_target *of = &ledger->targets[target];
+        const kw_report_target *of = &report_data->targets[target];
         if (*of->device) {
-            kw_safe_add_cut(out, of->device, KW_SAFE_HTML, 60);
+            kw_escape_add_truncated(out, of->device, KW_ESCAPE_HTML, 60);
             kw_text_add(out, " \xc2\xb7 ");
         }
-        kw_safe_add_cut(out, of->label, KW_SAFE_HTML, 90);
+        kw_escape_add_truncated(out, of->label, KW_ESCAPE_HTML, 90);
     } else {
-        kw_text_addf(out, "%zu target%s", ledger->target_names.count, ledger->target_names.count == 1 ? "" : "s");
+        kw_text_addf(out, "%zu target%s", report_data->target_names.count, report_data->target_names.count == 1 ? "" : "s");
     }
-    add_span(out, ledger);
+    add_span(out, report_data);
     kw_text_addf(out, " \xc2\xb7 n = %zu ", count);
-    kw_safe_add(out, what, KW_SAFE_HTML);
+    kw_escape_add(out, what, KW_ESCAPE_HTML);
     kw_text_add(out, " \xc2\xb7 left out: ");
-    kw_safe_add(out, left_out && *left_out ? left_out : "nothing", KW_SAFE_HTML);
+    kw_escape_add(out, left_out && *left_out ? left_out : "nothing", KW_ESCAPE_HTML);
     kw_text_add(out, "</p>\n");
 }
 
 void kw_page_chart(kw_page *page, kw_svg *svg, const char *caption, const kw_svg_spec *spec) {
     kw_text_add(&page->out, "<figure><figcaption>");
-    kw_safe_add_cut(&page->out, caption, KW_SAFE_HTML, 160);
+    kw_escape_add_truncated(&page->out, caption, KW_ESCAPE_HTML, 160);
     kw_text_add(&page->out, "</figcaption>\n");
     kw_svg_open(svg, &page->out, spec);
 }
@@ -78,7 +78,7 @@ void kw_page_chart_end(kw_page *page, kw_svg *svg) {
         kw_text_add(&page->out, "</script>");
     }
     kw_text_add(&page->out, "</figure>\n");
-    kw_safe_drop(&svg->data, &page->out);
+    kw_escape_drop(&svg->data, &page->out);
 }
 
 /* --- tables --------------------------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static bool is_numeric(const char *text) {
     return *text && strspn(text, "0123456789.+-eE%x ") == strlen(text);
 }
 
-static void add_row(kw_page *page, const kw_table *table, size_t row, size_t columns) {
+static void add_table_row(kw_page *page, const kw_table *table, size_t row, size_t columns) {
     kw_text cell = {0};
     kw_text_add(&page->out, "<tr>");
     for (size_t c = 0; c < columns; c++) {
@@ -103,19 +103,19 @@ static void add_row(kw_page *page, const kw_table *table, size_t row, size_t col
         table->cell(table->user, row, c, &cell);
         const char *text = cell.size ? kw_text_string(&cell) : "";
         kw_text_add(&page->out, is_numeric(text) ? "<td class=\"n\">" : "<td>");
-        kw_safe_add_cut(&page->out, text, KW_SAFE_HTML, 600);
+        kw_escape_add_truncated(&page->out, text, KW_ESCAPE_HTML, 600);
         kw_text_add(&page->out, "</td>");
     }
     kw_text_add(&page->out, "</tr>\n");
-    kw_safe_drop(&cell, &page->out);
+    kw_escape_drop(&cell, &page->out);
 }
 
-static void add_csv(kw_page *page, const kw_table *table, size_t columns) {
+static void add_table_csv(kw_page *page, const kw_table *table, size_t columns) {
     kw_text csv = {0}, cell = {0};
     size_t rows = table->rows < CSV_ROWS ? table->rows : CSV_ROWS;
     for (size_t c = 0; c < columns; c++) {
         kw_text_add(&csv, c ? "," : "");
-        kw_safe_add(&csv, table->columns[c], KW_SAFE_CSV);
+        kw_escape_add(&csv, table->columns[c], KW_ESCAPE_CSV);
     }
     kw_text_add(&csv, "\r\n");
     for (size_t row = 0; row < rows; row++) {
@@ -123,28 +123,28 @@ static void add_csv(kw_page *page, const kw_table *table, size_t columns) {
             cell.size = 0;
             table->cell(table->user, row, c, &cell);
             kw_text_add(&csv, c ? "," : "");
-            kw_safe_add(&csv, cell.size ? kw_text_string(&cell) : "", KW_SAFE_CSV);
+            kw_escape_add(&csv, cell.size ? kw_text_string(&cell) : "", KW_ESCAPE_CSV);
         }
         kw_text_add(&csv, "\r\n");
     }
     kw_text_addf(&page->out, "<a download=\"%s.csv\" href=\"data:text/csv;charset=utf-8,", table->name);
-    kw_safe_add_url(&page->out, kw_text_string(&csv), csv.size);
+    kw_escape_add_url(&page->out, kw_text_string(&csv), csv.size);
     kw_text_addf(&page->out, "\">%s.csv</a>", table->name);
     if (rows < table->rows) {
         kw_text_addf(&page->out, " (the first %zu of %zu rows; <code>kwright db export</code> gives all of a store)", rows, table->rows);
     }
-    kw_safe_drop(&csv, &page->out);
-    kw_safe_drop(&cell, &page->out);
+    kw_escape_drop(&csv, &page->out);
+    kw_escape_drop(&cell, &page->out);
 }
 
 void kw_page_table(kw_page *page, const kw_table *table) {
     size_t columns = column_count(table), shown = table->rows < TABLE_ROWS ? table->rows : TABLE_ROWS;
     kw_text_addf(&page->out, "<details><summary>Table, %zu row%s</summary>\n<p class=\"csv\">", table->rows, table->rows == 1 ? "" : "s");
-    add_csv(page, table, columns);
+    add_table_csv(page, table, columns);
     kw_text_add(&page->out, "</p>\n<div class=\"scroll\"><table><thead><tr>");
     for (size_t c = 0; c < columns; c++) {
         kw_text_add(&page->out, "<th>");
-        kw_safe_add(&page->out, table->columns[c], KW_SAFE_HTML);
+        kw_escape_add(&page->out, table->columns[c], KW_ESCAPE_HTML);
         kw_text_add(&page->out, "</th>");
     }
     kw_text_add(&page->out, "</tr></thead><tbody>\n");
@@ -154,7 +154,7 @@ void kw_page_table(kw_page *page, const kw_table *table) {
                          "<tr><td colspan=\"%zu\" class=\"gap\">%zu rows between the first and the last are not shown</td></tr>\n", columns,
                          table->rows - shown);
         }
-        add_row(page, table, row < shown / 2 || shown == table->rows ? row : table->rows - shown + row, columns);
+        add_table_row(page, table, row < shown / 2 || shown == table->rows ? row : table->rows - shown + row, columns);
     }
     kw_text_add(&page->out, "</tbody></table></div></details>\n");
 }

@@ -12,13 +12,13 @@
 
 #include "base/container/arena.h"
 
-typedef struct kw_ledger kw_ledger;
+typedef struct kw_report_data kw_report_data;
 
 typedef struct kw_page {
     kw_text out;
-    kw_arena scratch;          /* of the figure being made */
-    const kw_ledger *ledger;   /* what is reported; NULL on a page of an evaluation */
-    const kw_ledger *baseline; /* NULL: none */
+    kw_arena scratch;                  /* of the figure being made */
+    const kw_report_data *report_data; /* what is reported; NULL on a page of an evaluation */
+    const kw_report_data *baseline;    /* NULL: none */
 } kw_page;
 
 /* All positions whose memory could not be had set out.failed; asked for once, at the end. */
@@ -28,9 +28,9 @@ void *kw_page_array(kw_page *page, size_t count, size_t size);
 void kw_page_begin(kw_page *page, const char *id, const char *title, const char *meaning);
 void kw_page_end(kw_page *page);
 /* In place of a chart: why there is none. */
-void kw_page_nothing(kw_page *page, const char *why);
+void kw_page_empty(kw_page *page, const char *why);
 /* The line below a chart: target (KW_NOWHERE: all), how many of what, and what was left out and why (may be NULL). */
-void kw_page_facts(kw_page *page, size_t target, size_t count, const char *what, const char *left_out);
+void kw_page_note(kw_page *page, size_t target, size_t count, const char *what, const char *left_out);
 
 /* A chart with its caption; the spec as for kw_svg_open. */
 void kw_page_chart(kw_page *page, kw_svg *svg, const char *caption, const kw_svg_spec *spec);
@@ -55,8 +55,8 @@ void kw_page_finish(kw_text *out, kw_page *page, const char *title, const char *
 
 /* Makes a text: reads the chart library that was asked for (kw_report_options.script; NULL where there is none), makes in the neutral locale, and
  * asks for want of memory at the end. */
-typedef kw_status kw_make(kw_text *out, void *user, const char *script, kw_error *err);
-kw_status kw_make_with(kw_text *out, kw_make *make, void *user, const char *script_path, kw_error *err);
+typedef kw_status kw_render_function(kw_text *out, void *user, const char *script, kw_error *err);
+kw_status kw_render(kw_text *out, kw_render_function *make, void *user, const char *script_path, kw_error *err);
 
 /* Panels: the targets and types, or other groups, that get a chart each, the largest first. */
 enum { KW_PANELS_MAX = 8 };

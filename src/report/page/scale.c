@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-void kw_scale_mend(kw_svg_axis *axis) {
+void kw_scale_sanitize(kw_svg_axis *axis) {
     double least = axis->log ? 1e-30 : -1e30;
     if (!isfinite(axis->low) || axis->low < least) {
         axis->low = axis->log ? 1 : 0;
@@ -60,7 +60,7 @@ int kw_scale_ticks(kw_tick ticks[KW_TICKS_MAX], const kw_svg_axis *axis, int roo
     return decades ? log_ticks(ticks, axis, room) : linear_ticks(ticks, axis, room);
 }
 
-double kw_scale_place(const kw_svg_axis *axis, double value) {
+double kw_scale_map(const kw_svg_axis *axis, double value) {
     if (!isfinite(value) || (axis->log && value <= 0)) {
         return -1;
     }

@@ -12,10 +12,10 @@ typedef struct kw_tick {
 } kw_tick;
 
 /* Makes low and high finite, ascending and, on a logarithmic axis, positive. */
-void kw_scale_mend(kw_svg_axis *axis);
+void kw_scale_sanitize(kw_svg_axis *axis);
 /* Round values within a mended axis; how many there are, at most KW_TICKS_MAX. room: how many labels fit. */
 int kw_scale_ticks(kw_tick ticks[KW_TICKS_MAX], const kw_svg_axis *axis, int room);
 /* Where a value lies between low (0) and high (1), clamped; negative when it cannot be shown. */
-double kw_scale_place(const kw_svg_axis *axis, double value);
+double kw_scale_map(const kw_svg_axis *axis, double value);
 
 #endif

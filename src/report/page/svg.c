@@ -20,7 +20,7 @@ static double text_width(const char *text) {
 
 void kw_svg_text(kw_svg *svg, const double at[2], const char *class, const char *anchor, const char *text) {
     kw_text_addf(svg->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", at[0], at[1], class, anchor);
-    kw_safe_add(svg->out, text, KW_SAFE_HTML);
+    kw_escape_add(svg->out, text, KW_ESCAPE_HTML);
     kw_text_add(svg->out, "</text>\n");
 }
 
@@ -58,7 +58,7 @@ static double legend(kw_svg *svg, const kw_svg_spec *spec, bool draw) {
     double x = margin, y = margin;
     for (int i = 0; i < spec->key_count; i++) {
         kw_text name = {0};
-        kw_safe_add_cut(&name, spec->keys[i].name, KW_SAFE_HTML, 44);
+        kw_escape_add_truncated(&name, spec->keys[i].name, KW_ESCAPE_HTML, 44);
         double width = 24 + fmin(text_width(spec->keys[i].name), 44 * letter) + 18;
         if (x > margin && x + width > KW_SVG_WIDTH) {
             x = margin;
@@ -68,7 +68,7 @@ static double legend(kw_svg *svg, const kw_svg_spec *spec, bool draw) {
             add_key_mark(svg, &spec->keys[i], x, y + 8);
             kw_text_addf(svg->out, "<text class=\"key\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 22, y + 12, kw_text_string(&name));
         }
-        kw_safe_drop(&name, svg->out);
+        kw_escape_drop(&name, svg->out);
         x += width;
     }
     return spec->key_count ? y + key_height : margin;
@@ -81,7 +81,7 @@ static void add_x_axis(kw_svg *svg) {
     char label[24];
     int count = kw_scale_ticks(ticks, &svg->x, 9);
     for (int i = 0; i < count; i++) {
-        double x = svg->left + (svg->right - svg->left) * kw_scale_place(&svg->x, ticks[i].value);
+        double x = svg->left + (svg->right - svg->left) * kw_scale_map(&svg->x, ticks[i].value);
         kw_text_addf(svg->out, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", x, svg->top, svg->bottom);
         if (ticks[i].labelled) {
             kw_unit_print(label, ticks[i].value, svg->x.unit);
@@ -96,7 +96,7 @@ static void add_y_axis(kw_svg *svg) {
     char label[24];
     int count = kw_scale_ticks(ticks, &svg->y, (int)((svg->bottom - svg->top) / 36));
     for (int i = 0; i < count; i++) {
-        double y = svg->bottom - (svg->bottom - svg->top) * kw_scale_place(&svg->y, ticks[i].value);
+        double y = svg->bottom - (svg->bottom - svg->top) * kw_scale_map(&svg->y, ticks[i].value);
         kw_text_addf(svg->out, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>\n", svg->left, y, svg->right);
         if (ticks[i].labelled) {
             kw_unit_print(label, ticks[i].value, svg->y.unit);
@@ -105,7 +105,7 @@ static void add_y_axis(kw_svg *svg) {
     }
     double x = svg->left - tick_room - 12, y = (svg->top + svg->bottom) / 2;
     kw_text_addf(svg->out, "<text class=\"axis\" text-anchor=\"middle\" transform=\"translate(%.1f %.1f)rotate(-90)\">", x, y);
-    kw_safe_add(svg->out, svg->y.title, KW_SAFE_HTML);
+    kw_escape_add(svg->out, svg->y.title, KW_ESCAPE_HTML);
     kw_text_add(svg->out, "</text>\n");
 }
 
@@ -115,7 +115,7 @@ static void open_data(kw_svg *svg) {
     for (int i = 0; i < 2; i++) {
         kw_text_addf(&svg->data, "%s{\"low\":%.9g,\"high\":%.9g,\"log\":%s,\"title\":\"", i ? "," : "", axes[i]->low, axes[i]->high,
                      axes[i]->log ? "true" : "false");
-        kw_safe_add(&svg->data, axes[i]->title, KW_SAFE_JSON);
+        kw_escape_add(&svg->data, axes[i]->title, KW_ESCAPE_JSON);
         kw_text_addf(&svg->data, "\",\"percent\":%s}", axes[i]->unit == KW_UNIT_PERCENT ? "true" : "false");
     }
     kw_text_add(&svg->data, "],\"marks\":[");
@@ -123,8 +123,8 @@ static void open_data(kw_svg *svg) {
 
 void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec) {
     *svg = (kw_svg){.out = out, .x = spec->x, .y = spec->y};
-    kw_scale_mend(&svg->x);
-    kw_scale_mend(&svg->y);
+    kw_scale_sanitize(&svg->x);
+    kw_scale_sanitize(&svg->y);
     svg->left = margin + spec->left + (spec->y.hidden ? 0 : tick_room + title_room);
     svg->right = KW_SVG_WIDTH - 3 * margin;
     svg->top = legend(svg, spec, false) + spec->top + margin;
@@ -133,7 +133,7 @@ void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec) {
     svg->seen = calloc((size_t)(KW_SVG_WIDTH + 1) * ((size_t)height + 1), 1);
     out->failed |= !svg->seen;
     kw_text_addf(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", KW_SVG_WIDTH, height);
-    kw_safe_add(out, spec->label, KW_SAFE_HTML);
+    kw_escape_add(out, spec->label, KW_ESCAPE_HTML);
     kw_text_add(out, "\">\n");
     legend(svg, spec, true);
     if (!spec->x.hidden) {
@@ -154,8 +154,8 @@ void kw_svg_close(kw_svg *svg) {
     svg->seen = NULL;
 }
 
-bool kw_svg_place(const kw_svg *svg, double x, double y, double at[2]) {
-    double across = kw_scale_place(&svg->x, x), up = kw_scale_place(&svg->y, y);
+bool kw_svg_map(const kw_svg *svg, double x, double y, double at[2]) {
+    double across = kw_scale_map(&svg->x, x), up = kw_scale_map(&svg->y, y);
     at[0] = svg->left + (svg->right - svg->left) * across;
     at[1] = svg->bottom - (svg->bottom - svg->top) * up;
     return across >= 0 && up >= 0;
@@ -169,7 +169,7 @@ static void end_mark(kw_svg *svg, const char *title) {
         return;
     }
     kw_text_add(svg->out, "><title>");
-    kw_safe_add(svg->out, title, KW_SAFE_HTML);
+    kw_escape_add(svg->out, title, KW_ESCAPE_HTML);
     kw_text_add(svg->out, "</title></path>\n");
 }
 
@@ -187,7 +187,7 @@ static bool is_covered(kw_svg *svg, const double at[2], int series) {
 void kw_svg_point(kw_svg *svg, double x, double y, int series, const char *title) {
     double at[2];
     series %= KW_SVG_SERIES;
-    if (!kw_svg_place(svg, x, y, at)) {
+    if (!kw_svg_map(svg, x, y, at)) {
         svg->left_out++;
         return;
     }
@@ -199,7 +199,7 @@ void kw_svg_point(kw_svg *svg, double x, double y, int series, const char *title
     end_mark(svg, title);
     if (title) {
         kw_text_addf(&svg->data, "%s[%d,%.6g,%.6g,\"", svg->told++ ? "," : "", series, x, y);
-        kw_safe_add(&svg->data, title, KW_SAFE_JSON);
+        kw_escape_add(&svg->data, title, KW_ESCAPE_JSON);
         kw_text_add(&svg->data, "\"]");
     }
 }
@@ -207,14 +207,14 @@ void kw_svg_point(kw_svg *svg, double x, double y, int series, const char *title
 void kw_svg_line_begin(kw_svg *svg, int series, bool wide, const char *name) {
     kw_text_addf(svg->out, "<path class=\"line l%d%s\" d=\"", series % KW_SVG_SERIES, wide ? " wide" : "");
     kw_text_addf(&svg->data, "%s{\"series\":%d,\"name\":\"", svg->told++ ? "," : "", series % KW_SVG_SERIES);
-    kw_safe_add(&svg->data, name, KW_SAFE_JSON);
+    kw_escape_add(&svg->data, name, KW_ESCAPE_JSON);
     kw_text_add(&svg->data, "\",\"at\":[");
     svg->pen_down = false;
 }
 
 void kw_svg_line_to(kw_svg *svg, double x, double y) {
     double at[2];
-    if (!kw_svg_place(svg, x, y, at)) {
+    if (!kw_svg_map(svg, x, y, at)) {
         svg->left_out++;
         return;
     }
@@ -236,7 +236,7 @@ void kw_svg_line_end(kw_svg *svg) {
 
 void kw_svg_rule_x(kw_svg *svg, double x, const char *word) {
     double at[2];
-    if (kw_svg_place(svg, x, svg->y.low, at)) {
+    if (kw_svg_map(svg, x, svg->y.low, at)) {
         kw_text_addf(svg->out, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>\n", at[0], svg->top, svg->bottom);
         bool left = at[0] + 8 + text_width(word) > svg->right;
         kw_svg_text(svg, (double[]){left ? at[0] - 5 : at[0] + 5, svg->top + 14}, "word", left ? "end" : "start", word);
@@ -245,7 +245,7 @@ void kw_svg_rule_x(kw_svg *svg, double x, const char *word) {
 
 void kw_svg_rule_y(kw_svg *svg, double y, const char *word) {
     double at[2];
-    if (kw_svg_place(svg, svg->x.low, y, at)) {
+    if (kw_svg_map(svg, svg->x.low, y, at)) {
         kw_text_addf(svg->out, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>\n", svg->left, at[1], svg->right);
         kw_svg_text(svg, (double[]){svg->right - 5, at[1] - 4}, "word", "end", word);
     }
@@ -253,7 +253,7 @@ void kw_svg_rule_y(kw_svg *svg, double y, const char *word) {
 
 static void add_box(kw_svg *svg, const double from[2], const double to[2], const char *class, const char *title) {
     double a[2], b[2];
-    if (!kw_svg_place(svg, from[0], from[1], a) || !kw_svg_place(svg, to[0], to[1], b)) {
+    if (!kw_svg_map(svg, from[0], from[1], a) || !kw_svg_map(svg, to[0], to[1], b)) {
         svg->left_out++;
         return;
     }

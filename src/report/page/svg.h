@@ -62,7 +62,7 @@ void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec);
 void kw_svg_close(kw_svg *svg);
 
 /* Positions on the page; clamped to the plot area. false for a value that cannot be shown. */
-bool kw_svg_place(const kw_svg *svg, double x, double y, double at[2]);
+bool kw_svg_map(const kw_svg *svg, double x, double y, double at[2]);
 /* title (may be NULL): shown while the pointer rests on it. */
 void kw_svg_point(kw_svg *svg, double x, double y, int series, const char *title);
 /* A line through points: begin, then each point, then end. wide: thicker. */

@@ -20,7 +20,7 @@ static kw_status take_depthwise(kw_builder_line *in) {
     } whole[] = {{"tile_h", 0}, {"tile_w", 1}, {"filter", 2}, {"stride", 3},  {"pad", 5},
                  {"batch", 7},  {"sub_h", 8},  {"sub_w", 9},  {"vec_in", 10}, {"vec_out", 11}};
     enum { COUNT = 12 };
-    if (in->count != COUNT || (in->name.size && !kw_builder_has(in->name, "Depthwise"))) {
+    if (in->count != COUNT || (in->name.size && !kw_builder_contains(in->name, "Depthwise"))) {
         return kw_fail(in->err, KW_MALFORMED, "%s: '%.*s' with %d values is no depthwise kernel, which has %d", in->place,
                        KW_WORD(in->name), in->count, COUNT);
     }
@@ -57,7 +57,7 @@ kw_status kw_builder_text(kw_catalog *out, const char *name, kw_word text, int64
         snprintf(place, sizeof place, "%.400s:%d", name, number);
         kw_builder_line in = {.place = place, .config = *base, .err = err};
         bool taken = true;
-        status = kw_builder_line_take(&in, line);
+        status = kw_builder_line_parse(&in, line);
         status = status ? status : is_depthwise(base) ? take_depthwise(&in) : kw_builder_igemm(&in, wave, &taken);
         if (!status && taken) {
             status = kw_catalog_add(out, &in.config, NULL, err);
@@ -99,7 +99,7 @@ static bool has_lists(kw_arena *arena, const kw_builder_lists *lists) {
 }
 
 /* Adds the configs of one list, if there is such a file. */
-static kw_status read_list(kw_catalog *out, const char *path, int64_t wave, const kw_config *base, kw_error *err) {
+static kw_status read_builder_list(kw_catalog *out, const char *path, int64_t wave, const kw_config *base, kw_error *err) {
     kw_arena arena = {0};
     char *data;
     size_t size;
@@ -122,13 +122,13 @@ kw_status kw_builder_read(kw_catalog *out, const kw_builder_lists *lists, const 
         status = kw_fail(err, KW_MISSING, "%s: no lists such as forward/%s/nhwgc_fp16.conf; --builder-conf names the folder above",
                          lists->folder, lists->subset);
     } else if (is_depthwise(base)) {
-        status = base->op == KW_CONV_FWD ? read_list(out, depthwise_path(&arena, lists), lists->wave, base, err) : KW_OK;
+        status = base->op == KW_CONV_FWD ? read_builder_list(out, depthwise_path(&arena, lists), lists->wave, base, err) : KW_OK;
     } else {
         int ndim = kw_family_axis(base->family, (kw_word){"ndim", 4});
         for (int i = 0; !status && i < 4; i++) {
             kw_config config = *base;
             config.axis[ndim] = 2 + i % 2;
-            status = read_list(out, list_path(&arena, lists, base, i % 2, i / 2), lists->wave, &config, err);
+            status = read_builder_list(out, list_path(&arena, lists, base, i % 2, i / 2), lists->wave, &config, err);
         }
     }
     kw_arena_drop(&arena);

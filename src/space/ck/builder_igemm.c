@@ -73,37 +73,37 @@ static const form forms[] = {
     {"backward data V1", KW_CONV_BWD_DATA, "", 47, 64, 13, 17, 18, 21, 23, 25, 31, 38, 44, 46, NONE, NONE, NONE, false, false, false},
 };
 
-static const kw_builder_meaning specs[] = {{"default", "default"},
-                                           {"oddc", "default"},
-                                           {"filter1x1pad0", "filter1x1_pad0"},
-                                           {"filter1x1_pad0", "filter1x1_pad0"},
-                                           {"filter1x1stride1pad0", "filter1x1_stride1_pad0"},
-                                           {"filter1x1_stride1_pad0", "filter1x1_stride1_pad0"},
-                                           {"filter3x3", "filter3x3"},
-                                           {0}};
-static const kw_builder_meaning scheds[] = {{"intrawave", "intrawave"}, {"interwave", "interwave"}, {"default", "intrawave"}, {0}};
-static const kw_builder_meaning versions[] = {{"v1", "basic_v1"}, {"v2", "mem"}, {"v3", "compv3"}, {"v4", "compv4"}, {"v5", "compv6"}, {0}};
+static const kw_builder_word specs[] = {{"default", "default"},
+                                        {"oddc", "default"},
+                                        {"filter1x1pad0", "filter1x1_pad0"},
+                                        {"filter1x1_pad0", "filter1x1_pad0"},
+                                        {"filter1x1stride1pad0", "filter1x1_stride1_pad0"},
+                                        {"filter1x1_stride1_pad0", "filter1x1_stride1_pad0"},
+                                        {"filter3x3", "filter3x3"},
+                                        {0}};
+static const kw_builder_word scheds[] = {{"intrawave", "intrawave"}, {"interwave", "interwave"}, {"default", "intrawave"}, {0}};
+static const kw_builder_word versions[] = {{"v1", "basic_v1"}, {"v2", "mem"}, {"v3", "compv3"}, {"v4", "compv4"}, {"v5", "compv6"}, {0}};
 /* Instances that copy without registers. */
-static const kw_builder_meaning direct_versions[] = {{"v1", "basic_async_v1"}, {"v4", "mem"}, {0}};
-static const kw_builder_meaning pipelines[] = {{"basic_v1", "basic_v1"},
-                                               {"compv1", "basic_v1"},
-                                               {"compute_v1", "basic_v1"},
-                                               {"mem", "mem"},
-                                               {"memory", "mem"},
-                                               {"compv3", "compv3"},
-                                               {"compute_v3", "compv3"},
-                                               {"compv4", "compv4"},
-                                               {"compute_v4", "compv4"},
-                                               {"compv5", "compv5"},
-                                               {"compute_v5", "compv5"},
-                                               {"compv6", "compv6"},
-                                               {"compute_v6", "compv6"},
-                                               {"compute_async", "mem"},
-                                               {"basic_async_v1", "basic_async_v1"},
-                                               {"wavelet", "wavelet"},
-                                               {0}};
+static const kw_builder_word direct_versions[] = {{"v1", "basic_async_v1"}, {"v4", "mem"}, {0}};
+static const kw_builder_word pipelines[] = {{"basic_v1", "basic_v1"},
+                                            {"compv1", "basic_v1"},
+                                            {"compute_v1", "basic_v1"},
+                                            {"mem", "mem"},
+                                            {"memory", "mem"},
+                                            {"compv3", "compv3"},
+                                            {"compute_v3", "compv3"},
+                                            {"compv4", "compv4"},
+                                            {"compute_v4", "compv4"},
+                                            {"compv5", "compv5"},
+                                            {"compute_v5", "compv5"},
+                                            {"compv6", "compv6"},
+                                            {"compute_v6", "compv6"},
+                                            {"compute_async", "mem"},
+                                            {"basic_async_v1", "basic_async_v1"},
+                                            {"wavelet", "wavelet"},
+                                            {0}};
 
-static int32_t axis_of(const kw_builder_line *in, const char *name) {
+static int32_t form_axis(const kw_builder_line *in, const char *name) {
     return kw_config_axis(&in->config, name, 0);
 }
 
@@ -111,7 +111,7 @@ static bool is_pipe(const kw_builder_line *in, const char *name) {
     return kw_word_is(kw_config_axis_word(&in->config, "pipe"), name);
 }
 
-static kw_status finish(kw_builder_line *in) {
+static kw_status finish_igemm_config(kw_builder_line *in) {
     bool two = is_pipe(in, "compv4") || is_pipe(in, "comp_async");
     kw_status status = two ? kw_builder_set(in, "stages", 2) : KW_OK;
     return status || in->config.op != KW_CONV_BWD_WEIGHT || !kw_word_is(kw_config_axis_word(&in->config, "streamk"), "off")
@@ -180,17 +180,17 @@ static kw_status take_pipeline(kw_builder_line *in, const form *f) {
     bool versioned = f->version != NONE && f->version < in->count;
     kw_status status = KW_OK;
     if (f->sched != NONE && (versioned || f->version == NONE)) {
-        status = f->sched < in->count ? kw_builder_set_word(in, "sched", kw_builder_bare(in->value[f->sched]), scheds) : KW_OK;
+        status = f->sched < in->count ? kw_builder_set_word(in, "sched", kw_builder_unqualified(in->value[f->sched]), scheds) : KW_OK;
     } else {
         status = kw_builder_set_word(in, "sched", (kw_word){"default", 7}, scheds);
     }
-    kw_word version = versioned ? kw_builder_bare(in->value[f->version]) : (kw_word){"v1", 2};
+    kw_word version = versioned ? kw_builder_unqualified(in->value[f->version]) : (kw_word){"v1", 2};
     bool direct = f->direct != NONE && f->direct < in->count &&
-                  (kw_builder_same(in->value[f->direct], "true") || kw_builder_same(in->value[f->direct], "1"));
+                  (kw_builder_equals(in->value[f->direct], "true") || kw_builder_equals(in->value[f->direct], "1"));
     if (status) {
         return status;
     }
-    if (kw_builder_has(in->name, wavelet) || kw_builder_same(version, wavelet)) {
+    if (kw_builder_contains(in->name, wavelet) || kw_builder_equals(version, wavelet)) {
         return kw_builder_set_word(in, "pipe", (kw_word){"wavelet", 7}, pipelines);
     }
     return kw_builder_set_word(in, "pipe", version, direct ? direct_versions : versions);
@@ -198,7 +198,7 @@ static kw_status take_pipeline(kw_builder_line *in, const form *f) {
 
 static kw_status take_form(kw_builder_line *in, const form *f, int64_t wave) {
     kw_status status = take_tile(in, f, wave);
-    status = status ? status : kw_builder_set_word(in, "spec", kw_builder_bare(in->value[f->spec]), specs);
+    status = status ? status : kw_builder_set_word(in, "spec", kw_builder_unqualified(in->value[f->spec]), specs);
     status = status ? status : kw_builder_set_number(in, "vec_a", f->vec_a);
     status = status ? status : kw_builder_set_number(in, "vec_b", f->vec_b);
     status = status ? status : kw_builder_set_number(in, "vec_c", f->vec_c);
@@ -218,7 +218,7 @@ static kw_status take_native(kw_builder_line *in) {
     } whole[] = {{"ndim", 0},    {"vec_a", 6},   {"vec_b", 7},   {"vec_c", 8},   {"merge", 9},
                  {"tile_m", 12}, {"tile_n", 13}, {"tile_k", 14}, {"wave_m", 15}, {"wave_n", 16},
                  {"wave_k", 17}, {"inst_m", 18}, {"inst_n", 19}, {"inst_k", 20}, {"wave_groups", 26}};
-    static const kw_builder_meaning reductions[] = {{"1", "linear"}, {"2", "tree"}, {"linear", "linear"}, {"tree", "tree"}, {0}};
+    static const kw_builder_word reductions[] = {{"1", "linear"}, {"2", "tree"}, {"linear", "linear"}, {"tree", "tree"}, {0}};
     enum {
         SPEC = 1,
         SPLIT = 10,
@@ -236,19 +236,19 @@ static kw_status take_native(kw_builder_line *in) {
     for (size_t i = 0; !status && i < sizeof whole / sizeof *whole; i++) {
         status = kw_builder_set_number(in, whole[i].axis, whole[i].place);
     }
-    status = status ? status : kw_builder_set_word(in, "spec", kw_builder_bare(in->value[SPEC]), specs);
+    status = status ? status : kw_builder_set_word(in, "spec", kw_builder_unqualified(in->value[SPEC]), specs);
     status = status ? status : kw_builder_set_flag(in, "split_image", SPLIT);
     status = status ? status : kw_builder_set_flag(in, "explicit", EXPLICIT);
-    status = status ? status : kw_builder_set_word(in, "pipe", kw_builder_bare(in->value[PIPE]), pipelines);
-    status = status ? status : kw_builder_set_word(in, "sched", kw_builder_bare(in->value[SCHED]), scheds);
-    if (!status && (kw_builder_same(in->value[STAGES], "true") || kw_builder_same(in->value[STAGES], "1"))) {
+    status = status ? status : kw_builder_set_word(in, "pipe", kw_builder_unqualified(in->value[PIPE]), pipelines);
+    status = status ? status : kw_builder_set_word(in, "sched", kw_builder_unqualified(in->value[SCHED]), scheds);
+    if (!status && (kw_builder_equals(in->value[STAGES], "true") || kw_builder_equals(in->value[STAGES], "1"))) {
         status = kw_builder_set(in, "stages", 2);
     }
-    bool streams = in->count > PERSISTENT && (kw_builder_same(in->value[STREAMK], "true") || kw_builder_same(in->value[STREAMK], "1"));
+    bool streams = in->count > PERSISTENT && (kw_builder_equals(in->value[STREAMK], "true") || kw_builder_equals(in->value[STREAMK], "1"));
     if (!status && streams) {
-        status = kw_builder_set_word(in, "streamk", kw_builder_bare(in->value[REDUCTION]), reductions);
+        status = kw_builder_set_word(in, "streamk", kw_builder_unqualified(in->value[REDUCTION]), reductions);
         status = status ? status : kw_builder_set_flag(in, "persistent", PERSISTENT);
-    } else if (!status && in->config.op == KW_CONV_BWD_WEIGHT && kw_dtype_size(in->config.dtype) == 2 && axis_of(in, "vec_c") == 1) {
+    } else if (!status && in->config.op == KW_CONV_BWD_WEIGHT && kw_dtype_size(in->config.dtype) == 2 && form_axis(in, "vec_c") == 1) {
         status = kw_builder_set(in, "two_stage", 1);
     }
     return status;
@@ -265,7 +265,7 @@ static kw_status pair(const kw_builder_line *in, const char *name, kw_word *valu
             from = *c == '>' ? c + 1 : from;
         }
         const char *colon = memchr(from, ':', (size_t)(end - from));
-        if (colon && kw_builder_same(kw_builder_trimmed((kw_word){from, (size_t)(colon - from)}), name)) {
+        if (colon && kw_builder_equals(kw_builder_trimmed((kw_word){from, (size_t)(colon - from)}), name)) {
             *value = kw_builder_trimmed((kw_word){colon + 1, (size_t)(end - colon - 1)});
             return KW_OK;
         }
@@ -342,24 +342,24 @@ static kw_status take_explicit(kw_builder_line *in, int64_t wave) {
     status = status ? status : kw_builder_set_word(in, "pipe", version, versions);
     status = status ? status : kw_builder_set_word(in, "spec", (kw_word){"filter1x1_stride1_pad0", 22}, specs);
     status = status ? status : kw_builder_set(in, "explicit", 1);
-    return status ? status : kw_builder_set(in, "two_stage", kw_dtype_size(in->config.dtype) == 2 && axis_of(in, "vec_c") % 2);
+    return status ? status : kw_builder_set(in, "two_stage", kw_dtype_size(in->config.dtype) == 2 && form_axis(in, "vec_c") % 2);
 }
 
 /* --- any line --------------------------------------------------------------------------------------------------------- */
 
 /* Copies of the backward directions must leave no thread idle; the lists' own tools leave out lines that would, too. */
 static bool covers_threads(const kw_builder_line *in, int64_t wave) {
-    int64_t a = axis_of(in, "vec_a"), b = axis_of(in, "vec_b"), m = axis_of(in, "tile_m"), n = axis_of(in, "tile_n"),
-            k = axis_of(in, "tile_k");
-    int64_t threads = wave * axis_of(in, "wave_m") * axis_of(in, "wave_n") * axis_of(in, "wave_k");
+    int64_t a = form_axis(in, "vec_a"), b = form_axis(in, "vec_b"), m = form_axis(in, "tile_m"), n = form_axis(in, "tile_n"),
+            k = form_axis(in, "tile_k");
+    int64_t threads = wave * form_axis(in, "wave_m") * form_axis(in, "wave_n") * form_axis(in, "wave_k");
     bool data = in->config.op == KW_CONV_BWD_DATA;
     return in->config.op == KW_CONV_FWD ||
            ((data ? k : m) <= wave * a && n <= wave * b && (!data || (a <= m * k / threads && b <= n * k / threads)));
 }
 
-static kw_status read_line(kw_builder_line *in, int64_t wave, bool *taken) {
+static kw_status read_igemm_line(kw_builder_line *in, int64_t wave, bool *taken) {
     static const char native[] = "GroupedConvolution";
-    if (kw_builder_has(in->name, native) && !kw_builder_has(in->name, "Device")) {
+    if (kw_builder_contains(in->name, native) && !kw_builder_contains(in->name, "Device")) {
         bool async = false;
         kw_status status = take_native(in);
         async = !status && is_pipe(in, "basic_async_v1") && !kw_word_is(kw_config_axis_word(&in->config, "streamk"), "off");
@@ -368,7 +368,7 @@ static kw_status read_line(kw_builder_line *in, int64_t wave, bool *taken) {
     }
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const form *f = &forms[i];
-        if (f->op == in->config.op && kw_builder_has(in->name, f->mark) && in->count >= f->least && in->count <= f->most) {
+        if (f->op == in->config.op && kw_builder_contains(in->name, f->mark) && in->count >= f->least && in->count <= f->most) {
             kw_status status = take_form(in, f, wave);
             *taken = !status && covers_threads(in, wave);
             return status;
@@ -384,11 +384,11 @@ kw_status kw_builder_igemm(kw_builder_line *in, int64_t wave, bool *taken) {
     if (!in->name.size) {
         return kw_fail(in->err, KW_MALFORMED, "%s: an instance is NAME<VALUE, VALUE, ...>", in->place);
     }
-    if (kw_builder_has(in->name, "Explicit")) {
+    if (kw_builder_contains(in->name, "Explicit")) {
         status = take_explicit(in, wave);
         *taken = !status && covers_threads(in, wave);
     } else {
-        status = read_line(in, wave, taken);
+        status = read_igemm_line(in, wave, taken);
     }
-    return status ? status : finish(in);
+    return status ? status : finish_igemm_config(in);
 }

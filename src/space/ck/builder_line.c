@@ -16,15 +16,15 @@ kw_word kw_builder_trimmed(kw_word text) {
     return (kw_word){from, (size_t)(end - from)};
 }
 
-bool kw_builder_same(kw_word word, const char *text) {
+bool kw_builder_equals(kw_word word, const char *text) {
     return word.size == strlen(text) && !strncasecmp(word.at, text, word.size);
 }
 
-bool kw_builder_has(kw_word word, const char *text) {
+bool kw_builder_contains(kw_word word, const char *text) {
     return !*text || (word.size && memmem(word.at, word.size, text, strlen(text)));
 }
 
-static kw_status add_value(kw_builder_line *in, const char *from, const char *end) {
+static kw_status add_builder_value(kw_builder_line *in, const char *from, const char *end) {
     if (in->count == KW_BUILDER_VALUES_MAX) {
         return kw_fail(in->err, KW_MALFORMED, "%s: more than %d values", in->place, KW_BUILDER_VALUES_MAX);
     }
@@ -32,7 +32,7 @@ static kw_status add_value(kw_builder_line *in, const char *from, const char *en
     return KW_OK;
 }
 
-kw_status kw_builder_line_take(kw_builder_line *in, kw_word text) {
+kw_status kw_builder_line_parse(kw_builder_line *in, kw_word text) {
     const char *open = memchr(text.at, '<', text.size), *end = text.at + text.size, *c = open ? open + 1 : text.at, *from = c;
     in->name = open ? kw_builder_trimmed((kw_word){text.at, (size_t)(open - text.at)}) : (kw_word){text.at, 0};
     kw_status status = KW_OK;
@@ -40,17 +40,17 @@ kw_status kw_builder_line_take(kw_builder_line *in, kw_word text) {
     for (; c < end && depth >= 0 && !status; c++) {
         depth += (*c == '<' || *c == '(' || *c == '[') - (*c == '>' || *c == ')' || *c == ']');
         if (depth < 0 || (*c == ',' && !depth)) {
-            status = add_value(in, from, c);
+            status = add_builder_value(in, from, c);
             from = c + 1;
         }
     }
     if (!status && open && depth >= 0) {
         return kw_fail(in->err, KW_MALFORMED, "%s: the list of values has no end", in->place);
     }
-    return status || open ? status : add_value(in, from, end);
+    return status || open ? status : add_builder_value(in, from, end);
 }
 
-kw_word kw_builder_bare(kw_word value) {
+kw_word kw_builder_unqualified(kw_word value) {
     for (size_t i = value.size; i-- > 1;) {
         if (value.at[i] == ':' && value.at[i - 1] == ':') {
             return (kw_word){value.at + i + 1, value.size - i - 1};
@@ -70,12 +70,12 @@ kw_status kw_builder_number(const kw_builder_line *in, int place, int64_t *value
     return KW_OK;
 }
 
-static const kw_axis *axis_of(const kw_builder_line *in, const char *name) {
+static const kw_axis *builder_axis(const kw_builder_line *in, const char *name) {
     return &in->config.family->axes[kw_family_axis(in->config.family, (kw_word){name, strlen(name)})];
 }
 
 kw_status kw_builder_set(kw_builder_line *in, const char *name, int64_t value) {
-    const kw_axis *axis = axis_of(in, name);
+    const kw_axis *axis = builder_axis(in, name);
     if (value < axis->low || value > axis->high) {
         return kw_fail(in->err, KW_ILLEGAL, "%s: %s is %lld, outside %d..%d", in->place, name, (long long)value, axis->low, axis->high);
     }
@@ -89,10 +89,10 @@ kw_status kw_builder_set_number(kw_builder_line *in, const char *name, int place
     return status ? status : kw_builder_set(in, name, value);
 }
 
-kw_status kw_builder_set_word(kw_builder_line *in, const char *name, kw_word wanted, const kw_builder_meaning *meanings) {
-    const kw_axis *axis = axis_of(in, name);
+kw_status kw_builder_set_word(kw_builder_line *in, const char *name, kw_word wanted, const kw_builder_word *meanings) {
+    const kw_axis *axis = builder_axis(in, name);
     for (; meanings->word; meanings++) {
-        if (kw_builder_same(wanted, meanings->word)) {
+        if (kw_builder_equals(wanted, meanings->word)) {
             kw_scan scan = kw_scan_string(axis->words);
             kw_word word;
             for (int32_t i = 0; kw_scan_word(&scan, &word); i++) {
@@ -107,9 +107,9 @@ kw_status kw_builder_set_word(kw_builder_line *in, const char *name, kw_word wan
 }
 
 kw_status kw_builder_set_flag(kw_builder_line *in, const char *axis, int place) {
-    kw_word value = place < in->count ? kw_builder_bare(in->value[place]) : (kw_word){"?", 1};
-    bool yes = kw_builder_same(value, "true") || kw_builder_same(value, "1"),
-         no = kw_builder_same(value, "false") || kw_builder_same(value, "0");
+    kw_word value = place < in->count ? kw_builder_unqualified(in->value[place]) : (kw_word){"?", 1};
+    bool yes = kw_builder_equals(value, "true") || kw_builder_equals(value, "1"),
+         no = kw_builder_equals(value, "false") || kw_builder_equals(value, "0");
     return yes || no ? kw_builder_set(in, axis, yes)
                      : kw_fail(in->err, KW_MALFORMED, "%s: value %d is neither true nor false", in->place, place);
 }

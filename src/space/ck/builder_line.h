@@ -17,25 +17,25 @@ typedef struct kw_builder_line {
 } kw_builder_line;
 
 /* A word of a list and the word of the axis that it stands for; the last of a list is {0}. */
-typedef struct kw_builder_meaning {
+typedef struct kw_builder_word {
     const char *word, *value;
-} kw_builder_meaning;
+} kw_builder_word;
 
 /* Without blanks at both ends. */
 kw_word kw_builder_trimmed(kw_word text);
-bool kw_builder_same(kw_word word, const char *text); /* but for the case of letters */
-bool kw_builder_has(kw_word word, const char *text);  /* anywhere; "" is everywhere */
+bool kw_builder_equals(kw_word word, const char *text);   /* but for the case of letters */
+bool kw_builder_contains(kw_word word, const char *text); /* anywhere; "" is everywhere */
 
 /* NAME<VALUE, ...>, where a value may have brackets with commas of its own, or VALUE, ... alone. */
-kw_status kw_builder_line_take(kw_builder_line *in, kw_word text);
+kw_status kw_builder_line_parse(kw_builder_line *in, kw_word text);
 
 /* What follows the last "::" of a value. */
-kw_word kw_builder_bare(kw_word value);
+kw_word kw_builder_unqualified(kw_word value);
 kw_status kw_builder_number(const kw_builder_line *in, int place, int64_t *value);
 kw_status kw_builder_set(kw_builder_line *in, const char *axis, int64_t value);
 /* Value number place becomes the axis's. */
 kw_status kw_builder_set_number(kw_builder_line *in, const char *axis, int place);
-kw_status kw_builder_set_word(kw_builder_line *in, const char *axis, kw_word wanted, const kw_builder_meaning *meanings);
+kw_status kw_builder_set_word(kw_builder_line *in, const char *axis, kw_word wanted, const kw_builder_word *meanings);
 /* true, false, 1 or 0. */
 kw_status kw_builder_set_flag(kw_builder_line *in, const char *axis, int place);
 

@@ -48,7 +48,7 @@ static const char *alias_of(const char *name) {
 }
 
 /* The family's axis that a trait speaks of; NULL when it has none. */
-static const kw_axis *find_axis(const kw_family *family, const char *trait) {
+static const kw_axis *find_trait_axis(const kw_family *family, const char *trait) {
     const char *alias = alias_of(trait);
     int position = kw_family_axis(family, (kw_word){trait, strlen(trait)});
     if (position < 0 && alias) {
@@ -64,14 +64,14 @@ static bool is_known(const char *trait) {
         }
     }
     for (const kw_family *const *family = kw_family_table; *family; family++) {
-        if (find_axis(*family, trait)) {
+        if (find_trait_axis(*family, trait)) {
             return true;
         }
     }
     return false;
 }
 
-static bool listed(const kw_line *names, const char *name) {
+static bool is_listed_trait(const kw_line *names, const char *name) {
     size_t size = strlen(name);
     for (const char *at = names->data; (at = strstr(at, name)); at += size) {
         if ((at == names->data || at[-1] == ' ') && (!at[size] || at[size] == ' ')) {
@@ -81,25 +81,25 @@ static bool listed(const kw_line *names, const char *name) {
     return false;
 }
 
-static void add_name(kw_line *names, const char *name) {
-    if (!listed(names, name)) {
+static void add_trait_name(kw_line *names, const char *name) {
+    if (!is_listed_trait(names, name)) {
         kw_line_addf(names, "%s%s", names->size ? " " : "", name);
     }
 }
 
-static kw_status fail_unknown(const char *file, const char *trait, kw_error *err) {
+static kw_status fail_unknown_trait(const char *file, const char *trait, kw_error *err) {
     char text[NAMES_MAX] = "";
     kw_line names = {text, sizeof text, 0};
-    add_name(&names, "data_type");
-    add_name(&names, "ndim_spatial");
-    add_name(&names, "family");
+    add_trait_name(&names, "data_type");
+    add_trait_name(&names, "ndim_spatial");
+    add_trait_name(&names, "family");
     for (const kw_family *const *family = kw_family_table; *family; family++) {
         for (int i = 0; i < (*family)->axis_count; i++) {
-            add_name(&names, (*family)->axes[i].name);
+            add_trait_name(&names, (*family)->axes[i].name);
         }
     }
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
-        add_name(&names, known_names[i].name);
+        add_trait_name(&names, known_names[i].name);
     }
     return kw_fail(err, KW_MISSING, "%s: trait \"%.60s\" is not known; known: %s", file, trait, text);
 }
@@ -132,7 +132,7 @@ static kw_status check_value(const kw_traits *traits, const char *trait, const k
     kw_line line = {known, sizeof known, 0};
     bool has_axis = false;
     for (const kw_family *const *family = kw_family_table; *family; family++) {
-        const kw_axis *axis = find_axis(*family, trait);
+        const kw_axis *axis = find_trait_axis(*family, trait);
         int32_t number;
         if (axis && axis_value(axis, value, &number)) {
             return KW_OK;
@@ -194,7 +194,7 @@ static kw_status set_families(kw_traits *traits, const kw_trait *trait, kw_error
 
 /* --- the file --------------------------------------------------------------------------------------------------- */
 
-static kw_status read_value(kw_traits *traits, kw_trait_value *out, const json_t *json, const char *trait, kw_error *err) {
+static kw_status read_trait_value(kw_traits *traits, kw_trait_value *out, const json_t *json, const char *trait, kw_error *err) {
     *out = (kw_trait_value){0};
     if (json_is_string(json)) {
         /* No zero byte is inside: the reader refuses them. */
@@ -211,7 +211,7 @@ static kw_status read_value(kw_traits *traits, kw_trait_value *out, const json_t
 }
 
 /* {"values": [...]} */
-static kw_status read_values(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err) {
+static kw_status read_trait_values(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err) {
     const json_t *list = json_object_get(json, "values");
     if (!json_is_object(json) || json_object_size(json) != 1 || !json_is_array(list) || !json_array_size(list)) {
         return kw_fail(err, KW_MALFORMED, "%s: %.60s must be {\"values\": [...]} with one value or more", traits->name, out->name);
@@ -221,7 +221,7 @@ static kw_status read_values(kw_traits *traits, kw_trait *out, const json_t *jso
     out->values = values;
     kw_status status = values ? KW_OK : kw_fail_memory(err, traits->name);
     for (size_t i = 0; !status && i < out->count; i++) {
-        status = read_value(traits, &values[i], json_array_get(list, i), out->name, err);
+        status = read_trait_value(traits, &values[i], json_array_get(list, i), out->name, err);
     }
     return status;
 }
@@ -231,7 +231,7 @@ static kw_status read_trait(kw_traits *traits, kw_trait *trait, const json_t *js
         const char *name;
         kw_status (*set)(kw_traits *traits, const kw_trait *trait, kw_error *err);
     } fixed_names[] = {{"data_type", set_dtypes}, {"dtype", set_dtypes}, {"ndim_spatial", set_ndim}, {"family", set_families}};
-    kw_status status = read_values(traits, trait, json, err);
+    kw_status status = read_trait_values(traits, trait, json, err);
     *fixed = false;
     for (size_t i = 0; !status && i < sizeof fixed_names / sizeof *fixed_names; i++) {
         if (!strcmp(trait->name, fixed_names[i].name)) {
@@ -240,7 +240,7 @@ static kw_status read_trait(kw_traits *traits, kw_trait *trait, const json_t *js
         }
     }
     if (!status && !is_known(trait->name)) {
-        return fail_unknown(traits->name, trait->name, err);
+        return fail_unknown_trait(traits->name, trait->name, err);
     }
     for (size_t i = 0; !status && i < trait->count; i++) {
         status = check_value(traits, trait->name, &trait->values[i], err);
@@ -343,7 +343,7 @@ void kw_traits_drop(kw_traits *traits) {
 /* --- use -------------------------------------------------------------------------------------------------------- */
 
 static bool trait_allows(const kw_trait *trait, const kw_config *config) {
-    const kw_axis *axis = find_axis(config->family, trait->name);
+    const kw_axis *axis = find_trait_axis(config->family, trait->name);
     if (!axis) {
         return true;
     }
@@ -372,11 +372,11 @@ bool kw_traits_allow(const kw_traits *traits, const kw_config *config) {
     return allowed;
 }
 
-void kw_traits_remark(const kw_traits *traits, const char *backend, void (*log)(void *user, const char *line), void *user) {
+void kw_traits_warn(const kw_traits *traits, const char *backend, void (*log)(void *user, const char *line), void *user) {
     for (size_t i = 0; log && i < traits->count; i++) {
         bool has = false;
         for (const kw_family *const *family = kw_family_table; *family; family++) {
-            has = has || (!strcmp((*family)->backend, backend) && find_axis(*family, traits->traits[i].name));
+            has = has || (!strcmp((*family)->backend, backend) && find_trait_axis(*family, traits->traits[i].name));
         }
         if (!has) {
             char line[256];

@@ -27,7 +27,7 @@ typedef struct arch_file {
     lua_State *lua;
 } arch_file;
 
-static _Noreturn void refuse(const arch_file *file, const char *what, const char *value) {
+static _Noreturn void fail_field(const arch_file *file, const char *what, const char *value) {
     fprintf(stderr, "make_archs: %s: %s%s%s\n", file->path, what, value ? ": " : "", value ? value : "");
     exit(1);
 }
@@ -35,7 +35,7 @@ static _Noreturn void refuse(const arch_file *file, const char *what, const char
 /* The field of the table on top of the stack, which stays there. */
 static const char *string_field(const arch_file *file, const char *name) {
     if (lua_getfield(file->lua, -1, name) != LUA_TSTRING) {
-        refuse(file, "must be a string", name);
+        fail_field(file, "must be a string", name);
     }
     const char *value = lua_tostring(file->lua, -1);
     lua_pop(file->lua, 1); /* the table keeps it */
@@ -47,7 +47,7 @@ static long long integer_field(const arch_file *file, const char *name) {
     lua_getfield(file->lua, -1, name);
     long long value = lua_tointegerx(file->lua, -1, &good);
     if (!good || value < 0) {
-        refuse(file, "must be a whole number of at least 0", name);
+        fail_field(file, "must be a whole number of at least 0", name);
     }
     lua_pop(file->lua, 1);
     return value;
@@ -55,7 +55,7 @@ static long long integer_field(const arch_file *file, const char *name) {
 
 static void push_table(const arch_file *file, const char *name) {
     if (lua_getfield(file->lua, -1, name) != LUA_TTABLE) {
-        refuse(file, "must be a table", name);
+        fail_field(file, "must be a table", name);
     }
 }
 
@@ -64,11 +64,11 @@ static void read_triple(const arch_file *file, const char *text, int triple[3]) 
     char end;
     if (!text || sscanf(text, "%dx%dx%d%c", &triple[0], &triple[1], &triple[2], &end) != 3 || triple[0] < 1 || triple[1] < 1 ||
         triple[2] < 1) {
-        refuse(file, "is not of the form MxNxK", text ? text : "(not a string)");
+        fail_field(file, "is not of the form MxNxK", text ? text : "(not a string)");
     }
 }
 
-static unsigned read_features(const arch_file *file) {
+static unsigned read_arch_features(const arch_file *file) {
     unsigned bits = 0;
     push_table(file, "features");
     for (lua_Integer i = 1; lua_rawgeti(file->lua, -1, i) != LUA_TNIL; i++) {
@@ -78,7 +78,7 @@ static unsigned read_features(const arch_file *file) {
             bit++;
         }
         if (bit == KW_GPU_FEATURE_COUNT) {
-            refuse(file, "no such feature", word);
+            fail_field(file, "no such feature", word);
         }
         bits |= 1u << bit;
         lua_pop(file->lua, 1);
@@ -112,11 +112,11 @@ static int word_dtype(const char *word, size_t size) {
 }
 
 /* The tiles of one key, "fp16" or "fp8*bf8"; returns their count. */
-static int print_key(const arch_file *file, const char *key, unsigned *dtypes, kw_text *out) {
+static int print_arch_key(const arch_file *file, const char *key, unsigned *dtypes, kw_text *out) {
     const char *star = strchr(key, '*'), *second = star ? star + 1 : key;
     int a = word_dtype(key, star ? (size_t)(star - key) : strlen(key)), b = word_dtype(second, strlen(second)), count = 0;
     if (a < 0 || b < 0) {
-        refuse(file, "no such type", key);
+        fail_field(file, "no such type", key);
     }
     *dtypes |= a == b ? 1u << a : 0;
     for (; lua_rawgeti(file->lua, -1, count + 1) != LUA_TNIL; count++) {
@@ -139,7 +139,7 @@ static int print_tiles(const arch_file *file, const char *field, unsigned *dtype
             char key[16];
             snprintf(key, sizeof key, a == b ? "%s" : "%s*%s", dtype_words[a], dtype_words[b]);
             if (lua_getfield(file->lua, -1, key) == LUA_TTABLE) {
-                count += print_key(file, key, dtypes, out);
+                count += print_arch_key(file, key, dtypes, out);
                 present++;
             }
             lua_pop(file->lua, 1);
@@ -149,7 +149,7 @@ static int print_tiles(const arch_file *file, const char *field, unsigned *dtype
         keys++;
     }
     if (keys != present) {
-        refuse(file, "has a key that is no type or pair of types", field);
+        fail_field(file, "has a key that is no type or pair of types", field);
     }
     kw_text_add(out, "    {0},\n};\n");
     lua_pop(file->lua, 1);
@@ -173,12 +173,12 @@ static void print_typical(const arch_file *file, kw_text *out) {
 static void print_arch(const arch_file *file, kw_text *tables, kw_text *list) {
     unsigned dtypes = 0, ignored = 0;
     if (luaL_loadfilex(file->lua, file->path, "t") || lua_pcall(file->lua, 0, 1, 0) || !lua_istable(file->lua, -1)) {
-        refuse(file, "does not return a table", lua_tostring(file->lua, -1));
+        fail_field(file, "does not return a table", lua_tostring(file->lua, -1));
     }
     int waves = print_waves(file, tables);
     int tiles = print_tiles(file, "tiles", &dtypes, tables), preshuffle = print_tiles(file, "preshuffle", &ignored, tables);
     kw_text_addf(list, "    {\"%s\", \"%s\", \"%s\", \"%s\", %#x, %#x, ", file->name, string_field(file, "backend"),
-                 string_field(file, "about"), string_field(file, "compile"), read_features(file), dtypes);
+                 string_field(file, "about"), string_field(file, "compile"), read_arch_features(file), dtypes);
     print_typical(file, list);
     kw_text_addf(list, ", %s_waves, %d, %s_tiles, %d, %s_preshuffle, %d},\n", file->symbol, waves, file->symbol, tiles, file->symbol,
                  preshuffle);

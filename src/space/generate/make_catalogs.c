@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool add_line(void *user, const kw_config *config) {
+static bool add_config_line(void *user, const kw_config *config) {
     char text[KW_CONFIG_TEXT_MAX];
     kw_config_print(text, sizeof text, config);
     kw_text_addf(user, "%s\n", text);
@@ -24,7 +24,7 @@ int main(int count, char **arguments) {
     kw_error err = {0};
     kw_text text = {0};
     kw_text_addf(&text, "# set %s, %s\n", arguments[1], arguments[2]);
-    kw_status status = kw_enumerate(&(kw_space_options){.set = arguments[1], .arch = arguments[2]}, add_line, &text, &err);
+    kw_status status = kw_enumerate(&(kw_space_options){.set = arguments[1], .arch = arguments[2]}, add_config_line, &text, &err);
     if (!status && text.failed) {
         status = kw_fail_memory(&err, "a catalog");
     }

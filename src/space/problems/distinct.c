@@ -22,7 +22,7 @@ static kw_problem plain(const kw_problem *problem) {
 }
 
 /* The slot that holds the problem, or the free one where it belongs. */
-static size_t find_slot(const kw_distinct *set, const kw_problem *key) {
+static size_t find_problem_slot(const kw_distinct *set, const kw_problem *key) {
     size_t mask = set->slot_count - 1, slot = (size_t)kw_hash64(key, sizeof *key) & mask;
     while (set->slots[slot] && memcmp(&set->problems[set->slots[slot] - 1], key, sizeof *key)) {
         slot = (slot + 1) & mask;
@@ -30,7 +30,7 @@ static size_t find_slot(const kw_distinct *set, const kw_problem *key) {
     return slot;
 }
 
-static bool grow(kw_distinct *set) {
+static bool grow_slots_table(kw_distinct *set) {
     size_t capacity = set->capacity ? 2 * set->capacity : 256;
     kw_problem *problems = reallocarray(set->problems, capacity, sizeof *problems);
     if (!problems) {
@@ -46,17 +46,17 @@ static bool grow(kw_distinct *set) {
     set->slot_count = 2 * capacity;
     set->capacity = capacity;
     for (size_t i = 0; i < set->count; i++) {
-        slots[find_slot(set, &problems[i])] = i + 1;
+        slots[find_problem_slot(set, &problems[i])] = i + 1;
     }
     return true;
 }
 
 bool kw_distinct_add(kw_distinct *set, const kw_problem *problem, size_t *position) {
-    if (set->count == set->capacity && !grow(set)) {
+    if (set->count == set->capacity && !grow_slots_table(set)) {
         return false;
     }
     kw_problem key = plain(problem);
-    size_t slot = find_slot(set, &key);
+    size_t slot = find_problem_slot(set, &key);
     if (!set->slots[slot]) {
         set->problems[set->count++] = key;
         set->slots[slot] = set->count;
@@ -70,7 +70,7 @@ size_t kw_distinct_find(const kw_distinct *set, const kw_problem *problem) {
         return SIZE_MAX;
     }
     kw_problem key = plain(problem);
-    return set->slots[find_slot(set, &key)] - 1; /* 0 for none wraps to SIZE_MAX */
+    return set->slots[find_problem_slot(set, &key)] - 1; /* 0 for none wraps to SIZE_MAX */
 }
 
 void kw_distinct_drop(kw_distinct *set) {

@@ -5,7 +5,7 @@
 #include "space/problems/extract.h"
 
 #include "base/status.h"
-#include "space/problems/batch.h"
+#include "space/problems/benchdnn_batch.h"
 #include "space/problems/problem_sets.h"
 
 #include <stdio.h>
@@ -17,10 +17,10 @@ typedef struct extraction {
     bool (*visit)(void *user, const char *name, const kw_problem *problem);
     void *user;
     kw_extract_count *lines;
-    kw_text candidate; /* the text under trial */
-    kw_text joined;    /* lines that go on */
-    char name[256];    /* of the line */
-    kw_batch batch;    /* set by lines of their own */
+    kw_text candidate;       /* the text under trial */
+    kw_text joined;          /* lines that go on */
+    char name[256];          /* of the line */
+    kw_benchdnn_batch batch; /* set by lines of their own */
     bool stopped, failed;
 } extraction;
 
@@ -48,7 +48,7 @@ static kw_word part_of(kw_word line, const char *from) {
     return (kw_word){from, (size_t)(line.at + line.size - from)};
 }
 
-static const char *find(kw_word line, const char *needle) {
+static const char *find_text(kw_word line, const char *needle) {
     return memmem(line.at, line.size, needle, strlen(needle));
 }
 
@@ -84,11 +84,11 @@ static bool is_descriptor(extraction *e, kw_word word) {
 }
 
 /* A descriptor under each combination of the options' values. */
-static bool read_descriptor(extraction *e, const kw_batch *batch, kw_word descriptor) {
-    int total = is_descriptor(e, descriptor) ? kw_batch_combinations(batch) : 0, found = 0;
+static bool read_benchdnn_descriptor(extraction *e, const kw_benchdnn_batch *batch, kw_word descriptor) {
+    int total = is_descriptor(e, descriptor) ? kw_benchdnn_batch_combinations(batch) : 0, found = 0;
     for (int combination = 0; combination < total; combination++) {
         begin_candidate(e, "benchdnn --conv");
-        kw_batch_print(&e->candidate, batch, combination);
+        kw_benchdnn_batch_print(&e->candidate, batch, combination);
         kw_text_add(&e->candidate, " ");
         kw_text_add_bytes(&e->candidate, descriptor.at, descriptor.size);
         found += try_candidate(e);
@@ -97,19 +97,19 @@ static bool read_descriptor(extraction *e, const kw_batch *batch, kw_word descri
 }
 
 /* Options and descriptors in their order, up to what is neither. *only_options: there was no descriptor and nothing else. */
-static bool read_benchdnn(extraction *e, kw_batch *batch, kw_word text, bool *only_options) {
+static bool read_benchdnn(extraction *e, kw_benchdnn_batch *batch, kw_word text, bool *only_options) {
     kw_scan scan = {text.at, text.at + text.size};
     kw_word word;
     bool found = false;
     *only_options = true;
     while (kw_scan_word(&scan, &word) && *word.at != '#') {
-        if (kw_batch_is_option(word)) {
+        if (kw_benchdnn_batch_is_option(word)) {
             bool follows = kw_word_starts(word, "--batch="); /* another file, which is not read */
-            *only_options = (follows || kw_batch_set(batch, word)) && *only_options && !follows;
+            *only_options = (follows || kw_benchdnn_batch_set(batch, word)) && *only_options && !follows;
             continue;
         }
         *only_options = false;
-        if (!read_descriptor(e, batch, cut(word, ","))) {
+        if (!read_benchdnn_descriptor(e, batch, cut(word, ","))) {
             break;
         }
         found = true;
@@ -124,7 +124,7 @@ static bool is_letter(char c) {
 }
 
 /* The next name of an operation in the text that stands alone, with a blank behind it. */
-static bool find_op(kw_word text, const char *start, kw_word *op) {
+static bool find_descriptor_op(kw_word text, const char *start, kw_word *op) {
     for (const char *at = text.at, *end = text.at + text.size; at < end; at++) {
         if (at > start && is_letter(at[-1])) {
             continue;
@@ -142,7 +142,7 @@ static bool find_op(kw_word text, const char *start, kw_word *op) {
 }
 
 /* Whether a word can stand in our text: a type, what may be a layout, or a size. */
-static bool fits(kw_word word) {
+static bool is_candidate_size(kw_word word) {
     for (int i = 0; i < KW_DTYPE_COUNT; i++) {
         if (kw_word_is(word, kw_dtype_name((kw_dtype)i))) {
             return true;
@@ -172,7 +172,7 @@ static kw_word own_text(kw_word from, size_t op_size) {
             size--;
         }
         clean.size = size;
-        if (!fits(clean)) {
+        if (!is_candidate_size(clean)) {
             break;
         }
         text.size = (size_t)(clean.at + clean.size - text.at);
@@ -184,7 +184,7 @@ static kw_word own_text(kw_word from, size_t op_size) {
 }
 
 /* What stands in front of a problem: "NAME: " in a list, or a count as `uniq -c` writes it, which becomes the name "*COUNT". */
-static void take_name(extraction *e, kw_word line, const char *problem) {
+static void take_problem_name(extraction *e, kw_word line, const char *problem) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word word, next;
     int64_t count;
@@ -203,11 +203,11 @@ static void take_name(extraction *e, kw_word line, const char *problem) {
 static bool read_own(extraction *e, kw_word line) {
     bool found = false;
     kw_word rest = line, op;
-    while (find_op(rest, line.at, &op)) {
+    while (find_descriptor_op(rest, line.at, &op)) {
         kw_word text = own_text(part_of(line, op.at), op.size);
         rest = part_of(line, text.at + text.size);
         if (text.size <= CANDIDATE_MAX) {
-            take_name(e, line, op.at);
+            take_problem_name(e, line, op.at);
             begin_candidate(e, "");
             kw_text_add_bytes(&e->candidate, text.at, text.size);
             found = try_candidate(e) || found;
@@ -218,7 +218,7 @@ static bool read_own(extraction *e, kw_word line) {
 
 /* --- lines --- */
 
-static bool is_program(kw_word line, const char *at, const char *name) {
+static bool names_program(kw_word line, const char *at, const char *name) {
     const char *end = at + strlen(name);
     return (at == line.at || !is_letter(at[-1])) && (end == line.at + line.size || *end == ' ' || *end == '\t');
 }
@@ -244,18 +244,18 @@ static bool is_driver(kw_word line, const char **at) {
 /* Where benchdnn's words begin in a line that is not a batch's, NULL when there are none. */
 static const char *find_benchdnn(kw_word line) {
     static const char program[] = "benchdnn", repro[] = "__REPRO: ";
-    const char *at = find(line, program);
-    if (at && is_program(line, at, program)) {
+    const char *at = find_text(line, program);
+    if (at && names_program(line, at, program)) {
         return at + strlen(program);
     }
-    if ((at = find(line, repro))) {
+    if ((at = find_text(line, repro))) {
         return at + strlen(repro);
     }
-    at = find(line, "--conv ");
+    at = find_text(line, "--conv ");
     return at && at > line.at && strchr(" \t,:", at[-1]) ? at : NULL;
 }
 
-static void read_line(extraction *e, kw_word line) {
+static void read_log_line(extraction *e, kw_word line) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word first;
     bool found = false, only_options = false, ignored;
@@ -270,16 +270,16 @@ static void read_line(extraction *e, kw_word line) {
         e->lines->skipped++;
         return;
     }
-    if ((at = find(line, "MIOpenDriver")) ? is_program(line, at, "MIOpenDriver") : is_driver(line, &at)) {
-        take_name(e, line, word_start(line, at));
+    if ((at = find_text(line, "MIOpenDriver")) ? names_program(line, at, "MIOpenDriver") : is_driver(line, &at)) {
+        take_problem_name(e, line, word_start(line, at));
         found = read_miopen(e, part_of(line, at));
-    } else if (kw_batch_is_option(first)) {
+    } else if (kw_benchdnn_batch_is_option(first)) {
         found = read_benchdnn(e, &e->batch, part_of(line, first.at), &only_options);
     } else if ((at = find_benchdnn(line))) {
-        kw_batch command = {0};
+        kw_benchdnn_batch command = {0};
         found = read_benchdnn(e, &command, part_of(line, at), &ignored);
         e->failed = e->failed || command.failed;
-        kw_batch_drop(&command);
+        kw_benchdnn_batch_drop(&command);
     } else {
         found = read_own(e, line) || read_benchdnn(e, &e->batch, line, &ignored);
     }
@@ -287,7 +287,7 @@ static void read_line(extraction *e, kw_word line) {
     e->lines->skipped += !found && !only_options;
 }
 
-static kw_word trim(kw_word text) {
+static kw_word trim_word(kw_word text) {
     while (text.size && (*text.at == ' ' || *text.at == '\t')) {
         text = (kw_word){text.at + 1, text.size - 1};
     }
@@ -298,20 +298,20 @@ static kw_word trim(kw_word text) {
 }
 
 /* Joins lines that end in a backslash; a list that was broken behind a comma becomes one word again. */
-static void take_line(extraction *e, kw_word line) {
+static void take_problem_line(extraction *e, kw_word line) {
     bool goes_on = line.size && line.at[line.size - 1] == '\\';
     if (!e->joined.size && !goes_on) {
-        read_line(e, line);
+        read_log_line(e, line);
         return;
     }
     line.size -= goes_on;
-    line = trim(line);
+    line = trim_word(line);
     kw_text_add_bytes(&e->joined, line.at, line.size);
     bool list = e->joined.size && e->joined.data[e->joined.size - 1] == ',';
     kw_text_add(&e->joined, list && goes_on ? "" : " ");
     e->failed = e->failed || e->joined.failed;
     if (!goes_on && !e->failed) {
-        read_line(e, (kw_word){e->joined.data, e->joined.size});
+        read_log_line(e, (kw_word){e->joined.data, e->joined.size});
         e->joined.size = 0;
     }
 }
@@ -323,15 +323,15 @@ kw_status kw_extract_text(kw_word text, bool (*visit)(void *user, const char *na
     kw_word line;
     *lines = (kw_extract_count){0};
     while (!e.stopped && !e.failed && kw_scan_line(&scan, &line)) {
-        take_line(&e, line);
+        take_problem_line(&e, line);
     }
     if (e.joined.size && !e.stopped && !e.failed) { /* the last line went on into nothing */
-        read_line(&e, (kw_word){e.joined.data, e.joined.size});
+        read_log_line(&e, (kw_word){e.joined.data, e.joined.size});
     }
     bool failed = e.failed || e.candidate.failed || e.batch.failed;
     kw_text_drop(&e.candidate);
     kw_text_drop(&e.joined);
-    kw_batch_drop(&e.batch);
+    kw_benchdnn_batch_drop(&e.batch);
     return failed ? kw_fail_memory(err, "a line of a log") : KW_OK;
 }
 
@@ -340,11 +340,11 @@ kw_status kw_problems_extract(const char *path, bool (*visit)(void *user, const 
     if (!path || !visit || !lines) {
         return kw_fail(err, KW_ILLEGAL, "kw_problems_extract: %s is NULL", !path ? "path" : visit ? "lines" : "visit");
     }
-    kw_source source;
-    kw_status status = kw_source_read(&source, path, err);
+    kw_source_text source;
+    kw_status status = kw_source_text_read(&source, path, err);
     if (!status) {
         status = kw_extract_text((kw_word){source.data, source.size}, visit, user, lines, err);
     }
-    kw_source_drop(&source);
+    kw_source_text_drop(&source);
     return status;
 }

@@ -61,7 +61,7 @@ static int take_field(lua_State *state, grid *g, const char *name, size_t size) 
 }
 
 /* An axis: {"c k", {64, 128}, ...}, or with one name {"n", 1, 2, ...}. */
-static void read_axis(lua_State *state, grid *g, int axis) {
+static void read_grid_axis(lua_State *state, grid *g, int axis) {
     if (lua_rawgeti(state, g->at, axis + 2) != LUA_TTABLE || lua_rawgeti(state, -1, 1) != LUA_TSTRING || lua_rawlen(state, -2) < 2) {
         kw_lua_raise(state, KW_MALFORMED, "grid %s: axis %d must be a list such as {\"n\", 1, 2} or {\"c k\", {64, 128}, {128, 64}}",
                      g->name, axis + 1);
@@ -113,7 +113,7 @@ static void read_grid(lua_State *state, grid *g) {
     g->axes = (int)length - 1;
     size_t points = 1;
     for (int axis = 0; axis < g->axes; axis++) {
-        read_axis(state, g, axis);
+        read_grid_axis(state, g, axis);
         points *= g->values[axis] < POINTS_MAX ? g->values[axis] : POINTS_MAX + 1;
         if (points > POINTS_MAX) {
             kw_lua_raise(state, KW_ILLEGAL, "grid %s: more than %d points; make it smaller", g->name, POINTS_MAX);
@@ -207,7 +207,7 @@ static void read_conv(lua_State *state, const grid *g, kw_problem *problem) {
     extents(state, g, far ? "q" : "p", ndim, 0, 0, conv->pad_back);
 }
 
-static void read_gemm(lua_State *state, const grid *g, kw_problem *problem) {
+static void read_gemm_sizes(lua_State *state, const grid *g, kw_problem *problem) {
     problem->layout = KW_RCR;
     problem->gemm = (kw_gemm_dims){
         .batch = number(state, g, "b", 1),
@@ -217,7 +217,7 @@ static void read_gemm(lua_State *state, const grid *g, kw_problem *problem) {
     };
 }
 
-static void append(lua_State *state, set_load *set, const char *name, const kw_problem *problem) {
+static void append_grid_point(lua_State *state, set_load *set, const char *name, const kw_problem *problem) {
     kw_grid_list *list = set->list;
     size_t position = list->count;
     if (set->distinct && !kw_distinct_add(set->distinct, problem, &position)) {
@@ -260,7 +260,7 @@ static void take_point(lua_State *state, const grid *g) {
         kw_lua_raise(state, KW_MALFORMED, "grid %s: a name must be a text without blanks, ':' and '#'", g->name);
     }
     if (problem.op == KW_GEMM) {
-        read_gemm(state, g, &problem);
+        read_gemm_sizes(state, g, &problem);
     } else {
         read_conv(state, g, &problem);
     }
@@ -269,7 +269,7 @@ static void take_point(lua_State *state, const grid *g) {
     if (status) {
         kw_lua_raise(state, status, "grid %s: %.300s", g->name, why.text);
     }
-    append(state, g->set, name, &problem);
+    append_grid_point(state, g->set, name, &problem);
 }
 
 /* --- expansion --- */
@@ -302,7 +302,7 @@ static void push_point(lua_State *state, const grid *g, const size_t position[AX
     }
 }
 
-static bool wanted(lua_State *state, const grid *g) {
+static bool passes_grid_filter(lua_State *state, const grid *g) {
     if (!g->filtered) {
         return true;
     }
@@ -317,11 +317,11 @@ static bool wanted(lua_State *state, const grid *g) {
     return answer;
 }
 
-static void expand(lua_State *state, const grid *g) {
+static void expand_grid(lua_State *state, const grid *g) {
     size_t position[AXES_MAX] = {0};
     for (int axis = 0; axis >= 0;) {
         push_point(state, g, position);
-        if (wanted(state, g)) {
+        if (passes_grid_filter(state, g)) {
             take_point(state, g);
         }
         lua_settop(state, g->at);
@@ -371,7 +371,7 @@ static int read_set(lua_State *state) {
         lua_rawgeti(state, table + 1, i);
         grid g = {.set = set, .at = lua_gettop(state), .fields = set->op == KW_GEMM ? gemm_fields : conv_fields};
         read_grid(state, &g);
-        expand(state, &g);
+        expand_grid(state, &g);
         lua_settop(state, table + 1);
     }
     return 0;
@@ -384,7 +384,7 @@ kw_status kw_grids_read(kw_grid_list *list, const char *source, kw_word text, kw
         .list = list, .source = source, .text = text, .dtype = dtype == KW_DTYPE_COUNT ? KW_FP32 : dtype, .distinct = &distinct};
     kw_status status = kw_lua_open(&lua, MEMORY_LIMIT, err);
     if (!status) {
-        kw_lua_allow(lua, SET_STEPS);
+        kw_lua_set_step_limit(lua, SET_STEPS);
         status = kw_lua_run(lua, read_set, &set, source, err);
         kw_lua_close(&lua);
     }

@@ -45,9 +45,9 @@ kw_status kw_problems_names(char **names, kw_error *err) {
     return *names ? KW_OK : kw_fail_memory(err, "names of problem lists");
 }
 
-kw_status kw_problems_about(char **about, const char *name, kw_error *err) {
+kw_status kw_problems_description(char **about, const char *name, kw_error *err) {
     if (!about || !name) {
-        return kw_fail(err, KW_ILLEGAL, "kw_problems_about: %s is NULL", about ? "name" : "about");
+        return kw_fail(err, KW_ILLEGAL, "kw_problems_description: %s is NULL", about ? "name" : "about");
     }
     const kw_embedded *file = find_embedded(name);
     if (!file) {
@@ -73,7 +73,7 @@ static bool ends_in_lua(const char *name) {
     return size > 4 && !strcmp(name + size - 4, ".lua");
 }
 
-static kw_status read_grids(const kw_list_reading *how, const char *source, kw_word text, kw_error *err) {
+static kw_status read_grids(const kw_list_reader *how, const char *source, kw_word text, kw_error *err) {
     kw_grid_list list = {0};
     kw_status status = kw_grids_read(&list, source, text, how->dtype, err);
     for (size_t i = 0; i < list.count && how->visit(how->user, list.points[i].name, &list.points[i].problem); i++) {
@@ -82,7 +82,7 @@ static kw_status read_grids(const kw_list_reading *how, const char *source, kw_w
     return status;
 }
 
-static kw_status read_embedded(const kw_list_reading *how, const kw_embedded *file, kw_error *err) {
+static kw_status read_embedded(const kw_list_reader *how, const kw_embedded *file, kw_error *err) {
     if (ends_in_lua(file->name)) {
         return read_grids(how, file->name, (kw_word){file->text, file->size}, err);
     }
@@ -108,8 +108,8 @@ static kw_status read_stdin(kw_text *text, kw_error *err) {
     return text->failed ? kw_fail_memory(err, "a problem list") : KW_OK;
 }
 
-kw_status kw_source_read(kw_source *source, const char *path, kw_error *err) {
-    *source = (kw_source){.name = path};
+kw_status kw_source_text_read(kw_source_text *source, const char *path, kw_error *err) {
+    *source = (kw_source_text){.name = path};
     if (!strcmp(path, "-")) {
         source->name = "standard input";
         kw_text text = {0};
@@ -129,9 +129,9 @@ kw_status kw_source_read(kw_source *source, const char *path, kw_error *err) {
     return status ? kw_fail(err, status, "%s", why.text) : KW_OK;
 }
 
-void kw_source_drop(kw_source *source) {
+void kw_source_text_drop(kw_source_text *source) {
     kw_arena_drop(&source->arena);
-    *source = (kw_source){0};
+    *source = (kw_source_text){0};
 }
 
 kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,
@@ -139,18 +139,18 @@ kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,
     if (!name_or_path || !visit) {
         return kw_fail(err, KW_ILLEGAL, "kw_problems_visit: %s is NULL", visit ? "name_or_path" : "visit");
     }
-    kw_list_reading how = {op, dtype, visit, user};
+    kw_list_reader how = {op, dtype, visit, user};
     const kw_embedded *embedded = find_embedded(name_or_path);
     if (embedded) {
         return read_embedded(&how, embedded, err);
     }
-    kw_source source;
-    kw_status status = kw_source_read(&source, name_or_path, err);
+    kw_source_text source;
+    kw_status status = kw_source_text_read(&source, name_or_path, err);
     if (!status && ends_in_lua(name_or_path)) {
         status = read_grids(&how, source.name, (kw_word){source.data, source.size}, err);
     } else if (!status) {
         status = kw_list_read(&how, source.name, source.data, source.size, err);
     }
-    kw_source_drop(&source);
+    kw_source_text_drop(&source);
     return status;
 }

@@ -5,15 +5,15 @@
 #include "base/container/arena.h"
 #include "base/status.h"
 
-typedef struct kw_source {
+typedef struct kw_source_text {
     kw_arena arena;
     const char *name; /* for messages */
     char *data;       /* terminated beyond its size */
     size_t size;
-} kw_source;
+} kw_source_text;
 
 /* path "-": standard input. source is to be dropped also after a failure. */
-kw_status kw_source_read(kw_source *source, const char *path, kw_error *err);
-void kw_source_drop(kw_source *source);
+kw_status kw_source_text_read(kw_source_text *source, const char *path, kw_error *err);
+void kw_source_text_drop(kw_source_text *source);
 
 #endif

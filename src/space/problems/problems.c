@@ -20,7 +20,7 @@ static kw_word without_comment(kw_word line) {
 }
 
 /* Splits "NAME: rest": the name is a first word that ends in a colon. */
-static kw_word take_name(kw_word *line) {
+static kw_word take_line_name(kw_word *line) {
     kw_scan scan = {line->at, line->at + line->size};
     kw_word first = {line->at, 0};
     if (kw_scan_word(&scan, &first) && first.at[first.size - 1] == ':' && first.size <= NAME_MAX_SIZE) {
@@ -31,7 +31,7 @@ static kw_word take_name(kw_word *line) {
     return (kw_word){line->at, 0};
 }
 
-static bool is_blank(kw_word line) {
+static bool is_blank_line(kw_word line) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word word;
     return !kw_scan_word(&scan, &word);
@@ -46,7 +46,7 @@ static char *terminate(char *text, kw_word word) {
 
 /* Where the reading of a list stands. */
 typedef struct list_state {
-    const kw_list_reading *how;
+    const kw_list_reader *how;
     char *text;
     kw_csv csv;
     bool started, is_csv, stopped;
@@ -62,9 +62,9 @@ static kw_status read_row(list_state *list, kw_word line, kw_error *err) {
     return status;
 }
 
-static kw_status read_line(list_state *list, kw_word line, kw_error *err) {
+static kw_status read_list_line(list_state *list, kw_word line, kw_error *err) {
     line = without_comment(line);
-    if (is_blank(line)) {
+    if (is_blank_line(line)) {
         return KW_OK;
     }
     bool first = !list->started;
@@ -76,7 +76,7 @@ static kw_status read_line(list_state *list, kw_word line, kw_error *err) {
     if (list->is_csv) {
         return read_row(list, line, err);
     }
-    kw_word name = take_name(&line);
+    kw_word name = take_line_name(&line);
     kw_problem problem;
     kw_status status = kw_problem_import(&problem, terminate(list->text, line), err);
     if (!status) {
@@ -85,7 +85,7 @@ static kw_status read_line(list_state *list, kw_word line, kw_error *err) {
     return status;
 }
 
-kw_status kw_list_read(const kw_list_reading *how, const char *source, char *text, size_t size, kw_error *err) {
+kw_status kw_list_read(const kw_list_reader *how, const char *source, char *text, size_t size, kw_error *err) {
     list_state list = {.how = how, .text = text};
     kw_scan scan = {text, text + size};
     kw_word line;
@@ -95,7 +95,7 @@ kw_status kw_list_read(const kw_list_reading *how, const char *source, char *tex
     }
     for (int64_t number = 1; !status && !list.stopped && kw_scan_line(&scan, &line); number++) {
         kw_error why = {0};
-        status = read_line(&list, line, &why);
+        status = read_list_line(&list, line, &why);
         if (status) {
             kw_fail(err, status, "%s:%lld: %s", source, (long long)number, why.text);
         }

@@ -6,14 +6,14 @@
 #include "base/status.h"
 
 /* How a list is read. op and dtype are those of CSV rows (KW_OP_COUNT, KW_DTYPE_COUNT: conv_fwd or gemm as the columns say, fp32). */
-typedef struct kw_list_reading {
+typedef struct kw_list_reader {
     kw_op op;
     kw_dtype dtype;
     bool (*visit)(void *user, const char *name, const kw_problem *problem);
     void *user;
-} kw_list_reading;
+} kw_list_reader;
 
 /* source begins error messages. The text is changed while it is read: lines are ended in place, so that a long one is not copied. */
-kw_status kw_list_read(const kw_list_reading *how, const char *source, char *text, size_t size, kw_error *err);
+kw_status kw_list_read(const kw_list_reader *how, const char *source, char *text, size_t size, kw_error *err);
 
 #endif

@@ -48,21 +48,21 @@ static ticket make_ticket(const kw_problem *problem, size_t position, const kw_s
     return (ticket){.bucket = seeded(options->seed, "bucket", key), .order = seeded(options->seed, "problem", text), .position = position};
 }
 
-static int compare(uint64_t a, uint64_t b) {
+static int compare_u64(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-static int by_bucket(const void *left, const void *right) {
+static int by_bucket_rank(const void *left, const void *right) {
     const ticket *a = left, *b = right;
-    int order = compare(a->bucket, b->bucket);
-    order = order ? order : compare(a->order, b->order);
-    return order ? order : compare(a->position, b->position);
+    int order = compare_u64(a->bucket, b->bucket);
+    order = order ? order : compare_u64(a->order, b->order);
+    return order ? order : compare_u64(a->position, b->position);
 }
 
 static int by_rank(const void *left, const void *right) {
     const ticket *a = left, *b = right;
-    int order = compare(a->rank, b->rank);
-    return order ? order : by_bucket(left, right);
+    int order = compare_u64(a->rank, b->rank);
+    return order ? order : by_bucket_rank(left, right);
 }
 
 /* Numbers the tickets of each bucket and puts them in the order of drawing. */
@@ -70,14 +70,14 @@ static void put_in_order(ticket *tickets, size_t count) {
     if (!count) {
         return;
     }
-    qsort(tickets, count, sizeof *tickets, by_bucket);
+    qsort(tickets, count, sizeof *tickets, by_bucket_rank);
     for (size_t i = 1; i < count; i++) {
         tickets[i].rank = tickets[i].bucket == tickets[i - 1].bucket ? tickets[i - 1].rank + 1 : 0;
     }
     qsort(tickets, count, sizeof *tickets, by_rank);
 }
 
-static bool is_within(const kw_sample_options *options, const kw_problem *problem) {
+static bool is_within_sample_limits(const kw_sample_options *options, const kw_problem *problem) {
     return (!(options->max_gflop > 0) || (double)kw_problem_flops(problem) <= options->max_gflop * 1e9) &&
            (!(options->max_mb > 0) || (double)kw_problem_bytes(problem) <= options->max_mb * 1e6);
 }
@@ -88,7 +88,7 @@ kw_status kw_problems_sample(size_t *chosen, size_t *chosen_count, const kw_prob
         return kw_fail(err, KW_ILLEGAL, "kw_problems_sample: an argument is NULL");
     }
     *chosen_count = 0;
-    kw_status status = kw_problems_firsts(chosen, NULL, problems, count, err);
+    kw_status status = kw_problems_deduplicate(chosen, NULL, problems, count, err);
     ticket *tickets = status ? NULL : calloc(count ? count : 1, sizeof *tickets);
     if (!status && !tickets) {
         status = kw_fail_memory(err, "a sample of problems");
@@ -99,7 +99,7 @@ kw_status kw_problems_sample(size_t *chosen, size_t *chosen_count, const kw_prob
         if (status) {
             break;
         }
-        if (chosen[i] == i && is_within(options, &problems[i])) {
+        if (chosen[i] == i && is_within_sample_limits(options, &problems[i])) {
             tickets[drawable++] = make_ticket(&problems[i], i, options);
         }
     }

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-kw_status kw_problems_firsts(size_t *first, size_t *distinct, const kw_problem *problems, size_t count, kw_error *err) {
+kw_status kw_problems_deduplicate(size_t *first, size_t *distinct, const kw_problem *problems, size_t count, kw_error *err) {
     if (count && (!first || !problems)) {
-        return kw_fail(err, KW_ILLEGAL, "kw_problems_firsts: %s is NULL", first ? "problems" : "first");
+        return kw_fail(err, KW_ILLEGAL, "kw_problems_deduplicate: %s is NULL", first ? "problems" : "first");
     }
     kw_distinct set = {0};
     size_t *origin = calloc(count ? count : 1, sizeof *origin); /* of the different problems: where the list has them first */

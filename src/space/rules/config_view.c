@@ -66,7 +66,7 @@ static int refuse_field(lua_State *state, kw_config_view *view) {
     kw_lua_raise(state, KW_MISSING, "no family has an axis '%s'; fields are family, op, dtype and the families' axes", name);
 }
 
-static int read_field(lua_State *state) {
+static int read_config_field(lua_State *state) {
     kw_config_view *view = lua_touserdata(state, 1);
     const kw_config *config = view->config;
     push_fields(state, config->family);
@@ -91,7 +91,7 @@ static int read_field(lua_State *state) {
     return 1;
 }
 
-static int refuse_write(lua_State *state) {
+static int refuse_config_write(lua_State *state) {
     kw_lua_raise(state, KW_ILLEGAL, "c cannot be changed");
 }
 
@@ -100,9 +100,9 @@ kw_config_view *kw_config_view_push(lua_State *state) {
     *view = (kw_config_view){0};
     lua_createtable(state, 0, 2);
     lua_newtable(state);
-    lua_pushcclosure(state, read_field, 1);
+    lua_pushcclosure(state, read_config_field, 1);
     lua_setfield(state, -2, "__index");
-    lua_pushcfunction(state, refuse_write);
+    lua_pushcfunction(state, refuse_config_write);
     lua_setfield(state, -2, "__newindex");
     lua_setmetatable(state, -2);
     return view;

@@ -18,7 +18,7 @@ struct kw_filter {
     char where[SHOWN + 24]; /* "filter 'c.x > 1'": how messages begin */
 };
 
-static int compile(lua_State *state) {
+static int compile_filter(lua_State *state) {
     kw_filter *filter = lua_touserdata(state, 1);
     lua_pushfstring(state, "local c = ... return %s", filter->expression);
     size_t size;
@@ -44,8 +44,8 @@ kw_status kw_filter_open(kw_filter **out, const char *expression, kw_error *err)
     snprintf(filter->where, sizeof filter->where, "filter '%.*s%s'", SHOWN, expression, length > SHOWN ? "..." : "");
     kw_status status = kw_lua_open(&filter->lua, MEMORY_LIMIT, err);
     if (!status) {
-        kw_lua_allow(filter->lua, STEP_LIMIT);
-        status = kw_lua_run(filter->lua, compile, filter, filter->where, err);
+        kw_lua_set_step_limit(filter->lua, STEP_LIMIT);
+        status = kw_lua_run(filter->lua, compile_filter, filter, filter->where, err);
     }
     filter->expression = NULL;
     if (status) {
@@ -68,7 +68,7 @@ kw_status kw_filter_test(kw_filter *filter, const kw_config *config, bool *selec
     *selected = false;
     filter->view->config = config;
     filter->view->foreign = false;
-    kw_lua_allow(filter->lua, STEP_LIMIT);
+    kw_lua_set_step_limit(filter->lua, STEP_LIMIT);
     lua_rawgeti(state, LUA_REGISTRYINDEX, filter->function);
     lua_rawgeti(state, LUA_REGISTRYINDEX, filter->object);
     int code = lua_pcall(state, 1, LUA_MULTRET, 0);

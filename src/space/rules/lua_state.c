@@ -54,7 +54,7 @@ static void count_steps(lua_State *state, lua_Debug *activation) {
     }
 }
 
-void kw_lua_allow(kw_lua *lua, int64_t steps) {
+void kw_lua_set_step_limit(kw_lua *lua, int64_t steps) {
     lua->steps = steps;
     lua->over_memory = false;
     lua_sethook(lua->state, count_steps, LUA_MASKCOUNT, HOOK_STEPS);
@@ -71,12 +71,12 @@ int kw_lua_raise(lua_State *state, kw_status status, const char *format, ...) {
     abort(); /* not reached: luaL_error does not return, though its type says so */
 }
 
-static int refuse_write(lua_State *state) {
+static int refuse_readonly_write(lua_State *state) {
     const char *name = lua_type(state, 2) == LUA_TSTRING ? lua_tostring(state, 2) : "it";
     kw_lua_raise(state, KW_ILLEGAL, "'%s' cannot be assigned here; use a local", name);
 }
 
-static int read_sealed(lua_State *state) {
+static int read_readonly(lua_State *state) {
     lua_pushvalue(state, 2);
     lua_rawget(state, lua_upvalueindex(1));
     if (lua_isnil(state, -1)) {
@@ -87,20 +87,20 @@ static int read_sealed(lua_State *state) {
 }
 
 /* Replaces the table on top by an empty one that reads from it. */
-static void seal(lua_State *state) {
+static void make_readonly(lua_State *state) {
     lua_newtable(state);
     lua_createtable(state, 0, 2);
     lua_pushvalue(state, -3);
-    lua_pushcclosure(state, read_sealed, 1);
+    lua_pushcclosure(state, read_readonly, 1);
     lua_setfield(state, -2, "__index");
-    lua_pushcfunction(state, refuse_write);
+    lua_pushcfunction(state, refuse_readonly_write);
     lua_setfield(state, -2, "__newindex");
     lua_setmetatable(state, -2);
     lua_remove(state, -2);
 }
 
 /* Copies the named fields of the table on top into the table below it, and pops the first. */
-static void pick(lua_State *state, const char *const *names) {
+static void keep_names(lua_State *state, const char *const *names) {
     for (; *names; names++) {
         lua_getfield(state, -1, *names);
         lua_setfield(state, -3, *names);
@@ -112,14 +112,14 @@ static int set_up(lua_State *state) {
     lua_newtable(state);
     lua_pushcfunction(state, luaopen_base);
     lua_call(state, 0, 1);
-    pick(state, base_names);
+    keep_names(state, base_names);
     lua_newtable(state);
     lua_pushcfunction(state, luaopen_math);
     lua_call(state, 0, 1);
-    pick(state, math_names);
-    seal(state);
+    keep_names(state, math_names);
+    make_readonly(state);
     lua_setfield(state, -2, "math");
-    seal(state);
+    make_readonly(state);
     /* Compiled chunks get this table as their only upvalue, _ENV. */
     lua_rawseti(state, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
     return 0;
@@ -145,7 +145,7 @@ static int define(lua_State *state) {
 
 kw_status kw_lua_define(kw_lua *lua, const char *name, lua_CFunction function, void *user, kw_error *err) {
     definition what = {name, function, user};
-    kw_lua_allow(lua, SETUP_STEPS);
+    kw_lua_set_step_limit(lua, SETUP_STEPS);
     return kw_lua_run(lua, define, &what, "setting up Lua", err);
 }
 
@@ -163,7 +163,7 @@ kw_status kw_lua_open(kw_lua **out, size_t memory_limit, kw_error *err) {
     }
     memcpy(lua_getextraspace(lua->state), &lua, sizeof lua);
     lua_gc(lua->state, LUA_GCINC, GC_PAUSE, 0, 0);
-    kw_lua_allow(lua, SETUP_STEPS);
+    kw_lua_set_step_limit(lua, SETUP_STEPS);
     kw_status status = kw_lua_run(lua, set_up, NULL, "setting up Lua", err);
     if (status) {
         kw_lua_close(&lua);

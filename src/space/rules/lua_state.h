@@ -30,7 +30,7 @@ kw_lua *kw_lua_of(lua_State *state);
 /* Makes one more name known to what runs there: a function with user as its upvalue 1, a light userdata. */
 kw_status kw_lua_define(kw_lua *lua, const char *name, lua_CFunction function, void *user, kw_error *err);
 /* Gives the next call so many instructions. */
-void kw_lua_allow(kw_lua *lua, int64_t steps);
+void kw_lua_set_step_limit(kw_lua *lua, int64_t steps);
 /* Calls function protected with argument as light userdata at index 1, nothing returned. where begins the error message. */
 kw_status kw_lua_run(kw_lua *lua, lua_CFunction function, void *argument, const char *where, kw_error *err);
 /* Turns a failed lua_pcall's code and message (popped) into one line: "WHERE: MESSAGE". */

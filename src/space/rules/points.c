@@ -67,14 +67,14 @@ kw_status kw_points_open(kw_points **points, const kw_space_options *options, kw
     }
     kw_status status = options->filter ? kw_filter_open(&made->filter, options->filter, err) : KW_OK;
     if (!status) {
-        kw_rules_choice choice = kw_rules_chosen(options);
+        kw_rules_options choice = kw_rules_options_of(options);
         status = kw_rules_open(&made->rules, &choice, err);
     }
     if (!status && options->traits) {
         made->has_traits = true;
         status = kw_traits_load(&made->traits, options->traits, err);
         if (!status) {
-            kw_traits_remark(&made->traits, made->rules.backend, options->log, options->user);
+            kw_traits_warn(&made->traits, made->rules.backend, options->log, options->user);
         }
     }
     status = status ? status : open_families(made, op, dtype, err);
@@ -107,11 +107,11 @@ kw_point_family kw_points_family(const kw_points *points, size_t number) {
                              p->rules.lists_points ? &p->listed : NULL};
 }
 
-kw_status kw_points_want(bool *wanted, kw_points *points, size_t number, const kw_config *config, kw_error *err) {
+kw_status kw_points_contains(bool *wanted, kw_points *points, size_t number, const kw_config *config, kw_error *err) {
     *wanted = false;
     if ((points->has_traits && !kw_traits_allow(&points->traits, config)) || kw_rules_legal(&points->rules, config, NULL)) {
         return KW_OK;
     }
-    kw_status status = kw_family_rules_want(wanted, &points->parts[number].rules, &points->rules, config, err);
+    kw_status status = kw_family_rules_accept(wanted, &points->parts[number].rules, &points->rules, config, err);
     return !status && *wanted && points->filter ? kw_filter_test(points->filter, config, wanted, err) : status;
 }

@@ -25,6 +25,6 @@ typedef struct kw_point_family {
 size_t kw_points_families(const kw_points *points);
 kw_point_family kw_points_family(const kw_points *points, size_t number);
 /* Whether C, the family's rules, the set, the traits and the filter want a config of family number. */
-kw_status kw_points_want(bool *wanted, kw_points *points, size_t number, const kw_config *config, kw_error *err);
+kw_status kw_points_contains(bool *wanted, kw_points *points, size_t number, const kw_config *config, kw_error *err);
 
 #endif

@@ -42,7 +42,7 @@ typedef struct word_list {
     size_t count, capacity;
 } word_list;
 
-static bool add_word(word_list *list, kw_word word) {
+static bool add_list_word(word_list *list, kw_word word) {
     if (!word.size) {
         return true;
     }
@@ -62,7 +62,7 @@ static bool add_word(word_list *list, kw_word word) {
 static bool list_embedded(word_list *list, const char *kind) {
     size_t size = strlen(kind);
     for (const kw_embedded *file = kw_embedded_rules; file->name; file++) {
-        if (!strncmp(file->name, kind, size) && file->name[size] == '/' && !add_word(list, stem(file->name + size + 1))) {
+        if (!strncmp(file->name, kind, size) && file->name[size] == '/' && !add_list_word(list, stem(file->name + size + 1))) {
             return false;
         }
     }
@@ -83,7 +83,7 @@ static kw_status list_folder(word_list *list, kw_arena *arena, const char *folde
         kw_word word = stem(entry->d_name);
         if (word.size) {
             word.at = kw_arena_copy(arena, word.at, word.size);
-            good = word.at && add_word(list, word);
+            good = word.at && add_list_word(list, word);
         }
     }
     closedir(stream);
@@ -111,7 +111,7 @@ kw_status kw_rule_names(kw_text *names, const char *folder, const char *kind, ch
     return status;
 }
 
-static kw_status fail_unknown(const char *folder, kw_rule_name name, kw_error *err) {
+static kw_status fail_unknown_rule(const char *folder, kw_rule_name name, kw_error *err) {
     kw_text known = {0};
     kw_status status = kw_rule_names(&known, folder, name.kind, ' ', err);
     if (!status) {
@@ -140,7 +140,7 @@ static kw_status check_known(const char *folder, kw_rule_name name, kw_error *er
         }
     }
     kw_text_drop(&known);
-    return status || found ? status : fail_unknown(folder, name, err);
+    return status || found ? status : fail_unknown_rule(folder, name, err);
 }
 
 kw_status kw_rule_file(kw_arena *arena, const char *folder, kw_rule_name name, kw_rule_text *out, kw_error *err) {

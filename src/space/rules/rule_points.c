@@ -86,7 +86,7 @@ static uint32_t read_point(lua_State *state, const point_call *call, const char 
     return every;
 }
 
-static void read_defaults(lua_State *state, point_call *call) {
+static void read_axis_defaults(lua_State *state, point_call *call) {
     const kw_family *family = call->base.family;
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->of->defaults_ref);
     for (int i = 0; i < family->axis_count; i++) {
@@ -112,7 +112,7 @@ static void add_legal(lua_State *state, const point_call *call, const kw_config 
 }
 
 /* Adds the configs that a point with axes of every value stands for: their product. */
-static void expand(lua_State *state, const point_call *call, kw_config *config, uint32_t every) {
+static void expand_point(lua_State *state, const point_call *call, kw_config *config, uint32_t every) {
     int64_t count = 1;
     for (int i = 0; i < config->family->axis_count; i++) {
         count *= every >> i & 1 ? call->values->count[i] : 1;
@@ -152,7 +152,7 @@ static int legal(lua_State *state) {
 static int read_points(lua_State *state) {
     point_call *call = lua_touserdata(state, AT_CALL);
     push_names(state, call->base.family);
-    read_defaults(state, call);
+    read_axis_defaults(state, call);
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->of->member_ref);
     lua_getfield(state, -1, "points");
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->rules->arch_ref);
@@ -173,7 +173,7 @@ static int read_points(lua_State *state) {
         uint32_t every = read_point(state, call, call->rules->set_file, &config);
         lua_pop(state, 1);
         if (every) {
-            expand(state, call, &config, every);
+            expand_point(state, call, &config, every);
         } else {
             add_legal(state, call, &config);
         }
@@ -184,7 +184,7 @@ static int read_points(lua_State *state) {
 static int read_base(lua_State *state) {
     point_call *call = lua_touserdata(state, AT_CALL);
     push_names(state, call->base.family);
-    read_defaults(state, call);
+    read_axis_defaults(state, call);
     return 0;
 }
 
@@ -215,6 +215,6 @@ kw_status kw_family_rules_points(kw_catalog *out, const kw_family_rules *of, kw_
         return take_builder(&call, err);
     }
     kw_status status = kw_family_rules_values(&values, of, rules, op, dtype, err);
-    kw_lua_allow(rules->lua, KW_RULE_FILE_STEPS);
+    kw_lua_set_step_limit(rules->lua, KW_RULE_FILE_STEPS);
     return status ? status : kw_lua_run(rules->lua, read_points, &call, kw_rules_origin(rules), err);
 }

@@ -77,7 +77,7 @@ static int make_list_of_tables(lua_State *state) {
 }
 
 kw_status kw_rules_define(kw_rules *rules, kw_error *err) {
-    kw_lua_allow(rules->lua, KW_RULE_CALL_STEPS);
+    kw_lua_set_step_limit(rules->lua, KW_RULE_CALL_STEPS);
     kw_status status = kw_lua_run(rules->lua, make_list_of_tables, rules, kw_rules_origin(rules), err);
     status = status ? status : kw_lua_define(rules->lua, "include", include, rules, err);
     return status ? status : kw_lua_define(rules->lua, "numbers", numbers, rules, err);

@@ -17,7 +17,7 @@ typedef struct file_load {
     int *ref;
 } file_load;
 
-static bool listed(const char *const *names, const char *name) {
+static bool is_listed_word(const char *const *names, const char *name) {
     for (; *names; names++) {
         if (!strcmp(*names, name)) {
             return true;
@@ -38,7 +38,7 @@ static int load_table(lua_State *state) {
     while (lua_next(state, -2)) {
         lua_pop(state, 1);
         const char *key = lua_type(state, -1) == LUA_TSTRING ? lua_tostring(state, -1) : luaL_typename(state, -1);
-        if (!listed(load->keys, key)) {
+        if (!is_listed_word(load->keys, key)) {
             kw_lua_raise(state, KW_MISSING, "%s: unknown key '%s'", load->text->file, key);
         }
     }
@@ -58,7 +58,7 @@ static kw_status load_file(kw_rules *rules, kw_rule_name name, const char *const
         return status;
     }
     *file = text.file;
-    kw_lua_allow(rules->lua, KW_RULE_FILE_STEPS);
+    kw_lua_set_step_limit(rules->lua, KW_RULE_FILE_STEPS);
     file_load load = {.text = &text, .keys = keys, .ref = ref};
     return kw_lua_run(rules->lua, load_table, &load, kw_rules_origin(rules), err);
 }
@@ -88,7 +88,7 @@ static void check_gpu(lua_State *state, kw_rules *rules, const char *name) {
     }
 }
 
-static int check_arch(lua_State *state) {
+static int check_arch_table(lua_State *state) {
     kw_rules *rules = lua_touserdata(state, 1);
     const char *file = rules->arch_file, *name = strchr(file, '/') + 1;
     lua_rawgeti(state, LUA_REGISTRYINDEX, rules->arch_ref);
@@ -179,7 +179,7 @@ static int check_set(lua_State *state) {
     return 0;
 }
 
-static kw_status open_set(kw_rules *rules, const char *set, kw_error *err) {
+static kw_status open_rule_set(kw_rules *rules, const char *set, kw_error *err) {
     static const char *const keys[] = {"about", "families", "catalog", NULL};
     set_check check = {.rules = rules};
     kw_status status = load_file(rules, (kw_rule_name){"sets", set}, keys, &rules->set_file, &rules->set_ref, err);
@@ -192,14 +192,14 @@ static kw_status open_set(kw_rules *rules, const char *set, kw_error *err) {
     return status;
 }
 
-kw_rules_choice kw_rules_chosen(const kw_space_options *options) {
-    return (kw_rules_choice){.folder = kw_rule_folder(options->rules_dir),
-                             .arch = options->arch,
-                             .set = options->set ? options->set : KW_RULE_SET,
-                             .builder_folder = options->builder_conf};
+kw_rules_options kw_rules_options_of(const kw_space_options *options) {
+    return (kw_rules_options){.folder = kw_rule_folder(options->rules_dir),
+                              .arch = options->arch,
+                              .set = options->set ? options->set : KW_RULE_SET,
+                              .builder_folder = options->builder_conf};
 }
 
-kw_status kw_rules_open(kw_rules *rules, const kw_rules_choice *choice, kw_error *err) {
+kw_status kw_rules_open(kw_rules *rules, const kw_rules_options *choice, kw_error *err) {
     static const char *const arch_keys[] = {"backend",  "isa",   "math",  "lanes",      "registers", "about", "compile",
                                             "features", "waves", "tiles", "preshuffle", "typical",   NULL};
     *rules = (kw_rules){.folder = choice->folder, .builder_folder = choice->builder_folder};
@@ -209,10 +209,10 @@ kw_status kw_rules_open(kw_rules *rules, const kw_rules_choice *choice, kw_error
         status = load_file(rules, (kw_rule_name){"arch", choice->arch}, arch_keys, &rules->arch_file, &rules->arch_ref, err);
     }
     if (!status) {
-        status = kw_lua_run(rules->lua, check_arch, rules, kw_rules_origin(rules), err);
+        status = kw_lua_run(rules->lua, check_arch_table, rules, kw_rules_origin(rules), err);
     }
     if (!status) {
-        status = open_set(rules, choice->set, err);
+        status = open_rule_set(rules, choice->set, err);
     }
     if (status) {
         kw_rules_close(rules);
@@ -392,7 +392,7 @@ int32_t kw_rule_axis_value(lua_State *state, const char *file, const kw_axis *ax
 }
 
 /* The list on top. */
-static void read_axis(lua_State *state, const family_call *call, int number) {
+static void read_family_axis(lua_State *state, const family_call *call, int number) {
     const char *file = call->of->file;
     const kw_axis *axis = &call->of->family->axes[number];
     if (!lua_istable(state, -1)) {
@@ -421,7 +421,7 @@ static void read_axis(lua_State *state, const family_call *call, int number) {
     call->values->count[number] = (int32_t)length;
 }
 
-static int read_values(lua_State *state) {
+static int read_axis_values(lua_State *state) {
     family_call *call = lua_touserdata(state, 1);
     const kw_family *family = call->of->family;
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->of->axes_ref);
@@ -434,7 +434,7 @@ static int read_values(lua_State *state) {
     }
     for (int i = 0; i < family->axis_count; i++) {
         lua_getfield(state, -1, family->axes[i].name);
-        read_axis(state, call, i);
+        read_family_axis(state, call, i);
         lua_pop(state, 1);
     }
     lua_pushnil(state);
@@ -452,14 +452,14 @@ static int read_values(lua_State *state) {
 kw_status kw_family_rules_values(kw_axis_values *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype, kw_error *err) {
     family_call call = {.of = of, .rules = rules, .values = out, .op = op, .dtype = dtype};
     *out = (kw_axis_values){0};
-    kw_lua_allow(rules->lua, KW_RULE_FILE_STEPS);
-    return kw_lua_run(rules->lua, read_values, &call, kw_rules_origin(rules), err);
+    kw_lua_set_step_limit(rules->lua, KW_RULE_FILE_STEPS);
+    return kw_lua_run(rules->lua, read_axis_values, &call, kw_rules_origin(rules), err);
 }
 
 /* --- rules over one config --- */
 
 /* Calls the predicate on top with c and arch (at 2 and 3) and replaces it by its answer. */
-static bool ask(lua_State *state, const char *file, const char *what) {
+static bool call_predicate(lua_State *state, const char *file, const char *what) {
     lua_pushvalue(state, 2);
     lua_pushvalue(state, 3);
     lua_call(state, 2, 1);
@@ -471,7 +471,7 @@ static bool ask(lua_State *state, const char *file, const char *what) {
     return answer;
 }
 
-static int judge(lua_State *state) {
+static int eval_predicate(lua_State *state) {
     family_call *call = lua_touserdata(state, 1);
     const kw_family_rules *of = call->of;
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->rules->view_ref);
@@ -483,16 +483,16 @@ static int judge(lua_State *state) {
         lua_rawgeti(state, 4, i);
         lua_rawgeti(state, 5, 1);
         lua_rawgeti(state, 5, 2);
-        call->present = ask(state, of->file, lua_tostring(state, 6));
+        call->present = call_predicate(state, of->file, lua_tostring(state, 6));
         lua_settop(state, 4);
     }
     if (call->present && lua_rawgeti(state, LUA_REGISTRYINDEX, of->member_ref) == LUA_TFUNCTION) {
-        call->present = ask(state, call->rules->set_file, of->family->name);
+        call->present = call_predicate(state, call->rules->set_file, of->family->name);
     }
     return 0;
 }
 
-kw_status kw_family_rules_want(bool *wanted, const kw_family_rules *of, kw_rules *rules, const kw_config *config, kw_error *err) {
+kw_status kw_family_rules_accept(bool *wanted, const kw_family_rules *of, kw_rules *rules, const kw_config *config, kw_error *err) {
     family_call call = {.of = of, .rules = rules};
     *wanted = false;
     if (rules->has_catalog && !kw_catalog_has(&rules->catalog, config)) {
@@ -503,8 +503,8 @@ kw_status kw_family_rules_want(bool *wanted, const kw_family_rules *of, kw_rules
         return KW_OK;
     }
     rules->view->config = config;
-    kw_lua_allow(rules->lua, KW_RULE_CALL_STEPS);
-    kw_status status = kw_lua_run(rules->lua, judge, &call, kw_rules_origin(rules), err);
+    kw_lua_set_step_limit(rules->lua, KW_RULE_CALL_STEPS);
+    kw_status status = kw_lua_run(rules->lua, eval_predicate, &call, kw_rules_origin(rules), err);
     *wanted = !status && call.present;
     return status;
 }

@@ -33,14 +33,14 @@ typedef struct kw_rules {
 } kw_rules;
 
 /* What to open. folder NULL: the rules compiled in. builder_folder: see kw_rules; may be NULL. */
-typedef struct kw_rules_choice {
+typedef struct kw_rules_options {
     const char *folder, *arch, *set, *builder_folder;
-} kw_rules_choice;
+} kw_rules_options;
 
 /* What options ask for. */
-kw_rules_choice kw_rules_chosen(const kw_space_options *options);
+kw_rules_options kw_rules_options_of(const kw_space_options *options);
 /* rules must be zeroed or dropped before; after a failure it is empty. The choice's texts must live as long as the rules. */
-kw_status kw_rules_open(kw_rules *rules, const kw_rules_choice *choice, kw_error *err);
+kw_status kw_rules_open(kw_rules *rules, const kw_rules_options *choice, kw_error *err);
 void kw_rules_close(kw_rules *rules);
 
 /* What the rules say of one family. */
@@ -69,6 +69,6 @@ kw_status kw_family_rules_points(kw_catalog *out, const kw_family_rules *of, kw_
 /* KW_OK when C can generate the config and the architecture runs it. */
 kw_status kw_rules_legal(const kw_rules *rules, const kw_config *config, kw_error *err);
 /* Whether the rules and the set want a config. */
-kw_status kw_family_rules_want(bool *wanted, const kw_family_rules *of, kw_rules *rules, const kw_config *config, kw_error *err);
+kw_status kw_family_rules_accept(bool *wanted, const kw_family_rules *of, kw_rules *rules, const kw_config *config, kw_error *err);
 
 #endif

@@ -72,7 +72,7 @@ static kw_status add_json(export *e, const kw_row *row, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status add_csv(export *e, const kw_row *row, kw_error *err) {
+static kw_status add_export_csv(export *e, const kw_row *row, kw_error *err) {
     kw_status status = see_problem(e, row, err);
     status = status ? status : see_run(e, row, err);
     if (!status) {
@@ -105,7 +105,7 @@ static kw_status add_seed(export *e, const kw_row *row, kw_error *err) {
 }
 
 static const format formats[] = {
-    {"jsonl", NULL, add_json}, {"csv", kw_table_add_header, add_csv}, {"seed-csv", kw_seed_add_header, add_seed}};
+    {"jsonl", NULL, add_json}, {"csv", kw_table_add_header, add_export_csv}, {"seed-csv", kw_seed_add_header, add_seed}};
 
 static const format *find_format(const char *name) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -116,7 +116,7 @@ static const format *find_format(const char *name) {
     return NULL;
 }
 
-static bool take_row(void *user, const kw_row *row) {
+static bool export_row(void *user, const kw_row *row) {
     export *e = user;
     e->status = e->format->row(e, row, e->err);
     if (!e->status && (e->text.size >= FLUSH || e->text.failed)) {
@@ -140,7 +140,7 @@ kw_status kw_store_export(kw_store *store, const kw_row_filter *filter, const ch
     if (!status && found->head) {
         found->head(&e->text);
     }
-    status = status ? status : kw_store_visit(store, filter, take_row, e, err);
+    status = status ? status : kw_store_visit(store, filter, export_row, e, err);
     status = status ? status : e->status;
     status = status ? status : kw_writer_put(e->writer, &e->text, err);
     status = kw_writer_close(&e->writer, status, err);

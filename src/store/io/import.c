@@ -22,18 +22,18 @@ typedef struct import {
     size_t count;
     kw_row named; /* the defaults with a run */
     kw_run run;   /* the last one added */
-    kw_cells cells;
+    kw_csv_record cells;
     kw_seed_header seed;
     kw_table_header table;
 } import;
 
-static void refuse(import *m, int64_t line, const kw_error *why) {
+static void refuse_row(import *m, int64_t line, const kw_error *why) {
     if (!m->report->refused++) {
         snprintf(m->report->first_refusal, sizeof m->report->first_refusal, "line %lld: %.230s", (long long)line, why->text);
     }
 }
 
-static kw_status flush(import *m, kw_error *err) {
+static kw_status flush_import(import *m, kw_error *err) {
     size_t added = 0;
     kw_status status = m->count ? kw_store_add(m->store, m->rows, m->count, &added, err) : KW_OK;
     if (!status) {
@@ -45,18 +45,18 @@ static kw_status flush(import *m, kw_error *err) {
 }
 
 /* A row that was read: settled, looked at, and put into the batch. */
-static kw_status take_row(import *m, const kw_row *raw, int64_t line, kw_error *err) {
+static kw_status import_row(import *m, const kw_row *raw, int64_t line, kw_error *err) {
     kw_error why = {0};
     kw_row *row = &m->rows[m->count];
-    if (kw_row_settle(row, raw, &why) || kw_row_possible(row, &why)) {
-        refuse(m, line, &why);
+    if (kw_row_normalize(row, raw, &why) || kw_row_plausible(row, &why)) {
+        refuse_row(m, line, &why);
         return KW_OK;
     }
-    return ++m->count == BATCH ? flush(m, err) : KW_OK;
+    return ++m->count == BATCH ? flush_import(m, err) : KW_OK;
 }
 
 /* A run that contradicts one of the store is refused; its rows still name it. */
-static kw_status take_run(import *m, const kw_run *run, int64_t line, kw_error *err) {
+static kw_status import_run(import *m, const kw_run *run, int64_t line, kw_error *err) {
     kw_error why = {0};
     if (!memcmp(&m->run, run, sizeof *run)) {
         return KW_OK;
@@ -64,7 +64,7 @@ static kw_status take_run(import *m, const kw_run *run, int64_t line, kw_error *
     m->run = *run;
     kw_status status = kw_store_add_run(m->store, run, &why);
     if (status == KW_ILLEGAL) {
-        refuse(m, line, &why);
+        refuse_row(m, line, &why);
         return KW_OK;
     }
     return status ? kw_fail(err, status, "%s", why.text) : KW_OK;
@@ -85,14 +85,14 @@ static kw_status import_lines(import *m, kw_error *err) {
         }
         if (kw_line_kind_of(text) == KW_LINE_RUN) {
             if (kw_run_parse(&run, text.at, text.size, &why)) {
-                refuse(m, line.number, &why);
+                refuse_row(m, line.number, &why);
             } else {
-                status = take_run(m, &run, line.number, err);
+                status = import_run(m, &run, line.number, err);
             }
         } else if (kw_row_parse(&row, text.at, text.size, &why)) {
-            refuse(m, line.number, &why);
+            refuse_row(m, line.number, &why);
         } else {
-            status = take_row(m, &row, line.number, err);
+            status = import_row(m, &row, line.number, err);
         }
         if (status) {
             return status;
@@ -107,7 +107,7 @@ static kw_status import_cells(import *m, bool seed, kw_error *err) {
         kw_row row;
         kw_run run = {0};
         kw_error why = {0};
-        kw_status status = kw_cells_read(&m->cells, m->reader, &more, &why);
+        kw_status status = kw_csv_record_read(&m->cells, m->reader, &more, &why);
         if (!status && !more) {
             return KW_OK;
         }
@@ -119,16 +119,16 @@ static kw_status import_cells(import *m, bool seed, kw_error *err) {
                           : kw_table_row_read(&row, &run, &m->table, &m->cells, &why);
         }
         if (status) {
-            refuse(m, m->cells.line, &why);
+            refuse_row(m, m->cells.line, &why);
             if (!more) {
                 return KW_OK;
             }
             continue;
         }
         if (!seed && m->table.has_run) {
-            status = take_run(m, &run, m->cells.line, err);
+            status = import_run(m, &run, m->cells.line, err);
         }
-        status = status ? status : take_row(m, &row, m->cells.line, err);
+        status = status ? status : import_row(m, &row, m->cells.line, err);
         if (status) {
             return status;
         }
@@ -159,7 +159,7 @@ static kw_status name_run(import *m, kw_error *err) {
 /* The first line says which of the two CSVs a file is; format (may be NULL) must agree. */
 static kw_status read_header(import *m, const char *format, bool *seed, kw_error *err) {
     bool more = false;
-    kw_status status = kw_cells_read(&m->cells, m->reader, &more, err);
+    kw_status status = kw_csv_record_read(&m->cells, m->reader, &more, err);
     if (status || !more) {
         return status ? status : kw_fail(err, KW_MALFORMED, "the file is empty");
     }
@@ -205,9 +205,9 @@ kw_status kw_store_import(kw_store *store, const char *format, const char *path,
         *m = (import){.store = store, .defaults = defaults, .report = report, .rows = rows};
         status = kw_reader_open(&m->reader, path, err);
         status = status ? status : import_by(m, format, err);
-        status = status ? status : flush(m, err);
+        status = status ? status : flush_import(m, err);
         kw_reader_close(&m->reader);
-        kw_cells_drop(&m->cells);
+        kw_csv_record_drop(&m->cells);
     }
     free(rows);
     free(m);

@@ -8,7 +8,7 @@
 
 static const double hertz_max = 6e9, unknown_peak = 1e17;
 
-double kw_possible_peak(const char *text, kw_dtype dtype) {
+double kw_plausible_peak(const char *text, kw_dtype dtype) {
     kw_target target;
     if (kw_target_parse(&target, text, NULL) || strcmp(target.backend, "cpu") != 0 || !target.units || !target.lanes) {
         return unknown_peak;
@@ -37,7 +37,7 @@ static bool has_run(kw_outcome outcome) {
     return outcome == KW_GOOD || outcome == KW_SLOW || outcome == KW_MISTRUSTED || outcome == KW_WRONG;
 }
 
-kw_status kw_row_possible(const kw_row *row, kw_error *err) {
+kw_status kw_row_plausible(const kw_row *row, kw_error *err) {
     const kw_record *record = &row->record;
     kw_problem problem;
     kw_status status = check_texts(row, &problem, err);
@@ -61,7 +61,8 @@ kw_status kw_row_possible(const kw_row *row, kw_error *err) {
         return kw_fail(err, KW_ILLEGAL, "the outcome is good, but the error is %g times its bound", record->error);
     }
     double fastest = record->least_ns > 0 && record->least_ns < record->time_ns ? record->least_ns : record->time_ns;
-    double peak = kw_possible_peak(row->target, problem.dtype), rate = fastest > 0 ? (double)kw_problem_flops(&problem) / fastest * 1e9 : 0;
+    double peak = kw_plausible_peak(row->target, problem.dtype),
+           rate = fastest > 0 ? (double)kw_problem_flops(&problem) / fastest * 1e9 : 0;
     if (rate > peak) {
         return kw_fail(err, KW_ILLEGAL, "%g ns would be %.4g FLOP/s; the target's peak is below %.4g", fastest, rate, peak);
     }

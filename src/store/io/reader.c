@@ -108,7 +108,7 @@ static kw_status fill_from_file(kw_reader *reader, size_t room, size_t *got, kw_
 }
 
 /* Moves what is left to the window's front and fills the rest once. */
-static kw_status fill(kw_reader *reader, kw_error *err) {
+static kw_status fill_buffer(kw_reader *reader, kw_error *err) {
     size_t left = reader->size - reader->at, got = 0;
     memmove(reader->window, reader->window + reader->at, left);
     reader->at = 0;
@@ -138,7 +138,7 @@ static kw_status skip_line(kw_reader *reader, kw_error *err) {
         if (end || reader->ended) {
             return KW_OK;
         }
-        kw_status status = fill(reader, err);
+        kw_status status = fill_buffer(reader, err);
         if (status) {
             return status;
         }
@@ -153,7 +153,7 @@ kw_status kw_reader_next(kw_reader *reader, kw_reader_line *line, bool *more, kw
         if (end || reader->ended || (reader->at == 0 && reader->size == WINDOW)) {
             break;
         }
-        kw_status status = fill(reader, err);
+        kw_status status = fill_buffer(reader, err);
         if (status) {
             return status;
         }
@@ -179,7 +179,7 @@ kw_status kw_reader_peek(kw_reader *reader, char *first, kw_error *err) {
     *first = 0;
     for (;;) {
         if (reader->at == reader->size) {
-            kw_status status = reader->ended ? KW_OK : fill(reader, err);
+            kw_status status = reader->ended ? KW_OK : fill_buffer(reader, err);
             if (status || reader->ended) {
                 return status;
             }

@@ -72,7 +72,7 @@ static double seed_flops(const kw_conv_dims *conv, const kw_problem *problem) {
 
 void kw_seed_add_header(kw_text *text) {
     for (int i = 0; i < KW_SEED_COLUMNS; i++) {
-        kw_cells_add(text, columns[i].name, i == 0);
+        kw_csv_record_add(text, columns[i].name, i == 0);
     }
     kw_text_add(text, "\n");
 }
@@ -86,7 +86,7 @@ void kw_seed_add_row(kw_text *text, const kw_row *row, const kw_problem *problem
     const kw_record *record = &row->record;
     const int64_t sizes[] = {problem_index, conv->n, conv->c, conv->k, conv->g};
     const int64_t *const triples[] = {conv->in, conv->filter, conv->stride, conv->pad, conv->dilation};
-    kw_cells_add(text, record->config, true);
+    kw_csv_record_add(text, record->config, true);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         kw_text_addf(text, ",%lld", (long long)sizes[i]);
     }
@@ -106,7 +106,7 @@ void kw_seed_add_row(kw_text *text, const kw_row *row, const kw_problem *problem
     kw_text_addf(text, ",%s,%s,%lld\n", latency, tflops, written);
 }
 
-bool kw_seed_header_read(kw_seed_header *header, const kw_cells *cells) {
+bool kw_seed_header_read(kw_seed_header *header, const kw_csv_record *cells) {
     int found = 0, newer = 0;
     for (int i = 0; i < KW_SEED_COLUMNS; i++) {
         header->cell[i] = -1;
@@ -125,7 +125,7 @@ bool kw_seed_header_read(kw_seed_header *header, const kw_cells *cells) {
     return found == cells->count && (newer == 0 || found == KW_SEED_COLUMNS);
 }
 
-static kw_status read_sizes(kw_problem *problem, const kw_seed_header *header, const kw_cells *cells, kw_error *err) {
+static kw_status read_seed_sizes(kw_problem *problem, const kw_seed_header *header, const kw_csv_record *cells, kw_error *err) {
     kw_conv_dims *conv = &problem->conv;
     int64_t *const fields[] = {&conv->n, &conv->c, &conv->k, &conv->g};
     int64_t *const triples[] = {conv->in, conv->filter, conv->stride, conv->pad, conv->dilation};
@@ -152,7 +152,8 @@ static kw_status read_sizes(kw_problem *problem, const kw_seed_header *header, c
     return kw_problem_check(problem, err);
 }
 
-static kw_status read_outcome(kw_row *row, const kw_problem *problem, const kw_seed_header *header, const kw_cells *cells, kw_error *err) {
+static kw_status read_seed_outcome(kw_row *row, const kw_problem *problem, const kw_seed_header *header, const kw_csv_record *cells,
+                                   kw_error *err) {
     kw_record *record = &row->record;
     kw_word latency = cells->cell[header->cell[LATENCY]], rate = cells->cell[header->cell[TFLOPS]],
             count = cells->cell[header->cell[NON_ZERO]];
@@ -186,7 +187,7 @@ static kw_status read_outcome(kw_row *row, const kw_problem *problem, const kw_s
     return KW_OK;
 }
 
-kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_cells *cells, const kw_row *defaults, kw_error *err) {
+kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_csv_record *cells, const kw_row *defaults, kw_error *err) {
     kw_problem like, problem = {0};
     kw_word kernel = {"", 0};
     if (cells->count != header->count) {
@@ -204,8 +205,8 @@ kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_c
     problem.dtype = like.dtype;
     memset(row, 0, sizeof *row);
     memcpy(row->record.config, kernel.at, kernel.size);
-    status = read_sizes(&problem, header, cells, err);
-    status = status ? status : read_outcome(row, &problem, header, cells, err);
+    status = read_seed_sizes(&problem, header, cells, err);
+    status = status ? status : read_seed_outcome(row, &problem, header, cells, err);
     if (status) {
         return status;
     }

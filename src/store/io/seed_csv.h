@@ -4,7 +4,7 @@
 #ifndef KW_STORE_IO_SEED_CSV_H
 #define KW_STORE_IO_SEED_CSV_H
 
-#include "store/io/cells.h"
+#include "store/io/csv_record.h"
 #include "store/row.h"
 
 enum { KW_SEED_COLUMNS = 24 };
@@ -21,9 +21,9 @@ bool kw_seed_holds(const kw_problem *problem);
 void kw_seed_add_row(kw_text *text, const kw_row *row, const kw_problem *problem, int64_t problem_index);
 
 /* Whether a header is one of these, 24 or 17 columns in any order. */
-bool kw_seed_header_read(kw_seed_header *header, const kw_cells *cells);
+bool kw_seed_header_read(kw_seed_header *header, const kw_csv_record *cells);
 /* defaults gives run, target, packed, cold, time and, by its problem, operation and type; sequence is the line. A time of a kernel that is
  * no config of ours makes a row that is mistrusted: nobody has compared its result. */
-kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_cells *cells, const kw_row *defaults, kw_error *err);
+kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_csv_record *cells, const kw_row *defaults, kw_error *err);
 
 #endif

@@ -9,20 +9,20 @@
 #include <sqlite3.h>
 
 /* Tables of texts that rows share, in the order of their fields in a row. */
-typedef enum kw_shared {
-    KW_SHARED_RUN = 0,
-    KW_SHARED_TARGET,
-    KW_SHARED_PROBLEM,
-    KW_SHARED_CONFIG,
-    KW_SHARED_DETAIL,
-    KW_SHARED_COUNT
-} kw_shared;
+typedef enum kw_dictionary {
+    KW_DICTIONARY_RUN = 0,
+    KW_DICTIONARY_TARGET,
+    KW_DICTIONARY_PROBLEM,
+    KW_DICTIONARY_CONFIG,
+    KW_DICTIONARY_DETAIL,
+    KW_DICTIONARY_COUNT
+} kw_dictionary;
 
 /* Statements that are prepared once; their SQL stands beside their use. */
 typedef enum kw_statement {
-    KW_FIND_SHARED = 0, /* one for each kw_shared */
-    KW_MAKE_SHARED = KW_FIND_SHARED + KW_SHARED_COUNT,
-    KW_ADD_RECORD = KW_MAKE_SHARED + KW_SHARED_COUNT,
+    KW_FIND_DICTIONARY = 0, /* one for each kw_dictionary */
+    KW_MAKE_DICTIONARY = KW_FIND_DICTIONARY + KW_DICTIONARY_COUNT,
+    KW_ADD_RECORD = KW_MAKE_DICTIONARY + KW_DICTIONARY_COUNT,
     KW_ADD_FACT,
     KW_ADD_AXIS,
     KW_ADD_RUN,
@@ -42,8 +42,8 @@ struct kw_store {
     char *lock_path;
     sqlite3_stmt *statement[KW_STATEMENT_COUNT];
     /* The last text looked up in each table, and its id: rows come in runs of equal ones. */
-    char memo[KW_SHARED_COUNT][KW_FIELD_TEXT_MAX];
-    int64_t memo_id[KW_SHARED_COUNT];
+    char memo[KW_DICTIONARY_COUNT][KW_FIELD_TEXT_MAX];
+    int64_t memo_id[KW_DICTIONARY_COUNT];
 };
 
 /* The statement, reset and ready to be bound. */
@@ -59,7 +59,7 @@ kw_status kw_store_open_raw(sqlite3 **db, const char *path, kw_error *err);
 /* --- store_shared.c --- */
 
 /* The id of a shared text, which is made with its columns where it is new. */
-kw_status kw_store_share(int64_t *id, kw_store *store, kw_shared shared, const char *text, kw_error *err);
+kw_status kw_store_intern(int64_t *id, kw_store *store, kw_dictionary shared, const char *text, kw_error *err);
 
 /* --- store_read.c --- */
 

@@ -17,19 +17,19 @@ static void bind_digest(sqlite3_stmt *statement, const char digest[KW_HASH_TEXT]
 }
 
 /* Parameter 1 is the digest, the others the fields in their order; a shared text is the id of its row. */
-static void bind_row(sqlite3_stmt *statement, const kw_row *row, const int64_t shared[KW_SHARED_COUNT]) {
+static void bind_row(sqlite3_stmt *statement, const kw_row *row, const int64_t shared[KW_DICTIONARY_COUNT]) {
     int at = 2, next = 0;
-    for (const kw_field *field = kw_row_fields; field->name; field++, at++) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++, at++) {
         if (field->flags & KW_FIELD_SHARED) {
             sqlite3_bind_int64(statement, at, shared[next++]);
         } else if (field->kind == KW_FIELD_TEXT) {
-            sqlite3_bind_text(statement, at, kw_field_text(field, row), -1, SQLITE_STATIC);
+            sqlite3_bind_text(statement, at, kw_row_field_text(field, row), -1, SQLITE_STATIC);
         } else if (field->kind == KW_FIELD_OUTCOME) {
             sqlite3_bind_text(statement, at, kw_outcome_name(row->record.outcome), -1, SQLITE_STATIC);
         } else if (field->kind == KW_FIELD_REAL) {
-            sqlite3_bind_double(statement, at, kw_field_real(field, row)); /* NaN becomes NULL */
+            sqlite3_bind_double(statement, at, kw_row_field_real(field, row)); /* NaN becomes NULL */
         } else {
-            sqlite3_bind_int64(statement, at, kw_field_int(field, row));
+            sqlite3_bind_int64(statement, at, kw_row_field_int(field, row));
         }
     }
 }
@@ -40,7 +40,7 @@ static kw_status insert_statement(sqlite3_stmt **statement, kw_store *store, kw_
     }
     kw_text sql = {0};
     kw_text_add(&sql, "INSERT OR IGNORE INTO record(digest");
-    for (const kw_field *field = kw_row_fields; field->name; field++) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
         kw_text_addf(&sql, ", %s", field->name);
     }
     kw_text_add(&sql, ") VALUES(?1");
@@ -53,17 +53,17 @@ static kw_status insert_statement(sqlite3_stmt **statement, kw_store *store, kw_
     return status;
 }
 
-static kw_status add_row(kw_store *store, const kw_row *given, size_t *added, kw_error *err) {
+static kw_status insert_row(kw_store *store, const kw_row *given, size_t *added, kw_error *err) {
     kw_row row;
     char digest[KW_HASH_TEXT];
-    int64_t ids[KW_SHARED_COUNT];
+    int64_t ids[KW_DICTIONARY_COUNT];
     int next = 0;
     sqlite3_stmt *statement;
-    kw_status status = kw_row_settle(&row, given, err);
+    kw_status status = kw_row_normalize(&row, given, err);
     status = status ? status : kw_row_digest(digest, &row, err);
-    for (const kw_field *field = kw_row_fields; !status && field->name; field++) {
+    for (const kw_candidates *field = kw_row_fields; !status && field->name; field++) {
         if (field->flags & KW_FIELD_SHARED) {
-            status = kw_store_share(&ids[next], store, (kw_shared)next, kw_field_text(field, &row), err);
+            status = kw_store_intern(&ids[next], store, (kw_dictionary)next, kw_row_field_text(field, &row), err);
             next++;
         }
     }
@@ -92,7 +92,7 @@ kw_status kw_store_add(kw_store *store, const kw_row rows[], size_t count, size_
         return status;
     }
     for (size_t i = 0; !status && i < count; i++) {
-        status = add_row(store, &rows[i], &fresh, err);
+        status = insert_row(store, &rows[i], &fresh, err);
     }
     status = kw_store_end(store, status, err);
     if (!status && added) {
@@ -114,7 +114,7 @@ static kw_status compare_run(kw_store *store, const kw_run *run, bool *blank, kw
     *blank = true;
     for (int i = 0; code == SQLITE_ROW && kw_run_fields[i].name; i++) {
         const char *stored = (const char *)sqlite3_column_text(statement, i + 1);
-        if (!stored || strcmp(stored, kw_field_text(&kw_run_fields[i], run)) != 0) {
+        if (!stored || strcmp(stored, kw_row_field_text(&kw_run_fields[i], run)) != 0) {
             different = kw_run_fields[i].name;
         }
         *blank = *blank && (i == 0 || !stored || !*stored);
@@ -134,7 +134,7 @@ static kw_status write_run(kw_store *store, const kw_run *run, kw_error *err) {
     int64_t number = 0;
     sqlite3_stmt *statement;
     kw_text sql = {0};
-    kw_status status = kw_store_share(&number, store, KW_SHARED_RUN, run->id, err);
+    kw_status status = kw_store_intern(&number, store, KW_DICTIONARY_RUN, run->id, err);
     status = status ? status : compare_run(store, run, &blank, err);
     if (status || !blank) {
         return status;
@@ -150,7 +150,7 @@ static kw_status write_run(kw_store *store, const kw_run *run, kw_error *err) {
         return status;
     }
     for (int i = 0; kw_run_fields[i].name; i++) {
-        sqlite3_bind_text(statement, i + 1, kw_field_text(&kw_run_fields[i], run), -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, i + 1, kw_row_field_text(&kw_run_fields[i], run), -1, SQLITE_STATIC);
     }
     int code = sqlite3_step(statement);
     sqlite3_reset(statement);
@@ -159,7 +159,7 @@ static kw_status write_run(kw_store *store, const kw_run *run, kw_error *err) {
 
 kw_status kw_store_add_run(kw_store *store, const kw_run *given, kw_error *err) {
     kw_run run;
-    kw_status status = kw_run_settle(&run, given, err);
+    kw_status status = kw_run_normalize(&run, given, err);
     status = status ? status : kw_store_begin(store, err);
     return status ? status : kw_store_end(store, write_run(store, &run, err), err);
 }

@@ -31,7 +31,7 @@ static kw_status say_busy(int fd, const char *path, kw_error *err) {
                    path, *who ? who : "another process");
 }
 
-static bool same_file(int fd, const char *path) {
+static bool is_locked_file(int fd, const char *path) {
     struct stat held, there;
     return !fstat(fd, &held) && !stat(path, &there) && held.st_ino == there.st_ino && held.st_dev == there.st_dev;
 }
@@ -68,7 +68,7 @@ kw_status kw_store_lock(kw_store *store, const char *path, kw_error *err) {
             continue;
         }
         /* A file system without such locks: SQLite's own still keep writers apart, only less politely. */
-        if (same_file(fd, store->lock_path)) {
+        if (is_locked_file(fd, store->lock_path)) {
             sign(fd);
             store->lock = fd;
             return KW_OK;

@@ -10,7 +10,7 @@ const char kw_store_answer_order[] = "CASE outcome WHEN 'good' THEN 0 WHEN 'slow
 
 void kw_store_add_select(kw_text *sql) {
     kw_text_add(sql, "SELECT digest, record.config");
-    for (const kw_field *field = kw_row_fields; field->name; field++) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
         if (field->flags & KW_FIELD_SHARED) {
             kw_text_addf(sql, ", %s.%s", field->name, strcmp(field->name, "run") ? "text" : "id");
         } else {
@@ -22,25 +22,26 @@ void kw_store_add_select(kw_text *sql) {
                      " JOIN detail ON detail.id = record.detail");
 }
 
-static bool read_field(kw_row *row, const kw_field *field, sqlite3_stmt *statement, int at) {
+static bool read_column(kw_row *row, const kw_candidates *field, sqlite3_stmt *statement, int at) {
     int type = sqlite3_column_type(statement, at);
     if (field->kind == KW_FIELD_TEXT || field->kind == KW_FIELD_OUTCOME) {
         const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(statement, at) : NULL;
-        return text && kw_field_set_text(field, row, (kw_word){text, (size_t)sqlite3_column_bytes(statement, at)});
+        return text && kw_row_field_set_text(field, row, (kw_word){text, (size_t)sqlite3_column_bytes(statement, at)});
     }
     if (field->kind == KW_FIELD_REAL) {
         bool null = type == SQLITE_NULL && field->flags & KW_FIELD_LOOSE;
-        return (null || type == SQLITE_FLOAT) && kw_field_set_real(field, row, null ? (double)NAN : sqlite3_column_double(statement, at));
+        return (null || type == SQLITE_FLOAT) &&
+               kw_row_field_set_real(field, row, null ? (double)NAN : sqlite3_column_double(statement, at));
     }
-    return type == SQLITE_INTEGER && kw_field_set_int(field, row, sqlite3_column_int64(statement, at));
+    return type == SQLITE_INTEGER && kw_row_field_set_int(field, row, sqlite3_column_int64(statement, at));
 }
 
 kw_status kw_store_read_row(kw_row *row, char digest[KW_HASH_TEXT], sqlite3_stmt *statement, const char *path, kw_error *err) {
     static const char digits[] = "0123456789abcdef";
     kw_row raw = {0};
     int at = 2;
-    for (const kw_field *field = kw_row_fields; field->name; field++, at++) {
-        if (!read_field(&raw, field, statement, at)) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++, at++) {
+        if (!read_column(&raw, field, statement, at)) {
             return kw_fail(err, KW_MALFORMED, "%s is damaged: a row has a %s that cannot be; `kwright db salvage` copies the others", path,
                            field->name);
         }
@@ -54,7 +55,7 @@ kw_status kw_store_read_row(kw_row *row, char digest[KW_HASH_TEXT], sqlite3_stmt
         }
         digest[KW_HASH_TEXT - 1] = 0;
     }
-    kw_status status = kw_row_settle(row, &raw, err);
+    kw_status status = kw_row_normalize(row, &raw, err);
     return status ? kw_fail(err, KW_MALFORMED, "%s is damaged: a row has a value that cannot be", path) : KW_OK;
 }
 
@@ -169,7 +170,7 @@ kw_status kw_store_column_run(kw_run *run, sqlite3_stmt *statement, const char *
     memset(run, 0, sizeof *run);
     for (int i = 0; kw_run_fields[i].name; i++) {
         const char *text = (const char *)sqlite3_column_text(statement, i + 1);
-        if (!text || !kw_field_set_text(&kw_run_fields[i], run, (kw_word){text, (size_t)sqlite3_column_bytes(statement, i + 1)})) {
+        if (!text || !kw_row_field_set_text(&kw_run_fields[i], run, (kw_word){text, (size_t)sqlite3_column_bytes(statement, i + 1)})) {
             return kw_fail(err, KW_MALFORMED, "%s is damaged: a run has a %s that cannot be", path, kw_run_fields[i].name);
         }
     }
@@ -192,7 +193,7 @@ kw_status kw_store_read_run(kw_run *run, kw_store *store, const char *id, kw_err
     }
     sqlite3_reset(statement);
     if (!status && code == SQLITE_DONE) {
-        kw_field_set_text(&kw_run_fields[0], run, (kw_word){id, strlen(id)});
+        kw_row_field_set_text(&kw_run_fields[0], run, (kw_word){id, strlen(id)});
     }
     return status;
 }

@@ -15,7 +15,7 @@ static bool same_kind(const kw_manifest *m, size_t config, size_t problem) {
 }
 
 /* Narrows a run to its first and last config of the problem's kind; false when there is none. */
-static bool trim(const kw_manifest *m, kw_manifest_run *run) {
+static bool trim_run(const kw_manifest *m, kw_manifest_run *run) {
     while (run->first < run->last && !same_kind(m, run->first, run->problem)) {
         run->first++;
     }
@@ -32,8 +32,8 @@ void kw_manifest_drop(kw_manifest *m) {
     *m = (kw_manifest){0};
 }
 
-kw_status kw_manifest_make(kw_manifest *m, const char *const configs[], size_t config_count, const kw_problem problems[],
-                           size_t problem_count, kw_error *err) {
+kw_status kw_manifest_create(kw_manifest *m, const char *const configs[], size_t config_count, const kw_problem problems[],
+                             size_t problem_count, kw_error *err) {
     kw_status status = KW_OK;
     size_t position;
     for (size_t i = 0; !status && i < config_count; i++) {
@@ -101,7 +101,7 @@ static bool in_order(const kw_manifest *m) {
 }
 
 /* Brings runs appended in any order into the form that the header promises. */
-static void settle(kw_manifest *m) {
+static void sort_manifest_runs(kw_manifest *m) {
     size_t kept = 0;
     if (!in_order(m)) {
         qsort(m->runs, m->run_count, sizeof *m->runs, compare_runs);
@@ -187,7 +187,7 @@ kw_status kw_manifest_add_run(kw_manifest *m, kw_manifest_run run, kw_error *err
         return kw_fail(err, KW_ILLEGAL, "pair %u-%u %u: the manifest has %zu configs and %zu problems", run.first + 1, run.last + 1,
                        run.problem + 1, m->configs.count, m->problems.count);
     }
-    if (!trim(m, &run)) {
+    if (!trim_run(m, &run)) {
         return kw_fail(err, KW_ILLEGAL, "pair %u-%u %u: no such config has the problem's operation and type", run.first + 1, run.last + 1,
                        run.problem + 1);
     }
@@ -211,7 +211,7 @@ static kw_status list_pairs(kw_manifest *m, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t problem = 0; !m->listed && !status && m->configs.count && problem < m->problems.count; problem++) {
         kw_manifest_run run = {(uint32_t)problem, 0, (uint32_t)m->configs.count - 1};
-        if (trim(m, &run)) {
+        if (trim_run(m, &run)) {
             status = append_run(m, run, err);
         }
     }
@@ -264,7 +264,7 @@ static kw_status adopt_pairs(kw_manifest *m, const kw_manifest *other, kw_error 
         size_t of_problem = kw_manifest_configs(a.wanted, other, problem);
         status = of_problem ? adopt_problem(&a, problem, of_problem, err) : KW_OK;
     }
-    settle(m);
+    sort_manifest_runs(m);
     free(a.wanted);
     free(a.places);
     return status;
@@ -326,7 +326,7 @@ kw_status kw_manifest_write(const kw_manifest *m, const char *path, kw_error *er
     return status;
 }
 
-kw_status kw_manifest_keep(const kw_manifest *m, const char *out, kw_error *err) {
+kw_status kw_manifest_update(const kw_manifest *m, const char *out, kw_error *err) {
     kw_arena arena = {0};
     kw_manifest whole = {0};
     char *path = kw_arena_format(&arena, "%s.manifest", out);

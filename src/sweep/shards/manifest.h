@@ -34,8 +34,8 @@ typedef struct kw_manifest {
 } kw_manifest;
 
 /* The product of configs (texts, checked) and problems; what comes twice counts once. m must be zeroed; after a failure it is empty. */
-kw_status kw_manifest_make(kw_manifest *m, const char *const configs[], size_t config_count, const kw_problem problems[],
-                           size_t problem_count, kw_error *err);
+kw_status kw_manifest_create(kw_manifest *m, const char *const configs[], size_t config_count, const kw_problem problems[],
+                             size_t problem_count, kw_error *err);
 /* Reads a file; KW_MALFORMED names its line. m must be zeroed; after a failure it is empty. */
 kw_status kw_manifest_read(kw_manifest *m, const char *path, kw_error *err);
 /* The same from text; name begins error messages. */
@@ -48,7 +48,7 @@ kw_status kw_manifest_print(kw_text *out, const kw_manifest *m, kw_error *err);
 kw_status kw_manifest_write(const kw_manifest *m, const char *path, kw_error *err);
 /* For a sweep about to write OUT: makes OUT.manifest hold the pairs of m besides those it holds already, so that resuming with more
  * problems, or with the holes alone, keeps what was asked for before. One that is damaged, or timed otherwise, is replaced. */
-kw_status kw_manifest_keep(const kw_manifest *m, const char *out, kw_error *err);
+kw_status kw_manifest_update(const kw_manifest *m, const char *out, kw_error *err);
 
 /* The configs that are meant for a problem, ascending positions; room for m->configs.count. Returns how many. */
 size_t kw_manifest_configs(uint32_t positions[], const kw_manifest *m, size_t problem);

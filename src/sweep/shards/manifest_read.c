@@ -19,7 +19,7 @@ typedef struct reading {
 } reading;
 
 /* The rest of a line behind its first word, terminated, in text. */
-static kw_status rest_of(char *text, size_t capacity, kw_scan *scan, const reading *r) {
+static kw_status copy_rest(char *text, size_t capacity, kw_scan *scan, const reading *r) {
     while (scan->at < scan->end && *scan->at == ' ') {
         scan->at++;
     }
@@ -40,12 +40,12 @@ static kw_status check_size(const reading *r) {
     return KW_OK;
 }
 
-static kw_status read_config(reading *r, kw_scan *scan) {
+static kw_status read_config_line(reading *r, kw_scan *scan) {
     char text[KW_CONFIG_TEXT_MAX];
     kw_config config;
     kw_error why = {0};
     bool added;
-    kw_status status = rest_of(text, sizeof text, scan, r);
+    kw_status status = copy_rest(text, sizeof text, scan, r);
     if (status) {
         return status;
     }
@@ -66,7 +66,7 @@ static kw_status read_problem(reading *r, kw_scan *scan) {
     kw_problem problem;
     kw_error why = {0};
     size_t position, count = r->m->problems.count;
-    kw_status status = rest_of(text, sizeof text, scan, r);
+    kw_status status = copy_rest(text, sizeof text, scan, r);
     if (status) {
         return status;
     }
@@ -123,12 +123,12 @@ static kw_status read_timing(reading *r, kw_scan *scan) {
     return KW_OK;
 }
 
-static kw_status read_line(reading *r, kw_word line) {
+static kw_status read_manifest_line(reading *r, kw_word line) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word word = {0};
     kw_scan_word(&scan, &word);
     if (kw_word_is(word, "config")) {
-        return read_config(r, &scan);
+        return read_config_line(r, &scan);
     }
     if (kw_word_is(word, "problem")) {
         return read_problem(r, &scan);
@@ -171,7 +171,7 @@ kw_status kw_manifest_parse(kw_manifest *m, const char *name, const char *text, 
     kw_status status = check_frame(&r, &scan, text, size);
     while (!status && kw_scan_line(&scan, &line)) {
         r.line++;
-        status = read_line(&r, line);
+        status = read_manifest_line(&r, line);
     }
     if (status) {
         kw_manifest_drop(m);

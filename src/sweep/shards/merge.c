@@ -72,7 +72,7 @@ static kw_status note_target(merging *m, const char *target, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status take_row(void *user, const kw_row *row, kw_error *err) {
+static kw_status merge_row(void *user, const kw_row *row, kw_error *err) {
     merging *m = user;
     m->report->rows++;
     kw_status status = note_target(m, row->target, err);
@@ -83,20 +83,20 @@ static kw_status take_row(void *user, const kw_row *row, kw_error *err) {
     return status;
 }
 
-static kw_status take_run(void *user, const kw_run *run, kw_error *err) {
+static kw_status merge_run(void *user, const kw_run *run, kw_error *err) {
     merging *m = user;
     return kw_store_add_run(m->store, run, err);
 }
 
 static bool visit_row(void *user, const kw_row *row) {
     merging *m = user;
-    m->status = take_row(m, row, m->err);
+    m->status = merge_row(m, row, m->err);
     return !m->status;
 }
 
 static bool visit_run(void *user, const kw_run *run) {
     merging *m = user;
-    m->status = take_run(m, run, m->err);
+    m->status = merge_run(m, run, m->err);
     return !m->status;
 }
 
@@ -124,7 +124,7 @@ static kw_status merge_store(merging *m, const char *path, kw_error *err) {
 }
 
 static kw_status merge_segment(merging *m, const char *path, kw_error *err) {
-    kw_segment_visitor visitor = {take_run, take_row, m};
+    kw_segment_visitor visitor = {merge_run, merge_row, m};
     kw_segment_counts counts = {0};
     kw_status status = kw_segment_read(path, &visitor, &counts, err);
     m->report->refused += counts.damaged;
@@ -145,7 +145,7 @@ static kw_status fail_read(const char *path, kw_error *err) {
     return kw_fail(err, code == ENOENT ? KW_MISSING : KW_IO, "cannot read %s: %s", path, strerror_r(code, why, sizeof why));
 }
 
-static kw_status is_store(bool *store, const char *path, kw_error *err) {
+static kw_status is_store_file(bool *store, const char *path, kw_error *err) {
     static const char magic[] = "SQLite format 3"; /* with its end: 16 bytes */
     char start[sizeof magic] = "";
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -158,7 +158,7 @@ static kw_status is_store(bool *store, const char *path, kw_error *err) {
     return status;
 }
 
-static bool same_file(const char *a, const char *b) {
+static bool is_same_path(const char *a, const char *b) {
     struct stat left, right;
     return !stat(a, &left) && !stat(b, &right) && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
@@ -166,10 +166,10 @@ static bool same_file(const char *a, const char *b) {
 static kw_status merge_input(merging *m, const char *path, kw_error *err) {
     bool store;
     m->report->inputs++;
-    if (same_file(path, m->out)) {
+    if (is_same_path(path, m->out)) {
         return merge_itself(m, err);
     }
-    kw_status status = is_store(&store, path, err);
+    kw_status status = is_store_file(&store, path, err);
     return status ? status : store ? merge_store(m, path, err) : merge_segment(m, path, err);
 }
 
@@ -217,7 +217,7 @@ static kw_status read_manifests(merging *m, const char *const *inputs, size_t co
 
 /* --- holes ------------------------------------------------------------------------------------------------------ */
 
-static kw_status has_row(merging *m, bool *has, const char *problem, const char *config, kw_error *err) {
+static kw_status has_merged_row(merging *m, bool *has, const char *problem, const char *config, kw_error *err) {
     kw_status status = KW_OK;
     *has = false;
     for (size_t i = 0; !status && !*has && i < m->target_count; i++) {
@@ -235,7 +235,7 @@ static kw_status find_holes(merging *m, kw_manifest *holes, size_t problem, uint
     for (size_t i = 0; !status && i < wanted; i++) {
         bool has;
         kw_config_print(config, sizeof config, &m->wanted.configs.configs[positions[i]]);
-        status = has_row(m, &has, text, config, err);
+        status = has_merged_row(m, &has, text, config, err);
         m->report->pairs++;
         if (!status && !has) {
             m->report->holes++;
@@ -284,14 +284,14 @@ static kw_status merge_all(merging *m, const char *const *inputs, size_t count, 
 }
 
 /* Before anything is written: what cannot be read is to be seen at once. */
-static kw_status check_inputs(merging *m, const char *const *inputs, size_t count, const char *manifest, kw_error *err) {
+static kw_status check_merge_inputs(merging *m, const char *const *inputs, size_t count, const char *manifest, kw_error *err) {
     kw_status status = KW_OK;
     bool store;
     if (!count && access(m->out, F_OK)) {
         return kw_fail(err, KW_MISSING, "%s is not there, and nothing is to be merged into it; name segments or stores", m->out);
     }
     for (size_t i = 0; !status && i < count; i++) {
-        status = is_store(&store, inputs[i], err);
+        status = is_store_file(&store, inputs[i], err);
     }
     if (status) {
         return status;
@@ -308,7 +308,7 @@ kw_status kw_merge(const char *out, const char *const *inputs, size_t count, con
         return kw_fail(err, KW_ILLEGAL, "kw_merge: %s is NULL", out ? "inputs" : "out");
     }
     merging m = {.out = out, .report = report};
-    kw_status status = check_inputs(&m, inputs, count, manifest, err);
+    kw_status status = check_merge_inputs(&m, inputs, count, manifest, err);
     if (!status && next && !m.has_manifest) {
         status = kw_fail(err, KW_MISSING,
                          "no manifest lies beside the inputs (NAME.manifest), so holes cannot be told; name one with --manifest");
@@ -316,7 +316,7 @@ kw_status kw_merge(const char *out, const char *const *inputs, size_t count, con
     status = status ? status : merge_all(&m, inputs, count, err);
     if (!status && m.has_manifest) {
         status = look_for_holes(&m, next, err);
-        status = status ? status : kw_manifest_keep(&m.wanted, out, err);
+        status = status ? status : kw_manifest_update(&m.wanted, out, err);
     }
     kw_store_close(&m.store);
     kw_manifest_drop(&m.wanted);

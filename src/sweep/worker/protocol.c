@@ -18,7 +18,7 @@ static void print_double(kw_text *text, double value) {
 }
 
 /* Removes the word before '=' from a word. */
-static bool take_name(kw_word *word, kw_word *name) {
+static bool take_field_name(kw_word *word, kw_word *name) {
     const char *equals = memchr(word->at, '=', word->size);
     if (!equals) {
         return false;
@@ -29,7 +29,7 @@ static bool take_name(kw_word *word, kw_word *name) {
 }
 
 /* The rest of a line behind one blank. */
-static kw_word rest_of(const kw_scan *scan) {
+static kw_word rest_of_line(const kw_scan *scan) {
     const char *at = scan->at < scan->end && *scan->at == ' ' ? scan->at + 1 : scan->at;
     return (kw_word){at, (size_t)(scan->end - at)};
 }
@@ -44,7 +44,7 @@ static bool is_printable(kw_word line) {
 }
 
 /* What does not fit is cut. */
-static bool copy_word(char *to, size_t capacity, kw_word word) {
+static bool copy_protocol_word(char *to, size_t capacity, kw_word word) {
     bool fits = word.size < capacity;
     size_t size = fits ? word.size : capacity - 1;
     memcpy(to, word.at, size);
@@ -52,7 +52,7 @@ static bool copy_word(char *to, size_t capacity, kw_word word) {
     return fits;
 }
 
-static void print_text(kw_text *text, const char *string) {
+static void print_field_text(kw_text *text, const char *string) {
     for (; *string; string++) {
         char c = (unsigned char)*string < ' ' ? ' ' : *string;
         kw_text_add_bytes(text, &c, 1);
@@ -111,7 +111,7 @@ static bool read_natural(kw_word word, uint64_t *value) {
 }
 
 /* No value is negative. */
-static bool read_value(const field *f, void *base, kw_word word) {
+static bool read_field_value(const field *f, void *base, kw_word word) {
     char *at = (char *)base + f->at;
     int64_t number = 0;
     uint64_t natural = 0;
@@ -146,16 +146,16 @@ static bool read_value(const field *f, void *base, kw_word word) {
 }
 
 static const field options[] = {
-    {"verify_only", VALUE_BOOL, offsetof(kw_pool_job, verify_only)},
-    {"pack_weights", VALUE_BOOL, offsetof(kw_pool_job, pack_weights)},
-    {"cold", VALUE_BOOL, offsetof(kw_pool_job, cold)},
-    {"batches", VALUE_INT32, offsetof(kw_pool_job, batches)},
-    {"drop_ratio", VALUE_DOUBLE, offsetof(kw_pool_job, drop_ratio)},
-    {"best_ns", VALUE_DOUBLE, offsetof(kw_pool_job, best_ns)},
-    {"seed", VALUE_UINT64, offsetof(kw_pool_job, seed)},
+    {"verify_only", VALUE_BOOL, offsetof(kw_worker_job, verify_only)},
+    {"pack_weights", VALUE_BOOL, offsetof(kw_worker_job, pack_weights)},
+    {"cold", VALUE_BOOL, offsetof(kw_worker_job, cold)},
+    {"batches", VALUE_INT32, offsetof(kw_worker_job, batches)},
+    {"drop_ratio", VALUE_DOUBLE, offsetof(kw_worker_job, drop_ratio)},
+    {"best_ns", VALUE_DOUBLE, offsetof(kw_worker_job, best_ns)},
+    {"seed", VALUE_UINT64, offsetof(kw_worker_job, seed)},
 };
 
-static void print_kernel(kw_text *text, const kw_pool_kernel *kernel, const kw_problem *problem) {
+static void print_kernel(kw_text *text, const kw_worker_job_kernel *kernel, const kw_problem *problem) {
     char config[KW_CONFIG_TEXT_MAX], line[KW_PROBLEM_TEXT_MAX];
     kw_config_print(config, sizeof config, kernel->config);
     kw_text_add(text, kernel->key && *kernel->key ? kernel->key : "-");
@@ -166,7 +166,7 @@ static void print_kernel(kw_text *text, const kw_pool_kernel *kernel, const kw_p
     kw_text_addf(text, " %s\n", config);
 }
 
-void kw_job_print(kw_text *text, const kw_pool_job *job) {
+void kw_job_print(kw_text *text, const kw_worker_job *job) {
     char line[KW_PROBLEM_TEXT_MAX];
     kw_problem_print(line, sizeof line, job->problem);
     kw_text_addf(text, "problem %s\n", line);
@@ -188,14 +188,14 @@ void kw_job_print(kw_text *text, const kw_pool_job *job) {
 
 static kw_status parse_problem(kw_problem *problem, kw_word word, kw_error *err) {
     char text[KW_PROBLEM_TEXT_MAX];
-    return copy_word(text, sizeof text, word) ? kw_problem_parse(problem, text, err)
-                                              : kw_fail(err, KW_MALFORMED, "problem %.*s... is too long", KW_WORD(word));
+    return copy_protocol_word(text, sizeof text, word) ? kw_problem_parse(problem, text, err)
+                                                       : kw_fail(err, KW_MALFORMED, "problem %.*s... is too long", KW_WORD(word));
 }
 
-static kw_status parse_kernel(kw_job_kernel *kernel, kw_word key, kw_word config, kw_error *err) {
+static kw_status parse_kernel(kw_job_line_kernel *kernel, kw_word key, kw_word config, kw_error *err) {
     char text[KW_CONFIG_TEXT_MAX];
-    if (!copy_word(kernel->key, sizeof kernel->key, kw_word_is(key, "-") ? (kw_word){key.at, 0} : key) ||
-        !copy_word(text, sizeof text, config)) {
+    if (!copy_protocol_word(kernel->key, sizeof kernel->key, kw_word_is(key, "-") ? (kw_word){key.at, 0} : key) ||
+        !copy_protocol_word(text, sizeof text, config)) {
         return kw_fail(err, KW_MALFORMED, "key or config %.*s... is too long", KW_WORD(config));
     }
     return kw_config_parse(&kernel->config, text, err);
@@ -207,7 +207,7 @@ static kw_status read_option(kw_job_reader *reader, kw_scan scan, kw_error *err)
     kw_scan_word(&scan, &value);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (kw_word_is(name, options[i].name)) {
-            return read_value(&options[i], &reader->job, value) && !kw_scan_word(&scan, &more)
+            return read_field_value(&options[i], &reader->job, value) && !kw_scan_word(&scan, &more)
                        ? KW_OK
                        : kw_fail(err, KW_MALFORMED, "option %s: %.*s is no value for it", options[i].name, KW_WORD(value));
         }
@@ -229,7 +229,7 @@ static kw_status read_control(kw_job_reader *reader, kw_scan scan, kw_error *err
     return status ? status : parse_kernel(&reader->control, key, (kw_word){bar + 1, (size_t)(scan.end - bar - 1)}, err);
 }
 
-static kw_status read_kernel(kw_job_reader *reader, kw_scan scan, kw_error *err) {
+static kw_status read_kernel_line(kw_job_reader *reader, kw_scan scan, kw_error *err) {
     kw_word index = {0}, key = {0};
     int64_t number = -1;
     if (!kw_scan_word(&scan, &index) || !kw_word_int(index, 0, INT32_MAX, &number) || (size_t)number != reader->count ||
@@ -238,14 +238,14 @@ static kw_status read_kernel(kw_job_reader *reader, kw_scan scan, kw_error *err)
     }
     if (reader->count == reader->capacity) {
         size_t capacity = reader->capacity ? 2 * reader->capacity : 32;
-        kw_job_kernel *grown = reallocarray(reader->kernels, capacity, sizeof *grown);
+        kw_job_line_kernel *grown = reallocarray(reader->kernels, capacity, sizeof *grown);
         if (!grown) {
             return kw_fail_memory(err, "a job");
         }
         reader->kernels = grown;
         reader->capacity = capacity;
     }
-    kw_status status = parse_kernel(&reader->kernels[reader->count], key, rest_of(&scan), err);
+    kw_status status = parse_kernel(&reader->kernels[reader->count], key, rest_of_line(&scan), err);
     reader->count += !status;
     return status;
 }
@@ -260,14 +260,14 @@ static kw_status complete(kw_job_reader *reader, kw_error *err) {
         return kw_fail_memory(err, "a job");
     }
     for (size_t i = 0; i < reader->count; i++) {
-        reader->list[i] = (kw_pool_kernel){&reader->kernels[i].config, reader->kernels[i].key};
+        reader->list[i] = (kw_worker_job_kernel){&reader->kernels[i].config, reader->kernels[i].key};
     }
     reader->job.problem = &reader->problem;
     reader->job.kernels = reader->list;
     reader->job.count = reader->count;
     if (reader->has_control) {
         reader->job.control_problem = &reader->control_problem;
-        reader->job.control = (kw_pool_kernel){&reader->control.config, reader->control.key};
+        reader->job.control = (kw_worker_job_kernel){&reader->control.config, reader->control.key};
     }
     reader->complete = true;
     return KW_OK;
@@ -285,7 +285,7 @@ kw_status kw_job_read(kw_job_reader *reader, kw_word line, kw_error *err) {
     }
     if (kw_word_is(word, "problem")) {
         reader->has_problem = true;
-        return parse_problem(&reader->problem, rest_of(&scan), err);
+        return parse_problem(&reader->problem, rest_of_line(&scan), err);
     }
     if (kw_word_is(word, "option")) {
         return read_option(reader, scan, err);
@@ -294,7 +294,7 @@ kw_status kw_job_read(kw_job_reader *reader, kw_word line, kw_error *err) {
         return read_control(reader, scan, err);
     }
     if (kw_word_is(word, "kernel")) {
-        return read_kernel(reader, scan, err);
+        return read_kernel_line(reader, scan, err);
     }
     if (kw_word_is(word, "go") && scan.at == scan.end) {
         return complete(reader, err);
@@ -338,7 +338,7 @@ static void print_record(kw_text *text, const kw_record *record) {
         print_value(text, &record_fields[i], record);
     }
     kw_text_add(text, " detail=");
-    print_text(text, record->detail);
+    print_field_text(text, record->detail);
 }
 
 void kw_answer_print(kw_text *text, const kw_answer *answer) {
@@ -363,12 +363,12 @@ void kw_answer_print(kw_text *text, const kw_answer *answer) {
         print_record(text, &answer->record);
     } else if (*answer->text) {
         kw_text_add(text, " ");
-        print_text(text, answer->text);
+        print_field_text(text, answer->text);
     }
     kw_text_add(text, "\n");
 }
 
-static bool read_outcome(kw_word word, kw_outcome *outcome) {
+static bool parse_outcome(kw_word word, kw_outcome *outcome) {
     for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
         if (kw_word_is(word, kw_outcome_name((kw_outcome)i))) {
             *outcome = (kw_outcome)i;
@@ -379,30 +379,32 @@ static bool read_outcome(kw_word word, kw_outcome *outcome) {
 }
 
 /* All fields, in the order of the table. */
-static kw_status read_record(kw_record *record, kw_scan scan, kw_error *err) {
+static kw_status read_record_fields(kw_record *record, kw_scan scan, kw_error *err) {
     kw_word word = {0}, name = {0};
     *record = (kw_record){0};
-    if (!kw_scan_word(&scan, &word) || !take_name(&word, &name) || !kw_word_is(name, "outcome") || !read_outcome(word, &record->outcome)) {
+    if (!kw_scan_word(&scan, &word) || !take_field_name(&word, &name) || !kw_word_is(name, "outcome") ||
+        !parse_outcome(word, &record->outcome)) {
         return kw_fail(err, KW_MALFORMED, "record: outcome=%.*s is none", KW_WORD(word));
     }
     for (size_t i = 0; i < FIELDS; i++) {
         const field *f = &record_fields[i];
-        if (!kw_scan_word(&scan, &word) || !take_name(&word, &name) || !kw_word_is(name, f->name) || !read_value(f, record, word)) {
+        if (!kw_scan_word(&scan, &word) || !take_field_name(&word, &name) || !kw_word_is(name, f->name) ||
+            !read_field_value(f, record, word)) {
             return kw_fail(err, KW_MALFORMED, "record: %s=VALUE is wanted, not %.*s", f->name, KW_WORD(word));
         }
     }
-    kw_word rest = rest_of(&scan);
-    if (!take_name(&rest, &name) || !kw_word_is(name, "detail")) {
+    kw_word rest = rest_of_line(&scan);
+    if (!take_field_name(&rest, &name) || !kw_word_is(name, "detail")) {
         return kw_fail(err, KW_MALFORMED, "record: detail= is wanted at its end");
     }
-    copy_word(record->detail, sizeof record->detail, rest);
+    copy_protocol_word(record->detail, sizeof record->detail, rest);
     return KW_OK;
 }
 
 /* NAME=VALUE as the next word. */
 static bool read_named(kw_scan *scan, const char *wanted, double *value) {
     kw_word word, name;
-    return kw_scan_word(scan, &word) && take_name(&word, &name) && kw_word_is(name, wanted) && kw_number_read(word, value);
+    return kw_scan_word(scan, &word) && take_field_name(&word, &name) && kw_word_is(name, wanted) && kw_number_read(word, value);
 }
 
 kw_status kw_answer_read(kw_answer *answer, kw_word line, kw_error *err) {
@@ -437,8 +439,8 @@ kw_status kw_answer_read(kw_answer *answer, kw_word line, kw_error *err) {
         return kw_fail(err, KW_MALFORMED, "line %.*s is no answer", KW_WORD(line));
     }
     if (answer->kind == KW_ANSWER_RECORD || answer->kind == KW_ANSWER_CONTROL) {
-        return read_record(&answer->record, scan, err);
+        return read_record_fields(&answer->record, scan, err);
     }
-    copy_word(answer->text, sizeof answer->text, rest_of(&scan));
+    copy_protocol_word(answer->text, sizeof answer->text, rest_of_line(&scan));
     return KW_OK;
 }

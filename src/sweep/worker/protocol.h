@@ -21,20 +21,20 @@ enum { KW_PROTOCOL = 1 };
 
 /* --- jobs --- */
 
-void kw_job_print(kw_text *text, const kw_pool_job *job);
+void kw_job_print(kw_text *text, const kw_worker_job *job);
 
-typedef struct kw_job_kernel {
+typedef struct kw_job_line_kernel {
     kw_config config;
     char key[KW_CACHE_KEY_MAX + 1];
-} kw_job_kernel;
+} kw_job_line_kernel;
 
 /* A job under way; zeroed at first. job points into the rest and is whole once complete is set. */
 typedef struct kw_job_reader {
-    kw_pool_job job;
+    kw_worker_job job;
     bool complete, has_problem, has_control;
     kw_problem problem, control_problem;
-    kw_job_kernel control, *kernels;
-    kw_pool_kernel *list;
+    kw_job_line_kernel control, *kernels;
+    kw_worker_job_kernel *list;
     size_t count, capacity;
 } kw_job_reader;
 

@@ -19,7 +19,7 @@
 void kw_worker_check_output(const kw_worker *w) {
     struct stat info;
     if (fstat(w->out, &info) || info.st_dev != w->out_device || info.st_ino != w->out_inode) {
-        _exit(KW_WORKER_CUT);
+        _exit(KW_WORKER_OUTPUT_LOST);
     }
 }
 
@@ -27,12 +27,12 @@ void kw_worker_answer(const kw_worker *w, const kw_answer *answer) {
     kw_text line = {0};
     kw_answer_print(&line, answer);
     if (line.failed || !kw_file_write(w->out, line.data, line.size)) {
-        _exit(KW_WORKER_CUT);
+        _exit(KW_WORKER_OUTPUT_LOST);
     }
     kw_text_drop(&line);
 }
 
-static void say_text(const kw_worker *w, kw_answer_kind kind, int64_t number, const char *text) {
+static void answer_text(const kw_worker *w, kw_answer_kind kind, int64_t number, const char *text) {
     kw_answer answer = {.kind = kind, .number = number};
     snprintf(answer.text, sizeof answer.text, "%.*s", (int)sizeof answer.text - 1, text);
     kw_worker_answer(w, &answer);
@@ -44,14 +44,14 @@ static void greet(const kw_worker *w) {
     if (!w->backend->about) {
         kw_cpu_brand(brand);
     }
-    say_text(w, KW_ANSWER_HELLO, KW_PROTOCOL, KW_VERSION);
-    say_text(w, KW_ANSWER_TARGET, 0, target);
-    say_text(w, KW_ANSWER_DEVICE, 0, w->backend->about ? w->backend->about(w->device) : brand);
-    say_text(w, KW_ANSWER_READY, 0, "");
+    answer_text(w, KW_ANSWER_HELLO, KW_PROTOCOL, KW_VERSION);
+    answer_text(w, KW_ANSWER_TARGET, 0, target);
+    answer_text(w, KW_ANSWER_DEVICE, 0, w->backend->about ? w->backend->about(w->device) : brand);
+    answer_text(w, KW_ANSWER_READY, 0, "");
 }
 
 /* The next line of the input; false at its end. */
-static kw_status read_line(kw_worker *w, kw_word *line, bool *ended, kw_error *err) {
+static kw_status read_job_line(kw_worker *w, kw_word *line, bool *ended, kw_error *err) {
     *ended = false;
     for (;;) {
         char *start = w->buffer + w->begin, *stop = memchr(start, '\n', w->end - w->begin);
@@ -83,7 +83,7 @@ static kw_status serve_job(kw_worker *w, bool *ended, kw_error *err) {
     kw_status status = KW_OK;
     while (!status && !reader.complete) {
         kw_word line;
-        status = read_line(w, &line, ended, err);
+        status = read_job_line(w, &line, ended, err);
         if (status || *ended) {
             break;
         }
@@ -97,7 +97,7 @@ static kw_status serve_job(kw_worker *w, bool *ended, kw_error *err) {
     return status;
 }
 
-static kw_status open_device(kw_worker *w, kw_error *err) {
+static kw_status open_worker_device(kw_worker *w, kw_error *err) {
     char note[256];
     int index = 0;
     kw_status status = kw_backend_find(&w->backend, &index, w->options.device ? w->options.device : "cpu", err);
@@ -116,7 +116,7 @@ static void close_worker(kw_worker *w) {
         w->backend->close(&w->device);
     }
     kw_cache_close(&w->cache);
-    kw_blackbox_close(&w->box);
+    kw_worker_status_close(&w->status_page);
 }
 
 int kw_worker_main(int count, char *const *arguments) {
@@ -129,18 +129,18 @@ int kw_worker_main(int count, char *const *arguments) {
         code = KW_WORKER_ENVIRONMENT;
         status = kw_worker_confine(w, &err);
     }
-    status = status ? status : open_device(w, &err);
+    status = status ? status : open_worker_device(w, &err);
     if (status) {
         fprintf(stderr, "kwright worker: %s\n", err.text);
         goto out;
     }
     greet(w);
     while (!status && !ended) {
-        kw_blackbox_write(w->box, KW_MARK_NONE, KW_STEP_IDLE);
+        kw_worker_status_write(w->status_page, KW_WORKER_KERNEL_NONE, KW_WORKER_STEP_IDLE);
         status = serve_job(w, &ended, &err);
     }
     if (status) {
-        say_text(w, KW_ANSWER_ERROR, 0, err.text);
+        answer_text(w, KW_ANSWER_ERROR, 0, err.text);
     }
     code = status ? KW_WORKER_BROKEN : KW_WORKER_DONE;
     if (status) {

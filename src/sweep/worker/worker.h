@@ -8,15 +8,15 @@
 
 #include <sys/types.h>
 
-/* Exit codes. KW_WORKER_CUT: a kernel closed or replaced the descriptor of the answers, so that nothing more can be said. */
-enum { KW_WORKER_DONE = 0, KW_WORKER_BROKEN = 1, KW_WORKER_USAGE = 2, KW_WORKER_ENVIRONMENT = 3, KW_WORKER_CUT = 94 };
+/* Exit codes. KW_WORKER_OUTPUT_LOST: a kernel closed or replaced the descriptor of the answers, so that nothing more can be said. */
+enum { KW_WORKER_DONE = 0, KW_WORKER_BROKEN = 1, KW_WORKER_USAGE = 2, KW_WORKER_ENVIRONMENT = 3, KW_WORKER_OUTPUT_LOST = 94 };
 
 /* What its command line says. */
 typedef struct kw_worker_options {
     const char *device, *cpus, *cache; /* NULL: "cpu", all, none */
     int64_t threads;                   /* 0: all cores */
     int64_t parent;                    /* process number that it dies with; 0: none */
-    int64_t blackbox;                  /* descriptor; -1: none */
+    int64_t status_fd;                 /* descriptor; -1: none */
     int64_t memory;                    /* bytes; 0: as much as the machine has */
     int64_t limit_s;                   /* of a kernel, from which the processor time of a job follows; 0: none */
 } kw_worker_options;
@@ -39,7 +39,7 @@ typedef struct kw_worker {
     ino_t out_inode;
     size_t begin, end; /* of what was read and not used yet */
     char buffer[2 * KW_CHILD_LINE_MAX];
-    kw_blackbox *box;
+    kw_worker_status *status_page;
     const kw_backend *backend;
     kw_device *device;
     kw_cache *cache;
@@ -56,7 +56,7 @@ kw_status kw_worker_confine(kw_worker *w, kw_error *err);
 void kw_worker_allow_time(const kw_worker *w, size_t kernels);
 
 /* Runs a job and answers. An error means that the device cannot be used any more: this process has to end. */
-kw_status kw_worker_run(kw_worker *w, const kw_pool_job *job, kw_error *err);
+kw_status kw_worker_run(kw_worker *w, const kw_worker_job *job, kw_error *err);
 void kw_worker_control_close(kw_worker *w);
 
 /* Sends a line. An answer that cannot be sent ends the process. */

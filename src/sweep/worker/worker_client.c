@@ -6,7 +6,7 @@
 #include "sweep/worker/worker_client.h"
 
 #include "base/os/clock.h"
-#include "sweep/worker/worker_client_job.h"
+#include "sweep/worker/worker_attempt.h"
 #include "sweep/worker/protocol.h"
 #include "config/config.h"
 
@@ -16,14 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { START_TRIES = 3, STRIKES = 2, ARGUMENTS = 20, NUMBER_TEXT = 24 };
+enum { START_TRIES = 3, LOSSES_MAX = 2, ARGUMENTS = 20, NUMBER_TEXT = 24 };
 static const int64_t start_limit_ns = 30000000000, pause_ns = 100000000, close_patience_ns = 1000000000;
 static const int64_t kernel_limit_default_ns = 30000000000;
 
-struct kw_pool {
-    kw_pool_options options;
+struct kw_worker_client {
+    kw_worker_client_options options;
     kw_child child;
-    kw_blackbox *box; /* of the child */
+    kw_worker_status *status_page; /* of the child */
     kw_target target;
     char device[KW_TARGET_TEXT_MAX];
     int64_t lost;
@@ -31,18 +31,18 @@ struct kw_pool {
 
 /* --- the child ------------------------------------------------------------------------------------------------------- */
 
-static bool is_stopped(const kw_pool *pool) {
-    return pool->options.stop && *pool->options.stop;
+static bool is_client_stopped(const kw_worker_client *client) {
+    return client->options.stop && *client->options.stop;
 }
 
-static void say(const kw_pool *pool, const char *line) {
-    if (pool->options.log) {
-        pool->options.log(pool->options.user, line);
+static void log_line(const kw_worker_client *client, const char *line) {
+    if (client->options.log) {
+        client->options.log(client->options.user, line);
     }
 }
 
-static kw_status start_process(kw_pool *pool, kw_error *err) {
-    const kw_pool_options *o = &pool->options;
+static kw_status start_process(kw_worker_client *client, kw_error *err) {
+    const kw_worker_client_options *o = &client->options;
     char numbers[5][NUMBER_TEXT];
     const char *argv[ARGUMENTS] = {o->program, "worker", "--device", o->device};
     int64_t limit_ns = o->batch_limit_ns > o->kernel_limit_ns ? o->batch_limit_ns : o->kernel_limit_ns;
@@ -69,10 +69,10 @@ static kw_status start_process(kw_pool *pool, kw_error *err) {
         argv[used++] = o->cache;
     }
     int fd = -1;
-    kw_blackbox_close(&pool->box);
-    kw_status status = kw_blackbox_make(&pool->box, &fd, err);
-    kw_blackbox_write(pool->box, KW_MARK_NONE, KW_STEP_IDLE);
-    status = status ? status : kw_child_start(&pool->child, argv, fd, err);
+    kw_worker_status_close(&client->status_page);
+    kw_status status = kw_worker_status_create(&client->status_page, &fd, err);
+    kw_worker_status_write(client->status_page, KW_WORKER_KERNEL_NONE, KW_WORKER_STEP_IDLE);
+    status = status ? status : kw_child_start(&client->child, argv, fd, err);
     if (fd >= 0) {
         close(fd);
     }
@@ -80,7 +80,7 @@ static kw_status start_process(kw_pool *pool, kw_error *err) {
 }
 
 /* The greeting's lines come in the order of their kinds. */
-static kw_status hear(kw_pool *pool, kw_word line, kw_answer_kind wanted, kw_error *err) {
+static kw_status read_child_line(kw_worker_client *client, kw_word line, kw_answer_kind wanted, kw_error *err) {
     kw_answer answer = {0};
     kw_status status = kw_answer_read(&answer, line, err);
     if (status || answer.kind != wanted) {
@@ -90,65 +90,65 @@ static kw_status hear(kw_pool *pool, kw_word line, kw_answer_kind wanted, kw_err
         return kw_fail(err, KW_ENVIRONMENT, "it is version %.40s, this is %s", answer.text, KW_VERSION);
     }
     if (wanted == KW_ANSWER_TARGET) {
-        return kw_target_parse(&pool->target, answer.text, err);
+        return kw_target_parse(&client->target, answer.text, err);
     }
     if (wanted == KW_ANSWER_DEVICE) {
-        snprintf(pool->device, sizeof pool->device, "%s", answer.text);
+        snprintf(client->device, sizeof client->device, "%s", answer.text);
     }
     return KW_OK;
 }
 
-static kw_status wait_for_greeting(kw_pool *pool, kw_error *err) {
+static kw_status wait_for_greeting(kw_worker_client *client, kw_error *err) {
     int64_t until = kw_clock_ns() + start_limit_ns;
     kw_answer_kind wanted = KW_ANSWER_HELLO;
     while (wanted <= KW_ANSWER_READY) {
         kw_word line = {0};
-        kw_child_event event = kw_child_read(&pool->child, kw_clock_ns() + KW_POOL_TICK_NS, &line);
+        kw_child_event event = kw_child_read(&client->child, kw_clock_ns() + KW_WORKER_CLIENT_TICK_NS, &line);
         if (event == KW_CHILD_LINE) {
-            kw_status status = hear(pool, line, wanted++, err);
+            kw_status status = read_child_line(client, line, wanted++, err);
             if (status) {
                 return status;
             }
         } else if (event != KW_CHILD_QUIET) {
             return kw_fail(err, KW_ENVIRONMENT, "it ended without a greeting");
-        } else if (kw_clock_ns() > until || is_stopped(pool)) {
-            return kw_fail(err, KW_ENVIRONMENT, is_stopped(pool) ? "stopped" : "it gives no greeting");
+        } else if (kw_clock_ns() > until || is_client_stopped(client)) {
+            return kw_fail(err, KW_ENVIRONMENT, is_client_stopped(client) ? "stopped" : "it gives no greeting");
         }
     }
     return KW_OK;
 }
 
-static kw_status start_child(kw_pool *pool, kw_error *err) {
+static kw_status start_child(kw_worker_client *client, kw_error *err) {
     kw_error why = {0};
     kw_status status = KW_OK;
-    for (int i = 0; i < START_TRIES && !is_stopped(pool); i++) {
+    for (int i = 0; i < START_TRIES && !is_client_stopped(client); i++) {
         struct timespec pause = {.tv_nsec = i ? pause_ns : 0};
         nanosleep(&pause, NULL);
-        status = start_process(pool, &why);
-        status = status ? status : wait_for_greeting(pool, &why);
+        status = start_process(client, &why);
+        status = status ? status : wait_for_greeting(client, &why);
         if (!status) {
             return KW_OK;
         }
-        kw_child_stop(&pool->child, pause_ns);
+        kw_child_stop(&client->child, pause_ns);
     }
-    kw_word words = kw_child_last_words(&pool->child);
-    return kw_fail(err, KW_ENVIRONMENT, "no worker can be started with `%.160s worker`: %.200s%s%.*s", pool->options.program,
+    kw_word words = kw_child_error_tail(&client->child);
+    return kw_fail(err, KW_ENVIRONMENT, "no worker can be started with `%.160s worker`: %.200s%s%.*s", client->options.program,
                    *why.text ? why.text : "stopped", words.size ? "; it said: " : "", KW_WORD(words));
 }
 
 /* A child that is there; one that ended while it waited is replaced. */
-static kw_status need_child(kw_pool *pool, kw_error *err) {
-    if (pool->child.pid && kw_child_is_gone(&pool->child)) {
-        kw_child_stop(&pool->child, 0);
-        pool->lost++;
-        say(pool, "a worker ended while it waited; it is replaced");
+static kw_status ensure_child(kw_worker_client *client, kw_error *err) {
+    if (client->child.pid && kw_child_has_exited(&client->child)) {
+        kw_child_stop(&client->child, 0);
+        client->lost++;
+        log_line(client, "a worker ended while it waited; it is replaced");
     }
-    return pool->child.pid ? KW_OK : start_child(pool, err);
+    return client->child.pid ? KW_OK : start_child(client, err);
 }
 
-kw_status kw_pool_open(kw_pool **pool, const kw_pool_options *options, kw_error *err) {
-    kw_pool *made = calloc(1, sizeof *made);
-    *pool = NULL;
+kw_status kw_worker_client_open(kw_worker_client **client, const kw_worker_client_options *options, kw_error *err) {
+    kw_worker_client *made = calloc(1, sizeof *made);
+    *client = NULL;
     if (!made) {
         return kw_fail_memory(err, "a pool");
     }
@@ -158,64 +158,64 @@ kw_status kw_pool_open(kw_pool **pool, const kw_pool_options *options, kw_error 
     }
     kw_status status = start_child(made, err);
     if (status) {
-        kw_pool_close(&made);
+        kw_worker_client_close(&made);
     }
-    *pool = made;
+    *client = made;
     return status;
 }
 
-void kw_pool_close(kw_pool **pool) {
-    if (*pool) {
-        kw_child_stop(&(*pool)->child, is_stopped(*pool) ? 0 : close_patience_ns);
-        kw_blackbox_close(&(*pool)->box);
+void kw_worker_client_close(kw_worker_client **client) {
+    if (*client) {
+        kw_child_stop(&(*client)->child, is_client_stopped(*client) ? 0 : close_patience_ns);
+        kw_worker_status_close(&(*client)->status_page);
     }
-    free(*pool);
-    *pool = NULL;
+    free(*client);
+    *client = NULL;
 }
 
-const kw_target *kw_pool_target(const kw_pool *pool) {
-    return &pool->target;
+const kw_target *kw_worker_client_target(const kw_worker_client *client) {
+    return &client->target;
 }
 
-const char *kw_pool_device(const kw_pool *pool) {
-    return pool->device;
+const char *kw_worker_client_device(const kw_worker_client *client) {
+    return client->device;
 }
 
-int64_t kw_pool_lost(const kw_pool *pool) {
-    return pool->lost;
+int64_t kw_worker_client_lost(const kw_worker_client *client) {
+    return client->lost;
 }
 
 /* --- a job ----------------------------------------------------------------------------------------------------------- */
 
-typedef enum place { WAITING = 0, ANSWERED, ASIDE } place;
+typedef enum kernel_state { WAITING = 0, ANSWERED, QUARANTINED } kernel_state;
 
 /* A job under way. pick, list, records and answered are room for the kernels of one attempt. */
 typedef struct work {
-    kw_pool *pool;
-    const kw_pool_job *job;
-    kw_pool_result *result;
-    place *places;
-    kw_fault *faults; /* of those set aside */
-    size_t *pick;
-    kw_pool_kernel *list;
+    kw_worker_client *client;
+    const kw_worker_job *job;
+    kw_worker_job_result *result;
+    kernel_state *states;
+    kw_worker_fault *faults; /* of those set aside */
+    size_t *selected_kernels;
+    kw_worker_job_kernel *list;
     kw_record *records;
     bool *answered;
-    int strikes;          /* losses outside of any kernel */
-    int control_strikes;  /* losses with the control */
-    bool apart;           /* one kernel at a time: it could not be told whose fault a loss was */
-    bool stopped, barren; /* barren: the data of the problem cannot be had alive */
-    kw_fault last;
+    int worker_loss_count;             /* losses outside of any kernel */
+    int control_loss_count;            /* losses with the control */
+    bool one_by_one;                   /* one kernel at a time: it could not be told whose fault a loss was */
+    bool stopped, problem_quarantined; /* barren: the data of the problem cannot be had alive */
+    kw_worker_fault last;
 } work;
 
 static bool has_control(const work *k) {
-    return k->job->control.config && k->control_strikes < STRIKES;
+    return k->job->control.config && k->control_loss_count < LOSSES_MAX;
 }
 
-static double best_of(const work *k) {
+static double best_answered_ns(const work *k) {
     double best = k->job->best_ns;
     for (size_t i = 0; i < k->job->count; i++) {
         const kw_record *r = &k->result->records[i];
-        if (k->places[i] == ANSWERED && r->outcome == KW_GOOD && r->time_ns > 0 && (best <= 0 || r->time_ns < best)) {
+        if (k->states[i] == ANSWERED && r->outcome == KW_GOOD && r->time_ns > 0 && (best <= 0 || r->time_ns < best)) {
             best = r->time_ns;
         }
     }
@@ -223,39 +223,44 @@ static double best_of(const work *k) {
 }
 
 /* Gives the first count kernels of pick to the child and keeps what it answers. */
-static kw_status attempt(work *k, size_t count, kw_attempt_end *end, kw_error *err) {
-    kw_pool *pool = k->pool;
-    const kw_pool_options *o = &pool->options;
-    kw_pool_job part = *k->job;
-    if (is_stopped(pool)) {
+static kw_status attempt(work *k, size_t count, kw_worker_attempt_end *end, kw_error *err) {
+    kw_worker_client *client = k->client;
+    const kw_worker_client_options *o = &client->options;
+    kw_worker_job part = *k->job;
+    if (is_client_stopped(client)) {
         k->stopped = true;
-        *end = KW_ATTEMPT_STOPPED;
+        *end = KW_WORKER_ATTEMPT_STOPPED;
         return KW_OK;
     }
     for (size_t i = 0; i < count; i++) {
-        k->list[i] = k->job->kernels[k->pick[i]];
+        k->list[i] = k->job->kernels[k->selected_kernels[i]];
         k->answered[i] = false;
     }
     part.kernels = k->list;
     part.count = count;
-    part.best_ns = best_of(k);
+    part.best_ns = best_answered_ns(k);
     if (!has_control(k)) {
-        part.control = (kw_pool_kernel){0};
+        part.control = (kw_worker_job_kernel){0};
     }
-    kw_status status = need_child(pool, err);
+    kw_status status = ensure_child(client, err);
     if (status) {
-        k->stopped = is_stopped(pool);
-        *end = KW_ATTEMPT_STOPPED;
+        k->stopped = is_client_stopped(client);
+        *end = KW_WORKER_ATTEMPT_STOPPED;
         return k->stopped ? KW_OK : status;
     }
-    kw_attempt a = {.child = &pool->child, .box = pool->box, .job = &part, .stop = o->stop, .records = k->records, .answered = k->answered};
+    kw_worker_attempt a = {.child = &client->child,
+                           .status_page = client->status_page,
+                           .job = &part,
+                           .stop = o->stop,
+                           .records = k->records,
+                           .answered = k->answered};
     a.kernel_limit_ns = o->kernel_limit_ns;
     a.batch_limit_ns = o->batch_limit_ns > 0 ? o->batch_limit_ns : o->kernel_limit_ns * (int64_t)(count ? count : 1);
-    status = kw_attempt_run(&a, end, err);
+    status = kw_worker_attempt_run(&a, end, err);
     for (size_t i = 0; i < count && !status; i++) {
         if (k->answered[i]) {
-            k->result->records[k->pick[i]] = k->records[i];
-            k->places[k->pick[i]] = ANSWERED;
+            k->result->records[k->selected_kernels[i]] = k->records[i];
+            k->states[k->selected_kernels[i]] = ANSWERED;
         }
     }
     k->result->kernel_ns += a.kernel_ns;
@@ -263,61 +268,61 @@ static kw_status attempt(work *k, size_t count, kw_attempt_end *end, kw_error *e
         k->result->control_ns = a.control_ns;
         k->result->drift = a.drift;
     }
-    k->stopped = !status && *end == KW_ATTEMPT_STOPPED;
+    k->stopped = !status && *end == KW_WORKER_ATTEMPT_STOPPED;
     k->last = a.fault;
-    pool->lost += !status && *end == KW_ATTEMPT_LOST;
+    client->lost += !status && *end == KW_WORKER_ATTEMPT_LOST;
     return status;
 }
 
 static void log_loss(const work *k, const char *what) {
     char line[KW_CONFIG_TEXT_MAX + 256];
     snprintf(line, sizeof line, "%s: %s%s%s", what, k->last.text, *k->last.words ? "; it said: " : "", k->last.words);
-    say(k->pool, line);
+    log_line(k->client, line);
 }
 
 /* Draws the consequence of a loss for what goes on; the kernel of a loss is set aside. */
-static void bear(work *k) {
+static void record_loss(work *k) {
     if (k->last.kernel >= 0) {
-        size_t index = k->pick[k->last.kernel];
-        k->places[index] = ASIDE;
+        size_t index = k->selected_kernels[k->last.kernel];
+        k->states[index] = QUARANTINED;
         k->faults[index] = k->last;
         char config[KW_CONFIG_TEXT_MAX];
         kw_config_print(config, sizeof config, k->job->kernels[index].config);
         log_loss(k, config);
-    } else if (k->last.kernel == KW_BLAME_CONTROL) {
-        k->control_strikes++;
+    } else if (k->last.kernel == KW_FAULT_KERNEL_CONTROL) {
+        k->control_loss_count++;
         log_loss(k, "control kernel");
-    } else if (k->last.kernel == KW_BLAME_UNSURE && !k->apart) {
-        k->apart = true;
+    } else if (k->last.kernel == KW_FAULT_KERNEL_UNKNOWN && !k->one_by_one) {
+        k->one_by_one = true;
         log_loss(k, "a batch, tried kernel by kernel from here on");
     } else {
-        k->strikes++;
-        k->barren = k->strikes >= STRIKES;
+        k->worker_loss_count++;
+        k->problem_quarantined = k->worker_loss_count >= LOSSES_MAX;
         log_loss(k, "a worker");
     }
 }
 
-static size_t pick_waiting(work *k) {
+static size_t select_waiting(work *k) {
     size_t count = 0;
-    for (size_t i = 0; i < k->job->count && !(k->apart && count); i++) {
-        if (k->places[i] == WAITING) {
-            k->pick[count++] = i;
+    for (size_t i = 0; i < k->job->count && !(k->one_by_one && count); i++) {
+        if (k->states[i] == WAITING) {
+            k->selected_kernels[count++] = i;
         }
     }
     return count;
 }
 
 static kw_status run_waiting(work *k, kw_error *err) {
-    kw_attempt_end end;
+    kw_worker_attempt_end end;
     kw_status status = KW_OK;
     size_t count;
-    while (!status && !k->stopped && !k->barren && (count = pick_waiting(k)) > 0) {
+    while (!status && !k->stopped && !k->problem_quarantined && (count = select_waiting(k)) > 0) {
         status = attempt(k, count, &end, err);
-        if (!status && end == KW_ATTEMPT_LOST) {
-            if (k->last.kernel == KW_BLAME_UNSURE && count == 1) {
+        if (!status && end == KW_WORKER_ATTEMPT_LOST) {
+            if (k->last.kernel == KW_FAULT_KERNEL_UNKNOWN && count == 1) {
                 k->last.kernel = 0;
             }
-            bear(k);
+            record_loss(k);
         }
     }
     return status;
@@ -329,22 +334,22 @@ static void print_detail(kw_record *record, const char *text, const char *more, 
 }
 
 /* A kernel that was set aside, once more by itself. A control that fails beside it does not count against it. */
-static kw_status retry(work *k, size_t index, kw_error *err) {
-    kw_attempt_end end = KW_ATTEMPT_LOST;
+static kw_status retry_quarantined(work *k, size_t index, kw_error *err) {
+    kw_worker_attempt_end end = KW_WORKER_ATTEMPT_LOST;
     kw_status status = KW_OK;
     kw_record *record = &k->result->records[index];
-    const kw_fault first = k->faults[index];
+    const kw_worker_fault first = k->faults[index];
     bool control = true;
-    for (int tries = 0; control && tries <= STRIKES; tries++) {
-        k->pick[0] = index;
+    for (int tries = 0; control && tries <= LOSSES_MAX; tries++) {
+        k->selected_kernels[0] = index;
         status = attempt(k, 1, &end, err);
-        control = !status && end == KW_ATTEMPT_LOST && k->last.kernel == KW_BLAME_CONTROL;
-        k->control_strikes += control;
+        control = !status && end == KW_WORKER_ATTEMPT_LOST && k->last.kernel == KW_FAULT_KERNEL_CONTROL;
+        k->control_loss_count += control;
     }
-    if (status || end == KW_ATTEMPT_STOPPED) {
+    if (status || end == KW_WORKER_ATTEMPT_STOPPED) {
         return status;
     }
-    if (end == KW_ATTEMPT_DONE) {
+    if (end == KW_WORKER_ATTEMPT_DONE) {
         char before[sizeof record->detail];
         snprintf(before, sizeof before, "%s", record->detail);
         kw_line line = {record->detail, sizeof record->detail, 0};
@@ -357,15 +362,15 @@ static kw_status retry(work *k, size_t index, kw_error *err) {
     *record = (kw_record){.outcome = k->last.outcome};
     kw_config_print(record->config, sizeof record->config, k->job->kernels[index].config);
     print_detail(record, first.text, more, k->last.words);
-    k->places[index] = ANSWERED;
+    k->states[index] = ANSWERED;
     return KW_OK;
 }
 
-static kw_status run_aside(work *k, kw_error *err) {
+static kw_status run_quarantined(work *k, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; i < k->job->count && !status && !k->stopped; i++) {
-        if (k->places[i] == ASIDE) {
-            status = retry(k, i, err);
+        if (k->states[i] == QUARANTINED) {
+            status = retry_quarantined(k, i, err);
         }
     }
     return status;
@@ -375,15 +380,15 @@ static kw_status run_aside(work *k, kw_error *err) {
 static void fill_rest(work *k) {
     for (size_t i = 0; i < k->job->count; i++) {
         kw_record *record = &k->result->records[i];
-        if (k->places[i] == ANSWERED) {
+        if (k->states[i] == ANSWERED) {
             continue;
         }
         *record = (kw_record){0};
         kw_config_print(record->config, sizeof record->config, k->job->kernels[i].config);
-        if (k->barren && k->places[i] == ASIDE) {
+        if (k->problem_quarantined && k->states[i] == QUARANTINED) {
             record->outcome = k->faults[i].outcome;
             print_detail(record, k->faults[i].text, "", k->faults[i].words);
-        } else if (k->barren) {
+        } else if (k->problem_quarantined) {
             record->outcome = k->last.outcome;
             print_detail(record, "twice ", k->last.text, k->last.words);
         }
@@ -392,33 +397,33 @@ static void fill_rest(work *k) {
 
 static kw_status open_work(work *k, kw_error *err) {
     size_t room = k->job->count + 1;
-    k->places = calloc(room, sizeof *k->places);
+    k->states = calloc(room, sizeof *k->states);
     k->faults = calloc(room, sizeof *k->faults);
-    k->pick = calloc(room, sizeof *k->pick);
+    k->selected_kernels = calloc(room, sizeof *k->selected_kernels);
     k->list = calloc(room, sizeof *k->list);
     k->records = calloc(room, sizeof *k->records);
     k->answered = calloc(room, sizeof *k->answered);
-    bool good = k->places && k->faults && k->pick && k->list && k->records && k->answered;
+    bool good = k->states && k->faults && k->selected_kernels && k->list && k->records && k->answered;
     return good ? KW_OK : kw_fail_memory(err, "a job");
 }
 
 static void close_work(work *k) {
-    free(k->places);
+    free(k->states);
     free(k->faults);
-    free(k->pick);
+    free(k->selected_kernels);
     free(k->list);
     free(k->records);
     free(k->answered);
 }
 
-kw_status kw_pool_measure(kw_pool *pool, const kw_pool_job *job, kw_pool_result *result, kw_error *err) {
-    work k = {.pool = pool, .job = job, .result = result};
+kw_status kw_worker_client_measure(kw_worker_client *client, const kw_worker_job *job, kw_worker_job_result *result, kw_error *err) {
+    work k = {.client = client, .job = job, .result = result};
     result->control_ns = result->drift = result->kernel_ns = 0;
     kw_status status = open_work(&k, err);
     if (!status) {
         status = run_waiting(&k, err);
-        if (!k.barren) {
-            status = status ? status : run_aside(&k, err);
+        if (!k.problem_quarantined) {
+            status = status ? status : run_quarantined(&k, err);
         }
         fill_rest(&k);
     }

@@ -9,7 +9,7 @@
 
 #include "measure/measure.h"
 
-typedef struct kw_pool_options {
+typedef struct kw_worker_client_options {
     const char *program;      /* its verb "worker" serves */
     const char *device;       /* "cpu" */
     const char *cpus;         /* "0,2-3": cores of the child; NULL: all of this process */
@@ -21,48 +21,48 @@ typedef struct kw_pool_options {
     const volatile int *stop; /* as in kw_sweep_options; may be NULL */
     void (*log)(void *user, const char *line);
     void *user;
-} kw_pool_options;
+} kw_worker_client_options;
 
 /* One thread opens, uses and closes a pool: the child dies with the thread that started it. Several pools may be used by several
  * threads. */
-typedef struct kw_pool kw_pool;
+typedef struct kw_worker_client kw_worker_client;
 
 /* Starts the child and waits for its greeting. The options' strings must outlive the pool. */
-kw_status kw_pool_open(kw_pool **pool, const kw_pool_options *options, kw_error *err);
-void kw_pool_close(kw_pool **pool);
+kw_status kw_worker_client_open(kw_worker_client **client, const kw_worker_client_options *options, kw_error *err);
+void kw_worker_client_close(kw_worker_client **client);
 /* The facts of the child's device, and the device's name for people. */
-const kw_target *kw_pool_target(const kw_pool *pool);
-const char *kw_pool_device(const kw_pool *pool);
+const kw_target *kw_worker_client_target(const kw_worker_client *client);
+const char *kw_worker_client_device(const kw_worker_client *client);
 /* Children that were replaced so far. */
-int64_t kw_pool_lost(const kw_pool *pool);
+int64_t kw_worker_client_lost(const kw_worker_client *client);
 
-typedef struct kw_pool_kernel {
+typedef struct kw_worker_job_kernel {
     const kw_config *config;
     const char *key; /* of the blob in the cache; "" for compiled-in families */
-} kw_pool_kernel;
+} kw_worker_job_kernel;
 
-typedef struct kw_pool_job {
+typedef struct kw_worker_job {
     const kw_problem *problem;
-    const kw_pool_kernel *kernels;
+    const kw_worker_job_kernel *kernels;
     size_t count;
     const kw_problem *control_problem; /* and the kernel that runs on it beside the others; kernels[].config NULL: none */
-    kw_pool_kernel control;
+    kw_worker_job_kernel control;
     bool verify_only, pack_weights, cold;
     int32_t batches;
     double drop_ratio, best_ns; /* as in kw_timing_options */
     uint64_t seed;              /* of data and order */
-} kw_pool_job;
+} kw_worker_job;
 
-typedef struct kw_pool_result {
+typedef struct kw_worker_job_result {
     kw_record *records;       /* the caller's, one a kernel; KW_UNTRIED where stop came first */
     double control_ns, drift; /* 0 where there was no control, or it failed */
     double kernel_ns; /* time spent inside kernels: verification, packing, warm-ups, batches that count or not, the control. What ran in
                                  a child that was lost is not in it. */
-} kw_pool_result;
+} kw_worker_job_result;
 
 /* A kernel that ends or blocks its child is KW_CRASHED or KW_TIMED_OUT when it does so again alone; detail says how, in which step, and
  * what the child wrote last. One that is right the second time has its record, and detail says what came before. A problem whose data
  * end the child twice gives KW_CRASHED for all that is left. An error only when no child can be started, KW_NO_MEMORY aside. */
-kw_status kw_pool_measure(kw_pool *pool, const kw_pool_job *job, kw_pool_result *result, kw_error *err);
+kw_status kw_worker_client_measure(kw_worker_client *client, const kw_worker_job *job, kw_worker_job_result *result, kw_error *err);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct trial {
 /* A job under way. The arrays of what is timed are parallel, as kw_bench_time wants them. */
 typedef struct job_run {
     kw_worker *w;
-    const kw_pool_job *job;
+    const kw_worker_job *job;
     trial *trials;
     size_t *place; /* of a timed kernel in the job */
     const kw_kernel **kernels;
@@ -28,12 +28,12 @@ typedef struct job_run {
     size_t timed;
 } job_run;
 
-static void mark(const kw_worker *w, int32_t kernel, kw_step step) {
+static void set_step(const kw_worker *w, int32_t kernel, kw_worker_step step) {
     kw_worker_check_output(w);
-    kw_blackbox_write(w->box, kernel, step);
+    kw_worker_status_write(w->status_page, kernel, step);
 }
 
-static void refuse(kw_record *record, kw_outcome outcome, const kw_error *why) {
+static void refuse_kernel(kw_record *record, kw_outcome outcome, const kw_error *why) {
     record->outcome = outcome;
     snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why->text);
 }
@@ -53,7 +53,7 @@ static bool same_problem(const kw_problem *a, const kw_problem *b) {
     return !strcmp(first, second);
 }
 
-static kw_status take_bench(kw_worker *w, const kw_pool_job *job, kw_error *err) {
+static kw_status ensure_bench(kw_worker *w, const kw_worker_job *job, kw_error *err) {
     if (w->bench && w->seed == job->seed && same_problem(&w->problem, job->problem)) {
         return KW_OK;
     }
@@ -64,7 +64,7 @@ static kw_status take_bench(kw_worker *w, const kw_pool_job *job, kw_error *err)
 }
 
 /* The kernel of a key, or what became of it. A GPU that is lost ends the process. */
-static kw_status load(kw_worker *w, const kw_pool_kernel *wanted, kw_kernel **kernel, kw_record *record, kw_error *err) {
+static kw_status load_job_kernel(kw_worker *w, const kw_worker_job_kernel *wanted, kw_kernel **kernel, kw_record *record, kw_error *err) {
     kw_blob blob = {0};
     kw_error why = {0};
     kw_status status = KW_OK;
@@ -82,20 +82,20 @@ static kw_status load(kw_worker *w, const kw_pool_kernel *wanted, kw_kernel **ke
         return kw_fail(err, status, "%s", why.text);
     }
     if (status) {
-        refuse(record, status == KW_NO_KERNEL ? KW_UNFIT : status == KW_NO_MEMORY ? KW_UNLAUNCHED : KW_UNCOMPILED, &why);
+        refuse_kernel(record, status == KW_NO_KERNEL ? KW_UNFIT : status == KW_NO_MEMORY ? KW_UNLAUNCHED : KW_UNCOMPILED, &why);
     }
     return KW_OK;
 }
 
 /* A device that fails ends the process; any other error is the kernel's. */
-static kw_status verify(kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record, kw_error *err) {
+static kw_status verify_kernel(kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record, kw_error *err) {
     kw_error why = {0};
     kw_status status = kw_bench_verify(bench, kernel, config, record, &why);
     if (status == KW_ENVIRONMENT) {
         return kw_fail(err, status, "%s", why.text);
     }
     if (status) {
-        refuse(record, KW_UNLAUNCHED, &why);
+        refuse_kernel(record, KW_UNLAUNCHED, &why);
     }
     return KW_OK;
 }
@@ -109,9 +109,9 @@ void kw_worker_control_close(kw_worker *w) {
     *c = (kw_worker_control){0};
 }
 
-static kw_status take_control(kw_worker *w, const kw_pool_job *job, kw_error *err) {
+static kw_status ensure_control(kw_worker *w, const kw_worker_job *job, kw_error *err) {
     kw_worker_control *c = &w->control;
-    const kw_pool_kernel *wanted = &job->control;
+    const kw_worker_job_kernel *wanted = &job->control;
     if (!wanted->config) {
         return KW_OK;
     }
@@ -123,8 +123,8 @@ static kw_status take_control(kw_worker *w, const kw_pool_job *job, kw_error *er
     c->problem = *job->control_problem;
     c->config = *wanted->config;
     snprintf(c->key, sizeof c->key, "%s", wanted->key);
-    mark(w, KW_MARK_CONTROL, KW_STEP_LOAD);
-    kw_status status = load(w, wanted, &c->kernel, &c->record, err);
+    set_step(w, KW_WORKER_KERNEL_CONTROL, KW_WORKER_STEP_LOAD);
+    kw_status status = load_job_kernel(w, wanted, &c->kernel, &c->record, err);
     if (status || !c->kernel) {
         return status;
     }
@@ -132,24 +132,24 @@ static kw_status take_control(kw_worker *w, const kw_pool_job *job, kw_error *er
     if (status) {
         return status;
     }
-    mark(w, KW_MARK_CONTROL, KW_STEP_VERIFY);
-    return verify(c->bench, c->kernel, &c->config, &c->record, err);
+    set_step(w, KW_WORKER_KERNEL_CONTROL, KW_WORKER_STEP_VERIFY);
+    return verify_kernel(c->bench, c->kernel, &c->config, &c->record, err);
 }
 
 /* --- the kernels ----------------------------------------------------------------------------------------------------- */
 
-static kw_status try_kernel(job_run *run, size_t index, kw_error *err) {
+static kw_status measure_trial(job_run *run, size_t index, kw_error *err) {
     kw_worker *w = run->w;
     trial *t = &run->trials[index];
-    const kw_pool_kernel *wanted = &run->job->kernels[index];
-    mark(w, (int32_t)index, KW_STEP_LOAD);
-    kw_status status = load(w, wanted, &t->kernel, &t->record, err);
+    const kw_worker_job_kernel *wanted = &run->job->kernels[index];
+    set_step(w, (int32_t)index, KW_WORKER_STEP_LOAD);
+    kw_status status = load_job_kernel(w, wanted, &t->kernel, &t->record, err);
     if (status) {
         return status;
     }
     if (t->kernel) {
-        mark(w, (int32_t)index, KW_STEP_VERIFY);
-        status = verify(w->bench, t->kernel, wanted->config, &t->record, err);
+        set_step(w, (int32_t)index, KW_WORKER_STEP_VERIFY);
+        status = verify_kernel(w->bench, t->kernel, wanted->config, &t->record, err);
         if (status) {
             return status;
         }
@@ -168,12 +168,12 @@ static kw_status try_kernel(job_run *run, size_t index, kw_error *err) {
 
 static void turn(void *user, size_t index) {
     const job_run *run = user;
-    mark(run->w, index == SIZE_MAX ? KW_MARK_CONTROL : (int32_t)run->place[index], KW_STEP_TIME);
+    set_step(run->w, index == SIZE_MAX ? KW_WORKER_KERNEL_CONTROL : (int32_t)run->place[index], KW_WORKER_STEP_TIME);
 }
 
-static void recheck(void *user, size_t index) {
+static void reverify(void *user, size_t index) {
     const job_run *run = user;
-    mark(run->w, (int32_t)run->place[index], KW_STEP_RECHECK);
+    set_step(run->w, (int32_t)run->place[index], KW_WORKER_STEP_REVERIFY);
 }
 
 /* first..first + count - 1 of what is timed. */
@@ -188,14 +188,14 @@ static kw_status time_some(job_run *run, size_t first, size_t count, kw_control 
                                  .order_seed = run->job->seed ? run->job->seed : 1,
                                  .control = control,
                                  .turn = turn,
-                                 .recheck = recheck,
+                                 .reverify = reverify,
                                  .user = &part};
-    mark(run->w, KW_MARK_NONE, KW_STEP_PREPARE);
+    set_step(run->w, KW_WORKER_KERNEL_NONE, KW_WORKER_STEP_PREPARE);
     return kw_bench_time(run->w->bench, run->kernels + first, run->configs + first, count, &options, run->records + first, err);
 }
 
 /* Those for which there was no memory beside the others are timed by themselves. */
-static kw_status time_alone(job_run *run, size_t i, kw_control *control, kw_error *err) {
+static kw_status time_without_control(job_run *run, size_t i, kw_control *control, kw_error *err) {
     kw_error why = {0};
     run->records[i].outcome = KW_GOOD;
     *run->records[i].detail = 0;
@@ -204,7 +204,7 @@ static kw_status time_alone(job_run *run, size_t i, kw_control *control, kw_erro
         return kw_fail(err, status, "%s", why.text);
     }
     if (status) {
-        refuse(&run->records[i], KW_UNLAUNCHED, &why);
+        refuse_kernel(&run->records[i], KW_UNLAUNCHED, &why);
     }
     return KW_OK;
 }
@@ -225,9 +225,9 @@ static kw_status time_good(job_run *run, kw_error *err) {
     status = KW_OK;
     for (size_t i = 0; i < run->timed && !status; i++) {
         if (run->timed > 1 && (failed || run->records[i].outcome == KW_UNLAUNCHED)) {
-            status = time_alone(run, i, controlled ? &control : NULL, err);
+            status = time_without_control(run, i, controlled ? &control : NULL, err);
         } else if (failed) {
-            refuse(&run->records[i], KW_UNLAUNCHED, &why);
+            refuse_kernel(&run->records[i], KW_UNLAUNCHED, &why);
         }
     }
     c->level_ns = control.level_ns;
@@ -253,7 +253,7 @@ static kw_status open_run(job_run *run, kw_error *err) {
 static void close_run(job_run *run) {
     for (size_t i = 0; run->trials && i < run->job->count; i++) {
         if (run->trials[i].kernel) {
-            mark(run->w, (int32_t)i, KW_STEP_UNLOAD);
+            set_step(run->w, (int32_t)i, KW_WORKER_STEP_UNLOAD);
             run->w->backend->unload(run->w->device, &run->trials[i].kernel);
         }
     }
@@ -267,7 +267,7 @@ static void close_run(job_run *run) {
 /* Every kernel of a problem whose data cannot be had. */
 static kw_status refuse_all(job_run *run, const kw_error *why) {
     for (size_t i = 0; i < run->job->count; i++) {
-        refuse(&run->trials[i].record, KW_UNLAUNCHED, why);
+        refuse_kernel(&run->trials[i].record, KW_UNLAUNCHED, why);
         answer_record(run, i);
     }
     return KW_OK;
@@ -276,7 +276,7 @@ static kw_status refuse_all(job_run *run, const kw_error *why) {
 static kw_status run_kernels(job_run *run, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; i < run->job->count && !status; i++) {
-        status = try_kernel(run, i, err);
+        status = measure_trial(run, i, err);
     }
     status = status ? status : time_good(run, err);
     for (size_t i = 0; i < run->timed && !status; i++) {
@@ -290,15 +290,15 @@ static double kernel_time(const kw_worker *w) {
     return (w->bench ? kw_bench_kernel_ns(w->bench) : 0) + (w->control.bench ? kw_bench_kernel_ns(w->control.bench) : 0);
 }
 
-kw_status kw_worker_run(kw_worker *w, const kw_pool_job *job, kw_error *err) {
+kw_status kw_worker_run(kw_worker *w, const kw_worker_job *job, kw_error *err) {
     job_run run = {.w = w, .job = job};
     kw_error why = {0};
-    mark(w, KW_MARK_NONE, KW_STEP_PREPARE);
+    set_step(w, KW_WORKER_KERNEL_NONE, KW_WORKER_STEP_PREPARE);
     kw_status status = open_run(&run, err);
     double before = 0;
     if (!status) {
-        status = take_bench(w, job, &why);
-        status = status ? status : take_control(w, job, &why);
+        status = ensure_bench(w, job, &why);
+        status = status ? status : ensure_control(w, job, &why);
         before = kernel_time(w);
         if (status && status != KW_ENVIRONMENT) {
             status = refuse_all(&run, &why);
@@ -310,7 +310,7 @@ kw_status kw_worker_run(kw_worker *w, const kw_pool_job *job, kw_error *err) {
     }
     if (!status) {
         close_run(&run);
-        mark(w, KW_MARK_NONE, KW_STEP_IDLE);
+        set_step(w, KW_WORKER_KERNEL_NONE, KW_WORKER_STEP_IDLE);
         kw_answer answer = {.kind = KW_ANSWER_DONE, .value = kernel_time(w) - before};
         kw_worker_answer(w, &answer);
     }

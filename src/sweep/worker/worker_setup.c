@@ -39,9 +39,9 @@ kw_status kw_worker_parse(kw_worker_options *options, int count, char *const *ar
         const char **text;
         int64_t *number;
     } known[] = {{"--device", &options->device, NULL},   {"--cpus", &options->cpus, NULL},     {"--cache", &options->cache, NULL},
-                 {"--threads", NULL, &options->threads}, {"--parent", NULL, &options->parent}, {"--blackbox", NULL, &options->blackbox},
+                 {"--threads", NULL, &options->threads}, {"--parent", NULL, &options->parent}, {"--blackbox", NULL, &options->status_fd},
                  {"--memory", NULL, &options->memory},   {"--limit", NULL, &options->limit_s}};
-    *options = (kw_worker_options){.blackbox = -1};
+    *options = (kw_worker_options){.status_fd = -1};
     for (int i = 0; i < count; i += 2) {
         const char *value = i + 1 < count ? arguments[i + 1] : "";
         size_t k = 0;
@@ -177,9 +177,9 @@ static kw_status set_cpus(const char *text, kw_error *err) {
 
 kw_status kw_worker_confine(kw_worker *w, kw_error *err) {
     kw_status status = follow_parent(&w->options, err);
-    if (!status && w->options.blackbox >= 0) {
-        status = w->options.blackbox <= INT32_MAX ? kw_blackbox_map(&w->box, (int)w->options.blackbox, err)
-                                                  : kw_fail(err, KW_ILLEGAL, "--blackbox: no such descriptor");
+    if (!status && w->options.status_fd >= 0) {
+        status = w->options.status_fd <= INT32_MAX ? kw_worker_status_map(&w->status_page, (int)w->options.status_fd, err)
+                                                   : kw_fail(err, KW_ILLEGAL, "--blackbox: no such descriptor");
     }
     status = status ? status : move_descriptors(w, err);
     if (!status) {

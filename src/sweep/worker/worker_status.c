@@ -12,61 +12,61 @@
 
 enum { PAGE = 4096, READ_TRIES = 1000 };
 
-struct kw_blackbox {
+struct kw_worker_status {
     _Atomic uint64_t count;
     _Atomic int64_t at_ns;
     _Atomic int32_t kernel, step;
 };
 
-kw_status kw_blackbox_map(kw_blackbox **box, int fd, kw_error *err) {
+kw_status kw_worker_status_map(kw_worker_status **status_page, int fd, kw_error *err) {
     void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    *box = page == MAP_FAILED ? NULL : page;
-    return *box ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "descriptor %d is no page that can be mapped", fd);
+    *status_page = page == MAP_FAILED ? NULL : page;
+    return *status_page ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "descriptor %d is no page that can be mapped", fd);
 }
 
-kw_status kw_blackbox_make(kw_blackbox **box, int *fd, kw_error *err) {
-    *box = NULL;
+kw_status kw_worker_status_create(kw_worker_status **status_page, int *fd, kw_error *err) {
+    *status_page = NULL;
     *fd = memfd_create("kernelwright-worker", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0 || ftruncate(*fd, PAGE) || fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
         return kw_fail(err, KW_ENVIRONMENT, "no memory file can be made for a worker (memfd_create)");
     }
-    return kw_blackbox_map(box, *fd, err);
+    return kw_worker_status_map(status_page, *fd, err);
 }
 
-void kw_blackbox_close(kw_blackbox **box) {
-    if (*box) {
-        munmap(*box, PAGE);
+void kw_worker_status_close(kw_worker_status **status_page) {
+    if (*status_page) {
+        munmap(*status_page, PAGE);
     }
-    *box = NULL;
+    *status_page = NULL;
 }
 
-void kw_blackbox_write(kw_blackbox *box, int32_t kernel, kw_step step) {
-    if (!box) {
+void kw_worker_status_write(kw_worker_status *status_page, int32_t kernel, kw_worker_step step) {
+    if (!status_page) {
         return;
     }
-    uint64_t count = atomic_load_explicit(&box->count, memory_order_relaxed);
-    atomic_store(&box->count, count + 1);
-    atomic_store(&box->at_ns, kw_clock_ns());
-    atomic_store(&box->kernel, kernel);
-    atomic_store(&box->step, (int32_t)step);
-    atomic_store(&box->count, count + 2);
+    uint64_t count = atomic_load_explicit(&status_page->count, memory_order_relaxed);
+    atomic_store(&status_page->count, count + 1);
+    atomic_store(&status_page->at_ns, kw_clock_ns());
+    atomic_store(&status_page->kernel, kernel);
+    atomic_store(&status_page->step, (int32_t)step);
+    atomic_store(&status_page->count, count + 2);
 }
 
-kw_mark kw_blackbox_read(const kw_blackbox *box) {
-    kw_mark mark = {0};
+kw_worker_progress kw_worker_status_read(const kw_worker_status *status_page) {
+    kw_worker_progress mark = {0};
     for (int i = 0; i < READ_TRIES; i++) {
-        uint64_t count = atomic_load(&box->count);
-        int32_t step = atomic_load(&box->step);
-        mark = (kw_mark){.count = count, .at_ns = atomic_load(&box->at_ns), .kernel = atomic_load(&box->kernel)};
-        mark.step = step >= 0 && step < KW_STEP_COUNT ? (kw_step)step : KW_STEP_IDLE;
-        if (!(count & 1) && atomic_load(&box->count) == count) {
+        uint64_t count = atomic_load(&status_page->count);
+        int32_t step = atomic_load(&status_page->step);
+        mark = (kw_worker_progress){.count = count, .at_ns = atomic_load(&status_page->at_ns), .kernel = atomic_load(&status_page->kernel)};
+        mark.step = step >= 0 && step < KW_WORKER_STEP_COUNT ? (kw_worker_step)step : KW_WORKER_STEP_IDLE;
+        if (!(count & 1) && atomic_load(&status_page->count) == count) {
             break;
         }
     }
     return mark;
 }
 
-const char *kw_step_name(kw_step step) {
-    static const char *const names[KW_STEP_COUNT] = {"idle", "prepared", "loaded", "verified", "timed", "checked again", "unloaded"};
+const char *kw_worker_step_name(kw_worker_step step) {
+    static const char *const names[KW_WORKER_STEP_COUNT] = {"idle", "prepared", "loaded", "verified", "timed", "checked again", "unloaded"};
     return names[step];
 }

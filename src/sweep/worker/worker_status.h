@@ -9,39 +9,39 @@
 
 #include "base/status.h"
 
-/* In the order of a job. KW_STEP_PREPARE: the data of the problem; no kernel runs. KW_STEP_TIME holds the packing before. */
-typedef enum kw_step {
-    KW_STEP_IDLE = 0,
-    KW_STEP_PREPARE,
-    KW_STEP_LOAD,
-    KW_STEP_VERIFY,
-    KW_STEP_TIME,
-    KW_STEP_RECHECK,
-    KW_STEP_UNLOAD,
-    KW_STEP_COUNT
-} kw_step;
+/* In the order of a job. KW_WORKER_STEP_PREPARE: the data of the problem; no kernel runs. KW_WORKER_STEP_TIME holds the packing before. */
+typedef enum kw_worker_step {
+    KW_WORKER_STEP_IDLE = 0,
+    KW_WORKER_STEP_PREPARE,
+    KW_WORKER_STEP_LOAD,
+    KW_WORKER_STEP_VERIFY,
+    KW_WORKER_STEP_TIME,
+    KW_WORKER_STEP_REVERIFY,
+    KW_WORKER_STEP_UNLOAD,
+    KW_WORKER_STEP_COUNT
+} kw_worker_step;
 
-enum { KW_MARK_NONE = -1, KW_MARK_CONTROL = -2 };
+enum { KW_WORKER_KERNEL_NONE = -1, KW_WORKER_KERNEL_CONTROL = -2 };
 
-typedef struct kw_mark {
+typedef struct kw_worker_progress {
     uint64_t count; /* of marks so far: one that has moved on is alive */
     int64_t at_ns;  /* when it was made, monotonic */
     int32_t kernel; /* its index in the job, or KW_MARK_ */
-    kw_step step;
-} kw_mark;
+    kw_worker_step step;
+} kw_worker_progress;
 
-typedef struct kw_blackbox kw_blackbox;
+typedef struct kw_worker_status kw_worker_status;
 
 /* Makes one; fd (to be closed by the caller) is what a child maps. */
-kw_status kw_blackbox_make(kw_blackbox **box, int *fd, kw_error *err);
+kw_status kw_worker_status_create(kw_worker_status **status_page, int *fd, kw_error *err);
 /* Maps one that was handed over. */
-kw_status kw_blackbox_map(kw_blackbox **box, int fd, kw_error *err);
-void kw_blackbox_close(kw_blackbox **box);
+kw_status kw_worker_status_map(kw_worker_status **status_page, int fd, kw_error *err);
+void kw_worker_status_close(kw_worker_status **status_page);
 
 /* box NULL: nothing. */
-void kw_blackbox_write(kw_blackbox *box, int32_t kernel, kw_step step);
-kw_mark kw_blackbox_read(const kw_blackbox *box);
+void kw_worker_status_write(kw_worker_status *status_page, int32_t kernel, kw_worker_step step);
+kw_worker_progress kw_worker_status_read(const kw_worker_status *status_page);
 /* "verified", for sentences such as "while it was verified". */
-const char *kw_step_name(kw_step step);
+const char *kw_worker_step_name(kw_worker_step step);
 
 #endif

@@ -30,7 +30,7 @@ static kw_status load_sample(kw_device *device, unsigned lds, size_t cut, kw_ker
     kw_config config;
     kw_blob blob = cubin_sample(lds);
     blob.size -= cut;
-    assert_int_equal(kw_config_parse(&config, "gemm.plain gemm fp32", err), KW_OK);
+    assert_int_equal(kw_config_parse(&config, "gemm.reference_gpu gemm fp32", err), KW_OK);
     kw_status status = cuda->load(device, &config, &blob, kernel, err);
     kw_blob_drop(&blob);
     return status;

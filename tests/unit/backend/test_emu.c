@@ -93,12 +93,12 @@ static void plain_kernels_verify(void **state) {
     static const struct {
         const char *config, *problem;
     } cases[] = {
-        {"gemm.plain gemm bf16", "gemm bf16 rcr m33 n17 k29"},
-        {"gemm.plain gemm int8", "gemm int8 crr m9 n17 k31"},
-        {"gemm.plain gemm fp8", "gemm fp8 rrr m9 n17 k31"},
-        {"conv.plain conv_fwd fp16", "conv_fwd fp16 nhwgc n2 g2 c6 k10 i7x9 f3x3 s2x1 p1x1 d1x2"},
-        {"conv.plain conv_bwd_data fp32", "conv_bwd_data fp32 nhwgc n1 g1 c5 k7 i9x8 f3x2 s2x2 p1x0 d1x1"},
-        {"conv.plain conv_bwd_weight bf16", "conv_bwd_weight bf16 nhwgc n2 g1 c5 k7 i9x8 f3x2 s2x2 p1x0 d1x1"},
+        {"gemm.reference_gpu gemm bf16", "gemm bf16 rcr m33 n17 k29"},
+        {"gemm.reference_gpu gemm int8", "gemm int8 crr m9 n17 k31"},
+        {"gemm.reference_gpu gemm fp8", "gemm fp8 rrr m9 n17 k31"},
+        {"conv.reference_gpu conv_fwd fp16", "conv_fwd fp16 nhwgc n2 g2 c6 k10 i7x9 f3x3 s2x1 p1x1 d1x2"},
+        {"conv.reference_gpu conv_bwd_data fp32", "conv_bwd_data fp32 nhwgc n1 g1 c5 k7 i9x8 f3x2 s2x2 p1x0 d1x1"},
+        {"conv.reference_gpu conv_bwd_weight bf16", "conv_bwd_weight bf16 nhwgc n2 g1 c5 k7 i9x8 f3x2 s2x2 p1x0 d1x1"},
     };
     static const char *const devices[] = {"emu:gfx942", "emu:sm_90"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -115,13 +115,13 @@ static void a_damaged_line_table_gives_a_text_all_the_same(void **state) {
     kw_emu_object object;
     kw_error err = {0};
     char text[80];
-    assert_int_equal(kw_config_parse(&config, "gemm.plain gemm bf16", &err), KW_OK);
+    assert_int_equal(kw_config_parse(&config, "gemm.reference_gpu gemm bf16", &err), KW_OK);
     kw_blob blob = compile(&config, "gfx942");
     assert_int_equal(kw_emu_object_open(&object, &blob, &err), KW_OK);
     assert_true(object.lines_size > 100);
     const char *inside = (const char *)object.stage[0] + 16; /* in the kernel, behind its head */
     kw_emu_line(&object, inside, text);
-    assert_non_null(strstr(text, "gpu/plain.c:"));
+    assert_non_null(strstr(text, "gpu/reference.c:"));
     for (uint64_t i = 0; i < 4000; i++) {
         kw_emu_object damaged = object;
         uint64_t luck = kw_hash64(&i, sizeof i);

@@ -44,7 +44,7 @@ static const subject subjects[] = {
      {"hipSetDevice", "hipGetDevicePropertiesR0600", NULL}},
 };
 
-/* A device with a kernel of gemm.plain, bound to a small problem, and room for its result. */
+/* A device with a kernel of gemm.reference_gpu, bound to a small problem, and room for its result. */
 typedef struct setup {
     const subject *of;
     fake_driver *fake;
@@ -71,7 +71,7 @@ static fake_driver *driver_of(const subject *of) {
 static kw_status load_sample(const subject *of, kw_device *device, kw_kernel **kernel, kw_error *err) {
     kw_config config;
     kw_blob blob = of->sample();
-    assert_int_equal(kw_config_parse(&config, "gemm.plain gemm fp32", err), KW_OK);
+    assert_int_equal(kw_config_parse(&config, "gemm.reference_gpu gemm fp32", err), KW_OK);
     kw_status status = of->backend->load(device, &config, &blob, kernel, err);
     kw_blob_drop(&blob);
     return status;
@@ -84,7 +84,7 @@ static void set_up(setup *s, const subject *of) {
     *s = (setup){.of = of, .fake = driver_of(of)};
     assert_int_equal(gpu->open(&s->device, 0, 0, &err), KW_OK);
     assert_int_equal(load_sample(of, s->device, &s->kernel, &err), KW_OK);
-    assert_int_equal(kw_config_parse(&config, "gemm.plain gemm fp32", &err), KW_OK);
+    assert_int_equal(kw_config_parse(&config, "gemm.reference_gpu gemm fp32", &err), KW_OK);
     assert_int_equal(kw_problem_parse(&s->problem, "gemm fp32 rcr m40 n30 k8", &err), KW_OK);
     config.family->launch(&config, &s->problem, gpu->target(s->device), &s->launch);
     assert_int_equal(gpu->bind(s->device, s->kernel, &s->problem, &s->launch, &s->bound, &err), KW_OK);
@@ -288,7 +288,7 @@ static void what_has_no_room_or_is_too_large_or_broken_is_refused(const subject 
     set_up(&s, of);
     assert_int_equal(gpu->alloc(s.device, (size_t)1 << 40, &memory, &err), KW_NO_MEMORY);
     assert_null(memory);
-    assert_int_equal(kw_config_parse(&config, "gemm.plain gemm fp32", &err), KW_OK);
+    assert_int_equal(kw_config_parse(&config, "gemm.reference_gpu gemm fp32", &err), KW_OK);
     s.fake->reset();
     assert_int_equal(gpu->load(s.device, &config, &broken, &kernel, &err), KW_FAILED);
     assert_null(strstr(s.fake->log, "module_load")); /* the driver never saw it */

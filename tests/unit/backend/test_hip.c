@@ -17,7 +17,7 @@ static const kw_backend *const hip = &kw_hip_backend;
 static kw_status load_sample(kw_device *device, kw_kernel **kernel, kw_error *err) {
     kw_config config;
     kw_blob blob = code_object_sample();
-    assert_int_equal(kw_config_parse(&config, "gemm.plain gemm fp32", err), KW_OK);
+    assert_int_equal(kw_config_parse(&config, "gemm.reference_gpu gemm fp32", err), KW_OK);
     kw_status status = hip->load(device, &config, &blob, kernel, err);
     kw_blob_drop(&blob);
     return status;

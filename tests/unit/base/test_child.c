@@ -116,10 +116,10 @@ static void the_last_words_are_kept_and_the_rest_is_dropped(void **state) {
     assert_int_equal(next(&child, &line), KW_CHILD_LINE);
     assert_true(kw_word_is(line, "done"));
     kw_child_stop(&child, second);
-    assert_true(kw_word_is(kw_child_last_words(&child), "last words"));
+    assert_true(kw_word_is(kw_child_error_tail(&child), "last words"));
     start(&child, "exit 0");
     kw_child_stop(&child, second);
-    assert_int_equal(kw_child_last_words(&child).size, 0);
+    assert_int_equal(kw_child_error_tail(&child).size, 0);
 }
 
 static void a_line_without_end_is_told(void **state) {
@@ -142,7 +142,7 @@ static void sending_to_one_that_does_not_take_it_fails(void **state) {
     kw_child child;
     kw_word line;
     start(&child, "exec 0<&- 1<&-; echo closed >&2; exit 0");
-    while (!kw_child_is_gone(&child)) {
+    while (!kw_child_has_exited(&child)) {
         usleep(1000);
     }
     assert_false(kw_child_send(&child, much, sizeof much, second));
@@ -199,7 +199,7 @@ static void what_cannot_be_started_is_a_status(void **state) {
     assert_int_equal(kw_child_start(&child, argv, -1, &err), KW_ENVIRONMENT);
     assert_non_null(strstr(err.text, "/nonexistent/program"));
     assert_int_equal(child.pid, 0);
-    assert_true(kw_child_is_gone(&child));
+    assert_true(kw_child_has_exited(&child));
     const char *const shell[] = {"sh", NULL};
     assert_int_equal(kw_child_start(&child, shell, 0x7fffff, &err), KW_ENVIRONMENT);
     assert_no_children();

@@ -236,7 +236,7 @@ static void a_trait_file_narrows_every_way_of_listing_alike(void **state) {
     assert_string_equal(result->out, "");
     run(result, WORDS("list", "--kernels", pool), NULL);
     assert_string_equal(result->out, all->out);
-    run(result, WORDS("list", "--kernels", pool, "--traits", file, "--quiet", "--filter", "c.family == 'conv.generic'"), NULL);
+    run(result, WORDS("list", "--kernels", pool, "--traits", file, "--quiet", "--filter", "c.family == 'conv.reference'"), NULL);
     assert_int_equal(lines(result->out), 1);
     free(all);
     free(result);
@@ -245,7 +245,7 @@ static void a_trait_file_narrows_every_way_of_listing_alike(void **state) {
 static void a_trait_file_for_one_type_and_two_axes_means_the_problems_so(void **state) {
     (void)state;
     static const char traits[] = "{\"variant\": \"bwd_data\", \"trait_config\": {\"data_type\": {\"values\": [\"bf16\"]}, "
-                                 "\"family\": {\"values\": [\"conv.generic\"]}, \"ndim_spatial\": {\"values\": [2]}}}";
+                                 "\"family\": {\"values\": [\"conv.reference\"]}, \"ndim_spatial\": {\"values\": [2]}}}";
     static const char list[] =
         "conv_fwd fp32 c1 k1 i4x4 f1\nconv_fwd fp32 c1 k1 i4 f1\nconv_fwd fp32 c1 k1 i5x5 f1\nconv_fwd fp32 c1 k1 i4x4x4 f1\n";
     char file[256], problems[256];
@@ -388,7 +388,7 @@ static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
     outcome *result = malloc(sizeof *result);
     run(result, WORDS("run", "--check", "--cc", "", "--cache-dir", "", "--wisdom", "", "conv_fwd fp32 n1 c5 k7 i9x11 f3x3 p1"), NULL);
     assert_int_equal(result->code, 0);
-    assert_non_null(strstr(result->out, "conv.generic"));
+    assert_non_null(strstr(result->out, "conv.reference"));
     assert_non_null(strstr(result->out, "verified"));
     free(result);
 }
@@ -513,7 +513,7 @@ static void objects_are_built_without_a_device_and_come_from_the_cache_the_secon
     snprintf(objects, sizeof objects, "%s/objects", folder);
     snprintf(cache, sizeof cache, "%s/objects-cache", folder);
     snprintf(catalog, sizeof catalog, "%s/catalog.txt", objects);
-    const char *filter = "c.family == 'gemm.plain' and (c.dtype == 'fp32' or c.dtype == 'bf16')";
+    const char *filter = "c.family == 'gemm.reference_gpu' and (c.dtype == 'fp32' or c.dtype == 'bf16')";
     for (int round = 0; round < 2; round++) {
         run(result,
             WORDS("build", "--set", "tiny", "--arch", "gfx942", "--device", "emu", "--filter", filter, "--out", objects, "--cache-dir",
@@ -526,12 +526,12 @@ static void objects_are_built_without_a_device_and_come_from_the_cache_the_secon
     }
     slurp(text, sizeof text, catalog);
     assert_int_equal(lines(text), 3);
-    assert_non_null(strstr(text, "\ngemm.plain gemm fp32 # file=gemm.plain-gemm-fp32-"));
+    assert_non_null(strstr(text, "\ngemm.reference_gpu gemm fp32 # file=gemm.reference_gpu-gemm-fp32-"));
     run(result, WORDS("covers", catalog, "--set", "tiny", "--arch", "gfx942"), NULL);
     assert_int_equal(result->code, 0);
     run(result, WORDS("covers", catalog, "--set", "tiny", "--arch", "x86-64-v3"), NULL);
     assert_int_equal(result->code, 1);
-    assert_non_null(strstr(result->out, "missing: gemm.plain gemm fp32 (the set does not have it)"));
+    assert_non_null(strstr(result->out, "missing: gemm.reference_gpu gemm fp32 (the set does not have it)"));
     run(result, WORDS("build", "--set", "tiny", "--out", objects), NULL);
     assert_int_equal(result->code, 2);
     assert_non_null(strstr(result->err, "--arch"));
@@ -553,7 +553,7 @@ static void the_rule_that_refuses_a_config_is_named(void **state) {
     run(result, WORDS("show", "--why-not", config, "--arch", "gfx9999"), NULL);
     assert_int_equal(result->code, 2);
     assert_non_null(strstr(result->err, "known: generic x86-64-v3"));
-    run(result, WORDS("show", "--source", "--arch", "sm_90", "gemm.plain gemm fp16"), NULL);
+    run(result, WORDS("show", "--source", "--arch", "sm_90", "gemm.reference_gpu gemm fp16"), NULL);
     assert_int_equal(result->code, 0);
     assert_non_null(strstr(result->out, "#define KW_SM 90"));
     free(result);

@@ -41,7 +41,7 @@ static int close_fixture(void **state) {
     return 0;
 }
 
-#define GENERIC "--filter", "c.family == 'conv.generic'"
+#define GENERIC "--filter", "c.family == 'conv.reference'"
 #define PROBLEM "conv_fwd fp32 n1 c4 k4 i5x5 f3x3 p1x1"
 
 /* Runs kwright sweep with these words behind it; returns its exit code. */
@@ -97,7 +97,7 @@ static void looking_first_writes_nothing(void **state) {
     assert_int_equal(RUN(f, PROBLEM, PROBLEM, GENERIC, "--count-only", "--json", "--out", f->out), 0);
     expect_words(f, "{\"kernels\": 1, \"problems\": 1, \"pairs\": 1, \"skipped\": 0, \"unfit\": 0, \"left\": 1");
     assert_int_equal(RUN(f, PROBLEM, GENERIC, "--list"), 0);
-    assert_string_equal(kw_text_string(&f->printed), "conv.generic conv_fwd fp32\n");
+    assert_string_equal(kw_text_string(&f->printed), "conv.reference conv_fwd fp32\n");
     assert_int_equal(access(f->out, F_OK), -1);
 }
 

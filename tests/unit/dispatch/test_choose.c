@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GENERIC "gemm.generic gemm fp32"
+#define GENERIC "gemm.reference gemm fp32"
 
 static int setup(void **state) {
     *state = calloc(1, sizeof(toy_world));
@@ -264,8 +264,8 @@ static void an_unusable_cache_costs_speed_only(void **state) {
     toy_world *world = *state;
     scratch_write(world->cache, "a file", 6, 0600);
     kw_context *context = toy_open(world);
-    kw_places places;
-    assert_int_equal(kw_context_places(&places, context, NULL), KW_OK);
+    kw_paths places;
+    assert_int_equal(kw_context_paths(&places, context, NULL), KW_OK);
     assert_true(*places.cache_note);
     assert_int_equal(places.cache_entries, 0);
     assert_string_equal(toy_chosen(context, NULL), TOY_BEST);
@@ -371,7 +371,7 @@ static void equal_times_are_decided_by_name(void **state) {
             turned[2 - j] = &records[j];
         }
         double noise;
-        if (kw_tie_decide(list, 3, 0.01, &noise) != cases[i].winner || kw_tie_decide(turned, 3, 0.01, NULL) != 2 - cases[i].winner) {
+        if (kw_noise_select(list, 3, 0.01, &noise) != cases[i].winner || kw_noise_select(turned, 3, 0.01, NULL) != 2 - cases[i].winner) {
             fail_msg("%s", cases[i].what);
         }
         assert_true(noise >= 0.01 && noise <= 0.02);

@@ -134,7 +134,7 @@ static void where_nothing_else_fits_the_plain_kernel_answers(void **state) {
     assert_int_equal(kw_registry_create(&registry, w.context, &err), KW_OK);
     assert_string_equal(kw_registry_arch(registry), "sm_90");
     kw_plan *plan = make_plan(&w, small_conv, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry});
-    assert_string_equal(kw_plan_config(plan), "conv.plain conv_fwd bf16");
+    assert_string_equal(kw_plan_config(plan), "conv.reference_gpu conv_fwd bf16");
     kw_plan_destroy(&plan);
     kw_registry_destroy(&registry);
     close_world(&w);
@@ -153,11 +153,11 @@ static void a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_
     assert_int_equal(kw_problem_parse(&problem, small_gemm, &err), KW_OK);
     assert_int_equal(kw_plan_create(&plan, w.context, &problem, &(kw_plan_options){.mode = KW_FROZEN, .registry = registry}, &err),
                      KW_NO_KERNEL);
-    assert_non_null(strstr(err.text, "the cache has no gemm.plain kernel"));
+    assert_non_null(strstr(err.text, "the cache has no gemm.reference_gpu kernel"));
     plan = make_plan(&w, small_gemm, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry});
     kw_plan_destroy(&plan);
     plan = make_plan(&w, small_gemm, &(kw_plan_options){.mode = KW_FROZEN, .registry = registry});
-    assert_string_equal(kw_plan_config(plan), "gemm.plain gemm fp32");
+    assert_string_equal(kw_plan_config(plan), "gemm.reference_gpu gemm fp32");
     kw_plan_destroy(&plan);
     kw_registry_destroy(&registry);
     close_world(&w);

@@ -72,13 +72,13 @@ static void opening_names_what_is_wrong(void **state) {
 
 static void places_follow_options_then_variables(void **state) {
     toy_world *world = *state;
-    kw_places places;
+    kw_paths places;
     world->options.cache_dir = NULL;
     world->options.data_dir = NULL;
     setenv("KW_CACHE_DIR", world->cache, 1);
     setenv("KW_DATA_DIR", world->data, 1);
     kw_context *context = toy_open(world);
-    assert_int_equal(kw_context_places(&places, context, NULL), KW_OK);
+    assert_int_equal(kw_context_paths(&places, context, NULL), KW_OK);
     assert_string_equal(places.cache, world->cache);
     assert_string_equal(places.data, world->data);
     assert_string_equal(places.wisdom, world->wisdom);
@@ -86,13 +86,13 @@ static void places_follow_options_then_variables(void **state) {
     kw_context_close(&context);
     setenv("KW_WISDOM", "/elsewhere/wisdom", 1);
     context = toy_open(world);
-    kw_context_places(&places, context, NULL);
+    kw_context_paths(&places, context, NULL);
     assert_string_equal(places.wisdom, "/elsewhere/wisdom");
     kw_context_close(&context);
     world->options.wisdom_file = "";
     world->options.cache_dir = "";
     context = toy_open(world);
-    kw_context_places(&places, context, NULL);
+    kw_context_paths(&places, context, NULL);
     assert_string_equal(places.wisdom, "");
     assert_string_equal(places.cache, "");
     assert_true(*places.cache_note);
@@ -114,7 +114,7 @@ static void the_mode_comes_from_the_environment_when_none_is_asked(void **state)
     setenv("KW_MODE", "frozen", 1);
     kw_context *context = toy_open(*state);
     unsetenv("KW_MODE");
-    assert_string_equal(toy_chosen(context, NULL), "gemm.generic gemm fp32");
+    assert_string_equal(toy_chosen(context, NULL), "gemm.reference gemm fp32");
     assert_string_equal(toy_chosen(context, &(kw_plan_options){.mode = KW_SHORTLIST}), TOY_BEST);
     kw_context_close(&context);
 }
@@ -243,8 +243,8 @@ static void building_counts_what_is_built_cached_and_refused(void **state) {
     assert_int_equal(progress.failed, 1);
     assert_string_equal(progress.what, "build");
     assert_int_equal(scratch_count(world->data, ".log"), 1);
-    kw_places places;
-    assert_int_equal(kw_context_places(&places, context, NULL), KW_OK);
+    kw_paths places;
+    assert_int_equal(kw_context_paths(&places, context, NULL), KW_OK);
     assert_int_equal(places.cache_entries, TOY_COUNT - 1);
     assert_true(places.cache_bytes > 0);
     assert_int_equal(kw_registry_build(registry, NULL, &report, NULL), KW_OK);
@@ -281,7 +281,7 @@ static void a_measurement_is_a_record_whatever_the_kernel_does(void **state) {
         {TOY_WRONG, TOY_PROBLEM, KW_WRONG},
         {TOY_BROKEN, TOY_PROBLEM, KW_UNCOMPILED},
         {TOY_BEST, "gemm fp32 crr m4 n4 k4", KW_UNFIT},
-        {"gemm.generic gemm fp32", TOY_PROBLEM, KW_GOOD},
+        {"gemm.reference gemm fp32", TOY_PROBLEM, KW_GOOD},
     };
     kw_context *context = toy_open(*state);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -328,7 +328,7 @@ static void sources_are_complete_texts(void **state) {
     assert_int_equal(kw_config_source(&source, TOY_BEST, NULL, &err), KW_OK);
     assert_contains(source, "kw_stage1");
     kw_free(source);
-    assert_int_equal(kw_config_source(&source, "gemm.generic gemm fp32", NULL, &err), KW_ILLEGAL);
+    assert_int_equal(kw_config_source(&source, "gemm.reference gemm fp32", NULL, &err), KW_ILLEGAL);
     assert_null(source);
     assert_int_equal(kw_config_source(&source, "nothing", NULL, &err), KW_MISSING);
     assert_int_equal(kw_config_source(NULL, TOY_BEST, NULL, &err), KW_ILLEGAL);
@@ -344,7 +344,7 @@ static void null_handles_are_harmless(void **state) {
     assert_int_equal(kw_registry_add_default(NULL, &err), KW_ILLEGAL);
     assert_int_equal(kw_registry_keep(NULL, keep_named, NULL, &err), KW_ILLEGAL);
     assert_int_equal(kw_registry_build(NULL, NULL, NULL, &err), KW_ILLEGAL);
-    assert_int_equal(kw_context_places(NULL, NULL, &err), KW_ILLEGAL);
+    assert_int_equal(kw_context_paths(NULL, NULL, &err), KW_ILLEGAL);
     assert_int_equal(kw_cache_clear(NULL, NULL, &err), KW_ILLEGAL);
     assert_int_equal(kw_wisdom_visit(NULL, NULL, NULL, NULL, &err), KW_ILLEGAL);
     assert_int_equal(kw_wisdom_forget(NULL, &problem, NULL, &err), KW_ILLEGAL);

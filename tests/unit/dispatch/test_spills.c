@@ -79,7 +79,7 @@ static void a_race_leaves_out_what_spills_and_the_plain_kernel_answers(void **st
     char config[KW_CONFIG_TEXT_MAX];
     kw_record record;
     choose(config, &record, KW_SHORTLIST, 0);
-    assert_string_equal(config, "conv.plain conv_fwd bf16");
+    assert_string_equal(config, "conv.reference_gpu conv_fwd bf16");
     assert_string_equal(record.config, depthwise);
     assert_int_equal(record.outcome, KW_SPILLS);
     assert_non_null(strstr(record.detail, "28 bytes"));
@@ -102,7 +102,7 @@ static void a_prediction_passes_over_what_spills(void **state) {
     char config[KW_CONFIG_TEXT_MAX];
     kw_record record;
     choose(config, &record, KW_PREDICT, 0);
-    assert_string_equal(config, "conv.plain conv_fwd bf16");
+    assert_string_equal(config, "conv.reference_gpu conv_fwd bf16");
     choose(config, &record, KW_PREDICT, -1);
     assert_string_equal(config, depthwise);
 }

@@ -113,7 +113,7 @@ static void a_run_in_a_stream_is_launches_and_nothing_else(void **state) {
     (void)state;
     world w;
     kw_error err = {0};
-    open_world(&w, "gemm.plain gemm bf16");
+    open_world(&w, "gemm.reference_gpu gemm bf16");
     run_queued(&w, 1);
     assert_int_equal(kw_plan_run(w.plan, &w.tensors, NULL, &err), KW_OK);
     assert_ptr_not_equal(w.fake->stream, w.stream);
@@ -154,7 +154,7 @@ static void a_plan_is_timed_by_the_device(void **state) {
     world w;
     kw_error err = {0};
     double ns = 0;
-    open_world(&w, "gemm.plain gemm bf16");
+    open_world(&w, "gemm.reference_gpu gemm bf16");
     assert_int_equal(kw_plan_time(&ns, w.plan, &w.tensors, 100, &err), KW_OK);
     assert_int_equal(w.fake->launches, 100);
     assert_float_equal(ns, 16 * 1000.0, 1); /* 16 blocks of a microsecond each */

@@ -94,14 +94,14 @@ static void use_context(void *user, size_t index) {
 
 static void eight_threads_share_one_context(void **state) {
     shared s = {.world = *state, .context = toy_open(*state)};
-    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = use_context, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = THREADS, .workers = THREADS, .work = use_context, .user = &s});
     assert_int_equal(s.failures, 0);
     kw_context_close(&s.context);
 }
 
 static void eight_contexts_share_one_folder(void **state) {
     shared s = {.world = *state};
-    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = use_context, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = THREADS, .workers = THREADS, .work = use_context, .user = &s});
     assert_int_equal(s.failures, 0);
 }
 
@@ -119,7 +119,7 @@ static void eight_threads_ask_one_model(void **state) {
     shared s = {.world = *state};
     save_model(*state);
     s.context = toy_open(*state);
-    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = use_context, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = THREADS, .workers = THREADS, .work = use_context, .user = &s});
     assert_int_equal(s.failures, 0);
     kw_context_close(&s.context);
 }
@@ -152,7 +152,7 @@ static void registries_come_and_go_beside_one_model(void **state) {
     shared s = {.world = *state};
     save_model(*state);
     s.context = toy_open(*state);
-    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = use_registries, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = THREADS, .workers = THREADS, .work = use_registries, .user = &s});
     assert_int_equal(s.failures, 0);
     kw_context_close(&s.context);
 }
@@ -170,7 +170,7 @@ static void eight_threads_run_one_plan(void **state) {
     shared s = {.world = *state, .context = toy_open(*state)};
     kw_problem problem = nth_problem(0);
     assert_int_equal(kw_plan_create(&s.plan, s.context, &problem, NULL, NULL), KW_OK);
-    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = run_shared, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = THREADS, .workers = THREADS, .work = run_shared, .user = &s});
     assert_int_equal(s.failures, 0);
     kw_plan_destroy(&s.plan);
     kw_context_close(&s.context);
@@ -183,7 +183,7 @@ static void choose_shared(void *user, size_t index) {
 
 static void threads_that_ask_at_once_measure_once_and_agree(void **state) {
     shared s = {.world = *state, .context = toy_open(*state)};
-    kw_crew_run(&(kw_crew){.count = THREADS, .workers = THREADS, .work = choose_shared, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = THREADS, .workers = THREADS, .work = choose_shared, .user = &s});
     for (int i = 0; i < THREADS; i++) {
         assert_string_equal(s.chosen[i], TOY_BEST);
     }
@@ -230,7 +230,7 @@ static void choose_in_child(void *user, size_t index) {
 /* All start without wisdom, all measure: the first to write decides for all. */
 static void processes_that_share_wisdom_choose_alike(void **state) {
     shared s = {.world = *state};
-    kw_crew_run(&(kw_crew){.count = PROCESSES, .workers = PROCESSES, .work = choose_in_child, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = PROCESSES, .workers = PROCESSES, .work = choose_in_child, .user = &s});
     assert_int_equal(s.failures, 0);
     for (int i = 1; i < PROCESSES; i++) {
         assert_string_equal(s.chosen[i], s.chosen[0]);

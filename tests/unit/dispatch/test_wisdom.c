@@ -231,7 +231,7 @@ static void stale_entries_are_skipped_shown_and_replaced(void **state) {
         {TOY_BEST " more=1", NULL, "no axis more"},
         {"test.toy gemm fp32 isa=avx2 math=fma name=1 slow=0 fault=none room=0 packs=0", NULL, "slow=0"},
         {TOY_BEST, "gemm fp32 rcr m24 n20 k16", "canonical text"},
-        {"conv.generic conv_fwd fp32", NULL, "the problem is gemm"},
+        {"conv.reference conv_fwd fp32", NULL, "the problem is gemm"},
     };
     toy_world *world = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -328,7 +328,7 @@ static void without_a_file_wisdom_stays_in_memory(void **state) {
 static void a_later_process_s_wisdom_is_seen(void **state) {
     toy_world *world = *state;
     kw_context *first = toy_open(world);
-    assert_string_equal(toy_chosen(first, &(kw_plan_options){.mode = KW_FROZEN}), "gemm.generic gemm fp32");
+    assert_string_equal(toy_chosen(first, &(kw_plan_options){.mode = KW_FROZEN}), "gemm.reference gemm fp32");
     write_entry(world, world->wisdom, TOY_SLOW, NULL);
     assert_string_equal(toy_chosen(first, NULL), TOY_SLOW); /* the file is looked at again before anything is measured */
     kw_context_close(&first);
@@ -358,10 +358,10 @@ static int write_lines(const char *path, int number) {
     kw_wisdom *wisdom = NULL;
     int failures = kw_wisdom_open(&wisdom, &settings, "cpu:test", NULL) != KW_OK;
     for (int i = 0; !failures && i <= LINES_A_WRITER; i++) {
-        char problem[64], question[KW_QUESTION_MAX];
+        char problem[64], question[KW_WISDOM_KEY_MAX];
         snprintf(problem, sizeof problem, i ? "problem %d %d" : "common", number, i);
-        kw_question_print(question, problem, false);
-        kw_verdict verdict = {.mode = KW_SHORTLIST, .candidates = 8, .time_ns = 1000, .date = "2026-11-21"};
+        kw_wisdom_key_print(question, problem, false);
+        kw_wisdom_value verdict = {.mode = KW_SHORTLIST, .candidates = 8, .time_ns = 1000, .date = "2026-11-21"};
         snprintf(verdict.config, sizeof verdict.config, "config of %d", number);
         failures += kw_wisdom_record(wisdom, question, &verdict, false, NULL) != KW_OK;
         failures += !kw_wisdom_find(wisdom, KW_LAYER_USER, question, &verdict);
@@ -388,7 +388,7 @@ static void run_writer(void *user, size_t index) {
 static void sixteen_writers_lose_nothing(void **state) {
     toy_world *world = *state;
     writers w = {.path = world->wisdom};
-    kw_crew_run(&(kw_crew){.count = WRITERS, .workers = WRITERS, .work = run_writer, .user = &w});
+    kw_parallel_run(&(kw_parallel){.count = WRITERS, .workers = WRITERS, .work = run_writer, .user = &w});
     for (int i = 0; i < WRITERS; i++) {
         assert_int_equal(w.exit_codes[i], 0);
     }

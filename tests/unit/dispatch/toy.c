@@ -23,11 +23,11 @@ static const kw_axis axes[] = {
     {"packs", NULL, 0, 1, "1: copies the weights first"},
 };
 
-static const char pack_stage[] = "KW_EXPORT void kw_stage0(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
+static const char pack_stage[] = "KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
                                  "    for (kw_i64 i = begin; i < end; i++) ((float *)a->packed)[i] = ((float *)a->w)[i];\n"
                                  "    (void)own;\n"
                                  "}\n";
-static const char product_stage[] = "KW_EXPORT void PRODUCT(const kw_cpu_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
+static const char product_stage[] = "KW_EXPORT void PRODUCT(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *own) {\n"
                                     "    const float *x = (float *)a->x, *w = (float *)WEIGHTS;\n"
                                     "    for (volatile int again = 0; again < SLOW; again++)\n"
                                     "        for (kw_i64 i = begin; i < end; i++)\n"
@@ -80,12 +80,12 @@ static const kw_family toy_family = {
     .fits = fits,
     .launch = launch,
     .emit = emit,
-    .kernel = "prelude/cpu_abi.h", /* guarded: it adds nothing */
+    .kernel = "prelude/kernel_abi.h", /* guarded: it adds nothing */
 };
 
-extern const kw_family kw_family_conv_generic, kw_family_gemm_generic;
+extern const kw_family kw_family_conv_reference, kw_family_gemm_reference;
 
-const kw_family *const kw_family_table[] = {&toy_family, &kw_family_conv_generic, &kw_family_gemm_generic, NULL};
+const kw_family *const kw_family_table[] = {&toy_family, &kw_family_conv_reference, &kw_family_gemm_reference, NULL};
 
 #define CATALOG TOY_SLOW "\n" TOY_SECOND "\n" TOY_BROKEN "\n" TOY_WRONG "\n" TOY_BEST "\n"
 

@@ -30,8 +30,8 @@ static void a_tile_beyond_the_registers_is_refused(void **state) {
         {"conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "isa=avx2 has 16"},
         {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=3 tile_w=9 vecs=1 band=0 edge=pad", "6 base pointers"},
         {"conv.direct conv_fwd fp32 isa=avx512 math=dp tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "math=dp multiplies pairs of bf16"},
-        {"conv.first conv_fwd bf16 isa=avx2 math=dp tile_w=6 vecs=2 band=0", "math=dp needs isa=avx512"},
-        {"conv.scatter conv_bwd_data fp32 isa=avx512 math=fma tile_w=6 vecs=5 band=0", "needs 36 registers"},
+        {"conv.direct_1st conv_fwd bf16 isa=avx2 math=dp tile_w=6 vecs=2 band=0", "math=dp needs isa=avx512"},
+        {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=6 vecs=5 band=0", "needs 36 registers"},
         {"conv.pointwise conv_fwd fp32 isa=avx512 math=fma tile_m=30 vecs=2 band=0 ahead=1", "needs 63 registers"},
         {"gemm.tiled gemm fp32 isa=avx512 math=fma tile_m=4 vecs=6 band=0 ahead=1", NULL},
     };
@@ -49,8 +49,8 @@ static void a_tile_beyond_the_registers_is_refused(void **state) {
 static void a_problem_that_a_family_does_not_serve_is_refused_in_words(void **state) {
     (void)state;
     static const char pointwise[] = "conv.pointwise %s fp32 isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1";
-    static const char first[] = "conv.first %s fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0";
-    static const char scatter[] = "conv.scatter %s fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0";
+    static const char first[] = "conv.direct_1st %s fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0";
+    static const char scatter[] = "conv.gemm_col2im %s fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0";
     static const char direct[] = "conv.direct %s fp32 isa=avx512 math=fma tile_h=1 tile_w=7 vecs=2 band=0 edge=pad";
     static const struct {
         const char *config, *problem, *reason;
@@ -161,7 +161,7 @@ static void check_launch(const kw_config *config, const kw_problem *problem, con
 
 static void a_launch_counts_all_the_work_and_packs_all_the_weights(void **state) {
     (void)state;
-    static const char *const names[] = {"conv.direct", "conv.first", "conv.scatter", "conv.pointwise", "gemm.tiled"};
+    static const char *const names[] = {"conv.direct", "conv.direct_1st", "conv.gemm_col2im", "conv.pointwise", "gemm.tiled"};
     uint32_t chances = 1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const kw_family *family = kw_family_find((kw_word){names[i], strlen(names[i])});

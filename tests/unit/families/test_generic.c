@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "problem/reference.h"
 
-#include "../../../kernels/cpu/generic.h"
+#include "../../../kernels/cpu/reference.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void one_type_loads_alike(kw_dtype dtype) {
     for (uint32_t pattern = 0; pattern < (size == 1 ? 256u : 65536u); pattern++) {
         uint16_t memory = (uint16_t)pattern; /* little endian: the first byte is the low one */
         float loaded;
-        kw_generic_load(&loaded, &(kw_generic_run){dtype, (const char *)&memory, 0, 1, 1});
+        kw_reference_kernel_load(&loaded, &(kw_reference_kernel_run){dtype, (const char *)&memory, 0, 1, 1});
         double expected = kw_dtype_load(dtype, &memory, 0);
         if (isnan(expected) ? !isnan(loaded) : (double)loaded != expected || !signbit(loaded) != !signbit(expected)) {
             fail_msg("%s pattern %#x loads as %g, the reference says %g", kw_dtype_name(dtype), pattern, (double)loaded, expected);
@@ -39,10 +39,10 @@ static void every_narrow_pattern_loads_as_the_reference_loads_it(void **state) {
 }
 
 static uint16_t stored(kw_dtype dtype, float value) {
-    kw_generic_block scratch; /* only what is set here is read */
+    kw_reference_kernel_block scratch; /* only what is set here is read */
     uint16_t bits = 0xa5a5;
     scratch.sum.real[0] = value;
-    kw_generic_store(&(kw_generic_run){dtype, (const char *)&bits, 0, 1, 1}, &scratch, 0, 1);
+    kw_reference_kernel_store(&(kw_reference_kernel_run){dtype, (const char *)&bits, 0, 1, 1}, &scratch, 0, 1);
     return bits;
 }
 
@@ -82,15 +82,15 @@ static void sums_are_rounded_as_the_reference_rounds_them(void **state) {
 typedef struct run {
     kw_problem problem;
     kw_launch launch;
-    kw_cpu_args args;
+    kw_kernel_args args;
     char *tensor[KW_TENSOR_COUNT];
     size_t result_size;
 } run;
 
 static void fill_args(run *r) {
     const kw_problem *p = &r->problem;
-    kw_cpu_args *a = &r->args;
-    *a = (kw_cpu_args){.x = r->tensor[KW_X], .w = r->tensor[KW_W], .y = r->tensor[KW_Y]};
+    kw_kernel_args *a = &r->args;
+    *a = (kw_kernel_args){.x = r->tensor[KW_X], .w = r->tensor[KW_W], .y = r->tensor[KW_Y]};
     for (int i = 0; i < KW_LAUNCH_VALUES; i++) {
         a->value[i] = r->launch.value[i];
     }
@@ -107,13 +107,13 @@ static void fill_args(run *r) {
     }
 }
 
-static kw_cpu_stage *open_run(run *r, const char *text) {
+static kw_kernel_stage *open_run(run *r, const char *text) {
     kw_error err = {0};
     kw_config config;
     char name[128];
     *r = (run){0};
     assert_int_equal(kw_problem_parse(&r->problem, text, &err), KW_OK);
-    snprintf(name, sizeof name, "%s %s %s", r->problem.op == KW_GEMM ? "gemm.generic" : "conv.generic", kw_op_name(r->problem.op),
+    snprintf(name, sizeof name, "%s %s %s", r->problem.op == KW_GEMM ? "gemm.reference" : "conv.reference", kw_op_name(r->problem.op),
              kw_dtype_name(r->problem.dtype));
     assert_int_equal(kw_config_parse(&config, name, &err), KW_OK);
     config.family->launch(&config, &r->problem, &(kw_target){.units = 1}, &r->launch);
@@ -155,7 +155,7 @@ static void units_may_be_cut_anywhere(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         run r;
-        kw_cpu_stage *stage = open_run(&r, problems[i]);
+        kw_kernel_stage *stage = open_run(&r, problems[i]);
         char *result = r.tensor[kw_problem_result(&r.problem)], *whole = malloc(r.result_size);
         assert_non_null(whole);
         int64_t units = r.launch.stage[0].units;
@@ -181,7 +181,7 @@ static void the_last_unit_is_needed(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         run r;
-        kw_cpu_stage *stage = open_run(&r, problems[i]);
+        kw_kernel_stage *stage = open_run(&r, problems[i]);
         char *result = r.tensor[kw_problem_result(&r.problem)];
         size_t left[2] = {0};
         for (int missing = 0; missing < 2; missing++) {

@@ -1,4 +1,4 @@
-/* test_weight.c: conv.weight's rules and how it cuts a problem into boxes. Its results are test_check's. */
+/* test_weight.c: conv.direct_bwd_weight's rules and how it cuts a problem into boxes. Its results are test_check's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FP32 "conv.weight conv_bwd_weight fp32 "
-#define BF16 "conv.weight conv_bwd_weight bf16 "
+#define FP32 "conv.direct_bwd_weight conv_bwd_weight fp32 "
+#define BF16 "conv.direct_bwd_weight conv_bwd_weight bf16 "
 
 static void configs_that_cannot_be_generated_are_refused_by_their_rule(void **state) {
     (void)state;

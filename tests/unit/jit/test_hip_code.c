@@ -258,7 +258,7 @@ static void equal_sources_give_equal_objects(void **state) {
         print_message("skipped: %s\n", err.text);
         skip();
     }
-    assert_int_equal(kw_config_parse(&config, "conv.plain conv_fwd bf16", &err), KW_OK);
+    assert_int_equal(kw_config_parse(&config, "conv.reference_gpu conv_fwd bf16", &err), KW_OK);
     for (int i = 0; i < 2; i++) {
         kw_jit_result result;
         assert_int_equal(kw_jit_blob(&jit, &config, &blob[i], &result, &err), KW_OK);

@@ -75,7 +75,7 @@ static void make_source(kw_text *source, size_t i) {
                  "#define KW_FP32 0\n#define KW_BF16 1\n#define KW_FP16 2\n#define KW_FP8 3\n#define KW_BF8 4\n#define KW_INT8 5\n"
                  "#define KW_IN %s\n#define KW_OUT KW_IN\n",
                  instructions[i].type);
-    kw_text_add(source, kw_kernel_file("prelude/cpu_abi.h"));
+    kw_text_add(source, kw_kernel_file("prelude/kernel_abi.h"));
     kw_text_add(source, kw_kernel_file("prelude/gpu_ptx.h"));
     kw_text_add(source, kw_kernel_file("prelude/gpu.h"));
     kw_text_add(source,
@@ -336,8 +336,9 @@ static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) 
 /* By themselves some of these spill, so that a multiprocessor has room for one block more. */
 static void the_plain_convolution_never_spills(void **state) {
     (void)state;
-    static const char *const configs[] = {"conv.plain conv_fwd fp8", "conv.plain conv_fwd bf16", "conv.plain conv_bwd_data fp16",
-                                          "conv.plain conv_bwd_data bf8", "conv.plain conv_bwd_weight int8"};
+    static const char *const configs[] = {"conv.reference_gpu conv_fwd fp8", "conv.reference_gpu conv_fwd bf16",
+                                          "conv.reference_gpu conv_bwd_data fp16", "conv.reference_gpu conv_bwd_data bf8",
+                                          "conv.reference_gpu conv_bwd_weight int8"};
     kw_compiler compiler;
     need_nvrtc(&compiler);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
@@ -425,7 +426,7 @@ static void a_plain_kernel_compiles_for_every_architecture(void **state) {
             continue;
         }
         const kw_jit jit = {.code = code_of(arch->name), .compiler = &compiler};
-        assert_int_equal(kw_config_parse(&config, "conv.plain conv_bwd_data fp16", &err), KW_OK);
+        assert_int_equal(kw_config_parse(&config, "conv.reference_gpu conv_bwd_data fp16", &err), KW_OK);
         if (kw_jit_blob(&jit, &config, &blob, &built, &err)) {
             fail_msg("%s: %s", arch->name, err.text);
         }

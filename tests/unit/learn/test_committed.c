@@ -78,7 +78,7 @@ static void rows_of_the_repository_train_the_same_model_twice(void **state) {
     assert_int_equal(sizes[0], sizes[1]);
     assert_memory_equal(a, b, sizes[0]);
     assert_string_equal(first.digest, second.digest);
-    assert_int_equal(first.contests, 150);
+    assert_int_equal(first.problem_groups, 150);
     assert_int_equal(first.foreign, 0);
     assert_true(first.shapes.mean > 0.97 && first.shapes.p10 > 0.9);
     free(a);
@@ -96,7 +96,7 @@ static void its_held_out_predictions_can_be_evaluated(void **state) {
     good(kw_evaluation_open(&by[0], &options, &err), &err);
     options.by = "random";
     good(kw_evaluation_open(&by[1], &options, &err), &err);
-    assert_int_equal(kw_evaluation_all(by[0])->contests, 150);
+    assert_int_equal(kw_evaluation_all(by[0])->problem_groups, 150);
     assert_true(kw_evaluation_all(by[0])->mean.low > kw_evaluation_all(by[1])->mean.high);
     assert_true(kw_evaluation_all(by[0])->coverage.value > 0.999);
     kw_evaluation_close(&by[0]);
@@ -124,7 +124,7 @@ static void its_forest_scores_every_row_as_lightgbm_does(void **state) {
     (void)state;
     char path[4 * SCRATCH_MAX];
     kw_dataset dataset;
-    kw_own *own = NULL;
+    kw_native_features *own = NULL;
     kw_forest *forest = NULL;
     kw_text text = {0};
     kw_error err = {0};
@@ -135,10 +135,10 @@ static void its_forest_scores_every_row_as_lightgbm_does(void **state) {
     good(kw_gunzip(&text, packed, size, 1 << 28, &err), &err);
     good(kw_forest_load(&forest, path, &err), &err);
     good(kw_dataset_open(&dataset, stores, 1, NULL, &err), &err);
-    good(kw_own_open(&own, &err), &err);
+    good(kw_native_features_open(&own, &err), &err);
     double *rows = NULL, *ours = calloc(dataset.pair_count, sizeof *ours), *theirs = calloc(dataset.pair_count, sizeof *theirs);
     good(kw_dataset_features(&rows, &dataset, own, &err), &err);
-    size_t columns = kw_own_table(own)->count;
+    size_t columns = kw_native_features_table(own)->count;
     kw_forest_score(forest, rows, dataset.pair_count, ours);
 
     void *library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL), *model = NULL;
@@ -166,7 +166,7 @@ static void its_forest_scores_every_row_as_lightgbm_does(void **state) {
     free(theirs);
     kw_text_drop(&text);
     kw_forest_drop(&forest);
-    kw_own_close(&own);
+    kw_native_features_close(&own);
     kw_dataset_close(&dataset);
 }
 

@@ -67,16 +67,16 @@ static void pairs_of_a_contest_stand_together(void **state) {
     kw_dataset dataset;
     size_t next = 0;
     open_set(&dataset, (const char *[]){path}, 1, NULL);
-    assert_int_equal(dataset.contest_count, PROBLEMS);
-    for (size_t c = 0; c < dataset.contest_count; c++) {
-        const kw_contest *contest = &dataset.contests[c];
-        assert_int_equal(contest->first, next);
-        assert_true(contest->packed && !contest->cold && !contest->sealed);
-        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
-            assert_int_equal(dataset.pairs[i].config.op, contest->problem.op);
-            assert_int_equal(dataset.pairs[i].config.dtype, contest->problem.dtype);
+    assert_int_equal(dataset.problem_group_count, PROBLEMS);
+    for (size_t c = 0; c < dataset.problem_group_count; c++) {
+        const kw_problem_group *problem_group = &dataset.problem_groups[c];
+        assert_int_equal(problem_group->first, next);
+        assert_true(problem_group->packed && !problem_group->cold && !problem_group->holdout);
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
+            assert_int_equal(dataset.pairs[i].config.op, problem_group->problem.op);
+            assert_int_equal(dataset.pairs[i].config.dtype, problem_group->problem.dtype);
         }
-        next += contest->count;
+        next += problem_group->count;
     }
     assert_int_equal(next, dataset.pair_count);
     kw_dataset_close(&dataset);
@@ -139,7 +139,7 @@ static void kernels_that_spill_are_left_out_and_resources_are_kept(void **state)
         kw_store_close(&store);
         open_set(&dataset, (const char *[]){name}, 1, NULL);
         assert_int_equal(dataset.pair_count, 1);
-        assert_int_equal(dataset.contest_count, 1);
+        assert_int_equal(dataset.problem_group_count, 1);
         assert_int_equal(dataset.outcome[KW_SPILLS], 1);
         assert_int_equal(dataset.outcome[KW_TOO_MUCH_LDS], 1);
         assert_true(dataset.pairs[0].need.registers == (part ? 128 : 0));
@@ -182,9 +182,9 @@ static void filters_leave_one_operation_and_type(void **state) {
     (void)state;
     kw_dataset dataset;
     open_set(&dataset, (const char *[]){path}, 1, &(kw_dataset_filter){.by_op = true, .op = KW_GEMM, .by_dtype = true, .dtype = KW_BF16});
-    assert_true(dataset.contest_count > 0);
-    for (size_t c = 0; c < dataset.contest_count; c++) {
-        assert_true(dataset.contests[c].problem.op == KW_GEMM && dataset.contests[c].problem.dtype == KW_BF16);
+    assert_true(dataset.problem_group_count > 0);
+    for (size_t c = 0; c < dataset.problem_group_count; c++) {
+        assert_true(dataset.problem_groups[c].problem.op == KW_GEMM && dataset.problem_groups[c].problem.dtype == KW_BF16);
     }
     kw_dataset_close(&dataset);
 }
@@ -192,16 +192,16 @@ static void filters_leave_one_operation_and_type(void **state) {
 static void sealed_problems_are_known_in_every_type(void **state) {
     (void)state;
     kw_dataset dataset;
-    kw_problem sealed;
+    kw_problem holdout;
     size_t marked = 0;
-    assert_int_equal(kw_problem_parse(&sealed, made.rows[0].problem, NULL), KW_OK);
-    sealed.dtype = sealed.dtype == KW_FP32 ? KW_FP16 : KW_FP32;
-    open_set(&dataset, (const char *[]){path}, 1, &(kw_dataset_filter){.sealed = &sealed, .sealed_count = 1});
-    for (size_t c = 0; c < dataset.contest_count; c++) {
+    assert_int_equal(kw_problem_parse(&holdout, made.rows[0].problem, NULL), KW_OK);
+    holdout.dtype = holdout.dtype == KW_FP32 ? KW_FP16 : KW_FP32;
+    open_set(&dataset, (const char *[]){path}, 1, &(kw_dataset_filter){.holdout = &holdout, .holdout_count = 1});
+    for (size_t c = 0; c < dataset.problem_group_count; c++) {
         char text[KW_PROBLEM_TEXT_MAX];
-        kw_problem_print(text, sizeof text, &dataset.contests[c].problem);
-        assert_int_equal(dataset.contests[c].sealed, !strcmp(text, made.rows[0].problem));
-        marked += dataset.contests[c].sealed;
+        kw_problem_print(text, sizeof text, &dataset.problem_groups[c].problem);
+        assert_int_equal(dataset.problem_groups[c].holdout, !strcmp(text, made.rows[0].problem));
+        marked += dataset.problem_groups[c].holdout;
     }
     assert_int_equal(marked, 1);
     kw_dataset_close(&dataset);
@@ -210,20 +210,20 @@ static void sealed_problems_are_known_in_every_type(void **state) {
 static void features_are_those_of_each_pair_alone(void **state) {
     (void)state;
     kw_dataset dataset;
-    kw_own *own = NULL;
+    kw_native_features *own = NULL;
     double *rows = NULL;
     open_set(&dataset, (const char *[]){path}, 1, NULL);
-    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
+    assert_int_equal(kw_native_features_open(&own, NULL), KW_OK);
     assert_int_equal(kw_dataset_features(&rows, &dataset, own, NULL), KW_OK);
-    size_t columns = kw_own_table(own)->count;
+    size_t columns = kw_native_features_table(own)->count;
     double *row = calloc(columns, sizeof *row);
-    for (size_t c = 0; c < dataset.contest_count; c++) {
-        kw_own_problem sight;
-        kw_own_look(&sight, &dataset.contests[c].problem, &dataset.contests[c].target);
-        size_t i = dataset.contests[c].first + dataset.contests[c].count - 1;
-        kw_own_fill_problem(own, row, &sight);
-        kw_own_fill_config(own, row, &dataset.pairs[i].config);
-        kw_own_fill_pair(own, row, &sight, &dataset.pairs[i].config, &dataset.pairs[i].launch, dataset.pairs[i].estimate_ns);
+    for (size_t c = 0; c < dataset.problem_group_count; c++) {
+        kw_native_features_problem sight;
+        kw_native_problem_read(&sight, &dataset.problem_groups[c].problem, &dataset.problem_groups[c].target);
+        size_t i = dataset.problem_groups[c].first + dataset.problem_groups[c].count - 1;
+        kw_native_features_fill_problem(own, row, &sight);
+        kw_native_features_fill_config(own, row, &dataset.pairs[i].config);
+        kw_native_features_fill_pair(own, row, &sight, &dataset.pairs[i].config, &dataset.pairs[i].launch, dataset.pairs[i].estimate_ns);
         for (size_t k = 0; k < columns; k++) {
             double other = rows[i * columns + k];
             assert_true(other == row[k] || (isnan(other) && isnan(row[k])));
@@ -231,7 +231,7 @@ static void features_are_those_of_each_pair_alone(void **state) {
     }
     free(row);
     free(rows);
-    kw_own_close(&own);
+    kw_native_features_close(&own);
     kw_dataset_close(&dataset);
 }
 
@@ -259,11 +259,12 @@ static void no_group_sits_on_both_sides(void **state) {
         size_t load[FOLDS] = {0};
         assert_int_equal(kw_folds_draw(fold, &used, &dataset, (kw_grouping)g, FOLDS, 7, NULL), KW_OK);
         assert_int_equal(used, FOLDS);
-        for (size_t i = 0; i < dataset.contest_count; i++) {
+        for (size_t i = 0; i < dataset.problem_group_count; i++) {
             assert_in_range(fold[i], 0, FOLDS - 1);
             load[fold[i]]++;
             for (size_t j = 0; j < i; j++) {
-                bool same = kw_fold_group(&dataset.contests[i], (kw_grouping)g) == kw_fold_group(&dataset.contests[j], (kw_grouping)g);
+                bool same =
+                    kw_fold_group(&dataset.problem_groups[i], (kw_grouping)g) == kw_fold_group(&dataset.problem_groups[j], (kw_grouping)g);
                 assert_true(!same || fold[i] == fold[j]);
             }
         }
@@ -281,16 +282,16 @@ static void a_shape_is_one_group_in_every_dress(void **state) {
                                        "conv_bwd_weight fp16 ngchw n2 c64 k64 i14x14 f3 p1"};
     static const char *const other[] = {"conv_fwd fp32 nhwgc n2 c64 k64 i14x14 f3 p1 s2", "conv_fwd fp32 nhwgc n2 c64 k64 i14x14 f3 p0",
                                         "conv_fwd fp32 nhwgc n2 g2 c64 k64 i14x14 f3 p1", "gemm fp32 rcr m64 n64 k64"};
-    kw_contest contest = {0};
+    kw_problem_group problem_group = {0};
     uint64_t group = 0;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        assert_int_equal(kw_problem_parse(&contest.problem, same[i], NULL), KW_OK);
-        group = i ? group : kw_fold_group(&contest, KW_BY_SHAPE);
-        assert_true(kw_fold_group(&contest, KW_BY_SHAPE) == group);
+        assert_int_equal(kw_problem_parse(&problem_group.problem, same[i], NULL), KW_OK);
+        group = i ? group : kw_fold_group(&problem_group, KW_BY_SHAPE);
+        assert_true(kw_fold_group(&problem_group, KW_BY_SHAPE) == group);
     }
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-        assert_int_equal(kw_problem_parse(&contest.problem, other[i], NULL), KW_OK);
-        assert_true(kw_fold_group(&contest, KW_BY_SHAPE) != group);
+        assert_int_equal(kw_problem_parse(&problem_group.problem, other[i], NULL), KW_OK);
+        assert_true(kw_fold_group(&problem_group, KW_BY_SHAPE) != group);
     }
 }
 

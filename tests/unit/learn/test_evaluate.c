@@ -1,12 +1,12 @@
 /* test_evaluate.c: what may be judged, and what is said of it: pools, what a model was trained on, evaluations of a store and comparisons of two
  * of them. */
-#include "made_contests.h"
+#include "made_problem_groups.h"
 #include "made_rows.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
 #include "evaluate/evaluate.h"
 #include "learn/model/forest_text.h"
-#include "learn/data/unmeasured.h"
+#include "learn/data/dataset_candidates.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -97,20 +97,20 @@ static void a_pool_adds_what_has_no_row(void **state) {
     for (int i = MADE_KERNELS; i-- > 0;) {
         kw_text_addf(&text, "%s\n", made_kernels[i]);
     }
-    kw_text_add(&text, "conv.generic conv_fwd fp32\ngemm.generic gemm fp32\n");
+    kw_text_add(&text, "conv.reference conv_fwd fp32\ngemm.reference gemm fp32\n");
     scratch_write(scratch_path(path, folder, "pool.txt"), text.data, text.size, 0644);
-    good(kw_pool_read(&pool, path, &err), &err);
+    good(kw_dataset_candidates_read(&pool, path, &err), &err);
     made_contests_make(&dataset, three, 3);
-    good(kw_pool_complete(&dataset, &pool, &added, &err), &err);
+    good(kw_dataset_candidates_add(&dataset, &pool, &added, &err), &err);
     assert_int_equal(added, 9);
     assert_int_equal(dataset.pair_count, 18);
     for (size_t c = 0; c < 3; c++) {
-        const kw_contest *contest = &dataset.contests[c];
-        assert_int_equal(contest->first, 6 * c);
-        assert_int_equal(contest->count, 6);
+        const kw_problem_group *problem_group = &dataset.problem_groups[c];
+        assert_int_equal(problem_group->first, 6 * c);
+        assert_int_equal(problem_group->count, 6);
         for (size_t i = 0; i < 6; i++) {
             char config[KW_CONFIG_TEXT_MAX];
-            const kw_pair *pair = &dataset.pairs[contest->first + i];
+            const kw_pair *pair = &dataset.pairs[problem_group->first + i];
             kw_config_print(config, sizeof config, &pair->config);
             assert_string_equal(config, made_kernels[i]);
             bool had = c < 2 ? i == 0 || i == 1 || i == 4 : i == 0 || i == 1 || i == 5;
@@ -122,7 +122,7 @@ static void a_pool_adds_what_has_no_row(void **state) {
     kw_catalog_drop(&pool);
     kw_text_drop(&text);
     scratch_write(path, "# none\n", 7, 0644);
-    assert_int_equal(kw_pool_read(&pool, path, &err), KW_ILLEGAL);
+    assert_int_equal(kw_dataset_candidates_read(&pool, path, &err), KW_ILLEGAL);
     kw_catalog_drop(&pool);
 }
 
@@ -149,7 +149,7 @@ static void a_pick_without_a_row_counts_as_nothing(void **state) {
     kw_evaluation *measured = open_by(&options);
     options.pool = path;
     kw_evaluation *whole = open_by(&options);
-    assert_int_equal(kw_evaluation_all(whole)->contests, kw_evaluation_all(measured)->contests);
+    assert_int_equal(kw_evaluation_all(whole)->problem_groups, kw_evaluation_all(measured)->problem_groups);
     assert_true(kw_evaluation_all(whole)->pool > kw_evaluation_all(measured)->pool);
     assert_true(kw_evaluation_all(whole)->coverage.value < kw_evaluation_all(measured)->coverage.value);
     assert_true(kw_evaluation_all(whole)->mean.value < kw_evaluation_all(measured)->mean.value);
@@ -192,8 +192,8 @@ static void what_was_trained_on_is_known_in_every_dress(void **state) {
         kw_dataset asked;
         made_pair none[] = {END};
         made_contests_make(&asked, &(made_contest){cases[i].problem, none}, 1);
-        assert_int_equal(kw_trained_on_has(&trained, &asked.contests[0], KW_BY_SHAPE), cases[i].shape);
-        assert_int_equal(kw_trained_on_has(&trained, &asked.contests[0], KW_BY_FAMILY), cases[i].family);
+        assert_int_equal(kw_trained_on_has(&trained, &asked.problem_groups[0], KW_BY_SHAPE), cases[i].shape);
+        assert_int_equal(kw_trained_on_has(&trained, &asked.problem_groups[0], KW_BY_FAMILY), cases[i].family);
         kw_dataset_close(&asked);
     }
     kw_trained_on_drop(&trained);
@@ -223,22 +223,22 @@ static void a_model_is_not_judged_by_its_own_training(void **state) {
     kw_error err = {0};
     kw_evaluation_options options = options_of(save_model(path, "model", serves));
     kw_evaluation *all = open_by(&options), *unseen = NULL, *asked = NULL;
-    assert_true(all->unserved > 0);
+    assert_true(all->unpredicted > 0);
     /* Trained on all but the second half of the contests. */
     good(kw_dataset_open(&half, options.stores, 1, NULL, &err), &err);
-    size_t contests = half.contest_count;
-    half.contest_count = contests / 2;
+    size_t problem_groups = half.problem_group_count;
+    half.problem_group_count = problem_groups / 2;
     good(kw_trained_on_print(&text, &half, &err), &err);
     save_trained(path, text.data, text.size);
     unseen = open_by(&options);
-    assert_true(unseen->in_sample >= contests / 2);
+    assert_true(unseen->in_sample >= problem_groups / 2);
     assert_true(unseen->count < all->count && unseen->count > 0);
     options.in_sample = true;
     asked = open_by(&options);
     assert_int_equal(asked->count, all->count);
     assert_int_equal(asked->in_sample, 0);
     kw_evaluation_close(&asked);
-    half.contest_count = contests;
+    half.problem_group_count = problem_groups;
     kw_text_drop(&text);
     good(kw_trained_on_print(&text, &half, &err), &err);
     save_trained(path, text.data, text.size);
@@ -270,10 +270,10 @@ static void requests_that_cannot_be_are_refused_with_their_reason(void **state) 
     cases[0].options.stores = NULL;
     cases[1].options.stores = absent;
     cases[2].options.store_count = 0;
-    cases[4].options.sealed = lists;
-    cases[4].options.sealed_count = 1;
-    cases[5].options.sealed = wrong;
-    cases[5].options.sealed_count = 1;
+    cases[4].options.holdout = lists;
+    cases[4].options.holdout_count = 1;
+    cases[5].options.holdout = wrong;
+    cases[5].options.holdout_count = 1;
     cases[6].options.by_dtype = true;
     cases[6].options.dtype = KW_INT8;
     cases[7].options.pool = "/no/pool.txt";
@@ -295,39 +295,39 @@ static void sealed_lists_alone_are_judged(void **state) {
     const char *lists[] = {scratch_path(path, folder, "sealed.txt")};
     kw_evaluation_options options = options_of("estimate");
     kw_evaluation *all = open_by(&options);
-    const kw_problem *problem = &all->dataset.contests[all->judgements[0].contest].problem;
+    const kw_problem *problem = &all->dataset.problem_groups[all->group_evaluations[0].problem_group].problem;
     kw_problem_print(line, sizeof line - 1, problem);
     strcat(line, "\n");
     scratch_write(path, line, strlen(line), 0644);
-    options.sealed = lists;
-    options.sealed_count = 1;
-    kw_evaluation *sealed = open_by(&options);
-    assert_true(sealed->count >= 1 && sealed->count < all->count);
-    assert_int_equal(sealed->count + sealed->unsealed + sealed->hopeless, all->dataset.contest_count);
-    for (size_t i = 0; i < sealed->count; i++) {
-        assert_true(sealed->dataset.contests[sealed->judgements[i].contest].sealed);
+    options.holdout = lists;
+    options.holdout_count = 1;
+    kw_evaluation *holdout = open_by(&options);
+    assert_true(holdout->count >= 1 && holdout->count < all->count);
+    assert_int_equal(holdout->count + holdout->outside_holdout + holdout->unsolved, all->dataset.problem_group_count);
+    for (size_t i = 0; i < holdout->count; i++) {
+        assert_true(holdout->dataset.problem_groups[holdout->group_evaluations[i].problem_group].holdout);
     }
     kw_evaluation_close(&all);
-    kw_evaluation_close(&sealed);
+    kw_evaluation_close(&holdout);
 }
 
 static void slices_partition_the_contests(void **state) {
     (void)state;
     kw_evaluation_options options = options_of("estimate");
     kw_evaluation *e = open_by(&options);
-    int64_t contests[KW_SLICINGS] = {0};
+    int64_t problem_groups[KW_SLICINGS] = {0};
     double mean[KW_SLICINGS] = {0};
     for (size_t i = 0; i < e->slice_count; i++) {
         const kw_slice *slice = &e->slices[i];
-        assert_true(*slice->key && slice->figures.contests > 0);
-        contests[slice->slicing] += slice->figures.contests;
-        mean[slice->slicing] += slice->figures.mean.value * (double)slice->figures.contests;
-        assert_true(slice->figures.mean.low <= slice->figures.mean.value && slice->figures.mean.value <= slice->figures.mean.high);
+        assert_true(*slice->key && slice->metrics.problem_groups > 0);
+        problem_groups[slice->slicing] += slice->metrics.problem_groups;
+        mean[slice->slicing] += slice->metrics.mean.value * (double)slice->metrics.problem_groups;
+        assert_true(slice->metrics.mean.low <= slice->metrics.mean.value && slice->metrics.mean.value <= slice->metrics.mean.high);
     }
     for (int s = 0; s < KW_SLICINGS; s++) {
-        assert_int_equal(contests[s], s == KW_SLICE_TRAINED ? 0 : e->all.contests);
-        if (contests[s]) {
-            near(mean[s] / (double)contests[s], e->all.mean.value);
+        assert_int_equal(problem_groups[s], s == KW_SLICE_TRAINED ? 0 : e->all.problem_groups);
+        if (problem_groups[s]) {
+            near(mean[s] / (double)problem_groups[s], e->all.mean.value);
         }
     }
     kw_evaluation_close(&e);
@@ -351,7 +351,7 @@ static void what_is_printed_is_whole(void **state) {
     assert_non_null(root);
     json_t *all = json_object_get(root, "all");
 #define IS_THERE(name, meaning) assert_int_equal(json_array_size(json_object_get(all, #name)), 3);
-    KW_EVALUATION_FIGURES(IS_THERE)
+    KW_EVALUATION_METRICS(IS_THERE)
 #undef IS_THERE
     near(json_real_value(json_array_get(json_object_get(all, "mean"), 0)), e->all.mean.value);
     assert_int_equal(json_array_size(json_object_get(root, "slices")), e->slice_count);
@@ -383,7 +383,7 @@ static void a_scorer_equals_itself(void **state) {
     kw_comparison c;
     kw_error err = {0};
     good(kw_evaluations_compare(&c, a, b, &err), &err);
-    assert_int_equal(c.contests, a->count);
+    assert_int_equal(c.problem_groups, a->count);
     assert_int_equal(c.agreed, a->count);
     assert_int_equal(c.same, a->count);
     near(c.mean_delta.value, 0);
@@ -402,8 +402,8 @@ static void chance_is_worse_than_the_estimate(void **state) {
     char *text = NULL;
     good(kw_evaluations_compare(&c, a, b, &err), &err);
     good(kw_evaluations_compare(&back, b, a, &err), &err);
-    assert_int_equal(c.better + c.same + c.worse, c.contests);
-    assert_true(c.worse > c.better && c.agreed < c.contests);
+    assert_int_equal(c.better + c.same + c.worse, c.problem_groups);
+    assert_true(c.worse > c.better && c.agreed < c.problem_groups);
     assert_int_equal(c.better, back.worse);
     assert_int_equal(c.worse, back.better);
     near(c.mean_delta.value, b->all.mean.value - a->all.mean.value);

@@ -52,7 +52,7 @@ static void small_models_score_as_before(void **state) {
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         char *text = read_model(models[m]);
         kw_text slim = {0};
-        assert_int_equal(kw_forest_text_slim(&slim, text, INT64_MAX, NULL), KW_OK);
+        assert_int_equal(kw_forest_text_compact(&slim, text, INT64_MAX, NULL), KW_OK);
         assert_true(slim.size < strlen(text));
         kw_forest *before = parse(text, strlen(text)), *after = parse(slim.data, slim.size);
         size_t features = kw_forest_describe(before).features;
@@ -79,7 +79,7 @@ static void the_first_trees_are_a_model(void **state) {
     assert_true(trees > 2);
     for (int64_t keep = 1; keep <= trees; keep++) {
         kw_text slim = {0};
-        assert_int_equal(kw_forest_text_slim(&slim, text, keep, NULL), KW_OK);
+        assert_int_equal(kw_forest_text_compact(&slim, text, keep, NULL), KW_OK);
         kw_forest *forest = parse(slim.data, slim.size);
         assert_int_equal(kw_forest_describe(forest).trees, keep);
         assert_int_equal(kw_forest_text_trees(slim.data), keep);
@@ -94,8 +94,8 @@ static void small_is_as_small_as_it_gets(void **state) {
     (void)state;
     char *text = read_model("categorical");
     kw_text once = {0}, twice = {0};
-    assert_int_equal(kw_forest_text_slim(&once, text, INT64_MAX, NULL), KW_OK);
-    assert_int_equal(kw_forest_text_slim(&twice, once.data, INT64_MAX, NULL), KW_OK);
+    assert_int_equal(kw_forest_text_compact(&once, text, INT64_MAX, NULL), KW_OK);
+    assert_int_equal(kw_forest_text_compact(&twice, once.data, INT64_MAX, NULL), KW_OK);
     assert_string_equal(once.data, twice.data);
     kw_text_drop(&once);
     kw_text_drop(&twice);
@@ -111,7 +111,7 @@ static void infinite_thresholds_stay_infinite(void **state) {
         "shrinkage=1\n\n\nend of trees\n";
     kw_text slim = {0};
     double rows[4] = {0, 1e300, NAN, INFINITY}, scores[4];
-    assert_int_equal(kw_forest_text_slim(&slim, text, INT64_MAX, NULL), KW_OK);
+    assert_int_equal(kw_forest_text_compact(&slim, text, INT64_MAX, NULL), KW_OK);
     assert_non_null(strstr(slim.data, "threshold=inf\n"));
     kw_forest *forest = parse(slim.data, slim.size);
     kw_forest_score(forest, rows, 4, scores);
@@ -126,7 +126,7 @@ static void text_without_trees_is_refused(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         kw_text slim = {0};
         kw_error err = {0};
-        assert_int_equal(kw_forest_text_slim(&slim, texts[i], 5, &err), KW_MALFORMED);
+        assert_int_equal(kw_forest_text_compact(&slim, texts[i], 5, &err), KW_MALFORMED);
         assert_true(err.text[0]);
         kw_text_drop(&slim);
     }

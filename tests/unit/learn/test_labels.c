@@ -1,5 +1,5 @@
 /* test_labels.c: what a model learns, what it says back, and what a pick of it is worth. */
-#include "learn/data/oracle.h"
+#include "learn/data/selection.h"
 #include "learn/data/labels.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ enum { PAIRS = 6 };
 
 /* One contest: good 100 and 150 ns, slow 400 and 5000, failed, and good with a lucky first half. */
 typedef struct scene {
-    kw_contest contests[2];
+    kw_problem_group problem_groups[2];
     kw_pair pairs[PAIRS + 1];
     kw_dataset dataset;
 } scene;
@@ -35,12 +35,12 @@ static void set(scene *s) {
                            pair_of(KW_CRASHED, 0), pair_of(KW_GOOD, 101), pair_of(KW_CRASHED, 0)}};
     s->pairs[5].half_ns[0] = 90; /* wins the first half, and is scored by the second */
     s->pairs[5].half_ns[1] = 112;
-    s->contests[0] = (kw_contest){.first = 0, .count = PAIRS};
-    s->contests[1] = (kw_contest){.first = PAIRS, .count = 1};
+    s->problem_groups[0] = (kw_problem_group){.first = 0, .count = PAIRS};
+    s->problem_groups[1] = (kw_problem_group){.first = PAIRS, .count = 1};
     for (int c = 0; c < 2; c++) {
-        assert_int_equal(kw_problem_parse(&s->contests[c].problem, "gemm fp32 rcr m10 n10 k10", NULL), KW_OK);
+        assert_int_equal(kw_problem_parse(&s->problem_groups[c].problem, "gemm fp32 rcr m10 n10 k10", NULL), KW_OK);
     }
-    s->dataset = (kw_dataset){.contests = s->contests, .pairs = s->pairs, .contest_count = 2, .pair_count = PAIRS + 1};
+    s->dataset = (kw_dataset){.problem_groups = s->problem_groups, .pairs = s->pairs, .problem_group_count = 2, .pair_count = PAIRS + 1};
 }
 
 static void times_are_bounded_and_failures_are_the_worst(void **state) {
@@ -97,70 +97,70 @@ static void every_quantity_ascends_with_the_time(void **state) {
 static void picks_are_scored_by_both_halves_against_an_honest_oracle(void **state) {
     (void)state;
     scene s;
-    kw_mark *marks = NULL;
-    kw_pick pick;
+    kw_group_oracle *oracles = NULL;
+    kw_selection selection;
     double ns[PAIRS + 1] = {9, 1, 9, 9, 9, 9, 1};
     set(&s);
-    assert_int_equal(kw_marks_make(&marks, &s.dataset, NULL), KW_OK);
-    assert_int_equal(marks[0].best, 1);
+    assert_int_equal(kw_group_oracles_create(&oracles, &s.dataset, NULL), KW_OK);
+    assert_int_equal(oracles[0].best, 1);
     /* half 0 is won by 90, which half 1 times at 112; half 1 is won by 100, which half 0 times at 100 */
-    assert_true(fabs(marks[0].oracle_ns - 106) < 1e-9);
-    assert_true(kw_pick_make(&pick, &s.dataset, 0, &marks[0], ns));
-    assert_true(pick.pair == 1 && pick.efficiency == 1 && pick.ns == 100);
+    assert_true(fabs(oracles[0].oracle_ns - 106) < 1e-9);
+    assert_true(kw_selection_make(&selection, &s.dataset, 0, &oracles[0], ns));
+    assert_true(selection.pair == 1 && selection.efficiency == 1 && selection.ns == 100);
     ns[0] = 0.5;
-    assert_true(kw_pick_make(&pick, &s.dataset, 0, &marks[0], ns));
-    assert_true(pick.pair == 0 && fabs(pick.efficiency - 106.0 / 150) < 1e-9);
-    assert_false(kw_pick_make(&pick, &s.dataset, 1, &marks[1], ns)); /* nothing good: not judged */
-    free(marks);
+    assert_true(kw_selection_make(&selection, &s.dataset, 0, &oracles[0], ns));
+    assert_true(selection.pair == 0 && fabs(selection.efficiency - 106.0 / 150) < 1e-9);
+    assert_false(kw_selection_make(&selection, &s.dataset, 1, &oracles[1], ns)); /* nothing good: not judged */
+    free(oracles);
 }
 
 static void a_failed_pick_is_worth_nothing_and_is_not_left_out(void **state) {
     (void)state;
     scene s;
-    kw_mark *marks = NULL;
-    kw_pick pick;
-    kw_train_figures figures;
+    kw_group_oracle *oracles = NULL;
+    kw_selection selection;
+    kw_train_metrics metrics;
     double ns[PAIRS + 1] = {9, 9, 9, 9, 1, 9, 1};
     set(&s);
-    assert_int_equal(kw_marks_make(&marks, &s.dataset, NULL), KW_OK);
-    assert_true(kw_pick_make(&pick, &s.dataset, 0, &marks[0], ns));
-    assert_true(pick.failed && pick.efficiency == 0 && pick.ns == 150);
-    assert_int_equal(kw_figures_make(&figures, &s.dataset, marks, ns, NULL, 0, NULL), KW_OK);
-    assert_true(figures.contests == 1 && figures.failed == 1 && figures.mean == 0 && figures.worst == 0);
-    assert_true(fabs(figures.regret - (150.0 / 106 - 1)) < 1e-9);
+    assert_int_equal(kw_group_oracles_create(&oracles, &s.dataset, NULL), KW_OK);
+    assert_true(kw_selection_make(&selection, &s.dataset, 0, &oracles[0], ns));
+    assert_true(selection.failed && selection.efficiency == 0 && selection.ns == 150);
+    assert_int_equal(kw_metrics_compute(&metrics, &s.dataset, oracles, ns, NULL, 0, NULL), KW_OK);
+    assert_true(metrics.problem_groups == 1 && metrics.failed == 1 && metrics.mean == 0 && metrics.worst == 0);
+    assert_true(fabs(metrics.regret - (150.0 / 106 - 1)) < 1e-9);
     ns[3] = 0.5; /* slow: its rough time counts */
-    assert_int_equal(kw_figures_make(&figures, &s.dataset, marks, ns, NULL, 0, NULL), KW_OK);
-    assert_true(figures.failed == 0 && fabs(figures.mean - 106.0 / 5000) < 1e-9);
-    free(marks);
+    assert_int_equal(kw_metrics_compute(&metrics, &s.dataset, oracles, ns, NULL, 0, NULL), KW_OK);
+    assert_true(metrics.failed == 0 && fabs(metrics.mean - 106.0 / 5000) < 1e-9);
+    free(oracles);
 }
 
 static void what_was_not_predicted_is_never_picked_before_what_was(void **state) {
     (void)state;
     scene s;
-    kw_mark *marks = NULL;
-    kw_pick pick;
+    kw_group_oracle *oracles = NULL;
+    kw_selection selection;
     double ns[PAIRS + 1] = {NAN, NAN, 7, NAN, 9, NAN, NAN};
     set(&s);
-    assert_int_equal(kw_marks_make(&marks, &s.dataset, NULL), KW_OK);
-    assert_true(kw_pick_make(&pick, &s.dataset, 0, &marks[0], ns));
-    assert_int_equal(pick.pair, 2);
-    free(marks);
+    assert_int_equal(kw_group_oracles_create(&oracles, &s.dataset, NULL), KW_OK);
+    assert_true(kw_selection_make(&selection, &s.dataset, 0, &oracles[0], ns));
+    assert_int_equal(selection.pair, 2);
+    free(oracles);
 }
 
 static void figures_are_of_one_fold(void **state) {
     (void)state;
     scene s;
-    kw_mark *marks = NULL;
-    kw_train_figures figures;
+    kw_group_oracle *oracles = NULL;
+    kw_train_metrics metrics;
     const int32_t fold[2] = {3, 3};
     double ns[PAIRS + 1] = {9, 1, 9, 9, 9, 9, 1};
     set(&s);
-    assert_int_equal(kw_marks_make(&marks, &s.dataset, NULL), KW_OK);
-    assert_int_equal(kw_figures_make(&figures, &s.dataset, marks, ns, fold, 3, NULL), KW_OK);
-    assert_true(figures.contests == 1 && figures.mean == 1 && figures.top1 == 1);
-    assert_int_equal(kw_figures_make(&figures, &s.dataset, marks, ns, fold, 2, NULL), KW_OK);
-    assert_true(figures.contests == 0 && figures.mean == 0);
-    free(marks);
+    assert_int_equal(kw_group_oracles_create(&oracles, &s.dataset, NULL), KW_OK);
+    assert_int_equal(kw_metrics_compute(&metrics, &s.dataset, oracles, ns, fold, 3, NULL), KW_OK);
+    assert_true(metrics.problem_groups == 1 && metrics.mean == 1 && metrics.top1 == 1);
+    assert_int_equal(kw_metrics_compute(&metrics, &s.dataset, oracles, ns, fold, 2, NULL), KW_OK);
+    assert_true(metrics.problem_groups == 0 && metrics.mean == 0);
+    free(oracles);
 }
 
 int main(void) {

@@ -258,8 +258,8 @@ static void lists_come_first_and_sealed_problems_never(void **state) {
     scratch_write(scratch_path(seal, folder, "seal.txt"), listed[1], strlen(listed[1]), 0644);
     options.problems = problems;
     options.problem_count = LISTED;
-    options.sealed = (const char *[]){seal};
-    options.sealed_count = 1;
+    options.holdout = (const char *[]){seal};
+    options.holdout_count = 1;
     options.limit = 40;
     options.regret = 0.99; /* so that only what the lists add is open */
     kw_proposal *p = propose(&options);
@@ -329,7 +329,7 @@ static void only_what_is_asked_for_is_proposed(void **state) {
 static void write_held_out(const char *model, const char *problem) {
     char path[2 * SCRATCH_MAX];
     kw_text text = {0}, seen = {0};
-    kw_contest contest = {0};
+    kw_problem_group problem_group = {0};
     kw_text_add(&text, "target,problem,config,packed,cold,predicted_ns_by_shape\n");
     for (size_t i = 0; i < made.count; i++) {
         const kw_row *row = &made.rows[i];
@@ -337,10 +337,10 @@ static void write_held_out(const char *model, const char *problem) {
             kw_text_addf(&text, "%s,%s,%s,1,0,%.6g\n", row->target, row->problem, row->record.config, 1e10 / row->record.time_ns);
         }
     }
-    assert_int_equal(kw_problem_parse(&contest.problem, problem, NULL), KW_OK);
-    key_of(contest.bucket, problem);
-    kw_text_addf(&seen, "kernelwright-trained-on 1\nshape %016llx\nfamily %s\n", (unsigned long long)kw_fold_group(&contest, KW_BY_SHAPE),
-                 contest.bucket);
+    assert_int_equal(kw_problem_parse(&problem_group.problem, problem, NULL), KW_OK);
+    key_of(problem_group.bucket, problem);
+    kw_text_addf(&seen, "kernelwright-trained-on 1\nshape %016llx\nfamily %s\n",
+                 (unsigned long long)kw_fold_group(&problem_group, KW_BY_SHAPE), problem_group.bucket);
     scratch_write(scratch_path(path, model, "oof.csv.gz"), text.data, text.size, 0644);
     scratch_write(scratch_path(path, model, "trained_on.txt.gz"), seen.data, seen.size, 0644);
     kw_text_drop(&text);
@@ -383,7 +383,7 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
     options.by = scratch_path(file, path, "oof.csv.gz");
     p = propose(&options);
     facts = kw_proposal_describe(p);
-    assert_int_equal(facts->contests, 1);
+    assert_int_equal(facts->problem_groups, 1);
     assert_int_equal(facts->count[KW_FAMILY_UNKNOWN], facts->family_count - 1);
     int64_t waiting = 0;
     for (size_t i = 0; i < facts->family_count; i++) {
@@ -395,7 +395,7 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
 
 /* --- measuring -------------------------------------------------------------------------------------------------------- */
 
-static const char *const generic[] = {"conv.generic conv_fwd fp32"}; /* runs on any machine */
+static const char *const generic[] = {"conv.reference conv_fwd fp32"}; /* runs on any machine */
 
 static kw_sweep_options sweep_of(char out[2 * SCRATCH_MAX], const char *name) {
     return (kw_sweep_options){.out = scratch_path(out, folder, name), .worker = KW_KWRIGHT, .batches = 5, .cache_dir = "", .budget_s = 120};
@@ -466,7 +466,7 @@ static void neighbours_are_legal_and_alike(void **state) {
         size_t drawn = 0;
         assert_int_equal(kw_problem_parse(&from, sources[i], NULL), KW_OK);
         for (int n = 0; n < 300; n++) {
-            if (!kw_neighbour_draw(&near, &from, &random)) {
+            if (!kw_problem_perturb(&near, &from, &random)) {
                 continue;
             }
             drawn++;

@@ -1,12 +1,12 @@
 /* test_prune.c: the greedy cover on contests whose best sets are plain to see, what it keeps on problems that did not choose, and its
  * files. */
-#include "made_contests.h"
+#include "made_problem_groups.h"
 #include "made_rows.h"
 #include "space/enumerate.h"
 #include "support/scratch.h"
 #include "prune/set_cover.h"
 #include "learn/data/folds.h"
-#include "learn/data/unmeasured.h"
+#include "learn/data/dataset_candidates.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -54,16 +54,16 @@ static void near(double value, double wanted) {
 /* Times of the kernels in each contest; 0: it crashed there. */
 typedef struct matrix {
     kw_dataset dataset;
-    kw_mark *marks;
-    kw_cover *cover;
+    kw_group_oracle *oracles;
+    kw_set_cover *cover;
 } matrix;
 
-static void open_matrix(matrix *m, const double times[][MADE_KERNELS], size_t contests) {
+static void open_matrix(matrix *m, const double times[][MADE_KERNELS], size_t problem_groups) {
     made_contest list[CONTESTS];
     made_pair pairs[CONTESTS][MADE_KERNELS + 1];
     char problems[CONTESTS][64];
     kw_error err = {0};
-    for (size_t c = 0; c < contests; c++) {
+    for (size_t c = 0; c < problem_groups; c++) {
         snprintf(problems[c], sizeof problems[c], "conv_fwd fp32 n%zu c64 k64 i28x28 f1", c + 1);
         for (int k = 0; k < MADE_KERNELS; k++) {
             pairs[c][k] = (made_pair){.kernel = k, .outcome = times[c][k] > 0 ? KW_GOOD : KW_CRASHED, .time = times[c][k]};
@@ -71,27 +71,27 @@ static void open_matrix(matrix *m, const double times[][MADE_KERNELS], size_t co
         pairs[c][MADE_KERNELS] = (made_pair){.outcome = KW_OUTCOME_COUNT};
         list[c] = (made_contest){problems[c], pairs[c]};
     }
-    made_contests_make(&m->dataset, list, contests);
-    good(kw_marks_make(&m->marks, &m->dataset, &err), &err);
-    good(kw_cover_open(&m->cover, &m->dataset, m->marks, KW_CONV_FWD, KW_FP32, &err), &err);
+    made_contests_make(&m->dataset, list, problem_groups);
+    good(kw_group_oracles_create(&m->oracles, &m->dataset, &err), &err);
+    good(kw_set_cover_open(&m->cover, &m->dataset, m->oracles, KW_CONV_FWD, KW_FP32, &err), &err);
 }
 
 static void close_matrix(matrix *m) {
-    kw_cover_close(&m->cover);
-    free(m->marks);
+    kw_set_cover_close(&m->cover);
+    free(m->oracles);
     kw_dataset_close(&m->dataset);
 }
 
 /* The numbers of the chosen kernels in made_kernels, in order. */
-static void choose(const matrix *m, const kw_cover_part *part, double keep, double worst, char text[32]) {
+static void choose(const matrix *m, const kw_set_cover_subset *part, double keep, double worst, char text[32]) {
     size_t order[MADE_KERNELS], count;
     kw_error err = {0};
-    good(kw_cover_choose(order, &count, m->cover, part, keep, worst, &err), &err);
+    good(kw_set_cover_select(order, &count, m->cover, part, keep, worst, &err), &err);
     *text = 0;
     for (size_t i = 0; i < count; i++) {
         char config[KW_CONFIG_TEXT_MAX];
         int k = 0;
-        kw_config_print(config, sizeof config, &kw_cover_kernels(m->cover)->configs[order[i]]);
+        kw_config_print(config, sizeof config, &kw_set_cover_kernels(m->cover)->configs[order[i]]);
         while (strcmp(config, made_kernels[k]) != 0) {
             k++;
         }
@@ -99,7 +99,7 @@ static void choose(const matrix *m, const kw_cover_part *part, double keep, doub
     }
 }
 
-static const kw_cover_part everything = {0};
+static const kw_set_cover_subset everything = {0};
 
 /* Kernel 0 is the best in three contests and half as fast as the best elsewhere, 1 and 2 are the best in one each. */
 static const double plain[][MADE_KERNELS] = {{100, 400, 400, 400, 0, 0},
@@ -119,8 +119,8 @@ static void the_smallest_set_that_keeps_enough_is_taken(void **state) {
     matrix m;
     char chosen[32];
     open_matrix(&m, plain, 5);
-    assert_int_equal(kw_cover_contests(m.cover), 5);
-    assert_int_equal(kw_cover_kernels(m.cover)->count, 4); /* what never ran is no kernel to choose */
+    assert_int_equal(kw_set_cover_problem_groups(m.cover), 5);
+    assert_int_equal(kw_set_cover_kernels(m.cover)->count, 4); /* what never ran is no kernel to choose */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         choose(&m, &everything, cases[i].keep, cases[i].worst, chosen);
         assert_string_equal(chosen, cases[i].chosen);
@@ -146,10 +146,10 @@ static void what_became_needless_is_dropped(void **state) {
 static void parts_are_chosen_for_and_judged_apart(void **state) {
     (void)state;
     static const int32_t fold[] = {0, 0, 0, 1, 2};
-    const kw_cover_part own = {fold, 1, false}, others = {fold, 1, true};
+    const kw_set_cover_subset own = {fold, 1, false}, others = {fold, 1, true};
     matrix m;
     char chosen[32];
-    kw_cover_worth worth;
+    kw_set_cover_score worth;
     kw_error err = {0};
     open_matrix(&m, plain, 5);
     choose(&m, &own, 1, 1, chosen);
@@ -157,14 +157,14 @@ static void parts_are_chosen_for_and_judged_apart(void **state) {
     choose(&m, &others, 1, 1, chosen);
     assert_string_equal(chosen, "02");
     size_t order[] = {0, 2};
-    good(kw_cover_judge(&worth, m.cover, &own, order, 2, &err), &err);
-    assert_int_equal(worth.contests, 1);
+    good(kw_set_cover_evaluate(&worth, m.cover, &own, order, 2, &err), &err);
+    assert_int_equal(worth.problem_groups, 1);
     near(worth.sum, 0.5);
-    good(kw_cover_judge(&worth, m.cover, &others, order, 2, &err), &err);
-    assert_int_equal(worth.contests, 4);
+    good(kw_set_cover_evaluate(&worth, m.cover, &others, order, 2, &err), &err);
+    assert_int_equal(worth.problem_groups, 4);
     near(worth.sum, 4);
     near(worth.worst, 1);
-    good(kw_cover_judge(&worth, m.cover, &everything, order, 0, &err), &err);
+    good(kw_set_cover_evaluate(&worth, m.cover, &everything, order, 0, &err), &err);
     near(worth.sum, 0);
     close_matrix(&m);
 }
@@ -172,10 +172,10 @@ static void parts_are_chosen_for_and_judged_apart(void **state) {
 static void nothing_to_cover_is_said(void **state) {
     (void)state;
     kw_dataset dataset = {0};
-    kw_mark marks = {0};
-    kw_cover *cover = NULL;
+    kw_group_oracle oracles = {0};
+    kw_set_cover *cover = NULL;
     kw_error err = {0};
-    assert_int_equal(kw_cover_open(&cover, &dataset, &marks, KW_GEMM, KW_BF16, &err), KW_FAILED);
+    assert_int_equal(kw_set_cover_open(&cover, &dataset, &oracles, KW_GEMM, KW_BF16, &err), KW_FAILED);
     assert_non_null(strstr(err.text, "gemm bf16"));
     assert_null(cover);
 }
@@ -195,13 +195,13 @@ static void a_report_adds_up(void **state) {
     kw_error err = {0};
     good(kw_prune(&options, &r, &err), &err);
     assert_true(r.groups > 3);
-    int64_t contests = 0, chosen = 0;
+    int64_t problem_groups = 0, chosen = 0;
     double kept = 0;
     for (int32_t i = 0; i < r.groups; i++) {
         const kw_prune_group *g = &r.group[i];
-        contests += g->contests;
+        problem_groups += g->problem_groups;
         chosen += g->chosen;
-        kept += g->kept * (double)g->contests;
+        kept += g->kept * (double)g->problem_groups;
         assert_true(g->chosen >= 1 && g->chosen <= g->kernels);
         assert_true(g->kept >= 0.98 - 1e-9 && g->worst >= 0.8 - 1e-9);
         assert_true(isnan(g->unseen) || g->unseen <= 1);
@@ -210,9 +210,9 @@ static void a_report_adds_up(void **state) {
             assert_true(!k || isnan(g->curve[k]) || g->curve[k] >= g->curve[k - 1] - 0.02);
         }
     }
-    assert_int_equal(r.all.contests, contests);
+    assert_int_equal(r.all.problem_groups, problem_groups);
     assert_int_equal(r.all.chosen, chosen);
-    near(r.all.kept, kept / (double)contests);
+    near(r.all.kept, kept / (double)problem_groups);
     options.by_dtype = true;
     options.dtype = KW_INT8;
     assert_int_equal(kw_prune(&options, &r, &err), KW_FAILED);
@@ -228,7 +228,7 @@ static void a_catalog_is_read_back(void **state) {
     kw_catalog pool = {0};
     kw_error err = {0};
     good(kw_prune(&options, &r, &err), &err);
-    good(kw_pool_read(&pool, path, &err), &err);
+    good(kw_dataset_candidates_read(&pool, path, &err), &err);
     assert_int_equal(pool.count, r.all.chosen);
     kw_catalog_drop(&pool);
     options.out = "/no/such/folder/kernels.txt";

@@ -1,6 +1,6 @@
 /* test_scorer.c: who picks: the single best kernel, chance, a model, held-out predictions. Each says one number a pair, or says of what it says
  * nothing. */
-#include "made_contests.h"
+#include "made_problem_groups.h"
 #include "made_rows.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
@@ -63,11 +63,11 @@ static const made_contest three[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", smal
                                      {"conv_fwd fp32 n4 c64 k64 i28x28 f1", other}};
 
 static void score(kw_scores *scores, const kw_dataset *dataset, const kw_scorer *scorer) {
-    kw_mark *marks = NULL;
+    kw_group_oracle *oracles = NULL;
     kw_error err = {0};
-    good(kw_marks_make(&marks, dataset, &err), &err);
-    good(kw_scores_make(scores, dataset, marks, scorer, &err), &err);
-    free(marks);
+    good(kw_group_oracles_create(&oracles, dataset, &err), &err);
+    good(kw_scores_make(scores, dataset, oracles, scorer, &err), &err);
+    free(oracles);
 }
 
 static void the_single_best_is_that_of_all_other_problems(void **state) {
@@ -82,7 +82,7 @@ static void the_single_best_is_that_of_all_other_problems(void **state) {
     for (size_t i = 0; i < 9; i++) {
         near(s.ns[i], 2 - worth[i]);
     }
-    assert_int_equal(s.kind, KW_SCORES_BLIND);
+    assert_int_equal(s.kind, KW_SCORES_UNTIMED);
     kw_scores_drop(&s);
     kw_dataset_close(&dataset);
 }
@@ -132,11 +132,11 @@ static void write_predictions(char path[2 * SCRATCH_MAX], const char *head, cons
     made_contests_make(&dataset, three, 3);
     kw_text_addf(&text, "%s\n", head);
     for (size_t c = 0; c < 2; c++) {
-        const kw_contest *contest = &dataset.contests[c];
+        const kw_problem_group *problem_group = &dataset.problem_groups[c];
         char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX];
-        kw_target_print(target, sizeof target, &contest->target);
-        kw_problem_print(problem, sizeof problem, &contest->problem);
-        for (size_t i = contest->first; i < contest->first + contest->count; i++) {
+        kw_target_print(target, sizeof target, &problem_group->target);
+        kw_problem_print(problem, sizeof problem, &problem_group->problem);
+        for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
             kw_config_print(config, sizeof config, &dataset.pairs[i].config);
             kw_text_addf(&text, "%s,%s,%s,1,0,%zu,%s\n", target, problem, config, 100 + i, i == 1 ? "" : "7.5");
         }
@@ -186,20 +186,20 @@ static void predictions_that_are_none_are_refused(void **state) {
         {head, "a,b,c,1\n", "oof.csv.gz:8:", NULL},
     };
     kw_dataset dataset;
-    kw_mark *marks = NULL;
+    kw_group_oracle *oracles = NULL;
     made_contests_make(&dataset, three, 3);
-    assert_int_equal(kw_marks_make(&marks, &dataset, NULL), KW_OK);
+    assert_int_equal(kw_group_oracles_create(&oracles, &dataset, NULL), KW_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[2 * SCRATCH_MAX];
         kw_scores s;
         kw_error err = {0};
         write_predictions(path, cases[i].head, cases[i].line);
-        assert_int_equal(kw_scores_make(&s, &dataset, marks, &(kw_scorer){.by = path, .folds = cases[i].folds}, &err), KW_MALFORMED);
+        assert_int_equal(kw_scores_make(&s, &dataset, oracles, &(kw_scorer){.by = path, .folds = cases[i].folds}, &err), KW_MALFORMED);
         if (!strstr(err.text, cases[i].names)) {
             fail_msg("\"%s\" does not name %s", err.text, cases[i].names);
         }
     }
-    free(marks);
+    free(oracles);
     kw_dataset_close(&dataset);
 }
 

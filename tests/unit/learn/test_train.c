@@ -108,8 +108,8 @@ static void requests_that_cannot_be_are_refused_with_their_reason(void **state) 
     cases[2].options.folds = 65;
     cases[3].options.stores = absent;
     cases[4].options.store_count = 0;
-    cases[5].options.sealed = (const char *[]){empty};
-    cases[5].options.sealed_count = 1;
+    cases[5].options.holdout = (const char *[]){empty};
+    cases[5].options.holdout_count = 1;
     cases[6].options.by_dtype = true;
     cases[6].options.dtype = KW_INT8;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -132,8 +132,8 @@ static void a_row_of_a_sealed_problem_is_refused_by_name(void **state) {
     scratch_path(list, folder, "sealed.txt");
     scratch_write(list, line, size, 0644);
     kw_train_options options = options_of(scratch_path(out, folder, "leak"));
-    options.sealed = (const char *[]){list};
-    options.sealed_count = 1;
+    options.holdout = (const char *[]){list};
+    options.holdout_count = 1;
     assert_int_equal(kw_train(&options, NULL, &err), KW_FAILED);
     assert_non_null(strstr(err.text, made.rows[0].problem));
     assert_false(exists(folder, "leak"));
@@ -155,17 +155,17 @@ static void a_missing_library_says_how_to_get_it(void **state) {
 
 typedef struct pieces {
     kw_dataset dataset;
-    kw_own *own;
+    kw_native_features *own;
 } pieces;
 
 static void open_pieces(pieces *p) {
     assert_int_equal(kw_dataset_open(&p->dataset, stores(), 1, NULL, NULL), KW_OK);
-    assert_int_equal(kw_own_open(&p->own, NULL), KW_OK);
+    assert_int_equal(kw_native_features_open(&p->own, NULL), KW_OK);
 }
 
 static void close_pieces(pieces *p) {
     kw_dataset_close(&p->dataset);
-    kw_own_close(&p->own);
+    kw_native_features_close(&p->own);
 }
 
 static void a_spec_is_read_back_as_it_was_meant(void **state) {
@@ -175,7 +175,7 @@ static void a_spec_is_read_back_as_it_was_meant(void **state) {
     kw_model_spec spec;
     kw_error err = {0};
     open_pieces(&p);
-    const kw_feature_table *features = kw_own_table(p.own);
+    const kw_feature_table *features = kw_native_features_table(p.own);
     assert_int_equal(kw_spec_print(&text, &p.dataset, features, KW_PREDICTS_RANK, "0123456789abcdef0123456789abcdef", NULL), KW_OK);
     if (kw_model_spec_read(&spec, "model.spec", text.data, text.size, &err)) {
         fail_msg("%s", err.text);
@@ -218,7 +218,7 @@ static void warm_starts_on_other_ground_are_refused(void **state) {
     char where[2 * SCRATCH_MAX], path[4 * SCRATCH_MAX];
     kw_text good = {0};
     open_pieces(&p);
-    const kw_feature_table *features = kw_own_table(p.own);
+    const kw_feature_table *features = kw_native_features_table(p.own);
     scratch_path(where, folder, "before");
     snprintf(path, sizeof path, "mkdir -p '%s'", where);
     assert_int_equal(system(path), 0);
@@ -226,23 +226,23 @@ static void warm_starts_on_other_ground_are_refused(void **state) {
     scratch_write(path, "tree\n", 5, 0644);
     assert_int_equal(kw_spec_print(&good, &p.dataset, features, KW_PREDICTS_RATIO, "0123456789abcdef0123456789abcdef", NULL), KW_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kw_warm_model warm;
+        kw_warm_start_model warm;
         kw_error err = {0};
         char *text = strdup(good.data);
         replace(text, cases[i].from, cases[i].to);
         snprintf(path, sizeof path, "%s/model.spec", where);
         scratch_write(path, text, strlen(text), 0644);
-        assert_int_equal(kw_warm_open(&warm, where, &p.dataset, features, KW_PREDICTS_RATIO, &err), cases[i].status);
+        assert_int_equal(kw_warm_start_open(&warm, where, &p.dataset, features, KW_PREDICTS_RATIO, &err), cases[i].status);
         if (!strstr(err.text, cases[i].names)) {
             fail_msg("\"%s\" does not name %s", err.text, cases[i].names);
         }
         free(text);
     }
-    kw_warm_model warm;
+    kw_warm_start_model warm;
     kw_error err = {0};
     snprintf(path, sizeof path, "%s/model.spec", where);
     scratch_write(path, good.data, good.size, 0644);
-    assert_int_equal(kw_warm_open(&warm, where, &p.dataset, features, KW_PREDICTS_TIME, &err), KW_ILLEGAL);
+    assert_int_equal(kw_warm_start_open(&warm, where, &p.dataset, features, KW_PREDICTS_TIME, &err), KW_ILLEGAL);
     assert_non_null(strstr(err.text, "predicts ratio"));
     kw_text_drop(&good);
     close_pieces(&p);
@@ -298,7 +298,7 @@ static void what_is_written_is_a_model_that_can_be_opened(void **state) {
         assert_int_equal(facts->trees, report.trees);
         assert_string_equal(facts->digest, report.digest);
         assert_true(kw_model_serves(model, KW_GEMM, KW_BF16) && !kw_model_serves(model, KW_CONV_BWD_WEIGHT, KW_FP32));
-        assert_true(report.shapes.contests == PROBLEMS && report.unseen_families.contests == PROBLEMS);
+        assert_true(report.shapes.problem_groups == PROBLEMS && report.unseen_families.problem_groups == PROBLEMS);
         kw_model_close(&model);
     }
 }

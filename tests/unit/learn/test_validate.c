@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 /* Both run on any machine. */
-static const char *const kernels[] = {"conv.generic conv_fwd fp32", "conv.generic conv_fwd bf16"};
+static const char *const kernels[] = {"conv.reference conv_fwd fp32", "conv.reference conv_fwd bf16"};
 static const char *const lines[] = {"conv_fwd fp32 n1 c4 k4 i6x6 f3 p1", "conv_fwd fp32 n1 c8 k4 i5x5 f1",
                                     "conv_fwd bf16 n1 c4 k4 i6x6 f3 p1"};
 enum { PROBLEMS = sizeof lines / sizeof *lines };
@@ -71,14 +71,14 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
     kw_validate_report r;
     kw_error err = {0};
     good(kw_validate(e, &options, &r, &err), &err);
-    assert_int_equal(r.contests, PROBLEMS);
+    assert_int_equal(r.problem_groups, PROBLEMS);
     assert_int_equal(r.lost, 0);
     /* Each problem has one kernel, which is the pick and the best. */
     assert_true(r.claimed.value == 1 && r.found.value == 1 && r.found_p10 == 1);
     assert_true(r.worst_gap == 0 && !*r.worst);
     assert_true(r.drift > 0.01 && r.drift < 100);
     kw_evaluation *again = evaluate(out);
-    assert_int_equal(kw_evaluation_all(again)->contests, PROBLEMS);
+    assert_int_equal(kw_evaluation_all(again)->problem_groups, PROBLEMS);
     kw_evaluation_close(&again);
     assert_int_equal(kw_validate(e, &options, &r, &err), KW_ILLEGAL);
     assert_non_null(strstr(err.text, "there already"));
@@ -86,7 +86,7 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
     options.limit = 1;
     setenv("TMPDIR", folder, 1);
     good(kw_validate(e, &options, &r, &err), &err);
-    assert_int_equal(r.contests, 1);
+    assert_int_equal(r.problem_groups, 1);
     assert_int_equal(scratch_count(folder, "kwright-validate"), 0);
     setenv("TMPDIR", "/no/such", 1);
     assert_int_equal(kw_validate(e, &options, &r, &err), KW_IO);

@@ -193,13 +193,13 @@ static void open_peer(peer *p) {
 }
 
 /* Rows of the repository as doubles, some of them off by less than a float can tell, and as the floats that XGBoost gets. */
-static size_t make_rows(double **rows, float **floats, float **labels, const kw_own *own) {
+static size_t make_rows(double **rows, float **floats, float **labels, const kw_native_features *own) {
     kw_dataset dataset;
     kw_error err = {0};
     uint64_t random = 9;
     good(kw_dataset_open(&dataset, stores, 1, NULL, &err), &err);
     good(kw_dataset_features(rows, &dataset, own, &err), &err);
-    size_t columns = kw_own_table(own)->count, count = dataset.pair_count;
+    size_t columns = kw_native_features_table(own)->count, count = dataset.pair_count;
     *floats = calloc(count * columns, sizeof **floats);
     *labels = calloc(count, sizeof **labels);
     for (size_t i = 0; i < count * columns; i++) {
@@ -227,7 +227,7 @@ static void a_converted_forest_predicts_as_xgboost_does(void **state) {
                                                 {"eta", "0.1"}};
     double *rows;
     float *floats, *labels;
-    kw_own *own = NULL;
+    kw_native_features *own = NULL;
     kw_forest *forest = NULL;
     kw_text text = {0};
     kw_error err = {0};
@@ -237,8 +237,8 @@ static void a_converted_forest_predicts_as_xgboost_does(void **state) {
     const float *theirs = NULL;
     need_library();
     open_peer(&p);
-    good(kw_own_open(&own, &err), &err);
-    size_t count = make_rows(&rows, &floats, &labels, own), columns = kw_own_table(own)->count;
+    good(kw_native_features_open(&own, &err), &err);
+    size_t count = make_rows(&rows, &floats, &labels, own), columns = kw_native_features_table(own)->count;
     assert_int_equal(p.matrix(floats, count, columns, NAN, &matrix), 0);
     assert_int_equal(p.set(matrix, "label", labels, count), 0);
     assert_int_equal(p.create(&matrix, 1, &booster), 0);
@@ -248,7 +248,7 @@ static void a_converted_forest_predicts_as_xgboost_does(void **state) {
     for (int i = 0; i < TREES; i++) {
         assert_int_equal(p.update(booster, i, matrix), 0);
     }
-    kw_xgboost_model model = {.trees = TREES, .features = kw_own_table(own), .base = 0.25};
+    kw_xgboost_model model = {.trees = TREES, .features = kw_native_features_table(own), .base = 0.25};
     int64_t splits = 0;
     assert_int_equal(p.save(booster, "{\"format\": \"json\"}", &size, &model.json), 0);
     model.size = (size_t)size;
@@ -273,7 +273,7 @@ static void a_converted_forest_predicts_as_xgboost_does(void **state) {
     free(ours);
     kw_text_drop(&text);
     kw_forest_drop(&forest);
-    kw_own_close(&own);
+    kw_native_features_close(&own);
 }
 
 static void train(const char *out, const char *warm, kw_train_report *report) {

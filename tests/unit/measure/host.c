@@ -5,7 +5,7 @@
 #include "measure/data/expected.h"
 #include "problem/reference.h"
 
-#include <cpu_abi.h>
+#include <kernel_abi.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

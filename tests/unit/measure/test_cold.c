@@ -176,11 +176,11 @@ static void copies_take_twice_the_cache(void **state) {
         {0, 1 << 20, 1 << 30, 2 << 20},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(kw_copies_wanted(cases[i].set, cases[i].cache, cases[i].limit), cases[i].count);
+        assert_int_equal(kw_rotation_count(cases[i].set, cases[i].cache, cases[i].limit), cases[i].count);
     }
-    assert_int_equal(kw_copies_cache(&(kw_target){.l2 = mib, .l3 = 32 * mib}), 32 * mib);
-    assert_int_equal(kw_copies_cache(&(kw_target){.l2 = mib}), mib);
-    assert_true(kw_copies_cache(&(kw_target){0}) > 0);
+    assert_int_equal(kw_rotation_cache_bytes(&(kw_target){.l2 = mib, .l3 = 32 * mib}), 32 * mib);
+    assert_int_equal(kw_rotation_cache_bytes(&(kw_target){.l2 = mib}), mib);
+    assert_true(kw_rotation_cache_bytes(&(kw_target){0}) > 0);
 }
 
 /* A control of another problem on its own bench, hot, while the kernels are cold. */

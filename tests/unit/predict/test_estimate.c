@@ -81,7 +81,7 @@ static void what_is_read_again_costs_what_its_cache_costs(void **state) {
     kw_problem problem = problem_of(256);
     kw_launch launch = launch_of(&problem);
     double last = estimate(&generated, KW_ISA_AVX512, &problem, &machine, &launch);
-    launch.rereads[1] = (kw_rereads){.bytes = 1e9, .between = machine.l1};
+    launch.rereads[1] = (kw_cache_reuse){.bytes = 1e9, .between = machine.l1};
     assert_true(estimate(&generated, KW_ISA_AVX512, &problem, &machine, &launch) == last);
     const int64_t between[] = {machine.l1 + 1, machine.l2 + 1, machine.l3 / 2, machine.l3 + machine.l2 + 1};
     for (size_t i = 0; i < sizeof between / sizeof *between; i++) {

@@ -13,13 +13,13 @@
 #include <string.h>
 
 static double conv_value(const double *row, const char *name) {
-    int at = kw_feature_find(&kw_published_conv_table, name);
+    int at = kw_feature_find(&kw_ck_features_conv_table, name);
     assert_true(at >= 0);
     return row[at];
 }
 
 static double gemm_value(const double *row, const char *name) {
-    int at = kw_feature_find(&kw_published_gemm_table, name);
+    int at = kw_feature_find(&kw_ck_features_gemm_table, name);
     assert_true(at >= 0);
     return row[at];
 }
@@ -31,7 +31,7 @@ typedef struct expectation {
 
 static void conv_rows_follow_the_published_formulas(void **state) {
     (void)state;
-    kw_published_conv conv = kw_published_conv_defaults;
+    kw_ck_features_conv conv = kw_ck_features_conv_defaults;
     conv.n = 8;
     conv.c = 64;
     conv.k = 128;
@@ -40,7 +40,7 @@ static void conv_rows_follow_the_published_formulas(void **state) {
     conv.y = conv.x = 3;
     conv.stride_h = conv.stride_w = 2;
     conv.pad_h = conv.pad_w = 1;
-    assert_int_equal(kw_published_conv_name(&conv, "grouped_conv_forward_bf16_2d_16x64x128_compv4_intrawave_dsb", NULL), KW_OK);
+    assert_int_equal(kw_ck_features_conv_name(&conv, "grouped_conv_forward_bf16_2d_16x64x128_compv4_intrawave_dsb", NULL), KW_OK);
     /* Ho = (56 + 2 - 3) / 2 + 1 = 28; GM = 8 28 28 = 6272; GK = 32 9 = 288; B, TM, TN = 16, 64, 128. */
     const expectation expected[] = {
         {"Ho", 28},
@@ -79,8 +79,8 @@ static void conv_rows_follow_the_published_formulas(void **state) {
         {"hw_total_simds", 1024},
         {"hw_num_xcd", 8},
     };
-    double row[KW_PUBLISHED_CONV];
-    kw_published_conv_row(row, &conv, kw_published_hardware_of("gfx950"));
+    double row[KW_CK_FEATURES_CONV];
+    kw_ck_features_conv_row(row, &conv, kw_ck_features_hardware_of("gfx950"));
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         if (conv_value(row, expected[i].name) != expected[i].value) {
             fail_msg("%s is %.17g, not %.17g", expected[i].name, conv_value(row, expected[i].name), expected[i].value);
@@ -92,7 +92,7 @@ static void conv_rows_follow_the_published_formulas(void **state) {
     conv.y = conv.x = conv.stride_h = conv.stride_w = 1;
     conv.pad_h = conv.pad_w = 0;
     conv.tile_m = 128;
-    kw_published_conv_row(row, &conv, kw_published_hardware_of("gfx942"));
+    kw_ck_features_conv_row(row, &conv, kw_ck_features_hardware_of("gfx942"));
     assert_true(conv_value(row, "tile_eff_m") == 1.0 / 128); /* the remainder over the tile, as published */
     assert_true(conv_value(row, "hw_num_cus") == 228);
 }
@@ -100,20 +100,20 @@ static void conv_rows_follow_the_published_formulas(void **state) {
 /* Their floor division rounds down also below zero, and a 1x1 input under a 3x3 filter gives -1 pixels. */
 static void impossible_shapes_count_as_published(void **state) {
     (void)state;
-    kw_published_conv conv = kw_published_conv_defaults;
+    kw_ck_features_conv conv = kw_ck_features_conv_defaults;
     conv.hi = conv.wi = 1;
     conv.y = conv.x = 3;
-    double row[KW_PUBLISHED_CONV];
-    kw_published_conv_row(row, &conv, kw_published_hardware_of("gfx950"));
+    double row[KW_CK_FEATURES_CONV];
+    kw_ck_features_conv_row(row, &conv, kw_ck_features_hardware_of("gfx950"));
     assert_true(conv_value(row, "Ho") == -1);
     assert_true(conv_value(row, "log2_output") == 0);
 }
 
 static void gemm_rows_follow_the_published_formulas(void **state) {
     (void)state;
-    kw_published_gemm gemm = kw_published_gemm_defaults;
+    kw_ck_features_gemm gemm = kw_ck_features_gemm_defaults;
     const char *name = "gemm_universal_fp8_rcr_mem_cshuffle_interwave_False_False_True_True_128x256x64_2x2x1_32x32x16";
-    assert_int_equal(kw_published_gemm_name(&gemm, name, NULL), KW_OK);
+    assert_int_equal(kw_ck_features_gemm_name(&gemm, name, NULL), KW_OK);
     gemm.m = 100;
     gemm.n = 1536;
     gemm.k = 7168;
@@ -142,8 +142,8 @@ static void gemm_rows_follow_the_published_formulas(void **state) {
         {"missing_any_required_padding", 1},
         {"hw_l2_cache_kb", 8192},
     };
-    double row[KW_PUBLISHED_GEMM];
-    kw_published_gemm_row(row, &gemm, kw_published_hardware_of("gfx90a"));
+    double row[KW_CK_FEATURES_GEMM];
+    kw_ck_features_gemm_row(row, &gemm, kw_ck_features_hardware_of("gfx90a"));
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         if (gemm_value(row, expected[i].name) != expected[i].value) {
             fail_msg("%s is %.17g, not %.17g", expected[i].name, gemm_value(row, expected[i].name), expected[i].value);
@@ -175,17 +175,17 @@ static void smaller_sets_keep_the_published_order(void **state) {
         {97, 84, "problem_smaller_than_tile_k"},
         {97, 96, "hw_num_xcd"},
     };
-    int32_t column[KW_PUBLISHED_CONV];
+    int32_t column[KW_CK_FEATURES_CONV];
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        assert_int_equal(kw_published_conv_columns(column, places[i].set), places[i].set);
-        assert_string_equal(kw_published_conv_table.features[column[places[i].at]].name, places[i].name);
+        assert_int_equal(kw_ck_features_conv_columns(column, places[i].set), places[i].set);
+        assert_string_equal(kw_ck_features_conv_table.features[column[places[i].at]].name, places[i].name);
     }
-    assert_int_equal(kw_published_conv_columns(column, 90), 0);
-    assert_int_equal(kw_published_gemm_columns(column, 72), 72);
-    assert_string_equal(kw_published_gemm_table.features[column[43]].name, "ratio_M_to_tile_m");
-    assert_int_equal(kw_published_gemm_columns(column, 55), 55);
-    assert_string_equal(kw_published_gemm_table.features[column[42]].name, "cu_utilization");
-    assert_string_equal(kw_published_gemm_table.features[column[43]].name, "hw_num_cus");
+    assert_int_equal(kw_ck_features_conv_columns(column, 90), 0);
+    assert_int_equal(kw_ck_features_gemm_columns(column, 72), 72);
+    assert_string_equal(kw_ck_features_gemm_table.features[column[43]].name, "ratio_M_to_tile_m");
+    assert_int_equal(kw_ck_features_gemm_columns(column, 55), 55);
+    assert_string_equal(kw_ck_features_gemm_table.features[column[42]].name, "cu_utilization");
+    assert_string_equal(kw_ck_features_gemm_table.features[column[43]].name, "hw_num_cus");
 }
 
 static void kernel_names_that_follow_no_grammar_are_refused(void **state) {
@@ -202,18 +202,18 @@ static void kernel_names_that_follow_no_grammar_are_refused(void **state) {
         "grouped_conv_forward_bf16_2d_64x64x64_compv9",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        kw_published_conv conv = kw_published_conv_defaults;
+        kw_ck_features_conv conv = kw_ck_features_conv_defaults;
         kw_error err = {0};
-        assert_int_equal(kw_published_conv_name(&conv, names[i], &err), KW_MALFORMED);
+        assert_int_equal(kw_ck_features_conv_name(&conv, names[i], &err), KW_MALFORMED);
         assert_true(err.text[0] != 0);
     }
 }
 
 static void names_are_unique_and_codes_are_marked(void **state) {
     (void)state;
-    kw_own *own = NULL;
-    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
-    const kw_feature_table *tables[] = {&kw_published_conv_table, &kw_published_gemm_table, kw_own_table(own)};
+    kw_native_features *own = NULL;
+    assert_int_equal(kw_native_features_open(&own, NULL), KW_OK);
+    const kw_feature_table *tables[] = {&kw_ck_features_conv_table, &kw_ck_features_gemm_table, kw_native_features_table(own)};
     for (size_t t = 0; t < 3; t++) {
         for (size_t i = 0; i < tables[t]->count; i++) {
             assert_int_equal(kw_feature_find(tables[t], tables[t]->features[i].name), (int)i);
@@ -222,14 +222,14 @@ static void names_are_unique_and_codes_are_marked(void **state) {
     }
     static const char *const codes[] = {"op", "dtype", "family", "isa", "math"};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        int at = kw_feature_find(kw_own_table(own), codes[i]);
-        assert_true(at >= 0 && kw_feature_is_code(&kw_own_table(own)->features[at]));
+        int at = kw_feature_find(kw_native_features_table(own), codes[i]);
+        assert_true(at >= 0 && kw_feature_is_code(&kw_native_features_table(own)->features[at]));
     }
     int32_t column[2];
     kw_error err = {0};
-    assert_int_equal(kw_feature_match(column, kw_own_table(own), (const char *const[]){"op", "no_such"}, 2, &err), KW_MISSING);
+    assert_int_equal(kw_feature_match(column, kw_native_features_table(own), (const char *const[]){"op", "no_such"}, 2, &err), KW_MISSING);
     assert_non_null(strstr(err.text, "no_such"));
-    kw_own_close(&own);
+    kw_native_features_close(&own);
 }
 
 /* One column holds an axis of several families, so its codes must mean the same in all. */
@@ -263,25 +263,25 @@ static void our_rows_are_finite_and_fills_are_shares(void **state) {
     (void)state;
     static const char *const configs[] = {
         "conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=14 vecs=2 band=0 edge=pad",
-        "conv.generic conv_fwd fp32",
-        "conv.generic conv_bwd_data fp32",
-        "conv.generic conv_bwd_weight fp32",
-        "gemm.generic gemm fp32",
+        "conv.reference conv_fwd fp32",
+        "conv.reference conv_bwd_data fp32",
+        "conv.reference conv_bwd_weight fp32",
+        "gemm.reference gemm fp32",
     };
     kw_target target;
     const char *text = "cpu:x86-64-v4-bf16 model=test units=2 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432";
     assert_int_equal(kw_target_parse(&target, text, NULL), KW_OK);
-    kw_own *own = NULL;
-    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
-    const kw_feature_table *table = kw_own_table(own);
+    kw_native_features *own = NULL;
+    assert_int_equal(kw_native_features_open(&own, NULL), KW_OK);
+    const kw_feature_table *table = kw_native_features_table(own);
     double *row = calloc(table->count, sizeof *row);
     assert_non_null(row);
     size_t rows = 0;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         kw_problem problem;
         assert_int_equal(kw_problem_parse(&problem, problems[i], NULL), KW_OK);
-        kw_own_problem sight;
-        kw_own_look(&sight, &problem, &target);
+        kw_native_features_problem sight;
+        kw_native_problem_read(&sight, &problem, &target);
         for (size_t j = 0; j < sizeof configs / sizeof *configs; j++) {
             kw_config config;
             assert_int_equal(kw_config_parse(&config, configs[j], NULL), KW_OK);
@@ -290,11 +290,11 @@ static void our_rows_are_finite_and_fills_are_shares(void **state) {
             }
             kw_launch launch = {0};
             config.family->launch(&config, &problem, &target, &launch);
-            kw_own_fill_problem(own, row, &sight);
-            kw_own_fill_config(own, row, &config);
-            kw_own_fill_pair(own, row, &sight, &config, &launch, kw_predict_ns(&config, &problem, &target, &launch));
+            kw_native_features_fill_problem(own, row, &sight);
+            kw_native_features_fill_config(own, row, &config);
+            kw_native_features_fill_pair(own, row, &sight, &config, &launch, kw_predict_ns(&config, &problem, &target, &launch));
             for (size_t f = 0; f < table->count; f++) {
-                bool axis = f > kw_own_config_start(own) && f < kw_own_pair_start(own);
+                bool axis = f > kw_native_features_config_start(own) && f < kw_native_features_pair_start(own);
                 bool share = strstr(table->features[f].name, "_fill") != NULL;
                 if ((!axis && !isfinite(row[f])) || (share && (row[f] <= 0 || row[f] > 1))) {
                     fail_msg("%s of %s on %s is %g", table->features[f].name, configs[j], problems[i], row[f]);
@@ -305,11 +305,11 @@ static void our_rows_are_finite_and_fills_are_shares(void **state) {
     }
     assert_int_equal(rows, 9);
     free(row);
-    kw_own_close(&own);
+    kw_native_features_close(&own);
 }
 
-static double column_of(const kw_own *own, const double *row, const char *name) {
-    int column = kw_feature_find(kw_own_table(own), name);
+static double column_of(const kw_native_features *own, const double *row, const char *name) {
+    int column = kw_feature_find(kw_native_features_table(own), name);
     if (column < 0) {
         fail_msg("no feature %s", name);
     }
@@ -331,7 +331,7 @@ static void a_gpu_kernel_s_resources_are_features(void **state) {
                                                "blocks_by_registers", "blocks_by_shared", "blocks_by_threads", "occupancy"};
     static const struct {
         const char *target, *problem, *config;
-        kw_own_need need;
+        kw_native_resources need;
         double values[COLUMNS];
     } cases[] = {
         /* 64 sums, 32 words of two tiles by 256 threads, 16 of fragments, 40 of addresses */
@@ -342,28 +342,28 @@ static void a_gpu_kernel_s_resources_are_features(void **state) {
          tiled,
          {.registers = 512, .spilled_bytes = 28, .shared_bytes = 1024},
          {512, 64, 28, 1024, 1, 32, 8, 0.125}},
-        {gpu_text, "gemm fp32 rcr m64 n64 k64", "gemm.plain gemm fp32", {0, 0, 0}, {64, 0, 0, 0, 8, 32, 8, 1}},
-        {cpu_text, "gemm fp32 rcr m64 n64 k64", "gemm.generic gemm fp32", {.registers = 100}, {0}},
+        {gpu_text, "gemm fp32 rcr m64 n64 k64", "gemm.reference_gpu gemm fp32", {0, 0, 0}, {64, 0, 0, 0, 8, 32, 8, 1}},
+        {cpu_text, "gemm fp32 rcr m64 n64 k64", "gemm.reference gemm fp32", {.registers = 100}, {0}},
     };
-    kw_own *own = NULL;
-    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
-    double *row = calloc(kw_own_table(own)->count, sizeof *row);
+    kw_native_features *own = NULL;
+    assert_int_equal(kw_native_features_open(&own, NULL), KW_OK);
+    double *row = calloc(kw_native_features_table(own)->count, sizeof *row);
     assert_non_null(row);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_target target;
         kw_problem problem;
         kw_config config;
-        kw_own_problem sight;
+        kw_native_features_problem sight;
         kw_launch launch = {0};
         assert_int_equal(kw_target_parse(&target, cases[i].target, NULL), KW_OK);
         assert_int_equal(kw_problem_parse(&problem, cases[i].problem, NULL), KW_OK);
         assert_int_equal(kw_config_parse(&config, cases[i].config, NULL), KW_OK);
         assert_int_equal(kw_config_fits(&config, &problem, &target, NULL), KW_OK);
-        kw_own_look(&sight, &problem, &target);
+        kw_native_problem_read(&sight, &problem, &target);
         config.family->launch(&config, &problem, &target, &launch);
-        kw_own_tiles tiles = kw_own_tiles_of(&config);
+        kw_native_features_tiles tiles = kw_native_features_tiles_of(&config);
         tiles.need = cases[i].need;
-        kw_own_fill_tiled(own, row, &sight, &tiles, &launch, 1000);
+        kw_native_features_fill_tiled(own, row, &sight, &tiles, &launch, 1000);
         for (int c = 0; c < COLUMNS; c++) {
             double value = column_of(own, row, names[c]);
             if (value != cases[i].values[c]) {
@@ -372,7 +372,7 @@ static void a_gpu_kernel_s_resources_are_features(void **state) {
         }
     }
     free(row);
-    kw_own_close(&own);
+    kw_native_features_close(&own);
 }
 
 int main(void) {

@@ -77,21 +77,21 @@ static void drop_pool(pool_case *p) {
 
 static void check_pool(pool_case *p, const char *instructions, const char *name) {
     kw_error err = {0};
-    kw_forest_pool *pool = NULL;
+    kw_forest_batch *pool = NULL;
     kw_forest_scratch *scratch = NULL;
     kw_forest_candidates candidates = {p->count, p->roles, p->column};
     kw_forest_query query = {p->source->row + p->first * p->source->features, p->column};
-    assert_int_equal(kw_forest_pool_open(&pool, p->source->forest, &candidates, &err), KW_OK);
+    assert_int_equal(kw_forest_batch_open(&pool, p->source->forest, &candidates, &err), KW_OK);
     kw_status status = kw_forest_scratch_open(&scratch, pool, instructions, &err);
     if (status == KW_ENVIRONMENT) {
-        kw_forest_pool_close(&pool);
+        kw_forest_batch_close(&pool);
         return;
     }
     assert_int_equal(status, KW_OK);
     assert_string_equal(kw_forest_scratch_instructions(scratch), instructions);
     for (int again = 0; again < 2; again++) { /* a scratch holds nothing over from the call before */
         memset(p->scores, 0xff, p->count * sizeof *p->scores);
-        kw_forest_pool_score(pool, scratch, &query, p->scores);
+        kw_forest_batch_score(pool, scratch, &query, p->scores);
         for (size_t k = 0; k < p->count; k++) {
             if (!same_double(p->scores[k], p->wanted[k])) {
                 fail_msg("%s, %s, candidate %zu of %zu from row %zu: %a is not %a", name, instructions, k, p->count, p->first, p->scores[k],
@@ -100,7 +100,7 @@ static void check_pool(pool_case *p, const char *instructions, const char *name)
         }
     }
     kw_forest_scratch_close(&scratch);
-    kw_forest_pool_close(&pool);
+    kw_forest_batch_close(&pool);
 }
 
 static void a_pool_scores_as_its_rows(void **state) {
@@ -130,22 +130,22 @@ static void a_row_given_as_the_problem_scores_as_lightgbm_says(void **state) {
     (void)state;
     for (size_t i = 0; i < FOREST_CASES; i++) {
         forest_case c;
-        kw_forest_pool *pool = NULL;
+        kw_forest_batch *pool = NULL;
         kw_forest_scratch *scratch = NULL;
         assert_true(forest_case_open(&c, forest_case_names[i]));
         kw_forest_role *roles = calloc(c.features, sizeof *roles);
         for (size_t k = 0; k < c.features; k++) {
             roles[k] = KW_FOREST_PROBLEM;
         }
-        assert_int_equal(kw_forest_pool_open(&pool, c.forest, &(kw_forest_candidates){.count = 2, .roles = roles}, NULL), KW_OK);
+        assert_int_equal(kw_forest_batch_open(&pool, c.forest, &(kw_forest_candidates){.count = 2, .roles = roles}, NULL), KW_OK);
         assert_int_equal(kw_forest_scratch_open(&scratch, pool, NULL, NULL), KW_OK);
         for (size_t r = 0; r < c.rows; r++) {
             double scores[2] = {0};
-            kw_forest_pool_score(pool, scratch, &(kw_forest_query){.values = c.row + r * c.features}, scores);
+            kw_forest_batch_score(pool, scratch, &(kw_forest_query){.values = c.row + r * c.features}, scores);
             assert_true(same_double(scores[0], c.score[r]) && same_double(scores[1], c.score[r]));
         }
         kw_forest_scratch_close(&scratch);
-        kw_forest_pool_close(&pool);
+        kw_forest_batch_close(&pool);
         free(roles);
         forest_case_close(&c);
     }
@@ -154,7 +154,7 @@ static void a_row_given_as_the_problem_scores_as_lightgbm_says(void **state) {
 /* One thread of many on one pool, each with a scratch of its own. */
 typedef struct worker {
     const pool_case *p;
-    const kw_forest_pool *pool;
+    const kw_forest_batch *pool;
     size_t wrong;
 } worker;
 
@@ -165,7 +165,7 @@ static void *score_often(void *argument) {
     kw_forest_query query = {w->p->source->row + w->p->first * w->p->source->features, w->p->column};
     w->wrong = !scores || kw_forest_scratch_open(&scratch, w->pool, NULL, NULL);
     for (size_t i = 0; i < 100 && !w->wrong; i++) {
-        kw_forest_pool_score(w->pool, scratch, &query, scores);
+        kw_forest_batch_score(w->pool, scratch, &query, scores);
         w->wrong += memcmp(scores, w->p->wanted, w->p->count * sizeof *scores) != 0;
     }
     kw_forest_scratch_close(&scratch);
@@ -177,12 +177,12 @@ static void threads_share_a_pool(void **state) {
     (void)state;
     enum { THREADS = 8 };
     forest_case c;
-    kw_forest_pool *pool = NULL;
+    kw_forest_batch *pool = NULL;
     pthread_t thread[THREADS];
     worker workers[THREADS];
     assert_true(forest_case_open(&c, "categorical_nan.lgbm"));
     pool_case p = make_pool(&c, 3, 130, 0x264);
-    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &(kw_forest_candidates){p.count, p.roles, p.column}, NULL), KW_OK);
+    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &(kw_forest_candidates){p.count, p.roles, p.column}, NULL), KW_OK);
     for (size_t i = 0; i < THREADS; i++) {
         workers[i] = (worker){&p, pool, 0};
         assert_int_equal(pthread_create(&thread[i], NULL, score_often, &workers[i]), 0);
@@ -191,7 +191,7 @@ static void threads_share_a_pool(void **state) {
         pthread_join(thread[i], NULL);
         assert_int_equal(workers[i].wrong, 0);
     }
-    kw_forest_pool_close(&pool);
+    kw_forest_batch_close(&pool);
     drop_pool(&p);
     forest_case_close(&c);
 }
@@ -200,25 +200,25 @@ static void a_pool_is_refused_where_it_cannot_be(void **state) {
     (void)state;
     kw_error err = {0};
     forest_case c;
-    kw_forest_pool *pool = NULL;
+    kw_forest_batch *pool = NULL;
     kw_forest_scratch *scratch = NULL;
     assert_true(forest_case_open(&c, "numeric.lgbm.gz"));
     kw_forest_role *roles = calloc(c.features, sizeof *roles);
     const double **columns = calloc(c.features, sizeof *columns);
     kw_forest_candidates candidates = {0, roles, columns};
-    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
+    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
     candidates.count = KW_FOREST_MAX_CANDIDATES + 1;
-    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
+    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
     candidates.count = 3;
-    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_MISSING);
+    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_MISSING);
     assert_non_null(strstr(err.text, "Column_0"));
     for (size_t i = 0; i < c.features; i++) {
         roles[i] = KW_FOREST_PROBLEM;
     }
-    assert_int_equal(kw_forest_pool_open(&pool, c.forest, &candidates, &err), KW_OK);
+    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_OK);
     assert_int_equal(kw_forest_scratch_open(&scratch, pool, "sse9", &err), KW_MISSING);
     assert_null(scratch);
-    kw_forest_pool_close(&pool);
+    kw_forest_batch_close(&pool);
     free(roles);
     free(columns);
     forest_case_close(&c);

@@ -132,15 +132,15 @@ static double code_of(const char *const *names, const char *family) {
 }
 
 /* The definition: the whole row, and the forest on it. */
-static double score_row(const stumps *what, const kw_forest *forest, const kw_own *own, const kw_problem *problem, const pool *p,
-                        size_t i) {
-    const kw_feature_table *table = kw_own_table(own);
+static double score_row(const stumps *what, const kw_forest *forest, const kw_native_features *own, const kw_problem *problem,
+                        const pool *p, size_t i) {
+    const kw_feature_table *table = kw_native_features_table(own);
     double *row = calloc(table->count, sizeof *row), features[16], score;
-    kw_own_problem sight;
-    kw_own_look(&sight, problem, &p->target);
-    kw_own_fill_problem(own, row, &sight);
-    kw_own_fill_config(own, row, p->configs[i]);
-    kw_own_fill_pair(own, row, &sight, p->configs[i], p->fitting[i], p->estimates[i]);
+    kw_native_features_problem sight;
+    kw_native_problem_read(&sight, problem, &p->target);
+    kw_native_features_fill_problem(own, row, &sight);
+    kw_native_features_fill_config(own, row, p->configs[i]);
+    kw_native_features_fill_pair(own, row, &sight, p->configs[i], p->fitting[i], p->estimates[i]);
     row[kw_feature_find(table, "family")] = code_of(what->families, p->configs[i]->family->name);
     for (size_t j = 0; j < kw_forest_describe(forest).features; j++) {
         features[j] = row[kw_feature_find(table, kw_forest_feature(forest, j))];
@@ -160,12 +160,12 @@ static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
     (void)state;
     kw_text spec = {0}, text = {0};
     kw_forest *forest = NULL;
-    kw_own *own = NULL;
+    kw_native_features *own = NULL;
     pool p;
     size_t compared = 0, unfit = 0;
     stumps_write(&plain, &spec, &text);
     assert_int_equal(kw_forest_parse(&forest, "stumps", text.data, text.size, NULL), KW_OK);
-    assert_int_equal(kw_own_open(&own, NULL), KW_OK);
+    assert_int_equal(kw_native_features_open(&own, NULL), KW_OK);
     kw_model *model = open_stumps(&plain);
     open_pool(&p, KW_CONV_FWD, KW_FP32);
     kw_ranking *ranking = rank(&p, model);
@@ -184,7 +184,7 @@ static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
     assert_true(compared > 50 && unfit > 10);
     kw_ranking_close(&ranking);
     kw_model_close(&model);
-    kw_own_close(&own);
+    kw_native_features_close(&own);
     kw_forest_drop(&forest);
     kw_text_drop(&spec);
     kw_text_drop(&text);

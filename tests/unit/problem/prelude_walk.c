@@ -3,7 +3,7 @@
 #define KW_LANES 16
 #define KW_STORAGE 0
 #define KW_DP 0
-#include "cpu_abi.h"
+#include "kernel_abi.h"
 /* Kernel text is compiled without the library's warnings. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -25,14 +25,14 @@ static void give(long long numbers[9], kw_walk walk) {
     numbers[8] = walk.tap_step;
 }
 
-void prelude_walk_forward(long long numbers[9], const kw_cpu_args *args, int axis) {
+void prelude_walk_forward(long long numbers[9], const kw_kernel_args *args, int axis) {
     give(numbers, kw_walk_forward(args, axis));
 }
 
-long long prelude_walks_backward(const kw_cpu_args *args, int axis) {
+long long prelude_walks_backward(const kw_kernel_args *args, int axis) {
     return kw_walks_backward(args, axis);
 }
 
-void prelude_walk_backward(long long numbers[9], const kw_cpu_args *args, int axis, long long phase) {
+void prelude_walk_backward(long long numbers[9], const kw_kernel_args *args, int axis, long long phase) {
     give(numbers, kw_walk_backward(args, axis, phase));
 }

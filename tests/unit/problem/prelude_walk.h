@@ -2,10 +2,10 @@
 #ifndef KW_TEST_PRELUDE_WALK_H
 #define KW_TEST_PRELUDE_WALK_H
 
-#include "cpu_abi.h"
+#include "kernel_abi.h"
 
-void prelude_walk_forward(long long numbers[9], const kw_cpu_args *args, int axis);
-long long prelude_walks_backward(const kw_cpu_args *args, int axis);
-void prelude_walk_backward(long long numbers[9], const kw_cpu_args *args, int axis, long long phase);
+void prelude_walk_forward(long long numbers[9], const kw_kernel_args *args, int axis);
+long long prelude_walks_backward(const kw_kernel_args *args, int axis);
+void prelude_walk_backward(long long numbers[9], const kw_kernel_args *args, int axis, long long phase);
 
 #endif

@@ -20,8 +20,8 @@ static kw_problem random_axis(dice *source, kw_op op) {
     return problem;
 }
 
-static kw_cpu_args args_of(const kw_problem *problem) {
-    kw_cpu_args args = {0};
+static kw_kernel_args args_of(const kw_problem *problem) {
+    kw_kernel_args args = {0};
     int64_t out[3];
     kw_problem_output(out, problem);
     for (int axis = 0; axis < 3; axis++) {
@@ -40,7 +40,7 @@ static void kernels_walk_as_the_library_does(void **state) {
     dice source = {3};
     for (int i = 0; i < 20000; i++) {
         kw_problem problem = random_axis(&source, i % 2 ? KW_CONV_FWD : KW_CONV_BWD_DATA);
-        kw_cpu_args args = args_of(&problem);
+        kw_kernel_args args = args_of(&problem);
         int64_t walks = kw_problem_walks(&problem, AXIS);
         assert_int_equal(i % 2 ? 1 : prelude_walks_backward(&args, AXIS), walks);
         for (int64_t phase = 0; phase < walks; phase++) {

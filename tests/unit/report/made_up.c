@@ -21,13 +21,13 @@ static const shape conv_shapes[] = {
     {"conv.pointwise %s %s isa=avx512 math=fma tile_m=14 vecs=2 band=0 ahead=1", 0.93, 0, 0.40},
     {"conv.pointwise %s %s isa=avx512 math=fma tile_m=28 vecs=1 band=0 ahead=0", 0.84, 0, 0.31},
     {"conv.merged %s %s isa=avx512 math=fma tile_h=1 tile_w=14 vecs=1 block=8", 0.30, 0.38, 0.66},
-    {"conv.generic %s %s", 0.03, 0.04, 0.02},
+    {"conv.reference %s %s", 0.03, 0.04, 0.02},
 };
 static const shape gemm_shapes[] = {
     {"gemm.tiled %s %s isa=avx512 math=fma tile_m=14 vecs=2 band=0 ahead=1", 0.90, 0.88, 0.5},
     {"gemm.tiled %s %s isa=avx512 math=fma tile_m=8 vecs=3 band=1 ahead=1", 0.85, 0.91, 0.6},
     {"gemm.tiled %s %s isa=avx2 math=fma tile_m=6 vecs=2 band=0 ahead=0", 0.48, 0.5, 0.4},
-    {"gemm.generic %s %s", 0.02, 0.02, 0.02},
+    {"gemm.reference %s %s", 0.02, 0.02, 0.02},
 };
 enum { CONV_SHAPES = sizeof conv_shapes / sizeof *conv_shapes, GEMM_SHAPES = sizeof gemm_shapes / sizeof *gemm_shapes };
 

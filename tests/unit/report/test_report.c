@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "made_up_ledger.h"
+#include "made_up_report_data.h"
 #include "markup.h"
 
 #include <locale.h>
@@ -16,13 +16,14 @@
 static const char *const figure_ids[] = {"roofline", "efficiency", "kernels", "heat", "failures", "drift", "speedup", "costs"};
 
 static kw_text page_of(const made_up *what, const made_up *before, const char *script) {
-    kw_ledger *ledger = made_up_ledger(what), *baseline = before ? made_up_ledger(before) : NULL;
+    kw_report_data *report_data = made_up_report_data(what), *baseline = before ? made_up_report_data(before) : NULL;
     kw_text page = {0};
-    kw_report_page(
-        &page,
-        &(kw_report){.ledger = ledger, .baseline = baseline, .title = what->hostile ? "<b>\"</title><script>" : NULL, .script = script});
-    kw_ledger_close(&ledger);
-    kw_ledger_close(&baseline);
+    kw_report_page(&page, &(kw_report){.report_data = report_data,
+                                       .baseline = baseline,
+                                       .title = what->hostile ? "<b>\"</title><script>" : NULL,
+                                       .script = script});
+    kw_report_data_close(&report_data);
+    kw_report_data_close(&baseline);
     assert_false(page.failed);
     return page;
 }
@@ -127,14 +128,14 @@ static void hostile_names_stay_text(void **state) {
     assert_true(count_of(kw_text_string(&page), "&lt;script&gt;alert(3)") > 10);
     assert_true(count_of(kw_text_string(&page), "\\u{202e}") > 0);
     kw_text_drop(&page);
-    kw_ledger *ledger = made_up_ledger(&(made_up){.problems = 60, .speed = 1, .hostile = true});
-    kw_report_summary(&page, &(kw_report){.ledger = ledger});
+    kw_report_data *report_data = made_up_report_data(&(made_up){.problems = 60, .speed = 1, .hostile = true});
+    kw_report_summary(&page, &(kw_report){.report_data = report_data});
     for (const char *c = kw_text_string(&page); *c; c++) {
         assert_true((unsigned char)*c >= ' ' || *c == '\n');
     }
     assert_null(strstr(kw_text_string(&page), "\xe2\x80\xae"));
     kw_text_drop(&page);
-    kw_ledger_close(&ledger);
+    kw_report_data_close(&report_data);
 }
 
 static void odd_stores_give_whole_pages(void **state) {
@@ -194,10 +195,10 @@ static void many_rows_give_a_page_of_bounded_size(void **state) {
 
 static void the_summary_says_what_is_known(void **state) {
     (void)state;
-    kw_ledger *ledger = made_up_ledger(&(made_up){.problems = 120, .speed = 1}),
-              *before = made_up_ledger(&(made_up){.problems = 100, .speed = 0.8});
+    kw_report_data *report_data = made_up_report_data(&(made_up){.problems = 120, .speed = 1}),
+                   *before = made_up_report_data(&(made_up){.problems = 100, .speed = 0.8});
     kw_text text = {0};
-    kw_report_summary(&text, &(kw_report){.ledger = ledger, .baseline = before});
+    kw_report_summary(&text, &(kw_report){.report_data = report_data, .baseline = before});
     static const char *const said[] = {"problems 120, kernels 56",
                                        "coverage    120 of 120",
                                        "P10 ",
@@ -220,8 +221,8 @@ static void the_summary_says_what_is_known(void **state) {
     assert_int_equal(sscanf(strstr(kw_text_string(&text), "  baseline"), " baseline %lf", &speedup), 1);
     assert_true(speedup > 1.2 && speedup < 1.3); /* 1 over 0.8 */
     kw_text_drop(&text);
-    kw_ledger_close(&ledger);
-    kw_ledger_close(&before);
+    kw_report_data_close(&report_data);
+    kw_report_data_close(&before);
 }
 
 /* --- from files ----------------------------------------------------------------------------------------------- */

@@ -40,26 +40,27 @@ void *__wrap_realloc(void *memory, size_t size) {
 }
 
 static bool take_run(void *user, const kw_run *run) {
-    return kw_ledger_add_run(user, run);
+    return kw_report_data_add_run(user, run);
 }
 
 static bool take_row(void *user, const kw_row *row) {
-    return kw_ledger_add_answer(user, row) && kw_ledger_add_moment(user, row);
+    return kw_report_data_add_answer(user, row) && kw_report_data_add_row(user, row);
 }
 
 /* All of a report with so many allocations granted; false when it said that there is no memory. */
 static bool report(long allocations, kw_text *page) {
-    kw_ledger *ledger = NULL;
+    kw_report_data *report_data = NULL;
     kw_error err = {0};
     granted = allocations;
-    bool good = kw_ledger_create(&ledger, "id", "name", &err) == KW_OK &&
-                made_up_visit(&(made_up){.problems = 9, .speed = 1}, take_run, take_row, ledger) && kw_ledger_settle(ledger, &err) == KW_OK;
+    bool good = kw_report_data_create(&report_data, "id", "name", &err) == KW_OK &&
+                made_up_visit(&(made_up){.problems = 9, .speed = 1}, take_run, take_row, report_data) &&
+                kw_report_data_finish(report_data, &err) == KW_OK;
     if (good) {
-        kw_report_page(page, &(kw_report){.ledger = ledger, .baseline = ledger, .script = "1;"});
+        kw_report_page(page, &(kw_report){.report_data = report_data, .baseline = report_data, .script = "1;"});
         good = !page->failed;
     }
     granted = -1;
-    kw_ledger_close(&ledger);
+    kw_report_data_close(&report_data);
     return good;
 }
 

@@ -76,17 +76,17 @@ static void scales_hold_whatever_they_are_given(void **state) {
     for (int i = 0; i < 11 * 11 * 2; i++) {
         kw_svg_axis axis = {.title = "", .low = values[i % 11], .high = values[i / 11 % 11], .log = i >= 121};
         kw_tick ticks[KW_TICKS_MAX];
-        kw_scale_mend(&axis);
+        kw_scale_sanitize(&axis);
         assert_true(isfinite(axis.low) && isfinite(axis.high) && axis.low < axis.high);
         assert_true(!axis.log || axis.low > 0);
         int count = kw_scale_ticks(ticks, &axis, 9);
         assert_in_range(count, 0, KW_TICKS_MAX);
         for (int t = 0; t < count; t++) {
-            double place = kw_scale_place(&axis, ticks[t].value);
+            double place = kw_scale_map(&axis, ticks[t].value);
             assert_true(place >= 0 && place <= 1);
         }
         for (int v = 0; v < 11; v++) {
-            double place = kw_scale_place(&axis, values[v]);
+            double place = kw_scale_map(&axis, values[v]);
             assert_true(place <= 1 && (place >= 0 || !isfinite(values[v]) || (axis.log && values[v] <= 0)));
         }
     }
@@ -146,33 +146,33 @@ static void outside_text_is_harmless_in_every_place(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        kw_safe form;
+        kw_escape form;
         const char *safe;
     } cases[] = {
-        {"a<b>&\"'", KW_SAFE_HTML, "a&lt;b&gt;&amp;&quot;&#39;"},
-        {"a<b>&\"'", KW_SAFE_TERMINAL, "a<b>&\"'"},
-        {"</script>\"\\'&", KW_SAFE_JSON, "\\u003c/script\\u003e\\\"\\\\\\u0027\\u0026"},
-        {"\033]0;x\007\t\n", KW_SAFE_TERMINAL, "\\x1b]0;x\\x07\\x09\\x0a"},
-        {"\033", KW_SAFE_JSON, "\\\\x1b"},
-        {"\x7f\xc2\x9b", KW_SAFE_HTML, "\\x7f\\u{9b}"},
-        {"\xe2\x80\xaeok\xe2\x80\x8b", KW_SAFE_TERMINAL, "\\u{202e}ok\\u{200b}"},
-        {"\xe2\x80\xa8", KW_SAFE_JSON, "\\\\u{2028}"},
-        {"\xff\xc0\xaf\xed\xa0\x80", KW_SAFE_TERMINAL, "\\xff\\xc0\\xaf\\xed\\xa0\\x80"},
-        {"\xe2\x80", KW_SAFE_TERMINAL, "\\xe2\\x80"},
-        {"\xf4\x90\x80\x80", KW_SAFE_TERMINAL, "\\xf4\\x90\\x80\\x80"},
-        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", KW_SAFE_HTML, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
-        {"a,b", KW_SAFE_CSV, "\"a,b\""},
-        {"a\"b", KW_SAFE_CSV, "\"a\"\"b\""},
-        {"=1+1", KW_SAFE_CSV, "\"'=1+1\""},
-        {"@x", KW_SAFE_CSV, "\"'@x\""},
-        {"-12.5", KW_SAFE_CSV, "-12.5"},
-        {"+1e5", KW_SAFE_CSV, "+1e5"},
-        {"-1+cmd", KW_SAFE_CSV, "\"'-1+cmd\""},
-        {"", KW_SAFE_CSV, ""},
+        {"a<b>&\"'", KW_ESCAPE_HTML, "a&lt;b&gt;&amp;&quot;&#39;"},
+        {"a<b>&\"'", KW_ESCAPE_TERMINAL, "a<b>&\"'"},
+        {"</script>\"\\'&", KW_ESCAPE_JSON, "\\u003c/script\\u003e\\\"\\\\\\u0027\\u0026"},
+        {"\033]0;x\007\t\n", KW_ESCAPE_TERMINAL, "\\x1b]0;x\\x07\\x09\\x0a"},
+        {"\033", KW_ESCAPE_JSON, "\\\\x1b"},
+        {"\x7f\xc2\x9b", KW_ESCAPE_HTML, "\\x7f\\u{9b}"},
+        {"\xe2\x80\xaeok\xe2\x80\x8b", KW_ESCAPE_TERMINAL, "\\u{202e}ok\\u{200b}"},
+        {"\xe2\x80\xa8", KW_ESCAPE_JSON, "\\\\u{2028}"},
+        {"\xff\xc0\xaf\xed\xa0\x80", KW_ESCAPE_TERMINAL, "\\xff\\xc0\\xaf\\xed\\xa0\\x80"},
+        {"\xe2\x80", KW_ESCAPE_TERMINAL, "\\xe2\\x80"},
+        {"\xf4\x90\x80\x80", KW_ESCAPE_TERMINAL, "\\xf4\\x90\\x80\\x80"},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", KW_ESCAPE_HTML, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"a,b", KW_ESCAPE_CSV, "\"a,b\""},
+        {"a\"b", KW_ESCAPE_CSV, "\"a\"\"b\""},
+        {"=1+1", KW_ESCAPE_CSV, "\"'=1+1\""},
+        {"@x", KW_ESCAPE_CSV, "\"'@x\""},
+        {"-12.5", KW_ESCAPE_CSV, "-12.5"},
+        {"+1e5", KW_ESCAPE_CSV, "+1e5"},
+        {"-1+cmd", KW_ESCAPE_CSV, "\"'-1+cmd\""},
+        {"", KW_ESCAPE_CSV, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_text out = {0};
-        kw_safe_add(&out, cases[i].text, cases[i].form);
+        kw_escape_add(&out, cases[i].text, cases[i].form);
         assert_string_equal(kw_text_string(&out), cases[i].safe);
         kw_text_drop(&out);
     }
@@ -188,16 +188,16 @@ static void random_bytes_become_printable(void **state) {
             seed = seed * 1103515245u + 12345u;
             text[i] = (char)(seed >> 16);
         }
-        for (int form = KW_SAFE_TERMINAL; form <= KW_SAFE_CSV; form++) {
+        for (int form = KW_ESCAPE_TERMINAL; form <= KW_ESCAPE_CSV; form++) {
             kw_text out = {0}, again = {0};
-            kw_safe_add(&out, text, (kw_safe)form);
+            kw_escape_add(&out, text, (kw_escape)form);
             for (const char *c = kw_text_string(&out); *c; c++) {
                 assert_true((unsigned char)*c >= ' ' && *c != 0x7f);
-                assert_true(form != KW_SAFE_HTML || !strchr("<>\"'", *c));
-                assert_true(form != KW_SAFE_JSON || !strchr("<>&", *c));
+                assert_true(form != KW_ESCAPE_HTML || !strchr("<>\"'", *c));
+                assert_true(form != KW_ESCAPE_JSON || !strchr("<>&", *c));
             }
-            if (form == KW_SAFE_TERMINAL) { /* nothing is left to be done */
-                kw_safe_add(&again, kw_text_string(&out), KW_SAFE_TERMINAL);
+            if (form == KW_ESCAPE_TERMINAL) { /* nothing is left to be done */
+                kw_escape_add(&again, kw_text_string(&out), KW_ESCAPE_TERMINAL);
                 assert_string_equal(kw_text_string(&again), kw_text_string(&out));
             }
             kw_text_drop(&out);
@@ -219,7 +219,7 @@ static void long_text_is_cut_between_characters(void **state) {
                  {"", 1, ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_text out = {0};
-        kw_safe_add_cut(&out, cases[i].text, KW_SAFE_TERMINAL, cases[i].limit);
+        kw_escape_add_truncated(&out, cases[i].text, KW_ESCAPE_TERMINAL, cases[i].limit);
         assert_string_equal(kw_text_string(&out), cases[i].cut);
         kw_text_drop(&out);
     }
@@ -228,10 +228,10 @@ static void long_text_is_cut_between_characters(void **state) {
 static void a_shell_takes_a_quoted_word_as_it_is(void **state) {
     (void)state;
     kw_text out = {0};
-    kw_safe_quote(&out, "a'b $(x) `y` \"z\"");
+    kw_escape_quote(&out, "a'b $(x) `y` \"z\"");
     assert_string_equal(kw_text_string(&out), "'a'\\''b $(x) `y` \"z\"'");
     kw_text_drop(&out);
-    kw_safe_add_url(&out, "a b\xff\"", 5);
+    kw_escape_add_url(&out, "a b\xff\"", 5);
     assert_string_equal(kw_text_string(&out), "a%20b%FF%22");
     kw_text_drop(&out);
 }

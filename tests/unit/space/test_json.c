@@ -1,6 +1,6 @@
 /* test_json.c: configs survive the way through JSON, and hostile JSON gets one line. */
 #include "fake_families.h"
-#include "space/config_json.h"
+#include "space/catalog_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 static kw_status read_text(kw_catalog *catalog, const char *text, kw_error *err) {
-    return kw_json_read(catalog, "file.json", text, strlen(text), err);
+    return kw_catalog_json_read(catalog, "file.json", text, strlen(text), err);
 }
 
 static void what_is_printed_is_read_again(void **state) {
@@ -29,10 +29,10 @@ static void what_is_printed_is_read_again(void **state) {
     }
     kw_text json = {0};
     kw_error err = {0};
-    assert_int_equal(kw_json_print(&json, &first, &err), KW_OK);
+    assert_int_equal(kw_catalog_json_print(&json, &first, &err), KW_OK);
     assert_non_null(strstr(json.data, "{\"family\": \"fake.tile\", \"op\": \"conv_fwd\", \"dtype\": \"fp32\", \"isa\": \"avx512\", "
                                       "\"math\": \"fma\", \"tile_h\": 1, \"tile_w\": 6, \"order\": \"band\"}"));
-    assert_int_equal(kw_json_read(&second, "x", json.data, json.size, &err), KW_OK);
+    assert_int_equal(kw_catalog_json_read(&second, "x", json.data, json.size, &err), KW_OK);
     assert_int_equal(second.count, COUNT);
     for (int i = 0; i < COUNT; i++) {
         char text[KW_CONFIG_TEXT_MAX];
@@ -48,8 +48,8 @@ static void an_empty_registry_is_a_registry(void **state) {
     (void)state;
     kw_catalog catalog = {0};
     kw_text json = {0};
-    assert_int_equal(kw_json_print(&json, &catalog, NULL), KW_OK);
-    assert_int_equal(kw_json_read(&catalog, "x", json.data, json.size, NULL), KW_OK);
+    assert_int_equal(kw_catalog_json_print(&json, &catalog, NULL), KW_OK);
+    assert_int_equal(kw_catalog_json_read(&catalog, "x", json.data, json.size, NULL), KW_OK);
     assert_int_equal(catalog.count, 0);
     kw_text_drop(&json);
     kw_catalog_drop(&catalog);
@@ -117,7 +117,7 @@ static void deep_nesting_is_refused(void **state) {
     memset(text, '[', DEPTH);
     kw_error err = {0};
     kw_catalog catalog = {0};
-    assert_int_equal(kw_json_read(&catalog, "file.json", text, DEPTH, &err), KW_MALFORMED);
+    assert_int_equal(kw_catalog_json_read(&catalog, "file.json", text, DEPTH, &err), KW_MALFORMED);
     assert_non_null(strstr(err.text, "depth"));
     free(text);
     kw_catalog_drop(&catalog);

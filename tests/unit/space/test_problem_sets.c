@@ -43,7 +43,7 @@ static gathered *read_set(const char *name, kw_op op) {
 
 static size_t count_distinct(const gathered *all) {
     size_t distinct = 0, *first = calloc(ROOM, sizeof *first);
-    assert_int_equal(kw_problems_firsts(first, &distinct, all->problems, all->count, NULL), KW_OK);
+    assert_int_equal(kw_problems_deduplicate(first, &distinct, all->problems, all->count, NULL), KW_OK);
     free(first);
     return distinct;
 }
@@ -140,7 +140,7 @@ static void every_set_says_what_it_is_in_a_short_first_line(void **state) {
     for (char *name = strtok_r(names, "\n", &save); name; name = strtok_r(NULL, "\n", &save), count++) {
         char *about = NULL;
         kw_error err = {0};
-        if (kw_problems_about(&about, name, &err)) {
+        if (kw_problems_description(&about, name, &err)) {
             fail_msg("%s", err.text);
         }
         size_t length = strcspn(about, "\n");
@@ -156,7 +156,7 @@ static void every_set_says_what_it_is_in_a_short_first_line(void **state) {
     free(names);
     char *about = NULL;
     kw_error err = {0};
-    assert_int_equal(kw_problems_about(&about, "forward_4d", &err), KW_MISSING);
+    assert_int_equal(kw_problems_description(&about, "forward_4d", &err), KW_MISSING);
     assert_non_null(strstr(err.text, "forward_4d"));
 }
 

@@ -119,7 +119,7 @@ static bool collect(void *user, const char *name, const kw_problem *problem) {
 static kw_status read_list(const char *text, kw_text *lines, kw_error *err) {
     kw_text copy = {0};
     kw_text_add(&copy, text);
-    kw_list_reading how = {KW_OP_COUNT, KW_DTYPE_COUNT, collect, lines};
+    kw_list_reader how = {KW_OP_COUNT, KW_DTYPE_COUNT, collect, lines};
     kw_status status = kw_list_read(&how, "list", copy.data, copy.size, err);
     kw_text_drop(&copy);
     return status;
@@ -166,7 +166,7 @@ static void csv_files_are_read_by_their_header(void **state) {
     kw_text_drop(&lines);
     char copy[sizeof convs];
     strcpy(copy, convs);
-    kw_list_reading how = {KW_CONV_BWD_WEIGHT, KW_BF16, collect, &lines};
+    kw_list_reader how = {KW_CONV_BWD_WEIGHT, KW_BF16, collect, &lines};
     assert_int_equal(kw_list_read(&how, "list", copy, sizeof copy - 1, &err), KW_OK);
     assert_string_equal(lines.data, "net:conv1*3|conv_bwd_weight bf16 nhwgc n2 g1 c3 k64 i224x224 f7x7 s2x2 p3x3 d1x1\n");
     kw_text_drop(&lines);
@@ -195,7 +195,7 @@ static void faults_name_the_line(void **state) {
     }
     char zero[] = "gemm fp32 rcr m2 n3 k4\0 and more\n";
     kw_error err = {0};
-    kw_list_reading how = {KW_OP_COUNT, KW_DTYPE_COUNT, collect, NULL};
+    kw_list_reader how = {KW_OP_COUNT, KW_DTYPE_COUNT, collect, NULL};
     assert_int_equal(kw_list_read(&how, "list", zero, sizeof zero - 1, &err), KW_MALFORMED);
     assert_non_null(strstr(err.text, "zero byte"));
 }
@@ -208,7 +208,7 @@ static void a_long_line_is_one_error(void **state) {
     memset(text, 'x', size);
     text[size] = 0;
     kw_error err = {0};
-    kw_list_reading how = {KW_OP_COUNT, KW_DTYPE_COUNT, collect, NULL};
+    kw_list_reader how = {KW_OP_COUNT, KW_DTYPE_COUNT, collect, NULL};
     assert_int_not_equal(kw_list_read(&how, "list", text, size, &err), KW_OK);
     assert_ptr_equal(strstr(err.text, "list:1: "), err.text);
     free(text);

@@ -84,7 +84,7 @@ static void a_sample_is_distinct_within_limits_meets_every_kind_and_never_change
             assert_true(kw_problem_flops(&drawn->problems[j]) <= INT64_C(1000000000));
             met[kind(&drawn->problems[j])] = true;
         }
-        assert_int_equal(kw_problems_firsts(first, &distinct, drawn->problems, drawn->count, NULL), KW_OK);
+        assert_int_equal(kw_problems_deduplicate(first, &distinct, drawn->problems, drawn->count, NULL), KW_OK);
         assert_int_equal(distinct, 300);
         assert_memory_equal(there, met, sizeof met);
         char hash[KW_HASH_TEXT];
@@ -210,10 +210,10 @@ static void repeats_are_found_by_value(void **state) {
     problems[3] = problems[0];
     problems[3].layout = KW_RCR;
     size_t first[4], distinct = 0;
-    assert_int_equal(kw_problems_firsts(first, &distinct, problems, 4, NULL), KW_OK);
+    assert_int_equal(kw_problems_deduplicate(first, &distinct, problems, 4, NULL), KW_OK);
     assert_int_equal(distinct, 3);
     assert_memory_equal(first, ((size_t[4]){0, 0, 2, 3}), sizeof first);
-    assert_int_equal(kw_problems_firsts(NULL, &distinct, NULL, 0, NULL), KW_OK);
+    assert_int_equal(kw_problems_deduplicate(NULL, &distinct, NULL, 0, NULL), KW_OK);
     assert_int_equal(distinct, 0);
 }
 

@@ -79,7 +79,7 @@ static void a_filter_keeps_what_it_selects_and_an_error_changes_nothing(void **s
     assert_int_equal(kw_registry_count(registry), count);
     assert_int_equal(kw_registry_filter(registry, "c.dtype == 'int8' and c.op ~= 'gemm'", &err), KW_OK);
     assert_int_equal(kw_registry_count(registry), 3);
-    assert_string_equal(kw_registry_config(registry, 0), "conv.generic conv_fwd int8");
+    assert_string_equal(kw_registry_config(registry, 0), "conv.reference conv_fwd int8");
     kw_registry_destroy(&registry);
 }
 

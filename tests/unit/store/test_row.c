@@ -50,7 +50,7 @@ static void random_text(char *text, size_t size, uint64_t *state) {
 
 static void random_row(kw_row *row, uint64_t *state) {
     memset(row, 0, sizeof *row);
-    for (const kw_field *field = kw_row_fields; field->name; field++) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
         void *at = (char *)row + field->offset;
         double real = random_real(state);
         bool can_be_negative = field->flags & KW_FIELD_SIGNED;
@@ -59,16 +59,16 @@ static void random_row(kw_row *row, uint64_t *state) {
             random_text(at, field->size, state);
             break;
         case KW_FIELD_BOOL:
-            kw_field_set_int(field, row, (int64_t)(next(state) & 1));
+            kw_row_field_set_int(field, row, (int64_t)(next(state) & 1));
             break;
         case KW_FIELD_INT32:
-            kw_field_set_int(field, row, (int64_t)(next(state) & INT32_MAX));
+            kw_row_field_set_int(field, row, (int64_t)(next(state) & INT32_MAX));
             break;
         case KW_FIELD_INT64:
-            kw_field_set_int(field, row, can_be_negative ? (int64_t)next(state) : (int64_t)(next(state) >> 1));
+            kw_row_field_set_int(field, row, can_be_negative ? (int64_t)next(state) : (int64_t)(next(state) >> 1));
             break;
         case KW_FIELD_REAL:
-            kw_field_set_real(field, row, can_be_negative ? real : fabs(real));
+            kw_row_field_set_real(field, row, can_be_negative ? real : fabs(real));
             break;
         case KW_FIELD_OUTCOME:
             row->record.outcome = (kw_outcome)(next(state) % KW_OUTCOME_COUNT);
@@ -100,7 +100,7 @@ static void every_byte_of_a_row_belongs_to_a_field_or_is_padding(void **state) {
     (void)state;
     static unsigned char covered[sizeof(kw_row)];
     size_t bare = 0;
-    for (const kw_field *field = kw_row_fields; field->name; field++) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
         for (size_t i = 0; i < field->size; i++) {
             assert_int_equal(covered[field->offset + i], 0);
             covered[field->offset + i] = 1;
@@ -256,16 +256,16 @@ static void a_digest_depends_on_every_field(void **state) {
     char base[KW_HASH_TEXT], digest[KW_HASH_TEXT];
     rows_make(&row, 3, 7);
     assert_int_equal(kw_row_digest(base, &row, NULL), KW_OK);
-    for (const kw_field *field = kw_row_fields; field->name; field++) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
         kw_row other = row;
         if (field->kind == KW_FIELD_TEXT) {
-            kw_field_set_text(field, &other, (kw_word){"other", 5});
+            kw_row_field_set_text(field, &other, (kw_word){"other", 5});
         } else if (field->kind == KW_FIELD_OUTCOME) {
             other.record.outcome = KW_TIMED_OUT;
         } else if (field->kind == KW_FIELD_REAL) {
-            kw_field_set_real(field, &other, nextafter(kw_field_real(field, &row), 1e300));
+            kw_row_field_set_real(field, &other, nextafter(kw_row_field_real(field, &row), 1e300));
         } else {
-            kw_field_set_int(field, &other, !kw_field_int(field, &row));
+            kw_row_field_set_int(field, &other, !kw_row_field_int(field, &row));
         }
         assert_int_equal(kw_row_digest(digest, &other, NULL), KW_OK);
         if (!strcmp(base, digest)) {
@@ -364,7 +364,7 @@ static void configs_of_ours_are_told_from_foreign_names(void **state) {
         const char *text;
         bool foreign;
     } cases[] = {{"conv.direct conv_fwd fp32 isa=avx512 tile_w=14", false},
-                 {"gemm.generic gemm fp32", false},
+                 {"gemm.reference gemm fp32", false},
                  {"grouped_conv_forward_bf16_2d_128x128x64_compv3", true},
                  {"conv.direct conv_fwd", true},
                  {"conv.direct conv_fwd fp99 a=1", true},
@@ -384,7 +384,7 @@ static void the_page_names_every_field(void **state) {
     assert_non_null(file);
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     fclose(file);
-    for (const kw_field *field = kw_row_fields; field->name; field++) {
+    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
         char row[256];
         snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", field->name, field->unit, field->meaning);
         if (!strstr(page, row)) {

@@ -52,7 +52,7 @@ static int close_pool(void **state) {
 static void make(kw_manifest *m, const pool *p, size_t first, size_t last, size_t problems) {
     kw_error err = {0};
     *m = (kw_manifest){0};
-    if (kw_manifest_make(m, (const char *const *)(p->configs + first), last - first, p->problems, problems, &err)) {
+    if (kw_manifest_create(m, (const char *const *)(p->configs + first), last - first, p->problems, problems, &err)) {
         fail_msg("%s", err.text);
     }
 }
@@ -174,13 +174,13 @@ static void lines_that_mean_nothing_are_named_by_number(void **state) {
     static const struct {
         const char *lines, *named;
     } rows[] = {
-        {"configs gemm.generic gemm fp32\n", "file:2"},
+        {"configs gemm.reference gemm fp32\n", "file:2"},
         {"\n", "file:2"},
         {"config gemm.nothing gemm fp32\n", "gemm.nothing"},
         {"config\n", "file:2"},
         {"problem gemm fp32 m0 n1 k1\n", "m0"},
         {"problem gemm fp32 m1 n1 k1\nproblem gemm fp32 n1 m1 k1\n", "file:3"},
-        {"config gemm.generic gemm fp32\nconfig gemm.generic gemm fp32\n", "file:3"},
+        {"config gemm.reference gemm fp32\nconfig gemm.reference gemm fp32\n", "file:3"},
         {"timing warm packed\n", "hot|cold"},
         {"timing hot\n", "hot|cold"},
         {"timing hot packed now\n", "hot|cold"},
@@ -193,10 +193,10 @@ static void lines_that_mean_nothing_are_named_by_number(void **state) {
         {"pair 2-1 1\n", "pair I J"},
         {"pair 1- 1\n", "pair I J"},
         {"pair 1-4294967297 1\n", "pair I J"},
-        {"config gemm.generic gemm fp32\nproblem gemm fp32 m1 n1 k1\npair 1-2 1\n", "1 configs"},
-        {"config gemm.generic gemm fp32\nproblem gemm fp32 m1 n1 k1\npair 1 2\n", "1 problems"},
-        {"config gemm.generic gemm fp32\nproblem gemm bf16 m1 n1 k1\npair 1 1\n", "operation and type"},
-        {"config gemm.generic gemm fp32\nproblem gemm fp32 m1 n1 k1\npair 1 1\npair 1 1\n", "ascend"},
+        {"config gemm.reference gemm fp32\nproblem gemm fp32 m1 n1 k1\npair 1-2 1\n", "1 configs"},
+        {"config gemm.reference gemm fp32\nproblem gemm fp32 m1 n1 k1\npair 1 2\n", "1 problems"},
+        {"config gemm.reference gemm fp32\nproblem gemm bf16 m1 n1 k1\npair 1 1\n", "operation and type"},
+        {"config gemm.reference gemm fp32\nproblem gemm fp32 m1 n1 k1\npair 1 1\npair 1 1\n", "ascend"},
         {"checksum 00000000000000000000000000000000\n", "file:2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -212,10 +212,10 @@ static void lines_that_mean_nothing_are_named_by_number(void **state) {
 static void no_pair_at_all_can_be_said(void **state) {
     (void)state;
     kw_manifest m = {0};
-    assert_int_equal(parse_lines(&m, "config gemm.generic gemm fp32\nproblem gemm fp32 m1 n1 k1\npair none\n", NULL), KW_OK);
+    assert_int_equal(parse_lines(&m, "config gemm.reference gemm fp32\nproblem gemm fp32 m1 n1 k1\npair none\n", NULL), KW_OK);
     assert_int_equal(kw_manifest_pairs(&m), 0);
     kw_manifest_drop(&m);
-    assert_int_equal(parse_lines(&m, "config gemm.generic gemm fp32\nproblem gemm fp32 m1 n1 k1\n", NULL), KW_OK);
+    assert_int_equal(parse_lines(&m, "config gemm.reference gemm fp32\nproblem gemm fp32 m1 n1 k1\n", NULL), KW_OK);
     assert_int_equal(kw_manifest_pairs(&m), 1);
     kw_manifest_drop(&m);
 }
@@ -274,9 +274,9 @@ static void a_sweep_keeps_what_was_asked_for_before(void **state) {
     scratch_make(folder);
     scratch_path(out, folder, "results.db");
     scratch_path(path, folder, "results.db.manifest");
-    assert_int_equal(kw_manifest_keep(&some, out, &err), KW_OK);
-    assert_int_equal(kw_manifest_keep(&more, out, &err), KW_OK);
-    assert_int_equal(kw_manifest_keep(&some, out, &err), KW_OK);
+    assert_int_equal(kw_manifest_update(&some, out, &err), KW_OK);
+    assert_int_equal(kw_manifest_update(&more, out, &err), KW_OK);
+    assert_int_equal(kw_manifest_update(&some, out, &err), KW_OK);
     assert_int_equal(kw_manifest_read(&found, path, &err), KW_OK);
     assert_int_equal(kw_manifest_add(&some, &more, &err), KW_OK);
     char *wanted = pair_set(&some), *got = pair_set(&found);
@@ -284,9 +284,9 @@ static void a_sweep_keeps_what_was_asked_for_before(void **state) {
     kw_manifest_drop(&found);
     /* a damaged one, and one timed otherwise, give way */
     scratch_write(path, "kernelwright-manifest 1\n", 24, 0644);
-    assert_int_equal(kw_manifest_keep(&more, out, &err), KW_OK);
+    assert_int_equal(kw_manifest_update(&more, out, &err), KW_OK);
     more.cold = true;
-    assert_int_equal(kw_manifest_keep(&more, out, &err), KW_OK);
+    assert_int_equal(kw_manifest_update(&more, out, &err), KW_OK);
     assert_int_equal(kw_manifest_read(&found, path, &err), KW_OK);
     assert_true(found.cold);
     assert_int_equal(kw_manifest_pairs(&found), kw_manifest_pairs(&more));

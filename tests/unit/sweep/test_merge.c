@@ -132,8 +132,8 @@ static int64_t write_shards(site *s) {
     }
     free(rows);
     kw_manifest m = {0};
-    assert_int_equal(kw_manifest_make(&m, (const char *const *)s->configs, CONFIGS_MAX, s->problems, PROBLEMS, NULL), KW_OK);
-    assert_int_equal(kw_manifest_keep(&m, path_of(path, s, "results.db"), NULL), KW_OK);
+    assert_int_equal(kw_manifest_create(&m, (const char *const *)s->configs, CONFIGS_MAX, s->problems, PROBLEMS, NULL), KW_OK);
+    assert_int_equal(kw_manifest_update(&m, path_of(path, s, "results.db"), NULL), KW_OK);
     kw_manifest_drop(&m);
     return all;
 }
@@ -403,7 +403,7 @@ static void holes_are_told_and_become_the_next_manifest(void **state) {
         }
     }
     kw_segment_close(&segment);
-    assert_int_equal(kw_manifest_keep(&next, path_of(path, s, "later.jsonl"), NULL), KW_OK);
+    assert_int_equal(kw_manifest_update(&next, path_of(path, s, "later.jsonl"), NULL), KW_OK);
     kw_manifest_drop(&next);
     unlink(path_of(path, s, "next.manifest"));
     assert_int_equal(merge_next(s, &report, "holes.db", "later.jsonl", "next.manifest"), KW_OK);
@@ -445,7 +445,7 @@ static void rows_of_another_machine_or_timing_hide_no_hole(void **state) {
     char manifest[2 * SCRATCH_MAX], input[2 * SCRATCH_MAX];
     const char *inputs[] = {path_of(input, s, "results.db.shard-1-of-8.jsonl")};
     path_of(manifest, s, "cold.manifest");
-    assert_int_equal(kw_manifest_make(&cold, (const char *const *)s->configs, CONFIGS_MAX, s->problems, PROBLEMS, NULL), KW_OK);
+    assert_int_equal(kw_manifest_create(&cold, (const char *const *)s->configs, CONFIGS_MAX, s->problems, PROBLEMS, NULL), KW_OK);
     cold.cold = true;
     assert_int_equal(kw_manifest_write(&cold, manifest, NULL), KW_OK);
     kw_manifest_drop(&cold);

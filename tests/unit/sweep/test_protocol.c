@@ -30,11 +30,11 @@ static void a_job_reads_back_as_it_was_given(void **state) {
     kw_config kernel, control;
     assert_int_equal(kw_problem_parse(&problem, "conv_bwd_weight bf16 ngchw n2 g2 c64 k32 i9x11 f3x1 s2x1 p0x3 d1x2", &err), KW_OK);
     assert_int_equal(kw_problem_parse(&control_problem, "gemm fp32 ccr m7 n9 k11 b3", &err), KW_OK);
-    assert_int_equal(kw_config_parse(&kernel, "conv.generic conv_bwd_weight bf16", &err), KW_OK);
-    assert_int_equal(kw_config_parse(&control, "gemm.generic gemm fp32", &err), KW_OK);
-    kw_pool_kernel kernels[] = {{&kernel, ""}, {&kernel, "0123-4567"}, {&kernel, NULL}};
+    assert_int_equal(kw_config_parse(&kernel, "conv.reference conv_bwd_weight bf16", &err), KW_OK);
+    assert_int_equal(kw_config_parse(&control, "gemm.reference gemm fp32", &err), KW_OK);
+    kw_worker_job_kernel kernels[] = {{&kernel, ""}, {&kernel, "0123-4567"}, {&kernel, NULL}};
     for (int with = 0; with < 2; with++) {
-        kw_pool_job job = {.problem = &problem, .kernels = kernels, .count = 3, .seed = UINT64_MAX, .batches = 7};
+        kw_worker_job job = {.problem = &problem, .kernels = kernels, .count = 3, .seed = UINT64_MAX, .batches = 7};
         job.drop_ratio = 0.1 + 0.2;
         job.best_ns = DBL_MAX;
         job.cold = with;
@@ -42,7 +42,7 @@ static void a_job_reads_back_as_it_was_given(void **state) {
         job.verify_only = with;
         if (with) {
             job.control_problem = &control_problem;
-            job.control = (kw_pool_kernel){&control, "abcd"};
+            job.control = (kw_worker_job_kernel){&control, "abcd"};
         }
         kw_text text = {0}, again = {0};
         kw_job_reader reader = {0};
@@ -88,13 +88,13 @@ static void a_malformed_job_names_its_fault(void **state) {
         {PROBLEM "option drop_ratio -1\n", "drop_ratio"},
         {PROBLEM "option drop_ratio nan\n", "nan"},
         {PROBLEM "option drop_ratio inf\n", "inf"},
-        {PROBLEM "kernel 1 - gemm.generic gemm fp32\n", "kernel 0"},
+        {PROBLEM "kernel 1 - gemm.reference gemm fp32\n", "kernel 0"},
         {PROBLEM "kernel 0\n", "kernel 0"},
         {PROBLEM "kernel 0 -\n", "FAMILY"},
-        {PROBLEM "kernel 0 - gemm.generic gemm fp33\n", "fp33"},
-        {PROBLEM "kernel 0 - gemm.generic gemm fp32\nkernel 0 - gemm.generic gemm fp32\n", "kernel 1"},
-        {PROBLEM "control - gemm fp32 m1 n1 k1 gemm.generic gemm fp32\n", "|"},
-        {PROBLEM "control - gemm fp32 m0 n1 k1 | gemm.generic gemm fp32\n", "m0"},
+        {PROBLEM "kernel 0 - gemm.reference gemm fp33\n", "fp33"},
+        {PROBLEM "kernel 0 - gemm.reference gemm fp32\nkernel 0 - gemm.reference gemm fp32\n", "kernel 1"},
+        {PROBLEM "control - gemm fp32 m1 n1 k1 gemm.reference gemm fp32\n", "|"},
+        {PROBLEM "control - gemm fp32 m0 n1 k1 | gemm.reference gemm fp32\n", "m0"},
         {PROBLEM "control\n", "|"},
     };
 #undef PROBLEM
@@ -229,25 +229,25 @@ static void a_text_with_line_ends_stays_one_line(void **state) {
 
 static void a_blackbox_shows_the_last_mark_on_both_sides(void **state) {
     (void)state;
-    kw_blackbox *here = NULL, *there = NULL;
+    kw_worker_status *here = NULL, *there = NULL;
     int fd = -1;
     kw_error err = {0};
-    assert_int_equal(kw_blackbox_make(&here, &fd, &err), KW_OK);
-    assert_int_equal(kw_blackbox_map(&there, fd, &err), KW_OK);
+    assert_int_equal(kw_worker_status_create(&here, &fd, &err), KW_OK);
+    assert_int_equal(kw_worker_status_map(&there, fd, &err), KW_OK);
     assert_int_not_equal(ftruncate(fd, 0), 0); /* sealed */
-    uint64_t before = kw_blackbox_read(here).count;
-    kw_blackbox_write(there, 17, KW_STEP_VERIFY);
-    kw_mark mark = kw_blackbox_read(here);
+    uint64_t before = kw_worker_status_read(here).count;
+    kw_worker_status_write(there, 17, KW_WORKER_STEP_VERIFY);
+    kw_worker_progress mark = kw_worker_status_read(here);
     assert_int_equal(mark.kernel, 17);
-    assert_int_equal(mark.step, KW_STEP_VERIFY);
+    assert_int_equal(mark.step, KW_WORKER_STEP_VERIFY);
     assert_true(mark.count > before && mark.at_ns > 0);
-    kw_blackbox_write(there, KW_MARK_CONTROL, (kw_step)77);
-    assert_int_equal(kw_blackbox_read(here).step, KW_STEP_IDLE);
-    kw_blackbox_write(NULL, 1, KW_STEP_LOAD);
-    kw_blackbox_close(&here);
-    kw_blackbox_close(&there);
+    kw_worker_status_write(there, KW_WORKER_KERNEL_CONTROL, (kw_worker_step)77);
+    assert_int_equal(kw_worker_status_read(here).step, KW_WORKER_STEP_IDLE);
+    kw_worker_status_write(NULL, 1, KW_WORKER_STEP_LOAD);
+    kw_worker_status_close(&here);
+    kw_worker_status_close(&there);
     close(fd);
-    assert_int_equal(kw_blackbox_map(&there, 0x7fffff, &err), KW_ENVIRONMENT);
+    assert_int_equal(kw_worker_status_map(&there, 0x7fffff, &err), KW_ENVIRONMENT);
     assert_null(there);
 }
 

@@ -1,4 +1,4 @@
-/* test_sweep.c: what a sweep asks its workers for and what it makes of their answers, seen through a pool without a process (fake_pool.c)
+/* test_sweep.c: what a sweep asks its workers for and what it makes of their answers, seen through a pool without a process (fake_worker_client.c)
  * and a compiler that makes no code. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "sweep/sweep_build.h"
 #include "sweep/sweep_plan.h"
 #include "config/gpu_arch.h"
-#include "fake_pool.h"
+#include "fake_worker_client.h"
 #include "support/code_object.h"
 #include "support/scratch.h"
 
@@ -415,7 +415,7 @@ static void a_kernel_that_does_not_compile_is_a_row_for_each_problem(void **stat
 static const struct {
     const char *family, *file;
     unsigned counts[6];
-} objects[] = {{"conv.plain", "sound.o", {120, 0, 40, 16384, 0, 0}},
+} objects[] = {{"conv.reference_gpu", "sound.o", {120, 0, 40, 16384, 0, 0}},
                {"conv.depthwise_block", "spilling.o", {256, 0, 40, 0, 32, 7}},
                {"conv.igemm", "large.o", {100, 0, 40, 65537, 0, 0}}};
 enum { OBJECTS = sizeof objects / sizeof *objects };
@@ -455,7 +455,7 @@ static void become_amd(fixture *f, kw_target *target) {
     }
     kw_space_options tiny = {.set = "tiny",
                              .arch = "gfx942",
-                             .filter = "c.op == 'conv_fwd' and c.dtype == 'bf16' and (c.family == 'conv.plain' or (c.family == "
+                             .filter = "c.op == 'conv_fwd' and c.dtype == 'bf16' and (c.family == 'conv.reference_gpu' or (c.family == "
                                        "'conv.igemm' and c.tile_m == 16 and c.ndim == 2 and c.spec == 'default') or c.family == "
                                        "'conv.depthwise_block' and c.stride == 1 and c.order == 'last')"};
     assert_int_equal(kw_space_visit(&tiny, add_one_of_each, f, &f->err), KW_OK);
@@ -493,7 +493,7 @@ static void a_kernel_that_spills_or_is_too_large_is_a_row_and_is_not_run(void **
     assert_non_null(strstr(c.detail, "65537 bytes of shared memory; gfx942 gives 65536"));
     assert_int_equal(f->report.outcome[KW_GOOD], 2);
     assert_int_equal(rows_of(&f->report), f->report.pairs);
-    assert_true(was_asked("conv.plain"));
+    assert_true(was_asked("conv.reference_gpu"));
     assert_false(was_asked("conv.depthwise_block"));
     assert_false(was_asked("conv.igemm"));
     run_well(f);
@@ -758,7 +758,7 @@ static void the_control_kernel_serves_every_known_architecture(void **state) {
         char text[KW_TARGET_TEXT_MAX];
         snprintf(text, sizeof text, "cpu:%s model=any units=1 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432", archs[i]);
         assert_int_equal(kw_target_parse(&target, text, NULL), KW_OK);
-        assert_true(kw_sweep_control(&config, &problem, &target));
+        assert_true(kw_sweep_control_find(&config, &problem, &target));
         assert_int_equal(kw_config_fits(&config, &problem, &target, NULL), KW_OK);
     }
 }

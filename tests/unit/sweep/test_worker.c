@@ -85,9 +85,9 @@ static hearing *run_job(struct failing how, const char *problem_text, bool contr
     w->out_inode = info.st_ino;
     assert_int_equal(backend.open(&w->device, 0, 1, &err), KW_OK);
     assert_int_equal(kw_problem_parse(&problem, problem_text, &err), KW_OK);
-    assert_int_equal(kw_config_parse(&config, "gemm.generic gemm fp32", &err), KW_OK);
-    kw_pool_kernel kernels[KERNELS] = {{&config, ""}, {&config, ""}, {&config, ""}};
-    kw_pool_job job = {.problem = &problem, .kernels = kernels, .count = KERNELS, .batches = 3};
+    assert_int_equal(kw_config_parse(&config, "gemm.reference gemm fp32", &err), KW_OK);
+    kw_worker_job_kernel kernels[KERNELS] = {{&config, ""}, {&config, ""}, {&config, ""}};
+    kw_worker_job job = {.problem = &problem, .kernels = kernels, .count = KERNELS, .batches = 3};
     if (control) {
         job.control_problem = &problem;
         job.control = kernels[0];
@@ -197,9 +197,9 @@ static void a_command_line_is_read_strictly(void **state) {
     kw_error err = {0};
     char *good[] = {"--threads", "3", "--device", "cpu", "--cache", "", "--blackbox", "3", "--memory", "1000", "--limit", "9"};
     assert_int_equal(kw_worker_parse(&options, 12, good, &err), KW_OK);
-    assert_true(options.threads == 3 && options.blackbox == 3 && options.memory == 1000 && options.limit_s == 9 && !options.cpus);
+    assert_true(options.threads == 3 && options.status_fd == 3 && options.memory == 1000 && options.limit_s == 9 && !options.cpus);
     assert_int_equal(kw_worker_parse(&options, 0, NULL, &err), KW_OK);
-    assert_int_equal(options.blackbox, -1);
+    assert_int_equal(options.status_fd, -1);
     static char *bad[][2] = {{"--threads", "x"}, {"--threads", "-1"}, {"--threads", "99999999999"}, {"--speed", "1"}, {"threads", "1"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_not_equal(kw_worker_parse(&options, 2, bad[i], &err), KW_OK);

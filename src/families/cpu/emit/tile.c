@@ -133,7 +133,7 @@ static void emit_spill(kw_text *text, const kw_tile *tile) {
     }
 }
 
-static void emit_stores(kw_text *text, const kw_tile *tile) {
+static void emit_tile_stores(kw_text *text, const kw_tile *tile) {
     int pixels = tile->rows * tile->cols;
     if (tile->sums) {
         emit_spill(text, tile);
@@ -173,7 +173,7 @@ void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile) {
         kw_text_add(text, "    const char *ahead = job->ahead;\n");
     }
     emit_sums(text, tile, dp);
-    emit_stores(text, tile);
+    emit_tile_stores(text, tile);
     kw_text_add(text, "}\n");
 }
 

@@ -48,9 +48,9 @@ static const kw_mma_rule runs_rules[] = {
 };
 
 kw_status kw_gemm_mma_valid(const kw_config *config, kw_error *why) {
-    return kw_mma_judge_valid(config, valid_rules, why);
+    return kw_mma_check_valid(config, valid_rules, why);
 }
 
 kw_status kw_gemm_mma_runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    return kw_mma_judge_runs(config, target, runs_rules, why);
+    return kw_mma_check_runs(config, target, runs_rules, why);
 }

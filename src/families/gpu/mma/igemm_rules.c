@@ -73,9 +73,9 @@ static const kw_mma_rule valid_rules[] = {
 };
 
 kw_status kw_igemm_valid(const kw_config *config, kw_error *why) {
-    return kw_mma_judge_valid(config, valid_rules, why);
+    return kw_mma_check_valid(config, valid_rules, why);
 }
 
 kw_status kw_igemm_runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    return kw_mma_judge_runs(config, target, NULL, why);
+    return kw_mma_check_runs(config, target, NULL, why);
 }

@@ -15,7 +15,7 @@ static void triple(int32_t to[3], const int32_t *axes) {
 }
 
 /* tile_m .. epi stand together in both families, and so do vec_a .. stages. */
-static void read_shared(kw_mma *mma, const int32_t *tile, const int32_t *vectors) {
+static void read_shared_axes(kw_mma *mma, const int32_t *tile, const int32_t *vectors) {
     triple(mma->tile, tile);
     triple(mma->wave, tile + 3);
     triple(mma->inst, tile + 6);
@@ -26,7 +26,7 @@ static void read_shared(kw_mma *mma, const int32_t *tile, const int32_t *vectors
     mma->stages = vectors[3];
 }
 
-static kw_mma read_gemm(const int32_t *axis) {
+static kw_mma read_gemm_axes(const int32_t *axis) {
     kw_mma mma = {.layout = axis[GEMM_layout],
                   .pad = {axis[GEMM_pad_m], axis[GEMM_pad_n], axis[GEMM_pad_k]},
                   .merge = 1,
@@ -36,7 +36,7 @@ static kw_mma read_gemm(const int32_t *axis) {
                   .split_k = axis[GEMM_split_k],
                   .index = axis[GEMM_index],
                   .streamk = (kw_streamk)axis[GEMM_streamk]};
-    read_shared(&mma, axis + GEMM_tile_m, axis + GEMM_vec_a);
+    read_shared_axes(&mma, axis + GEMM_tile_m, axis + GEMM_vec_a);
     return mma;
 }
 
@@ -53,12 +53,12 @@ static kw_mma read_igemm(const int32_t *axis) {
                   .index = axis[IGEMM_index],
                   .spec = (kw_spec)axis[IGEMM_spec],
                   .streamk = (kw_streamk)axis[IGEMM_streamk]};
-    read_shared(&mma, axis + IGEMM_tile_m, axis + IGEMM_vec_a);
+    read_shared_axes(&mma, axis + IGEMM_tile_m, axis + IGEMM_vec_a);
     return mma;
 }
 
 kw_mma kw_mma_read(const kw_config *config) {
-    kw_mma mma = config->op == KW_GEMM ? read_gemm(config->axis) : read_igemm(config->axis);
+    kw_mma mma = config->op == KW_GEMM ? read_gemm_axes(config->axis) : read_igemm(config->axis);
     mma.bytes = (int32_t)kw_dtype_size(config->dtype);
     return mma;
 }

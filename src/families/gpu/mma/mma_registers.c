@@ -40,7 +40,7 @@ static int64_t vector_of(const kw_mma_case *c, int which) {
     return filter3x3 && which == 0 ? kw_min(c->mma.vec[0], c->mma.merge) : c->mma.vec[which];
 }
 
-static share share_of(const kw_mma_case *c, int which) {
+static share operand_share(const kw_mma_case *c, int which) {
     const kw_mma *mma = &c->mma;
     int64_t threads = (mma->pipe == KW_PIPE_WAVELET ? LOAD_WAVES : kw_mma_math_waves(mma)) * c->lanes;
     int64_t elements = kw_ceil_div((int64_t)mma->tile[which] * mma->tile[2], threads);
@@ -97,7 +97,7 @@ static int64_t fragment_words(const kw_mma *mma) {
 int64_t kw_mma_thread_registers(const kw_mma_case *c) {
     const kw_mma *mma = &c->mma;
     int64_t sums = (int64_t)mma->tile[0] * mma->tile[1] / (mma->wave[0] * mma->wave[1] * c->lanes);
-    share a = share_of(c, 0), b = share_of(c, 1);
+    share a = operand_share(c, 0), b = operand_share(c, 1);
     int gathered = c->op == KW_GEMM ? -1 : c->op == KW_CONV_BWD_WEIGHT ? 1 : 0;
     int64_t of_axis = c->op == KW_CONV_BWD_DATA && mma->bytes == WORD ? PHASED : 1;
     int64_t rows = 2 * (a.chunks + b.chunks) + (gathered < 0 ? 0 : of_axis * mma->ndim * (gathered == 0 ? a.chunks : b.chunks));

@@ -88,7 +88,7 @@ static bool power_of_two(int32_t value) {
     return value > 0 && !(value & (value - 1));
 }
 
-static bool vector_width(const kw_mma_case *c) {
+static bool mma_vector_width(const kw_mma_case *c) {
     int64_t most = VECTOR_BYTES / (int64_t)kw_dtype_size(c->dtype);
     for (int i = 0; i < 3; i++) {
         if (!power_of_two(c->mma.vec[i]) || c->mma.vec[i] > kw_min(most, VECTOR_ELEMENTS)) {
@@ -135,7 +135,7 @@ const kw_mma_rule kw_mma_valid_rules[] = {
     {"one_lds_stage", "pipe=basic_v1, basic_async_v1 and wavelet know one tile; stages must be 1", one_stage_given},
     {"compv6_depth", "pipe=compv6 reads a step in parts; tile_k must be at least 64", compv6_is_deep},
     {"wave_groups", "two groups of waves are what pipe=compv5 is, and no other pipe has them", wave_groups_match},
-    {"vector_width", "vectors are 1, 2, 4, 8 or 16 elements and at most 32 bytes of the operands' type", vector_width},
+    {"vector_width", "vectors are 1, 2, 4, 8 or 16 elements and at most 32 bytes of the operands' type", mma_vector_width},
     {"vector_of_result", "vec_c must divide tile_n", vector_of_result},
     {"streamk_split", "stream-K divides the depth itself; split_k must be 1", streamk_splits_alone},
     {"async_vectors", "pipe=comp_async and basic_async_v1 copy 4 bytes or more at a time; vec_a and vec_b must be as long", async_vectors},
@@ -206,7 +206,7 @@ static bool arch_streams(const kw_mma_case *c) {
 
 /* A thread keeps its share of the sums in registers, with room for the operands besides. Of the 255 registers of NVIDIA's a sixth is left for
  * addresses and counters, of fp32, which has no tensor core, a quarter: with more than the rest counted here, ptxas spills. */
-static bool sums_fit_registers(const kw_mma_case *c) {
+static bool mma_sums_fit_registers(const kw_mma_case *c) {
     if (kw_gpu_arch_has(c->arch, KW_GPU_mma) && c->mma.inst[0] == 16) {
         int64_t all = c->arch->typical.registers;
         return kw_mma_thread_registers(c) <= (c->dtype == KW_FP32 ? all * 3 / 4 : all * 5 / 6);
@@ -228,13 +228,13 @@ const kw_mma_rule kw_mma_runs_rules[] = {
     {"compv6_vectors", "pipe=compv6 gives each thread at least one whole vector of each operand", compv6_fills_vectors},
     {"arch_async", "the architecture has no copies from memory to shared memory that pass no registers", arch_copies_async},
     {"arch_streamk", "stream-K kernels are not generated for the architecture", arch_streams},
-    {"registers", "a thread's sums, and what it loads and multiplies at a time, would fill its registers", sums_fit_registers},
+    {"registers", "a thread's sums, and what it loads and multiplies at a time, would fill its registers", mma_sums_fit_registers},
     {0},
 };
 
 /* --- judging --- */
 
-static kw_status judge(const kw_mma_case *c, const kw_config *config, const kw_mma_rule *rule, kw_error *why) {
+static kw_status check_mma_rule(const kw_mma_case *c, const kw_config *config, const kw_mma_rule *rule, kw_error *why) {
     for (; rule && rule->name; rule++) {
         if (!rule->holds(c)) {
             const char *family = config->family->name;
@@ -245,19 +245,19 @@ static kw_status judge(const kw_mma_case *c, const kw_config *config, const kw_m
     return KW_OK;
 }
 
-kw_status kw_mma_judge_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why) {
+kw_status kw_mma_check_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why) {
     kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype};
-    kw_status status = judge(&c, config, kw_mma_valid_rules, why);
-    return status ? status : judge(&c, config, own, why);
+    kw_status status = check_mma_rule(&c, config, kw_mma_valid_rules, why);
+    return status ? status : check_mma_rule(&c, config, own, why);
 }
 
-kw_status kw_mma_judge_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why) {
+kw_status kw_mma_check_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why) {
     kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype, .arch = kw_gpu_arch_find(target->arch)};
     if (!c.arch) {
         return kw_fail(why, KW_NO_KERNEL, "%s: architecture %s has no file in rules/arch", config->family->name, target->arch);
     }
     c.lanes = target->lanes ? target->lanes : c.arch->typical.lanes;
     c.lds = target->lds ? target->lds : c.arch->typical.lds;
-    kw_status status = judge(&c, config, kw_mma_runs_rules, why);
-    return status ? status : judge(&c, config, own, why);
+    kw_status status = check_mma_rule(&c, config, kw_mma_runs_rules, why);
+    return status ? status : check_mma_rule(&c, config, own, why);
 }

@@ -28,8 +28,8 @@ extern const kw_mma_rule kw_mma_valid_rules[], kw_mma_runs_rules[];
 int64_t kw_mma_thread_registers(const kw_mma_case *c);
 
 /* The first rule of the lists that does not hold becomes the error; own may be NULL. */
-kw_status kw_mma_judge_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why);
-kw_status kw_mma_judge_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why);
+kw_status kw_mma_check_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why);
+kw_status kw_mma_check_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why);
 
 kw_status kw_igemm_valid(const kw_config *config, kw_error *why);
 kw_status kw_igemm_runs(const kw_config *config, const kw_target *target, kw_error *why);

@@ -1,0 +1,57 @@
+/* reference.h: what the compiled-in generic kernels share. They serve every legal problem in plain C, so that there is always an answer, with
+ * or without a compiler. All types are widened to fp32 block by block, so that there is one multiply for all; integer blocks are so short
+ * that fp32 holds their sums exactly, and are then added as integers modulo 2^32.
+ */
+#ifndef KW_GENERIC_H
+#define KW_GENERIC_H
+
+#include <kernelwright.h>
+
+#include "kernel_abi.h"
+
+/* args->value of the generic kernels: kw_dtype of the tensors that are read and of the one that is written; whether the layout is channels
+ * last, or the kw_layout of a GEMM; whether groups of one channel in and out are worked on side by side. */
+enum { KW_REFERENCE_FROM = 0, KW_REFERENCE_TO, KW_REFERENCE_LAYOUT, KW_REFERENCE_DEPTHWISE };
+
+/* Rows and columns of a block of results, and products summed before they are added to it. 512 products of int8 stay below 2^24. */
+enum { KW_REFERENCE_ROWS = 64, KW_REFERENCE_COLS = 64, KW_REFERENCE_DEPTH = 128 };
+
+/* What a unit works on, 80 KiB: the two factors and the sums of a block. Row r of the sums is sum[r * KW_REFERENCE_COLS]. */
+typedef struct kw_reference_kernel_block {
+    float a[KW_REFERENCE_ROWS * KW_REFERENCE_DEPTH];
+    float b[KW_REFERENCE_DEPTH * KW_REFERENCE_COLS];
+    union {
+        float real[KW_REFERENCE_ROWS * KW_REFERENCE_COLS];
+        unsigned int whole[KW_REFERENCE_ROWS * KW_REFERENCE_COLS];
+    } sum;
+} kw_reference_kernel_block;
+
+/* A strided run of elements in memory: element i sits at index first + i * step of a tensor of this type. */
+typedef struct kw_reference_kernel_run {
+    kw_dtype dtype;
+    const char *tensor;
+    kw_i64 first, step, count;
+} kw_reference_kernel_run;
+
+void kw_reference_kernel_load(float *to, const kw_reference_kernel_run *run);
+/* Element i becomes sum number from + i * step of the block. */
+void kw_reference_kernel_store(const kw_reference_kernel_run *run, const kw_reference_kernel_block *block, kw_i64 from, kw_i64 step);
+/* Factor b: element (q, j) at index first + q * depth_step + j * run->step, run->count columns, zeros up to a multiple of 8. */
+void kw_reference_kernel_load_b(kw_reference_kernel_block *block, const kw_reference_kernel_run *run, kw_i64 depth_step, kw_i64 depth);
+
+void kw_reference_kernel_clear(kw_reference_kernel_block *block);
+/* sum[r][j] += sum over q < depth of a[r * row_step + q * depth_step] * b[q * KW_REFERENCE_COLS + j]. Rows up to a multiple of 4 and
+ * columns up to a multiple of 8 are read and worked on too. */
+typedef struct kw_reference_kernel_extent {
+    kw_i64 rows, cols, depth, row_step, depth_step;
+    bool whole; /* integers */
+} kw_reference_kernel_extent;
+void kw_reference_kernel_multiply(kw_reference_kernel_block *block, const kw_reference_kernel_extent *extent);
+/* sum[r][j] += a[r * KW_REFERENCE_COLS + j] * b[j]. */
+void kw_reference_kernel_multiply_rows(kw_reference_kernel_block *block, kw_i64 rows, kw_i64 cols, bool whole);
+
+/* The stages; reference.c of src/families/cpu counts their units by the same rules. */
+kw_kernel_stage kw_reference_kernel_gemm, kw_reference_kernel_conv_fwd, kw_reference_kernel_conv_bwd_data,
+    kw_reference_kernel_conv_bwd_weight;
+
+#endif

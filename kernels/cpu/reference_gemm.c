@@ -1,0 +1,51 @@
+/* reference_gemm.c: GEMM of every type and layout. A unit is one block of the result, 64 x 64; units run over batch, then rows, then columns.
+ */
+#include "reference.h"
+
+static kw_i64 least(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
+
+/* Factor a: rows m0.. and depth k0.. of A, zeros up to a multiple of four rows. */
+static void load_a(kw_reference_kernel_block *block, const kw_reference_kernel_run *row, kw_i64 row_step, kw_i64 rows) {
+    kw_reference_kernel_run run = *row;
+    for (kw_i64 r = 0; r < rows; r++, run.first += row_step) {
+        kw_reference_kernel_load(block->a + r * KW_REFERENCE_DEPTH, &run);
+    }
+    for (kw_i64 r = rows; r % 4; r++) {
+        for (kw_i64 q = 0; q < run.count; q++) {
+            block->a[r * KW_REFERENCE_DEPTH + q] = 0;
+        }
+    }
+}
+
+void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_reference_kernel_block memory, *block = &memory; /* on the stack: the generic kernels need no workspace */
+    (void)thread_memory;
+    kw_dtype from = (kw_dtype)args->value[KW_REFERENCE_FROM], to = (kw_dtype)args->value[KW_REFERENCE_TO];
+    kw_layout layout = (kw_layout)args->value[KW_REFERENCE_LAYOUT];
+    bool a_rows = layout == KW_RCR || layout == KW_RRR, b_rows = layout == KW_RRR || layout == KW_CRR;
+    kw_i64 m = args->gm, n = args->gn, k = args->gk;
+    kw_i64 cols = (n + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS, rows = (m + KW_REFERENCE_ROWS - 1) / KW_REFERENCE_ROWS;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 n0 = unit % cols * KW_REFERENCE_COLS, m0 = unit / cols % rows * KW_REFERENCE_ROWS, batch = unit / cols / rows;
+        kw_reference_kernel_extent extent = {
+            .rows = least(m - m0, KW_REFERENCE_ROWS),
+            .cols = least(n - n0, KW_REFERENCE_COLS),
+            .row_step = KW_REFERENCE_DEPTH,
+            .depth_step = 1,
+            .whole = to == KW_INT32,
+        };
+        kw_reference_kernel_clear(block);
+        for (kw_i64 k0 = 0; k0 < k; k0 += KW_REFERENCE_DEPTH) {
+            extent.depth = least(k - k0, KW_REFERENCE_DEPTH);
+            kw_reference_kernel_run a = {from, args->x, batch * m * k + (a_rows ? m0 * k + k0 : k0 * m + m0), a_rows ? 1 : m, extent.depth};
+            kw_reference_kernel_run b = {from, args->w, batch * k * n + (b_rows ? k0 * n + n0 : n0 * k + k0), b_rows ? 1 : k, extent.cols};
+            load_a(block, &a, a_rows ? k : 1, extent.rows);
+            kw_reference_kernel_load_b(block, &b, b_rows ? n : 1, extent.depth);
+            kw_reference_kernel_multiply(block, &extent);
+        }
+        for (kw_i64 r = 0; r < extent.rows; r++) {
+            kw_reference_kernel_run c = {to, args->y, (batch * m + m0 + r) * n + n0, 1, extent.cols};
+            kw_reference_kernel_store(&c, block, r * KW_REFERENCE_COLS, 1);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+-- Dense convolution of few channels a group: filter columns and channels are one run.
+return {
+    family = "conv.direct_1st",
+    ops = { "conv_fwd" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            tile_w = { 4, 5, 6, 7, 8, 10, 11, 12, 14, 16, 28 },
+            vecs = { 1, 2, 3, 4 },
+            band = { 0, 4 },
+        }
+    end,
+    rules = {
+        { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
+            return c.tile_w * c.vecs >= 7
+        end },
+    },
+}

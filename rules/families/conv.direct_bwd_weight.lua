@@ -1,0 +1,26 @@
+-- Dense backward weight. A tile is tile spread channels times vecs vectors of the other tensor's channels, for one tap.
+return {
+    family = "conv.direct_bwd_weight",
+    ops = { "conv_bwd_weight" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            lanes = { "c", "k" },
+            tile = { 4, 6, 7, 8, 12, 14, 16 },
+            vecs = { 1, 2, 3, 4, 6 },
+            copy = dtype == "fp32" and { 0, 1 } or { 1 },
+            merge = { 0, 1 },
+            box = { 0, 128 },
+        }
+    end,
+    rules = {
+        { "filter rows are merged when x has few channels, which would not fill the lanes", function(c)
+            return c.merge == 0 or c.lanes == "k"
+        end },
+        { "fewer than 7 sums in flight leave the multiply-add units idle; groups of few channels fill no more than 4", function(c)
+            return c.tile * c.vecs >= 7 or (c.tile == 4 and c.vecs == 1)
+        end },
+    },
+}

@@ -1,0 +1,123 @@
+/* dataset_candidates.c: the data set's pairs, made anew with those that are missing. */
+#include "learn/data/dataset_candidates.h"
+
+#include "base/os/file.h"
+#include "predict/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_LIMIT = 64 << 20 };
+
+kw_status kw_dataset_candidates_read(kw_catalog *pool, const char *path, kw_error *err) {
+    kw_arena arena = {0};
+    char *data = NULL;
+    size_t size = 0;
+    kw_status status = kw_file_read(&arena, path, FILE_LIMIT, &data, &size, err);
+    status = status ? status : kw_catalog_read(pool, path, data, size, err);
+    kw_arena_drop(&arena);
+    if (!status && !pool->count) {
+        status = kw_fail(err, KW_ILLEGAL, "%.300s: no kernel is in it", path);
+    }
+    return status;
+}
+
+/* A config with its text, to be sorted by it. */
+typedef struct named {
+    const kw_config *config;
+    char text[KW_CONFIG_TEXT_MAX];
+} named;
+
+static int by_pair_text(const void *left, const void *right) {
+    const named *a = left, *b = right;
+    return strcmp(a->text, b->text);
+}
+
+static kw_status sort_pool(named **list, const kw_catalog *pool, kw_error *err) {
+    *list = calloc(pool->count + 1, sizeof **list);
+    if (!*list) {
+        return kw_fail_memory(err, "a pool of kernels");
+    }
+    for (size_t i = 0; i < pool->count; i++) {
+        (*list)[i].config = &pool->configs[i];
+        kw_config_print((*list)[i].text, sizeof(*list)[i].text, &pool->configs[i]);
+    }
+    qsort(*list, pool->count, sizeof **list, by_pair_text);
+    return KW_OK;
+}
+
+typedef struct pair_array {
+    kw_pair *pairs;
+    size_t count, capacity;
+} pair_array;
+
+static bool add_pair(pair_array *g, const kw_pair *pair) {
+    if (g->count == g->capacity) {
+        size_t larger = g->capacity ? 2 * g->capacity : 1024;
+        kw_pair *moved = realloc(g->pairs, larger * sizeof *moved);
+        if (!moved) {
+            return false;
+        }
+        g->pairs = moved;
+        g->capacity = larger;
+    }
+    g->pairs[g->count++] = *pair;
+    return true;
+}
+
+static bool add_untried_pair(pair_array *g, const kw_problem_group *problem_group, const kw_config *config) {
+    kw_pair pair = {.config = *config, .outcome = KW_UNTRIED};
+    if (!config->family->emit || kw_config_fits(config, &problem_group->problem, &problem_group->target, NULL)) {
+        return true;
+    }
+    config->family->launch(config, &problem_group->problem, &problem_group->target, &pair.launch);
+    pair.estimate_ns = kw_predict_ns(config, &problem_group->problem, &problem_group->target, &pair.launch);
+    return add_pair(g, &pair);
+}
+
+/* Both lists ascend by text: a merge. */
+static bool complete_group(pair_array *g, const kw_dataset *dataset, kw_problem_group *problem_group, const named *pool, size_t count) {
+    size_t first = g->count, next = 0;
+    bool good = true;
+    char text[KW_CONFIG_TEXT_MAX];
+    for (size_t i = problem_group->first; i < problem_group->first + problem_group->count && good; i++) {
+        kw_config_print(text, sizeof text, &dataset->pairs[i].config);
+        int order = 1;
+        while (good && next < count && (order = strcmp(pool[next].text, text)) < 0) {
+            good = add_untried_pair(g, problem_group, pool[next++].config);
+        }
+        next += next < count && !order;
+        good = good && add_pair(g, &dataset->pairs[i]);
+    }
+    while (good && next < count) {
+        good = add_untried_pair(g, problem_group, pool[next++].config);
+    }
+    problem_group->first = first;
+    problem_group->count = g->count - first;
+    return good;
+}
+
+kw_status kw_dataset_candidates_add(kw_dataset *dataset, const kw_catalog *pool, size_t *added, kw_error *err) {
+    pair_array g = {0};
+    named *list = NULL;
+    kw_status status = sort_pool(&list, pool, err);
+    for (size_t c = 0; c < dataset->problem_group_count && !status; c++) {
+        if (!complete_group(&g, dataset, &dataset->problem_groups[c], list, pool->count)) {
+            status = kw_fail_memory(err, "a pool of kernels");
+        }
+    }
+    free(list);
+    if (status) {
+        /* Contests already point into the new list, so the data set is of no use without it. */
+        free(g.pairs);
+        kw_dataset_close(dataset);
+        return status;
+    }
+    if (added) {
+        *added = g.count - dataset->pair_count;
+    }
+    free(dataset->pairs);
+    dataset->pairs = g.pairs;
+    dataset->pair_count = g.count;
+    return KW_OK;
+}

@@ -1,0 +1,15 @@
+/* dataset_candidates.h: candidates that no row speaks of. A data set holds what was measured; what dispatch chooses from may be more, and a pick that was
+ * never measured must count against who picked it. */
+#ifndef KW_LEARN_DATA_DATASET_CANDIDATES_H
+#define KW_LEARN_DATA_DATASET_CANDIDATES_H
+
+#include "config/catalog.h"
+#include "learn/data/dataset.h"
+
+/* Reads a catalog file. */
+kw_status kw_dataset_candidates_read(kw_catalog *pool, const char *path, kw_error *err);
+/* Gives every contest a pair with outcome KW_UNTRIED for each generated config of the pool that fits and has no row there; pairs of a
+ * contest stay in the order of their texts. *added (may be NULL): how many. */
+kw_status kw_dataset_candidates_add(kw_dataset *dataset, const kw_catalog *pool, size_t *added, kw_error *err);
+
+#endif

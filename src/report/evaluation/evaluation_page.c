@@ -1,0 +1,174 @@
+/* evaluation_page.c: the page about an evaluation, and what its figures share. */
+#include "report/evaluation/evaluation_page.h"
+
+#include "base/os/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kw_evaluation_page_group(kw_text *out, const kw_evaluation_page *picks, const kw_group_evaluation *evaluation_of_group) {
+    const kw_problem_group *problem_group = &picks->selectors[0].evaluation->dataset.problem_groups[evaluation_of_group->problem_group];
+    char text[KW_PROBLEM_TEXT_MAX];
+    kw_problem_print(text, sizeof text, &problem_group->problem);
+    kw_text_addf(out, "%s %s", text, kw_problem_group_timing(problem_group));
+}
+
+void kw_evaluation_page_config(kw_text *out, const kw_evaluation_page *picks, size_t pair) {
+    char text[KW_CONFIG_TEXT_MAX];
+    kw_config_print(text, sizeof text, &picks->selectors[0].evaluation->dataset.pairs[pair].config);
+    kw_text_add(out, text);
+}
+
+void kw_evaluation_page_note(kw_evaluation_page *picks, size_t count, const char *what, const char *left_out) {
+    const kw_evaluation *e = picks->selectors[0].evaluation;
+    kw_text *out = &picks->page.out;
+    kw_text_addf(out, "<p class=\"facts\">rows %.12s \xc2\xb7 picks by ", e->dataset.digest);
+    kw_escape_add_truncated(out, e->by, KW_ESCAPE_HTML, 80);
+    kw_text_addf(out, " \xc2\xb7 n = %zu %s \xc2\xb7 left out: ", count, what);
+    kw_escape_add(out, left_out && *left_out ? left_out : "nothing", KW_ESCAPE_HTML);
+    kw_text_add(out, "</p>\n");
+}
+
+bool kw_evaluation_group_has(const kw_evaluation_page *picks, const kw_evaluation_group *group,
+                             const kw_group_evaluation *evaluation_of_group) {
+    const kw_problem *problem = &picks->selectors[0].evaluation->dataset.problem_groups[evaluation_of_group->problem_group].problem;
+    return problem->op == group->op && problem->dtype == group->dtype;
+}
+
+size_t kw_evaluation_groups(const kw_evaluation_page *picks, kw_evaluation_group groups[KW_PANELS_MAX], size_t *more) {
+    bool there[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
+    size_t count = 0;
+    for (size_t i = 0; i < picks->count; i++) {
+        const kw_problem *problem =
+            &picks->selectors[0].evaluation->dataset.problem_groups[picks->selectors[0].group_evaluations[i]->problem_group].problem;
+        there[problem->op][problem->dtype] = true;
+    }
+    *more = 0;
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            if (there[op][dtype] && count < KW_PANELS_MAX) {
+                groups[count] = (kw_evaluation_group){.op = (kw_op)op, .dtype = (kw_dtype)dtype};
+                snprintf(groups[count].name, sizeof groups[count].name, "%s %s", kw_op_name((kw_op)op), kw_dtype_name((kw_dtype)dtype));
+                count++;
+            } else {
+                *more += there[op][dtype];
+            }
+        }
+    }
+    return count;
+}
+
+/* --- whose picks are shown -------------------------------------------------------------------------------------------- */
+
+static kw_status refuse_different_rows(const kw_evaluation *const evaluations[], size_t count, kw_error *err) {
+    if (!count || count > KW_EVALUATION_SELECTORS_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "a page shows 1 to %d evaluations, not %zu", KW_EVALUATION_SELECTORS_MAX, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const kw_dataset *first = &evaluations[0]->dataset, *here = &evaluations[i]->dataset;
+        if (strcmp(first->digest, here->digest) != 0 || first->pair_count != here->pair_count) {
+            return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were judged on different rows; give all the same stores", evaluations[0]->by,
+                           evaluations[i]->by);
+        }
+    }
+    return KW_OK;
+}
+
+static const kw_group_evaluation *judgement_of(const kw_evaluation *e, size_t problem_group, size_t *from) {
+    while (*from < e->count && e->group_evaluations[*from].problem_group < problem_group) {
+        ++*from;
+    }
+    return *from < e->count && e->group_evaluations[*from].problem_group == problem_group ? &e->group_evaluations[*from] : NULL;
+}
+
+/* The contests that all judge; judgements lie in the order of contests. */
+static kw_status join_evaluations(kw_evaluation_page *picks, const kw_evaluation *const evaluations[], size_t count, kw_error *err) {
+    size_t from[KW_EVALUATION_SELECTORS_MAX] = {0};
+    picks->selector_count = count;
+    for (size_t p = 0; p < count; p++) {
+        picks->selectors[p].evaluation = evaluations[p];
+        picks->selectors[p].group_evaluations = calloc(evaluations[0]->count + 1, sizeof *picks->selectors[p].group_evaluations);
+        if (!picks->selectors[p].group_evaluations) {
+            return kw_fail_memory(err, "an evaluation's page");
+        }
+    }
+    for (size_t i = 0; i < evaluations[0]->count; i++) {
+        size_t judging = 0;
+        for (size_t p = 0; p < count; p++) {
+            const kw_group_evaluation *evaluation_of_group =
+                judgement_of(evaluations[p], evaluations[0]->group_evaluations[i].problem_group, &from[p]);
+            picks->selectors[p].group_evaluations[picks->count] = evaluation_of_group;
+            judging += evaluation_of_group != NULL;
+        }
+        picks->count += judging == count;
+        picks->alone += judging != count;
+    }
+    return picks->count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and the others judge no contest in common", evaluations[0]->by);
+}
+
+/* --- the page --------------------------------------------------------------------------------------------------------- */
+
+typedef struct request {
+    const kw_evaluation *const *evaluations;
+    size_t count;
+    const char *title;
+} request;
+
+static void add_summary(kw_evaluation_page *picks, kw_error *err) {
+    char *text = NULL;
+    if (kw_evaluation_text(&text, picks->selectors[0].evaluation, err)) {
+        picks->page.out.failed = true;
+        return;
+    }
+    kw_text_add(&picks->page.out, "<pre id=\"summary\">");
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        kw_text piece = {0};
+        kw_text_add_bytes(&piece, line, length);
+        kw_escape_add(&picks->page.out, kw_text_string(&piece), KW_ESCAPE_HTML);
+        kw_text_add(&picks->page.out, "\n");
+        kw_escape_drop(&piece, &picks->page.out);
+        line += length + (line[length] != 0);
+    }
+    kw_text_add(&picks->page.out, "</pre>\n");
+    kw_free(text);
+}
+
+static kw_status render_evaluations(kw_text *out, void *user, const char *script, kw_error *err) {
+    const request *r = user;
+    const char *title = r->title && *r->title ? r->title : "Kernelwright evaluation";
+    kw_evaluation_page picks = {0};
+    kw_status status = join_evaluations(&picks, r->evaluations, r->count, err);
+    if (!status) {
+        char source[80];
+        kw_text_add(&picks.page.out, "<h1>");
+        kw_escape_add(&picks.page.out, title, KW_ESCAPE_HTML);
+        kw_text_add(&picks.page.out, "</h1>\n<nav>");
+#define CONTENTS(id, name) kw_text_add(&picks.page.out, "<a href=\"#" #id "\">" name "</a> ");
+        KW_EVALUATION_CHARTS(CONTENTS)
+#undef CONTENTS
+        kw_text_add(&picks.page.out, "</nav>\n");
+        add_summary(&picks, err);
+#define MAKE(id, name) kw_evaluation_chart_##id(&picks);
+        KW_EVALUATION_CHARTS(MAKE)
+#undef MAKE
+        snprintf(source, sizeof source, "%zu pairs of kernel and problem", r->evaluations[0]->dataset.pair_count);
+        kw_page_finish(out, &picks.page, title, source, script);
+    }
+    for (size_t p = 0; p < picks.selector_count; p++) {
+        free(picks.selectors[p].group_evaluations);
+    }
+    return status;
+}
+
+kw_status kw_evaluations_html(const char *path, const kw_evaluation *const evaluations[], size_t count, const kw_report_options *options,
+                              kw_error *err) {
+    request r = {evaluations, count, options ? options->title : NULL};
+    kw_text page = {0};
+    kw_status status = refuse_different_rows(evaluations, count, err);
+    status = status ? status : kw_render(&page, render_evaluations, &r, options ? options->script : NULL, err);
+    status = status ? status : kw_file_replace(path, kw_text_string(&page), page.size, 0644, err);
+    kw_text_drop(&page);
+    return status;
+}

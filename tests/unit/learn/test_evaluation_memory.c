@@ -1,0 +1,137 @@
+/* test_evaluation_memory.c: want of memory at any one allocation of judging, covering or searching is a status, and nothing is lost by it.
+ * Allocations are counted and refused by wrapping the allocator at link time. */
+#include "made_problem_groups.h"
+#include "made_rows.h"
+#include "prune/set_cover.h"
+#include "evaluate/evaluate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+/* The test's own state: how many allocations are still granted; negative: all. */
+static long granted = -1, asked;
+
+static bool is_granted(void) {
+    asked++;
+    return granted < 0 || granted-- > 0;
+}
+
+void *__wrap_malloc(size_t size) {
+    return is_granted() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return is_granted() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return is_granted() ? __real_realloc(memory, size) : NULL;
+}
+
+#define END                                                                                                                                \
+    { 0, KW_OUTCOME_COUNT, 0, {0}, 0 }
+static const made_pair pairs[] = {{0, KW_GOOD, 100, {0}, 0}, {1, KW_GOOD, 200, {0}, 0}, {4, KW_GOOD, 400, {0}, 0}, END};
+static const made_contest problem_groups[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", pairs}, {"conv_fwd fp32 n2 c64 k64 i28x28 f1", pairs}};
+
+static kw_dataset dataset;
+static kw_group_oracle *oracles;
+
+static int set_up(void **state) {
+    (void)state;
+    made_contests_make(&dataset, problem_groups, 2);
+    return kw_group_oracles_create(&oracles, &dataset, NULL);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    free(oracles);
+    kw_dataset_close(&dataset);
+    return 0;
+}
+
+static kw_status judge(kw_error *err) {
+    kw_scores scores = {0};
+    kw_group_evaluation *list = NULL;
+    kw_evaluation_metrics metrics;
+    kw_group_oracle *found = NULL;
+    size_t count = 0, which[] = {0, 1};
+    kw_status status = kw_group_oracles_create(&found, &dataset, err);
+    assert_true(status ? !found : found[0].oracle_ns > 0 && found[1].oracle_ns > 0); /* no contest is dropped unawares */
+    status = status ? status : kw_scores_make(&scores, &dataset, oracles, &(kw_scorer){.by = "single"}, err);
+    status = status ? status : kw_group_evaluations_create(&list, &count, &dataset, oracles, &scores, NULL, err);
+    status = status ? status : kw_evaluation_metrics_compute(&metrics, list, which, count, err);
+    assert_true(status || (count == 2 && metrics.mean.value == 1));
+    kw_scores_drop(&scores);
+    free(found);
+    free(list);
+    return status;
+}
+
+static kw_status cover(kw_error *err) {
+    static const kw_set_cover_subset all = {0};
+    kw_set_cover *made = NULL;
+    kw_set_cover_score worth;
+    size_t order[MADE_KERNELS], count = 0;
+    kw_status status = kw_set_cover_open(&made, &dataset, oracles, KW_CONV_FWD, KW_FP32, err);
+    status = status ? status : kw_set_cover_select(order, &count, made, &all, 1, 1, err);
+    status = status ? status : kw_set_cover_evaluate(&worth, made, &all, order, count, err);
+    assert_true(status || (count == 1 && worth.sum == 2));
+    kw_set_cover_close(&made);
+    return status;
+}
+
+static kw_status remember(kw_error *err) {
+    kw_text text = {0};
+    kw_status status = kw_trained_on_print(&text, &dataset, err);
+    assert_true(status || strstr(text.data, "family conv_fwd"));
+    kw_text_drop(&text);
+    return status;
+}
+
+static kw_status search(kw_error *err) {
+    kw_search_report r;
+    kw_search_options options = {.problem = &dataset.problem_groups[0].problem, .target = made_target, .budget = 20, .top = 3};
+    kw_status status = kw_search(&options, &r, err);
+    assert_true(status ? !r.results : r.count == 3);
+    kw_free(r.results);
+    return status;
+}
+
+static void want_of_memory_anywhere_is_told(void **state) {
+    (void)state;
+    static const struct {
+        kw_status (*work)(kw_error *err);
+        long step;
+    } works[] = {{judge, 1}, {cover, 1}, {remember, 1}, {search, 37}};
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+        kw_error err = {0};
+        asked = 0;
+        assert_int_equal(works[w].work(&err), KW_OK);
+        long all = asked;
+        assert_true(all > 1);
+        for (long n = 0; n < all; n += n < 60 ? 1 : works[w].step) {
+            granted = n;
+            kw_status status = works[w].work(&err);
+            granted = -1;
+            if (status && status != KW_NO_MEMORY) {
+                fail_msg("work %zu, allocation %ld: %s: %s", w, n, kw_status_name(status), err.text);
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(want_of_memory_anywhere_is_told)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
