@@ -22,9 +22,9 @@
 KW_INLINE kw_vf kw_fma(kw_vf a, kw_vf x, kw_vf b) { return a + x * b; }
 
 #ifdef KW_PARTS
-typedef kw_vi kw_selection; /* which channel each lane takes */
+typedef kw_vi kw_lane_source_index; /* which channel each lane takes */
 
-KW_INLINE kw_selection kw_pick_of(kw_i64 step) { return *(const kw_vi *)kw_lane_source + (int)step; }
+KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return *(const kw_vi *)kw_lane_source + (int)step; }
 
 KW_INLINE kw_vf kw_permute(kw_vf v, kw_vi lanes) {
 #if !defined(__clang__)
@@ -45,7 +45,7 @@ typedef kw_u16 kw_part __attribute__((vector_size(2 * KW_PARTS), aligned(1), may
 #endif
 
 /* Reads no more than the groups' channels: what follows may lie beyond the tensor. */
-KW_INLINE kw_vf kw_mix(const char *p, kw_selection pick) {
+KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
     kw_part part = *(const kw_part *)p;
 #if KW_DP || KW_STORAGE == 0 || KW_STAGED
     return kw_permute((kw_vf)KW_WIDEN(part), pick);
@@ -54,11 +54,11 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_selection pick) {
 #endif
 }
 #else
-typedef kw_i64 kw_selection; /* the distance of the channel that all lanes take */
+typedef kw_i64 kw_lane_source_index; /* the distance of the channel that all lanes take */
 
-KW_INLINE kw_selection kw_pick_of(kw_i64 step) { return step * (KW_DP || KW_STAGED ? 4 : KW_BYTES); }
+KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return step * (KW_DP || KW_STAGED ? 4 : KW_BYTES); }
 
-KW_INLINE kw_vf kw_mix(const char *p, kw_selection pick) {
+KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
 #if KW_DP
     return kw_spread_pair(p + pick);
 #elif KW_STAGED

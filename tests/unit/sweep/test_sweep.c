@@ -403,7 +403,7 @@ static void a_kernel_that_does_not_compile_is_a_row_for_each_problem(void **stat
     assert_int_equal(rows_of(&f->report), f->report.pairs);
     assert_int_equal(f->report.built, 0);
     for (size_t i = 0; i < fake.count; i++) {
-        assert_non_null(strstr(fake.asked[i].config, "generic")); /* these are compiled in */
+        assert_non_null(strstr(fake.asked[i].config, "reference")); /* these are compiled in */
         assert_false(fake.asked[i].has_control);
     }
     assert_true(fake.count > 0);

@@ -214,7 +214,7 @@ static void emit_tile(writer *w, const kw_config *config) {
     kw_text_add(w->text, "    for (; windows; windows--, from += KW_ENTRY) {\n        const char *w = weights + from[0];\n");
     if (w->mixes) {
         kw_text_add(w->text, "        for (kw_i64 step = 0; step < KW_STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {\n"
-                             "        kw_selection pick = kw_pick_of(step);\n");
+                             "        kw_lane_source_index pick = kw_lane_source_at(step);\n");
     }
     emit_steps(w, config);
     kw_text_add(w->text, w->mixes ? "        }\n    }\n" : "    }\n");
@@ -227,7 +227,7 @@ static void emit_gradient(writer *w, const kw_config *config) {
     kw_text_add(w->text, "/* Adds the products of tiles tiles of a route to the window's sums. */\n"
                          "static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 "
                          "step, char *sums) {\n");
-    kw_text_add(w->text, w->mixes ? "    kw_selection pick = kw_pick_of(step);\n" : "    (void)step;\n");
+    kw_text_add(w->text, w->mixes ? "    kw_lane_source_index pick = kw_lane_source_at(step);\n" : "    (void)step;\n");
     emit_each(w->text, g->taps_h, g->taps_w, "    kw_vf a@ = kw_load(sums + # * KW_VECTOR);\n");
     kw_text_add(w->text, "    for (; tiles; tiles--, from += KW_ENTRY, to += KW_PIXELS) {\n");
     emit_steps(w, config);
