@@ -12,7 +12,7 @@ direct x86-64-v4 conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2
 gemm x86-64-v3 gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0
 grouped x86-64-v4 conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0
 grouped_weight x86-64-v3 conv.depthwise_weight conv_bwd_weight fp32 isa=avx2 math=fma tile_h=1 tile_w=1 taps_h=1 taps_w=3 stride=1
-scatter x86-64-v4-bf16 conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0
+col2im x86-64-v4-bf16 conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0
 weight x86-64-v4-bf16 conv.direct_bwd_weight conv_bwd_weight bf16 isa=avx512 math=dp lanes=c tile=2 vecs=1 copy=1 merge=0 box=0"
 
 # The generator's part of a source on standard input: the #defines in front of the prelude, then kw_config.h, with each header of
