@@ -64,7 +64,7 @@ static kw_status sum_up_build(site *s, size_t count, kw_build_report *report, kw
     report->cpu = kw_build_cost_of(s->cpu_ns, report->built);
     if (no_compiler && !s->jit.compiler) {
         const char *note;
-        kw_build_tools_compiler(s->registry->context->tools, &note);
+        kw_build_tools_compiler(s->registry->context->build_tools, &note);
         return kw_fail(err, KW_ENVIRONMENT, "%zu kernels are not cached and there is no compiler: %.300s", report->failed, note);
     }
     return no_memory ? kw_fail_memory(err, "compiling kernels") : KW_OK;
@@ -94,7 +94,7 @@ kw_status kw_registry_build(kw_registry *registry, const kw_build_options *optio
             s.jobs[count++].index = i;
         }
     }
-    s.jit = kw_build_tools_jit(registry->context->tools, true);
+    s.jit = kw_build_tools_jit(registry->context->build_tools, true);
     s.progress = (kw_progress){.total = count, .what = "build"};
     kw_parallel_run(&(kw_parallel){.count = count, .workers = options->jobs, .work = build_kernel, .done = report_build, .user = &s});
     status = sum_up_build(&s, count, report, err);

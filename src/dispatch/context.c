@@ -28,17 +28,17 @@ kw_status kw_context_open(kw_context **context, const char *device, const kw_con
     }
     pthread_mutex_init(&opened->measuring, NULL);
     pthread_mutex_init(&opened->lock, NULL);
-    kw_plan_cache_open(&opened->memo);
+    kw_plan_cache_open(&opened->plan_cache);
     kw_status status = kw_settings_read(&opened->settings, options, err);
     status = status ? status : open_context_device(opened, device, err);
-    status = status ? status : kw_build_tools_open(&opened->tools, &opened->settings, opened->target, err);
+    status = status ? status : kw_build_tools_open(&opened->build_tools, &opened->settings, opened->target, err);
     status = status ? status : kw_wisdom_open(&opened->wisdom, &opened->settings, opened->target_text, err);
-    status = status ? status : kw_model_selector_open(&opened->advisor, &opened->settings, opened->target, err);
+    status = status ? status : kw_model_selector_open(&opened->selector, &opened->settings, opened->target, err);
     if (status) {
         kw_context_close(&opened);
         return status;
     }
-    kw_kernel_cache_open(&opened->shelf, opened->backend, opened->device, opened->tools);
+    kw_kernel_cache_open(&opened->kernel_cache, opened->backend, opened->device, opened->build_tools);
     *context = opened;
     return KW_OK;
 }
@@ -48,12 +48,12 @@ void kw_context_close(kw_context **context) {
         return;
     }
     kw_context *closing = *context;
-    kw_plan_cache_close(&closing->memo, &closing->shelf);
+    kw_plan_cache_close(&closing->plan_cache, &closing->kernel_cache);
     kw_registry_destroy(&closing->registry);
-    kw_kernel_cache_close(&closing->shelf);
-    kw_model_selector_close(&closing->advisor);
+    kw_kernel_cache_close(&closing->kernel_cache);
+    kw_model_selector_close(&closing->selector);
     kw_wisdom_close(&closing->wisdom);
-    kw_build_tools_close(&closing->tools);
+    kw_build_tools_close(&closing->build_tools);
     if (closing->device) {
         closing->backend->close(&closing->device);
     }
@@ -103,7 +103,7 @@ const char *kw_context_target(const kw_context *context) {
 }
 
 const char *kw_context_compiler(const kw_context *context) {
-    return context ? kw_build_tools_compiler(context->tools, NULL) : "";
+    return context ? kw_build_tools_compiler(context->build_tools, NULL) : "";
 }
 
 kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err) {
@@ -112,7 +112,7 @@ kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err)
     }
     const kw_settings *settings = &context->settings;
     const char *note;
-    kw_cache *cache = kw_build_tools_cache(context->tools, &note);
+    kw_cache *cache = kw_build_tools_cache(context->build_tools, &note);
     *places = (kw_paths){
         .cache = settings->cache,
         .data = settings->data,
@@ -132,7 +132,7 @@ kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err) {
     if (!context) {
         return kw_fail(err, KW_ILLEGAL, "kw_cache_clear: context is NULL");
     }
-    kw_cache *cache = kw_build_tools_cache(context->tools, NULL);
+    kw_cache *cache = kw_build_tools_cache(context->build_tools, NULL);
     kw_status status = cache ? kw_cache_remove_all(cache, &count, err) : KW_OK;
     if (removed) {
         *removed = count;

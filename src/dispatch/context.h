@@ -1,7 +1,7 @@
 /* context.h: one device and all state that belongs to it.
  *
  * Locks, in the order in which they may be taken: measuring (held while kernels are measured, so that they do not disturb one another),
- * then any one of the others (lock, and those inside tools, shelf, memo, wisdom and advisor), which are held for moments and never
+ * then any one of the others (lock, and those inside build tools, kernel cache, plan cache, wisdom and model selector), which are held for moments and never
  * together. */
 #ifndef KW_DISPATCH_CONTEXT_H
 #define KW_DISPATCH_CONTEXT_H
@@ -18,11 +18,11 @@ struct kw_context {
     kw_device *device;
     const kw_target *target;
     char target_text[KW_TARGET_TEXT_MAX], brand[64];
-    kw_build_tools *tools;
+    kw_build_tools *build_tools;
     kw_wisdom *wisdom;
-    kw_model_selector *advisor;
-    kw_kernel_cache shelf;
-    kw_plan_cache memo;
+    kw_model_selector *selector;
+    kw_kernel_cache kernel_cache;
+    kw_plan_cache plan_cache;
     pthread_mutex_t measuring;
     double peak[KW_DTYPE_COUNT], bandwidth; /* FLOP/s, bytes/s; 0: not measured yet; guarded by measuring */
     pthread_mutex_t lock;                   /* of what follows */

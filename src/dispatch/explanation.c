@@ -123,7 +123,7 @@ kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64
     if (!status) {
         kw_problem_print(text, sizeof text, problem);
         status = kw_wisdom_drop(context->wisdom, text, &count, err);
-        kw_plan_cache_invalidate_problem(&context->memo, &context->shelf, problem);
+        kw_plan_cache_invalidate_problem(&context->plan_cache, &context->kernel_cache, problem);
     }
     if (dropped) {
         *dropped = count;

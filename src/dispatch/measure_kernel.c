@@ -64,7 +64,7 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     if (kw_config_fits(config, problem, context->target, &why)) {
         record->outcome = KW_UNFIT;
     } else {
-        status = kw_kernel_cache_acquire(&loaded, &context->shelf, config, true, &why);
+        status = kw_kernel_cache_acquire(&loaded, &context->kernel_cache, config, true, &why);
         record->outcome = status ? kw_load_outcome(status) : KW_UNTRIED;
     }
     if (record->outcome != KW_UNTRIED) {
@@ -73,7 +73,7 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
         return environment ? kw_fail(err, status == KW_MISSING ? KW_ENVIRONMENT : status, "%s", why.text) : KW_OK;
     }
     status = measure_loaded(record, registry, loaded, problem, options, err);
-    kw_kernel_cache_release(&context->shelf, &loaded);
+    kw_kernel_cache_release(&context->kernel_cache, &loaded);
     return status;
 }
 

@@ -3,7 +3,7 @@
 #include "measure/measure.h"
 
 static double measure_gpu(kw_context *context, bool memory, kw_dtype dtype) {
-    const kw_jit jit = kw_build_tools_jit(context->tools, true);
+    const kw_jit jit = kw_build_tools_jit(context->build_tools, true);
     kw_error why = {0};
     double rate = 0;
     kw_status status = memory ? kw_gpu_bandwidth(&rate, context->backend, context->device, &jit, &why)

@@ -1,4 +1,4 @@
-/* plan.c: plans. A plan is a handle on a shared core plus its own packed weights; making one again for a known problem is a look-up, and
+/* plan.c: plans. A plan is a handle on a shared impl plus its own packed weights; making one again for a known problem is a look-up, and
  * running one checks pointers and calls the kernel. */
 #include "base/os/clock.h"
 #include "dispatch/choose/choose.h"
@@ -11,7 +11,7 @@
 enum { SHORTLIST_DEFAULT = 8, SHORTLIST_MAX = 100000 };
 
 struct kw_plan {
-    kw_plan_impl *core;
+    kw_plan_impl *impl;
     void *packed; /* the weights in the kernel's order; NULL: not packed beforehand */
 };
 
@@ -19,7 +19,7 @@ static const char *const tensor_names[KW_TENSOR_COUNT] = {"x", "w", "y"};
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
-static kw_status read_conditions(kw_plan_key *key, const kw_context *context, const kw_plan_options *options, kw_error *err) {
+static kw_status read_plan_options(kw_plan_key *key, const kw_context *context, const kw_plan_options *options, kw_error *err) {
     if (options->mode < KW_MODE_DEFAULT || options->mode > KW_EXHAUSTIVE) {
         return kw_fail(err, KW_ILLEGAL, "mode=%d is not a kw_mode; use 0 for the default", (int)options->mode);
     }
@@ -44,7 +44,7 @@ static kw_status read_conditions(kw_plan_key *key, const kw_context *context, co
 }
 
 /* The choice bound to the problem; the choice is empty afterwards. */
-static kw_status make_core(kw_plan_impl **core, const kw_plan_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
+static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_context *context = request->context;
     kw_plan_impl *made = calloc(1, sizeof *made);
     if (!made) {
@@ -60,8 +60,8 @@ static kw_status make_core(kw_plan_impl **core, const kw_plan_key *key, kw_choic
     *choice = (kw_choice){0};
     const kw_config *config = &made->loaded->config;
     config->family->launch(config, &key->problem, context->target, &made->launch);
-    made->room = kw_workspace_layout_of(&made->launch, context->target, false);
-    made->room_packed = kw_workspace_layout_of(&made->launch, context->target, true);
+    made->layout = kw_workspace_layout_of(&made->launch, context->target, false);
+    made->layout_packed = kw_workspace_layout_of(&made->launch, context->target, true);
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         made->align[i] = kw_backend_alignment(context->target, kw_problem_dtype(&key->problem, (kw_tensor)i)) - 1;
     }
@@ -77,20 +77,21 @@ static kw_status make_core(kw_plan_impl **core, const kw_plan_key *key, kw_choic
         kw_text_drop(&text);
     }
     if (status) {
-        kw_plan_impl_drop(made, &context->shelf);
+        kw_plan_impl_drop(made, &context->kernel_cache);
         return status;
     }
-    *core = made;
+    *impl = made;
     return KW_OK;
 }
 
-/* Chooses by a race, one race at a time; another thread may have settled the same question while this one waited. */
-static kw_status measure_core(kw_plan_impl **core, const kw_plan_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
+/* Chooses by a race, one race at a time; another thread may have settled the same wisdom_key while this one waited. */
+static kw_status measure_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_choice *choice, const kw_request *request,
+                                   kw_error *err) {
     kw_context *context = request->context;
     kw_status status = KW_OK;
     pthread_mutex_lock(&context->measuring);
-    *core = request->remeasure ? NULL : kw_plan_cache_acquire(&context->memo, key);
-    if (*core) {
+    *impl = request->remeasure ? NULL : kw_plan_cache_acquire(&context->plan_cache, key);
+    if (*impl) {
         goto out;
     }
     kw_text_drop(&choice->explanation);
@@ -98,19 +99,19 @@ static kw_status measure_core(kw_plan_impl **core, const kw_plan_key *key, kw_ch
     status = kw_choose_known(choice, request, err);
     if (!status && !choice->loaded) {
         status = kw_choose_measured(choice, request, err);
-        kw_plan_cache_invalidate_problem(&context->memo, &context->shelf, &key->problem);
+        kw_plan_cache_invalidate_problem(&context->plan_cache, &context->kernel_cache, &key->problem);
     }
-    status = status ? status : make_core(core, key, choice, request, err);
+    status = status ? status : make_plan_impl(impl, key, choice, request, err);
     if (!status) {
-        kw_plan_cache_insert(&context->memo, &context->shelf, *core);
+        kw_plan_cache_insert(&context->plan_cache, &context->kernel_cache, *impl);
     }
 out:
     pthread_mutex_unlock(&context->measuring);
     return status;
 }
 
-static kw_status find_core(kw_plan_impl **core, kw_context *context, const kw_plan_key *key, const kw_plan_options *options,
-                           kw_error *err) {
+static kw_status find_plan_impl(kw_plan_impl **impl, kw_context *context, const kw_plan_key *key, const kw_plan_options *options,
+                                kw_error *err) {
     kw_request request = {
         .context = context,
         .registry = options->registry,
@@ -131,15 +132,15 @@ static kw_status find_core(kw_plan_impl **core, kw_context *context, const kw_pl
         return status;
     }
     kw_problem_print(request.text, sizeof request.text, &key->problem);
-    kw_wisdom_key_print(request.question, request.text, key->fresh_weights);
+    kw_wisdom_key_print(request.wisdom_key, request.text, key->fresh_weights);
     status = kw_choose_known(&choice, &request, err);
     if (!status && choice.loaded) {
-        status = make_core(core, key, &choice, &request, err);
+        status = make_plan_impl(impl, key, &choice, &request, err);
         if (!status) {
-            kw_plan_cache_insert(&context->memo, &context->shelf, *core);
+            kw_plan_cache_insert(&context->plan_cache, &context->kernel_cache, *impl);
         }
     } else if (!status) {
-        status = measure_core(core, key, &choice, &request, err);
+        status = measure_plan_impl(impl, key, &choice, &request, err);
     }
     kw_choice_drop(&choice, context);
     return status;
@@ -154,7 +155,7 @@ kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *
     *plan = NULL;
     kw_plan_key key;
     kw_plan_key_make(&key, problem);
-    kw_status status = read_conditions(&key, context, options, err);
+    kw_status status = read_plan_options(&key, context, options, err);
     if (status) {
         return status;
     }
@@ -162,8 +163,8 @@ kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *
     if (!made) {
         return kw_fail_memory(err, "a plan");
     }
-    made->core = options->remeasure ? NULL : kw_plan_cache_acquire(&context->memo, &key);
-    status = made->core ? KW_OK : find_core(&made->core, context, &key, options, err);
+    made->impl = options->remeasure ? NULL : kw_plan_cache_acquire(&context->plan_cache, &key);
+    status = made->impl ? KW_OK : find_plan_impl(&made->impl, context, &key, options, err);
     if (status) {
         free(made);
         return status;
@@ -176,11 +177,11 @@ void kw_plan_destroy(kw_plan **plan) {
     if (!plan || !*plan) {
         return;
     }
-    kw_context *context = (*plan)->core->context;
+    kw_context *context = (*plan)->impl->context;
     if ((*plan)->packed) {
         context->backend->release(context->device, (*plan)->packed);
     }
-    kw_plan_cache_release(&context->memo, &context->shelf, &(*plan)->core);
+    kw_plan_cache_release(&context->plan_cache, &context->kernel_cache, &(*plan)->impl);
     free(*plan);
     *plan = NULL;
 }
@@ -191,11 +192,11 @@ static kw_status fail_tensor(const kw_plan *plan, int tensor, const void *memory
     const char *name = tensor_names[tensor];
     if (!memory) {
         return kw_fail(err, KW_ILLEGAL, "tensor %s is NULL; it has %" PRId64 " elements%s", name,
-                       kw_problem_elements(&plan->core->key.problem, (kw_tensor)tensor),
+                       kw_problem_elements(&plan->impl->key.problem, (kw_tensor)tensor),
                        tensor == KW_W ? " and may be missing only after kw_plan_pack_weights" : "");
     }
     return kw_fail(err, KW_ILLEGAL, "tensor %s at %p is not aligned to %s%zu bytes", name, memory,
-                   kw_target_is_gpu(plan->core->context->target) ? "" : "its type's ", (size_t)plan->core->align[tensor] + 1);
+                   kw_target_is_gpu(plan->impl->context->target) ? "" : "its type's ", (size_t)plan->impl->align[tensor] + 1);
 }
 
 static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_error *err) {
@@ -207,24 +208,24 @@ static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_e
 }
 
 /* What a launch is given: checked, and the workspace cut. */
-static kw_status take_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
-    const kw_plan_impl *core = plan->core;
+static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
+    const kw_plan_impl *impl = plan->impl;
     *memory = (kw_launch_memory){.tensor = {tensors->x, tensors->w, tensors->y}, .packed = plan->packed};
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         bool needed = i != KW_W || !plan->packed;
-        if ((needed && !memory->tensor[i]) || ((uintptr_t)memory->tensor[i] & core->align[i])) {
+        if ((needed && !memory->tensor[i]) || ((uintptr_t)memory->tensor[i] & impl->align[i])) {
             return fail_tensor(plan, i, memory->tensor[i], err);
         }
     }
-    const kw_workspace_layout *room = plan->packed ? &core->room_packed : &core->room;
-    if (room->bytes) {
+    const kw_workspace_layout *layout = plan->packed ? &impl->layout_packed : &impl->layout;
+    if (layout->bytes) {
         char *workspace = tensors->workspace;
         if (!workspace || ((uintptr_t)workspace & (KW_WORKSPACE_ALIGN - 1))) {
             return fail_workspace(plan, workspace, err);
         }
         memory->packed = plan->packed ? plan->packed : workspace;
-        memory->shared = workspace + room->shared;
-        memory->threads = workspace + room->threads;
+        memory->shared = workspace + layout->shared;
+        memory->threads = workspace + layout->threads;
     }
     return KW_OK;
 }
@@ -233,22 +234,22 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
     if (!plan || !tensors) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: %s is NULL", plan ? "tensors" : "plan");
     }
-    const kw_plan_impl *core = plan->core;
-    const kw_backend *backend = core->context->backend;
+    const kw_plan_impl *impl = plan->impl;
+    const kw_backend *backend = impl->context->backend;
     if (stream && !backend->sync) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: device %s has no streams; pass NULL", backend->name);
     }
     kw_launch_memory memory;
-    kw_status status = take_tensors(&memory, plan, tensors, err);
-    status = status ? status : backend->run(core->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, stream, err);
-    return status || stream || !backend->sync ? status : backend->sync(core->context->device, err);
+    kw_status status = read_tensors(&memory, plan, tensors, err);
+    status = status ? status : backend->run(impl->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, stream, err);
+    return status || stream || !backend->sync ? status : backend->sync(impl->context->device, err);
 }
 
 /* In pieces that are queued without a wait between their runs. */
-static kw_status time_by_device(double *ns, const kw_plan *plan, const kw_launch_memory *memory, int32_t calls, kw_error *err) {
+static kw_status time_plan_on_device(double *ns, const kw_plan *plan, const kw_launch_memory *memory, int32_t calls, kw_error *err) {
     enum { PIECE = 64 };
     kw_launch_memory list[PIECE];
-    const kw_plan_impl *core = plan->core;
+    const kw_plan_impl *impl = plan->impl;
     kw_status status = KW_OK;
     for (int i = 0; i < PIECE; i++) {
         list[i] = *memory;
@@ -256,7 +257,7 @@ static kw_status time_by_device(double *ns, const kw_plan *plan, const kw_launch
     for (int32_t left = calls; left > 0 && !status; left -= PIECE) {
         size_t count = (size_t)(left < PIECE ? left : PIECE);
         double piece = 0;
-        status = core->context->backend->time(core->bound, list, count, plan->packed ? KW_RUN_REST : KW_RUN_ALL, &piece, err);
+        status = impl->context->backend->time(impl->bound, list, count, plan->packed ? KW_RUN_REST : KW_RUN_ALL, &piece, err);
         *ns += piece;
     }
     return status;
@@ -272,9 +273,9 @@ kw_status kw_plan_time(double *ns, const kw_plan *plan, const kw_tensors *tensor
     }
     kw_launch_memory memory;
     *ns = 0;
-    kw_status status = take_tensors(&memory, plan, tensors, err);
-    if (!status && plan->core->context->backend->time) {
-        status = time_by_device(ns, plan, &memory, calls, err);
+    kw_status status = read_tensors(&memory, plan, tensors, err);
+    if (!status && plan->impl->context->backend->time) {
+        status = time_plan_on_device(ns, plan, &memory, calls, err);
     } else if (!status) {
         int64_t start = kw_clock_ns();
         for (int32_t i = 0; i < calls && !status; i++) {
@@ -287,33 +288,33 @@ kw_status kw_plan_time(double *ns, const kw_plan *plan, const kw_tensors *tensor
 }
 
 int64_t kw_plan_workspace(const kw_plan *plan) {
-    return plan ? (plan->packed ? plan->core->room_packed.bytes : plan->core->room.bytes) : 0;
+    return plan ? (plan->packed ? plan->impl->layout_packed.bytes : plan->impl->layout.bytes) : 0;
 }
 
 bool kw_plan_wants_packing(const kw_plan *plan) {
-    return plan && plan->core->launch.packed_bytes > 0;
+    return plan && plan->impl->launch.packed_bytes > 0;
 }
 
 kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
     if (!plan || !w) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_pack_weights: %s is NULL", plan ? "w" : "plan");
     }
-    const kw_plan_impl *core = plan->core;
-    if ((uintptr_t)w & core->align[KW_W]) {
+    const kw_plan_impl *impl = plan->impl;
+    if ((uintptr_t)w & impl->align[KW_W]) {
         return fail_tensor(plan, KW_W, w, err);
     }
-    if (!core->launch.packed_bytes) {
+    if (!impl->launch.packed_bytes) {
         return KW_OK;
     }
-    const kw_backend *backend = core->context->backend;
-    kw_device *device = core->context->device;
+    const kw_backend *backend = impl->context->backend;
+    kw_device *device = impl->context->device;
     void *packed = plan->packed, *threads = NULL;
-    size_t piece = (size_t)(core->room_packed.bytes - core->room_packed.threads);
-    kw_status status = packed ? KW_OK : backend->alloc(device, (size_t)core->launch.packed_bytes, &packed, err);
+    size_t piece = (size_t)(impl->layout_packed.bytes - impl->layout_packed.threads);
+    kw_status status = packed ? KW_OK : backend->alloc(device, (size_t)impl->launch.packed_bytes, &packed, err);
     status = status || !piece ? status : backend->alloc(device, piece, &threads, err);
     if (!status) {
         kw_launch_memory memory = {.tensor = {NULL, (void *)(uintptr_t)w, NULL}, .packed = packed, .threads = threads};
-        status = backend->run(core->bound, &memory, KW_RUN_PACK, NULL, err);
+        status = backend->run(impl->bound, &memory, KW_RUN_PACK, NULL, err);
         status = status || !backend->sync ? status : backend->sync(device, err);
     }
     if (threads) {
@@ -331,42 +332,42 @@ kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
 /* --- asking ------------------------------------------------------------------------------------------------------- */
 
 const char *kw_plan_config(const kw_plan *plan) {
-    return plan ? plan->core->loaded->text : "";
+    return plan ? plan->impl->loaded->text : "";
 }
 
 const kw_record *kw_plan_records(const kw_plan *plan, size_t *count) {
     if (count) {
-        *count = plan ? plan->core->record_count : 0;
+        *count = plan ? plan->impl->record_count : 0;
     }
-    return plan ? plan->core->records : NULL;
+    return plan ? plan->impl->records : NULL;
 }
 
 const char *kw_plan_explain(const kw_plan *plan) {
     if (!plan) {
         return "";
     }
-    kw_plan_impl *core = plan->core;
-    kw_plan_cache *memo = &core->context->memo;
-    pthread_mutex_lock(&memo->lock);
-    const char *known = core->explain;
-    pthread_mutex_unlock(&memo->lock);
+    kw_plan_impl *impl = plan->impl;
+    kw_plan_cache *cache = &impl->context->plan_cache;
+    pthread_mutex_lock(&cache->lock);
+    const char *known = impl->explain;
+    pthread_mutex_unlock(&cache->lock);
     if (known) {
         return known;
     }
     kw_text text = {0};
     const kw_registry *registry;
-    kw_text_addf(&text, "%s\n%s", core->loaded->text, core->explanation);
-    if (!core->key.registry && !kw_registry_default(&registry, core->context, NULL)) {
-        kw_explain_rejections(&text, registry, &core->key.problem);
+    kw_text_addf(&text, "%s\n%s", impl->loaded->text, impl->explanation);
+    if (!impl->key.registry && !kw_registry_default(&registry, impl->context, NULL)) {
+        kw_explain_rejections(&text, registry, &impl->key.problem);
     }
     char *made = kw_text_take(&text);
-    pthread_mutex_lock(&memo->lock);
-    if (!core->explain) {
-        core->explain = made;
+    pthread_mutex_lock(&cache->lock);
+    if (!impl->explain) {
+        impl->explain = made;
         made = NULL;
     }
-    known = core->explain ? core->explain : core->explanation;
-    pthread_mutex_unlock(&memo->lock);
+    known = impl->explain ? impl->explain : impl->explanation;
+    pthread_mutex_unlock(&cache->lock);
     free(made);
     return known;
 }

@@ -64,8 +64,8 @@ static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, k
 /* What was chosen from the registry before is no answer any more. */
 static void renew(kw_registry *registry) {
     kw_context *context = registry->context;
-    kw_plan_cache_invalidate_registry(&context->memo, &context->shelf, registry->serial);
-    kw_model_selector_invalidate(context->advisor, registry->serial);
+    kw_plan_cache_invalidate_registry(&context->plan_cache, &context->kernel_cache, registry->serial);
+    kw_model_selector_invalidate(context->selector, registry->serial);
     pthread_mutex_lock(&context->lock);
     registry->serial = ++context->serials;
     pthread_mutex_unlock(&context->lock);
@@ -92,8 +92,8 @@ void kw_registry_destroy(kw_registry **registry) {
     }
     kw_registry *gone = *registry;
     if (gone->serial) {
-        kw_plan_cache_invalidate_registry(&gone->context->memo, &gone->context->shelf, gone->serial);
-        kw_model_selector_invalidate(gone->context->advisor, gone->serial);
+        kw_plan_cache_invalidate_registry(&gone->context->plan_cache, &gone->context->kernel_cache, gone->serial);
+        kw_model_selector_invalidate(gone->context->selector, gone->serial);
     }
     kw_bench_close(&gone->bench);
     kw_catalog_drop(&gone->catalog);

@@ -210,7 +210,7 @@ static void set_shortlists(kw_group_evaluation *j, scratch_arrays *b, const kw_d
         size_t length = wanted < j->pool ? wanted : j->pool;
         memcpy(b->list, b->order, j->pool * sizeof *b->list);
         if (kind != KW_SCORES_UNTIMED) {
-            memcpy(field.advice.model, "model", kind == KW_SCORES_MODEL ? sizeof "model" : 0);
+            memcpy(field.prediction.model, "model", kind == KW_SCORES_MODEL ? sizeof "model" : 0);
             length = kw_candidates_shortlist(&field, wanted);
         }
         j->best_of[wanted - 1] = shortlist_efficiency(b, j, dataset, length);

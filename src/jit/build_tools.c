@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-kw_status kw_build_tools_open(kw_build_tools **tools, const kw_settings *settings, const kw_target *target, kw_error *err) {
+kw_status kw_build_tools_open(kw_build_tools **build_tools, const kw_settings *settings, const kw_target *target, kw_error *err) {
     kw_code code;
     kw_status status = kw_code_for(&code, target->backend, target->arch, err);
     if (status) {
@@ -19,104 +19,105 @@ kw_status kw_build_tools_open(kw_build_tools **tools, const kw_settings *setting
     opened->settings = settings;
     opened->code = code;
     pthread_mutex_init(&opened->lock, NULL);
-    *tools = opened;
+    *build_tools = opened;
     return KW_OK;
 }
 
-void kw_build_tools_close(kw_build_tools **tools) {
-    if (!*tools) {
+void kw_build_tools_close(kw_build_tools **build_tools) {
+    if (!*build_tools) {
         return;
     }
-    kw_cache_close(&(*tools)->cache);
-    pthread_mutex_destroy(&(*tools)->lock);
-    free((*tools)->log_folder);
-    free(*tools);
-    *tools = NULL;
+    kw_cache_close(&(*build_tools)->cache);
+    pthread_mutex_destroy(&(*build_tools)->lock);
+    free((*build_tools)->log_folder);
+    free(*build_tools);
+    *build_tools = NULL;
 }
 
 /* Logs of failed compiles go to data/logs; whoever writes the first one makes the folder. */
-static void name_log_folder(kw_build_tools *tools) {
-    const char *data = tools->settings->data;
+static void name_log_folder(kw_build_tools *build_tools) {
+    const char *data = build_tools->settings->data;
     size_t size = strlen(data) + sizeof "/logs";
-    tools->log_folder = *data ? malloc(size) : NULL;
-    if (tools->log_folder) {
-        snprintf(tools->log_folder, size, "%s/logs", data);
+    build_tools->log_folder = *data ? malloc(size) : NULL;
+    if (build_tools->log_folder) {
+        snprintf(build_tools->log_folder, size, "%s/logs", data);
     }
 }
 
-static void find_compiler(kw_build_tools *tools) {
-    bool host = kw_code_is_for_host(tools->code);
-    const char *wanted = tools->settings->compiler ? tools->settings->compiler : host ? tools->settings->cc : NULL;
-    tools->compiler_sought = true;
+static void find_compiler(kw_build_tools *build_tools) {
+    bool host = kw_code_is_for_host(build_tools->code);
+    const char *wanted = build_tools->settings->compiler ? build_tools->settings->compiler : host ? build_tools->settings->cc : NULL;
+    build_tools->compiler_sought = true;
     if (wanted && !*wanted) {
-        snprintf(tools->compiler_note, sizeof tools->compiler_note, "the options ask for none");
+        snprintf(build_tools->compiler_note, sizeof build_tools->compiler_note, "the options ask for none");
         return;
     }
     kw_error why = {0};
-    if (kw_compiler_find(&tools->compiler, wanted, tools->code, &why)) {
-        snprintf(tools->compiler_note, sizeof tools->compiler_note, "%.250s", why.text);
-        kw_log_line(tools->settings, "no compiler: %s; only compiled-in and cached kernels are used", why.text);
+    if (kw_compiler_find(&build_tools->compiler, wanted, build_tools->code, &why)) {
+        snprintf(build_tools->compiler_note, sizeof build_tools->compiler_note, "%.250s", why.text);
+        kw_log_line(build_tools->settings, "no compiler: %s; only compiled-in and cached kernels are used", why.text);
         return;
     }
-    tools->compiler_found = true;
-    snprintf(tools->compiler_name, sizeof tools->compiler_name, "%s %s", tools->compiler.kind, tools->compiler.version);
-    name_log_folder(tools);
+    build_tools->compiler_found = true;
+    snprintf(build_tools->compiler_name, sizeof build_tools->compiler_name, "%s %s", build_tools->compiler.kind,
+             build_tools->compiler.version);
+    name_log_folder(build_tools);
 }
 
-static void open_blob_cache(kw_build_tools *tools) {
-    tools->cache_opened = true;
-    if (!*tools->settings->cache) {
-        snprintf(tools->cache_note, sizeof tools->cache_note, "no cache folder is set (KW_CACHE_DIR, XDG_CACHE_HOME, HOME)");
+static void open_blob_cache(kw_build_tools *build_tools) {
+    build_tools->cache_opened = true;
+    if (!*build_tools->settings->cache) {
+        snprintf(build_tools->cache_note, sizeof build_tools->cache_note, "no cache folder is set (KW_CACHE_DIR, XDG_CACHE_HOME, HOME)");
         return;
     }
     kw_error why = {0};
-    if (kw_cache_open(&tools->cache, tools->settings->cache, tools->cache_note, &why)) {
-        snprintf(tools->cache_note, sizeof tools->cache_note, "%.250s", why.text);
-        tools->cache = NULL;
+    if (kw_cache_open(&build_tools->cache, build_tools->settings->cache, build_tools->cache_note, &why)) {
+        snprintf(build_tools->cache_note, sizeof build_tools->cache_note, "%.250s", why.text);
+        build_tools->cache = NULL;
     }
-    if (!tools->cache) {
-        kw_log_line(tools->settings, "the kernel cache is off: %s", tools->cache_note);
+    if (!build_tools->cache) {
+        kw_log_line(build_tools->settings, "the kernel cache is off: %s", build_tools->cache_note);
     }
 }
 
-kw_jit kw_build_tools_jit(kw_build_tools *tools, bool compile) {
-    pthread_mutex_lock(&tools->lock);
-    if (compile && !tools->compiler_sought) {
-        find_compiler(tools);
+kw_jit kw_build_tools_jit(kw_build_tools *build_tools, bool compile) {
+    pthread_mutex_lock(&build_tools->lock);
+    if (compile && !build_tools->compiler_sought) {
+        find_compiler(build_tools);
     }
-    if (!tools->cache_opened) {
-        open_blob_cache(tools);
+    if (!build_tools->cache_opened) {
+        open_blob_cache(build_tools);
     }
     kw_jit jit = {
-        .code = tools->code,
-        .compiler = compile && tools->compiler_found ? &tools->compiler : NULL,
-        .cache = tools->cache,
-        .log_folder = tools->log_folder,
+        .code = build_tools->code,
+        .compiler = compile && build_tools->compiler_found ? &build_tools->compiler : NULL,
+        .cache = build_tools->cache,
+        .log_folder = build_tools->log_folder,
     };
-    pthread_mutex_unlock(&tools->lock);
+    pthread_mutex_unlock(&build_tools->lock);
     return jit;
 }
 
-const char *kw_build_tools_compiler(kw_build_tools *tools, const char **note) {
-    pthread_mutex_lock(&tools->lock);
-    if (!tools->compiler_sought) {
-        find_compiler(tools);
+const char *kw_build_tools_compiler(kw_build_tools *build_tools, const char **note) {
+    pthread_mutex_lock(&build_tools->lock);
+    if (!build_tools->compiler_sought) {
+        find_compiler(build_tools);
     }
-    pthread_mutex_unlock(&tools->lock);
+    pthread_mutex_unlock(&build_tools->lock);
     if (note) {
-        *note = tools->compiler_note;
+        *note = build_tools->compiler_note;
     }
-    return tools->compiler_name;
+    return build_tools->compiler_name;
 }
 
-kw_cache *kw_build_tools_cache(kw_build_tools *tools, const char **note) {
-    pthread_mutex_lock(&tools->lock);
-    if (!tools->cache_opened) {
-        open_blob_cache(tools);
+kw_cache *kw_build_tools_cache(kw_build_tools *build_tools, const char **note) {
+    pthread_mutex_lock(&build_tools->lock);
+    if (!build_tools->cache_opened) {
+        open_blob_cache(build_tools);
     }
-    pthread_mutex_unlock(&tools->lock);
+    pthread_mutex_unlock(&build_tools->lock);
     if (note) {
-        *note = tools->cache_note;
+        *note = build_tools->cache_note;
     }
-    return tools->cache;
+    return build_tools->cache;
 }

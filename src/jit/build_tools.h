@@ -21,14 +21,14 @@ typedef struct kw_build_tools {
     char *log_folder;     /* on the heap; NULL: logs are not kept */
 } kw_build_tools;
 
-kw_status kw_build_tools_open(kw_build_tools **tools, const kw_settings *settings, const kw_target *target, kw_error *err);
-void kw_build_tools_close(kw_build_tools **tools);
+kw_status kw_build_tools_open(kw_build_tools **build_tools, const kw_settings *settings, const kw_target *target, kw_error *err);
+void kw_build_tools_close(kw_build_tools **build_tools);
 
 /* What kw_jit_blob needs. With compile false only the cache answers and no compiler is looked for. */
-kw_jit kw_build_tools_jit(kw_build_tools *tools, bool compile);
+kw_jit kw_build_tools_jit(kw_build_tools *build_tools, bool compile);
 /* "gcc 12.2.0", or "" with the reason in *note (may be NULL). */
-const char *kw_build_tools_compiler(kw_build_tools *tools, const char **note);
+const char *kw_build_tools_compiler(kw_build_tools *build_tools, const char **note);
 /* NULL when the cache is off; *note (may be NULL) says why. */
-kw_cache *kw_build_tools_cache(kw_build_tools *tools, const char **note);
+kw_cache *kw_build_tools_cache(kw_build_tools *build_tools, const char **note);
 
 #endif

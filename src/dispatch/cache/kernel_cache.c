@@ -8,38 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kw_kernel_cache_open(kw_kernel_cache *shelf, const kw_backend *backend, kw_device *device, kw_build_tools *tools) {
-    *shelf = (kw_kernel_cache){.backend = backend, .device = device, .tools = tools};
-    pthread_mutex_init(&shelf->lock, NULL);
+void kw_kernel_cache_open(kw_kernel_cache *cache, const kw_backend *backend, kw_device *device, kw_build_tools *build_tools) {
+    *cache = (kw_kernel_cache){.backend = backend, .device = device, .build_tools = build_tools};
+    pthread_mutex_init(&cache->lock, NULL);
 }
 
-static void drop_kernel(kw_kernel_cache *shelf, kw_loaded_kernel *loaded) {
-    shelf->backend->unload(shelf->device, &loaded->kernel);
+static void drop_kernel(kw_kernel_cache *cache, kw_loaded_kernel *loaded) {
+    cache->backend->unload(cache->device, &loaded->kernel);
     free(loaded);
 }
 
-void kw_kernel_cache_close(kw_kernel_cache *shelf) {
-    if (!shelf->backend) {
+void kw_kernel_cache_close(kw_kernel_cache *cache) {
+    if (!cache->backend) {
         return;
     }
     for (int i = 0; i < KW_KERNEL_CACHE_BUCKETS; i++) {
-        while (shelf->rows[i]) {
-            kw_loaded_kernel *first = shelf->rows[i];
-            shelf->rows[i] = first->next;
-            drop_kernel(shelf, first);
+        while (cache->buckets[i]) {
+            kw_loaded_kernel *first = cache->buckets[i];
+            cache->buckets[i] = first->next;
+            drop_kernel(cache, first);
         }
     }
-    pthread_mutex_destroy(&shelf->lock);
-    *shelf = (kw_kernel_cache){0};
+    pthread_mutex_destroy(&cache->lock);
+    *cache = (kw_kernel_cache){0};
 }
 
-static kw_loaded_kernel **kernel_bucket(kw_kernel_cache *shelf, const char *text) {
-    return &shelf->rows[kw_hash64(text, strlen(text)) % KW_KERNEL_CACHE_BUCKETS];
+static kw_loaded_kernel **kernel_bucket(kw_kernel_cache *cache, const char *text) {
+    return &cache->buckets[kw_hash64(text, strlen(text)) % KW_KERNEL_CACHE_BUCKETS];
 }
 
 /* With the lock held. */
-static kw_loaded_kernel *find_kernel(kw_kernel_cache *shelf, const char *text) {
-    kw_loaded_kernel *at = *kernel_bucket(shelf, text);
+static kw_loaded_kernel *find_kernel(kw_kernel_cache *cache, const char *text) {
+    kw_loaded_kernel *at = *kernel_bucket(cache, text);
     while (at && strcmp(at->text, text)) {
         at = at->next;
     }
@@ -49,12 +49,12 @@ static kw_loaded_kernel *find_kernel(kw_kernel_cache *shelf, const char *text) {
     return at;
 }
 
-static kw_status load_kernel_blob(kw_loaded_kernel *loaded, kw_kernel_cache *shelf, bool compile, const char *builder, kw_error *err) {
+static kw_status load_kernel_blob(kw_loaded_kernel *loaded, kw_kernel_cache *cache, bool compile, const char *builder, kw_error *err) {
     kw_blob blob = {0};
     kw_status status = KW_OK;
     loaded->facts.spill_bytes = -1;
     if (loaded->config.family->emit) {
-        kw_jit jit = kw_build_tools_jit(shelf->tools, compile);
+        kw_jit jit = kw_build_tools_jit(cache->build_tools, compile);
         kw_jit_result result;
         status = builder ? kw_jit_known(&jit, &loaded->config, builder, &blob, &result, err)
                          : kw_jit_blob(&jit, &loaded->config, &blob, &result, err);
@@ -63,12 +63,12 @@ static kw_status load_kernel_blob(kw_loaded_kernel *loaded, kw_kernel_cache *she
             loaded->facts = (kw_blob_facts){.spill_bytes = -1}; /* what is wrong with it the device will say */
         }
     }
-    status = status ? status : shelf->backend->load(shelf->device, &loaded->config, &blob, &loaded->kernel, err);
+    status = status ? status : cache->backend->load(cache->device, &loaded->config, &blob, &loaded->kernel, err);
     kw_blob_drop(&blob);
     return status;
 }
 
-static kw_status acquire_kernel(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, bool compile,
+static kw_status acquire_kernel(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, bool compile,
                                 const char *builder, kw_error *err) {
     kw_loaded_kernel *own = calloc(1, sizeof *own);
     if (!own) {
@@ -77,44 +77,44 @@ static kw_status acquire_kernel(kw_loaded_kernel **loaded, kw_kernel_cache *shel
     own->config = *config;
     own->users = 1;
     kw_config_print(own->text, sizeof own->text, config);
-    pthread_mutex_lock(&shelf->lock);
-    *loaded = find_kernel(shelf, own->text);
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_lock(&cache->lock);
+    *loaded = find_kernel(cache, own->text);
+    pthread_mutex_unlock(&cache->lock);
     if (*loaded) {
         free(own);
         return KW_OK;
     }
-    kw_status status = load_kernel_blob(own, shelf, compile, builder, err);
+    kw_status status = load_kernel_blob(own, cache, compile, builder, err);
     if (status) {
         free(own);
         return status;
     }
-    pthread_mutex_lock(&shelf->lock);
-    *loaded = find_kernel(shelf, own->text);
+    pthread_mutex_lock(&cache->lock);
+    *loaded = find_kernel(cache, own->text);
     if (!*loaded) {
-        kw_loaded_kernel **row = kernel_bucket(shelf, own->text);
-        own->next = *row;
-        *row = own;
+        kw_loaded_kernel **bucket = kernel_bucket(cache, own->text);
+        own->next = *bucket;
+        *bucket = own;
         *loaded = own;
     }
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&cache->lock);
     if (*loaded != own) {
-        drop_kernel(shelf, own);
+        drop_kernel(cache, own);
     }
     return KW_OK;
 }
 
-kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, bool compile, kw_error *err) {
-    return acquire_kernel(loaded, shelf, config, compile, NULL, err);
+kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, bool compile, kw_error *err) {
+    return acquire_kernel(loaded, cache, config, compile, NULL, err);
 }
 
-kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, const char *builder,
+kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, const char *builder,
                                          kw_error *err) {
-    return acquire_kernel(loaded, shelf, config, false, builder, err);
+    return acquire_kernel(loaded, cache, config, false, builder, err);
 }
 
-kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *shelf, char detail[256]) {
-    return kw_resources_check(&loaded->facts, shelf->backend->target(shelf->device), shelf->tools->settings->spill_limit, detail);
+kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *cache, char detail[256]) {
+    return kw_resources_check(&loaded->facts, cache->backend->target(cache->device), cache->build_tools->settings->spill_limit, detail);
 }
 
 /* Whether the target runs the config was asked before, so that a device which has no room for the kernel is left. */
@@ -122,23 +122,23 @@ kw_outcome kw_load_outcome(kw_status status) {
     return status == KW_NO_KERNEL ? KW_TOO_MUCH_LDS : KW_UNCOMPILED;
 }
 
-void kw_kernel_cache_release(kw_kernel_cache *shelf, kw_loaded_kernel **loaded) {
+void kw_kernel_cache_release(kw_kernel_cache *cache, kw_loaded_kernel **loaded) {
     kw_loaded_kernel *gone = *loaded;
     *loaded = NULL;
     if (!gone) {
         return;
     }
-    pthread_mutex_lock(&shelf->lock);
+    pthread_mutex_lock(&cache->lock);
     bool last = !--gone->users;
     if (last) {
-        kw_loaded_kernel **at = kernel_bucket(shelf, gone->text);
+        kw_loaded_kernel **at = kernel_bucket(cache, gone->text);
         while (*at != gone) {
             at = &(*at)->next;
         }
         *at = gone->next;
     }
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&cache->lock);
     if (last) {
-        drop_kernel(shelf, gone);
+        drop_kernel(cache, gone);
     }
 }

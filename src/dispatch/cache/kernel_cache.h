@@ -1,12 +1,12 @@
 /* kernel_cache.h: the loaded kernels of a context. A kernel is loaded once and shared by all who use it; the last one to put it back unloads it.
- * Many threads may use one shelf. */
+ * Many threads may use one cache. */
 #ifndef KW_DISPATCH_CACHE_KERNEL_CACHE_H
 #define KW_DISPATCH_CACHE_KERNEL_CACHE_H
 
 #include "backend/backend.h"
 #include "jit/build_tools.h"
 
-/* A loaded kernel; read only. text is its config's and its name on the shelf: within one context it says all of a kernel. */
+/* A loaded kernel; read only. text is its config's and its name on the cache: within one context it says all of a kernel. */
 typedef struct kw_loaded_kernel {
     struct kw_loaded_kernel *next;
     size_t users;
@@ -22,25 +22,25 @@ enum { KW_KERNEL_CACHE_BUCKETS = 256 };
 typedef struct kw_kernel_cache {
     const kw_backend *backend;
     kw_device *device;
-    kw_build_tools *tools;
+    kw_build_tools *build_tools;
     pthread_mutex_t lock;
-    kw_loaded_kernel *rows[KW_KERNEL_CACHE_BUCKETS]; /* by hash of the text */
+    kw_loaded_kernel *buckets[KW_KERNEL_CACHE_BUCKETS]; /* by hash of the text */
 } kw_kernel_cache;
 
-void kw_kernel_cache_open(kw_kernel_cache *shelf, const kw_backend *backend, kw_device *device, kw_build_tools *tools);
+void kw_kernel_cache_open(kw_kernel_cache *cache, const kw_backend *backend, kw_device *device, kw_build_tools *build_tools);
 /* Unloads all; nobody may use a kernel any more. */
-void kw_kernel_cache_close(kw_kernel_cache *shelf);
+void kw_kernel_cache_close(kw_kernel_cache *cache);
 
 /* From memory, from the cache or, if compile is set, from the compiler. KW_MISSING: not cached, and no compiler or compile not set. */
-kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, bool compile, kw_error *err);
+kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, bool compile, kw_error *err);
 /* From memory or from the cache, where the blob of this builder comes before younger ones. */
-kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *shelf, const kw_config *config, const char *builder,
+kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, const char *builder,
                                          kw_error *err);
 /* Whether the loaded kernel may be picked for its time: KW_UNTRIED, or the outcome with its reason in detail (measure/resources.h). */
-kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *shelf, char detail[256]);
-/* What became of a kernel that serves the problem and the target, and could not be taken from the shelf. */
+kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *cache, char detail[256]);
+/* What became of a kernel that serves the problem and the target, and could not be taken from the cache. */
 kw_outcome kw_load_outcome(kw_status status);
 /* *loaded may be NULL. */
-void kw_kernel_cache_release(kw_kernel_cache *shelf, kw_loaded_kernel **loaded);
+void kw_kernel_cache_release(kw_kernel_cache *cache, kw_loaded_kernel **loaded);
 
 #endif

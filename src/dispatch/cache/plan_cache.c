@@ -1,4 +1,4 @@
-/* plan_cache.c: a hash table of cores, chained. */
+/* plan_cache.c: a hash table of plan_impls, chained. */
 #include "dispatch/cache/plan_cache.h"
 
 #include "base/hash.h"
@@ -6,36 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kw_plan_cache_open(kw_plan_cache *memo) {
-    *memo = (kw_plan_cache){0};
-    pthread_mutex_init(&memo->lock, NULL);
+void kw_plan_cache_open(kw_plan_cache *cache) {
+    *cache = (kw_plan_cache){0};
+    pthread_mutex_init(&cache->lock, NULL);
 }
 
-void kw_plan_impl_drop(kw_plan_impl *core, kw_kernel_cache *shelf) {
-    if (core->bound) {
-        shelf->backend->unbind(&core->bound);
+void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels) {
+    if (impl->bound) {
+        kernels->backend->unbind(&impl->bound);
     }
-    kw_kernel_cache_release(shelf, &core->loaded);
-    free(core->records);
-    free(core->explanation);
-    free(core->explain);
-    free(core);
+    kw_kernel_cache_release(kernels, &impl->loaded);
+    free(impl->records);
+    free(impl->explanation);
+    free(impl->explain);
+    free(impl);
 }
 
-static void drop_list(kw_plan_impl *list, kw_kernel_cache *shelf) {
+static void drop_list(kw_plan_impl *list, kw_kernel_cache *kernels) {
     while (list) {
         kw_plan_impl *next = list->next;
-        kw_plan_impl_drop(list, shelf);
+        kw_plan_impl_drop(list, kernels);
         list = next;
     }
 }
 
-void kw_plan_cache_close(kw_plan_cache *memo, kw_kernel_cache *shelf) {
+void kw_plan_cache_close(kw_plan_cache *cache, kw_kernel_cache *kernels) {
     for (int i = 0; i < KW_PLAN_CACHE_BUCKETS; i++) {
-        drop_list(memo->rows[i], shelf);
+        drop_list(cache->buckets[i], kernels);
     }
-    pthread_mutex_destroy(&memo->lock);
-    *memo = (kw_plan_cache){0};
+    pthread_mutex_destroy(&cache->lock);
+    *cache = (kw_plan_cache){0};
 }
 
 void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem) {
@@ -51,61 +51,61 @@ void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem) {
     }
 }
 
-static kw_plan_impl **plan_bucket(kw_plan_cache *memo, uint64_t hash) {
-    return &memo->rows[hash % KW_PLAN_CACHE_BUCKETS];
+static kw_plan_impl **plan_bucket(kw_plan_cache *cache, uint64_t hash) {
+    return &cache->buckets[hash % KW_PLAN_CACHE_BUCKETS];
 }
 
 /* With the lock held. */
-static kw_plan_impl **plan_slot(kw_plan_cache *memo, const kw_plan_key *key, uint64_t hash) {
-    kw_plan_impl **at = plan_bucket(memo, hash);
+static kw_plan_impl **plan_slot(kw_plan_cache *cache, const kw_plan_key *key, uint64_t hash) {
+    kw_plan_impl **at = plan_bucket(cache, hash);
     while (*at && ((*at)->hash != hash || memcmp(&(*at)->key, key, sizeof *key))) {
         at = &(*at)->next;
     }
     return at;
 }
 
-kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *memo, const kw_plan_key *key) {
+kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *cache, const kw_plan_key *key) {
     uint64_t hash = kw_hash64(key, sizeof *key);
-    pthread_mutex_lock(&memo->lock);
-    kw_plan_impl *found = *plan_slot(memo, key, hash);
+    pthread_mutex_lock(&cache->lock);
+    kw_plan_impl *found = *plan_slot(cache, key, hash);
     if (found) {
         found->users++;
     }
-    pthread_mutex_unlock(&memo->lock);
+    pthread_mutex_unlock(&cache->lock);
     return found;
 }
 
-/* Takes a core out of the table; those that nobody uses then are linked to the list. With the lock held. */
-static void take_out(kw_plan_cache *memo, kw_plan_impl **at, kw_plan_impl **unused) {
+/* Takes a impl out of the table; those that nobody uses then are linked to the list. With the lock held. */
+static void take_out(kw_plan_cache *cache, kw_plan_impl **at, kw_plan_impl **unused) {
     kw_plan_impl *gone = *at;
     *at = gone->next;
     gone->next = NULL;
-    memo->count--;
+    cache->count--;
     if (!--gone->users) {
         gone->next = *unused;
         *unused = gone;
     }
 }
 
-/* Which cores leave the table. NULL members match all. */
+/* Which plan_impls leave the table. NULL members match all. */
 typedef struct pattern {
     const kw_problem *problem;
     const uint64_t *registry;
     bool idle; /* only those that no plan uses */
 } pattern;
 
-static bool matches_pattern(const kw_plan_impl *core, const pattern *p) {
-    return (!p->problem || !memcmp(&core->key.problem, p->problem, sizeof *p->problem)) &&
-           (!p->registry || core->key.registry == *p->registry) && (!p->idle || core->users == 1);
+static bool matches_pattern(const kw_plan_impl *impl, const pattern *p) {
+    return (!p->problem || !memcmp(&impl->key.problem, p->problem, sizeof *p->problem)) &&
+           (!p->registry || impl->key.registry == *p->registry) && (!p->idle || impl->users == 1);
 }
 
 /* With the lock held. */
-static kw_plan_impl *drop_unused(kw_plan_cache *memo, const pattern *p) {
+static kw_plan_impl *drop_unused(kw_plan_cache *cache, const pattern *p) {
     kw_plan_impl *unused = NULL;
-    for (int i = 0; i < KW_PLAN_CACHE_BUCKETS && memo->count; i++) {
-        for (kw_plan_impl **at = &memo->rows[i]; *at;) {
+    for (int i = 0; i < KW_PLAN_CACHE_BUCKETS && cache->count; i++) {
+        for (kw_plan_impl **at = &cache->buckets[i]; *at;) {
             if (matches_pattern(*at, p)) {
-                take_out(memo, at, &unused);
+                take_out(cache, at, &unused);
             } else {
                 at = &(*at)->next;
             }
@@ -114,46 +114,46 @@ static kw_plan_impl *drop_unused(kw_plan_cache *memo, const pattern *p) {
     return unused;
 }
 
-void kw_plan_cache_insert(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl *core) {
-    core->hash = kw_hash64(&core->key, sizeof core->key);
-    pthread_mutex_lock(&memo->lock);
-    kw_plan_impl *unused = memo->count < KW_PLAN_CACHE_MAX ? NULL : drop_unused(memo, &(pattern){.idle = true});
-    kw_plan_impl **at = plan_slot(memo, &core->key, core->hash);
+void kw_plan_cache_insert(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_plan_impl *impl) {
+    impl->hash = kw_hash64(&impl->key, sizeof impl->key);
+    pthread_mutex_lock(&cache->lock);
+    kw_plan_impl *unused = cache->count < KW_PLAN_CACHE_MAX ? NULL : drop_unused(cache, &(pattern){.idle = true});
+    kw_plan_impl **at = plan_slot(cache, &impl->key, impl->hash);
     if (*at) {
-        take_out(memo, at, &unused);
+        take_out(cache, at, &unused);
     }
-    core->users++;
-    memo->count++;
-    kw_plan_impl **row = plan_bucket(memo, core->hash);
-    core->next = *row;
-    *row = core;
-    pthread_mutex_unlock(&memo->lock);
-    drop_list(unused, shelf);
+    impl->users++;
+    cache->count++;
+    kw_plan_impl **bucket = plan_bucket(cache, impl->hash);
+    impl->next = *bucket;
+    *bucket = impl;
+    pthread_mutex_unlock(&cache->lock);
+    drop_list(unused, kernels);
 }
 
-void kw_plan_cache_release(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl **core) {
-    kw_plan_impl *gone = *core;
-    *core = NULL;
-    pthread_mutex_lock(&memo->lock);
+void kw_plan_cache_release(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_plan_impl **impl) {
+    kw_plan_impl *gone = *impl;
+    *impl = NULL;
+    pthread_mutex_lock(&cache->lock);
     bool last = !--gone->users;
-    pthread_mutex_unlock(&memo->lock);
+    pthread_mutex_unlock(&cache->lock);
     if (last) {
-        kw_plan_impl_drop(gone, shelf);
+        kw_plan_impl_drop(gone, kernels);
     }
 }
 
-void kw_plan_cache_invalidate_registry(kw_plan_cache *memo, kw_kernel_cache *shelf, uint64_t serial) {
-    pthread_mutex_lock(&memo->lock);
-    kw_plan_impl *unused = drop_unused(memo, &(pattern){.registry = &serial});
-    pthread_mutex_unlock(&memo->lock);
-    drop_list(unused, shelf);
+void kw_plan_cache_invalidate_registry(kw_plan_cache *cache, kw_kernel_cache *kernels, uint64_t serial) {
+    pthread_mutex_lock(&cache->lock);
+    kw_plan_impl *unused = drop_unused(cache, &(pattern){.registry = &serial});
+    pthread_mutex_unlock(&cache->lock);
+    drop_list(unused, kernels);
 }
 
-void kw_plan_cache_invalidate_problem(kw_plan_cache *memo, kw_kernel_cache *shelf, const kw_problem *problem) {
+void kw_plan_cache_invalidate_problem(kw_plan_cache *cache, kw_kernel_cache *kernels, const kw_problem *problem) {
     kw_plan_key key;
     kw_plan_key_make(&key, problem);
-    pthread_mutex_lock(&memo->lock);
-    kw_plan_impl *unused = drop_unused(memo, &(pattern){.problem = &key.problem});
-    pthread_mutex_unlock(&memo->lock);
-    drop_list(unused, shelf);
+    pthread_mutex_lock(&cache->lock);
+    kw_plan_impl *unused = drop_unused(cache, &(pattern){.problem = &key.problem});
+    pthread_mutex_unlock(&cache->lock);
+    drop_list(unused, kernels);
 }

@@ -1,5 +1,5 @@
-/* plan_cache.h: the choices a context has made, ready to run. A plan is a small handle on such a core; asking again for the same problem under
- * the same conditions costs one look-up. Many threads may use one memo. */
+/* plan_cache.h: the choices a context has made, ready to run. A plan is a small handle on such a impl; asking again for the same problem under
+ * the same conditions costs one look-up. Many threads may use one cache. */
 #ifndef KW_DISPATCH_CACHE_PLAN_CACHE_H
 #define KW_DISPATCH_CACHE_PLAN_CACHE_H
 
@@ -20,17 +20,17 @@ typedef struct kw_plan_impl {
     struct kw_plan_impl *next;
     kw_plan_key key;
     uint64_t hash;
-    size_t users; /* plans, and the memo itself while the core is in its table; guarded by the memo's lock */
+    size_t users; /* plans, and the cache itself while the impl is in its table; guarded by the cache's lock */
     kw_context *context;
     kw_loaded_kernel *loaded;
     kw_bound *bound;
     kw_launch launch;
-    kw_workspace_layout room, room_packed; /* with weights in the workspace, and with weights packed beforehand */
-    uintptr_t align[KW_TENSOR_COUNT];      /* of each tensor, minus 1 */
+    kw_workspace_layout layout, layout_packed; /* with weights in the workspace, and with weights packed beforehand */
+    uintptr_t align[KW_TENSOR_COUNT];          /* of each tensor, minus 1 */
     kw_record *records;
     size_t record_count;
     char *explanation; /* where the choice came from */
-    char *explain;     /* the whole explanation, made when it is first asked for; guarded by the memo's lock */
+    char *explain;     /* the whole explanation, made when it is first asked for; guarded by the cache's lock */
 } kw_plan_impl;
 
 enum { KW_PLAN_CACHE_BUCKETS = 1024, KW_PLAN_CACHE_MAX = 8192 };
@@ -38,26 +38,26 @@ enum { KW_PLAN_CACHE_BUCKETS = 1024, KW_PLAN_CACHE_MAX = 8192 };
 typedef struct kw_plan_cache {
     pthread_mutex_t lock;
     size_t count;
-    kw_plan_impl *rows[KW_PLAN_CACHE_BUCKETS];
+    kw_plan_impl *buckets[KW_PLAN_CACHE_BUCKETS];
 } kw_plan_cache;
 
-void kw_plan_cache_open(kw_plan_cache *memo);
-void kw_plan_cache_close(kw_plan_cache *memo, kw_kernel_cache *shelf);
+void kw_plan_cache_open(kw_plan_cache *cache);
+void kw_plan_cache_close(kw_plan_cache *cache, kw_kernel_cache *kernels);
 
 /* Copies the fields of the problem that mean something; the rest is zero. */
 void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem);
 /* NULL when the choice was not made yet; else the caller is one more user. */
-kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *memo, const kw_plan_key *key);
-/* Takes the core, whose user the caller is, into the table in place of one with the same key. Where the table is full, cores that no
+kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *cache, const kw_plan_key *key);
+/* Takes the impl, whose user the caller is, into the table in place of one with the same key. Where the table is full, plan_impls that no
  * plan uses are dropped. */
-void kw_plan_cache_insert(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl *core);
-/* The caller uses the core no more. */
-void kw_plan_cache_release(kw_plan_cache *memo, kw_kernel_cache *shelf, kw_plan_impl **core);
+void kw_plan_cache_insert(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_plan_impl *impl);
+/* The caller uses the impl no more. */
+void kw_plan_cache_release(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_plan_impl **impl);
 /* Later requests are answered anew; plans keep what they have. */
-void kw_plan_cache_invalidate_registry(kw_plan_cache *memo, kw_kernel_cache *shelf, uint64_t serial);
-void kw_plan_cache_invalidate_problem(kw_plan_cache *memo, kw_kernel_cache *shelf, const kw_problem *problem);
+void kw_plan_cache_invalidate_registry(kw_plan_cache *cache, kw_kernel_cache *kernels, uint64_t serial);
+void kw_plan_cache_invalidate_problem(kw_plan_cache *cache, kw_kernel_cache *kernels, const kw_problem *problem);
 
-/* Drops a core that nobody uses. */
-void kw_plan_impl_drop(kw_plan_impl *core, kw_kernel_cache *shelf);
+/* Drops a impl that nobody uses. */
+void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "dispatch/choose/candidates.h"
 
-/* Races the first entrants of the field. choice gets the winner, the records and the explanation; wisdom_value what wisdom is to remember, with
+/* Races the first count of the candidates. choice gets the winner, the records and the explanation; value what wisdom is to remember, with
  * time_ns 0 when nothing could be measured (the first entrant that loads is then the winner). choice->loaded stays NULL when
  * no entrant could be used. The caller holds the measuring lock. */
-kw_status kw_autotune(kw_choice *choice, kw_wisdom_value *wisdom_value, const kw_request *request, const kw_candidates *field,
-                      size_t entrants, kw_error *err);
+kw_status kw_autotune(kw_choice *choice, kw_wisdom_value *value, const kw_request *request, const kw_candidates *candidates, size_t count,
+                      kw_error *err);
 
 #endif

@@ -43,7 +43,7 @@ size_t kw_request_fitting(const kw_request *request, size_t most) {
 
 /* --- gathering ---------------------------------------------------------------------------------------------------------- */
 
-/* The registry's generated kernels of the problem's operation and type, in its order, as the advisor is asked about them. */
+/* The registry's generated kernels of the problem's operation and type, in its order, as the selector is asked about them. */
 typedef struct entry_list {
     char *memory; /* everything below points into it */
     const kw_config **configs;
@@ -92,8 +92,8 @@ static void estimate_entries(entry_list *l, const kw_request *request) {
     }
 }
 
-static void ask_model(kw_candidates *field, entry_list *l, const kw_request *request) {
-    kw_selector_query question = {
+static void ask_model(kw_candidates *candidates, entry_list *l, const kw_request *request) {
+    kw_selector_query query = {
         .registry = request->registry->serial,
         .problem = &request->problem,
         .configs = l->configs,
@@ -101,57 +101,57 @@ static void ask_model(kw_candidates *field, entry_list *l, const kw_request *req
         .estimates = l->estimates,
         .count = l->count,
     };
-    if (!kw_model_selector_predict(request->context->advisor, &question, l->expected, &field->advice)) {
+    if (!kw_model_selector_predict(request->context->selector, &query, l->expected, &candidates->prediction)) {
         memcpy(l->expected, l->estimates, l->count * sizeof *l->expected);
     }
 }
 
-kw_status kw_candidates_gather(kw_candidates *field, const kw_request *request, kw_error *err) {
+kw_status kw_candidates_gather(kw_candidates *candidates, const kw_request *request, kw_error *err) {
     const kw_target *target = request->context->target;
     entry_list l = {0};
-    *field = (kw_candidates){0};
+    *candidates = (kw_candidates){0};
     kw_status status = take_entries(&l, request, err);
     if (!status) {
-        field->list = calloc(l.count + 1, sizeof *field->list);
-        status = field->list ? KW_OK : kw_fail_memory(err, "a list of candidates");
+        candidates->list = calloc(l.count + 1, sizeof *candidates->list);
+        status = candidates->list ? KW_OK : kw_fail_memory(err, "a list of candidates");
     }
     if (!status) {
         estimate_entries(&l, request);
-        ask_model(field, &l, request);
+        ask_model(candidates, &l, request);
     }
     for (size_t i = 0; i < l.count && !status; i++) {
         int64_t workspace = l.fitting[i] ? kw_workspace_layout_of(l.fitting[i], target, false).bytes : 0;
         if (l.fitting[i] && workspace > request->workspace_max) {
-            field->over_limit++;
+            candidates->over_limit++;
         } else if (l.fitting[i]) {
-            field->list[field->count++] = (kw_candidate){l.configs[i], l.expected[i], l.estimates[i], workspace};
+            candidates->list[candidates->count++] = (kw_candidate){l.configs[i], l.expected[i], l.estimates[i], workspace};
         }
     }
     if (!status) {
-        qsort(field->list, field->count, sizeof *field->list, compare_candidates_by_time);
+        qsort(candidates->list, candidates->count, sizeof *candidates->list, compare_candidates_by_time);
     }
     free(l.memory);
     return status;
 }
 
-void kw_candidates_drop(kw_candidates *field) {
-    free(field->list);
-    kw_text_drop(&field->advice.notes);
-    *field = (kw_candidates){0};
+void kw_candidates_drop(kw_candidates *candidates) {
+    free(candidates->list);
+    kw_text_drop(&candidates->prediction.notes);
+    *candidates = (kw_candidates){0};
 }
 
 /* --- the shortlist ------------------------------------------------------------------------------------------------------ */
 
 /* Moves the candidate at from to the earlier place to, keeping the order of the others. */
-static void move_candidate_up(kw_candidates *field, size_t from, size_t to) {
-    kw_candidate moved = field->list[from];
-    memmove(&field->list[to + 1], &field->list[to], (from - to) * sizeof moved);
-    field->list[to] = moved;
+static void move_candidate_up(kw_candidates *candidates, size_t from, size_t to) {
+    kw_candidate moved = candidates->list[from];
+    memmove(&candidates->list[to + 1], &candidates->list[to], (from - to) * sizeof moved);
+    candidates->list[to] = moved;
 }
 
-static bool family_seen(const kw_candidates *field, size_t count, const kw_family *family) {
+static bool family_seen(const kw_candidates *candidates, size_t count, const kw_family *family) {
     for (size_t i = 0; i < count; i++) {
-        if (field->list[i].config->family == family) {
+        if (candidates->list[i].config->family == family) {
             return true;
         }
     }
@@ -159,39 +159,39 @@ static bool family_seen(const kw_candidates *field, size_t count, const kw_famil
 }
 
 /* Moves to the places from taken on the best of each family that is not there yet and expected within the limit. */
-static size_t take_families(kw_candidates *field, size_t taken, size_t wanted, double limit_ns) {
-    for (size_t i = taken; i < field->count && taken < wanted; i++) {
-        const kw_candidate *candidate = &field->list[i];
-        if (candidate->expected_ns <= limit_ns && !family_seen(field, taken, candidate->config->family)) {
-            move_candidate_up(field, i, taken++);
+static size_t take_families(kw_candidates *candidates, size_t taken, size_t wanted, double limit_ns) {
+    for (size_t i = taken; i < candidates->count && taken < wanted; i++) {
+        const kw_candidate *candidate = &candidates->list[i];
+        if (candidate->expected_ns <= limit_ns && !family_seen(candidates, taken, candidate->config->family)) {
+            move_candidate_up(candidates, i, taken++);
         }
     }
     return taken;
 }
 
-static size_t best_estimate(const kw_candidates *field) {
+static size_t best_estimate(const kw_candidates *candidates) {
     size_t best = 0;
-    for (size_t i = 1; i < field->count; i++) {
-        best = field->list[i].estimate_ns < field->list[best].estimate_ns ? i : best;
+    for (size_t i = 1; i < candidates->count; i++) {
+        best = candidates->list[i].estimate_ns < candidates->list[best].estimate_ns ? i : best;
     }
     return best;
 }
 
-size_t kw_candidates_shortlist(kw_candidates *field, size_t wanted) {
-    size_t chosen = wanted < field->count ? wanted : field->count;
+size_t kw_candidates_shortlist(kw_candidates *candidates, size_t wanted) {
+    size_t chosen = wanted < candidates->count ? wanted : candidates->count;
     if (!chosen) {
         return 0;
     }
-    if (!*field->advice.model) {
-        take_families(field, 0, chosen, INFINITY);
+    if (!*candidates->prediction.model) {
+        take_families(candidates, 0, chosen, INFINITY);
         /* Best estimate first again, so that the race meets the likely winner early. */
-        qsort(field->list, chosen, sizeof *field->list, compare_candidates_by_time);
+        qsort(candidates->list, chosen, sizeof *candidates->list, compare_candidates_by_time);
         return chosen;
     }
-    size_t taken = 1, other = best_estimate(field);
+    size_t taken = 1, other = best_estimate(candidates);
     if (other && taken < chosen) {
-        move_candidate_up(field, other, taken++);
+        move_candidate_up(candidates, other, taken++);
     }
-    take_families(field, taken, chosen, reach * field->list[0].expected_ns);
+    take_families(candidates, taken, chosen, reach * candidates->list[0].expected_ns);
     return chosen;
 }

@@ -15,16 +15,16 @@ typedef struct kw_candidate {
 typedef struct kw_candidates {
     kw_candidate *list; /* least expected time first; equal ones by estimate, then in the registry's order */
     size_t count;
-    size_t over_limit;             /* that fit but need more workspace than allowed; they are not in the list */
-    kw_selector_prediction advice; /* whose times they are */
+    size_t over_limit;                 /* that fit but need more workspace than allowed; they are not in the list */
+    kw_selector_prediction prediction; /* whose times they are */
 } kw_candidates;
 
-kw_status kw_candidates_gather(kw_candidates *field, const kw_request *request, kw_error *err);
-void kw_candidates_drop(kw_candidates *field);
+kw_status kw_candidates_gather(kw_candidates *candidates, const kw_request *request, kw_error *err);
+void kw_candidates_drop(kw_candidates *candidates);
 /* Brings the wanted candidates to the front and returns how many they are. By a model: its best, the estimate's best, the best of each
  * family whose best time is within reach of the best of all, then the model's next ones, in that order: a list ranked by one model alone
  * repeats that model's mistake. By the estimate: the best of each family before any second one, least estimate first, because estimates of
  * different families are hard to compare. */
-size_t kw_candidates_shortlist(kw_candidates *field, size_t wanted);
+size_t kw_candidates_shortlist(kw_candidates *candidates, size_t wanted);
 
 #endif

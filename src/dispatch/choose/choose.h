@@ -10,8 +10,8 @@ typedef struct kw_request {
     kw_context *context;
     const kw_registry *registry;
     kw_problem problem;
-    char text[KW_PROBLEM_TEXT_MAX];   /* the problem's, canonical */
-    char question[KW_WISDOM_KEY_MAX]; /* what wisdom is asked: the problem and what of its weights */
+    char text[KW_PROBLEM_TEXT_MAX];     /* the problem's, canonical */
+    char wisdom_key[KW_WISDOM_KEY_MAX]; /* what wisdom is asked: the problem and what of its weights */
     kw_mode mode;
     int64_t workspace_max; /* bytes; INT64_MAX: no limit */
     int32_t shortlist;

@@ -20,7 +20,7 @@ extern const kw_embedded kw_builtin_models[];
 
 typedef struct source {
     char name[64];
-    char *folder; /* in the advisor's arena; NULL for one that is compiled in */
+    char *folder; /* in the selector's arena; NULL for one that is compiled in */
     const kw_embedded *spec_file, *forest_file;
     kw_model_spec spec;
     int distance;    /* from this target */
@@ -45,7 +45,7 @@ struct kw_model_selector {
     const kw_settings *settings;
     const kw_target *target;
     pthread_mutex_t lock;
-    bool sought;
+    bool searched;
     kw_arena arena;
     source *sources; /* MODELS_MAX */
     size_t count;
@@ -53,9 +53,9 @@ struct kw_model_selector {
     ranked *rankings;
 };
 
-kw_status kw_model_selector_open(kw_model_selector **advisor, const kw_settings *settings, const kw_target *target, kw_error *err) {
+kw_status kw_model_selector_open(kw_model_selector **selector, const kw_settings *settings, const kw_target *target, kw_error *err) {
     kw_model_selector *made = calloc(1, sizeof *made);
-    *advisor = made;
+    *selector = made;
     if (!made) {
         return kw_fail_memory(err, "a context");
     }
@@ -72,8 +72,8 @@ static void drop_ranked(ranked *r) {
 }
 
 /* Those of a registry or, with registry NULL, of a source. */
-static void drop_rankings(kw_model_selector *a, const uint64_t *registry, const source *from) {
-    for (ranked **at = &a->rankings; *at;) {
+static void drop_rankings(kw_model_selector *selector, const uint64_t *registry, const source *from) {
+    for (ranked **at = &selector->rankings; *at;) {
         ranked *r = *at;
         if (registry ? r->registry == *registry : r->source == from) {
             *at = r->next;
@@ -84,88 +84,88 @@ static void drop_rankings(kw_model_selector *a, const uint64_t *registry, const 
     }
 }
 
-void kw_model_selector_close(kw_model_selector **advisor) {
-    kw_model_selector *a = *advisor;
-    if (!a) {
+void kw_model_selector_close(kw_model_selector **selector) {
+    kw_model_selector *closing = *selector;
+    if (!closing) {
         return;
     }
-    for (size_t i = 0; i < a->count; i++) {
-        drop_rankings(a, NULL, &a->sources[i]);
-        kw_model_close(&a->sources[i].model);
-        kw_model_spec_drop(&a->sources[i].spec);
+    for (size_t i = 0; i < closing->count; i++) {
+        drop_rankings(closing, NULL, &closing->sources[i]);
+        kw_model_close(&closing->sources[i].model);
+        kw_model_spec_drop(&closing->sources[i].spec);
     }
-    kw_text_drop(&a->failures);
-    kw_arena_drop(&a->arena);
-    pthread_mutex_destroy(&a->lock);
-    free(a);
-    *advisor = NULL;
+    kw_text_drop(&closing->failures);
+    kw_arena_drop(&closing->arena);
+    pthread_mutex_destroy(&closing->lock);
+    free(closing);
+    *selector = NULL;
 }
 
-void kw_model_selector_invalidate(kw_model_selector *a, uint64_t registry) {
-    pthread_mutex_lock(&a->lock);
-    drop_rankings(a, &registry, NULL);
-    pthread_mutex_unlock(&a->lock);
+void kw_model_selector_invalidate(kw_model_selector *selector, uint64_t registry) {
+    pthread_mutex_lock(&selector->lock);
+    drop_rankings(selector, &registry, NULL);
+    pthread_mutex_unlock(&selector->lock);
 }
 
 /* --- looking for models ------------------------------------------------------------------------------------------------ */
 
-static void note_failure(kw_model_selector *a, const char *name, const kw_error *why) {
-    kw_log_line(a->settings, "model %s is not used: %s", name, why->text);
-    kw_text_addf(&a->failures, "  model %s was not used: %s\n", name, why->text);
+static void note_failure(kw_model_selector *selector, const char *name, const kw_error *why) {
+    kw_log_line(selector->settings, "model %s is not used: %s", name, why->text);
+    kw_text_addf(&selector->failures, "  model %s was not used: %s\n", name, why->text);
 }
 
-static void fail_source(kw_model_selector *a, source *s, const kw_error *why) {
-    note_failure(a, s->name, why);
+static void fail_source(kw_model_selector *selector, source *s, const kw_error *why) {
+    note_failure(selector, s->name, why);
     s->failed = true;
-    s->fault = kw_arena_copy(&a->arena, why->text, strlen(why->text));
+    s->fault = kw_arena_copy(&selector->arena, why->text, strlen(why->text));
 }
 
 /* A place for one more; NULL when the list is full or there is no memory. */
-static source *new_source(kw_model_selector *a, const char *name) {
-    if (!a->sources) {
-        a->sources = kw_arena_array(&a->arena, MODELS_MAX, sizeof *a->sources);
+static source *new_source(kw_model_selector *selector, const char *name) {
+    if (!selector->sources) {
+        selector->sources = kw_arena_array(&selector->arena, MODELS_MAX, sizeof *selector->sources);
     }
     kw_error why = {0};
-    kw_status status = !a->sources              ? kw_fail_memory(&why, "the list of models")
-                       : a->count == MODELS_MAX ? kw_fail(&why, KW_ILLEGAL, "there are more than %d models", MODELS_MAX)
-                                                : KW_OK;
+    kw_status status = !selector->sources              ? kw_fail_memory(&why, "the list of models")
+                       : selector->count == MODELS_MAX ? kw_fail(&why, KW_ILLEGAL, "there are more than %d models", MODELS_MAX)
+                                                       : KW_OK;
     if (status) {
-        note_failure(a, name, &why);
+        note_failure(selector, name, &why);
         return NULL;
     }
-    source *s = &a->sources[a->count];
+    source *s = &selector->sources[selector->count];
     strncpy(s->name, name, sizeof s->name - 1);
     return s;
 }
 
 /* The new source joins the list; one whose text could not be read is never asked. */
-static void settle_source(kw_model_selector *a, source *s, kw_status status, const kw_error *why) {
-    s->distance = status ? -1 : kw_model_spec_distance(&s->spec, a->target);
-    a->count++;
+static void add_source(kw_model_selector *selector, source *s, kw_status status, const kw_error *why) {
+    s->distance = status ? -1 : kw_model_spec_distance(&s->spec, selector->target);
+    selector->count++;
     if (status) {
-        fail_source(a, s, why);
+        fail_source(selector, s, why);
     }
 }
 
-static void add_folder(kw_model_selector *a, const char *name, const char *folder) {
+static void add_folder(kw_model_selector *selector, const char *name, const char *folder) {
     kw_arena arena = {0};
     kw_error why = {0};
     char *text = NULL;
     size_t size = 0;
-    source *s = new_source(a, name);
+    source *s = new_source(selector, name);
     if (!s) {
         return;
     }
-    s->folder = kw_arena_copy(&a->arena, folder, strlen(folder));
+    s->folder = kw_arena_copy(&selector->arena, folder, strlen(folder));
     char *path = kw_arena_format(&arena, "%s/model.spec", folder);
     kw_status status = s->folder && path ? KW_OK : kw_fail_memory(&why, "a model");
     status = status ? status : kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, &why);
     status = status ? status : kw_model_spec_read(&s->spec, path, text, size, &why);
-    settle_source(a, s, status, &why);
+    add_source(selector, s, status, &why);
     kw_arena_drop(&arena);
 }
 
-static void add_builtin(kw_model_selector *a, const kw_embedded *file) {
+static void add_builtin(kw_model_selector *selector, const kw_embedded *file) {
     static const char end[] = "/model.spec";
     size_t size = strlen(file->name), tail = sizeof end - 1;
     char name[64] = "";
@@ -174,7 +174,7 @@ static void add_builtin(kw_model_selector *a, const kw_embedded *file) {
         return;
     }
     memcpy(name, file->name, size - tail);
-    source *s = new_source(a, name);
+    source *s = new_source(selector, name);
     if (!s) {
         return;
     }
@@ -186,7 +186,7 @@ static void add_builtin(kw_model_selector *a, const kw_embedded *file) {
     }
     kw_status status = s->forest_file ? KW_OK : kw_fail(&why, KW_MISSING, "its forest was not compiled in");
     status = status ? status : kw_model_spec_read(&s->spec, file->name, file->text, file->size, &why);
-    settle_source(a, s, status, &why);
+    add_source(selector, s, status, &why);
 }
 
 static int may_be_model(const struct dirent *entry) {
@@ -194,15 +194,15 @@ static int may_be_model(const struct dirent *entry) {
 }
 
 /* Every folder of data/models. */
-static void add_user(kw_model_selector *a) {
+static void add_user(kw_model_selector *selector) {
     kw_arena arena = {0};
     struct dirent **names = NULL;
-    char *models = *a->settings->data ? kw_arena_format(&arena, "%s/models", a->settings->data) : NULL;
+    char *models = *selector->settings->data ? kw_arena_format(&arena, "%s/models", selector->settings->data) : NULL;
     int count = models ? scandir(models, &names, may_be_model, alphasort) : -1;
     for (int i = 0; i < count; i++) {
         char *folder = kw_arena_format(&arena, "%s/%s", models, names[i]->d_name);
         if (folder) {
-            add_folder(a, names[i]->d_name, folder);
+            add_folder(selector, names[i]->d_name, folder);
         }
         free(names[i]);
     }
@@ -216,15 +216,15 @@ static const char *last_part(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static void seek(kw_model_selector *a) {
-    const char *model = a->settings->model;
-    a->sought = true;
+static void find_models(kw_model_selector *selector) {
+    const char *model = selector->settings->model;
+    selector->searched = true;
     if (model && *model) {
-        add_folder(a, last_part(model), model);
+        add_folder(selector, last_part(model), model);
     } else if (!model) {
-        add_user(a);
+        add_user(selector);
         for (const kw_embedded *file = kw_builtin_models; file->name; file++) {
-            add_builtin(a, file);
+            add_builtin(selector, file);
         }
     }
 }
@@ -232,10 +232,10 @@ static void seek(kw_model_selector *a) {
 /* --- choosing one ------------------------------------------------------------------------------------------------------ */
 
 /* The nearest that serves and has not failed; NULL when there is none. */
-static source *nearest_source(const kw_model_selector *a, kw_op op, kw_dtype dtype) {
+static source *nearest_source(const kw_model_selector *selector, kw_op op, kw_dtype dtype) {
     source *found = NULL;
-    for (size_t i = 0; i < a->count; i++) {
-        source *s = &a->sources[i];
+    for (size_t i = 0; i < selector->count; i++) {
+        source *s = &selector->sources[i];
         bool serves = !s->failed && s->distance >= 0 && kw_model_spec_serves(&s->spec, op, dtype);
         found = serves && (!found || s->distance < found->distance) ? s : found;
     }
@@ -253,10 +253,10 @@ static kw_status open_source(source *s, kw_error *err) {
 static const char *const far_words[] = {"", "another processor, cache or number of threads", "another architecture with vectors as wide",
                                         "another architecture of this kind"};
 
-static void warn_once(kw_model_selector *a, source *s) {
+static void warn_once(kw_model_selector *selector, source *s) {
     if (s->distance > 1 && !s->warned) {
-        kw_log_line(a->settings, "model %s was trained on %s; predictions may be off: train one on this machine (kwright train)", s->name,
-                    far_words[s->distance]);
+        kw_log_line(selector->settings, "model %s was trained on %s; predictions may be off: train one on this machine (kwright train)",
+                    s->name, far_words[s->distance]);
         s->warned = true;
     }
 }
@@ -293,8 +293,8 @@ static kw_status make_ranked(ranked **out, const kw_selector_query *q, source *f
     return status;
 }
 
-static kw_status find_ranked(ranked **out, kw_model_selector *a, const kw_selector_query *q, source *from, kw_error *err) {
-    ranked *r = a->rankings;
+static kw_status find_ranked(ranked **out, kw_model_selector *selector, const kw_selector_query *q, source *from, kw_error *err) {
+    ranked *r = selector->rankings;
     while (r && !matches_query(r, q, from)) {
         r = r->next;
     }
@@ -304,8 +304,8 @@ static kw_status find_ranked(ranked **out, kw_model_selector *a, const kw_select
     }
     kw_status status = make_ranked(out, q, from, err);
     if (!status) {
-        (*out)->next = a->rankings;
-        a->rankings = *out;
+        (*out)->next = selector->rankings;
+        selector->rankings = *out;
     }
     return status;
 }
@@ -322,42 +322,42 @@ static bool any_finite(const double *ns, size_t count) {
 }
 
 /* The nearest model that can be had; one that cannot is passed over for good. */
-static source *take_model(kw_model_selector *a, const kw_problem *problem) {
+static source *take_model(kw_model_selector *selector, const kw_problem *problem) {
     source *s;
-    while ((s = nearest_source(a, problem->op, problem->dtype))) {
+    while ((s = nearest_source(selector, problem->op, problem->dtype))) {
         kw_error why = {0};
         if (!open_source(s, &why)) {
             return s;
         }
-        fail_source(a, s, &why);
+        fail_source(selector, s, &why);
     }
     return NULL;
 }
 
-static bool rank_by_model(kw_model_selector *a, const kw_selector_query *q, double ns[], kw_selector_prediction *advice) {
+static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *q, double ns[], kw_selector_prediction *prediction) {
     ranked *r = NULL;
     kw_error why = {0};
-    source *s = take_model(a, q->problem);
-    if (!s && a->count) {
-        kw_text_addf(&advice->notes, "  no model is left that serves %s %s on this target\n", kw_op_name(q->problem->op),
+    source *s = take_model(selector, q->problem);
+    if (!s && selector->count) {
+        kw_text_addf(&prediction->notes, "  no model is left that serves %s %s on this target\n", kw_op_name(q->problem->op),
                      kw_dtype_name(q->problem->dtype));
     }
     if (!s) {
         return false;
     }
-    kw_status status = find_ranked(&r, a, q, s, &why);
+    kw_status status = find_ranked(&r, selector, q, s, &why);
     if (!status) {
-        kw_ranking_score(r->ranking, q->problem, a->target, q->launches, q->estimates, ns);
+        kw_ranking_score(r->ranking, q->problem, selector->target, q->launches, q->estimates, ns);
         status = any_finite(ns, q->count) ? KW_OK : kw_fail(&why, KW_FAILED, "it has no finite time for any kernel that fits");
     }
     if (status) {
-        kw_log_line(a->settings, "model %s is not used here: %s", s->name, why.text);
-        kw_text_addf(&advice->notes, "  model %s was not used: %s\n", s->name, why.text);
+        kw_log_line(selector->settings, "model %s is not used here: %s", s->name, why.text);
+        kw_text_addf(&prediction->notes, "  model %s was not used: %s\n", s->name, why.text);
         return false;
     }
-    warn_once(a, s);
-    advice->distance = s->distance;
-    memcpy(advice->model, s->name, sizeof advice->model);
+    warn_once(selector, s);
+    prediction->distance = s->distance;
+    memcpy(prediction->model, s->name, sizeof prediction->model);
     return true;
 }
 
@@ -370,19 +370,19 @@ static bool any_fits(const kw_selector_query *q) {
     return false;
 }
 
-bool kw_model_selector_predict(kw_model_selector *a, const kw_selector_query *q, double ns[], kw_selector_prediction *advice) {
-    *advice = (kw_selector_prediction){0};
-    pthread_mutex_lock(&a->lock);
-    if (!a->sought) {
-        seek(a);
+bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_query *q, double ns[], kw_selector_prediction *prediction) {
+    *prediction = (kw_selector_prediction){0};
+    pthread_mutex_lock(&selector->lock);
+    if (!selector->searched) {
+        find_models(selector);
     }
-    bool answered = any_fits(q) && rank_by_model(a, q, ns, advice);
-    kw_text_add(&advice->notes, kw_text_string(&a->failures));
-    if (answered && advice->distance > 0) {
-        kw_text_addf(&advice->notes, "  model %s was trained on %s: half of what it says against the estimate counts\n", advice->model,
-                     far_words[advice->distance]);
+    bool answered = any_fits(q) && rank_by_model(selector, q, ns, prediction);
+    kw_text_add(&prediction->notes, kw_text_string(&selector->failures));
+    if (answered && prediction->distance > 0) {
+        kw_text_addf(&prediction->notes, "  model %s was trained on %s: half of what it says against the estimate counts\n",
+                     prediction->model, far_words[prediction->distance]);
     }
-    pthread_mutex_unlock(&a->lock);
+    pthread_mutex_unlock(&selector->lock);
     return answered;
 }
 
@@ -403,7 +403,8 @@ static void set_file(kw_model_info *info, const source *s) {
     info->written = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_mtime : 0;
 }
 
-static void tell_source(const kw_model_selector *a, const source *s, void (*visit)(void *user, const kw_model_info *model), void *user) {
+static void tell_source(const kw_model_selector *selector, const source *s, void (*visit)(void *user, const kw_model_info *model),
+                        void *user) {
     static const char *const none[] = {NULL};
     kw_model_info info = {.name = s->name,
                           .folder = s->folder ? s->folder : "",
@@ -419,25 +420,25 @@ static void tell_source(const kw_model_selector *a, const source *s, void (*visi
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
             info.serves[op][dtype] = kw_model_spec_serves(&s->spec, (kw_op)op, (kw_dtype)dtype);
-            info.asked[op][dtype] = nearest_source(a, (kw_op)op, (kw_dtype)dtype) == s;
+            info.asked[op][dtype] = nearest_source(selector, (kw_op)op, (kw_dtype)dtype) == s;
         }
     }
     visit(user, &info);
 }
 
-void kw_model_selector_visit(kw_model_selector *a, void (*visit)(void *user, const kw_model_info *model), void *user) {
-    pthread_mutex_lock(&a->lock);
-    if (!a->sought) {
-        seek(a);
+void kw_model_selector_visit(kw_model_selector *selector, void (*visit)(void *user, const kw_model_info *model), void *user) {
+    pthread_mutex_lock(&selector->lock);
+    if (!selector->searched) {
+        find_models(selector);
     }
-    for (size_t i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < selector->count; i++) {
         kw_error why = {0};
-        if (!a->sources[i].failed && open_source(&a->sources[i], &why)) {
-            fail_source(a, &a->sources[i], &why);
+        if (!selector->sources[i].failed && open_source(&selector->sources[i], &why)) {
+            fail_source(selector, &selector->sources[i], &why);
         }
     }
-    for (size_t i = 0; i < a->count; i++) {
-        tell_source(a, &a->sources[i], visit, user);
+    for (size_t i = 0; i < selector->count; i++) {
+        tell_source(selector, &selector->sources[i], visit, user);
     }
-    pthread_mutex_unlock(&a->lock);
+    pthread_mutex_unlock(&selector->lock);
 }

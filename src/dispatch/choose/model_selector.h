@@ -3,7 +3,7 @@
  * operation and type the one trained nearest to this target answers; of equally near ones the first by place, then by name.
  *
  * Everything is read on first need. What a registry's kernels are in a model's eyes is worked out once for each registry, operation and
- * type. A model that fails is passed over, and every later answer says why. Many threads may use one advisor: a lock is held while it
+ * type. A model that fails is passed over, and every later answer says why. Many threads may use one selector: a lock is held while it
  * answers. */
 #ifndef KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
 #define KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
@@ -14,8 +14,8 @@
 typedef struct kw_model_selector kw_model_selector;
 
 /* settings and target outlive it. */
-kw_status kw_model_selector_open(kw_model_selector **advisor, const kw_settings *settings, const kw_target *target, kw_error *err);
-void kw_model_selector_close(kw_model_selector **advisor);
+kw_status kw_model_selector_open(kw_model_selector **selector, const kw_settings *settings, const kw_target *target, kw_error *err);
+void kw_model_selector_close(kw_model_selector **selector);
 
 /* Kernels of one registry that have the problem's operation and type, always the same ones in the same order for the same serial. As for
  * kw_ranking_score: launches[i] is NULL where a kernel does not fit. */
@@ -34,12 +34,13 @@ typedef struct kw_selector_prediction {
     kw_text notes;  /* lines for kw_plan_explain: what was passed over and why */
 } kw_selector_prediction;
 
-/* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and advice->notes says why.
+/* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and prediction->notes says why.
  * The caller drops the notes. */
-bool kw_model_selector_predict(kw_model_selector *advisor, const kw_selector_query *question, double ns[], kw_selector_prediction *advice);
-/* Each model, faulty ones included; forests are read. visit must not ask the advisor. */
-void kw_model_selector_visit(kw_model_selector *advisor, void (*visit)(void *user, const kw_model_info *model), void *user);
+bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_query *query, double ns[],
+                               kw_selector_prediction *prediction);
+/* Each model, faulty ones included; forests are read. visit must not ask the selector. */
+void kw_model_selector_visit(kw_model_selector *selector, void (*visit)(void *user, const kw_model_info *model), void *user);
 /* The registry is gone or another one now. */
-void kw_model_selector_invalidate(kw_model_selector *advisor, uint64_t registry);
+void kw_model_selector_invalidate(kw_model_selector *selector, uint64_t registry);
 
 #endif

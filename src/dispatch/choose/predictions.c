@@ -1,4 +1,4 @@
-/* predictions.c: what the choice expects of every kernel, for those who want to see it: the same field that the choice is made from; and the
+/* predictions.c: what the choice expects of every kernel, for those who want to see it: the same candidates that the choice is made from; and the
  * models that it may ask. */
 #include "dispatch/choose/candidates.h"
 
@@ -10,27 +10,27 @@ kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, c
     if (registry && registry->context != context) {
         return kw_fail(err, KW_ILLEGAL, "the registry belongs to another context; create it on this one");
     }
-    kw_candidates field = {0};
+    kw_candidates candidates = {0};
     kw_request request = {.context = context, .registry = registry, .problem = *problem, .workspace_max = INT64_MAX};
     kw_status status = kw_problem_check(problem, err);
     status = status || registry ? status : kw_registry_default(&request.registry, context, err);
-    status = status ? status : kw_candidates_gather(&field, &request, err);
-    for (size_t i = 0; !status && i < field.count; i++) {
-        const kw_candidate *candidate = &field.list[i];
+    status = status ? status : kw_candidates_gather(&candidates, &request, err);
+    for (size_t i = 0; !status && i < candidates.count; i++) {
+        const kw_candidate *candidate = &candidates.list[i];
         kw_prediction prediction = {
             .config = request.registry->texts[candidate->config - request.registry->catalog.configs],
             .expected_ns = candidate->expected_ns,
             .estimate_ns = candidate->estimate_ns,
             .workspace = candidate->workspace,
-            .model = *field.advice.model ? field.advice.model : NULL,
-            .model_distance = field.advice.distance,
-            .notes = kw_text_string(&field.advice.notes),
+            .model = *candidates.prediction.model ? candidates.prediction.model : NULL,
+            .model_distance = candidates.prediction.distance,
+            .notes = kw_text_string(&candidates.prediction.notes),
         };
         if (!visit(user, &prediction)) {
             break;
         }
     }
-    kw_candidates_drop(&field);
+    kw_candidates_drop(&candidates);
     return status;
 }
 
@@ -38,6 +38,6 @@ kw_status kw_models_visit(kw_context *context, void (*visit)(void *user, const k
     if (!context || !visit) {
         return kw_fail(err, KW_ILLEGAL, "kw_models_visit: %s is NULL", context ? "visit" : "context");
     }
-    kw_model_selector_visit(context->advisor, visit, user);
+    kw_model_selector_visit(context->selector, visit, user);
     return KW_OK;
 }

@@ -53,18 +53,18 @@ struct kw_wisdom {
 
 /* --- layers ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t key_hash(kw_word target, kw_word question) {
-    return kw_hash64(target.at, target.size) * 31 + kw_hash64(question.at, question.size);
+static uint64_t key_hash(kw_word target, kw_word key) {
+    return kw_hash64(target.at, target.size) * 31 + kw_hash64(key.at, key.size);
 }
 
-static bool same_key(const kw_wisdom_line *line, kw_word target, kw_word question) {
-    return line->question.size == question.size && line->target.size == target.size &&
-           !memcmp(line->question.at, question.at, question.size) && !memcmp(line->target.at, target.at, target.size);
+static bool same_key(const kw_wisdom_line *line, kw_word target, kw_word key) {
+    return line->key.size == key.size && line->target.size == target.size && !memcmp(line->key.at, key.at, key.size) &&
+           !memcmp(line->target.at, target.at, target.size);
 }
 
-static uint32_t *find_wisdom_slot(const layer *l, kw_word target, kw_word question) {
-    size_t at = key_hash(target, question) & (l->slot_count - 1);
-    while (l->slots[at] && !same_key(&l->lines[l->slots[at] - 1], target, question)) {
+static uint32_t *find_wisdom_slot(const layer *l, kw_word target, kw_word key) {
+    size_t at = key_hash(target, key) & (l->slot_count - 1);
+    while (l->slots[at] && !same_key(&l->lines[l->slots[at] - 1], target, key)) {
         at = (at + 1) & (l->slot_count - 1);
     }
     return &l->slots[at];
@@ -101,7 +101,7 @@ static kw_status layer_index(layer *l, const char *name, int64_t *bad, kw_error 
             }
             continue;
         }
-        uint32_t *slot = find_wisdom_slot(l, line->target, line->question);
+        uint32_t *slot = find_wisdom_slot(l, line->target, line->key);
         *slot = (uint32_t)++l->count; /* of two lines with one key the later counts */
     }
     return KW_OK;
@@ -212,9 +212,9 @@ const char *kw_wisdom_location(const kw_wisdom *w, int number) {
     return number == KW_LAYER_USER ? w->settings->wisdom : number == KW_LAYER_SYSTEM ? w->settings->system_wisdom : "memory";
 }
 
-bool kw_wisdom_needs_verification(const kw_wisdom *w, const kw_wisdom_value *wisdom_value, const char *builder) {
-    const char *checked = *wisdom_value->checked ? wisdom_value->checked : wisdom_value->date;
-    return !*wisdom_value->builder || strcmp(wisdom_value->builder, builder) || strcmp(checked, w->oldest) < 0;
+bool kw_wisdom_needs_verification(const kw_wisdom *w, const kw_wisdom_value *value, const char *builder) {
+    const char *checked = *value->checked ? value->checked : value->date;
+    return !*value->builder || strcmp(value->builder, builder) || strcmp(checked, w->oldest) < 0;
 }
 
 /* --- asking ----------------------------------------------------------------------------------------------------- */
@@ -225,26 +225,26 @@ static void copy_value_word(char *to, kw_word word) {
     to[word.size] = 0;
 }
 
-bool kw_wisdom_find(kw_wisdom *w, int number, const char *question, kw_wisdom_value *wisdom_value) {
+bool kw_wisdom_find(kw_wisdom *w, int number, const char *key, kw_wisdom_value *value) {
     pthread_mutex_lock(&w->lock);
     if (!w->layers[KW_LAYER_USER].loaded) {
         refresh(w);
     }
     const layer *l = &w->layers[number];
-    kw_word target = {w->target, strlen(w->target)}, wanted = {question, strlen(question)};
+    kw_word target = {w->target, strlen(w->target)}, wanted = {key, strlen(key)};
     uint32_t found = l->slots ? *find_wisdom_slot(l, target, wanted) : 0;
     if (found) {
         const kw_wisdom_line *line = &l->lines[found - 1];
-        wisdom_value->mode = line->mode;
-        wisdom_value->candidates = line->candidates;
-        wisdom_value->time_ns = line->time_ns;
-        wisdom_value->spread_ns = line->spread_ns;
-        wisdom_value->next_ns = line->next_ns;
-        copy_value_word(wisdom_value->date, line->date);
-        copy_value_word(wisdom_value->checked, line->checked);
-        copy_value_word(wisdom_value->builder, line->builder);
-        copy_value_word(wisdom_value->config, line->config);
-        copy_value_word(wisdom_value->next, line->next);
+        value->mode = line->mode;
+        value->candidates = line->candidates;
+        value->time_ns = line->time_ns;
+        value->spread_ns = line->spread_ns;
+        value->next_ns = line->next_ns;
+        copy_value_word(value->date, line->date);
+        copy_value_word(value->checked, line->checked);
+        copy_value_word(value->builder, line->builder);
+        copy_value_word(value->config, line->config);
+        copy_value_word(value->next, line->next);
     }
     pthread_mutex_unlock(&w->lock);
     return found > 0;
@@ -398,20 +398,20 @@ static kw_word word_of(const char *string) {
     return (kw_word){string, strlen(string)};
 }
 
-kw_status kw_wisdom_record(kw_wisdom *w, const char *question, const kw_wisdom_value *wisdom_value, bool replace, kw_error *err) {
+kw_status kw_wisdom_record(kw_wisdom *w, const char *key, const kw_wisdom_value *value, bool replace, kw_error *err) {
     kw_wisdom_line line = {
-        .mode = wisdom_value->mode,
+        .mode = value->mode,
         .target = word_of(w->target),
-        .question = word_of(question),
-        .config = word_of(wisdom_value->config),
-        .date = word_of(wisdom_value->date),
-        .next = word_of(wisdom_value->next),
-        .builder = word_of(wisdom_value->builder),
-        .checked = word_of(*wisdom_value->checked ? wisdom_value->checked : wisdom_value->date),
-        .time_ns = wisdom_value->time_ns,
-        .spread_ns = wisdom_value->spread_ns,
-        .next_ns = wisdom_value->next_ns,
-        .candidates = wisdom_value->candidates,
+        .key = word_of(key),
+        .config = word_of(value->config),
+        .date = word_of(value->date),
+        .next = word_of(value->next),
+        .builder = word_of(value->builder),
+        .checked = word_of(*value->checked ? value->checked : value->date),
+        .time_ns = value->time_ns,
+        .spread_ns = value->spread_ns,
+        .next_ns = value->next_ns,
+        .candidates = value->candidates,
     };
     kw_wisdom_edit edit = {.put = &line, .replace = replace};
     int64_t changes = 0;

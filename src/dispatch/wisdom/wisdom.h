@@ -13,7 +13,7 @@ enum { KW_WISDOM_DAYS = 90 };
 enum { KW_LAYER_MEMORY = 0, KW_LAYER_USER, KW_LAYER_SYSTEM, KW_LAYER_COUNT };
 
 /* What wisdom says of one problem on this context's target; a value. next is "" when there was no runner-up, builder when it is not known;
- * checked is "" only where a wisdom_value is made, and means date. */
+ * checked is "" only where a value is made, and means date. */
 typedef struct kw_wisdom_value {
     kw_mode mode;
     int32_t candidates;
@@ -27,14 +27,14 @@ void kw_wisdom_close(kw_wisdom **wisdom);
 
 /* Reads again what changed on disk. */
 void kw_wisdom_refresh(kw_wisdom *wisdom);
-/* Whether the kernel of the wisdom_value is to be verified before it is used: another compiler made the one that is loaded now, or the one that
+/* Whether the kernel of the value is to be verified before it is used: another compiler made the one that is loaded now, or the one that
  * was measured is not known, or the last verification is more than KW_WISDOM_DAYS days ago. */
-bool kw_wisdom_needs_verification(const kw_wisdom *wisdom, const kw_wisdom_value *wisdom_value, const char *builder);
-/* What one layer says to a question (kw_wisdom_key_print); false when it says nothing. */
-bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *question, kw_wisdom_value *wisdom_value);
-/* Remembers a wisdom_value: in the user's file, or in memory when that cannot be (the log says why). replace: also over a line that is at
+bool kw_wisdom_needs_verification(const kw_wisdom *wisdom, const kw_wisdom_value *value, const char *builder);
+/* What one layer says to a key (kw_wisdom_key_print); false when it says nothing. */
+bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *key, kw_wisdom_value *value);
+/* Remembers a value: in the user's file, or in memory when that cannot be (the log says why). replace: also over a line that is at
  * least as patient, which otherwise stands. */
-kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *question, const kw_wisdom_value *wisdom_value, bool replace, kw_error *err);
+kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *key, const kw_wisdom_value *value, bool replace, kw_error *err);
 /* Drops a problem from memory and from the user's file, for every target. */
 kw_status kw_wisdom_drop(kw_wisdom *wisdom, const char *problem, int64_t *dropped, kw_error *err);
 

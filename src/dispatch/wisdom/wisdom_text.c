@@ -62,7 +62,7 @@ static bool read_wisdom_field(kw_wisdom_line *line, int field, kw_word word) {
         return word.size && word.size < KW_PROBLEM_TEXT_MAX;
     case 3:
         line->fresh_weights = kw_word_is(word, weights_names[1]);
-        line->question = (kw_word){line->problem.at, (size_t)(word.at + word.size - line->problem.at)};
+        line->key = (kw_word){line->problem.at, (size_t)(word.at + word.size - line->problem.at)};
         return line->fresh_weights || kw_word_is(word, weights_names[0]);
     case 4:
         line->config = word;
@@ -135,7 +135,7 @@ static void print_or_dash(kw_text *text, kw_word word) {
 }
 
 void kw_wisdom_line_print(kw_text *text, const kw_wisdom_line *line) {
-    kw_word words[] = {line->target, line->question, line->config};
+    kw_word words[] = {line->target, line->key, line->config};
     kw_text_add(text, kw_mode_name(line->mode));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         kw_text_add(text, "\t");
@@ -172,7 +172,7 @@ static bool concerns(const kw_wisdom_edit *edit, const kw_wisdom_line *line) {
     if (!edit->put) {
         return same_word(line->problem, edit->problem);
     }
-    return same_word(line->question, edit->put->question) && same_word(line->target, edit->put->target);
+    return same_word(line->key, edit->put->key) && same_word(line->target, edit->put->target);
 }
 
 int64_t kw_wisdom_text_edit(kw_text *changed, kw_word text, const kw_wisdom_edit *edit) {

@@ -21,8 +21,8 @@
 /* One entry; the words lie in the text it was read from. next.size is 0 when there is no runner-up. */
 typedef struct kw_wisdom_line {
     kw_mode mode;
-    kw_word target, question; /* question: problem and weights, with the tab between them */
-    kw_word problem;          /* the front of question */
+    kw_word target, key; /* key: problem and weights, with the tab between them */
+    kw_word problem;     /* the front of key */
     kw_word config, date, next;
     kw_word builder, checked; /* builder.size is 0 when it is not known; checked without size means date */
     double time_ns, spread_ns, next_ns;
@@ -31,7 +31,7 @@ typedef struct kw_wisdom_line {
 } kw_wisdom_line;
 
 enum { KW_WISDOM_KEY_MAX = KW_PROBLEM_TEXT_MAX + 8 };
-/* The question's text. */
+/* The key's text. */
 void kw_wisdom_key_print(char text[KW_WISDOM_KEY_MAX], const char *problem, bool fresh_weights);
 
 /* true: an entry. false with why->status KW_OK: a comment or an empty line. false with KW_MALFORMED: not an entry, and what is wrong. */

@@ -417,7 +417,7 @@ static void shortlist_of(char names[LIST + 1], const row *rows, size_t count, si
         configs[i].family = &three[rows[i].family - 'a'];
         list[i] = (kw_candidate){&configs[i], rows[i].expected, rows[i].estimate, 0};
     }
-    strcpy(field.advice.model, model ? "m" : "");
+    strcpy(field.prediction.model, model ? "m" : "");
     size_t got = kw_candidates_shortlist(&field, wanted);
     for (size_t i = 0; i < got; i++) {
         names[i] = (char)('0' + (list[i].config - configs));

@@ -77,7 +77,7 @@ static void printed_lines_read_back_the_same(void **state) {
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         kw_wisdom_line line = {.mode = KW_EXHAUSTIVE,
                                .target = word("cpu:x86-64-v3 units=2"),
-                               .question = word("gemm fp32 rcr b1 m1 n2 k3\tfresh"),
+                               .key = word("gemm fp32 rcr b1 m1 n2 k3\tfresh"),
                                .config = word("f gemm fp32 a=1"),
                                .date = word("2026-11-21"),
                                .next = i % 2 ? word("g gemm fp32 a=2") : word(""),
@@ -115,7 +115,7 @@ static void edits_touch_only_their_own_problem(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_wisdom_line line = {.mode = cases[i].mode,
                                .target = word("t"),
-                               .question = word("p\tpacked"),
+                               .key = word("p\tpacked"),
                                .config = word("new"),
                                .date = word("2026-11-22"),
                                .candidates = cases[i].candidates};
@@ -139,7 +139,7 @@ static void edits_touch_only_their_own_problem(void **state) {
     assert_null(strstr(after.data, "\tp\t"));
     kw_text_drop(&after);
     kw_wisdom_line line = {
-        .mode = KW_SHORTLIST, .target = word("t"), .question = word("p\tpacked"), .config = word("new"), .date = word("2026-11-22")};
+        .mode = KW_SHORTLIST, .target = word("t"), .key = word("p\tpacked"), .config = word("new"), .date = word("2026-11-22")};
     assert_int_equal(kw_wisdom_text_edit(&after, word(""), &(kw_wisdom_edit){.put = &line}), 1);
     assert_int_equal(strncmp(after.data, KW_WISDOM_HEADER "\n", strlen(KW_WISDOM_HEADER) + 1), 0);
     kw_text_drop(&after);
@@ -358,13 +358,13 @@ static int write_lines(const char *path, int number) {
     kw_wisdom *wisdom = NULL;
     int failures = kw_wisdom_open(&wisdom, &settings, "cpu:test", NULL) != KW_OK;
     for (int i = 0; !failures && i <= LINES_A_WRITER; i++) {
-        char problem[64], question[KW_WISDOM_KEY_MAX];
+        char problem[64], key[KW_WISDOM_KEY_MAX];
         snprintf(problem, sizeof problem, i ? "problem %d %d" : "common", number, i);
-        kw_wisdom_key_print(question, problem, false);
-        kw_wisdom_value verdict = {.mode = KW_SHORTLIST, .candidates = 8, .time_ns = 1000, .date = "2026-11-21"};
-        snprintf(verdict.config, sizeof verdict.config, "config of %d", number);
-        failures += kw_wisdom_record(wisdom, question, &verdict, false, NULL) != KW_OK;
-        failures += !kw_wisdom_find(wisdom, KW_LAYER_USER, question, &verdict);
+        kw_wisdom_key_print(key, problem, false);
+        kw_wisdom_value value = {.mode = KW_SHORTLIST, .candidates = 8, .time_ns = 1000, .date = "2026-11-21"};
+        snprintf(value.config, sizeof value.config, "config of %d", number);
+        failures += kw_wisdom_record(wisdom, key, &value, false, NULL) != KW_OK;
+        failures += !kw_wisdom_find(wisdom, KW_LAYER_USER, key, &value);
     }
     kw_wisdom_close(&wisdom);
     return failures;
