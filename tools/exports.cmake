@@ -1,9 +1,13 @@
-# exports.cmake: writes a linker version script. Under KERNELWRIGHT_0 stand the functions that HEADER marks KW_API; under KERNELWRIGHT_PRIVATE
+# exports.cmake: writes a linker version script. Under KERNELWRIGHT_0 stand the functions that HEADERS mark KW_API; under KERNELWRIGHT_PRIVATE
 # the other kw_* symbols that the objects USERS take from the library: they may change with any release, so only the
 # workshop library of the same version may use them. Nothing else is exported.
 cmake_policy(VERSION 3.25)
-file(READ ${HEADER} text)
-string(REGEX MATCHALL "KW_API [^;(]*kw_[a-z0-9_]+\\(" marked "${text}")
+set(marked "")
+foreach(header IN LISTS HEADERS)
+    file(READ ${header} text)
+    string(REGEX MATCHALL "KW_API [^;(]*kw_[a-z0-9_]+\\(" declarations "${text}")
+    list(APPEND marked ${declarations})
+endforeach()
 set(public "")
 foreach(declaration IN LISTS marked)
     string(REGEX REPLACE ".*[ *](kw_[a-z0-9_]+)\\($" "\\1" name "${declaration}")

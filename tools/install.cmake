@@ -5,6 +5,7 @@ endif()
 include(CMakePackageConfigHelpers)
 
 install(FILES include/kernelwright.h include/kernelwright_tune.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${KW_TUNE_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernelwright)
 install(TARGETS kwright DESTINATION ${CMAKE_INSTALL_BINDIR})
 set(libraries kernelwright kernelwright_tune)
 if(NOT KW_PORTABLE)

@@ -194,13 +194,13 @@ static kw_status measure_round(const kw_proposal *p, const kw_sweep_options *swe
     options.pairs = path;
     options.pool = sweep->pool ? sweep->pool : "a proposal";
     options.list = sweep->list ? sweep->list : "a proposal";
-    options.threads = p->options.threads;
-    options.cold = p->options.cold;
-    options.fresh_weights = p->options.fresh_weights;
+    options.workers.threads = p->options.threads;
+    options.timing.cold = p->options.cold;
+    options.timing.fresh_weights = p->options.fresh_weights;
     options.overwrite = options.count_only = false;
-    options.shard = options.shards = 0;
-    options.batch = sweep->batch ? sweep->batch : BATCH; /* a budget ends between batches */
-    options.budget_s = budget_s;
+    options.shard = (kw_shard){0};
+    options.workers.batch = sweep->workers.batch ? sweep->workers.batch : BATCH; /* a budget ends between batches */
+    options.limits.budget_s = budget_s;
     kw_status status = kw_proposal_write(p, path, err);
     status = status ? status : kw_sweep(&options, &one, err);
     unlink(path);
@@ -221,7 +221,7 @@ kw_status kw_proposal_measure(kw_proposal *proposal, const kw_sweep_options *swe
     if (!p || !sweep || !sweep->out || !*sweep->out) {
         return kw_fail(err, KW_ILLEGAL, "kw_proposal_measure: %s", !p || !sweep ? "proposal or sweep is NULL" : "a store is needed");
     }
-    const double budget_s = sweep->budget_s;
+    const double budget_s = sweep->limits.budget_s;
     const int64_t start = kw_clock_ns();
     kw_status status = KW_OK;
     p->out = sweep->out;

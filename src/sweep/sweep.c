@@ -59,7 +59,7 @@ static kw_status open_sink(sweep *s, kw_error *err) {
     if (!o->out || !*o->out) {
         return o->count_only ? KW_OK : kw_fail(err, KW_ILLEGAL, "a sweep needs a place for its rows; name a store, e.g. results.db");
     }
-    const char *path = kw_shard_path(&s->arena, o->out, o->shard, o->shards);
+    const char *path = kw_shard_path(&s->arena, o->out, o->shard.index, o->shard.count);
     if (!path) {
         return kw_fail_memory(err, "the name of a store");
     }
@@ -93,7 +93,7 @@ static kw_status begin(sweep *s, kw_error *err) {
     const char *device = s->devices.device_workers[0].name;
     kw_status status = kw_sweep_fill_run(&run, &s->plan, &s->toolchain, s->options, device, err);
     bool gpu = kw_target_is_gpu(&s->plan.target) && strcmp(s->plan.target.backend, "emu");
-    if (!status && gpu && s->plan.fit && !s->options->verify_only) {
+    if (!status && gpu && s->plan.fit && !s->options->timing.verify_only) {
         kw_sweep_roofs(run.roofs, sizeof run.roofs, &s->plan, &s->toolchain, &s->devices.device_workers[0].settings);
     }
     if (!status) {
@@ -104,7 +104,7 @@ static kw_status begin(sweep *s, kw_error *err) {
 }
 
 static kw_status build(sweep *s, kw_error *err) {
-    bool wanted = !s->options->verify_only && s->plan.fit;
+    bool wanted = !s->options->timing.verify_only && s->plan.fit;
     s->control.config =
         wanted && kw_sweep_control_find(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
     s->control.text = "the control kernel";
@@ -151,7 +151,7 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
         return kw_fail(err, KW_ILLEGAL, "kw_sweep: options is NULL; name kernels, problems and a store");
     }
     sweep s = {.options = options, .report = report};
-    s.plan.until_ns = options->budget_s > 0 ? kw_clock_ns() + (int64_t)(fmin(options->budget_s, longest_s) * 1e9) : 0;
+    s.plan.until_ns = options->limits.budget_s > 0 ? kw_clock_ns() + (int64_t)(fmin(options->limits.budget_s, longest_s) * 1e9) : 0;
     kw_status status = prepare_sweep(&s, err);
     if (!status && !options->count_only) {
         /* Also by a shard that has nothing to do: the one that has may be lost before it begins. */

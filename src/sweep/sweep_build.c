@@ -45,7 +45,7 @@ static kw_cache *open_sweep_cache(const char *folder, char note[256]) {
 static kw_status choose_cache(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err) {
     char note[256] = "no folder is set (KW_CACHE_DIR, XDG_CACHE_HOME, HOME)";
     const char *folder =
-        options->cache_dir ? options->cache_dir : kw_folder_user(&toolchain->arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+        options->build.cache_dir ? options->build.cache_dir : kw_folder_user(&toolchain->arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
     if (folder && *folder) {
         toolchain->jit.cache = open_sweep_cache(folder, note);
         toolchain->cache_folder = folder;
@@ -64,7 +64,7 @@ static kw_status choose_cache(kw_sweep_toolchain *toolchain, const kw_sweep_opti
 
 kw_status kw_sweep_toolchain_open(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err) {
     kw_status status = choose_cache(toolchain, options, err);
-    status = status ? status : kw_spill_limit_read(&toolchain->spill_limit, options->spill_limit, err);
+    status = status ? status : kw_spill_limit_read(&toolchain->spill_limit, options->build.spill_limit, err);
     if (status) {
         return status;
     }
@@ -80,8 +80,8 @@ kw_status kw_sweep_toolchain_find(kw_sweep_toolchain *toolchain, const kw_sweep_
         return status;
     }
     const char *cc = kw_code_is_for_host(toolchain->jit.code) ? secure_getenv("KW_CC") : NULL,
-               *wanted = options->compiler ? options->compiler : cc;
-    if (wanted && !*wanted && options->compiler) {
+               *wanted = options->build.compiler ? options->build.compiler : cc;
+    if (wanted && !*wanted && options->build.compiler) {
         snprintf(toolchain->compiler_note, sizeof toolchain->compiler_note, "the options ask for none");
     } else if (kw_compiler_find(&toolchain->compiler, wanted && *wanted ? wanted : NULL, toolchain->jit.code, &why)) {
         snprintf(toolchain->compiler_note, sizeof toolchain->compiler_note, "%.250s", why.text);
@@ -229,8 +229,8 @@ kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_toolchain *toolchai
         s.jobs[count++].kernel = control;
     }
     s.progress = (kw_sweep_progress){.phase = "build", .total = (int64_t)count, .skipped = plan->skipped, .eta_s = -1};
-    kw_parallel_run(
-        &(kw_parallel){.count = count, .workers = options->jobs, .work = build_sweep_kernel, .done = report_build_progress, .user = &s});
+    kw_parallel_run(&(kw_parallel){
+        .count = count, .workers = options->build.jobs, .work = build_sweep_kernel, .done = report_build_progress, .user = &s});
     kw_status status = kw_sweep_is_stopped(options) ? KW_OK : judge_builds(&s, count, report, err);
     report->build_s = (double)(kw_clock_ns() - s.start_ns) / 1e9;
     free(s.jobs);

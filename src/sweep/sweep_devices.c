@@ -18,7 +18,7 @@ static const double usual_limit_s = 30;
 /* The program whose hidden verb serves. */
 static kw_status find_worker(const char **program, kw_arena *arena, const kw_sweep_options *options, kw_error *err) {
     char path[PATH_MAX];
-    const char *named = options->worker ? options->worker : secure_getenv("KW_WORKER");
+    const char *named = options->workers.program ? options->workers.program : secure_getenv("KW_WORKER");
     if (named && *named) {
         *program = kw_arena_copy(arena, named, strlen(named));
         return *program ? KW_OK : kw_fail_memory(err, "the name of the worker program");
@@ -27,7 +27,7 @@ static kw_status find_worker(const char **program, kw_arena *arena, const kw_swe
     path[size > 0 ? size : 0] = 0;
     const char *name = strrchr(path, '/');
     if (!name || strncmp(name, "/kwright", 8)) {
-        return kw_fail(err, KW_MISSING, "no worker program: this process is no kwright; name one in options.worker or KW_WORKER");
+        return kw_fail(err, KW_MISSING, "no worker program: this process is no kwright; name one in options.workers.program or KW_WORKER");
     }
     *program = "/proc/self/exe"; /* the very file that runs, also when its name was given to another since */
     return KW_OK;
@@ -168,12 +168,12 @@ static kw_status start_threads(kw_sweep_devices *devices, kw_error *err) {
 
 kw_status kw_sweep_devices_open(kw_sweep_devices *devices, const kw_sweep_options *options, const char *cache_folder, kw_error *err) {
     const char *program = NULL;
-    int32_t threads = options->threads ? options->threads : 1;
-    int32_t batch = options->batch ? options->batch : KW_SWEEP_BATCH;
-    double limit_s = options->kernel_limit_s > 0 ? options->kernel_limit_s : usual_limit_s;
-    double batch_limit_s = options->batch_limit_s > 0 ? options->batch_limit_s : limit_s * batch;
+    int32_t threads = options->workers.threads ? options->workers.threads : 1;
+    int32_t batch = options->workers.batch ? options->workers.batch : KW_SWEEP_BATCH;
+    double limit_s = options->limits.kernel_s > 0 ? options->limits.kernel_s : usual_limit_s;
+    double batch_limit_s = options->limits.batch_s > 0 ? options->limits.batch_s : limit_s * batch;
     kw_status status = find_worker(&program, &devices->arena, options, err);
-    status = status ? status : list_devices(devices, options->device ? options->device : "cpu", err);
+    status = status ? status : list_devices(devices, options->workers.devices ? options->workers.devices : "cpu", err);
     if (!status && devices->count > 1) {
         status = share_cores(devices, threads, err);
     }

@@ -109,14 +109,14 @@ static void measure_roofs(char *text, size_t capacity, const kw_sweep_plan *plan
 
 static void print_timing(char *text, size_t capacity, const kw_sweep_plan *plan, int64_t spill_limit, const kw_sweep_options *o) {
     kw_line line = {.data = text, .capacity = capacity};
-    kw_line_addf(&line, "threads=%d ", o->threads ? o->threads : 1);
-    if (o->verify_only) {
+    kw_line_addf(&line, "threads=%d ", o->workers.threads ? o->workers.threads : 1);
+    if (o->timing.verify_only) {
         kw_line_addf(&line, "verify-only ");
     } else {
-        kw_line_addf(&line, "batches=%d %s %s %s ", o->batches ? o->batches : 21, plan->manifest.cold ? "cold" : "hot",
-                     plan->manifest.fresh_weights ? "fresh" : "packed", o->exhaustive ? "exhaustive" : "halving=3");
+        kw_line_addf(&line, "batches=%d %s %s %s ", o->timing.batches ? o->timing.batches : 21, plan->manifest.cold ? "cold" : "hot",
+                     plan->manifest.fresh_weights ? "fresh" : "packed", o->timing.exhaustive ? "exhaustive" : "halving=3");
     }
-    kw_line_addf(&line, "seed=%llu", (unsigned long long)o->seed);
+    kw_line_addf(&line, "seed=%llu", (unsigned long long)o->timing.seed);
     if (spill_limit) {
         kw_line_addf(&line, spill_limit == KW_SPILL_ANY ? " spill-limit=any" : " spill-limit=%lld", (long long)spill_limit);
     }
@@ -141,13 +141,13 @@ kw_status kw_sweep_fill_run(kw_run *run, const kw_sweep_plan *plan, const kw_swe
     copy_fact(run->compiler, sizeof run->compiler, toolchain->has_compiler ? toolchain->compiler.identity : "");
     copy_fact(run->pool, sizeof run->pool, options->pool);
     copy_fact(run->problems, sizeof run->problems, options->list);
-    if (options->shards) {
-        snprintf(run->shard, sizeof run->shard, "%d/%d", options->shard + 1, options->shards);
+    if (options->shard.count) {
+        snprintf(run->shard, sizeof run->shard, "%d/%d", options->shard.index + 1, options->shard.count);
     }
     print_timing(run->options, sizeof run->options, plan, toolchain->spill_limit, options);
     read_clocks(run->clocks, sizeof run->clocks);
-    if (plan->fit && !options->verify_only && !strcmp(plan->target.backend, "cpu")) {
-        measure_roofs(run->roofs, sizeof run->roofs, plan, options->threads ? options->threads : 1);
+    if (plan->fit && !options->timing.verify_only && !strcmp(plan->target.backend, "cpu")) {
+        measure_roofs(run->roofs, sizeof run->roofs, plan, options->workers.threads ? options->workers.threads : 1);
     }
     return hash_lists(run, plan, err);
 }

@@ -52,7 +52,7 @@ static bool open_round(round *r, const measure_queue *f, const kw_sweep_task *ta
     bool good = order && r->kernels && r->given && r->records;
     if (good) {
         memcpy(order, f->plan->pairs + task->first, task->fit * sizeof *order);
-        good = !kw_sweep_shuffle(f->plan, task, f->options->seed, order, task->fit, NULL);
+        good = !kw_sweep_shuffle(f->plan, task, f->options->timing.seed, order, task->fit, NULL);
     }
     for (uint32_t i = 0; good && i < task->fit; i++) {
         r->kernels[i] = &f->plan->kernels[order[i]];
@@ -99,13 +99,13 @@ static kw_worker_job make_job(const measure_queue *f, const round *r, size_t fir
         .kernels = r->given + first,
         .count = count,
         .control_problem = f->run_device_worker->control_problem,
-        .verify_only = o->verify_only,
+        .verify_only = o->timing.verify_only,
         .pack_weights = !f->plan->manifest.fresh_weights,
         .cold = f->plan->manifest.cold,
-        .batches = o->batches,
-        .drop_ratio = o->exhaustive ? 0 : drop_ratio,
+        .batches = o->timing.batches,
+        .drop_ratio = o->timing.exhaustive ? 0 : drop_ratio,
         .best_ns = r->best_ns,
-        .seed = o->seed,
+        .seed = o->timing.seed,
     };
     if (control) {
         job.control = (kw_worker_job_kernel){control->config, control->key};
@@ -156,7 +156,7 @@ static bool should_continue(measure_queue *f) {
 static kw_status measure_task(measure_queue *f, kw_worker_client *client, const kw_sweep_task *task, kw_error *err) {
     round r;
     kw_status status = KW_OK;
-    size_t batch = f->options->batch > 0 ? (size_t)f->options->batch : KW_SWEEP_BATCH;
+    size_t batch = f->options->workers.batch > 0 ? (size_t)f->options->workers.batch : KW_SWEEP_BATCH;
     if (!open_round(&r, f, task)) {
         status = kw_fail_memory(err, "the kernels of a problem");
     }

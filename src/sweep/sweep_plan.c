@@ -36,11 +36,11 @@ static kw_status check_sweep_options(const kw_sweep_options *o, kw_error *err) {
         return kw_fail(err, KW_ILLEGAL, "a sweep of %zu kernels and %zu problems has nothing to do; give at least one of each",
                        o->config_count, o->problem_count);
     }
-    if (o->shards < 0 || o->shard < 0 || (o->shards ? o->shard >= o->shards : o->shard)) {
-        return kw_fail(err, KW_ILLEGAL, "shard %d of %d is not there; shards count from 0", o->shard, o->shards);
+    if (o->shard.count < 0 || o->shard.index < 0 || (o->shard.count ? o->shard.index >= o->shard.count : o->shard.index)) {
+        return kw_fail(err, KW_ILLEGAL, "shard %d of %d is not there; shards count from 0", o->shard.index, o->shard.count);
     }
-    if (o->threads < 0 || o->jobs < 0 || o->batch < 0 || o->batches < 0 || !(o->kernel_limit_s >= 0) || !(o->batch_limit_s >= 0) ||
-        !(o->budget_s >= 0)) {
+    if (o->workers.threads < 0 || o->build.jobs < 0 || o->workers.batch < 0 || o->timing.batches < 0 || !(o->limits.kernel_s >= 0) ||
+        !(o->limits.batch_s >= 0) || !(o->limits.budget_s >= 0)) {
         return kw_fail(err, KW_ILLEGAL,
                        "threads, jobs, batch, batches, limits and budget of a sweep are not negative; 0 asks for the default");
     }
@@ -49,7 +49,7 @@ static kw_status check_sweep_options(const kw_sweep_options *o, kw_error *err) {
 
 static kw_status read_manifest(kw_manifest *manifest, const kw_sweep_options *o, kw_error *err) {
     kw_status status = kw_manifest_read(manifest, o->pairs, err);
-    if (!status && ((o->cold && !manifest->cold) || (o->fresh_weights && !manifest->fresh_weights))) {
+    if (!status && ((o->timing.cold && !manifest->cold) || (o->timing.fresh_weights && !manifest->fresh_weights))) {
         return kw_fail(err, KW_ILLEGAL, "%.300s asks for times %s, %s weights; leave away what the options say of it", o->pairs,
                        manifest->cold ? "cold" : "hot", manifest->fresh_weights ? "with fresh" : "with packed");
     }
@@ -80,8 +80,8 @@ kw_status kw_sweep_plan_read(kw_sweep_plan *plan, const kw_sweep_options *option
         status = read_manifest(manifest, options, err);
     } else {
         status = kw_manifest_create(manifest, options->configs, options->config_count, options->problems, options->problem_count, err);
-        manifest->cold = options->cold;
-        manifest->fresh_weights = options->fresh_weights;
+        manifest->cold = options->timing.cold;
+        manifest->fresh_weights = options->timing.fresh_weights;
     }
     return status ? status : list_plan_kernels(plan, err);
 }
@@ -116,13 +116,13 @@ static kw_status list_tasks(kw_sweep_plan *plan, const kw_sweep_options *options
     const uint64_t salt = options->pairs ? kw_manifest_salt(&plan->manifest) : 0;
     for (size_t i = 0; i < problems->count; i++) {
         const kw_problem *problem = &problems->problems[i];
-        if (options->shards && kw_shard_of(problem, options->shards, salt) != options->shard) {
+        if (options->shard.count && kw_shard_of(problem, options->shard.count, salt) != options->shard.index) {
             continue;
         }
         size_t size = kw_problem_print(text, sizeof text, problem);
         kw_sweep_task *task = &plan->tasks[plan->task_count++];
         *task = (kw_sweep_task){
-            .problem = problem, .text = kw_arena_copy(&plan->arena, text, size), .place = task_order(options->seed, text, "")};
+            .problem = problem, .text = kw_arena_copy(&plan->arena, text, size), .place = task_order(options->timing.seed, text, "")};
         task->weight = pair_s + operation_s * (double)kw_problem_flops(problem);
         if (!task->text) {
             return kw_fail_memory(err, "the problems of a sweep");

@@ -23,7 +23,7 @@ kw_status kw_sweep_writer_open(kw_sweep_writer *writer, const kw_sink *sink, con
     copy_field(writer->shape.target, sizeof writer->shape.target, plan->target_text);
     writer->shape.packed = !plan->manifest.fresh_weights;
     writer->shape.record.cold = plan->manifest.cold;
-    writer->shape.seed = (int64_t)(options->seed & INT64_MAX);
+    writer->shape.seed = (int64_t)(options->timing.seed & INT64_MAX);
     writer->shape.pid = getpid();
     return kw_sink_add_run(sink, run, err);
 }

@@ -209,9 +209,9 @@ static int sweep_once(const fixture *f, int to_test) {
         .problems = f->problems,
         .problem_count = PROBLEMS,
         .out = f->out,
-        .worker = KW_KWRIGHT,
-        .batch = 2,
-        .verify_only = true,
+        .workers.program = KW_KWRIGHT,
+        .workers.batch = 2,
+        .timing.verify_only = true,
         .progress = to_test >= 0 ? tell : NULL,
         .user = &to_test,
     };

@@ -62,10 +62,10 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
                                    .out = args->value[OPT_OUT],
                                    .seed = (uint64_t)seed,
                                    .batches = (int32_t)batches,
-                                   .device = args->value[OPT_DEVICE],
+                                   .workers.devices = args->value[OPT_DEVICE],
                                    .command = command,
-                                   .cache_dir = args->value[OPT_CACHE_DIR],
-                                   .compiler = args->value[OPT_CC],
+                                   .build.cache_dir = args->value[OPT_CACHE_DIR],
+                                   .build.compiler = args->value[OPT_CC],
                                    .stop = &stop_asked,
                                    .progress = print_validation_progress,
                                    .user = &copy};

@@ -60,16 +60,16 @@ static int read_sweep_numbers(session *s) {
     int64_t threads, jobs, batch, batches, seed;
     if (!cli_number(args, OPT_THREADS, 1, 1024, 1, &threads) || !cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs) ||
         !cli_number(args, OPT_BATCH, 1, 100000, 0, &batch) || !cli_number(args, OPT_BATCHES, 1, 100000, 0, &batches) ||
-        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) || !seconds(args, OPT_KERNEL_TIMEOUT, &o->kernel_limit_s) ||
-        !cli_duration(args, OPT_BUDGET, &o->budget_s)) {
+        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) || !seconds(args, OPT_KERNEL_TIMEOUT, &o->limits.kernel_s) ||
+        !cli_duration(args, OPT_BUDGET, &o->limits.budget_s)) {
         return CLI_USAGE;
     }
-    o->threads = (int32_t)threads;
-    o->jobs = (int32_t)jobs;
-    o->batch = (int32_t)batch;
-    o->batches = (int32_t)batches;
-    o->seed = (uint64_t)seed;
-    return kw_shard_find(&o->shard, &o->shards, args->value[OPT_SHARD], &err) ? cli_fail(&err) : CLI_DONE;
+    o->workers.threads = (int32_t)threads;
+    o->build.jobs = (int32_t)jobs;
+    o->workers.batch = (int32_t)batch;
+    o->timing.batches = (int32_t)batches;
+    o->timing.seed = (uint64_t)seed;
+    return kw_shard_find(&o->shard, args->value[OPT_SHARD], &err) ? cli_fail(&err) : CLI_DONE;
 }
 
 static void read_words(session *s) {
@@ -77,14 +77,14 @@ static void read_words(session *s) {
     kw_sweep_options *o = &s->options;
     o->pairs = args->value[OPT_PAIRS];
     o->out = args->value[OPT_OUT];
-    o->device = args->value[OPT_DEVICE];
-    o->cache_dir = args->value[OPT_CACHE_DIR];
-    o->compiler = args->value[OPT_CC];
+    o->workers.devices = args->value[OPT_DEVICE];
+    o->build.cache_dir = args->value[OPT_CACHE_DIR];
+    o->build.compiler = args->value[OPT_CC];
     o->overwrite = args->value[OPT_OVERWRITE];
-    o->exhaustive = args->value[OPT_EXHAUSTIVE];
-    o->cold = args->value[OPT_COLD];
-    o->fresh_weights = args->value[OPT_FRESH];
-    o->verify_only = args->value[OPT_VERIFY_ONLY];
+    o->timing.exhaustive = args->value[OPT_EXHAUSTIVE];
+    o->timing.cold = args->value[OPT_COLD];
+    o->timing.fresh_weights = args->value[OPT_FRESH];
+    o->timing.verify_only = args->value[OPT_VERIFY_ONLY];
     o->stop = &stop_asked;
 }
 
@@ -187,7 +187,7 @@ static int read_sweep_kernels(session *s) {
     kw_error err = {0};
     bool asked[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
     kw_context_options options = {.cache_dir = "", .wisdom_file = "", .compiler = "", .threads = 1};
-    const char *devices = s->options.device ? s->options.device : "cpu";
+    const char *devices = s->options.workers.devices ? s->options.workers.devices : "cpu";
     char device[64]; /* the first of them: all are alike */
     snprintf(device, sizeof device, "%.*s", (int)strcspn(devices, ","), devices);
     if (kw_context_open(&s->context, device, &options, &err)) {
@@ -227,7 +227,7 @@ static int list_sweep_kernels(const session *s) {
 
 static sweep_result result_of(const session *s, const kw_sweep_report *report) {
     int devices = 1;
-    for (const char *name = s->options.device; name && (name = strchr(name, ',')); name++) {
+    for (const char *name = s->options.workers.devices; name && (name = strchr(name, ',')); name++) {
         devices++;
     }
     return (sweep_result){.report = report,
@@ -235,8 +235,8 @@ static sweep_result result_of(const session *s, const kw_sweep_report *report) {
                           .kernels = s->options.pairs ? 0 : s->options.config_count,
                           .problems = s->options.pairs ? 0 : s->options.problem_count,
                           .out = s->options.out,
-                          .shard = s->options.shard,
-                          .shards = s->options.shards,
+                          .shard = s->options.shard.index,
+                          .shards = s->options.shard.count,
                           .counted = s->options.count_only};
 }
 

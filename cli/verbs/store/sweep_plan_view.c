@@ -186,14 +186,14 @@ int sweep_plan_view(const cli_args *args, const kw_sweep_options *options) {
     cli_words stores = {0}, holdout = {0};
     kw_proposal_options o = {.by = args->value[OPT_WHERE],
                              .folds = args->value[OPT_LEFT_OUT],
-                             .threads = options->threads,
-                             .cold = options->cold,
-                             .fresh_weights = options->fresh_weights,
+                             .threads = options->workers.threads,
+                             .cold = options->timing.cold,
+                             .fresh_weights = options->timing.fresh_weights,
                              .problems = options->problems,
                              .problem_count = options->problem_count,
                              .configs = options->configs,
                              .config_count = options->config_count,
-                             .seed = options->seed,
+                             .seed = options->timing.seed,
                              .log = log_proposal_remark,
                              .user = options->user};
     int code = read_proposal_numbers(&o, args);

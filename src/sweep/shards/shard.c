@@ -107,12 +107,12 @@ static kw_status read_text(part *out, const char *text, kw_error *err) {
     return KW_OK;
 }
 
-kw_status kw_shard_find(int32_t *shard, int32_t *shards, const char *text, kw_error *err) {
-    if (!shard || !shards) {
-        return kw_fail(err, KW_ILLEGAL, "kw_shard_find: %s is NULL", shard ? "shards" : "shard");
+kw_status kw_shard_find(kw_shard *shard, const char *text, kw_error *err) {
+    if (!shard) {
+        return kw_fail(err, KW_ILLEGAL, "kw_shard_find: shard is NULL");
     }
     part given = {0, 0}, array = {0, 0}, rank = {0, 0};
-    *shard = *shards = 0;
+    *shard = (kw_shard){0};
     kw_status status = text ? read_text(&given, text, err) : read_array(&array, err);
     for (size_t i = 0; !status && !text && !rank.count && i < sizeof launchers / sizeof *launchers; i++) {
         status = read_rank(&rank, &launchers[i], err);
@@ -130,8 +130,7 @@ kw_status kw_shard_find(int32_t *shard, int32_t *shards, const char *text, kw_er
         return kw_fail(err, KW_ILLEGAL, "%lld shards (%lld array tasks of %lld ranks); at most %d", (long long)given.count,
                        (long long)array.count, (long long)rank.count, SHARDS_MAX);
     }
-    *shard = (int32_t)given.index;
-    *shards = (int32_t)given.count;
+    *shard = (kw_shard){(int32_t)given.index, (int32_t)given.count};
     return KW_OK;
 }
 

@@ -198,7 +198,7 @@ static void a_target_that_is_met_measures_nothing(void **state) {
     options.regret = 0.999;
     kw_proposal *p = propose(&options);
     const kw_proposal_facts *facts = kw_proposal_describe(p);
-    kw_sweep_options sweep = {.out = scratch_path(out, folder, "none.db"), .worker = "/nonexistent", .budget_s = 60};
+    kw_sweep_options sweep = {.out = scratch_path(out, folder, "none.db"), .workers.program = "/nonexistent", .limits.budget_s = 60};
     kw_proposal_report report;
     assert_true(facts->met);
     assert_int_equal(facts->pairs, 0);
@@ -398,7 +398,11 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
 static const char *const generic[] = {"conv.reference conv_fwd fp32"}; /* runs on any machine */
 
 static kw_sweep_options sweep_of(char out[2 * SCRATCH_MAX], const char *name) {
-    return (kw_sweep_options){.out = scratch_path(out, folder, name), .worker = KW_KWRIGHT, .batches = 5, .cache_dir = "", .budget_s = 120};
+    return (kw_sweep_options){.out = scratch_path(out, folder, name),
+                              .workers.program = KW_KWRIGHT,
+                              .timing.batches = 5,
+                              .build.cache_dir = "",
+                              .limits.budget_s = 120};
 }
 
 /* One kernel is always right, so a family is met as soon as it has shapes enough. */
@@ -438,18 +442,18 @@ static void a_budget_is_kept(void **state) {
     assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 n1 c8 k8 i12x12 f3 p1", NULL), KW_OK);
     kw_proposal_options options = {.problems = &problem, .problem_count = 1, .configs = generic, .config_count = 1, .least = 100000};
     kw_proposal *p = propose(&options);
-    sweep.budget_s = 1e-6;
+    sweep.limits.budget_s = 1e-6;
     good(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_true(report.spent);
     assert_int_equal(report.outcome[KW_GOOD], 0);
-    sweep.budget_s = 1.5;
+    sweep.limits.budget_s = 1.5;
     int64_t start = kw_clock_ns();
     good(kw_proposal_measure(p, &sweep, &report, &err), &err);
     double took_s = (double)(kw_clock_ns() - start) / 1e9;
     assert_true(report.spent && !kw_proposal_describe(p)->met);
     assert_true(report.outcome[KW_GOOD] > 0);
     assert_true(took_s >= 1.4 && took_s < 12); /* one batch, and a look at the rows, more; on a machine that has other work */
-    sweep.budget_s = 0;                        /* one proposal */
+    sweep.limits.budget_s = 0;                 /* one proposal */
     good(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_int_equal(report.rounds, 1);
     kw_proposal_close(&p);

@@ -41,9 +41,9 @@ static int set_up(void **state) {
                                 .problems = problems,
                                 .problem_count = PROBLEMS,
                                 .out = store,
-                                .worker = KW_KWRIGHT,
-                                .batches = 5,
-                                .cache_dir = ""};
+                                .workers.program = KW_KWRIGHT,
+                                .timing.batches = 5,
+                                .build.cache_dir = ""};
     good(kw_sweep(&options, &report, &err), &err);
     return report.outcome[KW_GOOD] == PROBLEMS ? 0 : -1;
 }
@@ -67,7 +67,8 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
     (void)state;
     char out[2 * SCRATCH_MAX];
     kw_evaluation *e = evaluate(store);
-    kw_validate_options options = {.worker = KW_KWRIGHT, .batches = 5, .cache_dir = "", .out = scratch_path(out, folder, "new.db")};
+    kw_validate_options options = {
+        .workers.program = KW_KWRIGHT, .batches = 5, .build.cache_dir = "", .out = scratch_path(out, folder, "new.db")};
     kw_validate_report r;
     kw_error err = {0};
     good(kw_validate(e, &options, &r, &err), &err);
@@ -121,7 +122,7 @@ static void rows_of_another_machine_cannot_be_validated(void **state) {
     kw_error err = {0};
     move_rows(path);
     kw_evaluation *e = evaluate(path);
-    assert_int_equal(kw_validate(e, &(kw_validate_options){.worker = KW_KWRIGHT}, &r, &err), KW_FAILED);
+    assert_int_equal(kw_validate(e, &(kw_validate_options){.workers.program = KW_KWRIGHT}, &r, &err), KW_FAILED);
     assert_non_null(strstr(err.text, "on this machine"));
     assert_int_equal(kw_validate(NULL, NULL, &r, &err), KW_ILLEGAL);
     kw_evaluation_close(&e);

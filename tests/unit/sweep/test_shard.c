@@ -76,12 +76,12 @@ static void text_comes_first_then_launchers_are_asked(void **state) {
         {"OMPI_COMM_WORLD_RANK= PMI_RANK=1 PMI_SIZE=2", NULL, 1, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int32_t shard = -1, shards = -1;
+        kw_shard shard = {-1, -1};
         kw_error err = {0};
         set_environment(rows[i].environment);
-        kw_status status = kw_shard_find(&shard, &shards, rows[i].text, &err);
-        if (status || shard != rows[i].shard || shards != rows[i].shards) {
-            fail_msg("%s %s: %d of %d: %s", rows[i].environment, rows[i].text ? rows[i].text : "", shard, shards, err.text);
+        kw_status status = kw_shard_find(&shard, rows[i].text, &err);
+        if (status || shard.index != rows[i].shard || shard.count != rows[i].shards) {
+            fail_msg("%s %s: %d of %d: %s", rows[i].environment, rows[i].text ? rows[i].text : "", shard.index, shard.count, err.text);
         }
     }
     set_environment("");
@@ -118,14 +118,14 @@ static void what_makes_no_sense_is_named_with_its_value(void **state) {
         {"SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=2000 PMI_RANK=1 PMI_SIZE=2000", NULL, "2000 array tasks"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int32_t shard = -1, shards = -1;
+        kw_shard shard = {-1, -1};
         kw_error err = {0};
         set_environment(rows[i].environment);
-        kw_status status = kw_shard_find(&shard, &shards, rows[i].text, &err);
+        kw_status status = kw_shard_find(&shard, rows[i].text, &err);
         if (!status || err.status != status || !strstr(err.text, rows[i].named)) {
             fail_msg("%s %s: status %d: %s", rows[i].environment, rows[i].text ? rows[i].text : "", (int)status, err.text);
         }
-        assert_int_equal(shards, 0);
+        assert_int_equal(shard.count, 0);
     }
     set_environment("");
 }

@@ -99,10 +99,10 @@ static int open_fixture(void **state) {
         .problems = f->problems,
         .problem_count = 4,
         .out = f->out,
-        .worker = "/nonexistent",
-        .cache_dir = f->cache,
-        .compiler = f->compiler,
-        .verify_only = true, /* measures no roofs */
+        .workers.program = "/nonexistent",
+        .build.cache_dir = f->cache,
+        .build.compiler = f->compiler,
+        .timing.verify_only = true, /* measures no roofs */
         .stop = (const volatile int *)&fake.stop,
         .progress = see_progress,
         .user = f,
@@ -244,8 +244,8 @@ static void problems_are_shared_out_whole(void **state) {
     int64_t pairs = 0;
     char path[3 * SCRATCH_MAX];
     for (int32_t shard = 0; shard < 3; shard++) {
-        f->options.shard = shard;
-        f->options.shards = 3;
+        f->options.shard.index = shard;
+        f->options.shard.count = 3;
         fake_reset();
         run_well(f);
         pairs += f->report.pairs;
@@ -297,13 +297,13 @@ static kw_outcome take_a_while(const char *problem, const char *config) {
 static void a_budget_ends_a_sweep_in_good_order(void **state) {
     fixture *f = *state;
     fake.outcome = take_a_while;
-    f->options.batch = 1;
-    f->options.budget_s = 1e-9; /* spent before anything is built */
+    f->options.workers.batch = 1;
+    f->options.limits.budget_s = 1e-9; /* spent before anything is built */
     run_well(f);
     assert_true(f->report.spent && !f->report.stopped);
     assert_int_equal(fake.count, 0);
     assert_int_equal(f->report.built, 0);
-    f->options.budget_s = 60;
+    f->options.limits.budget_s = 60;
     run_well(f);
     size_t all = fake.count;
     assert_false(f->report.spent);
@@ -313,18 +313,18 @@ static void a_budget_ends_a_sweep_in_good_order(void **state) {
     unlink(f->out);
     fake_reset();
     fake.outcome = take_a_while;
-    f->options.budget_s = 0.02 * (double)all / 2;
+    f->options.limits.budget_s = 0.02 * (double)all / 2;
     run_well(f);
     assert_true(f->report.spent && !f->report.stopped);
     assert_in_range(fake.count, 0, all - 1); /* half of them, and fewer on a machine that has other work */
     assert_int_equal(f->report.outcome[KW_UNTRIED], f->report.pairs - rows_of(&f->report));
     assert_int_equal(look(f, f->out, KW_GOOD).rows, rows_of(&f->report));
-    f->options.budget_s = 0;
+    f->options.limits.budget_s = 0;
     run_well(f);
     assert_false(f->report.spent);
     assert_int_equal(fake.count, all);
     assert_int_equal(look(f, f->out, KW_GOOD).answers, f->report.pairs);
-    f->options.budget_s = -1;
+    f->options.limits.budget_s = -1;
     assert_int_equal(run(f), KW_ILLEGAL);
 }
 
@@ -334,7 +334,7 @@ static void a_stop_keeps_what_was_measured_and_the_rest_comes_later(void **state
     size_t all = fake.count;
     for (size_t limit = 1; limit < all; limit++) {
         unlink(f->out);
-        f->options.batch = 2;
+        f->options.workers.batch = 2;
         fake_reset();
         fake.limit = limit;
         run_well(f);
@@ -353,9 +353,9 @@ static void a_stop_keeps_what_was_measured_and_the_rest_comes_later(void **state
 
 static void overwriting_drops_these_pairs_and_no_others(void **state) {
     fixture *f = *state;
-    f->options.cold = true;
+    f->options.timing.cold = true;
     run_well(f);
-    f->options.cold = false;
+    f->options.timing.cold = false;
     run_well(f);
     int64_t pairs = f->report.pairs;
     f->options.problem_count = 1;
@@ -394,7 +394,7 @@ static void counting_leaves_no_trace(void **state) {
 static void a_kernel_that_does_not_compile_is_a_row_for_each_problem(void **state) {
     fixture *f = *state;
     write_compiler(f, "echo 'kernel.c:3:1: error: no such luck' >&2; exit 1");
-    f->options.verify_only = false;
+    f->options.timing.verify_only = false;
     run_well(f);
     contents c = look(f, f->out, KW_UNCOMPILED);
     assert_true(c.matched > 0);
@@ -509,13 +509,13 @@ static void spilling_kernels_are_run_when_so_many_bytes_are_allowed(void **state
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         fake_reset();
         fake.target = &target;
-        f->options.spill_limit = limits[i];
+        f->options.build.spill_limit = limits[i];
         run_well(f);
         assert_int_equal(was_asked("conv.depthwise_block"), limits[i] != 27);
         assert_int_equal(f->report.outcome[KW_SPILLS], limits[i] == 27);
         assert_int_equal(f->report.outcome[KW_TOO_MUCH_LDS], 1);
     }
-    f->options.spill_limit = 0;
+    f->options.build.spill_limit = 0;
     assert_int_equal(setenv("KW_SPILL_LIMIT", "28", 1), 0);
     run_well(f);
     assert_int_equal(f->report.outcome[KW_SPILLS], 0);
@@ -529,7 +529,7 @@ static void kernels_are_kept_beside_the_store_when_the_cache_is_of_no_use(void *
     fixture *f = *state;
     char beside[3 * SCRATCH_MAX];
     snprintf(beside, sizeof beside, "%s.kernels", f->out);
-    f->options.cache_dir = "/proc/nowhere";
+    f->options.build.cache_dir = "/proc/nowhere";
     run_well(f);
     assert_int_equal(access(beside, F_OK), 0);
     assert_true(f->report.built > 0);
@@ -542,7 +542,7 @@ static void kernels_are_kept_beside_the_store_when_the_cache_is_of_no_use(void *
 
 static void without_compiler_and_cache_the_environment_is_to_blame(void **state) {
     fixture *f = *state;
-    f->options.compiler = "";
+    f->options.build.compiler = "";
     assert_int_equal(run(f), KW_ENVIRONMENT);
     assert_non_null(strstr(f->err.text, "compiler"));
     assert_int_equal(fake.count, 0);
@@ -565,7 +565,7 @@ static void a_kernel_that_left_the_cache_is_made_again(void **state) {
     fixture *f = *state;
     setenv("KW_TEST_CACHE", f->cache, 1);
     fake.outcome = clear_the_cache;
-    f->options.batch = 1;
+    f->options.workers.batch = 1;
     run_well(f);
     unsetenv("KW_TEST_CACHE");
     assert_int_equal(f->report.outcome[KW_GOOD], f->report.pairs - f->report.outcome[KW_UNFIT]);
@@ -594,7 +594,7 @@ static void the_order_is_decided_by_texts_and_seed(void **state) {
             f->configs[i] = f->configs[f->config_count - 1 - i];
             f->configs[f->config_count - 1 - i] = held;
         }
-        f->options.seed = round == 2 ? 12345 : 0;
+        f->options.timing.seed = round == 2 ? 12345 : 0;
         unlink(f->out);
         fake_reset();
         run_well(f);
@@ -610,10 +610,10 @@ static void the_order_is_decided_by_texts_and_seed(void **state) {
 
 static void batches_are_as_large_as_asked_and_carry_the_best_time(void **state) {
     fixture *f = *state;
-    f->options.verify_only = false;
-    f->options.batch = 1;
+    f->options.timing.verify_only = false;
+    f->options.workers.batch = 1;
     for (int exhaustive = 0; exhaustive < 2; exhaustive++) {
-        f->options.exhaustive = exhaustive;
+        f->options.timing.exhaustive = exhaustive;
         unlink(f->out);
         fake_reset();
         run_well(f);
@@ -634,14 +634,14 @@ static void batches_are_as_large_as_asked_and_carry_the_best_time(void **state) 
 
 static void options_reach_the_worker(void **state) {
     fixture *f = *state;
-    f->options.cold = f->options.fresh_weights = true;
+    f->options.timing.cold = f->options.timing.fresh_weights = true;
     run_well(f);
     assert_true(fake.count > 0);
     for (size_t i = 0; i < fake.count; i++) {
         assert_true(fake.asked[i].cold && fake.asked[i].verify_only);
         assert_false(fake.asked[i].pack_weights || fake.asked[i].has_control);
     }
-    f->options.cold = f->options.fresh_weights = false;
+    f->options.timing.cold = f->options.timing.fresh_weights = false;
     fake_reset();
     run_well(f); /* other times are other pairs */
     assert_true(fake.count > 0 && fake.asked[0].pack_weights && !fake.asked[0].cold);
@@ -665,7 +665,7 @@ static void failures_are_rows_and_are_not_tried_again(void **state) {
 
 static void progress_never_goes_back_and_ends_at_its_total(void **state) {
     fixture *f = *state;
-    f->options.batch = 1;
+    f->options.workers.batch = 1;
     run_well(f);
     assert_true(f->told >= 3);
     assert_false(f->went_back);
@@ -675,7 +675,7 @@ static void progress_never_goes_back_and_ends_at_its_total(void **state) {
 
 static void a_pool_that_fails_ends_the_sweep_and_loses_nothing(void **state) {
     fixture *f = *state;
-    f->options.batch = 1;
+    f->options.workers.batch = 1;
     fake.fail_after = 3;
     assert_int_equal(run(f), KW_ENVIRONMENT);
     assert_non_null(strstr(f->err.text, "told to fail"));
@@ -692,18 +692,18 @@ static void a_pool_that_fails_ends_the_sweep_and_loses_nothing(void **state) {
 static void devices_share_problems_and_cores(void **state) {
     fixture *f = *state;
     cpu_set_t set;
-    f->options.device = "cpu,cpu";
+    f->options.workers.devices = "cpu,cpu";
     if (sched_getaffinity(0, sizeof set, &set) || CPU_COUNT(&set) < 2) {
         assert_int_equal(run(f), KW_ILLEGAL);
         assert_non_null(strstr(f->err.text, "disturb"));
         return;
     }
-    f->options.batch = 1;
+    f->options.workers.batch = 1;
     run_well(f);
     assert_int_equal(fake.opened, 2);
     assert_int_equal(rows_of(&f->report), f->report.pairs);
     assert_int_equal(look(f, f->out, KW_GOOD).answers, f->report.pairs);
-    f->options.threads = CPU_COUNT(&set);
+    f->options.workers.threads = CPU_COUNT(&set);
     assert_int_equal(run(f), KW_ILLEGAL);
 }
 
@@ -731,18 +731,18 @@ static void a_sweep_without_sense_is_refused_before_anything_starts(void **state
         assert_non_null(strstr(f->err.text, cases[i].words));
     }
     f->options = good;
-    f->options.shards = 2;
-    f->options.shard = 2;
+    f->options.shard.count = 2;
+    f->options.shard.index = 2;
     assert_int_equal(run(f), KW_ILLEGAL);
     f->options = good;
     f->options.out = "/nonexistent/folder/results.db";
     assert_true(run(f) == KW_IO || f->err.status == KW_MISSING);
     assert_int_equal(fake.opened, 0);
     f->options = good;
-    f->options.device = "cpu,,cpu";
+    f->options.workers.devices = "cpu,,cpu";
     assert_int_equal(run(f), KW_MALFORMED);
     f->options = good;
-    f->options.worker = NULL;
+    f->options.workers.program = NULL;
     assert_int_equal(run(f), KW_MISSING); /* this test program is no kwright */
     assert_int_equal(kw_sweep(NULL, NULL, &f->err), KW_ILLEGAL);
     assert_int_equal(fake.opened, 0);

@@ -1,0 +1,74 @@
+/* learn.h: from rows to a model.
+ * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
+#ifndef KERNELWRIGHT_LEARN_H
+#define KERNELWRIGHT_LEARN_H
+
+#include "../kernelwright.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How good the picks of a model are, on contests (a problem on a target, packed or not, cold or not) that it was not trained on. Efficiency is the
+ * oracle's time over the pick's, at most 1; the oracle is chosen by one half of the samples and timed by the other (docs/measuring.md); a
+ * pick that failed has efficiency 0. */
+typedef struct kw_train_metrics {
+    int64_t problem_groups, failed; /* failed: picks that failed */
+    double mean, median, p10, worst;
+    double regret; /* time of all picks over that of all oracles, less 1; a failed pick counts as the slowest good kernel */
+    double top1;   /* share of contests in which the pick is the fastest kernel */
+} kw_train_metrics;
+
+typedef struct kw_train_progress {
+    const char *phase; /* "read", "folds", "model" */
+    int64_t done, total;
+    double mean; /* efficiency so far, of the contests held out; 0: not known yet */
+} kw_train_progress;
+
+/* A zeroed member asks for its default. */
+typedef struct kw_train_options {
+    const char *const *stores; /* stores, or exports of them (.jsonl, .csv, .gz) */
+    size_t store_count;
+    const char *out; /* the model's folder, made if missing */
+    bool by_op, by_dtype;
+    kw_op op;
+    kw_dtype dtype;
+    const char *quantity;       /* what is learned: ratio, relative, tflops, time, rank; "choose" tries all; NULL: ratio */
+    const char *const *holdout; /* problem lists, by name or file: a row of one of their problems, in any type, is KW_FAILED */
+    size_t holdout_count;
+    int32_t folds;        /* 0: 5; 1: none, and no figures */
+    int32_t trees;        /* at most; 0: 1000. With warm_start: how many are added; 0: 100 */
+    int32_t leaves;       /* of a tree at most; 0: 48 */
+    int32_t rounds;       /* of mining hard problems; 0: 2, negative: none */
+    int32_t threads;      /* 0: 1. The model is the same with any number */
+    double learning_rate; /* 0: 0.06 */
+    uint64_t seed;
+    int64_t max_bytes;        /* of the compressed forest; later trees are left away until it fits; 0: 1,000,000 */
+    const char *warm_start;   /* a model's folder whose trees come first; NULL: none */
+    const char *lightgbm;     /* lib_lightgbm.so, or libxgboost.so; NULL: KW_LIGHTGBM, else where make lightgbm puts it, else an XGBoost */
+    const char *command;      /* for the manifest */
+    const volatile int *stop; /* becomes non-zero when the caller wants to end; nothing is written then. NULL: none */
+    void (*progress)(void *user, const kw_train_progress *progress);
+    void (*log)(void *user, const char *line); /* remarks; may be NULL */
+    void *user;
+} kw_train_options;
+
+typedef struct kw_train_report {
+    int64_t pairs, problem_groups, problems, families; /* families: of problems, those that folds leave out whole */
+    int64_t good, slow, failed, foreign, untimed;      /* rows: of the pairs, and left out */
+    kw_train_metrics shapes, unseen_families;          /* of folds over whole problems, and over whole families */
+    kw_train_metrics estimate;                         /* of the analytic estimate, on the same contests */
+    char quantity[16];
+    int32_t rounds;                             /* of mining that were kept */
+    int64_t trees, leaves, bytes, memory_bytes; /* bytes: on disk */
+    char digest[33];
+} kw_train_report;
+
+/* Trains a model and writes its folder: the forest, what it is for, its held-out figures and predictions, its manifest and card
+ * (docs/training.md). Loads LightGBM into this process, which stays then. Same rows, options and library: same files, byte for byte. */
+KW_API kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
