@@ -114,20 +114,26 @@ static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_
     return KW_OK;
 }
 
-kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err) {
-    kw_config parsed = {0};
+kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     kw_scan scan = kw_scan_string(text);
-    kw_status status = parse_family(&parsed, &scan, err);
+    *config = (kw_config){0};
+    kw_status status = parse_family(config, &scan, err);
     uint32_t seen = 0;
     for (kw_word word; !status && kw_scan_word(&scan, &word);) {
-        status = parse_axis(&parsed, word, &seen, err);
+        status = parse_axis(config, word, &seen, err);
     }
-    for (int i = 0; !status && i < parsed.family->axis_count; i++) {
+    for (int i = 0; !status && i < config->family->axis_count; i++) {
         if (!(seen >> i & 1)) {
-            status = kw_fail(err, KW_MALFORMED, "config: %s needs axis %s (%s); a config names all axes", parsed.family->name,
-                             parsed.family->axes[i].name, parsed.family->axes[i].meaning);
+            status = kw_fail(err, KW_MALFORMED, "config: %s needs axis %s (%s); a config names all axes", config->family->name,
+                             config->family->axes[i].name, config->family->axes[i].meaning);
         }
     }
+    return status;
+}
+
+kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err) {
+    kw_config parsed;
+    kw_status status = kw_config_read(&parsed, text, err);
     if (!status) {
         status = kw_config_check(&parsed, err);
     }
@@ -211,7 +217,7 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
             return kw_fail(err, KW_ILLEGAL, "config: %s: axis %s has no value %d", family->name, axis->name, value);
         }
     }
-    return family->valid ? family->valid(config, err) : KW_OK;
+    return family->valid ? family->valid(config, err) : kw_rules_check(KW_VALID, config, NULL, NULL, err);
 }
 
 /* One launch has less than 2^31 blocks on every GPU, and on AMD's less than 2^32 threads. */
@@ -239,7 +245,9 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
                        kw_dtype_name(problem->dtype));
     }
     kw_status status = kw_config_runs(config, target, err);
-    status = status ? status : family->fits(config, problem, err);
+    if (!status) {
+        status = family->fits ? family->fits(config, problem, err) : kw_rules_check(KW_FITS, config, target, problem, err);
+    }
     return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
 }
 

@@ -5,11 +5,14 @@
 
 #include "config/family.h"
 
-/* Reads the text (axes in any order, each exactly once) and checks the config. KW_MISSING: no such family or axis. */
+/* Reads the text (axes in any order, each exactly once): a config of the family's axes, whether its rules allow it or not. KW_MISSING: no such
+ * family or axis. */
+kw_status kw_config_read(kw_config *config, const char *text, kw_error *err);
+/* kw_config_read() and kw_config_check(). */
 kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err);
 /* Canonical text; returns the whole text's length. KW_CONFIG_TEXT_MAX is always enough. */
 size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
-/* Op and dtype belong to the family, every axis is in its range, family->valid agrees. */
+/* Op and dtype belong to the family, every axis is in its range, and the family's rules hold. */
 kw_status kw_config_check(const kw_config *config, kw_error *err);
 /* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);

@@ -2,12 +2,13 @@
  * problems they serve, how they are launched, how their text is made. The structs live in src/families/<backend>/, one file a family,
  * and kw_family_table (src/families/table.c) lists them; this folder only reads them.
  *
- * Who says what is allowed:  rules/families/NAME.lua says which points of the space are worth having; valid() says which can be
- * generated at all; fits() says which problems a config serves. Each rule stands in exactly one of the three. */
+ * Who says what is allowed: rules/families/NAME.lua says which points of the space are worth having; the family's rules (rule.h) say which
+ * can be generated at all, which run on a target and which problems a config serves. Each rule stands in exactly one of these places. */
 #ifndef KW_CONFIG_FAMILY_H
 #define KW_CONFIG_FAMILY_H
 
 #include "base/text.h"
+#include "config/rule.h"
 #include "problem/target.h"
 
 enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = 8 };
@@ -88,7 +89,12 @@ struct kw_family {
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;
-    /* KW_ILLEGAL and the rule when no kernel can be generated for the config. NULL: all can. */
+    /* Up to KW_RULE_TABLES - 1 tables of each kind, asked in this order. */
+    const kw_rule *rules[KW_RULE_KINDS][KW_RULE_TABLES];
+    /* For the rules: the config read into a struct of the family's own, at most KW_DECODED_BYTES, and where a target is given what that
+     * makes of it. NULL: they read the axes. */
+    void (*decode)(const kw_config *config, const kw_target *target, void *decoded);
+    /* Families that have no tables yet: KW_ILLEGAL and the rule when no kernel can be generated for the config. NULL: all can. */
     kw_status (*valid)(const kw_config *config, kw_error *why);
     /* KW_NO_KERNEL and the rule when a target of the family's backend cannot run the config. NULL: the isa and math axes of generated CPU
      * families decide; compiled-in ones run everywhere. */

@@ -51,6 +51,9 @@ kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_er
     if (family->runs) {
         return family->runs(config, target, err);
     }
+    if (family->rules[KW_RUNS][0] || kw_target_is_gpu(target)) {
+        return kw_rules_check(KW_RUNS, config, target, NULL, err);
+    }
     if (!family->emit) {
         return KW_OK; /* compiled in: plain C */
     }

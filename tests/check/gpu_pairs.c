@@ -331,10 +331,10 @@ static void add_gemms(subject *s) {
 static void find_problems(subject *s) {
     const char *family = s->config->family->name;
     if (!strcmp(family, "conv.igemm")) {
-        s->mma = kw_mma_read(s->config);
+        s->mma = kw_mma_read(s->config, NULL);
         add_convs(s, s->mma.ndim, PROBLEMS_MAX);
     } else if (!strcmp(family, "gemm.mma")) {
-        s->mma = kw_mma_read(s->config);
+        s->mma = kw_mma_read(s->config, NULL);
         add_gemms(s);
     } else if (!strcmp(family, "conv.depthwise_block")) {
         s->mma = (kw_mma){.merge = 1};

@@ -11,52 +11,8 @@
 static const kw_axis axes[] = {KW_IGEMM_AXES(ROW)};
 #undef ROW
 
-/* Operands are loaded, and the result is stored, in runs of channels: of the merged groups together or of one. Forward, the text knows itself
- * where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm.c). */
-static kw_status fits_vectors(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
-    const kw_conv_dims *d = &problem->conv;
-    int64_t c = d->c / d->g, k = d->k / d->g, merged_c = c * mma->merge, merged_k = k * mma->merge;
-    bool forward = problem->op == KW_CONV_FWD, data = problem->op == KW_CONV_BWD_DATA, single = mma->spec == KW_SPEC_FILTER3X3;
-    const int64_t channels[3] = {forward ? merged_c : merged_k, forward || data ? c : merged_c, forward ? merged_k : data ? merged_c : c};
-    const bool narrows[3] = {single, single || (forward && mma->merge > 1), false};
-    for (int i = 0; i < 3; i++) {
-        if (!narrows[i] && channels[i] % mma->vec[i]) {
-            return kw_fail(why, KW_NO_KERNEL, "vec_%c=%d does not divide %lld channels of a group; vec_%c=1 serves any", "abc"[i],
-                           (int)mma -> vec[i], (long long)channels[i], "abc"[i]);
-        }
-    }
-    if (d->g % mma->merge) {
-        return kw_fail(why, KW_NO_KERNEL, "merge=%d does not divide %lld groups", (int)mma->merge, (long long)d->g);
-    }
-    return KW_OK;
-}
-
-/* Whether every filter extent, stride and padding is what the text is cut down to. */
-static kw_status fits_filter(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
-    const kw_conv_dims *d = &problem->conv;
-    bool good = mma->spec != KW_SPEC_FILTER3X3 || d->c == d->g;
-    for (int axis = 3 - problem->ndim; axis < 3; axis++) {
-        bool point = d->filter[axis] == 1 && d->pad[axis] == 0 && d->pad_back[axis] == 0;
-        switch (mma->spec) {
-        case KW_SPEC_FILTER1X1_STRIDE1_PAD0:
-            good &= point && d->stride[axis] == 1;
-            break;
-        case KW_SPEC_FILTER1X1_PAD0:
-            good &= point;
-            break;
-        case KW_SPEC_FILTER3X3:
-            good &= d->filter[axis] == 3;
-            break;
-        case KW_SPEC_DEFAULT:
-            break;
-        }
-    }
-    return good ? KW_OK
-                : kw_fail(why, KW_NO_KERNEL, "spec is for another filter, stride, padding or channel count; spec=default serves any");
-}
-
 /* Small images are cut as well, so that the cut is the same for all and can be verified on any. */
-enum { PHASES_MAX = 4096, PIECES_MIN = 2 };
+enum { PIECES_MIN = 2 };
 
 /* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut by. */
 int64_t kw_image_split_rows(const kw_problem *problem, int64_t piece_bytes) {
@@ -71,25 +27,6 @@ int64_t kw_image_split_rows(const kw_problem *problem, int64_t piece_bytes) {
     int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = kw_min(piece_bytes / size, KW_OFFSET_MAX);
     int64_t by_in = (room / in_row - reach) / d->stride[axis], by_out = room / out_row;
     return kw_min(kw_min(by_in, by_out), kw_ceil_div(out[axis], PIECES_MIN));
-}
-
-/* Offsets in a tensor have as many bits as the index axis says. */
-static kw_status fits_index(const kw_mma *mma, const kw_problem *problem, kw_error *why) {
-    if (mma->index == 64) {
-        return KW_OK;
-    }
-    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
-        int64_t elements = kw_problem_elements(problem, (kw_tensor)i);
-        int64_t bytes = elements * (int64_t)kw_dtype_size(kw_problem_dtype(problem, (kw_tensor)i));
-        if ((bytes > INT32_MAX || elements > KW_OFFSET_MAX) && !(mma->split_image && i != KW_W)) {
-            return kw_fail(why, KW_NO_KERNEL, "a tensor has %lld bytes; index=32 reaches 2 GiB and 2^30 elements, index=64 any",
-                           (long long)bytes);
-        }
-    }
-    if (mma->split_image && kw_image_split_rows(problem, KW_IMAGE_SPLIT_MAX_BYTES) < 1) {
-        return kw_fail(why, KW_NO_KERNEL, "the rows that one row of the result reads exceed 2 GiB; index=64 reaches any");
-    }
-    return KW_OK;
 }
 
 /* Tiles of the rows of all phases. */
@@ -148,37 +85,125 @@ static int64_t igemm_rows(const kw_problem *problem) {
     return problem->op == KW_CONV_BWD_DATA ? pixels : 0;
 }
 
-static kw_status conv_igemm_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    kw_mma mma = kw_mma_read(config);
-    if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.igemm needs a channels-last layout");
-    }
-    if (problem->ndim != mma.ndim) {
-        return kw_fail(why, KW_NO_KERNEL, "ndim=%d does not serve %d spatial axes", (int)mma.ndim, (int)problem->ndim);
-    }
-    bool good = true;
-    int64_t phases = 1, extent = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        phases = kw_mul(phases, kw_problem_walks(problem, axis), &good);
-        extent =
-            kw_max(extent, problem->conv.in[axis] + problem->conv.pad[axis] + problem->conv.dilation[axis] * problem->conv.filter[axis]);
-    }
-    if (!good || phases > PHASES_MAX || extent > INT32_MAX / 2) {
-        return kw_fail(why, KW_NO_KERNEL, "more than %d stride phases, or an extent beyond 2^30", (int)PHASES_MAX);
-    }
-    kw_gemm_view view = kw_problem_view(problem);
-    if (kw_max(kw_max(igemm_rows(problem), view.gm), kw_max(view.gn, view.gk)) > INT32_MAX / 4 / mma.merge) {
-        return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
-    }
-    kw_status status = fits_vectors(&mma, problem, why);
-    status = status ? status : fits_filter(&mma, problem, why);
-    status = status ? status : fits_index(&mma, problem, why);
-    if (status) {
-        return status;
-    }
-    kw_mma_grid grid = igemm_grid(&mma, problem, KW_IMAGE_SPLIT_MAX_BYTES);
-    return kw_mma_grid_fits(&grid, why);
+/* --- which problems a config serves --- */
+
+static bool igemm_layout(const kw_rule_case *c) {
+    return c->problem->layout == KW_CHANNELS_LAST;
 }
+
+static bool igemm_ndim(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return c->problem->ndim == mma->ndim;
+}
+
+static bool few_phases(const kw_rule_case *c) {
+    enum { PHASES_MAX = 4096 };
+    bool good = true;
+    int64_t phases = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        phases = kw_mul(phases, kw_problem_walks(c->problem, axis), &good);
+    }
+    return good && phases <= PHASES_MAX;
+}
+
+static bool extents_counted(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    int64_t extent = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        extent = kw_max(extent, d->in[axis] + d->pad[axis] + d->dilation[axis] * d->filter[axis]);
+    }
+    return extent <= INT32_MAX / 2;
+}
+
+static bool igemm_sizes_counted(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    kw_gemm_view view = kw_problem_view(c->problem);
+    return kw_max(kw_max(igemm_rows(c->problem), view.gm), kw_max(view.gn, view.gk)) <= INT32_MAX / 4 / mma->merge;
+}
+
+/* Operands are loaded, and the result is stored, in runs of channels: of the merged groups together or of one. Forward, the text knows itself
+ * where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm.c). */
+static bool igemm_vectors_divide(const kw_rule_case *r) {
+    const kw_mma *mma = r->decoded;
+    const kw_conv_dims *d = &r->problem->conv;
+    int64_t c = d->c / d->g, k = d->k / d->g, merged_c = c * mma->merge, merged_k = k * mma->merge;
+    bool forward = mma->op == KW_CONV_FWD, data = mma->op == KW_CONV_BWD_DATA, single = mma->spec == KW_SPEC_FILTER3X3;
+    const int64_t channels[3] = {forward ? merged_c : merged_k, forward || data ? c : merged_c, forward ? merged_k : data ? merged_c : c};
+    const bool narrows[3] = {single, single || (forward && mma->merge > 1), false};
+    bool divide = true;
+    for (int i = 0; i < 3; i++) {
+        divide &= narrows[i] || channels[i] % mma->vec[i] == 0;
+    }
+    return divide;
+}
+
+static bool merge_divides(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return c->problem->conv.g % mma->merge == 0;
+}
+
+/* Whether every filter extent, stride and padding is what the text is cut down to. */
+static bool spec_matches(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
+    bool good = mma->spec != KW_SPEC_FILTER3X3 || d->c == d->g;
+    for (int axis = 3 - c->problem->ndim; axis < 3; axis++) {
+        bool point = d->filter[axis] == 1 && d->pad[axis] == 0 && d->pad_back[axis] == 0;
+        switch (mma->spec) {
+        case KW_SPEC_FILTER1X1_STRIDE1_PAD0:
+            good &= point && d->stride[axis] == 1;
+            break;
+        case KW_SPEC_FILTER1X1_PAD0:
+            good &= point;
+            break;
+        case KW_SPEC_FILTER3X3:
+            good &= d->filter[axis] == 3;
+            break;
+        case KW_SPEC_DEFAULT:
+            break;
+        }
+    }
+    return good;
+}
+
+/* Offsets in a tensor have as many bits as the index axis says; with split_image those in a piece of x and y. */
+static bool igemm_index_reaches(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool reaches = true;
+    for (int i = 0; mma->index == 32 && i < KW_TENSOR_COUNT; i++) {
+        int64_t elements = kw_problem_elements(c->problem, (kw_tensor)i);
+        int64_t bytes = elements * (int64_t)kw_dtype_size(kw_problem_dtype(c->problem, (kw_tensor)i));
+        reaches &= (mma->split_image && i != KW_W) || (bytes <= INT32_MAX && elements <= KW_OFFSET_MAX);
+    }
+    return reaches;
+}
+
+static bool image_has_pieces(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->index == 64 || !mma->split_image || kw_image_split_rows(c->problem, KW_IMAGE_SPLIT_MAX_BYTES) >= 1;
+}
+
+static bool igemm_tiles_counted(const kw_rule_case *c) {
+    kw_mma_grid grid = igemm_grid(c->decoded, c->problem, KW_IMAGE_SPLIT_MAX_BYTES);
+    return kw_mma_grid_is_counted(&grid);
+}
+
+static const kw_rule fits_rules[] = {
+    {"layout", "the layout must be channels-last", igemm_layout},
+    {"ndim", "the problem has another number of spatial axes than ndim", igemm_ndim},
+    {"few_phases", "a stride has more than 4096 phases", few_phases},
+    {"extents_counted", "extents, padding and dilated filter included, are at most 2^30", extents_counted},
+    {"sizes_counted", "rows, columns and depth of the product are counted in 31 bits", igemm_sizes_counted},
+    {"vectors_divide", "vec_a, vec_b and vec_c must divide the channels of a group; 1 serves any", igemm_vectors_divide},
+    {"merge_divides", "merge must divide the groups; 1 serves any", merge_divides},
+    {"spec", "spec is for another filter, stride, padding or channel count; spec=default serves any", spec_matches},
+    {"index_reaches", "index=32 reaches tensors of 2 GiB and 2^30 elements, index=64 any", igemm_index_reaches},
+    {"image_pieces", "the rows that one row of the result reads exceed 2 GiB; index=64 reaches any", image_has_pieces},
+    {"tiles_counted", KW_TILES_COUNTED_WHY, igemm_tiles_counted},
+    {0},
+};
+
+/* --- launch --- */
 
 /* Pixels are rows of a product of each group's channels. */
 static void describe_igemm_operands(const kw_config *config, const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
@@ -191,7 +216,7 @@ static void describe_igemm_operands(const kw_config *config, const kw_mma *mma, 
 
 void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, int64_t piece_bytes, kw_launch *launch) {
     enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm.c */
-    kw_mma mma = kw_mma_read(config);
+    kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = igemm_grid(&mma, problem, piece_bytes);
     kw_mma_launch(&mma, &grid, target, launch);
     launch->value[PIECE_ROWS] = mma.split_image ? kw_image_split_rows(problem, piece_bytes) : 0;
@@ -212,9 +237,8 @@ const kw_family kw_family_conv_igemm = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,
-    .valid = kw_igemm_valid,
-    .runs = kw_igemm_runs,
-    .fits = conv_igemm_fits,
+    .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_igemm_valid_rules}, [KW_RUNS] = {kw_mma_runs_rules}, [KW_FITS] = {fits_rules}},
+    .decode = kw_mma_decode,
     .launch = launch_igemm,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/igemm.c",

@@ -16,38 +16,60 @@ static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
                          .elements = kw_problem_elements(problem, KW_Y)};
 }
 
-static kw_status gemm_mma_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    kw_mma mma = kw_mma_read(config);
-    const int64_t size[3] = {problem->gemm.m, problem->gemm.n, problem->gemm.k};
-    if (problem->layout != (kw_layout)mma.layout) {
-        return kw_fail(why, KW_NO_KERNEL, "the config is for another layout than the problem's");
-    }
-    for (int i = 0; i < 3; i++) {
-        if (!mma.pad[i] && size[i] % mma.tile[i]) {
-            return kw_fail(why, KW_NO_KERNEL, "%c = %lld is no multiple of tile_%c=%d; pad_%c=1 serves it", "mnk"[i], (long long)size[i],
-                           "mnk"[i], (int)mma.tile[i], "mnk"[i]);
-        }
-    }
-    /* What runs along which size: A and B by their layouts, C by columns. */
-    const int64_t runs[3] = {mma.layout == KW_RCR || mma.layout == KW_RRR ? size[2] : size[0],
-                             mma.layout == KW_RRR || mma.layout == KW_CRR ? size[1] : size[2], size[1]};
-    for (int i = 0; i < 3; i++) {
-        if (runs[i] % mma.vec[i]) {
-            return kw_fail(why, KW_NO_KERNEL, "vec_%c=%d does not divide %lld elements; vec_%c=1 serves any", "abc"[i], (int)mma.vec[i],
-                           (long long)runs[i], "abc"[i]);
-        }
-        int64_t matrix = i == 0 ? size[0] * size[2] : i == 1 ? size[1] * size[2] : size[0] * size[1];
-        if (mma.index == 32 && (matrix > KW_OFFSET_MAX || matrix * mma.bytes > INT32_MAX)) {
-            return kw_fail(why, KW_NO_KERNEL, "a matrix has %lld elements; index=32 reaches 2 GiB and 2^30 elements, index=64 any",
-                           (long long)matrix);
-        }
-        if (size[i] > INT32_MAX / 4) {
-            return kw_fail(why, KW_NO_KERNEL, "rows, columns and depth are counted in 31 bits");
-        }
-    }
-    kw_mma_grid grid = gemm_grid(&mma, problem);
-    return kw_mma_grid_fits(&grid, why);
+/* --- which problems a config serves --- */
+
+static bool gemm_layout(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return c->problem->layout == (kw_layout)mma->layout;
 }
+
+static bool gemm_sizes_counted(const kw_rule_case *c) {
+    const kw_gemm_dims *d = &c->problem->gemm;
+    return kw_max(d->m, kw_max(d->n, d->k)) <= INT32_MAX / 4;
+}
+
+static bool whole_tiles(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    const int64_t size[3] = {c->problem->gemm.m, c->problem->gemm.n, c->problem->gemm.k};
+    bool whole = true;
+    for (int i = 0; i < 3; i++) {
+        whole &= mma->pad[i] || size[i] % mma->tile[i] == 0;
+    }
+    return whole;
+}
+
+/* What runs along which size: A and B by their layouts, C by columns. */
+static bool gemm_vectors_divide(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    const kw_gemm_dims *d = &c->problem->gemm;
+    const int64_t runs[3] = {mma->layout == KW_RCR || mma->layout == KW_RRR ? d->k : d->m,
+                             mma->layout == KW_RRR || mma->layout == KW_CRR ? d->n : d->k, d->n};
+    return runs[0] % mma->vec[0] == 0 && runs[1] % mma->vec[1] == 0 && runs[2] % mma->vec[2] == 0;
+}
+
+static bool gemm_index_reaches(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    const kw_gemm_dims *d = &c->problem->gemm;
+    int64_t largest = kw_max(d->m * d->k, kw_max(d->n * d->k, d->m * d->n));
+    return mma->index == 64 || (largest <= KW_OFFSET_MAX && largest * mma->bytes <= INT32_MAX);
+}
+
+static bool gemm_tiles_counted(const kw_rule_case *c) {
+    kw_mma_grid grid = gemm_grid(c->decoded, c->problem);
+    return kw_mma_grid_is_counted(&grid);
+}
+
+static const kw_rule fits_rules[] = {
+    {"layout", "the config is for another layout than the problem's", gemm_layout},
+    {"sizes_counted", "rows, columns and depth are counted in 31 bits", gemm_sizes_counted},
+    {"whole_tiles", "m, n or k is no multiple of tile_m, tile_n or tile_k; pad_m=1, pad_n=1, pad_k=1 serve any", whole_tiles},
+    {"vectors_divide", "vec_a, vec_b and vec_c must divide the contiguous size of their matrix; 1 serves any", gemm_vectors_divide},
+    {"index_reaches", "index=32 reaches matrices of 2 GiB and 2^30 elements, index=64 any", gemm_index_reaches},
+    {"tiles_counted", KW_TILES_COUNTED_WHY, gemm_tiles_counted},
+    {0},
+};
+
+/* --- launch --- */
 
 /* The second operand is packed first: whole tiles of it, a thread for each lane's share of a step. */
 static void pack_first(const kw_mma *mma, const kw_mma_grid *grid, int64_t lanes, kw_launch *launch) {
@@ -69,7 +91,7 @@ static void describe_gemm_operands(const kw_config *config, const kw_mma *mma, c
 }
 
 static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_mma mma = kw_mma_read(config);
+    kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = gemm_grid(&mma, problem);
     kw_mma_launch(&mma, &grid, target, launch);
     if (mma.preshuffle) {
@@ -88,9 +110,10 @@ const kw_family kw_family_gemm_mma = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,
-    .valid = kw_gemm_mma_valid,
-    .runs = kw_gemm_mma_runs,
-    .fits = gemm_mma_fits,
+    .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_gemm_mma_valid_rules},
+              [KW_RUNS] = {kw_mma_runs_rules, kw_gemm_mma_runs_rules},
+              [KW_FITS] = {fits_rules}},
+    .decode = kw_mma_decode,
     .launch = launch_gemm_mma,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/gemm.c",

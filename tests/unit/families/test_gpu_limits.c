@@ -1,4 +1,4 @@
-/* test_gpu_limits.c: near the limits of counts and offsets a kernel for a GPU is either refused or launched within them, and the plain families
+/* test_gpu_limits.c: near the limits of counts and offsets a kernel for a GPU is either refused or launched within them, and the reference families
  * are launched whatever the sizes. Nothing is run: fits and launch are asked. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,16 +88,16 @@ static int64_t large(uint64_t *random, int bits) {
 
 static void draw(kw_problem *problem, const kw_config *config, uint64_t *random) {
     kw_conv_dims *d = &problem->conv;
-    bool blocks = strstr(config->family->name, "_block") != NULL, plain = strstr(config->family->name, "plain") != NULL;
+    bool blocks = strstr(config->family->name, "_block") != NULL, any = strstr(config->family->name, "reference") != NULL;
     *problem = (kw_problem){.op = config->op, .dtype = config->dtype, .layout = KW_CHANNELS_LAST};
     if (config->op == KW_GEMM) {
-        problem->layout = plain ? (kw_layout)below(random, 4) : (kw_layout)kw_config_axis(config, "layout", 0);
+        problem->layout = any ? (kw_layout)below(random, 4) : (kw_layout)kw_config_axis(config, "layout", 0);
         problem->gemm = (kw_gemm_dims){1, large(random, 33), large(random, 33), large(random, 20)};
         problem->gemm.batch = below(random, 2) ? 1 : large(random, 31);
         return;
     }
     problem->ndim = kw_config_axis(config, "ndim", 2);
-    if (kw_word_is(kw_config_axis_word(config, "order"), "first") || (plain && below(random, 2))) {
+    if (kw_word_is(kw_config_axis_word(config, "order"), "first") || (any && below(random, 2))) {
         problem->layout = KW_CHANNELS_FIRST;
     }
     *d = (kw_conv_dims){.n = large(random, 20), .g = below(random, 2) ? 1 : large(random, 20), .in = {1, 1, 1}, .filter = {1, 1, 1}};
@@ -180,7 +180,7 @@ static void what_fits_is_launched_within_the_limits(void **state) {
             }
         }
         assert_in_range(served, SERVED, PROBLEMS);
-        if (strstr(config.family->name, "plain")) {
+        if (strstr(config.family->name, "reference")) {
             assert_int_equal(served, legal);
         }
     }

@@ -2,58 +2,69 @@
  * 1x1, one channel a group) is asked of the problem by fits(). */
 #include "families/gpu/mma/rules.h"
 
-static bool is_bwd_weight(const kw_mma_case *c) {
-    return c->op == KW_CONV_BWD_WEIGHT;
+static bool is_bwd_weight(const kw_mma *mma) {
+    return mma->op == KW_CONV_BWD_WEIGHT;
 }
 
-static bool backward_pipe(const kw_mma_case *c) {
-    return c->op == KW_CONV_FWD || c->mma.pipe != KW_PIPE_COMPV5;
+static bool backward_pipe(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->op == KW_CONV_FWD || mma->pipe != KW_PIPE_COMPV5;
 }
 
-static bool streamk_direction(const kw_mma_case *c) {
-    return c->mma.streamk == KW_STREAMK_OFF || is_bwd_weight(c);
+static bool streamk_direction(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->streamk == KW_STREAMK_OFF || is_bwd_weight(mma);
 }
 
-static bool persistent_streams(const kw_mma_case *c) {
-    return !c->mma.persistent || c->mma.streamk != KW_STREAMK_OFF;
+static bool persistent_streams(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !mma->persistent || mma->streamk != KW_STREAMK_OFF;
 }
 
-static bool two_stage_direction(const kw_mma_case *c) {
-    return !c->mma.two_stage || (is_bwd_weight(c) && c->mma.streamk == KW_STREAMK_OFF);
+static bool two_stage_direction(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !mma->two_stage || (is_bwd_weight(mma) && mma->streamk == KW_STREAMK_OFF);
 }
 
-static bool split_direction(const kw_mma_case *c) {
-    return c->mma.split_k == 1 || is_bwd_weight(c);
+static bool split_direction(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->split_k == 1 || is_bwd_weight(mma);
 }
 
-static bool explicit_is_plain(const kw_mma_case *c) {
-    bool plain = c->mma.spec == KW_SPEC_FILTER1X1_STRIDE1_PAD0 && c->op != KW_CONV_BWD_DATA && c->mma.pipe != KW_PIPE_WAVELET;
-    return !c->mma.explicit_gemm || plain;
+static bool explicit_is_plain(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool plain = mma->spec == KW_SPEC_FILTER1X1_STRIDE1_PAD0 && mma->op != KW_CONV_BWD_DATA && mma->pipe != KW_PIPE_WAVELET;
+    return !mma->explicit_gemm || plain;
 }
 
-static bool merge_count(const kw_mma_case *c) {
-    return !(c->mma.merge & (c->mma.merge - 1)) && (c->mma.merge == 1 || c->op != KW_CONV_BWD_DATA);
+static bool merge_count(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !(mma->merge & (mma->merge - 1)) && (mma->merge == 1 || mma->op != KW_CONV_BWD_DATA);
 }
 
-static bool merge_is_grouped(const kw_mma_case *c) {
-    return c->mma.merge == 1 || (!c->mma.explicit_gemm && !c->mma.split_image);
+static bool merge_is_grouped(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->merge == 1 || (!mma->explicit_gemm && !mma->split_image);
 }
 
 /* Their weights, and the one channel of filter3x3, are loaded element by element. */
-static bool async_channels(const kw_mma_case *c) {
-    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1 || c->mma.pipe == KW_PIPE_GATHER;
-    return !async || c->op != KW_CONV_FWD || (c->mma.merge == 1 && c->mma.spec != KW_SPEC_FILTER3X3);
+static bool async_channels(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool async = mma->pipe == KW_PIPE_COMP_ASYNC || mma->pipe == KW_PIPE_BASIC_ASYNC_V1 || mma->pipe == KW_PIPE_GATHER;
+    return !async || mma->op != KW_CONV_FWD || (mma->merge == 1 && mma->spec != KW_SPEC_FILTER3X3);
 }
 
-static bool filter3x3_direction(const kw_mma_case *c) {
-    return c->mma.spec != KW_SPEC_FILTER3X3 || c->op == KW_CONV_FWD;
+static bool filter3x3_direction(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->spec != KW_SPEC_FILTER3X3 || mma->op == KW_CONV_FWD;
 }
 
-static bool split_image_direction(const kw_mma_case *c) {
-    return !c->mma.split_image || (c->op == KW_CONV_FWD && c->mma.index == 32);
+static bool split_image_direction(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !mma->split_image || (mma->op == KW_CONV_FWD && mma->index == 32);
 }
 
-static const kw_mma_rule valid_rules[] = {
+const kw_rule kw_igemm_valid_rules[] = {
     {"backward_pipe", "pipe=compv5 is generated for conv_fwd only", backward_pipe},
     {"streamk_direction", "stream-K is for conv_bwd_weight, whose depth is the whole image", streamk_direction},
     {"persistent", "blocks that stay are stream-K's", persistent_streams},
@@ -71,11 +82,3 @@ static const kw_mma_rule valid_rules[] = {
      split_image_direction},
     {0},
 };
-
-kw_status kw_igemm_valid(const kw_config *config, kw_error *why) {
-    return kw_mma_check_valid(config, valid_rules, why);
-}
-
-kw_status kw_igemm_runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    return kw_mma_check_runs(config, target, NULL, why);
-}

@@ -57,10 +57,23 @@ static kw_mma read_igemm(const int32_t *axis) {
     return mma;
 }
 
-kw_mma kw_mma_read(const kw_config *config) {
+kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     kw_mma mma = config->op == KW_GEMM ? read_gemm_axes(config->axis) : read_igemm(config->axis);
+    mma.op = config->op;
+    mma.dtype = config->dtype;
     mma.bytes = (int32_t)kw_dtype_size(config->dtype);
+    mma.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
+    if (mma.arch) {
+        mma.lanes = target->lanes ? target->lanes : mma.arch->typical.lanes;
+        mma.lds = target->lds ? target->lds : mma.arch->typical.lds;
+    }
     return mma;
+}
+
+_Static_assert(sizeof(kw_mma) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a kw_mma");
+
+void kw_mma_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    *(kw_mma *)decoded = kw_mma_read(config, target);
 }
 
 bool kw_mma_shares_instruction(const kw_mma *mma) {

@@ -6,6 +6,7 @@
 #define KW_FAMILIES_GPU_MMA_MMA_H
 
 #include "config/config.h"
+#include "config/gpu_arch.h"
 
 #define KW_PIPE_WORDS "basic_v1 mem compv3 compv4 compv5 compv6 comp_async basic_async_v1 wavelet tma gather"
 #define KW_SPEC_WORDS "default filter1x1_pad0 filter1x1_stride1_pad0 filter3x3"
@@ -83,6 +84,8 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
 /* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for has
  * the value that means nothing special. */
 typedef struct kw_mma {
+    kw_op op;
+    kw_dtype dtype;
     int32_t ndim, layout; /* of a convolution; of a GEMM, else 0 */
     int32_t bytes;        /* of an element of the operands */
     int32_t tile[3], wave[3], inst[3];
@@ -94,9 +97,14 @@ typedef struct kw_mma {
     int32_t stages, merge, wave_groups, split_image, explicit_gemm, two_stage, preshuffle, persistent, split_k, index;
     kw_spec spec;
     kw_streamk streamk;
+    const kw_gpu_arch *arch; /* of the target; NULL where none is given or known, then the rest is 0 */
+    int64_t lanes, lds;      /* threads of a wave; bytes of shared memory that a block may have */
 } kw_mma;
 
-kw_mma kw_mma_read(const kw_config *config);
+/* target may be NULL. */
+kw_mma kw_mma_read(const kw_config *config, const kw_target *target);
+/* The same as kw_family.decode. */
+void kw_mma_decode(const kw_config *config, const kw_target *target, void *decoded);
 
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);
@@ -114,8 +122,9 @@ typedef struct kw_mma_grid {
     int64_t elements;                      /* of the result */
 } kw_mma_grid;
 
-/* KW_NO_KERNEL where counts of tiles exceed what the text counts with. */
-kw_status kw_mma_grid_fits(const kw_mma_grid *grid, kw_error *why);
+/* Whether counts of tiles are within what the text counts with; and the rule's reason. */
+bool kw_mma_grid_is_counted(const kw_mma_grid *grid);
+#define KW_TILES_COUNTED_WHY "tiles of the result, times 128 parts of the depth, are counted in 31 bits"
 /* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from one to
  * the next. */
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);

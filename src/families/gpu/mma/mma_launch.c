@@ -7,14 +7,10 @@
 enum { TILE_ROWS, TILE_COLS, SPLITS, UNITS, ELEMENTS, TO_WORKSPACE };
 enum { ADD_THREADS = 256, SUM_BYTES = 4, SPLITS_MAX = 128 };
 
-kw_status kw_mma_grid_fits(const kw_mma_grid *grid, kw_error *why) {
+bool kw_mma_grid_is_counted(const kw_mma_grid *grid) {
     bool good = true;
     int64_t units = kw_mul(kw_mul(kw_mul(grid->tile_rows, grid->tile_cols, &good), grid->batches, &good), SPLITS_MAX, &good);
-    if (!good || units > INT32_MAX) {
-        return kw_fail(why, KW_NO_KERNEL, "the result has %lld x %lld tiles, %lld times; blocks are counted in 31 bits",
-                       (long long)grid->tile_rows, (long long)grid->tile_cols, (long long)grid->batches);
-    }
-    return KW_OK;
+    return good && units <= INT32_MAX;
 }
 
 /* Blocks that a multiprocessor holds at once, by its shared memory and its waves; registers are not known before compiling, so two at most. */

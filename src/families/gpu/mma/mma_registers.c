@@ -24,47 +24,46 @@ static bool is_async(const kw_mma *mma) {
 }
 
 /* Whether the operand's rows, not its depths, follow each other in memory. */
-static bool lies_by_rows(const kw_mma_case *c, int which) {
+static bool lies_by_rows(const kw_mma *mma, int which) {
     enum { RCR, RRR, CRR, CCR };
-    if (c->op != KW_GEMM) {
-        return which == 0 ? c->op == KW_CONV_BWD_WEIGHT : c->op != KW_CONV_FWD;
+    if (mma->op != KW_GEMM) {
+        return which == 0 ? mma->op == KW_CONV_BWD_WEIGHT : mma->op != KW_CONV_FWD;
     }
-    return which == 0 ? c->mma.layout == CRR || c->mma.layout == CCR : c->mma.layout == RRR || c->mma.layout == CRR;
+    return which == 0 ? mma->layout == CRR || mma->layout == CCR : mma->layout == RRR || mma->layout == CRR;
 }
 
-static int64_t vector_of(const kw_mma_case *c, int which) {
-    bool filter3x3 = c->mma.spec == KW_SPEC_FILTER3X3;
-    if (c->op == KW_CONV_FWD && which == 1 && (filter3x3 || c->mma.merge > 1)) {
+static int64_t vector_of(const kw_mma *mma, int which) {
+    bool filter3x3 = mma->spec == KW_SPEC_FILTER3X3;
+    if (mma->op == KW_CONV_FWD && which == 1 && (filter3x3 || mma->merge > 1)) {
         return 1;
     }
-    return filter3x3 && which == 0 ? kw_min(c->mma.vec[0], c->mma.merge) : c->mma.vec[which];
+    return filter3x3 && which == 0 ? kw_min(mma->vec[0], mma->merge) : mma->vec[which];
 }
 
-static share operand_share(const kw_mma_case *c, int which) {
-    const kw_mma *mma = &c->mma;
-    int64_t threads = (mma->pipe == KW_PIPE_WAVELET ? LOAD_WAVES : kw_mma_math_waves(mma)) * c->lanes;
+static share operand_share(const kw_mma *mma, int which) {
+    int64_t threads = (mma->pipe == KW_PIPE_WAVELET ? LOAD_WAVES : kw_mma_math_waves(mma)) * mma->lanes;
     int64_t elements = kw_ceil_div((int64_t)mma->tile[which] * mma->tile[2], threads);
-    int64_t bytes = kw_min(vector_of(c, which) * mma->bytes, ACCESS_BYTES);
+    int64_t bytes = kw_min(vector_of(mma, which) * mma->bytes, ACCESS_BYTES);
     if (is_async(mma)) {
         bytes = bytes < ACCESS_BYTES ? WORD : ACCESS_BYTES;
         return (share){0, kw_ceil_div(elements * mma->bytes, bytes)};
     }
     int64_t runs = kw_ceil_div(elements * mma->bytes, bytes), whole = WORD / mma->bytes;
-    int64_t together = lies_by_rows(c, which) ? whole : bytes < WORD ? WORD / bytes : 1;
-    int64_t exchanged = mma->bytes == 1 && lies_by_rows(c, which) && bytes >= WORD ? EXCHANGED : 1;
+    int64_t together = lies_by_rows(mma, which) ? whole : bytes < WORD ? WORD / bytes : 1;
+    int64_t exchanged = mma->bytes == 1 && lies_by_rows(mma, which) && bytes >= WORD ? EXCHANGED : 1;
     return (share){runs * kw_ceil_div(bytes, WORD) * exchanged, kw_ceil_div(runs, together)};
 }
 
 /* Tiles on their way through registers at a time: KW_MEM_STEPS, KW_V6_STEPS. */
-static int64_t steps_under_way(const kw_mma_case *c, int64_t words) {
+static int64_t steps_under_way(const kw_mma *mma, int64_t words) {
     enum { MEM_BYTES = 32768, MEM_WORDS = 64, MEM_LEAST = 2, MEM_MOST = 8, V6_STEPS = 3 };
-    if (c->mma.pipe == KW_PIPE_MEM) {
-        int64_t blocks = kw_max(4 / kw_mma_waves(&c->mma), 1);
-        int64_t stage = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * c->mma.bytes;
+    if (mma->pipe == KW_PIPE_MEM) {
+        int64_t blocks = kw_max(4 / kw_mma_waves(mma), 1);
+        int64_t stage = (int64_t)(mma->tile[0] + mma->tile[1]) * mma->tile[2] * mma->bytes;
         int64_t wanted = kw_min(kw_ceil_div(MEM_BYTES / blocks, stage), MEM_WORDS / words);
         return kw_min(kw_max(wanted, MEM_LEAST), MEM_MOST);
     }
-    return c->mma.pipe == KW_PIPE_COMPV6 ? V6_STEPS : 1;
+    return mma->pipe == KW_PIPE_COMPV6 ? V6_STEPS : 1;
 }
 
 /* Instructions' depths whose fragments a thread holds at a time. */
@@ -83,8 +82,8 @@ static int64_t depths_held(const kw_mma *mma) {
 }
 
 /* Where bytes of floating point are multiplied by wgmma, mma.sync makes 16-bit elements of them first. */
-static bool widens(const kw_mma_case *c) {
-    return (c->dtype == KW_FP8 || c->dtype == KW_BF8) && kw_gpu_arch_has(c->arch, KW_GPU_wgmma);
+static bool widens(const kw_mma *mma) {
+    return (mma->dtype == KW_FP8 || mma->dtype == KW_BF8) && kw_gpu_arch_has(mma->arch, KW_GPU_wgmma);
 }
 
 /* Words of both operands' fragments of one depth. fp32 has no tensor core: a thread has two rows by two columns of each instruction. */
@@ -94,14 +93,13 @@ static int64_t fragment_words(const kw_mma *mma) {
     return mma->bytes == WORD ? 2 * depth * (rows + cols) : depth * (2 * rows + cols);
 }
 
-int64_t kw_mma_thread_registers(const kw_mma_case *c) {
-    const kw_mma *mma = &c->mma;
-    int64_t sums = (int64_t)mma->tile[0] * mma->tile[1] / (mma->wave[0] * mma->wave[1] * c->lanes);
-    share a = operand_share(c, 0), b = operand_share(c, 1);
-    int gathered = c->op == KW_GEMM ? -1 : c->op == KW_CONV_BWD_WEIGHT ? 1 : 0;
-    int64_t of_axis = c->op == KW_CONV_BWD_DATA && mma->bytes == WORD ? PHASED : 1;
+int64_t kw_mma_thread_registers(const kw_mma *mma) {
+    int64_t sums = (int64_t)mma->tile[0] * mma->tile[1] / (mma->wave[0] * mma->wave[1] * mma->lanes);
+    share a = operand_share(mma, 0), b = operand_share(mma, 1);
+    int gathered = mma->op == KW_GEMM ? -1 : mma->op == KW_CONV_BWD_WEIGHT ? 1 : 0;
+    int64_t of_axis = mma->op == KW_CONV_BWD_DATA && mma->bytes == WORD ? PHASED : 1;
     int64_t rows = 2 * (a.chunks + b.chunks) + (gathered < 0 ? 0 : of_axis * mma->ndim * (gathered == 0 ? a.chunks : b.chunks));
     int64_t words = kw_max(a.words + b.words, 1); /* of a step; the copies without registers have none */
-    int64_t fragments = depths_held(mma) * fragment_words(mma) * (widens(c) ? WIDENED : 1);
-    return sums + steps_under_way(c, words) * (a.words + b.words) + fragments + rows;
+    int64_t fragments = depths_held(mma) * fragment_words(mma) * (widens(mma) ? WIDENED : 1);
+    return sums + steps_under_way(mma, words) * (a.words + b.words) + fragments + rows;
 }

@@ -12,112 +12,127 @@ enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16, GROUP_WAVE
 /* --- whatever the architecture --- */
 
 /* Waves of a wgmma share it, so along the rows four of them count once. */
-static bool tile_holds_waves(const kw_mma_case *c) {
+static bool tile_holds_waves(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
     for (int i = 0; i < 3; i++) {
-        int64_t waves = i == 0 && kw_mma_shares_instruction(&c->mma) ? kw_ceil_div(c->mma.wave[0], GROUP_WAVES) : c->mma.wave[i];
-        if (c->mma.tile[i] % (waves * c->mma.inst[i])) {
+        int64_t waves = i == 0 && kw_mma_shares_instruction(mma) ? kw_ceil_div(mma->wave[0], GROUP_WAVES) : mma->wave[i];
+        if (mma->tile[i] % (waves * mma->inst[i])) {
             return false;
         }
     }
     return true;
 }
 
-static bool instruction_is_used(const kw_mma_case *c) {
-    if (kw_mma_shares_instruction(&c->mma)) {
-        return c->mma.inst[0] == 64 && c->mma.inst[2] == 16 && (c->mma.inst[1] == 64 || c->mma.inst[1] == 128 || c->mma.inst[1] == 256);
+static bool instruction_is_used(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    if (kw_mma_shares_instruction(mma)) {
+        return mma->inst[0] == 64 && mma->inst[2] == 16 && (mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256);
     }
-    return c->mma.inst[0] >= 16 && c->mma.inst[0] <= 32 && c->mma.inst[1] >= 8 && c->mma.inst[1] <= 32;
+    return mma->inst[0] >= 16 && mma->inst[0] <= 32 && mma->inst[1] >= 8 && mma->inst[1] <= 32;
 }
 
-static bool interwave_pipe(const kw_mma_case *c) {
-    return c->mma.sched == KW_SCHED_INTRAWAVE || c->mma.pipe == KW_PIPE_BASIC_V1 || c->mma.pipe == KW_PIPE_MEM;
+static bool interwave_pipe(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->sched == KW_SCHED_INTRAWAVE || mma->pipe == KW_PIPE_BASIC_V1 || mma->pipe == KW_PIPE_MEM;
 }
 
-static bool two_stages_given(const kw_mma_case *c) {
-    return c->mma.stages == 2 || (c->mma.pipe != KW_PIPE_COMPV4 && c->mma.pipe != KW_PIPE_COMP_ASYNC);
+static bool two_stages_given(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->stages == 2 || (mma->pipe != KW_PIPE_COMPV4 && mma->pipe != KW_PIPE_COMP_ASYNC);
 }
 
-static bool one_stage_given(const kw_mma_case *c) {
-    bool single = c->mma.pipe == KW_PIPE_BASIC_V1 || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1 || c->mma.pipe == KW_PIPE_WAVELET;
-    return c->mma.stages == 1 || !single;
+static bool one_stage_given(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool single = mma->pipe == KW_PIPE_BASIC_V1 || mma->pipe == KW_PIPE_BASIC_ASYNC_V1 || mma->pipe == KW_PIPE_WAVELET;
+    return mma->stages == 1 || !single;
 }
 
-static bool stages_of_pipe(const kw_mma_case *c) {
+static bool stages_of_pipe(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
     enum { GATHER_STAGES = 3 };
-    return c->mma.pipe == KW_PIPE_TMA      ? c->mma.stages >= 2
-           : c->mma.pipe == KW_PIPE_GATHER ? c->mma.stages >= GATHER_STAGES
-                                           : c->mma.stages <= 2;
+    return mma->pipe == KW_PIPE_TMA ? mma->stages >= 2 : mma->pipe == KW_PIPE_GATHER ? mma->stages >= GATHER_STAGES : mma->stages <= 2;
 }
 
-static bool bulk_waves(const kw_mma_case *c) {
-    int32_t rows = c->mma.wave[0], cols = c->mma.wave[1];
-    return !kw_mma_shares_instruction(&c->mma) ||
-           ((rows == GROUP_WAVES || rows == 2 * GROUP_WAVES) && rows * cols <= 2 * GROUP_WAVES && c->mma.wave[2] == 1);
+static bool bulk_waves(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int32_t rows = mma->wave[0], cols = mma->wave[1];
+    return !kw_mma_shares_instruction(mma) ||
+           ((rows == GROUP_WAVES || rows == 2 * GROUP_WAVES) && rows * cols <= 2 * GROUP_WAVES && mma->wave[2] == 1);
 }
 
-static bool bulk_boxes(const kw_mma_case *c) {
+static bool bulk_boxes(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
     enum { BOX_ROWS = 256, SLAB = 64 };
-    return c->mma.pipe != KW_PIPE_TMA || (c->mma.tile[0] <= BOX_ROWS && c->mma.tile[1] <= BOX_ROWS && c->mma.tile[2] % SLAB == 0);
+    return mma->pipe != KW_PIPE_TMA || (mma->tile[0] <= BOX_ROWS && mma->tile[1] <= BOX_ROWS && mma->tile[2] % SLAB == 0);
 }
 
 /* Rows of a matrix whose depth is contiguous; a convolution has such ones where pixels are rows. */
-static bool bulk_operands(const kw_mma_case *c) {
+static bool bulk_operands(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
     enum { RUN_BYTES = 16 };
-    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16, rows = c->op == KW_GEMM || (c->op == KW_CONV_FWD && c->mma.explicit_gemm);
-    return c->mma.pipe != KW_PIPE_TMA ||
-           (rows && types && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
+    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16,
+         rows = mma->op == KW_GEMM || (mma->op == KW_CONV_FWD && mma->explicit_gemm);
+    return mma->pipe != KW_PIPE_TMA || (rows && types && mma->vec[0] * mma->bytes == RUN_BYTES && mma->vec[1] * mma->bytes == RUN_BYTES);
 }
 
 /* 128 bytes of a row's depth lie together, and copies are pieces of 16 bytes. */
-static bool gather_operands(const kw_mma_case *c) {
+static bool gather_operands(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
     enum { RUN_BYTES = 16, SLAB = 64 };
-    bool types = c->dtype == KW_BF16 || c->dtype == KW_FP16;
-    return c->mma.pipe != KW_PIPE_GATHER ||
-           (types && c->mma.tile[2] == SLAB && c->mma.vec[0] * c->mma.bytes == RUN_BYTES && c->mma.vec[1] * c->mma.bytes == RUN_BYTES);
+    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16;
+    return mma->pipe != KW_PIPE_GATHER ||
+           (types && mma->tile[2] == SLAB && mma->vec[0] * mma->bytes == RUN_BYTES && mma->vec[1] * mma->bytes == RUN_BYTES);
 }
 
-static bool compv6_is_deep(const kw_mma_case *c) {
-    return c->mma.pipe != KW_PIPE_COMPV6 || c->mma.tile[2] >= 64;
+static bool compv6_is_deep(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->pipe != KW_PIPE_COMPV6 || mma->tile[2] >= 64;
 }
 
-static bool wave_groups_match(const kw_mma_case *c) {
-    return (c->mma.wave_groups == 2) == (c->mma.pipe == KW_PIPE_COMPV5);
+static bool wave_groups_match(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return (mma->wave_groups == 2) == (mma->pipe == KW_PIPE_COMPV5);
 }
 
 static bool power_of_two(int32_t value) {
     return value > 0 && !(value & (value - 1));
 }
 
-static bool mma_vector_width(const kw_mma_case *c) {
-    int64_t most = VECTOR_BYTES / (int64_t)kw_dtype_size(c->dtype);
+static bool mma_vector_width(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int64_t most = VECTOR_BYTES / (int64_t)kw_dtype_size(mma->dtype);
     for (int i = 0; i < 3; i++) {
-        if (!power_of_two(c->mma.vec[i]) || c->mma.vec[i] > kw_min(most, VECTOR_ELEMENTS)) {
+        if (!power_of_two(mma->vec[i]) || mma->vec[i] > kw_min(most, VECTOR_ELEMENTS)) {
             return false;
         }
     }
     return true;
 }
 
-static bool vector_of_result(const kw_mma_case *c) {
-    return c->mma.tile[1] % c->mma.vec[2] == 0;
+static bool vector_of_result(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->tile[1] % mma->vec[2] == 0;
 }
 
-static bool streamk_splits_alone(const kw_mma_case *c) {
-    return c->mma.streamk == KW_STREAMK_OFF || c->mma.split_k == 1;
+static bool streamk_splits_alone(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->streamk == KW_STREAMK_OFF || mma->split_k == 1;
 }
 
 /* Copies that pass no registers are 4 bytes at least. */
-static bool async_vectors(const kw_mma_case *c) {
+static bool async_vectors(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
     enum { COPY_BYTES = 4 };
-    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
-    return !async || (int32_t)kw_min(c->mma.vec[0], c->mma.vec[1]) * c->mma.bytes >= COPY_BYTES;
+    bool async = mma->pipe == KW_PIPE_COMP_ASYNC || mma->pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !async || (int32_t)kw_min(mma->vec[0], mma->vec[1]) * mma->bytes >= COPY_BYTES;
 }
 
-static bool index_width(const kw_mma_case *c) {
-    return c->mma.index == 32 || c->mma.index == 64;
+static bool index_width(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->index == 32 || mma->index == 64;
 }
 
-const kw_mma_rule kw_mma_valid_rules[] = {
+const kw_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
     {"instruction_shape",
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xNx16 of "
@@ -145,16 +160,19 @@ const kw_mma_rule kw_mma_valid_rules[] = {
 
 /* --- as the architecture allows --- */
 
-static bool arch_has_waves(const kw_mma_case *c) {
-    return kw_mma_shares_instruction(&c->mma) || kw_gpu_arch_has_waves(c->arch, c->mma.wave);
+static bool arch_has_waves(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return kw_mma_shares_instruction(mma) || kw_gpu_arch_has_waves(mma->arch, mma->wave);
 }
 
-static bool arch_has_instruction(const kw_mma_case *c) {
-    return kw_gpu_arch_has_tile(c->arch, c->dtype, c->dtype, c->mma.inst);
+static bool arch_has_instruction(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return kw_gpu_arch_has_tile(mma->arch, mma->dtype, mma->dtype, mma->inst);
 }
 
-static bool block_is_launchable(const kw_mma_case *c) {
-    return kw_mma_waves(&c->mma) * c->lanes <= BLOCK_THREADS;
+static bool block_is_launchable(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return kw_mma_waves(mma) * mma->lanes <= BLOCK_THREADS;
 }
 
 /* Elements of an operand's tile that a thread loads. */
@@ -163,59 +181,73 @@ static bool loads_evenly(int64_t elements, int64_t threads, int32_t vector) {
     return elements % threads == 0 && (share % vector == 0 || vector % share == 0);
 }
 
-static bool threads_share_tiles(const kw_mma_case *c) {
-    if (c->mma.pipe == KW_PIPE_TMA) {
+static bool threads_share_tiles(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    if (mma->pipe == KW_PIPE_TMA) {
         return true; /* no thread loads */
     }
-    int64_t threads = kw_mma_math_waves(&c->mma) * c->lanes;
-    return loads_evenly((int64_t)c->mma.tile[0] * c->mma.tile[2], threads, c->mma.vec[0]) &&
-           loads_evenly((int64_t)c->mma.tile[1] * c->mma.tile[2], threads, c->mma.vec[1]);
+    int64_t threads = kw_mma_math_waves(mma) * mma->lanes;
+    return loads_evenly((int64_t)mma->tile[0] * mma->tile[2], threads, mma->vec[0]) &&
+           loads_evenly((int64_t)mma->tile[1] * mma->tile[2], threads, mma->vec[1]);
 }
 
-static bool tiles_fit_lds(const kw_mma_case *c) {
+static bool tiles_fit_lds(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
     enum { BARRIER_BYTES = 16 }; /* of a stage */
-    int64_t tile = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * (int64_t)kw_dtype_size(c->dtype);
-    return (tile + (c->mma.pipe == KW_PIPE_TMA ? BARRIER_BYTES : 0)) * c->mma.stages <= c->lds;
+    int64_t tile = (int64_t)(mma->tile[0] + mma->tile[1]) * mma->tile[2] * (int64_t)kw_dtype_size(mma->dtype);
+    return (tile + (mma->pipe == KW_PIPE_TMA ? BARRIER_BYTES : 0)) * mma->stages <= mma->lds;
 }
 
-static bool compv6_has_room(const kw_mma_case *c) {
-    int64_t tile = (int64_t)(c->mma.tile[0] + c->mma.tile[1]) * c->mma.tile[2] * (int64_t)kw_dtype_size(c->dtype);
-    return c->mma.pipe != KW_PIPE_COMPV6 || 2 * tile <= c->lds;
+static bool compv6_has_room(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int64_t tile = (int64_t)(mma->tile[0] + mma->tile[1]) * mma->tile[2] * (int64_t)kw_dtype_size(mma->dtype);
+    return mma->pipe != KW_PIPE_COMPV6 || 2 * tile <= mma->lds;
 }
 
-static bool compv6_fills_vectors(const kw_mma_case *c) {
-    int64_t threads = kw_mma_math_waves(&c->mma) * c->lanes;
-    return c->mma.pipe != KW_PIPE_COMPV6 || ((int64_t)c->mma.tile[0] * c->mma.tile[2] >= threads * c->mma.vec[0] &&
-                                             (int64_t)c->mma.tile[1] * c->mma.tile[2] >= threads * c->mma.vec[1]);
+static bool compv6_fills_vectors(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int64_t threads = kw_mma_math_waves(mma) * mma->lanes;
+    return mma->pipe != KW_PIPE_COMPV6 ||
+           ((int64_t)mma->tile[0] * mma->tile[2] >= threads * mma->vec[0] && (int64_t)mma->tile[1] * mma->tile[2] >= threads * mma->vec[1]);
 }
 
-static bool arch_copies_async(const kw_mma_case *c) {
-    bool async = c->mma.pipe == KW_PIPE_COMP_ASYNC || c->mma.pipe == KW_PIPE_BASIC_ASYNC_V1;
-    return !async || kw_gpu_arch_has(c->arch, KW_GPU_async4) || kw_gpu_arch_has(c->arch, KW_GPU_async16);
+static bool arch_copies_async(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool async = mma->pipe == KW_PIPE_COMP_ASYNC || mma->pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !async || kw_gpu_arch_has(mma->arch, KW_GPU_async4) || kw_gpu_arch_has(mma->arch, KW_GPU_async16);
 }
 
 /* With bulk copies come the fences that pipe=gather asks for. */
-static bool arch_copies_bulk(const kw_mma_case *c) {
-    bool tma = kw_gpu_arch_has(c->arch, KW_GPU_tma) && kw_gpu_arch_has(c->arch, KW_GPU_wgmma);
-    return !kw_mma_shares_instruction(&c->mma) || (tma && (c->mma.pipe == KW_PIPE_TMA || kw_gpu_arch_has(c->arch, KW_GPU_async16)));
+static bool arch_copies_bulk(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool tma = kw_gpu_arch_has(mma->arch, KW_GPU_tma) && kw_gpu_arch_has(mma->arch, KW_GPU_wgmma);
+    return !kw_mma_shares_instruction(mma) || (tma && (mma->pipe == KW_PIPE_TMA || kw_gpu_arch_has(mma->arch, KW_GPU_async16)));
 }
 
-static bool arch_streams(const kw_mma_case *c) {
-    return c->mma.streamk == KW_STREAMK_OFF || kw_gpu_arch_has(c->arch, KW_GPU_streamk);
+static bool arch_streams(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->streamk == KW_STREAMK_OFF || kw_gpu_arch_has(mma->arch, KW_GPU_streamk);
 }
 
 /* A thread keeps its share of the sums in registers, with room for the operands besides. Of the 255 registers of NVIDIA's a sixth is left for
  * addresses and counters, of fp32, which has no tensor core, a quarter: with more than the rest counted here, ptxas spills. */
-static bool mma_sums_fit_registers(const kw_mma_case *c) {
-    if (kw_gpu_arch_has(c->arch, KW_GPU_mma) && c->mma.inst[0] == 16) {
-        int64_t all = c->arch->typical.registers;
-        return kw_mma_thread_registers(c) <= (c->dtype == KW_FP32 ? all * 3 / 4 : all * 5 / 6);
+static bool mma_sums_fit_registers(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    if (kw_gpu_arch_has(mma->arch, KW_GPU_mma) && mma->inst[0] == 16) {
+        int64_t all = mma->arch->typical.registers;
+        return kw_mma_thread_registers(mma) <= (mma->dtype == KW_FP32 ? all * 3 / 4 : all * 5 / 6);
     }
-    int64_t threads = (int64_t)c->mma.wave[0] * c->mma.wave[1] * c->lanes;
-    return (int64_t)c->mma.tile[0] * c->mma.tile[1] / threads < c->arch->typical.registers;
+    int64_t threads = (int64_t)mma->wave[0] * mma->wave[1] * mma->lanes;
+    return (int64_t)mma->tile[0] * mma->tile[1] / threads < mma->arch->typical.registers;
 }
 
-const kw_mma_rule kw_mma_runs_rules[] = {
+static bool arch_is_known(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return mma->arch;
+}
+
+const kw_rule kw_mma_runs_rules[] = {
+    {"known_arch", "the architecture has no file in rules/arch", arch_is_known},
     {"arch_bulk", "the architecture has no bulk tensor copies, or no matrix instruction of four waves that reads what they bring",
      arch_copies_bulk},
     {"arch_waves", "the architecture's rule file does not list wave_m x wave_n x wave_k", arch_has_waves},
@@ -231,33 +263,3 @@ const kw_mma_rule kw_mma_runs_rules[] = {
     {"registers", "a thread's sums, and what it loads and multiplies at a time, would fill its registers", mma_sums_fit_registers},
     {0},
 };
-
-/* --- judging --- */
-
-static kw_status check_mma_rule(const kw_mma_case *c, const kw_config *config, const kw_mma_rule *rule, kw_error *why) {
-    for (; rule && rule->name; rule++) {
-        if (!rule->holds(c)) {
-            const char *family = config->family->name;
-            return c->arch ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", family, c->arch->name, rule->name, rule->reason)
-                           : kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", family, rule->name, rule->reason);
-        }
-    }
-    return KW_OK;
-}
-
-kw_status kw_mma_check_valid(const kw_config *config, const kw_mma_rule *own, kw_error *why) {
-    kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype};
-    kw_status status = check_mma_rule(&c, config, kw_mma_valid_rules, why);
-    return status ? status : check_mma_rule(&c, config, own, why);
-}
-
-kw_status kw_mma_check_runs(const kw_config *config, const kw_target *target, const kw_mma_rule *own, kw_error *why) {
-    kw_mma_case c = {.mma = kw_mma_read(config), .op = config->op, .dtype = config->dtype, .arch = kw_gpu_arch_find(target->arch)};
-    if (!c.arch) {
-        return kw_fail(why, KW_NO_KERNEL, "%s: architecture %s has no file in rules/arch", config->family->name, target->arch);
-    }
-    c.lanes = target->lanes ? target->lanes : c.arch->typical.lanes;
-    c.lds = target->lds ? target->lds : c.arch->typical.lds;
-    kw_status status = check_mma_rule(&c, config, kw_mma_runs_rules, why);
-    return status ? status : check_mma_rule(&c, config, own, why);
-}

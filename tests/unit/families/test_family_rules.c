@@ -1,0 +1,143 @@
+/* test_family_rules.c: each rule of each family by a config that is legal but for it: the refusal names the rule. A rule without an example fails the
+ * test, so that a new one comes with its own (rules/examples.h). */
+#include "unit/families/rules/examples.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "config/gpu_arch.h"
+
+static const rule_examples *const all_examples[] = {&igemm_rule_examples, &gemm_mma_rule_examples};
+enum { FAMILIES = sizeof all_examples / sizeof *all_examples, RULES_MAX = 512 };
+
+/* Rules that an example broke. */
+static const kw_rule *broken_rules[RULES_MAX];
+static int broken_count;
+
+/* "FAMILY KIND axis=value ...": the family's axes, those of changes changed. */
+static void example_config(kw_config *config, const rule_examples *of, const rule_example *example) {
+    char text[KW_CONFIG_TEXT_MAX], changes[256];
+    kw_line line = {text, sizeof text, 0};
+    kw_error err = {0};
+    kw_scan scan = kw_scan_string(of->axes);
+    kw_word word;
+    snprintf(changes, sizeof changes, " %s", example->changes);
+    kw_line_addf(&line, "%s %s", of->family, example->kind);
+    while (kw_scan_word(&scan, &word)) {
+        char axis[64];
+        size_t name = (size_t)((const char *)memchr(word.at, '=', word.size) - word.at) + 1;
+        snprintf(axis, sizeof axis, " %.*s", (int)name, word.at);
+        const char *changed = strstr(changes, axis);
+        if (changed) {
+            kw_line_addf(&line, " %.*s", (int)strcspn(changed + 1, " "), changed + 1);
+        } else {
+            kw_line_addf(&line, " %.*s", KW_WORD(word));
+        }
+    }
+    if (kw_config_read(config, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
+/* Of an architecture that has no file only the name is known. */
+static kw_target example_target(const kw_family *family, const char *name) {
+    kw_target target = {0};
+    const kw_gpu_arch *arch = name ? kw_gpu_arch_find(name) : NULL;
+    if (arch) {
+        return arch->typical;
+    }
+    snprintf(target.backend, sizeof target.backend, "%s", strcmp(family->backend, "cpu") ? "emu" : "cpu");
+    snprintf(target.arch, sizeof target.arch, "%s", name ? name : "");
+    return target;
+}
+
+static void example_problem(kw_problem *problem, const char *text) {
+    kw_error err = {0};
+    if (text && kw_problem_parse(problem, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
+/* Whether the example breaks the rule that it is for, and the message names it. */
+static bool example_is_right(const rule_examples *of, const rule_example *example) {
+    kw_config config;
+    kw_problem problem;
+    kw_error err = {0};
+    const kw_rule *rule = NULL;
+    example_config(&config, of, example);
+    kw_target target = example_target(config.family, example->arch);
+    example_problem(&problem, example->problem);
+    const kw_target *targets[KW_RULE_KINDS] = {NULL, &target, &target};
+    const kw_problem *problems[KW_RULE_KINDS] = {NULL, NULL, &problem};
+    const bool asked[KW_RULE_KINDS] = {true, example->arch, example->problem};
+    for (kw_rule_kind kind = 0; !rule && kind < KW_RULE_KINDS; kind++) {
+        if (asked[kind]) {
+            rule = kw_rule_broken(kind, &config, targets[kind], problems[kind]);
+            kw_rules_check(kind, &config, targets[kind], problems[kind], &err);
+        }
+    }
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "rule %s: ", example->rule);
+    bool good = rule ? !strcmp(rule->name, example->rule) && strstr(err.text, wanted) : !*example->rule;
+    if (!good) {
+        print_error("%s %s %s %s: rule '%s' is wanted: %s\n", of->family, example->kind, example->changes,
+                    example->problem ? example->problem : "", example->rule, err.text);
+    }
+    assert_true(broken_count < RULES_MAX);
+    if (rule) {
+        broken_rules[broken_count++] = rule;
+    }
+    return good;
+}
+
+static void each_rule_refuses_its_example_by_name(void **state) {
+    (void)state;
+    int failed = 0;
+    for (int i = 0; i < FAMILIES; i++) {
+        for (const rule_example *example = all_examples[i]->rows; example->rule; example++) {
+            failed += !example_is_right(all_examples[i], example);
+        }
+    }
+    assert_int_equal(failed, 0);
+}
+
+static int rules_without_example(const kw_family *family, const kw_rule *rule) {
+    int missing = 0;
+    for (; rule->name; rule++) {
+        int i = 0;
+        while (i < broken_count && broken_rules[i] != rule) {
+            i++;
+        }
+        if (i == broken_count) {
+            print_error("%s: rule %s has no example in tests/unit/families/rules\n", family->name, rule->name);
+            missing++;
+        }
+    }
+    return missing;
+}
+
+/* A table that families share needs one example of each rule, not one a family. */
+static void each_rule_has_an_example(void **state) {
+    (void)state;
+    int missing = 0;
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        for (int kind = 0; kind < KW_RULE_KINDS; kind++) {
+            for (int i = 0; (*family)->rules[kind][i]; i++) {
+                missing += rules_without_example(*family, (*family)->rules[kind][i]);
+            }
+        }
+    }
+    assert_int_equal(missing, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rule_refuses_its_example_by_name),
+        cmocka_unit_test(each_rule_has_an_example),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
