@@ -108,34 +108,39 @@ static block read_depthwise_config(const kw_config *config, const kw_target *tar
     return b;
 }
 
-/* --- rules --- */
+_Static_assert(sizeof(block) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a block");
 
-typedef struct rule {
-    const char *name, *reason;
-    bool (*holds)(const block *b);
-} rule;
+static void decode_depthwise_config(const kw_config *config, const kw_target *target, void *decoded) {
+    *(block *)decoded = read_depthwise_config(config, target);
+}
+
+/* --- rules --- */
 
 static bool is_vector(const block *b, int64_t elements) {
     enum { VECTOR_BYTES = 32 };
     return !(elements & (elements - 1)) && elements * b->bytes <= VECTOR_BYTES;
 }
 
-static bool vectors_are_powers(const block *b) {
+static bool vectors_are_powers(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return is_vector(b, b->vec_in) && is_vector(b, b->vec_out);
 }
 
-static bool sub_in_tile(const block *b) {
+static bool sub_in_tile(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->sub[0] <= b->tile[0] && b->sub[1] <= b->tile[1];
 }
 
 /* Sums, one source row and the filter of a thread, all of them in registers. */
-static bool depthwise_sums_fit_registers(const block *b) {
+static bool depthwise_sums_fit_registers(const kw_rule_case *c) {
+    const block *b = c->decoded;
     enum { VALUES = 224 };
     int64_t planes = b->order == FIRST ? 1 : b->vec_out;
     return (b->sub[0] * b->sub[1] + b->filter[0] * b->filter[1] + b->span[1]) * planes <= VALUES;
 }
 
-static bool phases_are_known(const block *b) {
+static bool phases_are_known(const kw_rule_case *c) {
+    const block *b = c->decoded;
     bool whole = true;
     for (int i = 0; i < 2; i++) {
         whole &= b->sub[i] % b->stride[i] == 0 && b->tile[i] % b->sub[i] == 0;
@@ -143,23 +148,27 @@ static bool phases_are_known(const block *b) {
     return b->op != KW_CONV_BWD_DATA || whole;
 }
 
-static bool reads_are_aligned(const block *b) {
+static bool reads_are_aligned(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->order == LAST || b->step[1] % kw_min(b->vec_in, 4) == 0;
 }
 
-static bool weight_runs(const block *b) {
+static bool weight_runs(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->op != KW_CONV_BWD_WEIGHT || b->order == LAST || (b->sub[1] % b->vec_out == 0 && b->tile[1] % b->vec_out == 0);
 }
 
-static bool one_axis(const block *b) {
+static bool one_axis(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->ndim > 1 || (b->tile[0] == 1 && b->sub[0] == 1);
 }
 
-static bool three_axes(const block *b) {
+static bool three_axes(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->ndim == 3 || (b->depth_filter == 1 && b->depth_stride == 1 && b->depth_pad == 0);
 }
 
-static const rule valid_rules[] = {
+static const kw_rule valid_rules[] = {
     {"one_axis", "with ndim=1 a tile has one row: tile_h=1 sub_h=1", one_axis},
     {"three_axes", "only ndim=3 has a depth: filter_d=1 stride_d=1 pad_d=0", three_axes},
     {"vector_width", "vec_in and vec_out are powers of two of at most 32 bytes", vectors_are_powers},
@@ -175,23 +184,27 @@ static const rule valid_rules[] = {
     {0},
 };
 
-static bool subtiles_in_wave(const block *b) {
+static bool subtiles_in_wave(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->subtiles <= b->lanes;
 }
 
-static bool batch_of_planes(const block *b) {
+static bool batch_of_planes(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->op == KW_CONV_BWD_WEIGHT ? b->batch == b->planes : b->batch % b->planes == 0;
 }
 
-static bool planes_of_runs(const block *b) {
+static bool planes_of_runs(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->order == FIRST || b->planes % b->vec_in == 0;
 }
 
-static bool depthwise_fits_lds(const block *b) {
+static bool depthwise_fits_lds(const kw_rule_case *c) {
+    const block *b = c->decoded;
     return b->lds_bytes <= b->lds;
 }
 
-static const rule runs_rules[] = {
+static const kw_rule runs_rules[] = {
     {"subtiles", "a block is one wave; the tile has more subtiles than that has threads", subtiles_in_wave},
     {"batch", "batch must be a multiple of the planes that a wave has at a time (conv_bwd_weight: just these)", batch_of_planes},
     {"plane_runs", "with order=last vec_in must divide the planes that a wave has at a time", planes_of_runs},
@@ -199,80 +212,68 @@ static const rule runs_rules[] = {
     {0},
 };
 
-static const rule *broken_depthwise_rule(const rule *rules, const block *b) {
-    while (rules->name && rules->holds(b)) {
-        rules++;
-    }
-    return rules->name ? rules : NULL;
+/* --- which problems a config serves --- */
+
+static bool one_channel_groups(const kw_rule_case *c) {
+    const block *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
+    return c->problem->ndim == b->ndim && d->c == d->g && d->k == d->g;
 }
 
-static kw_status conv_depthwise_block_valid(const kw_config *config, kw_error *why) {
-    block b = read_depthwise_config(config, NULL);
-    const rule *bad = broken_depthwise_rule(valid_rules, &b);
-    return bad ? kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", config->family->name, bad->name, bad->reason) : KW_OK;
+static bool depthwise_order(const kw_rule_case *c) {
+    const block *b = c->decoded;
+    return (c->problem->layout == KW_CHANNELS_FIRST) == (b->order == FIRST);
 }
 
-static kw_status runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    block b = read_depthwise_config(config, target);
-    const rule *bad = broken_depthwise_rule(runs_rules, &b);
-    return bad ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", config->family->name, target->arch, bad->name, bad->reason) : KW_OK;
-}
-
-/* --- problems --- */
-
-static kw_status fits_geometry(const block *b, const kw_problem *problem, kw_error *why) {
-    const kw_conv_dims *d = &problem->conv;
-    if (problem->ndim != b->ndim || d->c != d->g || d->k != d->g) {
-        return kw_fail(why, KW_NO_KERNEL, "ndim=%d of conv.depthwise_block is for so many spatial axes and one channel a group, in and out",
-                       (int)b->ndim);
-    }
-    if ((problem->layout == KW_CHANNELS_FIRST) != (b->order == FIRST)) {
-        return kw_fail(why, KW_NO_KERNEL, "order=%s is for channels %s in memory", b->order == FIRST ? "first" : "last",
-                       b->order == FIRST ? "before the pixels" : "behind the pixels");
-    }
+static bool depthwise_geometry(const kw_rule_case *c) {
+    const block *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
     bool same = d->filter[0] == b->depth_filter && d->stride[0] == b->depth_stride && d->pad[0] == b->depth_pad &&
                 (d->dilation[0] == 1 || d->filter[0] == 1);
     for (int i = 0; i < 2; i++) {
         same = same && d->filter[i + 1] == b->filter[i] && d->stride[i + 1] == b->stride[i] && d->pad[i + 1] == b->pad[i] &&
                (d->dilation[i + 1] == b->dilation || d->filter[i + 1] == 1);
     }
-    if (!same) {
-        return kw_fail(
-            why, KW_NO_KERNEL,
-            "filter=%d stride=%d pad=%d dilation=%d are for these on each axis, along the depth filter_d=%d stride_d=%d pad_d=%d, "
-            "undilated",
-            (int)b->filter[1], (int)b->stride[1], (int)b->pad[1], (int)b->dilation, (int)b->depth_filter, (int)b->depth_stride,
-            (int)b->depth_pad);
-    }
-    return KW_OK;
+    return same;
 }
 
-static kw_status conv_depthwise_block_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    block b = read_depthwise_config(config, NULL);
-    const kw_conv_dims *d = &problem->conv;
+static bool depthwise_vectors_divide(const kw_rule_case *c) {
+    const block *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
     int64_t out[3];
-    kw_status status = fits_geometry(&b, problem, why);
-    if (status) {
-        return status;
-    }
-    kw_problem_output(out, problem);
-    bool data = b.op == KW_CONV_BWD_DATA, good = true;
-    int64_t source = b.order == LAST ? d->g : data ? out[2] : d->in[2], result = b.order == LAST ? d->g : data ? d->in[2] : out[2];
-    if (source % b.vec_in || result % b.vec_out) {
-        return kw_fail(why, KW_NO_KERNEL, "vec_in=%d and vec_out=%d must divide the %s, %lld and %lld; 1 serves any", (int)b.vec_in,
-                       (int)b.vec_out, b.order == LAST ? "channels" : "widths of source and result", (long long)source, (long long)result);
-    }
-    int64_t planes = b.order == LAST ? d->g : 1, most = 1;
+    kw_problem_output(out, c->problem);
+    bool data = b->op == KW_CONV_BWD_DATA;
+    int64_t source = b->order == LAST ? d->g : data ? out[2] : d->in[2], result = b->order == LAST ? d->g : data ? d->in[2] : out[2];
+    return source % b->vec_in == 0 && result % b->vec_out == 0;
+}
+
+static bool depthwise_image_counted(const kw_rule_case *c) {
+    const block *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
+    int64_t out[3], planes = b->order == LAST ? d->g : 1, most = 1;
+    bool good = true;
+    kw_problem_output(out, c->problem);
     for (int side = 0; side < 2; side++) {
         const int64_t *pixels = side ? out : d->in;
         most = kw_max(most, kw_mul(kw_mul(pixels[0], pixels[1], &good), pixels[2], &good));
     }
-    if (kw_mul(most, planes, &good) > INT32_MAX / 2 || !good ||
-        kw_mul(kw_mul(d->n, d->g, &good), most, &good) / kw_max(1, b.tile[0] * b.tile[1]) > INT32_MAX / 4 || !good) {
-        return kw_fail(why, KW_NO_KERNEL, "an image of more than 2^30 elements, or more than 2^29 blocks");
-    }
-    return KW_OK;
+    int64_t image = kw_mul(most, planes, &good), all = kw_mul(kw_mul(d->n, d->g, &good), most, &good);
+    return good && image <= INT32_MAX / 2 && all / kw_max(1, b->tile[0] * b->tile[1]) <= INT32_MAX / 4;
 }
+
+static const kw_rule fits_rules[] = {
+    {"one_channel_groups", "the problem must have ndim spatial axes and one channel a group, in and out", one_channel_groups},
+    {"order", "order=first is for channels-first layouts, order=last for channels-last ones", depthwise_order},
+    {"geometry",
+     "filter, stride, pad and dilation are for just these on each axis; along the depth filter_d, stride_d and pad_d, undilated",
+     depthwise_geometry},
+    {"vectors_divide", "vec_in must divide the widths of the source, vec_out those of the result (order=last: the channels); 1 serves any",
+     depthwise_vectors_divide},
+    {"image_counted", "an image has at most 2^30 elements, and there are at most 2^29 blocks", depthwise_image_counted},
+    {0},
+};
+
+/* --- launch --- */
 
 enum { TILES_H, TILES_W, PARTS, UNITS, ELEMENTS, TILES_D }; /* of launch.value; kernels/gpu/depthwise.c */
 
@@ -329,9 +330,8 @@ const kw_family kw_family_conv_depthwise_block = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,
-    .valid = conv_depthwise_block_valid,
-    .runs = runs,
-    .fits = conv_depthwise_block_fits,
+    .rules = {[KW_VALID] = {valid_rules}, [KW_RUNS] = {runs_rules}, [KW_FITS] = {fits_rules}},
+    .decode = decode_depthwise_config,
     .launch = launch_depthwise,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/depthwise.c",

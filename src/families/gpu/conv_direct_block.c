@@ -1,6 +1,8 @@
-/* conv_direct_block.c: convolution with 3x3 filters, all directions, by matrix instructions that read the source in shared memory for all taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group
- * or as many as fill the columns of an instruction. impl=dense has one group, whose source channels waves share, each with its part of the
- * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct.c, the rules are in direct_valid.c. */
+/* conv_direct_block.c: convolution with 3x3 filters, all directions, by matrix instructions that read the source in shared memory for all
+ * taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group or
+ * as many as fill the columns of an instruction. impl=dense has one group, whose source channels waves share, each with its part of the
+ * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct.c; the rules of a
+ * config alone are in direct_rules.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/direct.h"
@@ -10,49 +12,61 @@
 static const kw_axis axes[] = {KW_DIRECT_AXES(ROW)};
 #undef ROW
 
-/* --- problems --- */
+/* --- which problems a config serves --- */
 
-static kw_status fits_channels(const kw_direct *b, const kw_problem *problem, kw_error *why) {
-    const kw_conv_dims *d = &problem->conv;
-    int64_t source = b->op == KW_CONV_BWD_DATA ? d->k : d->c;
-    if (b->dense && (d->g != 1 || source > b->source_channels)) {
-        return kw_fail(why, KW_NO_KERNEL, "waves_c=%d with slices=%d are for one group of at most %lld source channels", (int)b->waves_c,
-                       (int)b->slices, (long long)b->source_channels);
-    }
-    if (!b->dense && (d->c != d->g * b->channels || d->k != d->c)) {
-        return kw_fail(why, KW_NO_KERNEL, "channels=%d is for groups of as many channels, in and out", (int)b->channels);
-    }
-    if (d->c % b->vec || d->k % b->vec) {
-        return kw_fail(why, KW_NO_KERNEL, "vec=%d does not divide %lld and %lld channels", (int)b->vec, (long long)d->c, (long long)d->k);
-    }
-    return KW_OK;
+static bool direct_layout(const kw_rule_case *c) {
+    return c->problem->ndim == 2 && c->problem->layout == KW_CHANNELS_LAST;
 }
 
-static kw_status conv_direct_block_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    kw_direct b = kw_direct_read(config, NULL);
-    const kw_conv_dims *d = &problem->conv;
-    int64_t out[3];
-    if (problem->ndim != 2 || problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.direct_block needs 2 spatial axes and a channels-last layout");
-    }
-    for (int axis = 1; axis < 3; axis++) {
-        if (d->filter[axis] != KW_DIRECT_EXTENT || d->stride[axis] != b.stride || d->dilation[axis] != 1) {
-            return kw_fail(why, KW_NO_KERNEL, "conv.direct_block is for 3x3 filters, stride=%d on both axes, undilated", (int)b.stride);
-        }
-    }
-    kw_status status = fits_channels(&b, problem, why);
-    if (status) {
-        return status;
-    }
-    kw_problem_output(out, problem);
+static bool direct_filter(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
     bool good = true;
-    int64_t pixels = kw_max(kw_mul(d->in[1], d->in[2], &good), kw_mul(out[1], out[2], &good)), most = INT32_MAX / 2;
-    int64_t blocks = kw_mul(kw_mul(pixels, d->n, &good), kw_ceil_div(kw_max(d->c, d->k), b.block_cols), &good);
-    if (kw_mul(pixels, kw_max(d->c, d->k), &good) > most || kw_max(d->pad[1], d->pad[2]) > most / 4 || blocks > INT32_MAX || !good) {
-        return kw_fail(why, KW_NO_KERNEL, "an image of more than 2^30 elements, or too many blocks to be counted in 31 bits");
+    for (int axis = 1; axis < 3; axis++) {
+        good &= d->filter[axis] == KW_DIRECT_EXTENT && d->stride[axis] == b->stride && d->dilation[axis] == 1;
     }
-    return KW_OK;
+    return good;
 }
+
+static bool dense_channels(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
+    return !b->dense || (d->g == 1 && (b->op == KW_CONV_BWD_DATA ? d->k : d->c) <= b->source_channels);
+}
+
+static bool group_channels(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
+    return b->dense || (d->c == d->g * b->channels && d->k == d->c);
+}
+
+static bool direct_vectors_divide(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
+    return c->problem->conv.c % b->vec == 0 && c->problem->conv.k % b->vec == 0;
+}
+
+static bool direct_image_counted(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
+    int64_t out[3], most = INT32_MAX / 2, channels = kw_max(d->c, d->k);
+    bool good = true;
+    kw_problem_output(out, c->problem);
+    int64_t pixels = kw_max(kw_mul(d->in[1], d->in[2], &good), kw_mul(out[1], out[2], &good));
+    int64_t blocks = kw_mul(kw_mul(pixels, d->n, &good), kw_ceil_div(channels, b->block_cols), &good);
+    return kw_mul(pixels, channels, &good) <= most && kw_max(d->pad[1], d->pad[2]) <= most / 4 && blocks <= INT32_MAX && good;
+}
+
+static const kw_rule fits_rules[] = {
+    {"layout", "the problem must have 2 spatial axes and a channels-last layout", direct_layout},
+    {"filter", "only 3x3 filters are served, with the axis stride on both axes, undilated", direct_filter},
+    {"dense_channels", "impl=dense is for one group of at most waves_c x slices x channels source channels", dense_channels},
+    {"group_channels", "impl=grouped is for groups of as many channels as the axis says, in and out", group_channels},
+    {"vectors_divide", "vec must divide the channels of x and of y; 1 serves any", direct_vectors_divide},
+    {"image_counted", "an image has at most 2^30 elements, and blocks are counted in 31 bits", direct_image_counted},
+    {0},
+};
+
+/* --- launch --- */
 
 /* Instructions and reads of the source of a block. */
 static void count_direct_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
@@ -134,9 +148,8 @@ const kw_family kw_family_conv_direct_block = {
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,
     .axis_count = sizeof axes / sizeof *axes,
-    .valid = kw_direct_valid,
-    .runs = kw_direct_runs,
-    .fits = conv_direct_block_fits,
+    .rules = {[KW_VALID] = {kw_direct_valid_rules}, [KW_RUNS] = {kw_direct_runs_rules}, [KW_FITS] = {fits_rules}},
+    .decode = kw_direct_decode,
     .launch = launch_direct,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/direct.c",

@@ -40,8 +40,12 @@ typedef struct kw_direct {
                                                         * (dense: a wave) has; sums of a lane */
 } kw_direct;
 
+/* target may be NULL. */
 kw_direct kw_direct_read(const kw_config *config, const kw_target *target);
-kw_status kw_direct_valid(const kw_config *config, kw_error *why);
-kw_status kw_direct_runs(const kw_config *config, const kw_target *target, kw_error *why);
+/* The same as kw_family.decode. */
+void kw_direct_decode(const kw_config *config, const kw_target *target, void *decoded);
+
+/* Rules that hold whatever the architecture, and rules that ask it. */
+extern const kw_rule kw_direct_valid_rules[], kw_direct_runs_rules[];
 
 #endif

@@ -104,39 +104,47 @@ kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
     return b;
 }
 
+_Static_assert(sizeof(kw_direct) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a kw_direct");
+
+void kw_direct_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    *(kw_direct *)decoded = kw_direct_read(config, target);
+}
+
 /* --- rules --- */
 
-typedef struct rule {
-    const char *name, *reason;
-    bool (*holds)(const kw_direct *b);
-} rule;
-
-static bool group_width(const kw_direct *b) {
+static bool group_width(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->channels == 4 || b->channels == 8 || b->channels == 16 || b->channels == 32;
 }
 
-static bool weight_form(const kw_direct *b) {
+static bool weight_form(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->op != KW_CONV_BWD_WEIGHT || (!b->dense && !b->through_lds && !b->swizzled && b->slices == 1 && b->cols == WEIGHT_COLS &&
                                            b->tile_w % 2 == 0 && (b->channels != DENSE_CHANNELS || b->waves_c % 4 == 0));
 }
 
-static bool grouped_wave(const kw_direct *b) {
+static bool grouped_wave(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && b->cols == KW_DIRECT_WAVE_CHANNELS);
 }
 
-static bool dense_slices(const kw_direct *b) {
+static bool dense_slices(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return !b->dense || b->channels == DENSE_CHANNELS;
 }
 
-static bool dense_columns(const kw_direct *b) {
+static bool dense_columns(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return !b->dense || b->cols == 8 || b->cols == 16 || b->cols == 32;
 }
 
-static bool whole_phases(const kw_direct *b) {
+static bool whole_phases(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->tile_h % b->side == 0 && b->tile_w % b->side == 0;
 }
 
-static bool tile_by_waves(const kw_direct *b) {
+static bool tile_by_waves(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     if (b->op == KW_CONV_BWD_WEIGHT) {
         return b->tile_h * b->tile_w % (b->inst_k * b->waves_q) == 0;
     }
@@ -144,16 +152,16 @@ static bool tile_by_waves(const kw_direct *b) {
     return spots >= KW_DIRECT_INST_PIXELS * b->waves_q && spots % (KW_DIRECT_INST_PIXELS * b->waves_q) == 0;
 }
 
-static bool direct_vector_width(const kw_direct *b) {
+static bool direct_vector_width(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return !(b->vec & (b->vec - 1)) && b->vec * ELEMENT_BYTES <= 16;
 }
 
-static const rule valid_rules[] = {
+const kw_rule kw_direct_valid_rules[] = {
     {"group_width", "groups of 4, 8, 16 and 32 channels are generated", group_width},
     {"weight_form",
      "conv_bwd_weight is for impl=grouped with cols=16 slices=1 swizzle=none store=registers and an even tile_w, of 32 channels with "
-     "waves_c in "
-     "fours",
+     "waves_c in fours",
      weight_form},
     {"grouped_wave", "a wave of impl=grouped has slices=1 and cols=64, whole groups side by side", grouped_wave},
     {"dense_slices", "the slices of impl=dense have channels=32", dense_slices},
@@ -162,55 +170,62 @@ static const rule valid_rules[] = {
      whole_phases},
     {"tile_by_waves",
      "tile_h x tile_w (impl=dense: tile_w alone), in conv_bwd_data a quarter of it (half) with stride 2, must be a multiple of waves_q x "
-     "16 "
-     "pixels of an instruction; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
+     "16 pixels of an instruction; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
      tile_by_waves},
     {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", direct_vector_width},
     {0},
 };
 
-static bool known_arch(const kw_direct *b) {
+static bool known_arch(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->arch != NULL;
 }
 
-static bool arch_instruction(const kw_direct *b) {
+static bool arch_instruction(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     const int32_t shape[3] = {KW_DIRECT_INST_PIXELS, (int32_t)b->inst_n, (int32_t)b->inst_k};
     return kw_gpu_arch_has_tile(b->arch, b->dtype, b->dtype, shape);
 }
 
-static bool wave_columns(const kw_direct *b) {
+static bool wave_columns(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->cols % b->inst_n == 0;
 }
 
 /* A lane takes pixels that follow each other in a row. */
-static bool weight_pixels(const kw_direct *b) {
+static bool weight_pixels(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     int64_t together = b->words * WORD / ELEMENT_BYTES; /* of a lane: the second operand has one row of it */
     return b->op != KW_CONV_BWD_WEIGHT || b->tile_w % together == 0;
 }
 
-static bool direct_block_threads(const kw_direct *b) {
+static bool direct_block_threads(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->waves_c * b->waves_q * b->lanes <= BLOCK_THREADS;
 }
 
-static bool direct_sums_fit_registers(const kw_direct *b) {
+static bool direct_sums_fit_registers(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     enum { SUMS = 64 };
     return b->dense || b->op == KW_CONV_BWD_WEIGHT || b->sums <= SUMS;
 }
 
 /* Besides the filter and the sums: source rows on their way, a fragment, where each fragment of a step lies, which the compiler keeps from step to
  * step, and the walk's own. NVIDIA's fragments have two rows a lane. */
-static bool filter_fits_registers(const kw_direct *b) {
+static bool filter_fits_registers(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     enum { FLIGHT = 4, WALK = 32 };
     int64_t flight = FLIGHT * kw_ceil_div(b->vec * ELEMENT_BYTES, WORD), fragment = 2 * b->words;
     int64_t places = b->step * b->reach * b->slices * (b->channels / b->inst_k) * (INST_COLS_MAX / b->inst_n);
     return !b->dense || b->shares * b->words + b->sums + flight + fragment + places + WALK <= b->room;
 }
 
-static bool direct_fits_lds(const kw_direct *b) {
+static bool direct_fits_lds(const kw_rule_case *c) {
+    const kw_direct *b = c->decoded;
     return b->source_bytes + b->result_bytes <= b->lds;
 }
 
-static const rule runs_rules[] = {
+const kw_rule kw_direct_runs_rules[] = {
     {"known_arch", "the architecture has no file in rules/arch", known_arch},
     {"arch_instruction", "the architecture has no matrix instruction of 16 pixels, inst_k deep, for this type", arch_instruction},
     {"wave_columns", "cols must be a multiple of the instruction's channels", wave_columns},
@@ -219,31 +234,12 @@ static const rule runs_rules[] = {
     {"block_threads", "a block has at most 1024 threads", direct_block_threads},
     {"registers", "a thread would have more than 64 sums; more waves_q or a smaller tile", direct_sums_fit_registers},
     {"filter_registers",
-     "the filters of a wave's slices and its open sums need more registers than a thread of such a block may have; fewer slices, cols or "
-     "waves",
+     "the filters of a wave's slices and its open sums need more registers than a thread of such a block may have; fewer slices, "
+     "cols or waves",
      filter_fits_registers},
     {"lds",
-     "what a tile reads (impl=dense: two source rows), and its result where that passes shared memory, need more of it than a block may "
-     "have",
+     "what a tile reads (impl=dense: two source rows), and its result where that passes shared memory, need more of it than a block "
+     "may have",
      direct_fits_lds},
     {0},
 };
-
-static const rule *broken_direct_rule(const rule *rules, const kw_direct *b) {
-    while (rules->name && rules->holds(b)) {
-        rules++;
-    }
-    return rules->name ? rules : NULL;
-}
-
-kw_status kw_direct_valid(const kw_config *config, kw_error *why) {
-    kw_direct b = kw_direct_read(config, NULL);
-    const rule *bad = broken_direct_rule(valid_rules, &b);
-    return bad ? kw_fail(why, KW_ILLEGAL, "%s: rule %s: %s", config->family->name, bad->name, bad->reason) : KW_OK;
-}
-
-kw_status kw_direct_runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    kw_direct b = kw_direct_read(config, target);
-    const rule *bad = broken_direct_rule(runs_rules, &b);
-    return bad ? kw_fail(why, KW_NO_KERNEL, "%s on %s: rule %s: %s", config->family->name, target->arch, bad->name, bad->reason) : KW_OK;
-}

@@ -18,18 +18,12 @@ static const kw_axis axes[AXES] = {
     [SUMS] = {"sums", NULL, 1, 16, "instructions of a turn"},
 };
 
-static kw_status peak_runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    (void)config, (void)target, (void)why;
-    return KW_OK;
-}
-
 static const kw_family family = {
     .name = "gpu.peak",
     .summary = "what a GPU does at most",
     .backend = "gpu",
     .axes = axes,
     .axis_count = AXES,
-    .runs = peak_runs,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/peak.c",
 };

@@ -1,5 +1,5 @@
-/* reference_gpu.c: families conv.reference_gpu and gemm.reference_gpu: one thread an element of the result. They have no axes and serve every legal problem on every
- * GPU, so that no request stays without an answer. The kernel text is kernels/gpu/reference.c. */
+/* reference_gpu.c: families conv.reference_gpu and gemm.reference_gpu: one thread an element of the result. They have no axes and no rules:
+ * they serve every legal problem on every GPU, so that each request has an answer. The kernel text is kernels/gpu/reference.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "problem/view.h"
@@ -7,17 +7,7 @@
 /* Of a launch at most so many blocks, whatever a device allows: a thread goes on with the element that is a launch further. */
 enum { THREADS = 256, BLOCKS_MAX = 1 << 22 };
 
-static kw_status serves_all(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config, (void)problem, (void)why;
-    return KW_OK;
-}
-
-static kw_status runs_everywhere(const kw_config *config, const kw_target *target, kw_error *why) {
-    (void)config, (void)target, (void)why;
-    return KW_OK;
-}
-
-static void launch_plain(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_reference(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     (void)config;
     int64_t elements = kw_problem_elements(problem, kw_problem_result(problem));
     *launch = (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, THREADS), BLOCKS_MAX), false, THREADS}}};
@@ -37,9 +27,7 @@ const kw_family kw_family_gemm_reference_gpu = {
     .backend = "gpu",
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
-    .runs = runs_everywhere,
-    .fits = serves_all,
-    .launch = launch_plain,
+    .launch = launch_reference,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/reference.c",
 };
@@ -50,9 +38,7 @@ const kw_family kw_family_conv_reference_gpu = {
     .backend = "gpu",
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = ALL_DTYPES,
-    .runs = runs_everywhere,
-    .fits = serves_all,
-    .launch = launch_plain,
+    .launch = launch_reference,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/reference.c",
 };

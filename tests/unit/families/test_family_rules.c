@@ -11,7 +11,8 @@
 #include "config/config.h"
 #include "config/gpu_arch.h"
 
-static const rule_examples *const all_examples[] = {&igemm_rule_examples, &gemm_mma_rule_examples};
+static const rule_examples *const all_examples[] = {&igemm_rule_examples, &gemm_mma_rule_examples, &depthwise_block_rule_examples,
+                                                    &direct_block_rule_examples};
 enum { FAMILIES = sizeof all_examples / sizeof *all_examples, RULES_MAX = 512 };
 
 /* Rules that an example broke. */

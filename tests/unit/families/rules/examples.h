@@ -20,5 +20,6 @@ typedef struct rule_examples {
 } rule_examples;
 
 extern const rule_examples igemm_rule_examples, gemm_mma_rule_examples;
+extern const rule_examples depthwise_block_rule_examples, direct_block_rule_examples;
 
 #endif
