@@ -1,8 +1,7 @@
-/* measure_kernel.c: one kernel tried on request (kw_measure), and a kernel's source. */
-#include "dispatch/choose/choose.h"
+/* measure_kernel.c: one kernel of a registry measured on request (kw_measure). */
 #include "dispatch/context.h"
+#include "measure/evaluate_kernel.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Data of larger problems are not kept between two calls of kw_measure. */
@@ -22,17 +21,15 @@ static kw_status acquire_bench(kw_registry *registry, const kw_problem *problem,
     return kw_bench_open(&registry->bench, context->backend, context->device, problem, seed, err);
 }
 
+/* Under the measuring lock: kernels that are measured do not disturb one another. */
 static kw_status measure_loaded(kw_record *record, kw_registry *registry, const kw_loaded_kernel *loaded, const kw_problem *problem,
                                 const kw_measure_options *options, kw_error *err) {
     kw_context *context = registry->context;
-    const kw_kernel *kernel = loaded->kernel;
-    const kw_config *config = &loaded->config;
+    kw_timing_options timing = {.pack_weights = options->pack_weights};
     pthread_mutex_lock(&context->measuring);
     kw_status status = acquire_bench(registry, problem, options->seed, err);
-    status = status ? status : kw_bench_verify(registry->bench, kernel, config, record, err);
-    if (!status && options->time && record->outcome == KW_GOOD) {
-        kw_timing_options timing = {.pack_weights = options->pack_weights};
-        status = kw_bench_time(registry->bench, &kernel, &config, 1, &timing, record, err);
+    if (!status) {
+        status = kw_evaluate_run(registry->bench, loaded->kernel, &loaded->config, options->time ? &timing : NULL, record, err);
     }
     if (kw_problem_bytes(problem) > keep_bytes) {
         kw_bench_close(&registry->bench);
@@ -61,48 +58,14 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
         return status;
     }
     kw_config_print(record->config, sizeof record->config, config);
-    if (kw_config_fits(config, problem, context->target, &why)) {
-        record->outcome = KW_UNFIT;
-    } else {
-        status = kw_kernel_cache_acquire(&loaded, &context->kernel_cache, config, true, &why);
-        record->outcome = status ? kw_load_outcome(status) : KW_UNTRIED;
-    }
-    if (record->outcome != KW_UNTRIED) {
-        snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why.text);
+    kw_kernel_cache_user from = {&context->kernel_cache, &loaded};
+    kw_kernel_load kernel = {.config = config, .problem = problem, .target = context->target, .load = kw_kernel_cache_load, .user = &from};
+    status = kw_evaluate_load(&kernel, record, &why);
+    if (status) {
         bool environment = status == KW_MISSING || status == KW_ENVIRONMENT || status == KW_NO_MEMORY;
         return environment ? kw_fail(err, status == KW_MISSING ? KW_ENVIRONMENT : status, "%s", why.text) : KW_OK;
     }
     status = measure_loaded(record, registry, loaded, problem, options, err);
     kw_kernel_cache_release(&context->kernel_cache, &loaded);
-    return status;
-}
-
-/* The toolchain's own source for a GPU architecture; "emu:gfx942" is what plays it on a CPU. */
-static kw_status code_of_arch(kw_code *code, const char *arch, kw_error *err) {
-    static const char emulated[] = "emu:";
-    bool played = !strncmp(arch, emulated, sizeof emulated - 1);
-    const char *name = played ? arch + sizeof emulated - 1 : arch;
-    const kw_gpu_arch *found = kw_gpu_arch_find(name);
-    return kw_code_for(code, played || !found ? "emu" : found->backend, name, err);
-}
-
-kw_status kw_config_source(char **source, const char *config, const char *arch, kw_error *err) {
-    if (!source || !config) {
-        return kw_fail(err, KW_ILLEGAL, "kw_config_source: %s is NULL", source ? "config" : "source");
-    }
-    kw_config parsed;
-    kw_text text = {0};
-    kw_code code = {0};
-    *source = NULL;
-    kw_status status = kw_config_parse(&parsed, config, err);
-    if (!status && arch && strcmp(parsed.family->backend, "cpu")) {
-        status = code_of_arch(&code, arch, err);
-    }
-    status = status ? status : kw_codegen_source(&text, &parsed, code, err);
-    if (!status) {
-        *source = kw_text_take(&text);
-        status = *source ? KW_OK : kw_fail_memory(err, "a kernel's source");
-    }
-    kw_text_drop(&text);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/os/clock.h"
 #include "base/math.h"
+#include "problem/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,17 +161,12 @@ static kw_status open_workspace(kw_prepared *ready, kw_error *err) {
     return KW_OK;
 }
 
-static void reject_kernel(kw_record *record, kw_outcome outcome, const kw_error *why) {
-    record->outcome = outcome;
-    snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why->text);
-}
-
 void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, kw_record *record) {
     kw_error why = {0};
     const kw_target *target = bench->backend->target(bench->device);
     *ready = (kw_prepared){.bench = bench};
     if (kw_config_fits(config, &bench->problem, target, &why)) {
-        reject_kernel(record, KW_UNFIT, &why);
+        kw_record_fail(record, KW_UNFIT, &why);
         return;
     }
     config->family->launch(config, &bench->problem, target, &ready->launch);
@@ -190,7 +186,7 @@ void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kern
         status = status ? status : kw_buffer_poison(&bench->poison_w, 0xff, &why);
     }
     if (status) {
-        reject_kernel(record, KW_UNLAUNCHED, &why);
+        kw_record_fail(record, KW_UNLAUNCHED, &why);
         kw_prepared_close(ready);
     }
 }

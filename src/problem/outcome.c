@@ -1,5 +1,7 @@
 /* outcome.c: the names of what can become of a kernel on a problem, as records and reports print them. */
-#include <kernelwright.h>
+#include "problem/outcome.h"
+
+#include <stdio.h>
 
 static const char *const outcome_names[KW_OUTCOME_COUNT] = {
     [KW_UNTRIED] = "untried",       [KW_GOOD] = "good",     [KW_UNFIT] = "unfit",
@@ -10,4 +12,13 @@ static const char *const outcome_names[KW_OUTCOME_COUNT] = {
 
 const char *kw_outcome_name(kw_outcome outcome) {
     return (size_t)outcome < KW_OUTCOME_COUNT ? outcome_names[outcome] : "unknown";
+}
+
+bool kw_outcome_is_failure(kw_outcome outcome) {
+    return outcome != KW_GOOD && outcome != KW_SLOW && outcome != KW_UNFIT && outcome != KW_UNTRIED;
+}
+
+void kw_record_fail(kw_record *record, kw_outcome outcome, const kw_error *why) {
+    record->outcome = outcome;
+    snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why->text);
 }

@@ -6,6 +6,7 @@
 #include "sweep/sweep_measure.h"
 
 #include "base/os/clock.h"
+#include "problem/outcome.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,6 @@ typedef struct measure_queue {
     int64_t start_ns, progressed; /* news: grows with every batch */
     kw_sweep_progress progress;
 } measure_queue;
-
-static bool is_measured_failure(kw_outcome outcome) {
-    return outcome == KW_WRONG || outcome == KW_UNCOMPILED || outcome == KW_UNLAUNCHED || outcome == KW_CRASHED || outcome == KW_TIMED_OUT;
-}
 
 /* What a batch on a problem needs. */
 typedef struct round {
@@ -77,7 +74,7 @@ static void note_batch(measure_queue *f, round *r, size_t first, size_t count, d
             continue;
         }
         progress->done++;
-        progress->failed += is_measured_failure(record->outcome);
+        progress->failed += kw_outcome_is_failure(record->outcome);
         f->done_weight += r->task->weight;
         if (record->outcome == KW_GOOD && record->samples && (r->best_ns <= 0 || record->time_ns < r->best_ns)) {
             r->best_ns = record->time_ns;

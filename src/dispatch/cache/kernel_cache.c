@@ -108,6 +108,11 @@ kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *ca
     return acquire_kernel(loaded, cache, config, compile, NULL, err);
 }
 
+kw_status kw_kernel_cache_load(void *user, const kw_config *config, kw_error *err) {
+    const kw_kernel_cache_user *caller = user;
+    return acquire_kernel(caller->loaded, caller->cache, config, true, NULL, err);
+}
+
 kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, const char *builder,
                                          kw_error *err) {
     return acquire_kernel(loaded, cache, config, false, builder, err);
@@ -115,11 +120,6 @@ kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_ca
 
 kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *cache, char detail[256]) {
     return kw_resources_check(&loaded->facts, cache->backend->target(cache->device), cache->build_tools->settings->spill_limit, detail);
-}
-
-/* Whether the target runs the config was asked before, so that a device which has no room for the kernel is left. */
-kw_outcome kw_load_outcome(kw_status status) {
-    return status == KW_NO_KERNEL ? KW_TOO_MUCH_LDS : KW_UNCOMPILED;
 }
 
 void kw_kernel_cache_release(kw_kernel_cache *cache, kw_loaded_kernel **loaded) {

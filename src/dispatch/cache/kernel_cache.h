@@ -33,13 +33,17 @@ void kw_kernel_cache_close(kw_kernel_cache *cache);
 
 /* From memory, from the cache or, if compile is set, from the compiler. KW_MISSING: not cached, and no compiler or compile not set. */
 kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, bool compile, kw_error *err);
+/* The same as what kw_evaluate_load has a kernel loaded by; user is a kw_kernel_cache_user. */
+typedef struct kw_kernel_cache_user {
+    kw_kernel_cache *cache;
+    kw_loaded_kernel **loaded;
+} kw_kernel_cache_user;
+kw_status kw_kernel_cache_load(void *user, const kw_config *config, kw_error *err);
 /* From memory or from the cache, where the blob of this builder comes before younger ones. */
 kw_status kw_kernel_cache_acquire_cached(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, const char *builder,
                                          kw_error *err);
 /* Whether the loaded kernel may be picked for its time: KW_UNTRIED, or the outcome with its reason in detail (measure/resources.h). */
 kw_outcome kw_loaded_kernel_check(const kw_loaded_kernel *loaded, const kw_kernel_cache *cache, char detail[256]);
-/* What became of a kernel that serves the problem and the target, and could not be taken from the cache. */
-kw_outcome kw_load_outcome(kw_status status);
 /* *loaded may be NULL. */
 void kw_kernel_cache_release(kw_kernel_cache *cache, kw_loaded_kernel **loaded);
 

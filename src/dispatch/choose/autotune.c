@@ -5,6 +5,7 @@
 
 #include "base/os/clock.h"
 #include "base/os/parallel.h"
+#include "measure/evaluate_kernel.h"
 #include "measure/timing/noise.h"
 
 #include <stdio.h>
@@ -61,26 +62,24 @@ static void report_progress(autotuner *t, const tuned_candidate *c) {
     }
 }
 
-static void fail_record(kw_record *record, kw_outcome outcome, const kw_error *why) {
-    record->outcome = outcome;
-    snprintf(record->detail, sizeof record->detail, "%.*s", (int)sizeof record->detail - 1, why->text);
-}
-
 /* --- build -------------------------------------------------------------------------------------------------------- */
 
 static void build_candidate(void *user, size_t i) {
     autotuner *t = user;
     tuned_candidate *c = &t->tuned[i];
+    kw_context *context = t->request->context;
     kw_error why = {0};
-    kw_status status = kw_kernel_cache_acquire(&c->loaded, &t->request->context->kernel_cache, t->candidates->list[i].config, true, &why);
+    kw_kernel_cache_user from = {&context->kernel_cache, &c->loaded};
+    kw_kernel_load kernel = {
+        .config = t->candidates->list[i].config, .target = context->target, .load = kw_kernel_cache_load, .user = &from};
+    kw_status status = kw_evaluate_load(&kernel, &c->record, &why);
     if (status) {
-        fail_record(&c->record, kw_load_outcome(status), &why);
         c->absent = status == KW_MISSING;
         return;
     }
-    c->record.outcome = kw_loaded_kernel_check(c->loaded, &t->request->context->kernel_cache, c->record.detail);
+    c->record.outcome = kw_loaded_kernel_check(c->loaded, &context->kernel_cache, c->record.detail);
     if (c->record.outcome != KW_UNTRIED) {
-        kw_kernel_cache_release(&t->request->context->kernel_cache, &c->loaded);
+        kw_kernel_cache_release(&context->kernel_cache, &c->loaded);
     }
 }
 
@@ -103,12 +102,9 @@ static kw_status prepare_candidates(autotuner *t, kw_error *err) {
     return KW_OK;
 }
 
-/* A kernel that could not be run; one that took the device along has ended the autotuner. */
-static void fail_run(autotuner *t, tuned_candidate *c, const kw_error *why) {
-    fail_record(&c->record, why->status == KW_ENVIRONMENT ? KW_CRASHED : KW_UNLAUNCHED, why);
-    if (why->status == KW_ENVIRONMENT) {
-        kw_fail(&t->broken, KW_ENVIRONMENT, "%.200s: %.250s", c->record.config, why->text);
-    }
+/* A kernel that took the device along ends the tuning. */
+static void note_lost_device(autotuner *t, const tuned_candidate *c, const kw_error *why) {
+    kw_fail(&t->broken, KW_ENVIRONMENT, "%.200s: %.250s", c->record.config, why->text);
 }
 
 /* --- screenings -------------------------------------------------------------------------------------------------------- */
@@ -116,13 +112,13 @@ static void fail_run(autotuner *t, tuned_candidate *c, const kw_error *why) {
 /* Times the tuned_candidate briefly; of this time and an earlier one the lesser stays. */
 static void time_briefly(autotuner *t, tuned_candidate *c) {
     kw_record before = c->record;
-    const kw_kernel *kernel = c->loaded->kernel;
-    const kw_config *config = &c->loaded->config;
     kw_error why = {0};
     kw_timing_options brief = {
         .pack_weights = !t->request->fresh_weights, .batches = SCREEN_BATCHES, .give_up_ns = hopeless * t->progress.best_ns};
-    if (kw_bench_time(t->bench, &kernel, &config, 1, &brief, &c->record, &why)) {
-        fail_run(t, c, &why);
+    if (kw_evaluate_time(t->bench, c->loaded->kernel, &c->loaded->config, &brief, &c->record, &why)) {
+        note_lost_device(t, c, &why);
+    }
+    if (c->record.outcome == KW_UNLAUNCHED || t->broken.status) {
         return;
     }
     if (before.time_ns > 0 && before.time_ns < c->record.time_ns) {
@@ -135,8 +131,8 @@ static void time_briefly(autotuner *t, tuned_candidate *c) {
 
 static void screen_candidate(autotuner *t, tuned_candidate *c) {
     kw_error why = {0};
-    if (kw_bench_verify(t->bench, c->loaded->kernel, &c->loaded->config, &c->record, &why)) {
-        fail_run(t, c, &why);
+    if (kw_evaluate_run(t->bench, c->loaded->kernel, &c->loaded->config, NULL, &c->record, &why)) {
+        note_lost_device(t, c, &why);
     }
     if (c->record.outcome == KW_GOOD) {
         time_briefly(t, c);

@@ -6,6 +6,7 @@
 #ifndef KW_REPORT_DATA_REPORT_DATA_H
 #define KW_REPORT_DATA_REPORT_DATA_H
 
+#include "problem/outcome.h"
 #include "report/data/name_table.h"
 
 #include "base/text.h"
@@ -114,8 +115,6 @@ bool kw_target_is_measured(const kw_report_target *target);
 double kw_report_group_efficiency(const kw_report_group *problem_group);
 /* Share of the oracle that an entry reaches; 0 for a failure, and where there is no oracle. */
 double kw_report_entry_share(const kw_report_group *problem_group, const kw_report_entry *entry);
-/* Whether the outcome is a named failure: neither timed, nor slow, nor a kernel that does not serve the problem. */
-bool kw_outcome_is_failure(kw_outcome outcome);
 /* " cold", " fresh weights" where the contest is timed so, else "". */
 const char *kw_report_group_mode(const kw_report_group *problem_group);
 

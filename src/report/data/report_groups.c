@@ -35,10 +35,6 @@ static int compare_moment(const void *a, const void *b) {
     return order ? order : compare_number(x->config, y->config);
 }
 
-bool kw_outcome_is_failure(kw_outcome outcome) {
-    return outcome != KW_GOOD && outcome != KW_SLOW && outcome != KW_UNFIT && outcome != KW_UNTRIED;
-}
-
 const char *kw_report_group_mode(const kw_report_group *problem_group) {
     return problem_group->cold ? problem_group->packed ? " cold" : " cold, fresh weights" : problem_group->packed ? "" : " fresh weights";
 }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/os/child.h"
+#include "dispatch/context.h"
 #include "sweep/worker/worker.h"
 
 #include <fcntl.h>
@@ -15,9 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The CPU, but for calls number first..last of bind or run, which fail with status. One at a time, hence the static. */
+/* The CPU, but for calls number first..last of bind or run, which fail with status, and all of load where load is set. One at a time, hence
+ * the static. */
 static struct failing {
     int binds, runs;
+    bool load;
     int first_bind, last_bind, first_run, last_run;
     kw_status status;
 } failing;
@@ -35,6 +38,10 @@ static kw_status run(const kw_bound *bound, const kw_launch_memory *memory, int 
     int number = ++failing.runs;
     return number >= failing.first_run && number <= failing.last_run ? kw_fail(err, failing.status, "run %d fails", number)
                                                                      : kw_backend_table[0]->run(bound, memory, parts, stream, err);
+}
+
+static kw_status load(kw_device *device, const kw_config *config, const kw_blob *blob, kw_kernel **kernel, kw_error *err) {
+    return failing.load ? kw_fail(err, failing.status, "load fails") : kw_backend_table[0]->load(device, config, blob, kernel, err);
 }
 
 enum { KERNELS = 3 };
@@ -75,6 +82,7 @@ static hearing *run_job(struct failing how, const char *problem_text, bool contr
     struct stat info;
     memset(&h, 0, sizeof h);
     failing = how;
+    backend.load = load;
     backend.bind = bind;
     backend.run = run;
     assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
@@ -180,6 +188,60 @@ static void a_kernel_without_room_beside_the_others_is_timed_alone(void **state)
     }
 }
 
+/* What kw_measure says of the same kernel on the same device. */
+static kw_outcome dispatch_outcome(struct failing how, const char *problem_text) {
+    kw_backend backend = *kw_backend_table[0];
+    kw_context *context = NULL;
+    kw_registry *registry = NULL;
+    kw_problem problem;
+    kw_record record;
+    kw_error err = {0};
+    kw_context_options options = {.threads = 1, .cache_dir = "", .wisdom_file = "", .compiler = "", .model = ""};
+    assert_int_equal(kw_context_open(&context, "cpu", &options, &err), KW_OK);
+    assert_int_equal(kw_registry_create(&registry, context, &err), KW_OK);
+    assert_int_equal(kw_registry_add(registry, "gemm.reference gemm fp32", &err), KW_OK);
+    assert_int_equal(kw_problem_parse(&problem, problem_text, &err), KW_OK);
+    failing = how;
+    backend.load = load;
+    backend.bind = bind;
+    backend.run = run;
+    context->backend = context->kernel_cache.backend = &backend;
+    kw_measure(&record, registry, 0, &problem, &(kw_measure_options){.time = true}, NULL);
+    kw_registry_destroy(&registry);
+    kw_context_close(&context);
+    return record.outcome;
+}
+
+static void an_outcome_does_not_depend_on_who_measured(void **state) {
+    (void)state;
+    static const struct {
+        struct failing how;
+        const char *problem;
+        kw_outcome outcome;
+    } cases[] = {
+        {{0}, small, KW_GOOD},
+        {{0}, "conv_fwd fp32 n1 c8 k8 i8 f3 p1", KW_UNFIT},
+        {{.load = true, .status = KW_NO_KERNEL}, small, KW_TOO_MUCH_LDS},
+        {{.load = true, .status = KW_NO_MEMORY}, small, KW_UNLAUNCHED},
+        {{.load = true, .status = KW_FAILED}, small, KW_UNCOMPILED},
+        {{.load = true, .status = KW_MALFORMED}, small, KW_UNCOMPILED},
+        {{.first_bind = 1, .last_bind = 1000000, .status = KW_NO_MEMORY}, small, KW_UNLAUNCHED},
+        {{.first_bind = 1, .last_bind = 1000000, .status = KW_NO_KERNEL}, small, KW_UNLAUNCHED},
+        {{.first_run = 1, .last_run = 1000000, .status = KW_NO_MEMORY}, small, KW_UNLAUNCHED}, /* while it is verified */
+        {{.first_run = 1, .last_run = 1000000, .status = KW_FAILED}, small, KW_WRONG},
+        {{.first_run = 7, .last_run = 1000000, .status = KW_NO_MEMORY}, small, KW_UNLAUNCHED}, /* while it is timed */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hearing *h = run_job(cases[i].how, cases[i].problem, false);
+        kw_outcome by_dispatch = dispatch_outcome(cases[i].how, cases[i].problem);
+        assert_int_equal(h->status, KW_OK);
+        if (h->records[0].outcome != cases[i].outcome || by_dispatch != cases[i].outcome) {
+            fail_msg("case %zu: %s by a worker, %s by kw_measure, %s is right", i, kw_outcome_name(h->records[0].outcome),
+                     kw_outcome_name(by_dispatch), kw_outcome_name(cases[i].outcome));
+        }
+    }
+}
+
 static void a_problem_without_room_gives_rows(void **state) {
     (void)state;
     hearing *h = run_job((struct failing){0}, "gemm fp32 rcr m3000000 n3000000 k8", true);
@@ -214,6 +276,7 @@ int main(void) {
         cmocka_unit_test(a_device_that_fails_ends_the_worker),
         cmocka_unit_test(want_of_memory_while_it_is_verified_is_the_kernels_row),
         cmocka_unit_test(a_kernel_without_room_beside_the_others_is_timed_alone),
+        cmocka_unit_test(an_outcome_does_not_depend_on_who_measured),
         cmocka_unit_test(a_problem_without_room_gives_rows),
         cmocka_unit_test(a_command_line_is_read_strictly),
     };
