@@ -146,7 +146,7 @@ KW_DEVICE void kw_tensor_load5(char *to, const kw_tensor_map *map, char *bar, in
 }
 #endif
 
-/* --- matrix instructions of four waves: gpu/wgmma.h has the instruction itself --- */
+/* --- matrix instructions of four waves: gpu/lib/wgmma.h has the instruction itself --- */
 #if KW_HAS_WGMMA
 #define kw_wgmma_fence() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define kw_wgmma_commit() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")

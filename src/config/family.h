@@ -105,7 +105,7 @@ struct kw_family {
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
-    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c", "gpu/reference.c" */
+    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c", "gpu/reference/kernel.c" */
     /* Compiled-in stages; NULL for generated families. */
     const kw_builtin *(*builtin)(const kw_config *config);
 };

@@ -2,7 +2,7 @@
  * images far larger than memory; that the pieces together are the convolution is asked of kernels, played by the emulator, with pieces so
  * small that a small image has many. */
 #include "base/math.h"
-#include "families/gpu/image_split.h"
+#include "families/gpu/mma/image_split.h"
 #include "measure/measure.h"
 
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "backend/gpu/hip.h"
-#include "families/gpu/peak.h"
+#include "families/gpu/peak/peak.h"
 #include "measure/measure.h"
 
 #include <math.h>

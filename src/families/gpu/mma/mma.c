@@ -85,7 +85,7 @@ int32_t kw_mma_math_waves(const kw_mma *mma) {
 }
 
 int32_t kw_mma_waves(const kw_mma *mma) {
-    enum { LOAD_WAVES = 4 }; /* KW_EXTRA_WAVES of kernels/gpu/tile.h and bulk.h */
+    enum { LOAD_WAVES = 4 }; /* KW_EXTRA_WAVES of kernels/gpu/lib/tile.h and bulk.h */
     bool roles = mma->pipe == KW_PIPE_WAVELET || mma->pipe == KW_PIPE_TMA;
     return kw_mma_math_waves(mma) * mma->wave_groups + (roles ? LOAD_WAVES : 0);
 }

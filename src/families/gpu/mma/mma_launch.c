@@ -1,9 +1,9 @@
 /* mma_launch.c: how many blocks compute a product, and what they share. A block computes a tile, or a part of its depth, or with stream-K an
- * equal share of all steps; kernels/gpu/work.h is the other side of this. */
+ * equal share of all steps; kernels/gpu/lib/work.h is the other side of this. */
 #include "base/math.h"
 #include "families/gpu/mma/mma.h"
 
-/* Places in launch.value; the #defines at the head of kernels/gpu/work.h. */
+/* Places in launch.value; the #defines at the head of kernels/gpu/lib/work.h. */
 enum { TILE_ROWS, TILE_COLS, SPLITS, UNITS, ELEMENTS, TO_WORKSPACE };
 enum { ADD_THREADS = 256, SUM_BYTES = 4, SPLITS_MAX = 128 };
 
@@ -55,7 +55,7 @@ static void launch_stream(const kw_mma *mma, const kw_mma_grid *grid, int64_t re
 }
 
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
-    enum { SLAB = 64 }; /* KW_SLAB of kernels/gpu/wgmma.h: 128 bytes */
+    enum { SLAB = 64 }; /* KW_SLAB of kernels/gpu/lib/wgmma.h: 128 bytes */
     return (kw_map){.tensor = tensor,
                     .dtype = dtype,
                     .rank = 3,

@@ -1,5 +1,5 @@
 /* mma_registers.c: how many registers a thread of conv.igemm or gemm.mma cannot do without, counted from the axes as the kernel text lays them
- * out (kernels/gpu/tile.h, fragment.h, pipeline.h): its sums, the tiles that are on their way through registers, the fragments that are read
+ * out (kernels/gpu/lib/tile.h, fragment.h, pipeline.h): its sums, the tiles that are on their way through registers, the fragments that are read
  * before they are multiplied, and what it knows of the rows that it loads. Addresses and counters come on top. Only for NVIDIA's mma.sync,
  * where a thread has at most 255. */
 #include "families/gpu/mma/rules.h"

@@ -8,7 +8,7 @@
  * Forward and backward data walk over pixels and taps by the same rule (prelude/gpu.h, kw_walk); backward data has a walk for each residue of the
  * input position mod stride, and a tile of rows belongs to one of these phases. KW_MERGE groups are one product of KW_MERGE times the channels;
  * what would join two groups reads as zero (forward) or is not stored (bwd_weight). Depths are counted in elements of the operand. */
-#include "gpu/fragment.h"
+#include "gpu/lib/fragment.h"
 
 #define KW_FORWARD (KW_OP == KW_OP_CONV_FWD)
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
@@ -450,14 +450,14 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 }
 
 #if KW_BULK
-#include "gpu/bulk.h"
+#include "gpu/lib/bulk.h"
 #else
-#include "gpu/tile.h"
+#include "gpu/lib/tile.h"
 #if KW_WGMMA
-#include "gpu/gather.h"
+#include "gpu/lib/gather.h"
 #else
-#include "gpu/pipeline.h"
+#include "gpu/lib/pipeline.h"
 #endif
 #endif
-#include "gpu/epilogue.h"
-#include "gpu/work.h"
+#include "gpu/lib/epilogue.h"
+#include "gpu/lib/work.h"

@@ -1,7 +1,7 @@
 /* peak.c: family gpu.peak: the kernels behind measured roofs. The tile is the architecture's deepest and widest of the type; on Hopper all
  * types of up to two bytes have instructions of four waves, more than kernels of problems are generated with, and the roof is the
  * machine's. */
-#include "families/gpu/peak.h"
+#include "families/gpu/peak/peak.h"
 
 #include "families/gpu/defines.h"
 
@@ -25,7 +25,7 @@ static const kw_family family = {
     .axes = axes,
     .axis_count = AXES,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/peak.c",
+    .kernel = "gpu/peak/kernel.c",
 };
 
 bool kw_peak_math(kw_config *config, const kw_gpu_arch *arch, kw_dtype dtype) {

@@ -1,4 +1,4 @@
-/* peak.h: kernels that measure what a GPU does at most (kernels/gpu/peak.c). The family is in no table: it serves no problem, so that
+/* peak.h: kernels that measure what a GPU does at most (kernels/gpu/peak/kernel.c). The family is in no table: it serves no problem, so that
  * neither rules nor users meet it; whoever measures makes its config here. */
 #ifndef KW_FAMILIES_GPU_PEAK_H
 #define KW_FAMILIES_GPU_PEAK_H

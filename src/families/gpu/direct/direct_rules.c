@@ -1,6 +1,6 @@
 /* direct_rules.c: the rules of conv.direct_block, each once, by name and with its reason: those that hold whatever the architecture and those
  * that ask it. */
-#include "families/gpu/direct.h"
+#include "families/gpu/direct/direct.h"
 
 #include "base/math.h"
 
@@ -23,7 +23,7 @@ static int64_t depth_steps(const kw_direct *b) {
     return steps;
 }
 
-/* Of backward weight: tiles of x and y channel by channel; KW_X_PLANE and KW_Y_PLANE of kernels/gpu/direct_weight.h, in words. */
+/* Of backward weight: tiles of x and y channel by channel; KW_X_PLANE and KW_Y_PLANE of kernels/gpu/direct/weight.h, in words. */
 static int64_t plane_bytes(const kw_direct *b) {
     int64_t half = (b->tile_w + 2) / 2 * 2, height = (b->tile_h - 1) * b->stride + KW_DIRECT_EXTENT;
     return (((height * b->stride * half / 2) | 1) + ((b->tile_h * b->tile_w / 2) | 1)) * WORD;

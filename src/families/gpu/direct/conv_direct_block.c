@@ -1,11 +1,11 @@
 /* conv_direct_block.c: convolution with 3x3 filters, all directions, by matrix instructions that read the source in shared memory for all
  * taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group or
  * as many as fill the columns of an instruction. impl=dense has one group, whose source channels waves share, each with its part of the
- * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct.c; the rules of a
+ * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct/kernel.c; the rules of a
  * config alone are in direct_rules.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
-#include "families/gpu/direct.h"
+#include "families/gpu/direct/direct.h"
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
@@ -110,7 +110,7 @@ static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, 
 }
 
 static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { TILES_H, TILES_W, BLOCK_COLS, PACKED, PACK_THREADS = 256 }; /* of launch.value: kernels/gpu/direct.c */
+    enum { TILES_H, TILES_W, BLOCK_COLS, PACKED, PACK_THREADS = 256 }; /* of launch.value: kernels/gpu/direct/kernel.c */
     kw_direct b = kw_direct_read(config, target);
     if (b.op == KW_CONV_BWD_WEIGHT) {
         launch_direct_weight(&b, problem, target, launch);
@@ -152,5 +152,5 @@ const kw_family kw_family_conv_direct_block = {
     .decode = kw_direct_decode,
     .launch = launch_direct,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/direct.c",
+    .kernel = "gpu/direct/kernel.c",
 };

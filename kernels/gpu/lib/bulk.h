@@ -11,7 +11,7 @@
 #ifndef KW_BULK_H
 #define KW_BULK_H
 
-#include "gpu/groups.h"
+#include "gpu/lib/groups.h"
 
 /* --- threads and their roles --- */
 
@@ -39,7 +39,7 @@ typedef struct kw_loader {
 
 KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int k0) { l->thread = thread; }
 
-#include "gpu/steps.h"
+#include "gpu/lib/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step % KW_STAGES * KW_STAGE_BYTES; }
 KW_DEVICE char *kw_full_at(const kw_steps *s, int step) { return s->lds + KW_BARRIERS_AT + step % KW_STAGES * 16; }

@@ -2,21 +2,21 @@
  * conv.direct_block. Forward, and backward data, which is forward from y to x with the filter turned round and its channels swapped.
  *
  * What pixels read of the source comes to shared memory once, and the taps take their first operands from there, pixels by channels. A first
- * stage brings the weights, the second operands, into lanes' order. gpu/direct_grouped.h has groups of 4 to 32 channels side by side,
- * gpu/direct_dense.h one group whose source channels waves share, gpu/direct_weight.h backward weight of narrow groups.
+ * stage brings the weights, the second operands, into lanes' order. gpu/direct/grouped.h has groups of 4 to 32 channels side by side,
+ * gpu/direct/dense.h one group whose source channels waves share, gpu/direct/weight.h backward weight of narrow groups.
  *
  * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole, so
  * pixels fall into two phases along each axis, whose taps are every second one. A coord is a result pixel, or here 2 x 2 of them, one of each
  * phase; all spots move over the source pixel by pixel. */
 #define KW_INST_M 16
 #define KW_INST_N (KW_NVIDIA ? 8 : 16)
-#include "gpu/fragment.h"
+#include "gpu/lib/fragment.h"
 #if KW_PTX
-#include "gpu/mma_ptx.h"
+#include "gpu/lib/mma_ptx.h"
 #elif KW_AMD
-#include "gpu/mma_amd.h"
+#include "gpu/lib/mma_amd.h"
 #else
-#include "gpu/mma_emu.h"
+#include "gpu/lib/mma_emu.h"
 #endif
 
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
@@ -190,9 +190,9 @@ KW_DEVICE void kw_read_a(kw_frag_a *frag, int i, const char *lds, int pixel, int
 }
 
 #if KW_OP == KW_OP_CONV_BWD_WEIGHT
-#include "gpu/direct_weight.h"
+#include "gpu/direct/weight.h"
 #elif KW_IMPL == KW_IMPL_DENSE
-#include "gpu/direct_dense.h"
+#include "gpu/direct/dense.h"
 #else
-#include "gpu/direct_grouped.h"
+#include "gpu/direct/grouped.h"
 #endif

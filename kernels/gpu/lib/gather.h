@@ -7,11 +7,11 @@
 #ifndef KW_GATHER_H
 #define KW_GATHER_H
 
-#include "gpu/groups.h"
+#include "gpu/lib/groups.h"
 
 enum { KW_AHEAD = KW_STAGES - 2 };
 
-#include "gpu/steps.h"
+#include "gpu/lib/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step % KW_STAGES * KW_STAGE_BYTES; }
 

@@ -11,7 +11,7 @@
 #ifndef KW_FRAGMENT_H
 #define KW_FRAGMENT_H
 
-#include "gpu/access.h"
+#include "gpu/lib/access.h"
 
 /* The operands, wherever a function serves both. */
 #define KW_A 0

@@ -1,5 +1,5 @@
 /* reference_gpu.c: families conv.reference_gpu and gemm.reference_gpu: one thread an element of the result. They have no axes and no rules:
- * they serve every legal problem on every GPU, so that each request has an answer. The kernel text is kernels/gpu/reference.c. */
+ * they serve every legal problem on every GPU, so that each request has an answer. The kernel text is kernels/gpu/reference/kernel.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "problem/view.h"
@@ -29,7 +29,7 @@ const kw_family kw_family_gemm_reference_gpu = {
     .dtypes = ALL_DTYPES,
     .launch = launch_reference,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/reference.c",
+    .kernel = "gpu/reference/kernel.c",
 };
 
 const kw_family kw_family_conv_reference_gpu = {
@@ -40,5 +40,5 @@ const kw_family kw_family_conv_reference_gpu = {
     .dtypes = ALL_DTYPES,
     .launch = launch_reference,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/reference.c",
+    .kernel = "gpu/reference/kernel.c",
 };

@@ -1,4 +1,4 @@
-/* conv_depthwise_block.c: convolution with one channel a group, all directions, by lanes that keep a subtile's sums. The kernel text is kernels/gpu/depthwise.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch:
+/* conv_depthwise_block.c: convolution with one channel a group, all directions, by lanes that keep a subtile's sums. The kernel text is kernels/gpu/depthwise/kernel.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch:
  * a block is one wave, so most rules ask the architecture how wide that is. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
@@ -275,7 +275,7 @@ static const kw_rule fits_rules[] = {
 
 /* --- launch --- */
 
-enum { TILES_H, TILES_W, PARTS, UNITS, ELEMENTS, TILES_D }; /* of launch.value; kernels/gpu/depthwise.c */
+enum { TILES_H, TILES_W, PARTS, UNITS, ELEMENTS, TILES_D }; /* of launch.value; kernels/gpu/depthwise/kernel.c */
 
 /* A filter's sums are shared by as many blocks as give each multiprocessor 16, since a block is but a wave. */
 static void launch_depthwise_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
@@ -334,5 +334,5 @@ const kw_family kw_family_conv_depthwise_block = {
     .decode = decode_depthwise_config,
     .launch = launch_depthwise,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/depthwise.c",
+    .kernel = "gpu/depthwise/kernel.c",
 };

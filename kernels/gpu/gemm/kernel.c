@@ -7,7 +7,7 @@
  *   ccr       by columns      by columns
  *
  * Without KW_PAD_M, _N, _K the sizes are multiples of the tile's, and nothing is tested. */
-#include "gpu/fragment.h"
+#include "gpu/lib/fragment.h"
 
 #define KW_A_BY_ROWS (KW_LAYOUT == KW_LAYOUT_CRR || KW_LAYOUT == KW_LAYOUT_CCR)
 #define KW_B_BY_ROWS (KW_LAYOUT == KW_LAYOUT_RRR || KW_LAYOUT == KW_LAYOUT_CRR)
@@ -102,17 +102,17 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 }
 
 #if KW_BULK
-#include "gpu/bulk.h"
+#include "gpu/lib/bulk.h"
 #else
-#include "gpu/tile.h"
+#include "gpu/lib/tile.h"
 #if KW_WGMMA
-#include "gpu/gather.h"
+#include "gpu/lib/gather.h"
 #else
-#include "gpu/pipeline.h"
+#include "gpu/lib/pipeline.h"
 #endif
 #endif
-#include "gpu/epilogue.h"
-#include "gpu/work.h"
+#include "gpu/lib/epilogue.h"
+#include "gpu/lib/work.h"
 
 #if KW_PRESHUFFLE
 #define KW_PACK_THREADS 256

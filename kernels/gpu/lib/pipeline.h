@@ -20,11 +20,11 @@
 #define KW_PIPELINE_H
 
 #if KW_PTX
-#include "gpu/mma_ptx.h"
+#include "gpu/lib/mma_ptx.h"
 #elif KW_AMD
-#include "gpu/mma_amd.h"
+#include "gpu/lib/mma_amd.h"
 #else
-#include "gpu/mma_emu.h"
+#include "gpu/lib/mma_emu.h"
 #endif
 
 /* --- sums and fragments of a wave --- */
@@ -82,7 +82,7 @@ KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {
 
 /* --- the steps of a block --- */
 
-#include "gpu/steps.h"
+#include "gpu/lib/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + (KW_STAGES == 2 ? step % 2 * KW_STAGE_BYTES : 0); }
 

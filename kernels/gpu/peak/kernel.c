@@ -21,7 +21,7 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
         to[i] = from[i];
 }
 #else
-#include "gpu/fragment.h"
+#include "gpu/lib/fragment.h"
 
 /* Elements between 0.5 and 2 of either sign; int8: any. */
 #if KW_IN == KW_FP32
@@ -59,7 +59,7 @@ KW_DEVICE kw_sum peak_sum_of(const kw_acc *sum) {
 }
 
 #if KW_WGMMA
-#include "gpu/wgmma.h"
+#include "gpu/lib/wgmma.h"
 
 /* One operand's slab is 128 bytes deep, which is four instructions. */
 KW_KERNEL(kw_stage0, PEAK_THREADS) {
@@ -86,11 +86,11 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
 }
 #else
 #if KW_PTX
-#include "gpu/mma_ptx.h"
+#include "gpu/lib/mma_ptx.h"
 #elif KW_AMD
-#include "gpu/mma_amd.h"
+#include "gpu/lib/mma_amd.h"
 #else
-#include "gpu/mma_emu.h"
+#include "gpu/lib/mma_emu.h"
 #endif
 
 /* Results start from different numbers, or a compiler that sees through the instruction would keep but one of them. */
