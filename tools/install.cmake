@@ -18,7 +18,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The manual page and the completion come from the program's own option table.
 install(CODE "
-    set(kwright \"${CMAKE_BINARY_DIR}/kwright\")
+    set(kwright \"${PROJECT_BINARY_DIR}/kwright\")
     set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
     file(MAKE_DIRECTORY \"\${root}/${CMAKE_INSTALL_MANDIR}/man1\" \"\${root}/${CMAKE_INSTALL_DATADIR}/bash-completion/completions\")
     execute_process(COMMAND \${kwright} help --man OUTPUT_FILE \"\${root}/${CMAKE_INSTALL_MANDIR}/man1/kwright.1\" COMMAND_ERROR_IS_FATAL ANY)
@@ -28,16 +28,16 @@ install(CODE "
 
 # From <libdir>/pkgconfig back to the prefix, so that an installed tree can be moved.
 file(RELATIVE_PATH KW_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(tools/kernelwright.pc.in ${CMAKE_BINARY_DIR}/kernelwright.pc @ONLY)
-configure_file(tools/kernelwright_tune.pc.in ${CMAKE_BINARY_DIR}/kernelwright_tune.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/kernelwright.pc ${CMAKE_BINARY_DIR}/kernelwright_tune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(tools/kernelwright.pc.in ${PROJECT_BINARY_DIR}/kernelwright.pc @ONLY)
+configure_file(tools/kernelwright_tune.pc.in ${PROJECT_BINARY_DIR}/kernelwright_tune.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/kernelwright.pc ${PROJECT_BINARY_DIR}/kernelwright_tune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # The CMake package offers the shared libraries.
 if(KW_PORTABLE)
     return()
 endif()
-configure_package_config_file(tools/KernelwrightConfig.cmake.in ${CMAKE_BINARY_DIR}/KernelwrightConfig.cmake
+configure_package_config_file(tools/KernelwrightConfig.cmake.in ${PROJECT_BINARY_DIR}/KernelwrightConfig.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelwright PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/KernelwrightConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/KernelwrightConfig.cmake ${CMAKE_BINARY_DIR}/KernelwrightConfigVersion.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/KernelwrightConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/KernelwrightConfig.cmake ${PROJECT_BINARY_DIR}/KernelwrightConfigVersion.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelwright)

@@ -21,6 +21,7 @@ extract() {
     awk '
         FNR == 1 { file++ }
         file < ARGC - 1 { header[file] = header[file] $0 "\n"; name[file] = FILENAME; next }
+        /^\/\* ---- cpu\/.*[.]h / { next }
         /^\/\* ---- / { part = $3; next }
         part == "prelude/kernel_abi.h" && /^#define KW_(LANES|STORAGE|DP|BACKWARD) / { front = front $0 "\n" }
         part == "kw_config.h" { body = body $0 "\n" }

@@ -231,18 +231,18 @@ static kw_status add_generics(kw_registry *registry, kw_error *err) {
 
 static kw_status add_embedded(kw_registry *registry, kw_error *err) {
     const kw_context *context = registry->context;
-    const kw_embedded *file = kw_default_catalogs;
-    while (file->name && strcmp(file->name, context->target->arch)) {
-        file++;
-    }
-    if (!file->name) {
+    const kw_embedded *file = kw_embedded_find(kw_default_catalogs, context->target->arch);
+    if (!file) {
         kw_log_line(&context->settings, "no default catalog for %s: only the generic kernels are used", context->target->arch);
         return KW_OK;
     }
     kw_catalog catalog = {0};
-    kw_status status = kw_catalog_read(&catalog, file->name, file->text, file->size, err);
+    kw_text text = {0};
+    kw_status status = kw_embedded_text(&text, file, err);
+    status = status ? status : kw_catalog_read(&catalog, file->name, text.data, text.size, err);
     status = status ? status : add_catalog(registry, &catalog, err);
     kw_catalog_drop(&catalog);
+    kw_text_drop(&text);
     return status;
 }
 

@@ -1,61 +1,117 @@
-/* codegen.c: puts a kernel's source together. The pieces are ordinary files of kernels/. A line that includes one of our own headers is
- * replaced by that header's text where it is a file of gpu/, and left out otherwise, because the text already stands above. */
+/* codegen.c: puts a kernel's source together. The pieces are ordinary files of kernels/, compiled in or in the folder KW_KERNELS. A line
+ * that includes "FOLDER/NAME" is replaced by that file's text; one that includes "NAME" is left out, because the text already stands above. */
 #include "families/codegen.h"
 
+#include "base/container/arena.h"
 #include "base/embedded.h"
+#include "base/os/file.h"
 #include "families/gpu/defines.h"
 #include "config/isa.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern const kw_embedded kw_kernel_files[];
 
+enum { TEXT_LIMIT = 1 << 20, DEPTH_LIMIT = 16 };
+
 const char *kw_kernel_file(const char *name) {
-    for (const kw_embedded *file = kw_kernel_files; file->name; file++) {
-        if (!strcmp(file->name, name)) {
-            return file->text;
-        }
-    }
-    return NULL;
+    const kw_embedded *file = kw_embedded_find(kw_kernel_files, name);
+    return file ? file->text : NULL;
 }
 
-static const char own_include[] = "#include \"", gpu_include[] = "#include \"gpu/";
+/* A source in the making. The first failure is kept, and nothing is added after it. */
+typedef struct source_writer {
+    kw_text *text;
+    const char *folder; /* KW_KERNELS; NULL: the texts compiled in */
+    bool lines;         /* the compiler is told which file and line it reads, so that the emulator's reports can say it */
+    int depth;
+    kw_status status;
+    kw_error *err;
+} source_writer;
 
-static void add_file(kw_text *source, const char *name, bool lines);
+/* The text of a kernel file; in the arena where it is read from a folder. */
+static const char *read_kernel_file(source_writer *w, kw_arena *arena, const char *name) {
+    if (!w->folder) {
+        const char *text = kw_kernel_file(name);
+        w->status =
+            text ? KW_OK
+                 : kw_fail(w->err, KW_MISSING, "kernel file %s is not compiled in; add it to the build's list of kernel files", name);
+        return text;
+    }
+    char *path = kw_arena_format(arena, "%s/%s", w->folder, name), *text = NULL;
+    size_t size;
+    kw_error why = {0};
+    w->status = path ? kw_file_read(arena, path, TEXT_LIMIT, &text, &size, &why) : kw_fail_memory(&why, "a path");
+    if (w->status) {
+        kw_fail(w->err, w->status, "KW_KERNELS=%.200s: %.240s; it must be a whole copy of kernels/", w->folder, why.text);
+    }
+    return text;
+}
 
-/* #include "gpu/NAME" */
-static void add_included(kw_text *source, kw_word line, bool lines) {
+static void add_file(source_writer *w, const char *name);
+
+static const char include_start[] = "#include \"";
+
+/* #include "FOLDER/NAME": the file of kernels/. One without a folder is left out: its text already stands above. */
+static void add_included(source_writer *w, kw_word line) {
     char name[64];
-    kw_word path = {line.at + sizeof own_include - 1, 0};
+    kw_word path = {line.at + sizeof include_start - 1, 0};
     while (path.size < sizeof name - 1 && path.at[path.size] != '"' && path.at[path.size] != '\n') {
         path.size++;
     }
     snprintf(name, sizeof name, "%.*s", KW_WORD(path));
-    add_file(source, name, lines);
+    if (strchr(name, '/')) {
+        add_file(w, name);
+    }
 }
 
-/* lines: the compiler is told which file and line it reads, so that the emulator's reports can say it. */
-static void add_file(kw_text *source, const char *name, bool lines) {
-    const char *text = kw_kernel_file(name);
-    kw_scan scan = kw_scan_string(text ? text : "#error a kernel file is missing\n");
+/* name stands in #line. */
+static void add_lines(source_writer *w, const char *name, const char *text) {
+    kw_scan scan = kw_scan_string(text);
     kw_word line;
-    kw_text_addf(source, "/* ---- %s ---- */\n", name);
-    if (lines) {
-        kw_text_addf(source, "#line 1 \"%s\"\n", name);
-    }
-    for (int number = 1; kw_scan_line(&scan, &line); number++) {
-        bool include = kw_word_starts(line, own_include);
-        if (kw_word_starts(line, gpu_include)) {
-            add_included(source, line, lines);
+    for (int number = 1; !w->status && kw_scan_line(&scan, &line); number++) {
+        bool include = kw_word_starts(line, include_start);
+        if (include) {
+            add_included(w, line);
         }
-        if (include && lines) {
-            kw_text_addf(source, "#line %d \"%s\"\n", number + 1, name);
+        if (include && w->lines) {
+            kw_text_addf(w->text, "#line %d \"%s\"\n", number + 1, name);
         } else if (!include) {
-            kw_text_add_bytes(source, line.at, line.size);
-            kw_text_add(source, "\n");
+            kw_text_add_bytes(w->text, line.at, line.size);
+            kw_text_add(w->text, "\n");
         }
     }
+}
+
+static void add_file(source_writer *w, const char *name) {
+    kw_arena arena = {0};
+    if (!w->status && w->depth >= DEPTH_LIMIT) {
+        w->status =
+            kw_fail(w->err, KW_MALFORMED, "kernel file %s: includes are nested deeper than %d; does it include itself?", name, DEPTH_LIMIT);
+    }
+    const char *text = w->status ? NULL : read_kernel_file(w, &arena, name);
+    if (text) {
+        kw_text_addf(w->text, "/* ---- %s ---- */\n", name);
+        if (w->lines) {
+            kw_text_addf(w->text, "#line 1 \"%s\"\n", name);
+        }
+        w->depth++;
+        add_lines(w, name, text);
+        w->depth--;
+    }
+    kw_arena_drop(&arena);
+}
+
+/* What the family writes; its includes are those of a kernel file. */
+static void add_emitted(source_writer *w, const kw_config *config) {
+    kw_text emitted = {0};
+    kw_text_add(w->text, w->lines ? "#line 1 \"kw_config.h\"\n" : "/* ---- kw_config.h ---- */\n");
+    config->family->emit(config, &emitted);
+    add_lines(w, "kw_config.h", kw_text_string(&emitted));
+    w->text->failed = w->text->failed || emitted.failed;
+    kw_text_drop(&emitted);
 }
 
 bool kw_code_is_for_host(kw_code code) {
@@ -92,29 +148,27 @@ kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_e
     return KW_OK;
 }
 
-static void add_gpu(kw_text *source, const kw_config *config, kw_code code) {
+static void add_gpu(source_writer *w, const kw_config *config, kw_code code) {
     static const char *const preludes[KW_DIALECT_COUNT] = {NULL, "prelude/gpu_ptx.h", "prelude/gpu_amd.h", "prelude/gpu_emu.h"};
-    bool lines = code.dialect == KW_DIALECT_EMU;
-    kw_gpu_defines(source, config, code);
-    if (lines) {
-        add_file(source, "prelude/emu_abi.h", lines);
+    kw_gpu_defines(w->text, config, code);
+    w->lines = code.dialect == KW_DIALECT_EMU;
+    if (w->lines) {
+        add_file(w, "prelude/emu_abi.h");
     }
-    add_file(source, preludes[code.dialect], lines);
-    add_file(source, "prelude/gpu.h", lines);
-    kw_text_add(source, lines ? "#line 1 \"kw_config.h\"\n" : "/* ---- kw_config.h ---- */\n");
-    config->family->emit(config, source);
-    add_file(source, config->family->kernel, lines);
+    add_file(w, preludes[code.dialect]);
+    add_file(w, "prelude/gpu.h");
+    add_emitted(w, config);
+    add_file(w, config->family->kernel);
 }
 
-static void add_cpu(kw_text *source, const kw_config *config) {
+static void add_cpu(source_writer *w, const kw_config *config) {
     int storage = config->dtype == KW_BF16 ? 1 : config->dtype == KW_FP16 ? 2 : 0;
-    kw_text_addf(source, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_DP %d\n", kw_config_isa(config)->lanes, storage,
+    kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_DP %d\n", kw_config_isa(config)->lanes, storage,
                  config->axis[KW_AXIS_MATH] == KW_MATH_DP);
-    kw_text_addf(source, "#define KW_BACKWARD %d\n", config->op == KW_CONV_BWD_DATA);
-    add_file(source, "prelude/cpu.h", false);
-    kw_text_add(source, "/* ---- kw_config.h ---- */\n");
-    config->family->emit(config, source);
-    add_file(source, config->family->kernel, false);
+    kw_text_addf(w->text, "#define KW_BACKWARD %d\n", config->op == KW_CONV_BWD_DATA);
+    add_file(w, "prelude/cpu.h");
+    add_emitted(w, config);
+    add_file(w, config->family->kernel);
 }
 
 kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err) {
@@ -130,13 +184,15 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
     char text[KW_CONFIG_TEXT_MAX];
     kw_config_print(text, sizeof text, config);
     kw_text_addf(source, "/* %s */\n", text);
-    add_file(source, "prelude/kernel_abi.h", false);
+    const char *folder = secure_getenv("KW_KERNELS");
+    source_writer w = {.text = source, .folder = folder && *folder ? folder : NULL, .err = err};
+    add_file(&w, "prelude/kernel_abi.h");
     if (gpu) {
-        add_gpu(source, config, code);
+        add_gpu(&w, config, code);
     } else {
-        add_cpu(source, config);
+        add_cpu(&w, config);
     }
-    return source->failed ? kw_fail_memory(err, "a kernel's source") : KW_OK;
+    return w.status ? w.status : source->failed ? kw_fail_memory(err, "a kernel's source") : KW_OK;
 }
 
 const char *kw_codegen_options(const kw_config *config, kw_code code) {

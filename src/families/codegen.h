@@ -27,8 +27,9 @@ bool kw_code_is_for_host(kw_code code);
 /* For a target's backend ("cpu", "cuda", "hip", "emu") and architecture. KW_MISSING names what is known. */
 kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_error *err);
 
-/* Appends the source of a generated family's config. KW_ILLEGAL for a compiled-in family, which has none, and where family and dialect do
- * not go together. */
+/* Appends the source of a generated family's config. Kernel texts are those compiled in or, with the environment variable KW_KERNELS, those of
+ * that folder, read at each call. KW_ILLEGAL for a compiled-in family, which has none, and where family and dialect do not go together;
+ * KW_MISSING or KW_IO for a kernel text that is not there. */
 kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err);
 /* The machine options the source must be compiled with, blank-separated, e.g. "-march=x86-64-v4 -mprefer-vector-width=512"; on a GPU the
  * architecture as the toolchain is told it, e.g. "gfx942"; none for the emulator. */

@@ -11,11 +11,7 @@
 extern const kw_embedded kw_report_files[];
 
 static const char *embedded(const char *name) {
-    const kw_embedded *file = kw_report_files;
-    while (strcmp(file->name, name) != 0) {
-        file++;
-    }
-    return file->text;
+    return kw_embedded_find(kw_report_files, name)->text;
 }
 
 static void add_body(kw_page *page, const kw_report *report, const char *title) {

@@ -41,7 +41,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
         require(mkdir(path, 0700) == 0);
     }
     for (const kw_embedded *file = kw_embedded_rules; file->name; file++) {
-        write_file(file->name, file->text, file->size);
+        write_file(file->name, file->text, kw_embedded_size(file));
     }
     return 0;
 }
@@ -57,9 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t count = 0;
     kw_error err = {0};
     const kw_embedded *arch = embedded("arch/x86-64-v3.lua"), *family = embedded(files[2]);
-    write_file(files[0], arch->text, arch->size);
+    write_file(files[0], arch->text, kw_embedded_size(arch));
     write_file(files[1], small_set, sizeof small_set - 1);
-    write_file(files[2], family->text, family->size);
+    write_file(files[2], family->text, kw_embedded_size(family));
     write_file(files[which], data + (size > 0), size - (size > 0));
     kw_status status = kw_enumerate(&(kw_space_options){.arch = "fuzzed", .set = "fuzzed"}, look, &count, &err);
     require(status == err.status);

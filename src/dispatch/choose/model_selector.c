@@ -185,7 +185,7 @@ static void add_builtin(kw_model_selector *selector, const kw_embedded *file) {
         }
     }
     kw_status status = s->forest_file ? KW_OK : kw_fail(&why, KW_MISSING, "its forest was not compiled in");
-    status = status ? status : kw_model_spec_read(&s->spec, file->name, file->text, file->size, &why);
+    status = status ? status : kw_model_spec_read(&s->spec, file->name, file->text, kw_embedded_size(file), &why);
     add_source(selector, s, status, &why);
 }
 
@@ -247,7 +247,8 @@ static kw_status open_source(source *s, kw_error *err) {
         return KW_OK;
     }
     return s->folder ? kw_model_open(&s->model, s->folder, err)
-                     : kw_model_parse(&s->model, s->spec_file->text, s->spec_file->size, s->forest_file->text, s->forest_file->size, err);
+                     : kw_model_parse(&s->model, s->spec_file->text, kw_embedded_size(s->spec_file), s->forest_file->text,
+                                      kw_embedded_size(s->forest_file), err);
 }
 
 static const char *const far_words[] = {"", "another processor, cache or number of threads", "another architecture with vectors as wide",
@@ -392,7 +393,7 @@ static void set_file(kw_model_info *info, const source *s) {
     char path[4096];
     struct stat facts;
     if (!s->folder) {
-        info->file_bytes = s->forest_file ? (int64_t)s->forest_file->size : 0;
+        info->file_bytes = s->forest_file ? (int64_t)kw_embedded_size(s->forest_file) : 0;
         return;
     }
     kw_line line = {.data = path, .capacity = sizeof path};

@@ -208,7 +208,7 @@ static void conv_direct_bwd_weight_emit(const kw_config *config, kw_text *text) 
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
                  config->axis[LANES] == LANES_C, rows, vecs, config->axis[COPY], config->axis[MERGE]);
-    kw_text_add(text, kw_kernel_file("cpu/weight.h"));
+    kw_text_add(text, "#include \"cpu/weight.h\"\n");
     kw_text_add(text, "static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {\n");
     for (int r = 0; r < rows; r++) {
         for (int v = 0; v < vecs; v++) {

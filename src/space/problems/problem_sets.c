@@ -55,7 +55,7 @@ kw_status kw_problems_description(char **about, const char *name, kw_error *err)
     }
     const char *mark = strcmp(strrchr(file->name, '.'), ".lua") ? "# " : "-- ";
     kw_text text = {0};
-    kw_scan scan = {file->text, file->text + file->size};
+    kw_scan scan = {file->text, file->end};
     kw_word line;
     kw_text_add(&text, "");
     while (kw_scan_line(&scan, &line) && kw_word_starts(line, mark)) {
@@ -84,10 +84,10 @@ static kw_status read_grids(const kw_list_reader *how, const char *source, kw_wo
 
 static kw_status read_embedded(const kw_list_reader *how, const kw_embedded *file, kw_error *err) {
     if (ends_in_lua(file->name)) {
-        return read_grids(how, file->name, (kw_word){file->text, file->size}, err);
+        return read_grids(how, file->name, (kw_word){file->text, kw_embedded_size(file)}, err);
     }
     kw_text text = {0}; /* reading a list ends its lines in place */
-    kw_text_add_bytes(&text, file->text, file->size);
+    kw_text_add_bytes(&text, file->text, kw_embedded_size(file));
     kw_status status = text.failed ? kw_fail_memory(err, "a problem list") : kw_list_read(how, file->name, text.data, text.size, err);
     kw_text_drop(&text);
     return status;

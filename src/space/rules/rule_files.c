@@ -159,11 +159,10 @@ kw_status kw_rule_file(kw_arena *arena, const char *folder, kw_rule_name name, k
         out->text = status ? NULL : data;
         return status;
     }
-    for (const kw_embedded *embedded = kw_embedded_rules; embedded->name; embedded++) {
-        if (!strcmp(embedded->name, file)) {
-            out->text = embedded->text;
-            out->size = embedded->size;
-        }
+    const kw_embedded *embedded = kw_embedded_find(kw_embedded_rules, file);
+    if (embedded) {
+        out->text = embedded->text;
+        out->size = kw_embedded_size(embedded);
     }
     return KW_OK;
 }

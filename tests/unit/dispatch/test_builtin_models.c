@@ -72,9 +72,9 @@ static const char spec[] = SPEC("1"), later[] = SPEC("2");
 
 extern const kw_embedded kw_builtin_models[];
 const kw_embedded kw_builtin_models[] = {
-    {"bare/model.spec", spec, sizeof spec - 1},         {"later/model.spec", later, sizeof later - 1},
-    {"later/model.lgbm.gz", forest, sizeof forest - 1}, {"sound/model.spec", spec, sizeof spec - 1},
-    {"sound/model.lgbm.gz", forest, sizeof forest - 1}, {0},
+    {"bare/model.spec", spec, spec + sizeof spec - 1},           {"later/model.spec", later, later + sizeof later - 1},
+    {"later/model.lgbm.gz", forest, forest + sizeof forest - 1}, {"sound/model.spec", spec, spec + sizeof spec - 1},
+    {"sound/model.lgbm.gz", forest, forest + sizeof forest - 1}, {0},
 };
 
 static int setup(void **state) {

@@ -87,13 +87,13 @@ extern const kw_family kw_family_conv_reference, kw_family_gemm_reference;
 
 const kw_family *const kw_family_table[] = {&toy_family, &kw_family_conv_reference, &kw_family_gemm_reference, NULL};
 
-#define CATALOG TOY_SLOW "\n" TOY_SECOND "\n" TOY_BROKEN "\n" TOY_WRONG "\n" TOY_BEST "\n"
+static const char catalog[] = TOY_SLOW "\n" TOY_SECOND "\n" TOY_BROKEN "\n" TOY_WRONG "\n" TOY_BEST "\n";
 
 extern const kw_embedded kw_default_catalogs[];
 const kw_embedded kw_default_catalogs[] = {
-    {"x86-64-v3", CATALOG, sizeof CATALOG - 1},
-    {"x86-64-v4", CATALOG, sizeof CATALOG - 1},
-    {"x86-64-v4-bf16", CATALOG, sizeof CATALOG - 1},
+    {"x86-64-v3", catalog, catalog + sizeof catalog - 1},
+    {"x86-64-v4", catalog, catalog + sizeof catalog - 1},
+    {"x86-64-v4-bf16", catalog, catalog + sizeof catalog - 1},
     {0},
 };
 

@@ -67,13 +67,12 @@ typedef struct pool {
 } pool;
 
 static void open_pool(pool *p, kw_op op, kw_dtype dtype) {
-    const kw_embedded *file = kw_default_catalogs;
+    kw_text text = {0};
     *p = (pool){0};
     assert_int_equal(kw_target_parse(&p->target, TARGET, NULL), KW_OK);
-    while (strcmp(file->name, p->target.arch)) {
-        file++;
-    }
-    assert_int_equal(kw_catalog_read(&p->catalog, file->name, file->text, file->size, NULL), KW_OK);
+    assert_int_equal(kw_embedded_text(&text, kw_embedded_find(kw_default_catalogs, p->target.arch), NULL), KW_OK);
+    assert_int_equal(kw_catalog_read(&p->catalog, p->target.arch, text.data, text.size, NULL), KW_OK);
+    kw_text_drop(&text);
     p->configs = calloc(p->catalog.count, sizeof *p->configs);
     p->launches = calloc(p->catalog.count, sizeof *p->launches);
     p->fitting = calloc(p->catalog.count, sizeof *p->fitting);

@@ -1,0 +1,166 @@
+/* test_kernel_folder.c: KW_KERNELS=DIR: kernel texts from a folder. A whole copy gives the sources that the compiled-in texts give; a changed text
+ * gives another source and another key in the cache; a file that is missing is one error that names it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "families/codegen.h"
+#include "jit/jit.h"
+#include "support/scratch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPU_CONFIG "conv.direct_bwd_weight conv_bwd_weight fp32 isa=avx512 math=fma lanes=c tile=8 vecs=2 copy=1 merge=0 box=0"
+
+typedef struct copy_of_kernels {
+    char folder[SCRATCH_MAX], kernels[2 * SCRATCH_MAX];
+} copy_of_kernels;
+
+static int make_copy(void **state) {
+    copy_of_kernels *c = calloc(1, sizeof *c);
+    char command[4 * SCRATCH_MAX];
+    unsetenv("KW_KERNELS");
+    scratch_make(c->folder);
+    scratch_path(c->kernels, c->folder, "kernels");
+    snprintf(command, sizeof command, "cp -r '%s' '%s'", KW_KERNEL_FOLDER, c->kernels);
+    *state = c;
+    return system(command);
+}
+
+static int drop_copy(void **state) {
+    copy_of_kernels *c = *state;
+    unsetenv("KW_KERNELS");
+    scratch_remove(c->folder);
+    free(c);
+    return 0;
+}
+
+static kw_status make_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err) {
+    *source = (kw_text){0};
+    return kw_codegen_source(source, config, code, err);
+}
+
+/* With every axis at its lowest value: what valid() says of it does not matter to its text. */
+static kw_config lowest_config(const kw_family *family) {
+    kw_config config = {.family = family};
+    while (!(family->ops >> config.op & 1)) {
+        config.op++;
+    }
+    while (!(family->dtypes >> config.dtype & 1)) {
+        config.dtype++;
+    }
+    for (int i = 0; i < family->axis_count; i++) {
+        config.axis[i] = family->axes[i].words ? 0 : family->axes[i].low;
+    }
+    return config;
+}
+
+static kw_config parsed(const char *text) {
+    kw_config config;
+    assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
+    return config;
+}
+
+static void a_whole_copy_gives_the_same_sources(void **state) {
+    const copy_of_kernels *c = *state;
+    int count = 0;
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        kw_config config = lowest_config(*family);
+        bool gpu = !strcmp((*family)->backend, "gpu");
+        for (int dialect = 0; (*family)->emit && !kw_config_check(&config, NULL) && dialect < KW_DIALECT_COUNT; dialect++) {
+            kw_code code = {(kw_dialect)dialect,
+                            dialect == KW_DIALECT_CPU ? NULL : kw_gpu_arch_find(dialect == KW_DIALECT_PTX ? "sm_90" : "gfx942")};
+            kw_text compiled_in, read;
+            if (gpu == (dialect == KW_DIALECT_CPU)) {
+                continue;
+            }
+            unsetenv("KW_KERNELS");
+            assert_int_equal(make_source(&compiled_in, &config, code, NULL), KW_OK);
+            setenv("KW_KERNELS", c->kernels, 1);
+            assert_int_equal(make_source(&read, &config, code, NULL), KW_OK);
+            assert_string_equal(read.data, compiled_in.data);
+            kw_text_drop(&compiled_in);
+            kw_text_drop(&read);
+            count++;
+        }
+    }
+    assert_true(count >= 3);
+}
+
+/* The text of a file of the copy that stands in the source of a config. */
+static void touched_path(char path[4 * SCRATCH_MAX], const copy_of_kernels *c, const kw_config *config) {
+    snprintf(path, 4 * SCRATCH_MAX, "%s/%s", c->kernels, config->family->kernel);
+}
+
+static void a_changed_text_gives_another_kernel(void **state) {
+    const copy_of_kernels *c = *state;
+    kw_config config = parsed(CPU_CONFIG);
+    char path[4 * SCRATCH_MAX], before[KW_CACHE_KEY_MAX + 1], after[KW_CACHE_KEY_MAX + 1];
+    kw_compiler compiler;
+    kw_text source;
+    touched_path(path, c, &config);
+    setenv("KW_KERNELS", c->kernels, 1);
+    assert_int_equal(kw_compiler_find(&compiler, NULL, (kw_code){0}, NULL), KW_OK);
+    kw_jit jit = {.compiler = &compiler};
+    assert_int_equal(kw_jit_key(before, &jit, &config, NULL), KW_OK);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fprintf(file, "/* another kernel */\n");
+    fclose(file);
+    assert_int_equal(make_source(&source, &config, jit.code, NULL), KW_OK);
+    assert_non_null(strstr(source.data, "/* another kernel */"));
+    assert_int_equal(kw_jit_key(after, &jit, &config, NULL), KW_OK);
+    assert_string_not_equal(after, before);
+    kw_text_drop(&source);
+}
+
+static void a_missing_file_is_one_error(void **state) {
+    const copy_of_kernels *c = *state;
+    kw_config config = parsed(CPU_CONFIG);
+    char path[4 * SCRATCH_MAX];
+    kw_text source;
+    kw_error err = {0};
+    touched_path(path, c, &config);
+    assert_int_equal(unlink(path), 0);
+    setenv("KW_KERNELS", c->kernels, 1);
+    assert_int_not_equal(make_source(&source, &config, (kw_code){0}, &err), KW_OK);
+    assert_non_null(strstr(err.text, "KW_KERNELS="));
+    assert_non_null(strstr(err.text, config.family->kernel));
+    kw_text_drop(&source);
+    setenv("KW_KERNELS", "/nowhere", 1);
+    assert_int_not_equal(make_source(&source, &config, (kw_code){0}, &err), KW_OK);
+    assert_non_null(strstr(err.text, "/nowhere/prelude/kernel_abi.h"));
+    kw_text_drop(&source);
+    setenv("KW_KERNELS", "", 1);
+    assert_int_equal(make_source(&source, &config, (kw_code){0}, &err), KW_OK);
+    kw_text_drop(&source);
+}
+
+static void a_file_that_includes_itself_is_an_error(void **state) {
+    const copy_of_kernels *c = *state;
+    kw_config config = parsed(CPU_CONFIG);
+    char path[4 * SCRATCH_MAX], line[SCRATCH_MAX];
+    kw_text source;
+    kw_error err = {0};
+    touched_path(path, c, &config);
+    snprintf(line, sizeof line, "#include \"%s\"\n", config.family->kernel);
+    scratch_write(path, line, strlen(line), 0644);
+    setenv("KW_KERNELS", c->kernels, 1);
+    assert_int_equal(make_source(&source, &config, (kw_code){0}, &err), KW_MALFORMED);
+    assert_non_null(strstr(err.text, "nested deeper"));
+    kw_text_drop(&source);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_whole_copy_gives_the_same_sources, make_copy, drop_copy),
+        cmocka_unit_test_setup_teardown(a_changed_text_gives_another_kernel, make_copy, drop_copy),
+        cmocka_unit_test_setup_teardown(a_missing_file_is_one_error, make_copy, drop_copy),
+        cmocka_unit_test_setup_teardown(a_file_that_includes_itself_is_an_error, make_copy, drop_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
