@@ -1,7 +1,8 @@
 /* cli.h: what the verbs share. The command line stands on kernelwright.h and kernelwright_tune.h and on nothing of src/.
  *
  * Standard output holds the answer and nothing else; progress and remarks go to standard error. Every function that returns int gives
- * an exit code: 0 done, 1 the work failed, 2 the request was wrong, 3 the environment was wrong. */
+ * an exit code: 0 done, 1 the work failed, 2 the request was wrong, 3 the environment was wrong,
+ * 130 Ctrl-C or SIGTERM ended it. */
 #ifndef KW_CLI_H
 #define KW_CLI_H
 
@@ -9,8 +10,9 @@
 #include <kernelwright_tune.h>
 
 #include <stdint.h>
+#include <stdio.h>
 
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3 };
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STOPPED = 130 };
 
 /* One list for the parser, help, completion and the man page: id, name, value (NULL for a flag), meaning. */
 #define CLI_OPTIONS(X)                                                                                                                     \
@@ -192,6 +194,8 @@ int cli_registry(kw_registry **registry, kw_context *context, const cli_args *ar
 /* --set, --arch, --filter, --rules, --traits as a struct. */
 kw_space_options cli_space(const cli_args *args);
 int cli_plan_options(kw_plan_options *options, const cli_args *args);
+/* From now on Ctrl-C and SIGTERM ask for a stop in good order; a second one ends the process at once. */
+const kw_stop *cli_stop_on_signals(void);
 
 /* --- problem_list.c: problems of the command line --- */
 
@@ -217,13 +221,37 @@ int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketi
 kw_problem *cli_problems_plain(const cli_problem_list *list);
 void cli_problems_free(cli_problem_list *list);
 
+/* --- json.c: what --json prints, one object a line --- */
+
+enum { CLI_SCHEMA = 1, CLI_JSON_DEPTH = 8 };
+
+/* An object being made: at[depth] is the innermost object or list that is open. Want of memory is kept until it is printed. */
+typedef struct cli_json {
+    struct json_t *at[CLI_JSON_DEPTH];
+    int depth;
+    bool failed;
+} cli_json;
+
+/* Begins with "schema". */
+void cli_json_start(cli_json *json);
+/* Each adds a member to the innermost object, or, with key NULL, an element to the innermost list. */
+void cli_json_object(cli_json *json, const char *key);
+void cli_json_list(cli_json *json, const char *key);
+void cli_json_text(cli_json *json, const char *key, const char *text);
+void cli_json_int(cli_json *json, const char *key, int64_t value);
+void cli_json_real(cli_json *json, const char *key, double value); /* null where it is not finite */
+void cli_json_bool(cli_json *json, const char *key, bool value);
+void cli_json_null(cli_json *json, const char *key);
+/* Ends the innermost object or list. */
+void cli_json_end(cli_json *json);
+/* Prints and drops the whole. Where that cannot be, the process ends with an error. */
+void cli_json_print(cli_json *json, FILE *to);
+
 /* --- output.c --- */
 
 /* "kwright: TEXT" on standard error; the exit code that the status deserves. */
 int cli_fail(const kw_error *err);
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A JSON string with its quotes. */
-void cli_json_string(const char *text);
 /* "8.41 ms" */
 const char *cli_time(char text[32], double ns);
 /* Words of a shell that stand for text, quoted where needed, for lines to be pasted. */
@@ -246,6 +274,6 @@ void cli_progress_end(cli_progress *progress);
 int64_t cli_now_ns(void);
 
 /* The models that dispatch knows of, for the verb doctor. */
-int cli_show_models(kw_context *context, bool json);
+int cli_show_models(kw_context *context, cli_json *json);
 
 #endif

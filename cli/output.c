@@ -42,20 +42,6 @@ int cli_usage(const char *format, ...) {
     return cli_fail(&err);
 }
 
-void cli_json_string(const char *text) {
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if (*c < ' ') {
-            printf("\\u%04x", *c);
-        } else {
-            putchar(*c);
-        }
-    }
-    putchar('"');
-}
-
 const char *cli_time(char text[32], double ns) {
     if (ns < 1e3) {
         snprintf(text, 32, "%.0f ns", ns);

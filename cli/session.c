@@ -1,6 +1,7 @@
 /* session.c: turns options into a context, a registry and plan options. */
 #include "cli.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,26 @@ int cli_context(kw_context **context, const cli_args *args) {
 static void log_session_line(void *user, const char *line) {
     (void)user;
     fprintf(stderr, "kwright: %s\n", line);
+}
+
+/* --- signals --- */
+
+static kw_stop stop;
+
+/* A second one does not wait for good order. */
+static void request_stop(int signal_number) {
+    (void)signal_number;
+    if (kw_stop_requested(&stop)) {
+        _Exit(CLI_STOPPED);
+    }
+    kw_stop_request(&stop);
+}
+
+const kw_stop *cli_stop_on_signals(void) {
+    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &stop;
 }
 
 kw_space_options cli_space(const cli_args *args) {

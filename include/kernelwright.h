@@ -50,6 +50,22 @@ typedef struct kw_error {
 KW_API const char *kw_status_name(kw_status status);
 KW_API const char *kw_version(void);
 
+/* A request to end what is under way. One thread makes it, or a signal handler, and others see it; each function that takes one says what
+ * it leaves behind. A zeroed kw_stop requests nothing. It is read and set by the functions below only: in C++, which has no _Atomic, its
+ * member is a plain int of the same size. */
+typedef struct kw_stop {
+#ifdef __cplusplus
+    int requested;
+#else
+    _Atomic int requested;
+#endif
+} kw_stop;
+
+/* May be called from a signal handler. */
+KW_API void kw_stop_request(kw_stop *stop);
+/* false where stop is NULL. */
+KW_API bool kw_stop_requested(const kw_stop *stop);
+
 /* --- problem: what to compute --------------------------------------------------------------------------------- */
 
 typedef enum kw_op { KW_GEMM = 0, KW_CONV_FWD, KW_CONV_BWD_DATA, KW_CONV_BWD_WEIGHT, KW_OP_COUNT } kw_op;

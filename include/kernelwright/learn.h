@@ -43,11 +43,11 @@ typedef struct kw_train_options {
     int32_t threads;      /* 0: 1. The model is the same with any number */
     double learning_rate; /* 0: 0.06 */
     uint64_t seed;
-    int64_t max_bytes;        /* of the compressed forest; later trees are left away until it fits; 0: 1,000,000 */
-    const char *warm_start;   /* a model's folder whose trees come first; NULL: none */
-    const char *lightgbm;     /* lib_lightgbm.so, or libxgboost.so; NULL: KW_LIGHTGBM, else where make lightgbm puts it, else an XGBoost */
-    const char *command;      /* for the manifest */
-    const volatile int *stop; /* becomes non-zero when the caller wants to end; nothing is written then. NULL: none */
+    int64_t max_bytes;      /* of the compressed forest; later trees are left away until it fits; 0: 1,000,000 */
+    const char *warm_start; /* a model's folder whose trees come first; NULL: none */
+    const char *lightgbm;   /* lib_lightgbm.so, or libxgboost.so; NULL: KW_LIGHTGBM, else where make lightgbm puts it, else an XGBoost */
+    const char *command;    /* for the manifest */
+    const kw_stop *stop;    /* the caller wants to end: nothing is written then. NULL: never */
     void (*progress)(void *user, const kw_train_progress *progress);
     void (*log)(void *user, const char *line); /* remarks; may be NULL */
     void *user;

@@ -69,7 +69,7 @@ typedef struct kw_sweep_options {
     kw_sweep_timing_options timing;
     kw_sweep_limits limits;
     kw_shard shard;
-    const volatile int *stop; /* becomes non-zero when the caller wants to end; the store is consistent within 2 s. NULL: none */
+    const kw_stop *stop; /* the caller wants to end: the store is consistent within 2 s. NULL: never */
     void (*progress)(void *user, const kw_sweep_progress *progress);
     void (*log)(void *user, const char *line); /* remarks; may be NULL */
     void *user;

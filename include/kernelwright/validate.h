@@ -19,7 +19,7 @@ typedef struct kw_validate_options {
     const char *command; /* as in a sweep */
     kw_sweep_workers workers;
     kw_sweep_build_options build;
-    const volatile int *stop; /* as in a sweep */
+    const kw_stop *stop; /* as in a sweep */
     void (*progress)(void *user, const kw_sweep_progress *progress);
     void (*log)(void *user, const char *line);
     void *user;

@@ -92,14 +92,13 @@ bool kw_word_is(kw_word word, const char *string) {
 }
 
 bool kw_word_copy(char *to, size_t capacity, kw_word word) {
-    if (word.size >= capacity) {
-        return false;
+    bool fits = word.size < capacity;
+    size_t size = fits ? word.size : capacity - 1;
+    if (size) {
+        memcpy(to, word.at, size);
     }
-    if (word.size) {
-        memcpy(to, word.at, word.size);
-    }
-    to[word.size] = 0;
-    return true;
+    to[size] = 0;
+    return fits;
 }
 
 bool kw_word_starts(kw_word word, const char *prefix) {

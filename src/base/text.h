@@ -46,7 +46,7 @@ typedef struct kw_word {
 
 bool kw_word_is(kw_word word, const char *string);
 bool kw_word_starts(kw_word word, const char *prefix);
-/* The word, terminated. false, and nothing is written, where it has capacity characters or more. */
+/* Copies the word, terminated; capacity is above 0. false where it was cut to fit. */
 bool kw_word_copy(char *to, size_t capacity, kw_word word);
 
 typedef struct kw_scan {

@@ -1,8 +1,10 @@
-/* catalog.c: configs in order of addition, with an open-addressed hash table of positions so that each is there once. */
+/* catalog.c: configs in order of addition, with a map of their positions so that each is there once. */
 #include "config/catalog.h"
 
+#include "base/container/array.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,45 +18,26 @@ static bool same_config(const kw_config *a, const kw_config *b) {
            !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count);
 }
 
-/* The slot that holds the config, or the free one where it belongs. */
-static size_t find_config_slot(const kw_catalog *catalog, const kw_config *config) {
-    size_t slot = config_hash(config) & (catalog->slot_count - 1);
-    while (catalog->slots[slot] && !same_config(&catalog->configs[catalog->slots[slot] - 1], config)) {
-        slot = (slot + 1) & (catalog->slot_count - 1);
-    }
-    return slot;
+static bool is_config(const kw_hash_map_key *key, uintptr_t value) {
+    const kw_catalog *catalog = key->owner;
+    return same_config(&catalog->configs[value], key->key);
 }
 
-static bool grow_catalog(kw_catalog *catalog) {
-    size_t capacity = catalog->capacity ? 2 * catalog->capacity : 64;
-    kw_config *configs = realloc(catalog->configs, capacity * sizeof *configs);
-    if (!configs) {
-        return false;
-    }
-    catalog->configs = configs;
-    uint32_t *slots = calloc(2 * capacity, sizeof *slots);
-    if (!slots) {
-        return false;
-    }
-    free(catalog->slots);
-    catalog->slots = slots;
-    catalog->slot_count = 2 * capacity;
-    catalog->capacity = capacity;
-    for (size_t i = 0; i < catalog->count; i++) {
-        catalog->slots[find_config_slot(catalog, &catalog->configs[i])] = (uint32_t)i + 1;
-    }
-    return true;
+static kw_hash_map_key config_key(const kw_catalog *catalog, const kw_config *config) {
+    return (kw_hash_map_key){config_hash(config), is_config, catalog, config};
 }
 
 kw_status kw_catalog_add(kw_catalog *catalog, const kw_config *config, bool *added, kw_error *err) {
-    if (catalog->count == catalog->capacity && (catalog->capacity > UINT32_MAX / 4 || !grow_catalog(catalog))) {
-        return kw_fail_memory(err, "a catalog of configs");
-    }
-    size_t slot = find_config_slot(catalog, config);
-    bool is_new = !catalog->slots[slot];
+    kw_hash_map_key key = config_key(catalog, config);
+    bool is_new = !kw_hash_map_find(&catalog->positions, &key);
+    assert(catalog->count == catalog->positions.count);
     if (is_new) {
+        if (!KW_ARRAY_RESERVE(catalog->configs, catalog->capacity, catalog->count + 1) ||
+            !kw_hash_map_reserve(&catalog->positions, catalog->count + 1)) {
+            return kw_fail_memory(err, "a catalog of configs");
+        }
+        kw_hash_map_put(&catalog->positions, key.hash, catalog->count);
         catalog->configs[catalog->count++] = *config;
-        catalog->slots[slot] = (uint32_t)catalog->count;
     }
     if (added) {
         *added = is_new;
@@ -63,8 +46,9 @@ kw_status kw_catalog_add(kw_catalog *catalog, const kw_config *config, bool *add
 }
 
 size_t kw_catalog_find(const kw_catalog *catalog, const kw_config *config) {
-    uint32_t slot = catalog->slot_count ? catalog->slots[find_config_slot(catalog, config)] : 0;
-    return slot ? slot - 1 : SIZE_MAX;
+    kw_hash_map_key key = config_key(catalog, config);
+    const uintptr_t *position = kw_hash_map_find(&catalog->positions, &key);
+    return position ? *position : SIZE_MAX;
 }
 
 bool kw_catalog_has(const kw_catalog *catalog, const kw_config *config) {
@@ -105,6 +89,6 @@ kw_status kw_catalog_read(kw_catalog *catalog, const char *name, const char *tex
 
 void kw_catalog_drop(kw_catalog *catalog) {
     free(catalog->configs);
-    free(catalog->slots);
+    kw_hash_map_drop(&catalog->positions);
     *catalog = (kw_catalog){0};
 }

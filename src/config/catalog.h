@@ -2,14 +2,14 @@
 #ifndef KW_CONFIG_CATALOG_H
 #define KW_CONFIG_CATALOG_H
 
+#include "base/container/hash_map.h"
 #include "config/config.h"
 
 /* A zeroed kw_catalog is empty. */
 typedef struct kw_catalog {
     kw_config *configs;
     size_t count, capacity;
-    uint32_t *slots; /* hash table of positions + 1; internal */
-    size_t slot_count;
+    kw_hash_map positions; /* of each config in configs; internal */
 } kw_catalog;
 
 /* added (may be NULL) says whether it was new. */

@@ -56,12 +56,6 @@ typedef struct reader {
     void *user;
 } reader;
 
-/* The sizes were checked when the line was read. */
-static void copy_wisdom_word(char *to, kw_word word) {
-    memcpy(to, word.at, word.size);
-    to[word.size] = 0;
-}
-
 /* Whether the entry would be believed on its own target. */
 static kw_status check_entry(const char *target_text, const char *problem_text, const char *config_text, kw_error *why) {
     kw_target target;
@@ -85,10 +79,11 @@ static void show_wisdom_line(void *user, const kw_wisdom_line *line) {
     const reader *r = user;
     char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX], date[16];
     kw_error why = {0};
-    copy_wisdom_word(target, line->target);
-    copy_wisdom_word(problem, line->problem);
-    copy_wisdom_word(config, line->config);
-    copy_wisdom_word(date, line->date);
+    /* all fit: sizes were checked when the line was read */
+    kw_word_copy(target, sizeof target, line->target);
+    kw_word_copy(problem, sizeof problem, line->problem);
+    kw_word_copy(config, sizeof config, line->config);
+    kw_word_copy(date, sizeof date, line->date);
     kw_wisdom_entry entry = {
         .target = target,
         .problem = problem,

@@ -2,6 +2,7 @@
  * which are the single configs of their families: compiled in on a CPU, without axes on a GPU. */
 #include "dispatch/registry.h"
 
+#include "base/container/array.h"
 #include "base/embedded.h"
 #include "base/os/file.h"
 #include "dispatch/context.h"
@@ -16,28 +17,13 @@ extern const kw_embedded kw_default_catalogs[];
 
 /* --- one registry ----------------------------------------------------------------------------------------------- */
 
-static kw_status reserve_text(kw_registry *registry, kw_error *err) {
-    if (registry->catalog.count < registry->text_capacity) {
-        return KW_OK;
-    }
-    size_t capacity = registry->text_capacity ? 2 * registry->text_capacity : 64;
-    const char **texts = realloc(registry->texts, capacity * sizeof *texts);
-    if (!texts) {
-        return kw_fail_memory(err, "a registry");
-    }
-    registry->texts = texts;
-    registry->text_capacity = capacity;
-    return KW_OK;
-}
-
 /* Text before config, so that want of memory leaves the two lists of one length. */
 static kw_status add_registry_config(kw_registry *registry, const kw_config *config, kw_error *err) {
     if (kw_catalog_has(&registry->catalog, config)) {
         return KW_OK;
     }
-    kw_status status = reserve_text(registry, err);
-    if (status) {
-        return status;
+    if (!KW_ARRAY_RESERVE(registry->texts, registry->text_capacity, registry->catalog.count + 1)) {
+        return kw_fail_memory(err, "a registry");
     }
     char text[KW_CONFIG_TEXT_MAX];
     size_t length = kw_config_print(text, sizeof text, config);
@@ -46,7 +32,7 @@ static kw_status add_registry_config(kw_registry *registry, const kw_config *con
         return kw_fail_memory(err, "a registry");
     }
     size_t index = registry->catalog.count;
-    status = kw_catalog_add(&registry->catalog, config, NULL, err);
+    kw_status status = kw_catalog_add(&registry->catalog, config, NULL, err);
     if (!status) {
         registry->texts[index] = copy;
     }

@@ -1,6 +1,7 @@
 /* evaluate.c: kw_evaluation: reads, leaves out what must not be judged, lets the scorer say its times, judges and slices. */
 #include "evaluate/evaluate.h"
 
+#include "base/container/array.h"
 #include "problem/dims.h"
 #include "learn/data/dataset_candidates.h"
 #include "learn/data/holdout.h"
@@ -80,11 +81,7 @@ static int by_slice_key(const void *left, const void *right) {
 
 static kw_status add_slice(kw_evaluation *e, kw_slicing slicing, const member *members, size_t count, kw_error *err) {
     size_t *which = calloc(count, sizeof *which);
-    kw_slice *moved = realloc(e->slices, (e->slice_count + 1) * sizeof *moved);
-    if (moved) {
-        e->slices = moved;
-    }
-    if (!which || !moved) {
+    if (!which || !KW_ARRAY_RESERVE(e->slices, e->slice_capacity, e->slice_count + 1)) {
         free(which);
         return kw_fail_memory(err, "slices");
     }

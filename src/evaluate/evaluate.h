@@ -34,7 +34,7 @@ struct kw_evaluation {
     size_t count;
     kw_evaluation_metrics all;
     kw_slice *slices; /* by slicing, then key */
-    size_t slice_count;
+    size_t slice_count, slice_capacity;
     size_t unpredicted, in_sample, outside_holdout,
         unsolved;   /* contests left out: nothing is predicted, trained on, in no sealed list, nothing good */
     size_t untried; /* candidates that the pool added */

@@ -215,7 +215,7 @@ static void json_figures(kw_json_out *json, const kw_evaluation_metrics *f) {
 kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err) {
     kw_json_out out = {0};
     kw_json_begin(&out, NULL, '{');
-    kw_json_int(&out, "kernelwright_evaluation", 1);
+    kw_json_int(&out, "schema", 1);
     kw_json_text(&out, "by", e->by);
     kw_json_text(&out, "data_digest", e->dataset.digest);
     kw_json_int(&out, "left_out_trained_on", (int64_t)e->in_sample);

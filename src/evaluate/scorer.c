@@ -2,6 +2,7 @@
 #include "evaluate/scorer.h"
 
 #include "base/os/file.h"
+#include "base/format/gzip.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "config/catalog.h"
@@ -285,7 +286,7 @@ static kw_status score_predictions(const job *j, kw_error *err) {
     char *data = NULL;
     size_t size = 0;
     kw_status status = kw_file_read(&arena, j->scorer->by, PREDICTIONS_LIMIT, &data, &size, err);
-    status = status ? status : kw_gunzip(&text, data, size, PREDICTIONS_LIMIT, err);
+    status = status ? status : kw_gzip_unpack_any(&text, data, size, PREDICTIONS_LIMIT, err);
     kw_arena_drop(&arena);
     memset(j->scores->served, 0, j->dataset->problem_group_count * sizeof *j->scores->served);
     status = status ? status : list_known(&list, j->dataset, err);

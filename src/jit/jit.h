@@ -9,14 +9,14 @@ typedef struct kw_toolchain kw_toolchain;
 /* A compiler that was found and asked who it is. identity is what goes into cache keys. */
 typedef struct kw_compiler {
     const kw_toolchain *toolchain;
-    char path[512];           /* of the program, or of the library */
-    char linker[512];         /* the program that makes its objects whole; "": none is run */
-    char kind[16];            /* "gcc", "clang", "nvrtc": decides the options */
-    char version[32];         /* "12.2.0" */
-    char identity[160];       /* kind, version, target triple, size and time stamp of the binary */
-    int64_t size, time;       /* of the binary: bytes, nanoseconds since 1970; one that changes is not run any more */
-    int64_t limit_ns;         /* for one kernel; 0: a minute */
-    const volatile int *stop; /* becomes non-zero when a compile under way shall end, which then counts as failed; NULL: none */
+    char path[512];      /* of the program, or of the library */
+    char linker[512];    /* the program that makes its objects whole; "": none is run */
+    char kind[16];       /* "gcc", "clang", "nvrtc": decides the options */
+    char version[32];    /* "12.2.0" */
+    char identity[160];  /* kind, version, target triple, size and time stamp of the binary */
+    int64_t size, time;  /* of the binary: bytes, nanoseconds since 1970; one that changes is not run any more */
+    int64_t limit_ns;    /* for one kernel; 0: a minute */
+    const kw_stop *stop; /* a compile under way shall end, which then counts as failed; may be NULL */
 } kw_compiler;
 
 /* Looks for a compiler of the code's toolchain: wanted (a path or a name), or the usual ones when wanted is NULL (for a CPU gcc, clang, cc on

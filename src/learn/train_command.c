@@ -5,6 +5,7 @@
 #include "learn/data/holdout.h"
 #include "learn/fit/warm_start.h"
 
+#include "base/format/gzip.h"
 #include "base/hash.h"
 
 #include <math.h>
@@ -276,7 +277,7 @@ static kw_status pack(session *s, const char *text, int64_t trees) {
     kw_text_drop(&s->packed);
     kw_forest_drop(&s->forest);
     kw_status status = kw_forest_text_compact(&slim, text, trees, s->err);
-    status = status ? status : kw_gzip(&s->packed, slim.data, slim.size, s->err);
+    status = status ? status : kw_gzip_pack(&s->packed, slim.data, slim.size, s->err);
     status = status ? status : kw_forest_parse(&s->forest, "the model", slim.data, slim.size, s->err);
     kw_text_drop(&slim);
     return status;

@@ -2,6 +2,7 @@
  * guessed and nothing is passed over, so that a spec of another version is refused by the line that makes it so. */
 #include "predict/model_spec.h"
 
+#include "base/container/array.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -37,17 +38,8 @@ static bool is_spec_word(kw_word word, const char *text) {
 
 /* Appends a copy of the word to a list of names that has room for one more and its end. */
 static kw_status add_spec_name(reader *r, const char ***names, size_t *count, size_t *capacity, kw_word word) {
-    if (*count + 2 > *capacity) {
-        size_t grown = *capacity ? 2 * *capacity : 32;
-        const char **list = kw_arena_array(&r->spec->arena, grown, sizeof *list);
-        if (!list) {
-            return kw_fail_memory(r->err, "a model");
-        }
-        if (*count) {
-            memcpy(list, *names, *count * sizeof *list);
-        }
-        *names = list;
-        *capacity = grown;
+    if (!KW_ARENA_RESERVE(&r->spec->arena, *names, *capacity, *count + 2)) {
+        return kw_fail_memory(r->err, "a model");
     }
     char *copy = kw_arena_copy(&r->spec->arena, word.at, word.size);
     if (!copy) {

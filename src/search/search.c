@@ -4,6 +4,7 @@
  * Each family has axes of its own, hence a population of its own; a family gets another generation while its best is within reach of the
  * best of all. */
 #include "backend/backend.h"
+#include "base/container/array.h"
 #include "config/catalog.h"
 #include "predict/model.h"
 #include "predict/predict.h"
@@ -55,25 +56,17 @@ static kw_status score_by_model(session *s, const kw_config *const configs[], co
     return status;
 }
 
-static bool enlarge(double **values, size_t count) {
-    double *moved = realloc(*values, count * sizeof *moved);
-    *values = moved ? moved : *values;
-    return moved;
-}
-
 /* Scores what was seen and not scored yet. */
 static kw_status score_points(session *s) {
     size_t count = s->seen.count - s->scored;
     if (!count) {
         return KW_OK;
     }
-    if (s->seen.count > s->capacity) {
-        size_t larger = 2 * s->seen.count;
-        if (!enlarge(&s->predicted, larger) || !enlarge(&s->estimates, larger)) {
-            return kw_fail_memory(s->err, "a search");
-        }
-        s->capacity = larger;
+    size_t predicted = s->capacity, estimates = s->capacity;
+    if (!KW_ARRAY_RESERVE(s->predicted, predicted, s->seen.count) || !KW_ARRAY_RESERVE(s->estimates, estimates, s->seen.count)) {
+        return kw_fail_memory(s->err, "a search");
     }
+    s->capacity = predicted;
     const kw_config **configs = calloc(count, sizeof *configs);
     kw_launch *launches = calloc(count, sizeof *launches);
     const kw_launch **pointers = calloc(count, sizeof *pointers);

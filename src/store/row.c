@@ -2,6 +2,7 @@
 #include "store/row.h"
 
 #include "base/text.h"
+#include "base/format/utf8.h"
 #include "store/line.h"
 
 #include <math.h>
@@ -173,30 +174,13 @@ bool kw_row_field_blank(const kw_candidates *field, const void *base) {
     }
 }
 
-/* Length of the UTF-8 character at the front of a terminated text; 0 when there is none (RFC 3629: no overlong forms, no surrogates). */
-static size_t character(const unsigned char *at) {
-    unsigned lead = at[0];
-    if (lead < 0x80) {
-        return 1;
-    }
-    size_t size = lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (lead == 0xe0 && at[1] < 0xa0) || (lead == 0xf0 && at[1] < 0x90);
-    bool beyond = (lead == 0xed && at[1] >= 0xa0) || (lead == 0xf4 && at[1] >= 0x90);
-    return overlong || beyond ? 0 : size;
-}
-
 /* Copies text as valid UTF-8 of the same length; the destination is zeroed. false when the source has no end. */
 static bool normalize_text(char *to, const char *from, size_t size) {
     if (!memchr(from, 0, size)) {
         return false;
     }
     while (*from) {
-        size_t step = character((const unsigned char *)from);
+        size_t step = kw_utf8_decode(from, NULL);
         if (step) {
             memcpy(to, from, step);
         } else {

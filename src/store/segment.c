@@ -2,6 +2,7 @@
 #include "store/segment.h"
 
 #include "base/os/file.h"
+#include "base/container/hash_map.h"
 #include "store/line.h"
 #include "store/io/reader.h"
 
@@ -12,53 +13,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A set of 64-bit keys: open addressing, at most half full; 0 is an empty slot. */
-typedef struct key_set {
-    uint64_t *slots;
-    size_t count, capacity;
-} key_set;
-
 struct kw_segment {
     int fd;
-    bool torn; /* the file ends within a line */
-    key_set pairs, runs;
+    bool torn;               /* the file ends within a line */
+    kw_hash_map pairs, runs; /* sets of 64-bit keys */
     char *path;
 };
 
-static bool set_has(const key_set *set, uint64_t key) {
-    for (size_t i = key & (set->capacity - 1); set->capacity && set->slots[i]; i = (i + 1) & (set->capacity - 1)) {
-        if (set->slots[i] == key) {
-            return true;
-        }
-    }
-    return false;
+static bool set_has(const kw_hash_map *set, uint64_t key) {
+    return kw_hash_map_find(set, &(kw_hash_map_key){.hash = key});
 }
 
-static void set_put(key_set *set, uint64_t key) {
-    size_t i = key & (set->capacity - 1);
-    while (set->slots[i] && set->slots[i] != key) {
-        i = (i + 1) & (set->capacity - 1);
+static bool set_add(kw_hash_map *set, uint64_t key) {
+    if (set_has(set, key)) {
+        return true;
     }
-    set->count += !set->slots[i];
-    set->slots[i] = key;
-}
-
-static bool set_add(key_set *set, uint64_t key) {
-    if (2 * set->count >= set->capacity) {
-        key_set larger = {NULL, 0, set->capacity ? 2 * set->capacity : 1024};
-        larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-        if (!larger.slots) {
-            return false;
-        }
-        for (size_t i = 0; i < set->capacity; i++) {
-            if (set->slots[i]) {
-                set_put(&larger, set->slots[i]);
-            }
-        }
-        free(set->slots);
-        *set = larger;
+    if (!kw_hash_map_reserve(set, set->count + 1)) {
+        return false;
     }
-    set_put(set, key);
+    kw_hash_map_put(set, key, 0);
     return true;
 }
 
@@ -66,13 +39,11 @@ static bool set_add(key_set *set, uint64_t key) {
 static uint64_t pair_key(const char *target, const char *problem, const char *config, bool packed, bool cold) {
     uint64_t parts[5] = {kw_hash64(target, strlen(target)), kw_hash64(problem, strlen(problem)), kw_hash64(config, strlen(config)), packed,
                          cold};
-    uint64_t key = kw_hash64(parts, sizeof parts);
-    return key ? key : 1;
+    return kw_hash64(parts, sizeof parts);
 }
 
 static uint64_t run_key(const kw_run *run) {
-    uint64_t key = kw_hash64(run->id, strlen(run->id));
-    return key ? key : 1;
+    return kw_hash64(run->id, strlen(run->id));
 }
 
 bool kw_segment_has(const kw_segment *segment, const char *target, const char *problem, const char *config, bool packed, bool cold) {
@@ -153,8 +124,8 @@ void kw_segment_close(kw_segment **handle) {
         if (segment->fd >= 0) {
             close(segment->fd);
         }
-        free(segment->pairs.slots);
-        free(segment->runs.slots);
+        kw_hash_map_drop(&segment->pairs);
+        kw_hash_map_drop(&segment->runs);
         free(segment->path);
         free(segment);
     }

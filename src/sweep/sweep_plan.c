@@ -2,6 +2,7 @@
  * same order from a list that is sorted otherwise, and what is left of a sweep comes in the order that it had. */
 #include "sweep/sweep_plan.h"
 
+#include "base/container/array.h"
 #include "base/os/clock.h"
 #include "sweep/shards/shard.h"
 
@@ -16,9 +17,8 @@ static const double operation_s = 0.3e-9;
 
 enum { PLACE_TEXT = KW_PROBLEM_TEXT_MAX + KW_CONFIG_TEXT_MAX + 32 };
 
-/* Another thread, or a signal handler, may be setting it. */
 bool kw_sweep_is_stopped(const kw_sweep_options *options) {
-    return options->stop && __atomic_load_n(options->stop, __ATOMIC_RELAXED);
+    return kw_stop_requested(options->stop);
 }
 
 bool kw_sweep_is_out_of_budget(const kw_sweep_plan *plan) {
@@ -184,13 +184,8 @@ kw_status kw_sweep_plan_sort(kw_sweep_plan *plan, const kw_sweep_options *option
     kw_status status = list_tasks(plan, options, err);
     for (size_t i = 0; !status && i < plan->task_count && !kw_sweep_is_stopped(options); i++) {
         kw_sweep_task *task = &plan->tasks[i];
-        if (capacity - used < kernels) {
-            capacity = 2 * capacity + kernels;
-            uint32_t *more = realloc(plan->pairs, capacity * sizeof *more);
-            if (!more) {
-                return kw_fail_memory(err, "the pairs of a sweep");
-            }
-            plan->pairs = more;
+        if (!KW_ARRAY_RESERVE(plan->pairs, capacity, used + kernels)) {
+            return kw_fail_memory(err, "the pairs of a sweep");
         }
         task->first = used;
         size_t position = (size_t)(task->problem - plan->manifest.problems.problems);

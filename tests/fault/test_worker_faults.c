@@ -389,11 +389,11 @@ static void children_die_with_a_parent_that_is_killed(void **state) {
     }
 }
 
-static volatile int stop;
+static kw_stop stop;
 
 static void set_stop(int signal_number) {
     (void)signal_number;
-    stop = 1;
+    kw_stop_request(&stop);
 }
 
 static void stopping_ends_the_child_and_leaves_the_rest_untried(void **state) {
@@ -404,7 +404,7 @@ static void stopping_ends_the_child_and_leaves_the_rest_untried(void **state) {
     kw_worker_client_options options = pool_options(s);
     options.kernel_limit_ns = 60000000000;
     options.stop = &stop;
-    stop = 0;
+    stop = (kw_stop){0};
     fill_batch(&b, s, 1, s->evil_key[find_evil("a loop without end")]);
     assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
     signal(SIGALRM, set_stop);

@@ -50,32 +50,42 @@ static int print_comparison_text(const session *s) {
     return CLI_DONE;
 }
 
-static void print_figure(const char *name, const kw_metric *figure, const char *end) {
-    printf("\"%s\": [%.6f, %.6f, %.6f]%s", name, figure->value, figure->low, figure->high, end);
+static void add_figure(cli_json *json, const char *name, const kw_metric *figure) {
+    cli_json_list(json, name);
+    cli_json_real(json, NULL, figure->value);
+    cli_json_real(json, NULL, figure->low);
+    cli_json_real(json, NULL, figure->high);
+    cli_json_end(json);
 }
 
-static void print_side(const char *name, const kw_evaluation_metrics *f) {
-    printf("\"%s\": {", name);
-    print_figure("mean", &f->mean, ", ");
-    print_figure("median", &f->median, ", ");
-    print_figure("p10", &f->p10, ", ");
-    print_figure("regret", &f->regret, ", ");
-    print_figure("coverage", &f->coverage, "}, ");
+static void add_side(cli_json *json, const char *name, const kw_evaluation_metrics *f) {
+    cli_json_object(json, name);
+    add_figure(json, "mean", &f->mean);
+    add_figure(json, "median", &f->median);
+    add_figure(json, "p10", &f->p10);
+    add_figure(json, "regret", &f->regret);
+    add_figure(json, "coverage", &f->coverage);
+    cli_json_end(json);
 }
 
 static void print_comparison_json(const kw_comparison *c, const char *verdict) {
-    printf("{\"contests\": %lld, \"agreed\": %lld, \"better\": %lld, \"same\": %lld, \"worse\": %lld, ", (long long)c->problem_groups,
-           (long long)c->agreed, (long long)c->better, (long long)c->same, (long long)c->worse);
-    print_side("a", &c->a);
-    print_side("b", &c->b);
-    print_figure("mean_delta", &c->mean_delta, ", ");
-    printf("\"worst_loss\": %.6f, \"worst\": ", c->worst_loss);
-    cli_json_string(c->worst);
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_int(&json, "contests", c->problem_groups);
+    cli_json_int(&json, "agreed", c->agreed);
+    cli_json_int(&json, "better", c->better);
+    cli_json_int(&json, "same", c->same);
+    cli_json_int(&json, "worse", c->worse);
+    add_side(&json, "a", &c->a);
+    add_side(&json, "b", &c->b);
+    add_figure(&json, "mean_delta", &c->mean_delta);
+    cli_json_real(&json, "worst_loss", c->worst_loss);
+    cli_json_text(&json, "worst", c->worst);
     if (verdict) {
-        printf(", \"accepted\": %s, \"violation\": ", *verdict ? "false" : "true");
-        cli_json_string(verdict);
+        cli_json_bool(&json, "accepted", !*verdict);
+        cli_json_text(&json, "violation", verdict);
     }
-    printf("}\n");
+    cli_json_print(&json, stdout);
 }
 
 int verb_compare(const cli_args *args) {

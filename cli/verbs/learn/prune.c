@@ -53,38 +53,35 @@ static void print_prune_text(const kw_prune_report *r) {
     }
 }
 
-static void print_number(const char *name, double value, const char *end) {
-    if (isnan(value)) {
-        printf("\"%s\": null%s", name, end);
-    } else {
-        printf("\"%s\": %.6f%s", name, value, end);
-    }
-}
-
-static void print_json_group(const kw_prune_group *g) {
-    printf("\"contests\": %lld, \"kernels\": %lld, \"chosen\": %lld, ", (long long)g->problem_groups, (long long)g->kernels,
-           (long long)g->chosen);
-    print_number("kept", g->kept, ", ");
-    print_number("worst", g->worst, ", ");
-    print_number("unseen", g->unseen, ", ");
-    print_number("unseen_worst", g->unseen_worst, ", ");
-    printf("\"curve\": [");
+static void add_group(cli_json *json, const kw_prune_group *g) {
+    cli_json_int(json, "contests", g->problem_groups);
+    cli_json_int(json, "kernels", g->kernels);
+    cli_json_int(json, "chosen", g->chosen);
+    cli_json_real(json, "kept", g->kept);
+    cli_json_real(json, "worst", g->worst);
+    cli_json_real(json, "unseen", g->unseen);
+    cli_json_real(json, "unseen_worst", g->unseen_worst);
+    cli_json_list(json, "curve");
     for (int i = 0; i < KW_PRUNE_CURVE && !isnan(g->curve[i]); i++) {
-        printf("%s%.6f", i ? ", " : "", g->curve[i]);
+        cli_json_real(json, NULL, g->curve[i]);
     }
-    printf("]");
+    cli_json_end(json);
 }
 
 static void print_prune_json(const kw_prune_report *r) {
-    printf("{");
-    print_json_group(&r->all);
-    printf(", \"groups\": [");
+    cli_json json;
+    cli_json_start(&json);
+    add_group(&json, &r->all);
+    cli_json_list(&json, "groups");
     for (int32_t i = 0; i < r->groups; i++) {
-        printf("%s{\"op\": \"%s\", \"dtype\": \"%s\", ", i ? ", " : "", kw_op_name(r->group[i].op), kw_dtype_name(r->group[i].dtype));
-        print_json_group(&r->group[i]);
-        printf("}");
+        cli_json_object(&json, NULL);
+        cli_json_text(&json, "op", kw_op_name(r->group[i].op));
+        cli_json_text(&json, "dtype", kw_dtype_name(r->group[i].dtype));
+        add_group(&json, &r->group[i]);
+        cli_json_end(&json);
     }
-    printf("]}\n");
+    cli_json_end(&json);
+    cli_json_print(&json, stdout);
 }
 
 int verb_prune(const cli_args *args) {

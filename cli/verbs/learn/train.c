@@ -1,23 +1,12 @@
 /* train.c: the verb train: stores in, a model's folder out, and what its picks are worth. */
 #include "cli.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { LISTS_MAX = 64 };
-
-/* A signal handler has no other way to tell; kw_train reads it. */
-static volatile int stop_asked;
-
-static void stop_training(int signal_number) {
-    (void)signal_number;
-    if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
-        _Exit(130);
-    }
-}
 
 static void print_training_progress(void *user, const kw_train_progress *now) {
     const cli_args *args = user;
@@ -124,42 +113,56 @@ static void print_training_text(const kw_train_report *r, const char *out) {
            (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes);
 }
 
-static void print_json_figures(const char *what, const kw_train_metrics *f) {
-    printf(", \"%s\": {\"contests\": %lld, \"mean\": %.6f, \"median\": %.6f, \"p10\": %.6f, \"worst\": %.6f, \"regret\": %.6f, \"top1\": "
-           "%.6f, "
-           "\"failed\": %lld}",
-           what, (long long)f->problem_groups, f->mean, f->median, f->p10, f->worst, f->regret, f->top1, (long long)f->failed);
+static void add_figures(cli_json *json, const char *what, const kw_train_metrics *f) {
+    cli_json_object(json, what);
+    cli_json_int(json, "contests", f->problem_groups);
+    cli_json_real(json, "mean", f->mean);
+    cli_json_real(json, "median", f->median);
+    cli_json_real(json, "p10", f->p10);
+    cli_json_real(json, "worst", f->worst);
+    cli_json_real(json, "regret", f->regret);
+    cli_json_real(json, "top1", f->top1);
+    cli_json_int(json, "failed", f->failed);
+    cli_json_end(json);
 }
 
 static void print_training_json(const kw_train_report *r, const char *out) {
-    printf("{\"model\": ");
-    cli_json_string(out);
-    printf(", \"pairs\": %lld, \"good\": %lld, \"slow\": %lld, \"failed\": %lld, \"foreign\": %lld, \"untimed\": %lld, \"contests\": %lld, "
-           "\"problems\": %lld, \"families\": %lld",
-           (long long)r->pairs, (long long)r->good, (long long)r->slow, (long long)r->failed, (long long)r->foreign, (long long)r->untimed,
-           (long long)r->problem_groups, (long long)r->problems, (long long)r->families);
-    print_json_figures("shapes", &r->shapes);
-    print_json_figures("unseen_families", &r->unseen_families);
-    print_json_figures("estimate", &r->estimate);
-    printf(
-        ", \"quantity\": \"%s\", \"rounds\": %d, \"trees\": %lld, \"leaves\": %lld, \"bytes\": %lld, \"memory_bytes\": %lld, \"digest\": "
-        "\"%s\"}\n",
-        r->quantity, (int)r->rounds, (long long)r->trees, (long long)r->leaves, (long long)r->bytes, (long long)r->memory_bytes, r->digest);
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_text(&json, "model", out);
+    cli_json_int(&json, "pairs", r->pairs);
+    cli_json_int(&json, "good", r->good);
+    cli_json_int(&json, "slow", r->slow);
+    cli_json_int(&json, "failed", r->failed);
+    cli_json_int(&json, "foreign", r->foreign);
+    cli_json_int(&json, "untimed", r->untimed);
+    cli_json_int(&json, "contests", r->problem_groups);
+    cli_json_int(&json, "problems", r->problems);
+    cli_json_int(&json, "families", r->families);
+    add_figures(&json, "shapes", &r->shapes);
+    add_figures(&json, "unseen_families", &r->unseen_families);
+    add_figures(&json, "estimate", &r->estimate);
+    cli_json_text(&json, "quantity", r->quantity);
+    cli_json_int(&json, "rounds", r->rounds);
+    cli_json_int(&json, "trees", r->trees);
+    cli_json_int(&json, "leaves", r->leaves);
+    cli_json_int(&json, "bytes", r->bytes);
+    cli_json_int(&json, "memory_bytes", r->memory_bytes);
+    cli_json_text(&json, "digest", r->digest);
+    cli_json_print(&json, stdout);
 }
 
-static int run_training(const kw_train_options *options, const cli_args *args) {
+static int run_training(kw_train_options *options, const cli_args *args) {
     kw_error err = {0};
     kw_train_report report;
-    struct sigaction action = {.sa_handler = stop_training, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    options->stop = cli_stop_on_signals();
     kw_status status = kw_train(options, &report, &err);
     if (!args->value[OPT_QUIET] && isatty(2)) {
         fprintf(stderr, "\r\033[K");
     }
     if (status) {
         int code = cli_fail(&err);
-        return stop_asked ? 130 : code;
+        return kw_stop_requested(options->stop) ? CLI_STOPPED : code;
     }
     (args->value[OPT_JSON] ? print_training_json : print_training_text)(&report, options->out);
     return CLI_DONE;
@@ -177,7 +180,6 @@ int verb_train(const cli_args *args) {
                                 .warm_start = args->value[OPT_WARM_START],
                                 .lightgbm = args->value[OPT_LIGHTGBM],
                                 .command = command,
-                                .stop = &stop_asked,
                                 .progress = print_training_progress,
                                 .log = print_log_line,
                                 .user = &copy};

@@ -1,20 +1,9 @@
 /* validate.c: the verb validate: whether what an evaluation claims holds when picks and best kernels are measured again. */
 #include "evaluation_options.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-/* A signal handler has no other way to tell; kw_sweep reads it. */
-static volatile int stop_asked;
-
-static void stop_validation(int signal_number) {
-    (void)signal_number;
-    if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
-        _Exit(130);
-    }
-}
 
 static void print_validation_progress(void *user, const kw_sweep_progress *now) {
     const cli_args *args = user;
@@ -38,13 +27,26 @@ static void print_validation_text(const kw_validate_report *r) {
     }
 }
 
+static void add_figure(cli_json *json, const char *name, const kw_metric *figure) {
+    cli_json_list(json, name);
+    cli_json_real(json, NULL, figure->value);
+    cli_json_real(json, NULL, figure->low);
+    cli_json_real(json, NULL, figure->high);
+    cli_json_end(json);
+}
+
 static void print_validation_json(const kw_validate_report *r) {
-    printf("{\"contests\": %lld, \"lost\": %lld, \"claimed\": [%.6f, %.6f, %.6f], \"found\": [%.6f, %.6f, %.6f], \"found_p10\": %.6f, "
-           "\"drift\": %.6f, \"worst_gap\": %.6f, \"worst\": ",
-           (long long)r->problem_groups, (long long)r->lost, r->claimed.value, r->claimed.low, r->claimed.high, r->found.value,
-           r->found.low, r->found.high, r->found_p10, r->drift, r->worst_gap);
-    cli_json_string(r->worst);
-    printf("}\n");
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_int(&json, "contests", r->problem_groups);
+    cli_json_int(&json, "lost", r->lost);
+    add_figure(&json, "claimed", &r->claimed);
+    add_figure(&json, "found", &r->found);
+    cli_json_real(&json, "found_p10", r->found_p10);
+    cli_json_real(&json, "drift", r->drift);
+    cli_json_real(&json, "worst_gap", r->worst_gap);
+    cli_json_text(&json, "worst", r->worst);
+    cli_json_print(&json, stdout);
 }
 
 static int validate(const kw_evaluation *evaluation, const cli_args *args) {
@@ -66,12 +68,9 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
                                    .command = command,
                                    .build.cache_dir = args->value[OPT_CACHE_DIR],
                                    .build.compiler = args->value[OPT_CC],
-                                   .stop = &stop_asked,
+                                   .stop = cli_stop_on_signals(),
                                    .progress = print_validation_progress,
                                    .user = &copy};
-    struct sigaction action = {.sa_handler = stop_validation, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     kw_status status = kw_validate(evaluation, &options, &report, &err);
     if (!args->value[OPT_QUIET] && isatty(2)) {
         fprintf(stderr, "\r\033[K");
@@ -80,7 +79,7 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
         return cli_fail(&err);
     }
     (args->value[OPT_JSON] ? print_validation_json : print_validation_text)(&report);
-    return stop_asked ? 130 : CLI_DONE;
+    return kw_stop_requested(options.stop) ? CLI_STOPPED : CLI_DONE;
 }
 
 int verb_validate(const cli_args *args) {

@@ -8,9 +8,16 @@ static void show_report(const kw_build_report *report, int64_t wall_ns, const cl
     double each_ms = report->built ? report->cpu.total_ns / 1e6 / (double)report->built : 0, wall_s = (double)wall_ns / 1e9;
     double median_ms = report->cpu.median_ns / 1e6, most_ms = report->cpu.most_ns / 1e6;
     if (args->value[OPT_JSON]) {
-        printf("{\"built\": %zu, \"cached\": %zu, \"failed\": %zu, \"cpu_ms_each\": %.1f, \"cpu_ms_median\": %.1f, \"cpu_ms_most\": %.1f, "
-               "\"wall_s\": %.2f}\n",
-               report->built, report->cached, report->failed, each_ms, median_ms, most_ms, wall_s);
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_int(&json, "built", (int64_t)report->built);
+        cli_json_int(&json, "cached", (int64_t)report->cached);
+        cli_json_int(&json, "failed", (int64_t)report->failed);
+        cli_json_real(&json, "cpu_ms_each", each_ms);
+        cli_json_real(&json, "cpu_ms_median", median_ms);
+        cli_json_real(&json, "cpu_ms_most", most_ms);
+        cli_json_real(&json, "wall_s", wall_s);
+        cli_json_print(&json, stdout);
         return;
     }
     printf("compiled %zu in %.1f s", report->built, wall_s);

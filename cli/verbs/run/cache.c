@@ -16,10 +16,13 @@ int verb_cache(const cli_args *args) {
         code = cli_fail(&err);
     }
     if (!code && args->value[OPT_JSON]) {
-        printf("{\"cache\": ");
-        cli_json_string(places.cache);
-        printf(", \"kernels\": %lld, \"bytes\": %lld, \"removed\": %lld}\n", (long long)places.cache_entries, (long long)places.cache_bytes,
-               (long long)removed);
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_text(&json, "cache", places.cache);
+        cli_json_int(&json, "kernels", places.cache_entries);
+        cli_json_int(&json, "bytes", places.cache_bytes);
+        cli_json_int(&json, "removed", removed);
+        cli_json_print(&json, stdout);
     } else if (!code) {
         if (args->value[OPT_CLEAR]) {
             printf("removed %lld kernels\n", (long long)removed);

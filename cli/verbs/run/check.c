@@ -12,13 +12,13 @@ typedef struct check_sum {
 
 static void show_record(const check_sum *sum, const kw_record *record, const char *problem) {
     if (sum->json) {
-        printf("{\"outcome\": \"%s\", \"problem\": ", kw_outcome_name(record->outcome));
-        cli_json_string(problem);
-        printf(", \"config\": ");
-        cli_json_string(record->config);
-        printf(", \"detail\": ");
-        cli_json_string(record->detail);
-        printf("}\n");
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_text(&json, "outcome", kw_outcome_name(record->outcome));
+        cli_json_text(&json, "problem", problem);
+        cli_json_text(&json, "config", record->config);
+        cli_json_text(&json, "detail", record->detail);
+        cli_json_print(&json, stdout);
     } else if (record->outcome != KW_GOOD) {
         char config[KW_CONFIG_TEXT_MAX + 16], quoted[KW_PROBLEM_TEXT_MAX + 16];
         cli_quote(config, sizeof config, record->config);

@@ -21,10 +21,15 @@ static const char *folder_state(const char *path) {
     return access(path, W_OK) ? "not writable" : "yours, writable";
 }
 
-static void show_compilers(kw_context *context, bool json) {
+static void show_compilers(kw_context *context, cli_json *json) {
     static const char *const names[] = {"gcc", "clang", "cc"};
     const char *used = kw_context_compiler(context);
-    printf(json ? "\"compiler\": \"%s\", \"compilers\": [" : "compilers  ", used);
+    if (json) {
+        cli_json_text(json, "compiler", used);
+        cli_json_list(json, "compilers");
+    } else {
+        printf("compilers  ");
+    }
     int shown = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         kw_context *other = NULL;
@@ -33,13 +38,17 @@ static void show_compilers(kw_context *context, bool json) {
             continue;
         }
         const char *found = kw_context_compiler(other);
-        if (*found) {
-            printf(json ? "%s\"%s: %s\"" : "%s%s: %s", shown++ ? (json ? ", " : " · ") : "", names[i], found);
+        char text[512];
+        snprintf(text, sizeof text, "%s: %s", names[i], found);
+        if (*found && json) {
+            cli_json_text(json, NULL, text);
+        } else if (*found) {
+            printf("%s%s", shown++ ? " · " : "", text);
         }
         kw_context_close(&other);
     }
     if (json) {
-        printf("], ");
+        cli_json_end(json);
     } else {
         printf("%s\n", shown ? "" : "none");
         printf("           %s%s\n",
@@ -48,25 +57,19 @@ static void show_compilers(kw_context *context, bool json) {
     }
 }
 
-typedef struct device_list {
-    bool json;
-    int shown;
-} device_list;
-
 static void print_device(void *user, const kw_device_entry *entry) {
-    device_list *list = user;
+    cli_json *json = user; /* NULL: text */
     if (!strncmp(entry->device, "cpu", 3)) {
         return; /* shown above */
     }
     const char *const texts[][2] = {{"device", entry->device}, {"target", entry->target},     {"about", entry->about},
                                     {"none", entry->none},     {"compiler", entry->compiler}, {"no_compiler", entry->no_compiler}};
-    if (list->json) {
-        printf("%s{", list->shown++ ? ", " : "");
+    if (json) {
+        cli_json_object(json, NULL);
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-            printf("%s\"%s\": ", i ? ", " : "", texts[i][0]);
-            cli_json_string(texts[i][1]);
+            cli_json_text(json, texts[i][0], texts[i][1]);
         }
-        printf("}");
+        cli_json_end(json);
         return;
     }
     const char *first = *entry->target ? entry->target : *entry->about ? entry->about : entry->none;
@@ -79,30 +82,43 @@ static void print_device(void *user, const kw_device_entry *entry) {
 }
 
 /* All but the CPU. */
-static void show_devices(bool json) {
-    device_list list = {.json = json};
-    printf(json ? "\"devices\": [" : "");
-    kw_devices_visit(print_device, &list);
-    printf(json ? "], " : "");
+static void show_devices(cli_json *json) {
+    if (json) {
+        cli_json_list(json, "devices");
+    }
+    kw_devices_visit(print_device, json);
+    if (json) {
+        cli_json_end(json);
+    }
+}
+
+static void add_roofs(kw_context *context, cli_json *json) {
+    cli_json_object(json, "roofs");
+    for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+        char name[32];
+        double peak = kw_context_peak(context, (kw_dtype)dtype);
+        snprintf(name, sizeof name, "%s_gflops", kw_dtype_name((kw_dtype)dtype));
+        if (peak > 0) {
+            cli_json_real(json, name, peak / 1e9);
+        }
+    }
+    cli_json_real(json, "memory_gbs", kw_context_bandwidth(context) / 1e9);
+    cli_json_end(json);
 }
 
 /* What the device does at most, by type. */
-static void show_roofs(kw_context *context, bool json) {
+static void print_roofs(kw_context *context) {
     bool gpu = strncmp(kw_context_target(context), "cpu", 3) != 0;
-    double unit = !json && gpu ? 1e12 : 1e9, memory = kw_context_bandwidth(context);
+    double memory = kw_context_bandwidth(context);
     int shown = 0;
-    printf(json ? "\"roofs\": {" : "           ");
+    printf("           ");
     for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
         double peak = kw_context_peak(context, (kw_dtype)dtype);
-        if (peak > 0 && json) {
-            printf("%s\"%s_gflops\": %.1f", shown++ ? ", " : "", kw_dtype_name((kw_dtype)dtype), peak / unit);
-        } else if (peak > 0) {
-            printf("%s%s %.*f", shown++ ? ", " : "", kw_dtype_name((kw_dtype)dtype), gpu ? 1 : 0, peak / unit);
+        if (peak > 0) {
+            printf("%s%s %.*f", shown++ ? ", " : "", kw_dtype_name((kw_dtype)dtype), gpu ? 1 : 0, peak / (gpu ? 1e12 : 1e9));
         }
     }
-    if (json) {
-        printf("%s\"memory_gbs\": %.1f}, ", shown ? ", " : "", memory / 1e9);
-    } else if (gpu) {
+    if (gpu) {
         printf(shown ? " TFLOP/s; memory %.0f GB/s; measured just now by the device's clock\n"
                      : "no roofs are measured: there is no device but the CPU that plays it, or no compiler for it\n",
                memory / 1e9);
@@ -111,13 +127,22 @@ static void show_roofs(kw_context *context, bool json) {
     }
 }
 
-static void show_place(const char *what, const char *path, const char *state, const char *more, bool json) {
+static void show_place(const char *what, const char *path, const char *state, const char *more, cli_json *json) {
     if (json) {
-        printf("\"%s\": ", what);
-        cli_json_string(path);
-        printf(", ");
+        cli_json_text(json, what, path);
     } else {
         printf("%-10s %s (%s%s%s)\n", what, *path ? path : "-", state, *more ? "; " : "", more);
+    }
+}
+
+static void show_target(kw_context *context, const char *device, cli_json *json) {
+    if (json) {
+        cli_json_text(json, "version", kw_version());
+        cli_json_text(json, "target", kw_context_target(context));
+        add_roofs(context, json);
+    } else {
+        printf("kwright    %s\n%-10s %s\n           %s\n", kw_version(), device, kw_context_target(context), kw_context_device(context));
+        print_roofs(context);
     }
 }
 
@@ -125,7 +150,7 @@ int verb_doctor(const cli_args *args) {
     kw_error err = {0};
     kw_context *context = NULL;
     kw_paths places = {0};
-    bool json = args->value[OPT_JSON] != NULL;
+    cli_json object = {0}, *json = args->value[OPT_JSON] ? &object : NULL;
     int code = cli_context(&context, args);
     if (code) {
         return code;
@@ -134,17 +159,11 @@ int verb_doctor(const cli_args *args) {
         code = cli_fail(&err);
     } else {
         char kernels[96];
-        snprintf(kernels, sizeof kernels, "%lld kernels, %.1f MB", (long long)places.cache_entries, (double)places.cache_bytes / 1e6);
         if (json) {
-            printf("{\"version\": \"%s\", \"target\": ", kw_version());
-            cli_json_string(kw_context_target(context));
-            printf(", ");
-        } else {
-            const char *device = args->value[OPT_DEVICE] ? args->value[OPT_DEVICE] : "cpu";
-            printf("kwright    %s\n%-10s %s\n           %s\n", kw_version(), device, kw_context_target(context),
-                   kw_context_device(context));
+            cli_json_start(json);
         }
-        show_roofs(context, json);
+        snprintf(kernels, sizeof kernels, "%lld kernels, %.1f MB", (long long)places.cache_entries, (double)places.cache_bytes / 1e6);
+        show_target(context, args->value[OPT_DEVICE] ? args->value[OPT_DEVICE] : "cpu", json);
         show_compilers(context, json);
         show_devices(json);
         code = cli_show_models(context, json);
@@ -153,7 +172,8 @@ int verb_doctor(const cli_args *args) {
         show_place("wisdom", places.wisdom, folder_state(places.wisdom), "", json);
         show_place("system", places.system_wisdom, access(places.system_wisdom, R_OK) ? "none there" : "there", "only read", json);
         if (json) {
-            printf("\"cache_kernels\": %lld}\n", (long long)places.cache_entries);
+            cli_json_int(json, "cache_kernels", places.cache_entries);
+            cli_json_print(json, stdout);
         }
     }
     kw_context_close(&context);

@@ -15,6 +15,8 @@ typedef struct known {
 
 typedef struct prediction_list {
     const cli_args *args;
+    bool as_json;
+    cli_json json;
     const char *target;
     kw_problem problem;
     char text[KW_PROBLEM_TEXT_MAX];
@@ -91,16 +93,15 @@ static const known *find_known(const prediction_list *f, const char *config) {
 
 /* --- what is expected -------------------------------------------------------------------------------------------------- */
 
-static void print_prediction_json(const prediction_list *f, const kw_prediction *p, const known *k) {
-    printf("%s{\"config\": ", f->shown > 1 ? ",\n " : " ");
-    cli_json_string(p->config);
-    printf(", \"predicted_ns\": ");
-    printf(p->model && isfinite(p->expected_ns) ? "%.1f" : "null", p->expected_ns);
-    printf(", \"estimate_ns\": %.1f, \"measured_ns\": ", p->estimate_ns);
-    printf(k ? "%.1f" : "null", k ? k->ns : 0);
-    printf(", \"from\": ");
-    cli_json_string(k ? k->from : "");
-    printf(", \"workspace\": %lld}", (long long)p->workspace);
+static void add_prediction(cli_json *json, const kw_prediction *p, const known *k) {
+    cli_json_object(json, NULL);
+    cli_json_text(json, "config", p->config);
+    cli_json_real(json, "predicted_ns", p->model ? p->expected_ns : (double)NAN);
+    cli_json_real(json, "estimate_ns", p->estimate_ns);
+    cli_json_real(json, "measured_ns", k ? k->ns : (double)NAN);
+    cli_json_text(json, "from", k ? k->from : "");
+    cli_json_int(json, "workspace", p->workspace);
+    cli_json_end(json);
 }
 
 static void print_head(const prediction_list *f, const kw_prediction *p) {
@@ -124,8 +125,8 @@ static bool show_prediction(void *user, const kw_prediction *p) {
     if (f->shown++ >= f->limit) {
         return false;
     }
-    if (f->args->value[OPT_JSON]) {
-        print_prediction_json(f, p, k);
+    if (f->as_json) {
+        add_prediction(&f->json, p, k);
         return true;
     }
     if (f->shown == 1) {
@@ -141,13 +142,16 @@ static bool show_prediction(void *user, const kw_prediction *p) {
 
 static int predict(prediction_list *f, kw_context *context, const kw_registry *registry) {
     kw_error err = {0};
-    bool json = f->args->value[OPT_JSON] != NULL;
-    if (json) {
-        printf("[");
+    f->as_json = f->args->value[OPT_JSON];
+    if (f->as_json) {
+        cli_json_start(&f->json);
+        cli_json_text(&f->json, "problem", f->text);
+        cli_json_list(&f->json, "kernels");
     }
     kw_status status = kw_predictions_visit(context, &f->problem, registry, show_prediction, f, &err);
-    if (json) {
-        printf("]\n");
+    if (f->as_json) {
+        cli_json_end(&f->json);
+        cli_json_print(&f->json, stdout);
     }
     if (!status && !f->shown) {
         status = err.status = KW_NO_KERNEL;

@@ -102,12 +102,15 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
     }
     code = code ? code : time_plan(&ns, plan, &tensors);
     if (!code && args->value[OPT_JSON]) {
-        printf("{\"problem\": ");
-        cli_json_string(text);
-        printf(", \"config\": ");
-        cli_json_string(kw_plan_config(plan));
-        printf(", \"time_ns\": %.1f, \"clock\": \"%s\", \"gflops\": %.2f, \"workspace\": %lld}\n", ns, kw_context_clock(context),
-               cli_gflops(problem, ns), (long long)kw_plan_workspace(plan));
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_text(&json, "problem", text);
+        cli_json_text(&json, "config", kw_plan_config(plan));
+        cli_json_real(&json, "time_ns", ns);
+        cli_json_text(&json, "clock", kw_context_clock(context));
+        cli_json_real(&json, "gflops", cli_gflops(problem, ns));
+        cli_json_int(&json, "workspace", kw_plan_workspace(plan));
+        cli_json_print(&json, stdout);
     } else if (!code) {
         printf("%s%s%s\n  %s\n  %s%s, %.1f GFLOP/s\n", item->name, *item->name ? ": " : "", text, kw_plan_config(plan), cli_time(time, ns),
                clock_remark(context), cli_gflops(problem, ns));
@@ -130,44 +133,37 @@ static int explain_one(kw_context *context, kw_registry *registry, const cli_pro
     return code;
 }
 
-/* The lines that say where the choice came from, each on its own line as it stands, or as one JSON string. */
-static void print_origin(const char *explanation, bool json) {
-    char text[4096];
+/* The lines that say where the choice came from; text is theirs. */
+static const char *origin_of(char *text, size_t capacity, const char *explanation) {
     size_t used = 0;
     const char *line = strchr(explanation, '\n'); /* behind the config */
-    while (line && *++line && used < sizeof text) {
+    *text = 0;
+    while (line && *++line && used < capacity) {
         size_t size = strcspn(line, "\n");
         if (strncmp(line, "  refused:", 10)) {
-            int wrote = snprintf(text + used, sizeof text - used, "%.*s\n", (int)size, line);
-            used += (size_t)wrote;
+            used += (size_t)snprintf(text + used, capacity - used, "%s%.*s", used ? "\n" : "", (int)size, line);
         }
         line = strchr(line, '\n');
     }
-    text[used < sizeof text ? used : sizeof text - 1] = 0;
-    if (json) {
-        text[strlen(text) - (used > 0)] = 0;
-        cli_json_string(text + strspn(text, " "));
-    } else {
-        fputs(text, stdout);
-    }
+    return text;
 }
 
 static int select_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
     kw_plan *plan = NULL;
-    char text[KW_PROBLEM_TEXT_MAX];
+    char text[KW_PROBLEM_TEXT_MAX], origin[4096];
     int code = make_plan(&plan, context, registry, &item->problem, args);
     kw_problem_print(text, sizeof text, &item->problem);
     if (!code && args->value[OPT_JSON]) {
-        printf("{\"problem\": ");
-        cli_json_string(text);
-        printf(", \"config\": ");
-        cli_json_string(kw_plan_config(plan));
-        printf(", \"from\": ");
-        print_origin(kw_plan_explain(plan), true);
-        printf("}\n");
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_text(&json, "problem", text);
+        cli_json_text(&json, "config", kw_plan_config(plan));
+        const char *from = origin_of(origin, sizeof origin, kw_plan_explain(plan));
+        cli_json_text(&json, "from", from + strspn(from, " "));
+        cli_json_print(&json, stdout);
     } else if (!code) {
         puts(kw_plan_config(plan));
-        print_origin(kw_plan_explain(plan), false);
+        printf("%s\n", origin_of(origin, sizeof origin, kw_plan_explain(plan)));
     }
     kw_plan_destroy(&plan);
     return code;

@@ -124,14 +124,16 @@ static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, do
 static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double generic) {
     char text[KW_PROBLEM_TEXT_MAX];
     kw_problem_print(text, sizeof text, &item->problem);
-    printf("{\"name\": ");
-    cli_json_string(item->name);
-    printf(", \"problem\": ");
-    cli_json_string(text);
-    printf(", \"config\": ");
-    cli_json_string(kw_plan_config(plan));
-    printf(", \"time_ns\": %.1f, \"gflops\": %.2f, \"peak_gflops\": %.2f, \"generic_ns\": %.1f}\n", ns, cli_gflops(&item->problem, ns),
-           peak_of(t, item->problem.dtype) / 1e9, generic);
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_text(&json, "name", item->name);
+    cli_json_text(&json, "problem", text);
+    cli_json_text(&json, "config", kw_plan_config(plan));
+    cli_json_real(&json, "time_ns", ns);
+    cli_json_real(&json, "gflops", cli_gflops(&item->problem, ns));
+    cli_json_real(&json, "peak_gflops", peak_of(t, item->problem.dtype) / 1e9);
+    cli_json_real(&json, "generic_ns", generic);
+    cli_json_print(&json, stdout);
     fflush(stdout);
 }
 

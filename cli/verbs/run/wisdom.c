@@ -5,7 +5,7 @@
 
 typedef struct wisdom_view {
     int64_t limit, shown, stale;
-    bool json;
+    cli_json *json; /* NULL: text */
 } wisdom_view;
 
 static const char *mode_name(kw_mode mode) {
@@ -21,23 +21,22 @@ static void show_entry(void *user, const kw_wisdom_entry *entry) {
         return;
     }
     if (view->json) {
-        const char *const fields[][2] = {
-            {"problem", entry->problem}, {"config", entry->config}, {"target", entry->target}, {"date", entry->date}};
-        printf("%s{", view->shown > 1 ? ",\n " : " ");
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-            cli_json_string(fields[i][0]);
-            printf(": ");
-            cli_json_string(fields[i][1]);
-            printf(", ");
-        }
-        printf("\"mode\": \"%s\", \"weights\": \"%s\", \"time_ns\": %.1f, \"spread_ns\": %.1f, \"candidates\": %d, \"stale\": ",
-               mode_name(entry->mode), entry->fresh_weights ? "fresh" : "packed", entry->time_ns, entry->spread_ns, entry->candidates);
+        cli_json_object(view->json, NULL);
+        cli_json_text(view->json, "problem", entry->problem);
+        cli_json_text(view->json, "config", entry->config);
+        cli_json_text(view->json, "target", entry->target);
+        cli_json_text(view->json, "date", entry->date);
+        cli_json_text(view->json, "mode", mode_name(entry->mode));
+        cli_json_text(view->json, "weights", entry->fresh_weights ? "fresh" : "packed");
+        cli_json_real(view->json, "time_ns", entry->time_ns);
+        cli_json_real(view->json, "spread_ns", entry->spread_ns);
+        cli_json_int(view->json, "candidates", entry->candidates);
         if (entry->stale) {
-            cli_json_string(entry->stale);
+            cli_json_text(view->json, "stale", entry->stale);
         } else {
-            printf("null");
+            cli_json_null(view->json, "stale");
         }
-        printf("}");
+        cli_json_end(view->json);
         return;
     }
     printf("%s\n  %s\n  %s, %s of %d on %s, %s%s%s\n", entry->problem, entry->config, cli_time(time, entry->time_ns),
@@ -59,7 +58,8 @@ static int forget_problem(kw_context *context, const char *text) {
 int verb_wisdom(const cli_args *args) {
     kw_error err = {0};
     kw_context *context = NULL;
-    wisdom_view view = {.json = args->value[OPT_JSON] != NULL};
+    cli_json json = {0};
+    wisdom_view view = {.json = args->value[OPT_JSON] ? &json : NULL};
     if (!cli_number(args, OPT_LIMIT, 0, INT64_MAX, INT64_MAX, &view.limit)) {
         return CLI_USAGE;
     }
@@ -73,12 +73,14 @@ int verb_wisdom(const cli_args *args) {
         return code;
     }
     if (view.json) {
-        printf("[");
+        cli_json_start(&json);
+        cli_json_list(&json, "entries");
     }
     const char *path = args->operand_count ? args->operands[0] : NULL;
     code = kw_wisdom_visit(context, path, show_entry, &view, &err) ? cli_fail(&err) : CLI_DONE;
     if (view.json) {
-        printf("]\n");
+        cli_json_end(&json);
+        cli_json_print(&json, stdout);
     } else if (!code) {
         printf("%lld problems, %lld stale\n", (long long)view.shown, (long long)view.stale);
     }

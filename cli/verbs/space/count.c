@@ -76,13 +76,15 @@ int verb_count(const cli_args *args) {
     tally *t = calloc(1, sizeof *t);
     int code = t ? visit(t, args) : cli_usage("out of memory");
     if (!code && args->value[OPT_JSON]) {
-        printf("{\"count\": %zu, \"groups\": {", t->total);
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_int(&json, "count", (int64_t)t->total);
+        cli_json_object(&json, "groups");
         for (size_t i = 0; i < t->groups; i++) {
-            printf("%s", i ? ", " : "");
-            cli_json_string(t->group[i].key);
-            printf(": %zu", t->group[i].count);
+            cli_json_int(&json, t->group[i].key, (int64_t)t->group[i].count);
         }
-        printf("}}\n");
+        cli_json_end(&json);
+        cli_json_print(&json, stdout);
     } else if (!code) {
         for (size_t i = 0; i < t->groups && !args->value[OPT_QUIET] && !args->value[OPT_COUNT_ONLY]; i++) {
             printf("%6zu %s\n", t->group[i].count, t->group[i].key);

@@ -28,8 +28,13 @@ int verb_coverage(const cli_args *args) {
         return cli_fail(&err);
     }
     if (args->value[OPT_JSON]) {
-        printf("{\"reference\": %zu, \"set\": %zu, \"missing\": %zu, \"more\": %zu}\n", count.reference, count.set, count.missing,
-               count.more);
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_int(&json, "reference", (int64_t)count.reference);
+        cli_json_int(&json, "set", (int64_t)count.set);
+        cli_json_int(&json, "missing", (int64_t)count.missing);
+        cli_json_int(&json, "more", (int64_t)count.more);
+        cli_json_print(&json, stdout);
     } else {
         printf("%zu of the list's %zu are missing; the set has %zu, %zu of them beyond the list\n", count.missing, count.reference,
                count.set, count.more);

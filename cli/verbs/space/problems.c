@@ -16,12 +16,18 @@ static void show_problem(const cli_problem *item, bool json) {
     }
     double gflop = (double)kw_problem_flops(problem) / 1e9, megabytes = (double)kw_problem_bytes(problem) / 1e6;
     if (json) {
-        printf("{\"name\": ");
-        cli_json_string(item->name);
-        printf(", \"problem\": ");
-        cli_json_string(text);
-        printf(", \"flops\": %lld, \"bytes\": %lld, \"output\": [%lld, %lld, %lld]}\n", (long long)kw_problem_flops(problem),
-               (long long)kw_problem_bytes(problem), (long long)out[0], (long long)out[1], (long long)out[2]);
+        cli_json object;
+        cli_json_start(&object);
+        cli_json_text(&object, "name", item->name);
+        cli_json_text(&object, "problem", text);
+        cli_json_int(&object, "flops", kw_problem_flops(problem));
+        cli_json_int(&object, "bytes", kw_problem_bytes(problem));
+        cli_json_list(&object, "output");
+        for (int axis = 0; axis < 3; axis++) {
+            cli_json_int(&object, NULL, out[axis]);
+        }
+        cli_json_end(&object);
+        cli_json_print(&object, stdout);
         return;
     }
     printf("%s%s%s  # %.3f GFLOP, %.2f MB", item->name, *item->name ? ": " : "", text, gflop, megabytes);
@@ -59,9 +65,13 @@ static int show_set(const char *name, const cli_args *args) {
     if (!code) {
         about[strcspn(about, "\n")] = 0;
         if (args->value[OPT_JSON]) {
-            printf("{\"set\": \"%s\", \"problems\": %zu, \"distinct\": %zu, \"about\": ", name, list.count, distinct);
-            cli_json_string(about);
-            printf("}\n");
+            cli_json json;
+            cli_json_start(&json);
+            cli_json_text(&json, "set", name);
+            cli_json_int(&json, "problems", (int64_t)list.count);
+            cli_json_int(&json, "distinct", (int64_t)distinct);
+            cli_json_text(&json, "about", about);
+            cli_json_print(&json, stdout);
         } else {
             printf("%-27s %5zu %9zu  %s\n", name, list.count, distinct, about);
         }

@@ -80,21 +80,28 @@ static void print_search_text(const kw_search_report *report, const kw_record *r
 }
 
 static void print_search_json(const kw_search_report *report, const kw_record *records) {
-    printf("{\"looked\": %lld, \"drawn\": %lld, \"refused\": %lld, \"unfit\": %lld, \"finds\": [", (long long)report->evaluated,
-           (long long)report->drawn, (long long)report->refused, (long long)report->unfit);
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_int(&json, "looked", report->evaluated);
+    cli_json_int(&json, "drawn", report->drawn);
+    cli_json_int(&json, "refused", report->refused);
+    cli_json_int(&json, "unfit", report->unfit);
+    cli_json_list(&json, "finds");
     for (size_t i = 0; i < report->count; i++) {
-        printf("%s{\"config\": ", i ? ", " : "");
-        cli_json_string(report->results[i].config);
+        cli_json_object(&json, NULL);
+        cli_json_text(&json, "config", report->results[i].config);
         if (isfinite(report->results[i].predicted_ns)) {
-            printf(", \"predicted_ns\": %.1f", report->results[i].predicted_ns);
+            cli_json_real(&json, "predicted_ns", report->results[i].predicted_ns);
         }
-        printf(", \"estimate_ns\": %.1f", report->results[i].estimate_ns);
+        cli_json_real(&json, "estimate_ns", report->results[i].estimate_ns);
         if (records) {
-            printf(", \"outcome\": \"%s\", \"time_ns\": %.1f", kw_outcome_name(records[i].outcome), records[i].time_ns);
+            cli_json_text(&json, "outcome", kw_outcome_name(records[i].outcome));
+            cli_json_real(&json, "time_ns", records[i].time_ns);
         }
-        printf("}");
+        cli_json_end(&json);
     }
-    printf("]}\n");
+    cli_json_end(&json);
+    cli_json_print(&json, stdout);
 }
 
 /* --device names what the search is for, as --target does by its text, which is kept in text. */

@@ -127,7 +127,6 @@ static int db_list(const cli_args *args, kw_store *store) {
 static int db_count(const cli_args *args, kw_store *store) {
     kw_error err = {0};
     kw_store_counts counts;
-    bool json = args->value[OPT_JSON] != NULL;
     if (kw_store_count(store, &counts, &err)) {
         return cli_fail(&err);
     }
@@ -136,20 +135,32 @@ static int db_count(const cli_args *args, kw_store *store) {
         int64_t value;
     } facts[] = {{"rows", counts.rows},       {"targets", counts.targets}, {"problems", counts.problems},
                  {"configs", counts.configs}, {"runs", counts.runs},       {"bytes", counts.bytes}};
-    printf(json ? "{\"id\": \"%s\"" : "id         %s\n", kw_store_id(store));
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        printf(json ? ", \"%s\": %" PRId64 : "%-10s %" PRId64 "\n", facts[i].name, facts[i].value);
+    if (args->value[OPT_JSON]) {
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_text(&json, "id", kw_store_id(store));
+        for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+            cli_json_int(&json, facts[i].name, facts[i].value);
+        }
+        cli_json_object(&json, "outcomes");
+        for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
+            if (counts.outcome[i]) {
+                cli_json_int(&json, outcome_at(i), counts.outcome[i]);
+            }
+        }
+        cli_json_end(&json);
+        cli_json_print(&json, stdout);
+        return CLI_DONE;
     }
-    printf("%s", json ? ", \"outcomes\": {" : "");
-    const char *comma = "";
+    printf("id         %s\n", kw_store_id(store));
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        printf("%-10s %" PRId64 "\n", facts[i].name, facts[i].value);
+    }
     for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
         if (counts.outcome[i]) {
-            printf("%s", comma);
-            printf(json ? "\"%s\": %" PRId64 : "%-10s %" PRId64 "\n", outcome_at(i), counts.outcome[i]);
-            comma = json ? ", " : "";
+            printf("%-10s %" PRId64 "\n", outcome_at(i), counts.outcome[i]);
         }
     }
-    printf("%s", json ? "}}\n" : "");
     return CLI_DONE;
 }
 

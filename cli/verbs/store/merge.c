@@ -5,9 +5,16 @@
 #include <stdio.h>
 
 static void print_merge_json(const kw_merge_report *report) {
-    printf("{\"inputs\": %lld, \"rows\": %lld, \"added\": %lld, \"known\": %lld, \"damaged\": %lld, \"pairs\": %lld, \"holes\": %lld}\n",
-           (long long)report->inputs, (long long)report->rows, (long long)report->added, (long long)report->known,
-           (long long)report->refused, (long long)report->pairs, (long long)report->holes);
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_int(&json, "inputs", report->inputs);
+    cli_json_int(&json, "rows", report->rows);
+    cli_json_int(&json, "added", report->added);
+    cli_json_int(&json, "known", report->known);
+    cli_json_int(&json, "damaged", report->refused);
+    cli_json_int(&json, "pairs", report->pairs);
+    cli_json_int(&json, "holes", report->holes);
+    cli_json_print(&json, stdout);
 }
 
 static void print_merge_text(const kw_merge_report *report) {

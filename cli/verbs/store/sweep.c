@@ -8,24 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CLI_STOPPED = 130 };
-
-/* A signal handler has no other way to tell; kw_sweep reads it. */
-static volatile int stop_asked;
-
-static void stop_sweep(int signal_number) {
-    (void)signal_number;
-    if (__atomic_exchange_n(&stop_asked, 1, __ATOMIC_RELAXED)) {
-        _Exit(CLI_STOPPED);
-    }
-}
-
 /* Broken pipes (a progress reader that went away) end no sweep. */
-static void set_signals(void) {
-    struct sigaction action = {.sa_handler = stop_sweep, .sa_flags = SA_RESTART};
+static void set_signals(kw_sweep_options *options) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    options->stop = cli_stop_on_signals();
     sigaction(SIGPIPE, &ignore, NULL);
 }
 
@@ -85,7 +71,6 @@ static void read_words(session *s) {
     o->timing.cold = args->value[OPT_COLD];
     o->timing.fresh_weights = args->value[OPT_FRESH];
     o->timing.verify_only = args->value[OPT_VERIFY_ONLY];
-    o->stop = &stop_asked;
 }
 
 /* --- what the lists are called, for the run's facts --------------------------------------------------------------- */
@@ -293,7 +278,7 @@ static int run_sweep(session *s) {
     if (code) {
         return code;
     }
-    set_signals();
+    set_signals(&s->options);
     sweep_progress_start(&progress, s->args);
     s->options.progress = sweep_progress_show;
     s->options.log = sweep_progress_log;
@@ -302,7 +287,7 @@ static int run_sweep(session *s) {
     sweep_progress_end(&progress, &report);
     if (status) {
         code = cli_fail(&err);
-        return stop_asked ? CLI_STOPPED : code;
+        return kw_stop_requested(s->options.stop) ? CLI_STOPPED : code;
     }
     sweep_result result = result_of(s, &report);
     sweep_print(&result, json);
@@ -312,7 +297,7 @@ static int run_sweep(session *s) {
 /* sweep_plan_view with what a Ctrl-C and a terminal need. */
 static int sweep_by_errors(session *s) {
     sweep_progress progress;
-    set_signals();
+    set_signals(&s->options);
     sweep_progress_start(&progress, s->args);
     s->options.progress = sweep_progress_show;
     s->options.log = sweep_progress_log;

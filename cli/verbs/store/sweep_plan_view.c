@@ -116,33 +116,52 @@ static void print_proposal_text(const kw_proposal_facts *facts, double target, c
     }
 }
 
+static void add_family(cli_json *json, const kw_proposal_family *f) {
+    cli_json_object(json, NULL);
+    cli_json_text(json, "family", f->key);
+    cli_json_text(json, "state", state_name(f->state));
+    cli_json_int(json, "shapes", f->shapes);
+    cli_json_int(json, "contests", f->problem_groups);
+    cli_json_int(json, "waiting", f->waiting);
+    if (!isnan(f->regret)) {
+        cli_json_real(json, "regret", f->regret);
+    }
+    cli_json_int(json, "proposed", f->proposed);
+    cli_json_bool(json, "exhausted", f->exhausted);
+    cli_json_end(json);
+}
+
 static void print_proposal_json(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
-    printf("{\"met\": %s, \"target\": %.6g, ", facts->met ? "true" : "false", target);
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_bool(&json, "met", facts->met);
+    cli_json_real(&json, "target", target);
     if (!isnan(facts->regret)) {
-        printf("\"regret\": %.6f, ", facts->regret);
+        cli_json_real(&json, "regret", facts->regret);
     }
-    printf("\"contests\": %lld, \"families_met\": %lld, \"families_over\": %lld, \"families_unknown\": %lld, ",
-           (long long)facts->problem_groups, (long long)facts->count[KW_FAMILY_MET], (long long)facts->count[KW_FAMILY_OVER],
-           (long long)facts->count[KW_FAMILY_UNKNOWN]);
+    cli_json_int(&json, "contests", facts->problem_groups);
+    cli_json_int(&json, "families_met", facts->count[KW_FAMILY_MET]);
+    cli_json_int(&json, "families_over", facts->count[KW_FAMILY_OVER]);
+    cli_json_int(&json, "families_unknown", facts->count[KW_FAMILY_UNKNOWN]);
     if (report) {
-        printf("\"rounds\": %lld, \"pairs\": %lld", (long long)report->rounds, (long long)report->pairs);
+        cli_json_int(&json, "rounds", report->rounds);
+        cli_json_int(&json, "pairs", report->pairs);
         for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
-            printf(", \"%s\": %lld", kw_outcome_name((kw_outcome)i), (long long)report->outcome[i]);
+            cli_json_int(&json, kw_outcome_name((kw_outcome)i), report->outcome[i]);
         }
-        printf(", \"left\": %lld, \"stopped\": %s, \"spent\": %s, \"wall_s\": %.2f, ", (long long)report->outcome[KW_UNTRIED],
-               report->stopped ? "true" : "false", report->spent ? "true" : "false", report->wall_s);
+        cli_json_int(&json, "left", report->outcome[KW_UNTRIED]);
+        cli_json_bool(&json, "stopped", report->stopped);
+        cli_json_bool(&json, "spent", report->spent);
+        cli_json_real(&json, "wall_s", report->wall_s);
     }
-    printf("\"proposed_problems\": %lld, \"proposed_pairs\": %lld, \"families\": [", (long long)facts->problems, (long long)facts->pairs);
+    cli_json_int(&json, "proposed_problems", facts->problems);
+    cli_json_int(&json, "proposed_pairs", facts->pairs);
+    cli_json_list(&json, "families");
     for (size_t i = 0; i < facts->family_count; i++) {
-        const kw_proposal_family *f = &facts->families[i];
-        printf("%s{\"family\": \"%s\", \"state\": \"%s\", \"shapes\": %lld, \"contests\": %lld, \"waiting\": %lld, ", i ? ", " : "", f->key,
-               state_name(f->state), (long long)f->shapes, (long long)f->problem_groups, (long long)f->waiting);
-        if (!isnan(f->regret)) {
-            printf("\"regret\": %.6f, ", f->regret);
-        }
-        printf("\"proposed\": %lld, \"exhausted\": %s}", (long long)f->proposed, f->exhausted ? "true" : "false");
+        add_family(&json, &facts->families[i]);
     }
-    printf("]}\n");
+    cli_json_end(&json);
+    cli_json_print(&json, stdout);
 }
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
@@ -170,7 +189,7 @@ static int run_proposal(const cli_args *args, kw_proposal *proposal, const kw_sw
     }
     (args->value[OPT_JSON] ? print_proposal_json : print_proposal_text)(facts, target > 0 ? target : 0.01, look ? NULL : &report);
     if (report.stopped) {
-        return 130;
+        return CLI_STOPPED;
     }
     if (report.outcome[KW_WRONG]) {
         fprintf(stderr, "kwright: %lld results are wrong; a kernel that is wrong on one problem is to be trusted on none\n",

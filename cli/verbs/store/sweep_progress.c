@@ -2,6 +2,7 @@
  * share a log do not mix. */
 #include "sweep.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -46,20 +47,28 @@ static void draw_progress(sweep_progress *progress, const kw_sweep_progress *now
     progress->drawn = true;
 }
 
-/* Problem texts have neither quotes nor backslashes nor control characters. */
+/* To a tenth of a second. */
+static double elapsed_s(const sweep_progress *progress) {
+    return round((double)(cli_now_ns() - progress->start_ns) / 1e8) / 10;
+}
+
 static void print_line(const sweep_progress *progress, const kw_sweep_progress *now) {
-    char line[1024];
-    double elapsed_s = (double)(cli_now_ns() - progress->start_ns) / 1e9;
-    int size = snprintf(
-        line, sizeof line, "{\"phase\": \"%s\", \"done\": %lld, \"total\": %lld, \"skipped\": %lld, \"failed\": %lld, \"elapsed_s\": %.1f",
-        now->phase, (long long)now->done, (long long)now->total, (long long)now->skipped, (long long)now->failed, elapsed_s);
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_text(&json, "phase", now->phase);
+    cli_json_int(&json, "done", now->done);
+    cli_json_int(&json, "total", now->total);
+    cli_json_int(&json, "skipped", now->skipped);
+    cli_json_int(&json, "failed", now->failed);
+    cli_json_real(&json, "elapsed_s", elapsed_s(progress));
     if (now->eta_s >= 0) {
-        size += snprintf(line + size, sizeof line - (size_t)size, ", \"eta_s\": %.1f", now->eta_s);
+        cli_json_real(&json, "eta_s", now->eta_s);
     }
     if (now->problem) {
-        size += snprintf(line + size, sizeof line - (size_t)size, ", \"problem\": \"%s\", \"best_ns\": %.1f", now->problem, now->best_ns);
+        cli_json_text(&json, "problem", now->problem);
+        cli_json_real(&json, "best_ns", now->best_ns);
     }
-    fprintf(stderr, "%s}\n", line);
+    cli_json_print(&json, stderr);
 }
 
 void sweep_progress_show(void *user, const kw_sweep_progress *now) {
@@ -107,9 +116,15 @@ static int64_t count_rows(const kw_sweep_report *report) {
 void sweep_progress_end(sweep_progress *progress, const kw_sweep_report *report) {
     clear(progress);
     if (!progress->quiet && !progress->terminal) {
-        fprintf(stderr, "{\"phase\": \"end\", \"rows\": %lld, \"skipped\": %lld, \"left\": %lld, \"stopped\": %s, \"elapsed_s\": %.1f}\n",
-                (long long)count_rows(report), (long long)report->skipped, (long long)report->outcome[KW_UNTRIED],
-                report->stopped ? "true" : "false", (double)(cli_now_ns() - progress->start_ns) / 1e9);
+        cli_json json;
+        cli_json_start(&json);
+        cli_json_text(&json, "phase", "end");
+        cli_json_int(&json, "rows", count_rows(report));
+        cli_json_int(&json, "skipped", report->skipped);
+        cli_json_int(&json, "left", report->outcome[KW_UNTRIED]);
+        cli_json_bool(&json, "stopped", report->stopped);
+        cli_json_real(&json, "elapsed_s", elapsed_s(progress));
+        cli_json_print(&json, stderr);
     }
 }
 
@@ -117,28 +132,34 @@ void sweep_progress_end(sweep_progress *progress, const kw_sweep_report *report)
 
 static void print_sweep_json(const sweep_result *result) {
     const kw_sweep_report *r = result->report;
-    printf("{");
+    cli_json json;
+    cli_json_start(&json);
     if (result->kernels) {
-        printf("\"kernels\": %zu, \"problems\": %zu, ", result->kernels, result->problems);
+        cli_json_int(&json, "kernels", (int64_t)result->kernels);
+        cli_json_int(&json, "problems", (int64_t)result->problems);
     }
-    printf("\"pairs\": %lld, \"skipped\": %lld", (long long)r->pairs, (long long)r->skipped);
+    cli_json_int(&json, "pairs", r->pairs);
+    cli_json_int(&json, "skipped", r->skipped);
     for (int i = KW_GOOD; i < KW_OUTCOME_COUNT; i++) {
         if (!result->counted || i == KW_UNFIT) {
-            printf(", \"%s\": %lld", kw_outcome_name((kw_outcome)i), (long long)r->outcome[i]);
+            cli_json_int(&json, kw_outcome_name((kw_outcome)i), r->outcome[i]);
         }
     }
-    printf(", \"left\": %lld", (long long)r->outcome[KW_UNTRIED]);
+    cli_json_int(&json, "left", r->outcome[KW_UNTRIED]);
     if (!result->counted) {
-        printf(", \"stopped\": %s, \"spent\": %s, \"built\": %lld, \"cached\": %lld, \"workers_lost\": %lld, ",
-               r->stopped ? "true" : "false", r->spent ? "true" : "false", (long long)r->built, (long long)r->cached,
-               (long long)r->workers_lost);
-        printf("\"build_s\": %.2f, \"wall_s\": %.2f, \"kernel_s\": %.2f", r->build_s, r->wall_s, r->kernel_s);
+        cli_json_bool(&json, "stopped", r->stopped);
+        cli_json_bool(&json, "spent", r->spent);
+        cli_json_int(&json, "built", r->built);
+        cli_json_int(&json, "cached", r->cached);
+        cli_json_int(&json, "workers_lost", r->workers_lost);
+        cli_json_real(&json, "build_s", r->build_s);
+        cli_json_real(&json, "wall_s", r->wall_s);
+        cli_json_real(&json, "kernel_s", r->kernel_s);
     }
     if (result->out) {
-        printf(", \"out\": ");
-        cli_json_string(result->out);
+        cli_json_text(&json, "out", result->out);
     }
-    printf("}\n");
+    cli_json_print(&json, stdout);
 }
 
 static void print_count(int64_t count, const char *what) {

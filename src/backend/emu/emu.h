@@ -86,7 +86,8 @@ typedef struct kw_emu_fiber {
     int matrices; /* of a kw_matrix_read */
     const kw_emu_inst *inst;
     kw_emu_copy *copies; /* under way, oldest first */
-    int32_t copy_count, copy_room, group;
+    int32_t copy_count, group;
+    size_t copy_room;
     uint32_t asked;                 /* copies so far */
     const struct kw_emu_mbar *mbar; /* that it waits for, and whose phase */
     int parity;
@@ -134,7 +135,8 @@ typedef struct kw_emu_product {
 } kw_emu_product;
 
 typedef struct kw_emu_group {
-    int32_t waiting, count, room;
+    int32_t waiting, count;
+    size_t room;
     uint32_t commits;
     bool fenced;
     float *acc[KW_EMU_GROUP]; /* what the lanes bring to the next meeting */
@@ -217,7 +219,8 @@ typedef struct kw_emu_machine {
     uint32_t clock[KW_EMU_AGENTS], known[KW_EMU_WAVES_MAX][KW_EMU_AGENTS], fenced[KW_EMU_WAVES_MAX];
     kw_emu_mbar mbar[KW_EMU_MBARS_MAX];
     kw_emu_bulk *bulk; /* under way, oldest first */
-    int32_t bulk_count, bulk_room;
+    int32_t bulk_count;
+    size_t bulk_room;
     kw_emu_group group[KW_EMU_GROUPS_MAX];
     kw_emu_shadow_cell *cells; /* of shared memory */
     kw_emu_tile tile;

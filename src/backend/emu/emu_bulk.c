@@ -6,6 +6,7 @@
 #include "backend/emu/emu_hopper.h"
 
 #include "backend/emu/emu_check.h"
+#include "base/container/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,16 +198,7 @@ static void complete_bulk_copy(kw_emu_machine *m, const kw_emu_bulk *b) {
 }
 
 static bool reserve_bulk_copies(kw_emu_machine *m) {
-    if (m->bulk_count == m->bulk_room) {
-        int32_t room = m->bulk_room ? 2 * m->bulk_room : 32;
-        kw_emu_bulk *bulk = room <= BULK_MAX ? realloc(m->bulk, (size_t)room * sizeof *bulk) : NULL;
-        if (!bulk) {
-            return false;
-        }
-        m->bulk = bulk;
-        m->bulk_room = room;
-    }
-    return true;
+    return m->bulk_count < BULK_MAX && KW_ARRAY_RESERVE(m->bulk, m->bulk_room, (size_t)m->bulk_count + 1);
 }
 
 /* What it reads must lie in the launch's memory: each run that is there is an access. */

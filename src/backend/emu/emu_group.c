@@ -8,6 +8,7 @@
 
 #include "backend/emu/emu_check.h"
 #include "backend/emu/emu_report.h"
+#include "base/container/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,16 +152,7 @@ static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thr
 /* --- the calls --- */
 
 static bool reserve_products(kw_emu_group *group) {
-    if (group->count == group->room) {
-        int32_t room = group->room ? 2 * group->room : 16;
-        kw_emu_product *queue = room <= QUEUE_MAX ? realloc(group->queue, (size_t)room * sizeof *queue) : NULL;
-        if (!queue) {
-            return false;
-        }
-        group->queue = queue;
-        group->room = room;
-    }
-    return true;
+    return group->count < QUEUE_MAX && KW_ARRAY_RESERVE(group->queue, group->room, (size_t)group->count + 1);
 }
 
 /* NULL, or the rule that a product breaks. */

@@ -8,6 +8,7 @@
 #include "backend/emu/emu_check.h"
 #include "backend/emu/emu_hopper.h"
 #include "backend/emu/emu_report.h"
+#include "base/container/array.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -208,15 +209,9 @@ static void matrix_read(kw_emu_thread *self, unsigned *to, const char *at, int c
 static void copy_async(kw_emu_thread *self, char *base, const char *from, int bytes, int ok) {
     kw_emu_machine *m = self->machine;
     kw_emu_fiber *fiber = &m->fiber[self->thread];
-    if (fiber->copy_count == fiber->copy_room) {
-        int32_t room = fiber->copy_room ? 2 * fiber->copy_room : 32;
-        kw_emu_copy *copies = room <= COPIES_MAX ? realloc(fiber->copies, (size_t)room * sizeof *copies) : NULL;
-        if (!copies) {
-            kw_emu_fault(m, "thread %d has %d asynchronous copies under way, more than can be kept", self->thread, fiber->copy_count);
-            return;
-        }
-        fiber->copies = copies;
-        fiber->copy_room = room;
+    if (fiber->copy_count == COPIES_MAX || !KW_ARRAY_RESERVE(fiber->copies, fiber->copy_room, (size_t)fiber->copy_count + 1)) {
+        kw_emu_fault(m, "thread %d has %d asynchronous copies under way, more than can be kept", self->thread, fiber->copy_count);
+        return;
     }
     kw_emu_copy *asked = &fiber->copies[fiber->copy_count];
     *asked = (kw_emu_copy){.to = base + bytes * (self->thread % m->run->wave),

@@ -8,24 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_text(const kw_map_key *key, uintptr_t value) {
+static bool same_text(const kw_hash_map_key *key, uintptr_t value) {
     const kw_string_table *table = key->owner;
     return !strcmp(table->text[value], key->key);
 }
 
-static kw_map_key text_key(const kw_string_table *table, const char *text) {
-    return (kw_map_key){kw_hash64(text, strlen(text)), same_text, table, text};
+static kw_hash_map_key text_key(const kw_string_table *table, const char *text) {
+    return (kw_hash_map_key){kw_hash64(text, strlen(text)), same_text, table, text};
 }
 
 uint32_t kw_string_table_find(const kw_string_table *table, const char *text) {
-    kw_map_key key = text_key(table, text);
-    const uintptr_t *found = kw_map_find(&table->map, &key);
+    kw_hash_map_key key = text_key(table, text);
+    const uintptr_t *found = kw_hash_map_find(&table->map, &key);
     return found ? (uint32_t)*found : UINT32_MAX;
 }
 
 uint32_t kw_string_table_add(kw_string_table *table, kw_arena *arena, const char *text, bool *added) {
-    kw_map_key key = text_key(table, text);
-    const uintptr_t *found = kw_map_find(&table->map, &key);
+    kw_hash_map_key key = text_key(table, text);
+    const uintptr_t *found = kw_hash_map_find(&table->map, &key);
     assert(table->count == table->map.count);
     if (added) {
         *added = false;
@@ -34,14 +34,14 @@ uint32_t kw_string_table_add(kw_string_table *table, kw_arena *arena, const char
         return (uint32_t)*found;
     }
     if (table->count >= UINT32_MAX - 1 || !KW_ARRAY_RESERVE(table->text, table->capacity, table->count + 1) ||
-        !kw_map_reserve(&table->map, table->count + 1)) {
+        !kw_hash_map_reserve(&table->map, table->count + 1)) {
         return UINT32_MAX;
     }
     const char *copy = kw_arena_copy(arena, text, strlen(text));
     if (!copy) {
         return UINT32_MAX;
     }
-    kw_map_put(&table->map, key.hash, table->count);
+    kw_hash_map_put(&table->map, key.hash, table->count);
     table->text[table->count++] = copy;
     if (added) {
         *added = true;
@@ -51,6 +51,6 @@ uint32_t kw_string_table_add(kw_string_table *table, kw_arena *arena, const char
 
 void kw_string_table_drop(kw_string_table *table) {
     free(table->text);
-    kw_map_drop(&table->map);
+    kw_hash_map_drop(&table->map);
     *table = (kw_string_table){0};
 }

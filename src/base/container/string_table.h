@@ -4,13 +4,13 @@
 #define KW_BASE_CONTAINER_STRING_TABLE_H
 
 #include "base/container/arena.h"
-#include "base/container/map.h"
+#include "base/container/hash_map.h"
 
 /* A zeroed one is empty. text[i] is that of number i, for i below count. */
 typedef struct kw_string_table {
     const char **text;
     size_t count, capacity;
-    kw_map map;
+    kw_hash_map map;
 } kw_string_table;
 
 /* The number of a text; UINT32_MAX when there is no memory. added (may be NULL) says whether it was new. */

@@ -89,3 +89,11 @@ kw_status kw_gzip_unpack(kw_text *out, const void *data, size_t size, size_t lim
     }
     return behind ? kw_fail(err, KW_MALFORMED, "%zu bytes follow the gzip data", behind) : KW_OK;
 }
+
+kw_status kw_gzip_unpack_any(kw_text *out, const void *data, size_t size, size_t limit, kw_error *err) {
+    if (kw_gzip_is(data, size)) {
+        return kw_gzip_unpack(out, data, size, limit, err);
+    }
+    kw_text_add_bytes(out, data, size);
+    return out->failed ? kw_fail_memory(err, "a file") : KW_OK;
+}

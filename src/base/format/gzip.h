@@ -12,5 +12,7 @@ kw_status kw_gzip_pack(kw_text *out, const void *data, size_t size, kw_error *er
 /* Appends what one gzip member holds. KW_ILLEGAL: more than limit bytes; KW_MALFORMED: damaged, cut short, or bytes follow it. After a
  * failure out holds what came before it. */
 kw_status kw_gzip_unpack(kw_text *out, const void *data, size_t size, size_t limit, kw_error *err);
+/* The same of a file that may be gzip or not; what is not is appended as it is. */
+kw_status kw_gzip_unpack_any(kw_text *out, const void *data, size_t size, size_t limit, kw_error *err);
 
 #endif

@@ -42,12 +42,12 @@ static char **plain_environment(void) {
 
 /* When a child has to end. */
 typedef struct bounds {
-    int64_t deadline;         /* 0: never */
-    const volatile int *stop; /* may be NULL */
+    int64_t deadline;    /* 0: never */
+    const kw_stop *stop; /* may be NULL */
 } bounds;
 
 static bool is_past_deadline(const bounds *limits) {
-    return (limits->deadline && kw_clock_ns() >= limits->deadline) || (limits->stop && *limits->stop);
+    return (limits->deadline && kw_clock_ns() >= limits->deadline) || kw_stop_requested(limits->stop);
 }
 
 /* How long to wait before looking at the limits again. */
@@ -91,8 +91,8 @@ kw_status kw_process_run(const char *const argv[], int64_t limit_ns, kw_text *ou
     return kw_process_run_until(argv, limit_ns, NULL, output, result, err);
 }
 
-kw_status kw_process_run_until(const char *const argv[], int64_t limit_ns, const volatile int *stop, kw_text *output,
-                               kw_process_result *result, kw_error *err) {
+kw_status kw_process_run_until(const char *const argv[], int64_t limit_ns, const kw_stop *stop, kw_text *output, kw_process_result *result,
+                               kw_error *err) {
     kw_status status = KW_OK;
     int ends[2] = {-1, -1};
     pid_t child = 0;

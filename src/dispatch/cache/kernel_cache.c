@@ -1,10 +1,11 @@
-/* kernel_cache.c: a hash table of loaded kernels. Loading happens outside the lock; of two threads that load the same kernel at the same time the
+/* kernel_cache.c: a map of loaded kernels by their configs' texts. Loading happens outside the lock; of two threads that load the same kernel at the same time the
  * second drops its own. */
 #include "dispatch/cache/kernel_cache.h"
 
 #include "base/hash.h"
 #include "measure/resources.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,31 +23,32 @@ void kw_kernel_cache_close(kw_kernel_cache *cache) {
     if (!cache->backend) {
         return;
     }
-    for (int i = 0; i < KW_KERNEL_CACHE_BUCKETS; i++) {
-        while (cache->buckets[i]) {
-            kw_loaded_kernel *first = cache->buckets[i];
-            cache->buckets[i] = first->next;
-            drop_kernel(cache, first);
-        }
+    uintptr_t value;
+    for (size_t at = 0; kw_hash_map_next(&cache->kernels, &at, &value);) {
+        drop_kernel(cache, (kw_loaded_kernel *)value);
     }
+    kw_hash_map_drop(&cache->kernels);
     pthread_mutex_destroy(&cache->lock);
     *cache = (kw_kernel_cache){0};
 }
 
-static kw_loaded_kernel **kernel_bucket(kw_kernel_cache *cache, const char *text) {
-    return &cache->buckets[kw_hash64(text, strlen(text)) % KW_KERNEL_CACHE_BUCKETS];
+static bool kernel_has_text(const kw_hash_map_key *key, uintptr_t value) {
+    return !strcmp(((const kw_loaded_kernel *)value)->text, key->key);
+}
+
+static uint64_t kernel_hash(const char *text) {
+    return kw_hash64(text, strlen(text));
 }
 
 /* With the lock held. */
 static kw_loaded_kernel *find_kernel(kw_kernel_cache *cache, const char *text) {
-    kw_loaded_kernel *at = *kernel_bucket(cache, text);
-    while (at && strcmp(at->text, text)) {
-        at = at->next;
+    const uintptr_t *found = kw_hash_map_find(&cache->kernels, &(kw_hash_map_key){kernel_hash(text), kernel_has_text, NULL, text});
+    kw_loaded_kernel *loaded = found ? (kw_loaded_kernel *)*found : NULL;
+    if (loaded) {
+        assert(loaded->users); /* the last user takes it out */
+        loaded->users++;
     }
-    if (at) {
-        at->users++;
-    }
-    return at;
+    return loaded;
 }
 
 static kw_status load_kernel_blob(kw_loaded_kernel *loaded, kw_kernel_cache *cache, bool compile, const char *builder, kw_error *err) {
@@ -91,17 +93,15 @@ static kw_status acquire_kernel(kw_loaded_kernel **loaded, kw_kernel_cache *cach
     }
     pthread_mutex_lock(&cache->lock);
     *loaded = find_kernel(cache, own->text);
-    if (!*loaded) {
-        kw_loaded_kernel **bucket = kernel_bucket(cache, own->text);
-        own->next = *bucket;
-        *bucket = own;
+    if (!*loaded && kw_hash_map_reserve(&cache->kernels, cache->kernels.count + 1)) {
+        kw_hash_map_put(&cache->kernels, kernel_hash(own->text), (uintptr_t)own);
         *loaded = own;
     }
     pthread_mutex_unlock(&cache->lock);
     if (*loaded != own) {
         drop_kernel(cache, own);
     }
-    return KW_OK;
+    return *loaded ? KW_OK : kw_fail_memory(err, "a kernel");
 }
 
 kw_status kw_kernel_cache_acquire(kw_loaded_kernel **loaded, kw_kernel_cache *cache, const kw_config *config, bool compile, kw_error *err) {
@@ -129,13 +129,10 @@ void kw_kernel_cache_release(kw_kernel_cache *cache, kw_loaded_kernel **loaded) 
         return;
     }
     pthread_mutex_lock(&cache->lock);
+    assert(gone->users);
     bool last = !--gone->users;
     if (last) {
-        kw_loaded_kernel **at = kernel_bucket(cache, gone->text);
-        while (*at != gone) {
-            at = &(*at)->next;
-        }
-        *at = gone->next;
+        kw_hash_map_remove(&cache->kernels, kernel_hash(gone->text), (uintptr_t)gone);
     }
     pthread_mutex_unlock(&cache->lock);
     if (last) {

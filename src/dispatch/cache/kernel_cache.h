@@ -4,11 +4,11 @@
 #define KW_DISPATCH_CACHE_KERNEL_CACHE_H
 
 #include "backend/backend.h"
+#include "base/container/hash_map.h"
 #include "jit/build_tools.h"
 
 /* A loaded kernel; read only. text is its config's and its name on the cache: within one context it says all of a kernel. */
 typedef struct kw_loaded_kernel {
-    struct kw_loaded_kernel *next;
     size_t users;
     kw_kernel *kernel;
     kw_config config;
@@ -17,14 +17,12 @@ typedef struct kw_loaded_kernel {
     char builder[KW_BUILDER_DIGITS + 1]; /* as in kw_jit_result */
 } kw_loaded_kernel;
 
-enum { KW_KERNEL_CACHE_BUCKETS = 256 };
-
 typedef struct kw_kernel_cache {
     const kw_backend *backend;
     kw_device *device;
     kw_build_tools *build_tools;
     pthread_mutex_t lock;
-    kw_loaded_kernel *buckets[KW_KERNEL_CACHE_BUCKETS]; /* by hash of the text */
+    kw_hash_map kernels; /* kw_loaded_kernel by text, each with at least one user */
 } kw_kernel_cache;
 
 void kw_kernel_cache_open(kw_kernel_cache *cache, const kw_backend *backend, kw_device *device, kw_build_tools *build_tools);

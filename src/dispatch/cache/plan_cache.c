@@ -1,8 +1,9 @@
-/* plan_cache.c: a hash table of plan_impls, chained. */
+/* plan_cache.c: a map of plan_impls by key. */
 #include "dispatch/cache/plan_cache.h"
 
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,16 +25,18 @@ void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels) {
 
 static void drop_list(kw_plan_impl *list, kw_kernel_cache *kernels) {
     while (list) {
-        kw_plan_impl *next = list->next;
+        kw_plan_impl *next = list->next_unused;
         kw_plan_impl_drop(list, kernels);
         list = next;
     }
 }
 
 void kw_plan_cache_close(kw_plan_cache *cache, kw_kernel_cache *kernels) {
-    for (int i = 0; i < KW_PLAN_CACHE_BUCKETS; i++) {
-        drop_list(cache->buckets[i], kernels);
+    uintptr_t value;
+    for (size_t at = 0; kw_hash_map_next(&cache->plans, &at, &value);) {
+        kw_plan_impl_drop((kw_plan_impl *)value, kernels);
     }
+    kw_hash_map_drop(&cache->plans);
     pthread_mutex_destroy(&cache->lock);
     *cache = (kw_plan_cache){0};
 }
@@ -51,23 +54,20 @@ void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem) {
     }
 }
 
-static kw_plan_impl **plan_bucket(kw_plan_cache *cache, uint64_t hash) {
-    return &cache->buckets[hash % KW_PLAN_CACHE_BUCKETS];
+static bool plan_has_key(const kw_hash_map_key *key, uintptr_t value) {
+    return !memcmp(&((const kw_plan_impl *)value)->key, key->key, sizeof(kw_plan_key));
 }
 
 /* With the lock held. */
-static kw_plan_impl **plan_slot(kw_plan_cache *cache, const kw_plan_key *key, uint64_t hash) {
-    kw_plan_impl **at = plan_bucket(cache, hash);
-    while (*at && ((*at)->hash != hash || memcmp(&(*at)->key, key, sizeof *key))) {
-        at = &(*at)->next;
-    }
-    return at;
+static kw_plan_impl *find_plan(const kw_plan_cache *cache, const kw_plan_key *key, uint64_t hash) {
+    const uintptr_t *found = kw_hash_map_find(&cache->plans, &(kw_hash_map_key){hash, plan_has_key, NULL, key});
+    return found ? (kw_plan_impl *)*found : NULL;
 }
 
 kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *cache, const kw_plan_key *key) {
     uint64_t hash = kw_hash64(key, sizeof *key);
     pthread_mutex_lock(&cache->lock);
-    kw_plan_impl *found = *plan_slot(cache, key, hash);
+    kw_plan_impl *found = find_plan(cache, key, hash);
     if (found) {
         found->users++;
     }
@@ -75,14 +75,12 @@ kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *cache, const kw_plan_key *key
     return found;
 }
 
-/* Takes a impl out of the table; those that nobody uses then are linked to the list. With the lock held. */
-static void take_out(kw_plan_cache *cache, kw_plan_impl **at, kw_plan_impl **unused) {
-    kw_plan_impl *gone = *at;
-    *at = gone->next;
-    gone->next = NULL;
-    cache->count--;
+/* Takes an impl out of the table; those that nobody uses then are linked to the list. With the lock held. */
+static void take_out(kw_plan_cache *cache, kw_plan_impl *gone, kw_plan_impl **unused) {
+    kw_hash_map_remove(&cache->plans, gone->hash, (uintptr_t)gone);
+    assert(gone->users);
     if (!--gone->users) {
-        gone->next = *unused;
+        gone->next_unused = *unused;
         *unused = gone;
     }
 }
@@ -102,13 +100,11 @@ static bool matches_pattern(const kw_plan_impl *impl, const pattern *p) {
 /* With the lock held. */
 static kw_plan_impl *drop_unused(kw_plan_cache *cache, const pattern *p) {
     kw_plan_impl *unused = NULL;
-    for (int i = 0; i < KW_PLAN_CACHE_BUCKETS && cache->count; i++) {
-        for (kw_plan_impl **at = &cache->buckets[i]; *at;) {
-            if (matches_pattern(*at, p)) {
-                take_out(cache, at, &unused);
-            } else {
-                at = &(*at)->next;
-            }
+    uintptr_t value;
+    for (size_t at = 0; kw_hash_map_next(&cache->plans, &at, &value);) {
+        if (matches_pattern((const kw_plan_impl *)value, p)) {
+            take_out(cache, (kw_plan_impl *)value, &unused);
+            at--;
         }
     }
     return unused;
@@ -117,16 +113,15 @@ static kw_plan_impl *drop_unused(kw_plan_cache *cache, const pattern *p) {
 void kw_plan_cache_insert(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_plan_impl *impl) {
     impl->hash = kw_hash64(&impl->key, sizeof impl->key);
     pthread_mutex_lock(&cache->lock);
-    kw_plan_impl *unused = cache->count < KW_PLAN_CACHE_MAX ? NULL : drop_unused(cache, &(pattern){.idle = true});
-    kw_plan_impl **at = plan_slot(cache, &impl->key, impl->hash);
-    if (*at) {
-        take_out(cache, at, &unused);
+    kw_plan_impl *unused = cache->plans.count < KW_PLAN_CACHE_MAX ? NULL : drop_unused(cache, &(pattern){.idle = true});
+    kw_plan_impl *before = find_plan(cache, &impl->key, impl->hash);
+    if (before) {
+        take_out(cache, before, &unused);
     }
-    impl->users++;
-    cache->count++;
-    kw_plan_impl **bucket = plan_bucket(cache, impl->hash);
-    impl->next = *bucket;
-    *bucket = impl;
+    if (kw_hash_map_reserve(&cache->plans, cache->plans.count + 1)) {
+        kw_hash_map_put(&cache->plans, impl->hash, (uintptr_t)impl);
+        impl->users++;
+    }
     pthread_mutex_unlock(&cache->lock);
     drop_list(unused, kernels);
 }

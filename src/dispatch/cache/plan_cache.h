@@ -17,7 +17,7 @@ typedef struct kw_plan_key {
 
 /* A problem bound to its kernel; read only but for explain. */
 typedef struct kw_plan_impl {
-    struct kw_plan_impl *next;
+    struct kw_plan_impl *next_unused; /* of a list that is about to be dropped */
     kw_plan_key key;
     uint64_t hash;
     size_t users; /* plans, and the cache itself while the impl is in its table; guarded by the cache's lock */
@@ -33,12 +33,11 @@ typedef struct kw_plan_impl {
     char *explain;     /* the whole explanation, made when it is first asked for; guarded by the cache's lock */
 } kw_plan_impl;
 
-enum { KW_PLAN_CACHE_BUCKETS = 1024, KW_PLAN_CACHE_MAX = 8192 };
+enum { KW_PLAN_CACHE_MAX = 8192 };
 
 typedef struct kw_plan_cache {
     pthread_mutex_t lock;
-    size_t count;
-    kw_plan_impl *buckets[KW_PLAN_CACHE_BUCKETS];
+    kw_hash_map plans; /* by key; the cache is a user of each */
 } kw_plan_cache;
 
 void kw_plan_cache_open(kw_plan_cache *cache);
@@ -49,7 +48,7 @@ void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem);
 /* NULL when the choice was not made yet; else the caller is one more user. */
 kw_plan_impl *kw_plan_cache_acquire(kw_plan_cache *cache, const kw_plan_key *key);
 /* Takes the impl, whose user the caller is, into the table in place of one with the same key. Where the table is full, plan_impls that no
- * plan uses are dropped. */
+ * plan uses are dropped. Where memory is short the impl is not remembered, and the next request is answered anew. */
 void kw_plan_cache_insert(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_plan_impl *impl);
 /* The caller uses the impl no more. */
 void kw_plan_cache_release(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_plan_impl **impl);

@@ -11,7 +11,9 @@
 #include "base/os/clock.h"
 #include "base/os/file.h"
 #include "base/hash.h"
+#include "base/container/hash_map.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,13 +36,13 @@ typedef struct stamp {
 } stamp;
 
 typedef struct layer {
-    kw_arena arena; /* text, lines, slots */
+    kw_arena arena; /* text, lines */
     stamp stamp;
     bool loaded;
     kw_word text;
     kw_wisdom_line *lines;
-    size_t count, slot_count;
-    uint32_t *slots; /* positions + 1 by key */
+    size_t count;
+    kw_hash_map positions; /* of lines by target and key; of two lines with one key the later */
 } layer;
 
 struct kw_wisdom {
@@ -57,21 +59,25 @@ static uint64_t key_hash(kw_word target, kw_word key) {
     return kw_hash64(target.at, target.size) * 31 + kw_hash64(key.at, key.size);
 }
 
-static bool same_key(const kw_wisdom_line *line, kw_word target, kw_word key) {
-    return line->key.size == key.size && line->target.size == target.size && !memcmp(line->key.at, key.at, key.size) &&
-           !memcmp(line->target.at, target.at, target.size);
+typedef struct line_key {
+    kw_word target, key;
+} line_key;
+
+static bool line_has_key(const kw_hash_map_key *key, uintptr_t value) {
+    const layer *l = key->owner;
+    const line_key *wanted = key->key;
+    const kw_wisdom_line *line = &l->lines[value];
+    return line->key.size == wanted->key.size && line->target.size == wanted->target.size &&
+           !memcmp(line->key.at, wanted->key.at, wanted->key.size) && !memcmp(line->target.at, wanted->target.at, wanted->target.size);
 }
 
-static uint32_t *find_wisdom_slot(const layer *l, kw_word target, kw_word key) {
-    size_t at = key_hash(target, key) & (l->slot_count - 1);
-    while (l->slots[at] && !same_key(&l->lines[l->slots[at] - 1], target, key)) {
-        at = (at + 1) & (l->slot_count - 1);
-    }
-    return &l->slots[at];
+static kw_hash_map_key map_key(const layer *l, const line_key *key) {
+    return (kw_hash_map_key){key_hash(key->target, key->key), line_has_key, l, key};
 }
 
 static void layer_drop(layer *l) {
     kw_arena_drop(&l->arena);
+    kw_hash_map_drop(&l->positions);
     *l = (layer){0};
 }
 
@@ -81,13 +87,8 @@ static kw_status layer_index(layer *l, const char *name, int64_t *bad, kw_error 
     for (const char *at = l->text.at, *end = at + l->text.size; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++) {
         most++;
     }
-    l->slot_count = 16;
-    while (l->slot_count < 2 * most) {
-        l->slot_count *= 2;
-    }
     l->lines = kw_arena_array(&l->arena, most, sizeof *l->lines);
-    l->slots = kw_arena_array(&l->arena, l->slot_count, sizeof *l->slots);
-    if (!l->lines || !l->slots) {
+    if (!l->lines || !kw_hash_map_reserve(&l->positions, most)) {
         return kw_fail_memory(first, name);
     }
     kw_scan scan = {l->text.at, l->text.at + l->text.size};
@@ -101,8 +102,16 @@ static kw_status layer_index(layer *l, const char *name, int64_t *bad, kw_error 
             }
             continue;
         }
-        uint32_t *slot = find_wisdom_slot(l, line->target, line->key);
-        *slot = (uint32_t)++l->count; /* of two lines with one key the later counts */
+        assert(l->count < most);
+        line_key words = {line->target, line->key};
+        kw_hash_map_key key = map_key(l, &words);
+        uintptr_t *position = kw_hash_map_find(&l->positions, &key);
+        if (position) {
+            *position = l->count;
+        } else {
+            kw_hash_map_put(&l->positions, key.hash, l->count);
+        }
+        l->count++;
     }
     return KW_OK;
 }
@@ -219,35 +228,32 @@ bool kw_wisdom_needs_verification(const kw_wisdom *w, const kw_wisdom_value *val
 
 /* --- asking ----------------------------------------------------------------------------------------------------- */
 
-/* Sizes were checked when the line was read. */
-static void copy_value_word(char *to, kw_word word) {
-    memcpy(to, word.at, word.size);
-    to[word.size] = 0;
-}
-
 bool kw_wisdom_find(kw_wisdom *w, int number, const char *key, kw_wisdom_value *value) {
     pthread_mutex_lock(&w->lock);
     if (!w->layers[KW_LAYER_USER].loaded) {
         refresh(w);
     }
     const layer *l = &w->layers[number];
-    kw_word target = {w->target, strlen(w->target)}, wanted = {key, strlen(key)};
-    uint32_t found = l->slots ? *find_wisdom_slot(l, target, wanted) : 0;
+    line_key wanted = {{w->target, strlen(w->target)}, {key, strlen(key)}};
+    kw_hash_map_key wanted_key = map_key(l, &wanted);
+    const uintptr_t *position = kw_hash_map_find(&l->positions, &wanted_key);
+    bool found = position;
     if (found) {
-        const kw_wisdom_line *line = &l->lines[found - 1];
+        const kw_wisdom_line *line = &l->lines[*position];
         value->mode = line->mode;
         value->candidates = line->candidates;
         value->time_ns = line->time_ns;
         value->spread_ns = line->spread_ns;
         value->next_ns = line->next_ns;
-        copy_value_word(value->date, line->date);
-        copy_value_word(value->checked, line->checked);
-        copy_value_word(value->builder, line->builder);
-        copy_value_word(value->config, line->config);
-        copy_value_word(value->next, line->next);
+        /* all fit: sizes were checked when the line was read */
+        kw_word_copy(value->date, sizeof value->date, line->date);
+        kw_word_copy(value->checked, sizeof value->checked, line->checked);
+        kw_word_copy(value->builder, sizeof value->builder, line->builder);
+        kw_word_copy(value->config, sizeof value->config, line->config);
+        kw_word_copy(value->next, sizeof value->next, line->next);
     }
     pthread_mutex_unlock(&w->lock);
-    return found > 0;
+    return found;
 }
 
 static kw_status each_line(layer *l, const char *name, const kw_wisdom_visitor *visitor, kw_error *err) {

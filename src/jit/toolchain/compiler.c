@@ -46,10 +46,6 @@ static bool resolve(char *path, size_t capacity, const char *wanted, struct stat
     return false;
 }
 
-static void copy_option(char *to, size_t capacity, kw_word word) {
-    snprintf(to, capacity, "%.*s", KW_WORD(word));
-}
-
 /* "gcc version 12.2.0 (Debian ...)" and "Debian clang version 14.0.6" name the compiler, "Target: x86_64-linux-gnu" its machine. */
 static void read_answer(kw_compiler *compiler, char target[64], const char *answer) {
     kw_scan scan = kw_scan_string(answer);
@@ -58,12 +54,12 @@ static void read_answer(kw_compiler *compiler, char target[64], const char *answ
         kw_scan words = {line.at, line.at + line.size};
         kw_word word, before = {0};
         if (kw_word_starts(line, "Target:") && kw_scan_word(&words, &word) && kw_scan_word(&words, &word)) {
-            copy_option(target, 64, word);
+            kw_word_copy(target, 64, word);
         }
         while (!*compiler->kind && kw_scan_word(&words, &word)) {
             if (kw_word_is(word, "version") && (kw_word_is(before, "gcc") || kw_word_is(before, "clang")) && kw_scan_word(&words, &word)) {
-                copy_option(compiler->kind, sizeof compiler->kind, before);
-                copy_option(compiler->version, sizeof compiler->version, word);
+                kw_word_copy(compiler->kind, sizeof compiler->kind, before);
+                kw_word_copy(compiler->version, sizeof compiler->version, word);
             }
             before = word;
         }

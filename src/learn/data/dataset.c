@@ -2,6 +2,7 @@
  * cold or not) of the problem under way; at the end the pairs are put behind one another by contest, in the order of their texts. */
 #include "learn/data/dataset.h"
 
+#include "base/container/array.h"
 #include "base/hash.h"
 #include "measure/measure.h"
 #include "predict/predict.h"
@@ -48,19 +49,6 @@ static int by_sealed_hash(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static bool grow_rows(void **items, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity) {
-        return true;
-    }
-    size_t larger = *capacity ? 2 * *capacity : 256;
-    void *moved = realloc(*items, larger * size);
-    if (moved) {
-        *items = moved;
-        *capacity = larger;
-    }
-    return moved;
-}
-
 /* Parses the row's three texts, each only when it is not the one before. false: one of them is not ours. */
 static bool parse_row(reading *r, const kw_row *row) {
     if (strcmp(r->target_text, row->target) != 0) {
@@ -87,8 +75,7 @@ static size_t problem_group_of(reading *r, const kw_row *row) {
     if (*kind) {
         return *kind - 1;
     }
-    if (!grow_rows((void **)&dataset->problem_groups, dataset->problem_group_count, &r->problem_group_capacity,
-                   sizeof *dataset->problem_groups)) {
+    if (!KW_ARRAY_RESERVE(dataset->problem_groups, r->problem_group_capacity, dataset->problem_group_count + 1)) {
         r->good = false;
         return SIZE_MAX;
     }
@@ -137,7 +124,7 @@ static bool add_dataset_row(void *user, const kw_row *row) {
         return true;
     }
     size_t problem_group = problem_group_of(r, row);
-    if (problem_group == SIZE_MAX || !grow_rows((void **)&r->entries, r->count, &r->capacity, sizeof *r->entries)) {
+    if (problem_group == SIZE_MAX || !KW_ARRAY_RESERVE(r->entries, r->capacity, r->count + 1)) {
         return r->good = false;
     }
     entry *made = &r->entries[r->count++];

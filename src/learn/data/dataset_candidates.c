@@ -1,6 +1,7 @@
 /* dataset_candidates.c: the data set's pairs, made anew with those that are missing. */
 #include "learn/data/dataset_candidates.h"
 
+#include "base/container/array.h"
 #include "base/os/file.h"
 #include "predict/predict.h"
 
@@ -52,14 +53,8 @@ typedef struct pair_array {
 } pair_array;
 
 static bool add_pair(pair_array *g, const kw_pair *pair) {
-    if (g->count == g->capacity) {
-        size_t larger = g->capacity ? 2 * g->capacity : 1024;
-        kw_pair *moved = realloc(g->pairs, larger * sizeof *moved);
-        if (!moved) {
-            return false;
-        }
-        g->pairs = moved;
-        g->capacity = larger;
+    if (!KW_ARRAY_RESERVE(g->pairs, g->capacity, g->count + 1)) {
+        return false;
     }
     g->pairs[g->count++] = *pair;
     return true;

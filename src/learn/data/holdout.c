@@ -1,6 +1,8 @@
 /* holdout.c: reading problem lists into an array. */
 #include "learn/data/holdout.h"
 
+#include "base/container/array.h"
+
 #include <kernelwright_tune.h>
 
 #include <stdlib.h>
@@ -8,15 +10,9 @@
 static bool add_holdout_problem(void *user, const char *name, const kw_problem *problem) {
     kw_holdout *holdout = user;
     (void)name;
-    if (holdout->count == holdout->capacity) {
-        size_t larger = holdout->capacity ? 2 * holdout->capacity : 256;
-        kw_problem *moved = realloc(holdout->problems, larger * sizeof *moved);
-        if (!moved) {
-            holdout->failed = true;
-            return false;
-        }
-        holdout->problems = moved;
-        holdout->capacity = larger;
+    if (!KW_ARRAY_RESERVE(holdout->problems, holdout->capacity, holdout->count + 1)) {
+        holdout->failed = true;
+        return false;
     }
     holdout->problems[holdout->count++] = *problem;
     return true;

@@ -2,6 +2,7 @@
 #include "learn/data/trained_on.h"
 
 #include "base/os/file.h"
+#include "base/format/gzip.h"
 #include "base/hash.h"
 #include "learn/model/forest_text.h"
 
@@ -113,7 +114,7 @@ kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_erro
         return KW_OK;
     }
     kw_status status = kw_file_read(&arena, path, FILE_LIMIT, &data, &size, err);
-    status = status ? status : kw_gunzip(&text, data, size, FILE_LIMIT, err);
+    status = status ? status : kw_gzip_unpack_any(&text, data, size, FILE_LIMIT, err);
     status = status ? status : read_trained_on_lines(trained, path, &text, err);
     kw_text_drop(&text);
     kw_arena_drop(&arena);

@@ -43,7 +43,7 @@ typedef struct kw_gbm_job {
     int32_t trees, patience;            /* at most so many; without progress for so many it ends */
     bool more_is_better;                /* of the metric that parameters name */
     const char *before;                 /* a model's text whose trees come first; train->start must be its scores. NULL: none */
-    const volatile int *stop;           /* non-zero: KW_FAILED at the next tree; NULL: none */
+    const kw_stop *stop;                /* KW_FAILED at the next tree; may be NULL */
 } kw_gbm_job;
 
 /* *text: the model, freed by the caller with free; *trees: how many new ones it has, up to the best by the judge. */

@@ -229,7 +229,7 @@ static kw_status boost_lightgbm(handle booster, const kw_lightgbm *library, cons
     *best = 0;
     for (int32_t made = 1; made <= job->trees; made++) {
         int finished = 0;
-        if (job->stop && *job->stop) {
+        if (kw_stop_requested(job->stop)) {
             return kw_fail(err, KW_FAILED, "stopped; nothing was written");
         }
         if (library->BoosterUpdateOneIter(booster, &finished)) {

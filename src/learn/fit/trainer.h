@@ -23,7 +23,7 @@ typedef struct kw_trainer {
     const kw_group_oracle *oracles;
     const int32_t *fold[KW_GROUPINGS];
     int32_t folds[KW_GROUPINGS]; /* that got contests; below 2: nothing can be held out */
-    const volatile int *stop;
+    const kw_stop *stop;
     void (*progress)(void *user, const kw_train_progress *progress);
     void *user;
 } kw_trainer;

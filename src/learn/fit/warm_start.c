@@ -2,6 +2,7 @@
 #include "learn/fit/warm_start.h"
 
 #include "base/os/file.h"
+#include "base/format/gzip.h"
 #include "base/hash.h"
 #include "predict/model_spec.h"
 #include "learn/model/forest_text.h"
@@ -67,7 +68,7 @@ static kw_status read_forest(kw_warm_start_model *warm, const char *path, const 
                              digest);
         }
     }
-    status = status ? status : kw_gunzip(&warm->text, data, size, KW_FOREST_MAX_TEXT, err);
+    status = status ? status : kw_gzip_unpack_any(&warm->text, data, size, KW_FOREST_MAX_TEXT, err);
     status = status ? status : kw_forest_parse(&warm->forest, path, warm->text.data, warm->text.size, err);
     kw_arena_drop(&arena);
     warm->trees = status ? 0 : (int64_t)kw_forest_describe(warm->forest).trees;

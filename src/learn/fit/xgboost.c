@@ -200,7 +200,7 @@ static kw_status boost_xgboost(handle booster, handle train, handle valid, const
     *best = 0;
     for (int32_t made = 1; made <= job->trees; made++) {
         double result;
-        if (job->stop && *job->stop) {
+        if (kw_stop_requested(job->stop)) {
             return kw_fail(err, KW_FAILED, "stopped; nothing was written");
         }
         if (library->XGBoosterUpdateOneIter(booster, made - 1, train)) {

@@ -2,6 +2,7 @@
 #include "learn/model/artifacts.h"
 
 #include "base/os/file.h"
+#include "base/format/gzip.h"
 #include "base/number.h"
 #include "store/io/writer.h"
 #include "learn/model/card.h"
@@ -300,7 +301,7 @@ static kw_status write_predictions(const kw_artifacts *a, kw_error *err) {
 static kw_status write_trained_on(const kw_artifacts *a, kw_error *err) {
     kw_text plain = {0}, packed = {0};
     kw_status status = kw_trained_on_print(&plain, a->trainer->dataset, err);
-    status = status ? status : kw_gzip(&packed, plain.data, plain.size, err);
+    status = status ? status : kw_gzip_pack(&packed, plain.data, plain.size, err);
     status = status ? status : write_bytes(a, "trained_on.txt.gz", packed.data, packed.size, err);
     kw_text_drop(&plain);
     kw_text_drop(&packed);

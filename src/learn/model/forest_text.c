@@ -3,9 +3,7 @@
 
 #include "base/number.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 static bool is_scoring_line(kw_word line) {
     static const char *const keys[] = {
@@ -98,60 +96,4 @@ int64_t kw_forest_text_trees(const char *text) {
         count += kw_word_starts(line, "Tree=");
     }
     return count;
-}
-
-/* --- gzip --------------------------------------------------------------------------------------------------------- */
-
-enum { GZIP_WINDOW = 15 + 16, CHUNK = 1 << 16 };
-
-kw_status kw_gzip(kw_text *out, const void *data, size_t size, kw_error *err) {
-    z_stream stream = {0};
-    if (size > UINT32_MAX || deflateInit2(&stream, 9, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
-        return kw_fail_memory(err, "compressing");
-    }
-    unsigned char *chunk = malloc(CHUNK);
-    int code = chunk ? Z_OK : Z_MEM_ERROR;
-    stream.next_in = (Bytef *)(uintptr_t)data;
-    stream.avail_in = (uInt)size;
-    while (code == Z_OK) {
-        stream.next_out = chunk;
-        stream.avail_out = CHUNK;
-        code = deflate(&stream, Z_FINISH);
-        kw_text_add_bytes(out, chunk, CHUNK - stream.avail_out);
-    }
-    deflateEnd(&stream);
-    free(chunk);
-    return code == Z_STREAM_END && !out->failed ? KW_OK : kw_fail_memory(err, "compressing");
-}
-
-kw_status kw_gunzip(kw_text *out, const void *data, size_t size, size_t limit, kw_error *err) {
-    const unsigned char *bytes = data;
-    if (size < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b) {
-        kw_text_add_bytes(out, data, size);
-        return out->failed ? kw_fail_memory(err, "uncompressing") : KW_OK;
-    }
-    z_stream stream = {0};
-    if (size > UINT32_MAX || inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
-        return kw_fail_memory(err, "uncompressing");
-    }
-    unsigned char *chunk = malloc(CHUNK);
-    int code = chunk ? Z_OK : Z_MEM_ERROR;
-    stream.next_in = (Bytef *)(uintptr_t)data;
-    stream.avail_in = (uInt)size;
-    while (code == Z_OK && stream.total_out <= limit) {
-        stream.next_out = chunk;
-        stream.avail_out = CHUNK;
-        code = inflate(&stream, Z_NO_FLUSH);
-        kw_text_add_bytes(out, chunk, CHUNK - stream.avail_out);
-    }
-    bool beyond = stream.total_out > limit;
-    inflateEnd(&stream);
-    free(chunk);
-    if (beyond) {
-        return kw_fail(err, KW_ILLEGAL, "gzip data holds more than %zu bytes", limit);
-    }
-    if (out->failed || code == Z_MEM_ERROR) {
-        return kw_fail_memory(err, "uncompressing");
-    }
-    return code == Z_STREAM_END ? KW_OK : kw_fail(err, KW_MALFORMED, "gzip data is damaged or cut off");
 }

@@ -3,8 +3,10 @@
  * they name the same set of the same tree. */
 #include "predict/forest/forest_read.h"
 
+#include "base/container/array.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,48 +23,28 @@ static condition_key condition_hash_key(const kw_forest_condition *c) {
     return key;
 }
 
-static size_t find_condition_slot(const kw_forest_index *index, const kw_forest_condition *condition) {
-    condition_key key = condition_hash_key(condition);
-    size_t slot = kw_hash64(&key, sizeof key) & (index->slot_count - 1);
-    while (index->slots[slot]) {
-        condition_key other = condition_hash_key(&index->conditions[index->slots[slot] - 1]);
-        if (!memcmp(&key, &other, sizeof key)) {
-            break;
-        }
-        slot = (slot + 1) & (index->slot_count - 1);
-    }
-    return slot;
-}
-
-static bool widen(kw_forest_index *index) {
-    size_t count = index->slot_count ? 2 * index->slot_count : 1024;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (!slots) {
-        return false;
-    }
-    free(index->slots);
-    index->slots = slots;
-    index->slot_count = count;
-    for (size_t i = 0; i < index->count; i++) {
-        slots[find_condition_slot(index, &index->conditions[i])] = (uint32_t)i + 1;
-    }
-    return true;
+static bool is_condition(const kw_hash_map_key *key, uintptr_t value) {
+    const kw_forest_index *index = key->owner;
+    condition_key other = condition_hash_key(&index->conditions[value]);
+    return !memcmp(key->key, &other, sizeof other);
 }
 
 kw_status kw_forest_index_put(kw_forest_reader *reader, const kw_forest_condition *condition, uint32_t *number) {
     kw_forest_index *index = &reader->index;
-    if (2 * index->count >= index->slot_count && !widen(index)) {
+    condition_key bytes = condition_hash_key(condition);
+    kw_hash_map_key key = {kw_hash64(&bytes, sizeof bytes), is_condition, index, &bytes};
+    const uintptr_t *found = kw_hash_map_find(&index->numbers, &key);
+    assert(index->count == index->numbers.count);
+    if (found) {
+        *number = (uint32_t)*found;
+    } else if (index->count < UINT32_MAX && KW_ARRAY_RESERVE(index->conditions, index->capacity, index->count + 1) &&
+               kw_hash_map_reserve(&index->numbers, index->count + 1)) {
+        *number = (uint32_t)index->count;
+        kw_hash_map_put(&index->numbers, key.hash, index->count);
+        index->conditions[index->count++] = *condition;
+    } else {
         return kw_forest_no_memory(reader);
     }
-    size_t slot = find_condition_slot(index, condition);
-    if (!index->slots[slot]) {
-        if (!kw_forest_grow(&index->conditions, &index->capacity, index->count + 1, sizeof *index->conditions)) {
-            return kw_forest_no_memory(reader);
-        }
-        index->conditions[index->count++] = *condition;
-        index->slots[slot] = (uint32_t)index->count;
-    }
-    *number = index->slots[slot] - 1;
     reader->forest->columns[condition->feature].splits++;
     return KW_OK;
 }

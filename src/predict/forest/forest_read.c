@@ -5,6 +5,8 @@
  * believed: a count is only used once as many values were read. */
 #include "predict/forest/forest_read.h"
 
+#include "base/container/array.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,22 +27,6 @@ kw_status kw_forest_fail(const kw_forest_reader *reader, kw_status status, const
 
 kw_status kw_forest_no_memory(const kw_forest_reader *reader) {
     return kw_fail_memory(reader->err, reader->name);
-}
-
-bool kw_forest_grow(void *array, size_t *capacity, size_t count, size_t size) {
-    if (count <= *capacity) {
-        return true;
-    }
-    size_t wanted = count < 64 ? 64 : count + count / 2;
-    void *old, *memory;
-    memcpy(&old, array, sizeof old);
-    memory = realloc(old, wanted * size);
-    if (!memory) {
-        return false;
-    }
-    memcpy(array, &memory, sizeof memory);
-    *capacity = wanted;
-    return true;
 }
 
 /* [+-]digits[.digits][e[+-]digits], with a digit in the mantissa: what LightGBM prints of finite numbers. */
@@ -171,24 +157,14 @@ static kw_status read_forest_model(kw_forest_reader *reader) {
     return status ? status : kw_forest_index_close(reader);
 }
 
-/* Arrays grew by halves; gives back what they have too much. A smaller piece may fail to come: the old one serves. */
-static void trim_array(void *array, size_t count, size_t size) {
-    void *old, *memory;
-    memcpy(&old, array, sizeof old);
-    memory = count ? realloc(old, count * size) : NULL;
-    if (memory) {
-        memcpy(array, &memory, sizeof memory);
-    }
-}
-
 static void close_reader(kw_forest_reader *reader) {
     kw_forest_nodes *n = &reader->nodes;
-    void *blocks[] = {n->value,           n->threshold, n->feature, n->leaves, n->order,  n->stack,
-                      n->decision,        n->left,      n->right,   n->seen,   n->bounds, reader->index.conditions,
-                      reader->index.slots};
+    void *blocks[] = {n->value,    n->threshold, n->feature, n->leaves, n->order,  n->stack,
+                      n->decision, n->left,      n->right,   n->seen,   n->bounds, reader->index.conditions};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
+    kw_hash_map_drop(&reader->index.numbers);
     if (reader->plain) {
         freelocale(reader->plain);
     }
@@ -204,10 +180,10 @@ kw_status kw_forest_read_text(kw_forest **out, const char *name, kw_scan text, k
         kw_forest_drop(&forest);
         return status;
     }
-    size_t leaves = forest->tree_leaf[forest->trees];
-    trim_array(&forest->values, leaves, sizeof *forest->values);
-    trim_array(&forest->splits, leaves - forest->trees, sizeof *forest->splits);
-    trim_array(&forest->words, forest->word_count, sizeof *forest->words);
+    size_t leaves = forest->tree_leaf[forest->trees], room[] = {reader.leaf_capacity, reader.leaf_capacity, reader.word_capacity};
+    kw_array_trim(&forest->values, &room[0], leaves, sizeof *forest->values);
+    kw_array_trim(&forest->splits, &room[1], leaves - forest->trees, sizeof *forest->splits);
+    kw_array_trim(&forest->words, &room[2], forest->word_count, sizeof *forest->words);
     *out = forest;
     return KW_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "predict/forest/forest_model.h"
 
+#include "base/container/hash_map.h"
 #include "base/text.h"
 
 #include <locale.h>
@@ -13,8 +14,7 @@
 typedef struct kw_forest_index {
     kw_forest_condition *conditions;
     size_t count, capacity;
-    uint32_t *slots; /* number of a condition + 1, 0 for none; slot_count is a power of 2 */
-    size_t slot_count;
+    kw_hash_map numbers; /* of each in conditions */
 } kw_forest_index;
 
 /* Arrays for one tree; grow with the largest one. */
@@ -46,9 +46,6 @@ typedef struct kw_forest_reader {
 /* Fills the error: model, tree, key, and what is wrong; returns status. */
 kw_status kw_forest_fail(const kw_forest_reader *reader, kw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 kw_status kw_forest_no_memory(const kw_forest_reader *reader);
-
-/* Grows *array of elements of size bytes to hold count of them; false without memory. */
-bool kw_forest_grow(void *array, size_t *capacity, size_t count, size_t size);
 
 /* The next number of a list of numbers; says which one (from 0) is bad. */
 kw_status kw_forest_real(const kw_forest_reader *reader, kw_scan *list, size_t position, double *value);

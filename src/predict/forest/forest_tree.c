@@ -2,6 +2,8 @@
  * split and every leaf was reached exactly once from split 0: then there is no cycle, nothing shared and nothing left over. */
 #include "predict/forest/forest_read.h"
 
+#include "base/container/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -113,7 +115,7 @@ static bool reserve_nodes(kw_forest_reader *reader, size_t leaves) {
     size_t reached = n->capacity;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         size_t capacity = n->capacity;
-        if (!kw_forest_grow(parts[i].array, &capacity, leaves, parts[i].size)) {
+        if (!kw_array_reserve(parts[i].array, &capacity, leaves, parts[i].size)) {
             return false;
         }
         reached = capacity;
@@ -180,7 +182,7 @@ static kw_status read_sets(kw_forest_reader *reader, const tree_text *text) {
     kw_forest *forest = reader->forest;
     kw_forest_nodes *nodes = &reader->nodes;
     kw_scan list = open_list(reader, text, CAT_BOUNDS);
-    if (!kw_forest_grow(&nodes->bounds, &nodes->bounds_capacity, text->sets + 1, sizeof *nodes->bounds)) {
+    if (!KW_ARRAY_RESERVE(nodes->bounds, nodes->bounds_capacity, text->sets + 1)) {
         return kw_forest_no_memory(reader);
     }
     int64_t before = 0;
@@ -199,7 +201,7 @@ static kw_status read_sets(kw_forest_reader *reader, const tree_text *text) {
     if (!status && forest->word_count + count > KW_FOREST_MAX_CATEGORY_WORDS) {
         status = kw_forest_fail(reader, KW_ILLEGAL, "more than %d words of categories in all trees", KW_FOREST_MAX_CATEGORY_WORDS);
     }
-    if (!status && !kw_forest_grow(&forest->words, &reader->word_capacity, forest->word_count + count, sizeof *forest->words)) {
+    if (!status && !KW_ARRAY_RESERVE(forest->words, reader->word_capacity, forest->word_count + count)) {
         status = kw_forest_no_memory(reader);
     }
     for (size_t i = 0; i < count && !status; i++) {
@@ -305,8 +307,7 @@ static kw_status make_forest_room(kw_forest_reader *reader, size_t leaves) {
     if (leaves > KW_FOREST_MAX_LEAVES) {
         return kw_forest_fail(reader, KW_ILLEGAL, "more than %d leaves in all trees", KW_FOREST_MAX_LEAVES);
     }
-    if (!kw_forest_grow(&forest->splits, &capacity, leaves, sizeof *forest->splits) ||
-        !kw_forest_grow(&forest->values, &values, leaves, sizeof *forest->values)) {
+    if (!KW_ARRAY_RESERVE(forest->splits, capacity, leaves) || !KW_ARRAY_RESERVE(forest->values, values, leaves)) {
         return kw_forest_no_memory(reader);
     }
     reader->leaf_capacity = capacity;

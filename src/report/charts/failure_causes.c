@@ -1,6 +1,9 @@
 /* failure_causes.c: failures grouped by what they say. Two details that differ only in numbers say the same. */
 #include "report/charts/figures.h"
 
+#include "base/container/array.h"
+#include "base/container/string_table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +40,7 @@ static bool print_cause_key(kw_text *key, const kw_report_data *report_data, con
 }
 
 kw_failure_cause *kw_failure_causes(const kw_report_data *report_data, kw_arena *arena, bool unfit, size_t *count) {
-    kw_name_table keys = {0};
+    kw_string_table keys = {0};
     kw_failure_cause *causes = NULL;
     size_t room = 0;
     kw_text key = {0};
@@ -50,11 +53,9 @@ kw_failure_cause *kw_failure_causes(const kw_report_data *report_data, kw_arena 
         }
         key.size = 0;
         uint32_t number =
-            print_cause_key(&key, report_data, entry) ? kw_name_table_add(&keys, arena, kw_text_string(&key), &added) : UINT32_MAX;
-        void *items = causes;
-        good = number != UINT32_MAX && kw_arena_array_grow(arena, &items, &room, number, sizeof *causes);
+            print_cause_key(&key, report_data, entry) ? kw_string_table_add(&keys, arena, kw_text_string(&key), &added) : UINT32_MAX;
+        good = number != UINT32_MAX && KW_ARENA_RESERVE(arena, causes, room, (size_t)number + 1);
         if (good) {
-            causes = items;
             if (added) {
                 const char *rule = strchr(strchr(keys.text[number], ' ') + 1, ' ') + 1;
                 causes[number] = (kw_failure_cause){entry->outcome, report_data->configs[entry->config].family_number, rule, 0, entry};
@@ -63,7 +64,9 @@ kw_failure_cause *kw_failure_causes(const kw_report_data *report_data, kw_arena 
         }
     }
     kw_text_drop(&key);
-    *count = good ? keys.count : 0;
+    size_t found = keys.count;
+    kw_string_table_drop(&keys);
+    *count = good ? found : 0;
     if (good && *count) {
         qsort(causes, *count, sizeof *causes, compare_cause);
     }

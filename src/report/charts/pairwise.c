@@ -55,7 +55,7 @@ kw_pairwise *kw_pairwise_generic(const kw_report_data *report_data, kw_arena *ar
 }
 
 uint32_t kw_pairwise_target(const kw_report_data *report_data, const kw_report_data *baseline, uint32_t target) {
-    uint32_t same = kw_name_table_find(&baseline->target_names, report_data->targets[target].text), most = UINT32_MAX;
+    uint32_t same = kw_string_table_find(&baseline->target_names, report_data->targets[target].text), most = UINT32_MAX;
     for (uint32_t i = 0; i < baseline->target_names.count; i++) {
         bool more = most == UINT32_MAX || baseline->targets[i].answers > baseline->targets[most].answers;
         most = baseline->targets[i].answers && more ? i : most;
@@ -92,7 +92,7 @@ kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_re
     for (size_t i = 0; i < report_data->problem_group_count && pairwise_ratios; i++) {
         const kw_report_group *problem_group = &report_data->problem_groups[i];
         kw_report_group wanted = {.target = targets[1], .packed = problem_group->packed, .cold = problem_group->cold};
-        wanted.problem = kw_name_table_find(&baseline->problem_names, report_data->problems[problem_group->problem].text);
+        wanted.problem = kw_string_table_find(&baseline->problem_names, report_data->problems[problem_group->problem].text);
         if (problem_group->target != targets[0] || problem_group->best == KW_NOWHERE || wanted.problem == UINT32_MAX) {
             continue;
         }

@@ -1,6 +1,8 @@
 /* report_data.c: rows taken in. Grouping and roofs are contest.c. */
 #include "report/data/report_data.h"
 
+#include "base/container/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,12 @@ kw_status kw_report_data_create(kw_report_data **report_data, const char *id, co
 
 void kw_report_data_close(kw_report_data **report_data) {
     if (*report_data) {
+        kw_report_data *gone = *report_data;
+        kw_string_table *const tables[] = {&gone->target_names, &gone->problem_names, &gone->config_names, &gone->run_names,
+                                           &gone->details,      &gone->families,      &gone->shapes};
+        for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+            kw_string_table_drop(tables[i]);
+        }
         kw_arena_drop(&(*report_data)->arena);
         free(*report_data);
         *report_data = NULL;
@@ -36,15 +44,13 @@ static double positive(double value) {
 
 static bool add_report_target(kw_report_data *report_data, const char *text, uint32_t *number) {
     bool added;
-    *number = kw_name_table_add(&report_data->target_names, &report_data->arena, text, &added);
+    *number = kw_string_table_add(&report_data->target_names, &report_data->arena, text, &added);
     if (*number == UINT32_MAX || !added) {
         return *number != UINT32_MAX;
     }
-    void *items = report_data->targets;
-    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->target_room, *number, sizeof *report_data->targets)) {
+    if (!KW_ARENA_RESERVE(&report_data->arena, report_data->targets, report_data->target_room, (size_t)*number + 1)) {
         return false;
     }
-    report_data->targets = items;
     kw_report_target *target = &report_data->targets[*number];
     *target = (kw_report_target){.text = report_data->target_names.text[*number], .device = ""};
     kw_target facts;
@@ -80,15 +86,13 @@ static void read_roofs(kw_report_target *target, const char *roofs) {
 
 bool kw_report_data_add_run(kw_report_data *report_data, const kw_run *run) {
     bool added;
-    uint32_t target, number = kw_name_table_add(&report_data->run_names, &report_data->arena, run->id, &added);
+    uint32_t target, number = kw_string_table_add(&report_data->run_names, &report_data->arena, run->id, &added);
     if (number == UINT32_MAX || !added) {
         return number != UINT32_MAX;
     }
-    void *items = report_data->runs;
-    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->run_room, number, sizeof *report_data->runs)) {
+    if (!KW_ARENA_RESERVE(&report_data->arena, report_data->runs, report_data->run_room, (size_t)number + 1)) {
         return false;
     }
-    report_data->runs = items;
     report_data->runs[number] = *run;
     if (!*run->target) {
         return true;
@@ -107,15 +111,13 @@ bool kw_report_data_add_run(kw_report_data *report_data, const kw_run *run) {
 
 static bool add_problem(kw_report_data *report_data, const char *text, uint32_t *number) {
     bool added;
-    *number = kw_name_table_add(&report_data->problem_names, &report_data->arena, text, &added);
+    *number = kw_string_table_add(&report_data->problem_names, &report_data->arena, text, &added);
     if (*number == UINT32_MAX || !added) {
         return *number != UINT32_MAX;
     }
-    void *items = report_data->problems;
-    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->problem_room, *number, sizeof *report_data->problems)) {
+    if (!KW_ARENA_RESERVE(&report_data->arena, report_data->problems, report_data->problem_room, (size_t)*number + 1)) {
         return false;
     }
-    report_data->problems = items;
     kw_report_problem *problem = &report_data->problems[*number];
     *problem = (kw_report_problem){.text = report_data->problem_names.text[*number]};
     if (kw_problem_parse(&problem->value, text, NULL) == KW_OK) {
@@ -141,15 +143,13 @@ static void print_shape(kw_text *shape, const char *text) {
 
 static bool add_report_config(kw_report_data *report_data, const char *text, uint32_t *number) {
     bool added;
-    *number = kw_name_table_add(&report_data->config_names, &report_data->arena, text, &added);
+    *number = kw_string_table_add(&report_data->config_names, &report_data->arena, text, &added);
     if (*number == UINT32_MAX || !added) {
         return *number != UINT32_MAX;
     }
-    void *items = report_data->configs;
-    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->config_room, *number, sizeof *report_data->configs)) {
+    if (!KW_ARENA_RESERVE(&report_data->arena, report_data->configs, report_data->config_room, (size_t)*number + 1)) {
         return false;
     }
-    report_data->configs = items;
     kw_scan scan = kw_scan_string(text);
     kw_word word = {text, 0};
     kw_scan_word(&scan, &word);
@@ -158,13 +158,13 @@ static bool add_report_config(kw_report_data *report_data, const char *text, uin
     char *family = kw_arena_copy(&report_data->arena, word.at, word.size);
     kw_report_config *config = &report_data->configs[*number];
     *config = (kw_report_config){.text = report_data->config_names.text[*number], .family = family};
-    config->shape = kw_name_table_add(&report_data->shapes, &report_data->arena, kw_text_string(&shape), NULL);
+    config->shape = kw_string_table_add(&report_data->shapes, &report_data->arena, kw_text_string(&shape), NULL);
     bool good = family && !shape.failed && config->shape != UINT32_MAX;
     kw_text_drop(&shape);
     if (!good) {
         return false;
     }
-    config->family_number = kw_name_table_add(&report_data->families, &report_data->arena, family, NULL);
+    config->family_number = kw_string_table_add(&report_data->families, &report_data->arena, family, NULL);
     size_t length = strlen(family);
     config->generic = length >= 8 && !strcmp(family + length - 8, ".generic");
     return config->family_number != UINT32_MAX;
@@ -181,13 +181,10 @@ bool kw_report_data_add_answer(kw_report_data *report_data, const kw_row *row) {
                              .time_ns = positive(record->time_ns),
                              .spread_ns = positive(record->spread_ns),
                              .half_ns = {positive(record->half_ns[0]), positive(record->half_ns[1])}};
-    void *items = report_data->entries;
-    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->entry_room, report_data->entry_count,
-                             sizeof *report_data->entries)) {
+    if (!KW_ARENA_RESERVE(&report_data->arena, report_data->entries, report_data->entry_room, report_data->entry_count + 1)) {
         return false;
     }
-    report_data->entries = items;
-    entry.detail = kw_name_table_add(&report_data->details, &report_data->arena, record->detail, NULL);
+    entry.detail = kw_string_table_add(&report_data->details, &report_data->arena, record->detail, NULL);
     if (entry.detail == UINT32_MAX || !add_report_target(report_data, row->target, &entry.target) ||
         !add_problem(report_data, row->problem, &entry.problem) || !add_report_config(report_data, record->config, &entry.config)) {
         return false;
@@ -239,12 +236,10 @@ static void widen_span(kw_report_data *report_data, const char *time, double sec
 
 bool kw_report_data_add_row(kw_report_data *report_data, const kw_row *row) {
     const kw_record *record = &row->record;
-    void *items = report_data->rows_in_order;
-    if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->rows_in_order_room, report_data->rows_in_order_count,
-                             sizeof *report_data->rows_in_order)) {
+    if (!KW_ARENA_RESERVE(&report_data->arena, report_data->rows_in_order, report_data->rows_in_order_room,
+                          report_data->rows_in_order_count + 1)) {
         return false;
     }
-    report_data->rows_in_order = items;
     kw_report_row moment = {.sequence = row->sequence,
                             .control_ns = positive(row->control_ns),
                             .drift = isfinite(row->drift) ? row->drift : 0,
@@ -254,14 +249,14 @@ bool kw_report_data_add_row(kw_report_data *report_data, const kw_row *row) {
                             .good = record->outcome == KW_GOOD};
     double batches = fmax(record->samples, 0) + fmax(record->dropped, 0);
     moment.kernel_ns = positive(record->time_ns) * (batches * fmax(record->calls, 0) + fmax(record->warmups, 0));
-    moment.run = kw_name_table_find(&report_data->run_names, row->run);
+    moment.run = kw_string_table_find(&report_data->run_names, row->run);
     if (moment.run == UINT32_MAX) { /* a row whose run the store does not have */
         kw_run run = {0};
         memcpy(run.id, row->run, sizeof run.id);
         if (!kw_report_data_add_run(report_data, &run)) {
             return false;
         }
-        moment.run = kw_name_table_find(&report_data->run_names, row->run);
+        moment.run = kw_string_table_find(&report_data->run_names, row->run);
     }
     if (!add_report_config(report_data, record->config, &moment.config)) {
         return false;

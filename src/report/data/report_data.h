@@ -6,10 +6,9 @@
 #ifndef KW_REPORT_DATA_REPORT_DATA_H
 #define KW_REPORT_DATA_REPORT_DATA_H
 
-#include "problem/outcome.h"
-#include "report/data/name_table.h"
-
+#include "base/container/string_table.h"
 #include "base/text.h"
+#include "problem/outcome.h"
 #include "problem/target.h"
 
 #include <kernelwright_tune.h>
@@ -84,7 +83,7 @@ typedef struct kw_report_group {
 typedef struct kw_report_data {
     kw_arena arena;
     const char *id, *name; /* of the store; its path */
-    kw_name_table target_names, problem_names, config_names, run_names, details, families, shapes;
+    kw_string_table target_names, problem_names, config_names, run_names, details, families, shapes;
     kw_report_target *targets;
     kw_report_problem *problems;
     kw_report_config *configs;

@@ -4,6 +4,7 @@
  * best problem has 100 % by definition. The memory's roof counts only where it was measured (the best seen may be that of a problem that never
  * waited for memory, which would then have 100 %), and only for problems whose tensors do not fit into the last-level cache or that were timed
  * cold: hot and small, they need no memory. */
+#include "base/container/array.h"
 #include "measure/measure.h"
 #include "report/data/report_data.h"
 
@@ -80,12 +81,10 @@ static void find_group_oracle(kw_report_data *report_data, kw_report_group *prob
 static kw_status group(kw_report_data *report_data, kw_error *err) {
     size_t largest = 0;
     for (size_t i = 0; i < report_data->entry_count;) {
-        void *items = report_data->problem_groups;
-        if (!kw_arena_array_grow(&report_data->arena, &items, &report_data->problem_group_room, report_data->problem_group_count,
-                                 sizeof *report_data->problem_groups)) {
+        if (!KW_ARENA_RESERVE(&report_data->arena, report_data->problem_groups, report_data->problem_group_room,
+                              report_data->problem_group_count + 1)) {
             return kw_fail_memory(err, "the report");
         }
-        report_data->problem_groups = items;
         const kw_report_entry *first = &report_data->entries[i];
         kw_report_group problem_group = {
             .first = i, .target = first->target, .problem = first->problem, .packed = first->packed, .cold = first->cold};

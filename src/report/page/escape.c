@@ -1,31 +1,11 @@
-/* escape.c: one decoder of UTF-8 that trusts nothing, and the quoting of each place. */
+/* escape.c: what is not to be shown as it is, and the quoting of each place. */
 #include "report/page/escape.h"
+
+#include "base/format/utf8.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-/* The character at the front; its length, or 0 when the bytes are not UTF-8 (overlong forms and surrogates are not). */
-static size_t decode(const unsigned char *at, uint32_t *code) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (at[0] < 0x80) {
-        *code = at[0];
-        return 1;
-    }
-    size_t length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : at[0] >= 0xc0 ? 2 : 0;
-    if (!length || at[0] > 0xf4) {
-        return 0;
-    }
-    *code = at[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0; /* also the terminating zero */
-        }
-        *code = *code << 6 | (at[i] & 0x3fu);
-    }
-    bool legal = *code >= least[length] && *code <= 0x10ffff && (*code < 0xd800 || *code > 0xdfff);
-    return legal ? length : 0;
-}
 
 /* Invisible characters, and those that turn the direction of writing. */
 static bool is_hidden(uint32_t code) {
@@ -75,20 +55,20 @@ static void add_byte(kw_text *out, char c, kw_escape form) {
 }
 
 static void add_characters(kw_text *out, const char *text, kw_escape form, size_t limit) {
-    const unsigned char *at = (const unsigned char *)text;
+    const char *at = text;
     for (size_t shown = 0; *at; shown++) {
         char visible[16];
         uint32_t code = 0;
-        size_t length = decode(at, &code);
+        size_t length = kw_utf8_decode(at, &code);
         if (shown + 1 >= limit && at[length ? length : 1]) {
             kw_text_add(out, "\xe2\x80\xa6");
             return;
         }
         if (!length || is_hidden(code)) {
-            snprintf(visible, sizeof visible, length && code >= 0x80 ? "\\u{%x}" : "\\x%02x", length ? code : *at);
+            snprintf(visible, sizeof visible, length && code >= 0x80 ? "\\u{%x}" : "\\x%02x", length ? code : (unsigned char)*at);
             add_visible(out, visible, form);
         } else if (length == 1) {
-            add_byte(out, (char)*at, form);
+            add_byte(out, *at, form);
         } else {
             kw_text_add_bytes(out, at, length);
         }

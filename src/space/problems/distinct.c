@@ -1,8 +1,10 @@
-/* distinct.c: a hash table of problems, open addressing, at most half full. */
+/* distinct.c: problems in order of first appearance, with a map of their positions. */
 #include "space/problems/distinct.h"
 
+#include "base/container/array.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,60 +23,42 @@ static kw_problem plain(const kw_problem *problem) {
     return copy;
 }
 
-/* The slot that holds the problem, or the free one where it belongs. */
-static size_t find_problem_slot(const kw_distinct *set, const kw_problem *key) {
-    size_t mask = set->slot_count - 1, slot = (size_t)kw_hash64(key, sizeof *key) & mask;
-    while (set->slots[slot] && memcmp(&set->problems[set->slots[slot] - 1], key, sizeof *key)) {
-        slot = (slot + 1) & mask;
-    }
-    return slot;
+static bool is_problem(const kw_hash_map_key *key, uintptr_t value) {
+    const kw_distinct *set = key->owner;
+    return !memcmp(&set->problems[value], key->key, sizeof *set->problems);
 }
 
-static bool grow_slots_table(kw_distinct *set) {
-    size_t capacity = set->capacity ? 2 * set->capacity : 256;
-    kw_problem *problems = reallocarray(set->problems, capacity, sizeof *problems);
-    if (!problems) {
-        return false;
-    }
-    set->problems = problems;
-    size_t *slots = calloc(2 * capacity, sizeof *slots);
-    if (!slots) {
-        return false;
-    }
-    free(set->slots);
-    set->slots = slots;
-    set->slot_count = 2 * capacity;
-    set->capacity = capacity;
-    for (size_t i = 0; i < set->count; i++) {
-        slots[find_problem_slot(set, &problems[i])] = i + 1;
-    }
-    return true;
+static kw_hash_map_key problem_key(const kw_distinct *set, const kw_problem *plain_problem) {
+    return (kw_hash_map_key){kw_hash64(plain_problem, sizeof *plain_problem), is_problem, set, plain_problem};
 }
 
 bool kw_distinct_add(kw_distinct *set, const kw_problem *problem, size_t *position) {
-    if (set->count == set->capacity && !grow_slots_table(set)) {
+    kw_problem copy = plain(problem);
+    kw_hash_map_key key = problem_key(set, &copy);
+    const uintptr_t *found = kw_hash_map_find(&set->positions, &key);
+    assert(set->count == set->positions.count);
+    if (found) {
+        *position = *found;
+        return true;
+    }
+    if (!KW_ARRAY_RESERVE(set->problems, set->capacity, set->count + 1) || !kw_hash_map_reserve(&set->positions, set->count + 1)) {
         return false;
     }
-    kw_problem key = plain(problem);
-    size_t slot = find_problem_slot(set, &key);
-    if (!set->slots[slot]) {
-        set->problems[set->count++] = key;
-        set->slots[slot] = set->count;
-    }
-    *position = set->slots[slot] - 1;
+    *position = set->count;
+    kw_hash_map_put(&set->positions, key.hash, set->count);
+    set->problems[set->count++] = copy;
     return true;
 }
 
 size_t kw_distinct_find(const kw_distinct *set, const kw_problem *problem) {
-    if (!set->count) {
-        return SIZE_MAX;
-    }
-    kw_problem key = plain(problem);
-    return set->slots[find_problem_slot(set, &key)] - 1; /* 0 for none wraps to SIZE_MAX */
+    kw_problem copy = plain(problem);
+    kw_hash_map_key key = problem_key(set, &copy);
+    const uintptr_t *found = kw_hash_map_find(&set->positions, &key);
+    return found ? *found : SIZE_MAX;
 }
 
 void kw_distinct_drop(kw_distinct *set) {
     free(set->problems);
-    free(set->slots);
+    kw_hash_map_drop(&set->positions);
     *set = (kw_distinct){0};
 }

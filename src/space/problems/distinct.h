@@ -3,14 +3,14 @@
 #ifndef KW_SPACE_PROBLEMS_DISTINCT_H
 #define KW_SPACE_PROBLEMS_DISTINCT_H
 
+#include "base/container/hash_map.h"
 #include "base/status.h"
 
 /* A set of problems; a zeroed one is empty. */
 typedef struct kw_distinct {
     kw_problem *problems; /* in order of first appearance */
     size_t count, capacity;
-    size_t *slots; /* of a hash table: position + 1, 0 for none */
-    size_t slot_count;
+    kw_hash_map positions; /* of each in problems */
 } kw_distinct;
 
 /* Adds a problem where it is not there yet; *position gets its place in problems: the old count for a new one. false for want of memory. */

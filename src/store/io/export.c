@@ -1,4 +1,5 @@
 /* export.c: a store's rows as files. One writer and one loop over the rows; the formats differ in what they add to the text. */
+#include "base/container/string_table.h"
 #include "store/line.h"
 #include "store/io/seed_csv.h"
 #include "store/sqlite/store.h"
@@ -24,9 +25,9 @@ struct export {
     kw_writer *writer;
     kw_text text;
     kw_export_report report;
-    kw_run run;      /* of the last row */
-    char(*told)[33]; /* ids of the runs that were written */
-    size_t told_count;
+    kw_run run; /* of the last row */
+    kw_arena arena;
+    kw_string_table told;                   /* ids of the runs that were written */
     char problem_text[KW_PROBLEM_TEXT_MAX]; /* of the last row, and what it says */
     kw_problem problem;
     int64_t problem_index;
@@ -50,17 +51,11 @@ static kw_status see_run(export *e, const kw_row *row, kw_error *err) {
 }
 
 static kw_status add_json(export *e, const kw_row *row, kw_error *err) {
-    bool told = false;
-    for (size_t i = 0; !told && i < e->told_count; i++) {
-        told = !strcmp(e->told[e->told_count - 1 - i], row->run);
+    bool added;
+    if (kw_string_table_add(&e->told, &e->arena, row->run, &added) == UINT32_MAX) {
+        return kw_fail_memory(err, "the ids of the runs");
     }
-    if (!told) {
-        char(*larger)[33] = realloc(e->told, (e->told_count + 1) * sizeof *larger);
-        if (!larger) {
-            return kw_fail_memory(err, "the ids of the runs");
-        }
-        e->told = larger;
-        memcpy(e->told[e->told_count++], row->run, sizeof row->run);
+    if (added) {
         kw_status status = see_run(e, row, err);
         if (status) {
             return status;
@@ -148,7 +143,8 @@ kw_status kw_store_export(kw_store *store, const kw_row_filter *filter, const ch
         *report = e->report;
     }
     kw_text_drop(&e->text);
-    free(e->told);
+    kw_string_table_drop(&e->told);
+    kw_arena_drop(&e->arena);
     free(e);
     return status;
 }

@@ -43,15 +43,6 @@ static bool is_printable(kw_word line) {
     return true;
 }
 
-/* What does not fit is cut. */
-static bool copy_protocol_word(char *to, size_t capacity, kw_word word) {
-    bool fits = word.size < capacity;
-    size_t size = fits ? word.size : capacity - 1;
-    memcpy(to, word.at, size);
-    to[size] = 0;
-    return fits;
-}
-
 static void print_field_text(kw_text *text, const char *string) {
     for (; *string; string++) {
         char c = (unsigned char)*string < ' ' ? ' ' : *string;
@@ -188,14 +179,14 @@ void kw_job_print(kw_text *text, const kw_worker_job *job) {
 
 static kw_status parse_problem(kw_problem *problem, kw_word word, kw_error *err) {
     char text[KW_PROBLEM_TEXT_MAX];
-    return copy_protocol_word(text, sizeof text, word) ? kw_problem_parse(problem, text, err)
-                                                       : kw_fail(err, KW_MALFORMED, "problem %.*s... is too long", KW_WORD(word));
+    return kw_word_copy(text, sizeof text, word) ? kw_problem_parse(problem, text, err)
+                                                 : kw_fail(err, KW_MALFORMED, "problem %.*s... is too long", KW_WORD(word));
 }
 
 static kw_status parse_kernel(kw_job_line_kernel *kernel, kw_word key, kw_word config, kw_error *err) {
     char text[KW_CONFIG_TEXT_MAX];
-    if (!copy_protocol_word(kernel->key, sizeof kernel->key, kw_word_is(key, "-") ? (kw_word){key.at, 0} : key) ||
-        !copy_protocol_word(text, sizeof text, config)) {
+    if (!kw_word_copy(kernel->key, sizeof kernel->key, kw_word_is(key, "-") ? (kw_word){key.at, 0} : key) ||
+        !kw_word_copy(text, sizeof text, config)) {
         return kw_fail(err, KW_MALFORMED, "key or config %.*s... is too long", KW_WORD(config));
     }
     return kw_config_parse(&kernel->config, text, err);
@@ -397,7 +388,7 @@ static kw_status read_record_fields(kw_record *record, kw_scan scan, kw_error *e
     if (!take_field_name(&rest, &name) || !kw_word_is(name, "detail")) {
         return kw_fail(err, KW_MALFORMED, "record: detail= is wanted at its end");
     }
-    copy_protocol_word(record->detail, sizeof record->detail, rest);
+    kw_word_copy(record->detail, sizeof record->detail, rest);
     return KW_OK;
 }
 
@@ -441,6 +432,6 @@ kw_status kw_answer_read(kw_answer *answer, kw_word line, kw_error *err) {
     if (answer->kind == KW_ANSWER_RECORD || answer->kind == KW_ANSWER_CONTROL) {
         return read_record_fields(&answer->record, scan, err);
     }
-    copy_protocol_word(answer->text, sizeof answer->text, rest_of_line(&scan));
+    kw_word_copy(answer->text, sizeof answer->text, rest_of_line(&scan));
     return KW_OK;
 }

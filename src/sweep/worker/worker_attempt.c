@@ -11,10 +11,6 @@
 
 static const int64_t send_limit_ns = 10000000000, patience_ns = 100000000;
 
-static bool is_attempt_stopped(const kw_worker_attempt *a) {
-    return a->stop && *a->stop;
-}
-
 /* --- blame ----------------------------------------------------------------------------------------------------------- */
 
 static void describe_end(char *text, size_t capacity, const kw_child_end *end) {
@@ -151,7 +147,7 @@ kw_status kw_worker_attempt_run(kw_worker_attempt *a, kw_worker_attempt_end *end
         kw_word line = {0};
         kw_answer answer = {0};
         kw_error why = {0};
-        if (is_attempt_stopped(a)) {
+        if (kw_stop_requested(a->stop)) {
             kw_child_stop(a->child, 0);
             *end = KW_WORKER_ATTEMPT_STOPPED;
             return KW_OK;

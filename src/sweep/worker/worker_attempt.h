@@ -23,7 +23,7 @@ typedef struct kw_worker_attempt {
     const kw_worker_status *status_page;
     const kw_worker_job *job;
     int64_t kernel_limit_ns, batch_limit_ns; /* none is 0 */
-    const volatile int *stop;                /* may be NULL */
+    const kw_stop *stop;                     /* may be NULL */
     /* out */
     kw_record *records; /* of the job's kernels; those that answered say so */
     bool *answered;

@@ -32,7 +32,7 @@ struct kw_worker_client {
 /* --- the child ------------------------------------------------------------------------------------------------------- */
 
 static bool is_client_stopped(const kw_worker_client *client) {
-    return client->options.stop && *client->options.stop;
+    return kw_stop_requested(client->options.stop);
 }
 
 static void log_line(const kw_worker_client *client, const char *line) {

@@ -10,15 +10,15 @@
 #include "measure/measure.h"
 
 typedef struct kw_worker_client_options {
-    const char *program;      /* its verb "worker" serves */
-    const char *device;       /* "cpu" */
-    const char *cpus;         /* "0,2-3": cores of the child; NULL: all of this process */
-    const char *cache;        /* folder of the blobs that jobs name by key */
-    int32_t threads;          /* of a kernel */
-    int64_t kernel_limit_ns;  /* that a kernel may stay in one step without getting on; 0: 30 s */
-    int64_t batch_limit_ns;   /* of a batch; 0: kernel_limit_ns times its kernels */
-    int64_t memory_limit;     /* bytes that the child may have; 0: as many as the machine has */
-    const volatile int *stop; /* as in kw_sweep_options; may be NULL */
+    const char *program;     /* its verb "worker" serves */
+    const char *device;      /* "cpu" */
+    const char *cpus;        /* "0,2-3": cores of the child; NULL: all of this process */
+    const char *cache;       /* folder of the blobs that jobs name by key */
+    int32_t threads;         /* of a kernel */
+    int64_t kernel_limit_ns; /* that a kernel may stay in one step without getting on; 0: 30 s */
+    int64_t batch_limit_ns;  /* of a batch; 0: kernel_limit_ns times its kernels */
+    int64_t memory_limit;    /* bytes that the child may have; 0: as many as the machine has */
+    const kw_stop *stop;     /* as in kw_sweep_options; may be NULL */
     void (*log)(void *user, const char *line);
     void *user;
 } kw_worker_client_options;

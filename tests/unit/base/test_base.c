@@ -141,7 +141,7 @@ static void children_are_run_and_timed_out(void **state) {
     assert_int_equal(kw_process_run((const char *[]){"sh", "-c", "sleep 20", NULL}, 50000000, &output, &result, &err), KW_OK);
     assert_true(result.timed_out);
     assert_int_equal(result.signal, 9);
-    volatile int stop = 1;
+    kw_stop stop = {1};
     int64_t begin = kw_clock_ns();
     assert_int_equal(kw_process_run_until((const char *[]){"sh", "-c", "sleep 20", NULL}, 0, &stop, &output, &result, &err), KW_OK);
     assert_int_equal(result.signal, 9);

@@ -72,26 +72,26 @@ static void an_array_that_cannot_grow_stays_as_it_was(void **state) {
 /* Keys 0 to KEYS - 1, of which few bits reach the hash, so that runs of full slots meet and wrap round. */
 enum { KEYS = 400, STEPS = 200000 };
 
-static bool same_number(const kw_map_key *key, uintptr_t value) {
+static bool same_number(const kw_hash_map_key *key, uintptr_t value) {
     return *(const uint64_t *)key->key == value;
 }
 
-static kw_map_key number_key(const uint64_t *number, uint64_t spread) {
-    return (kw_map_key){*number % spread * 0x100000001ffu, same_number, NULL, number};
+static kw_hash_map_key number_key(const uint64_t *number, uint64_t spread) {
+    return (kw_hash_map_key){*number % spread * 0x100000001ffu, same_number, NULL, number};
 }
 
-static void check_map(const kw_map *map, const bool there[KEYS], uint64_t spread) {
+static void check_map(const kw_hash_map *map, const bool there[KEYS], uint64_t spread) {
     bool walked[KEYS] = {0};
     uintptr_t value;
     size_t count = 0;
-    for (size_t at = 0; kw_map_next(map, &at, &value); count++) {
+    for (size_t at = 0; kw_hash_map_next(map, &at, &value); count++) {
         assert_true(value < KEYS && there[value] && !walked[value]);
         walked[value] = true;
     }
     assert_int_equal(count, map->count);
     for (uint64_t i = 0; i < KEYS; i++) {
-        kw_map_key key = number_key(&i, spread);
-        const uintptr_t *found = kw_map_find(map, &key);
+        kw_hash_map_key key = number_key(&i, spread);
+        const uintptr_t *found = kw_hash_map_find(map, &key);
         assert_int_equal(found != NULL, there[i]);
         assert_true(!found || *found == i);
     }
@@ -101,17 +101,17 @@ static void a_map_holds_what_a_plain_list_holds(void **state) {
     (void)state;
     static const uint64_t spreads[] = {1, 7, 64, KEYS};
     for (size_t s = 0; s < sizeof spreads / sizeof *spreads; s++) {
-        kw_map map = {0};
+        kw_hash_map map = {0};
         bool there[KEYS] = {0};
         uint64_t random = s;
         for (int step = 0; step < STEPS / (s ? 1 : 20); step++) {
             uint64_t number = kw_random_below(&random, KEYS);
-            kw_map_key key = number_key(&number, spreads[s]);
+            kw_hash_map_key key = number_key(&number, spreads[s]);
             if (there[number]) {
-                kw_map_remove(&map, key.hash, number);
+                kw_hash_map_remove(&map, key.hash, number);
             } else {
-                assert_true(kw_map_reserve(&map, map.count + 1));
-                kw_map_put(&map, key.hash, number);
+                assert_true(kw_hash_map_reserve(&map, map.count + 1));
+                kw_hash_map_put(&map, key.hash, number);
             }
             there[number] = !there[number];
             assert_true(4 * map.count <= 3 * map.slot_count && (map.slot_count & (map.slot_count - 1)) == 0);
@@ -120,40 +120,40 @@ static void a_map_holds_what_a_plain_list_holds(void **state) {
             }
         }
         check_map(&map, there, spreads[s]);
-        kw_map_drop(&map);
+        kw_hash_map_drop(&map);
         assert_true(!map.slots && !map.count);
     }
 }
 
 static void a_map_without_same_is_a_set_of_hashes(void **state) {
     (void)state;
-    kw_map map = {0};
-    assert_null(kw_map_find(&map, &(kw_map_key){.hash = 0}));
-    assert_true(kw_map_reserve(&map, 2));
-    kw_map_put(&map, 0, 5); /* is kept under 1 */
-    kw_map_put(&map, 9, 6);
-    uintptr_t *found = kw_map_find(&map, &(kw_map_key){.hash = 0});
+    kw_hash_map map = {0};
+    assert_null(kw_hash_map_find(&map, &(kw_hash_map_key){.hash = 0}));
+    assert_true(kw_hash_map_reserve(&map, 2));
+    kw_hash_map_put(&map, 0, 5); /* is kept under 1 */
+    kw_hash_map_put(&map, 9, 6);
+    uintptr_t *found = kw_hash_map_find(&map, &(kw_hash_map_key){.hash = 0});
     assert_true(found && *found == 5);
     *found = 8;
-    assert_true(*kw_map_find(&map, &(kw_map_key){.hash = 0}) == 8 && *kw_map_find(&map, &(kw_map_key){.hash = 9}) == 6);
-    assert_null(kw_map_find(&map, &(kw_map_key){.hash = 10}));
-    kw_map_drop(&map);
+    assert_true(*kw_hash_map_find(&map, &(kw_hash_map_key){.hash = 0}) == 8 && *kw_hash_map_find(&map, &(kw_hash_map_key){.hash = 9}) == 6);
+    assert_null(kw_hash_map_find(&map, &(kw_hash_map_key){.hash = 10}));
+    kw_hash_map_drop(&map);
 }
 
 static void a_map_that_cannot_grow_stays_as_it_was(void **state) {
     (void)state;
-    kw_map map = {0};
+    kw_hash_map map = {0};
     refuse = true;
-    assert_false(kw_map_reserve(&map, 1));
+    assert_false(kw_hash_map_reserve(&map, 1));
     refuse = false;
-    assert_true(kw_map_reserve(&map, 1));
-    kw_map_put(&map, 3, 4);
+    assert_true(kw_hash_map_reserve(&map, 1));
+    kw_hash_map_put(&map, 3, 4);
     refuse = true;
-    assert_false(kw_map_reserve(&map, map.slot_count));
+    assert_false(kw_hash_map_reserve(&map, map.slot_count));
     refuse = false;
-    assert_false(kw_map_reserve(&map, SIZE_MAX / 2));
-    assert_int_equal(*kw_map_find(&map, &(kw_map_key){.hash = 3}), 4);
-    kw_map_drop(&map);
+    assert_false(kw_hash_map_reserve(&map, SIZE_MAX / 2));
+    assert_int_equal(*kw_hash_map_find(&map, &(kw_hash_map_key){.hash = 3}), 4);
+    kw_hash_map_drop(&map);
 }
 
 static void strings_are_numbered_as_they_come(void **state) {

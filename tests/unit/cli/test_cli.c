@@ -11,6 +11,7 @@
 #include "support/stumps.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <kernelwright.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,7 +300,8 @@ static void every_set_is_listed_with_its_counts(void **state) {
     assert_true(lines(result->out) >= 26);
     run(result, WORDS("problems", "--json"), NULL);
     assert_int_equal(result->out[0], '{');
-    assert_non_null(strstr(result->out, "{\"set\": \"validation_holdout\", \"problems\": 300, \"distinct\": 298, \"about\": \""));
+    assert_non_null(
+        strstr(result->out, "{\"schema\": 1, \"set\": \"validation_holdout\", \"problems\": 300, \"distinct\": 298, \"about\": \""));
     free(result);
 }
 
@@ -430,7 +432,7 @@ static void predict_lists_by_rank_and_select_prints_the_first(void **state) {
         SERVED_TEXT "by model contrary, trained on another architecture\n"
                     "  model contrary was trained on another architecture of this kind: half of what it says against the estimate counts\n"
                     " rank  predicted   estimate   measured\n    1 ";
-    static const char as_json[] = "{\"problem\": \"gemm fp32 rcr b1 m128 n256 k256\", \"config\": \"gemm.";
+    static const char as_json[] = "{\"schema\": 1, \"problem\": \"gemm fp32 rcr b1 m128 n256 k256\", \"config\": \"gemm.";
     (void)state;
     outcome *result = malloc(sizeof *result);
     const char *model = save_contrary_model();
@@ -502,6 +504,50 @@ static int remove_folder(void **state) {
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
+}
+
+/* --- JSON --- */
+
+static void what_is_printed_as_json_is_json_and_says_its_schema(void **state) {
+    (void)state;
+    static const char *const commands[][12] = {
+        {"doctor"},
+        {"cache"},
+        {"wisdom"},
+        {"count", "--set", "tiny"},
+        {"problems"},
+        {"problems", SERVED},
+        {"select", "--threads", "1", "--model", "", SERVED},
+        {"run", "--threads", "1", "--mode", "predict", "--model", "", SERVED},
+        {"check", "--config", "gemm.reference gemm fp32", SERVED},
+        {"predict", "--threads", "1", "--model", "", SERVED},
+        {"search", "--budget", "20", SERVED},
+        {"build", "--set", "tiny", "--filter", "c.family == 'gemm.reference'"},
+    };
+    outcome *result = malloc(sizeof *result);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const char *words[14] = {"kwright"};
+        size_t count = 1;
+        for (; commands[i][count - 1]; count++) {
+            words[count] = commands[i][count - 1];
+        }
+        words[count] = "--json";
+        run(result, words, NULL);
+        char *save = NULL;
+        bool any = false;
+        for (char *line = strtok_r(result->out, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+            json_t *json = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+            if (!json_is_object(json) || json_integer_value(json_object_get(json, "schema")) != 1) {
+                fail_msg("%s: not JSON with a schema: %s", words[1], line);
+            }
+            json_decref(json);
+            any = true;
+        }
+        if (!any) {
+            fail_msg("%s --json: exit code %d: %s", words[1], result->code, result->err);
+        }
+    }
+    free(result);
 }
 
 /* --- GPUs that are not here --- */
@@ -576,6 +622,7 @@ int main(void) {
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
         cmocka_unit_test(predict_lists_by_rank_and_select_prints_the_first),
         cmocka_unit_test(measured_times_stand_beside_predicted_ones),
+        cmocka_unit_test(what_is_printed_as_json_is_json_and_says_its_schema),
         cmocka_unit_test(objects_are_built_without_a_device_and_come_from_the_cache_the_second_time),
         cmocka_unit_test(the_rule_that_refuses_a_config_is_named),
     };

@@ -95,7 +95,7 @@ static void requests_without_sense_are_refused_in_one_line(void **state) {
 static void looking_first_writes_nothing(void **state) {
     fixture *f = *state;
     assert_int_equal(RUN(f, PROBLEM, PROBLEM, GENERIC, "--count-only", "--json", "--out", f->out), 0);
-    expect_words(f, "{\"kernels\": 1, \"problems\": 1, \"pairs\": 1, \"skipped\": 0, \"unfit\": 0, \"left\": 1");
+    expect_words(f, "{\"schema\": 1, \"kernels\": 1, \"problems\": 1, \"pairs\": 1, \"skipped\": 0, \"unfit\": 0, \"left\": 1");
     assert_int_equal(RUN(f, PROBLEM, GENERIC, "--list"), 0);
     assert_string_equal(kw_text_string(&f->printed), "conv.reference conv_fwd fp32\n");
     assert_int_equal(access(f->out, F_OK), -1);
@@ -104,8 +104,8 @@ static void looking_first_writes_nothing(void **state) {
 static void a_sweep_tells_progress_and_result_and_is_not_done_twice(void **state) {
     fixture *f = *state;
     assert_int_equal(RUN(f, PROBLEM, GENERIC, "--verify-only", "--json", "--out", f->out), 0);
-    expect_words(f, "{\"phase\": \"measure\", \"done\": 1, \"total\": 1, \"skipped\": 0, \"failed\": 0");
-    expect_words(f, "{\"phase\": \"end\", \"rows\": 1, \"skipped\": 0, \"left\": 0, \"stopped\": false");
+    expect_words(f, "{\"schema\": 1, \"phase\": \"measure\", \"done\": 1, \"total\": 1, \"skipped\": 0, \"failed\": 0");
+    expect_words(f, "{\"schema\": 1, \"phase\": \"end\", \"rows\": 1, \"skipped\": 0, \"left\": 0, \"stopped\": false");
     expect_words(f, "\"good\": 1");
     assert_int_equal(RUN(f, PROBLEM, GENERIC, "--verify-only", "--quiet", "--out", f->out), 0);
     expect_words(f, "1  had a row already\n");

@@ -2,6 +2,7 @@
  * that are worth more than chance, and a forest that scores every row as the library itself does. Skipped, with the reason, where there is no
  * LightGBM. */
 #include "base/os/file.h"
+#include "base/format/gzip.h"
 #include "predict/forest/forest.h"
 #include "support/scratch.h"
 #include "learn/data/dataset.h"
@@ -132,7 +133,7 @@ static void its_forest_scores_every_row_as_lightgbm_does(void **state) {
     need_library();
     snprintf(path, sizeof path, "%s/one/model.lgbm.gz", folder);
     char *packed = scratch_read(path, &size);
-    good(kw_gunzip(&text, packed, size, 1 << 28, &err), &err);
+    good(kw_gzip_unpack_any(&text, packed, size, 1 << 28, &err), &err);
     good(kw_forest_load(&forest, path, &err), &err);
     good(kw_dataset_open(&dataset, stores, 1, NULL, &err), &err);
     good(kw_native_features_open(&own, &err), &err);

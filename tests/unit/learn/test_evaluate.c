@@ -7,6 +7,7 @@
 #include "evaluate/evaluate.h"
 #include "learn/model/forest_text.h"
 #include "learn/data/dataset_candidates.h"
+#include "base/format/gzip.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -163,7 +164,7 @@ static void a_pick_without_a_row_counts_as_nothing(void **state) {
 static void save_trained(const char *where, const char *text, size_t size) {
     char path[2 * SCRATCH_MAX];
     kw_text packed = {0};
-    assert_int_equal(kw_gzip(&packed, text, size, NULL), KW_OK);
+    assert_int_equal(kw_gzip_pack(&packed, text, size, NULL), KW_OK);
     scratch_write(scratch_path(path, where, "trained_on.txt.gz"), packed.data, packed.size, 0644);
     kw_text_drop(&packed);
 }

@@ -6,6 +6,7 @@
 #include "support/stumps.h"
 #include "learn/model/forest_text.h"
 #include "evaluate/scorer.h"
+#include "base/format/gzip.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -142,7 +143,7 @@ static void write_predictions(char path[2 * SCRATCH_MAX], const char *head, cons
         }
     }
     kw_text_addf(&text, "%s", line ? line : "cpu:other,gemm,nothing,1,0,3,4\n");
-    good(kw_gzip(&packed, text.data, text.size, NULL), &(kw_error){0});
+    good(kw_gzip_pack(&packed, text.data, text.size, NULL), &(kw_error){0});
     scratch_write(scratch_path(path, folder, "oof.csv.gz"), packed.data, packed.size, 0644);
     kw_text_drop(&text);
     kw_text_drop(&packed);

@@ -108,7 +108,7 @@ static json_t *run_json(const char *words, int wanted) {
     json_error_t why;
     int code = run(output, words, false);
     json_t *root = json_loads(output, JSON_REJECT_DUPLICATES, &why);
-    if (code != wanted || !root) {
+    if (code != wanted || json_integer_value(json_object_get(root, "schema")) != 1) {
         fail_msg("%s: exit code %d, \"%.300s\"", words, code, output);
     }
     free(output);

@@ -79,7 +79,7 @@ static void note(const kw_worker_client *client, const kw_worker_job *job, size_
 
 static void measure_one(const kw_worker_client *client, const kw_worker_job *job, size_t i, kw_record *record) {
     *record = (kw_record){.outcome = KW_UNTRIED};
-    if (fake.stop) {
+    if (kw_stop_requested(&fake.stop)) {
         return;
     }
     note(client, job, i);
@@ -91,7 +91,7 @@ static void measure_one(const kw_worker_client *client, const kw_worker_job *job
         record->calls = 10;
     }
     if (fake.limit && fake.count >= fake.limit) {
-        __atomic_store_n(&fake.stop, 1, __ATOMIC_RELAXED);
+        kw_stop_request(&fake.stop);
     }
 }
 

@@ -24,7 +24,7 @@ typedef struct fake_pools {
     int opened;
     kw_status open_status;
     size_t count, limit; /* asked for; after limit (0: never) stop is set and nothing is measured */
-    int stop;
+    kw_stop stop;
     size_t fail_after; /* pools fail then; 0: never */
     fake_asked *asked;
     const kw_target *target;                                        /* of the device; NULL: this machine's CPU */

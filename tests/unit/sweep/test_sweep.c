@@ -103,7 +103,7 @@ static int open_fixture(void **state) {
         .build.cache_dir = f->cache,
         .build.compiler = f->compiler,
         .timing.verify_only = true, /* measures no roofs */
-        .stop = (const volatile int *)&fake.stop,
+        .stop = &fake.stop,
         .progress = see_progress,
         .user = f,
     };

@@ -1,5 +1,5 @@
-/* map.c: open addressing with linear probing; the invariants M1 to M4 stand in map.h. */
-#include "base/container/map.h"
+/* hash_map.c: open addressing with linear probing; the invariants M1 to M4 stand in hash_map.h. */
+#include "base/container/hash_map.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -10,21 +10,21 @@ static uint64_t kept_hash(uint64_t hash) {
     return hash ? hash : 1; /* M2 */
 }
 
-static size_t home_of(const kw_map *map, uint64_t hash) {
+static size_t home_of(const kw_hash_map *map, uint64_t hash) {
     return (size_t)hash & (map->slot_count - 1);
 }
 
-static size_t slot_behind(const kw_map *map, size_t slot) {
+static size_t slot_behind(const kw_hash_map *map, size_t slot) {
     return (slot + 1) & (map->slot_count - 1);
 }
 
-uintptr_t *kw_map_find(const kw_map *map, const kw_map_key *key) {
+uintptr_t *kw_hash_map_find(const kw_hash_map *map, const kw_hash_map_key *key) {
     if (!map->slot_count) {
         return NULL;
     }
     uint64_t hash = kept_hash(key->hash);
     for (size_t slot = home_of(map, hash); map->slots[slot].hash; slot = slot_behind(map, slot)) {
-        kw_map_slot *at = &map->slots[slot];
+        kw_hash_map_slot *at = &map->slots[slot];
         if (at->hash == hash && (!key->same || key->same(key, at->value))) {
             return &at->value;
         }
@@ -32,7 +32,7 @@ uintptr_t *kw_map_find(const kw_map *map, const kw_map_key *key) {
     return NULL;
 }
 
-static void put_slot(kw_map *map, kw_map_slot entry) {
+static void put_slot(kw_hash_map *map, kw_hash_map_slot entry) {
     size_t slot = home_of(map, entry.hash);
     while (map->slots[slot].hash) {
         slot = slot_behind(map, slot);
@@ -41,7 +41,7 @@ static void put_slot(kw_map *map, kw_map_slot entry) {
     map->count++;
 }
 
-bool kw_map_reserve(kw_map *map, size_t count) {
+bool kw_hash_map_reserve(kw_hash_map *map, size_t count) {
     size_t wanted = map->slot_count ? map->slot_count : FIRST_SLOTS;
     if (count > SIZE_MAX / (4 * sizeof *map->slots)) {
         return false;
@@ -52,7 +52,7 @@ bool kw_map_reserve(kw_map *map, size_t count) {
     if (wanted == map->slot_count) {
         return true;
     }
-    kw_map larger = {calloc(wanted, sizeof *larger.slots), 0, wanted};
+    kw_hash_map larger = {calloc(wanted, sizeof *larger.slots), 0, wanted};
     if (!larger.slots) {
         return false;
     }
@@ -67,12 +67,12 @@ bool kw_map_reserve(kw_map *map, size_t count) {
     return true;
 }
 
-void kw_map_put(kw_map *map, uint64_t hash, uintptr_t value) {
+void kw_hash_map_put(kw_hash_map *map, uint64_t hash, uintptr_t value) {
     assert(map->count < map->slot_count - map->slot_count / 4); /* M1: room was reserved */
-    put_slot(map, (kw_map_slot){kept_hash(hash), value});
+    put_slot(map, (kw_hash_map_slot){kept_hash(hash), value});
 }
 
-void kw_map_remove(kw_map *map, uint64_t hash, uintptr_t value) {
+void kw_hash_map_remove(kw_hash_map *map, uint64_t hash, uintptr_t value) {
     hash = kept_hash(hash);
     size_t hole = home_of(map, hash);
     while (map->slots[hole].hash != hash || map->slots[hole].value != value) {
@@ -87,13 +87,13 @@ void kw_map_remove(kw_map *map, uint64_t hash, uintptr_t value) {
             hole = slot;
         }
     }
-    map->slots[hole] = (kw_map_slot){0};
+    map->slots[hole] = (kw_hash_map_slot){0};
     map->count--;
 }
 
-bool kw_map_next(const kw_map *map, size_t *at, uintptr_t *value) {
+bool kw_hash_map_next(const kw_hash_map *map, size_t *at, uintptr_t *value) {
     while (*at < map->slot_count) {
-        const kw_map_slot *slot = &map->slots[(*at)++];
+        const kw_hash_map_slot *slot = &map->slots[(*at)++];
         if (slot->hash) {
             *value = slot->value;
             return true;
@@ -102,7 +102,7 @@ bool kw_map_next(const kw_map *map, size_t *at, uintptr_t *value) {
     return false;
 }
 
-void kw_map_drop(kw_map *map) {
+void kw_hash_map_drop(kw_hash_map *map) {
     free(map->slots);
-    *map = (kw_map){0};
+    *map = (kw_hash_map){0};
 }
