@@ -304,6 +304,24 @@ static void an_evil_kernel_has_its_row_and_harms_no_other(void **state) {
     assert_int_equal(bad, 0);
 }
 
+/* Timing makes few launches then, and what is to go wrong while it times or in the check after it must do so nevertheless. */
+static void a_slow_machine_makes_no_difference(void **state) {
+    const setup *s = *state;
+    int bad = 0, tried = 0;
+    setenv("LD_PRELOAD", KW_SLOW_SHIM, 1);
+    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+    for (int i = 0; i < EVILS; i++) {
+        if (is_meant(i) && (strstr(evils[i].body, FIRST_TIMED) || strstr(evils[i].body, LATE_CHECK))) {
+            bad += !survives(s, i, i % HONEST_KERNELS);
+            tried++;
+        }
+    }
+    unsetenv("LD_PRELOAD");
+    unsetenv("ASAN_OPTIONS");
+    assert_int_equal(bad, 0);
+    assert_true(tried >= 6);
+}
+
 static void kernels_of_several_threads_are_no_other(void **state) {
     const setup *s = *state;
     static const char *const names[] = {"SIGKILL to its group", "a loop without end", "_exit(0) without an answer", "a wrong result"};
@@ -745,6 +763,7 @@ static void nothing_is_left_open(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_evil_kernel_has_its_row_and_harms_no_other),
+        cmocka_unit_test(a_slow_machine_makes_no_difference),
         cmocka_unit_test(kernels_of_several_threads_are_no_other),
         cmocka_unit_test(a_batch_of_evil_kernels_has_all_its_rows),
         cmocka_unit_test(children_die_with_a_parent_that_is_killed),
