@@ -191,8 +191,8 @@ static void add_target_summary(summary *state, uint32_t number) {
     kw_text_add(state->out, "\n");
     add_roofs(state, target);
     add_efficiency(state, number);
-    const kw_pairwise *pairwise_ratios = kw_pairwise_generic(state->report_data, &state->arena, number, &count);
-    add_pairwise_summary(state, pairwise_ratios, count, "speed-up", "over the generic kernel");
+    const kw_pairwise *pairwise_ratios = kw_pairwise_reference(state->report_data, &state->arena, number, &count);
+    add_pairwise_summary(state, pairwise_ratios, count, "speed-up", "over the reference kernel");
     uint32_t other = state->baseline ? kw_pairwise_target(state->report_data, state->baseline, number) : UINT32_MAX;
     if (other != UINT32_MAX) {
         const uint32_t targets[2] = {number, other};

@@ -7,6 +7,7 @@
  * it serves: strides to 4, dilation, padding that is huge, uneven or negative behind, filters beyond the image, single pixels, odd channels. Each
  * kernel is compiled and played in a process of its own with a time limit. What is not right is printed as the command that shows it again; the
  * same seed draws the same. Exit: 1 when anything was wrong; 2 a bad request; 3 no compiler. */
+#include "base/random.h"
 #include "base/math.h"
 #include "base/stats.h"
 #include "config/catalog.h"
@@ -52,7 +53,7 @@ typedef struct hunt {
 /* --- random numbers --- */
 
 static int64_t below(hunt *h, int64_t count) {
-    return (int64_t)(kw_stat_random(&h->random) % (uint64_t)count);
+    return (int64_t)kw_random_below(&h->random, (uint64_t)count);
 }
 
 static int64_t between(hunt *h, int64_t low, int64_t high) {

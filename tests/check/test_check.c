@@ -4,10 +4,6 @@
  * The environment can widen or narrow it: KW_CHECK_SET names another set, KW_CHECK_FILTER is a filter over the configs, KW_CHECK_CONFIGS
  * a catalog file that is taken instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs;
  * KW_CHECK_EVERY=N takes every Nth line of the problems only, each time another one for each operation (for slow builds). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "backend/backend.h"
 #include "base/container/arena.h"
@@ -15,10 +11,8 @@
 #include "config/catalog.h"
 #include "measure/measure.h"
 #include "space/enumerate.h"
+#include "support/kw_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { DEVICES = 2, FAILURES_SHOWN = 20 };

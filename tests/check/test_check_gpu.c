@@ -5,16 +5,9 @@
  *
  * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs,
  * KW_CHECK_EVERY=N takes every Nth row. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "measure/measure.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 enum { PROBLEMS_MAX = 3, ARCHES = 2 };
 

@@ -4,13 +4,7 @@
 #include "base/math.h"
 #include "families/gpu/mma/image_split.h"
 #include "measure/measure.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 #define AXES                                                                                                                               \
     "tile_m=64 tile_n=64 tile_k=32 wave_m=4 wave_n=2 wave_k=1 inst_m=16 inst_n=8 inst_k=16 pipe=basic_v1 sched=intrawave epi=cshuffle "    \

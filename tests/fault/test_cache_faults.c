@@ -1,18 +1,12 @@
 /* test_cache_faults.c: what the cache must survive: damaged entries, folders that cannot be trusted or used, a full disk. Any doubt is a
  * miss, and never a load. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "jit/cache/cache.h"
+#include "support/kw_test.h"
 #include "support/fake_family.h"
 #include "support/scratch.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

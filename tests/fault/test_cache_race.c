@@ -1,18 +1,12 @@
 /* test_cache_race.c: 32 processes build the same 50 keys at once, while one of them damages entries. Every hit must be whole and right, and
  * nothing but the entries may be left. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/clock.h"
 #include "jit/cache/cache.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,18 +1,12 @@
 /* test_compiler_faults.c: compilers that hang, die, lie, or disappear. Each is a status with a reason, within the time limit, with
  * no file and no process left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/clock.h"
 #include "jit/toolchain/cc.h"
+#include "support/kw_test.h"
 #include "support/fake_family.h"
 #include "support/scratch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,18 +1,11 @@
 /* test_emu_faults.c: the emulator finds what is wrong with a kernel text and says it in the right words; the same text without the fault
  * verifies. The texts multiply small matrices in tiles of 32x8 (mma.sync), 32x32 (MFMA) or 64x64 (wgmma); a fault is a macro that changes one
  * line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/math.h"
 #include "config/config.h"
 #include "measure/measure.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 /* --- texts --- */
 

@@ -2,21 +2,15 @@
  * behind whatever is there. The C library's write and fdatasync are wrapped (linker option --wrap) to fail at will. */
 #include "store/segment.h"
 #include "store/sink.h"
+#include "support/kw_test.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { KERNELS = 7, ROWS = 6 };
 

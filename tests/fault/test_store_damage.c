@@ -1,18 +1,13 @@
 /* test_store_damage.c: files that are not, or no longer, a store: flipped bytes, lost pages, hostile schemas, other programs' files, other
  * versions. Nothing of it may crash or be taken for good; salvage brings back what can still be read. */
+#include "base/random.h"
 #include "store/sqlite/schema.h"
+#include "support/kw_test.h"
 #include "support/fault_vfs.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { KERNELS = 20, ROWS = 400, PAGE = 4096 };
 
@@ -117,8 +112,7 @@ static void flipped_bytes_are_found_and_the_other_rows_rescued(void **state) {
     int64_t found = 0, rescued = 0;
     uint64_t random = 5;
     for (int i = 0; i < FLIPS; i++) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        size_t at = (size_t)(random >> 33) % size;
+        size_t at = (size_t)kw_random_below(&random, size);
         good[at] = (char)(good[at] ^ (1 << i % 8));
         scratch_write(path, good, size, 0644);
         good[at] = (char)(good[at] ^ (1 << i % 8));

@@ -1,21 +1,15 @@
 /* test_store_faults.c: disks that are full, lie or lose power, and processes that die, under a store. What must hold each time: a failure is
  * said, no batch is there in part, what was confirmed is there, and the file can be opened and written again. */
+#include "support/kw_test.h"
 #include "support/fault_vfs.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { KERNELS = 7, BATCH = 10, BEFORE = 3, BATCHES = 6 };
 

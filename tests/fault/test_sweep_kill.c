@@ -1,21 +1,16 @@
 /* test_sweep_kill.c: what a sweep must survive: kill -9 of its process at 200 random points (and 50 of one that writes a segment), Ctrl-C
  * at random points, a clock that jumps, hosts of odd habits. After each: what was told to be written is there, nothing twice, no process is
  * left, and the same command completes the rest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
+#include "base/random.h"
 #include "base/os/clock.h"
 #include "store/segment.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -47,8 +42,7 @@ typedef struct fixture {
 } fixture;
 
 static uint64_t draw(fixture *f, uint64_t below) {
-    f->random = f->random * 6364136223846793005u + 1442695040888963407u;
-    return (f->random >> 33) % below;
+    return kw_random_below(&f->random, below);
 }
 
 static bool add_config(void *user, const char *config) {

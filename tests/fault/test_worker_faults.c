@@ -1,10 +1,6 @@
 /* test_worker_faults.c: whatever a kernel does to its process, it has a row that says so, the other kernels of its batch are measured, the
  * next batch as well, and nothing is left behind: no process, no descriptor. The evil kernels (evil.h) are compiled here and lie in a cache
  * under the keys of real configs, so that the program under test has no door for tests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/clock.h"
 #include "base/os/file.h"
@@ -12,6 +8,7 @@
 #include "config/config.h"
 #include "fault/evil.h"
 #include "jit/toolchain/cc.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <kernelwright_tune.h>
@@ -21,9 +18,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>

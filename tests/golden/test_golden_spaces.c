@@ -6,13 +6,7 @@
 #include "config/gpu_arch.h"
 #include "config/isa.h"
 #include "space/enumerate.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 typedef struct lines {
     kw_text out, configs; /* the finished lines; the texts of the group under way */

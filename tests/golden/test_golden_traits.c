@@ -4,13 +4,7 @@
 #include "base/hash.h"
 #include "config/config.h"
 #include "space/enumerate.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 typedef struct pool {
     kw_text texts;

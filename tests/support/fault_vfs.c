@@ -1,5 +1,6 @@
 /* fault_vfs.c: see fault_vfs.h. The power model: a file's durable image is its content at its last sync; the sectors written since then are each
  * on the disk or not. Deleting and truncating count as done at once. Shared memory is gone. */
+#include "base/random.h"
 #include "fault_vfs.h"
 
 #include <fcntl.h>
@@ -255,8 +256,7 @@ bool fault_vfs_happened(void) {
 }
 
 static bool arrived(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 63;
+    return kw_random(state) >> 63;
 }
 
 static void restore_image(durable *image, uint64_t *state) {

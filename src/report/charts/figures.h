@@ -73,8 +73,8 @@ typedef struct kw_pairwise {
     double ratio; /* time of the one to beat over time of the best */
     bool tie;     /* the difference is inside the noise of the two */
 } kw_pairwise;
-/* Against the generic kernel of the same contest. Ascending by ratio; NULL when there is no memory. */
-kw_pairwise *kw_pairwise_generic(const kw_report_data *report_data, kw_arena *arena, uint32_t target, size_t *count);
+/* Against the reference kernel of the same contest. Ascending by ratio; NULL when there is no memory. */
+kw_pairwise *kw_pairwise_reference(const kw_report_data *report_data, kw_arena *arena, uint32_t target, size_t *count);
 /* Against the other store's best on the same problem, timed the same way, on its target number other. */
 kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_report_data *baseline, kw_arena *arena,
                                   const uint32_t targets[2], size_t *count);

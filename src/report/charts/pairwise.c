@@ -24,28 +24,28 @@ static bool is_tie(double ratio, const kw_report_entry *a, const kw_report_entry
     return fabs(ratio - 1) <= fmax(noise_floor, 2 * sqrt(ea * ea + eb * eb));
 }
 
-/* The fastest generic kernel of a contest that has a time. */
-static const kw_report_entry *find_generic(const kw_report_data *report_data, const kw_report_group *problem_group) {
+/* The fastest reference kernel of a contest that has a time. */
+static const kw_report_entry *find_reference(const kw_report_data *report_data, const kw_report_group *problem_group) {
     const kw_report_entry *found = NULL;
     for (size_t e = problem_group->first; e < problem_group->first + problem_group->count; e++) {
         const kw_report_entry *entry = &report_data->entries[e];
-        if (report_data->configs[entry->config].generic && entry->score_ns > 0 && (!found || entry->score_ns < found->score_ns)) {
+        if (report_data->configs[entry->config].reference && entry->score_ns > 0 && (!found || entry->score_ns < found->score_ns)) {
             found = entry;
         }
     }
     return found;
 }
 
-kw_pairwise *kw_pairwise_generic(const kw_report_data *report_data, kw_arena *arena, uint32_t target, size_t *count) {
+kw_pairwise *kw_pairwise_reference(const kw_report_data *report_data, kw_arena *arena, uint32_t target, size_t *count) {
     kw_pairwise *pairwise_ratios = kw_arena_array(arena, report_data->problem_group_count + 1, sizeof *pairwise_ratios);
     *count = 0;
     for (size_t i = 0; i < report_data->problem_group_count && pairwise_ratios; i++) {
         const kw_report_group *problem_group = &report_data->problem_groups[i];
-        const kw_report_entry *generic = problem_group->target == target ? find_generic(report_data, problem_group) : NULL;
-        if (generic && problem_group->best != KW_NOWHERE) {
+        const kw_report_entry *reference = problem_group->target == target ? find_reference(report_data, problem_group) : NULL;
+        if (reference && problem_group->best != KW_NOWHERE) {
             const kw_report_entry *best = &report_data->entries[problem_group->best];
-            double ratio = generic == best ? 1 : generic->score_ns / problem_group->oracle_ns;
-            pairwise_ratios[(*count)++] = (kw_pairwise){problem_group, ratio, is_tie(ratio, generic, best)};
+            double ratio = reference == best ? 1 : reference->score_ns / problem_group->oracle_ns;
+            pairwise_ratios[(*count)++] = (kw_pairwise){problem_group, ratio, is_tie(ratio, reference, best)};
         }
     }
     if (*count) {

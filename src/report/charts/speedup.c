@@ -1,4 +1,4 @@
-/* speedup.c: the best kernels against the generic ones, and against the best of another store. */
+/* speedup.c: the best kernels against the reference ones, and against the best of another store. */
 #include "report/charts/figures.h"
 #include "base/stats.h"
 
@@ -99,14 +99,14 @@ static void add_pairwise_chart(kw_page *page, const pairwise_list *list, const c
     kw_escape_drop(&left_out, &page->out);
 }
 
-static size_t add_generic(kw_page *page, uint32_t target) {
+static size_t add_reference(kw_page *page, uint32_t target) {
     pairwise_list list = {.report_data = page->report_data};
-    list.pairwise_ratios = kw_pairwise_generic(page->report_data, &page->scratch, target, &list.count);
+    list.pairwise_ratios = kw_pairwise_reference(page->report_data, &page->scratch, target, &list.count);
     page->out.failed |= !list.pairwise_ratios;
     if (list.pairwise_ratios && list.count) {
         kw_text caption = {0};
-        kw_text_addf(&caption, "Best against generic kernel on %s", page->report_data->targets[target].label);
-        add_pairwise_chart(page, &list, kw_text_string(&caption), "speedup-generic", "a time of the generic kernel");
+        kw_text_addf(&caption, "Best against reference kernel on %s", page->report_data->targets[target].label);
+        add_pairwise_chart(page, &list, kw_text_string(&caption), "speedup-reference", "a time of the reference kernel");
         kw_escape_drop(&caption, &page->out);
     }
     return list.count;
@@ -131,16 +131,16 @@ static size_t add_baseline(kw_page *page, uint32_t target) {
 }
 
 void kw_figure_speedup(kw_page *page) {
-    size_t generic = 0, baseline = 0;
+    size_t reference = 0, baseline = 0;
     kw_page_begin(
         page, "speedup", "Speed-ups",
         "Time of the kernel to beat over time of the best, one bar a problem, sorted. A tie is a difference inside the noise of the two "
         "times, at least 1 %. The mean is geometric, since speed-ups are ratios; total time weights problems by how long they take.");
     for (uint32_t t = 0; t < page->report_data->target_names.count && t < KW_PANELS_MAX; t++) {
-        generic += add_generic(page, t);
+        reference += add_reference(page, t);
     }
-    if (!generic) {
-        kw_page_empty(page, "No problem has times of both a generic kernel and a good one.");
+    if (!reference) {
+        kw_page_empty(page, "No problem has times of both a reference kernel and a good one.");
     }
     for (uint32_t t = 0; page->baseline && t < page->report_data->target_names.count && t < KW_PANELS_MAX; t++) {
         baseline += add_baseline(page, t);

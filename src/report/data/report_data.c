@@ -165,8 +165,7 @@ static bool add_report_config(kw_report_data *report_data, const char *text, uin
         return false;
     }
     config->family_number = kw_string_table_add(&report_data->families, &report_data->arena, family, NULL);
-    size_t length = strlen(family);
-    config->generic = length >= 8 && !strcmp(family + length - 8, ".generic");
+    config->reference = strstr(family, ".reference") != NULL;
     return config->family_number != UINT32_MAX;
 }
 

@@ -43,7 +43,7 @@ typedef struct kw_report_problem {
 typedef struct kw_report_config {
     const char *text, *family;
     uint32_t family_number, shape; /* in families, shapes */
-    bool generic;
+    bool reference;
 } kw_report_config;
 
 /* An answer. */

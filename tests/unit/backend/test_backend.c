@@ -1,18 +1,12 @@
 /* test_backend.c: the CPU device: its facts, its memory, loading, and stages over threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "backend/backend.h"
 #include "config/isa.h"
+#include "support/kw_test.h"
 #include "support/fake_family.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

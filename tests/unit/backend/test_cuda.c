@@ -1,18 +1,13 @@
 /* test_cuda.c: what the cuda backend has to itself: facts, shared memory that is asked for, tensor maps. The driver is a stand-in
  * (support/fake_cuda.c), which this program finds by its run path; what all drivers share is test_gpu_driver.c's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "backend/gpu/cuda.h"
 #include "config/config.h"
+#include "support/kw_test.h"
 #include "support/cubin.h"
 #include "support/fake_driver.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
-#include <string.h>
 
 static const kw_backend *const cuda = &kw_cuda_backend;
 

@@ -1,17 +1,10 @@
 /* test_emu.c: the emulated GPUs: their names and facts, and kernels that verify on them as on any device. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "backend/emu/emu.h"
 #include "base/hash.h"
 #include "config/config.h"
 #include "measure/measure.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 static const kw_backend *open_named(kw_device **device, const char *name, int threads) {
     const kw_backend *backend = NULL;

@@ -1,20 +1,14 @@
 /* test_gpu_driver.c: the rules that all drivers of GPUs share (backend/gpu.c), each on every driver, against stand-ins
  * (support/fake_driver.c) that this program finds by its run path. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "backend/gpu/cuda.h"
 #include "backend/gpu/hip.h"
+#include "support/kw_test.h"
 #include "support/code_object.h"
 #include "support/cubin.h"
 #include "support/fake_driver.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 static kw_blob plain_cubin(void) {
     return cubin_sample(0);

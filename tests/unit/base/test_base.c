@@ -1,8 +1,4 @@
 /* test_base.c: the small tools that everything stands on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/container/arena.h"
 #include "base/os/clock.h"
@@ -11,10 +7,8 @@
 #include "base/math.h"
 #include "base/os/process.h"
 #include "base/text.h"
+#include "support/kw_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void arena_gives_zeroed_aligned_memory(void **state) {

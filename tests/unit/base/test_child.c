@@ -1,17 +1,12 @@
 /* test_child.c: a child that one talks to in lines: what it says arrives, what it does to its pipes harms nobody, and it is gone afterwards. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/child.h"
 #include "base/os/clock.h"
+#include "support/kw_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,16 +1,9 @@
 /* test_containers.c: the growing array, the map and the string table against plain models, also when memory is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/container/array.h"
 #include "base/random.h"
 #include "base/container/string_table.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);

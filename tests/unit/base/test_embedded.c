@@ -1,14 +1,7 @@
 /* test_embedded.c: files that are compiled in as they are: plain and packed ones, a damaged one, an empty one, and want of memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/embedded.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 extern const kw_embedded kw_samples[];
 

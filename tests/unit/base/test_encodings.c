@@ -1,18 +1,12 @@
 /* test_encodings.c: CSV, gzip, UTF-8 and random numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/format/csv.h"
 #include "base/format/gzip.h"
 #include "base/random.h"
 #include "base/format/utf8.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void cells_are_read_as_they_were_written(void **state) {
     (void)state;

@@ -1,21 +1,14 @@
 /* test_cli.c: the command line from the outside: exit codes, one line an error, answers on standard output alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "base/container/arena.h"
 #include "base/os/file.h"
 #include "base/text.h"
+#include "support/kw_test.h"
 #include "support/stumps.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 #include <kernelwright.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

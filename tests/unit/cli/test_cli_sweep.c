@@ -1,17 +1,10 @@
 /* test_cli_sweep.c: the verb sweep from the outside: what it refuses, what it prints where, and its exit codes. Only the kernel that is
  * compiled in is swept, so no compiler is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "base/os/process.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { WORDS_MAX = 40 };

@@ -1,15 +1,9 @@
 /* test_db.c: the verb db from the outside: what it prints, and its exit codes. */
 #include "base/os/process.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[SCRATCH_MAX], home[1024];
 

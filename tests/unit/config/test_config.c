@@ -1,17 +1,9 @@
 /* test_config.c: configs as text, catalogs, the instruction-set rules. The families here are the test's own, so that the rules of text
  * are tested apart from any kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "config/catalog.h"
 #include "config/isa.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 static const kw_axis wide_axes[] = {
     KW_ISA_AXES,

@@ -1,16 +1,9 @@
 /* test_builtin_models.c: models that are compiled in, as tools/embed.cmake makes them: one that is sound, one whose forest is missing, one
  * of another version. The toys' name axis tells whose word counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/embedded.h"
 #include "toy.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 /* Likes TOY_SECOND (name 2) best, then TOY_BEST, then the others. */
 static const char forest[] = "tree\n"

@@ -1,15 +1,9 @@
 /* test_choose.c: which kernel answers, by mode, by wisdom, by what may be compiled, by workspace and by noise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "measure/timing/noise.h"
 #include "toy.h"
+#include "support/kw_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define GENERIC "gemm.reference gemm fp32"

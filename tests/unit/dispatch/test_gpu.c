@@ -1,16 +1,11 @@
 /* test_gpu.c: a GPU through the public API, as an application meets it. The GPU is one that this machine's CPU plays, so that nothing on the way
  * from problem to result may assume that kernels run where the caller does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <kernelwright.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char small_conv[] = "conv_fwd bf16 nhwgc n1 c8 k8 i6x6 f3x3 p1x1", small_gemm[] = "gemm fp32 rcr m20 n12 k9";
 

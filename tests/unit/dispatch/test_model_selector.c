@@ -1,20 +1,14 @@
 /* test_model_selector.c: choices by a model: whose word counts, what a shortlist is made of, and that nothing a model does can keep a plan from
  * being made. The models are stumps over the toys' axes; there is one family of toys, so the shortlist's families are tested on lists made
  * by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/file.h"
 #include "dispatch/choose/candidates.h"
+#include "support/kw_test.h"
 #include "support/stumps.h"
 #include "toy.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int setup(void **state) {
     *state = calloc(1, sizeof(toy_world));

@@ -1,17 +1,10 @@
 /* test_plan.c: plans through the public API: right results for every operation and type, what a run checks, packed weights. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "problem/reference.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <kernelwright.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct world {
     char folder[SCRATCH_MAX];

@@ -1,14 +1,7 @@
 /* test_registry.c: contexts, registries, building, single measurements; and what a wrong call gets for an answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "toy.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 static int setup(void **state) {
     *state = calloc(1, sizeof(toy_world));

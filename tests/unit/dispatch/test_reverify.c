@@ -1,17 +1,11 @@
 /* test_reverify.c: when wisdom's winner is verified again before it is used, and what comes of it. Wisdom is made by measuring toys once,
  * and its line is changed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/clock.h"
 #include "dispatch/wisdom/wisdom_text.h"
 #include "toy.h"
+#include "support/kw_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { CONFIG = 4, DATE = 8, BUILDER = 11, CHECKED = 12, FIELDS = 13 };

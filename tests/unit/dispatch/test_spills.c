@@ -1,16 +1,11 @@
 /* test_spills.c: what dispatch does with kernels that spill, on a GPU that is a stand-in (tests/support/fake_hip.c), by a compiler that is one
  * too: its objects say what they need, and do nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
+#include "support/kw_test.h"
 #include "support/code_object.h"
 #include "support/scratch.h"
 
 #include <kernelwright.h>
-#include <stdio.h>
-#include <string.h>
 
 #if defined __x86_64__
 #define MACHINE "x86_64"

@@ -1,17 +1,13 @@
 /* test_streams.c: a plan on a GPU as a framework runs it: in the caller's stream, on the caller's memory. The driver is a stand-in
  * (support/fake_hip.c), which counts; kernels are compiled for real. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "backend/gpu/hip.h"
+#include "support/kw_test.h"
 #include "support/fake_driver.h"
 #include "support/scratch.h"
 
 #include <dlfcn.h>
 #include <kernelwright.h>
-#include <string.h>
 
 /* Its weights are packed by a stage of their own, its partial sums are added by another. */
 static const char problem_text[] = "gemm bf16 rcr m64 n64 k64";

@@ -1,19 +1,13 @@
 /* test_threads.c: many threads on one context, many contexts in one process, many processes on one set of files. Run it under the
  * thread sanitizer too (ctest label "threads"). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/process.h"
 #include "base/os/parallel.h"
+#include "support/kw_test.h"
 #include "support/stumps.h"
 #include "toy.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { THREADS = 8, ROUNDS = 20, PROBLEMS = 4, PROCESSES = 8 };
 

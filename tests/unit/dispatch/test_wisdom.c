@@ -1,19 +1,13 @@
 /* test_wisdom.c: wisdom as text, as files in layers, and under many writers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/file.h"
 #include "base/os/process.h"
 #include "base/os/parallel.h"
 #include "dispatch/wisdom/wisdom.h"
 #include "toy.h"
+#include "support/kw_test.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

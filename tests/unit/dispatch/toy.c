@@ -4,13 +4,7 @@
 #include "base/embedded.h"
 #include "base/os/file.h"
 #include "config/isa.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 enum { NAME = KW_ISA_AXIS_COUNT, SLOW, FAULT, ROOM, PACKS, AXIS_COUNT };
 

@@ -3,15 +3,7 @@
 #include "base/math.h"
 #include "families/cpu/emit/tile.h"
 #include "config/config.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 static kw_target target_with(int64_t units) {
     kw_target target = {

@@ -2,14 +2,9 @@
  * test, so that a new one comes with its own (rules/examples.h). */
 #include "unit/families/rules/examples.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "config/config.h"
 #include "config/gpu_arch.h"
+#include "support/kw_test.h"
 
 static const rule_examples *const all_examples[] = {&igemm_rule_examples, &gemm_mma_rule_examples, &depthwise_block_rule_examples,
                                                     &direct_block_rule_examples};

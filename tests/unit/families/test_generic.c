@@ -1,21 +1,14 @@
 /* test_generic.c: the compiled-in kernels. Their conversions agree with the reference's on every pattern of the narrow types; their units
  * can be cut anywhere and cover every output once. Results on all kinds of problems are test_check's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "base/math.h"
 #include "config/config.h"
 #include "problem/reference.h"
 
 #include "../../../kernels/cpu/reference.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void one_type_loads_alike(kw_dtype dtype) {
     size_t size = kw_dtype_size(dtype);

@@ -1,17 +1,12 @@
 /* test_gpu_limits.c: near the limits of counts and offsets a kernel for a GPU is either refused or launched within them, and the reference families
  * are launched whatever the sizes. Nothing is run: fits and launch are asked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
+#include "base/random.h"
 #include "base/math.h"
 #include "base/stats.h"
 #include "config/config.h"
 #include "config/gpu_arch.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 #define TILES "tile_m=64 tile_n=64 tile_k=32 wave_m=2 wave_n=2 inst_m=32 inst_n=32 inst_k=8 "
 #define PADS "pad_m=1 pad_n=1 pad_k=1 "
@@ -77,7 +72,7 @@ static kw_config config_of(const char *text) {
 }
 
 static int64_t below(uint64_t *random, int64_t count) {
-    return (int64_t)(kw_stat_random(random) % (uint64_t)count);
+    return (int64_t)kw_random_below(random, (uint64_t)count);
 }
 
 /* Any order of magnitude below 2^bits, or close to a power of two. */

@@ -3,15 +3,7 @@
 #include "base/math.h"
 #include "families/cpu/emit/grouped_emit.h"
 #include "config/config.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 #define DEPTHWISE "conv.depthwise conv_fwd fp32 isa=avx512 math=fma "
 #define DEPTHWISE_DATA "conv.depthwise conv_bwd_data fp32 isa=avx512 math=fma "

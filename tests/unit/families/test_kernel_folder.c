@@ -1,17 +1,11 @@
 /* test_kernel_folder.c: KW_KERNELS=DIR: kernel texts from a folder. A whole copy gives the sources that the compiled-in texts give; a changed text
  * gives another source and another key in the cache; a file that is missing is one error that names it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "families/codegen.h"
 #include "jit/jit.h"
 #include "support/scratch.h"
+#include "support/kw_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define CPU_CONFIG "conv.direct_bwd_weight conv_bwd_weight fp32 isa=avx512 math=fma lanes=c tile=8 vecs=2 copy=1 merge=0 box=0"

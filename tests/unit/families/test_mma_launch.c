@@ -1,14 +1,8 @@
 /* test_mma_launch.c: which problems conv.igemm and gemm.mma take, and how they are cut into blocks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "families/gpu/mma/mma.h"
 #include "config/gpu_arch.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 typedef struct change {
     const char *axis;

@@ -1,15 +1,8 @@
 /* test_weight.c: conv.direct_bwd_weight's rules and how it cuts a problem into boxes. Its results are test_check's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "base/math.h"
 #include "config/config.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 #define FP32 "conv.direct_bwd_weight conv_bwd_weight fp32 "
 #define BF16 "conv.direct_bwd_weight conv_bwd_weight bf16 "

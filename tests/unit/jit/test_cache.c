@@ -1,14 +1,9 @@
 /* test_cache.c: the blob cache when nothing goes wrong; tests/fault has the rest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "jit/cache/cache.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,14 +1,8 @@
 /* test_code_object.c: what AMD code objects say of themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "jit/toolchain/hip.h"
+#include "support/kw_test.h"
 #include "support/code_object.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const kw_code amd = {KW_DIALECT_AMD, NULL};
 

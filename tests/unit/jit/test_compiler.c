@@ -1,15 +1,8 @@
 /* test_compiler.c: finding a compiler and running it once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "jit/toolchain/cc.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char good_source[] = "__attribute__((visibility(\"default\"))) void kw_stage0(char *to, char *from) {\n"
                                   "    __builtin_memcpy(to, from, 5000);\n}\n";

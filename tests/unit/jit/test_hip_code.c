@@ -1,18 +1,11 @@
 /* test_hip_code.c: kernels for AMD GPUs: finding the compiler, and what it makes of kernel text: the instructions that a config names are in the
  * machine code, nothing goes to scratch memory. Where there is no compiler for an architecture its cases are skipped; no GPU is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/process.h"
 #include "config/config.h"
 #include "jit/toolchain/hip.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static kw_code code_of(const char *arch) {
     kw_code code = {0};

@@ -1,15 +1,10 @@
 /* test_jit.c: config -> blob, through compiler and cache. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "jit/cache/cache.h"
+#include "support/kw_test.h"
 #include "support/fake_family.h"
 #include "support/scratch.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct jit_setup {

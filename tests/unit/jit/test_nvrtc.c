@@ -1,16 +1,11 @@
 /* test_nvrtc.c: CUDA's compiler, and what a CUBIN says of itself. Where there is no NVRTC the tests that need it are skipped; no GPU is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "config/config.h"
 #include "jit/toolchain/nvrtc.h"
 #include "jit/toolchain/nvrtc_library.h"
+#include "support/kw_test.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 static kw_code code_of(const char *arch) {
     kw_code code = {0};

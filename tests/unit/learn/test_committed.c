@@ -4,6 +4,7 @@
 #include "base/os/file.h"
 #include "base/format/gzip.h"
 #include "predict/forest/forest.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/data/dataset.h"
 #include "learn/model/forest_text.h"
@@ -12,13 +13,6 @@
 #include <kernelwright_tune.h>
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char *const stores[] = {KW_DATA "/x86-64-v4-bf16-fp32-gemm.jsonl.gz"};
 
@@ -51,17 +45,11 @@ static void need_library(void) {
     }
 }
 
-static void good(kw_status status, const kw_error *err) {
-    if (status) {
-        fail_msg("%s", err->text);
-    }
-}
-
 static void train(const char *out, int32_t threads, kw_train_report *report) {
     kw_error err = {0};
     kw_train_options options = {
         .stores = stores, .store_count = 1, .out = out, .folds = 2, .trees = 60, .leaves = 24, .rounds = -1, .threads = threads};
-    good(kw_train(&options, report, &err), &err);
+    assert_ok(kw_train(&options, report, &err), &err);
 }
 
 static void rows_of_the_repository_train_the_same_model_twice(void **state) {
@@ -94,9 +82,9 @@ static void its_held_out_predictions_can_be_evaluated(void **state) {
     need_library();
     snprintf(path, sizeof path, "%s/one/oof.csv.gz", folder);
     kw_evaluation_options options = {.stores = stores, .store_count = 1, .by = path};
-    good(kw_evaluation_open(&by[0], &options, &err), &err);
+    assert_ok(kw_evaluation_open(&by[0], &options, &err), &err);
     options.by = "random";
-    good(kw_evaluation_open(&by[1], &options, &err), &err);
+    assert_ok(kw_evaluation_open(&by[1], &options, &err), &err);
     assert_int_equal(kw_evaluation_all(by[0])->problem_groups, 150);
     assert_true(kw_evaluation_all(by[0])->mean.low > kw_evaluation_all(by[1])->mean.high);
     assert_true(kw_evaluation_all(by[0])->coverage.value > 0.999);
@@ -133,12 +121,12 @@ static void its_forest_scores_every_row_as_lightgbm_does(void **state) {
     need_library();
     snprintf(path, sizeof path, "%s/one/model.lgbm.gz", folder);
     char *packed = scratch_read(path, &size);
-    good(kw_gzip_unpack_any(&text, packed, size, 1 << 28, &err), &err);
-    good(kw_forest_load(&forest, path, &err), &err);
-    good(kw_dataset_open(&dataset, stores, 1, NULL, &err), &err);
-    good(kw_native_features_open(&own, &err), &err);
+    assert_ok(kw_gzip_unpack_any(&text, packed, size, 1 << 28, &err), &err);
+    assert_ok(kw_forest_load(&forest, path, &err), &err);
+    assert_ok(kw_dataset_open(&dataset, stores, 1, NULL, &err), &err);
+    assert_ok(kw_native_features_open(&own, &err), &err);
     double *rows = NULL, *ours = calloc(dataset.pair_count, sizeof *ours), *theirs = calloc(dataset.pair_count, sizeof *theirs);
-    good(kw_dataset_features(&rows, &dataset, own, &err), &err);
+    assert_ok(kw_dataset_features(&rows, &dataset, own, &err), &err);
     size_t columns = kw_native_features_table(own)->count;
     kw_forest_score(forest, rows, dataset.pair_count, ours);
 

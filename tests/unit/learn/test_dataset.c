@@ -1,17 +1,11 @@
 /* test_dataset.c: rows into contests and pairs, and contests into folds. */
 #include "made_rows.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/data/dataset.h"
 #include "learn/data/folds.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { PROBLEMS = 40, FOLDS = 5 };
 

@@ -2,6 +2,7 @@
  * of them. */
 #include "made_problem_groups.h"
 #include "made_rows.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
 #include "evaluate/evaluate.h"
@@ -11,13 +12,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { PROBLEMS = 40 };
 
@@ -43,12 +37,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void good(kw_status status, const kw_error *err) {
-    if (status) {
-        fail_msg("%s", err->text);
-    }
-}
-
 static void near(double value, double wanted) {
     if (!(fabs(value - wanted) <= 1e-9 * fmax(1, fabs(wanted)))) {
         fail_msg("%.12g is not %.12g", value, wanted);
@@ -64,7 +52,7 @@ static kw_evaluation_options options_of(const char *by) {
 static kw_evaluation *open_by(const kw_evaluation_options *options) {
     kw_evaluation *e = NULL;
     kw_error err = {0};
-    good(kw_evaluation_open(&e, options, &err), &err);
+    assert_ok(kw_evaluation_open(&e, options, &err), &err);
     return e;
 }
 
@@ -100,9 +88,9 @@ static void a_pool_adds_what_has_no_row(void **state) {
     }
     kw_text_add(&text, "conv.reference conv_fwd fp32\ngemm.reference gemm fp32\n");
     scratch_write(scratch_path(path, folder, "pool.txt"), text.data, text.size, 0644);
-    good(kw_dataset_candidates_read(&pool, path, &err), &err);
+    assert_ok(kw_dataset_candidates_read(&pool, path, &err), &err);
     made_contests_make(&dataset, three, 3);
-    good(kw_dataset_candidates_add(&dataset, &pool, &added, &err), &err);
+    assert_ok(kw_dataset_candidates_add(&dataset, &pool, &added, &err), &err);
     assert_int_equal(added, 9);
     assert_int_equal(dataset.pair_count, 18);
     for (size_t c = 0; c < 3; c++) {
@@ -136,9 +124,9 @@ static void a_pick_without_a_row_counts_as_nothing(void **state) {
     kw_context *context = NULL;
     kw_error err = {0};
     kw_context_options quiet = {.wisdom_file = "", .cache_dir = "", .compiler = ""};
-    good(kw_context_open(&context, "cpu", &quiet, &err), &err);
-    good(kw_registry_create(&registry, context, &err), &err);
-    good(kw_registry_add_space(registry, &space, &err), &err);
+    assert_ok(kw_context_open(&context, "cpu", &quiet, &err), &err);
+    assert_ok(kw_registry_create(&registry, context, &err), &err);
+    assert_ok(kw_registry_add_space(registry, &space, &err), &err);
     for (size_t i = 0; i < kw_registry_count(registry); i++) {
         kw_text_addf(&text, "%s\n", kw_registry_config(registry, i));
     }
@@ -185,9 +173,9 @@ static void what_was_trained_on_is_known_in_every_dress(void **state) {
     kw_trained_on trained;
     kw_error err = {0};
     made_contests_make(&dataset, seen, 1);
-    good(kw_trained_on_print(&text, &dataset, &err), &err);
+    assert_ok(kw_trained_on_print(&text, &dataset, &err), &err);
     save_trained(folder, text.data, text.size);
-    good(kw_trained_on_read(&trained, folder, &err), &err);
+    assert_ok(kw_trained_on_read(&trained, folder, &err), &err);
     assert_true(trained.known);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_dataset asked;
@@ -200,7 +188,7 @@ static void what_was_trained_on_is_known_in_every_dress(void **state) {
     kw_trained_on_drop(&trained);
     kw_dataset_close(&dataset);
     kw_text_drop(&text);
-    good(kw_trained_on_read(&trained, "/no/such", &err), &err);
+    assert_ok(kw_trained_on_read(&trained, "/no/such", &err), &err);
     assert_false(trained.known);
     static const char *const bad[] = {"",
                                       "kernelwright-trained-on 2\n",
@@ -226,10 +214,10 @@ static void a_model_is_not_judged_by_its_own_training(void **state) {
     kw_evaluation *all = open_by(&options), *unseen = NULL, *asked = NULL;
     assert_true(all->unpredicted > 0);
     /* Trained on all but the second half of the contests. */
-    good(kw_dataset_open(&half, options.stores, 1, NULL, &err), &err);
+    assert_ok(kw_dataset_open(&half, options.stores, 1, NULL, &err), &err);
     size_t problem_groups = half.problem_group_count;
     half.problem_group_count = problem_groups / 2;
-    good(kw_trained_on_print(&text, &half, &err), &err);
+    assert_ok(kw_trained_on_print(&text, &half, &err), &err);
     save_trained(path, text.data, text.size);
     unseen = open_by(&options);
     assert_true(unseen->in_sample >= problem_groups / 2);
@@ -241,7 +229,7 @@ static void a_model_is_not_judged_by_its_own_training(void **state) {
     kw_evaluation_close(&asked);
     half.problem_group_count = problem_groups;
     kw_text_drop(&text);
-    good(kw_trained_on_print(&text, &half, &err), &err);
+    assert_ok(kw_trained_on_print(&text, &half, &err), &err);
     save_trained(path, text.data, text.size);
     options.in_sample = false;
     assert_int_equal(kw_evaluation_open(&asked, &options, &err), KW_FAILED);
@@ -341,12 +329,12 @@ static void what_is_printed_is_whole(void **state) {
     char *text = NULL, *json = NULL, path[2 * SCRATCH_MAX];
     kw_error err = {0};
     size_t size, lines = 0;
-    good(kw_evaluation_text(&text, e, &err), &err);
+    assert_ok(kw_evaluation_text(&text, e, &err), &err);
     assert_non_null(strstr(text, "kernels each"));
     assert_non_null(strstr(text, "95 % interval"));
     assert_non_null(strstr(text, "worst picks"));
     kw_free(text);
-    good(kw_evaluation_json(&json, e, &err), &err);
+    assert_ok(kw_evaluation_json(&json, e, &err), &err);
     json_error_t why;
     json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, &why);
     assert_non_null(root);
@@ -358,7 +346,7 @@ static void what_is_printed_is_whole(void **state) {
     assert_int_equal(json_array_size(json_object_get(root, "slices")), e->slice_count);
     json_decref(root);
     kw_free(json);
-    good(kw_evaluation_csv(scratch_path(path, folder, "picks.csv"), e, &err), &err);
+    assert_ok(kw_evaluation_csv(scratch_path(path, folder, "picks.csv"), e, &err), &err);
     text = scratch_read(path, &size);
     size_t commas = 0, first = 0;
     for (size_t i = 0; i < size; i++) {
@@ -383,13 +371,13 @@ static void a_scorer_equals_itself(void **state) {
     kw_evaluation *a = open_by(&options), *b = open_by(&options);
     kw_comparison c;
     kw_error err = {0};
-    good(kw_evaluations_compare(&c, a, b, &err), &err);
+    assert_ok(kw_evaluations_compare(&c, a, b, &err), &err);
     assert_int_equal(c.problem_groups, a->count);
     assert_int_equal(c.agreed, a->count);
     assert_int_equal(c.same, a->count);
     near(c.mean_delta.value, 0);
     near(c.worst_loss, 0);
-    good(kw_comparison_accept(&c, NULL, &err), &err);
+    assert_ok(kw_comparison_accept(&c, NULL, &err), &err);
     kw_evaluation_close(&a);
     kw_evaluation_close(&b);
 }
@@ -401,8 +389,8 @@ static void chance_is_worse_than_the_estimate(void **state) {
     kw_comparison c, back;
     kw_error err = {0};
     char *text = NULL;
-    good(kw_evaluations_compare(&c, a, b, &err), &err);
-    good(kw_evaluations_compare(&back, b, a, &err), &err);
+    assert_ok(kw_evaluations_compare(&c, a, b, &err), &err);
+    assert_ok(kw_evaluations_compare(&back, b, a, &err), &err);
     assert_int_equal(c.better + c.same + c.worse, c.problem_groups);
     assert_true(c.worse > c.better && c.agreed < c.problem_groups);
     assert_int_equal(c.better, back.worse);
@@ -410,7 +398,7 @@ static void chance_is_worse_than_the_estimate(void **state) {
     near(c.mean_delta.value, b->all.mean.value - a->all.mean.value);
     assert_true(c.mean_delta.low <= c.mean_delta.value && c.mean_delta.value <= c.mean_delta.high && c.mean_delta.high < 0);
     assert_true(c.worst_loss > 0.1 && *c.worst);
-    good(kw_comparison_text(&text, &c, a, b, &err), &err);
+    assert_ok(kw_comparison_text(&text, &c, a, b, &err), &err);
     assert_non_null(strstr(text, "B loses most"));
     kw_free(text);
     assert_int_equal(kw_comparison_accept(&c, NULL, &err), KW_FAILED);

@@ -4,13 +4,7 @@
 #include "made_rows.h"
 #include "prune/set_cover.h"
 #include "evaluate/evaluate.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

@@ -1,17 +1,12 @@
 /* test_forest_text.c: models made small score as before, for LightGBM's own files in tests/data/forest; gzip is the same every time. */
 #include "predict/forest/forest.h"
+#include "base/random.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/model/forest_text.h"
 #include "base/format/gzip.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char *const models[] = {"categorical", "categorical_nan", "constant", "deep",           "many_thresholds",
                                      "nan",         "no_missing",      "rank",     "zero_as_missing"};
@@ -42,9 +37,9 @@ static char *terminated(const char *data, size_t size) {
 /* Values that fall on either side of most thresholds, and missing ones. */
 static void fill(double *rows, size_t count, uint64_t state) {
     for (size_t i = 0; i < count; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        double value = (double)(state >> 40) / (double)(1 << 24);
-        rows[i] = state >> 36 & 15 ? (state >> 33 & 1 ? value * 6 - 3 : floor(value * 30)) : NAN;
+        uint64_t draw = kw_random(&state);
+        double value = (double)(draw >> 40) / (double)(1 << 24);
+        rows[i] = draw >> 36 & 15 ? (draw >> 33 & 1 ? value * 6 - 3 : floor(value * 30)) : NAN;
     }
 }
 

@@ -1,15 +1,9 @@
 /* test_group_evaluation.c: what a predicted order is worth, on contests whose figures are worked out by hand; then figures and their intervals. */
 #include "made_problem_groups.h"
 #include "evaluate/metrics.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define END                                                                                                                                \
     { 0, KW_OUTCOME_COUNT, 0, {0}, 0 }

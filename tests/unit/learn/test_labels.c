@@ -1,15 +1,9 @@
 /* test_labels.c: what a model learns, what it says back, and what a pick of it is worth. */
 #include "learn/data/selection.h"
 #include "learn/data/labels.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { PAIRS = 6 };
 

@@ -7,20 +7,14 @@
 #include "made_rows.h"
 #include "predict/predict.h"
 #include "space/problems/family_key.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
 #include "learn/data/folds.h"
 #include "active/perturb.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PROBLEMS = 60, KERNELS_MAX = 512 };
 
@@ -28,12 +22,6 @@ static char folder[SCRATCH_MAX], store[2 * SCRATCH_MAX], planted[64];
 static char *kernels[KERNELS_MAX];
 static size_t kernel_count;
 static made_rows made;
-
-static void good(kw_status status, const kw_error *err) {
-    if (status) {
-        fail_msg("%s", err->text);
-    }
-}
 
 static void key_of(char key[64], const char *problem) {
     kw_problem parsed;
@@ -84,7 +72,7 @@ static int set_up(void **state) {
         }
     }
     made_rows_save(&made, store, 0, 1);
-    good(kw_space_visit(&(kw_space_options){.set = "tests", .arch = "x86-64-v4-bf16"}, add_kernel, NULL, &err), &err);
+    assert_ok(kw_space_visit(&(kw_space_options){.set = "tests", .arch = "x86-64-v4-bf16"}, add_kernel, NULL, &err), &err);
     return 0;
 }
 
@@ -113,14 +101,14 @@ static kw_proposal_options options_of(void) {
 static kw_proposal *propose(const kw_proposal_options *options) {
     kw_proposal *p = NULL;
     kw_error err = {0};
-    good(kw_proposal_open(&p, options, &err), &err);
+    assert_ok(kw_proposal_open(&p, options, &err), &err);
     return p;
 }
 
 static char *written(const kw_proposal *p, size_t *size) {
     char path[2 * SCRATCH_MAX];
     kw_error err = {0};
-    good(kw_proposal_write(p, scratch_path(path, folder, "next.manifest"), &err), &err);
+    assert_ok(kw_proposal_write(p, scratch_path(path, folder, "next.manifest"), &err), &err);
     char *text = scratch_read(path, size);
     text = realloc(text, *size + 1);
     assert_non_null(text);
@@ -202,7 +190,7 @@ static void a_target_that_is_met_measures_nothing(void **state) {
     kw_proposal_report report;
     assert_true(facts->met);
     assert_int_equal(facts->pairs, 0);
-    good(kw_proposal_measure(p, &sweep, &report, &err), &err);
+    assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_int_equal(report.rounds, 0);
     assert_int_equal(scratch_count(folder, "none.db"), 0);
     assert_int_equal(kw_proposal_write(p, scratch_path(path, folder, "x"), &err), KW_FAILED);
@@ -420,14 +408,14 @@ static void measuring_ends_when_the_target_is_met(void **state) {
     const kw_proposal_facts *facts = kw_proposal_describe(p);
     assert_int_equal(facts->family_count, 1);
     assert_int_equal(facts->families[0].state, KW_FAMILY_UNKNOWN);
-    good(kw_proposal_measure(p, &sweep, &report, &err), &err);
+    assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_true(facts->met);
     assert_int_equal(report.rounds, 2);
     assert_int_equal(report.outcome[KW_GOOD], 4);
     assert_false(report.spent || report.stopped);
     assert_int_equal(facts->families[0].shapes, 4);
     assert_int_equal(scratch_count(folder, ".proposal"), 0);
-    good(kw_proposal_measure(p, &sweep, &report, &err), &err); /* met: nothing more */
+    assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err); /* met: nothing more */
     assert_int_equal(report.rounds, 0);
     kw_proposal_close(&p);
 }
@@ -443,18 +431,18 @@ static void a_budget_is_kept(void **state) {
     kw_proposal_options options = {.problems = &problem, .problem_count = 1, .configs = generic, .config_count = 1, .least = 100000};
     kw_proposal *p = propose(&options);
     sweep.limits.budget_s = 1e-6;
-    good(kw_proposal_measure(p, &sweep, &report, &err), &err);
+    assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_true(report.spent);
     assert_int_equal(report.outcome[KW_GOOD], 0);
     sweep.limits.budget_s = 1.5;
     int64_t start = kw_clock_ns();
-    good(kw_proposal_measure(p, &sweep, &report, &err), &err);
+    assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
     double took_s = (double)(kw_clock_ns() - start) / 1e9;
     assert_true(report.spent && !kw_proposal_describe(p)->met);
     assert_true(report.outcome[KW_GOOD] > 0);
     assert_true(took_s >= 1.4 && took_s < 12); /* one batch, and a look at the rows, more; on a machine that has other work */
     sweep.limits.budget_s = 0;                 /* one proposal */
-    good(kw_proposal_measure(p, &sweep, &report, &err), &err);
+    assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_int_equal(report.rounds, 1);
     kw_proposal_close(&p);
 }

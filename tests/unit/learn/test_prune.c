@@ -3,20 +3,14 @@
 #include "made_problem_groups.h"
 #include "made_rows.h"
 #include "space/enumerate.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "prune/set_cover.h"
 #include "learn/data/folds.h"
 #include "learn/data/dataset_candidates.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 enum { CONTESTS = 6, PROBLEMS = 40 };
 
@@ -37,12 +31,6 @@ static int tear_down(void **state) {
     made_rows_free(&made);
     scratch_remove(folder);
     return 0;
-}
-
-static void good(kw_status status, const kw_error *err) {
-    if (status) {
-        fail_msg("%s", err->text);
-    }
 }
 
 static void near(double value, double wanted) {
@@ -72,8 +60,8 @@ static void open_matrix(matrix *m, const double times[][MADE_KERNELS], size_t pr
         list[c] = (made_contest){problems[c], pairs[c]};
     }
     made_contests_make(&m->dataset, list, problem_groups);
-    good(kw_group_oracles_create(&m->oracles, &m->dataset, &err), &err);
-    good(kw_set_cover_open(&m->cover, &m->dataset, m->oracles, KW_CONV_FWD, KW_FP32, &err), &err);
+    assert_ok(kw_group_oracles_create(&m->oracles, &m->dataset, &err), &err);
+    assert_ok(kw_set_cover_open(&m->cover, &m->dataset, m->oracles, KW_CONV_FWD, KW_FP32, &err), &err);
 }
 
 static void close_matrix(matrix *m) {
@@ -86,7 +74,7 @@ static void close_matrix(matrix *m) {
 static void choose(const matrix *m, const kw_set_cover_subset *part, double keep, double worst, char text[32]) {
     size_t order[MADE_KERNELS], count;
     kw_error err = {0};
-    good(kw_set_cover_select(order, &count, m->cover, part, keep, worst, &err), &err);
+    assert_ok(kw_set_cover_select(order, &count, m->cover, part, keep, worst, &err), &err);
     *text = 0;
     for (size_t i = 0; i < count; i++) {
         char config[KW_CONFIG_TEXT_MAX];
@@ -157,14 +145,14 @@ static void parts_are_chosen_for_and_judged_apart(void **state) {
     choose(&m, &others, 1, 1, chosen);
     assert_string_equal(chosen, "02");
     size_t order[] = {0, 2};
-    good(kw_set_cover_evaluate(&worth, m.cover, &own, order, 2, &err), &err);
+    assert_ok(kw_set_cover_evaluate(&worth, m.cover, &own, order, 2, &err), &err);
     assert_int_equal(worth.problem_groups, 1);
     near(worth.sum, 0.5);
-    good(kw_set_cover_evaluate(&worth, m.cover, &others, order, 2, &err), &err);
+    assert_ok(kw_set_cover_evaluate(&worth, m.cover, &others, order, 2, &err), &err);
     assert_int_equal(worth.problem_groups, 4);
     near(worth.sum, 4);
     near(worth.worst, 1);
-    good(kw_set_cover_evaluate(&worth, m.cover, &everything, order, 0, &err), &err);
+    assert_ok(kw_set_cover_evaluate(&worth, m.cover, &everything, order, 0, &err), &err);
     near(worth.sum, 0);
     close_matrix(&m);
 }
@@ -193,7 +181,7 @@ static void a_report_adds_up(void **state) {
     kw_prune_options options = options_of(NULL);
     kw_prune_report r;
     kw_error err = {0};
-    good(kw_prune(&options, &r, &err), &err);
+    assert_ok(kw_prune(&options, &r, &err), &err);
     assert_true(r.groups > 3);
     int64_t problem_groups = 0, chosen = 0;
     double kept = 0;
@@ -227,8 +215,8 @@ static void a_catalog_is_read_back(void **state) {
     kw_prune_report r;
     kw_catalog pool = {0};
     kw_error err = {0};
-    good(kw_prune(&options, &r, &err), &err);
-    good(kw_dataset_candidates_read(&pool, path, &err), &err);
+    assert_ok(kw_prune(&options, &r, &err), &err);
+    assert_ok(kw_dataset_candidates_read(&pool, path, &err), &err);
     assert_int_equal(pool.count, r.all.chosen);
     kw_catalog_drop(&pool);
     options.out = "/no/such/folder/kernels.txt";
@@ -267,9 +255,9 @@ static void a_rule_set_yields_the_kernels_that_were_kept(void **state) {
     kw_prune_report r;
     kw_error err = {0};
     int64_t count = 0;
-    good(kw_prune(&options, &r, &err), &err);
+    assert_ok(kw_prune(&options, &r, &err), &err);
     kw_space_options space = {.set = "pruned", .arch = "x86-64-v4-bf16", .rules_dir = folder};
-    good(kw_enumerate(&space, count_config, &count, &err), &err);
+    assert_ok(kw_enumerate(&space, count_config, &count, &err), &err);
     assert_int_equal(count, r.all.chosen);
 }
 

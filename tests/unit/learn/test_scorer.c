@@ -2,6 +2,7 @@
  * nothing. */
 #include "made_problem_groups.h"
 #include "made_rows.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
 #include "learn/model/forest_text.h"
@@ -9,13 +10,6 @@
 #include "base/format/gzip.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define END                                                                                                                                \
     { 0, KW_OUTCOME_COUNT, 0, {0}, 0 }
@@ -32,12 +26,6 @@ static int tear_down(void **state) {
     (void)state;
     scratch_remove(folder);
     return 0;
-}
-
-static void good(kw_status status, const kw_error *err) {
-    if (status) {
-        fail_msg("%s", err->text);
-    }
 }
 
 static void near(double value, double wanted) {
@@ -66,8 +54,8 @@ static const made_contest three[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", smal
 static void score(kw_scores *scores, const kw_dataset *dataset, const kw_scorer *scorer) {
     kw_group_oracle *oracles = NULL;
     kw_error err = {0};
-    good(kw_group_oracles_create(&oracles, dataset, &err), &err);
-    good(kw_scores_make(scores, dataset, oracles, scorer, &err), &err);
+    assert_ok(kw_group_oracles_create(&oracles, dataset, &err), &err);
+    assert_ok(kw_scores_make(scores, dataset, oracles, scorer, &err), &err);
     free(oracles);
 }
 
@@ -143,7 +131,7 @@ static void write_predictions(char path[2 * SCRATCH_MAX], const char *head, cons
         }
     }
     kw_text_addf(&text, "%s", line ? line : "cpu:other,gemm,nothing,1,0,3,4\n");
-    good(kw_gzip_pack(&packed, text.data, text.size, NULL), &(kw_error){0});
+    assert_ok(kw_gzip_pack(&packed, text.data, text.size, NULL), &(kw_error){0});
     scratch_write(scratch_path(path, folder, "oof.csv.gz"), packed.data, packed.size, 0644);
     kw_text_drop(&text);
     kw_text_drop(&packed);

@@ -3,18 +3,11 @@
 #include "made_rows.h"
 #include "space/enumerate.h"
 #include "space/rules/points.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
 
 #include <kernelwright_tune.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char arch[] = "x86-64-v4-bf16";
 static kw_problem problem;

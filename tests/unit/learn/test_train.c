@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "made_rows.h"
 #include "predict/model_spec.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/model/artifacts.h"
 #include "learn/model/forest_text.h"
@@ -11,14 +12,7 @@
 #include "learn/fit/warm_start.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PROBLEMS = 60 };
 

@@ -1,16 +1,10 @@
 /* test_validate.c: what is measured again, on this machine, with kernels that take microseconds. */
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <kernelwright_tune.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* Both run on any machine. */
 static const char *const kernels[] = {"conv.reference conv_fwd fp32", "conv.reference conv_fwd bf16"};
@@ -20,12 +14,6 @@ enum { PROBLEMS = sizeof lines / sizeof *lines };
 
 static char folder[SCRATCH_MAX], store[2 * SCRATCH_MAX];
 
-static void good(kw_status status, const kw_error *err) {
-    if (status) {
-        fail_msg("%s", err->text);
-    }
-}
-
 static int set_up(void **state) {
     (void)state;
     kw_problem problems[PROBLEMS];
@@ -34,7 +22,7 @@ static int set_up(void **state) {
     scratch_make(folder);
     scratch_path(store, folder, "old.db");
     for (size_t i = 0; i < PROBLEMS; i++) {
-        good(kw_problem_parse(&problems[i], lines[i], &err), &err);
+        assert_ok(kw_problem_parse(&problems[i], lines[i], &err), &err);
     }
     kw_sweep_options options = {.configs = kernels,
                                 .config_count = 2,
@@ -44,7 +32,7 @@ static int set_up(void **state) {
                                 .workers.program = KW_KWRIGHT,
                                 .timing.batches = 5,
                                 .build.cache_dir = ""};
-    good(kw_sweep(&options, &report, &err), &err);
+    assert_ok(kw_sweep(&options, &report, &err), &err);
     return report.outcome[KW_GOOD] == PROBLEMS ? 0 : -1;
 }
 
@@ -59,7 +47,7 @@ static kw_evaluation *evaluate(const char *path) {
     kw_evaluation_options options = {.stores = paths, .store_count = 1};
     kw_evaluation *e = NULL;
     kw_error err = {0};
-    good(kw_evaluation_open(&e, &options, &err), &err);
+    assert_ok(kw_evaluation_open(&e, &options, &err), &err);
     return e;
 }
 
@@ -71,7 +59,7 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
         .workers.program = KW_KWRIGHT, .batches = 5, .build.cache_dir = "", .out = scratch_path(out, folder, "new.db")};
     kw_validate_report r;
     kw_error err = {0};
-    good(kw_validate(e, &options, &r, &err), &err);
+    assert_ok(kw_validate(e, &options, &r, &err), &err);
     assert_int_equal(r.problem_groups, PROBLEMS);
     assert_int_equal(r.lost, 0);
     /* Each problem has one kernel, which is the pick and the best. */
@@ -86,7 +74,7 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
     options.out = NULL;
     options.limit = 1;
     setenv("TMPDIR", folder, 1);
-    good(kw_validate(e, &options, &r, &err), &err);
+    assert_ok(kw_validate(e, &options, &r, &err), &err);
     assert_int_equal(r.problem_groups, 1);
     assert_int_equal(scratch_count(folder, "kwright-validate"), 0);
     setenv("TMPDIR", "/no/such", 1);
@@ -101,8 +89,8 @@ static void move_rows(char path[2 * SCRATCH_MAX]) {
     kw_store *from = NULL;
     kw_error err = {0};
     size_t size;
-    good(kw_store_open(&from, store, KW_STORE_READ, &err), &err);
-    good(kw_store_export(from, NULL, "csv", scratch_path(lines_path, folder, "rows.csv"), NULL, &err), &err);
+    assert_ok(kw_store_open(&from, store, KW_STORE_READ, &err), &err);
+    assert_ok(kw_store_export(from, NULL, "csv", scratch_path(lines_path, folder, "rows.csv"), NULL, &err), &err);
     kw_store_close(&from);
     char *text = scratch_read(lines_path, &size), *at = text;
     text = realloc(text, size + 1);

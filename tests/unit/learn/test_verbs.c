@@ -1,17 +1,11 @@
 /* test_verbs.c: evaluate, compare, quality, prune, search and validate as a user calls them: exit codes, what stands on which stream,
  * JSON. */
 #include "made_rows.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 enum { PROBLEMS = 40, OUTPUT_MAX = 1 << 22 };
 

@@ -1,6 +1,8 @@
 /* test_xgboost.c: XGBoost's models as LightGBM's text: every double takes the leaf that XGBoost gives it, and sums differ by the rounding of
  * floats alone. What needs the library (libxgboost0 of Debian, or KW_XGBOOST) is left out, with a note, where there is none. */
+#include "base/random.h"
 #include "predict/forest/forest.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/data/dataset.h"
 #include "learn/model/forest_text.h"
@@ -13,13 +15,6 @@
 #include <float.h>
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char *const stores[] = {KW_DATA "/x86-64-v4-bf16-fp32-gemm.jsonl.gz"};
 static char folder[SCRATCH_MAX], reason[sizeof((kw_error *)0)->text];
@@ -54,17 +49,6 @@ static void need_library(void) {
     }
 }
 
-static void good(kw_status status, const kw_error *err) {
-    if (status) {
-        fail_msg("%s", err->text);
-    }
-}
-
-static double next_random(uint64_t *random) {
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*random >> 11) / 9007199254740992.0;
-}
-
 /* --- without the library ---------------------------------------------------------------------------------------------- */
 
 static void a_threshold_says_of_every_double_what_the_float_says(void **state) {
@@ -73,7 +57,8 @@ static void a_threshold_says_of_every_double_what_the_float_says(void **state) {
     uint64_t random = 5;
     for (int i = 0; i < 20000; i++) {
         size_t known = sizeof fixed / sizeof *fixed;
-        float split = (size_t)i < known ? fixed[i] : (float)((next_random(&random) - 0.5) * exp2(floor(next_random(&random) * 60 - 30)));
+        float split =
+            (size_t)i < known ? fixed[i] : (float)((kw_random_unit(&random) - 0.5) * exp2(floor(kw_random_unit(&random) * 60 - 30)));
         double at = kw_xgboost_threshold(split), near = ((double)nextafterf(split, -INFINITY) + (double)split) / 2;
         double values[] = {(double)split,
                            (double)nextafterf(split, -INFINITY),
@@ -126,7 +111,7 @@ static void a_model_is_converted_tree_by_tree(void **state) {
                 {2, NAN, 0.625}, {NAN, 0, 4.125},       {2.49999999999, 0, 4.125}};
     kw_forest *forest = NULL;
     kw_error err = {0};
-    good(convert(&forest, HEAD GOOD_TREE "," LEAF TAIL, 2, 3, &err), &err);
+    assert_ok(convert(&forest, HEAD GOOD_TREE "," LEAF TAIL, 2, 3, &err), &err);
     assert_int_equal(kw_forest_describe(forest).trees, 3);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         double row[] = {rows[i].size, rows[i].depth}, score;
@@ -134,7 +119,7 @@ static void a_model_is_converted_tree_by_tree(void **state) {
         assert_true(score == rows[i].score + 3);
     }
     kw_forest_drop(&forest);
-    good(convert(&forest, HEAD GOOD_TREE "," LEAF TAIL, 1, 0, &err), &err); /* the first tree alone */
+    assert_ok(convert(&forest, HEAD GOOD_TREE "," LEAF TAIL, 1, 0, &err), &err); /* the first tree alone */
     assert_int_equal(kw_forest_describe(forest).trees, 1);
     kw_forest_drop(&forest);
 }
@@ -197,13 +182,13 @@ static size_t make_rows(double **rows, float **floats, float **labels, const kw_
     kw_dataset dataset;
     kw_error err = {0};
     uint64_t random = 9;
-    good(kw_dataset_open(&dataset, stores, 1, NULL, &err), &err);
-    good(kw_dataset_features(rows, &dataset, own, &err), &err);
+    assert_ok(kw_dataset_open(&dataset, stores, 1, NULL, &err), &err);
+    assert_ok(kw_dataset_features(rows, &dataset, own, &err), &err);
     size_t columns = kw_native_features_table(own)->count, count = dataset.pair_count;
     *floats = calloc(count * columns, sizeof **floats);
     *labels = calloc(count, sizeof **labels);
     for (size_t i = 0; i < count * columns; i++) {
-        (*rows)[i] *= i % 3 ? 1 : 1 + (next_random(&random) - 0.5) * 1e-7;
+        (*rows)[i] *= i % 3 ? 1 : 1 + (kw_random_unit(&random) - 0.5) * 1e-7;
         (*floats)[i] = (float)(*rows)[i];
     }
     for (size_t i = 0; i < count; i++) {
@@ -237,7 +222,7 @@ static void a_converted_forest_predicts_as_xgboost_does(void **state) {
     const float *theirs = NULL;
     need_library();
     open_peer(&p);
-    good(kw_native_features_open(&own, &err), &err);
+    assert_ok(kw_native_features_open(&own, &err), &err);
     size_t count = make_rows(&rows, &floats, &labels, own), columns = kw_native_features_table(own)->count;
     assert_int_equal(p.matrix(floats, count, columns, NAN, &matrix), 0);
     assert_int_equal(p.set(matrix, "label", labels, count), 0);
@@ -252,9 +237,9 @@ static void a_converted_forest_predicts_as_xgboost_does(void **state) {
     int64_t splits = 0;
     assert_int_equal(p.save(booster, "{\"format\": \"json\"}", &size, &model.json), 0);
     model.size = (size_t)size;
-    good(kw_xgboost_text(&text, &model, &splits, &err), &err);
+    assert_ok(kw_xgboost_text(&text, &model, &splits, &err), &err);
     assert_true(splits > TREES * 10);
-    good(kw_forest_parse(&forest, "converted", text.data, text.size, &err), &err);
+    assert_ok(kw_forest_parse(&forest, "converted", text.data, text.size, &err), &err);
     assert_int_equal(kw_forest_describe(forest).trees, TREES + 1);
     double *ours = calloc(count, sizeof *ours);
     kw_forest_score(forest, rows, count, ours);
@@ -288,7 +273,7 @@ static void train(const char *out, const char *warm, kw_train_report *report) {
                                 .threads = 2,
                                 .warm_start = warm,
                                 .lightgbm = library_name()};
-    good(kw_train(&options, report, &err), &err);
+    assert_ok(kw_train(&options, report, &err), &err);
 }
 
 static char *read_in(const char *where, const char *name, size_t *size) {
@@ -318,7 +303,7 @@ static void training_by_xgboost_gives_a_model_twice_the_same(void **state) {
     free(a);
     free(b);
     kw_evaluation_options options = {.stores = stores, .store_count = 1, .by = one, .in_sample = true};
-    good(kw_evaluation_open(&evaluation, &options, &err), &err);
+    assert_ok(kw_evaluation_open(&evaluation, &options, &err), &err);
     assert_true(kw_evaluation_all(evaluation)->mean.value > 0.98);
     kw_evaluation_close(&evaluation);
     train(scratch_path(three, folder, "three"), one, &warmed);

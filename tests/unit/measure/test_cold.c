@@ -1,14 +1,8 @@
 /* test_cold.c: cold calls rotate over copies of the tensors that no cache holds, and the control runs along. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "host.h"
 #include "measure/bench.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 enum { KERNELS = 3, BLANK = 0x55 };
 

@@ -1,14 +1,11 @@
 /* test_date.c: measuring does not ask for the date, so a date that jumps changes nothing. The program is linked with --wrap: all of the
  * library's questions for a clock come here, and those for the date are counted and answered with leaps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/clock.h"
 #include "host.h"
 #include "measure/bench.h"
 #include "measure/timing/timing.h"
+#include "support/kw_test.h"
 
 #include <stdatomic.h>
 #include <sys/time.h>

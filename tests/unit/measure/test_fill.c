@@ -1,19 +1,13 @@
 /* test_fill.c: the data: the same whatever the order, exact where it must be, real where it must be; guarded buffers by themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "host.h"
 #include "measure/data/buffers.h"
 #include "measure/data/expected.h"
 #include "problem/reference.h"
 #include "problem/view.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static kw_problem parse(const char *text) {
     kw_problem problem;

@@ -1,17 +1,12 @@
 /* test_gpu_peak.c: roofs of GPUs without one: every kernel compiles for every architecture whose compiler is here, and a stand-in for a
  * driver, in which a block takes a microsecond whatever it does, gets the rates that follow from that. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "backend/gpu/hip.h"
 #include "families/gpu/peak/peak.h"
 #include "measure/measure.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static bool find_compiler(kw_compiler *compiler, kw_code *code, const char *backend, const char *arch) {
     kw_error err = {0};

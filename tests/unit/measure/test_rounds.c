@@ -1,15 +1,11 @@
 /* test_rounds.c: rounds, preemption, the control and its drift, and the dropping of the slow, on a machine of our own. The program is
  * linked with --wrap: the library's clocks and its count of preemptions are those of this machine, on which a call takes exactly what it
  * is said to take, and other processes come exactly when told to. So every count below is exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "measure/timing/timing.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 

@@ -1,13 +1,10 @@
 /* test_statistics.c: what is made of samples, and the oracle: arithmetic on tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "measure/timing/statistics.h"
+#include "base/random.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <string.h>
 
 static void assert_near(double got, double wanted, const char *what, size_t i) {
     if (!(fabs(got - wanted) < 1e-12)) {
@@ -128,8 +125,7 @@ static void the_oracle_is_not_biased(void **state) {
         for (size_t i = 0; i < 30; i++) {
             records[i] = (kw_record){.outcome = KW_GOOD, .samples = 2};
             for (int h = 0; h < 2; h++) {
-                random = random * 6364136223846793005u + 1442695040888963407u;
-                records[i].half_ns[h] = 100 + (double)(random >> 40) / (double)(1 << 24) * 10 - 5; /* 100, give or take 5 */
+                records[i].half_ns[h] = 95 + kw_random_unit(&random) * 10; /* 100, give or take 5 */
             }
             records[i].time_ns = (records[i].half_ns[0] + records[i].half_ns[1]) / 2;
             least = fmin(least, records[i].time_ns);

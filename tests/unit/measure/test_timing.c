@@ -1,15 +1,10 @@
 /* test_timing.c: the order in which subjects are run, and when timing stops. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/clock.h"
 #include "host.h"
 #include "measure/bench.h"
 #include "measure/timing/timing.h"
-
-#include <string.h>
+#include "support/kw_test.h"
 
 /* A subject that takes some processor time, however often it is preempted, and writes its name into a common log. */
 typedef struct spinner {

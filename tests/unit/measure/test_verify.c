@@ -1,16 +1,11 @@
 /* test_verify.c: right kernels pass, kernels with a seeded fault are all caught, for every operation, type and layout. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "host.h"
 #include "measure/bench.h"
 #include "problem/reference.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct fixture {
     kw_device *device;

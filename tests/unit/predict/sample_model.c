@@ -1,10 +1,7 @@
 /* sample_model.c: the model of test_model.c and test_ranking.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "sample_model.h"
+#include "support/kw_test.h"
 
 const char *const one_target[] = {TARGET, NULL};
 const char *const two_served[] = {"conv_fwd fp32", "gemm bf16", NULL};

@@ -1,12 +1,9 @@
 /* test_estimate.c: the estimate orders work as a roofline does: more work never takes less time, more threads help as far as units go, and
  * what a machine cannot hold in its caches costs more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "config/isa.h"
 #include "predict/predict.h"
+#include "support/kw_test.h"
 
 static const kw_axis axes[] = {KW_ISA_AXES};
 static const kw_family generated = {.name = "test.generated", .axes = axes, .axis_count = KW_ISA_AXIS_COUNT};

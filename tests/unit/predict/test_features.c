@@ -1,16 +1,11 @@
 /* test_features.c: the published columns against rows worked out by hand from the published formulas, and the properties of our own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "predict/features_native.h"
 #include "predict/predict.h"
 #include "learn/ck/features_ck.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static double conv_value(const double *row, const char *name) {
     int at = kw_feature_find(&kw_ck_features_conv_table, name);

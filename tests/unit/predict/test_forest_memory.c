@@ -1,11 +1,8 @@
 /* test_forest_memory.c: where memory ends, reading a model, opening a pool and opening a scratch say so and leave nothing behind. The
  * allocation functions of the program are wrapped: the n-th call fails, for every n that there is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "forest_cases.h"
+#include "support/kw_test.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

@@ -1,14 +1,11 @@
 /* test_forest_read.c: a model is read as it stands or refused by name. One small model with a numeric and a categorical split is spoilt in
  * one place at a time; whatever bytes come, the answer is a status. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <zlib.h>
 
 #include "forest_cases.h"
+#include "support/kw_test.h"
 
 enum { TEXT_MAX = 16384 };
 

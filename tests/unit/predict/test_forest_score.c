@@ -1,15 +1,11 @@
 /* test_forest_score.c: the scores are LightGBM's to the last bit, for every kind of split, however features are divided between
  * candidates, problem and pairs, and with every set of instructions that this processor has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <pthread.h>
-#include <stdint.h>
 
 #include "forest_cases.h"
+#include "support/kw_test.h"
 
 static const char *const instruction_sets[] = {"baseline", "avx2", "avx512"};
 

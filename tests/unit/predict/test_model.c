@@ -1,18 +1,12 @@
 /* test_model.c: a model is read as it stands or refused by the line that is wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "predict/forest/forest.h"
 #include "predict/predict.h"
 #include "sample_model.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void a_model_says_what_it_is_for(void **state) {
     (void)state;

@@ -1,20 +1,14 @@
 /* test_ranking.c: a ranking gives for each config what the forest gives for its row, in nanoseconds. The pool is the default catalog of one
  * architecture. The program's allocation functions are wrapped, so that they can be counted and made to fail. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/embedded.h"
 #include "config/catalog.h"
 #include "predict/forest/forest.h"
 #include "predict/predict.h"
 #include "sample_model.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const kw_embedded kw_default_catalogs[];
 

@@ -1,17 +1,11 @@
 /* test_csv.c: problems from CSV files: the committed samples of each form, bad headers and rows, and, where KW_SHAPES names a folder, all its
  * files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/file.h"
 #include "problem/import/csv.h"
+#include "support/kw_test.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Reads a file; every row must be a problem whose text is read back. Rows beyond expected's count are only checked for that. */
 static int read_csv(const char *path, const char *const (*expected)[2], int count) {

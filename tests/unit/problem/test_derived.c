@@ -1,11 +1,8 @@
 /* test_derived.c: sizes, bytes and exact operation counts against counting by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "problem/view.h"
 #include "random.h"
+#include "support/kw_test.h"
 
 static int64_t count_axis(const kw_conv_dims *conv, const int64_t out[3], int axis) {
     int64_t pairs = 0;
@@ -20,9 +17,9 @@ static int64_t count_axis(const kw_conv_dims *conv, const int64_t out[3], int ax
 
 static void operations_are_those_really_formed(void **state) {
     (void)state;
-    dice source = {6};
+    uint64_t random = 6;
     for (int i = 0; i < 20000; i++) {
-        kw_problem problem = random_problem(&source, (kw_op)(i % KW_OP_COUNT), i % 8 ? 12 : 300);
+        kw_problem problem = random_problem(&random, (kw_op)(i % KW_OP_COUNT), i % 8 ? 12 : 300);
         int64_t out[3], expected;
         if (problem.op == KW_GEMM) {
             expected = 2 * problem.gemm.batch * problem.gemm.m * problem.gemm.n * problem.gemm.k;

@@ -1,14 +1,10 @@
 /* test_dtype.c: every pattern of the narrow types, and rounding to nearest even against values between neighbours. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "problem/reference.h"
+#include "support/kw_test.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 static const struct {
     kw_dtype dtype;

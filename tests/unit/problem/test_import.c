@@ -1,13 +1,7 @@
 /* test_import.c: lines of MIOpenDriver and benchdnn against the problem that they mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 #include <kernelwright.h>
-
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct line {
     const char *text;

@@ -1,20 +1,15 @@
 /* test_parse.c: a problem's text: what is printed is read back, the order of words is free, faults are named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "random.h"
+#include "support/kw_test.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void printed_problems_are_read_back(void **state) {
     (void)state;
-    dice source = {1};
+    uint64_t random = 1;
     for (int i = 0; i < 20000; i++) {
-        kw_problem problem = random_problem(&source, (kw_op)(i % KW_OP_COUNT), i % 3 ? 9 : 100000), again;
+        kw_problem problem = random_problem(&random, (kw_op)(i % KW_OP_COUNT), i % 3 ? 9 : 100000), again;
         char text[KW_PROBLEM_TEXT_MAX], twice[KW_PROBLEM_TEXT_MAX];
         kw_error err = {0};
         size_t length = kw_problem_print(text, sizeof text, &problem);
@@ -31,9 +26,9 @@ static void printed_problems_are_read_back(void **state) {
 
 static void words_in_any_order_mean_the_same(void **state) {
     (void)state;
-    dice source = {2};
+    uint64_t random = 2;
     for (int i = 0; i < 4000; i++) {
-        kw_problem problem = random_problem(&source, (kw_op)(i % KW_OP_COUNT), 50), again;
+        kw_problem problem = random_problem(&random, (kw_op)(i % KW_OP_COUNT), 50), again;
         char text[KW_PROBLEM_TEXT_MAX], shuffled[2 * KW_PROBLEM_TEXT_MAX] = "", *words[16], *rest = text;
         kw_problem_print(text, sizeof text, &problem);
         int count = 0;
@@ -41,8 +36,8 @@ static void words_in_any_order_mean_the_same(void **state) {
             words[count++] = word;
         }
         for (int j = count; j > 0; j--) {
-            int64_t pick = dice_roll(&source, 0, j - 1);
-            strcat(strcat(shuffled, words[pick]), dice_roll(&source, 0, 1) ? " " : " \t ");
+            int64_t pick = random_between(&random, 0, j - 1);
+            strcat(strcat(shuffled, words[pick]), random_between(&random, 0, 1) ? " " : " \t ");
             words[pick] = words[j - 1];
         }
         kw_error err = {0};

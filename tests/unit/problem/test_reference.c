@@ -1,15 +1,11 @@
 /* test_reference.c: the reference against an independent loop nest that scatters: it goes over all (output, tap) pairs, finds each
  * element by formulas written out per layout, and adds into the tensor that the operation writes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "problem/reference.h"
 #include "random.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static int64_t x_index(const kw_problem *p, int64_t n, int64_t g, int64_t c, const int64_t i[3]) {
     const kw_conv_dims *d = &p->conv;
@@ -93,7 +89,7 @@ static void scatter_gemm(const kw_problem *p, data *all) {
 }
 
 /* Small integers, so that sums are exact in any order. */
-static data make_data(const kw_problem *problem, dice *source) {
+static data make_data(const kw_problem *problem, uint64_t *random) {
     data all = {0};
     kw_tensor result = kw_problem_result(problem);
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
@@ -104,7 +100,7 @@ static data make_data(const kw_problem *problem, dice *source) {
         assert_non_null(all.tensor[tensor]);
         assert_non_null(all.stored[tensor]);
         for (int64_t i = 0; i < count && tensor != result; i++) {
-            all.tensor[tensor][i] = (double)dice_roll(source, -4, 4);
+            all.tensor[tensor][i] = (double)random_between(random, -4, 4);
             kw_dtype_store(dtype, all.stored[tensor], i, all.tensor[tensor][i]);
         }
     }
@@ -126,10 +122,10 @@ static void drop_data(data *all) {
 
 static void reference_is_the_definition(void **state) {
     (void)state;
-    dice source = {8};
+    uint64_t random = 8;
     for (int i = 0; i < 1600; i++) {
-        kw_problem problem = random_problem(&source, (kw_op)(i % KW_OP_COUNT), 6);
-        data all = make_data(&problem, &source);
+        kw_problem problem = random_problem(&random, (kw_op)(i % KW_OP_COUNT), 6);
+        data all = make_data(&problem, &random);
         if (problem.op == KW_GEMM) {
             scatter_gemm(&problem, &all);
         } else {

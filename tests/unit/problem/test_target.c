@@ -1,17 +1,12 @@
 /* test_target.c: a target's text is read back, and texts of other versions are refused by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "problem/target.h"
 #include "random.h"
-
-#include <stdio.h>
+#include "support/kw_test.h"
 
 static void printed_targets_are_read_back(void **state) {
     (void)state;
-    dice source = {7};
+    uint64_t random = 7;
     for (int i = 0; i < 2000; i++) {
         kw_target target, again;
         memset(&target, 0, sizeof target);
@@ -20,7 +15,7 @@ static void printed_targets_are_read_back(void **state) {
         snprintf(target.model, sizeof target.model, "vendor-%d-1-2", i);
 #define KW_FACT(name, scope, meaning)                                                                                                      \
     if (scope == KW_OF_ALL || (scope == KW_OF_CPU) == (i % 2)) {                                                                           \
-        target.name = (int64_t)(dice_next(&source) >> dice_roll(&source, 1, 60));                                                          \
+        target.name = (int64_t)(kw_random(&random) >> random_between(&random, 1, 60));                                                     \
     }
         KW_TARGET_FACTS(KW_FACT)
 #undef KW_FACT

@@ -1,21 +1,16 @@
 /* test_walk.c: walks of an axis: the library's and the kernels' rule are one, and it is the definition of convolution. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "prelude_walk.h"
 #include "problem/view.h"
 #include "random.h"
-
-#include <stdlib.h>
+#include "support/kw_test.h"
 
 enum { AXIS = 2, EXTENT_MAX = 64 };
 
-static kw_problem random_axis(dice *source, kw_op op) {
+static kw_problem random_axis(uint64_t *random, kw_op op) {
     kw_problem problem;
     do {
-        problem = random_problem(source, op, 24);
+        problem = random_problem(random, op, 24);
     } while (problem.ndim != 1);
     return problem;
 }
@@ -37,9 +32,9 @@ static kw_kernel_args args_of(const kw_problem *problem) {
 
 static void kernels_walk_as_the_library_does(void **state) {
     (void)state;
-    dice source = {3};
+    uint64_t random = 3;
     for (int i = 0; i < 20000; i++) {
-        kw_problem problem = random_axis(&source, i % 2 ? KW_CONV_FWD : KW_CONV_BWD_DATA);
+        kw_problem problem = random_axis(&random, i % 2 ? KW_CONV_FWD : KW_CONV_BWD_DATA);
         kw_kernel_args args = args_of(&problem);
         int64_t walks = kw_problem_walks(&problem, AXIS);
         assert_int_equal(i % 2 ? 1 : prelude_walks_backward(&args, AXIS), walks);
@@ -64,14 +59,14 @@ static void kernels_walk_as_the_library_does(void **state) {
     }
 }
 
-/* Every written position exactly once, and of it exactly the (source, tap) pairs of the definition, out s - p + t d = in. Taps that read
- * beside the source are allowed by the walk; they read zero. */
+/* Every written position exactly once, and of it exactly the (random, tap) pairs of the definition, out s - p + t d = in. Taps that read
+ * beside the random are allowed by the walk; they read zero. */
 static void walks_cover_each_position_once_with_its_taps(void **state) {
     (void)state;
-    dice source = {4};
+    uint64_t random = 4;
     for (int i = 0; i < 20000; i++) {
         bool forward = i % 2;
-        kw_problem problem = random_axis(&source, forward ? KW_CONV_FWD : KW_CONV_BWD_DATA);
+        kw_problem problem = random_axis(&random, forward ? KW_CONV_FWD : KW_CONV_BWD_DATA);
         const kw_conv_dims *conv = &problem.conv;
         int64_t out[3], in = conv->in[AXIS], products = 0;
         kw_problem_output(out, &problem);
@@ -118,9 +113,9 @@ static void walks_cover_each_position_once_with_its_taps(void **state) {
 /* gm gn gk over all phases: every tap of every written pixel, padding included, and zero padding makes that exact. */
 static void views_count_the_taps_of_all_phases(void **state) {
     (void)state;
-    dice source = {5};
+    uint64_t random = 5;
     for (int i = 0; i < 6000; i++) {
-        kw_problem problem = random_problem(&source, (kw_op)(i % KW_OP_COUNT), 7);
+        kw_problem problem = random_problem(&random, (kw_op)(i % KW_OP_COUNT), 7);
         kw_gemm_view view = kw_problem_view(&problem);
         if (problem.op == KW_GEMM) {
             assert_int_equal(view.batch * view.gm * view.gn * view.gk * 2, kw_problem_flops(&problem));

@@ -1,4 +1,5 @@
 /* made_up.c: the rows. Noise comes from a fixed sequence. */
+#include "base/random.h"
 #include "made_up.h"
 
 #include <math.h>
@@ -41,8 +42,7 @@ typedef struct maker {
 
 /* 0 to 1 */
 static double chance(maker *of) {
-    of->state = of->state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(of->state >> 40) / (double)(1 << 24);
+    return kw_random_unit(&of->state);
 }
 
 static void print_problem(char text[KW_PROBLEM_TEXT_MAX], int number) {

@@ -1,10 +1,7 @@
 /* made_up_report_data.c: rows straight into a ledger. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "made_up_report_data.h"
+#include "support/kw_test.h"
 
 bool made_up_take_run(void *user, const kw_run *run) {
     return kw_report_data_add_run(user, run);

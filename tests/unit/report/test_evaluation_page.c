@@ -2,16 +2,9 @@
  * model's folder holds. */
 #include "made_rows.h"
 #include "markup.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { PROBLEMS = 40 };
 

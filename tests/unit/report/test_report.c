@@ -1,16 +1,10 @@
 /* test_report.c: pages and summaries of made-up stores, of odd ones, and of such as mean harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "made_up_report_data.h"
 #include "markup.h"
+#include "support/kw_test.h"
 
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *const figure_ids[] = {"roofline", "efficiency", "kernels", "heat", "failures", "drift", "speedup", "costs"};
@@ -206,7 +200,7 @@ static void the_summary_says_what_is_known(void **state) {
                                        "mean ",
                                        "winners     conv.pointwise",
                                        "120 GFLOP/s (measured)",
-                                       "over the generic kernel",
+                                       "over the reference kernel",
                                        "over the baseline's best",
                                        "drift       run 5eed0001",
                                        "failures\n",

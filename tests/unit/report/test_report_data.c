@@ -1,16 +1,11 @@
 /* test_report_data.c: rows become contests; oracles, roofs, duels, causes and drift are what they say they are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "made_up_report_data.h"
 
 #include "report/charts/figures.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char target[] = "cpu:x86-64-v4 model=a-1-2-3 units=1 lanes=16 registers=32 l1=32768 l2=1048576 l3=1000";
 static const char gemm[] = "gemm fp32 rcr b1 m64 n64 k64"; /* 524288 FLOP, 49152 bytes */
@@ -215,23 +210,23 @@ static void causes_ignore_numbers_and_keep_an_example(void **state) {
 static void duels_inside_the_noise_are_ties(void **state) {
     (void)state;
     static const struct {
-        double generic, spread;
+        double reference, spread;
         bool tie;
     } cases[] = {{1000, 1, true}, {1005, 1, true}, {1050, 1, false}, {1050, 200, true}, {5000, 200, false}, {990, 1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_report_data *report_data = start("");
         kw_row best = row_of(gemm, "gemm.tiled gemm fp32 tile_m=8", 1000, 1000);
-        kw_row generic = row_of(gemm, "gemm.reference gemm fp32", cases[i].generic, cases[i].generic);
-        generic.record.spread_ns = cases[i].spread;
+        kw_row reference = row_of(gemm, "gemm.reference gemm fp32", cases[i].reference, cases[i].reference);
+        reference.record.spread_ns = cases[i].spread;
         add(report_data, &best);
-        add(report_data, &generic);
+        add(report_data, &reference);
         settle(report_data);
         kw_arena arena = {0};
         size_t count;
-        const kw_pairwise *pairwise_ratios = kw_pairwise_generic(report_data, &arena, 0, &count);
+        const kw_pairwise *pairwise_ratios = kw_pairwise_reference(report_data, &arena, 0, &count);
         assert_int_equal(count, 1);
         assert_int_equal(pairwise_ratios[0].tie, cases[i].tie);
-        assert_near(pairwise_ratios[0].ratio, fmax(cases[i].generic, 1000) / 1000);
+        assert_near(pairwise_ratios[0].ratio, fmax(cases[i].reference, 1000) / 1000);
         kw_arena_drop(&arena);
         kw_report_data_close(&report_data);
     }

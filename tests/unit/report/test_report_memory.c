@@ -1,16 +1,10 @@
 /* test_report_memory.c: want of memory at any one allocation of a report is a status, never a crash or a page with a hole. Allocations are
  * counted and refused by wrapping the allocator at link time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "made_up.h"
 
 #include "report/report.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "support/kw_test.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

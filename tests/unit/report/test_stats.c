@@ -1,15 +1,10 @@
 /* test_stats.c: quantiles, means, the bootstrap; scales and ticks; outside text made harmless. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "report/page/scale.h"
 #include "base/stats.h"
+#include "support/kw_test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void assert_near(double value, double wanted, double error) {
     assert_true(fabs(value - wanted) <= error);

@@ -3,12 +3,7 @@
 #include "config/catalog.h"
 #include "space/ck/builder_conf.h"
 #include "space/enumerate.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 static bool add(void *user, const kw_config *config) {
     return !kw_catalog_add(user, config, NULL, NULL);

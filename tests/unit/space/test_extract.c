@@ -1,13 +1,7 @@
 /* test_extract.c: problems are found in logs wherever they stand, what is no problem is counted, and options of a benchdnn batch hold for the
  * lines below them. */
 #include "space/problems/extract.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 /* "NAME|CANONICAL TEXT\n" for each problem. */
 static bool collect(void *user, const char *name, const kw_problem *problem) {

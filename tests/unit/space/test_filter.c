@@ -3,12 +3,7 @@
 #include "space/rules/filter.h"
 
 #include "base/os/clock.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 static const char tile_text[] = "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=6 order=band";
 static const char rows_text[] = "fake.rows conv_fwd fp32 isa=avx2 math=fma rows=3";

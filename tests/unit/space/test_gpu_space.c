@@ -4,15 +4,10 @@
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
 #include "space/enumerate.h"
+#include "support/kw_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static const char *const sets[] = {"tiny", "default", "full-tests", "full"};
 enum { SETS = sizeof sets / sizeof *sets };

@@ -1,12 +1,7 @@
 /* test_json.c: configs survive the way through JSON, and hostile JSON gets one line. */
 #include "fake_families.h"
 #include "space/catalog_json.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 static kw_status read_text(kw_catalog *catalog, const char *text, kw_error *err) {
     return kw_catalog_json_read(catalog, "file.json", text, strlen(text), err);

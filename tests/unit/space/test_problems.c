@@ -3,16 +3,11 @@
 #include "base/os/file.h"
 #include "base/text.h"
 #include "space/problems/problems.h"
+#include "support/kw_test.h"
 
 #include <kernelwright_tune.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* What a list adds up to. */
 typedef struct totals {

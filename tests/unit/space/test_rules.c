@@ -4,14 +4,9 @@
 #include "fake_families.h"
 #include "space/enumerate.h"
 #include "space/rules/rule_files.h"
+#include "support/kw_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 typedef struct rule_file {
     const char *name, *text;

@@ -2,16 +2,9 @@
  * stable and disjoint. */
 #include "base/hash.h"
 #include "base/text.h"
+#include "support/kw_test.h"
 
 #include <kernelwright_tune.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { ROOM = 4096 };
 

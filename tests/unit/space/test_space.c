@@ -6,12 +6,7 @@
 #include "space/enumerate.h"
 #include "space/rules/rule_files.h"
 #include "space/rules/rules.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 enum { TINY, TESTS, DEFAULT, FULL, SETS, ARCHES = 4 };
 static const char *const sets[SETS] = {"tiny", "tests", "default", "full"};

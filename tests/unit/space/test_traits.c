@@ -1,12 +1,7 @@
 /* test_traits.c: trait files allow what they list, and a file that means nothing is refused in one line that says what there is. */
 #include "fake_families.h"
 #include "space/ck/traits.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "support/kw_test.h"
 
 static const char *const configs[] = {
     "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=6 order=band",

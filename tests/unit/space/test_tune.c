@@ -1,13 +1,9 @@
 /* test_tune.c: kernelwright_tune.h against a real registry, through the public functions only. */
+#include "support/kw_test.h"
+
 #include <kernelwright_tune.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static kw_context *context;
 

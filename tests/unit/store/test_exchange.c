@@ -1,16 +1,10 @@
 /* test_exchange.c: stores out to files and back, and what is refused on the way in. */
+#include "support/kw_test.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 enum { ROWS = 120, KERNELS = 20 };
 

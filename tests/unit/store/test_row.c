@@ -1,29 +1,19 @@
 /* test_row.c: rows and runs as lines, and their identity. */
+#include "base/random.h"
 #include "base/number.h"
 #include "store/line.h"
 #include "store/row.h"
+#include "support/kw_test.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static uint64_t next(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state ^ *state >> 33;
-}
 
 /* Any finite double: bits at random. */
 static double random_real(uint64_t *state) {
     for (;;) {
-        uint64_t bits = next(state);
+        uint64_t bits = kw_random(state);
         double value;
         memcpy(&value, &bits, sizeof value);
         if (isfinite(value)) {
@@ -35,10 +25,10 @@ static double random_real(uint64_t *state) {
 static void random_text(char *text, size_t size, uint64_t *state) {
     static const char *const pieces[] = {
         "a", "Z", "0", " ", "\"", "\\", "\n", "\x01", "/", ",", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "=", "</script>"};
-    size_t used = 0, wanted = 1 + next(state) % (size - 1);
+    size_t used = 0, wanted = 1 + kw_random(state) % (size - 1);
     memset(text, 0, size);
     for (;;) {
-        const char *piece = pieces[next(state) % (sizeof pieces / sizeof *pieces)];
+        const char *piece = pieces[kw_random(state) % (sizeof pieces / sizeof *pieces)];
         if (used + strlen(piece) > wanted) {
             break;
         }
@@ -59,19 +49,19 @@ static void random_row(kw_row *row, uint64_t *state) {
             random_text(at, field->size, state);
             break;
         case KW_FIELD_BOOL:
-            kw_row_field_set_int(field, row, (int64_t)(next(state) & 1));
+            kw_row_field_set_int(field, row, (int64_t)(kw_random(state) & 1));
             break;
         case KW_FIELD_INT32:
-            kw_row_field_set_int(field, row, (int64_t)(next(state) & INT32_MAX));
+            kw_row_field_set_int(field, row, (int64_t)(kw_random(state) & INT32_MAX));
             break;
         case KW_FIELD_INT64:
-            kw_row_field_set_int(field, row, can_be_negative ? (int64_t)next(state) : (int64_t)(next(state) >> 1));
+            kw_row_field_set_int(field, row, can_be_negative ? (int64_t)kw_random(state) : (int64_t)(kw_random(state) >> 1));
             break;
         case KW_FIELD_REAL:
             kw_row_field_set_real(field, row, can_be_negative ? real : fabs(real));
             break;
         case KW_FIELD_OUTCOME:
-            row->record.outcome = (kw_outcome)(next(state) % KW_OUTCOME_COUNT);
+            row->record.outcome = (kw_outcome)(kw_random(state) % KW_OUTCOME_COUNT);
             break;
         }
     }

@@ -1,19 +1,14 @@
 /* test_store.c: a store as its users see it: adding is a union, the answer is the best row, visits come sorted. */
+#include "base/random.h"
 #include "store/row.h"
 #include "store/sizes.h"
+#include "support/kw_test.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MANY = 300, KERNELS = 20 };
 
@@ -248,13 +243,13 @@ static void the_view_answer_is_what_visiting_answers_gives(void **state) {
         static const kw_outcome outcomes[] = {KW_GOOD, KW_GOOD, KW_SLOW, KW_WRONG, KW_UNTRIED};
         kw_row row;
         rows_make(&row, i % 60, KERNELS);
-        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint64_t draw = kw_random(&random);
         row.sequence = i;
-        row.record.outcome = outcomes[random >> 60 & 3];
-        row.record.samples = (int32_t)(random >> 50 & 1);
+        row.record.outcome = outcomes[draw >> 60 & 3];
+        row.record.samples = (int32_t)(draw >> 50 & 1);
         row.record.time_ns = 1000;
-        row.record.spread_ns = (double)(random >> 40 & 3);
-        row.record.cold = random >> 30 & 1;
+        row.record.spread_ns = (double)(draw >> 40 & 3);
+        row.record.cold = draw >> 30 & 1;
         assert_int_equal(kw_store_add(store, &row, 1, NULL, NULL), KW_OK);
     }
     static char visited[4096], asked[4096];

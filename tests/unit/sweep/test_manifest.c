@@ -2,16 +2,10 @@
 #include "sweep/shards/manifest.h"
 #include "base/os/file.h"
 #include "base/hash.h"
+#include "support/kw_test.h"
 #include "support/scratch.h"
 
 #include <kernelwright_tune.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { CONFIGS_MAX = 2000, PROBLEMS = 12 };
 

@@ -1,20 +1,16 @@
 /* test_merge.c: shards become one store: in any order, any number of times, with lines cut off; what is missing is told and written down. */
+#include "base/random.h"
 #include "sweep/shards/manifest.h"
 #include "sweep/shards/shard.h"
 #include "store/segment.h"
+#include "support/kw_test.h"
 #include "support/rows.h"
 #include "support/scratch.h"
 
 #include <kernelwright_tune.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { SHARDS = 8, PROBLEMS = 40, CONFIGS_MAX = 8, ORDERS = 10 };
 
@@ -28,8 +24,7 @@ typedef struct site {
 } site;
 
 static uint64_t draw(site *s, uint64_t below) {
-    s->random = s->random * 6364136223846793005u + 1442695040888963407u;
-    return (s->random >> 33) % below;
+    return kw_random_below(&s->random, below);
 }
 
 static const char *path_of(char text[2 * SCRATCH_MAX], const site *s, const char *name) {

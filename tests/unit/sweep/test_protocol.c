@@ -1,16 +1,11 @@
 /* test_protocol.c: what a pool and its worker say reads back as it was meant, anything else is refused by name; the blackbox. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "sweep/worker/worker_status.h"
 #include "sweep/worker/protocol.h"
 #include "config/config.h"
+#include "support/kw_test.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static kw_status read_text(kw_job_reader *reader, const char *text, kw_error *err) {

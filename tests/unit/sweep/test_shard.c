@@ -1,14 +1,8 @@
 /* test_shard.c: which shard a process is, from text and from what launchers set, and which names and problems are its own. */
 #include "sweep/shards/shard.h"
+#include "support/kw_test.h"
 
 #include <kernelwright_tune.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 static const char *const variables[] = {
     "SLURM_ARRAY_TASK_ID",

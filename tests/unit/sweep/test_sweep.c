@@ -1,22 +1,16 @@
 /* test_sweep.c: what a sweep asks its workers for and what it makes of their answers, seen through a pool without a process (fake_worker_client.c)
  * and a compiler that makes no code. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "sweep/shards/shard.h"
 #include "sweep/sweep_build.h"
 #include "sweep/sweep_plan.h"
 #include "config/gpu_arch.h"
 #include "fake_worker_client.h"
+#include "support/kw_test.h"
 #include "support/code_object.h"
 #include "support/scratch.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #if defined __x86_64__

@@ -1,17 +1,12 @@
 /* test_worker.c: a job inside a worker, on a device that fails on request: what is the kernel's fault is a row, what is the device's ends the
  * worker, and kernels for which there is no room beside the others are timed alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "base/os/child.h"
 #include "dispatch/context.h"
 #include "sweep/worker/worker.h"
+#include "support/kw_test.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

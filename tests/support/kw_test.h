@@ -1,0 +1,27 @@
+/* kw_test.h: what nearly every test program needs: cmocka with the headers that it asks for, and a check that shows an error's text. */
+#ifndef KW_TEST_H
+#define KW_TEST_H
+
+#include <kernelwright.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Fails, with the line of the error, unless status is KW_OK. */
+static inline void kw_test_ok(kw_status status, const kw_error *err, const char *file, int line) {
+    if (status) {
+        print_error("%s\n", err->text);
+        _fail(file, line);
+    }
+}
+
+#define assert_ok(status, err) kw_test_ok(status, err, __FILE__, __LINE__)
+
+#endif
