@@ -17,10 +17,5 @@ const kw_embedded *kw_embedded_find(const kw_embedded table[], const char *name)
 }
 
 kw_status kw_embedded_text(kw_text *out, const kw_embedded *file, kw_error *err) {
-    size_t size = kw_embedded_size(file);
-    if (kw_gzip_is(file->text, size)) {
-        return kw_gzip_unpack(out, file->text, size, TEXT_LIMIT, err);
-    }
-    kw_text_add_bytes(out, file->text, size);
-    return out->failed ? kw_fail_memory(err, file->name) : KW_OK;
+    return kw_gzip_unpack_any(out, file->text, kw_embedded_size(file), TEXT_LIMIT, err);
 }

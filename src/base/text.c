@@ -1,6 +1,7 @@
 /* text.c: text builder and scanner. */
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@ bool kw_text_reserve(kw_text *text, size_t more) {
     if (text->failed) {
         return false;
     }
+    assert(!text->data == !text->capacity && (!text->data || text->size < text->capacity)); /* room for the terminator */
     if (text->capacity - text->size > more) {
         return true;
     }

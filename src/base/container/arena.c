@@ -1,6 +1,7 @@
 /* arena.c: a list of blocks, each twice the size of the one before it up to 1 MiB. */
 #include "base/container/arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ void *kw_arena_alloc(kw_arena *arena, size_t size) {
     }
     size = (size + 15) & ~(size_t)15;
     kw_arena_block *block = arena->last;
+    assert(!block || (block->used <= block->size && block->used % 16 == 0));
     if (!block || block->size - block->used < size) {
         size_t room = block && block->size < LARGEST_BLOCK ? 2 * block->size : block ? LARGEST_BLOCK : FIRST_BLOCK;
         if (room < size) {

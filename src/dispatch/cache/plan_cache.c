@@ -130,6 +130,7 @@ void kw_plan_cache_release(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_pl
     kw_plan_impl *gone = *impl;
     *impl = NULL;
     pthread_mutex_lock(&cache->lock);
+    assert(gone->users);
     bool last = !--gone->users;
     pthread_mutex_unlock(&cache->lock);
     if (last) {

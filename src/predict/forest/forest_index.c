@@ -152,6 +152,7 @@ kw_status kw_forest_index_close(kw_forest_reader *reader) {
     size_t splits = forest->tree_leaf[forest->trees] - forest->trees;
     for (size_t k = 0; k < splits; k++) {
         kw_forest_split *split = &forest->splits[k];
+        assert(kw_forest_split_condition(split) < index->count);
         *split = kw_forest_split_make(numbers[kw_forest_split_condition(split)], split->left);
     }
     status = fill_columns(reader);

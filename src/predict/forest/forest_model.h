@@ -11,6 +11,7 @@
 
 #include "base/container/arena.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ static inline uint32_t kw_forest_split_condition(const kw_forest_split *split) {
 }
 
 static inline kw_forest_split kw_forest_split_make(uint32_t condition, uint32_t left) {
+    assert(left && left <= UINT16_MAX);
     return (kw_forest_split){(uint16_t)condition, (uint16_t)(condition >> 16), (uint16_t)left};
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/container/array.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -296,6 +297,7 @@ static kw_status lay_out_tree(kw_forest_reader *reader, const tree_text *text, s
             return status;
         }
         nodes->leaves[split] = left_leaves + (right < 0 ? 1 : nodes->leaves[right]);
+        assert(left_leaves < nodes->leaves[split] && nodes->leaves[split] <= text->leaves); /* a subtree of n leaves has n - 1 splits */
         forest->splits[first + i] = kw_forest_split_make(number, left_leaves);
     }
     return KW_OK;

@@ -10,6 +10,7 @@
 #include "sweep/worker/protocol.h"
 #include "config/config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,7 @@ static kw_status attempt(work *k, size_t count, kw_worker_attempt_end *end, kw_e
         return KW_OK;
     }
     for (size_t i = 0; i < count; i++) {
+        assert(k->selected_kernels[i] < k->job->count && k->states[k->selected_kernels[i]] != ANSWERED);
         k->list[i] = k->job->kernels[k->selected_kernels[i]];
         k->answered[i] = false;
     }
@@ -283,6 +285,7 @@ static void log_loss(const work *k, const char *what) {
 /* Draws the consequence of a loss for what goes on; the kernel of a loss is set aside. */
 static void record_loss(work *k) {
     if (k->last.kernel >= 0) {
+        assert((size_t)k->last.kernel < k->job->count); /* what a child says was checked when it was read */
         size_t index = k->selected_kernels[k->last.kernel];
         k->states[index] = QUARANTINED;
         k->faults[index] = k->last;

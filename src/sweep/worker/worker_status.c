@@ -5,6 +5,7 @@
 
 #include "base/os/clock.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -68,5 +69,6 @@ kw_worker_progress kw_worker_status_read(const kw_worker_status *status_page) {
 
 const char *kw_worker_step_name(kw_worker_step step) {
     static const char *const names[KW_WORKER_STEP_COUNT] = {"idle", "prepared", "loaded", "verified", "timed", "checked again", "unloaded"};
+    assert((unsigned)step < KW_WORKER_STEP_COUNT);
     return names[step];
 }
