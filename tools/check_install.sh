@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_install.sh: installs a build into a prefix of its own and uses it from there as a stranger would: examples by pkg-config (shared,
-# static) and by the CMake package, and the first C program of README.md. The places that are compiled in must lie below the prefix.
+# static) and by the CMake package, and the first C program of README.md. The places that are compiled in must lie below the prefix. And a
+# foreign CMake project takes the sources in by add_subdirectory: nothing of ours leaks into it.
 # (tests/unit/space checks what the libraries export.)
 set -eu
 cd "$(dirname "$0")/.."
@@ -65,6 +66,36 @@ cmake -S "$work/consumer" -B "$work/consumer/build" -DCMAKE_PREFIX_PATH="$prefix
 cmake --build "$work/consumer/build" >/dev/null
 run "$work/consumer/build/consumer"
 run "$work/consumer/build/workshop"
+
+# The sources inside another project, whose own settings and targets stay as they are.
+mkdir "$work/parent"
+cp "$work/workshop.c" "$work/parent/"
+cat >"$work/parent/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(parent LANGUAGES C)
+add_subdirectory($PWD kernelwright EXCLUDE_FROM_ALL)
+foreach(variable CMAKE_C_STANDARD CMAKE_C_EXTENSIONS CMAKE_BUILD_TYPE CMAKE_POSITION_INDEPENDENT_CODE CMAKE_EXPORT_COMPILE_COMMANDS)
+    if(DEFINED \${variable} AND NOT "\${\${variable}}" STREQUAL "")
+        message(FATAL_ERROR "add_subdirectory sets \${variable} in the parent")
+    endif()
+endforeach()
+get_directory_property(options COMPILE_OPTIONS)
+if(options OR KW_BUILD_TESTS OR KW_INSTALL OR TARGET test_base OR TARGET benches OR TARGET six_calls)
+    message(FATAL_ERROR "add_subdirectory brings options (\${options}), tests, examples or benchmarks")
+endif()
+enable_testing()
+add_executable(consumer $PWD/examples/six_calls.c)
+target_link_libraries(consumer PRIVATE Kernelwright::kernelwright_shared)
+add_executable(workshop workshop.c)
+target_link_libraries(workshop PRIVATE Kernelwright::kernelwright_tune)
+CMAKE
+# The flags are those of the other builds, whose compiles ccache knows.
+cmake -S "$work/parent" -B "$work/parent/build" $launcher -DKW_WERROR=ON -DCMAKE_C_FLAGS="-O3 -DNDEBUG" >/dev/null
+cmake --build "$work/parent/build" -j "${JOBS:-2}" >/dev/null
+run "$work/parent/build/consumer"
+run "$work/parent/build/workshop"
+tests=$(ctest --test-dir "$work/parent/build" -N | sed -n 's/^Total Tests: //p')
+[ "$tests" = 0 ] || { echo "add_subdirectory brings $tests tests"; exit 1; }
 
 # The program, its manual page and completion, and the places.
 [ -s "$prefix/share/man/man1/kwright.1" ] || { echo "no manual page"; exit 1; }
