@@ -8,7 +8,7 @@ return {
         ndim = 2, tile_h = 8, tile_w = 8, filter = 3, stride = 1, pad = 1, dilation = 1, filter_d = 1, stride_d = 1, pad_d = 0, batch = 1,
         sub_h = 1, sub_w = 1, vec_in = 1, vec_out = 1, order = "first",
     },
-    axes = function(arch, op, dtype)
+    axes = function(arch, op, dtype, words)
         return {
             ndim = { 1, 2, 3 },
             tile_h = { 1, 4, 8, 14, 16, 32 },
@@ -25,7 +25,7 @@ return {
             sub_w = { 1, 2, 4, 8 },
             vec_in = { 1, 2, 4, 8 },
             vec_out = { 1, 2, 4, 8 },
-            order = { "first", "last" },
+            order = words("order"),
         }
     end,
     rules = {

@@ -1,5 +1,5 @@
--- 3x3 convolution on source pixels in shared memory, on GPUs. Sets list points, tables/direct.lua; the lists here are what "*" stands for and what a search
--- draws from.
+-- 3x3 convolution on source pixels in shared memory, on GPUs. Sets list points, tables/direct.lua; the lists here are what "*" stands for
+-- and what a search draws from.
 return {
     family = "conv.direct_block",
     ops = { "conv_fwd", "conv_bwd_data", "conv_bwd_weight" },
@@ -8,10 +8,10 @@ return {
         channels = 8, impl = "grouped", tile_h = 4, tile_w = 16, stride = 1, waves_c = 1, waves_q = 4, slices = 1, cols = 64, inst_k = 16,
         swizzle = "xor", store = "lds", vec = 8,
     },
-    axes = function(arch, op, dtype)
+    axes = function(arch, op, dtype, words)
         return {
             channels = { 4, 8, 16, 32 },
-            impl = { "grouped", "dense" },
+            impl = words("impl"),
             tile_h = { 4, 8, 14, 16, 28, 32 },
             tile_w = { 4, 8, 12, 16, 20, 24, 28, 32, 64 },
             stride = { 1, 2 },
@@ -20,8 +20,8 @@ return {
             slices = { 1, 2, 3, 4, 6 },
             cols = { 8, 16, 32, 64 },
             inst_k = { 8, 16, 32 },
-            swizzle = { "none", "xor", "cyclic" },
-            store = { "registers", "lds" },
+            swizzle = words("swizzle"),
+            store = words("store"),
             vec = { 1, 2, 4, 8 },
         }
     end,

@@ -1,5 +1,5 @@
 -- Implicit matrix products on GPUs. The product of these axes is far too large to be walked: sets list points (docs/rules.md). The lists here
--- are what "*" stands for and what a search draws from.
+-- are what "*" stands for and what a search draws from, for all directions alike: what a direction lacks C refuses.
 local arches = include "tables/arch"
 
 return {
@@ -11,8 +11,7 @@ return {
         pipe = "compv3", sched = "intrawave", epi = "cshuffle", vec_a = 4, vec_b = 8, vec_c = 8, stages = 1, merge = 1, wave_groups = 1,
         split_image = 0, explicit = 0, two_stage = 0, spec = "default", streamk = "off", persistent = 0, split_k = 1, index = 32,
     },
-    axes = function(arch, op, dtype)
-        local backward = op ~= "conv_fwd"
+    axes = function(arch, op, dtype, words)
         return {
             ndim = { 1, 2, 3 },
             tile_m = { 16, 32, 64, 128, 256 },
@@ -24,23 +23,23 @@ return {
             inst_m = arches.values(arch.tiles[dtype], 1),
             inst_n = arches.values(arch.tiles[dtype], 2),
             inst_k = arches.values(arch.tiles[dtype], 3),
-            pipe = { "basic_v1", "mem", "compv3", "compv4", "compv5", "compv6", "comp_async", "basic_async_v1", "wavelet", "tma", "gather" },
-            sched = { "intrawave", "interwave" },
-            epi = { "cshuffle", "default" },
+            pipe = words("pipe"),
+            sched = words("sched"),
+            epi = words("epi"),
             vec_a = { 1, 2, 4, 8, 16 },
             vec_b = { 1, 2, 4, 8, 16 },
             vec_c = { 1, 2, 4, 8, 16 },
             stages = { 1, 2, 3, 4, 5, 6, 8 },
-            merge = op == "conv_bwd_data" and { 1 } or { 1, 2, 4, 8, 16, 32 },
+            merge = { 1, 2, 4, 8, 16, 32 },
             wave_groups = { 1, 2 },
-            split_image = backward and { 0 } or { 0, 1 },
-            explicit = op == "conv_bwd_data" and { 0 } or { 0, 1 },
-            two_stage = op == "conv_bwd_weight" and { 0, 1 } or { 0 },
-            spec = backward and { "default", "filter1x1_stride1_pad0" }
-                or { "default", "filter1x1_pad0", "filter1x1_stride1_pad0", "filter3x3" },
-            streamk = op == "conv_bwd_weight" and { "off", "tree", "linear" } or { "off" },
-            persistent = op == "conv_bwd_weight" and { 0, 1 } or { 0 },
-            split_k = op == "conv_bwd_weight" and { 0, 1 } or { 1 },
+            split_image = { 0, 1 },
+            explicit = { 0, 1 },
+            two_stage = { 0, 1 },
+            -- walked backward, a 1x1 filter gains from known strides alone
+            spec = op == "conv_fwd" and words("spec") or { "default", "filter1x1_stride1_pad0" },
+            streamk = words("streamk"),
+            persistent = { 0, 1 },
+            split_k = { 0, 1 },
             index = { 32, 64 },
         }
     end,

@@ -11,9 +11,9 @@ return {
         pipe = "compv3", sched = "intrawave", epi = "cshuffle", pad_m = 1, pad_n = 1, pad_k = 1, vec_a = 8, vec_b = 8, vec_c = 8, stages = 1,
         preshuffle = 0, wave_groups = 1, persistent = 0, split_k = 1, streamk = "off", index = 32,
     },
-    axes = function(arch, op, dtype)
+    axes = function(arch, op, dtype, words)
         return {
-            layout = { "rcr", "rrr", "crr", "ccr" },
+            layout = words("layout"),
             tile_m = { 16, 32, 64, 128, 192, 256 },
             tile_n = { 16, 32, 64, 128, 192, 256 },
             tile_k = { 16, 32, 64, 128, 256 },
@@ -23,9 +23,9 @@ return {
             inst_m = arches.values(arch.tiles[dtype], 1),
             inst_n = arches.values(arch.tiles[dtype], 2),
             inst_k = arches.values(arch.tiles[dtype], 3),
-            pipe = { "basic_v1", "mem", "compv3", "compv4", "compv5", "compv6", "comp_async", "basic_async_v1", "wavelet", "tma", "gather" },
-            sched = { "intrawave", "interwave" },
-            epi = { "cshuffle", "default" },
+            pipe = words("pipe"),
+            sched = words("sched"),
+            epi = words("epi"),
             pad_m = { 0, 1 },
             pad_n = { 0, 1 },
             pad_k = { 0, 1 },
@@ -37,7 +37,7 @@ return {
             wave_groups = { 1, 2 },
             persistent = { 0, 1 },
             split_k = { 0, 1 },
-            streamk = { "off", "tree", "linear" },
+            streamk = words("streamk"),
             index = { 32, 64 },
         }
     end,

@@ -127,11 +127,9 @@ local function nvidia_points(arch, op, dtype)
             add(out, tile, row[2], { 16, 8, half and 16 or 4 }, { a, b, c }, more)
         end
     end
-    if op == "conv_fwd" and arches.has(arch, "tma") and arches.has(arch, "wgmma") and (dtype == "bf16" or dtype == "fp16") then
-        for _, row in ipairs(bulk) do
-            local more = { line = true, pipe = "tma", stages = row[3], explicit = 1, spec = "filter1x1_stride1_pad0" }
-            add(out, row[1], "8x1x1", { 64, row[2], 16 }, { 8, 8, 8 }, more)
-        end
+    for _, row in ipairs(bulk) do
+        local more = { line = true, pipe = "tma", stages = row[3], explicit = 1, spec = "filter1x1_stride1_pad0" }
+        add(out, row[1], "8x1x1", { 64, row[2], 16 }, { 8, 8, 8 }, more)
     end
     return out
 end
@@ -142,7 +140,7 @@ return {
         if vectors.bytes[dtype] == 1 then
             list = of_bytes.default(arch, op, dtype)
         elseif arches.has(arch, "mma") then
-            list = thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(arch, op, dtype, 1, 3))
+            list = thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(op, 1, 3))
         elseif arches.has(arch, "mfma") then
             list = amd_points(arch, op, dtype)
         else

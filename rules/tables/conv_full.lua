@@ -182,7 +182,7 @@ local function full(arch, op, dtype)
             end
         end
     end
-    return thin.joined(out, gather.convolutions(arch, op, dtype, 2, 3))
+    return thin.joined(out, gather.convolutions(op, 2, 3))
 end
 
 return {

@@ -1,5 +1,5 @@
--- Our own: operands gathered by copies of 16 bytes and multiplied by instructions of four waves (pipe=gather), for half types on NVIDIA.
-local arches = include "tables/arch"
+-- Our own: operands gathered by copies of 16 bytes and multiplied by instructions of four waves (pipe=gather). C refuses them where the type or
+-- the architecture has none.
 
 -- tile, waves, columns of the instruction, tiles in shared memory: 227 KiB at most, half of that or less where two blocks are to share a
 -- multiprocessor.
@@ -9,10 +9,9 @@ local tiles = {
 }
 
 -- Points without what tells problems apart (ndim, layout).
-local function points(arch, dtype)
+local function points()
     local out = {}
-    local serves = arches.has(arch, "tma") and arches.has(arch, "wgmma") and arches.has(arch, "async16") and (dtype == "bf16" or dtype == "fp16")
-    for _, row in ipairs(serves and tiles or {}) do
+    for _, row in ipairs(tiles) do
         local m, n, k = numbers(row[1])
         local wm, wn, wk = numbers(row[2])
         out[#out + 1] = {
@@ -24,10 +23,10 @@ local function points(arch, dtype)
 end
 
 -- Those of a convolution in some counts of axes.
-local function convolutions(arch, op, dtype, first, last)
+local function convolutions(op, first, last)
     local out = {}
     for ndim = first, last do
-        for _, p in ipairs(points(arch, dtype)) do
+        for _, p in ipairs(points()) do
             p.ndim = ndim
             p.split_k = op == "conv_bwd_weight" and 0 or nil
             out[#out + 1] = p
@@ -37,10 +36,10 @@ local function convolutions(arch, op, dtype, first, last)
 end
 
 -- Those of a product in all layouts.
-local function products(arch, dtype)
+local function products()
     local out = {}
     for _, layout in ipairs({ "rcr", "rrr", "crr", "ccr" }) do
-        for _, p in ipairs(points(arch, dtype)) do
+        for _, p in ipairs(points()) do
             p.layout = layout
             out[#out + 1] = p
         end

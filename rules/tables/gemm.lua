@@ -51,10 +51,11 @@ local bulk_tiles = {
     { "64x256", 64, "4x1x1", 256, 5 }, { "128x64", 64, "8x1x1", 64, 8 }, { "64x128", 64, "4x2x1", 64, 8 }, { "64x64", 128, "4x1x1", 64, 4 },
 }
 
--- Copies by the hardware and instructions of four waves: where the depth is contiguous in both operands.
-local function bulk_points(arch, dtype)
+-- Copies by the hardware and instructions of four waves: where the depth is contiguous in both operands. C refuses them where the type or the
+-- architecture has none.
+local function bulk_points()
     local out = {}
-    for _, row in ipairs(arches.has(arch, "tma") and arches.has(arch, "wgmma") and bytes[dtype] == 2 and bulk_tiles or {}) do
+    for _, row in ipairs(bulk_tiles) do
         local m, n = numbers(row[1])
         local wm, wn = numbers(row[3])
         out[#out + 1] = {
@@ -91,13 +92,13 @@ local function default(arch, op, dtype, legal)
             end
         end
     end
-    for i, p in ipairs(bulk_points(arch, dtype)) do
+    for i, p in ipairs(bulk_points()) do
         out[#out + 1] = bulk(p, {})
         if i <= 2 then
             out[#out + 1] = bulk(p, { persistent = 1 })
         end
     end
-    thin.joined(out, gather.products(arch, dtype))
+    thin.joined(out, gather.products())
     return thin.joined(out, thin.far(out, legal))
 end
 
@@ -134,12 +135,12 @@ local function full(arch, op, dtype)
         add(layout, squares, 128, few)
         add(layout, slim, 64, few)
     end
-    for _, p in ipairs(bulk_points(arch, dtype)) do
+    for _, p in ipairs(bulk_points()) do
         for _, how in ipairs({ {}, { epi = "default" }, { persistent = 1 }, { split_k = 0 }, { streamk = "tree", persistent = 1 } }) do
             out[#out + 1] = bulk(p, how)
         end
     end
-    return thin.joined(out, gather.products(arch, dtype))
+    return thin.joined(out, gather.products())
 end
 
 return { default = default, full = full }

@@ -421,6 +421,26 @@ static void read_family_axis(lua_State *state, const family_call *call, int numb
     call->values->count[number] = (int32_t)length;
 }
 
+/* words(axis): the words of a word axis of the family (upvalue 1), all of them and in C's order. */
+static int list_axis_words(lua_State *state) {
+    const family_call *call = lua_touserdata(state, lua_upvalueindex(1));
+    const kw_family *family = call->of->family;
+    size_t size;
+    const char *name = luaL_checklstring(state, 1, &size);
+    int axis = kw_family_axis(family, (kw_word){name, size});
+    if (axis < 0 || !family->axes[axis].words) {
+        kw_lua_raise(state, KW_MISSING, "%s: words(): %s has no axis '%s' whose values are words", call->of->file, family->name, name);
+    }
+    kw_scan scan = kw_scan_string(family->axes[axis].words);
+    kw_word word;
+    lua_newtable(state);
+    for (lua_Integer i = 1; kw_scan_word(&scan, &word); i++) {
+        lua_pushlstring(state, word.at, word.size);
+        lua_rawseti(state, -2, i);
+    }
+    return 1;
+}
+
 static int read_axis_values(lua_State *state) {
     family_call *call = lua_touserdata(state, 1);
     const kw_family *family = call->of->family;
@@ -428,7 +448,9 @@ static int read_axis_values(lua_State *state) {
     lua_rawgeti(state, LUA_REGISTRYINDEX, call->rules->arch_ref);
     lua_pushstring(state, kw_op_name(call->op));
     lua_pushstring(state, kw_dtype_name(call->dtype));
-    lua_call(state, 3, 1);
+    lua_pushlightuserdata(state, call);
+    lua_pushcclosure(state, list_axis_words, 1);
+    lua_call(state, 4, 1);
     if (!lua_istable(state, -1)) {
         kw_lua_raise(state, KW_MALFORMED, "%s: axes() must return a table, not a %s", call->of->file, luaL_typename(state, -1));
     }

@@ -110,6 +110,23 @@ static void the_product_comes_in_order_without_what_is_not_wanted(void **state) 
     kw_text_drop(&lines);
 }
 
+static void words_lists_the_words_of_an_axis(void **state) {
+    (void)state;
+    write_rules("families/fake.tile.lua",
+                TILE_HEAD "axes=function(arch, op, dtype, words) return {isa={'avx512'}, math={'fma'}, tile_h={1}, "
+                          "tile_w={3}, order=words('order')} end, rules={}}");
+    kw_text lines = {0};
+    kw_error err = {0};
+    assert_int_equal(enumerate("s", "a", "c.family == 'fake.tile' and c.op == 'conv_fwd' and c.dtype == 'fp32'", &lines, &err), KW_OK);
+    assert_string_equal(lines.data, "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=3 order=band\n"
+                                    "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=3 order=image\n");
+    kw_text_drop(&lines);
+    write_rules("families/fake.tile.lua", TILE_HEAD "axes=function(arch, op, dtype, words) return {tile_h=words('tile_h')} end, rules={}}");
+    assert_int_equal(enumerate("s", "a", NULL, &lines, &err), KW_MISSING);
+    assert_non_null(strstr(err.text, "fake.tile has no axis 'tile_h' whose values are words"));
+    kw_text_drop(&lines);
+}
+
 static bool stop(void *user, const kw_config *config) {
     (void)config;
     return ++*(int *)user < 3;
@@ -261,6 +278,7 @@ static void a_filter_error_stops_the_enumeration(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_product_comes_in_order_without_what_is_not_wanted),
+        cmocka_unit_test(words_lists_the_words_of_an_axis),
         cmocka_unit_test(the_visitor_may_stop),
         cmocka_unit_test(names_are_listed_and_unknown_ones_refused),
         cmocka_unit_test(faults_name_file_and_reason),

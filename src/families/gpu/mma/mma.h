@@ -8,28 +8,37 @@
 #include "config/config.h"
 #include "config/gpu_arch.h"
 
-#define KW_PIPE_WORDS "basic_v1 mem compv3 compv4 compv5 compv6 comp_async basic_async_v1 wavelet tma gather"
-#define KW_SPEC_WORDS "default filter1x1_pad0 filter1x1_stride1_pad0 filter3x3"
-#define KW_STREAMK_WORDS "off tree linear"
+/* Word axes: name of the enumerator, which is also the kernel text's (KW_PIPE_MEM), and the word. The order is that of the values. */
+#define KW_PIPES(X)                                                                                                                        \
+    X(PIPE_BASIC_V1, "basic_v1")                                                                                                           \
+    X(PIPE_MEM, "mem")                                                                                                                     \
+    X(PIPE_COMPV3, "compv3")                                                                                                               \
+    X(PIPE_COMPV4, "compv4")                                                                                                               \
+    X(PIPE_COMPV5, "compv5")                                                                                                               \
+    X(PIPE_COMPV6, "compv6")                                                                                                               \
+    X(PIPE_COMP_ASYNC, "comp_async")                                                                                                       \
+    X(PIPE_BASIC_ASYNC_V1, "basic_async_v1")                                                                                               \
+    X(PIPE_WAVELET, "wavelet")                                                                                                             \
+    X(PIPE_TMA, "tma")                                                                                                                     \
+    X(PIPE_GATHER, "gather")
+#define KW_SCHEDS(X) X(SCHED_INTRAWAVE, "intrawave") X(SCHED_INTERWAVE, "interwave")
+#define KW_EPIS(X) X(EPI_CSHUFFLE, "cshuffle") X(EPI_DEFAULT, "default")
+#define KW_SPECS(X)                                                                                                                        \
+    X(SPEC_DEFAULT, "default")                                                                                                             \
+    X(SPEC_FILTER1X1_PAD0, "filter1x1_pad0")                                                                                               \
+    X(SPEC_FILTER1X1_STRIDE1_PAD0, "filter1x1_stride1_pad0")                                                                               \
+    X(SPEC_FILTER3X3, "filter3x3")
+#define KW_STREAMKS(X) X(STREAMK_OFF, "off") X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear")
 
-/* Positions in the lists of words. */
-typedef enum kw_pipe {
-    KW_PIPE_BASIC_V1,
-    KW_PIPE_MEM,
-    KW_PIPE_COMPV3,
-    KW_PIPE_COMPV4,
-    KW_PIPE_COMPV5,
-    KW_PIPE_COMPV6,
-    KW_PIPE_COMP_ASYNC,
-    KW_PIPE_BASIC_ASYNC_V1,
-    KW_PIPE_WAVELET,
-    KW_PIPE_TMA,
-    KW_PIPE_GATHER
-} kw_pipe;
-typedef enum kw_sched { KW_SCHED_INTRAWAVE, KW_SCHED_INTERWAVE } kw_sched;
-typedef enum kw_epi { KW_EPI_CSHUFFLE, KW_EPI_DEFAULT } kw_epi;
-typedef enum kw_spec { KW_SPEC_DEFAULT, KW_SPEC_FILTER1X1_PAD0, KW_SPEC_FILTER1X1_STRIDE1_PAD0, KW_SPEC_FILTER3X3 } kw_spec;
-typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } kw_streamk;
+#define KW_WORD_VALUE(name, word) KW_##name,
+#define KW_WORD_TEXT(name, word) " " word
+#define KW_WORDS_OF(list) (list(KW_WORD_TEXT) + 1) /* for kw_axis.words */
+
+typedef enum kw_pipe { KW_PIPES(KW_WORD_VALUE) } kw_pipe;
+typedef enum kw_sched { KW_SCHEDS(KW_WORD_VALUE) } kw_sched;
+typedef enum kw_epi { KW_EPIS(KW_WORD_VALUE) } kw_epi;
+typedef enum kw_spec { KW_SPECS(KW_WORD_VALUE) } kw_spec;
+typedef enum kw_streamk { KW_STREAMKS(KW_WORD_VALUE) } kw_streamk;
 
 /* Name, words, lowest, highest, meaning: one list for a family's table and for the places of its axes. */
 #define KW_MMA_TILE_AXES(X)                                                                                                                \
@@ -42,9 +51,9 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
     X(inst_m, NULL, 1, 256, "rows of a matrix instruction")                                                                                \
     X(inst_n, NULL, 1, 256, "columns of a matrix instruction")                                                                             \
     X(inst_k, NULL, 1, 256, "depth of a matrix instruction, or of several that are taken together")                                        \
-    X(pipe, KW_PIPE_WORDS, 0, 10, "how tiles come from memory: docs/gpu-kernels.md")                                                       \
-    X(sched, "intrawave interwave", 0, 1, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")       \
-    X(epi, "cshuffle default", 0, 1, "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers")
+    X(pipe, KW_WORDS_OF(KW_PIPES), 0, 0, "how tiles come from memory: docs/gpu-kernels.md")                                                \
+    X(sched, KW_WORDS_OF(KW_SCHEDS), 0, 0, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")      \
+    X(epi, KW_WORDS_OF(KW_EPIS), 0, 0, "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers")
 
 #define KW_MMA_VECTOR_AXES(X)                                                                                                              \
     X(vec_a, NULL, 1, 16, "elements of the first operand that a thread loads together")                                                    \
@@ -61,14 +70,15 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
     X(split_image, NULL, 0, 1, "the image is cut into pieces that 32-bit offsets reach")                                                   \
     X(explicit, NULL, 0, 1, "pixels are the rows of a plain matrix product; 1x1 filters with stride 1 and no padding")                     \
     X(two_stage, NULL, 0, 1, "sums go to an fp32 workspace and are converted by a second stage")                                           \
-    X(spec, KW_SPEC_WORDS, 0, 3, "filters that the text is cut down to")                                                                   \
-    X(streamk, KW_STREAMK_WORDS, 0, 2, "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")      \
+    X(spec, KW_WORDS_OF(KW_SPECS), 0, 0, "filters that the text is cut down to")                                                           \
+    X(streamk, KW_WORDS_OF(KW_STREAMKS), 0, 0,                                                                                             \
+      "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")                                       \
     X(persistent, NULL, 0, 1, "as many blocks as the device holds at once; each takes tile after tile")                                    \
     X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
 
 #define KW_GEMM_AXES(X)                                                                                                                    \
-    X(layout, "rcr rrr crr ccr", 0, 3, "order of the operands and the result in memory")                                                   \
+    X(layout, "rcr rrr crr ccr", 0, 0, "order of the operands and the result in memory")                                                   \
     KW_MMA_TILE_AXES(X)                                                                                                                    \
     X(pad_m, NULL, 0, 1, "serves any count of rows, not only multiples of tile_m")                                                         \
     X(pad_n, NULL, 0, 1, "serves any count of columns, not only multiples of tile_n")                                                      \
@@ -78,7 +88,8 @@ typedef enum kw_streamk { KW_STREAMK_OFF, KW_STREAMK_TREE, KW_STREAMK_LINEAR } k
     X(wave_groups, NULL, 1, 2, "groups of waves that alternate between loading and multiplying")                                           \
     X(persistent, NULL, 0, 1, "as many blocks as the device holds at once; each takes tile after tile")                                    \
     X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
-    X(streamk, KW_STREAMK_WORDS, 0, 2, "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")      \
+    X(streamk, KW_WORDS_OF(KW_STREAMKS), 0, 0,                                                                                             \
+      "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")                                       \
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
 
 /* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for has
