@@ -9,18 +9,18 @@ complain() {
     echo "$1" >&2
     bad=1
 }
-for file in kernels/cpu/*.c; do
+for file in kernels/cpu/*/*.c; do
     name=$(basename "$file" .c)
     grep -q "/$file" src/families/CMakeLists.txt && continue
     [ -f "kernels/sample/$name/kw_config.h" ] || { complain "$file has no sample; add a line to tools/make_samples.sh"; continue; }
     for compiler in gcc clang; do
         # A sample does not use every part of the headers.
         $compiler -std=gnu11 -O2 -march=x86-64-v4 -mavx512bf16 -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-variable \
-            -c -o /dev/null -I"kernels/sample/$name" "$file" || complain "$compiler refuses $file"
+            -c -o /dev/null -Ikernels -I"kernels/sample/$name" "$file" || complain "$compiler refuses $file"
     done
 done
 for sample in kernels/sample/*/; do
-    [ -f "kernels/cpu/$(basename "$sample").c" ] || complain "$sample is a sample of no kernel file"
+    compgen -G "kernels/cpu/*/$(basename "$sample").c" >/dev/null || complain "$sample is a sample of no kernel file"
 done
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT

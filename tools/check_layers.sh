@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_layers.sh [ROOT]: the direction of dependency. Each folder of src/ includes only itself and folders to its left in
-# tools/layers.txt; lua.h stands only in src/space, sqlite3.h only in src/store; cli/ and examples/ include nothing of src/.
+# tools/layers.txt. Of kernels/, all from config on may include prelude/, and families/ the kernels' own headers (cpu/, gpu/).
+# lua.h stands only in src/space, sqlite3.h only in src/store; cli/ and examples/ include nothing of src/.
 cd "${1:-$(dirname "$0")/..}" || exit 3
 read -r -a layers <tools/layers.txt
 bad=0
@@ -11,10 +12,13 @@ complain() {
 }
 for layer in "${layers[@]}"; do
     allowed="$allowed $layer"
+    [ "$layer" = config ] && allowed="$allowed prelude"
+    of_kernels=""
+    [ "$layer" = families ] && of_kernels="cpu gpu"
     [ -d "src/$layer" ] || continue
     while IFS=: read -r file line include; do
         folder=${include%%/*}
-        case " $allowed " in
+        case " $allowed $of_kernels " in
         *" $folder "*) ;;
         *) complain "$file:$line: src/$layer may not include \"$include\"; allowed:$allowed (tools/layers.txt)" ;;
         esac

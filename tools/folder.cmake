@@ -2,7 +2,7 @@
 add_library(kw_flags INTERFACE)
 target_compile_definitions(kw_flags INTERFACE _GNU_SOURCE)
 target_compile_options(kw_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes)
-target_include_directories(kw_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/kernels/prelude)
+target_include_directories(kw_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/kernels)
 if(KW_WERROR)
     target_compile_options(kw_flags INTERFACE -Werror)
 endif()

@@ -1,14 +1,14 @@
-/* kernel_abi.h: what the library hands to a CPU kernel. Included by the library and put in front of every generated source, so that the
- * two cannot disagree; KW_KERNEL_ABI is part of every cache key. No system headers: they would cost more than the kernel's compile.
+/* kernel_abi.h: what the library hands to a kernel. Included by the library and put in front of every generated source, so that the two
+ * cannot disagree; KW_KERNEL_ABI is part of every cache key. No system headers: they would cost more than the kernel's compile.
  *
  * A kernel exports kw_stage0, kw_stage1, ... Each works on units begin..end-1 of its stage; what a unit is, the kernel and its family's
- * launch() in src/families/cpu/ agree on. Stages are separated by barriers; thread_memory belongs to the calling thread during a stage. */
-#ifndef KW_CPU_ABI_H
-#define KW_CPU_ABI_H
+ * launch() in src/families/ agree on. Stages are separated by barriers; thread_memory belongs to the calling thread during a stage. */
+#ifndef KW_KERNEL_ABI_H
+#define KW_KERNEL_ABI_H
+
+#include "prelude/kernel_params.h"
 
 #define KW_KERNEL_ABI 1
-
-typedef long long kw_i64;
 
 /* Sizes are the problem's; c and k are per group, groups is g. Spatial triples are depth, height, width; unused axes are 1 (pad 0).
  * All memory but x, w, y is 64-byte aligned. */
@@ -19,7 +19,16 @@ typedef struct kw_kernel_args {
     kw_i64 n, groups, c, k;
     kw_i64 in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
     kw_i64 batch, gm, gn, gk; /* of a GEMM */
-    kw_i64 value[8];          /* launch.value */
+#ifdef KW_KERNEL_PARAMS
+    KW_KERNEL_PARAMS params;                                                      /* launch.params */
+    kw_i64 rest[KW_PARAMS_WORDS + 1 - sizeof(KW_KERNEL_PARAMS) / sizeof(kw_i64)]; /* the size is the same for all kernels */
+#else
+    union {
+        kw_kernel_params params;       /* in the library */
+        kw_i64 value[KW_PARAMS_WORDS]; /* of GPU kernels that have no args.h yet */
+    };
+    kw_i64 rest[1];
+#endif
 } kw_kernel_args;
 
 typedef void kw_kernel_stage(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory);

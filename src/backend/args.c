@@ -6,9 +6,7 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
     for (int axis = 0; axis < 3; axis++) {
         args->in[axis] = args->out[axis] = args->filter[axis] = args->stride[axis] = args->dilation[axis] = 1;
     }
-    for (int i = 0; i < KW_LAUNCH_VALUES; i++) {
-        args->value[i] = launch->value[i];
-    }
+    args->params = launch->params;
     if (problem->op == KW_GEMM) {
         args->batch = problem->gemm.batch;
         args->gm = problem->gemm.m;

@@ -4,7 +4,7 @@
 
 #include "jit/jit.h"
 
-#include <kernel_abi.h>
+#include "prelude/kernel_abi.h"
 
 typedef struct kw_device kw_device;
 typedef struct kw_kernel kw_kernel; /* a loaded blob */

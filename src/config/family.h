@@ -9,9 +9,10 @@
 
 #include "base/text.h"
 #include "config/rule.h"
+#include "prelude/kernel_abi.h"
 #include "problem/target.h"
 
-enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = 8 };
+enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = KW_PARAMS_WORDS };
 enum { KW_MAP_MAX = 3, KW_MAP_RANK = 5 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
@@ -64,20 +65,27 @@ typedef struct kw_map {
 typedef struct kw_launch {
     int32_t stages;
     kw_stage stage[KW_STAGE_MAX];
-    int64_t packed_bytes;            /* weights in the kernel's own order; 0: the kernel reads w as it is */
-    int64_t shared_bytes;            /* workspace that all threads share */
-    int64_t thread_bytes;            /* workspace of each thread; 0 on a GPU */
-    int64_t value[KW_LAUNCH_VALUES]; /* for the kernel: args->value */
-    kw_map map[KW_MAP_MAX];          /* for a GPU's kernel: args.map */
-    double multiply_adds;            /* vector multiply-add instructions */
-    double loads;                    /* vector loads of the inner loops */
-    double copied_bytes;             /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
+    int64_t packed_bytes; /* weights in the kernel's own order; 0: the kernel reads w as it is */
+    int64_t shared_bytes; /* workspace that all threads share */
+    int64_t thread_bytes; /* workspace of each thread; 0 on a GPU */
+    union {
+        kw_kernel_params params;         /* for the kernel: its args->params; written through kw_launch_params */
+        int64_t value[KW_LAUNCH_VALUES]; /* the same of GPU kernels that have no args.h yet */
+    };
+    kw_map map[KW_MAP_MAX]; /* for a GPU's kernel: args.map */
+    double multiply_adds;   /* vector multiply-add instructions */
+    double loads;           /* vector loads of the inner loops */
+    double copied_bytes;    /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
 } kw_launch;
 
+/* A launch's params as the struct of the kernel's args.h, all zeros at first:
+ *     kw_direct_params *params = kw_launch_params(launch, kw_direct_params);
+ * Reads the same words of a const launch with kw_launch_params_of. */
+#define kw_launch_params(launch, type) ((type *)(void *)(launch)->params.word)
+#define kw_launch_params_of(launch, type) ((const type *)(const void *)(launch)->params.word)
+
 /* Stage functions that are compiled into the library, for families that need no compiler. */
-struct kw_kernel_args;
-typedef void kw_kernel_stage(const struct kw_kernel_args *args, long long begin, long long end, void *thread_memory);
 typedef struct kw_builtin {
     kw_kernel_stage *stage[KW_STAGE_MAX];
 } kw_builtin;
@@ -105,7 +113,7 @@ struct kw_family {
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
-    const char *kernel; /* file of kernels/ that follows kw_config.h: "cpu/direct.c", "gpu/reference/kernel.c" */
+    const char *kernel; /* file of kernels/, which includes kw_config.h: "cpu/direct/direct.c". NULL: emit() writes the whole kernel */
     /* Compiled-in stages; NULL for generated families. */
     const kw_builtin *(*builtin)(const kw_config *config);
 };

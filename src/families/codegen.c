@@ -1,5 +1,6 @@
-/* codegen.c: puts a kernel's source together. The pieces are ordinary files of kernels/, compiled in or in the folder KW_KERNELS. A line
- * that includes "FOLDER/NAME" is replaced by that file's text; one that includes "NAME" is left out, because the text already stands above. */
+/* codegen.c: puts a kernel's source together. The pieces are ordinary files of kernels/, compiled in or in the folder KW_KERNELS. The family's
+ * kernel file is the text; each line of it that includes "FOLDER/NAME" is replaced by that file's text, and #include "kw_config.h" by what the
+ * config makes: the ABI, the prelude of the dialect and what emit() writes. */
 #include "families/codegen.h"
 
 #include "base/container/arena.h"
@@ -24,6 +25,8 @@ const char *kw_kernel_file(const char *name) {
 /* A source in the making. The first failure is kept, and nothing is added after it. */
 typedef struct source_writer {
     kw_text *text;
+    const kw_config *config; /* NULL: there is none, and so no kw_config.h */
+    kw_code code;
     const char *folder; /* KW_KERNELS; NULL: the texts compiled in */
     bool lines;         /* the compiler is told which file and line it reads, so that the emulator's reports can say it */
     int depth;
@@ -54,16 +57,33 @@ static void add_file(source_writer *w, const char *name);
 
 static const char include_start[] = "#include \"";
 
-/* #include "FOLDER/NAME": the file of kernels/. One without a folder is left out: its text already stands above. */
-static void add_included(source_writer *w, kw_word line) {
+static void add_config_part(source_writer *w);
+
+/* Says where the lines that follow come from. */
+static void add_place(source_writer *w, const char *name, int number) {
+    kw_text_addf(w->text, "/* ---- %s ---- */\n", name);
+    if (w->lines) {
+        kw_text_addf(w->text, "#line %d \"%s\"\n", number, name);
+    }
+}
+
+/* The line of file from, with this number, includes another. */
+static void add_included(source_writer *w, kw_word line, const char *from, int number) {
     char name[64];
     kw_word path = {line.at + sizeof include_start - 1, 0};
     while (path.size < sizeof name - 1 && path.at[path.size] != '"' && path.at[path.size] != '\n') {
         path.size++;
     }
     snprintf(name, sizeof name, "%.*s", KW_WORD(path));
-    if (strchr(name, '/')) {
-        add_file(w, name);
+    if (w->config && !strcmp(name, "kw_config.h")) {
+        kw_text_add(w->text, "\n");
+        add_config_part(w);
+        add_place(w, from, number + 1);
+        return;
+    }
+    add_file(w, name);
+    if (w->lines) {
+        kw_text_addf(w->text, "#line %d \"%s\"\n", number + 1, from);
     }
 }
 
@@ -72,13 +92,9 @@ static void add_lines(source_writer *w, const char *name, const char *text) {
     kw_scan scan = kw_scan_string(text);
     kw_word line;
     for (int number = 1; !w->status && kw_scan_line(&scan, &line); number++) {
-        bool include = kw_word_starts(line, include_start);
-        if (include) {
-            add_included(w, line);
-        }
-        if (include && w->lines) {
-            kw_text_addf(w->text, "#line %d \"%s\"\n", number + 1, name);
-        } else if (!include) {
+        if (kw_word_starts(line, include_start)) {
+            add_included(w, line, name, number);
+        } else {
             kw_text_add_bytes(w->text, line.at, line.size);
             kw_text_add(w->text, "\n");
         }
@@ -93,10 +109,7 @@ static void add_file(source_writer *w, const char *name) {
     }
     const char *text = w->status ? NULL : read_kernel_file(w, &arena, name);
     if (text) {
-        kw_text_addf(w->text, "/* ---- %s ---- */\n", name);
-        if (w->lines) {
-            kw_text_addf(w->text, "#line 1 \"%s\"\n", name);
-        }
+        add_place(w, name, 1);
         w->depth++;
         add_lines(w, name, text);
         w->depth--;
@@ -105,13 +118,19 @@ static void add_file(source_writer *w, const char *name) {
 }
 
 /* What the family writes; its includes are those of a kernel file. */
-static void add_emitted(source_writer *w, const kw_config *config) {
+static void add_emitted(source_writer *w) {
     kw_text emitted = {0};
     kw_text_add(w->text, w->lines ? "#line 1 \"kw_config.h\"\n" : "/* ---- kw_config.h ---- */\n");
-    config->family->emit(config, &emitted);
+    w->config->family->emit(w->config, &emitted);
     add_lines(w, "kw_config.h", kw_text_string(&emitted));
     w->text->failed = w->text->failed || emitted.failed;
     kw_text_drop(&emitted);
+}
+
+kw_status kw_codegen_add_file(kw_text *source, const char *name, kw_error *err) {
+    source_writer w = {.text = source, .err = err};
+    add_file(&w, name);
+    return w.status;
 }
 
 bool kw_code_is_for_host(kw_code code) {
@@ -148,27 +167,34 @@ kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_e
     return KW_OK;
 }
 
-static void add_gpu(source_writer *w, const kw_config *config, kw_code code) {
+static void add_gpu(source_writer *w) {
     static const char *const preludes[KW_DIALECT_COUNT] = {NULL, "prelude/gpu_ptx.h", "prelude/gpu_amd.h", "prelude/gpu_emu.h"};
-    kw_gpu_defines(w->text, config, code);
-    w->lines = code.dialect == KW_DIALECT_EMU;
+    kw_gpu_defines(w->text, w->config, w->code);
     if (w->lines) {
         add_file(w, "prelude/emu_abi.h");
     }
-    add_file(w, preludes[code.dialect]);
+    add_file(w, preludes[w->code.dialect]);
     add_file(w, "prelude/gpu.h");
-    add_emitted(w, config);
-    add_file(w, config->family->kernel);
 }
 
-static void add_cpu(source_writer *w, const kw_config *config) {
+static void add_cpu(source_writer *w) {
+    const kw_config *config = w->config;
     int storage = config->dtype == KW_BF16 ? 1 : config->dtype == KW_FP16 ? 2 : 0;
     kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_DP %d\n", kw_config_isa(config)->lanes, storage,
                  config->axis[KW_AXIS_MATH] == KW_MATH_DP);
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n", config->op == KW_CONV_BWD_DATA);
     add_file(w, "prelude/cpu.h");
-    add_emitted(w, config);
-    add_file(w, config->family->kernel);
+}
+
+/* What a kernel's text includes as kw_config.h: all that it does not say itself. */
+static void add_config_part(source_writer *w) {
+    add_file(w, "prelude/kernel_abi.h");
+    if (w->code.dialect == KW_DIALECT_CPU) {
+        add_cpu(w);
+    } else {
+        add_gpu(w);
+    }
+    add_emitted(w);
 }
 
 kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err) {
@@ -185,12 +211,12 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
     kw_config_print(text, sizeof text, config);
     kw_text_addf(source, "/* %s */\n", text);
     const char *folder = secure_getenv("KW_KERNELS");
-    source_writer w = {.text = source, .folder = folder && *folder ? folder : NULL, .err = err};
-    add_file(&w, "prelude/kernel_abi.h");
-    if (gpu) {
-        add_gpu(&w, config, code);
+    source_writer w = {.text = source, .config = config, .code = code, .folder = folder && *folder ? folder : NULL, .err = err};
+    w.lines = code.dialect == KW_DIALECT_EMU;
+    if (family->kernel) {
+        add_file(&w, family->kernel);
     } else {
-        add_cpu(&w, config);
+        add_config_part(&w);
     }
     return w.status ? w.status : source->failed ? kw_fail_memory(err, "a kernel's source") : KW_OK;
 }

@@ -1,5 +1,6 @@
-/* codegen.h: config -> source. The source is one text, complete in itself and without system headers: the ABI, the prelude of its dialect,
- * the config's kw_config.h part (axes as #defines and straight-line functions), the family's kernel file. */
+/* codegen.h: config -> source. The source is one text, complete in itself and without system headers: the family's kernel file, in which
+ * #include "kw_config.h" stands for the ABI, the prelude of the dialect and the config's own part (axes as #defines and straight-line
+ * functions). */
 #ifndef KW_FAMILIES_CODEGEN_H
 #define KW_FAMILIES_CODEGEN_H
 
@@ -35,7 +36,9 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
  * architecture as the toolchain is told it, e.g. "gfx942"; none for the emulator. */
 const char *kw_codegen_options(const kw_config *config, kw_code code);
 
-/* Files of kernels/ that were compiled in by tools/embed.cmake; NULL when there is none of that name ("cpu/direct.c"). */
+/* Files of kernels/ that were compiled in by tools/embed.cmake; NULL when there is none of that name ("cpu/direct/direct.c"). */
 const char *kw_kernel_file(const char *name);
+/* Appends such a file and what it includes. KW_MISSING when it is not there. */
+kw_status kw_codegen_add_file(kw_text *source, const char *name, kw_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/os/file.h"
 #include "base/hash.h"
 
-#include <kernel_abi.h>
+#include "prelude/kernel_abi.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -329,7 +329,6 @@ static const kw_family family = {
     .fits = fits,
     .launch = launch,
     .emit = emit,
-    .kernel = "prelude/kernel_abi.h", /* guarded, so it adds nothing */
 };
 
 /* --- running one --- */

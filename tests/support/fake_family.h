@@ -1,5 +1,5 @@
 /* fake_family.h: a small generated family, so that compiler, cache and device can be tested without a real one. Its kernels work on
- * arrays of count = args->value[0] integers in three stages, which only give the right answer when barriers hold between them:
+ * arrays of count = args->params.word[0] integers in three stages, which only give the right answer when barriers hold between them:
  *   packed[i] = w[i] * value;  shared[i] = packed[count - 1 - i] + x[i];  y[i] = shared[(i + 7) % count] */
 #ifndef KW_TESTS_FAKE_FAMILY_H
 #define KW_TESTS_FAKE_FAMILY_H

@@ -13,6 +13,7 @@
  *
  * One axis: rows of one pixel's height. Three: a tile lies in one slice of the depth, and forward and backward data go over the slices of the
  * source that meet it, one for each tap of the filter's depth; a block of backward weight has the taps of one slice of the filter. */
+#include "kw_config.h"
 #include "gpu/lib/access.h"
 
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)

@@ -8,6 +8,7 @@
  * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole, so
  * pixels fall into two phases along each axis, whose taps are every second one. A coord is a result pixel, or here 2 x 2 of them, one of each
  * phase; all spots move over the source pixel by pixel. */
+#include "kw_config.h"
 #define KW_INST_M 16
 #define KW_INST_N (KW_NVIDIA ? 8 : 16)
 #include "gpu/lib/fragment.h"

@@ -7,6 +7,7 @@
  *   ccr       by columns      by columns
  *
  * Without KW_PAD_M, _N, _K the sizes are multiples of the tile's, and nothing is tested. */
+#include "kw_config.h"
 #include "gpu/lib/fragment.h"
 
 #define KW_A_BY_ROWS (KW_LAYOUT == KW_LAYOUT_CRR || KW_LAYOUT == KW_LAYOUT_CCR)

@@ -8,6 +8,7 @@
  * Forward and backward data walk over pixels and taps by the same rule (prelude/gpu.h, kw_walk); backward data has a walk for each residue of the
  * input position mod stride, and a tile of rows belongs to one of these phases. KW_MERGE groups are one product of KW_MERGE times the channels;
  * what would join two groups reads as zero (forward) or is not stored (bwd_weight). Depths are counted in elements of the operand. */
+#include "kw_config.h"
 #include "gpu/lib/fragment.h"
 
 #define KW_FORWARD (KW_OP == KW_OP_CONV_FWD)

@@ -3,6 +3,7 @@
  * waits for the one before; of wgmma, whose operands are in shared memory and which the hardware queues, KW_SUMS follow each other on one.
  * Operands are random numbers: zeros draw less power, and the clock would stay higher than any real work lets it. Work "copy" moves
  * value[0] pieces of 16 bytes from x to y. */
+#include "kw_config.h"
 #define PEAK_THREADS 256
 
 #if KW_WORK == KW_WORK_COPY

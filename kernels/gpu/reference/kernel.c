@@ -1,6 +1,7 @@
 /* reference.c: one thread for each element of the result, in any layout and type, for the problems that no faster family serves: families
  * conv.reference_gpu and gemm.reference_gpu. Sums are taken in the order of the reference's loops. A block has 256 threads, which compute elements
  * that follow each other in memory; a launch that has fewer threads than the result has elements goes over it more than once. */
+#include "kw_config.h"
 
 enum { PLAIN_THREADS = 256 };
 

@@ -1,19 +1,19 @@
 /* kw_config.h: a sample, made by tools/make_samples.sh. gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
-#include "../../prelude/kernel_abi.h"
+#include "prelude/kernel_abi.h"
 #define KW_LANES 8
 #define KW_STORAGE 2
 #define KW_DP 0
 #define KW_BACKWARD 0
-#include "../../prelude/cpu.h"
+#include "prelude/cpu.h"
 #define KW_POINTWISE 0
 #define KW_TILE_ROWS 1
 #define KW_TILE_COLS 2
 #define KW_TILE_VECS 1
 #define KW_TILE_ODD 0
 #define KW_TILE_SKIP 0
-#include "../../cpu/dense.h"
+#include "cpu/lib/dense.h"
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     kw_vf a0_0 = {0};
     kw_vf a1_0 = {0};

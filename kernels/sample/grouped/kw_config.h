@@ -1,12 +1,12 @@
 /* kw_config.h: a sample, made by tools/make_samples.sh. conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
-#include "../../prelude/kernel_abi.h"
+#include "prelude/kernel_abi.h"
 #define KW_LANES 16
 #define KW_STORAGE 0
 #define KW_DP 0
 #define KW_BACKWARD 0
-#include "../../prelude/cpu.h"
+#include "prelude/cpu.h"
 #define KW_TILE_H 1
 #define KW_TILE_W 2
 #define KW_TAPS_H 1
@@ -19,7 +19,7 @@
 #define KW_STAGED 0
 #define KW_STEPS 1
 #define KW_STEP_VECTORS 3
-#include "../../cpu/grouped.h"
+#include "cpu/grouped/grouped.h"
 /* Sums windows windows of a route into the tile's result pixels. */
 static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {
     kw_vf a0_0 = {0};
@@ -47,5 +47,5 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
     kw_store_x(dst + to[0], a0_0);
     kw_store_x(dst + to[1], a0_1);
 }
-#include "../../cpu/grouped_indirection.h"
+#include "cpu/grouped/grouped_indirection.h"
 #endif

@@ -1,12 +1,12 @@
 /* kw_config.h: a sample, made by tools/make_samples.sh. conv.depthwise_weight conv_bwd_weight fp32 isa=avx2 math=fma tile_h=1 tile_w=1 taps_h=1 taps_w=3 stride=1 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
-#include "../../prelude/kernel_abi.h"
+#include "prelude/kernel_abi.h"
 #define KW_LANES 8
 #define KW_STORAGE 0
 #define KW_DP 0
 #define KW_BACKWARD 0
-#include "../../prelude/cpu.h"
+#include "prelude/cpu.h"
 #define KW_TILE_H 1
 #define KW_TILE_W 1
 #define KW_TAPS_H 1
@@ -19,7 +19,7 @@
 #define KW_STAGED 0
 #define KW_STEPS 1
 #define KW_STEP_VECTORS 3
-#include "../../cpu/grouped.h"
+#include "cpu/grouped/grouped.h"
 /* Adds the products of tiles tiles of a route to the window's sums. */
 static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 step, char *sums) {
     (void)step;
@@ -41,5 +41,5 @@ static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const ch
     kw_put(sums + 1 * KW_VECTOR, a0_1);
     kw_put(sums + 2 * KW_VECTOR, a0_2);
 }
-#include "../../cpu/grouped_indirection.h"
+#include "cpu/grouped/grouped_indirection.h"
 #endif

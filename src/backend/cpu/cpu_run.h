@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 
-#include <kernel_abi.h>
+#include "prelude/kernel_abi.h"
 
 /* The stages of one launch, in order; threads takes part in each. */
 typedef struct kw_cpu_work {

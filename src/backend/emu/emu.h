@@ -5,7 +5,7 @@
 
 #include "backend/backend.h"
 
-#include <emu_abi.h>
+#include "prelude/emu_abi.h"
 #include <stdatomic.h>
 
 enum { KW_EMU_THREADS_MAX = 1024, KW_EMU_WAVES_MAX = 32, KW_EMU_LDS_MAX = 256 << 10 };

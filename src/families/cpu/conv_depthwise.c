@@ -62,5 +62,5 @@ const kw_family kw_family_conv_depthwise = {
     .fits = conv_depthwise_fits,
     .launch = conv_depthwise_launch,
     .emit = conv_depthwise_emit,
-    .kernel = "cpu/grouped.c",
+    .kernel = "cpu/grouped/grouped.c",
 };

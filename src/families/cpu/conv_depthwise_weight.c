@@ -59,5 +59,5 @@ const kw_family kw_family_conv_depthwise_weight = {
     .fits = conv_depthwise_weight_fits,
     .launch = conv_depthwise_weight_launch,
     .emit = conv_depthwise_weight_emit,
-    .kernel = "cpu/grouped_weight.c",
+    .kernel = "cpu/grouped/grouped_weight.c",
 };

@@ -1,15 +1,14 @@
 /* conv_direct.c: dense convolution, forward and backward data, any filter, stride, dilation and padding, in 1, 2 and 3 dimensions. The
- * accumulators of a tile stay in registers over all taps and channels, so the output is written once. kernels/cpu/direct.c is the kernel;
+ * accumulators of a tile stay in registers over all taps and channels, so the output is written once. kernels/cpu/direct/direct.c is the kernel;
  * here is how it is cut into units so that a unit's copy stays in the second-level cache, and what that costs. Groups are right for
  * any number of channels; below about 8 a group the merged and depthwise families are faster. */
 #include "families/cpu/direct.h"
 
 #include "base/math.h"
+#include "cpu/direct/args.h"
 #include "problem/view.h"
 
 enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
-/* Places in launch.value; the enum at the head of kernels/cpu/direct.c. */
-enum { BLOCK, PARTS = 3, PIXEL, ROW, SLICE, COPY_AT };
 enum { LINE = 64, RUN_BYTES = 24 };
 
 static const kw_axis axes[AXIS_COUNT] = {
@@ -153,14 +152,14 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->packed_bytes = d->g * blocks * runs * steps * work.block * 4;
     int64_t copy_at = kw_round_up(tile->rows * tile->cols * work.block * 4 + runs * RUN_BYTES, LINE);
     launch->thread_bytes = copy_at + copy_bytes(&c, tile) + LINE;
-    launch->value[BLOCK] = 1;
-    launch->value[BLOCK + 1] = c.rows;
-    launch->value[BLOCK + 2] = c.cols;
-    launch->value[PARTS] = parts;
-    launch->value[PIXEL] = c.pixel;
-    launch->value[ROW] = row_bytes(&c);
-    launch->value[SLICE] = slice_bytes(&c, tile);
-    launch->value[COPY_AT] = copy_at;
+    *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
+        .block = {1, c.rows, c.cols},
+        .parts = parts,
+        .pixel = c.pixel,
+        .row = row_bytes(&c),
+        .slice = slice_bytes(&c, tile),
+        .copy_at = copy_at,
+    };
 
     double rows = (double)(tile->rows == 1 ? c.height.products : c.height.tiled);
     double tap_pixels = (double)c.depth.products * rows * (double)c.width.tiled / (double)(direct->merge ? d->filter[2] : 1);
@@ -199,5 +198,5 @@ const kw_family kw_family_conv_direct = {
     .fits = conv_direct_fits,
     .launch = launch_direct,
     .emit = conv_direct_emit,
-    .kernel = "cpu/direct.c",
+    .kernel = "cpu/direct/direct.c",
 };

@@ -50,5 +50,5 @@ const kw_family kw_family_conv_direct_1st = {
     .fits = kw_tile_fits_run,
     .launch = conv_direct_1st_launch,
     .emit = conv_direct_1st_emit,
-    .kernel = "cpu/direct.c",
+    .kernel = "cpu/direct/direct.c",
 };

@@ -1,5 +1,5 @@
-/* conv_direct_bwd_weight.c: dense backward weight, channels last. Emits the tile (kernels/cpu/weight.h) and decides how pixels are cut into boxes that
- * stay in the second-level cache; kernels/cpu/weight.c is the kernel. A unit is one tile of sums of one tap: with fewer of these than
+/* conv_direct_bwd_weight.c: dense backward weight, channels last. Emits the tile (kernels/cpu/bwd_weight/bwd_weight.h) and decides how pixels are cut into boxes that
+ * stay in the second-level cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel. A unit is one tile of sums of one tap: with fewer of these than
  * threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no second pass. */
 #include "base/math.h"
 #include "families/codegen.h"
@@ -8,7 +8,7 @@
 
 enum { LANES = KW_ISA_AXIS_COUNT, TILE, VECS, COPY, MERGE, BOX_KIB, AXIS_COUNT };
 enum { LANES_C, LANES_K };
-/* Places in launch.value; the enum at the head of kernels/cpu/weight.c. */
+/* Places in launch.value; the enum at the head of kernels/cpu/bwd_weight/bwd_weight.c. */
 enum { BOX, COPY_Y = 4, SPILL };
 enum { N, D, H, W, LINE = 64, WORD = 4 };
 
@@ -208,7 +208,7 @@ static void conv_direct_bwd_weight_emit(const kw_config *config, kw_text *text) 
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
                  config->axis[LANES] == LANES_C, rows, vecs, config->axis[COPY], config->axis[MERGE]);
-    kw_text_add(text, "#include \"cpu/weight.h\"\n");
+    kw_text_add(text, "#include \"cpu/bwd_weight/bwd_weight.h\"\n");
     kw_text_add(text, "static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {\n");
     for (int r = 0; r < rows; r++) {
         for (int v = 0; v < vecs; v++) {
@@ -261,5 +261,5 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .fits = conv_direct_bwd_weight_fits,
     .launch = conv_direct_bwd_weight_launch,
     .emit = conv_direct_bwd_weight_emit,
-    .kernel = "cpu/weight.c",
+    .kernel = "cpu/bwd_weight/bwd_weight.c",
 };

@@ -1,14 +1,14 @@
 /* conv_gemm_col2im.c: backward data into few channels a group, as into a network's first layer. Families that sum over taps have a destination's
  * few channels in a vector and leave its other lanes idle; here the taps and channels of a filter slice are the columns of one product, and
  * its sums are added up in memory. That costs some vector additions a source pixel, and one product of all its channels pays for them.
- * kernels/cpu/col2im.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level cache. */
+ * kernels/cpu/col2im/col2im.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level cache. */
 #include "families/cpu/emit/tile.h"
 
 #include "base/math.h"
 #include "problem/view.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
-/* Places in launch.value; the enum at the head of kernels/cpu/col2im.c. */
+/* Places in launch.value; the enum at the head of kernels/cpu/col2im/col2im.c. */
 enum { ROWS, BANDS, PIXEL, LEFT, ROW, PATTERNS_AT, COPY_AT, SUMS_AT };
 enum { LINE = 64, PIECE_BYTES = 24, PATTERN_BYTES = 32, TARGET_BYTES = 16 };
 
@@ -99,5 +99,5 @@ const kw_family kw_family_conv_gemm_col2im = {
     .fits = kw_tile_fits_run,
     .launch = conv_gemm_col2im_launch,
     .emit = conv_gemm_col2im_emit,
-    .kernel = "cpu/col2im.c",
+    .kernel = "cpu/col2im/col2im.c",
 };

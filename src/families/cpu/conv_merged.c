@@ -69,5 +69,5 @@ const kw_family kw_family_conv_merged = {
     .fits = conv_merged_fits,
     .launch = conv_merged_launch,
     .emit = conv_merged_emit,
-    .kernel = "cpu/grouped.c",
+    .kernel = "cpu/grouped/grouped.c",
 };

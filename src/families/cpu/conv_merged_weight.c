@@ -67,5 +67,5 @@ const kw_family kw_family_conv_merged_weight = {
     .fits = conv_merged_weight_fits,
     .launch = conv_merged_weight_launch,
     .emit = conv_merged_weight_emit,
-    .kernel = "cpu/grouped_weight.c",
+    .kernel = "cpu/grouped/grouped_weight.c",
 };

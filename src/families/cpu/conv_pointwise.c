@@ -68,5 +68,5 @@ const kw_family kw_family_conv_pointwise = {
     .fits = conv_pointwise_fits,
     .launch = conv_pointwise_launch,
     .emit = conv_pointwise_emit,
-    .kernel = "cpu/gemm.c",
+    .kernel = "cpu/gemm/gemm.c",
 };

@@ -1,4 +1,4 @@
-/* direct.h: the launch that conv.direct and conv.direct_1st share; both run kernels/cpu/direct.c. */
+/* direct.h: the launch that conv.direct and conv.direct_1st share; both run kernels/cpu/direct/direct.c. */
 #ifndef KW_FAMILIES_CPU_DIRECT_H
 #define KW_FAMILIES_CPU_DIRECT_H
 

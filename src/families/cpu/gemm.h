@@ -1,4 +1,4 @@
-/* gemm.h: what gemm.tiled and conv.pointwise share; both run kernels/cpu/gemm.c, which sees C[rows, columns] = A[rows, depth] times
+/* gemm.h: what gemm.tiled and conv.pointwise share; both run kernels/cpu/gemm/gemm.c, which sees C[rows, columns] = A[rows, depth] times
  * B[depth, columns], batches times. */
 #ifndef KW_FAMILIES_CPU_GEMM_H
 #define KW_FAMILIES_CPU_GEMM_H

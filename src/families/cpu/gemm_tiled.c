@@ -6,7 +6,7 @@
 #include "base/math.h"
 
 enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
-/* Places in launch.value; the enum at the head of kernels/cpu/gemm.c. */
+/* Places in launch.value; the enum at the head of kernels/cpu/gemm/gemm.c. */
 enum { CHUNK_ROWS, PARTS, COPY, PITCH, A_COLUMNS, B_COLUMNS };
 enum { LINE = 64 };
 
@@ -116,5 +116,5 @@ const kw_family kw_family_gemm_tiled = {
     .fits = gemm_tiled_fits,
     .launch = gemm_tiled_launch,
     .emit = gemm_tiled_emit,
-    .kernel = "cpu/gemm.c",
+    .kernel = "cpu/gemm/gemm.c",
 };

@@ -1,6 +1,6 @@
 /* grouped.c: the emitter and the cutting into units of the depthwise and merged families. The tile's code is straight-line C: each source
  * pixel of the tile is loaded once and multiplied into every result pixel that it serves, by the tap that joins the two. Which tap that is
- * is settled here by tap_source(); kernels/cpu/grouped_indirection.h states where the pixels lie. */
+ * is settled here by tap_source(); kernels/cpu/grouped/grouped_indirection.h states where the pixels lie. */
 #include "families/cpu/grouped.h"
 
 #include "base/math.h"
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Places in launch.value; the enum at the head of kernels/cpu/grouped_indirection.h. */
+/* Places in launch.value; the enum at the head of kernels/cpu/grouped/grouped_indirection.h. */
 enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES, STAGE_TILES };
 enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
 
@@ -92,7 +92,7 @@ kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *g, kw_erro
     return KW_OK;
 }
 
-/* One axis of a problem under a window; kernels/cpu/grouped_indirection.h's kw_axis in sizes. */
+/* One axis of a problem under a window; kernels/cpu/grouped/grouped_indirection.h's kw_axis in sizes. */
 typedef struct reach {
     int64_t parts, tiles; /* tiles of the first part, which has most */
     int64_t windows;      /* most of a tile */

@@ -1,5 +1,5 @@
 /* grouped.h: what the depthwise and merged families share: the tile of result pixels and the window of filter taps that its code handles at
- * once, the emitted text, and how a problem is cut into units. kernels/cpu/grouped.c is the kernel, kernels/cpu/grouped_weight.c that of the
+ * once, the emitted text, and how a problem is cut into units. kernels/cpu/grouped/grouped.c is the kernel, kernels/cpu/grouped/grouped_weight.c that of the
  * weight gradient. */
 #ifndef KW_FAMILIES_CPU_GROUPED_H
 #define KW_FAMILIES_CPU_GROUPED_H

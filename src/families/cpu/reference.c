@@ -6,7 +6,7 @@
 #include "config/family.h"
 #include "problem/view.h"
 
-#include "../../../kernels/cpu/reference.h"
+#include "cpu/reference/reference.h"
 
 enum { LANES = 4 }; /* the vectors that reference.c uses */
 
@@ -115,7 +115,7 @@ const kw_family kw_family_gemm_reference = {
     .dtypes = ALL_DTYPES,
     .fits = reference_fits,
     .launch = launch_reference_gemm,
-    .kernel = "cpu/reference_gemm.c",
+    .kernel = "cpu/reference/reference_gemm.c",
     .builtin = builtin_gemm,
 };
 
@@ -127,6 +127,6 @@ const kw_family kw_family_conv_reference = {
     .dtypes = ALL_DTYPES,
     .fits = reference_fits,
     .launch = launch_conv,
-    .kernel = "cpu/reference_conv.c",
+    .kernel = "cpu/reference/reference_conv.c",
     .builtin = builtin_conv,
 };

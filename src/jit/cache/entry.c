@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 
-#include <kernel_abi.h>
+#include "prelude/kernel_abi.h"
 #include <string.h>
 
 enum { HEAD_BYTES = 32, DIGEST_BYTES = KW_HASH_TEXT - 1 };

@@ -74,7 +74,6 @@ static const kw_family toy_family = {
     .fits = fits,
     .launch = launch,
     .emit = emit,
-    .kernel = "prelude/kernel_abi.h", /* guarded: it adds nothing */
 };
 
 extern const kw_family kw_family_conv_reference, kw_family_gemm_reference;

@@ -5,7 +5,7 @@
 #include "config/config.h"
 #include "problem/reference.h"
 
-#include "../../../kernels/cpu/reference.h"
+#include "cpu/reference/reference.h"
 #include "support/kw_test.h"
 
 #include <math.h>
@@ -84,9 +84,7 @@ static void fill_args(run *r) {
     const kw_problem *p = &r->problem;
     kw_kernel_args *a = &r->args;
     *a = (kw_kernel_args){.x = r->tensor[KW_X], .w = r->tensor[KW_W], .y = r->tensor[KW_Y]};
-    for (int i = 0; i < KW_LAUNCH_VALUES; i++) {
-        a->value[i] = r->launch.value[i];
-    }
+    a->params = r->launch.params;
     if (p->op == KW_GEMM) {
         a->batch = p->gemm.batch, a->gm = p->gemm.m, a->gn = p->gemm.n, a->gk = p->gemm.k;
         return;

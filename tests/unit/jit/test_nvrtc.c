@@ -70,7 +70,7 @@ static void make_source(kw_text *source, size_t i) {
                  "#define KW_FP32 0\n#define KW_BF16 1\n#define KW_FP16 2\n#define KW_FP8 3\n#define KW_BF8 4\n#define KW_INT8 5\n"
                  "#define KW_IN %s\n#define KW_OUT KW_IN\n",
                  instructions[i].type);
-    kw_text_add(source, kw_kernel_file("prelude/kernel_abi.h"));
+    assert_int_equal(kw_codegen_add_file(source, "prelude/kernel_abi.h", NULL), KW_OK);
     kw_text_add(source, kw_kernel_file("prelude/gpu_ptx.h"));
     kw_text_add(source, kw_kernel_file("prelude/gpu.h"));
     kw_text_add(source,

@@ -5,7 +5,7 @@
 #include "measure/data/expected.h"
 #include "problem/reference.h"
 
-#include <kernel_abi.h>
+#include "prelude/kernel_abi.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,12 +3,12 @@
 #define KW_LANES 16
 #define KW_STORAGE 0
 #define KW_DP 0
-#include "kernel_abi.h"
+#include "prelude/kernel_abi.h"
 /* Kernel text is compiled without the library's warnings. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wpsabi"
-#include "cpu.h"
+#include "prelude/cpu.h"
 #pragma GCC diagnostic pop
 
 #include "prelude_walk.h"

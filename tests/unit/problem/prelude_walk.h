@@ -2,7 +2,7 @@
 #ifndef KW_TEST_PRELUDE_WALK_H
 #define KW_TEST_PRELUDE_WALK_H
 
-#include "kernel_abi.h"
+#include "prelude/kernel_abi.h"
 
 void prelude_walk_forward(long long numbers[9], const kw_kernel_args *args, int axis);
 long long prelude_walks_backward(const kw_kernel_args *args, int axis);

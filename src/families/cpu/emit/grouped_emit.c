@@ -283,11 +283,11 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
     if (w.mixes && g->dst < kw_config_isa(config)->lanes) {
         emit_lanes(text, config, g);
     }
-    kw_text_add(text, "#include \"cpu/grouped.h\"\n");
+    kw_text_add(text, "#include \"cpu/grouped/grouped.h\"\n");
     if (w.gradient) {
         emit_gradient(&w, config);
     } else {
         emit_tile(&w, config);
     }
-    kw_text_add(text, "#include \"cpu/grouped_indirection.h\"\n");
+    kw_text_add(text, "#include \"cpu/grouped/grouped_indirection.h\"\n");
 }

@@ -161,7 +161,7 @@ void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile) {
         text,
         "#define KW_TILE_ROWS %d\n#define KW_TILE_COLS %d\n#define KW_TILE_VECS %d\n#define KW_TILE_ODD %d\n#define KW_TILE_SKIP %d\n",
         tile->rows, tile->cols, tile->vecs, tile->odd, tile->skip);
-    kw_text_add(text, "#include \"cpu/dense.h\"\n");
+    kw_text_add(text, "#include \"cpu/lib/dense.h\"\n");
     kw_text_add(text, "static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {\n");
     for (int m = 0; m < tile->rows * tile->cols; m++) {
         for (int v = 0; v < tile->vecs; v++) {

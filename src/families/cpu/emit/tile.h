@@ -1,6 +1,6 @@
 /* tile.h: the micro-kernel of the dense families: a tile of output pixels times vectors of output channels, summed over runs of source
  * channels. Emitted as straight-line C with named accumulators, because that compiles three times faster than unrolled loops and leaves
- * register allocation no freedom to spill. kernels/cpu/dense.h describes what the emitted kw_tile() works on.
+ * register allocation no freedom to spill. kernels/cpu/lib/dense.h describes what the emitted kw_tile() works on.
  *
  * A tile is rows x cols pixels; vecs vectors of KW_LANES channels. Its accumulators stay in registers over all taps and channels. */
 #ifndef KW_FAMILIES_CPU_EMIT_TILE_H
@@ -21,7 +21,7 @@ kw_status kw_tile_valid(const kw_config *config, const kw_tile *tile, kw_error *
 /* What a family needs that takes the columns of a filter row and the channels as one run: they lie side by side, and are so few that a run is
  * better than its parts (16 channels a group; above, conv.direct is as fast). A family's fits(). */
 kw_status kw_tile_fits_run(const kw_config *config, const kw_problem *problem, kw_error *why);
-/* Appends the tile's #defines, kernels/cpu/dense.h and kw_tile(). */
+/* Appends the tile's #defines, kernels/cpu/lib/dense.h and kw_tile(). */
 void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile);
 
 /* What launch() of every dense family needs to know of its packed weights and steps. */

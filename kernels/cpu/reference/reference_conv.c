@@ -11,7 +11,7 @@
 #define KW_STORAGE 0
 #define KW_DP 0
 #define KW_BACKWARD 0
-#include "cpu.h"
+#include "prelude/cpu.h"
 
 /* Index of a tensor's element: image * its number + pixel * flat position + channel * number over all groups. */
 typedef struct steps {

@@ -1,18 +1,18 @@
 /* kw_config.h: a sample, made by tools/make_samples.sh. conv.direct_bwd_weight conv_bwd_weight bf16 isa=avx512 math=dp lanes=c tile=2 vecs=1 copy=1 merge=0 box=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
-#include "../../prelude/kernel_abi.h"
+#include "prelude/kernel_abi.h"
 #define KW_LANES 16
 #define KW_STORAGE 1
 #define KW_DP 1
 #define KW_BACKWARD 0
-#include "../../prelude/cpu.h"
+#include "prelude/cpu.h"
 #define KW_LANES_C 1
 #define KW_TILE 2
 #define KW_VECS 1
 #define KW_COPY 1
 #define KW_MERGE 0
-#include "../../cpu/weight.h"
+#include "cpu/bwd_weight/bwd_weight.h"
 static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
     kw_vf a0_0 = {0};
     kw_vf a1_0 = {0};

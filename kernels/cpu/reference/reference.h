@@ -7,7 +7,7 @@
 
 #include <kernelwright.h>
 
-#include "kernel_abi.h"
+#include "prelude/kernel_abi.h"
 
 /* args->value of the generic kernels: kw_dtype of the tensors that are read and of the one that is written; whether the layout is channels
  * last, or the kw_layout of a GEMM; whether groups of one channel in and out are worked on side by side. */

@@ -7,7 +7,7 @@
 #define KW_STORAGE 0
 #define KW_DP 0
 #define KW_BACKWARD 0
-#include "cpu.h"
+#include "prelude/cpu.h"
 
 static float as_float(kw_u32 bits) {
     union {

@@ -5,10 +5,9 @@
  * dense in memory at the type the tile reads, so the tile needs no test for edges: columns are padded with zeros, rows outside the image
  * are left out of the run table (with tiles of one row) or are rows of zeros. The copy costs little because every output channel
  * reads it. Loops over the three axes keep the text short, which is what its compile time depends on. */
+#include "cpu/direct/args.h"
+#define KW_KERNEL_PARAMS kw_direct_params
 #include "kw_config.h"
-
-/* Places in args->value; src/families/cpu/conv_direct.c fills them. BLOCK has three: output pixels of a block by axis. */
-enum { BLOCK, PARTS = 3, PIXEL, ROW, SLICE, COPY_AT };
 
 /* The side that is read, the side that is written. */
 #if KW_BACKWARD
@@ -57,8 +56,8 @@ typedef struct block {
 static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
     static const kw_i64 tile[3] = {1, KW_TILE_ROWS, KW_TILE_COLS};
     const kw_walk *w = &s->walk;
-    s->at = number * a->value[BLOCK + axis];
-    s->count = kw_min(a->value[BLOCK + axis], w->pixels - s->at);
+    s->at = number * a->params.block[axis];
+    s->count = kw_min(a->params.block[axis], w->pixels - s->at);
     kw_i64 reach = (w->taps - 1) * w->tap_src_step, start = w->src_start + s->at * w->src_step;
     s->low = start + kw_min(reach, 0);
     s->high = start + (ceil_div(s->count, tile[axis]) * tile[axis] - 1) * w->src_step + kw_max(reach, 0) + 1;
@@ -72,11 +71,11 @@ static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
 static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
     kw_i64 later_taps = 1;
     int good = 1;
-    b->part = unit % a->value[PARTS];
-    unit /= a->value[PARTS];
+    b->part = unit % a->params.parts;
+    unit /= a->params.parts;
     b->first_run = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        kw_i64 walks = walks_of(a, axis), blocks = ceil_div(ceil_div(DST_SIZE(a)[axis], walks), a->value[BLOCK + axis]);
+        kw_i64 walks = walks_of(a, axis), blocks = ceil_div(ceil_div(DST_SIZE(a)[axis], walks), a->params.block[axis]);
         kw_i64 number = unit % blocks, phase = unit / blocks % walks;
         unit /= blocks * walks;
         b->axis[axis].walk = walk_of(a, axis, phase);
@@ -123,7 +122,7 @@ void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
 }
 
 static void copy_row(const kw_kernel_args *a, const side *x, const char *from, char *to) {
-    kw_i64 channels = SRC_CHANNELS(a), pitch = channels * a->groups * KW_BYTES, pixel = a->value[PIXEL];
+    kw_i64 channels = SRC_CHANNELS(a), pitch = channels * a->groups * KW_BYTES, pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
     kw_zero(to, (low - x->low) * pixel);
     kw_zero(to + (high - x->low) * pixel, (x->high - high) * pixel);
@@ -153,14 +152,14 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
         if (!slice_of(a, b, tz, &slice)) continue;
         for (kw_i64 row = y->low; row < y->high; row++) {
             kw_i64 line = ((b->n * size[0] + slice) * size[1] + row) * size[2];
-            char *at = to + (row - y->low) * a->value[ROW];
+            char *at = to + (row - y->low) * a->params.row;
             if (row < 0 || row >= size[1]) {
-                kw_zero(at, (x->high - x->low) * a->value[PIXEL]);
+                kw_zero(at, (x->high - x->low) * a->params.pixel);
             } else {
                 copy_row(a, x, SRC(a) + (line * a->groups + b->group) * channels * KW_BYTES, at);
             }
         }
-        to += a->value[SLICE];
+        to += a->params.slice;
     }
 }
 
@@ -173,7 +172,7 @@ static kw_i64 list_runs(const kw_kernel_args *a, const block *b, kw_run *run) {
         for (kw_i64 tz = 0; tz < z->taps; tz++) {
             if (!slice_of(a, b, tz, &slice)) continue;
             for (kw_i64 tx = 0; tx < columns; tx++, run++) {
-                run->src = slices * a->value[SLICE] + ty * y->tap_src_step * a->value[ROW] + tx * x->tap_src_step * a->value[PIXEL];
+                run->src = slices * a->params.slice + ty * y->tap_src_step * a->params.row + tx * x->tap_src_step * a->params.pixel;
                 run->w = (b->first_run + (ty * z->taps + tz) * columns + tx) * run_bytes(a);
 #if KW_TILE_SKIP
                 run->at = x->src_start + tx * x->tap_src_step;
@@ -200,24 +199,25 @@ static void clip_runs(kw_tile_job *job, const kw_kernel_args *a, const kw_walk *
 
 static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
-    const kw_i64 *value = a->value, *size = DST_SIZE(a);
+    const kw_direct_params *p = &a->params;
+    const kw_i64 *size = DST_SIZE(a);
     kw_i64 channels = DST_CHANNELS(a), blocks = ceil_div(channels, KW_BLOCK), pitch = channels * a->groups * KW_BYTES;
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a);
-    kw_tile_job job = {.src_pixel = x->walk.src_step * value[PIXEL], .src_row = y->walk.src_step * value[ROW], .spill = memory};
+    kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory};
     job.steps = KW_TILE_ODD ? steps / KW_PAIR : ceil_div(steps, KW_PAIR);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
     job.reach = (KW_TILE_COLS - 1) * x->walk.src_step;
     job.size = SRC_SIZE(a)[2];
     job.out_pixel = x->walk.out_step * pitch;
     job.out_row = y->walk.out_step * size[2] * pitch;
-    const char *src = memory + value[COPY_AT] + (y->walk.src_start - y->low) * value[ROW] + (x->walk.src_start - x->low) * value[PIXEL];
+    const char *src = memory + p->copy_at + (y->walk.src_start - y->low) * p->row + (x->walk.src_start - x->low) * p->pixel;
     char *dst =
         DST(a) +
         (((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start) *
             pitch +
         b->group * channels * KW_BYTES;
-    for (kw_i64 k = b->part * blocks / value[PARTS]; k < (b->part + 1) * blocks / value[PARTS]; k++) {
+    for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
         job.w = a->packed + (b->group * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
@@ -241,8 +241,8 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         block b;
         if (!block_of(&b, a, unit)) continue;
         kw_i64 taps = b.axis[1].walk.taps * b.axis[2].walk.taps;
-        if (taps && held != unit / a->value[PARTS]) copy_block(a, &b, memory + a->value[COPY_AT]);
-        held = unit / a->value[PARTS];
+        if (taps && held != unit / a->params.parts) copy_block(a, &b, memory + a->params.copy_at);
+        held = unit / a->params.parts;
         sum_block(a, &b, memory);
     }
 }

@@ -1,0 +1,16 @@
+/* args.h of cpu/direct: what launch() of conv.direct and conv.direct_1st hands to direct.c. */
+#ifndef KW_DIRECT_ARGS_H
+#define KW_DIRECT_ARGS_H
+
+#include "prelude/kernel_params.h"
+
+typedef struct kw_direct_params {
+    kw_i64 block[3];          /* output pixels of a unit's block, by axis */
+    kw_i64 parts;             /* of the output channels; each is a unit of its own */
+    kw_i64 pixel, row, slice; /* bytes from one pixel, row, slice of the padded copy to the next */
+    kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs */
+} kw_direct_params;
+
+KW_PARAMS_FIT(kw_direct_params);
+
+#endif
