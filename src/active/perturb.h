@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-/* A legal problem near from, drawn from the state of kw_stat_random; false when the draw gave none, or from itself. It may be of another
+/* A legal problem near from, drawn from the state of kw_random; false when the draw gave none, or from itself. It may be of another
  * family. */
 bool kw_problem_perturb(kw_problem *near, const kw_problem *from, uint64_t *state);
 

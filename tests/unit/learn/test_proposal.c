@@ -447,7 +447,7 @@ static void a_budget_is_kept(void **state) {
     kw_proposal_close(&p);
 }
 
-static void neighbours_are_legal_and_alike(void **state) {
+static void perturbed_problems_are_legal_and_alike(void **state) {
     (void)state;
     static const char *const sources[] = {"conv_fwd fp32 n2 c64 k96 i28x28 f3 p1",   "conv_bwd_data bf16 n1 g32 c32 k32 i14x14 f3 p1 s2",
                                           "conv_fwd fp32 n1 g4 c16 k32 i5x9 f3",     "gemm bf16 rcr m1 n1000 k512",
@@ -475,6 +475,25 @@ static void neighbours_are_legal_and_alike(void **state) {
     }
 }
 
+/* An image of 6x600: an axis that took its size from another one would be far from its own. */
+static void each_extent_is_scaled_by_itself(void **state) {
+    (void)state;
+    enum { FACTOR_MAX = 8, DRAWS = 400 }; /* up to three changes, each by two at most */
+    uint64_t random = 1;
+    kw_problem from, near;
+    assert_int_equal(kw_problem_parse(&from, "conv_fwd fp32 n2 c64 k96 i6x600 f1", NULL), KW_OK);
+    bool changed[3] = {false};
+    for (int n = 0; n < DRAWS; n++) {
+        if (kw_problem_perturb(&near, &from, &random)) {
+            for (int axis = 1; axis < 3; axis++) {
+                assert_in_range(near.conv.in[axis], from.conv.in[axis] / FACTOR_MAX, from.conv.in[axis] * FACTOR_MAX);
+                changed[axis] |= near.conv.in[axis] != from.conv.in[axis];
+            }
+        }
+    }
+    assert_true(changed[1] && changed[2]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bad_family_gets_problems_of_its_own),
@@ -486,7 +505,8 @@ int main(void) {
         cmocka_unit_test(what_a_model_was_trained_on_is_judged_by_its_held_out_predictions),
         cmocka_unit_test(measuring_ends_when_the_target_is_met),
         cmocka_unit_test(a_budget_is_kept),
-        cmocka_unit_test(neighbours_are_legal_and_alike),
+        cmocka_unit_test(perturbed_problems_are_legal_and_alike),
+        cmocka_unit_test(each_extent_is_scaled_by_itself),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
