@@ -5,6 +5,7 @@
 #include "active/proposal.h"
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "base/stats.h"
 #include "active/perturb.h"
 
@@ -152,7 +153,7 @@ static bool draw_perturbed(problem_draw *d, size_t family, kw_problem *problem) 
     uint64_t state = kw_proposal_seed(p, number, p->needs[family].facts.key);
     for (int i = 0; i < TRIES && sources; i++) {
         /* The square of a number between 0 and 1: the first fourth gets half of the draws. */
-        double at = (double)(kw_stat_random(&state) >> 11) / 9007199254740992.0;
+        double at = kw_random_unit(&state);
         const kw_problem *from = source_of(d, family, (size_t)(at * at * (double)sources));
         if (from && kw_problem_perturb(problem, from, &state) && kw_proposal_family_of(p, problem) == family &&
             (double)kw_problem_flops(problem) <= growth * (double)kw_problem_flops(from) && is_free(p, problem) && is_served(p, problem)) {

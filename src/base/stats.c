@@ -1,19 +1,17 @@
 /* stats.c: quantiles, means and the bootstrap. */
 #include "base/stats.h"
 
+#include "base/order.h"
+#include "base/random.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 enum { RESAMPLES = 1000 };
 
-static int compare_stat(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void kw_stat_sort(double *values, size_t count) {
     if (count) {
-        qsort(values, count, sizeof *values, compare_stat);
+        qsort(values, count, sizeof *values, kw_order_real_items);
     }
 }
 
@@ -43,14 +41,6 @@ double kw_stat_geomean(const double *values, size_t count) {
     return count ? exp(sum / (double)count) : 0;
 }
 
-/* splitmix64: every state gives a good number, so any seed will do. */
-uint64_t kw_stat_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 kw_interval kw_stat_geomean_interval(const double *values, size_t count) {
     double means[RESAMPLES];
     uint64_t state = 1;
@@ -61,7 +51,7 @@ kw_interval kw_stat_geomean_interval(const double *values, size_t count) {
         /* Products of 16 keep within a double's range for ratios up to 1e19 and spare most of the logarithms. */
         double sum = 0, product = 1;
         for (size_t i = 0; i < count; i++) {
-            product *= values[kw_stat_random(&state) % count];
+            product *= values[kw_random_below(&state, count)];
             if (i % 16 == 15) {
                 sum += log(product);
                 product = 1;

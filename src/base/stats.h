@@ -10,9 +10,6 @@ typedef struct kw_interval {
     double low, high;
 } kw_interval;
 
-/* The next of a sequence of random numbers; any state is a good one to start from. */
-uint64_t kw_stat_random(uint64_t *state);
-
 void kw_stat_sort(double *values, size_t count);
 /* Of ascending values, linear between neighbours: 0 gives the first, 1 the last. 0 when there are none. */
 double kw_stat_quantile(const double *sorted, size_t count, double at);

@@ -1,6 +1,7 @@
 /* evaluate_print.c: an evaluation as text, JSON and CSV. */
 #include "evaluate/evaluate.h"
 
+#include "base/format/csv.h"
 #include "base/number.h"
 #include "store/io/writer.h"
 #include "learn/model/json_writer.h"
@@ -242,15 +243,6 @@ kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err)
 
 /* --- CSV -------------------------------------------------------------------------------------------------------------- */
 
-static void add_csv_number(kw_text *text, double value) {
-    char number[KW_NUMBER_TEXT];
-    kw_text_add(text, ",");
-    if (isfinite(value)) {
-        kw_number_print(number, value);
-        kw_text_add(text, number);
-    }
-}
-
 /* The texts have blanks but neither commas nor quotes. */
 static void add_csv_line(kw_text *text, const kw_evaluation *e, const kw_group_evaluation *j) {
     const kw_problem_group *problem_group = &e->dataset.problem_groups[j->problem_group];
@@ -262,16 +254,16 @@ static void add_csv_line(kw_text *text, const kw_evaluation *e, const kw_group_e
     kw_config_print(best, sizeof best, &e->dataset.pairs[j->best].config);
     kw_text_addf(text, "%s,%s,%d,%d,%s,%s,%s,%s", target, problem, problem_group->packed, problem_group->cold, problem_group->bucket,
                  config, kw_outcome_name(selection->outcome), best);
-    add_csv_number(text, e->scores.ns[j->selection]);
-    add_csv_number(text, j->failed ? NAN : j->selected_ns);
-    add_csv_number(text, j->oracle_ns);
-    add_csv_number(text, j->efficiency);
-    add_csv_number(text, j->efficiency_untied);
+    kw_csv_add_number(text, e->scores.ns[j->selection], false);
+    kw_csv_add_number(text, j->failed ? NAN : j->selected_ns, false);
+    kw_csv_add_number(text, j->oracle_ns, false);
+    kw_csv_add_number(text, j->efficiency, false);
+    kw_csv_add_number(text, j->efficiency_untied, false);
     kw_text_addf(text, ",%d,%zu,%zu,%zu,%zu", j->tied, j->best_rank, j->selected_rank, j->pool, j->good);
-    add_csv_number(text, j->ndcg);
-    add_csv_number(text, j->spearman);
+    kw_csv_add_number(text, j->ndcg, false);
+    kw_csv_add_number(text, j->spearman, false);
     for (int i = 0; i < KW_SHORTLISTS; i++) {
-        add_csv_number(text, j->shortlist[i]);
+        kw_csv_add_number(text, j->shortlist[i], false);
     }
     kw_text_add(text, "\n");
 }

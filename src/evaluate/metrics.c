@@ -2,6 +2,7 @@
  * gathered and sorted once for all of them. */
 #include "evaluate/metrics.h"
 
+#include "base/random.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -148,7 +149,7 @@ static bool sample_make(sample *s, const kw_group_evaluation *group_evaluations,
 static void draw_resample(sample *s, uint64_t *state) {
     memset(s->drawn, 0, s->shapes * sizeof *s->drawn);
     for (size_t i = 0; i < s->shapes; i++) {
-        s->drawn[kw_stat_random(state) % s->shapes]++;
+        s->drawn[kw_random_below(state, s->shapes)]++;
     }
     for (size_t i = 0; i < s->count; i++) {
         s->weight[i] = (double)s->drawn[s->shape[i]];

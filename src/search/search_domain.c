@@ -1,6 +1,7 @@
 /* search_domain.c: axes are searched by the positions of their values in the rules' lists, which ascend where an order means anything. */
 #include "search/search_domain.h"
 
+#include "base/random.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 static const double factor = 0.6, crossover = 0.7;
 
 size_t kw_search_random_below(uint64_t *state, size_t limit) {
-    return (size_t)(kw_stat_random(state) % limit);
+    return (size_t)(kw_random_below(state, limit));
 }
 
 kw_status kw_search_domain_open(kw_search_domain *source, bool *empty, kw_points *points, size_t number, const kw_problem *problem,
@@ -94,7 +95,7 @@ kw_config kw_search_domain_crossover(const kw_search_domain *source, const kw_co
         for (int i = 1; i < 4; i++) {
             at[i] = position_of(source, a, with[i]->axis[a]);
         }
-        double dice = (double)(kw_stat_random(state) >> 11) / 9007199254740992.0;
+        double dice = kw_random_unit(state);
         double place = round(at[1] + factor * (at[2] - at[3]));
         double last = source->axes.count[a] - 1;
         if (a == sure || dice < crossover) {

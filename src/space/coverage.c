@@ -1,13 +1,14 @@
 /* coverage.c: whether a set has every config of a reference list, all axes compared. Lists are catalogs, one config a line, gzip or not. A line that
  * is no config any more counts as missing, since what a rule refuses today a reference list may have had. */
+#include "base/format/gzip.h"
+#include "base/os/file.h"
 #include "config/catalog.h"
 #include "space/enumerate.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+
+enum { REFERENCE_LIMIT = 1 << 30 };
 
 typedef struct reference {
     kw_catalog catalog;
@@ -43,22 +44,23 @@ static kw_status read_reference_line(reference *r, char *line, kw_error *err) {
 }
 
 static kw_status read_reference(reference *r, const char *path, kw_error *err) {
-    char line[2 * KW_CONFIG_TEXT_MAX];
-    gzFile file = gzopen(path, "rb");
-    if (!file) {
-        return kw_fail(err, KW_IO, "%s: %s", path, strerror(errno));
+    char copy[2 * KW_CONFIG_TEXT_MAX], *data = NULL;
+    kw_arena arena = {0};
+    kw_text text = {0};
+    kw_error why = {0};
+    size_t size = 0;
+    kw_status status = kw_file_read(&arena, path, REFERENCE_LIMIT, &data, &size, err);
+    if (!status && kw_gzip_unpack_any(&text, data, size, REFERENCE_LIMIT, &why)) {
+        status = kw_fail(err, why.status, "%s: %s", path, why.text);
     }
-    kw_status status = KW_OK;
-    while (!status && gzgets(file, line, sizeof line)) {
-        status = strlen(line) + 1 < sizeof line ? read_reference_line(r, line, err)
-                                                : kw_fail(err, KW_MALFORMED, "%s: a line is too long for a config", path);
+    kw_arena_drop(&arena);
+    kw_scan scan = {kw_text_string(&text), kw_text_string(&text) + text.size};
+    kw_word line;
+    while (!status && kw_scan_line(&scan, &line)) {
+        status = kw_word_copy(copy, sizeof copy, line) ? read_reference_line(r, copy, err)
+                                                       : kw_fail(err, KW_MALFORMED, "%s: a line is too long for a config", path);
     }
-    int code = Z_OK;
-    const char *why = gzerror(file, &code);
-    if (!status && code != Z_OK && code != Z_STREAM_END) {
-        status = kw_fail(err, KW_IO, "%s: %s", path, why);
-    }
-    gzclose_r(file);
+    kw_text_drop(&text);
     return status;
 }
 

@@ -9,7 +9,7 @@
  * same seed draws the same. Exit: 1 when anything was wrong; 2 a bad request; 3 no compiler. */
 #include "base/random.h"
 #include "base/math.h"
-#include "base/stats.h"
+#include "base/random.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
 

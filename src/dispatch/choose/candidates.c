@@ -1,6 +1,7 @@
 /* candidates.c: fits, then the estimate, then the model, then the workspace limit, then the order. */
 #include "dispatch/choose/candidates.h"
 
+#include "base/order.h"
 #include "config/workspace.h"
 #include "predict/predict.h"
 
@@ -11,14 +12,10 @@
 /* A family is strong when its best is expected to take at most so many times as long as the best of all. */
 static const double reach = 1.5;
 
-static int compare_times(double a, double b) {
-    return (a > b) - (a < b);
-}
-
 static int compare_candidates_by_time(const void *a, const void *b) {
     const kw_candidate *left = a, *right = b;
-    int order = compare_times(left->expected_ns, right->expected_ns);
-    order = order ? order : compare_times(left->estimate_ns, right->estimate_ns);
+    int order = kw_order_real(left->expected_ns, right->expected_ns);
+    order = order ? order : kw_order_real(left->estimate_ns, right->estimate_ns);
     return order ? order : left->config < right->config ? -1 : left->config > right->config;
 }
 

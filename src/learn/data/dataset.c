@@ -4,6 +4,7 @@
 
 #include "base/container/array.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "measure/measure.h"
 #include "predict/predict.h"
 #include "space/problems/family_key.h"
@@ -44,11 +45,6 @@ static uint64_t hash_without_dtype(const kw_problem *problem) {
     return kw_hash64(text, strlen(text));
 }
 
-static int by_sealed_hash(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Parses the row's three texts, each only when it is not the one before. false: one of them is not ours. */
 static bool parse_row(reading *r, const kw_row *row) {
     if (strcmp(r->target_text, row->target) != 0) {
@@ -87,7 +83,7 @@ static size_t problem_group_of(reading *r, const kw_row *row) {
     kw_line bucket = {.data = problem_group->bucket, .capacity = sizeof problem_group->bucket};
     kw_family_key(&bucket, &r->problem);
     uint64_t plain = hash_without_dtype(&r->problem);
-    problem_group->holdout = bsearch(&plain, r->holdout, r->holdout_count, sizeof plain, by_sealed_hash);
+    problem_group->holdout = bsearch(&plain, r->holdout, r->holdout_count, sizeof plain, kw_order_uint64_items);
     *kind = ++dataset->problem_group_count;
     return *kind - 1;
 }
@@ -179,7 +175,7 @@ static kw_status hash_sealed(reading *r, const kw_dataset_filter *filter, kw_err
     for (size_t i = 0; i < filter->holdout_count; i++) {
         r->holdout[i] = hash_without_dtype(&filter->holdout[i]);
     }
-    qsort(r->holdout, filter->holdout_count, sizeof *r->holdout, by_sealed_hash);
+    qsort(r->holdout, filter->holdout_count, sizeof *r->holdout, kw_order_uint64_items);
     r->holdout_count = filter->holdout_count;
     return KW_OK;
 }

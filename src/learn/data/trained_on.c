@@ -1,6 +1,7 @@
 /* trained_on.c: sorted hashes, printed and read. */
 #include "learn/data/trained_on.h"
 
+#include "base/order.h"
 #include "base/os/file.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
@@ -15,11 +16,6 @@
 enum { FILE_LIMIT = 256 << 20, PATH_SIZE = 4096 };
 
 static const char head[] = "kernelwright-trained-on 1";
-
-static int by_shape_hash(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
 
 static int by_bucket_text(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -38,7 +34,7 @@ kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, kw_error
         shapes[i] = kw_fold_group(&dataset->problem_groups[i], KW_BY_SHAPE);
         families[i] = dataset->problem_groups[i].bucket;
     }
-    qsort(shapes, count, sizeof *shapes, by_shape_hash);
+    qsort(shapes, count, sizeof *shapes, kw_order_uint64_items);
     qsort(families, count, sizeof *families, by_bucket_text);
     kw_text_addf(text, "%s\n", head);
     for (size_t i = 0; i < count; i++) {
@@ -94,8 +90,8 @@ static kw_status read_trained_on_lines(kw_trained_on *trained, const char *path,
             return kw_fail(err, KW_MALFORMED, "%.300s:%" PRId64 ": neither 'shape' with 16 digits nor 'family' with a name", path, number);
         }
     }
-    qsort(trained->shapes, trained->shape_count, sizeof *trained->shapes, by_shape_hash);
-    qsort(trained->families, trained->family_count, sizeof *trained->families, by_shape_hash);
+    qsort(trained->shapes, trained->shape_count, sizeof *trained->shapes, kw_order_uint64_items);
+    qsort(trained->families, trained->family_count, sizeof *trained->families, kw_order_uint64_items);
     trained->known = true;
     return KW_OK;
 }
@@ -133,6 +129,6 @@ void kw_trained_on_drop(kw_trained_on *trained) {
 bool kw_trained_on_has(const kw_trained_on *trained, const kw_problem_group *problem_group, kw_grouping grouping) {
     uint64_t group = kw_fold_group(problem_group, grouping);
     return grouping == KW_BY_SHAPE
-               ? trained->shape_count && bsearch(&group, trained->shapes, trained->shape_count, sizeof group, by_shape_hash)
-               : trained->family_count && bsearch(&group, trained->families, trained->family_count, sizeof group, by_shape_hash);
+               ? trained->shape_count && bsearch(&group, trained->shapes, trained->shape_count, sizeof group, kw_order_uint64_items)
+               : trained->family_count && bsearch(&group, trained->families, trained->family_count, sizeof group, kw_order_uint64_items);
 }

@@ -1,6 +1,7 @@
 /* artifacts.c: a model's folder. */
 #include "learn/model/artifacts.h"
 
+#include "base/format/csv.h"
 #include "base/os/file.h"
 #include "base/format/gzip.h"
 #include "base/number.h"
@@ -246,15 +247,6 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
 
 /* --- oof.csv.gz --------------------------------------------------------------------------------------------------- */
 
-static void add_real(kw_text *text, double value) {
-    char number[KW_NUMBER_TEXT];
-    kw_text_add(text, ",");
-    if (isfinite(value)) {
-        kw_number_print(number, value);
-        kw_text_add(text, number);
-    }
-}
-
 /* The texts have blanks but neither commas nor quotes. */
 static void add_prediction(kw_text *text, const kw_artifacts *a, size_t c, size_t i) {
     const kw_trainer *t = a->trainer;
@@ -266,11 +258,11 @@ static void add_prediction(kw_text *text, const kw_artifacts *a, size_t c, size_
     kw_config_print(config, sizeof config, &pair->config);
     kw_text_addf(text, "%s,%s,%s,%d,%d,%s", target, problem, config, problem_group->packed, problem_group->cold,
                  kw_outcome_name(pair->outcome));
-    add_real(text, pair->time_ns);
-    add_real(text, pair->estimate_ns);
+    kw_csv_add_number(text, pair->time_ns, false);
+    kw_csv_add_number(text, pair->estimate_ns, false);
     for (int g = 0; g < KW_GROUPINGS; g++) {
         kw_text_addf(text, ",%d", (int)t->fold[g][c]);
-        add_real(text, a->cv->ns[g] ? a->cv->ns[g][i] : NAN);
+        kw_csv_add_number(text, a->cv->ns[g] ? a->cv->ns[g][i] : NAN, false);
     }
     kw_text_add(text, "\n");
 }

@@ -2,19 +2,15 @@
 #include "learn/model/artifacts.h"
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "predict/model_spec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int by_hash_value(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 static int64_t distinct(uint64_t *values, size_t count) {
     int64_t found = 0;
-    qsort(values, count, sizeof *values, by_hash_value);
+    qsort(values, count, sizeof *values, kw_order_uint64_items);
     for (size_t i = 0; i < count; i++) {
         found += !i || values[i] != values[i - 1];
     }

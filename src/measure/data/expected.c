@@ -16,6 +16,8 @@
 #include "measure/data/expected.h"
 
 #include "base/math.h"
+#include "base/order.h"
+#include "base/random.h"
 #include "problem/reference.h"
 #include "problem/view.h"
 
@@ -104,14 +106,9 @@ typedef struct sample {
     uint64_t state;
 } sample;
 
-static int64_t random_below(sample *s, int64_t end) {
-    s->state = s->state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int64_t)((s->state >> 16) % (uint64_t)end);
-}
-
 static void random_place(sample *s, int64_t place[KW_TENSOR_AXES]) {
     for (int i = 0; i < s->axis_count; i++) {
-        place[i] = random_below(s, s->axes[i].extent);
+        place[i] = (int64_t)kw_random_below(&s->state, (uint64_t)s->axes[i].extent);
     }
 }
 
@@ -151,11 +148,6 @@ static void take_sweep(sample *s, int axis, int64_t most) {
     }
 }
 
-static int compare_index(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void choose_sample(kw_expected *expected, size_t wanted, uint64_t seed) {
     sample s = {.index = expected->index, .capacity = wanted, .state = seed};
     s.axis_count = kw_tensor_axes(s.axes, &expected->problem, kw_problem_result(&expected->problem));
@@ -169,7 +161,7 @@ static void choose_sample(kw_expected *expected, size_t wanted, uint64_t seed) {
         random_place(&s, place);
         sample_next(&s, place);
     }
-    qsort(s.index, s.count, sizeof *s.index, compare_index);
+    qsort(s.index, s.count, sizeof *s.index, kw_order_int64_items);
     size_t kept = 0;
     for (size_t i = 0; i < s.count; i++) {
         if (!kept || s.index[kept - 1] != s.index[i]) {

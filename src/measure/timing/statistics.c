@@ -4,39 +4,28 @@
  * other than the least, does not fall with the number of samples. */
 #include "measure/timing/statistics.h"
 
+#include "base/stats.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_sample(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Linear between neighbours, the first sample at 0 and the last at 1. */
-static double quantile(const double *sorted, size_t count, double at) {
-    double place = at * (double)(count - 1);
-    size_t below = (size_t)place;
-    double rest = place - (double)below;
-    return below + 1 < count ? sorted[below] + rest * (sorted[below + 1] - sorted[below]) : sorted[count - 1];
-}
 
 void kw_quartiles(double *samples, size_t count, double *lower, double *range) {
     *lower = *range = 0;
     if (!count) {
         return;
     }
-    qsort(samples, count, sizeof *samples, compare_sample);
-    *lower = quantile(samples, count, 0.25);
-    *range = quantile(samples, count, 0.75) - *lower;
+    kw_stat_sort(samples, count);
+    *lower = kw_stat_quantile(samples, count, 0.25);
+    *range = kw_stat_quantile(samples, count, 0.75) - *lower;
 }
 
 double kw_median(double *samples, size_t count) {
     if (!count) {
         return 0;
     }
-    qsort(samples, count, sizeof *samples, compare_sample);
-    return quantile(samples, count, 0.5);
+    kw_stat_sort(samples, count);
+    return kw_stat_quantile(samples, count, 0.5);
 }
 
 /* The lower quartile of every other sample from first on. */

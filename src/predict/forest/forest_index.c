@@ -5,6 +5,7 @@
 
 #include "base/container/array.h"
 #include "base/hash.h"
+#include "base/order.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -55,18 +56,14 @@ typedef struct numbered {
     uint32_t number;
 } numbered;
 
-static int sign_of(int64_t a, int64_t b) {
-    return (a > b) - (a < b);
-}
-
 static int compare_conditions(const void *left, const void *right) {
     const numbered *p = left, *q = right;
     const kw_forest_condition *a = &p->condition, *b = &q->condition;
-    int order = sign_of(a->feature, b->feature);
+    int order = kw_order_int(a->feature, b->feature);
     order = order ? order : (a->threshold > b->threshold) - (a->threshold < b->threshold);
-    order = order ? order : sign_of(a->missing, b->missing);
-    order = order ? order : sign_of(a->left, b->left);
-    return order ? order : sign_of(p->number, q->number);
+    order = order ? order : kw_order_int(a->missing, b->missing);
+    order = order ? order : kw_order_int(a->left, b->left);
+    return order ? order : kw_order_int(p->number, q->number);
 }
 
 /* Bins of numeric feature i, whose conditions are sorted: each new threshold begins one. */

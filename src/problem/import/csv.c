@@ -2,6 +2,8 @@
  * there except those marked optional, so that a misspelt one is an error and not a default. Cells are plain: no quotes. */
 #include "problem/import/csv.h"
 
+#include "base/format/csv.h"
+
 #include <string.h>
 
 enum { OPTIONAL = 1, CONV = 2, GEMM = 4 };
@@ -59,22 +61,11 @@ static const column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static kw_word trim_cell(kw_word cell) {
-    while (cell.size && (cell.at[0] == ' ' || cell.at[0] == '\t')) {
-        cell.at++;
-        cell.size--;
-    }
-    while (cell.size && (cell.at[cell.size - 1] == ' ' || cell.at[cell.size - 1] == '\t' || cell.at[cell.size - 1] == '\r')) {
-        cell.size--;
-    }
-    return cell;
-}
-
 static bool has_column(kw_word line, const char *name) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word cell;
     while (kw_scan_field(&scan, ',', &cell)) {
-        if (kw_word_is(trim_cell(cell), name)) {
+        if (kw_word_is(kw_csv_trim(cell), name)) {
             return true;
         }
     }
@@ -106,7 +97,7 @@ kw_status kw_csv_header(kw_csv *csv, kw_word line, kw_op op, kw_dtype dtype, kw_
         if (result.count == KW_CSV_COLUMNS) {
             return kw_fail(err, KW_MALFORMED, "csv: the header has more than %d columns; drop those that are not sizes", KW_CSV_COLUMNS);
         }
-        int found = find_csv_column(trim_cell(cell), kind);
+        int found = find_csv_column(kw_csv_trim(cell), kind);
         if (found >= 0 && seen[found]) {
             return kw_fail(err, KW_MALFORMED, "csv: column %s is there twice; keep one", columns[found].name);
         }
@@ -132,7 +123,7 @@ static kw_status split_cells(kw_word cells[COLUMNS], const kw_csv *csv, kw_word 
     int count = 0;
     while (kw_scan_field(&scan, ',', &cell)) {
         if (count < csv->count && csv->column[count] >= 0) {
-            cells[csv->column[count]] = trim_cell(cell);
+            cells[csv->column[count]] = kw_csv_trim(cell);
         }
         count++;
         if (count > KW_CSV_COLUMNS) {

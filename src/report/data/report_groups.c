@@ -5,19 +5,16 @@
  * waited for memory, which would then have 100 %), and only for problems whose tensors do not fit into the last-level cache or that were timed
  * cold: hot and small, they need no memory. */
 #include "base/container/array.h"
+#include "base/order.h"
 #include "measure/measure.h"
 #include "report/data/report_data.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_number(uint32_t a, uint32_t b) {
-    return (a > b) - (a < b);
-}
-
 static int by_group_order(const kw_report_entry *a, const kw_report_entry *b) {
-    int order = compare_number(a->target, b->target);
-    order = order ? order : compare_number(a->problem, b->problem);
+    int order = kw_order_uint(a->target, b->target);
+    order = order ? order : kw_order_uint(a->problem, b->problem);
     order = order ? order : a->packed - b->packed;
     return order ? order : a->cold - b->cold;
 }
@@ -25,15 +22,15 @@ static int by_group_order(const kw_report_entry *a, const kw_report_entry *b) {
 static int compare_entry(const void *a, const void *b) {
     const kw_report_entry *x = a, *y = b;
     int order = by_group_order(x, y);
-    order = order ? order : compare_number(x->config, y->config);
-    return order ? order : compare_number(x->outcome, y->outcome);
+    order = order ? order : kw_order_uint(x->config, y->config);
+    return order ? order : kw_order_uint(x->outcome, y->outcome);
 }
 
 static int compare_moment(const void *a, const void *b) {
     const kw_report_row *x = a, *y = b;
-    int order = compare_number(x->run, y->run);
+    int order = kw_order_uint(x->run, y->run);
     order = order ? order : (x->sequence > y->sequence) - (x->sequence < y->sequence);
-    return order ? order : compare_number(x->config, y->config);
+    return order ? order : kw_order_uint(x->config, y->config);
 }
 
 const char *kw_report_group_mode(const kw_report_group *problem_group) {

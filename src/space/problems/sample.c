@@ -2,6 +2,7 @@
  * buckets the order is that of seeded hashes, so that a draw depends on what the list holds and not on its order, and no generator's state is
  * carried along. Two buckets whose 64-bit hashes agree would be one bucket: harmless. */
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/status.h"
 #include "space/problems/family_key.h"
 
@@ -48,20 +49,16 @@ static ticket make_ticket(const kw_problem *problem, size_t position, const kw_s
     return (ticket){.bucket = seeded(options->seed, "bucket", key), .order = seeded(options->seed, "problem", text), .position = position};
 }
 
-static int compare_u64(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
 static int by_bucket_rank(const void *left, const void *right) {
     const ticket *a = left, *b = right;
-    int order = compare_u64(a->bucket, b->bucket);
-    order = order ? order : compare_u64(a->order, b->order);
-    return order ? order : compare_u64(a->position, b->position);
+    int order = kw_order_uint(a->bucket, b->bucket);
+    order = order ? order : kw_order_uint(a->order, b->order);
+    return order ? order : kw_order_uint(a->position, b->position);
 }
 
 static int by_rank(const void *left, const void *right) {
     const ticket *a = left, *b = right;
-    int order = compare_u64(a->rank, b->rank);
+    int order = kw_order_uint(a->rank, b->rank);
     return order ? order : by_bucket_rank(left, right);
 }
 

@@ -1,42 +1,16 @@
-/* csv_record.c: see cells.h. */
+/* csv_record.c: records over the lines of a reader. */
 #include "store/io/csv_record.h"
 
+#include "base/format/csv.h"
 #include "store/line.h"
 
 #include <string.h>
 
-void kw_csv_record_add(kw_text *text, const char *value, bool first) {
-    kw_text_add(text, first ? "" : ",");
-    if (!value[strcspn(value, ",\"\r\n")]) {
-        kw_text_add(text, value);
-        return;
-    }
-    kw_text_add(text, "\"");
-    for (const char *at = value; *at;) {
-        size_t plain = strcspn(at, "\"");
-        kw_text_add_bytes(text, at, plain);
-        at += plain;
-        if (*at) {
-            kw_text_add(text, "\"\"");
-            at++;
-        }
-    }
-    kw_text_add(text, "\"");
-}
-
-static size_t count_quotes(kw_word word) {
-    size_t count = 0;
-    for (size_t i = 0; i < word.size; i++) {
-        count += word.at[i] == '"';
-    }
-    return count;
-}
-
 /* Lines up to one at whose end no quote is open. */
 static kw_status join_lines(kw_csv_record *cells, kw_reader *reader, bool *more, kw_error *err) {
-    size_t quotes = 0;
+    bool open = false;
     cells->text.size = 0;
-    for (bool first = true; first || quotes % 2; first = false) {
+    for (bool first = true; first || open; first = false) {
         kw_reader_line line;
         kw_status status = kw_reader_next(reader, &line, more, err);
         if (status) {
@@ -46,7 +20,7 @@ static kw_status join_lines(kw_csv_record *cells, kw_reader *reader, bool *more,
             return first ? KW_OK : kw_fail(err, KW_MALFORMED, "line %lld: a quote has no end", (long long)cells->line);
         }
         cells->line = first ? line.number : cells->line;
-        quotes += count_quotes(line.text);
+        open ^= kw_csv_is_open(line.text);
         kw_text_add(&cells->text, first ? "" : "\n");
         kw_text_add_bytes(&cells->text, line.text.at, line.text.size);
         if (cells->text.size > KW_LINE_MAX || (!line.whole && !line.text.size)) {
@@ -56,45 +30,12 @@ static kw_status join_lines(kw_csv_record *cells, kw_reader *reader, bool *more,
     return cells->text.failed ? kw_fail_memory(err, "a line") : KW_OK;
 }
 
-/* Takes the quotes off a cell in place; returns where the cell ends, or NULL when what follows the closing quote is no comma. */
-static char *unquote_cell(kw_word *cell, char *at, char *end) {
-    char *to = at;
-    cell->at = to;
-    for (at++; at < end && !(at[0] == '"' && (at + 1 == end || at[1] != '"')); at++) {
-        at += *at == '"';
-        *to++ = *at;
-    }
-    cell->size = (size_t)(to - cell->at);
-    at++;
-    return at >= end ? end : *at == ',' ? at : NULL;
-}
-
 static kw_status split_cells(kw_csv_record *cells, kw_error *err) {
-    char *at = cells->text.data, *end = at + cells->text.size;
-    end -= end > at && end[-1] == '\r';
-    cells->count = 0;
-    for (;;) {
-        if (cells->count == KW_CSV_RECORD_MAX) {
-            return kw_fail(err, KW_MALFORMED, "line %lld: it has more than %d cells", (long long)cells->line, KW_CSV_RECORD_MAX);
-        }
-        kw_word *cell = &cells->cell[cells->count++];
-        char *stop;
-        if (at < end && *at == '"') {
-            stop = unquote_cell(cell, at, end);
-            if (!stop) {
-                return kw_fail(err, KW_MALFORMED, "line %lld: cell %d goes on behind its closing quote", (long long)cells->line,
-                               cells->count);
-            }
-        } else {
-            stop = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-            stop = stop ? stop : end;
-            *cell = (kw_word){at, (size_t)(stop - at)};
-        }
-        if (stop == end) {
-            return KW_OK;
-        }
-        at = stop + 1;
-    }
+    kw_error why = {0};
+    size_t size = cells->text.size;
+    size -= size && cells->text.data[size - 1] == '\r';
+    kw_status status = kw_csv_split(cells->cell, KW_CSV_RECORD_MAX, &cells->count, cells->text.data, size, &why);
+    return status ? kw_fail(err, status, "line %lld: %s", (long long)cells->line, why.text) : KW_OK;
 }
 
 kw_status kw_csv_record_read(kw_csv_record *cells, kw_reader *reader, bool *more, kw_error *err) {

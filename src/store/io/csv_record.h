@@ -1,5 +1,4 @@
-/* csv_record.h: CSV as RFC 4180 has it: cells with a comma, a quote or a line end stand in quotes, a quote within them is doubled. Internal to
- * this folder. */
+/* csv_record.h: records of CSV (base/format/csv.h) from a reader. Internal to this folder. */
 #ifndef KW_STORE_IO_CSV_RECORD_H
 #define KW_STORE_IO_CSV_RECORD_H
 
@@ -19,7 +18,5 @@ typedef struct kw_csv_record {
  * a closing quote, too many cells, too long; reading may go on behind it. */
 kw_status kw_csv_record_read(kw_csv_record *cells, kw_reader *reader, bool *more, kw_error *err);
 void kw_csv_record_drop(kw_csv_record *cells);
-/* Appends a cell, with a comma before it unless it is the record's first. */
-void kw_csv_record_add(kw_text *text, const char *value, bool first);
 
 #endif

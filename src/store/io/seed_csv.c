@@ -1,6 +1,7 @@
 /* seed_csv.c: see seed_csv.h. */
 #include "store/io/seed_csv.h"
 
+#include "base/format/csv.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ static double seed_flops(const kw_conv_dims *conv, const kw_problem *problem) {
 
 void kw_seed_add_header(kw_text *text) {
     for (int i = 0; i < KW_SEED_COLUMNS; i++) {
-        kw_csv_record_add(text, columns[i].name, i == 0);
+        kw_csv_add(text, columns[i].name, i == 0);
     }
     kw_text_add(text, "\n");
 }
@@ -86,7 +87,7 @@ void kw_seed_add_row(kw_text *text, const kw_row *row, const kw_problem *problem
     const kw_record *record = &row->record;
     const int64_t sizes[] = {problem_index, conv->n, conv->c, conv->k, conv->g};
     const int64_t *const triples[] = {conv->in, conv->filter, conv->stride, conv->pad, conv->dilation};
-    kw_csv_record_add(text, record->config, true);
+    kw_csv_add(text, record->config, true);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         kw_text_addf(text, ",%lld", (long long)sizes[i]);
     }

@@ -1,6 +1,7 @@
 /* table_csv.c: see table_csv.h. */
 #include "store/io/table_csv.h"
 
+#include "base/format/csv.h"
 #include "base/number.h"
 #include "store/sizes.h"
 
@@ -16,13 +17,13 @@ static const char run_prefix[] = "run_";
 
 void kw_table_add_header(kw_text *text) {
     for (const kw_candidates *field = kw_row_fields; field->name; field++) {
-        kw_csv_record_add(text, field->name, field == kw_row_fields);
+        kw_csv_add(text, field->name, field == kw_row_fields);
     }
     for (int i = 0; i < DERIVED_WORDS; i++) {
-        kw_csv_record_add(text, derived_words[i], false);
+        kw_csv_add(text, derived_words[i], false);
     }
     for (int i = 0; i < KW_SIZE_COUNT; i++) {
-        kw_csv_record_add(text, kw_size_names[i], false);
+        kw_csv_add(text, kw_size_names[i], false);
     }
     for (const kw_candidates *field = kw_run_fields + 1; field->name; field++) {
         kw_text_addf(text, ",%s%s", run_prefix, field->name);
@@ -34,13 +35,13 @@ static void add_field(kw_text *text, const kw_candidates *field, const void *bas
     char number[KW_NUMBER_TEXT] = "";
     switch (field->kind) {
     case KW_FIELD_TEXT:
-        kw_csv_record_add(text, kw_row_field_text(field, base), first);
+        kw_csv_add(text, kw_row_field_text(field, base), first);
         return;
     case KW_FIELD_OUTCOME:
-        kw_csv_record_add(text, kw_outcome_name(((const kw_row *)base)->record.outcome), first);
+        kw_csv_add(text, kw_outcome_name(((const kw_row *)base)->record.outcome), first);
         return;
     case KW_FIELD_BOOL:
-        kw_csv_record_add(text, kw_row_field_int(field, base) ? "true" : "false", first);
+        kw_csv_add(text, kw_row_field_int(field, base) ? "true" : "false", first);
         return;
     case KW_FIELD_REAL:
         if (!isnan(kw_row_field_real(field, base))) {
@@ -50,7 +51,7 @@ static void add_field(kw_text *text, const kw_candidates *field, const void *bas
     default:
         snprintf(number, sizeof number, "%" PRId64, kw_row_field_int(field, base));
     }
-    kw_csv_record_add(text, number, first);
+    kw_csv_add(text, number, first);
 }
 
 void kw_table_add_row(kw_text *text, const kw_row *row, const kw_problem *problem, const kw_run *run) {
@@ -73,7 +74,7 @@ void kw_table_add_row(kw_text *text, const kw_row *row, const kw_problem *proble
         }
     }
     for (const kw_candidates *field = kw_run_fields + 1; field->name; field++) {
-        kw_csv_record_add(text, kw_row_field_text(field, run), false);
+        kw_csv_add(text, kw_row_field_text(field, run), false);
     }
     kw_text_add(text, "\n");
 }

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "base/math.h"
-#include "base/stats.h"
+#include "base/random.h"
 #include "config/config.h"
 #include "config/gpu_arch.h"
 #include "support/kw_test.h"
