@@ -24,7 +24,7 @@
 
 KW_KERNEL(kw_stage0, 256) {
     kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread(), rest = at / KW_WAVE;
-    if (at >= args.value[KW_PACKED]) return;
+    if (at >= args.params.packed) return;
     int lane = (int)(at % KW_WAVE), n = (int)(rest % KW_REPEAT_N), depth = (int)(rest / KW_REPEAT_N % KW_DEPTHS);
     rest /= KW_REPEAT_N * KW_DEPTHS;
     int tap = (int)(rest % KW_TAPS), slice = (int)(rest / KW_TAPS % (KW_SLICES * KW_WAVES_C));

@@ -40,7 +40,7 @@ KW_DEVICE kw_u32 kw_slab_weight(const kw_gpu_args *a, kw_i64 slab, kw_i64 to, in
 
 KW_KERNEL(kw_stage0, 256) {
     kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread();
-    if (at >= args.value[KW_PACKED]) return;
+    if (at >= args.params.packed) return;
     int lane = (int)(at % KW_WAVE), n = (int)(at / KW_WAVE % KW_REPEAT_N), step = (int)(at / (KW_WAVE * KW_REPEAT_N) % KW_STEPS), phase = 0;
     kw_i64 slab = at / (KW_WAVE * KW_REPEAT_N * KW_STEPS) * KW_SLAB;
     kw_u32 *words = (kw_u32 *)args.packed + at * KW_B_WORDS;

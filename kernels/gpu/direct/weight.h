@@ -9,11 +9,6 @@
 #ifndef KW_DIRECT_WEIGHT_H
 #define KW_DIRECT_WEIGHT_H
 
-/* args.value, besides those of direct.c: */
-#define KW_PARTS 3    /* blocks that share a channel's sums */
-#define KW_UNITS 4    /* tiles of all images */
-#define KW_ELEMENTS 5 /* weights */
-
 #define KW_ROW_HALF ((KW_TILE_W + 2) / 2 * 2)                     /* elements of a row of x that leave the same, in whole words */
 #define KW_X_PLANE ((KW_SRC_H * KW_STRIDE * KW_ROW_HALF / 2) | 1) /* words of a channel; odd, so that channels meet different banks */
 #define KW_Y_PLANE ((KW_TILE_H * KW_TILE_W / 2) | 1)
@@ -111,9 +106,8 @@ KW_DEVICE void kw_sums_store(const kw_gpu_args *a, const kw_sums *sums, float *s
 
 KW_KERNEL(kw_stage0, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
-    kw_i64 part = kw_block() % args.value[KW_PARTS];
-    int channel = (int)(kw_block() / args.value[KW_PARTS]) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q,
-        wave_q = kw_wave() % KW_WAVES_Q;
+    kw_i64 part = kw_block() % args.params.parts;
+    int channel = (int)(kw_block() / args.params.parts) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q, wave_q = kw_wave() % KW_WAVES_Q;
     const kw_u32 *x = (const kw_u32 *)kw_lds + kw_wave_from(wave_c) * KW_X_PLANE;
     const kw_u32 *y = (const kw_u32 *)(kw_lds + KW_X_BYTES) + kw_wave_to(wave_c) * KW_Y_PLANE;
     int h = (int)args.in[1], w = (int)args.in[2], out_h = (int)args.out[1], out_w = (int)args.out[2], c = (int)args.groups * KW_CHANNELS;
@@ -121,10 +115,9 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
     KW_UNROLL
     for (int i = 0; i < KW_TAPS * KW_REPEAT_N * KW_ACC_N; i++)
         sums.at[i / KW_ACC_N / KW_REPEAT_N][i / KW_ACC_N % KW_REPEAT_N].e[i % KW_ACC_N] = 0;
-    for (kw_i64 unit = part; unit < args.value[KW_UNITS]; unit += args.value[KW_PARTS]) {
-        int col = (int)(unit % args.value[KW_TILES_W]) * KW_TILE_W,
-            row = (int)(unit / args.value[KW_TILES_W] % args.value[KW_TILES_H]) * KW_TILE_H;
-        kw_i64 image = unit / args.value[KW_TILES_W] / args.value[KW_TILES_H];
+    for (kw_i64 unit = part; unit < args.params.units; unit += args.params.parts) {
+        int col = (int)(unit % args.params.tiles_w) * KW_TILE_W, row = (int)(unit / args.params.tiles_w % args.params.tiles_h) * KW_TILE_H;
+        kw_i64 image = unit / args.params.tiles_w / args.params.tiles_h;
         kw_rect from_x = {args.x + image * (h * w * c) * KW_BYTES,
                           h,
                           w,
@@ -146,17 +139,17 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
             kw_pixels_run(&sums, x, y, pixel);
         kw_barrier();
     }
-    kw_sums_store(&args, &sums, (float *)args.shared + (part * KW_WAVES_Q + wave_q) * args.value[KW_ELEMENTS], channel, wave_c);
+    kw_sums_store(&args, &sums, (float *)args.shared + (part * KW_WAVES_Q + wave_q) * args.params.elements, channel, wave_c);
 }
 
 enum { KW_ADD_THREADS = 256 };
 
 KW_KERNEL(kw_stage1, 256) {
-    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.value[KW_ELEMENTS];
+    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;
     if (at >= elements) return;
     const float *from = (const float *)args.shared + at;
     float sum = *from;
-    for (int slice = 1; slice < (int)args.value[KW_PARTS] * KW_WAVES_Q; slice++)
+    for (int slice = 1; slice < (int)args.params.parts * KW_WAVES_Q; slice++)
         sum += from[slice * elements];
     kw_store(args.w, at, sum);
 }

@@ -200,7 +200,7 @@ void kw_emu_object_close(kw_emu_object *object);
 /* --- emu_lines.c --- */
 
 kw_status kw_emu_lines_keep(kw_emu_object *object, const kw_blob *blob, kw_error *err);
-/* "gpu/igemm/kernel.c:210" for a return address in the text. */
+/* "gpu/igemm/igemm.c:210" for a return address in the text. */
 void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]);
 /* The same for a frame of the text, with the lines that called it. */
 void kw_emu_backtrace(const kw_emu_object *object, void *const *frame, char text[KW_EMU_BACKTRACE_MAX]);

@@ -1,9 +1,10 @@
 /* gpu_peak.c: what a GPU does at most, measured by its own clock: matrix instructions on operands that never change, and copying memory.
- * The kernels are ordinary text of ours (kernels/gpu/peak/kernel.c), compiled, cached and loaded like any other. The best of some samples of a few
+ * The kernels are ordinary text of ours (kernels/gpu/peak/peak.c), compiled, cached and loaded like any other. The best of some samples of a few
  * milliseconds counts, after a while of work that brings the clock up: what a device can do for a moment, not what its power budget lets it
  * do for a second. */
 #include "base/math.h"
 #include "families/gpu/peak/peak.h"
+#include "gpu/peak/args.h"
 #include "measure/measure.h"
 
 #include <stdlib.h>
@@ -31,10 +32,11 @@ static kw_status load_peak(peak *p, const kw_jit *jit, const kw_config *config, 
     return status;
 }
 
-/* value: the kernel's only number. */
-static kw_status bind_peak(peak *p, int64_t value, kw_error *err) {
+/* count: turns or pieces, gpu/peak/args.h. */
+static kw_status bind_peak(peak *p, int64_t count, kw_error *err) {
     const kw_problem problem = {.op = KW_GEMM, .layout = KW_RCR, .gemm = {1, 1, 1, 1}};
-    const kw_launch launch = {.stages = 1, .stage = {{.units = p->blocks, .threads = KW_PEAK_THREADS}}, .value = {value}};
+    kw_launch launch = {.stages = 1, .stage = {{.units = p->blocks, .threads = KW_PEAK_THREADS}}};
+    kw_launch_params(&launch, kw_peak_params)->count = count;
     p->backend->unbind(&p->bound);
     return p->backend->bind(p->device, p->kernel, &problem, &launch, &p->bound, err);
 }

@@ -114,7 +114,7 @@ static void a_damaged_line_table_gives_a_text_all_the_same(void **state) {
     assert_true(object.lines_size > 100);
     const char *inside = (const char *)object.stage[0] + 16; /* in the kernel, behind its head */
     kw_emu_line(&object, inside, text);
-    assert_non_null(strstr(text, "gpu/reference/kernel.c:"));
+    assert_non_null(strstr(text, "gpu/reference/reference.c:"));
     for (uint64_t i = 0; i < 4000; i++) {
         kw_emu_object damaged = object;
         uint64_t luck = kw_hash64(&i, sizeof i);

@@ -129,8 +129,8 @@ static void check_launch(const kw_config *config, const kw_problem *problem, con
     if (launch.shared_bytes < 0 || launch.shared_bytes > memory || launch.packed_bytes < 0 || launch.packed_bytes > memory) {
         fail_on(config, problem, "workspace overflows");
     }
-    for (int i = 0; i < KW_LAUNCH_VALUES; i++) {
-        if (launch.value[i] < 0) {
+    for (int i = 0; i < KW_PARAMS_WORDS; i++) {
+        if (launch.params.word[i] < 0) {
             fail_on(config, problem, "a value overflows");
         }
     }

@@ -1,7 +1,8 @@
-/* conv_depthwise_block.c: convolution with one channel a group, all directions, by lanes that keep a subtile's sums. The kernel text is kernels/gpu/depthwise/kernel.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch:
+/* conv_depthwise_block.c: convolution with one channel a group, all directions, by lanes that keep a subtile's sums. The kernel text is kernels/gpu/depthwise/depthwise.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch:
  * a block is one wave, so most rules ask the architecture how wide that is. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
+#include "gpu/depthwise/args.h"
 #include "problem/view.h"
 
 #define AXES(X)                                                                                                                            \
@@ -275,23 +276,22 @@ static const kw_rule fits_rules[] = {
 
 /* --- launch --- */
 
-enum { TILES_H, TILES_W, PARTS, UNITS, ELEMENTS, TILES_D }; /* of launch.value; kernels/gpu/depthwise/kernel.c */
-
 /* A filter's sums are shared by as many blocks as give each multiprocessor 16, since a block is but a wave. */
 static void launch_depthwise_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { ADD_THREADS = 256, BLOCKS_WANTED = 16, PARTS_MAX = 256 };
+    kw_depthwise_block_params *params = kw_launch_params(launch, kw_depthwise_block_params);
     const kw_conv_dims *d = &problem->conv;
     bool first = b->order == FIRST;
     int64_t filters = (first ? d->g : kw_ceil_div(d->g, b->planes)) * b->depth_filter, images = first ? kw_ceil_div(d->n, b->planes) : d->n;
-    int64_t units = images * launch->value[TILES_H] * launch->value[TILES_W] * launch->value[TILES_D];
+    int64_t units = images * params->tiles_h * params->tiles_w * params->tiles_d;
     int64_t wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), filters), parts = kw_min(kw_min(wanted, units), PARTS_MAX);
-    launch->value[PARTS] = parts;
-    launch->value[UNITS] = units;
-    launch->value[ELEMENTS] = d->g * b->depth_filter * b->filter[0] * b->filter[1];
+    params->parts = parts;
+    params->units = units;
+    params->elements = d->g * b->depth_filter * b->filter[0] * b->filter[1];
     launch->stages = 2;
     launch->stage[0].units = filters * parts;
-    launch->stage[1] = (kw_stage){kw_ceil_div(launch->value[ELEMENTS], ADD_THREADS), false, ADD_THREADS};
-    launch->shared_bytes = parts * launch->value[ELEMENTS] * (int64_t)sizeof(float);
+    launch->stage[1] = (kw_stage){kw_ceil_div(params->elements, ADD_THREADS), false, ADD_THREADS};
+    launch->shared_bytes = parts * params->elements * (int64_t)sizeof(float);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
 }
 
@@ -304,9 +304,8 @@ static void launch_depthwise(const kw_config *config, const kw_problem *problem,
     int64_t tiles[2] = {kw_ceil_div(pixels[1], b.tile[0]), kw_ceil_div(pixels[2], b.tile[1])};
     int64_t planes = (b.order == FIRST ? kw_ceil_div(d->n, b.batch) * d->g : kw_ceil_div(d->g, b.batch) * d->n) * pixels[0];
     *launch = (kw_launch){.stages = 1, .stage = {{tiles[0] * tiles[1] * planes, false, (int32_t)b.lanes}}};
-    launch->value[TILES_D] = pixels[0];
-    launch->value[TILES_H] = tiles[0];
-    launch->value[TILES_W] = tiles[1];
+    *kw_launch_params(launch, kw_depthwise_block_params) =
+        (kw_depthwise_block_params){.tiles_h = tiles[0], .tiles_w = tiles[1], .tiles_d = pixels[0]};
     if (b.op == KW_CONV_BWD_WEIGHT) {
         launch_depthwise_weight(&b, problem, target, launch);
     }
@@ -334,5 +333,5 @@ const kw_family kw_family_conv_depthwise_block = {
     .decode = decode_depthwise_config,
     .launch = launch_depthwise,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/depthwise/kernel.c",
+    .kernel = "gpu/depthwise/depthwise.c",
 };

@@ -1,11 +1,12 @@
 /* conv_direct_block.c: convolution with 3x3 filters, all directions, by matrix instructions that read the source in shared memory for all
  * taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group or
  * as many as fill the columns of an instruction. impl=dense has one group, whose source channels waves share, each with its part of the
- * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct/kernel.c; the rules of a
+ * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct/direct.c; the rules of a
  * config alone are in direct_rules.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/direct/direct.h"
+#include "gpu/direct/args.h"
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
@@ -87,7 +88,7 @@ static void count_direct_work(const kw_direct *b, int64_t blocks, kw_launch *lau
 
 /* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
 static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { TILES_H, TILES_W, PARTS = 3, UNITS, ELEMENTS, ADD_THREADS = 256, BLOCKS_WANTED = 4, SLICES_MAX = 256 };
+    enum { ADD_THREADS = 256, BLOCKS_WANTED = 4, SLICES_MAX = 256 };
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_problem_output(out, problem);
@@ -97,11 +98,8 @@ static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, 
     *launch = (kw_launch){.stages = 2,
                           .stage = {{cols * parts, false, (int32_t)(b->waves_c * b->waves_q * b->lanes)},
                                     {kw_ceil_div(elements, ADD_THREADS), false, ADD_THREADS}}};
-    launch->value[TILES_H] = tiles_h;
-    launch->value[TILES_W] = tiles_w;
-    launch->value[PARTS] = parts;
-    launch->value[UNITS] = units;
-    launch->value[ELEMENTS] = elements;
+    *kw_launch_params(launch, kw_direct_block_params) =
+        (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .parts = parts, .units = units, .elements = elements};
     launch->shared_bytes = parts * b->waves_q * elements * (int64_t)sizeof(float);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
     double steps = (double)(units * cols * b->waves_c) * (double)(b->tile_h * b->tile_w) / (double)b->inst_k;
@@ -110,7 +108,7 @@ static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, 
 }
 
 static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { TILES_H, TILES_W, BLOCK_COLS, PACKED, PACK_THREADS = 256 }; /* of launch.value: kernels/gpu/direct/kernel.c */
+    enum { PACK_THREADS = 256 };
     kw_direct b = kw_direct_read(config, target);
     if (b.op == KW_CONV_BWD_WEIGHT) {
         launch_direct_weight(&b, problem, target, launch);
@@ -131,10 +129,8 @@ static void launch_direct(const kw_config *config, const kw_problem *problem, co
         .stages = 2,
         .stage = {{kw_ceil_div(packed, PACK_THREADS), true, PACK_THREADS}, {blocks, false, (int32_t)(b.waves_c * b.waves_q * b.lanes)}}};
     launch->packed_bytes = packed * b.words * (int64_t)sizeof(uint32_t);
-    launch->value[TILES_H] = tiles_h;
-    launch->value[TILES_W] = tiles_w;
-    launch->value[BLOCK_COLS] = cols;
-    launch->value[PACKED] = packed;
+    *kw_launch_params(launch, kw_direct_block_params) =
+        (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .block_cols = cols, .packed = packed};
     launch->copied_bytes = 2 * (double)launch->packed_bytes;
     count_direct_work(&b, blocks, launch);
 }
@@ -152,5 +148,5 @@ const kw_family kw_family_conv_direct_block = {
     .decode = kw_direct_decode,
     .launch = launch_direct,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/direct/kernel.c",
+    .kernel = "gpu/direct/direct.c",
 };

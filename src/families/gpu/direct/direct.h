@@ -1,4 +1,4 @@
-/* direct.h: a config of conv.direct_block read, and what an architecture makes of it. The counts of kernels/gpu/direct/kernel.c, worked out here once
+/* direct.h: a config of conv.direct_block read, and what an architecture makes of it. The counts of kernels/gpu/direct/direct.c, worked out here once
  * more for the rules and the launch. */
 #ifndef KW_FAMILIES_GPU_DIRECT_H
 #define KW_FAMILIES_GPU_DIRECT_H

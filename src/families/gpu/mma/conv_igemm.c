@@ -1,10 +1,11 @@
 /* conv_igemm.c: convolution as a matrix product whose operands are gathered on the way into shared memory, all three directions, any filter,
- * stride, dilation, padding and grouping in 1, 2 and 3 dimensions. The kernel text is kernels/gpu/igemm/kernel.c; here is which problems a config
+ * stride, dilation, padding and grouping in 1, 2 and 3 dimensions. The kernel text is kernels/gpu/igemm/igemm.c; here is which problems a config
  * serves and how they are cut into blocks. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/image_split.h"
 #include "families/gpu/mma/rules.h"
+#include "gpu/igemm/args.h"
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
@@ -122,7 +123,7 @@ static bool igemm_sizes_counted(const kw_rule_case *c) {
 }
 
 /* Operands are loaded, and the result is stored, in runs of channels: of the merged groups together or of one. Forward, the text knows itself
- * where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm/kernel.c). */
+ * where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm/igemm.c). */
 static bool igemm_vectors_divide(const kw_rule_case *r) {
     const kw_mma *mma = r->decoded;
     const kw_conv_dims *d = &r->problem->conv;
@@ -215,11 +216,10 @@ static void describe_igemm_operands(const kw_config *config, const kw_mma *mma, 
 }
 
 void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, int64_t piece_bytes, kw_launch *launch) {
-    enum { PIECE_ROWS = 6 }; /* KW_PIECE_ROWS of kernels/gpu/igemm/kernel.c */
     kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = igemm_grid(&mma, problem, piece_bytes);
     kw_mma_launch(&mma, &grid, target, launch);
-    launch->value[PIECE_ROWS] = mma.split_image ? kw_image_split_rows(problem, piece_bytes) : 0;
+    kw_launch_params(launch, kw_igemm_params)->piece_rows = mma.split_image ? kw_image_split_rows(problem, piece_bytes) : 0;
     if (mma.pipe == KW_PIPE_TMA) {
         describe_igemm_operands(config, &mma, problem, launch);
     }
@@ -241,5 +241,5 @@ const kw_family kw_family_conv_igemm = {
     .decode = kw_mma_decode,
     .launch = launch_igemm,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/igemm/kernel.c",
+    .kernel = "gpu/igemm/igemm.c",
 };

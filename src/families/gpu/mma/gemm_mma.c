@@ -1,4 +1,4 @@
-/* gemm_mma.c: matrix products by tiles in shared memory and matrix instructions, in the four layouts. The kernel text is kernels/gpu/gemm/kernel.c. */
+/* gemm_mma.c: matrix products by tiles in shared memory and matrix instructions, in the four layouts. The kernel text is kernels/gpu/gemm/gemm.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/rules.h"
@@ -73,7 +73,7 @@ static const kw_rule fits_rules[] = {
 
 /* The second operand is packed first: whole tiles of it, a thread for each lane's share of a step. */
 static void pack_first(const kw_mma *mma, const kw_mma_grid *grid, int64_t lanes, kw_launch *launch) {
-    enum { PACK_THREADS = 256 }; /* KW_PACK_THREADS of kernels/gpu/gemm/kernel.c */
+    enum { PACK_THREADS = 256 }; /* KW_PACK_THREADS of kernels/gpu/gemm/gemm.c */
     for (int i = launch->stages++; i > 0; i--) {
         launch->stage[i] = launch->stage[i - 1];
     }
@@ -116,5 +116,5 @@ const kw_family kw_family_gemm_mma = {
     .decode = kw_mma_decode,
     .launch = launch_gemm_mma,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/gemm/kernel.c",
+    .kernel = "gpu/gemm/gemm.c",
 };

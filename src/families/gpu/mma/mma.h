@@ -139,7 +139,7 @@ bool kw_mma_grid_is_counted(const kw_mma_grid *grid);
 /* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from one to
  * the next. */
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
-/* Stages, blocks, workspace and the first values of a launch (kernels/gpu/lib/work.h). */
+/* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
 
 #endif

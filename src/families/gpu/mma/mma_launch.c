@@ -2,9 +2,12 @@
  * equal share of all steps; kernels/gpu/lib/work.h is the other side of this. */
 #include "base/math.h"
 #include "families/gpu/mma/mma.h"
+#include "gpu/gemm/args.h"
+#include "gpu/igemm/args.h"
 
-/* Places in launch.value; the #defines at the head of kernels/gpu/lib/work.h. */
-enum { TILE_ROWS, TILE_COLS, SPLITS, UNITS, ELEMENTS, TO_WORKSPACE };
+#include <stddef.h>
+
+_Static_assert(!offsetof(kw_igemm_params, work) && !offsetof(kw_gemm_mma_params, work), "both params begin with work");
 enum { ADD_THREADS = 256, SUM_BYTES = 4, SPLITS_MAX = 128 };
 
 bool kw_mma_grid_is_counted(const kw_mma_grid *grid) {
@@ -31,11 +34,12 @@ static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t til
 }
 
 static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, int64_t resident, kw_launch *launch) {
-    int64_t tiles = launch->value[UNITS], splits = splits_of(mma, grid, tiles, target);
+    kw_work_params *work = kw_launch_params(launch, kw_work_params);
+    int64_t tiles = work->units, splits = splits_of(mma, grid, tiles, target);
     bool workspace = splits > 1 || mma->two_stage;
-    launch->value[SPLITS] = splits;
-    launch->value[UNITS] = tiles * splits;
-    launch->value[TO_WORKSPACE] = workspace;
+    work->splits = splits;
+    work->units = tiles * splits;
+    work->to_workspace = workspace;
     launch->stage[0].units = mma->persistent ? kw_min(resident, tiles * splits) : tiles * splits;
     if (workspace) {
         launch->stages = 2;
@@ -46,8 +50,9 @@ static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_ta
 
 /* Blocks of stream-K: as many as the device holds at once (persistent), or four times as many smaller shares. */
 static void launch_stream(const kw_mma *mma, const kw_mma_grid *grid, int64_t resident, kw_launch *launch) {
-    int64_t tiles = launch->value[UNITS], blocks = kw_min(mma->persistent ? resident : 4 * resident, tiles * grid->steps);
-    launch->value[SPLITS] = blocks;
+    kw_work_params *work = kw_launch_params(launch, kw_work_params);
+    int64_t tiles = work->units, blocks = kw_min(mma->persistent ? resident : 4 * resident, tiles * grid->steps);
+    work->splits = blocks;
     launch->stage[0].units = blocks;
     launch->stages = 2;
     launch->stage[1] = (kw_stage){tiles, false, launch->stage[0].threads};
@@ -69,10 +74,8 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
     int64_t resident = kw_max(1, target->units) * blocks_held(mma, target);
     *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(mma) * (int32_t)lanes}}};
-    launch->value[TILE_ROWS] = grid->tile_rows;
-    launch->value[TILE_COLS] = grid->tile_cols;
-    launch->value[UNITS] = tiles;
-    launch->value[ELEMENTS] = grid->elements;
+    *kw_launch_params(launch, kw_work_params) =
+        (kw_work_params){.tile_rows = grid->tile_rows, .tile_cols = grid->tile_cols, .units = tiles, .elements = grid->elements};
     if (mma->streamk) {
         launch_stream(mma, grid, resident, launch);
     } else {

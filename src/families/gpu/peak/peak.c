@@ -4,6 +4,7 @@
 #include "families/gpu/peak/peak.h"
 
 #include "families/gpu/defines.h"
+#include "gpu/peak/args.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ static const kw_family family = {
     .axes = axes,
     .axis_count = AXES,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/peak/kernel.c",
+    .kernel = "gpu/peak/peak.c",
 };
 
 bool kw_peak_math(kw_config *config, const kw_gpu_arch *arch, kw_dtype dtype) {

@@ -1,4 +1,4 @@
-/* peak.h: kernels that measure what a GPU does at most (kernels/gpu/peak/kernel.c). The family is in no table: it serves no problem, so that
+/* peak.h: kernels that measure what a GPU does at most (kernels/gpu/peak/peak.c). The family is in no table: it serves no problem, so that
  * neither rules nor users meet it; whoever measures makes its config here. */
 #ifndef KW_FAMILIES_GPU_PEAK_H
 #define KW_FAMILIES_GPU_PEAK_H
@@ -6,13 +6,11 @@
 #include "config/family.h"
 #include "config/gpu_arch.h"
 
-enum { KW_PEAK_THREADS = 256 }; /* of a block; as in the text */
-
 /* Multiplies of a type: by the widest matrix instruction of the architecture (fp32 on NVIDIA: by multiply-adds, as its kernels do). false
  * where it has none. */
 bool kw_peak_math(kw_config *config, const kw_gpu_arch *arch, kw_dtype dtype);
 void kw_peak_copy(kw_config *config);
-/* Operations of one block in so many turns of its loop (args.value[0]). */
+/* Operations of one block in so many turns of its loop (kw_peak_params.count). */
 double kw_peak_flops(const kw_config *config, const kw_gpu_arch *arch, int64_t turns);
 
 #endif

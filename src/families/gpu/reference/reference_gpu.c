@@ -1,18 +1,23 @@
 /* reference_gpu.c: families conv.reference_gpu and gemm.reference_gpu: one thread an element of the result. They have no axes and no rules:
- * they serve every legal problem on every GPU, so that each request has an answer. The kernel text is kernels/gpu/reference/kernel.c. */
+ * they serve every legal problem on every GPU, so that each request has an answer. The kernel text is kernels/gpu/reference/reference.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
+#include "gpu/reference/args.h"
 #include "problem/view.h"
 
 /* Of a launch at most so many blocks, whatever a device allows: a thread goes on with the element that is a launch further. */
-enum { THREADS = 256, BLOCKS_MAX = 1 << 22 };
+enum { BLOCKS_MAX = 1 << 22 };
 
 static void launch_reference(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     (void)config;
     int64_t elements = kw_problem_elements(problem, kw_problem_result(problem));
-    *launch = (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, THREADS), BLOCKS_MAX), false, THREADS}}};
-    launch->value[0] = problem->op == KW_GEMM ? (int64_t)problem->layout : problem->layout == KW_CHANNELS_FIRST;
-    launch->value[1] = elements;
+    *launch =
+        (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, KW_REFERENCE_THREADS), BLOCKS_MAX), false, KW_REFERENCE_THREADS}}};
+    *kw_launch_params(launch, kw_reference_gpu_params) = (kw_reference_gpu_params){
+        .layout = problem->op == KW_GEMM ? (int64_t)problem->layout : 0,
+        .channels_first = problem->op != KW_GEMM && problem->layout == KW_CHANNELS_FIRST,
+        .elements = elements,
+    };
     /* Each product is an instruction of its own lane, with two loads that nobody shares. */
     double products = (double)kw_problem_flops(problem) / 2;
     launch->multiply_adds = products / (double)kw_max(1, target->lanes);
@@ -29,7 +34,7 @@ const kw_family kw_family_gemm_reference_gpu = {
     .dtypes = ALL_DTYPES,
     .launch = launch_reference,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/reference/kernel.c",
+    .kernel = "gpu/reference/reference.c",
 };
 
 const kw_family kw_family_conv_reference_gpu = {
@@ -40,5 +45,5 @@ const kw_family kw_family_conv_reference_gpu = {
     .dtypes = ALL_DTYPES,
     .launch = launch_reference,
     .emit = kw_gpu_emit_nothing,
-    .kernel = "gpu/reference/kernel.c",
+    .kernel = "gpu/reference/reference.c",
 };

@@ -13,6 +13,8 @@
  *
  * One axis: rows of one pixel's height. Three: a tile lies in one slice of the depth, and forward and backward data go over the slices of the
  * source that meet it, one for each tap of the filter's depth; a block of backward weight has the taps of one slice of the filter. */
+#include "gpu/depthwise/args.h"
+#define KW_KERNEL_PARAMS kw_depthwise_block_params
 #include "kw_config.h"
 #include "gpu/lib/access.h"
 
@@ -21,14 +23,6 @@
 #define KW_FIRST (KW_ORDER == KW_ORDER_FIRST)
 #define KW_FILTER_H (KW_NDIM == 1 ? 1 : KW_FILTER) /* rows of the filter */
 #define KW_TAPS (KW_FILTER_H * KW_FILTER)          /* of a slice of the filter */
-
-/* args.value */
-#define KW_TILES_H 0
-#define KW_TILES_W 1
-#define KW_PARTS 2    /* of bwd_weight: blocks that share a filter's sums */
-#define KW_UNITS 3    /* of bwd_weight: tiles of all images that the parts share */
-#define KW_ELEMENTS 4 /* of bwd_weight: weights */
-#define KW_TILES_D 5  /* slices of the depth */
 
 /* --- lanes: each has a subtile of KW_LANE_PLANES planes --- */
 
@@ -150,12 +144,12 @@ KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_position at,
 /* Tiles are numbered along the width, the height, the depth, then by planes. */
 KW_DEVICE kw_position kw_position_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *rest) {
     kw_position at;
-    at.col = (int)(tile % a->value[KW_TILES_W]) * KW_TILE_W;
-    tile /= a->value[KW_TILES_W];
-    at.row = (int)(tile % a->value[KW_TILES_H]) * KW_TILE_H;
-    tile /= a->value[KW_TILES_H];
-    at.depth = (int)(tile % a->value[KW_TILES_D]);
-    *rest = tile / a->value[KW_TILES_D];
+    at.col = (int)(tile % a->params.tiles_w) * KW_TILE_W;
+    tile /= a->params.tiles_w;
+    at.row = (int)(tile % a->params.tiles_h) * KW_TILE_H;
+    tile /= a->params.tiles_h;
+    at.depth = (int)(tile % a->params.tiles_d);
+    *rest = tile / a->params.tiles_d;
     return at;
 }
 
@@ -443,7 +437,7 @@ KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel
         float sum = 0;
         for (int lane = 0; lane < lanes; lane++)
             sum += from[lane * step];
-        kw_i64 to = part * a->value[KW_ELEMENTS] + ((channel + plane) * KW_FILTER_D + slice) * KW_TAPS + tap;
+        kw_i64 to = part * a->params.elements + ((channel + plane) * KW_FILTER_D + slice) * KW_TAPS + tap;
         if (channel + plane < a->groups) ((float *)a->shared)[to] = sum;
     }
 }
@@ -451,14 +445,14 @@ KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel
 KW_KERNEL(kw_stage0, KW_WAVE) {
     KW_LDS(KW_LDS_BYTES);
     kw_wave_coord wave_coord = kw_wave_coord_of(kw_lane());
-    kw_i64 part = kw_block() % args.value[KW_PARTS], filters = kw_block() / args.value[KW_PARTS];
+    kw_i64 part = kw_block() % args.params.parts, filters = kw_block() / args.params.parts;
     kw_i64 channel = filters / KW_FILTER_D * (KW_FIRST ? 1 : KW_PLANES);
     int slice = (int)(filters % KW_FILTER_D);
     kw_filter filter;
     KW_UNROLL
     for (int e = 0; e < KW_TAPS * KW_LANE_PLANES; e++)
         filter.at[e / KW_LANE_PLANES / KW_FILTER][e / KW_LANE_PLANES % KW_FILTER][e % KW_LANE_PLANES] = 0;
-    for (kw_i64 unit = part; unit < args.value[KW_UNITS]; unit += args.value[KW_PARTS]) {
+    for (kw_i64 unit = part; unit < args.params.units; unit += args.params.parts) {
         kw_i64 rest;
         kw_position at = kw_position_of(&args, unit, &rest);
         at.channel = channel;
@@ -478,11 +472,11 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 #define KW_ADD_THREADS 256
 
 KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
-    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.value[KW_ELEMENTS];
+    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;
     if (at < elements) {
         const float *from = (const float *)args.shared + at;
         float sum = *from;
-        for (int part = 1; part < (int)args.value[KW_PARTS]; part++)
+        for (int part = 1; part < (int)args.params.parts; part++)
             sum += from[part * elements];
         kw_store(args.w, at, sum);
     }

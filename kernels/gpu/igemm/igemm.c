@@ -8,6 +8,8 @@
  * Forward and backward data walk over pixels and taps by the same rule (prelude/gpu.h, kw_walk); backward data has a walk for each residue of the
  * input position mod stride, and a tile of rows belongs to one of these phases. KW_MERGE groups are one product of KW_MERGE times the channels;
  * what would join two groups reads as zero (forward) or is not stored (bwd_weight). Depths are counted in elements of the operand. */
+#include "gpu/igemm/args.h"
+#define KW_KERNEL_PARAMS kw_igemm_params
 #include "kw_config.h"
 #include "gpu/lib/fragment.h"
 
@@ -385,12 +387,11 @@ KW_DEVICE int kw_view_phase(kw_view *v, const kw_gpu_args *a, int tile_row) {
 #endif
 
 #if KW_SPLIT_IMAGE
-#define KW_PIECE_ROWS 6 /* of args.value: output positions of the first axis that a piece has at most */
 
 /* Tiles of rows are numbered image by image and piece by piece. A piece is counted from its own first position, so that its offsets are
  * small whatever the tensors' sizes; returns the number of the tile in it. */
 KW_DEVICE int kw_view_piece(kw_view *v, const kw_gpu_args *a, int tile_row) {
-    int axis = KW_FIRST_AXIS, rows = (int)a->value[KW_PIECE_ROWS], all = v->pixels[axis];
+    int axis = KW_FIRST_AXIS, rows = (int)a->params.piece_rows, all = v->pixels[axis];
     v->pixels[axis] = rows;
     int tiles = KW_CEIL(kw_product(v->pixels), KW_TILE_M), pieces = KW_CEIL(all, rows), image = tile_row / (tiles * pieces);
     int first = tile_row / tiles % pieces * rows, origin;

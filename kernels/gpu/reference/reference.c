@@ -1,11 +1,11 @@
 /* reference.c: one thread for each element of the result, in any layout and type, for the problems that no faster family serves: families
  * conv.reference_gpu and gemm.reference_gpu. Sums are taken in the order of the reference's loops. A block has 256 threads, which compute elements
  * that follow each other in memory; a launch that has fewer threads than the result has elements goes over it more than once. */
+#include "gpu/reference/args.h"
+#define KW_KERNEL_PARAMS kw_reference_gpu_params
 #include "kw_config.h"
 
-enum { PLAIN_THREADS = 256 };
-
-KW_DEVICE kw_sum plain_product(const char *a, kw_i64 i, const char *b, kw_i64 j) {
+KW_DEVICE kw_sum reference_product(const char *a, kw_i64 i, const char *b, kw_i64 j) {
 #if KW_IN == KW_INT8
     return (int)((const kw_i8 *)a)[i] * (int)((const kw_i8 *)b)[j];
 #else
@@ -14,16 +14,15 @@ KW_DEVICE kw_sum plain_product(const char *a, kw_i64 i, const char *b, kw_i64 j)
 }
 
 #if KW_OP == KW_OP_GEMM
-/* layout: 0 rcr, 1 rrr, 2 crr, 3 ccr */
-KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
+KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     kw_i64 col = index % a->gn, row = index / a->gn % a->gm, batch = index / a->gn / a->gm;
-    kw_i64 layout = a->value[0];
+    kw_i64 layout = a->params.layout;
     int a_by_rows = layout == 0 || layout == 1, b_by_rows = layout == 1 || layout == 2;
     kw_i64 a_step = a_by_rows ? 1 : a->gm, b_step = b_by_rows ? a->gn : 1;
     kw_i64 i = batch * a->gm * a->gk + (a_by_rows ? row * a->gk : row), j = batch * a->gk * a->gn + (b_by_rows ? col : col * a->gk);
     kw_sum sum = 0;
     for (kw_i64 k = 0; k < a->gk; k++) {
-        sum += plain_product(a->x, i, a->w, j);
+        sum += reference_product(a->x, i, a->w, j);
         i += a_step;
         j += b_step;
     }
@@ -31,20 +30,22 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
 }
 #else
 /* A tensor's element: pixel, group, channel of c channels a group; channels last or first. */
-typedef struct plain_place {
+typedef struct reference_place {
     kw_i64 n, at[3], group, channel;
-} plain_place;
+} reference_place;
 
 /* Elements from a channel to the next, and from a column to the next. Inner loops go by these steps: worked out anew for every product, an
  * index takes more registers than the compiler is ready to spend on it. */
-KW_DEVICE kw_i64 plain_channel_step(const kw_gpu_args *a, const kw_i64 extent[3]) {
-    return a->value[0] ? extent[0] * extent[1] * extent[2] : 1;
+KW_DEVICE kw_i64 reference_channel_step(const kw_gpu_args *a, const kw_i64 extent[3]) {
+    return a->params.channels_first ? extent[0] * extent[1] * extent[2] : 1;
 }
 
-KW_DEVICE kw_i64 plain_column_step(const kw_gpu_args *a, kw_i64 channels) { return a->value[0] ? 1 : a->groups * channels; }
+KW_DEVICE kw_i64 reference_column_step(const kw_gpu_args *a, kw_i64 channels) {
+    return a->params.channels_first ? 1 : a->groups * channels;
+}
 
-KW_DEVICE kw_i64 plain_index(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, plain_place p) {
-    if (a->value[0]) { /* channels first */
+KW_DEVICE kw_i64 reference_index(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, reference_place p) {
+    if (a->params.channels_first) { /* channels first */
         kw_i64 plane = (p.n * a->groups + p.group) * channels + p.channel;
         return ((plane * extent[0] + p.at[0]) * extent[1] + p.at[1]) * extent[2] + p.at[2];
     }
@@ -52,9 +53,9 @@ KW_DEVICE kw_i64 plain_index(const kw_gpu_args *a, const kw_i64 extent[3], kw_i6
     return (pixel * a->groups + p.group) * channels + p.channel;
 }
 
-KW_DEVICE plain_place plain_place_of(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, kw_i64 index) {
-    plain_place p;
-    if (a->value[0]) {
+KW_DEVICE reference_place reference_place_of(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, kw_i64 index) {
+    reference_place p;
+    if (a->params.channels_first) {
         for (int axis = 2; axis >= 0; axis--) {
             p.at[axis] = index % extent[axis];
             index /= extent[axis];
@@ -77,22 +78,24 @@ KW_DEVICE plain_place plain_place_of(const kw_gpu_args *a, const kw_i64 extent[3
     return p;
 }
 
-KW_DEVICE kw_i64 plain_taps(const kw_gpu_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
+KW_DEVICE kw_i64 reference_taps(const kw_gpu_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
 
-/* The weight of the first tap; that of a later one is as many times plain_tap_step further. */
-KW_DEVICE kw_i64 plain_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i64 c) {
-    kw_i64 first = (group * a->k + k) * a->c * plain_taps(a);
-    return first + (a->value[0] ? c * plain_taps(a) : c);
+/* The weight of the first tap; that of a later one is as many times reference_tap_step further. */
+KW_DEVICE kw_i64 reference_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i64 c) {
+    kw_i64 first = (group * a->k + k) * a->c * reference_taps(a);
+    return first + (a->params.channels_first ? c * reference_taps(a) : c);
 }
 
-KW_DEVICE kw_i64 plain_tap_step(const kw_gpu_args *a) { return a->value[0] ? 1 : a->c; }
+KW_DEVICE kw_i64 reference_tap_step(const kw_gpu_args *a) { return a->params.channels_first ? 1 : a->c; }
 
-KW_DEVICE kw_i64 plain_tap(const kw_gpu_args *a, const kw_i64 tap[3]) { return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2]; }
+KW_DEVICE kw_i64 reference_tap(const kw_gpu_args *a, const kw_i64 tap[3]) {
+    return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2];
+}
 
 /* sum plus count products of elements that lie the steps apart. */
-KW_DEVICE kw_sum plain_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, const char *b, kw_i64 j, kw_i64 j_step, kw_i64 count) {
+KW_DEVICE kw_sum reference_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, const char *b, kw_i64 j, kw_i64 j_step, kw_i64 count) {
     for (; count > 0; count--) {
-        sum += plain_product(a, i, b, j);
+        sum += reference_product(a, i, b, j);
         i += i_step;
         j += j_step;
     }
@@ -100,26 +103,26 @@ KW_DEVICE kw_sum plain_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, c
 }
 
 /* Where a tap of an output pixel reads the input, along an axis; false beside it. */
-KW_DEVICE int plain_source(const kw_gpu_args *a, int axis, kw_i64 out, kw_i64 tap, kw_i64 *in) {
+KW_DEVICE int reference_source(const kw_gpu_args *a, int axis, kw_i64 out, kw_i64 tap, kw_i64 *in) {
     *in = out * a->stride[axis] - a->pad[axis] + tap * a->dilation[axis];
     return *in >= 0 && *in < a->in[axis];
 }
 
 #if KW_OP == KW_OP_CONV_FWD
-KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
-    plain_place y = plain_place_of(a, a->out, a->k, index), x = y;
-    kw_i64 tap[3], x_step = plain_channel_step(a, a->in), w_step = plain_channel_step(a, a->filter);
-    kw_i64 w = plain_weight(a, y.group, y.channel, 0);
+KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
+    reference_place y = reference_place_of(a, a->out, a->k, index), x = y;
+    kw_i64 tap[3], x_step = reference_channel_step(a, a->in), w_step = reference_channel_step(a, a->filter);
+    kw_i64 w = reference_weight(a, y.group, y.channel, 0);
     kw_sum sum = 0;
     x.channel = 0;
     for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++) {
-        if (!plain_source(a, 0, y.at[0], tap[0], &x.at[0])) continue;
+        if (!reference_source(a, 0, y.at[0], tap[0], &x.at[0])) continue;
         for (tap[1] = 0; tap[1] < a->filter[1]; tap[1]++) {
-            if (!plain_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
+            if (!reference_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
-                if (!plain_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
-                sum = plain_run(sum, a->x, plain_index(a, a->in, a->c, x), x_step, a->w, w + plain_tap(a, tap) * plain_tap_step(a), w_step,
-                                a->c);
+                if (!reference_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
+                sum = reference_run(sum, a->x, reference_index(a, a->in, a->c, x), x_step, a->w,
+                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->c);
             }
         }
     }
@@ -127,26 +130,26 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
 }
 #elif KW_OP == KW_OP_CONV_BWD_DATA
 /* The output position whose tap reads this input position, along an axis; false when there is none. */
-KW_DEVICE int plain_reader(const kw_gpu_args *a, int axis, kw_i64 in, kw_i64 tap, kw_i64 *out) {
+KW_DEVICE int reference_reader(const kw_gpu_args *a, int axis, kw_i64 in, kw_i64 tap, kw_i64 *out) {
     kw_i64 at = in + a->pad[axis] - tap * a->dilation[axis];
     *out = at / a->stride[axis];
     return at >= 0 && *out * a->stride[axis] == at && *out < a->out[axis];
 }
 
-KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
-    plain_place x = plain_place_of(a, a->in, a->c, index), y = x;
-    kw_i64 tap[3], y_step = plain_channel_step(a, a->out), w_step = a->c * plain_taps(a);
-    kw_i64 w = plain_weight(a, x.group, 0, x.channel);
+KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
+    reference_place x = reference_place_of(a, a->in, a->c, index), y = x;
+    kw_i64 tap[3], y_step = reference_channel_step(a, a->out), w_step = a->c * reference_taps(a);
+    kw_i64 w = reference_weight(a, x.group, 0, x.channel);
     kw_sum sum = 0;
     y.channel = 0;
     for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++) {
-        if (!plain_reader(a, 0, x.at[0], tap[0], &y.at[0])) continue;
+        if (!reference_reader(a, 0, x.at[0], tap[0], &y.at[0])) continue;
         for (tap[1] = 0; tap[1] < a->filter[1]; tap[1]++) {
-            if (!plain_reader(a, 1, x.at[1], tap[1], &y.at[1])) continue;
+            if (!reference_reader(a, 1, x.at[1], tap[1], &y.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
-                if (!plain_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
-                sum = plain_run(sum, a->y, plain_index(a, a->out, a->k, y), y_step, a->w, w + plain_tap(a, tap) * plain_tap_step(a), w_step,
-                                a->k);
+                if (!reference_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
+                sum = reference_run(sum, a->y, reference_index(a, a->out, a->k, y), y_step, a->w,
+                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->k);
             }
         }
     }
@@ -154,18 +157,18 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
 }
 #else
 /* The columns begin..end-1 of a row of y whose tap reads a column of x. */
-KW_DEVICE void plain_columns(const kw_gpu_args *a, kw_i64 tap, kw_i64 *begin, kw_i64 *end) {
+KW_DEVICE void reference_columns(const kw_gpu_args *a, kw_i64 tap, kw_i64 *begin, kw_i64 *end) {
     kw_i64 before = a->pad[2] - tap * a->dilation[2], last = a->in[2] - 1 + before;
     *begin = before > 0 ? (before + a->stride[2] - 1) / a->stride[2] : 0;
     *end = last < 0 ? 0 : last / a->stride[2] + 1;
     *end = *end < a->out[2] ? *end : a->out[2];
 }
 
-KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
-    plain_place x, y;
+KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
+    reference_place x, y;
     kw_i64 tap[3], end;
     kw_sum sum = 0;
-    if (!a->value[0]) {
+    if (!a->params.channels_first) {
         x.channel = index % a->c;
         index /= a->c;
     }
@@ -173,22 +176,22 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
         tap[axis] = index % a->filter[axis];
         index /= a->filter[axis];
     }
-    if (a->value[0]) {
+    if (a->params.channels_first) {
         x.channel = index % a->c;
         index /= a->c;
     }
     y.channel = index % a->k;
     y.group = x.group = index / a->k;
-    plain_columns(a, tap[2], &y.at[2], &end);
-    plain_source(a, 2, y.at[2], tap[2], &x.at[2]);
-    kw_i64 y_step = plain_column_step(a, a->k), x_step = plain_column_step(a, a->c) * a->stride[2];
+    reference_columns(a, tap[2], &y.at[2], &end);
+    reference_source(a, 2, y.at[2], tap[2], &x.at[2]);
+    kw_i64 y_step = reference_column_step(a, a->k), x_step = reference_column_step(a, a->c) * a->stride[2];
     for (x.n = y.n = 0; y.n < a->n; x.n = ++y.n)
         for (y.at[0] = 0; y.at[0] < a->out[0]; y.at[0]++) {
-            if (!plain_source(a, 0, y.at[0], tap[0], &x.at[0])) continue;
+            if (!reference_source(a, 0, y.at[0], tap[0], &x.at[0])) continue;
             for (y.at[1] = 0; y.at[1] < a->out[1]; y.at[1]++) {
-                if (!plain_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
-                sum = plain_run(sum, a->y, plain_index(a, a->out, a->k, y), y_step, a->x, plain_index(a, a->in, a->c, x), x_step,
-                                end - y.at[2]);
+                if (!reference_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
+                sum = reference_run(sum, a->y, reference_index(a, a->out, a->k, y), y_step, a->x, reference_index(a, a->in, a->c, x),
+                                    x_step, end - y.at[2]);
             }
         }
     return sum;
@@ -196,11 +199,12 @@ KW_DEVICE kw_sum plain_element(const kw_gpu_args *a, kw_i64 index) {
 #endif
 #endif
 
-KW_KERNEL(kw_stage0, PLAIN_THREADS) {
-    for (kw_i64 index = kw_block() * PLAIN_THREADS + kw_thread(); index < args.value[1]; index += kw_blocks() * PLAIN_THREADS) {
+KW_KERNEL(kw_stage0, KW_REFERENCE_THREADS) {
+    for (kw_i64 index = kw_block() * KW_REFERENCE_THREADS + kw_thread(); index < args.params.elements;
+         index += kw_blocks() * KW_REFERENCE_THREADS) {
         kw_store(KW_OP == KW_OP_CONV_BWD_DATA     ? args.x
                  : KW_OP == KW_OP_CONV_BWD_WEIGHT ? args.w
                                                   : args.y,
-                 index, plain_element(&args, index));
+                 index, reference_element(&args, index));
     }
 }

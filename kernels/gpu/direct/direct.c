@@ -8,6 +8,8 @@
  * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole, so
  * pixels fall into two phases along each axis, whose taps are every second one. A coord is a result pixel, or here 2 x 2 of them, one of each
  * phase; all spots move over the source pixel by pixel. */
+#include "gpu/direct/args.h"
+#define KW_KERNEL_PARAMS kw_direct_block_params
 #include "kw_config.h"
 #define KW_INST_M 16
 #define KW_INST_N (KW_NVIDIA ? 8 : 16)
@@ -21,12 +23,6 @@
 #endif
 
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
-
-/* args.value */
-#define KW_TILES_H 0
-#define KW_TILES_W 1
-#define KW_BLOCK_COLS 2 /* blocks side by side along the channels of the result */
-#define KW_PACKED 3     /* lanes' shares of all weights */
 
 enum { KW_EXTENT = 3, KW_TAPS = 9, KW_PACK_THREADS = 256 };
 
@@ -72,12 +68,12 @@ typedef struct kw_image {
 /* cols: result channels of a block. Tiles of backward data begin where a phase does. */
 KW_DEVICE kw_position kw_position_of(const kw_gpu_args *a, kw_i64 block, int cols) {
     kw_position at;
-    at.channel = (int)(block % a->value[KW_BLOCK_COLS]) * cols;
-    block /= a->value[KW_BLOCK_COLS];
-    at.col = (int)(block % a->value[KW_TILES_W]) * KW_TILE_W - (int)(a->pad[2] % KW_SIDE);
-    block /= a->value[KW_TILES_W];
-    at.row = (int)(block % a->value[KW_TILES_H]) * KW_TILE_H - (int)(a->pad[1] % KW_SIDE);
-    at.image = block / a->value[KW_TILES_H];
+    at.channel = (int)(block % a->params.block_cols) * cols;
+    block /= a->params.block_cols;
+    at.col = (int)(block % a->params.tiles_w) * KW_TILE_W - (int)(a->pad[2] % KW_SIDE);
+    block /= a->params.tiles_w;
+    at.row = (int)(block % a->params.tiles_h) * KW_TILE_H - (int)(a->pad[1] % KW_SIDE);
+    at.image = block / a->params.tiles_h;
     return at;
 }
 

@@ -2,15 +2,15 @@
  * instructions over the same operands again and again; nothing is read from memory. Each wave has KW_SUMS independent results, so that none
  * waits for the one before; of wgmma, whose operands are in shared memory and which the hardware queues, KW_SUMS follow each other on one.
  * Operands are random numbers: zeros draw less power, and the clock would stay higher than any real work lets it. Work "copy" moves
- * value[0] pieces of 16 bytes from x to y. */
+ * params.count pieces of 16 bytes from x to y. */
+#include "gpu/peak/args.h"
+#define KW_KERNEL_PARAMS kw_peak_params
 #include "kw_config.h"
-#define PEAK_THREADS 256
-
 #if KW_WORK == KW_WORK_COPY
-KW_KERNEL(kw_stage0, PEAK_THREADS) {
+KW_KERNEL(kw_stage0, KW_PEAK_THREADS) {
     const kw_b16 *from = (const kw_b16 *)args.x;
     kw_b16 *to = (kw_b16 *)args.y;
-    kw_i64 step = kw_blocks() * PEAK_THREADS, count = args.value[0], i = kw_block() * PEAK_THREADS + kw_thread();
+    kw_i64 step = kw_blocks() * KW_PEAK_THREADS, count = args.params.count, i = kw_block() * KW_PEAK_THREADS + kw_thread();
     for (; i + 3 * step < count; i += 4 * step) {
         kw_b16 a = from[i], b = from[i + step], c = from[i + 2 * step], d = from[i + 3 * step];
         to[i] = a;
@@ -63,9 +63,9 @@ KW_DEVICE kw_sum peak_sum_of(const kw_acc *sum) {
 #include "gpu/lib/wgmma.h"
 
 /* One operand's slab is 128 bytes deep, which is four instructions. */
-KW_KERNEL(kw_stage0, PEAK_THREADS) {
+KW_KERNEL(kw_stage0, KW_PEAK_THREADS) {
     KW_LDS((KW_INST_M + KW_INST_N) * 128);
-    for (int i = kw_thread(); i < (KW_INST_M + KW_INST_N) * 32; i += PEAK_THREADS)
+    for (int i = kw_thread(); i < (KW_INST_M + KW_INST_N) * 32; i += KW_PEAK_THREADS)
         ((kw_u32 *)kw_lds)[i] = peak_word((kw_u32)i);
     kw_proxy_fence();
     kw_barrier();
@@ -73,7 +73,7 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
     KW_UNROLL
     for (int e = 0; e < KW_ACC_N; e++)
         sum.e[e] = 0;
-    for (kw_i64 turn = args.value[0]; turn > 0; turn--) {
+    for (kw_i64 turn = args.params.count; turn > 0; turn--) {
         kw_wgmma_hold(&sum);
         kw_wgmma_fence();
         KW_UNROLL
@@ -83,7 +83,7 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
         kw_wgmma_wait(0);
         kw_wgmma_hold(&sum);
     }
-    ((kw_sum *)args.y)[kw_block() * PEAK_THREADS + kw_thread()] = peak_sum_of(&sum);
+    ((kw_sum *)args.y)[kw_block() * KW_PEAK_THREADS + kw_thread()] = peak_sum_of(&sum);
 }
 #else
 #if KW_PTX
@@ -95,7 +95,7 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
 #endif
 
 /* Results start from different numbers, or a compiler that sees through the instruction would keep but one of them. */
-KW_KERNEL(kw_stage0, PEAK_THREADS) {
+KW_KERNEL(kw_stage0, KW_PEAK_THREADS) {
     kw_frag_a a;
     kw_frag_b b;
     kw_acc sum[KW_SUMS];
@@ -104,14 +104,14 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
         a.w[i] = peak_word((kw_u32)(kw_thread() * KW_A_WORDS + i));
     KW_UNROLL
     for (int i = 0; i < KW_B_WORDS; i++)
-        b.w[i] = peak_word((kw_u32)((kw_thread() + PEAK_THREADS) * KW_B_WORDS + i));
+        b.w[i] = peak_word((kw_u32)((kw_thread() + KW_PEAK_THREADS) * KW_B_WORDS + i));
     KW_UNROLL
     for (int i = 0; i < KW_SUMS; i++) {
         KW_UNROLL
         for (int e = 0; e < KW_ACC_N; e++)
             sum[i].e[e] = (kw_sum)(kw_thread() + i * KW_ACC_N + e);
     }
-    for (kw_i64 turn = args.value[0]; turn > 0; turn--) {
+    for (kw_i64 turn = args.params.count; turn > 0; turn--) {
         KW_UNROLL
         for (int i = 0; i < KW_SUMS; i++)
             kw_mma(&sum[i], &a, &b);
@@ -120,7 +120,7 @@ KW_KERNEL(kw_stage0, PEAK_THREADS) {
     KW_UNROLL
     for (int i = 0; i < KW_SUMS; i++)
         all += peak_sum_of(&sum[i]);
-    ((kw_sum *)args.y)[kw_block() * PEAK_THREADS + kw_thread()] = all;
+    ((kw_sum *)args.y)[kw_block() * KW_PEAK_THREADS + kw_thread()] = all;
 }
 #endif
 #endif

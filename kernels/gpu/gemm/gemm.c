@@ -7,6 +7,8 @@
  *   ccr       by columns      by columns
  *
  * Without KW_PAD_M, _N, _K the sizes are multiples of the tile's, and nothing is tested. */
+#include "gpu/gemm/args.h"
+#define KW_KERNEL_PARAMS kw_gemm_mma_params
 #include "kw_config.h"
 #include "gpu/lib/fragment.h"
 

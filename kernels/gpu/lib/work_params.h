@@ -1,0 +1,15 @@
+/* work_params.h: how a product is cut into tiles and parts of its depth, which launch() of conv.igemm and gemm.mma tells work.h. */
+#ifndef KW_WORK_PARAMS_H
+#define KW_WORK_PARAMS_H
+
+#include "prelude/kernel_params.h"
+
+typedef struct kw_work_params {
+    kw_i64 tile_rows, tile_cols; /* tiles along the rows of the result and along its columns */
+    kw_i64 splits;               /* parts of the depth; of stream-K: blocks of the stage that multiplies */
+    kw_i64 units;                /* tiles of all batches, times parts */
+    kw_i64 elements;             /* of the result tensor */
+    kw_i64 to_workspace;         /* 1: sums go to the workspace, and a later stage stores the result */
+} kw_work_params;
+
+#endif

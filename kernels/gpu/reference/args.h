@@ -1,0 +1,17 @@
+/* args.h of gpu/reference: what launch() of conv.reference_gpu and gemm.reference_gpu hands to reference.c. */
+#ifndef KW_REFERENCE_GPU_ARGS_H
+#define KW_REFERENCE_GPU_ARGS_H
+
+#include "prelude/kernel_params.h"
+
+#define KW_REFERENCE_THREADS 256 /* of a block */
+
+typedef struct kw_reference_gpu_params {
+    kw_i64 layout;         /* of a GEMM: 0 rcr, 1 rrr, 2 crr, 3 ccr */
+    kw_i64 channels_first; /* of a convolution */
+    kw_i64 elements;       /* of the result */
+} kw_reference_gpu_params;
+
+KW_PARAMS_FIT(kw_reference_gpu_params);
+
+#endif
