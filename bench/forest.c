@@ -176,7 +176,7 @@ static void print_times(const char *who, double *times, size_t count, double pee
            (peer > 0 ? peer : median) / median);
 }
 
-static void print_contest(problem_group *c, const pool_size *size, size_t problems) {
+static void print_group(problem_group *c, const pool_size *size, size_t problems) {
     double sorted[MOST_PROBLEMS];
     memcpy(sorted, c->peer_best, sizeof sorted);
     printf("\n%zu candidates%s, %zu problems; calls whose scores differ from LightGBM's in any bit: %zu.\n\n", size->count, size->about,
@@ -193,7 +193,7 @@ static void print_contest(problem_group *c, const pool_size *size, size_t proble
            (double)kw_forest_scratch_bytes(c->scratch[0]) / 1e6);
 }
 
-static kw_status run_contest(problem_group *c, const kw_forest *forest, const pool_data *pool, const pool_size *size, kw_error *err) {
+static kw_status run_group(problem_group *c, const kw_forest *forest, const pool_data *pool, const pool_size *size, kw_error *err) {
     subset s;
     size_t count = size->count, problems = (size_t)pool->problems;
     c->scores = calloc(count, sizeof *c->scores);
@@ -210,7 +210,7 @@ static kw_status run_contest(problem_group *c, const kw_forest *forest, const po
     }
     if (!status) {
         run_rounds(c, &s, pool);
-        print_contest(c, size, problems);
+        print_group(c, size, problems);
     }
     for (size_t k = 0; k < KERNELS; k++) {
         kw_forest_scratch_close(&c->scratch[k]);
@@ -245,7 +245,7 @@ static kw_status run_model(const lightgbm *peer, const pool_data *pool, const ch
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !status; i++) {
         problem_group c = {.peer = peer, .model = model, .rounds = facts.trees > 1000 ? MOST_ROUNDS / 3 : MOST_ROUNDS};
-        status = run_contest(&c, forest, pool, &sizes[i], err);
+        status = run_group(&c, forest, pool, &sizes[i], err);
     }
     if (model) {
         peer->close(model);

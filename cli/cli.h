@@ -21,10 +21,10 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(BASELINE, "baseline", "STORE", "a second store to compare with")                                                                     \
     X(BATCH, "batch", "N", "kernels a worker process is given at a time (20)")                                                             \
     X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
-    X(BEST, "best", "K", "kernels of a problem that predict the least time, by the model and by the estimate (4)")                         \
+    X(EXPLOIT, "exploit", "K", "kernels of a problem that predict the least time, by the model and by the estimate (4)")                   \
     X(BUILDER_CONF, "builder-conf", "DIR", "lists of CK Builder, for sets profiler and tests of GPUs")                                     \
     X(BUDGET, "budget", "N", "kernels that a search looks at (500); of a sweep its time: 90s, 20m, 2h")                                    \
-    X(BY, "by", "WHO", "who picks: estimate, random, or single (the kernel that is best over all)")                                        \
+    X(SELECTOR, "selector", "WHO", "who picks: estimate, random, or single (the kernel that is best over all)")                            \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
     X(CHECK, "check", NULL, "verify the kernel against the reference first")                                                               \
@@ -53,7 +53,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(KERNEL_TIMEOUT, "kernel-timeout", "SECONDS", "that a kernel may stay in one step (30)")                                              \
     X(LEARNING_RATE, "learning-rate", "X", "how much of what is left a tree may explain (0.06)")                                           \
     X(LEAVES, "leaves", "N", "of a tree at most (48)")                                                                                     \
-    X(LEAST, "least", "N", "shapes that a family of problems needs to be known (5)")                                                       \
+    X(MIN_SHAPES, "min-shapes", "N", "shapes that a family of problems needs to be known (5)")                                             \
     X(LEFT_OUT, "left-out", "WHAT", "predictions by models that saw no such shape, or no such family (shape)")                             \
     X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make lightgbm puts it)")                                                       \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
@@ -86,7 +86,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(RULES, "rules", "DIR", "take the rules from a folder instead of those compiled in")                                                  \
     X(RUN, "run", "ID", "only rows of this run")                                                                                           \
     X(SAMPLE, "sample", "N", "draw N different problems, alike ones last")                                                                 \
-    X(SEALED, "sealed", "LIST,...", "problem lists that no row may be of")                                                                 \
+    X(HOLDOUT, "holdout", "LIST,...", "problem lists that no row may be of")                                                               \
     X(SEED, "seed", "N", "of random data and of --sample (0)")                                                                             \
     X(SET, "set", "NAME", "a rule set: tiny, tests, default, full, ...")                                                                   \
     X(SHARD, "shard", "I/N", "do part I of N; else as Slurm or MPI say")                                                                   \

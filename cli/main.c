@@ -20,8 +20,8 @@
 #define SWEEP                                                                                                                              \
     OPT_OP, OPT_JOBS, OPT_OUT, OPT_BATCH, OPT_BATCHES, OPT_KERNEL_TIMEOUT, OPT_BUDGET, OPT_COLD, OPT_FRESH, OPT_EXHAUSTIVE,                \
         OPT_VERIFY_ONLY, OPT_OVERWRITE, OPT_YES, OPT_COUNT_ONLY, OPT_LIST, OPT_SHARD, OPT_PAIRS, OPT_JSON, OPT_WHERE, OPT_STORES,          \
-        OPT_REGRET, OPT_LEAST, OPT_BEST, OPT_EXPLORE, OPT_SEALED, OPT_LEFT_OUT, OPT_NEXT
-#define JUDGE OPT_OP, OPT_DTYPE, OPT_SEALED, OPT_KERNELS, OPT_IN_SAMPLE, OPT_LEFT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET
+        OPT_REGRET, OPT_MIN_SHAPES, OPT_EXPLOIT, OPT_EXPLORE, OPT_HOLDOUT, OPT_LEFT_OUT, OPT_NEXT
+#define JUDGE OPT_OP, OPT_DTYPE, OPT_HOLDOUT, OPT_KERNELS, OPT_IN_SAMPLE, OPT_LEFT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET
 
 const cli_verb cli_verbs[] = {
     {"build", "", "compile kernels into the cache, or into a folder", "kwright build --set tiny",
@@ -40,7 +40,8 @@ const cli_verb cli_verbs[] = {
     {"count", "", "count the kernels that the rules declare", "kwright count --set full --arch x86-64-v3",
      "The last line is the number; the lines before it count by family, operation and type.", OPTIONS(SPACE, OPT_JSON, OPT_QUIET), 0, 0,
      verb_count},
-    {"covers", "LIST", "hold a set against a list of kernels that it must have", "kwright covers reference.txt.gz --set full --arch gfx942",
+    {"coverage", "LIST", "hold a set against a list of kernels that it must have",
+     "kwright coverage reference.txt.gz --set full --arch gfx942",
      "LIST: a catalog, as `kwright list` prints it, gzip or not. All axes are compared; exit code 1: the set lacks some.",
      OPTIONS(SPACE, OPT_JSON, OPT_QUIET, OPT_LIMIT), 1, 1, verb_coverage},
     {"db", "COMMAND STORE ...", "list, count, check, export, import, drop or rescue the rows of a store",
@@ -50,7 +51,7 @@ const cli_verb cli_verbs[] = {
      "  kwright db import results.db FILE ...           a union; rows that cannot be true are refused (exit code 1)\n"
      "  kwright db drop results.db --outcome crashed --yes\n"
      "  kwright db check results.db                     every page and every row\n"
-     "  kwright db salvage damaged.db --out rescued.db\n"
+     "  kwright db recover damaged.db --out recovered.db\n"
      "docs/store.md tells all, with queries for sqlite3, DuckDB and pandas.",
      OPTIONS(OPT_OP, OPT_DTYPE, OPT_PROBLEM, OPT_CONFIG, OPT_OUTCOME, OPT_TARGET, OPT_RUN, OPT_ANSWERS, OPT_FORMAT, OPT_OUT, OPT_LIMIT,
              OPT_COLD, OPT_FRESH, OPT_YES, OPT_JSON, OPT_QUIET),
@@ -58,15 +59,15 @@ const cli_verb cli_verbs[] = {
     {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, OPTIONS(COMMON, OPT_JSON), 0, 0,
      verb_doctor},
     {"evaluate", "STORE ...", "say what the picks of a model are worth on measured problems",
-     "kwright evaluate results.db --model models/mine --sealed resnet50,bert",
+     "kwright evaluate results.db --model models/mine --holdout resnet50,bert",
      "Efficiency against the oracle with 95 % intervals, shortlists, orders, coverage, slices and the worst picks; problems of the "
      "model's\n"
-     "training are left out. --kernels: candidates that count where they were never measured, too. --out: one CSV line a contest;\n"
+     "training are left out. --kernels: candidates that count where they were never measured, too. --out: one CSV line a problem group;\n"
      "--html: one page of charts and tables, beside the estimate, the single best kernel and chance.\n"
      "  kwright evaluate results.db --oof models/mine/oof.csv.gz --left-out family\n"
-     "  kwright evaluate results.db --by estimate            also random, single\n"
+     "  kwright evaluate results.db --selector estimate            also random, single\n"
      "docs/evaluation.md has every definition.",
-     OPTIONS(OPT_MODEL, OPT_OOF, OPT_BY, OPT_OUT, OPT_HTML, OPT_TITLE, JUDGE), 1, -1, verb_evaluate},
+     OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_OUT, OPT_HTML, OPT_TITLE, JUDGE), 1, -1, verb_evaluate},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "Answers from wisdom, else by prediction; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN), 0, -1,
      verb_explain},
@@ -135,7 +136,7 @@ const cli_verb cli_verbs[] = {
      "Stores, or exports of them (.jsonl, .csv, .gz). Prints what picks of the model are worth on shapes and on families of problems that\n"
      "were left out, and writes the model's folder: forest, card, manifest, held-out predictions. Needs LightGBM: make lightgbm.",
      OPTIONS(OPT_OUT, OPT_OP, OPT_DTYPE, OPT_QUANTITY, OPT_FOLDS, OPT_TREES, OPT_LEAVES, OPT_LEARNING_RATE, OPT_ROUNDS, OPT_SEED,
-             OPT_SEALED, OPT_MAX_BYTES, OPT_WARM_START, OPT_LIGHTGBM, OPT_THREADS, OPT_JSON, OPT_QUIET),
+             OPT_HOLDOUT, OPT_MAX_BYTES, OPT_WARM_START, OPT_LIGHTGBM, OPT_THREADS, OPT_JSON, OPT_QUIET),
      1, -1, verb_train},
     {"tune", "[PROBLEM ...]", "measure kernels and remember the winner",
      "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
@@ -146,7 +147,8 @@ const cli_verb cli_verbs[] = {
      "Both kernels of a problem are timed side by side on this machine, into rows of their own (--out keeps them). Says whether the old "
      "rows'\n"
      "efficiency still holds: what chose pick and best were other samples.",
-     OPTIONS(OPT_MODEL, OPT_OOF, OPT_BY, OPT_LIMIT, OPT_OUT, OPT_BATCHES, OPT_DEVICE, OPT_CACHE_DIR, OPT_CC, JUDGE), 1, -1, verb_validate},
+     OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_LIMIT, OPT_OUT, OPT_BATCHES, OPT_DEVICE, OPT_CACHE_DIR, OPT_CC, JUDGE), 1, -1,
+     verb_validate},
     {"version", "", "print the version", "kwright version", NULL, NO_OPTIONS, 0, 0, verb_version},
     {"wisdom", "[FILE]", "list what was learned by measuring, and what is stale", "kwright wisdom",
      "An entry is stale when today's rules refuse it; it is then not used.", OPTIONS(COMMON, OPT_FORGET, OPT_JSON, OPT_LIMIT), 0, 1,

@@ -65,7 +65,7 @@ sound report $figures
 drawn report
 
 # What picks are worth: by the estimate, on the committed rows of networks' layers. There is no model, so no features.
-"$build/kwright" evaluate data/x86-64-v4-bf16-fp32-networks.jsonl.gz --by estimate --html "$work/picks.html" >/dev/null
+"$build/kwright" evaluate data/x86-64-v4-bf16-fp32-networks.jsonl.gz --selector estimate --html "$work/picks.html" >/dev/null
 probed "$work/picks.html"
 sound picks predicted picks families lists residuals
 drawn picks

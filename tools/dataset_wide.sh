@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # dataset_wide.sh [fp32|bf16|v3] [STORE]: measures the wide data sets for learning (data/README.md): first layers, pointwise and late layers, grouped
-# ones, odd products, what the other lists of our own hold, and some problems of 1 to 8 GFLOP. No layer of the lists demo, sealed_networks and
-# sealed_gemm is measured. The rows go into STORE (build/wide-TYPE.db), which is resumed when it is there, and without those of kernels that
+# ones, odd products, what the other lists of our own hold, and some problems of 1 to 8 GFLOP. No layer of the lists demo, holdout_networks and
+# holdout_gemm is measured. The rows go into STORE (build/wide-TYPE.db), which is resumed when it is there, and without those of kernels that
 # do not serve a problem into data/. Half an hour for fp32 on two quiet cores.
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ problems() {
 unseen() {
     awk 'NR == FNR { judged[$0]; next } { shape = $0; sub(/^[a-z_]+ [a-z0-9]+ /, "", shape); if (!(shape in judged)) print }' "$lists/judged" -
 }
-for list in demo sealed_networks sealed_gemm; do
+for list in demo holdout_networks holdout_gemm; do
     problems $list
 done | sed -E 's/^[a-z_]+ [a-z0-9]+ //' | sort -u >"$lists/judged"
 

@@ -19,7 +19,7 @@ sweep demo 40 $folder/layers.db
 echo
 if library=$(tools/lightgbm.sh library 2>$folder/lightgbm.log); then
     echo "== a model of the first, which must not have seen the second"
-    KW_LIGHTGBM=${library%% *} build/kwright train $folder/train.db --sealed demo --quiet --out $folder/forward
+    KW_LIGHTGBM=${library%% *} build/kwright train $folder/train.db --holdout demo --quiet --out $folder/forward
     echo
     echo "== what its picks are worth on these layers (B), beside the analytic estimate's (A)"
     build/kwright compare estimate $folder/forward --stores $folder/layers.db --quiet
@@ -29,7 +29,7 @@ if library=$(tools/lightgbm.sh library 2>$folder/lightgbm.log); then
 else
     echo "== no LightGBM, so no model is trained: $(tail -n 1 $folder/lightgbm.log)"
     echo "   what the analytic estimate's picks are worth on these layers instead"
-    build/kwright evaluate $folder/layers.db --by estimate --quiet --html $folder/picks.html | head -n 8
+    build/kwright evaluate $folder/layers.db --selector estimate --quiet --html $folder/picks.html | head -n 8
     echo "charts: $folder/picks.html"
     model=
 fi

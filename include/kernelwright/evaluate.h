@@ -9,32 +9,32 @@
 extern "C" {
 #endif
 
-/* A value with its 95 % interval: 1,000 resamples of the problems, each with all its contests, from a fixed seed. NAN: nothing to tell. */
+/* A value with its 95 % interval: 1,000 resamples of the problems, each with all its problem groups, from a fixed seed. NAN: nothing to tell. */
 typedef struct kw_metric {
     double value, low, high;
 } kw_metric;
 
-/* One list for the struct, tables and JSON: name, meaning. A contest is a problem on a target, packed or not, cold or not, with every kernel
+/* One list for the struct, tables and JSON: name, meaning. A problem group is a problem on a target, packed or not, cold or not, with every kernel
  * that was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/evaluation.md has the definitions in full. */
 #define KW_EVALUATION_METRICS(X)                                                                                                           \
     X(mean, "mean efficiency: the oracle's time over the pick's; a tie counts as 1, a pick that failed as 0")                              \
     X(median, "median efficiency")                                                                                                         \
-    X(p10, "efficiency that a tenth of the contests stays below (quantile 0.1, linear between neighbours)")                                \
+    X(p10, "efficiency that a tenth of the problem groups stays below (quantile 0.1, linear between neighbours)")                          \
     X(p1, "the same of one in a hundred")                                                                                                  \
     X(worst, "least efficiency")                                                                                                           \
     X(mean_untied, "mean efficiency where ties count as what was measured")                                                                \
     X(regret, "time of all picks over that of all oracles, less 1; a pick that failed takes as long as the slowest good kernel")           \
-    X(tied, "contests whose pick is as fast as the fastest kernel, within the noise and 2 %")                                              \
-    X(best_in_1, "contests whose fastest kernel is the pick")                                                                              \
-    X(best_in_3, "contests whose fastest kernel is among the first 3 of the predicted order")                                              \
-    X(best_in_5, "contests whose fastest kernel is among the first 5 of the predicted order")                                              \
-    X(best_in_10, "contests whose fastest kernel is among the first 10 of the predicted order")                                            \
-    X(pick_in_3, "contests whose pick is among the 3 fastest kernels")                                                                     \
-    X(pick_in_5, "contests whose pick is among the 5 fastest kernels")                                                                     \
-    X(pick_in_10, "contests whose pick is among the 10 fastest kernels")                                                                   \
+    X(tied, "problem groups whose pick is as fast as the fastest kernel, within the noise and 2 %")                                        \
+    X(best_in_1, "problem groups whose fastest kernel is the pick")                                                                        \
+    X(best_in_3, "problem groups whose fastest kernel is among the first 3 of the predicted order")                                        \
+    X(best_in_5, "problem groups whose fastest kernel is among the first 5 of the predicted order")                                        \
+    X(best_in_10, "problem groups whose fastest kernel is among the first 10 of the predicted order")                                      \
+    X(pick_in_3, "problem groups whose pick is among the 3 fastest kernels")                                                               \
+    X(pick_in_5, "problem groups whose pick is among the 5 fastest kernels")                                                               \
+    X(pick_in_10, "problem groups whose pick is among the 10 fastest kernels")                                                             \
     X(ndcg, "mean NDCG of the first 10; the gain of a kernel is the best time over its own, 0 when it failed")                             \
-    X(spearman, "mean rank correlation of predicted and measured times within a contest")                                                  \
-    X(coverage, "contests whose pick was measured and did not fail")                                                                       \
+    X(spearman, "mean rank correlation of predicted and measured times within a problem group")                                            \
+    X(coverage, "problem groups whose pick was measured and did not fail")                                                                 \
     X(shortlist_3, "mean efficiency of the best of a shortlist of 3, as dispatch draws it")                                                \
     X(shortlist_5, "mean efficiency of the best of a shortlist of 5")                                                                      \
     X(shortlist_8, "mean efficiency of the best of a shortlist of 8")                                                                      \
@@ -42,7 +42,7 @@ typedef struct kw_metric {
 
 typedef struct kw_evaluation_metrics {
     int64_t problem_groups, problems, failed;    /* failed: picks that failed or have no row */
-    double pool, candidates_min, candidates_max; /* candidates of a contest: mean, least, most */
+    double pool, candidates_min, candidates_max; /* candidates of a problem group: mean, least, most */
 #define KW_EVALUATION_METRIC(name, meaning) kw_metric name;
     KW_EVALUATION_METRICS(KW_EVALUATION_METRIC)
 #undef KW_EVALUATION_METRIC
@@ -62,7 +62,7 @@ typedef struct kw_evaluation_options {
     kw_dtype dtype;
     const char *const *holdout; /* problem lists, by name or file: only their problems are judged, in any type; none: all */
     size_t holdout_count;
-    bool in_sample; /* also contests of shapes that the model was trained on; else these are left out */
+    bool in_sample; /* also problem groups of shapes that the model was trained on; else these are left out */
     uint64_t seed;
     void (*log)(void *user, const char *line); /* remarks; may be NULL */
     void *user;
@@ -73,22 +73,22 @@ typedef struct kw_evaluation kw_evaluation;
 /* KW_FAILED when there is nothing to judge; the error says what left everything out. */
 KW_API kw_status kw_evaluation_open(kw_evaluation **evaluation, const kw_evaluation_options *options, kw_error *err);
 KW_API void kw_evaluation_close(kw_evaluation **evaluation);
-/* Of all contests together. Owned by the evaluation. */
+/* Of all problem groups together. Owned by the evaluation. */
 KW_API const kw_evaluation_metrics *kw_evaluation_all(const kw_evaluation *evaluation);
 /* For people: the figures, slices and the worst picks. The caller frees *text with kw_free. */
 KW_API kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_error *err);
 /* For machines: every figure of every slice. The caller frees *json with kw_free. */
 KW_API kw_status kw_evaluation_json(char **json, const kw_evaluation *evaluation, kw_error *err);
-/* One line a contest; "-": standard output; names ending in .gz are compressed. */
+/* One line a problem group; "-": standard output; names ending in .gz are compressed. */
 KW_API kw_status kw_evaluation_csv(const char *path, const kw_evaluation *evaluation, kw_error *err);
 
-/* Two who pick on the same contests. better and worse: by more than the noise of the two picks (and 1 %). */
+/* Two who pick on the same problem groups. better and worse: by more than the noise of the two picks (and 1 %). */
 typedef struct kw_comparison {
     int64_t problem_groups, agreed; /* agreed: the same pick */
     int64_t better, same, worse;
-    kw_evaluation_metrics a, b; /* on the contests that both judge */
+    kw_evaluation_metrics a, b; /* on the problem groups that both judge */
     kw_metric mean_delta;       /* of efficiency, b - a, by resamples of both together */
-    double worst_loss;          /* the greatest share of efficiency that b loses on one contest: 1 - b / a; 0: none */
+    double worst_loss;          /* the greatest share of efficiency that b loses on one problem group: 1 - b / a; 0: none */
     char worst[KW_PROBLEM_TEXT_MAX];
 } kw_comparison;
 
@@ -101,7 +101,7 @@ KW_API kw_status kw_comparison_text(char **text, const kw_comparison *comparison
 /* What a new model must keep of the base's; zeroed members: the defaults. */
 typedef struct kw_acceptance {
     double mean, median, p10; /* how much lower they may be, as a share of the base's; 0: 0.005, 0.005, 0.02 */
-    double one;               /* share that no contest may lose more than; 0: 0.1 */
+    double one;               /* share that no problem group may lose more than; 0: 0.1 */
 } kw_acceptance;
 /* KW_FAILED and the first criterion that b misses. acceptance may be NULL. */
 KW_API kw_status kw_comparison_accept(const kw_comparison *comparison, const kw_acceptance *acceptance, kw_error *err);

@@ -9,20 +9,20 @@
 extern "C" {
 #endif
 
-/* How good the picks of a model are, on contests (a problem on a target, packed or not, cold or not) that it was not trained on. Efficiency is the
+/* How good the picks of a model are, on problem groups (a problem on a target, packed or not, cold or not) that it was not trained on. Efficiency is the
  * oracle's time over the pick's, at most 1; the oracle is chosen by one half of the samples and timed by the other (docs/measuring.md); a
  * pick that failed has efficiency 0. */
 typedef struct kw_train_metrics {
     int64_t problem_groups, failed; /* failed: picks that failed */
     double mean, median, p10, worst;
     double regret; /* time of all picks over that of all oracles, less 1; a failed pick counts as the slowest good kernel */
-    double top1;   /* share of contests in which the pick is the fastest kernel */
+    double top1;   /* share of problem groups in which the pick is the fastest kernel */
 } kw_train_metrics;
 
 typedef struct kw_train_progress {
     const char *phase; /* "read", "folds", "model" */
     int64_t done, total;
-    double mean; /* efficiency so far, of the contests held out; 0: not known yet */
+    double mean; /* efficiency so far, of the problem groups held out; 0: not known yet */
 } kw_train_progress;
 
 /* A zeroed member asks for its default. */
@@ -57,7 +57,7 @@ typedef struct kw_train_report {
     int64_t pairs, problem_groups, problems, families; /* families: of problems, those that folds leave out whole */
     int64_t good, slow, failed, foreign, untimed;      /* rows: of the pairs, and left out */
     kw_train_metrics shapes, unseen_families;          /* of folds over whole problems, and over whole families */
-    kw_train_metrics estimate;                         /* of the analytic estimate, on the same contests */
+    kw_train_metrics estimate;                         /* of the analytic estimate, on the same problem groups */
     char quantity[16];
     int32_t rounds;                             /* of mining that were kept */
     int64_t trees, leaves, bytes, memory_bytes; /* bytes: on disk */

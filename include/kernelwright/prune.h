@@ -11,12 +11,12 @@ extern "C" {
 
 enum { KW_PRUNE_CURVE = 12, KW_PRUNE_GROUPS = 32 };
 
-/* Of one operation and type. kept: mean over contests of the oracle's time over that of the best kernel kept, chosen by one half of the
- * samples and timed by the other; worst: of the worst contest. Compiled-in kernels are always there and are not counted. */
+/* Of one operation and type. kept: mean over problem groups of the oracle's time over that of the best kernel kept, chosen by one half of the
+ * samples and timed by the other; worst: of the worst problem group. Compiled-in kernels are always there and are not counted. */
 typedef struct kw_prune_group {
     kw_op op;
     kw_dtype dtype;
-    int64_t problem_groups, kernels, chosen; /* kernels: measured good in some contest */
+    int64_t problem_groups, kernels, chosen; /* kernels: measured good in some problem group */
     double kept, worst;
     double unseen, unseen_worst;  /* on problems that did not choose: five folds over shapes, each chosen for by the others; NAN: too few */
     double curve[KW_PRUNE_CURVE]; /* kept by the first 1, 2, 4, ... kernels, the most useful ones first; NAN beyond those chosen */
@@ -30,7 +30,7 @@ typedef struct kw_prune_options {
     kw_op op;
     kw_dtype dtype;
     double keep;         /* mean share to keep, in each group; 0: 0.99 */
-    double worst;        /* share to keep in each contest; 0: 0.9, negative: none */
+    double worst;        /* share to keep in each problem group; 0: 0.9, negative: none */
     const char *out;     /* a catalog; a rule set when it ends in .lua (docs/rules.md); NULL: nothing is written */
     const char *command; /* for the file's comment; may be NULL */
     uint64_t seed;       /* of the folds */

@@ -17,7 +17,7 @@ extern "C" {
 typedef struct kw_store kw_store;
 typedef enum kw_store_access { KW_STORE_READ = 0, KW_STORE_WRITE /* made if missing */ } kw_store_access;
 
-/* KW_MISSING: no such file. KW_MALFORMED: not a store, or damaged (kwright db salvage rescues). KW_ILLEGAL: made by a newer version. An older
+/* KW_MISSING: no such file. KW_MALFORMED: not a store, or damaged (kwright db recover rescues). KW_ILLEGAL: made by a newer version. An older
  * one is migrated when opened for writing, after a copy of it is put beside it (PATH.v1). */
 KW_API kw_status kw_store_open(kw_store **store, const char *path, kw_store_access access, kw_error *err);
 KW_API void kw_store_close(kw_store **store);

@@ -12,7 +12,7 @@ extern "C" {
 
 /* A zeroed member asks for its default. */
 typedef struct kw_validate_options {
-    size_t limit;    /* at most so many contests, drawn from the seed; 0: 50 */
+    size_t limit;    /* at most so many problem groups, drawn from the seed; 0: 50 */
     const char *out; /* a store for the new rows, which must not be there yet; NULL: none is kept */
     uint64_t seed;
     int32_t batches;     /* as in a sweep */
@@ -27,7 +27,7 @@ typedef struct kw_validate_options {
 
 typedef struct kw_validate_report {
     int64_t problem_groups, lost; /* lost: without a new time of both kernels */
-    kw_metric claimed;            /* mean efficiency by the old rows, of the contests that were measured anew */
+    kw_metric claimed;            /* mean efficiency by the old rows, of the problem groups that were measured anew */
     kw_metric found;              /* by the new ones: time of the best kernel over that of the pick, at most 1; a tie counts as 1 */
     double found_p10;
     double drift;     /* median of the best kernels' new times over their old ones */
@@ -35,8 +35,8 @@ typedef struct kw_validate_report {
     char worst[KW_PROBLEM_TEXT_MAX];
 } kw_validate_report;
 
-/* Measures the pick and the best kernel of contests of an evaluation again, both of a problem interleaved, and says whether what the old
- * rows claim still holds. Contests timed hot with packed weights on this machine's target alone are drawn from; KW_FAILED when there is
+/* Measures the pick and the best kernel of problem groups of an evaluation again, both of a problem interleaved, and says whether what the old
+ * rows claim still holds. Problem groups timed hot with packed weights on this machine's target alone are drawn from; KW_FAILED when there is
  * none. */
 KW_API kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options *options, kw_validate_report *report,
                              kw_error *err);

@@ -58,7 +58,7 @@ static kw_status read_holdout(kw_proposal *p, kw_error *err) {
         kw_problem plain = p->holdout.problems[i];
         size_t place;
         plain.dtype = KW_FP32;
-        status = kw_distinct_add(&p->forbidden, &plain, &place) ? KW_OK : kw_fail_memory(err, "the sealed problems");
+        status = kw_distinct_add(&p->forbidden, &plain, &place) ? KW_OK : kw_fail_memory(err, "the held-out problems");
     }
     return status;
 }

@@ -13,11 +13,11 @@
 /* A family at work. */
 typedef struct kw_family_need {
     kw_proposal_family facts;
-    double loss;  /* sum over its contests */
+    double loss;  /* sum over its problem groups */
     double worth; /* what one more problem of it is worth, before it is shared with those given already; 0: none is wanted */
 } kw_family_need;
 
-/* A contest that counts; loss NAN where it is not judged. */
+/* A problem group that counts; loss NAN where it is not judged. */
 typedef struct kw_problem_group_loss {
     size_t problem_group, family;
     uint64_t shape;
@@ -30,7 +30,7 @@ struct kw_proposal {
     char target_text[KW_TARGET_TEXT_MAX];
     kw_catalog configs; /* to choose from */
     kw_holdout holdout;
-    kw_distinct forbidden; /* sealed problems, in fp32 */
+    kw_distinct forbidden; /* held-out problems, in fp32 */
     kw_distinct tried;     /* proposed before by this proposal */
     const char *out;       /* of kw_proposal_measure: read besides the stores once it is there; NULL: none */
     uint64_t round;

@@ -1,4 +1,4 @@
-/* proposal_families.c: rows into families and their regrets. Of a model's folder each contest is judged by whoever has not seen its
+/* proposal_families.c: rows into families and their regrets. Of a model's folder each problem group is judged by whoever has not seen its
  * shape: held-out predictions where it was trained on, else the model. */
 #include "active/proposal.h"
 
@@ -21,7 +21,7 @@ static void make_family_key(char key[64], const kw_problem *problem) {
 
 /* --- who predicts ----------------------------------------------------------------------------------------------------- */
 
-/* Takes what a has to say of the contests that it is asked for and does say something of. */
+/* Takes what a has to say of the problem groups that it is asked for and does say something of. */
 static void merge_scores(kw_scores *scores, const kw_scores *a, const kw_dataset *dataset, const kw_trained_on *trained) {
     for (size_t c = 0; c < dataset->problem_group_count; c++) {
         const kw_problem_group *problem_group = &dataset->problem_groups[c];
@@ -76,7 +76,7 @@ static int by_family_key(const void *left, const void *right) {
     return strcmp(a->facts.key, b->facts.key);
 }
 
-/* The families of all contests that count and of the lists, each once. */
+/* The families of all problem groups that count and of the lists, each once. */
 static kw_status list_family_needs(kw_proposal *p, kw_error *err) {
     const kw_proposal_options *o = &p->options;
     size_t count = 0, kept = 0;
@@ -127,12 +127,12 @@ static int by_group_loss(const void *left, const void *right) {
     return order ? order : (a->problem_group > b->problem_group) - (a->problem_group < b->problem_group);
 }
 
-/* A contest without a good kernel is neither judged nor waiting: nothing that is learned will change it. */
+/* A problem group without a good kernel is neither judged nor waiting: nothing that is learned will change it. */
 static kw_status list_losses(kw_proposal *p, const kw_group_evaluation *group_evaluations, size_t count, const kw_group_oracle *oracles,
                              kw_error *err) {
     p->losses = calloc(p->dataset.problem_group_count + 1, sizeof *p->losses);
     if (!p->losses) {
-        return kw_fail_memory(err, "the losses of contests");
+        return kw_fail_memory(err, "the losses of problem groups");
     }
     for (size_t c = 0, j = 0; c < p->dataset.problem_group_count; c++) {
         const kw_problem_group *problem_group = &p->dataset.problem_groups[c];
@@ -157,7 +157,7 @@ static kw_status list_losses(kw_proposal *p, const kw_group_evaluation *group_ev
     return KW_OK;
 }
 
-/* Shapes are counted once; a shape of which some contest is judged does not wait. */
+/* Shapes are counted once; a shape of which some problem group is judged does not wait. */
 static void count_shapes(kw_proposal *p) {
     qsort(p->losses, p->loss_count, sizeof *p->losses, by_shape);
     for (size_t i = 0; i < p->loss_count;) {
@@ -243,7 +243,7 @@ kw_status kw_proposal_evaluate(kw_proposal *p, kw_error *err) {
     status = status ? status : score_groups(&scores, p, oracles, err);
     if (!status) {
         keep = calloc(p->dataset.problem_group_count + 1, sizeof *keep);
-        status = keep ? KW_OK : kw_fail_memory(err, "the contests that count");
+        status = keep ? KW_OK : kw_fail_memory(err, "the problem groups that count");
     }
     for (size_t c = 0; c < p->dataset.problem_group_count && !status; c++) {
         keep[c] = is_counted_group(p, &p->dataset.problem_groups[c]);

@@ -1,4 +1,4 @@
-/* compare.c: two evaluations of the same rows, contest by contest. */
+/* compare.c: two evaluations of the same rows, problem group by problem group. */
 #include "evaluate/evaluate.h"
 
 #include "base/stats.h"
@@ -10,7 +10,7 @@
 /* Below this share a difference of two picks is none, whatever the noise of the moment was. */
 static const double floor_share = 0.01;
 
-/* A contest that both judge. */
+/* A problem group that both judge. */
 typedef struct evaluation_pair {
     const kw_group_evaluation *a, *b;
 } evaluation_pair;
@@ -18,7 +18,7 @@ typedef struct evaluation_pair {
 static kw_status match(evaluation_pair **duels, size_t *count, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
     *count = 0;
     *duels = NULL;
-    /* Equal digests mean the same contests in the same order; a pool adds candidates, never contests. */
+    /* Equal digests mean the same problem groups in the same order; a pool adds candidates, never problem groups. */
     if (strcmp(a->dataset.digest, b->dataset.digest) != 0 || a->dataset.pair_count != b->dataset.pair_count) {
         return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were judged on different rows; give both the same stores", a->by, b->by);
     }
@@ -35,7 +35,7 @@ static kw_status match(evaluation_pair **duels, size_t *count, const kw_evaluati
             made[(*count)++] = (evaluation_pair){&a->group_evaluations[i], &b->group_evaluations[k]};
         }
     }
-    return *count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and %.100s judge no contest in common", a->by, b->by);
+    return *count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and %.100s judge no problem group in common", a->by, b->by);
 }
 
 /* -1: b is worse, 0: the same within the noise, 1: better. */
@@ -107,8 +107,8 @@ static void add_comparison_row(kw_text *text, const char *name, const kw_metric 
 kw_status kw_comparison_text(char **text, const kw_comparison *c, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
     kw_text made = {0};
     double share = c->problem_groups ? 100.0 / (double)c->problem_groups : 0;
-    kw_text_addf(&made, "A: %s\nB: %s\n%lld contests of %lld problems, %.1f kernels each\n", a->by, b->by, (long long)c->problem_groups,
-                 (long long)c->a.problems, c->a.pool);
+    kw_text_addf(&made, "A: %s\nB: %s\n%lld problem groups of %lld problems, %.1f kernels each\n", a->by, b->by,
+                 (long long)c->problem_groups, (long long)c->a.problems, c->a.pool);
     kw_text_addf(&made, "%-18s %8s %15s %8s %15s %8s\n", "%", "A", "", "B", "", "B - A");
     add_comparison_row(&made, "mean", &c->a.mean, &c->b.mean);
     add_comparison_row(&made, "median", &c->a.median, &c->b.median);

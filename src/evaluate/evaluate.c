@@ -171,8 +171,8 @@ static kw_status read_trained(kw_evaluation *e, const kw_evaluation_options *o, 
     return status;
 }
 
-/* keep[c]: whether contest c may be judged. */
-static void choose_contests(kw_evaluation *e, const kw_evaluation_options *o, bool *keep) {
+/* keep[c]: whether problem group c may be judged. */
+static void choose_groups(kw_evaluation *e, const kw_evaluation_options *o, bool *keep) {
     for (size_t c = 0; c < e->dataset.problem_group_count; c++) {
         const kw_problem_group *problem_group = &e->dataset.problem_groups[c];
         bool seen = e->trained.known && kw_trained_on_has(&e->trained, problem_group, KW_BY_SHAPE);
@@ -192,15 +192,15 @@ static kw_status refuse_nothing(const kw_evaluation *e, const kw_evaluation_opti
     if (e->in_sample) {
         return kw_fail(
             err, KW_FAILED,
-            "all %zu contests are of shapes that %.200s was trained on; judge its held-out predictions (oof.csv.gz), other rows, or "
+            "all %zu problem groups are of shapes that %.200s was trained on; judge its held-out predictions (oof.csv.gz), other rows, or "
             "say so (--in-sample)",
             e->in_sample, o->by);
     }
-    return kw_fail(
-        err, KW_FAILED,
-        "no contest can be judged: of %zu, %zu are in no sealed list, of %zu nothing is predicted, %zu have no good kernel; %lld rows "
-        "are of kernels or problems not known here",
-        e->dataset.problem_group_count, e->outside_holdout, e->unpredicted, e->unsolved, (long long)e->dataset.foreign);
+    return kw_fail(err, KW_FAILED,
+                   "no problem group can be judged: of %zu, %zu are in no holdout list, of %zu nothing is predicted, %zu have no good "
+                   "kernel; %lld rows "
+                   "are of kernels or problems not known here",
+                   e->dataset.problem_group_count, e->outside_holdout, e->unpredicted, e->unsolved, (long long)e->dataset.foreign);
 }
 
 static kw_status evaluate_groups(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
@@ -210,7 +210,7 @@ static kw_status evaluate_groups(kw_evaluation *e, const kw_evaluation_options *
     status = status ? status : kw_scores_make(&e->scores, &e->dataset, e->oracles, &scorer, err);
     status = status ? status : read_trained(e, o, err);
     if (!status) {
-        choose_contests(e, o, keep);
+        choose_groups(e, o, keep);
         status = kw_group_evaluations_create(&e->group_evaluations, &e->count, &e->dataset, e->oracles, &e->scores, keep, err);
     }
     free(keep);

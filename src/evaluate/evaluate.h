@@ -5,7 +5,7 @@
 #include "evaluate/metrics.h"
 #include "learn/data/trained_on.h"
 
-/* What contests are sliced by. */
+/* What problem groups are sliced by. */
 typedef enum kw_slicing {
     KW_SLICE_OP = 0,
     KW_SLICE_DTYPE,
@@ -36,7 +36,7 @@ struct kw_evaluation {
     kw_slice *slices; /* by slicing, then key */
     size_t slice_count, slice_capacity;
     size_t unpredicted, in_sample, outside_holdout,
-        unsolved;   /* contests left out: nothing is predicted, trained on, in no sealed list, nothing good */
+        unsolved;   /* problem groups left out: nothing is predicted, trained on, in no holdout list, nothing good */
     size_t untried; /* candidates that the pool added */
     char by[256];
 };

@@ -28,21 +28,21 @@ static void add_figure(kw_text *text, const char *group, const char *name, const
 
 static void add_left_out(kw_text *text, size_t count, const char *what) {
     if (count) {
-        kw_text_addf(text, "left out: %zu contests %s\n", count, what);
+        kw_text_addf(text, "left out: %zu problem groups %s\n", count, what);
     }
 }
 
 static void add_evaluation_head(kw_text *text, const kw_evaluation *e) {
     const kw_evaluation_metrics *f = &e->all;
-    kw_text_addf(text, "by %s: %lld contests of %lld problems, %.1f kernels each (%.0f to %.0f)\n", e->by, (long long)f->problem_groups,
-                 (long long)f->problems, f->pool, f->candidates_min, f->candidates_max);
+    kw_text_addf(text, "by %s: %lld problem groups of %lld problems, %.1f kernels each (%.0f to %.0f)\n", e->by,
+                 (long long)f->problem_groups, (long long)f->problems, f->pool, f->candidates_min, f->candidates_max);
     if (f->failed) {
         kw_text_addf(text, "%lld picks failed or have no row\n", (long long)f->failed);
     }
     add_left_out(text, e->in_sample, "of shapes that the model was trained on (--in-sample judges them)");
     add_left_out(text, e->unpredicted, "of which nothing is predicted");
     add_left_out(text, e->unsolved, "without a good kernel");
-    add_left_out(text, e->outside_holdout, "that are in no sealed list");
+    add_left_out(text, e->outside_holdout, "that are in no holdout list");
     if (e->dataset.foreign) {
         kw_text_addf(text, "left out: %lld rows of kernels or problems that are not known here, or do not fit any more\n",
                      (long long)e->dataset.foreign);
@@ -74,7 +74,7 @@ static void add_all(kw_text *text, const kw_evaluation_metrics *f) {
     add_figure(text, "", "of 8, mean", &f->shortlist_8, 100);
     add_figure(text, "", "of 8, P10", &f->shortlist_8_p10, 100);
     add_figure(text, "order", "NDCG of the first 10", &f->ndcg, 100);
-    add_figure(text, "", "Spearman in a contest", &f->spearman, 100);
+    add_figure(text, "", "Spearman in a problem group", &f->spearman, 100);
     add_figure(text, "coverage", "measured, not failed", &f->coverage, 100);
 }
 
@@ -97,7 +97,7 @@ static size_t slices_of(const kw_evaluation *e, kw_slicing slicing, size_t *firs
     return count;
 }
 
-/* What the slice loses, all its contests together. */
+/* What the slice loses, all its problem groups together. */
 static int by_selection_loss(const void *left, const void *right) {
     const kw_slice *a = *(const kw_slice *const *)left, *b = *(const kw_slice *const *)right;
     double x = (1 - a->metrics.mean.value) * (double)a->metrics.problem_groups;
@@ -123,8 +123,8 @@ static void add_families(kw_text *text, const kw_evaluation *e, size_t first, si
 }
 
 static void add_slices(kw_text *text, const kw_evaluation *e) {
-    kw_text_addf(text, "\n%-40s %8s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "contests", "kernels", "mean", "", "P10", "worst", "regret",
-                 "tied");
+    kw_text_addf(text, "\n%-40s %8s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "problem_groups", "kernels", "mean", "", "P10", "worst",
+                 "regret", "tied");
     for (int slicing = 0; slicing < KW_SLICINGS; slicing++) {
         size_t first = 0, count = slices_of(e, (kw_slicing)slicing, &first);
         if (slicing == KW_SLICE_FAMILY && count > 1) {
@@ -202,7 +202,7 @@ static void json_figure(kw_json_out *json, const char *name, const kw_metric *fi
 }
 
 static void json_figures(kw_json_out *json, const kw_evaluation_metrics *f) {
-    kw_json_int(json, "contests", f->problem_groups);
+    kw_json_int(json, "problem_groups", f->problem_groups);
     kw_json_int(json, "problems", f->problems);
     kw_json_int(json, "failed", f->failed);
     kw_json_real(json, "pool", f->pool);

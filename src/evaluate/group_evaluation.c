@@ -1,4 +1,4 @@
-/* group_evaluation.c: one contest at a time. Every time that is held against the oracle comes from samples that did not choose it: a pick's is the
+/* group_evaluation.c: one problem group at a time. Every time that is held against the oracle comes from samples that did not choose it: a pick's is the
  * mean of its halves, a shortlist's best is chosen by one half and timed by the other. */
 #include "evaluate/group_evaluation.h"
 
@@ -24,7 +24,7 @@ bool kw_pair_tied(const kw_pair *a, const kw_pair *b, double limit) {
     return fabs(a->time_ns - b->time_ns) <= width;
 }
 
-/* Room for one contest, as large as the largest. */
+/* Room for one problem group, as large as the largest. */
 typedef struct scratch_arrays {
     kw_candidate *order, *list; /* the predicted order; a shortlist that is being drawn */
     kw_record *records;
@@ -65,7 +65,7 @@ double kw_pair_time(const kw_pair *pair) {
 
 /* --- the predicted order ---------------------------------------------------------------------------------------------- */
 
-/* Configs of a contest lie in the order of their texts, so the address decides as the text would. */
+/* Configs of a problem group lie in the order of their texts, so the address decides as the text would. */
 static int by_predicted_ns(const void *left, const void *right) {
     const kw_candidate *a = left, *b = right;
     if (a->expected_ns != b->expected_ns) {

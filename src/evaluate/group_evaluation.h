@@ -1,4 +1,4 @@
-/* group_evaluation.h: what a scorer's order of the kernels of one contest is worth. */
+/* group_evaluation.h: what a scorer's order of the kernels of one problem group is worth. */
 #ifndef KW_EVALUATE_GROUP_EVALUATION_H
 #define KW_EVALUATE_GROUP_EVALUATION_H
 
@@ -28,7 +28,7 @@ double kw_pair_time(const kw_pair *pair);
  * two lower quartiles (docs/measuring.md), and by no more than limit, a share. */
 bool kw_pair_tied(const kw_pair *a, const kw_pair *b, double limit);
 
-/* Judges the contests that are served and have a good kernel; keep (NULL: all) says which others are left out. The caller frees *made. */
+/* Judges the problem groups that are served and have a good kernel; keep (NULL: all) says which others are left out. The caller frees *made. */
 kw_status kw_group_evaluations_create(kw_group_evaluation **made, size_t *count, const kw_dataset *dataset, const kw_group_oracle *oracles,
                                       const kw_scores *scores, const bool *keep, kw_error *err);
 

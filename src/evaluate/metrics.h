@@ -1,5 +1,5 @@
-/* metrics.h: from judgements to figures with intervals. Contests of one shape share their luck, so a resample draws shapes and takes
- * each with all its contests; drawing contests would make the intervals too narrow. */
+/* metrics.h: from judgements to figures with intervals. Problem groups of one shape share their luck, so a resample draws shapes and takes
+ * each with all its problem groups; drawing problem groups would make the intervals too narrow. */
 #ifndef KW_EVALUATE_METRICS_H
 #define KW_EVALUATE_METRICS_H
 

@@ -37,7 +37,7 @@ static void score_estimate(const job *j) {
     }
 }
 
-/* By a hash of seed, contest and config: the draw does not depend on what else was read. */
+/* By a hash of seed, problem group and config: the draw does not depend on what else was read. */
 static void score_random(const job *j) {
     for (size_t c = 0; c < j->dataset->problem_group_count; c++) {
         const kw_problem_group *problem_group = &j->dataset->problem_groups[c];
@@ -58,7 +58,7 @@ static double scored_efficiency(const job *j, size_t problem_group, size_t pair)
     return best > 0 && score > 0 ? fmin(1, best / score) : 0;
 }
 
-/* Each config's mean efficiency over the contests of its operation and type, its own contest not counted; where it has no row it counts
+/* Each config's mean efficiency over the problem groups of its operation and type, its own problem group not counted; where it has no row it counts
  * as 0. */
 static kw_status score_single(const job *j, kw_error *err) {
     const kw_dataset *dataset = j->dataset;
@@ -140,7 +140,7 @@ static kw_status table_make(table *t, const job *j, const kw_model *model, kw_op
     return kw_ranking_open(&t->ranking, model, t->configs, count, err);
 }
 
-static void score_contest(const job *j, table *t, const kw_problem_group *problem_group) {
+static void score_group(const job *j, table *t, const kw_problem_group *problem_group) {
     const kw_pair *pairs = j->dataset->pairs;
     memset(t->launches, 0, t->catalog.count * sizeof *t->launches);
     for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
@@ -163,7 +163,7 @@ static kw_status score_part(const job *j, const kw_model *model, kw_op op, kw_dt
         if (in_table(problem_group, op, dtype)) {
             j->scores->served[c] = serves && kw_model_distance(model, &problem_group->target) >= 0;
             if (j->scores->served[c]) {
-                score_contest(j, &t, problem_group);
+                score_group(j, &t, problem_group);
             }
         }
     }

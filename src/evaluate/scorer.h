@@ -14,7 +14,7 @@ typedef enum kw_scorer_kind {
 typedef struct kw_scores {
     kw_scorer_kind kind;
     double *ns;   /* of each pair of the data set; NAN: nothing is said of it */
-    bool *served; /* of each contest: whether anything is said of it */
+    bool *served; /* of each problem group: whether anything is said of it */
 } kw_scores;
 
 typedef struct kw_scorer {

@@ -27,7 +27,7 @@ typedef struct session {
     kw_error *err;
 } session;
 
-/* --- which contests --------------------------------------------------------------------------------------------------- */
+/* --- which problem groups --------------------------------------------------------------------------------------------------- */
 
 typedef struct drawn {
     uint64_t order;
@@ -78,7 +78,8 @@ static kw_status draw_problem_groups(session *s, int32_t *threads) {
     *threads = (int32_t)units;
     char text[KW_TARGET_TEXT_MAX];
     kw_target_print(text, sizeof text, &here);
-    return s->count ? KW_OK : kw_fail(s->err, KW_FAILED, "no contest was timed hot with packed weights on this machine, %.200s", text);
+    return s->count ? KW_OK
+                    : kw_fail(s->err, KW_FAILED, "no problem group was timed hot with packed weights on this machine, %.200s", text);
 }
 
 /* --- measuring -------------------------------------------------------------------------------------------------------- */
@@ -123,7 +124,7 @@ static kw_status remeasure_pairs(session *s, int32_t threads) {
     kw_manifest_drop(&m);
     kw_sweep_options sweep = {.pairs = s->pairs,
                               .pool = "picks and best kernels of an evaluation",
-                              .list = "contests of an evaluation",
+                              .list = "problem groups of an evaluation",
                               .out = s->store,
                               .workers.devices = o->workers.devices,
                               .workers.program = o->workers.program,
@@ -145,7 +146,7 @@ static kw_status remeasure_pairs(session *s, int32_t threads) {
 
 /* --- judging ---------------------------------------------------------------------------------------------------------- */
 
-/* The new times of a kernel on the problem of an old contest; NULL where there are none. */
+/* The new times of a kernel on the problem of an old problem group; NULL where there are none. */
 static const kw_pair *find_remeasured(const session *s, const kw_problem_group *old, const kw_config *config) {
     for (size_t c = 0; c < s->found.problem_group_count; c++) {
         const kw_problem_group *problem_group = &s->found.problem_groups[c];
@@ -197,7 +198,7 @@ static kw_status summarize_validation(session *s) {
     }
     r->problem_groups = (int64_t)count;
     if (!status && !count) {
-        status = kw_fail(s->err, KW_FAILED, "none of %zu contests could be measured again", s->count);
+        status = kw_fail(s->err, KW_FAILED, "none of %zu problem groups could be measured again", s->count);
     }
     status = status ? status : kw_mean_metric(&r->claimed, list, claimed, count, s->err);
     status = status ? status : kw_mean_metric(&r->found, list, found, count, s->err);

@@ -62,7 +62,7 @@ static void report_train_progress(const session *s, const char *phase, int64_t d
 
 /* --- reading ---------------------------------------------------------------------------------------------------------- */
 
-/* A row of a sealed problem is a leak, and one is enough to refuse. */
+/* A row of a held-out problem is a leak, and one is enough to refuse. */
 static kw_status refuse_holdout_rows(const session *s) {
     int64_t leaks = 0;
     const kw_problem_group *first = NULL;
@@ -75,7 +75,7 @@ static kw_status refuse_holdout_rows(const session *s) {
     }
     char text[KW_PROBLEM_TEXT_MAX];
     kw_problem_print(text, sizeof text, &first->problem);
-    return kw_fail(s->err, KW_FAILED, "%lld contests are of sealed problems, the first of %.200s; train on rows without them",
+    return kw_fail(s->err, KW_FAILED, "%lld problem groups are of held-out problems, the first of %.200s; train on rows without them",
                    (long long)leaks, text);
 }
 
@@ -222,7 +222,7 @@ static kw_status choose_quantity(session *s) {
     return status;
 }
 
-/* Contests count by what was lost in them when they were held out: up to so many times the others at a loss of 20 % and more. */
+/* Problem groups count by what was lost in them when they were held out: up to so many times the others at a loss of 20 % and more. */
 static void weight_hard_groups(session *s) {
     const double *ns = s->cv.ns[KW_BY_SHAPE];
     for (size_t c = 0; c < s->dataset.problem_group_count; c++) {

@@ -64,7 +64,7 @@ static kw_status evaluate_unseen(session *s, kw_prune_group *group, const kw_set
 }
 
 static void add_lines(session *s, const kw_prune_group *group, const kw_set_cover *cover, const size_t *order, size_t count) {
-    kw_text_addf(&s->lines, "# %s %s: %zu of %lld kernels keep %.2f %%, %.2f %% at worst, on %lld contests\n", kw_op_name(group->op),
+    kw_text_addf(&s->lines, "# %s %s: %zu of %lld kernels keep %.2f %%, %.2f %% at worst, on %lld problem groups\n", kw_op_name(group->op),
                  kw_dtype_name(group->dtype), count, (long long)group->kernels, 100 * group->kept, 100 * group->worst,
                  (long long)group->problem_groups);
     for (size_t i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ static kw_status prune_group(session *s, kw_prune_group *group) {
 
 /* --- all groups ------------------------------------------------------------------------------------------------------- */
 
-static bool has_contest(const session *s, kw_op op, kw_dtype dtype) {
+static bool has_group(const session *s, kw_op op, kw_dtype dtype) {
     for (size_t c = 0; c < s->dataset.problem_group_count; c++) {
         const kw_problem *problem = &s->dataset.problem_groups[c].problem;
         if (problem->op == op && problem->dtype == dtype && s->oracles[c].oracle_ns > 0) {
@@ -118,7 +118,7 @@ static bool has_contest(const session *s, kw_op op, kw_dtype dtype) {
 /* A group whose curve has ended keeps what it kept. */
 static void sum_groups(kw_prune_report *report) {
     kw_prune_group *all = &report->all;
-    double unseen = 0, unseen_contests = 0, problem_groups;
+    double unseen = 0, unseen_groups = 0, problem_groups;
     *all = (kw_prune_group){.worst = 1, .unseen = NAN, .unseen_worst = NAN};
     for (int32_t i = 0; i < report->groups; i++) {
         const kw_prune_group *group = &report->group[i];
@@ -133,13 +133,13 @@ static void sum_groups(kw_prune_report *report) {
         }
         if (!isnan(group->unseen)) {
             unseen += problem_groups * group->unseen;
-            unseen_contests += problem_groups;
+            unseen_groups += problem_groups;
             all->unseen_worst = fmin(isnan(all->unseen_worst) ? 1 : all->unseen_worst, group->unseen_worst);
         }
     }
     problem_groups = (double)all->problem_groups;
     all->kept /= problem_groups;
-    all->unseen = unseen_contests > 0 ? unseen / unseen_contests : NAN;
+    all->unseen = unseen_groups > 0 ? unseen / unseen_groups : NAN;
     for (int k = 0; k < KW_PRUNE_CURVE; k++) {
         bool any = false;
         for (int32_t i = 0; i < report->groups; i++) {
@@ -154,7 +154,7 @@ static kw_status prune_all(session *s) {
     kw_status status = KW_OK;
     for (int op = 0; op < KW_OP_COUNT && !status; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT && !status; dtype++) {
-            if (has_contest(s, (kw_op)op, (kw_dtype)dtype)) {
+            if (has_group(s, (kw_op)op, (kw_dtype)dtype)) {
                 kw_prune_group *group = &report->group[report->groups++];
                 *group = (kw_prune_group){.op = (kw_op)op, .dtype = (kw_dtype)dtype};
                 status = prune_group(s, group);
@@ -193,8 +193,8 @@ static kw_status write_pruned_catalog(session *s) {
     if (!out) {
         return KW_OK;
     }
-    kw_line_addf(&line, "%lld of %lld kernels that keep %.2f %% of the best, %.2f %% at worst, on %lld contests", (long long)all->chosen,
-                 (long long)all->kernels, 100 * all->kept, 100 * all->worst, (long long)all->problem_groups);
+    kw_line_addf(&line, "%lld of %lld kernels that keep %.2f %% of the best, %.2f %% at worst, on %lld problem groups",
+                 (long long)all->chosen, (long long)all->kernels, 100 * all->kept, 100 * all->worst, (long long)all->problem_groups);
     if (is_set) {
         add_origin(&text, s, "--");
         kw_text_addf(&text, "return {\n    about = \"%s\",\n    catalog = [[\n", about);

@@ -1,4 +1,4 @@
-/* set_cover.c: the matrix of kernels and contests, sparse, and the greedy choice over it. Steps are taken by plain efficiencies; whether
+/* set_cover.c: the matrix of kernels and problem groups, sparse, and the greedy choice over it. Steps are taken by plain efficiencies; whether
  * enough is kept is asked of times that did not choose (kw_oracle over the set). */
 #include "prune/set_cover.h"
 
@@ -10,7 +10,7 @@
 
 static const double tie_limit = 0.02;
 
-/* A kernel in a contest. */
+/* A kernel in a problem group. */
 typedef struct cell {
     uint32_t problem_group; /* number in the cover */
     uint32_t kernel;
@@ -24,9 +24,9 @@ struct kw_set_cover {
     kw_catalog kernels;
     size_t *problem_groups; /* of the data set */
     size_t problem_group_count;
-    cell *cells;   /* by contest */
-    size_t *first; /* of each contest's cells; one more at the end */
-    double *base;  /* of each contest: what the compiled-in kernels keep */
+    cell *cells;   /* by problem group */
+    size_t *first; /* of each group's cells; one more at the end */
+    double *base;  /* of each problem group: what the compiled-in kernels keep */
 };
 
 /* --- the matrix ------------------------------------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ static kw_status fill_cells(kw_set_cover *cover, kw_op op, kw_dtype dtype, kw_er
     cover->base = calloc(dataset->problem_group_count + 1, sizeof *cover->base);
     cover->cells = calloc(dataset->pair_count + 1, sizeof *cover->cells);
     if (!cover->problem_groups || !cover->first || !cover->base || !cover->cells) {
-        return kw_fail_memory(err, "kernels and contests");
+        return kw_fail_memory(err, "kernels and problem groups");
     }
     for (size_t c = 0; c < dataset->problem_group_count; c++) {
         const kw_problem *problem = &dataset->problem_groups[c].problem;
@@ -84,7 +84,7 @@ static kw_status fill_cells(kw_set_cover *cover, kw_op op, kw_dtype dtype, kw_er
         status = add_cells(cover, i, &cells, err);
     }
     if (!status && !cover->problem_group_count) {
-        status = kw_fail(err, KW_FAILED, "%s %s: no contest has a good kernel", kw_op_name(op), kw_dtype_name(dtype));
+        status = kw_fail(err, KW_FAILED, "%s %s: no problem group has a good kernel", kw_op_name(op), kw_dtype_name(dtype));
     }
     return status;
 }
@@ -94,7 +94,7 @@ kw_status kw_set_cover_open(kw_set_cover **cover, const kw_dataset *dataset, con
     kw_set_cover *made = calloc(1, sizeof *made);
     *cover = made;
     if (!made) {
-        return kw_fail_memory(err, "kernels and contests");
+        return kw_fail_memory(err, "kernels and problem groups");
     }
     made->dataset = dataset;
     made->oracles = oracles;
@@ -131,8 +131,8 @@ static bool in_part(const kw_set_cover *cover, const kw_set_cover_subset *part, 
     return !part->fold || (part->fold[cover->problem_groups[number]] == part->which) != part->others;
 }
 
-/* What the chosen kernels keep in one contest: their best, chosen by one half of the samples and timed by the other. records has room
- * for the contest. */
+/* What the chosen kernels keep in one problem group: their best, chosen by one half of the samples and timed by the other. records has room
+ * for the problem group. */
 static double kept_share(const kw_set_cover *cover, size_t number, const bool *chosen, kw_record *records, size_t *pairs) {
     const kw_group_oracle *oracle = &cover->oracles[cover->problem_groups[number]];
     double rough = cover->base[number], ns;
@@ -217,7 +217,7 @@ typedef struct greedy_choice {
     const kw_set_cover_subset *part;
     double keep, worst;
     cover_arrays cover_arrays;
-    double *best, *gain; /* of each contest: by what is chosen; of each kernel: what it would add */
+    double *best, *gain; /* of each problem group: by what is chosen; of each kernel: what it would add */
     size_t *order, count;
 } greedy_choice;
 
@@ -225,7 +225,7 @@ static bool meets_targets(const greedy_choice *c, const kw_set_cover_score *wort
     return worth->sum >= (c->keep - 1e-12) * (double)worth->problem_groups && worth->worst >= c->worst - 1e-12;
 }
 
-/* The kernel that adds most to the sum over contests of min(efficiency, limit); the kernels' count when none adds anything. */
+/* The kernel that adds most to the sum over problem groups of min(efficiency, limit); the kernels' count when none adds anything. */
 static size_t most_useful(greedy_choice *c, double limit) {
     const kw_set_cover *cover = c->cover;
     size_t kernels = cover->kernels.count, best = kernels;
@@ -253,7 +253,7 @@ static void add_cover_kernel(greedy_choice *c, size_t kernel) {
     }
 }
 
-/* First the mean, then the contests that are still below their bound. */
+/* First the mean, then the problem groups that are still below their bound. */
 static void add_best_kernel(greedy_choice *c) {
     for (;;) {
         kw_set_cover_score worth = subset_score(c->cover, c->part, &c->cover_arrays);

@@ -1,5 +1,5 @@
 /* test_store_damage.c: files that are not, or no longer, a store: flipped bytes, lost pages, hostile schemas, other programs' files, other
- * versions. Nothing of it may crash or be taken for good; salvage brings back what can still be read. */
+ * versions. Nothing of it may crash or be taken for good; recovering brings back what can still be read. */
 #include "base/random.h"
 #include "store/sqlite/schema.h"
 #include "support/kw_test.h"
@@ -60,8 +60,8 @@ static bool compare(void *user, const kw_row *row) {
     return true;
 }
 
-/* Rows that salvage brings back out of the file at path: all of them as they were. */
-static int64_t salvage(void) {
+/* Rows that recovering brings back out of the file at path: all of them as they were. */
+static int64_t recover_rows(void) {
     char to[2 * SCRATCH_MAX];
     int64_t rescued = 0;
     tally t = {0};
@@ -118,7 +118,7 @@ static void flipped_bytes_are_found_and_the_other_rows_rescued(void **state) {
         good[at] = (char)(good[at] ^ (1 << i % 8));
         if (is_found_out()) {
             found++;
-            rescued += salvage();
+            rescued += recover_rows();
         }
     }
     free(good);
@@ -140,7 +140,7 @@ static void lost_pages_cost_their_own_rows(void **state) {
         memcpy(good + page * PAGE, kept, PAGE);
         assert_true(is_found_out());
         found++;
-        most += salvage() >= ROWS * 9 / 10;
+        most += recover_rows() >= ROWS * 9 / 10;
     }
     free(good);
     print_message("%lld pages lost one by one: all found, nine tenths of the rows rescued in %lld cases\n", (long long)found,
@@ -155,7 +155,7 @@ static void files_cut_off_are_found_at_every_page(void **state) {
     for (size_t left = 0; left < size; left += 5 * PAGE / 2) {
         scratch_write(path, good, left, 0644);
         assert_true(is_found_out());
-        salvage();
+        recover_rows();
     }
     free(good);
 }

@@ -71,7 +71,7 @@ static void add_side(cli_json *json, const char *name, const kw_evaluation_metri
 static void print_comparison_json(const kw_comparison *c, const char *verdict) {
     cli_json json;
     cli_json_start(&json);
-    cli_json_int(&json, "contests", c->problem_groups);
+    cli_json_int(&json, "problem_groups", c->problem_groups);
     cli_json_int(&json, "agreed", c->agreed);
     cli_json_int(&json, "better", c->better);
     cli_json_int(&json, "same", c->same);

@@ -45,7 +45,7 @@ static void log_evaluation_line(void *user, const char *line) {
 int cli_evaluation_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args) {
     const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE], *folds = args->value[OPT_LEFT_OUT];
     int64_t seed;
-    int code = cli_words_read(holdout, args, OPT_SEALED);
+    int code = cli_words_read(holdout, args, OPT_HOLDOUT);
     if (code || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
         return code ? code : CLI_USAGE;
     }
@@ -97,8 +97,8 @@ static int print_evaluation(const kw_evaluation *evaluation, const cli_args *arg
 }
 
 int cli_selector_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args) {
-    static const cli_option_id pickers[] = {OPT_MODEL, OPT_OOF, OPT_BY};
-    const char *by = args->value[OPT_BY];
+    static const cli_option_id pickers[] = {OPT_MODEL, OPT_OOF, OPT_SELECTOR};
+    const char *by = args->value[OPT_SELECTOR];
     int given = 0, code = cli_evaluation_options(options, holdout, args);
     if (code) {
         return code;
@@ -108,17 +108,17 @@ int cli_selector_options(kw_evaluation_options *options, cli_words *holdout, con
         given += args->value[pickers[i]] != NULL;
     }
     if (given > 1) {
-        return cli_usage("--model, --oof and --by each say who picks; give one of them");
+        return cli_usage("--model, --oof and --selector each say who picks; give one of them");
     }
     if (by && strcmp(by, "estimate") != 0 && strcmp(by, "random") != 0 && strcmp(by, "single") != 0) {
-        return cli_usage("--by %.60s is not known; known: estimate random single", by);
+        return cli_usage("--selector %.60s is not known; known: estimate random single", by);
     }
     options->stores = args->operands;
     options->store_count = (size_t)args->operand_count;
     return CLI_DONE;
 }
 
-/* Beside the evaluation, those who need no model; the same contests. */
+/* Beside the evaluation, those who need no model; the same problem groups. */
 static int write_page(const kw_evaluation *evaluation, const kw_evaluation_options *options, const cli_args *args) {
     static const char *const others[] = {"estimate", "single", "random"};
     enum { OTHERS = sizeof others / sizeof *others };

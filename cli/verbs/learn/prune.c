@@ -31,8 +31,8 @@ static void print_prune_text(const kw_prune_report *r) {
     char name[64];
     printf("%.2f %% of the best with %lld kernels instead of %lld\n\n", 100 * r->all.kept, (long long)r->all.chosen,
            (long long)r->all.kernels);
-    printf("%-22s %8s %7s %6s %7s %7s %7s %7s   (unseen: problems that did not choose)\n", "", "contests", "kernels", "chosen", "kept %",
-           "worst %", "unseen", "worst");
+    printf("%-22s %8s %7s %6s %7s %7s %7s %7s   (unseen: problems that did not choose)\n", "", "problem_groups", "kernels", "chosen",
+           "kept %", "worst %", "unseen", "worst");
     for (int32_t i = 0; i < r->groups; i++) {
         snprintf(name, sizeof name, "%s %s", kw_op_name(r->group[i].op), kw_dtype_name(r->group[i].dtype));
         print_group(name, &r->group[i]);
@@ -54,7 +54,7 @@ static void print_prune_text(const kw_prune_report *r) {
 }
 
 static void add_group(cli_json *json, const kw_prune_group *g) {
-    cli_json_int(json, "contests", g->problem_groups);
+    cli_json_int(json, "problem_groups", g->problem_groups);
     cli_json_int(json, "kernels", g->kernels);
     cli_json_int(json, "chosen", g->chosen);
     cli_json_real(json, "kept", g->kept);

@@ -85,7 +85,7 @@ static int read_lists(const char *lists[LISTS_MAX], size_t *count, char **words,
     char *rest = NULL;
     for (char *part = *words ? strtok_r(*words, ",", &rest) : NULL; part; part = strtok_r(NULL, ",", &rest)) {
         if (*count == LISTS_MAX) {
-            return cli_usage("--sealed names more than %d lists; join them in one file", LISTS_MAX);
+            return cli_usage("--holdout names more than %d lists; join them in one file", LISTS_MAX);
         }
         lists[(*count)++] = part;
     }
@@ -115,7 +115,7 @@ static void print_training_text(const kw_train_report *r, const char *out) {
 
 static void add_figures(cli_json *json, const char *what, const kw_train_metrics *f) {
     cli_json_object(json, what);
-    cli_json_int(json, "contests", f->problem_groups);
+    cli_json_int(json, "problem_groups", f->problem_groups);
     cli_json_real(json, "mean", f->mean);
     cli_json_real(json, "median", f->median);
     cli_json_real(json, "p10", f->p10);
@@ -136,7 +136,7 @@ static void print_training_json(const kw_train_report *r, const char *out) {
     cli_json_int(&json, "failed", r->failed);
     cli_json_int(&json, "foreign", r->foreign);
     cli_json_int(&json, "untimed", r->untimed);
-    cli_json_int(&json, "contests", r->problem_groups);
+    cli_json_int(&json, "problem_groups", r->problem_groups);
     cli_json_int(&json, "problems", r->problems);
     cli_json_int(&json, "families", r->families);
     add_figures(&json, "shapes", &r->shapes);
@@ -189,7 +189,7 @@ int verb_train(const cli_args *args) {
     cli_command(command, sizeof command);
     int code = read_training_numbers(&options, args);
     code = code ? code : read_model_kind(&options, args);
-    code = code ? code : read_lists(holdout, &options.holdout_count, &words, args->value[OPT_SEALED]);
+    code = code ? code : read_lists(holdout, &options.holdout_count, &words, args->value[OPT_HOLDOUT]);
     code = code ? code : run_training(&options, args);
     free(words);
     return code;

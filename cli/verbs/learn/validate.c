@@ -13,7 +13,7 @@ static void print_validation_progress(void *user, const kw_sweep_progress *now) 
 }
 
 static void print_validation_text(const kw_validate_report *r) {
-    printf("%lld contests measured again", (long long)r->problem_groups);
+    printf("%lld problem groups measured again", (long long)r->problem_groups);
     if (r->lost) {
         printf(", %lld could not be", (long long)r->lost);
     }
@@ -38,7 +38,7 @@ static void add_figure(cli_json *json, const char *name, const kw_metric *figure
 static void print_validation_json(const kw_validate_report *r) {
     cli_json json;
     cli_json_start(&json);
-    cli_json_int(&json, "contests", r->problem_groups);
+    cli_json_int(&json, "problem_groups", r->problem_groups);
     cli_json_int(&json, "lost", r->lost);
     add_figure(&json, "claimed", &r->claimed);
     add_figure(&json, "found", &r->found);

@@ -1,4 +1,4 @@
-/* coverage.c: the verb covers: whether a set has every kernel of a reference list. */
+/* coverage.c: the verb coverage: whether a set has every kernel of a reference list. */
 #include "cli.h"
 
 #include <stdio.h>

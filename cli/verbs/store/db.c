@@ -299,23 +299,23 @@ static int db_drop(const cli_args *args, kw_store *store) {
     return CLI_DONE;
 }
 
-static int db_salvage(const cli_args *args) {
+static int db_recover(const cli_args *args) {
     kw_error err = {0};
     int64_t recovered = 0;
     if (!args->value[OPT_OUT]) {
-        return cli_usage("db salvage needs a file for what it rescues; for example --out rescued.db");
+        return cli_usage("db recover needs a file for what it recovers; for example --out recovered.db");
     }
     if (kw_store_recover(args->operands[1], args->value[OPT_OUT], &recovered, &err)) {
         return cli_fail(&err);
     }
-    printf("%" PRId64 " rows rescued into %s\n", recovered, args->value[OPT_OUT]);
+    printf("%" PRId64 " rows recovered into %s\n", recovered, args->value[OPT_OUT]);
     return CLI_DONE;
 }
 
 static const command commands[] = {
     {"list", KW_STORE_READ, 0, db_list},     {"count", KW_STORE_READ, 0, db_count},    {"check", KW_STORE_READ, 0, db_check},
     {"export", KW_STORE_READ, 0, db_export}, {"import", KW_STORE_WRITE, 1, db_import}, {"drop", KW_STORE_WRITE, 0, db_drop},
-    {"salvage", KW_STORE_READ, 0, NULL},
+    {"recover", KW_STORE_READ, 0, NULL},
 };
 
 static const char *command_at(int index) {
@@ -329,7 +329,7 @@ static const command *find_command(const char *name) {
         }
     }
     const char *near = cli_nearest(name, command_at);
-    cli_usage("db knows list, count, check, export, import, drop and salvage, not %.40s%s%s", name, near ? "; did you mean db " : "",
+    cli_usage("db knows list, count, check, export, import, drop and recover, not %.40s%s%s", name, near ? "; did you mean db " : "",
               near ? near : "");
     return NULL;
 }
@@ -345,7 +345,7 @@ int verb_db(const cli_args *args) {
         return cli_usage(found->operands ? "db %s needs a store and the files to read" : "db %s takes one store", found->name);
     }
     if (!found->run) {
-        return db_salvage(args);
+        return db_recover(args);
     }
     bool made = !strcmp(found->name, "import"); /* a store that is not there is made by importing, by nothing else */
     if (!made && access(args->operands[1], F_OK)) {

@@ -329,7 +329,8 @@ static int dispatch(session *s) {
 
 /* What only makes sense with --where-model-errs, and what does not with it. */
 static int check_where(const cli_args *args) {
-    static const cli_option_id only[] = {OPT_STORES, OPT_REGRET, OPT_LEAST, OPT_BEST, OPT_EXPLORE, OPT_SEALED, OPT_LEFT_OUT, OPT_NEXT};
+    static const cli_option_id only[] = {OPT_STORES,  OPT_REGRET,  OPT_MIN_SHAPES, OPT_EXPLOIT,
+                                         OPT_EXPLORE, OPT_HOLDOUT, OPT_LEFT_OUT,   OPT_NEXT};
     static const cli_option_id never[] = {OPT_PAIRS, OPT_LIST, OPT_OVERWRITE, OPT_VERIFY_ONLY, OPT_SHARD};
     for (size_t i = 0; i < sizeof only / sizeof *only && !args->value[OPT_WHERE]; i++) {
         if (args->value[only[i]]) {

@@ -34,7 +34,7 @@ static int read_timing_kind(kw_proposal_options *o, const cli_args *args) {
 
 static int read_proposal_numbers(kw_proposal_options *o, const cli_args *args) {
     int64_t least, best, explore, limit;
-    if (!cli_number(args, OPT_LEAST, 1, 1000000, 0, &least) || !cli_number(args, OPT_BEST, 1, 100000, 0, &best) ||
+    if (!cli_number(args, OPT_MIN_SHAPES, 1, 1000000, 0, &least) || !cli_number(args, OPT_EXPLOIT, 1, 100000, 0, &best) ||
         !cli_number(args, OPT_EXPLORE, 0, 100000, -1, &explore) || !cli_number(args, OPT_LIMIT, 1, 1000000, 0, &limit) ||
         !cli_share(args, OPT_REGRET, 0, &o->regret)) {
         return CLI_USAGE;
@@ -93,7 +93,7 @@ static void print_families(const kw_proposal_facts *facts) {
 static void print_proposal_text(const kw_proposal_facts *facts, double target, const kw_proposal_report *report) {
     print_families(facts);
     if (!isnan(facts->regret)) {
-        printf("regret %.2f %% in all, of %lld contests\n", 100 * facts->regret, (long long)facts->problem_groups);
+        printf("regret %.2f %% in all, of %lld problem groups\n", 100 * facts->regret, (long long)facts->problem_groups);
     }
     printf("of %zu families %lld are within %.4g %%, %lld over it, %lld not known yet\n", facts->family_count,
            (long long)facts->count[KW_FAMILY_MET], 100 * target, (long long)facts->count[KW_FAMILY_OVER],
@@ -121,7 +121,7 @@ static void add_family(cli_json *json, const kw_proposal_family *f) {
     cli_json_text(json, "family", f->key);
     cli_json_text(json, "state", state_name(f->state));
     cli_json_int(json, "shapes", f->shapes);
-    cli_json_int(json, "contests", f->problem_groups);
+    cli_json_int(json, "problem_groups", f->problem_groups);
     cli_json_int(json, "waiting", f->waiting);
     if (!isnan(f->regret)) {
         cli_json_real(json, "regret", f->regret);
@@ -139,7 +139,7 @@ static void print_proposal_json(const kw_proposal_facts *facts, double target, c
     if (!isnan(facts->regret)) {
         cli_json_real(&json, "regret", facts->regret);
     }
-    cli_json_int(&json, "contests", facts->problem_groups);
+    cli_json_int(&json, "problem_groups", facts->problem_groups);
     cli_json_int(&json, "families_met", facts->count[KW_FAMILY_MET]);
     cli_json_int(&json, "families_over", facts->count[KW_FAMILY_OVER]);
     cli_json_int(&json, "families_unknown", facts->count[KW_FAMILY_UNKNOWN]);
@@ -217,7 +217,7 @@ int sweep_plan_view(const cli_args *args, const kw_sweep_options *options) {
                              .user = options->user};
     int code = read_proposal_numbers(&o, args);
     code = code ? code : read_stores(&stores, args);
-    code = code ? code : cli_words_read(&holdout, args, OPT_SEALED);
+    code = code ? code : cli_words_read(&holdout, args, OPT_HOLDOUT);
     o.stores = stores.items;
     o.store_count = stores.count;
     o.holdout = holdout.items;

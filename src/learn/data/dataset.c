@@ -1,5 +1,5 @@
-/* dataset.c: rows into contests and pairs. Rows come sorted by target, problem and config, so a contest is found among the four (packed or not,
- * cold or not) of the problem under way; at the end the pairs are put behind one another by contest, in the order of their texts. */
+/* dataset.c: rows into problem groups and pairs. Rows come sorted by target, problem and config, so a problem group is found among the four (packed or not,
+ * cold or not) of the problem under way; at the end the pairs are put behind one another by problem group, in the order of their texts. */
 #include "learn/data/dataset.h"
 
 #include "base/container/array.h"
@@ -33,7 +33,7 @@ typedef struct reading {
     kw_problem problem;
     kw_config config;
     bool target_known, problem_known, config_known;
-    size_t kind[KINDS]; /* contest of each kind for the problem under way, plus 1; 0: none yet */
+    size_t kind[KINDS]; /* problem group of each kind for the problem under way, plus 1; 0: none yet */
     bool good;          /* there was memory for everything */
 } reading;
 
@@ -64,7 +64,7 @@ static bool parse_row(reading *r, const kw_row *row) {
     return r->target_known && r->problem_known && r->config_known;
 }
 
-/* The contest of the row, made if it is new; SIZE_MAX for want of memory. */
+/* The problem group of the row, made if it is new; SIZE_MAX for want of memory. */
 static size_t problem_group_of(reading *r, const kw_row *row) {
     kw_dataset *dataset = r->dataset;
     size_t *kind = &r->kind[(row->packed ? 1 : 0) + (row->record.cold ? 2 : 0)];
@@ -137,7 +137,7 @@ static bool add_dataset_row(void *user, const kw_row *row) {
     return true;
 }
 
-/* Puts the pairs of each contest behind one another; within a contest they keep their order. */
+/* Puts the pairs of each problem group behind one another; within a problem group they keep their order. */
 static kw_status finish_dataset(reading *r, kw_error *err) {
     kw_dataset *dataset = r->dataset;
     uint64_t *hashes = calloc(r->count + 1, sizeof *hashes);
@@ -170,7 +170,7 @@ static kw_status finish_dataset(reading *r, kw_error *err) {
 static kw_status hash_sealed(reading *r, const kw_dataset_filter *filter, kw_error *err) {
     r->holdout = calloc(filter->holdout_count + 1, sizeof *r->holdout);
     if (!r->holdout) {
-        return kw_fail_memory(err, "the sealed problems");
+        return kw_fail_memory(err, "the held-out problems");
     }
     for (size_t i = 0; i < filter->holdout_count; i++) {
         r->holdout[i] = hash_without_dtype(&filter->holdout[i]);
@@ -256,7 +256,7 @@ kw_status kw_problem_group_oracle(const kw_dataset *dataset, const kw_problem_gr
     *index = SIZE_MAX;
     *ns = 0;
     if (!records) {
-        return kw_fail_memory(err, "the oracle of a contest");
+        return kw_fail_memory(err, "the oracle of a problem group");
     }
     for (size_t i = 0; i < problem_group->count; i++) {
         records[i] = kw_pair_record(&pairs[i]);

@@ -1,5 +1,5 @@
 /* dataset.h: rows of stores as a table to learn from and to judge by. A pair is a config on a problem with its answer (kw_store); pairs of one
- * problem, target and kind of timing (packed, cold) stand together and form a contest. What does not fit is left out, as dispatch never asks
+ * problem, target and kind of timing (packed, cold) stand together and form a problem group. What does not fit is left out, as dispatch never asks
  * for it, and so is what spills or wants too much shared memory, which dispatch passes over; what failed stays, because a pick that fails must count against who picked it. */
 #ifndef KW_LEARN_DATA_DATASET_H
 #define KW_LEARN_DATA_DATASET_H
@@ -42,7 +42,7 @@ typedef struct kw_dataset_filter {
     bool by_op, by_dtype;
     kw_op op;
     kw_dtype dtype;
-    const kw_problem *holdout; /* problems that are marked sealed, by their canonical text without the type */
+    const kw_problem *holdout; /* problems that are held out, by their canonical text without the type */
     size_t holdout_count;
 } kw_dataset_filter;
 
@@ -54,7 +54,7 @@ kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw
 
 /* What is known of a pair's times, for kw_oracle and kw_record_score. */
 kw_record kw_pair_record(const kw_pair *pair);
-/* The honest best of a contest: chosen on one half of the samples and scored on the other, both ways, averaged (kw_oracle). index: the
+/* The honest best of a problem group: chosen on one half of the samples and scored on the other, both ways, averaged (kw_oracle). index: the
  * pair (of the data set) that wins on all samples. When nothing in it is good, *ns is 0 and *index SIZE_MAX: that is no error. */
 kw_status kw_problem_group_oracle(const kw_dataset *dataset, const kw_problem_group *problem_group, size_t *index, double *ns,
                                   kw_error *err);

@@ -103,7 +103,7 @@ kw_status kw_dataset_candidates_add(kw_dataset *dataset, const kw_catalog *pool,
     }
     free(list);
     if (status) {
-        /* Contests already point into the new list, so the data set is of no use without it. */
+        /* Problem groups already point into the new list, so the data set is of no use without it. */
         free(g.pairs);
         kw_dataset_close(dataset);
         return status;

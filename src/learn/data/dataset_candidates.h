@@ -8,8 +8,8 @@
 
 /* Reads a catalog file. */
 kw_status kw_dataset_candidates_read(kw_catalog *pool, const char *path, kw_error *err);
-/* Gives every contest a pair with outcome KW_UNTRIED for each generated config of the pool that fits and has no row there; pairs of a
- * contest stay in the order of their texts. *added (may be NULL): how many. */
+/* Gives every problem group a pair with outcome KW_UNTRIED for each generated config of the pool that fits and has no row there; pairs of a
+ * problem group stay in the order of their texts. *added (may be NULL): how many. */
 kw_status kw_dataset_candidates_add(kw_dataset *dataset, const kw_catalog *pool, size_t *added, kw_error *err);
 
 #endif

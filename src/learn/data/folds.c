@@ -1,4 +1,4 @@
-/* folds.c: groups of contests dealt to folds. The order is that of seeded hashes, so it depends on what the data set holds and on the seed
+/* folds.c: groups of problem groups dealt to folds. The order is that of seeded hashes, so it depends on what the data set holds and on the seed
  * alone. */
 #include "learn/data/folds.h"
 

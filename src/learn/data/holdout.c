@@ -24,10 +24,10 @@ kw_status kw_holdout_read(kw_holdout *holdout, const char *const *lists, size_t 
         size_t before = holdout->count;
         status = kw_problems_visit(lists[i], KW_OP_COUNT, KW_FP32, add_holdout_problem, holdout, err);
         if (!status && holdout->failed) {
-            status = kw_fail_memory(err, "sealed problems");
+            status = kw_fail_memory(err, "held-out problems");
         }
         if (!status && holdout->count == before) {
-            status = kw_fail(err, KW_ILLEGAL, "the sealed list %.200s has no problem, so it would say nothing", lists[i]);
+            status = kw_fail(err, KW_ILLEGAL, "the holdout list %.200s has no problem, so it would say nothing", lists[i]);
         }
     }
     if (status) {

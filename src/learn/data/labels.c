@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The least time of the contest's good pairs; 0: there are none. */
+/* The least time of the group's good pairs; 0: there are none. */
 static double best_group_time(const kw_dataset *dataset, const kw_problem_group *problem_group) {
     double best = 0;
     for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {

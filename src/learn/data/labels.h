@@ -9,7 +9,7 @@
 
 enum { KW_LABEL_CLAMP = 8, KW_RANK_LEVELS = 31 };
 
-/* The time of each pair that a label is made from; 0 where the contest has no good pair. */
+/* The time of each pair that a label is made from; 0 where the problem group has no good pair. */
 void kw_label_times(double *times, const kw_dataset *dataset);
 /* The label of each pair with a time; 0 for the others. */
 void kw_labels_make(float *label, const kw_dataset *dataset, const double *times, kw_model_quantity quantity);

@@ -7,7 +7,7 @@
 
 #include <kernelwright_tune.h>
 
-/* Of each contest; oracle_ns 0 where nothing is good, and such a contest is not judged. */
+/* Of each problem group; oracle_ns 0 where nothing is good, and such a problem group is not judged. */
 typedef struct kw_group_oracle {
     size_t best; /* the pair that wins on all samples */
     double oracle_ns, slowest_ns;
@@ -21,10 +21,10 @@ typedef struct kw_selection {
     bool failed;
 } kw_selection;
 
-/* The pair with the least of ns (one a pair of the data set; the first of equals, NaN last); false when the contest is not judged. */
+/* The pair with the least of ns (one a pair of the data set; the first of equals, NaN last); false when the problem group is not judged. */
 bool kw_selection_make(kw_selection *selection, const kw_dataset *dataset, size_t problem_group, const kw_group_oracle *oracle,
                        const double *ns);
-/* Of all contests whose fold is the given one; fold NULL: of all. */
+/* Of all problem groups whose fold is the given one; fold NULL: of all. */
 kw_status kw_metrics_compute(kw_train_metrics *metrics, const kw_dataset *dataset, const kw_group_oracle *oracles, const double *ns,
                              const int32_t *fold, int32_t which, kw_error *err);
 

@@ -21,7 +21,7 @@ kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, kw_error
 /* A folder without the file is no error: then known is false. */
 kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_error *err);
 void kw_trained_on_drop(kw_trained_on *trained);
-/* Whether the contest's group was there. */
+/* Whether the group's group was there. */
 bool kw_trained_on_has(const kw_trained_on *trained, const kw_problem_group *problem_group, kw_grouping grouping);
 
 #endif

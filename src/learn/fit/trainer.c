@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a contest is to a model. */
+/* What a problem group is to a model. */
 typedef enum role { LEFT_OUT = 0, TRAINS, VALIDATES } role;
 
 /* --- parts -------------------------------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ typedef struct labelled {
     bool grouped;
 } labelled;
 
-/* The rows that have labels of the contests with a role. */
+/* The rows that have labels of the problem groups with a role. */
 static kw_status make_role_subset(part *p, const kw_trainer *t, const labelled *all, const role *roles, role wanted, kw_error *err) {
     size_t pairs = t->dataset->pair_count + 1, problem_groups = t->dataset->problem_group_count + 1, count = 0, groups = 0;
     *p = (part){.row = calloc(pairs, sizeof *p->row),
@@ -91,7 +91,7 @@ static void drop_labels(labelled *all) {
     free(all->weight);
 }
 
-/* Trains on the contests with role TRAINS; those with JUDGES, if any, end it. */
+/* Trains on the problem groups with role TRAINS; those with JUDGES, if any, end it. */
 static kw_status train_model(char **text, int32_t *trees, const kw_trainer *t, const kw_hyperparameters *hyperparameters,
                              const labelled *all, const role *roles, const char *before, kw_error *err) {
     part learn = {0}, valid = {0};
@@ -100,7 +100,7 @@ static kw_status train_model(char **text, int32_t *trees, const kw_trainer *t, c
     status = status ? status : make_role_subset(&learn, t, all, roles, TRAINS, err);
     status = status ? status : make_role_subset(&valid, t, all, roles, VALIDATES, err);
     if (!status && !learn.view.count) {
-        status = kw_fail(err, KW_FAILED, "no row is left to train on: no contest has a good kernel");
+        status = kw_fail(err, KW_FAILED, "no row is left to train on: no problem group has a good kernel");
     }
     if (!status) {
         kw_gbm_job job = {.parameters = parameters,
@@ -121,7 +121,7 @@ static kw_status train_model(char **text, int32_t *trees, const kw_trainer *t, c
 
 /* --- held out ----------------------------------------------------------------------------------------------------- */
 
-/* What a model says of the contests that it was not trained on. */
+/* What a model says of the problem groups that it was not trained on. */
 static kw_status score_rest(double *ns, const kw_trainer *t, const char *text, kw_model_quantity quantity, const role *roles,
                             kw_error *err) {
     kw_forest *forest = NULL;

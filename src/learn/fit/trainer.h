@@ -22,7 +22,7 @@ typedef struct kw_trainer {
     const double *times; /* kw_label_times */
     const kw_group_oracle *oracles;
     const int32_t *fold[KW_GROUPINGS];
-    int32_t folds[KW_GROUPINGS]; /* that got contests; below 2: nothing can be held out */
+    int32_t folds[KW_GROUPINGS]; /* that got problem groups; below 2: nothing can be held out */
     const kw_stop *stop;
     void (*progress)(void *user, const kw_train_progress *progress);
     void *user;
@@ -34,7 +34,7 @@ typedef struct kw_hyperparameters {
     int32_t trees, leaves, patience, threads;
     double learning_rate;
     uint64_t seed;
-    const double *emphasis; /* a factor for each contest; NULL: 1 */
+    const double *emphasis; /* a factor for each problem group; NULL: 1 */
 } kw_hyperparameters;
 
 /* The parameters of a recipe, as the library has them: "key=value ..."; the caller frees. */

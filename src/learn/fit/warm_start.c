@@ -13,7 +13,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* Whether the target of each contest is one that the model was trained on. */
+/* Whether the target of each problem group is one that the model was trained on. */
 static kw_status same_targets(const kw_model_spec *spec, const kw_dataset *dataset, kw_error *err) {
     for (size_t c = 0; c < dataset->problem_group_count; c++) {
         char text[KW_TARGET_TEXT_MAX];

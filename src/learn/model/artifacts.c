@@ -53,7 +53,7 @@ static void add_served_names(kw_json_out *json, const kw_dataset *dataset, bool 
     kw_json_end(json, ']');
 }
 
-/* The different architectures; contests come sorted by target. */
+/* The different architectures; problem groups come sorted by target. */
 static void add_arches(kw_json_out *json, const kw_dataset *dataset) {
     kw_json_begin(json, "arch", '[');
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
@@ -137,7 +137,7 @@ static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
 /* --- cv_metrics, feature_importances ------------------------------------------------------------------------------ */
 
 void kw_metrics_json(kw_json_out *json, const kw_train_metrics *metrics) {
-    kw_json_int(json, "contests", metrics->problem_groups);
+    kw_json_int(json, "problem_groups", metrics->problem_groups);
     kw_json_real(json, "mean_efficiency", metrics->mean);
     kw_json_real(json, "median_efficiency", metrics->median);
     kw_json_real(json, "p10_efficiency", metrics->p10);
@@ -216,7 +216,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_int(&json, "total_n_estimators", r->trees);
     add_list(&json, "data", o->stores, o->store_count);
     kw_json_text(&json, "data_digest", dataset->digest);
-    add_list(&json, "sealed", o->holdout, o->holdout_count);
+    add_list(&json, "holdout", o->holdout, o->holdout_count);
     add_target_list(&json, dataset);
     kw_json_int(&json, "data_rows", r->pairs + r->foreign + r->untimed + dataset->outcome[KW_UNFIT]);
     kw_json_int(&json, "valid_rows", r->pairs);
@@ -226,7 +226,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_int(&json, "unfit_rows_left_out", dataset->outcome[KW_UNFIT]);
     kw_json_int(&json, "foreign_rows_left_out", r->foreign);
     kw_json_int(&json, "untimed_rows_left_out", r->untimed);
-    kw_json_int(&json, "contests", r->problem_groups);
+    kw_json_int(&json, "problem_groups", r->problem_groups);
     kw_json_int(&json, "unique_problems", r->problems);
     kw_json_int(&json, "problem_families", r->families);
     kw_json_text(&json, "quantity", r->quantity);

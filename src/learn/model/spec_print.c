@@ -38,7 +38,7 @@ kw_status kw_dataset_spread(int64_t *problems, int64_t *families, const kw_datas
     return KW_OK;
 }
 
-/* Contests come sorted by target, so equal ones stand together. */
+/* Problem groups come sorted by target, so equal ones stand together. */
 static void add_spec_targets(kw_text *text, const kw_dataset *dataset) {
     char line[KW_TARGET_TEXT_MAX];
     for (size_t i = 0; i < dataset->problem_group_count; i++) {

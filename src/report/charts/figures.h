@@ -20,14 +20,14 @@
 KW_FIGURES(KW_FIGURE)
 #undef KW_FIGURE
 
-/* A group of contests that gets a chart of its own. */
+/* A group of problem groups that gets a chart of its own. */
 typedef struct kw_panel {
     uint32_t target;
     int op, dtype; /* KW_OP_COUNT, KW_DTYPE_COUNT: all */
     size_t problem_groups;
 } kw_panel;
 
-/* The groups with the most contests, largest first; *more: how many further groups there are. Contests whose problem cannot be read belong to
+/* The groups with the most problem groups, largest first; *more: how many further groups there are. Problem groups whose problem cannot be read belong to
  * none. */
 size_t kw_panels(const kw_report_data *report_data, kw_panel panels[KW_PANELS_MAX], bool by_op, bool by_dtype, size_t *more);
 bool kw_panel_has(const kw_report_data *report_data, const kw_panel *panel, const kw_report_group *problem_group);
@@ -38,7 +38,7 @@ void kw_panel_more(kw_page *page, size_t more);
 
 /* The problem's text with how it was timed. */
 void kw_report_group_print(kw_text *out, const kw_report_data *report_data, const kw_report_group *problem_group);
-/* The text of the contest's best config; "" when it has none. */
+/* The text of the group's best config; "" when it has none. */
 const char *kw_report_group_winner(const kw_report_data *report_data, const kw_report_group *problem_group);
 /* "measured roofs", "best seen in this store", for readers. */
 const char *kw_roof_words(kw_roof_kind kind);
@@ -73,7 +73,7 @@ typedef struct kw_pairwise {
     double ratio; /* time of the one to beat over time of the best */
     bool tie;     /* the difference is inside the noise of the two */
 } kw_pairwise;
-/* Against the reference kernel of the same contest. Ascending by ratio; NULL when there is no memory. */
+/* Against the reference kernel of the same problem group. Ascending by ratio; NULL when there is no memory. */
 kw_pairwise *kw_pairwise_reference(const kw_report_data *report_data, kw_arena *arena, uint32_t target, size_t *count);
 /* Against the other store's best on the same problem, timed the same way, on its target number other. */
 kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_report_data *baseline, kw_arena *arena,

@@ -71,7 +71,7 @@ typedef struct heat_map {
     size_t count;
 } heat_map;
 
-/* The best share of each shape of one contest; best has a place for each shape, negative where it has no kernel, and is left so. */
+/* The best share of each shape of one problem group; best has a place for each shape, negative where it has no kernel, and is left so. */
 static void add_group_to_map(const heat_map *map, const kw_report_group *problem_group, double *best) {
     const kw_report_data *report_data = map->report_data;
     const kw_problem *problem = &report_data->problems[problem_group->problem].value;

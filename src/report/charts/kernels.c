@@ -63,8 +63,8 @@ static void add_family_entry(family_line *line, const kw_report_group *problem_g
     line->failed += kw_outcome_is_failure(entry->outcome);
 }
 
-/* Whether a contest has an oracle to be held against; a kernel alone would always have 100 %. */
-static bool is_contest(const kw_report_group *problem_group) {
+/* Whether a problem group has an oracle to be held against; a kernel alone would always have 100 %. */
+static bool is_group(const kw_report_group *problem_group) {
     return problem_group->oracle_ns > 0 && problem_group->good + problem_group->failed > 1;
 }
 
@@ -86,7 +86,7 @@ static bool collect_families(kw_page *page, const kw_panel *panel, family_line *
         }
         for (size_t i = 0; i < report_data->problem_group_count; i++) {
             const kw_report_group *problem_group = &report_data->problem_groups[i];
-            bool taken = kw_panel_has(report_data, panel, problem_group) && is_contest(problem_group);
+            bool taken = kw_panel_has(report_data, panel, problem_group) && is_group(problem_group);
             *alone += !pass && !taken && kw_panel_has(report_data, panel, problem_group);
             for (size_t e = problem_group->first; taken && e < problem_group->first + problem_group->count; e++) {
                 const kw_report_entry *entry = &report_data->entries[e];

@@ -24,7 +24,7 @@ static bool is_tie(double ratio, const kw_report_entry *a, const kw_report_entry
     return fabs(ratio - 1) <= fmax(noise_floor, 2 * sqrt(ea * ea + eb * eb));
 }
 
-/* The fastest reference kernel of a contest that has a time. */
+/* The fastest reference kernel of a problem group that has a time. */
 static const kw_report_entry *find_reference(const kw_report_data *report_data, const kw_report_group *problem_group) {
     const kw_report_entry *found = NULL;
     for (size_t e = problem_group->first; e < problem_group->first + problem_group->count; e++) {
@@ -63,8 +63,8 @@ uint32_t kw_pairwise_target(const kw_report_data *report_data, const kw_report_d
     return same != UINT32_MAX && baseline->targets[same].answers ? same : most;
 }
 
-/* The contest of a problem by its numbers in the baseline; contests are sorted by them. */
-static const kw_report_group *find_contest(const kw_report_data *report_data, const kw_report_group *wanted) {
+/* The problem group of a problem by its numbers in the baseline; problem groups are sorted by them. */
+static const kw_report_group *find_group(const kw_report_data *report_data, const kw_report_group *wanted) {
     size_t low = 0, high = report_data->problem_group_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -96,7 +96,7 @@ kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_re
         if (problem_group->target != targets[0] || problem_group->best == KW_NOWHERE || wanted.problem == UINT32_MAX) {
             continue;
         }
-        const kw_report_group *other = find_contest(baseline, &wanted);
+        const kw_report_group *other = find_group(baseline, &wanted);
         if (other && other->best != KW_NOWHERE) {
             double ratio = other->oracle_ns / problem_group->oracle_ns;
             bool tie = is_tie(ratio, &baseline->entries[other->best], &report_data->entries[problem_group->best]);

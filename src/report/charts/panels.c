@@ -1,4 +1,4 @@
-/* panels.c: groups of contests, and the words that several figures use. */
+/* panels.c: groups of problem groups, and the words that several figures use. */
 #include "report/charts/figures.h"
 #include "base/stats.h"
 

@@ -1,4 +1,4 @@
-/* report_data.c: rows taken in. Grouping and roofs are contest.c. */
+/* report_data.c: rows taken in. Grouping and roofs are problem group.c. */
 #include "report/data/report_data.h"
 
 #include "base/container/array.h"

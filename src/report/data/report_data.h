@@ -1,4 +1,4 @@
-/* report_data.h: a store's rows as figures need them: texts numbered, answers grouped into contests, each contest with its oracle and its roof.
+/* report_data.h: a store's rows as figures need them: texts numbered, answers grouped into problem groups, each problem group with its oracle and its roof.
  *
  * Made of a store's answers (one row a target, problem, config and way of timing) and, for what depends on the order of measuring, of all its
  * rows. Everything lives in the ledger's arena; after kw_report_data_finish nothing changes any more. Times that are not positive and finite are
@@ -114,7 +114,7 @@ bool kw_target_is_measured(const kw_report_target *target);
 double kw_report_group_efficiency(const kw_report_group *problem_group);
 /* Share of the oracle that an entry reaches; 0 for a failure, and where there is no oracle. */
 double kw_report_entry_share(const kw_report_group *problem_group, const kw_report_entry *entry);
-/* " cold", " fresh weights" where the contest is timed so, else "". */
+/* " cold", " fresh weights" where the problem group is timed so, else "". */
 const char *kw_report_group_mode(const kw_report_group *problem_group);
 
 #endif

@@ -46,7 +46,7 @@ double kw_report_entry_share(const kw_report_group *problem_group, const kw_repo
     return timed && entry->score_ns > 0 ? problem_group->oracle_ns / entry->score_ns : 0;
 }
 
-/* The oracle over the contest's entries; records has room for all of them. */
+/* The oracle over the group's entries; records has room for all of them. */
 static void find_group_oracle(kw_report_data *report_data, kw_report_group *problem_group, kw_record records[]) {
     size_t index, least = KW_NOWHERE;
     for (size_t i = 0; i < problem_group->count; i++) {

@@ -18,7 +18,7 @@ static size_t set_keys(const kw_evaluation_page *picks, kw_svg_key keys[KW_EVALU
 
 static void print_alone(kw_text *text, const kw_evaluation_page *picks) {
     if (picks->alone) {
-        kw_text_addf(text, "%zu contests that not all of them judge", picks->alone);
+        kw_text_addf(text, "%zu problem groups that not all of them judge", picks->alone);
     }
 }
 
@@ -56,10 +56,10 @@ void kw_evaluation_chart_picks(kw_evaluation_page *picks) {
     curve *curves = kw_page_array(&picks->page, picks->selector_count, sizeof *curves);
     kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX];
     size_t count = set_keys(picks, keys);
-    kw_page_begin(
-        &picks->page, "picks", "Efficiency of the picks",
-        "The share of contests (up) in which the pick gives at most a share of the best kernel's speed (across); what lies further left is "
-        "counted in where a curve begins. The lower the curve, the better; a tie counts as 100 %, a pick that failed as 0.");
+    kw_page_begin(&picks->page, "picks", "Efficiency of the picks",
+                  "The share of problem groups (up) in which the pick gives at most a share of the best kernel's speed (across); what lies "
+                  "further left is "
+                  "counted in where a curve begins. The lower the curve, the better; a tie counts as 100 %, a pick that failed as 0.");
     for (size_t p = 0; curves && p < count; p++) {
         curves[p] = (curve){.by = keys[p].name, .values = kw_page_array(&picks->page, picks->count, sizeof(double)), .count = picks->count};
         for (size_t i = 0; curves[p].values && i < picks->count; i++) {
@@ -75,20 +75,20 @@ void kw_evaluation_chart_picks(kw_evaluation_page *picks) {
     if (!picks->page.out.failed) {
         kw_svg svg;
         double low = fmin(0.8, floor(10 * kw_stat_quantile(curves[0].values, picks->count, 0.01)) / 10);
-        kw_page_chart(&picks->page, &svg, "All contests",
+        kw_page_chart(&picks->page, &svg, "All problem groups",
                       &(kw_svg_spec){.label = "Distribution of the efficiency of picks",
                                      .height = 320,
                                      .keys = keys,
                                      .key_count = (int)count,
                                      .x = {.title = "best time over the pick's time", .low = low, .high = 1, .unit = KW_UNIT_PERCENT},
-                                     .y = {.title = "share of the contests", .high = 1, .unit = KW_UNIT_PERCENT}});
+                                     .y = {.title = "share of the problem groups", .high = 1, .unit = KW_UNIT_PERCENT}});
         for (size_t p = count; p-- > 0;) {
             kw_draw_distribution(&svg, curves[p].values, curves[p].count, (int)p, keys[p].name);
         }
         kw_page_chart_end(&picks->page, &svg);
         kw_text alone = {0};
         print_alone(&alone, picks);
-        kw_evaluation_page_note(picks, picks->count, "contests", alone.size ? kw_text_string(&alone) : NULL);
+        kw_evaluation_page_note(picks, picks->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
         kw_page_table(&picks->page, &(kw_table){"picks", curve_columns, count, curve_cell, curves});
         kw_escape_drop(&alone, &picks->page.out);
     }
@@ -141,7 +141,7 @@ void kw_evaluation_chart_lists(kw_evaluation_page *picks) {
         take_lists(picks, &l, values);
         double low = floor(20 * fmin(l.mean[0], 0.9)) / 20;
         kw_svg svg;
-        kw_page_chart(&picks->page, &svg, "All contests",
+        kw_page_chart(&picks->page, &svg, "All problem groups",
                       &(kw_svg_spec){.label = "Mean efficiency of the best of a list by its length",
                                      .height = 280,
                                      .keys = keys,
@@ -160,7 +160,7 @@ void kw_evaluation_chart_lists(kw_evaluation_page *picks) {
         kw_page_chart_end(&picks->page, &svg);
         kw_text alone = {0};
         print_alone(&alone, picks);
-        kw_evaluation_page_note(picks, picks->count, "contests", alone.size ? kw_text_string(&alone) : NULL);
+        kw_evaluation_page_note(picks, picks->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
         kw_page_table(&picks->page, &(kw_table){"lists", list_columns, count * KW_SHORTLIST_MAX, list_cell, &l});
         kw_escape_drop(&alone, &picks->page.out);
     }
@@ -169,8 +169,8 @@ void kw_evaluation_chart_lists(kw_evaluation_page *picks) {
 
 /* --- families --------------------------------------------------------------------------------------------------------- */
 
-static const char *const family_columns[] = {"family of problems", "contests", "regret", "from", "to",
-                                             "mean efficiency",    "P10",      "worst",  NULL};
+static const char *const family_columns[] = {
+    "family of problems", "problem_groups", "regret", "from", "to", "mean efficiency", "P10", "worst", NULL};
 
 typedef struct family_list {
     const kw_slice **slices; /* worst first */
@@ -212,7 +212,7 @@ static void draw_families(kw_evaluation_page *picks, const family_list *list) {
         const kw_slice *slice = list->slices[i];
         double y = -(double)i, at[2], regret = fmax(0, slice->metrics.regret.value);
         kw_text title = {0};
-        kw_text_addf(&title, "%s: %.1f %%, %lld contest%s, mean efficiency %.1f %%", slice->key, 100 * slice->metrics.regret.value,
+        kw_text_addf(&title, "%s: %.1f %%, %lld problem group%s, mean efficiency %.1f %%", slice->key, 100 * slice->metrics.regret.value,
                      (long long)slice->metrics.problem_groups, slice->metrics.problem_groups == 1 ? "" : "s",
                      100 * slice->metrics.mean.value);
         kw_svg_bar(&svg, (double[]){0, y - 0.62}, (double[]){regret, y - 0.92}, 0, kw_text_string(&title));
@@ -229,7 +229,7 @@ void kw_evaluation_chart_families(kw_evaluation_page *picks) {
     kw_page_begin(&picks->page, "families", "Regret by problem family",
                   "Time of the picks over that of the best kernels, less 1, by family: operation, axes, filter, stride, dilation, kind of "
                   "groups, extent "
-                  "and channels in classes. Worst first: where to measure next. A family of one contest says little.");
+                  "and channels in classes. Worst first: where to measure next. A family of one problem group says little.");
     for (size_t i = 0; list.slices && i < e->slice_count; i++) {
         if (e->slices[i].slicing == KW_SLICE_FAMILY) {
             list.slices[list.count++] = &e->slices[i];
@@ -238,7 +238,7 @@ void kw_evaluation_chart_families(kw_evaluation_page *picks) {
     if (list.slices && list.count) {
         qsort(list.slices, list.count, sizeof *list.slices, by_regret);
         draw_families(picks, &list);
-        kw_evaluation_page_note(picks, e->count, "contests", NULL);
+        kw_evaluation_page_note(picks, e->count, "problem_groups", NULL);
         kw_page_table(&picks->page, &(kw_table){"families", family_columns, list.count, family_cell, &list});
     }
     kw_page_end(&picks->page);

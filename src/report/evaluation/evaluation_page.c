@@ -82,7 +82,7 @@ static const kw_group_evaluation *judgement_of(const kw_evaluation *e, size_t pr
     return *from < e->count && e->group_evaluations[*from].problem_group == problem_group ? &e->group_evaluations[*from] : NULL;
 }
 
-/* The contests that all judge; judgements lie in the order of contests. */
+/* The problem groups that all judge; judgements lie in the order of problem groups. */
 static kw_status join_evaluations(kw_evaluation_page *picks, const kw_evaluation *const evaluations[], size_t count, kw_error *err) {
     size_t from[KW_EVALUATION_SELECTORS_MAX] = {0};
     picks->selector_count = count;
@@ -104,7 +104,7 @@ static kw_status join_evaluations(kw_evaluation_page *picks, const kw_evaluation
         picks->count += judging == count;
         picks->alone += judging != count;
     }
-    return picks->count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and the others judge no contest in common", evaluations[0]->by);
+    return picks->count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and the others judge no problem group in common", evaluations[0]->by);
 }
 
 /* --- the page --------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* evaluation_page.h: a page about an evaluation: what the picks of a model, or of whoever picked, are worth beside those of others on the same contests.
- * Internal to this folder. Stands apart from figures.h: contests of a ledger and of a data set are different things of one name. */
+/* evaluation_page.h: a page about an evaluation: what the picks of a model, or of whoever picked, are worth beside those of others on the same problem groups.
+ * Internal to this folder. Stands apart from figures.h: problem groups of a ledger and of a data set are different things of one name. */
 #ifndef KW_REPORT_EVALUATION_EVALUATION_PAGE_H
 #define KW_REPORT_EVALUATION_EVALUATION_PAGE_H
 
@@ -15,10 +15,10 @@
     X(residuals, "Residuals by operation")                                                                                                 \
     X(features, "Features that count")
 
-/* Whoever picks, on the contests that all judge. */
+/* Whoever picks, on the problem groups that all judge. */
 typedef struct kw_evaluation_selector {
     const kw_evaluation *evaluation;
-    const kw_group_evaluation **group_evaluations; /* count of kw_evaluation_page; contest by contest the same */
+    const kw_group_evaluation **group_evaluations; /* count of kw_evaluation_page; problem group by problem group the same */
 } kw_evaluation_selector;
 
 enum { KW_EVALUATION_SELECTORS_MAX = KW_SVG_SERIES };
@@ -27,21 +27,21 @@ typedef struct kw_evaluation_page {
     kw_page page;
     kw_evaluation_selector selectors[KW_EVALUATION_SELECTORS_MAX]; /* the first is whom the page is about */
     size_t selector_count;
-    size_t count, alone; /* contests that all judge; that only some do */
+    size_t count, alone; /* problem groups that all judge; that only some do */
 } kw_evaluation_page;
 
 #define KW_EVALUATION_CHART(id, title) void kw_evaluation_chart_##id(kw_evaluation_page *picks);
 KW_EVALUATION_CHARTS(KW_EVALUATION_CHART)
 #undef KW_EVALUATION_CHART
 
-/* "conv_fwd fp32 ... hot": the contest of a judgement. */
+/* "conv_fwd fp32 ... hot": the problem group of a judgement. */
 void kw_evaluation_page_group(kw_text *out, const kw_evaluation_page *picks, const kw_group_evaluation *evaluation_of_group);
 /* The text of a pair's config. */
 void kw_evaluation_page_config(kw_text *out, const kw_evaluation_page *picks, size_t pair);
 /* The line below a chart. */
 void kw_evaluation_page_note(kw_evaluation_page *picks, size_t count, const char *what, const char *left_out);
 
-/* Operation and type; the groups that contests of an evaluation have, in the order of their numbers. */
+/* Operation and type; the groups that problem groups of an evaluation have, in the order of their numbers. */
 typedef struct kw_evaluation_group {
     kw_op op;
     kw_dtype dtype;

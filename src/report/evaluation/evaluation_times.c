@@ -178,7 +178,7 @@ typedef struct residual_group {
     const kw_evaluation_group *group;
     double *ratios; /* measured over predicted, ascending */
     size_t count;
-    double within; /* root mean square of ln(ratio) about its mean in a contest */
+    double within; /* root mean square of ln(ratio) about its mean in a problem group */
 } residual_group;
 
 static const char *const residue_columns[] = {"operation and type", "pairs", "P10", "median", "P90", "spread within a problem %", NULL};
@@ -197,7 +197,7 @@ static void residual_cell(const void *user, size_t row, size_t column, kw_text *
     }
 }
 
-/* The ratios of a contest; what they vary within it is what can put kernels into a wrong order. */
+/* The ratios of a problem group; what they vary within it is what can put kernels into a wrong order. */
 static double add_group_residuals(residual_group *r, const kw_evaluation_page *picks, const kw_group_evaluation *j) {
     const kw_problem_group *problem_group = &list_evaluations(picks)->problem_groups[j->problem_group];
     double sum = 0, squares = 0, count = 0;

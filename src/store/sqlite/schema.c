@@ -73,7 +73,7 @@ kw_status kw_sql_fail(kw_error *err, sqlite3 *db, int code, const char *path, co
         return kw_fail(err, KW_MALFORMED, "%s is not a store: %s", path, why);
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
-        return kw_fail(err, KW_MALFORMED, "%s is damaged (%s: %s); `kwright db salvage` copies what can still be read", path, doing, why);
+        return kw_fail(err, KW_MALFORMED, "%s is damaged (%s: %s); `kwright db recover` copies what can still be read", path, doing, why);
     case SQLITE_FULL:
         return kw_fail(err, KW_IO, "cannot %s %s: no space is left; what was committed before is safe", doing, path);
     case SQLITE_BUSY:

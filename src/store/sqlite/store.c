@@ -163,7 +163,7 @@ static kw_status read_id(kw_store *store, kw_error *err) {
         memcpy(store->id, id, sizeof store->id);
     } else if (step == SQLITE_ROW || step == SQLITE_DONE) {
         status =
-            kw_fail(err, KW_MALFORMED, "%s has no id of 32 digits, so it is damaged; `kwright db salvage` copies its rows", store->path);
+            kw_fail(err, KW_MALFORMED, "%s has no id of 32 digits, so it is damaged; `kwright db recover` copies its rows", store->path);
     } else {
         status = kw_store_fail(store, step, "read", err);
     }

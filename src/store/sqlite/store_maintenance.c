@@ -111,7 +111,7 @@ static kw_status check_pages(kw_store *store, kw_error *err) {
     if (code != SQLITE_ROW) {
         status = kw_store_fail(store, code, "read", err);
     } else if (!said || strcmp(said, "ok") != 0) {
-        status = kw_fail(err, KW_MALFORMED, "%s is damaged: %s; `kwright db salvage` copies what can still be read", store->path,
+        status = kw_fail(err, KW_MALFORMED, "%s is damaged: %s; `kwright db recover` copies what can still be read", store->path,
                          said ? said : "no answer");
     }
     sqlite3_finalize(statement);
@@ -144,7 +144,7 @@ static kw_status check_rows(kw_store *store, kw_error *err) {
     if (!status && (bad || joined != counts.rows)) {
         status = kw_fail(
             err, KW_MALFORMED,
-            "%s is damaged: of %lld rows %lld are not what they were and %lld have lost a text; `kwright db salvage` copies the others",
+            "%s is damaged: of %lld rows %lld are not what they were and %lld have lost a text; `kwright db recover` copies the others",
             store->path, (long long)counts.rows, (long long)bad, (long long)(counts.rows - joined));
     }
     return status;

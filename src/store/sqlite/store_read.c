@@ -42,7 +42,7 @@ kw_status kw_store_read_row(kw_row *row, char digest[KW_HASH_TEXT], sqlite3_stmt
     int at = 2;
     for (const kw_candidates *field = kw_row_fields; field->name; field++, at++) {
         if (!read_column(&raw, field, statement, at)) {
-            return kw_fail(err, KW_MALFORMED, "%s is damaged: a row has a %s that cannot be; `kwright db salvage` copies the others", path,
+            return kw_fail(err, KW_MALFORMED, "%s is damaged: a row has a %s that cannot be; `kwright db recover` copies the others", path,
                            field->name);
         }
     }

@@ -130,11 +130,11 @@ static void damage_is_found_and_rows_are_rescued(void **state) {
     *found = 'R';
     scratch_write("a.db", bytes, size, 0644);
     free(bytes);
-    expect(1, "db check a.db", "kwright db salvage");
-    expect(2, "db salvage a.db", "--out");
-    expect(0, "db salvage a.db --out b.db", "rows rescued into b.db");
+    expect(1, "db check a.db", "kwright db recover");
+    expect(2, "db recover a.db", "--out");
+    expect(0, "db recover a.db --out b.db", "rows recovered into b.db");
     expect(0, "db check b.db", "as it was written");
-    expect(3, "db salvage a.db --out b.db", "there already");
+    expect(3, "db recover a.db --out b.db", "there already");
 }
 
 static void bad_requests_are_told(void **state) {

@@ -1,4 +1,4 @@
-/* test_dataset.c: rows into contests and pairs, and contests into folds. */
+/* test_dataset.c: rows into problem groups and pairs, and problem groups into folds. */
 #include "made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"

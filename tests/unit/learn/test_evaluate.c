@@ -1,6 +1,6 @@
 /* test_evaluate.c: what may be judged, and what is said of it: pools, what a model was trained on, evaluations of a store and comparisons of two
  * of them. */
-#include "made_problem_groups.h"
+#include "made_groups.h"
 #include "made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
@@ -69,9 +69,9 @@ static const char *save_model(char path[2 * SCRATCH_MAX], const char *name, cons
 
 static const made_pair small[] = {{0, KW_GOOD, 100, {0}, 0}, {1, KW_GOOD, 200, {0}, 0}, {4, KW_GOOD, 400, {0}, 0}, END};
 static const made_pair other[] = {{0, KW_GOOD, 400, {0}, 0}, {1, KW_GOOD, 100, {0}, 0}, {5, KW_CRASHED, 0, {0}, 0}, END};
-static const made_contest three[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", small},
-                                     {"conv_fwd fp32 n2 c64 k64 i28x28 f1", small},
-                                     {"conv_fwd fp32 n4 c64 k64 i28x28 f1", other}};
+static const made_group three[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", small},
+                                   {"conv_fwd fp32 n2 c64 k64 i28x28 f1", small},
+                                   {"conv_fwd fp32 n4 c64 k64 i28x28 f1", other}};
 
 /* --- pools ------------------------------------------------------------------------------------------------------------ */
 
@@ -89,7 +89,7 @@ static void a_pool_adds_what_has_no_row(void **state) {
     kw_text_add(&text, "conv.reference conv_fwd fp32\ngemm.reference gemm fp32\n");
     scratch_write(scratch_path(path, folder, "pool.txt"), text.data, text.size, 0644);
     assert_ok(kw_dataset_candidates_read(&pool, path, &err), &err);
-    made_contests_make(&dataset, three, 3);
+    made_groups_make(&dataset, three, 3);
     assert_ok(kw_dataset_candidates_add(&dataset, &pool, &added, &err), &err);
     assert_int_equal(added, 9);
     assert_int_equal(dataset.pair_count, 18);
@@ -159,7 +159,7 @@ static void save_trained(const char *where, const char *text, size_t size) {
 
 static void what_was_trained_on_is_known_in_every_dress(void **state) {
     (void)state;
-    static const made_contest seen[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", small}};
+    static const made_group seen[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", small}};
     static const struct {
         const char *problem;
         bool shape, family;
@@ -172,7 +172,7 @@ static void what_was_trained_on_is_known_in_every_dress(void **state) {
     kw_text text = {0};
     kw_trained_on trained;
     kw_error err = {0};
-    made_contests_make(&dataset, seen, 1);
+    made_groups_make(&dataset, seen, 1);
     assert_ok(kw_trained_on_print(&text, &dataset, &err), &err);
     save_trained(folder, text.data, text.size);
     assert_ok(kw_trained_on_read(&trained, folder, &err), &err);
@@ -180,7 +180,7 @@ static void what_was_trained_on_is_known_in_every_dress(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_dataset asked;
         made_pair none[] = {END};
-        made_contests_make(&asked, &(made_contest){cases[i].problem, none}, 1);
+        made_groups_make(&asked, &(made_group){cases[i].problem, none}, 1);
         assert_int_equal(kw_trained_on_has(&trained, &asked.problem_groups[0], KW_BY_SHAPE), cases[i].shape);
         assert_int_equal(kw_trained_on_has(&trained, &asked.problem_groups[0], KW_BY_FAMILY), cases[i].family);
         kw_dataset_close(&asked);
@@ -213,7 +213,7 @@ static void a_model_is_not_judged_by_its_own_training(void **state) {
     kw_evaluation_options options = options_of(save_model(path, "model", serves));
     kw_evaluation *all = open_by(&options), *unseen = NULL, *asked = NULL;
     assert_true(all->unpredicted > 0);
-    /* Trained on all but the second half of the contests. */
+    /* Trained on all but the second half of the problem groups. */
     assert_ok(kw_dataset_open(&half, options.stores, 1, NULL, &err), &err);
     size_t problem_groups = half.problem_group_count;
     half.problem_group_count = problem_groups / 2;
@@ -251,10 +251,10 @@ static void requests_that_cannot_be_are_refused_with_their_reason(void **state) 
         kw_status status;
         const char *names;
     } cases[] = {
-        {options_of(NULL), KW_ILLEGAL, "stores"},    {options_of(NULL), KW_MISSING, "/no/such.db"},
-        {options_of(NULL), KW_ILLEGAL, "no store"},  {options_of("/no/oof.csv"), KW_MISSING, "/no/oof.csv"},
-        {options_of(NULL), KW_FAILED, "sealed"},     {options_of(NULL), KW_MISSING, "no-such-list"},
-        {options_of(NULL), KW_FAILED, "no contest"}, {options_of(NULL), KW_MISSING, "/no/pool.txt"},
+        {options_of(NULL), KW_ILLEGAL, "stores"},          {options_of(NULL), KW_MISSING, "/no/such.db"},
+        {options_of(NULL), KW_ILLEGAL, "no store"},        {options_of("/no/oof.csv"), KW_MISSING, "/no/oof.csv"},
+        {options_of(NULL), KW_FAILED, "holdout"},          {options_of(NULL), KW_MISSING, "no-such-list"},
+        {options_of(NULL), KW_FAILED, "no problem group"}, {options_of(NULL), KW_MISSING, "/no/pool.txt"},
     };
     cases[0].options.stores = NULL;
     cases[1].options.stores = absent;
@@ -281,7 +281,7 @@ static void requests_that_cannot_be_are_refused_with_their_reason(void **state) 
 static void sealed_lists_alone_are_judged(void **state) {
     (void)state;
     char path[2 * SCRATCH_MAX], line[KW_PROBLEM_TEXT_MAX + 2];
-    const char *lists[] = {scratch_path(path, folder, "sealed.txt")};
+    const char *lists[] = {scratch_path(path, folder, "holdout.txt")};
     kw_evaluation_options options = options_of("estimate");
     kw_evaluation *all = open_by(&options);
     const kw_problem *problem = &all->dataset.problem_groups[all->group_evaluations[0].problem_group].problem;
@@ -300,7 +300,7 @@ static void sealed_lists_alone_are_judged(void **state) {
     kw_evaluation_close(&holdout);
 }
 
-static void slices_partition_the_contests(void **state) {
+static void slices_partition_the_groups(void **state) {
     (void)state;
     kw_evaluation_options options = options_of("estimate");
     kw_evaluation *e = open_by(&options);
@@ -447,7 +447,7 @@ int main(void) {
         cmocka_unit_test(a_model_is_not_judged_by_its_own_training),
         cmocka_unit_test(requests_that_cannot_be_are_refused_with_their_reason),
         cmocka_unit_test(sealed_lists_alone_are_judged),
-        cmocka_unit_test(slices_partition_the_contests),
+        cmocka_unit_test(slices_partition_the_groups),
         cmocka_unit_test(what_is_printed_is_whole),
         cmocka_unit_test(a_scorer_equals_itself),
         cmocka_unit_test(chance_is_worse_than_the_estimate),

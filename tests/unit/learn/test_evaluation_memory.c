@@ -1,6 +1,6 @@
 /* test_evaluation_memory.c: want of memory at any one allocation of judging, covering or searching is a status, and nothing is lost by it.
  * Allocations are counted and refused by wrapping the allocator at link time. */
-#include "made_problem_groups.h"
+#include "made_groups.h"
 #include "made_rows.h"
 #include "prune/set_cover.h"
 #include "evaluate/evaluate.h"
@@ -36,14 +36,14 @@ void *__wrap_realloc(void *memory, size_t size) {
 #define END                                                                                                                                \
     { 0, KW_OUTCOME_COUNT, 0, {0}, 0 }
 static const made_pair pairs[] = {{0, KW_GOOD, 100, {0}, 0}, {1, KW_GOOD, 200, {0}, 0}, {4, KW_GOOD, 400, {0}, 0}, END};
-static const made_contest problem_groups[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", pairs}, {"conv_fwd fp32 n2 c64 k64 i28x28 f1", pairs}};
+static const made_group problem_groups[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", pairs}, {"conv_fwd fp32 n2 c64 k64 i28x28 f1", pairs}};
 
 static kw_dataset dataset;
 static kw_group_oracle *oracles;
 
 static int set_up(void **state) {
     (void)state;
-    made_contests_make(&dataset, problem_groups, 2);
+    made_groups_make(&dataset, problem_groups, 2);
     return kw_group_oracles_create(&oracles, &dataset, NULL);
 }
 
@@ -61,7 +61,7 @@ static kw_status judge(kw_error *err) {
     kw_group_oracle *found = NULL;
     size_t count = 0, which[] = {0, 1};
     kw_status status = kw_group_oracles_create(&found, &dataset, err);
-    assert_true(status ? !found : found[0].oracle_ns > 0 && found[1].oracle_ns > 0); /* no contest is dropped unawares */
+    assert_true(status ? !found : found[0].oracle_ns > 0 && found[1].oracle_ns > 0); /* no problem group is dropped unawares */
     status = status ? status : kw_scores_make(&scores, &dataset, oracles, &(kw_scorer){.by = "single"}, err);
     status = status ? status : kw_group_evaluations_create(&list, &count, &dataset, oracles, &scores, NULL, err);
     status = status ? status : kw_evaluation_metrics_compute(&metrics, list, which, count, err);

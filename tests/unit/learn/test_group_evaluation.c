@@ -1,5 +1,5 @@
-/* test_group_evaluation.c: what a predicted order is worth, on contests whose figures are worked out by hand; then figures and their intervals. */
-#include "made_problem_groups.h"
+/* test_group_evaluation.c: what a predicted order is worth, on problem groups whose figures are worked out by hand; then figures and their intervals. */
+#include "made_groups.h"
 #include "evaluate/metrics.h"
 #include "support/kw_test.h"
 
@@ -15,16 +15,16 @@ static void near(double value, double wanted) {
     }
 }
 
-/* One contest judged by the given times. */
+/* One problem group judged by the given times. */
 static bool judge(kw_group_evaluation *evaluation_of_group, const made_pair *pairs, const double *ns, kw_scorer_kind kind) {
-    const made_contest problem_group = {PROBLEM, pairs};
+    const made_group problem_group = {PROBLEM, pairs};
     kw_dataset dataset;
     kw_group_oracle *oracles = NULL;
     kw_group_evaluation *list = NULL;
     size_t count;
     bool served = true;
     kw_error err = {0};
-    made_contests_make(&dataset, &problem_group, 1);
+    made_groups_make(&dataset, &problem_group, 1);
     kw_scores scores = {.kind = kind, .ns = (double *)(uintptr_t)ns, .served = &served};
     if (kw_group_oracles_create(&oracles, &dataset, &err) ||
         kw_group_evaluations_create(&list, &count, &dataset, oracles, &scores, NULL, &err)) {

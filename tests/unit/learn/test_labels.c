@@ -7,7 +7,7 @@
 
 enum { PAIRS = 6 };
 
-/* One contest: good 100 and 150 ns, slow 400 and 5000, failed, and good with a lucky first half. */
+/* One problem group: good 100 and 150 ns, slow 400 and 5000, failed, and good with a lucky first half. */
 typedef struct scene {
     kw_problem_group problem_groups[2];
     kw_pair pairs[PAIRS + 1];

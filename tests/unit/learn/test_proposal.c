@@ -313,7 +313,7 @@ static void only_what_is_asked_for_is_proposed(void **state) {
 
 /* --- a model's folder ------------------------------------------------------------------------------------------------- */
 
-/* Held-out predictions of one contest, upside down, and the shape of it as trained on. */
+/* Held-out predictions of one problem group, upside down, and the shape of it as trained on. */
 static void write_held_out(const char *model, const char *problem) {
     char path[2 * SCRATCH_MAX];
     kw_text text = {0}, seen = {0};
@@ -366,7 +366,7 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
     assert_true(!strcmp(facts->families[0].key, planted) || !strcmp(facts->families[1].key, planted));
     kw_proposal_close(&p);
 
-    /* The predictions alone: all but one contest wait for a training. */
+    /* The predictions alone: all but one problem group wait for a training. */
     char file[2 * SCRATCH_MAX];
     options.by = scratch_path(file, path, "oof.csv.gz");
     p = propose(&options);

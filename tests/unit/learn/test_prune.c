@@ -1,6 +1,6 @@
-/* test_prune.c: the greedy cover on contests whose best sets are plain to see, what it keeps on problems that did not choose, and its
+/* test_prune.c: the greedy cover on problem groups whose best sets are plain to see, what it keeps on problems that did not choose, and its
  * files. */
-#include "made_problem_groups.h"
+#include "made_groups.h"
 #include "made_rows.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"
@@ -39,7 +39,7 @@ static void near(double value, double wanted) {
     }
 }
 
-/* Times of the kernels in each contest; 0: it crashed there. */
+/* Times of the kernels in each problem group; 0: it crashed there. */
 typedef struct matrix {
     kw_dataset dataset;
     kw_group_oracle *oracles;
@@ -47,7 +47,7 @@ typedef struct matrix {
 } matrix;
 
 static void open_matrix(matrix *m, const double times[][MADE_KERNELS], size_t problem_groups) {
-    made_contest list[CONTESTS];
+    made_group list[CONTESTS];
     made_pair pairs[CONTESTS][MADE_KERNELS + 1];
     char problems[CONTESTS][64];
     kw_error err = {0};
@@ -57,9 +57,9 @@ static void open_matrix(matrix *m, const double times[][MADE_KERNELS], size_t pr
             pairs[c][k] = (made_pair){.kernel = k, .outcome = times[c][k] > 0 ? KW_GOOD : KW_CRASHED, .time = times[c][k]};
         }
         pairs[c][MADE_KERNELS] = (made_pair){.outcome = KW_OUTCOME_COUNT};
-        list[c] = (made_contest){problems[c], pairs[c]};
+        list[c] = (made_group){problems[c], pairs[c]};
     }
-    made_contests_make(&m->dataset, list, problem_groups);
+    made_groups_make(&m->dataset, list, problem_groups);
     assert_ok(kw_group_oracles_create(&m->oracles, &m->dataset, &err), &err);
     assert_ok(kw_set_cover_open(&m->cover, &m->dataset, m->oracles, KW_CONV_FWD, KW_FP32, &err), &err);
 }
@@ -89,7 +89,7 @@ static void choose(const matrix *m, const kw_set_cover_subset *part, double keep
 
 static const kw_set_cover_subset everything = {0};
 
-/* Kernel 0 is the best in three contests and half as fast as the best elsewhere, 1 and 2 are the best in one each. */
+/* Kernel 0 is the best in three problem groups and half as fast as the best elsewhere, 1 and 2 are the best in one each. */
 static const double plain[][MADE_KERNELS] = {{100, 400, 400, 400, 0, 0},
                                              {100, 400, 400, 400, 0, 0},
                                              {100, 400, 400, 400, 0, 0},

@@ -1,6 +1,6 @@
 /* test_scorer.c: who picks: the single best kernel, chance, a model, held-out predictions. Each says one number a pair, or says of what it says
  * nothing. */
-#include "made_problem_groups.h"
+#include "made_groups.h"
 #include "made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
@@ -47,9 +47,9 @@ static const char *save_model(char path[2 * SCRATCH_MAX], const char *name, cons
 
 static const made_pair small[] = {{0, KW_GOOD, 100, {0}, 0}, {1, KW_GOOD, 200, {0}, 0}, {4, KW_GOOD, 400, {0}, 0}, END};
 static const made_pair other[] = {{0, KW_GOOD, 400, {0}, 0}, {1, KW_GOOD, 100, {0}, 0}, {5, KW_CRASHED, 0, {0}, 0}, END};
-static const made_contest three[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", small},
-                                     {"conv_fwd fp32 n2 c64 k64 i28x28 f1", small},
-                                     {"conv_fwd fp32 n4 c64 k64 i28x28 f1", other}};
+static const made_group three[] = {{"conv_fwd fp32 n1 c64 k64 i28x28 f1", small},
+                                   {"conv_fwd fp32 n2 c64 k64 i28x28 f1", small},
+                                   {"conv_fwd fp32 n4 c64 k64 i28x28 f1", other}};
 
 static void score(kw_scores *scores, const kw_dataset *dataset, const kw_scorer *scorer) {
     kw_group_oracle *oracles = NULL;
@@ -63,9 +63,9 @@ static void the_single_best_is_that_of_all_other_problems(void **state) {
     (void)state;
     kw_dataset dataset;
     kw_scores s;
-    made_contests_make(&dataset, three, 3);
+    made_groups_make(&dataset, three, 3);
     score(&s, &dataset, &(kw_scorer){.by = "single"});
-    /* Kernel 0 is worth 1, 1, 0.25, kernel 1 0.5, 0.5, 1, kernel 4 0.25, 0.25, 0. Each contest leaves its own out and takes the mean of
+    /* Kernel 0 is worth 1, 1, 0.25, kernel 1 0.5, 0.5, 1, kernel 4 0.25, 0.25, 0. Each problem group leaves its own out and takes the mean of
      * two. */
     static const double worth[] = {0.625, 0.75, 0.125, 0.625, 0.75, 0.125, 1, 0.5, 0};
     for (size_t i = 0; i < 9; i++) {
@@ -80,8 +80,8 @@ static void random_picks_follow_the_seed_and_nothing_else(void **state) {
     (void)state;
     kw_dataset all, last;
     kw_scores a, b, c;
-    made_contests_make(&all, three, 3);
-    made_contests_make(&last, three + 2, 1);
+    made_groups_make(&all, three, 3);
+    made_groups_make(&last, three + 2, 1);
     score(&a, &all, &(kw_scorer){.by = "random", .seed = 3});
     score(&b, &last, &(kw_scorer){.by = "random", .seed = 3});
     score(&c, &last, &(kw_scorer){.by = "random", .seed = 4});
@@ -100,7 +100,7 @@ static void a_model_speaks_for_what_it_serves(void **state) {
     char path[2 * SCRATCH_MAX];
     kw_dataset dataset;
     kw_scores s;
-    made_contests_make(&dataset, three, 3);
+    made_groups_make(&dataset, three, 3);
     score(&s, &dataset, &(kw_scorer){.by = save_model(path, "forward", forward)});
     for (size_t i = 0; i < dataset.pair_count; i++) {
         near(s.ns[i], dataset.pairs[i].estimate_ns);
@@ -114,11 +114,11 @@ static void a_model_speaks_for_what_it_serves(void **state) {
     kw_dataset_close(&dataset);
 }
 
-/* Predictions of the contests of three; line NULL: as they should be. */
+/* Predictions of the problem groups of three; line NULL: as they should be. */
 static void write_predictions(char path[2 * SCRATCH_MAX], const char *head, const char *line) {
     kw_dataset dataset;
     kw_text text = {0}, packed = {0};
-    made_contests_make(&dataset, three, 3);
+    made_groups_make(&dataset, three, 3);
     kw_text_addf(&text, "%s\n", head);
     for (size_t c = 0; c < 2; c++) {
         const kw_problem_group *problem_group = &dataset.problem_groups[c];
@@ -144,7 +144,7 @@ static void predictions_find_their_pairs(void **state) {
     char path[2 * SCRATCH_MAX];
     kw_dataset dataset;
     kw_scores s;
-    made_contests_make(&dataset, three, 3);
+    made_groups_make(&dataset, three, 3);
     write_predictions(path, head, NULL);
     score(&s, &dataset, &(kw_scorer){.by = path});
     for (size_t i = 0; i < 6; i++) {
@@ -176,7 +176,7 @@ static void predictions_that_are_none_are_refused(void **state) {
     };
     kw_dataset dataset;
     kw_group_oracle *oracles = NULL;
-    made_contests_make(&dataset, three, 3);
+    made_groups_make(&dataset, three, 3);
     assert_int_equal(kw_group_oracles_create(&oracles, &dataset, NULL), KW_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[2 * SCRATCH_MAX];

@@ -124,7 +124,7 @@ static void a_row_of_a_sealed_problem_is_refused_by_name(void **state) {
     assert_int_equal(kw_problem_parse(&problem, made.rows[0].problem, NULL), KW_OK);
     problem.dtype = KW_FP16; /* not the type that was measured: a leak all the same */
     size_t size = kw_problem_print(line, sizeof line, &problem);
-    scratch_path(list, folder, "sealed.txt");
+    scratch_path(list, folder, "holdout.txt");
     scratch_write(list, line, size, 0644);
     kw_train_options options = options_of(scratch_path(out, folder, "leak"));
     options.holdout = (const char *[]){list};

@@ -54,14 +54,14 @@ static void bad_requests_get_one_line_and_their_exit_code(void **state) {
     } cases[] = {
         {"evaluate", 2, "STORE"},
         {"evaluate /no/such.db", 2, "/no/such.db"},
-        {"evaluate @ --by luck", 2, "luck"},
-        {"evaluate @ --by random --model x", 2, "one of them"},
+        {"evaluate @ --selector luck", 2, "luck"},
+        {"evaluate @ --selector random --model x", 2, "one of them"},
         {"evaluate @ --op conv_up", 2, "conv_up"},
         {"evaluate @ --dtype fp33", 2, "fp33"},
         {"evaluate @ --left-out colour", 2, "colour"},
         {"evaluate @ --oof /no/oof.csv.gz", 2, "/no/oof.csv.gz"},
-        {"evaluate @ --sealed no-such-list", 2, "no-such-list"},
-        {"evaluate @ --dtype int8", 1, "no contest"},
+        {"evaluate @ --holdout no-such-list", 2, "no-such-list"},
+        {"evaluate @ --dtype int8", 1, "no problem group"},
         {"evaluate @ --out /no/such/folder.csv", 2, "/no/such/folder.csv"},
         {"compare estimate --stores @", 2, "A B"},
         {"compare estimate random", 2, "--stores"},
@@ -76,7 +76,7 @@ static void bad_requests_get_one_line_and_their_exit_code(void **state) {
         {"search 'gemm fp32 m8 n8 k8' --budget 0", 2, "--budget 0"},
         {"search 'gemm fp32 m8 n8 k8' --model /no/model", 2, "/no/model"},
         {"validate @ --limit 0", 2, "--limit 0"},
-        {"validate @ --by estimate", 1, "on this machine"},
+        {"validate @ --selector estimate", 1, "on this machine"},
         {"sweep --regret 0.1 --problems demo", 2, "--regret is for --where-model-errs"},
         {"sweep --where-model-errs estimate --stores @ --pairs x", 2, "leave --pairs away"},
         {"sweep --where-model-errs estimate --stores @ --regret 2", 2, "--regret 2"},
@@ -134,12 +134,12 @@ static void quality_is_an_exit_code(void **state) {
 
 static void evaluate_compare_and_prune_speak_json_and_text(void **state) {
     (void)state;
-    json_t *evaluation = run_json("evaluate @ --by single --json --out %/picks.csv.gz", 0);
+    json_t *evaluation = run_json("evaluate @ --selector single --json --out %/picks.csv.gz", 0);
     json_t *comparison = run_json("compare estimate single --stores @,@ --op conv_fwd --json", 0);
     json_t *pruning = run_json("prune @ --json --out %/kernels.txt", 0);
     assert_true(number_at(json_object_get(evaluation, "all"), "coverage", 0) > 0);
     assert_int_equal(scratch_count(folder, "picks.csv.gz"), 1);
-    assert_true(json_integer_value(json_object_get(comparison, "contests")) > 0);
+    assert_true(json_integer_value(json_object_get(comparison, "problem_groups")) > 0);
     assert_true(json_integer_value(json_object_get(pruning, "chosen")) > 0);
     json_decref(evaluation);
     json_decref(comparison);

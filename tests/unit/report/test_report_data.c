@@ -1,4 +1,4 @@
-/* test_report_data.c: rows become contests; oracles, roofs, duels, causes and drift are what they say they are. */
+/* test_report_data.c: rows become problem groups; oracles, roofs, duels, causes and drift are what they say they are. */
 
 #include "made_up_report_data.h"
 

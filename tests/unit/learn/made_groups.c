@@ -1,5 +1,5 @@
-/* made_problem_groups.c: see made_problem_groups.h. */
-#include "made_problem_groups.h"
+/* made_groups.c: see made_groups.h. */
+#include "made_groups.h"
 
 #include "base/hash.h"
 #include "made_rows.h"
@@ -20,7 +20,7 @@ const char *const made_kernels[MADE_KERNELS] = {
 
 static void demand(bool good, const kw_error *err) {
     if (!good) {
-        fprintf(stderr, "made_problem_groups: %s\n", err->text);
+        fprintf(stderr, "made_groups: %s\n", err->text);
         abort();
     }
 }
@@ -37,7 +37,7 @@ static kw_pair pair_of(const made_pair *from, const kw_problem_group *problem_gr
     return pair;
 }
 
-static void add_contest(kw_dataset *dataset, const made_contest *from) {
+static void add_group(kw_dataset *dataset, const made_group *from) {
     kw_problem_group *problem_group = &dataset->problem_groups[dataset->problem_group_count++];
     kw_error err = {0};
     char text[KW_PROBLEM_TEXT_MAX];
@@ -53,12 +53,12 @@ static void add_contest(kw_dataset *dataset, const made_contest *from) {
     }
 }
 
-void made_contests_make(kw_dataset *dataset, const made_contest *problem_groups, size_t count) {
+void made_groups_make(kw_dataset *dataset, const made_group *problem_groups, size_t count) {
     kw_error err = {.text = "out of memory"};
     *dataset = (kw_dataset){.problem_groups = calloc(count + 1, sizeof *dataset->problem_groups),
                             .pairs = calloc(count * MADE_KERNELS + 1, sizeof *dataset->pairs)};
     demand(dataset->problem_groups && dataset->pairs, &err);
     for (size_t i = 0; i < count; i++) {
-        add_contest(dataset, &problem_groups[i]);
+        add_group(dataset, &problem_groups[i]);
     }
 }
