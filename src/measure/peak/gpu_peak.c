@@ -4,7 +4,6 @@
  * do for a second. */
 #include "base/math.h"
 #include "families/gpu/peak/peak.h"
-#include "gpu/peak/args.h"
 #include "measure/measure.h"
 
 #include <stdlib.h>
@@ -32,11 +31,10 @@ static kw_status load_peak(peak *p, const kw_jit *jit, const kw_config *config, 
     return status;
 }
 
-/* count: turns or pieces, gpu/peak/args.h. */
+/* count: turns or pieces, of kw_peak_launch(). */
 static kw_status bind_peak(peak *p, int64_t count, kw_error *err) {
     const kw_problem problem = {.op = KW_GEMM, .layout = KW_RCR, .gemm = {1, 1, 1, 1}};
-    kw_launch launch = {.stages = 1, .stage = {{.units = p->blocks, .threads = KW_PEAK_THREADS}}};
-    kw_launch_params(&launch, kw_peak_params)->count = count;
+    const kw_launch launch = kw_peak_launch(p->blocks, count);
     p->backend->unbind(&p->bound);
     return p->backend->bind(p->device, p->kernel, &problem, &launch, &p->bound, err);
 }
@@ -95,7 +93,9 @@ kw_status kw_gpu_peak(double *flops, const kw_backend *backend, kw_device *devic
         return KW_OK;
     }
     kw_status status = load_peak(&p, jit, &config, err);
-    status = status ? status : backend->alloc(device, (size_t)p.blocks * KW_PEAK_THREADS * sizeof(float), &p.memory.tensor[KW_Y], err);
+    status = status ? status
+                    : backend->alloc(device, (size_t)p.blocks * (size_t)kw_peak_launch(1, 0).stage[0].threads * sizeof(float),
+                                     &p.memory.tensor[KW_Y], err);
     status = status ? status : find_turns(&turns, &p, err);
     status = status ? status : time_best(&ns, &p, err);
     if (!status) {

@@ -57,6 +57,12 @@ void kw_peak_copy(kw_config *config) {
     *config = (kw_config){.family = &family, .op = KW_GEMM, .dtype = KW_FP32, .axis = {[WORK] = COPY}};
 }
 
+kw_launch kw_peak_launch(int64_t blocks, int64_t count) {
+    kw_launch launch = {.stages = 1, .stage = {{.units = blocks, .threads = KW_PEAK_THREADS}}};
+    kw_launch_params(&launch, kw_peak_params)->count = count;
+    return launch;
+}
+
 double kw_peak_flops(const kw_config *config, const kw_gpu_arch *arch, int64_t turns) {
     const int32_t *axis = config->axis;
     int64_t threads = axis[INST_M] == 64 ? 128 : arch->typical.lanes; /* of an instruction */

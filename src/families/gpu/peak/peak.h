@@ -10,7 +10,9 @@
  * where it has none. */
 bool kw_peak_math(kw_config *config, const kw_gpu_arch *arch, kw_dtype dtype);
 void kw_peak_copy(kw_config *config);
-/* Operations of one block in so many turns of its loop (kw_peak_params.count). */
+/* So many blocks; count: turns of the loop of matrix instructions, or pieces of 16 bytes to copy. */
+kw_launch kw_peak_launch(int64_t blocks, int64_t count);
+/* Operations of one block in so many turns. */
 double kw_peak_flops(const kw_config *config, const kw_gpu_arch *arch, int64_t turns);
 
 #endif
