@@ -23,6 +23,7 @@ int cli_fail(const kw_error *err) {
     case KW_IO:
     case KW_ENVIRONMENT:
     case KW_NO_MEMORY:
+    case KW_STATUS_COUNT:
         break;
     }
     return CLI_ENVIRONMENT;

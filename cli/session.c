@@ -20,7 +20,7 @@ int cli_context(kw_context **context, const cli_args *args) {
         .model = args->value[OPT_MODEL],
     };
     const char *device = args->value[OPT_DEVICE];
-    return kw_context_open(context, device ? device : "cpu", &options, &err) ? cli_fail(&err) : CLI_DONE;
+    return kw_context_open(context, device ? device : KW_DEFAULT_DEVICE, &options, &err) ? cli_fail(&err) : CLI_DONE;
 }
 
 static void log_session_line(void *user, const char *line) {

@@ -38,7 +38,8 @@ typedef enum kw_status {
     KW_FAILED,      /* the work itself failed: a kernel was wrong, a criterion was missed */
     KW_IO,          /* a file could not be read or written */
     KW_ENVIRONMENT, /* a compiler, driver or device is absent or broken */
-    KW_NO_MEMORY
+    KW_NO_MEMORY,
+    KW_STATUS_COUNT
 } kw_status;
 
 /* text is always terminated; it is empty while status is KW_OK. */
@@ -143,6 +144,12 @@ KW_API kw_tensor kw_problem_result(const kw_problem *problem);
 
 KW_API const char *kw_op_name(kw_op op);
 KW_API const char *kw_dtype_name(kw_dtype dtype);
+/* By name; false where there is none. A type is one that a problem can have. */
+KW_API bool kw_op_find(kw_op *op, const char *name);
+KW_API bool kw_dtype_find(kw_dtype *dtype, const char *name);
+/* All names that the two find, separated by blanks. */
+KW_API const char *kw_op_names(void);
+KW_API const char *kw_dtype_names(void);
 KW_API size_t kw_dtype_size(kw_dtype dtype);
 KW_API kw_dtype kw_dtype_output(kw_dtype dtype);
 
@@ -206,6 +213,9 @@ typedef struct kw_context_options {
     void *user;
 } kw_context_options;
 
+/* The device of those who name none. */
+#define KW_DEFAULT_DEVICE "cpu"
+
 /* device: "cpu", "cuda:0", "hip:0", or a GPU that the CPU plays, "emu:gfx942"; without a number or name the first one. options may be
  * NULL. */
 KW_API kw_status kw_context_open(kw_context **context, const char *device, const kw_context_options *options, kw_error *err);
@@ -215,10 +225,13 @@ KW_API void kw_context_close(kw_context **context);
 KW_API const char *kw_context_target(const kw_context *context);
 /* The device for people: its product and driver, e.g. "NVIDIA H200, driver for CUDA 13.0, GPU-6f3c1a52-..." */
 KW_API const char *kw_context_device(const kw_context *context);
+/* Whether its kernels are those of a GPU, its own or one that is played. */
+KW_API bool kw_context_is_gpu(const kw_context *context);
 /* Whose clock times of the context are by: "device" (its events, so that launching is no part of them) or "host". */
 KW_API const char *kw_context_clock(const kw_context *context);
 /* A device that is there, or a backend that has none. Texts are "" where there is nothing to say. */
 typedef struct kw_device_entry {
+    bool gpu;                   /* has a GPU's kernels, its own or played */
     const char *device;         /* "cuda:0"; the backend's name alone when it has no device */
     const char *target, *about; /* its facts; its product and driver */
     const char *none;           /* why there is no device */
@@ -256,6 +269,8 @@ KW_API void kw_registry_destroy(kw_registry **registry);
 KW_API kw_status kw_registry_add_default(kw_registry *registry, kw_error *err);
 /* Adds one config by its text, e.g. "gemm.tiled gemm fp32 isa=avx512 tile_m=8 ...". A config that is there already is no error. */
 KW_API kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *err);
+/* Adds the reference kernel for the problem: on a CPU compiled in, on a GPU one kernel without axes. */
+KW_API kw_status kw_registry_add_reference(kw_registry *registry, const kw_problem *problem, kw_error *err);
 /* Adds the configs of a catalog file: one a line, '#' starts a comment. */
 KW_API kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *err);
 /* The architecture of its context's device, e.g. "x86-64-v4", "sm_90". */
@@ -311,7 +326,8 @@ typedef enum kw_mode {
     KW_FROZEN,           /* wisdom and cache only: no measuring, no compiling */
     KW_PREDICT,          /* the best by the model that serves, else by the analytic estimate; compiles it, measures nothing */
     KW_SHORTLIST,        /* verifies and measures the best few by the same once, and remembers the winner */
-    KW_EXHAUSTIVE        /* verifies and measures every kernel that serves the problem */
+    KW_EXHAUSTIVE,       /* verifies and measures every kernel that serves the problem */
+    KW_MODE_COUNT
 } kw_mode;
 
 enum { KW_WORKSPACE_NONE = -1 };

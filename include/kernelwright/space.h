@@ -44,7 +44,7 @@ KW_API kw_status kw_space_coverage(kw_coverage_count *count, const kw_space_opti
 typedef struct kw_object_options {
     kw_space_options space; /* its arch must be given */
     const char *folder;     /* made where it is not there */
-    bool emulate;           /* of a GPU: code that plays it on this machine, instead of its own */
+    const char *device;     /* "emu": code that plays the GPU on this machine, instead of its own; NULL: the architecture's own */
     const char *compiler;   /* a path or a name; NULL: the usual ones */
     const char *cache_dir;  /* NULL: as kw_context_open */
     int32_t jobs;           /* compilers at a time; 0: one a core */

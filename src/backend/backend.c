@@ -1,4 +1,4 @@
-/* backend.c: the list of backends. To add one: its file, its line here. */
+/* backend.c: the functions of each backend. To add one: its file, its line in problem/backend_id.h and here. */
 #include "backend/backend.h"
 
 #include "backend/cpu/cpu.h"
@@ -8,16 +8,15 @@
 
 #include <string.h>
 
-const kw_backend *const kw_backend_table[] = {&kw_cpu_backend, &kw_cuda_backend, &kw_hip_backend, &kw_emu_backend, NULL};
+const kw_backend *const kw_backend_table[KW_BACKEND_COUNT] = {
+    [KW_BACKEND_CPU] = &kw_cpu_backend,
+    [KW_BACKEND_CUDA] = &kw_cuda_backend,
+    [KW_BACKEND_HIP] = &kw_hip_backend,
+    [KW_BACKEND_EMU] = &kw_emu_backend,
+};
 
-static kw_status fail_unknown_device(const char *device, kw_error *err) {
-    kw_text known = {0};
-    for (const kw_backend *const *entry = kw_backend_table; *entry; entry++) {
-        kw_text_addf(&known, " %s", (*entry)->name);
-    }
-    kw_status status = kw_fail(err, KW_MISSING, "device %.80s is not known; known:%s", device, kw_text_string(&known));
-    kw_text_drop(&known);
-    return status;
+const char *kw_backend_name(const kw_backend *backend) {
+    return kw_backends[backend->id].name;
 }
 
 /* What stands after the colon is neither a number nor a name. */
@@ -34,36 +33,32 @@ static kw_status fail_unnamed(const kw_backend *backend, const char *device, int
 
 kw_status kw_backend_find(const kw_backend **backend, int *index, const char *device, kw_error *err) {
     const char *colon = strchr(device, ':');
-    kw_word name = {device, colon ? (size_t)(colon - device) : strlen(device)};
     int64_t number = 0;
-    const kw_backend *const *entry = kw_backend_table;
-    while (*entry && !kw_word_is(name, (*entry)->name)) {
-        entry++;
+    kw_backend_id id;
+    if (!kw_backend_id_of_device(&id, device)) {
+        return kw_fail(err, KW_MISSING, "device %.80s is not known; known:%s", device, kw_backend_names);
     }
-    if (!*entry) {
-        return fail_unknown_device(device, err);
-    }
+    const kw_backend *found = kw_backend_table[id];
     char why[256] = "";
-    int count = (*entry)->probe(why);
+    int count = found->probe(why);
     if (colon && !kw_word_int((kw_word){colon + 1, strlen(colon + 1)}, 0, 65535, &number)) {
-        for (number = 0; (*entry)->device_name && number < count && strcmp((*entry)->device_name((int)number), colon + 1);) {
+        for (number = 0; found->device_name && number < count && strcmp(found->device_name((int)number), colon + 1);) {
             number++;
         }
-        if (!(*entry)->device_name || number == count) {
-            return fail_unnamed(*entry, device, count, err);
+        if (!found->device_name || number == count) {
+            return fail_unnamed(found, device, count, err);
         }
     }
     if (!count) {
-        const char *played = !strcmp((*entry)->name, "cuda")  ? "; without a GPU emu:sm_90 plays one"
-                             : !strcmp((*entry)->name, "hip") ? "; without a GPU emu:gfx942 plays one"
-                                                              : "";
-        return kw_fail(err, KW_MISSING, "device %.80s: there is none: %s%s", device, *why ? why : "no reason is known", played);
+        const char *player = kw_backends[id].played_by;
+        return kw_fail(err, KW_MISSING, "device %.80s: there is none: %s%s%s%s", device, *why ? why : "no reason is known",
+                       player ? "; without a GPU " : "", player ? player : "", player ? " plays one" : "");
     }
     if (number >= count) {
-        return kw_fail(err, KW_MISSING, "device %.80s: %s has %d of them%s%s, counted from 0", device, (*entry)->name, count,
+        return kw_fail(err, KW_MISSING, "device %.80s: %s has %d of them%s%s, counted from 0", device, kw_backend_name(found), count,
                        *why ? ": " : "", why);
     }
-    *backend = *entry;
+    *backend = found;
     *index = (int)number;
     return KW_OK;
 }

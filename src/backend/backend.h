@@ -21,7 +21,7 @@ typedef struct kw_launch_memory {
 enum { KW_RUN_PACK = 1, KW_RUN_REST = 2, KW_RUN_ALL = 3 };
 
 typedef struct kw_backend {
-    const char *name;
+    kw_backend_id id;
     /* Number of devices; 0 with the reason in why (may be NULL) when there is no driver. */
     int (*probe)(char why[256]);
     kw_status (*open)(kw_device **device, int index, int threads, kw_error *err);
@@ -50,7 +50,8 @@ typedef struct kw_backend {
     const char *(*about)(const kw_device *device);
 } kw_backend;
 
-extern const kw_backend *const kw_backend_table[]; /* ended by NULL */
+extern const kw_backend *const kw_backend_table[KW_BACKEND_COUNT]; /* by kw_backend_id */
+const char *kw_backend_name(const kw_backend *backend);
 /* "cpu", "cuda:1", "emu:gfx942"; without a number or name the first one. KW_MISSING names what is known. */
 kw_status kw_backend_find(const kw_backend **backend, int *index, const char *device, kw_error *err);
 

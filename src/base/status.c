@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One list: enumerator order is kernelwright.h's. */
-static const char *const status_names[] = {"ok",     "malformed", "illegal",     "missing",  "no kernel",
-                                           "failed", "io",        "environment", "no memory"};
+static const char *const status_names[] = {
+    [KW_OK] = "ok",           [KW_MALFORMED] = "malformed",     [KW_ILLEGAL] = "illegal",
+    [KW_MISSING] = "missing", [KW_NO_KERNEL] = "no kernel",     [KW_FAILED] = "failed",
+    [KW_IO] = "io",           [KW_ENVIRONMENT] = "environment", [KW_NO_MEMORY] = "no memory",
+};
+_Static_assert(sizeof status_names / sizeof *status_names == KW_STATUS_COUNT, "each status has a name");
 
 const char *kw_status_name(kw_status status) {
-    size_t count = sizeof status_names / sizeof *status_names;
-    return (size_t)status < count ? status_names[status] : "unknown status";
+    return (size_t)status < KW_STATUS_COUNT ? status_names[status] : "unknown status";
 }
 
 const char *kw_version(void) {

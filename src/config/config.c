@@ -1,6 +1,8 @@
 /* config.c: configs as text, and the three questions to a config: is it in its family, can the target run it, does it serve a problem. */
 #include "config/config.h"
 
+#include "problem/names.h"
+
 #include <string.h>
 
 const kw_family *kw_family_find(kw_word name) {
@@ -56,26 +58,15 @@ static kw_status parse_family(kw_config *config, kw_scan *scan, kw_error *err) {
     if (!kw_scan_word(scan, &word)) {
         return kw_fail(err, KW_MALFORMED, "config: %s is followed by no operation, e.g. conv_fwd", config->family->name);
     }
-    int op = 0;
-    while (op < KW_OP_COUNT && !kw_word_is(word, kw_op_name((kw_op)op))) {
-        op++;
+    if (!kw_op_of_word(&config->op, word)) {
+        return kw_fail(err, KW_MALFORMED, "config: operation %.*s is not known; known: " KW_OP_WORDS(" "), KW_WORD(word));
     }
-    if (op == KW_OP_COUNT) {
-        return kw_fail(err, KW_MALFORMED, "config: operation %.*s is not known; known: gemm conv_fwd conv_bwd_data conv_bwd_weight",
-                       KW_WORD(word));
-    }
-    config->op = (kw_op)op;
     if (!kw_scan_word(scan, &word)) {
         return kw_fail(err, KW_MALFORMED, "config: %s is followed by no dtype, e.g. fp32", kw_op_name(config->op));
     }
-    int dtype = 0;
-    while (dtype < KW_DTYPE_COUNT && !kw_word_is(word, kw_dtype_name((kw_dtype)dtype))) {
-        dtype++;
+    if (!kw_dtype_of_word(&config->dtype, word)) {
+        return kw_fail(err, KW_MALFORMED, "config: dtype %.*s is not known; known: " KW_DTYPE_WORDS(" "), KW_WORD(word));
     }
-    if (dtype == KW_DTYPE_COUNT) {
-        return kw_fail(err, KW_MALFORMED, "config: dtype %.*s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", KW_WORD(word));
-    }
-    config->dtype = (kw_dtype)dtype;
     return KW_OK;
 }
 

@@ -91,9 +91,11 @@ typedef struct kw_builtin {
 } kw_builtin;
 
 struct kw_family {
-    const char *name;     /* "conv.direct" */
-    const char *summary;  /* one line for people */
-    const char *backend;  /* "cpu", or "gpu": text that serves every GPU backend */
+    const char *name;    /* "conv.direct" */
+    const char *summary; /* one line for people */
+    kw_device_kind kind; /* KW_KIND_GPU: text that serves every GPU backend */
+    bool
+        is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;

@@ -37,12 +37,12 @@ typedef struct kw_gpu_tile {
 
 typedef struct kw_gpu_arch {
     const char *name;         /* "gfx942", "sm_90" */
-    const char *backend;      /* whose devices have it: "hip" or "cuda" */
+    kw_backend_id backend;    /* whose devices have it */
     const char *about;        /* one line for people */
     const char *compile;      /* as the toolchain is told: "gfx942", "sm_90a" */
     uint32_t features;        /* bits 1 << kw_gpu_feature */
     uint32_t dtypes;          /* bits 1 << kw_dtype that any tile has */
-    kw_target typical;        /* facts of a usual product, for work without a device; backend is "emu" */
+    kw_target typical;        /* facts of a usual product, for work without a device: its backend is the emulator */
     const int8_t (*waves)[3]; /* waves of a block along m, n, k that the rules know */
     int32_t wave_count;
     const kw_gpu_tile *tiles;

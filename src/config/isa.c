@@ -1,21 +1,13 @@
-/* isa.c: the table of CPU instruction sets and of CPU architectures. */
+/* isa.c: the table of CPU instruction sets, and questions to that of CPU architectures. */
 #include "config/config.h"
 #include "config/isa.h"
 
 #include <string.h>
 
-/* Order is KW_ISA_AXES' word order. x86-64-v4 has all of AVX-512 that the emitters use; gcc 12 knows no name for Zen 4. */
-static const kw_isa isas[] = {
-    {"avx2", 8, 16, "-march=x86-64-v3", NULL},
-    {"avx512", 16, 32, "-march=x86-64-v4 -mprefer-vector-width=512", "-march=x86-64-v4 -mavx512bf16 -mprefer-vector-width=512"},
-};
-
-const kw_cpu_arch kw_cpu_archs[] = {
-    {"generic", false, false, false, 4, 16},
-    {"x86-64-v3", true, false, false, 8, 16},
-    {"x86-64-v4", true, true, false, 16, 32},
-    {"x86-64-v4-bf16", true, true, true, 16, 32},
-    {0},
+static const kw_isa isas[KW_ISA_COUNT] = {
+#define KW_ISA_ROW(id, name, lanes, registers, march, march_dp) [KW_ISA_##id] = {name, lanes, registers, march, march_dp},
+    KW_ISAS(KW_ISA_ROW, )
+#undef KW_ISA_ROW
 };
 
 const kw_cpu_arch *kw_cpu_arch_find(const char *name) {
@@ -45,8 +37,9 @@ kw_status kw_isa_valid(const kw_config *config, kw_error *why) {
 
 kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_error *err) {
     const kw_family *family = config->family;
-    if (strcmp(family->backend, kw_target_is_gpu(target) ? "gpu" : "cpu")) {
-        return kw_fail(err, KW_NO_KERNEL, "%s is a family of backend %s; the target is %s", family->name, family->backend, target->backend);
+    if (family->kind != kw_backends[target->backend].kind) {
+        return kw_fail(err, KW_NO_KERNEL, "%s is a family of backend %s; the target is %s", family->name, kw_device_kind_name(family->kind),
+                       kw_backends[target->backend].name);
     }
     if (family->runs) {
         return family->runs(config, target, err);
@@ -59,8 +52,7 @@ kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_er
     }
     const kw_cpu_arch *arch = kw_cpu_arch_find(target->arch);
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    bool wide = config->axis[KW_AXIS_ISA] == KW_ISA_AVX512;
-    if (!arch || (wide ? !arch->avx512 : !arch->avx2) || (dp && !arch->bf16)) {
+    if (!arch || !(arch->isas >> config->axis[KW_AXIS_ISA] & 1) || (dp && !arch->bf16)) {
         return kw_fail(err, KW_NO_KERNEL, "isa=%s math=%s needs more than the target's %s", kw_config_isa(config)->name, dp ? "dp" : "fma",
                        target->arch);
     }

@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-/* The toolchain's own source for a GPU architecture; "emu:gfx942" is what plays it on a CPU. */
+/* Architecture, in front of it with a colon the backend to compile for: "emu:gfx942" is what plays it on a CPU. Else it is the hardware's. */
 static kw_status code_of_arch(kw_code *code, const char *arch, kw_error *err) {
-    static const char emulated[] = "emu:";
-    bool played = !strncmp(arch, emulated, sizeof emulated - 1);
-    const char *name = played ? arch + sizeof emulated - 1 : arch;
+    kw_backend_id backend = KW_BACKEND_EMU;
+    const char *colon = strchr(arch, ':');
+    bool named = colon && kw_backend_id_of_device(&backend, arch);
+    const char *name = named ? colon + 1 : arch;
     const kw_gpu_arch *found = kw_gpu_arch_find(name);
-    return kw_code_for(code, played || !found ? "emu" : found->backend, name, err);
+    return kw_code_for(code, named || !found ? backend : found->backend, name, err);
 }
 
 kw_status kw_config_source(char **source, const char *config, const char *arch, kw_error *err) {
@@ -22,7 +23,7 @@ kw_status kw_config_source(char **source, const char *config, const char *arch, 
     kw_code code = {0};
     *source = NULL;
     kw_status status = kw_config_parse(&parsed, config, err);
-    if (!status && arch && strcmp(parsed.family->backend, "cpu")) {
+    if (!status && arch && parsed.family->kind == KW_KIND_GPU) {
         status = code_of_arch(&code, arch, err);
     }
     status = status ? status : kw_codegen_source(&text, &parsed, code, err);

@@ -94,6 +94,10 @@ const char *kw_context_device(const kw_context *context) {
     return !context ? "" : context->backend->about ? context->backend->about(context->device) : context->brand;
 }
 
+bool kw_context_is_gpu(const kw_context *context) {
+    return context && kw_target_is_gpu(context->target);
+}
+
 const char *kw_context_clock(const kw_context *context) {
     return context && context->backend->time ? "device" : "host";
 }

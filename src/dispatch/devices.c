@@ -3,7 +3,6 @@
 
 #include <kernelwright.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct tour {
     void (*visit)(void *user, const kw_device_entry *entry);
@@ -12,11 +11,11 @@ typedef struct tour {
 } tour;
 
 /* The compiler for the first architecture of the backend, of which there is always one. */
-static void ask_compiler(char found[600], kw_error *why, const char *backend) {
+static void ask_compiler(char found[600], kw_error *why, kw_backend_id backend) {
     kw_compiler compiler;
     kw_code code = {0};
     const kw_gpu_arch *arch = kw_gpu_archs;
-    while (arch->name && strcmp(backend, "emu") && strcmp(arch->backend, backend)) {
+    while (arch->name && !kw_backends[backend].emulated && arch->backend != backend) {
         arch++;
     }
     *found = 0;
@@ -31,7 +30,7 @@ static void visit_device(tour *t, const kw_backend *backend, int index, kw_devic
     char name[64], target[KW_TARGET_TEXT_MAX] = "";
     kw_error why = {0};
     kw_device *device = NULL;
-    snprintf(name, sizeof name, "%s:%d", backend->name, index);
+    snprintf(name, sizeof name, "%s:%d", kw_backend_name(backend), index);
     entry->device = name;
     if (backend->open(&device, index, 0, &why)) {
         entry->none = why.text;
@@ -49,9 +48,9 @@ static void visit_device(tour *t, const kw_backend *backend, int index, kw_devic
 static void show_played(tour *t, const kw_backend *backend, int count, kw_device_entry *entry) {
     kw_text names = {0};
     for (int i = 0; i < count; i++) {
-        kw_text_addf(&names, "%s%s:%s", i ? " " : "", backend->name, backend->device_name(i));
+        kw_text_addf(&names, "%s%s:%s", i ? " " : "", kw_backend_name(backend), backend->device_name(i));
     }
-    entry->device = backend->name;
+    entry->device = kw_backend_name(backend);
     entry->about = kw_text_string(&names);
     t->count += count;
     t->visit(t->user, entry);
@@ -62,11 +61,16 @@ static void show_backend(tour *t, const kw_backend *backend) {
     char none[256] = "", compiler[600] = "";
     kw_error no_compiler = {0};
     int count = backend->probe(none);
-    if (strcmp(backend->name, "cpu")) {
-        ask_compiler(compiler, &no_compiler, backend->name);
+    if (kw_backends[backend->id].kind == KW_KIND_GPU) {
+        ask_compiler(compiler, &no_compiler, backend->id);
     }
-    kw_device_entry entry = {
-        .device = backend->name, .target = "", .about = "", .none = none, .compiler = compiler, .no_compiler = no_compiler.text};
+    kw_device_entry entry = {.gpu = kw_backends[backend->id].kind == KW_KIND_GPU,
+                             .device = kw_backend_name(backend),
+                             .target = "",
+                             .about = "",
+                             .none = none,
+                             .compiler = compiler,
+                             .no_compiler = no_compiler.text};
     if (!count) {
         t->visit(t->user, &entry);
     } else if (backend->device_name) {
@@ -79,8 +83,8 @@ static void show_backend(tour *t, const kw_backend *backend) {
 
 int kw_devices_visit(void (*visit)(void *user, const kw_device_entry *entry), void *user) {
     tour t = {.visit = visit, .user = user};
-    for (const kw_backend *const *backend = kw_backend_table; *backend && visit; backend++) {
-        show_backend(&t, *backend);
+    for (int id = 0; id < KW_BACKEND_COUNT && visit; id++) {
+        show_backend(&t, kw_backend_table[id]);
     }
     return t.count;
 }

@@ -19,7 +19,7 @@ static const char *bare_reason(const kw_error *why, const kw_family *family) {
 static void explain_family(kw_text *text, const kw_family *family, const kw_registry *registry, const kw_problem *problem) {
     const kw_target *target = registry->context->target;
     kw_error why = {0};
-    if (strcmp(family->backend, kw_target_is_gpu(target) ? "gpu" : "cpu")) {
+    if (family->kind != kw_backends[target->backend].kind) {
         return; /* no kernel of it could ever run here */
     }
     if (!(family->dtypes >> problem->dtype & 1)) {

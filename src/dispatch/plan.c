@@ -237,7 +237,7 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
     const kw_plan_impl *impl = plan->impl;
     const kw_backend *backend = impl->context->backend;
     if (stream && !backend->sync) {
-        return kw_fail(err, KW_ILLEGAL, "kw_plan_run: device %s has no streams; pass NULL", backend->name);
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_run: device %s has no streams; pass NULL", kw_backend_name(backend));
     }
     kw_launch_memory memory;
     kw_status status = read_tensors(&memory, plan, tensors, err);

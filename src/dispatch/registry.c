@@ -111,6 +111,18 @@ kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *e
     return status;
 }
 
+kw_status kw_registry_add_reference(kw_registry *registry, const kw_problem *problem, kw_error *err) {
+    if (!registry || !problem) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_add_reference: %s is NULL", registry ? "problem" : "registry");
+    }
+    kw_config config;
+    kw_status status = kw_problem_check(problem, err);
+    status = status ? status : kw_reference_find(&config, problem, registry->context->target, err);
+    status = status ? status : add_registry_config(registry, &config, err);
+    renew(registry);
+    return status;
+}
+
 kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *err) {
     if (!registry || !path) {
         return kw_fail(err, KW_ILLEGAL, "kw_registry_load: %s is NULL", registry ? "path" : "registry");
@@ -181,32 +193,31 @@ kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_p
 
 /* --- the default registry --------------------------------------------------------------------------------------- */
 
-/* A generic family has one config an op and dtype: every axis at its lowest value. */
-static bool generic_config(kw_config *config, const kw_family *family, kw_op op, kw_dtype dtype) {
-    bool generic = family->builtin || (!family->axis_count && !strcmp(family->backend, "gpu"));
+/* A reference family has one config an op and dtype: every axis at its lowest value. */
+static bool reference_config(kw_config *config, const kw_family *family, kw_op op, kw_dtype dtype) {
     *config = (kw_config){.family = family, .op = op, .dtype = dtype};
     for (int i = 0; i < family->axis_count; i++) {
         config->axis[i] = family->axes[i].words ? 0 : family->axes[i].low;
     }
-    return generic && !kw_config_check(config, NULL);
+    return family->is_reference && !kw_config_check(config, NULL);
 }
 
 kw_status kw_reference_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {
-        if (generic_config(config, *family, problem->op, problem->dtype) && !kw_config_fits(config, problem, target, NULL)) {
+        if (reference_config(config, *family, problem->op, problem->dtype) && !kw_config_fits(config, problem, target, NULL)) {
             return KW_OK;
         }
     }
-    return kw_fail(err, KW_NO_KERNEL, "no generic kernel serves %s %s", kw_op_name(problem->op), kw_dtype_name(problem->dtype));
+    return kw_fail(err, KW_NO_KERNEL, "no reference kernel serves %s %s", kw_op_name(problem->op), kw_dtype_name(problem->dtype));
 }
 
-static kw_status add_generics(kw_registry *registry, kw_error *err) {
+static kw_status add_references(kw_registry *registry, kw_error *err) {
     kw_config config;
     kw_status status = KW_OK;
     for (const kw_family *const *family = kw_family_table; !status && *family; family++) {
         for (int op = 0; !status && op < KW_OP_COUNT; op++) {
             for (int dtype = 0; !status && dtype < KW_DTYPE_COUNT; dtype++) {
-                bool serves = generic_config(&config, *family, (kw_op)op, (kw_dtype)dtype);
+                bool serves = reference_config(&config, *family, (kw_op)op, (kw_dtype)dtype);
                 serves = serves && !kw_config_runs(&config, registry->context->target, NULL);
                 status = serves ? add_registry_config(registry, &config, err) : KW_OK;
             }
@@ -242,7 +253,7 @@ kw_status kw_registry_default(const kw_registry **registry, kw_context *context,
             made->context = context;
         }
         status = status ? status : add_embedded(made, err);
-        status = status ? status : add_generics(made, err);
+        status = status ? status : add_references(made, err);
         if (status) {
             kw_registry_destroy(&made);
         }

@@ -21,7 +21,7 @@ struct kw_registry {
 /* The context's default registry, made on first need. */
 kw_status kw_registry_default(const kw_registry **registry, kw_context *context, kw_error *err);
 
-/* The compiled-in kernel that serves the problem. KW_NO_KERNEL when there is none. */
+/* The reference kernel that serves the problem. KW_NO_KERNEL when there is none. */
 kw_status kw_reference_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
 
 #endif

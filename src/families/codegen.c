@@ -137,30 +137,24 @@ bool kw_code_is_for_host(kw_code code) {
     return code.dialect == KW_DIALECT_CPU || code.dialect == KW_DIALECT_EMU;
 }
 
-kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_error *err) {
-    static const struct {
-        const char *backend;
-        kw_dialect dialect;
-    } known[] = {{"cpu", KW_DIALECT_CPU}, {"cuda", KW_DIALECT_PTX}, {"hip", KW_DIALECT_AMD}, {"emu", KW_DIALECT_EMU}};
-    *code = (kw_code){0};
-    size_t i = 0;
-    while (i < sizeof known / sizeof *known && strcmp(known[i].backend, backend)) {
-        i++;
-    }
-    if (i == sizeof known / sizeof *known) {
-        return kw_fail(err, KW_MISSING, "backend %.40s is not known; known: cpu cuda hip emu", backend);
-    }
-    code->dialect = known[i].dialect;
-    if (code->dialect == KW_DIALECT_CPU) {
+/* The emulator plays every GPU. */
+static bool backend_has(kw_backend_id backend, const kw_gpu_arch *arch) {
+    return kw_backends[backend].emulated || arch->backend == backend;
+}
+
+kw_status kw_code_for(kw_code *code, kw_backend_id backend, const char *arch, kw_error *err) {
+    *code = (kw_code){.dialect = kw_backends[backend].dialect};
+    if (kw_backends[backend].kind == KW_KIND_CPU) {
         return KW_OK;
     }
     code->arch = kw_gpu_arch_find(arch);
-    if (!code->arch || (code->dialect != KW_DIALECT_EMU && strcmp(code->arch->backend, backend))) {
+    if (!code->arch || !backend_has(backend, code->arch)) {
         kw_text list = {0};
         for (const kw_gpu_arch *each = kw_gpu_archs; each->name; each++) {
-            kw_text_addf(&list, " %s", code->dialect == KW_DIALECT_EMU || !strcmp(each->backend, backend) ? each->name : "");
+            kw_text_addf(&list, " %s", backend_has(backend, each) ? each->name : "");
         }
-        kw_status status = kw_fail(err, KW_MISSING, "%s has no architecture %.40s; known:%s", backend, arch, kw_text_string(&list));
+        kw_status status =
+            kw_fail(err, KW_MISSING, "%s has no architecture %.40s; known:%s", kw_backends[backend].name, arch, kw_text_string(&list));
         kw_text_drop(&list);
         return status;
     }
@@ -168,7 +162,8 @@ kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_e
 }
 
 static void add_gpu(source_writer *w) {
-    static const char *const preludes[KW_DIALECT_COUNT] = {NULL, "prelude/gpu_ptx.h", "prelude/gpu_amd.h", "prelude/gpu_emu.h"};
+    static const char *const preludes[KW_DIALECT_COUNT] = {
+        [KW_DIALECT_PTX] = "prelude/gpu_ptx.h", [KW_DIALECT_AMD] = "prelude/gpu_amd.h", [KW_DIALECT_EMU] = "prelude/gpu_emu.h"};
     kw_gpu_defines(w->text, w->config, w->code);
     if (w->lines) {
         add_file(w, "prelude/emu_abi.h");
@@ -203,8 +198,8 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
         return kw_fail(err, KW_ILLEGAL, "%s is compiled into the library; its source is kernels/%s", family->name, family->kernel);
     }
     bool gpu = code.dialect != KW_DIALECT_CPU;
-    if (strcmp(family->backend, gpu ? "gpu" : "cpu")) {
-        return kw_fail(err, KW_ILLEGAL, "%s is a family of backend %s; %s", family->name, family->backend,
+    if (gpu != (family->kind == KW_KIND_GPU)) {
+        return kw_fail(err, KW_ILLEGAL, "%s is a family of backend %s; %s", family->name, kw_device_kind_name(family->kind),
                        gpu ? "this is for a GPU" : "name a GPU architecture, e.g. --arch gfx942");
     }
     char text[KW_CONFIG_TEXT_MAX];

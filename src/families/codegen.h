@@ -7,15 +7,6 @@
 #include "config/config.h"
 #include "config/gpu_arch.h"
 
-/* Which prelude gives the kernel text its meaning, and so which toolchain compiles it (jit/toolchain.h). */
-typedef enum kw_dialect {
-    KW_DIALECT_CPU, /* C for this machine */
-    KW_DIALECT_PTX, /* for NVRTC */
-    KW_DIALECT_AMD, /* for clang -x hip, without ROCm */
-    KW_DIALECT_EMU, /* C for this machine, which plays the GPU of arch */
-    KW_DIALECT_COUNT
-} kw_dialect;
-
 /* What source is made for; a value. Zeroed: this machine's CPU. */
 typedef struct kw_code {
     kw_dialect dialect;
@@ -25,8 +16,8 @@ typedef struct kw_code {
 /* Whether its blobs run on this machine's CPU, so that the C compiler makes them: kernels for a CPU and those that play a GPU. */
 bool kw_code_is_for_host(kw_code code);
 
-/* For a target's backend ("cpu", "cuda", "hip", "emu") and architecture. KW_MISSING names what is known. */
-kw_status kw_code_for(kw_code *code, const char *backend, const char *arch, kw_error *err);
+/* For a target's backend and architecture. KW_MISSING names the architectures that the backend has. */
+kw_status kw_code_for(kw_code *code, kw_backend_id backend, const char *arch, kw_error *err);
 
 /* Appends the source of a generated family's config. Kernel texts are those compiled in or, with the environment variable KW_KERNELS, those of
  * that folder, read at each call. KW_ILLEGAL for a compiled-in family, which has none, and where family and dialect do not go together;

@@ -4,6 +4,7 @@
 
 #include "base/container/array.h"
 #include "base/text.h"
+#include "problem/names.h"
 
 #include <string.h>
 
@@ -116,20 +117,15 @@ static kw_status read_spec_target(reader *r, kw_word value) {
 static kw_status read_serves(reader *r, kw_word value) {
     kw_scan scan = {value.at, value.at + value.size};
     kw_word op_word = {0}, dtype_word = {0}, rest;
-    int op = 0, dtype = 0;
+    kw_op op = 0;
+    kw_dtype dtype = 0;
     if (!kw_scan_word(&scan, &op_word) || !kw_scan_word(&scan, &dtype_word) || kw_scan_word(&scan, &rest)) {
         return FAIL(r, KW_MALFORMED, "serves \"%.*s\" is not an operation and a type, e.g. serves conv_fwd fp32", KW_WORD(value));
     }
-    while (op < KW_OP_COUNT && !is_spec_word(op_word, kw_op_name((kw_op)op))) {
-        op++;
-    }
-    while (dtype < KW_DTYPE_COUNT && !is_spec_word(dtype_word, kw_dtype_name((kw_dtype)dtype))) {
-        dtype++;
-    }
-    if (op == KW_OP_COUNT) {
+    if (!kw_op_of_word(&op, op_word)) {
         return FAIL(r, KW_MISSING, "operation %.*s is not known", KW_WORD(op_word));
     }
-    if (dtype == KW_DTYPE_COUNT) {
+    if (!kw_dtype_of_word(&dtype, dtype_word)) {
         return FAIL(r, KW_MISSING, "type %.*s is not known", KW_WORD(dtype_word));
     }
     if (r->spec->serves[op] >> dtype & 1) {
@@ -255,7 +251,7 @@ bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype) {
 
 static int target_distance(const kw_target *a, const kw_target *b) {
     char texts[2][KW_TARGET_TEXT_MAX];
-    if (strcmp(a->backend, b->backend)) {
+    if (a->backend != b->backend) {
         return -1;
     }
     kw_target_print(texts[0], sizeof texts[0], a);

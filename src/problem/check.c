@@ -15,7 +15,7 @@ static kw_status check_kind(const kw_problem *problem, kw_error *err) {
     if ((size_t)problem->dtype >= KW_DTYPE_COUNT) {
         return kw_fail(err, KW_ILLEGAL, "problem: dtype %d is not one of kw_dtype; use KW_FP32 to KW_INT8", (int)problem->dtype);
     }
-    if (problem->dtype == KW_INT32) {
+    if (!kw_dtype_is_input(problem->dtype)) {
         return kw_fail(err, KW_ILLEGAL, "problem: int32 is a type of outputs only; use int8, whose output is int32, or fp32");
     }
     bool gemm = problem->op == KW_GEMM;

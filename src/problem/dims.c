@@ -1,4 +1,4 @@
-/* dims.c: the dimension table and the names of operations, layouts and axes. */
+/* dims.c: the dimension table. */
 #include "problem/dims.h"
 
 static const kw_dim gemm_dims[] = {
@@ -34,33 +34,4 @@ int64_t *kw_dim_field(kw_problem *problem, size_t offset) {
 
 const int64_t *kw_dim_value(const kw_problem *problem, size_t offset) {
     return (const int64_t *)(const void *)((const char *)problem + offset);
-}
-
-static const char *const op_names[KW_OP_COUNT] = {"gemm", "conv_fwd", "conv_bwd_data", "conv_bwd_weight"};
-
-const char *kw_op_name(kw_op op) {
-    return (size_t)op < KW_OP_COUNT ? op_names[op] : "unknown";
-}
-
-/* By layout and number of spatial axes. */
-static const char *const layout_names[KW_LAYOUT_COUNT][4] = {
-    [KW_RCR] = {"rcr"},
-    [KW_RRR] = {"rrr"},
-    [KW_CRR] = {"crr"},
-    [KW_CCR] = {"ccr"},
-    [KW_CHANNELS_LAST] = {NULL, "nwgc", "nhwgc", "ndhwgc"},
-    [KW_CHANNELS_FIRST] = {NULL, "ngcw", "ngchw", "ngcdhw"},
-};
-
-const char *kw_layout_name(kw_layout layout, int ndim) {
-    return (size_t)layout < KW_LAYOUT_COUNT && ndim >= 0 && ndim <= 3 ? layout_names[layout][ndim] : NULL;
-}
-
-bool kw_layout_is_gemm(kw_layout layout) {
-    return kw_layout_name(layout, 0) != NULL;
-}
-
-const char *kw_axis_name(int axis) {
-    static const char *const names[] = {"depth", "height", "width"};
-    return names[axis];
 }

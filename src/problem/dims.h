@@ -1,10 +1,10 @@
 /* dims.h: the sizes of a problem as one table, read by the parser, the printer and the check: a letter of the text, the field it
- * fills, its lowest value and what it is when nothing is said. Also the names of layouts. Internal to this folder. */
+ * fills, its lowest value and what it is when nothing is said. Internal to this folder. */
 #ifndef KW_PROBLEM_DIMS_H
 #define KW_PROBLEM_DIMS_H
 
 #include "base/status.h"
-#include "base/text.h"
+#include "problem/names.h"
 
 enum { KW_DIM_NEEDED = -1 }; /* as a fallback: the text must say it */
 enum { KW_DIMS_MAX = 9 };    /* rows of the longer table */
@@ -23,12 +23,5 @@ typedef struct kw_dim {
 const kw_dim *kw_dims(kw_op op);
 int64_t *kw_dim_field(kw_problem *problem, size_t offset);
 const int64_t *kw_dim_value(const kw_problem *problem, size_t offset);
-
-/* The name of a layout, e.g. "nhwgc" for channels last with ndim 2; NULL when there is none. */
-const char *kw_layout_name(kw_layout layout, int ndim);
-/* Whether a layout is one of GEMM's. */
-bool kw_layout_is_gemm(kw_layout layout);
-/* "depth", "height", "width" of axes 0 to 2. */
-const char *kw_axis_name(int axis);
 
 #endif

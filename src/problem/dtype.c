@@ -1,29 +1,7 @@
-/* dtype.c: the data types: names, sizes, and their values as doubles. A store rounds once, straight from double to the type, so
+/* dtype.c: values of the data types as doubles. A store rounds once, straight from double to the type, so
  * that no result is rounded twice. */
 #include "problem/dtype.h"
 #include "problem/reference.h"
-
-static const struct {
-    const char *name;
-    size_t size;
-    kw_dtype output;
-} dtypes[KW_DTYPE_COUNT] = {
-    [KW_FP32] = {"fp32", 4, KW_FP32},    [KW_BF16] = {"bf16", 2, KW_BF16}, [KW_FP16] = {"fp16", 2, KW_FP16},
-    [KW_FP8] = {"fp8", 1, KW_FP16},      [KW_BF8] = {"bf8", 1, KW_FP16},   [KW_INT8] = {"int8", 1, KW_INT32},
-    [KW_INT32] = {"int32", 4, KW_INT32},
-};
-
-const char *kw_dtype_name(kw_dtype dtype) {
-    return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].name : "unknown";
-}
-
-size_t kw_dtype_size(kw_dtype dtype) {
-    return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].size : 0;
-}
-
-kw_dtype kw_dtype_output(kw_dtype dtype) {
-    return (size_t)dtype < KW_DTYPE_COUNT ? dtypes[dtype].output : KW_DTYPE_COUNT;
-}
 
 static uint32_t encode_narrow(const kw_narrow *type, double value) {
     uint32_t sign = signbit(value) ? type->sign : 0;

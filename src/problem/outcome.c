@@ -3,12 +3,13 @@
 
 #include <stdio.h>
 
-static const char *const outcome_names[KW_OUTCOME_COUNT] = {
+static const char *const outcome_names[] = {
     [KW_UNTRIED] = "untried",       [KW_GOOD] = "good",     [KW_UNFIT] = "unfit",
     [KW_UNCOMPILED] = "uncompiled", [KW_WRONG] = "wrong",   [KW_MISTRUSTED] = "mistrusted",
     [KW_UNLAUNCHED] = "unlaunched", [KW_SLOW] = "slow",     [KW_CRASHED] = "crashed",
     [KW_TIMED_OUT] = "timed_out",   [KW_SPILLS] = "spills", [KW_TOO_MUCH_LDS] = "too_much_lds",
 };
+_Static_assert(sizeof outcome_names / sizeof *outcome_names == KW_OUTCOME_COUNT, "each outcome has a name");
 
 const char *kw_outcome_name(kw_outcome outcome) {
     return (size_t)outcome < KW_OUTCOME_COUNT ? outcome_names[outcome] : "unknown";

@@ -12,64 +12,34 @@ typedef struct given {
     int64_t value[3], back[3];
 } given;
 
-#define KW_OPS_TEXT "gemm, conv_fwd, conv_bwd_data, conv_bwd_weight"
-#define KW_DTYPES_TEXT "fp32, bf16, fp16, fp8, bf8, int8"
-
 static kw_status fail_twice(const char *what, kw_word word, kw_error *err) {
     return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names %s a second time; keep one", KW_WORD(word), what);
-}
-
-/* Positions of the word in the lists of names; the count of a list when it is not there. */
-static kw_op find_op_word(kw_word word) {
-    kw_op op = 0;
-    while (op < KW_OP_COUNT && !kw_word_is(word, kw_op_name(op))) {
-        op++;
-    }
-    return op;
-}
-
-static kw_dtype find_dtype_word(kw_word word) {
-    kw_dtype dtype = 0;
-    while (dtype < KW_DTYPE_COUNT && !kw_word_is(word, kw_dtype_name(dtype))) {
-        dtype++;
-    }
-    return dtype;
-}
-
-static kw_layout find_layout(kw_word word, int32_t *ndim) {
-    for (kw_layout layout = 0; layout < KW_LAYOUT_COUNT; layout++) {
-        for (int32_t n = 0; n <= 3; n++) {
-            const char *name = kw_layout_name(layout, n);
-            if (name && kw_word_is(word, name)) {
-                *ndim = n;
-                return layout;
-            }
-        }
-    }
-    return KW_LAYOUT_COUNT;
 }
 
 /* No name is shorter; sizes of one digit, the bulk of a hostile line, need no look-up. */
 enum { SHORTEST_NAME = 3 };
 
 static bool is_name(kw_word word) {
+    kw_op op;
+    kw_dtype dtype;
+    kw_layout layout;
     int32_t ndim;
     return word.size >= SHORTEST_NAME &&
-           (find_op_word(word) < KW_OP_COUNT || find_dtype_word(word) < KW_DTYPE_COUNT || find_layout(word, &ndim) < KW_LAYOUT_COUNT);
+           (kw_op_of_word(&op, word) || kw_dtype_of_word(&dtype, word) || kw_layout_of_word(&layout, &ndim, word));
 }
 
 /* Takes a word that is an operation, a type or a layout. */
 static kw_status take_type_name(kw_problem *problem, kw_word word, kw_error *err) {
-    kw_op op = find_op_word(word);
-    if (op < KW_OP_COUNT) {
+    kw_op op;
+    kw_dtype dtype;
+    if (kw_op_of_word(&op, word)) {
         if (problem->op < KW_OP_COUNT) {
             return fail_twice("the operation", word, err);
         }
         problem->op = op;
         return KW_OK;
     }
-    kw_dtype dtype = find_dtype_word(word);
-    if (dtype < KW_DTYPE_COUNT) {
+    if (kw_dtype_of_word(&dtype, word)) {
         if (problem->dtype < KW_DTYPE_COUNT) {
             return fail_twice("the dtype", word, err);
         }
@@ -79,8 +49,7 @@ static kw_status take_type_name(kw_problem *problem, kw_word word, kw_error *err
     if (problem->layout < KW_LAYOUT_COUNT) {
         return fail_twice("the layout", word, err);
     }
-    problem->layout = find_layout(word, &problem->ndim);
-    return KW_OK;
+    return kw_layout_of_word(&problem->layout, &problem->ndim, word) ? KW_OK : KW_MALFORMED; /* is_name has seen it */
 }
 
 static kw_status read_dim_names(kw_problem *problem, kw_scan scan, kw_error *err) {
@@ -96,10 +65,10 @@ static kw_status read_dim_names(kw_problem *problem, kw_scan scan, kw_error *err
         }
     }
     if (problem->op == KW_OP_COUNT) {
-        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no operation; add one of " KW_OPS_TEXT, KW_WORD(text));
+        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no operation; add one of " KW_OP_WORDS(", "), KW_WORD(text));
     }
     if (problem->dtype == KW_DTYPE_COUNT) {
-        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no dtype; add one of " KW_DTYPES_TEXT, KW_WORD(text));
+        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no dtype; add one of " KW_DTYPE_WORDS(", "), KW_WORD(text));
     }
     if (problem->layout < KW_LAYOUT_COUNT && kw_layout_is_gemm(problem->layout) != (problem->op == KW_GEMM)) {
         return kw_fail(err, KW_MALFORMED, "problem: layout %s does not belong to %s; use %s",
@@ -160,7 +129,7 @@ static kw_status read_dim_sizes(kw_problem *problem, kw_scan scan, given sizes[K
             dim++;
         }
         if (!dim->letter) {
-            return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known; sizes of %s are %s, dtypes " KW_DTYPES_TEXT,
+            return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known; sizes of %s are %s, dtypes " KW_DTYPE_WORDS(", "),
                            KW_WORD(word), kw_op_name(problem->op), problem->op == KW_GEMM ? "b m n k" : "n g c k i f s p d");
         }
         kw_status status = read_dim_size(dim, word, &sizes[dim - dims], err);

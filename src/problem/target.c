@@ -22,7 +22,7 @@ static const fact facts[] = {
 enum { FACT_COUNT = sizeof facts / sizeof *facts };
 
 bool kw_target_is_gpu(const kw_target *target) {
-    return strcmp(target->backend, "cpu") != 0;
+    return kw_backends[target->backend].kind == KW_KIND_GPU;
 }
 
 static bool has_fact(const kw_target *target, const fact *f) {
@@ -31,7 +31,7 @@ static bool has_fact(const kw_target *target, const fact *f) {
 
 size_t kw_target_print(char *text, size_t capacity, const kw_target *target) {
     kw_line line = {text, capacity, 0};
-    kw_line_addf(&line, "%s:%s model=%s", target->backend, target->arch, target->model);
+    kw_line_addf(&line, "%s:%s model=%s", kw_backends[target->backend].name, target->arch, target->model);
     for (int i = 0; i < FACT_COUNT; i++) {
         if (!has_fact(target, &facts[i])) {
             continue;
@@ -98,10 +98,10 @@ kw_status kw_target_parse(kw_target *target, const char *text, kw_error *err) {
         return kw_fail(err, KW_MALFORMED, "target: \"%.*s\" is not BACKEND:ARCH, e.g. cpu:x86-64-v3", KW_WORD(word));
     }
     kw_word arch = {head.at, (size_t)(head.end - head.at)};
-    kw_status status = take_quoted(result.backend, sizeof result.backend, part, "backend", err);
-    if (!status) {
-        status = take_quoted(result.arch, sizeof result.arch, arch, "arch", err);
+    if (!kw_backend_id_find(&result.backend, part)) {
+        return kw_fail(err, KW_MISSING, "target: backend \"%.*s\" is not known; known:%s", KW_WORD(part), kw_backend_names);
     }
+    kw_status status = take_quoted(result.arch, sizeof result.arch, arch, "arch", err);
     bool seen[FACT_COUNT] = {0};
     while (!status && kw_scan_word(&scan, &word)) {
         status = take_fact(&result, word, seen, err);

@@ -6,6 +6,7 @@
 #define KW_PROBLEM_TARGET_H
 
 #include "base/status.h"
+#include "problem/backend_id.h"
 
 /* Whose fact it is. A target's text has the facts of its kind of device and no others; the rest are 0. */
 typedef enum kw_fact_scope { KW_OF_ALL, KW_OF_CPU, KW_OF_GPU } kw_fact_scope;
@@ -26,9 +27,9 @@ typedef enum kw_fact_scope { KW_OF_ALL, KW_OF_CPU, KW_OF_GPU } kw_fact_scope;
     X(bandwidth, KW_OF_GPU, "of the device memory, by its clock and width, 10^9 bytes a second")
 
 typedef struct kw_target {
-    char backend[8]; /* "cpu", "cuda", "hip", "emu" */
-    char arch[32];   /* a file of rules/arch, e.g. "x86-64-v4-bf16", "gfx942" */
-    char model[48];  /* of the processor, one word: vendor-family-model-stepping */
+    kw_backend_id backend;
+    char arch[32];  /* a file of rules/arch, e.g. "x86-64-v4-bf16", "gfx942" */
+    char model[48]; /* of the processor, one word: vendor-family-model-stepping */
 #define KW_FACT(name, scope, meaning) int64_t name;
     KW_TARGET_FACTS(KW_FACT)
 #undef KW_FACT
@@ -36,7 +37,7 @@ typedef struct kw_target {
 
 enum { KW_TARGET_TEXT_MAX = 384 };
 
-/* A target whose kernels are those of a GPU: everything but "cpu". */
+/* Whether its kernels are those of a GPU. */
 bool kw_target_is_gpu(const kw_target *target);
 
 size_t kw_target_print(char *text, size_t capacity, const kw_target *target);

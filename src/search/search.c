@@ -300,7 +300,7 @@ static kw_status open_model(session *s) {
     kw_status status = s->options->model ? kw_model_open(&s->model, s->options->model, s->err) : KW_OK;
     if (!status && s->model && (!kw_model_serves(s->model, problem->op, problem->dtype) || kw_model_distance(s->model, &s->target) < 0)) {
         status = kw_fail(s->err, KW_MISSING, "the model %.200s was not trained for %s %s on %s; leave it out to search by the estimate",
-                         s->options->model, kw_op_name(problem->op), kw_dtype_name(problem->dtype), s->target.backend);
+                         s->options->model, kw_op_name(problem->op), kw_dtype_name(problem->dtype), kw_backends[s->target.backend].name);
     }
     return status;
 }

@@ -14,7 +14,7 @@ static kw_status target_of(kw_target *target, const char *name, kw_error *err) {
         return KW_OK;
     }
     if (kw_cpu_arch_find(name)) {
-        *target = (kw_target){.backend = "cpu"};
+        *target = (kw_target){.backend = KW_BACKEND_CPU};
         snprintf(target->arch, sizeof target->arch, "%s", name);
         return KW_OK;
     }

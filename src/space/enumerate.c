@@ -109,7 +109,7 @@ kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user
         w.has_traits = true;
         status = kw_traits_load(&w.traits, options->traits, err);
         if (!status) {
-            kw_traits_warn(&w.traits, rules.backend, options->log, options->user);
+            kw_traits_warn(&w.traits, rules.kind, options->log, options->user);
         }
     }
     for (const kw_family *const *family = kw_family_table; !status && !w.stopped && *family; family++) {

@@ -32,7 +32,8 @@ typedef struct folder {
     kw_progress progress;
 } folder;
 
-static const char *const endings[KW_DIALECT_COUNT] = {".o", ".cubin", ".hsaco", ".so"};
+static const char *const endings[KW_DIALECT_COUNT] = {
+    [KW_DIALECT_CPU] = ".o", [KW_DIALECT_PTX] = ".cubin", [KW_DIALECT_AMD] = ".hsaco", [KW_DIALECT_EMU] = ".so"};
 
 static bool take_generated(void *user, const kw_config *config) {
     return !config->family->emit || !kw_catalog_add(user, config, NULL, NULL);
@@ -114,7 +115,10 @@ static kw_status write_object_catalog(folder *f, kw_object_report *report, kw_er
 
 static kw_status find_code(kw_code *code, const kw_object_options *options, kw_error *err) {
     const kw_gpu_arch *gpu = kw_gpu_arch_find(options->space.arch);
-    const char *backend = options->emulate ? "emu" : gpu ? gpu->backend : "cpu";
+    kw_backend_id backend = gpu ? gpu->backend : KW_BACKEND_CPU, asked;
+    if (options->device && kw_backend_id_of_device(&asked, options->device) && kw_backends[asked].emulated) {
+        backend = asked;
+    }
     return kw_code_for(code, backend, options->space.arch, err);
 }
 
@@ -131,7 +135,7 @@ kw_status kw_objects_build(kw_object_report *report, const kw_object_options *op
     kw_context_options context = {.cache_dir = options->cache_dir};
     kw_status status = find_code(&f.code, options, err);
     status = status ? status : kw_settings_read(&settings, &context, err);
-    bool in_c = f.code.dialect == KW_DIALECT_CPU || f.code.dialect == KW_DIALECT_EMU;
+    bool in_c = kw_code_is_for_host(f.code);
     status = status ? status : kw_compiler_find(&compiler, in_c && !options->compiler ? settings.cc : options->compiler, f.code, err);
     status = status || !*settings.cache ? status : kw_cache_open(&cache, settings.cache, note, err);
     status = status ? status : kw_enumerate(&options->space, take_generated, &f.catalog, err);

@@ -106,7 +106,7 @@ kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void 
     if (!status) {
         /* A registry's kernels are all of its context's backend. */
         if (kw_registry_count(registry) && !kw_config_parse(&first, kw_registry_config(registry, 0), NULL)) {
-            kw_traits_warn(&traits, first.family->backend, log, user);
+            kw_traits_warn(&traits, first.family->kind, log, user);
         }
         status = kw_registry_keep(registry, keep_allowed, &traits, err);
     }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/format/utf8.h"
 #include "store/line.h"
+#include "problem/names.h"
 
 #include <math.h>
 #include <string.h>
@@ -277,33 +278,13 @@ kw_status kw_row_problem(kw_problem *problem, const char *text, kw_error *err) {
     return KW_OK;
 }
 
-static bool find_word_op(kw_word word, kw_op *op) {
-    for (int i = 0; i < KW_OP_COUNT; i++) {
-        if (kw_word_is(word, kw_op_name((kw_op)i))) {
-            *op = (kw_op)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool find_word_dtype(kw_word word, kw_dtype *dtype) {
-    for (int i = 0; i < KW_DTYPE_COUNT; i++) {
-        if (kw_word_is(word, kw_dtype_name((kw_dtype)i))) {
-            *dtype = (kw_dtype)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool kw_config_is_foreign(const char *config, kw_op *op, kw_dtype *dtype) {
     kw_scan scan = kw_scan_string(config);
     kw_word family, op_word, dtype_word, axis;
     kw_op some_op;
     kw_dtype some_dtype;
     if (!kw_scan_word(&scan, &family) || !kw_scan_word(&scan, &op_word) || !kw_scan_word(&scan, &dtype_word) ||
-        !find_word_op(op_word, op ? op : &some_op) || !find_word_dtype(dtype_word, dtype ? dtype : &some_dtype)) {
+        !kw_op_of_word(op ? op : &some_op, op_word) || !kw_dtype_of_word(dtype ? dtype : &some_dtype, dtype_word)) {
         return true;
     }
     while (kw_scan_word(&scan, &axis)) {

@@ -92,7 +92,7 @@ static kw_status begin(sweep *s, kw_error *err) {
     kw_run run;
     const char *device = s->devices.device_workers[0].name;
     kw_status status = kw_sweep_fill_run(&run, &s->plan, &s->toolchain, s->options, device, err);
-    bool gpu = kw_target_is_gpu(&s->plan.target) && strcmp(s->plan.target.backend, "emu");
+    bool gpu = kw_backend_is_gpu_hardware(s->plan.target.backend);
     if (!status && gpu && s->plan.fit && !s->options->timing.verify_only) {
         kw_sweep_roofs(run.roofs, sizeof run.roofs, &s->plan, &s->toolchain, &s->devices.device_workers[0].settings);
     }

@@ -173,7 +173,7 @@ kw_status kw_sweep_devices_open(kw_sweep_devices *devices, const kw_sweep_option
     double limit_s = options->limits.kernel_s > 0 ? options->limits.kernel_s : usual_limit_s;
     double batch_limit_s = options->limits.batch_s > 0 ? options->limits.batch_s : limit_s * batch;
     kw_status status = find_worker(&program, &devices->arena, options, err);
-    status = status ? status : list_devices(devices, options->workers.devices ? options->workers.devices : "cpu", err);
+    status = status ? status : list_devices(devices, options->workers.devices ? options->workers.devices : KW_DEFAULT_DEVICE, err);
     if (!status && devices->count > 1) {
         status = share_cores(devices, threads, err);
     }

@@ -146,7 +146,7 @@ kw_status kw_sweep_fill_run(kw_run *run, const kw_sweep_plan *plan, const kw_swe
     }
     print_timing(run->options, sizeof run->options, plan, toolchain->spill_limit, options);
     read_clocks(run->clocks, sizeof run->clocks);
-    if (plan->fit && !options->timing.verify_only && !strcmp(plan->target.backend, "cpu")) {
+    if (plan->fit && !options->timing.verify_only && !kw_target_is_gpu(&plan->target)) {
         measure_roofs(run->roofs, sizeof run->roofs, plan, options->workers.threads ? options->workers.threads : 1);
     }
     return hash_lists(run, plan, err);

@@ -82,12 +82,9 @@ static kw_status add_rates(kw_text *line, const roofs *r, int count, char *const
     double rate = 0;
     kw_status status = KW_OK;
     for (int i = 0; i < count && !status; i++) {
-        int dtype = 0;
-        while (dtype < KW_DTYPE_COUNT && strcmp(kw_dtype_name((kw_dtype)dtype), types[i])) {
-            dtype++;
-        }
-        status = dtype < KW_DTYPE_COUNT ? kw_gpu_peak(&rate, r->backend, r->device, &r->jit, (kw_dtype)dtype, err)
-                                        : kw_fail(err, KW_MISSING, "type %.40s is not known", types[i]);
+        kw_dtype dtype;
+        status = kw_dtype_find(&dtype, types[i]) ? kw_gpu_peak(&rate, r->backend, r->device, &r->jit, dtype, err)
+                                                 : kw_fail(err, KW_MISSING, "type %.40s is not known", types[i]);
         if (!status && rate > 0) {
             kw_text_addf(line, "%s=%.0f ", types[i], rate);
         }

@@ -283,7 +283,7 @@ static int play_all(const prey *p) {
     kw_jit_result built;
     bool good = true;
     kw_status status = p->of->backend->open(&device, p->of->index, 1, &err);
-    status = status ? status : kw_code_for(&code, "emu", p->of->arch, &err);
+    status = status ? status : kw_code_for(&code, KW_BACKEND_EMU, p->of->arch, &err);
     status = status ? status : kw_compiler_find(&compiler, NULL, code, &err);
     status = status ? status : kw_jit_blob(&(kw_jit){.code = code, .compiler = &compiler}, &p->config, &blob, &built, &err);
     status = status ? status : p->of->backend->load(device, &p->config, &blob, &kernel, &err);

@@ -491,7 +491,7 @@ static void open_player(player *p, int arch) {
     *p = (player){.arch = arches[arch]};
     snprintf(name, sizeof name, "emu:%s", p->arch);
     if (kw_backend_find(&p->backend, &index, name, &err) || p->backend->open(&p->device, index, 0, &err) ||
-        kw_code_for(&p->code, "emu", p->arch, &err) || kw_compiler_find(&p->compiler, getenv("KW_CC"), p->code, &err) ||
+        kw_code_for(&p->code, KW_BACKEND_EMU, p->arch, &err) || kw_compiler_find(&p->compiler, getenv("KW_CC"), p->code, &err) ||
         (folder && kw_cache_open(&p->cache, folder, note, &err))) {
         fail_msg("%s: %s", name, err.text);
     }

@@ -118,7 +118,7 @@ static void many_pieces_are_the_convolution(void **state) {
     kw_family cut = *kw_family_find((kw_word){"conv.igemm", 10});
     cut.launch = launch_small; /* the kernel's text has the sizes of pieces from the launch */
     if (kw_backend_find(&backend, &index, "emu:sm_90", &err) || backend->open(&device, index, 0, &err) ||
-        kw_code_for(&code, "emu", "sm_90", &err) || kw_compiler_find(&compiler, getenv("KW_CC"), code, &err)) {
+        kw_code_for(&code, KW_BACKEND_EMU, "sm_90", &err) || kw_compiler_find(&compiler, getenv("KW_CC"), code, &err)) {
         fail_msg("%s", err.text);
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -320,7 +320,7 @@ static const kw_axis axes[] = {{"fault", NULL, 0, 1000, "its number"}};
 static const kw_family family = {
     .name = "test.faults",
     .summary = "for tests",
-    .backend = "gpu",
+    .kind = KW_KIND_GPU,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_BF16,
     .axes = axes,
@@ -350,7 +350,7 @@ static void verify(int number, int threads, kw_record *record) {
     assert_int_equal(kw_backend_find(&backend, &index, f->device, &err), KW_OK);
     assert_int_equal(backend->open(&device, index, threads, &err), KW_OK);
     assert_int_equal(kw_problem_parse(&problem, is_bulk(f) ? "gemm bf16 rcr m75 n72 k200" : "gemm bf16 rcr m45 n12 k48", &err), KW_OK);
-    assert_int_equal(kw_code_for(&code, "emu", backend->target(device)->arch, &err), KW_OK);
+    assert_int_equal(kw_code_for(&code, KW_BACKEND_EMU, backend->target(device)->arch, &err), KW_OK);
     if (kw_compiler_find(&compiler, getenv("KW_TEST_CC"), code, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();

@@ -516,7 +516,7 @@ static void an_idle_child_that_ends_is_replaced(void **state) {
     kw_error err = {0};
     kw_worker_client_options options = pool_options(s);
     assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
-    assert_string_equal(kw_worker_client_target(client)->backend, "cpu");
+    assert_int_equal(kw_worker_client_target(client)->backend, KW_BACKEND_CPU);
     assert_true(*kw_worker_client_device(client));
     assert_int_equal(count_processes(s), 1);
     char pid[32];

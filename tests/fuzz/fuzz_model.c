@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(!status == (model != NULL));
     if (model) {
         require(kw_model_describe(model)->features == 2 && kw_model_describe(model)->targets[0]);
-        require(kw_model_distance(model, &(kw_target){.backend = "cpu"}) >= -1);
+        require(kw_model_distance(model, &(kw_target){.backend = KW_BACKEND_CPU}) >= -1);
     }
     kw_model_close(&model);
     kw_text_drop(&text);

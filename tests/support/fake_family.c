@@ -52,7 +52,7 @@ static void emit(const kw_config *config, kw_text *text) {
 const kw_family fake_family = {
     .name = "test.fake",
     .summary = "for tests",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32,
     .axes = axes,
@@ -76,7 +76,8 @@ static const kw_builtin *builtin(const kw_config *config) {
 const kw_family fake_builtin_family = {
     .name = "test.builtin",
     .summary = "for tests",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
+    .is_reference = true,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32,
     .builtin = builtin,

@@ -32,11 +32,10 @@ static int build_objects(const cli_args *args, int64_t jobs) {
     kw_error err = {0};
     kw_object_report report = {0};
     cli_progress progress;
-    const char *device = args->value[OPT_DEVICE];
     kw_object_options options = {
         .space = cli_space(args),
         .folder = args->value[OPT_OUT],
-        .emulate = device && !strncmp(device, "emu", 3),
+        .device = args->value[OPT_DEVICE],
         .compiler = args->value[OPT_CC],
         .cache_dir = args->value[OPT_CACHE_DIR],
         .jobs = (int32_t)jobs,

@@ -34,7 +34,7 @@ static void show_compilers(kw_context *context, cli_json *json) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         kw_context *other = NULL;
         kw_context_options options = {.compiler = names[i], .cache_dir = "", .wisdom_file = ""};
-        if (kw_context_open(&other, "cpu", &options, NULL)) {
+        if (kw_context_open(&other, KW_DEFAULT_DEVICE, &options, NULL)) {
             continue;
         }
         const char *found = kw_context_compiler(other);
@@ -59,7 +59,7 @@ static void show_compilers(kw_context *context, cli_json *json) {
 
 static void print_device(void *user, const kw_device_entry *entry) {
     cli_json *json = user; /* NULL: text */
-    if (!strncmp(entry->device, "cpu", 3)) {
+    if (!entry->gpu) {
         return; /* shown above */
     }
     const char *const texts[][2] = {{"device", entry->device}, {"target", entry->target},     {"about", entry->about},
@@ -108,7 +108,7 @@ static void add_roofs(kw_context *context, cli_json *json) {
 
 /* What the device does at most, by type. */
 static void print_roofs(kw_context *context) {
-    bool gpu = strncmp(kw_context_target(context), "cpu", 3) != 0;
+    bool gpu = kw_context_is_gpu(context);
     double memory = kw_context_bandwidth(context);
     int shown = 0;
     printf("           ");
@@ -163,7 +163,7 @@ int verb_doctor(const cli_args *args) {
             cli_json_start(json);
         }
         snprintf(kernels, sizeof kernels, "%lld kernels, %.1f MB", (long long)places.cache_entries, (double)places.cache_bytes / 1e6);
-        show_target(context, args->value[OPT_DEVICE] ? args->value[OPT_DEVICE] : "cpu", json);
+        show_target(context, args->value[OPT_DEVICE] ? args->value[OPT_DEVICE] : KW_DEFAULT_DEVICE, json);
         show_compilers(context, json);
         show_devices(json);
         code = cli_show_models(context, json);

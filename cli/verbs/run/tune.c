@@ -22,15 +22,12 @@ static double peak_of(tuning *t, kw_dtype dtype) {
     return t->peak[dtype];
 }
 
-/* Time of the generic kernel, the yardstick of what any machine without a compiler would do; 0 when it could not be measured. */
-static double generic_ns(tuning *t, const kw_problem *problem) {
-    char config[KW_CONFIG_TEXT_MAX];
+/* Time of the reference kernel, the yardstick of what any machine without a compiler would do; 0 when it could not be measured. */
+static double reference_ns(tuning *t, const kw_problem *problem) {
     kw_registry *registry = NULL;
     kw_record record = {0};
     kw_measure_options options = {.time = true, .pack_weights = !t->options.fresh_weights};
-    const char *family = problem->op == KW_GEMM ? "gemm.reference" : "conv.reference";
-    snprintf(config, sizeof config, "%s %s %s", family, kw_op_name(problem->op), kw_dtype_name(problem->dtype));
-    if (!kw_registry_create(&registry, t->context, NULL) && !kw_registry_add(registry, config, NULL)) {
+    if (!kw_registry_create(&registry, t->context, NULL) && !kw_registry_add_reference(registry, problem, NULL)) {
         kw_measure(&record, registry, 0, problem, &options, NULL);
     }
     kw_registry_destroy(&registry);
@@ -182,7 +179,7 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
     double ns = plan_time_ns(t, &item->problem, plan);
     size_t measured = 0;
     kw_plan_records(plan, &measured);
-    double generic = measured ? generic_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
+    double generic = measured ? reference_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
     if (t->json) {
         show_json(t, item, plan, ns, generic);
     } else if (alone) {

@@ -172,7 +172,7 @@ static int read_sweep_kernels(session *s) {
     kw_error err = {0};
     bool asked[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
     kw_context_options options = {.cache_dir = "", .wisdom_file = "", .compiler = "", .threads = 1};
-    const char *devices = s->options.workers.devices ? s->options.workers.devices : "cpu";
+    const char *devices = s->options.workers.devices ? s->options.workers.devices : KW_DEFAULT_DEVICE;
     char device[64]; /* the first of them: all are alike */
     snprintf(device, sizeof device, "%.*s", (int)strcspn(devices, ","), devices);
     if (kw_context_open(&s->context, device, &options, &err)) {

@@ -182,7 +182,7 @@ static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
 }
 
 const kw_backend kw_cpu_backend = {
-    .name = "cpu",
+    .id = KW_BACKEND_CPU,
     .probe = cpu_probe,
     .open = cpu_open_device,
     .close = cpu_close_device,

@@ -16,7 +16,8 @@
 #endif
 
 typedef struct features {
-    bool avx2, avx512, bf16;
+    uint32_t isas; /* bits 1 << KW_ISA_... */
+    bool bf16;
 } features;
 
 #ifdef __x86_64__
@@ -45,10 +46,10 @@ static features read_cpu_features(void) {
     if (!has(state, STATE_AVX) || !has(extended, bit_LZCNT) || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
         return found;
     }
-    found.avx2 = has(b, bit_AVX2 | bit_BMI | bit_BMI2);
-    found.avx512 =
-        found.avx2 && has(state, STATE_AVX512) && has(b, bit_AVX512F | bit_AVX512BW | bit_AVX512VL | bit_AVX512DQ | bit_AVX512CD);
-    if (found.avx512 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
+    bool avx2 = has(b, bit_AVX2 | bit_BMI | bit_BMI2);
+    bool avx512 = avx2 && has(state, STATE_AVX512) && has(b, bit_AVX512F | bit_AVX512BW | bit_AVX512VL | bit_AVX512DQ | bit_AVX512CD);
+    found.isas = (uint32_t)avx2 << KW_ISA_AVX2 | (uint32_t)avx512 << KW_ISA_AVX512;
+    if (avx512 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
         found.bf16 = has(a, bit_AVX512BF16);
     }
     return found;
@@ -179,12 +180,12 @@ void kw_cpu_target(kw_target *target, int threads) {
     features found = read_cpu_features();
     const kw_cpu_arch *best = &kw_cpu_archs[0];
     for (const kw_cpu_arch *arch = kw_cpu_archs; arch->name; arch++) { /* weakest first: the last that runs is the best */
-        if ((!arch->avx2 || found.avx2) && (!arch->avx512 || found.avx512) && (!arch->bf16 || found.bf16)) {
+        if (!(arch->isas & ~found.isas) && (!arch->bf16 || found.bf16)) {
             best = arch;
         }
     }
-    *target = (kw_target){.units = threads > 0 ? threads : cores, .lanes = best->lanes, .registers = best->registers};
-    snprintf(target->backend, sizeof target->backend, "cpu");
+    *target =
+        (kw_target){.backend = KW_BACKEND_CPU, .units = threads > 0 ? threads : cores, .lanes = best->lanes, .registers = best->registers};
     snprintf(target->arch, sizeof target->arch, "%s", best->name);
     read_cpu_model(target->model, sizeof target->model);
     read_caches(target, first);

@@ -308,7 +308,7 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
                           .wave_shift = device->target.lanes == 64 ? 6 : 5,
                           .cell_shift = bound->cell_shift,
                           .lds = (int32_t)device->target.lds,
-                          .nvidia = !strcmp(device->arch->backend, "cuda"),
+                          .nvidia = device->arch->backend == KW_BACKEND_CUDA,
                           .checks = device->checks,
                           .object = &bound->kernel->object};
         fill_emu_args(&run.args, bound, memory);
@@ -321,7 +321,7 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
 }
 
 const kw_backend kw_emu_backend = {
-    .name = "emu",
+    .id = KW_BACKEND_EMU,
     .probe = emu_probe,
     .open = emu_open_device,
     .close = emu_close_device,

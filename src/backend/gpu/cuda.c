@@ -64,14 +64,14 @@ static kw_status read_cuda_target(kw_target *target, const kw_gpu_calls *calls, 
     kw_code code;
     snprintf(arch, sizeof arch, "sm_%d",
              (int)(10 * kw_gpu_attribute(calls, KW_CUDA_MAJOR, device) + kw_gpu_attribute(calls, KW_CUDA_MINOR, device)));
-    kw_status status = kw_code_for(&code, "cuda", arch, err);
+    kw_status status = kw_code_for(&code, KW_BACKEND_CUDA, arch, err);
     if (!status) {
         int error = own_cuda_context(calls)->cuDeviceGetName(name, sizeof name, device);
         status = kw_gpu_check(&kw_cuda_driver, calls, error, "asking for a device's name", err);
     }
     if (!status) {
         *target = code.arch->typical;
-        snprintf(target->backend, sizeof target->backend, "cuda");
+        target->backend = KW_BACKEND_CUDA;
         kw_gpu_model(target->model, name);
         fill_cuda_target(target, calls, device);
     }
@@ -223,4 +223,4 @@ static kw_status open_cuda_device(kw_device **device, int index, int threads, kw
     return kw_gpu_open(device, &kw_cuda_driver, index, err);
 }
 
-const kw_backend kw_cuda_backend = KW_GPU_BACKEND("cuda", probe_cuda, open_cuda_device);
+const kw_backend kw_cuda_backend = KW_GPU_BACKEND(KW_BACKEND_CUDA, probe_cuda, open_cuda_device);

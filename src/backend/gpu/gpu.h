@@ -138,9 +138,9 @@ kw_status kw_gpu_sync(kw_device *device, kw_error *err);
 kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], size_t count, int parts, double *ns, kw_error *err);
 
 /* A backend of a driver: its probe and open name the driver, all else is shared. */
-#define KW_GPU_BACKEND(backend_name, backend_probe, backend_open)                                                                          \
+#define KW_GPU_BACKEND(backend_id, backend_probe, backend_open)                                                                            \
     {                                                                                                                                      \
-        .name = backend_name, .probe = backend_probe, .open = backend_open, .close = kw_gpu_close, .target = kw_gpu_target,                \
+        .id = backend_id, .probe = backend_probe, .open = backend_open, .close = kw_gpu_close, .target = kw_gpu_target,                    \
         .alloc = kw_gpu_alloc, .release = kw_gpu_release, .copy = kw_gpu_copy, .load = kw_gpu_load_kernel, .unload = kw_gpu_unload,        \
         .bind = kw_gpu_bind, .unbind = kw_gpu_unbind, .run = kw_gpu_run, .sync = kw_gpu_sync, .time = kw_gpu_time,                         \
         .about = kw_gpu_describe                                                                                                           \

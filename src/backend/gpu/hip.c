@@ -66,10 +66,10 @@ static kw_status read_hip_target(kw_target *target, const kw_gpu_calls *calls, i
     char name[KW_HIP_STRING_BYTES], arch[KW_HIP_STRING_BYTES];
     kw_code code;
     kw_status status = read_hip_names(name, arch, calls, number, err);
-    status = status ? status : kw_code_for(&code, "hip", arch, err);
+    status = status ? status : kw_code_for(&code, KW_BACKEND_HIP, arch, err);
     if (!status) {
         *target = code.arch->typical;
-        snprintf(target->backend, sizeof target->backend, "hip");
+        target->backend = KW_BACKEND_HIP;
         kw_gpu_model(target->model, name);
         fill_hip_target(target, calls, number);
     }
@@ -156,4 +156,4 @@ static kw_status open_hip_device(kw_device **device, int index, int threads, kw_
     return kw_gpu_open(device, &kw_hip_driver, index, err);
 }
 
-const kw_backend kw_hip_backend = KW_GPU_BACKEND("hip", probe_hip, open_hip_device);
+const kw_backend kw_hip_backend = KW_GPU_BACKEND(KW_BACKEND_HIP, probe_hip, open_hip_device);

@@ -13,11 +13,14 @@
 
 enum { THREADS_MAX = 4096 };
 
-/* Order of kw_mode. */
-static const char *const mode_names[] = {"default", "frozen", "predict", "shortlist", "exhaustive"};
+static const char *const mode_names[] = {
+    [KW_MODE_DEFAULT] = "default", [KW_FROZEN] = "frozen",         [KW_PREDICT] = "predict",
+    [KW_SHORTLIST] = "shortlist",  [KW_EXHAUSTIVE] = "exhaustive",
+};
+_Static_assert(sizeof mode_names / sizeof *mode_names == KW_MODE_COUNT, "each mode has a name");
 
 const char *kw_mode_name(kw_mode mode) {
-    return (size_t)mode < sizeof mode_names / sizeof *mode_names ? mode_names[mode] : "unknown";
+    return (size_t)mode < KW_MODE_COUNT ? mode_names[mode] : "unknown";
 }
 
 bool kw_mode_find(kw_word name, kw_mode *mode) {

@@ -53,7 +53,7 @@ extern const kw_family kw_family_conv_depthwise;
 const kw_family kw_family_conv_depthwise = {
     .name = "conv.depthwise",
     .summary = "one channel a group, forward and backward data",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,

@@ -50,7 +50,7 @@ extern const kw_family kw_family_conv_depthwise_weight;
 const kw_family kw_family_conv_depthwise_weight = {
     .name = "conv.depthwise_weight",
     .summary = "one channel a group, weight gradient",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,

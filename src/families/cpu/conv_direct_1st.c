@@ -41,7 +41,7 @@ extern const kw_family kw_family_conv_direct_1st;
 const kw_family kw_family_conv_direct_1st = {
     .name = "conv.direct_1st",
     .summary = "dense convolution of few channels a group: filter columns and channels are one run; forward",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1u << KW_CONV_FWD,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,

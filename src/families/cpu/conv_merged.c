@@ -60,7 +60,7 @@ extern const kw_family kw_family_conv_merged;
 const kw_family kw_family_conv_merged = {
     .name = "conv.merged",
     .summary = "few channels a group, several groups a vector, forward and backward data",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,

@@ -58,7 +58,7 @@ extern const kw_family kw_family_conv_merged_weight;
 const kw_family kw_family_conv_merged_weight = {
     .name = "conv.merged_weight",
     .summary = "few channels a group, several groups a vector, weight gradient",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,

@@ -107,7 +107,7 @@ extern const kw_family kw_family_gemm_tiled;
 const kw_family kw_family_gemm_tiled = {
     .name = "gemm.tiled",
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1u << KW_GEMM,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,

@@ -43,7 +43,7 @@ static void define_axis(kw_text *text, const kw_axis *axis, int32_t value) {
 
 /* "gfx90a" is 0x90a, "sm_90" is 90. */
 static void define_arch(kw_text *text, const kw_gpu_arch *arch) {
-    bool nvidia = !strcmp(arch->backend, "cuda");
+    bool nvidia = arch->backend == KW_BACKEND_CUDA;
     kw_text_addf(text, "#define KW_NVIDIA %d\n#define KW_SM %s\n#define KW_GFX 0x%s\n#define KW_WAVE %d\n", nvidia,
                  nvidia ? arch->name + strlen("sm_") : "0", nvidia ? "0" : arch->name + strlen("gfx"), (int)arch->typical.lanes);
     for (int i = 0; i < KW_GPU_FEATURE_COUNT; i++) {

@@ -79,17 +79,13 @@ static kw_status find_turns(int64_t *turns, peak *p, kw_error *err) {
     return status;
 }
 
-static bool is_measured(const kw_backend *backend) {
-    return !strcmp(backend->name, "cuda") || !strcmp(backend->name, "hip");
-}
-
 kw_status kw_gpu_peak(double *flops, const kw_backend *backend, kw_device *device, const kw_jit *jit, kw_dtype dtype, kw_error *err) {
     peak p = {.backend = backend, .device = device, .blocks = BLOCKS_OF_UNIT * backend->target(device)->units};
     kw_config config;
     int64_t turns;
     double ns = 0;
     *flops = 0;
-    if (!is_measured(backend) || !kw_peak_math(&config, jit->code.arch, dtype)) {
+    if (!kw_backend_is_gpu_hardware(backend->id) || !kw_peak_math(&config, jit->code.arch, dtype)) {
         return KW_OK;
     }
     kw_status status = load_peak(&p, jit, &config, err);
@@ -126,7 +122,7 @@ kw_status kw_gpu_bandwidth(double *bytes_per_s, const kw_backend *backend, kw_de
     int64_t bytes = 0;
     double ns = 0;
     *bytes_per_s = 0;
-    if (!is_measured(backend)) {
+    if (!kw_backend_is_gpu_hardware(backend->id)) {
         return KW_OK;
     }
     kw_peak_copy(&config);

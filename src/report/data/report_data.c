@@ -56,8 +56,8 @@ static bool add_report_target(kw_report_data *report_data, const char *text, uin
     kw_target facts;
     if (kw_target_parse(&facts, text, NULL) == KW_OK) {
         target->cache = facts.l3 > facts.l2 ? facts.l3 : facts.l2;
-        target->label =
-            kw_arena_format(&report_data->arena, "%s:%s %s, units=%lld", facts.backend, facts.arch, facts.model, (long long)facts.units);
+        target->label = kw_arena_format(&report_data->arena, "%s:%s %s, units=%lld", kw_backends[facts.backend].name, facts.arch,
+                                        facts.model, (long long)facts.units);
     } else {
         target->label = kw_arena_format(&report_data->arena, "%.60s", text);
     }

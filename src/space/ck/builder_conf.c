@@ -40,8 +40,9 @@ static kw_status take_depthwise(kw_builder_line *in) {
     return status;
 }
 
+/* CK's depthwise kernels are made for one size of filter, its implicit products for any. */
 static bool is_depthwise(const kw_config *config) {
-    return !strcmp(config->family->name, "conv.depthwise_block");
+    return kw_config_axis(config, "filter", 0) > 0;
 }
 
 kw_status kw_builder_text(kw_catalog *out, const char *name, kw_word text, int64_t wave, const kw_config *base, kw_error *err) {

@@ -153,12 +153,9 @@ static kw_status check_value(const kw_traits *traits, const char *trait, const k
 static kw_status set_dtypes(kw_traits *traits, const kw_trait *trait, kw_error *err) {
     traits->dtypes = 0;
     for (size_t i = 0; i < trait->count; i++) {
-        int dtype = 0;
-        while (dtype < KW_INT32 && strcmp(trait->values[i].text, kw_dtype_name((kw_dtype)dtype))) {
-            dtype++;
-        }
-        if (dtype == KW_INT32) {
-            return fail_value(traits, trait->name, &trait->values[i], "fp32 bf16 fp16 fp8 bf8 int8", err);
+        kw_dtype dtype;
+        if (!kw_dtype_find(&dtype, trait->values[i].text)) {
+            return fail_value(traits, trait->name, &trait->values[i], kw_dtype_names(), err);
         }
         traits->dtypes |= 1u << dtype;
     }
@@ -372,16 +369,16 @@ bool kw_traits_allow(const kw_traits *traits, const kw_config *config) {
     return allowed;
 }
 
-void kw_traits_warn(const kw_traits *traits, const char *backend, void (*log)(void *user, const char *line), void *user) {
+void kw_traits_warn(const kw_traits *traits, kw_device_kind kind, void (*log)(void *user, const char *line), void *user) {
     for (size_t i = 0; log && i < traits->count; i++) {
         bool has = false;
         for (const kw_family *const *family = kw_family_table; *family; family++) {
-            has = has || (!strcmp((*family)->backend, backend) && find_trait_axis(*family, traits->traits[i].name));
+            has = has || ((*family)->kind == kind && find_trait_axis(*family, traits->traits[i].name));
         }
         if (!has) {
             char line[256];
             snprintf(line, sizeof line, "%.120s: trait %.60s is passed over: no kernel family for %s has it", traits->name,
-                     traits->traits[i].name, backend);
+                     traits->traits[i].name, kw_device_kind_name(kind));
             log(user, line);
         }
     }

@@ -42,6 +42,6 @@ void kw_traits_drop(kw_traits *traits);
 
 bool kw_traits_allow(const kw_traits *traits, const kw_config *config);
 /* One line for each trait that no family of the backend has. */
-void kw_traits_warn(const kw_traits *traits, const char *backend, void (*log)(void *user, const char *line), void *user);
+void kw_traits_warn(const kw_traits *traits, kw_device_kind kind, void (*log)(void *user, const char *line), void *user);
 
 #endif

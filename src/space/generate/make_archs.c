@@ -1,8 +1,10 @@
-/* make_archs.c: a program of the build. It reads the architecture files of GPUs (rules/arch/NAME.lua) and prints the table kw_gpu_archs as C
- * source. The files are our own, so a fault in one ends the build with a line that names it.
+/* make_archs.c: a program of the build. It reads the architecture files (rules/arch/NAME.lua) and prints the tables kw_cpu_archs and
+ * kw_gpu_archs as C source. The files are our own, so a fault in one ends the build with a line that names it.
  *
- * Usage: make_archs OUTPUT FILE.lua ... The form of a file is in docs/rules.md. */
+ * Usage: make_archs OUTPUT FILE.lua ... The tables have the order of the files. The form of a file is in docs/rules.md. */
 #include "config/gpu_arch.h"
+#include "config/isa.h"
+#include "problem/names.h"
 
 #include "base/os/file.h"
 
@@ -12,14 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const isa_names[] = {
+#define KW_ISA_NAME(id, name, lanes, registers, march, march_dp) name,
+    KW_ISAS(KW_ISA_NAME, )
+#undef KW_ISA_NAME
+};
+
 static const char *const feature_names[] = {
 #define KW_FEATURE(name, meaning) #name,
     KW_GPU_FEATURES(KW_FEATURE)
 #undef KW_FEATURE
 };
-
-static const char *const dtype_words[] = {"fp32", "bf16", "fp16", "fp8", "bf8", "int8"}; /* the order of kw_dtype */
-enum { DTYPE_WORDS = sizeof dtype_words / sizeof *dtype_words };
 
 typedef struct arch_file {
     const char *path;
@@ -102,20 +107,13 @@ static int print_waves(const arch_file *file, kw_text *out) {
     return count;
 }
 
-static int word_dtype(const char *word, size_t size) {
-    for (int i = 0; i < DTYPE_WORDS; i++) {
-        if (strlen(dtype_words[i]) == size && !memcmp(dtype_words[i], word, size)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* The tiles of one key, "fp16" or "fp8*bf8"; returns their count. */
 static int print_arch_key(const arch_file *file, const char *key, unsigned *dtypes, kw_text *out) {
     const char *star = strchr(key, '*'), *second = star ? star + 1 : key;
-    int a = word_dtype(key, star ? (size_t)(star - key) : strlen(key)), b = word_dtype(second, strlen(second)), count = 0;
-    if (a < 0 || b < 0) {
+    kw_dtype a = KW_DTYPE_COUNT, b = KW_DTYPE_COUNT;
+    int count = 0;
+    if (!kw_dtype_of_word(&a, (kw_word){key, star ? (size_t)(star - key) : strlen(key)}) ||
+        !kw_dtype_of_word(&b, (kw_word){second, strlen(second)})) {
         fail_field(file, "no such type", key);
     }
     *dtypes |= a == b ? 1u << a : 0;
@@ -134,10 +132,10 @@ static int print_tiles(const arch_file *file, const char *field, unsigned *dtype
     int count = 0, keys = 0, present = 0;
     push_table(file, field);
     kw_text_addf(out, "static const kw_gpu_tile %s_%s[] = {\n", file->symbol, field);
-    for (int a = 0; a < DTYPE_WORDS; a++) {
-        for (int b = 0; b < DTYPE_WORDS; b++) {
+    for (kw_dtype a = 0; a < KW_DTYPE_COUNT; a++) {
+        for (kw_dtype b = 0; b < KW_DTYPE_COUNT; b++) {
             char key[16];
-            snprintf(key, sizeof key, a == b ? "%s" : "%s*%s", dtype_words[a], dtype_words[b]);
+            snprintf(key, sizeof key, a == b ? "%s" : "%s*%s", kw_dtype_name(a), kw_dtype_name(b));
             if (lua_getfield(file->lua, -1, key) == LUA_TTABLE) {
                 count += print_arch_key(file, key, dtypes, out);
                 present++;
@@ -157,7 +155,7 @@ static int print_tiles(const arch_file *file, const char *field, unsigned *dtype
 }
 
 static void print_typical(const arch_file *file, kw_text *out) {
-    kw_text_addf(out, "{.backend = \"emu\", .arch = \"%s\", .model = \"emulated\"", file->name);
+    kw_text_addf(out, "{.backend = %d, .arch = \"%s\", .model = \"emulated\"", KW_BACKEND_EMU, file->name);
     push_table(file, "typical");
 #define KW_FACT(fact, scope, meaning)                                                                                                      \
     if (scope != KW_OF_CPU) {                                                                                                              \
@@ -169,46 +167,87 @@ static void print_typical(const arch_file *file, kw_text *out) {
     lua_pop(file->lua, 1);
 }
 
-/* Tables go to tables, the arch's own line to list. */
-static void print_arch(const arch_file *file, kw_text *tables, kw_text *list) {
-    unsigned dtypes = 0, ignored = 0;
-    if (luaL_loadfilex(file->lua, file->path, "t") || lua_pcall(file->lua, 0, 1, 0) || !lua_istable(file->lua, -1)) {
-        fail_field(file, "does not return a table", lua_tostring(file->lua, -1));
+/* Whether the list of words in the field of the table on top of the stack has one; a list that is not there has none. */
+static bool has_arch_word(const arch_file *file, const char *field, const char *word) {
+    bool found = false;
+    if (lua_getfield(file->lua, -1, field) == LUA_TTABLE) {
+        for (lua_Integer i = 1; lua_rawgeti(file->lua, -1, i) != LUA_TNIL; i++) {
+            found = found || (lua_type(file->lua, -1) == LUA_TSTRING && !strcmp(lua_tostring(file->lua, -1), word));
+            lua_pop(file->lua, 1);
+        }
+        lua_pop(file->lua, 1);
     }
+    lua_pop(file->lua, 1);
+    return found;
+}
+
+static void print_cpu_arch(const arch_file *file, kw_text *list) {
+    kw_text_addf(list, "    {.name = \"%s\", .lanes = %lld, .registers = %lld, .isas = ", file->name, integer_field(file, "lanes"),
+                 integer_field(file, "registers"));
+    unsigned isas = 0;
+    for (int isa = 0; isa < KW_ISA_COUNT; isa++) {
+        isas |= has_arch_word(file, "isa", isa_names[isa]) ? 1u << isa : 0;
+    }
+    push_table(file, "math");
+    kw_text_addf(list, "%#x, .bf16 = %d},\n", isas, has_arch_word(file, kw_dtype_name(KW_BF16), "dp"));
+    lua_pop(file->lua, 1);
+}
+
+/* Tables go to tables, the arch's own line to list. */
+static void print_gpu_arch(const arch_file *file, kw_backend_id backend, kw_text *tables, kw_text *list) {
+    unsigned dtypes = 0, ignored = 0;
     int waves = print_waves(file, tables);
     int tiles = print_tiles(file, "tiles", &dtypes, tables), preshuffle = print_tiles(file, "preshuffle", &ignored, tables);
-    kw_text_addf(list, "    {\"%s\", \"%s\", \"%s\", \"%s\", %#x, %#x, ", file->name, string_field(file, "backend"),
-                 string_field(file, "about"), string_field(file, "compile"), read_arch_features(file), dtypes);
+    kw_text_addf(list, "    {\"%s\", %d, \"%s\", \"%s\", %#x, %#x, ", file->name, (int)backend, string_field(file, "about"),
+                 string_field(file, "compile"), read_arch_features(file), dtypes);
     print_typical(file, list);
     kw_text_addf(list, ", %s_waves, %d, %s_tiles, %d, %s_preshuffle, %d},\n", file->symbol, waves, file->symbol, tiles, file->symbol,
                  preshuffle);
+}
+
+static void print_arch(const arch_file *file, kw_text *tables, kw_text lists[KW_KIND_COUNT]) {
+    kw_backend_id backend;
+    if (luaL_loadfilex(file->lua, file->path, "t") || lua_pcall(file->lua, 0, 1, 0) || !lua_istable(file->lua, -1)) {
+        fail_field(file, "does not return a table", lua_tostring(file->lua, -1));
+    }
+    const char *name = string_field(file, "backend");
+    if (!kw_backend_id_of_device(&backend, name) || kw_backends[backend].emulated) {
+        fail_field(file, "no such backend", name);
+    }
+    if (kw_backends[backend].kind == KW_KIND_CPU) {
+        print_cpu_arch(file, &lists[KW_KIND_CPU]);
+    } else {
+        print_gpu_arch(file, backend, tables, &lists[KW_KIND_GPU]);
+    }
     lua_settop(file->lua, 0);
 }
 
 int main(int count, char **arguments) {
-    kw_text tables = {0}, list = {0};
+    kw_text tables = {0}, lists[KW_KIND_COUNT] = {{0}};
     kw_error err = {0};
     lua_State *lua = luaL_newstate();
     if (count < 3 || !lua) {
         fprintf(stderr, "usage: make_archs OUTPUT FILE.lua ...\n");
         return 2;
     }
-    kw_text_add(&tables, "/* Made by make_archs from rules/arch. */\n#include \"config/gpu_arch.h\"\n\n");
+    kw_text_add(&tables, "/* Made by make_archs from rules/arch. */\n#include \"config/gpu_arch.h\"\n#include \"config/isa.h\"\n\n");
     for (int i = 2; i < count; i++) {
         arch_file file = {.path = arguments[i], .lua = lua};
         const char *slash = strrchr(file.path, '/'), *name = slash ? slash + 1 : file.path;
         snprintf(file.name, sizeof file.name, "%.*s", (int)strcspn(name, "."), name);
         snprintf(file.symbol, sizeof file.symbol, "%s", file.name);
-        print_arch(&file, &tables, &list);
+        print_arch(&file, &tables, lists);
     }
-    kw_text_addf(&tables, "\nconst kw_gpu_arch kw_gpu_archs[] = {\n%s    {0},\n};\n", kw_text_string(&list));
-    kw_status status = tables.failed || list.failed ? kw_fail_memory(&err, "a table") : KW_OK;
+    kw_text_addf(&tables, "\nconst kw_cpu_arch kw_cpu_archs[] = {\n%s    {0},\n};\n", kw_text_string(&lists[KW_KIND_CPU]));
+    kw_text_addf(&tables, "\nconst kw_gpu_arch kw_gpu_archs[] = {\n%s    {0},\n};\n", kw_text_string(&lists[KW_KIND_GPU]));
+    kw_status status = tables.failed || lists[KW_KIND_CPU].failed || lists[KW_KIND_GPU].failed ? kw_fail_memory(&err, "a table") : KW_OK;
     status = status ? status : kw_file_replace(arguments[1], tables.data, tables.size, 0644, &err);
     if (status) {
         fprintf(stderr, "make_archs: %s\n", err.text);
     }
     kw_text_drop(&tables);
-    kw_text_drop(&list);
+    kw_text_drop(&lists[KW_KIND_CPU]);
+    kw_text_drop(&lists[KW_KIND_GPU]);
     lua_close(lua);
     return status ? 1 : 0;
 }

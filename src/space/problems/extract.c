@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "space/problems/benchdnn_batch.h"
 #include "space/problems/problem_sets.h"
+#include "problem/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -143,10 +144,9 @@ static bool find_descriptor_op(kw_word text, const char *start, kw_word *op) {
 
 /* Whether a word can stand in our text: a type, what may be a layout, or a size. */
 static bool is_candidate_size(kw_word word) {
-    for (int i = 0; i < KW_DTYPE_COUNT; i++) {
-        if (kw_word_is(word, kw_dtype_name((kw_dtype)i))) {
-            return true;
-        }
+    kw_dtype dtype;
+    if (kw_dtype_of_word(&dtype, word)) {
+        return true;
     }
     size_t letters = 0, digits = word.size ? 1 : 0;
     while (letters < word.size && strchr("ncdhwgr", word.at[letters])) {

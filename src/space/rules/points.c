@@ -74,7 +74,7 @@ kw_status kw_points_open(kw_points **points, const kw_space_options *options, kw
         made->has_traits = true;
         status = kw_traits_load(&made->traits, options->traits, err);
         if (!status) {
-            kw_traits_warn(&made->traits, made->rules.backend, options->log, options->user);
+            kw_traits_warn(&made->traits, made->rules.kind, options->log, options->user);
         }
     }
     status = status ? status : open_families(made, op, dtype, err);

@@ -75,7 +75,6 @@ static void push_field(lua_State *state, const char *file, const char *field, in
 
 /* A GPU's facts were made into a table when the library was built: C judges configs by them, also where there is no interpreter. */
 static void check_gpu(lua_State *state, kw_rules *rules, const char *name) {
-    rules->backend = "gpu";
     rules->gpu = kw_gpu_arch_find(name);
     if (!rules->gpu) {
         kw_lua_raise(state, KW_MISSING, "%s: the library was built without this GPU; name it in src/config/CMakeLists.txt",
@@ -88,6 +87,18 @@ static void check_gpu(lua_State *state, kw_rules *rules, const char *name) {
     }
 }
 
+/* An architecture is of hardware: a backend that only plays it is none of its own. */
+static void raise_unknown_backend(lua_State *state, const char *file, const char *backend) {
+    char known[128];
+    kw_line line = {known, sizeof known, 0};
+    for (int id = 0; id < KW_BACKEND_COUNT; id++) {
+        if (!kw_backends[id].emulated) {
+            kw_line_addf(&line, " %s", kw_backends[id].name);
+        }
+    }
+    kw_lua_raise(state, KW_MISSING, "%s: backend '%s' is not known; known:%s", file, backend, known);
+}
+
 static int check_arch_table(lua_State *state) {
     kw_rules *rules = lua_touserdata(state, 1);
     const char *file = rules->arch_file, *name = strchr(file, '/') + 1;
@@ -98,14 +109,15 @@ static int check_arch_table(lua_State *state) {
     push_field(state, file, "backend", LUA_TSTRING);
     const char *backend = lua_tostring(state, -1);
     lua_pop(state, 1);
-    if (!strcmp(backend, "hip") || !strcmp(backend, "cuda")) {
+    kw_backend_id id;
+    if (!kw_backend_id_of_device(&id, backend) || kw_backends[id].emulated) {
+        raise_unknown_backend(state, file, backend);
+    }
+    rules->kind = kw_backends[id].kind;
+    if (rules->kind == KW_KIND_GPU) {
         check_gpu(state, rules, name);
         return 0;
     }
-    if (strcmp(backend, "cpu")) {
-        kw_lua_raise(state, KW_MISSING, "%s: backend '%s' is not known; known: cpu cuda hip", file, backend);
-    }
-    rules->backend = "cpu";
     push_field(state, file, "isa", LUA_TTABLE);
     lua_pop(state, 1);
     push_field(state, file, "math", LUA_TTABLE);
@@ -354,7 +366,7 @@ kw_status kw_family_rules_open(kw_family_rules *out, kw_rules *rules, const kw_f
         return KW_OK;
     }
     kw_status status = kw_lua_run(rules->lua, find_member, &call, kw_rules_origin(rules), err);
-    if (status || !call.present || strcmp(family->backend, rules->backend)) {
+    if (status || !call.present || family->kind != rules->kind) {
         return status;
     }
     status = load_file(rules, (kw_rule_name){"families", family->name}, keys, &out->file, &call.file_ref, err);

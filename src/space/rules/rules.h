@@ -27,7 +27,7 @@ typedef struct kw_rules {
     const char *arch_file, *set_file; /* "arch/x86-64-v4.lua", for messages */
     kw_config_view *view;
     int arch_ref, set_ref, view_ref, tables_ref; /* Lua registry: the arch table, the set's families, c, tables included so far */
-    const char *backend;                         /* of the families that serve the architecture: "cpu" or "gpu" */
+    kw_device_kind kind;                         /* of the families that serve the architecture */
     const kw_gpu_arch *gpu;                      /* NULL for a CPU; its typical target judges what configs run */
     const char *builder_folder;                  /* lists of CK Builder; NULL: none are named */
 } kw_rules;

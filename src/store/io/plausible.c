@@ -10,7 +10,7 @@ static const double hertz_max = 6e9, unknown_peak = 1e17;
 
 double kw_plausible_peak(const char *text, kw_dtype dtype) {
     kw_target target;
-    if (kw_target_parse(&target, text, NULL) || strcmp(target.backend, "cpu") != 0 || !target.units || !target.lanes) {
+    if (kw_target_parse(&target, text, NULL) || kw_target_is_gpu(&target) || !target.units || !target.lanes) {
         return unknown_peak;
     }
     return (double)target.units * (double)target.lanes * 2 * 2 * hertz_max * (4.0 / (double)kw_dtype_size(dtype));

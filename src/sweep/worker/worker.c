@@ -100,7 +100,7 @@ static kw_status serve_job(kw_worker *w, bool *ended, kw_error *err) {
 static kw_status open_worker_device(kw_worker *w, kw_error *err) {
     char note[256];
     int index = 0;
-    kw_status status = kw_backend_find(&w->backend, &index, w->options.device ? w->options.device : "cpu", err);
+    kw_status status = kw_backend_find(&w->backend, &index, w->options.device ? w->options.device : KW_DEFAULT_DEVICE, err);
     status = status ? status : w->backend->open(&w->device, index, (int)w->options.threads, err);
     status = status ? status : kw_cache_open(&w->cache, w->options.cache ? w->options.cache : "", note, err);
     if (!status && !w->cache && w->options.cache) {

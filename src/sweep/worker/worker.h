@@ -13,7 +13,7 @@ enum { KW_WORKER_DONE = 0, KW_WORKER_BROKEN = 1, KW_WORKER_USAGE = 2, KW_WORKER_
 
 /* What its command line says. */
 typedef struct kw_worker_options {
-    const char *device, *cpus, *cache; /* NULL: "cpu", all, none */
+    const char *device, *cpus, *cache; /* NULL: KW_DEFAULT_DEVICE, all, none */
     int64_t threads;                   /* 0: all cores */
     int64_t parent;                    /* process number that it dies with; 0: none */
     int64_t status_fd;                 /* descriptor; -1: none */

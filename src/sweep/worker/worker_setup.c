@@ -128,8 +128,10 @@ static void set_limits(const kw_worker *w) {
     if (threads) {
         limit(RLIMIT_NPROC, threads + MORE_PROCESSES);
     }
-    const char *device = w->options.device ? w->options.device : "cpu";
-    bool driver = strncmp(device, "cpu", 3) && strncmp(device, "emu", 3); /* reserves address space for all of the device's memory */
+    kw_backend_id backend = KW_BACKEND_CPU;
+    (void)(w->options.device && kw_backend_id_of_device(&backend, w->options.device));
+    /* A driver reserves address space for all of the device's memory. */
+    bool driver = kw_backend_is_gpu_hardware(backend);
     if (!UNDER_SANITIZER && !driver && !sysinfo(&machine)) {
         limit(RLIMIT_DATA, w->options.memory ? (rlim_t)w->options.memory : (rlim_t)machine.totalram * machine.mem_unit);
     }

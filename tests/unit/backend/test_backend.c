@@ -137,8 +137,8 @@ static void facts_are_those_of_this_machine(void **state) {
     assert_int_equal(all.registers, arch->registers);
 #ifdef __x86_64__
     __builtin_cpu_init();
-    assert_int_equal(arch->avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") != 0);
-    assert_int_equal(arch->avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") != 0);
+    assert_int_equal(arch->isas >> KW_ISA_AVX512 & 1, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") != 0);
+    assert_int_equal(arch->isas >> KW_ISA_AVX2 & 1, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") != 0);
 #endif
     assert_in_range(all.l1, 4 << 10, 4 << 20);
     assert_in_range(all.l2, 32 << 10, 1 << 30);

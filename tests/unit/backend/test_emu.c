@@ -21,7 +21,7 @@ static kw_blob compile(const kw_config *config, const char *arch) {
     kw_blob blob;
     kw_jit_result result;
     kw_error err = {0};
-    assert_int_equal(kw_code_for(&code, "emu", arch, &err), KW_OK);
+    assert_int_equal(kw_code_for(&code, KW_BACKEND_EMU, arch, &err), KW_OK);
     if (kw_compiler_find(&compiler, NULL, code, &err)) {
         print_message("skipped: %s\n", err.text);
         skip();
@@ -67,7 +67,7 @@ static void each_architecture_is_a_device_with_its_typical_facts(void **state) {
         snprintf(name, sizeof name, "emu:%s", arch->name);
         const kw_backend *backend = open_named(&device, name, 0);
         const kw_target *target = backend->target(device);
-        assert_string_equal(target->backend, "emu");
+        assert_int_equal(target->backend, KW_BACKEND_EMU);
         assert_string_equal(target->arch, arch->name);
         assert_int_equal(target->lds, arch->typical.lds);
         assert_int_equal(target->units, arch->typical.units);

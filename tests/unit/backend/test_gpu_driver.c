@@ -353,7 +353,7 @@ int main(void) {
     for (size_t i = 0; i < SUBJECTS * RULES; i++) {
         check *c = &checks[i];
         *c = (check){&rules[i / SUBJECTS], &subjects[i % SUBJECTS], ""};
-        snprintf(c->name, sizeof c->name, "%s: %s", c->of->backend->name, c->rule->name);
+        snprintf(c->name, sizeof c->name, "%s: %s", kw_backend_name(c->of->backend), c->rule->name);
         tests[i + 1] = (struct CMUnitTest){c->name, run_check, NULL, NULL, c};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void no_emit(const kw_config *config, kw_text *text) {
 static const kw_family wide = {
     .name = "test.wide",
     .summary = "a family with axes",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
     .axes = wide_axes,
@@ -42,7 +42,7 @@ static const kw_family wide = {
 
 static const kw_family plain = {.name = "test.plain",
                                 .summary = "a family without axes",
-                                .backend = "cpu",
+                                .kind = KW_KIND_CPU,
                                 .ops = 1u << KW_GEMM,
                                 .dtypes = 1u << KW_FP32,
                                 .kernel = "none"};
@@ -157,13 +157,13 @@ static void configs_run_only_where_the_machine_can(void **state) {
         {"test.plain gemm fp32", "unheard-of", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kw_target target = {.backend = "cpu"};
+        kw_target target = {.backend = KW_BACKEND_CPU};
         snprintf(target.arch, sizeof target.arch, "%s", cases[i].arch);
         kw_config config;
         assert_int_equal(kw_config_parse(&config, cases[i].config, NULL), KW_OK);
         assert_int_equal(kw_config_runs(&config, &target, NULL) == KW_OK, cases[i].runs);
     }
-    kw_target other = {.backend = "cuda", .arch = "sm_90"};
+    kw_target other = {.backend = KW_BACKEND_CUDA, .arch = "sm_90"};
     kw_config config;
     assert_int_equal(kw_config_parse(&config, "test.plain gemm fp32", NULL), KW_OK);
     assert_int_equal(kw_config_runs(&config, &other, NULL), KW_NO_KERNEL);
@@ -171,7 +171,7 @@ static void configs_run_only_where_the_machine_can(void **state) {
 
 static void a_config_serves_only_its_own_problems(void **state) {
     (void)state;
-    kw_target target = {.backend = "cpu", .arch = "x86-64-v4-bf16"};
+    kw_target target = {.backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16"};
     kw_error err = {0};
     kw_config config;
     kw_problem problem;

@@ -66,7 +66,7 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
 static const kw_family toy_family = {
     .name = "test.toy",
     .summary = "for tests",
-    .backend = "cpu",
+    .kind = KW_KIND_CPU,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32,
     .axes = axes,

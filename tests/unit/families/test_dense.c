@@ -7,7 +7,7 @@
 
 static kw_target target_with(int64_t units) {
     kw_target target = {
-        .backend = "cpu", .arch = "x86-64-v4-bf16", .units = units, .lanes = 16, .registers = 32, .l1 = 32768, .l2 = 1 << 20};
+        .backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16", .units = units, .lanes = 16, .registers = 32, .l1 = 32768, .l2 = 1 << 20};
     return target;
 }
 

@@ -46,7 +46,7 @@ static kw_target example_target(const kw_family *family, const char *name) {
     if (arch) {
         return arch->typical;
     }
-    snprintf(target.backend, sizeof target.backend, "%s", strcmp(family->backend, "cpu") ? "emu" : "cpu");
+    target.backend = family->kind == KW_KIND_CPU ? KW_BACKEND_CPU : KW_BACKEND_EMU;
     snprintf(target.arch, sizeof target.arch, "%s", name ? name : "");
     return target;
 }

@@ -63,7 +63,7 @@ static void a_problem_that_a_config_does_not_serve_is_refused_in_words(void **st
         kw_config config;
         kw_problem problem;
         kw_error err = {0};
-        kw_target target = {.backend = "cpu", .arch = "x86-64-v4-bf16", .units = 1, .lanes = 16, .registers = 32};
+        kw_target target = {.backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16", .units = 1, .lanes = 16, .registers = 32};
         assert_int_equal(kw_problem_parse(&problem, cases[i].problem, &err), KW_OK);
         assert_int_equal(kw_config_parse(&config, cases[i].config, &err), KW_OK);
         kw_status status = kw_config_fits(&config, &problem, &target, &err);
@@ -95,7 +95,7 @@ static void launches_promise_enough(void **state) {
         assert_int_equal(kw_problem_parse(&problem, cases[i].problem, &err), KW_OK);
         assert_int_equal(kw_config_parse(&config, cases[i].config, &err), KW_OK);
         for (int64_t units = 1; units <= 8; units *= 2) {
-            kw_target target = {.backend = "cpu", .arch = "x86-64-v4-bf16", .units = units, .lanes = 16, .registers = 32};
+            kw_target target = {.backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16", .units = units, .lanes = 16, .registers = 32};
             kw_launch launch = {0};
             assert_int_equal(kw_config_fits(&config, &problem, &target, &err), KW_OK);
             config.family->launch(&config, &problem, &target, &launch);
@@ -108,7 +108,7 @@ static void launches_promise_enough(void **state) {
 }
 
 static kw_launch launch_on(const char *config_text, const char *problem_text) {
-    static const kw_target target = {.backend = "cpu", .arch = "x86-64-v4", .units = 1, .lanes = 16, .registers = 32, .l1 = 32768};
+    static const kw_target target = {.backend = KW_BACKEND_CPU, .arch = "x86-64-v4", .units = 1, .lanes = 16, .registers = 32, .l1 = 32768};
     kw_config config;
     kw_problem problem;
     kw_launch launch = {0};

@@ -64,7 +64,7 @@ static void a_whole_copy_gives_the_same_sources(void **state) {
     int count = 0;
     for (const kw_family *const *family = kw_family_table; *family; family++) {
         kw_config config = lowest_config(*family);
-        bool gpu = !strcmp((*family)->backend, "gpu");
+        bool gpu = (*family)->kind == KW_KIND_GPU;
         for (int dialect = 0; (*family)->emit && !kw_config_check(&config, NULL) && dialect < KW_DIALECT_COUNT; dialect++) {
             kw_code code = {(kw_dialect)dialect,
                             dialect == KW_DIALECT_CPU ? NULL : kw_gpu_arch_find(dialect == KW_DIALECT_PTX ? "sm_90" : "gfx942")};

@@ -29,7 +29,8 @@ static void configs_that_cannot_be_generated_are_refused_by_their_rule(void **st
     }
 }
 
-static const kw_target target = {.backend = "cpu", .arch = "x86-64-v4-bf16", .units = 2, .l1 = 32768, .l2 = 1 << 20, .l3 = 32 << 20};
+static const kw_target target = {
+    .backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16", .units = 2, .l1 = 32768, .l2 = 1 << 20, .l3 = 32 << 20};
 
 static kw_config parse_config(const char *text) {
     kw_error err = {0};

@@ -9,7 +9,7 @@
 
 static kw_code code_of(const char *arch) {
     kw_code code = {0};
-    assert_int_equal(kw_code_for(&code, "hip", arch, NULL), KW_OK);
+    assert_int_equal(kw_code_for(&code, KW_BACKEND_HIP, arch, NULL), KW_OK);
     return code;
 }
 

@@ -9,7 +9,7 @@
 
 static kw_code code_of(const char *arch) {
     kw_code code = {0};
-    assert_int_equal(kw_code_for(&code, "cuda", arch, NULL), KW_OK);
+    assert_int_equal(kw_code_for(&code, KW_BACKEND_CUDA, arch, NULL), KW_OK);
     return code;
 }
 
@@ -417,7 +417,7 @@ static void a_plain_kernel_compiles_for_every_architecture(void **state) {
         kw_blob blob;
         kw_jit_result built;
         kw_blob_facts facts;
-        if (strcmp(arch->backend, "cuda")) {
+        if (arch->backend != KW_BACKEND_CUDA) {
             continue;
         }
         const kw_jit jit = {.code = code_of(arch->name), .compiler = &compiler};

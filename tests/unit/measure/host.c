@@ -56,7 +56,7 @@ static const kw_axis axes[] = {
 
 const kw_family host_family = {.name = "test.naive",
                                .summary = "the reference with seeded faults",
-                               .backend = "cpu",
+                               .kind = KW_KIND_CPU,
                                .ops = 0xf,
                                .dtypes = 0x3f,
                                .axes = axes,
@@ -278,7 +278,8 @@ static kw_status open_device(kw_device **device, int index, int threads, kw_erro
     if (!*device) {
         return kw_fail_memory(err, "a device");
     }
-    (*device)->target = (kw_target){.backend = "cpu", .arch = "generic", .units = threads, .lanes = 4, .registers = 16, .l3 = HOST_CACHE};
+    (*device)->target =
+        (kw_target){.backend = KW_BACKEND_CPU, .arch = "generic", .units = threads, .lanes = 4, .registers = 16, .l3 = HOST_CACHE};
     return KW_OK;
 }
 
@@ -344,7 +345,7 @@ static void unbind(kw_bound **bound) {
     *bound = NULL;
 }
 
-const kw_backend host_backend = {.name = "host",
+const kw_backend host_backend = {.id = KW_BACKEND_CPU,
                                  .open = open_device,
                                  .close = close_device,
                                  .target = target,

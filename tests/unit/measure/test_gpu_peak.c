@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static bool find_compiler(kw_compiler *compiler, kw_code *code, const char *backend, const char *arch) {
+static bool find_compiler(kw_compiler *compiler, kw_code *code, kw_backend_id backend, const char *arch) {
     kw_error err = {0};
     assert_int_equal(kw_code_for(code, backend, arch, &err), KW_OK);
     if (kw_compiler_find(compiler, NULL, *code, &err)) {
@@ -64,7 +64,7 @@ static void rates_follow_from_the_device_s_clock(void **state) {
     kw_device *device = NULL;
     kw_error err = {0};
     double rate = 0;
-    if (!find_compiler(&compiler, &code, "hip", "gfx942")) {
+    if (!find_compiler(&compiler, &code, KW_BACKEND_HIP, "gfx942")) {
         skip();
     }
     const kw_jit jit = {.code = code, .compiler = &compiler};

@@ -17,7 +17,8 @@ static const kw_family builtin = {.name = "test.builtin", .builtin = compiled_in
 
 const kw_family *const kw_family_table[] = {&generated, &builtin, NULL};
 
-static const kw_target machine = {.backend = "cpu", .units = 1, .lanes = 16, .registers = 32, .l1 = 32768, .l2 = 1 << 20, .l3 = 32 << 20};
+static const kw_target machine = {
+    .backend = KW_BACKEND_CPU, .units = 1, .lanes = 16, .registers = 32, .l1 = 32768, .l2 = 1 << 20, .l3 = 32 << 20};
 
 static kw_problem problem_of(int64_t size) {
     kw_problem problem = {.op = KW_GEMM, .dtype = KW_FP32, .layout = KW_RRR};

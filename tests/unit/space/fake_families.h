@@ -26,7 +26,7 @@ static const kw_axis tile_axes[] = {
 static const kw_axis rows_axes[] = {KW_ISA_AXES, {"rows", NULL, 0, 16, "rows of the filter"}};
 
 static const kw_family tile_family = {.name = "fake.tile",
-                                      .backend = "cpu",
+                                      .kind = KW_KIND_CPU,
                                       .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
                                       .dtypes = 1 << KW_FP32 | 1 << KW_BF16,
                                       .axes = tile_axes,
@@ -34,13 +34,14 @@ static const kw_family tile_family = {.name = "fake.tile",
                                       .valid = tile_valid,
                                       .emit = no_text};
 static const kw_family rows_family = {.name = "fake.rows",
-                                      .backend = "cpu",
+                                      .kind = KW_KIND_CPU,
                                       .ops = 1 << KW_CONV_FWD,
                                       .dtypes = 1 << KW_FP32,
                                       .axes = rows_axes,
                                       .axis_count = 3,
                                       .emit = no_text};
-static const kw_family plain_family = {.name = "fake.plain", .backend = "cpu", .ops = 1 << KW_GEMM, .dtypes = 1 << KW_FP32 | 1 << KW_INT8};
+static const kw_family plain_family = {
+    .name = "fake.plain", .kind = KW_KIND_CPU, .ops = 1 << KW_GEMM, .dtypes = 1 << KW_FP32 | 1 << KW_INT8};
 
 const kw_family *const kw_family_table[] = {&tile_family, &rows_family, &plain_family, NULL};
 

@@ -118,10 +118,10 @@ static void a_trait_that_no_family_of_the_backend_has_gets_a_remark(void **state
     char lines[401] = "";
     kw_traits traits = {0};
     assert_int_equal(kw_traits_read(&traits, "file", text, strlen(text), NULL), KW_OK);
-    kw_traits_warn(&traits, "cpu", note, lines);
+    kw_traits_warn(&traits, KW_KIND_CPU, note, lines);
     assert_string_equal(lines, "file: trait pipeline is passed over: no kernel family for cpu has it|");
     *lines = 0;
-    kw_traits_warn(&traits, "cuda", note, lines);
+    kw_traits_warn(&traits, KW_KIND_GPU, note, lines);
     assert_non_null(strstr(lines, "pipeline"));
     assert_non_null(strstr(lines, "tile_w"));
     kw_traits_drop(&traits);

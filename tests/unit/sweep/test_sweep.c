@@ -459,7 +459,7 @@ static void become_amd(fixture *f, kw_target *target) {
     f->options.problem_count = 2;
     f->options.config_count = OBJECTS;
     *target = kw_gpu_arch_find("gfx942")->typical;
-    snprintf(target->backend, sizeof target->backend, "hip");
+    target->backend = KW_BACKEND_HIP;
     fake.target = target;
 }
 

@@ -324,7 +324,7 @@ static void launch_depthwise(const kw_config *config, const kw_problem *problem,
 const kw_family kw_family_conv_depthwise_block = {
     .name = "conv.depthwise_block",
     .summary = "a GPU wave for each tile of depthwise planes, sums in registers; one to three dimensions, any direction",
-    .backend = "gpu",
+    .kind = KW_KIND_GPU,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = axes,

@@ -105,7 +105,7 @@ static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, 
 const kw_family kw_family_gemm_mma = {
     .name = "gemm.mma",
     .summary = "a GPU block for each tile of the product, by matrix instructions",
-    .backend = "gpu",
+    .kind = KW_KIND_GPU,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = axes,
