@@ -4,7 +4,7 @@
 #include "base/format/csv.h"
 #include "base/number.h"
 #include "store/io/writer.h"
-#include "learn/model/json_writer.h"
+#include "json/json_write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,11 +194,11 @@ kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_er
 /* --- JSON ------------------------------------------------------------------------------------------------------------- */
 
 static void json_figure(kw_json_out *json, const char *name, const kw_metric *figure) {
-    kw_json_begin(json, name, '[');
+    kw_json_array(json, name);
     kw_json_real(json, NULL, figure->value);
     kw_json_real(json, NULL, figure->low);
     kw_json_real(json, NULL, figure->high);
-    kw_json_end(json, ']');
+    kw_json_end(json);
 }
 
 static void json_figures(kw_json_out *json, const kw_evaluation_metrics *f) {
@@ -215,7 +215,7 @@ static void json_figures(kw_json_out *json, const kw_evaluation_metrics *f) {
 
 kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err) {
     kw_json_out out = {0};
-    kw_json_begin(&out, NULL, '{');
+    kw_json_object(&out, NULL);
     kw_json_int(&out, "schema", 1);
     kw_json_text(&out, "by", e->by);
     kw_json_text(&out, "data_digest", e->dataset.digest);
@@ -225,19 +225,19 @@ kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err)
     kw_json_int(&out, "left_out_unsealed", (int64_t)e->outside_holdout);
     kw_json_int(&out, "left_out_foreign_rows", e->dataset.foreign);
     kw_json_int(&out, "candidates_without_row", (int64_t)e->untried);
-    kw_json_begin(&out, "all", '{');
+    kw_json_object(&out, "all");
     json_figures(&out, &e->all);
-    kw_json_end(&out, '}');
-    kw_json_begin(&out, "slices", '[');
+    kw_json_end(&out);
+    kw_json_array(&out, "slices");
     for (size_t i = 0; i < e->slice_count; i++) {
-        kw_json_begin(&out, NULL, '{');
+        kw_json_object(&out, NULL);
         kw_json_text(&out, "by", kw_slicing_name(e->slices[i].slicing));
         kw_json_text(&out, "key", e->slices[i].key);
         json_figures(&out, &e->slices[i].metrics);
-        kw_json_end(&out, '}');
+        kw_json_end(&out);
     }
-    kw_json_end(&out, ']');
-    kw_json_end(&out, '}');
+    kw_json_end(&out);
+    kw_json_end(&out);
     return take_text(json, &out.text, err);
 }
 

@@ -2,7 +2,8 @@
  * has three levels; the size of a file is bounded by the caller. */
 #include "space/catalog_json.h"
 
-#include <jansson.h>
+#include "json/json_read.h"
+
 #include <string.h>
 
 enum { FORMAT = 1 };
@@ -156,15 +157,9 @@ static kw_status read_json_configs(kw_catalog *catalog, const char *name, const 
 }
 
 kw_status kw_catalog_json_read(kw_catalog *catalog, const char *name, const char *text, size_t size, kw_error *err) {
-    json_error_t fault;
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &fault);
-    if (!root) {
-        if (json_error_code(&fault) == json_error_out_of_memory) {
-            return kw_fail_memory(err, name);
-        }
-        return kw_fail(err, KW_MALFORMED, "%s:%d: %s", name, fault.line, fault.text);
-    }
-    kw_status status = read_json_configs(catalog, name, root, err);
+    json_t *root;
+    kw_status status = kw_json_read(&root, name, text, size, err);
+    status = status ? status : read_json_configs(catalog, name, root, err);
     json_decref(root);
     return status;
 }

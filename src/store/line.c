@@ -3,9 +3,10 @@
 #include "store/line.h"
 
 #include "base/number.h"
+#include "json/json_read.h"
+#include "json/json_write.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,28 +19,12 @@ enum { SUM_DIGITS = 16, SUM_SIZE = sizeof sum_head - 1 + SUM_DIGITS + sizeof sum
 
 static const char row_head[] = "{\"schema\":1,\"line\":\"row\"", run_head[] = "{\"schema\":1,\"line\":\"run\"";
 
-void kw_line_add_string(kw_text *text, const char *string) {
-    kw_text_add(text, "\"");
-    const char *start = string, *at = string;
-    for (; *at; at++) {
-        unsigned char c = (unsigned char)*at;
-        if (c >= 0x20 && c != '"' && c != '\\') {
-            continue;
-        }
-        kw_text_add_bytes(text, start, (size_t)(at - start));
-        kw_text_addf(text, c >= 0x20 ? "\\%c" : "\\u%04x", c);
-        start = at + 1;
-    }
-    kw_text_add_bytes(text, start, (size_t)(at - start));
-    kw_text_add(text, "\"");
-}
-
-static void add_json_value(kw_text *text, const kw_candidates *field, const void *base) {
+static void add_json_value(kw_text *text, const kw_row_field *field, const void *base) {
     char number[KW_NUMBER_TEXT];
     kw_outcome outcome;
     switch (field->kind) {
     case KW_FIELD_TEXT:
-        kw_line_add_string(text, kw_row_field_text(field, base));
+        kw_json_add_string(text, kw_row_field_text(field, base));
         break;
     case KW_FIELD_BOOL:
         kw_text_add(text, kw_row_field_int(field, base) ? "true" : "false");
@@ -59,13 +44,13 @@ static void add_json_value(kw_text *text, const kw_candidates *field, const void
         break;
     case KW_FIELD_OUTCOME:
         memcpy(&outcome, (const char *)base + field->offset, sizeof outcome);
-        kw_line_add_string(text, kw_outcome_name(outcome));
+        kw_json_add_string(text, kw_outcome_name(outcome));
         break;
     }
 }
 
-void kw_line_add_members(kw_text *text, const kw_candidates fields[], const void *base) {
-    for (const kw_candidates *field = fields; field->name; field++) {
+void kw_line_add_members(kw_text *text, const kw_row_field fields[], const void *base) {
+    for (const kw_row_field *field = fields; field->name; field++) {
         if (field->flags & KW_FIELD_ALWAYS || !kw_row_field_blank(field, base)) {
             kw_text_add(text, ",\"");
             kw_text_add(text, field->name);
@@ -75,7 +60,7 @@ void kw_line_add_members(kw_text *text, const kw_candidates fields[], const void
     }
 }
 
-static void add_json_line(kw_text *text, const char *head, const kw_candidates fields[], const void *base) {
+static void add_json_line(kw_text *text, const char *head, const kw_row_field fields[], const void *base) {
     size_t start = text->size;
     kw_text_add(text, head);
     kw_line_add_members(text, fields, base);
@@ -145,7 +130,7 @@ static kw_status check_sum(const char *line, size_t size, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status set_member(const kw_candidates *field, void *base, const json_t *value, kw_error *err) {
+static kw_status set_member(const kw_row_field *field, void *base, const json_t *value, kw_error *err) {
     bool good = false;
     switch (json_typeof(value)) {
     case JSON_STRING:
@@ -187,9 +172,9 @@ static kw_status check_head(const json_t *object, const char *kind, kw_error *er
 }
 
 /* Every member must be a field, and a field that must be written must be there. */
-static kw_status read_members(void *base, const kw_candidates fields[], const json_t *object, kw_error *err) {
+static kw_status read_members(void *base, const kw_row_field fields[], const json_t *object, kw_error *err) {
     size_t known = 3; /* schema, line, sum */
-    for (const kw_candidates *field = fields; field->name; field++) {
+    for (const kw_row_field *field = fields; field->name; field++) {
         const json_t *value = json_object_get(object, field->name);
         if (!value && field->flags & (KW_FIELD_ALWAYS | KW_FIELD_NEEDED)) {
             return kw_fail(err, KW_MALFORMED, "line: it has no \"%s\"", field->name);
@@ -206,15 +191,15 @@ static kw_status read_members(void *base, const kw_candidates fields[], const js
     return KW_OK;
 }
 
-static kw_status parse_fields(void *base, const kw_candidates fields[], const char *kind, kw_word line, kw_error *err) {
+static kw_status parse_fields(void *base, const kw_row_field fields[], const char *kind, kw_word line, kw_error *err) {
     kw_status status = check_sum(line.at, line.size, err);
     if (status) {
         return status;
     }
-    json_error_t why;
-    json_t *object = json_loadb(line.at, line.size, JSON_REJECT_DUPLICATES, &why);
-    if (!object) {
-        return kw_fail(err, KW_MALFORMED, "line: %s at byte %d", why.text, why.position);
+    json_t *object;
+    status = kw_json_read(&object, "line", line.at, line.size, err);
+    if (status) {
+        return status;
     }
     status = check_head(object, kind, err);
     if (!status) {

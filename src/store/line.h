@@ -16,9 +16,7 @@ kw_line_kind kw_line_kind_of(kw_word line);
 /* Appends a settled row or run as a line, with its end. */
 void kw_line_add_row(kw_text *text, const kw_row *row);
 void kw_line_add_run(kw_text *text, const kw_run *run);
-/* A JSON string with its quotes. */
-void kw_line_add_string(kw_text *text, const char *string);
 /* The members alone, as the digest is taken of. */
-void kw_line_add_members(kw_text *text, const kw_candidates fields[], const void *base);
+void kw_line_add_members(kw_text *text, const kw_row_field fields[], const void *base);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { NEEDED = KW_FIELD_NEEDED, ALWAYS = KW_FIELD_ALWAYS, SIGNED = KW_FIELD_SIGNED, LOOSE = KW_FIELD_LOOSE, SHARED = KW_FIELD_SHARED };
 
-const kw_candidates kw_row_fields[] = {
+const kw_row_field kw_row_fields[] = {
     FIELD("run", TEXT, NEEDED | SHARED, run, "", "id of the run"),
     FIELD("sequence", INT64, SIGNED, sequence, "", "ascends within a run"),
     FIELD("time", TEXT, 0, time, "", "UTC, e.g. 2026-11-21T05:47:09Z"),
@@ -58,7 +58,7 @@ const kw_candidates kw_row_fields[] = {
 
 _Static_assert(sizeof(kw_row) == 2120, "kw_row has changed: bring the table above up to date, then this number");
 
-const kw_candidates kw_run_fields[] = {
+const kw_row_field kw_run_fields[] = {
 #define KW_RUN_FACT(name, size, meaning)                                                                                                   \
     {#name, KW_FIELD_TEXT, offsetof(kw_run, name) ? 0u : KW_FIELD_NEEDED, offsetof(kw_run, name), size, "", meaning},
     KW_RUN_FACTS(KW_RUN_FACT)
@@ -66,18 +66,18 @@ const kw_candidates kw_run_fields[] = {
         {0},
 };
 
-const kw_candidates *kw_row_field_find(const kw_candidates fields[], kw_word name) {
+const kw_row_field *kw_row_field_find(const kw_row_field fields[], kw_word name) {
     while (fields->name && !kw_word_is(name, fields->name)) {
         fields++;
     }
     return fields->name ? fields : NULL;
 }
 
-const char *kw_row_field_text(const kw_candidates *field, const void *base) {
+const char *kw_row_field_text(const kw_row_field *field, const void *base) {
     return (const char *)base + field->offset;
 }
 
-int64_t kw_row_field_int(const kw_candidates *field, const void *base) {
+int64_t kw_row_field_int(const kw_row_field *field, const void *base) {
     const char *at = (const char *)base + field->offset;
     int32_t narrow;
     int64_t wide;
@@ -97,19 +97,19 @@ int64_t kw_row_field_int(const kw_candidates *field, const void *base) {
     }
 }
 
-double kw_row_field_real(const kw_candidates *field, const void *base) {
+double kw_row_field_real(const kw_row_field *field, const void *base) {
     double value;
     memcpy(&value, (const char *)base + field->offset, sizeof value);
     return value;
 }
 
-static kw_outcome outcome_of(const kw_candidates *field, const void *base) {
+static kw_outcome outcome_of(const kw_row_field *field, const void *base) {
     kw_outcome outcome;
     memcpy(&outcome, (const char *)base + field->offset, sizeof outcome);
     return outcome;
 }
 
-static bool set_outcome(const kw_candidates *field, void *base, kw_word value) {
+static bool set_outcome(const kw_row_field *field, void *base, kw_word value) {
     for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
         kw_outcome outcome = (kw_outcome)i;
         if (kw_word_is(value, kw_outcome_name(outcome))) {
@@ -120,7 +120,7 @@ static bool set_outcome(const kw_candidates *field, void *base, kw_word value) {
     return false;
 }
 
-bool kw_row_field_set_text(const kw_candidates *field, void *base, kw_word value) {
+bool kw_row_field_set_text(const kw_row_field *field, void *base, kw_word value) {
     if (field->kind == KW_FIELD_OUTCOME) {
         return set_outcome(field, base, value);
     }
@@ -135,7 +135,7 @@ bool kw_row_field_set_text(const kw_candidates *field, void *base, kw_word value
     return true;
 }
 
-bool kw_row_field_set_int(const kw_candidates *field, void *base, int64_t value) {
+bool kw_row_field_set_int(const kw_row_field *field, void *base, int64_t value) {
     char *at = (char *)base + field->offset;
     int32_t narrow = (int32_t)value;
     bool flag = value != 0;
@@ -154,7 +154,7 @@ bool kw_row_field_set_int(const kw_candidates *field, void *base, int64_t value)
     }
 }
 
-bool kw_row_field_set_real(const kw_candidates *field, void *base, double value) {
+bool kw_row_field_set_real(const kw_row_field *field, void *base, double value) {
     if (field->kind != KW_FIELD_REAL) {
         return false;
     }
@@ -162,7 +162,7 @@ bool kw_row_field_set_real(const kw_candidates *field, void *base, double value)
     return true;
 }
 
-bool kw_row_field_blank(const kw_candidates *field, const void *base) {
+bool kw_row_field_blank(const kw_row_field *field, const void *base) {
     switch (field->kind) {
     case KW_FIELD_TEXT:
         return !*kw_row_field_text(field, base);
@@ -194,7 +194,7 @@ static bool normalize_text(char *to, const char *from, size_t size) {
     return true;
 }
 
-static kw_status normalize_number(const kw_candidates *field, void *to, const void *from, kw_error *err) {
+static kw_status normalize_number(const kw_row_field *field, void *to, const void *from, kw_error *err) {
     if (field->kind == KW_FIELD_REAL) {
         double value = kw_row_field_real(field, from);
         if (!isfinite(value)) {
@@ -218,8 +218,8 @@ static kw_status normalize_number(const kw_candidates *field, void *to, const vo
     return KW_OK;
 }
 
-static kw_status normalize_fields(void *to, const kw_candidates fields[], const void *from, kw_error *err) {
-    for (const kw_candidates *field = fields; field->name; field++) {
+static kw_status normalize_fields(void *to, const kw_row_field fields[], const void *from, kw_error *err) {
+    for (const kw_row_field *field = fields; field->name; field++) {
         if (field->kind == KW_FIELD_TEXT) {
             if (!normalize_text((char *)to + field->offset, kw_row_field_text(field, from), field->size)) {
                 return kw_fail(err, KW_ILLEGAL, "row: %s has no end within its %zu bytes", field->name, field->size);

@@ -27,17 +27,17 @@ enum {
     KW_FIELD_SHARED = 16 /* a text that many rows share: the store keeps it once, in a table of its own */
 };
 
-typedef struct kw_candidates {
+typedef struct kw_row_field {
     const char *name;
     kw_row_field_kind kind;
     unsigned flags;
     size_t offset, size; /* in the struct; size of a text includes its end */
     const char *unit, *meaning;
-} kw_candidates;
+} kw_row_field;
 
 /* Ended by a NULL name. */
-extern const kw_candidates kw_row_fields[];
-extern const kw_candidates kw_run_fields[];
+extern const kw_row_field kw_row_fields[];
+extern const kw_row_field kw_run_fields[];
 
 enum { KW_ROW_FIELD_COUNT = 38 };
 
@@ -45,17 +45,17 @@ enum { KW_ROW_FIELD_COUNT = 38 };
 enum { KW_FIELD_TEXT_MAX = 1024 };
 
 /* Field of that name; NULL when there is none. */
-const kw_candidates *kw_row_field_find(const kw_candidates fields[], kw_word name);
-const char *kw_row_field_text(const kw_candidates *field, const void *base);
+const kw_row_field *kw_row_field_find(const kw_row_field fields[], kw_word name);
+const char *kw_row_field_text(const kw_row_field *field, const void *base);
 /* Also of booleans. */
-int64_t kw_row_field_int(const kw_candidates *field, const void *base);
-double kw_row_field_real(const kw_candidates *field, const void *base);
+int64_t kw_row_field_int(const kw_row_field *field, const void *base);
+double kw_row_field_real(const kw_row_field *field, const void *base);
 /* Each sets the field from outside text or numbers; false when the value does not fit the field's kind or size. */
-bool kw_row_field_set_text(const kw_candidates *field, void *base, kw_word value);
-bool kw_row_field_set_int(const kw_candidates *field, void *base, int64_t value);
-bool kw_row_field_set_real(const kw_candidates *field, void *base, double value);
+bool kw_row_field_set_text(const kw_row_field *field, void *base, kw_word value);
+bool kw_row_field_set_int(const kw_row_field *field, void *base, int64_t value);
+bool kw_row_field_set_real(const kw_row_field *field, void *base, double value);
 /* Whether the field says nothing: zero, false or empty. */
-bool kw_row_field_blank(const kw_candidates *field, const void *base);
+bool kw_row_field_blank(const kw_row_field *field, const void *base);
 
 /* Copies a row or run in normal form: texts are UTF-8 (other bytes become '?') with nothing behind their end, a loose number that is not
  * finite is NaN, -0 is 0. KW_ILLEGAL names a field that cannot be: an empty text that is needed, a number that is negative or not finite. */

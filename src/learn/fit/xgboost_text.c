@@ -3,8 +3,8 @@
 
 #include "base/number.h"
 #include "base/status.h"
+#include "json/json_read.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,17 +192,16 @@ static void add_model_head(kw_text *out, const kw_feature_table *features, const
 }
 
 kw_status kw_xgboost_text(kw_text *out, const kw_xgboost_model *model, int64_t *splits, kw_error *err) {
-    json_error_t why;
     kw_text trees = {0}, sizes = {0};
     int64_t count = 0, unasked = 0;
     splits = splits ? splits : &unasked;
     *splits = 0;
-    json_t *root = json_loadb(model->json, model->size, 0, &why);
+    json_t *root;
+    kw_status status = kw_json_read(&root, "XGBoost's model", model->json, model->size, err);
     const json_t *list =
         json_object_get(json_object_get(json_object_get(json_object_get(root, "learner"), "gradient_booster"), "model"), "trees");
-    kw_status status = KW_OK;
-    if (!root || json_array_size(list) < (size_t)model->trees) {
-        status = kw_fail(err, KW_MALFORMED, "XGBoost's model is no JSON with %d trees: %.100s", (int)model->trees, root ? "" : why.text);
+    if (!status && json_array_size(list) < (size_t)model->trees) {
+        status = kw_fail(err, KW_MALFORMED, "XGBoost's model has not the %d trees that were trained", (int)model->trees);
     }
     if (!status && model->before) {
         count = add_before(&trees, &sizes, model->before);

@@ -8,7 +8,7 @@
 #include "store/io/writer.h"
 #include "learn/model/card.h"
 #include "learn/model/forest_text.h"
-#include "learn/model/json_writer.h"
+#include "json/json_write.h"
 #include "learn/data/trained_on.h"
 
 #include <math.h>
@@ -44,29 +44,29 @@ static void add_served_names(kw_json_out *json, const kw_dataset *dataset, bool 
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
         seen |= 1u << (ops ? (int)dataset->problem_groups[i].problem.op : (int)dataset->problem_groups[i].problem.dtype);
     }
-    kw_json_begin(json, ops ? "op_type" : "dtype", '[');
+    kw_json_array(json, ops ? "op_type" : "dtype");
     for (int i = 0; i < 32; i++) {
         if (seen >> i & 1) {
             kw_json_text(json, NULL, ops ? kw_op_name((kw_op)i) : kw_dtype_name((kw_dtype)i));
         }
     }
-    kw_json_end(json, ']');
+    kw_json_end(json);
 }
 
 /* The different architectures; problem groups come sorted by target. */
 static void add_arches(kw_json_out *json, const kw_dataset *dataset) {
-    kw_json_begin(json, "arch", '[');
+    kw_json_array(json, "arch");
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
         if (!i || strcmp(dataset->problem_groups[i].target.arch, dataset->problem_groups[i - 1].target.arch) != 0) {
             kw_json_text(json, NULL, dataset->problem_groups[i].target.arch);
         }
     }
-    kw_json_end(json, ']');
+    kw_json_end(json);
 }
 
 static void add_params(kw_json_out *json, const kw_artifacts *a) {
     const kw_hyperparameters *hyperparameters = a->hyperparameters;
-    kw_json_begin(json, "params", '{');
+    kw_json_object(json, "params");
     char *text = kw_hyperparameters_text(hyperparameters, a->trainer->features, a->trainer->kind);
     kw_scan scan = kw_scan_string(text ? text : "");
     kw_word word;
@@ -82,7 +82,7 @@ static void add_params(kw_json_out *json, const kw_artifacts *a) {
         kw_json_text(json, key, value);
     }
     kw_json_int(json, "n_estimators", a->report->trees);
-    kw_json_end(json, '}');
+    kw_json_end(json);
     free(text);
 }
 
@@ -92,45 +92,45 @@ static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
     const char *quantity = kw_model_quantity_name(a->hyperparameters->quantity);
     char hash[33];
     kw_schema_hash(hash, table);
-    kw_json_begin(&json, NULL, '{');
+    kw_json_object(&json, NULL);
     add_served_names(&json, a->trainer->dataset, true);
     kw_json_text(&json, "feature_engine", "kernelwright own");
     kw_json_text(&json, "feature_encoding_version", hash);
     add_served_names(&json, a->trainer->dataset, false);
     add_arches(&json, a->trainer->dataset);
-    kw_json_begin(&json, "feature_names", '[');
+    kw_json_array(&json, "feature_names");
     for (size_t i = 0; i < table->count; i++) {
         kw_json_text(&json, NULL, table->features[i].name);
     }
-    kw_json_end(&json, ']');
-    kw_json_begin(&json, "categorical_features", '[');
+    kw_json_end(&json);
+    kw_json_array(&json, "categorical_features");
     for (size_t i = 0; i < table->count; i++) {
         if (kw_feature_is_code(&table->features[i])) {
             kw_json_text(&json, NULL, table->features[i].name);
         }
     }
-    kw_json_end(&json, ']');
-    kw_json_begin(&json, "targets", '[');
+    kw_json_end(&json);
+    kw_json_array(&json, "targets");
     kw_json_text(&json, NULL, quantity);
-    kw_json_end(&json, ']');
-    kw_json_begin(&json, "log_targets", '[');
+    kw_json_end(&json);
+    kw_json_array(&json, "log_targets");
     if (a->hyperparameters->quantity != KW_PREDICTS_RANK) {
         kw_json_text(&json, NULL, quantity);
     }
-    kw_json_end(&json, ']');
+    kw_json_end(&json);
     add_params(&json, a);
-    kw_json_begin(&json, "features", '[');
+    kw_json_array(&json, "features");
     for (size_t i = 0; i < table->count; i++) {
         const kw_feature *feature = &table->features[i];
-        kw_json_begin(&json, NULL, '{');
+        kw_json_object(&json, NULL);
         kw_json_text(&json, "name", feature->name);
         kw_json_text(&json, "group", feature->group);
         kw_json_text(&json, "unit", feature->unit);
         kw_json_text(&json, "formula", feature->formula);
-        kw_json_end(&json, '}');
+        kw_json_end(&json);
     }
-    kw_json_end(&json, ']');
-    kw_json_end(&json, '}');
+    kw_json_end(&json);
+    kw_json_end(&json);
     return write_text(a, "feature_spec.json", &json.text, err);
 }
 
@@ -150,36 +150,36 @@ void kw_metrics_json(kw_json_out *json, const kw_train_metrics *metrics) {
 static kw_status write_cv_metrics(const kw_artifacts *a, kw_error *err) {
     kw_json_out json = {0};
     char name[64];
-    kw_json_begin(&json, NULL, '[');
+    kw_json_array(&json, NULL);
     for (int g = 0; g < KW_GROUPINGS; g++) {
         for (int32_t f = 0; f < a->trainer->folds[g] && a->trainer->folds[g] > 1; f++) {
-            kw_json_begin(&json, NULL, '{');
+            kw_json_object(&json, NULL);
             kw_json_text(&json, "left_out", kw_grouping_name((kw_grouping)g));
             kw_json_int(&json, "fold", f);
             kw_json_int(&json, "trees", a->cv->trees[g][f]);
             kw_metrics_json(&json, &a->cv->fold[g][f]);
-            kw_json_end(&json, '}');
+            kw_json_end(&json);
         }
     }
-    kw_json_end(&json, ']');
+    kw_json_end(&json);
     return write_text(a, named(name, a, "cv_metrics"), &json.text, err);
 }
 
 static kw_status write_importances(const kw_artifacts *a, kw_error *err) {
     kw_json_out json = {0};
     char name[64];
-    kw_json_begin(&json, NULL, '{');
+    kw_json_object(&json, NULL);
     for (size_t i = 0; i < kw_forest_describe(a->forest).features; i++) {
         kw_json_int(&json, kw_forest_feature(a->forest, i), (int64_t)kw_forest_feature_splits(a->forest, i));
     }
-    kw_json_end(&json, '}');
+    kw_json_end(&json);
     return write_text(a, named(name, a, "feature_importances"), &json.text, err);
 }
 
 /* --- train_manifest.json ------------------------------------------------------------------------------------------ */
 
 static void add_target_list(kw_json_out *json, const kw_dataset *dataset) {
-    kw_json_begin(json, "targets", '[');
+    kw_json_array(json, "targets");
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
         if (!i || memcmp(&dataset->problem_groups[i].target, &dataset->problem_groups[i - 1].target, sizeof(kw_target)) != 0) {
             char text[KW_TARGET_TEXT_MAX];
@@ -187,16 +187,16 @@ static void add_target_list(kw_json_out *json, const kw_dataset *dataset) {
             kw_json_text(json, NULL, text);
         }
     }
-    kw_json_end(json, ']');
+    kw_json_end(json);
 }
 
 static void add_list(kw_json_out *json, const char *key, const char *const *items, size_t count) {
-    kw_json_begin(json, key, '[');
+    kw_json_array(json, key);
     for (size_t i = 0; i < count; i++) {
         const char *slash = strrchr(items[i], '/');
         kw_json_text(json, NULL, slash ? slash + 1 : items[i]);
     }
-    kw_json_end(json, ']');
+    kw_json_end(json);
 }
 
 static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
@@ -206,7 +206,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_out json = {0};
     char schema[33];
     kw_schema_hash(schema, a->trainer->features);
-    kw_json_begin(&json, NULL, '{');
+    kw_json_object(&json, NULL);
     kw_json_text(&json, "tool", "kernelwright");
     kw_json_text(&json, "tool_version", kw_version());
     kw_json_text(&json, "command", o->command ? o->command : "");
@@ -241,7 +241,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_text(&json, "model_digest", r->digest);
     kw_json_int(&json, "model_bytes", r->bytes);
     kw_json_int(&json, "model_memory_bytes", r->memory_bytes);
-    kw_json_end(&json, '}');
+    kw_json_end(&json);
     return write_text(a, "train_manifest.json", &json.text, err);
 }
 

@@ -134,14 +134,14 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
 /* --- for machines ----------------------------------------------------------------------------------------------------- */
 
 static void add_object(kw_json_out *json, const char *key, const kw_train_metrics *metrics) {
-    kw_json_begin(json, key, '{');
+    kw_json_object(json, key);
     kw_metrics_json(json, metrics);
-    kw_json_end(json, '}');
+    kw_json_end(json);
 }
 
 static void print_card_json(kw_json_out *json, const kw_artifacts *a, const family *families, size_t count) {
     const kw_train_report *r = a->report;
-    kw_json_begin(json, NULL, '{');
+    kw_json_object(json, NULL);
     kw_json_text(json, "predicts", r->quantity);
     kw_json_int(json, "rows", r->pairs);
     kw_json_int(json, "problems", r->problems);
@@ -152,21 +152,21 @@ static void print_card_json(kw_json_out *json, const kw_artifacts *a, const fami
     kw_json_int(json, "memory_bytes", r->memory_bytes);
     kw_json_text(json, "digest", r->digest);
     kw_json_text(json, "data_digest", a->trainer->dataset->digest);
-    kw_json_begin(json, "held_out", '{');
+    kw_json_object(json, "held_out");
     add_object(json, "shapes", &r->shapes);
     add_object(json, "families", &r->unseen_families);
     add_object(json, "estimate_alone", &r->estimate);
-    kw_json_end(json, '}');
-    kw_json_begin(json, "by_family", '[');
+    kw_json_end(json);
+    kw_json_array(json, "by_family");
     for (size_t i = 0; i < count; i++) {
-        kw_json_begin(json, NULL, '{');
+        kw_json_object(json, NULL);
         kw_json_text(json, "family", families[i].bucket);
         kw_json_int(json, "problems", families[i].problem_groups);
         kw_json_real(json, "mean_efficiency", families[i].sum / (double)families[i].problem_groups);
-        kw_json_end(json, '}');
+        kw_json_end(json);
     }
-    kw_json_end(json, ']');
-    kw_json_end(json, '}');
+    kw_json_end(json);
+    kw_json_end(json);
 }
 
 kw_status kw_card_print(kw_text *markdown, kw_text *text, const kw_artifacts *a, kw_error *err) {

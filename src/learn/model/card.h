@@ -3,7 +3,7 @@
 #define KW_LEARN_MODEL_CARD_H
 
 #include "learn/model/artifacts.h"
-#include "learn/model/json_writer.h"
+#include "json/json_write.h"
 
 kw_status kw_card_print(kw_text *markdown, kw_text *json, const kw_artifacts *artifacts, kw_error *err);
 /* The members of a figure, into an object under way. */

@@ -3,9 +3,9 @@
 #include "report/evaluation/evaluation_page.h"
 
 #include "base/os/file.h"
+#include "json/json_read.h"
 #include "predict/model.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,11 @@ static json_t *read_importances(kw_page *page, const char *by, bool folder) {
         status = kw_file_read(&page->scratch, kw_text_string(&path), FILE_MAX, &text, &bytes, NULL);
         kw_escape_drop(&path, &page->out);
     }
-    return status ? NULL : json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
+    json_t *json = NULL;
+    if (!status) {
+        kw_json_read(&json, "importances", text, bytes, NULL);
+    }
+    return json;
 }
 
 static void read_feature_list(kw_page *page, feature_list *list, json_t *json) {

@@ -3,8 +3,8 @@
 #include "space/ck/traits.h"
 
 #include "base/os/file.h"
+#include "json/json_read.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -302,17 +302,14 @@ static kw_status read_root(kw_traits *traits, const json_t *root, kw_error *err)
 }
 
 kw_status kw_traits_read(kw_traits *traits, const char *name, const char *text, size_t size, kw_error *err) {
-    json_error_t fault;
     *traits = (kw_traits){.ops = UINT32_MAX, .dtypes = UINT32_MAX, .ndim = UINT32_MAX, .families = UINT32_MAX};
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &fault);
-    kw_status status = KW_OK;
-    if (!root && json_error_code(&fault) == json_error_out_of_memory) {
+    json_t *root;
+    kw_status status = kw_json_read(&root, name, text, size, err);
+    traits->name = status ? NULL : kw_arena_copy(&traits->arena, name, strlen(name));
+    if (!status && !traits->name) {
         status = kw_fail_memory(err, name);
-    } else if (!root) {
-        status = kw_fail(err, KW_MALFORMED, "%s:%d: %s", name, fault.line, fault.text);
-    } else if (!(traits->name = kw_arena_copy(&traits->arena, name, strlen(name)))) {
-        status = kw_fail_memory(err, name);
-    } else {
+    }
+    if (!status) {
         status = read_root(traits, root, err);
     }
     json_decref(root);

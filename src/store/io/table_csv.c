@@ -16,7 +16,7 @@ enum { DERIVED_WORDS = 3 };
 static const char run_prefix[] = "run_";
 
 void kw_table_add_header(kw_text *text) {
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         kw_csv_add(text, field->name, field == kw_row_fields);
     }
     for (int i = 0; i < DERIVED_WORDS; i++) {
@@ -25,13 +25,13 @@ void kw_table_add_header(kw_text *text) {
     for (int i = 0; i < KW_SIZE_COUNT; i++) {
         kw_csv_add(text, kw_size_names[i], false);
     }
-    for (const kw_candidates *field = kw_run_fields + 1; field->name; field++) {
+    for (const kw_row_field *field = kw_run_fields + 1; field->name; field++) {
         kw_text_addf(text, ",%s%s", run_prefix, field->name);
     }
     kw_text_add(text, "\n");
 }
 
-static void add_field(kw_text *text, const kw_candidates *field, const void *base, bool first) {
+static void add_field(kw_text *text, const kw_row_field *field, const void *base, bool first) {
     char number[KW_NUMBER_TEXT] = "";
     switch (field->kind) {
     case KW_FIELD_TEXT:
@@ -57,7 +57,7 @@ static void add_field(kw_text *text, const kw_candidates *field, const void *bas
 void kw_table_add_row(kw_text *text, const kw_row *row, const kw_problem *problem, const kw_run *run) {
     int64_t sizes[KW_SIZE_COUNT];
     kw_scan scan = kw_scan_string(row->problem);
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         add_field(text, field, row, field == kw_row_fields);
     }
     for (int i = 0; i < DERIVED_WORDS; i++) {
@@ -73,7 +73,7 @@ void kw_table_add_row(kw_text *text, const kw_row *row, const kw_problem *proble
             kw_text_addf(text, "%" PRId64, sizes[i]);
         }
     }
-    for (const kw_candidates *field = kw_run_fields + 1; field->name; field++) {
+    for (const kw_row_field *field = kw_run_fields + 1; field->name; field++) {
         kw_csv_add(text, kw_row_field_text(field, run), false);
     }
     kw_text_add(text, "\n");
@@ -112,7 +112,7 @@ kw_status kw_table_header_read(kw_table_header *header, const kw_csv_record *cel
             }
         }
     }
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         bool found = !(field->flags & (KW_FIELD_NEEDED | KW_FIELD_ALWAYS));
         for (int i = 0; i < cells->count; i++) {
             found = found || header->row[i] == field;
@@ -125,7 +125,7 @@ kw_status kw_table_header_read(kw_table_header *header, const kw_csv_record *cel
 }
 
 /* An empty cell says nothing: zero, or for a loose number no bound. */
-static bool read_cell(const kw_candidates *field, void *base, kw_word cell) {
+static bool read_cell(const kw_row_field *field, void *base, kw_word cell) {
     double real = 0;
     int64_t number = 0;
     switch (field->kind) {
@@ -150,7 +150,7 @@ kw_status kw_table_row_read(kw_row *row, kw_run *run, const kw_table_header *hea
     memset(row, 0, sizeof *row);
     memset(run, 0, sizeof *run);
     for (int i = 0; i < cells->count; i++) {
-        const kw_candidates *field = header->row[i] ? header->row[i] : header->run[i];
+        const kw_row_field *field = header->row[i] ? header->row[i] : header->run[i];
         void *base = header->row[i] ? (void *)row : (void *)run;
         if (field && !read_cell(field, base, cells->cell[i])) {
             return kw_fail(err, KW_MALFORMED, "%s cannot be \"%.*s\"", field->name, KW_WORD(cells->cell[i]));

@@ -8,7 +8,7 @@
 
 /* Where each cell of a record goes: to a field of the row or the run, or nowhere, when it only follows from others. */
 typedef struct kw_table_header {
-    const kw_candidates *row[KW_CSV_RECORD_MAX], *run[KW_CSV_RECORD_MAX];
+    const kw_row_field *row[KW_CSV_RECORD_MAX], *run[KW_CSV_RECORD_MAX];
     int count;
     bool has_run;
 } kw_table_header;

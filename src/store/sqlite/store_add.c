@@ -19,7 +19,7 @@ static void bind_digest(sqlite3_stmt *statement, const char digest[KW_HASH_TEXT]
 /* Parameter 1 is the digest, the others the fields in their order; a shared text is the id of its row. */
 static void bind_row(sqlite3_stmt *statement, const kw_row *row, const int64_t shared[KW_DICTIONARY_COUNT]) {
     int at = 2, next = 0;
-    for (const kw_candidates *field = kw_row_fields; field->name; field++, at++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++, at++) {
         if (field->flags & KW_FIELD_SHARED) {
             sqlite3_bind_int64(statement, at, shared[next++]);
         } else if (field->kind == KW_FIELD_TEXT) {
@@ -40,7 +40,7 @@ static kw_status insert_statement(sqlite3_stmt **statement, kw_store *store, kw_
     }
     kw_text sql = {0};
     kw_text_add(&sql, "INSERT OR IGNORE INTO record(digest");
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         kw_text_addf(&sql, ", %s", field->name);
     }
     kw_text_add(&sql, ") VALUES(?1");
@@ -61,7 +61,7 @@ static kw_status insert_row(kw_store *store, const kw_row *given, size_t *added,
     sqlite3_stmt *statement;
     kw_status status = kw_row_normalize(&row, given, err);
     status = status ? status : kw_row_digest(digest, &row, err);
-    for (const kw_candidates *field = kw_row_fields; !status && field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; !status && field->name; field++) {
         if (field->flags & KW_FIELD_SHARED) {
             status = kw_store_intern(&ids[next], store, (kw_dictionary)next, kw_row_field_text(field, &row), err);
             next++;

@@ -10,7 +10,7 @@ const char kw_store_answer_order[] = "CASE outcome WHEN 'good' THEN 0 WHEN 'slow
 
 void kw_store_add_select(kw_text *sql) {
     kw_text_add(sql, "SELECT digest, record.config");
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         if (field->flags & KW_FIELD_SHARED) {
             kw_text_addf(sql, ", %s.%s", field->name, strcmp(field->name, "run") ? "text" : "id");
         } else {
@@ -22,7 +22,7 @@ void kw_store_add_select(kw_text *sql) {
                      " JOIN detail ON detail.id = record.detail");
 }
 
-static bool read_column(kw_row *row, const kw_candidates *field, sqlite3_stmt *statement, int at) {
+static bool read_column(kw_row *row, const kw_row_field *field, sqlite3_stmt *statement, int at) {
     int type = sqlite3_column_type(statement, at);
     if (field->kind == KW_FIELD_TEXT || field->kind == KW_FIELD_OUTCOME) {
         const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(statement, at) : NULL;
@@ -40,7 +40,7 @@ kw_status kw_store_read_row(kw_row *row, char digest[KW_HASH_TEXT], sqlite3_stmt
     static const char digits[] = "0123456789abcdef";
     kw_row raw = {0};
     int at = 2;
-    for (const kw_candidates *field = kw_row_fields; field->name; field++, at++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++, at++) {
         if (!read_column(&raw, field, statement, at)) {
             return kw_fail(err, KW_MALFORMED, "%s is damaged: a row has a %s that cannot be; `kwright db recover` copies the others", path,
                            field->name);

@@ -40,7 +40,7 @@ static void random_text(char *text, size_t size, uint64_t *state) {
 
 static void random_row(kw_row *row, uint64_t *state) {
     memset(row, 0, sizeof *row);
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         void *at = (char *)row + field->offset;
         double real = random_real(state);
         bool can_be_negative = field->flags & KW_FIELD_SIGNED;
@@ -90,7 +90,7 @@ static void every_byte_of_a_row_belongs_to_a_field_or_is_padding(void **state) {
     (void)state;
     static unsigned char covered[sizeof(kw_row)];
     size_t bare = 0;
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         for (size_t i = 0; i < field->size; i++) {
             assert_int_equal(covered[field->offset + i], 0);
             covered[field->offset + i] = 1;
@@ -246,7 +246,7 @@ static void a_digest_depends_on_every_field(void **state) {
     char base[KW_HASH_TEXT], digest[KW_HASH_TEXT];
     rows_make(&row, 3, 7);
     assert_int_equal(kw_row_digest(base, &row, NULL), KW_OK);
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         kw_row other = row;
         if (field->kind == KW_FIELD_TEXT) {
             kw_row_field_set_text(field, &other, (kw_word){"other", 5});
@@ -374,7 +374,7 @@ static void the_page_names_every_field(void **state) {
     assert_non_null(file);
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     fclose(file);
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         char row[256];
         snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", field->name, field->unit, field->meaning);
         if (!strstr(page, row)) {

@@ -267,7 +267,7 @@ static void tables_have_the_fields_and_sizes_of_the_lists(void **state) {
     kw_store *store = open_store(path, KW_STORE_WRITE);
     static char wanted[4096], found[4096];
     size_t used = (size_t)snprintf(wanted, sizeof wanted, "id,digest");
-    for (const kw_candidates *field = kw_row_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         used += (size_t)snprintf(wanted + used, sizeof wanted - used, ",%s", field->name);
     }
     kw_store_close(&store);
@@ -280,7 +280,7 @@ static void tables_have_the_fields_and_sizes_of_the_lists(void **state) {
     ask(found, "SELECT name FROM pragma_table_info('problem')");
     assert_string_equal(found, wanted);
     used = (size_t)snprintf(wanted, sizeof wanted, "number");
-    for (const kw_candidates *field = kw_run_fields; field->name; field++) {
+    for (const kw_row_field *field = kw_run_fields; field->name; field++) {
         used += (size_t)snprintf(wanted + used, sizeof wanted - used, ",%s", field->name);
     }
     ask(found, "SELECT name FROM pragma_table_info('run')");
