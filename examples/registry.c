@@ -17,10 +17,10 @@ static void show_progress(void *user, const kw_progress *progress) {
     }
 }
 
-/* Keeps what is generated; the generic kernels are always there in any case. */
+/* Keeps what is generated; the reference kernels are always there in any case. */
 static bool is_generated(void *user, const char *config) {
     (void)user;
-    return !strstr(config, ".generic ");
+    return !strstr(config, ".reference");
 }
 
 /* Measures the first few kernels that fit, each by itself. */

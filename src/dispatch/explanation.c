@@ -1,9 +1,82 @@
-/* explanation.c: why families do not serve a problem, and what the public API tells of wisdom. */
-#include "dispatch/choose/choose.h"
+/* explanation.c: the list of records, its prose, and why families do not serve a problem. */
+#include "dispatch/explanation.h"
+
+#include "base/container/array.h"
 #include "dispatch/context.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The record of the text that is about to be added. */
+static void begin_explanation(kw_explanation_list *list, kw_explanation_kind kind, const char *family) {
+    if (list->texts.failed || !KW_ARRAY_RESERVE(list->items, list->capacity, list->count + 1)) {
+        list->texts.failed = true;
+        return;
+    }
+    list->items[list->count++] = (kw_explanation_item){.kind = kind, .family = family, .at = list->texts.size};
+}
+
+static void explain_text(kw_explanation_list *list, kw_explanation_kind kind, const char *family, kw_word text) {
+    begin_explanation(list, kind, family);
+    kw_text_add_bytes(&list->texts, text.at, text.size);
+    kw_text_add_bytes(&list->texts, "", 1);
+}
+
+void kw_explain(kw_explanation_list *list, kw_explanation_kind kind, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    begin_explanation(list, kind, NULL);
+    if (length >= 0 && kw_text_reserve(&list->texts, (size_t)length + 1)) {
+        vsnprintf(list->texts.data + list->texts.size, (size_t)length + 1, format, again);
+        list->texts.size += (size_t)length + 1;
+    }
+    va_end(again);
+    va_end(arguments);
+}
+
+void kw_explain_lines(kw_explanation_list *list, kw_explanation_kind kind, const char *text) {
+    kw_scan scan = kw_scan_string(text);
+    kw_word line;
+    while (kw_scan_line(&scan, &line)) {
+        while (line.size && *line.at == ' ') {
+            line = (kw_word){line.at + 1, line.size - 1};
+        }
+        explain_text(list, kind, NULL, line);
+    }
+}
+
+kw_explanation kw_explanation_at(const kw_explanation_list *list, size_t i) {
+    const kw_explanation_item *item = &list->items[i];
+    return (kw_explanation){.kind = item->kind, .family = item->family, .text = list->texts.data + item->at};
+}
+
+void kw_explanation_list_print(kw_text *text, const kw_explanation_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        kw_explanation e = kw_explanation_at(list, i);
+        if (e.family) {
+            kw_text_addf(text, "  refused: %s (%s)\n", e.family, e.text);
+        } else {
+            kw_text_addf(text, "  %s\n", e.text);
+        }
+    }
+}
+
+void kw_explanation_list_drop(kw_explanation_list *list) {
+    kw_text_drop(&list->texts);
+    free(list->items);
+    *list = (kw_explanation_list){0};
+}
+
+void kw_time_print(char text[32], double ns) {
+    double scale = ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9;
+    const char *unit = ns < 1e3 ? "ns" : ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
+    snprintf(text, 32, "%.4g %s", ns / scale, unit);
+}
+
+/* --- rejections ---------------------------------------------------------------------------------------------------- */
 
 /* The reason without the family's name in front, which the line has already. */
 static const char *bare_reason(const kw_error *why, const kw_family *family) {
@@ -15,15 +88,17 @@ static const char *bare_reason(const kw_error *why, const kw_family *family) {
     return *text == ' ' ? text + 1 : text;
 }
 
-/* One line for a family that has kernels for the operation, none of which serves the problem; the first kernel's reason stands for all. */
-static void explain_family(kw_text *text, const kw_family *family, const kw_registry *registry, const kw_problem *problem) {
+/* One record for a family that has kernels for the operation, none of which serves the problem; the first kernel's reason stands for all. */
+static void explain_family(kw_explanation_list *list, const kw_family *family, const kw_registry *registry, const kw_problem *problem) {
     const kw_target *target = registry->context->target;
     kw_error why = {0};
     if (family->kind != kw_backends[target->backend].kind) {
         return; /* no kernel of it could ever run here */
     }
     if (!(family->dtypes >> problem->dtype & 1)) {
-        kw_text_addf(text, "  refused: %s (has no kernels for %s)\n", family->name, kw_dtype_name(problem->dtype));
+        char reason[64];
+        snprintf(reason, sizeof reason, "has no kernels for %s", kw_dtype_name(problem->dtype));
+        explain_text(list, KW_EXPLAIN_REJECTED, family->name, (kw_word){reason, strlen(reason)});
         return;
     }
     for (size_t i = 0; i < registry->catalog.count; i++) {
@@ -37,91 +112,14 @@ static void explain_family(kw_text *text, const kw_family *family, const kw_regi
         }
         why = why.status ? why : reason;
     }
-    kw_text_addf(text, "  refused: %s (%s)\n", family->name, why.status ? bare_reason(&why, family) : "the registry has no such kernel");
+    const char *reason = why.status ? bare_reason(&why, family) : "the registry has no such kernel";
+    explain_text(list, KW_EXPLAIN_REJECTED, family->name, (kw_word){reason, strlen(reason)});
 }
 
-void kw_explain_rejections(kw_text *text, const kw_registry *registry, const kw_problem *problem) {
+void kw_explain_rejections(kw_explanation_list *list, const kw_registry *registry, const kw_problem *problem) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {
         if ((*family)->emit && (*family)->ops >> problem->op & 1) {
-            explain_family(text, *family, registry, problem);
+            explain_family(list, *family, registry, problem);
         }
     }
-}
-
-/* --- wisdom for people -------------------------------------------------------------------------------------------- */
-
-typedef struct reader {
-    kw_context *context;
-    void (*visit)(void *user, const kw_wisdom_entry *entry);
-    void *user;
-} reader;
-
-/* Whether the entry would be believed on its own target. */
-static kw_status check_entry(const char *target_text, const char *problem_text, const char *config_text, kw_error *why) {
-    kw_target target;
-    kw_problem problem;
-    kw_config config;
-    char canonical[KW_PROBLEM_TEXT_MAX];
-    kw_status status = kw_target_parse(&target, target_text, why);
-    status = status ? status : kw_problem_parse(&problem, problem_text, why);
-    if (status) {
-        return status;
-    }
-    kw_problem_print(canonical, sizeof canonical, &problem);
-    if (strcmp(canonical, problem_text)) {
-        return kw_fail(why, KW_MALFORMED, "the problem's canonical text is %.200s", canonical);
-    }
-    status = kw_config_parse(&config, config_text, why);
-    return status ? status : kw_config_fits(&config, &problem, &target, why);
-}
-
-static void show_wisdom_line(void *user, const kw_wisdom_line *line) {
-    const reader *r = user;
-    char target[KW_TARGET_TEXT_MAX], problem[KW_PROBLEM_TEXT_MAX], config[KW_CONFIG_TEXT_MAX], date[16];
-    kw_error why = {0};
-    /* all fit: sizes were checked when the line was read */
-    kw_word_copy(target, sizeof target, line->target);
-    kw_word_copy(problem, sizeof problem, line->problem);
-    kw_word_copy(config, sizeof config, line->config);
-    kw_word_copy(date, sizeof date, line->date);
-    kw_wisdom_entry entry = {
-        .target = target,
-        .problem = problem,
-        .fresh_weights = line->fresh_weights,
-        .config = config,
-        .date = date,
-        .mode = line->mode,
-        .time_ns = line->time_ns,
-        .spread_ns = line->spread_ns,
-        .candidates = line->candidates,
-        .stale = check_entry(target, problem, config, &why) ? why.text : NULL,
-    };
-    r->visit(r->user, &entry);
-}
-
-kw_status kw_wisdom_visit(kw_context *context, const char *path, void (*visit)(void *user, const kw_wisdom_entry *entry), void *user,
-                          kw_error *err) {
-    if (!context || !visit) {
-        return kw_fail(err, KW_ILLEGAL, "kw_wisdom_visit: %s is NULL", context ? "visit" : "context");
-    }
-    reader r = {context, visit, user};
-    return kw_wisdom_each(context->wisdom, path, &(kw_wisdom_visitor){show_wisdom_line, &r}, err);
-}
-
-kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64_t *dropped, kw_error *err) {
-    int64_t count = 0;
-    char text[KW_PROBLEM_TEXT_MAX];
-    if (!context || !problem) {
-        return kw_fail(err, KW_ILLEGAL, "kw_wisdom_forget: %s is NULL", context ? "problem" : "context");
-    }
-    kw_status status = kw_problem_check(problem, err);
-    if (!status) {
-        kw_problem_print(text, sizeof text, problem);
-        status = kw_wisdom_drop(context->wisdom, text, &count, err);
-        kw_plan_cache_invalidate_problem(&context->plan_cache, &context->kernel_cache, problem);
-    }
-    if (dropped) {
-        *dropped = count;
-    }
-    return status;
 }

@@ -56,25 +56,22 @@ static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_
     made->loaded = choice->loaded;
     made->records = choice->records;
     made->record_count = choice->record_count;
-    made->explanation = kw_text_take(&choice->explanation);
-    *choice = (kw_choice){0};
-    const kw_config *config = &made->loaded->config;
-    config->family->launch(config, &key->problem, context->target, &made->launch);
+    made->explanation = choice->explanation;
+    made->launch = choice->launch;
+    choice->loaded = NULL;
+    choice->records = NULL;
+    choice->explanation = (kw_explanation_list){0};
     made->layout = kw_workspace_layout_of(&made->launch, context->target, false);
     made->layout_packed = kw_workspace_layout_of(&made->launch, context->target, true);
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         made->align[i] = kw_backend_alignment(context->target, kw_problem_dtype(&key->problem, (kw_tensor)i)) - 1;
     }
-    kw_status status = made->explanation ? KW_OK : kw_fail_memory(err, "a plan");
+    kw_status status = made->explanation.texts.failed ? kw_fail_memory(err, "a plan") : KW_OK;
     status =
         status ? status : context->backend->bind(context->device, made->loaded->kernel, &key->problem, &made->launch, &made->bound, err);
     if (!status && request->registry->serial) {
         /* Now, because the registry may be gone when the explanation is asked for. */
-        kw_text text = {0};
-        kw_explain_rejections(&text, request->registry, &key->problem);
-        kw_text_addf(&choice->explanation, "%s\n%s%s", made->loaded->text, made->explanation, kw_text_string(&text));
-        made->explain = kw_text_take(&choice->explanation);
-        kw_text_drop(&text);
+        kw_explain_rejections(&made->rejections, request->registry, &key->problem);
     }
     if (status) {
         kw_plan_impl_drop(made, &context->kernel_cache);
@@ -94,9 +91,10 @@ static kw_status measure_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, 
     if (*impl) {
         goto out;
     }
-    kw_text_drop(&choice->explanation);
-    kw_wisdom_refresh(context->wisdom);
-    status = kw_choose_known(choice, request, err);
+    if (kw_wisdom_refresh(context->wisdom) != choice->wisdom_generation && !request->remeasure) {
+        kw_choice_drop(choice, context);
+        status = kw_choose_known(choice, request, err);
+    }
     if (!status && !choice->loaded) {
         status = kw_choose_measured(choice, request, err);
         kw_plan_cache_invalidate_problem(&context->plan_cache, &context->kernel_cache, &key->problem);
@@ -342,11 +340,8 @@ const kw_record *kw_plan_records(const kw_plan *plan, size_t *count) {
     return plan ? plan->impl->records : NULL;
 }
 
-const char *kw_plan_explain(const kw_plan *plan) {
-    if (!plan) {
-        return "";
-    }
-    kw_plan_impl *impl = plan->impl;
+/* The rejections and the prose, made when they are first asked for. NULL: no memory for the prose. */
+static const char *complete_explanation(kw_plan_impl *impl) {
     kw_plan_cache *cache = &impl->context->plan_cache;
     pthread_mutex_lock(&cache->lock);
     const char *known = impl->explain;
@@ -356,18 +351,46 @@ const char *kw_plan_explain(const kw_plan *plan) {
     }
     kw_text text = {0};
     const kw_registry *registry;
-    kw_text_addf(&text, "%s\n%s", impl->loaded->text, impl->explanation);
+    kw_explanation_list rejections = {0};
     if (!impl->key.registry && !kw_registry_default(&registry, impl->context, NULL)) {
-        kw_explain_rejections(&text, registry, &impl->key.problem);
+        kw_explain_rejections(&rejections, registry, &impl->key.problem);
     }
+    kw_text_addf(&text, "%s\n", impl->loaded->text);
+    kw_explanation_list_print(&text, &impl->explanation);
+    kw_explanation_list_print(&text, impl->key.registry ? &impl->rejections : &rejections);
     char *made = kw_text_take(&text);
     pthread_mutex_lock(&cache->lock);
-    if (!impl->explain) {
+    if (!impl->explain && made) {
         impl->explain = made;
         made = NULL;
+        if (!impl->key.registry) {
+            impl->rejections = rejections;
+            rejections = (kw_explanation_list){0};
+        }
     }
-    known = impl->explain ? impl->explain : impl->explanation;
+    known = impl->explain;
     pthread_mutex_unlock(&cache->lock);
+    kw_explanation_list_drop(&rejections);
     free(made);
     return known;
+}
+
+const char *kw_plan_explain(const kw_plan *plan) {
+    const char *known = plan ? complete_explanation(plan->impl) : "";
+    return known ? known : "";
+}
+
+void kw_explanation_visit(const kw_plan *plan, bool (*visit)(void *user, const kw_explanation *explanation), void *user) {
+    if (!plan || !visit || !complete_explanation(plan->impl)) {
+        return;
+    }
+    const kw_explanation_list *lists[] = {&plan->impl->explanation, &plan->impl->rejections};
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        for (size_t i = 0; i < lists[l]->count; i++) {
+            kw_explanation explanation = kw_explanation_at(lists[l], i);
+            if (!visit(user, &explanation)) {
+                return;
+            }
+        }
+    }
 }

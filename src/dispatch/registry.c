@@ -1,4 +1,4 @@
-/* registry.c: registries as users see them, and the default one: the embedded catalog of the target's architecture and the generic kernels,
+/* registry.c: registries as users see them, and the default one: the embedded catalog of the target's architecture and the reference kernels,
  * which are the single configs of their families: compiled in on a CPU, without axes on a GPU. */
 #include "dispatch/registry.h"
 
@@ -230,7 +230,7 @@ static kw_status add_embedded(kw_registry *registry, kw_error *err) {
     const kw_context *context = registry->context;
     const kw_embedded *file = kw_embedded_find(kw_default_catalogs, context->target->arch);
     if (!file) {
-        kw_log_line(&context->settings, "no default catalog for %s: only the generic kernels are used", context->target->arch);
+        kw_log_line(&context->settings, "no default catalog for %s: only the reference kernels are used", context->target->arch);
         return KW_OK;
     }
     kw_catalog catalog = {0};

@@ -3,8 +3,8 @@
 #include "evaluate/group_evaluation.h"
 
 #include "base/stats.h"
-#include "dispatch/choose/candidates.h"
 #include "learn/data/folds.h"
+#include "predict/shortlist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +83,8 @@ static void set_order(scratch_arrays *b, const kw_dataset *dataset, const kw_pro
     for (size_t i = 0; i < problem_group->count; i++) {
         const kw_pair *pair = &dataset->pairs[problem_group->first + i];
         double expected = ns[problem_group->first + i];
-        b->order[i] = (kw_candidate){&pair->config, isnan(expected) ? INFINITY : expected, pair->estimate_ns, 0};
+        b->order[i] =
+            (kw_candidate){.config = &pair->config, .expected_ns = isnan(expected) ? INFINITY : expected, .estimate_ns = pair->estimate_ns};
     }
     qsort(b->order, problem_group->count, sizeof *b->order, by_predicted_ns);
 }
@@ -206,12 +207,10 @@ static double shortlist_efficiency(scratch_arrays *b, const kw_group_evaluation 
 static void set_shortlists(kw_group_evaluation *j, scratch_arrays *b, const kw_dataset *dataset, kw_scorer_kind kind) {
     j->best_of[0] = j->efficiency;
     for (size_t wanted = 2; wanted <= KW_SHORTLIST_MAX; wanted++) {
-        kw_candidates field = {.list = b->list, .count = j->pool};
         size_t length = wanted < j->pool ? wanted : j->pool;
         memcpy(b->list, b->order, j->pool * sizeof *b->list);
         if (kind != KW_SCORES_UNTIMED) {
-            memcpy(field.prediction.model, "model", kind == KW_SCORES_MODEL ? sizeof "model" : 0);
-            length = kw_candidates_shortlist(&field, wanted);
+            length = kw_shortlist_take(b->list, j->pool, wanted, kind == KW_SCORES_MODEL);
         }
         j->best_of[wanted - 1] = shortlist_efficiency(b, j, dataset, length);
     }

@@ -133,37 +133,37 @@ static int explain_one(kw_context *context, kw_registry *registry, const cli_pro
     return code;
 }
 
-/* The lines that say where the choice came from; text is theirs. */
-static const char *origin_of(char *text, size_t capacity, const char *explanation) {
-    size_t used = 0;
-    const char *line = strchr(explanation, '\n'); /* behind the config */
-    *text = 0;
-    while (line && *++line && used < capacity) {
-        size_t size = strcspn(line, "\n");
-        if (strncmp(line, "  refused:", 10)) {
-            used += (size_t)snprintf(text + used, capacity - used, "%s%.*s", used ? "\n" : "", (int)size, line);
-        }
-        line = strchr(line, '\n');
+/* The lines that say where the choice came from; what was rejected is left to the verb explain. */
+typedef struct origin_lines {
+    char text[4096];
+    size_t used;
+} origin_lines;
+
+static bool add_origin(void *user, const kw_explanation *explanation) {
+    origin_lines *o = user;
+    if (explanation->kind != KW_EXPLAIN_REJECTED) {
+        o->used += (size_t)snprintf(o->text + o->used, sizeof o->text - o->used, "%s  %s", o->used ? "\n" : "", explanation->text);
     }
-    return text;
+    return o->used < sizeof o->text;
 }
 
 static int select_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
     kw_plan *plan = NULL;
-    char text[KW_PROBLEM_TEXT_MAX], origin[4096];
+    char text[KW_PROBLEM_TEXT_MAX];
+    origin_lines origin = {.used = 0};
     int code = make_plan(&plan, context, registry, &item->problem, args);
     kw_problem_print(text, sizeof text, &item->problem);
+    kw_explanation_visit(plan, add_origin, &origin);
     if (!code && args->value[OPT_JSON]) {
         cli_json json;
         cli_json_start(&json);
         cli_json_text(&json, "problem", text);
         cli_json_text(&json, "config", kw_plan_config(plan));
-        const char *from = origin_of(origin, sizeof origin, kw_plan_explain(plan));
-        cli_json_text(&json, "from", from + strspn(from, " "));
+        cli_json_text(&json, "from", origin.text + strspn(origin.text, " "));
         cli_json_print(&json, stdout);
     } else if (!code) {
         puts(kw_plan_config(plan));
-        printf("%s\n", origin_of(origin, sizeof origin, kw_plan_explain(plan)));
+        printf("%s\n", origin.text);
     }
     kw_plan_destroy(&plan);
     return code;

@@ -18,7 +18,8 @@ void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels) {
     }
     kw_kernel_cache_release(kernels, &impl->loaded);
     free(impl->records);
-    free(impl->explanation);
+    kw_explanation_list_drop(&impl->explanation);
+    kw_explanation_list_drop(&impl->rejections);
     free(impl->explain);
     free(impl);
 }

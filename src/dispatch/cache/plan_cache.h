@@ -5,6 +5,7 @@
 
 #include "config/workspace.h"
 #include "dispatch/cache/kernel_cache.h"
+#include "dispatch/explanation.h"
 
 /* Compared byte by byte: fill it with kw_plan_key_make only. */
 typedef struct kw_plan_key {
@@ -29,8 +30,9 @@ typedef struct kw_plan_impl {
     uintptr_t align[KW_TENSOR_COUNT];          /* of each tensor, minus 1 */
     kw_record *records;
     size_t record_count;
-    char *explanation; /* where the choice came from */
-    char *explain;     /* the whole explanation, made when it is first asked for; guarded by the cache's lock */
+    kw_explanation_list explanation; /* where the choice came from */
+    kw_explanation_list rejections;  /* of the default registry: made with explain; guarded until then by the cache's lock */
+    char *explain;                   /* both as prose, made when it is first asked for; guarded by the cache's lock */
 } kw_plan_impl;
 
 enum { KW_PLAN_CACHE_MAX = 8192 };

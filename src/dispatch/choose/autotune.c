@@ -40,6 +40,7 @@ static const double memory_intensity = 8; /* FLOP a byte: a core does about 100 
 typedef struct tuned_candidate {
     kw_loaded_kernel *loaded;
     kw_record record;
+    const kw_launch *launch;
     bool absent; /* not cached, and there is no compiler */
 } tuned_candidate;
 
@@ -96,6 +97,7 @@ static kw_status prepare_candidates(autotuner *t, kw_error *err) {
     for (size_t i = 0; i < t->count; i++) {
         kw_config_print(t->tuned[i].record.config, KW_CONFIG_TEXT_MAX, t->candidates->list[i].config);
         t->tuned[i].record.workspace = t->candidates->list[i].workspace;
+        t->tuned[i].launch = t->candidates->list[i].launch;
     }
     t->progress = (kw_progress){.total = t->count, .what = "build"};
     kw_parallel_run(&(kw_parallel){.count = t->count, .work = build_candidate, .done = report_built, .user = t});
@@ -272,7 +274,7 @@ static void run_final(autotuner *t, size_t *finalists) {
 
 /* --- decision ----------------------------------------------------------------------------------------------------- */
 
-static void explain_failures(const autotuner *t, kw_text *explanation) {
+static void explain_failures(const autotuner *t, kw_explanation_list *explanation) {
     size_t failed = 0, absent = 0;
     for (size_t i = 0; i < t->count; i++) {
         const tuned_candidate *c = &t->tuned[i];
@@ -283,43 +285,45 @@ static void explain_failures(const autotuner *t, kw_text *explanation) {
         kw_log_line(&t->request->context->settings, "%s on %s: %s: %s", c->record.config, t->request->text,
                     kw_outcome_name(c->record.outcome), c->record.detail);
         if (failed++ < FAILURES_TOLD) {
-            kw_text_addf(explanation, "  failed (%s): %s: %s\n", kw_outcome_name(c->record.outcome), c->record.config, c->record.detail);
+            kw_explain(explanation, KW_EXPLAIN_FAILED, "failed (%s): %s: %s", kw_outcome_name(c->record.outcome), c->record.config,
+                       c->record.detail);
         }
     }
     if (failed > FAILURES_TOLD) {
-        kw_text_addf(explanation, "  and %zu more failed\n", failed - FAILURES_TOLD);
+        kw_explain(explanation, KW_EXPLAIN_FAILED, "and %zu more failed", failed - FAILURES_TOLD);
     }
     if (absent) {
         const char *note;
         kw_build_tools_compiler(t->request->context->build_tools, &note);
-        kw_text_addf(explanation, "  %zu kernels were left out: not cached, and no compiler (%s)\n", absent, note);
+        kw_explain(explanation, KW_EXPLAIN_FAILED, "%zu kernels were left out: not cached, and no compiler (%s)", absent, note);
     }
 }
 
-static void explain_winner(const autotuner *t, const kw_wisdom_value *value, double noise, kw_text *explanation) {
+static void explain_winner(const autotuner *t, const kw_wisdom_value *value, double noise, kw_explanation_list *explanation) {
     char time[32];
     kw_time_print(time, value->time_ns);
-    kw_text_addf(explanation, "  measured now (%s): %s (spread %.1f %%), best of %d kernels out of %zu that fit\n",
-                 kw_mode_name(value->mode), time, value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, value->candidates,
-                 t->candidates->count + t->candidates->over_limit);
+    kw_explain(explanation, KW_EXPLAIN_MEASURED, "measured now (%s): %s (spread %.1f %%), best of %d kernels out of %zu that fit",
+               kw_mode_name(value->mode), time, value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, value->candidates,
+               t->candidates->count + t->candidates->over_limit);
     if (*value->next) {
         double gap = value->next_ns / value->time_ns - 1;
-        kw_text_addf(explanation, "  next best: %+.1f %% time, %s (%.1f %%): %s\n", 100 * gap,
-                     gap <= noise ? "inside the noise, decided by name" : "outside the noise", 100 * noise, value->next);
+        kw_explain(explanation, KW_EXPLAIN_NEXT, "next best: %+.1f %% time, %s (%.1f %%): %s", 100 * gap,
+                   gap <= noise ? "inside the noise, decided by name" : "outside the noise", 100 * noise, value->next);
     }
 }
 
 /* Who chose the candidates of a shortlist. */
-static void explain_model(const autotuner *t, kw_text *explanation) {
+static void explain_model(const autotuner *t, kw_explanation_list *explanation) {
     if (t->request->mode == KW_SHORTLIST && *t->candidates->prediction.model) {
-        kw_text_addf(explanation, "  the shortlist is by model %s\n", t->candidates->prediction.model);
+        kw_explain(explanation, KW_EXPLAIN_MODEL, "the shortlist is by model %s", t->candidates->prediction.model);
     }
-    kw_text_add(explanation, kw_text_string(&t->candidates->prediction.notes));
+    kw_explain_lines(explanation, KW_EXPLAIN_MODEL, kw_text_string(&t->candidates->prediction.notes));
 }
 
 /* The winner's kernel goes to the choice; it is tuned_candidate number winner. */
 static void take_winner(autotuner *t, kw_choice *choice, size_t winner) {
     choice->loaded = t->tuned[winner].loaded;
+    choice->launch = *t->tuned[winner].launch;
     t->tuned[winner].loaded = NULL;
 }
 
@@ -354,8 +358,8 @@ static void decide_unmeasured(autotuner *t, kw_choice *choice, const kw_error *w
     for (size_t i = 0; i < t->count; i++) {
         if (t->tuned[i].loaded) {
             const char *model = t->candidates->prediction.model;
-            kw_text_addf(&choice->explanation, "  by %s%s; it could not be measured: %s\n", *model ? "model " : "the analytic estimate",
-                         model, why->text);
+            kw_explain(&choice->explanation, KW_EXPLAIN_PREDICTED, "by %s%s; it could not be measured: %s",
+                       *model ? "model " : "the analytic estimate", model, why->text);
             take_winner(t, choice, i);
             return;
         }

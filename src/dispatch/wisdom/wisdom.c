@@ -48,6 +48,7 @@ typedef struct layer {
 struct kw_wisdom {
     const kw_settings *settings;
     pthread_mutex_t lock;
+    uint64_t generation;
     char target[KW_TARGET_TEXT_MAX];
     char oldest[11]; /* date; what was checked before it is old */
     layer layers[KW_LAYER_COUNT];
@@ -162,6 +163,7 @@ static void layer_load(kw_wisdom *w, int number, const char *path) {
         return;
     }
     layer_drop(l);
+    w->generation++;
     l->loaded = true;
     l->stamp = now;
     if (!now.there) {
@@ -181,7 +183,7 @@ static void layer_load(kw_wisdom *w, int number, const char *path) {
     }
 }
 
-static void refresh(kw_wisdom *w) {
+static void refresh_layers(kw_wisdom *w) {
     layer_load(w, KW_LAYER_USER, w->settings->wisdom);
     layer_load(w, KW_LAYER_SYSTEM, w->settings->system_wisdom);
 }
@@ -211,10 +213,22 @@ void kw_wisdom_close(kw_wisdom **wisdom) {
     *wisdom = NULL;
 }
 
-void kw_wisdom_refresh(kw_wisdom *w) {
+uint64_t kw_wisdom_generation(kw_wisdom *w) {
     pthread_mutex_lock(&w->lock);
-    refresh(w);
+    if (!w->layers[KW_LAYER_USER].loaded) {
+        refresh_layers(w);
+    }
+    uint64_t generation = w->generation;
     pthread_mutex_unlock(&w->lock);
+    return generation;
+}
+
+uint64_t kw_wisdom_refresh(kw_wisdom *w) {
+    pthread_mutex_lock(&w->lock);
+    refresh_layers(w);
+    uint64_t generation = w->generation;
+    pthread_mutex_unlock(&w->lock);
+    return generation;
 }
 
 const char *kw_wisdom_location(const kw_wisdom *w, int number) {
@@ -231,7 +245,7 @@ bool kw_wisdom_needs_verification(const kw_wisdom *w, const kw_wisdom_value *val
 bool kw_wisdom_find(kw_wisdom *w, int number, const char *key, kw_wisdom_value *value) {
     pthread_mutex_lock(&w->lock);
     if (!w->layers[KW_LAYER_USER].loaded) {
-        refresh(w);
+        refresh_layers(w);
     }
     const layer *l = &w->layers[number];
     line_key wanted = {{w->target, strlen(w->target)}, {key, strlen(key)}};
@@ -394,6 +408,7 @@ static kw_status edit_memory(kw_wisdom *w, const kw_wisdom_edit *edit, int64_t *
     if (*changes) {
         layer_drop(l);
         *l = next;
+        w->generation++;
     } else {
         layer_drop(&next);
     }
@@ -429,7 +444,7 @@ kw_status kw_wisdom_record(kw_wisdom *w, const char *key, const kw_wisdom_value 
     pthread_mutex_lock(&w->lock);
     kw_status status = KW_OK;
     if (saved) {
-        refresh(w);
+        refresh_layers(w);
     } else {
         status = edit_memory(w, &edit, &changes, err);
     }
@@ -442,7 +457,7 @@ kw_status kw_wisdom_drop(kw_wisdom *w, const char *problem, int64_t *dropped, kw
     int64_t in_file = 0, in_memory = 0;
     kw_status status = *w->settings->wisdom ? edit_file(w, &edit, &in_file, err) : KW_OK;
     pthread_mutex_lock(&w->lock);
-    refresh(w);
+    refresh_layers(w);
     status = status ? status : edit_memory(w, &edit, &in_memory, err);
     pthread_mutex_unlock(&w->lock);
     *dropped = in_file + in_memory;

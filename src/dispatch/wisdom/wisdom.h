@@ -25,8 +25,10 @@ typedef struct kw_wisdom_value {
 kw_status kw_wisdom_open(kw_wisdom **wisdom, const kw_settings *settings, const char *target, kw_error *err);
 void kw_wisdom_close(kw_wisdom **wisdom);
 
-/* Reads again what changed on disk. */
-void kw_wisdom_refresh(kw_wisdom *wisdom);
+/* A number that grows with every change of what kw_wisdom_find may say, as far as files were read; never 0. */
+uint64_t kw_wisdom_generation(kw_wisdom *wisdom);
+/* Reads again what changed on disk, and gives the number after that. */
+uint64_t kw_wisdom_refresh(kw_wisdom *wisdom);
 /* Whether the kernel of the value is to be verified before it is used: another compiler made the one that is loaded now, or the one that
  * was measured is not known, or the last verification is more than KW_WISDOM_DAYS days ago. */
 bool kw_wisdom_needs_verification(const kw_wisdom *wisdom, const kw_wisdom_value *value, const char *builder);

@@ -1,5 +1,6 @@
 /* test_choose.c: which kernel answers, by mode, by wisdom, by what may be compiled, by workspace and by noise. */
 
+#include "base/text.h"
 #include "measure/timing/noise.h"
 #include "toy.h"
 #include "support/kw_test.h"
@@ -374,10 +375,56 @@ static void equal_times_are_decided_by_name(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* A line of prose is put together again from each record. */
+typedef struct retelling {
+    kw_text text;
+    int kinds[KW_EXPLAIN_REJECTED + 1], left;
+} retelling;
+
+static bool retell(void *user, const kw_explanation *e) {
+    retelling *r = user;
+    assert_int_equal(e->family != NULL, e->kind == KW_EXPLAIN_REJECTED);
+    kw_text_addf(&r->text, e->family ? "  refused: %s (%s)\n" : "  %s%s\n", e->family ? e->family : "", e->text);
+    r->kinds[e->kind]++;
+    return --r->left != 0;
+}
+
+static void an_explanation_is_records_first_and_prose_made_of_them(void **state) {
+    kw_context *context = toy_open(*state);
+    static const struct {
+        kw_mode mode;
+        kw_explanation_kind kind;
+    } cases[] = {{KW_FROZEN, KW_EXPLAIN_REFERENCE},
+                 {KW_PREDICT, KW_EXPLAIN_PREDICTED},
+                 {KW_SHORTLIST, KW_EXPLAIN_MEASURED},
+                 {KW_SHORTLIST, KW_EXPLAIN_WISDOM}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (i == 3) { /* another context has nothing but the wisdom of the one before */
+            kw_context_close(&context);
+            context = toy_open(*state);
+        }
+        kw_plan *plan = make_plan(context, &(kw_plan_options){.mode = cases[i].mode});
+        retelling all = {.left = 0}, one = {.left = 1};
+        kw_explanation_visit(plan, retell, &all);
+        kw_explanation_visit(plan, retell, &one);
+        const char *prose = strchr(kw_plan_explain(plan), '\n') + 1;
+        assert_string_equal(kw_text_string(&all.text), prose);
+        assert_int_equal(strncmp(kw_text_string(&one.text), prose, one.text.size), 0);
+        assert_int_equal(one.text.size, strchr(prose, '\n') + 1 - prose);
+        assert_int_equal(all.kinds[cases[i].kind], 1);
+        kw_text_drop(&all.text);
+        kw_text_drop(&one.text);
+        kw_plan_destroy(&plan);
+    }
+    kw_explanation_visit(NULL, retell, NULL);
+    kw_context_close(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(shortlist_takes_the_fastest_right_kernel),
         TEST(wisdom_answers_a_new_context_without_measuring),
+        TEST(an_explanation_is_records_first_and_prose_made_of_them),
         TEST(wisdom_answers_no_more_patient_requests_only),
         TEST(fresh_weights_are_another_question),
         TEST(predict_measures_nothing_and_writes_no_wisdom),

@@ -396,7 +396,7 @@ static void a_shortlist_measures_the_models_best_and_the_estimates(void **state)
 
 enum { LIST = 8 };
 
-/* Fills a field from rows: the family's letter, expected and estimated time, in the order of expectation. */
+/* Fills a list from rows: the family's letter, expected and estimated time, in the order of expectation. */
 typedef struct row {
     char family;
     double expected, estimate;
@@ -406,13 +406,11 @@ static void shortlist_of(char names[LIST + 1], const row *rows, size_t count, si
     static const kw_family three[3] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
     kw_config configs[LIST] = {{0}};
     kw_candidate list[LIST];
-    kw_candidates field = {.list = list, .count = count};
     for (size_t i = 0; i < count; i++) {
         configs[i].family = &three[rows[i].family - 'a'];
-        list[i] = (kw_candidate){&configs[i], rows[i].expected, rows[i].estimate, 0};
+        list[i] = (kw_candidate){.config = &configs[i], .expected_ns = rows[i].expected, .estimate_ns = rows[i].estimate};
     }
-    strcpy(field.prediction.model, model ? "m" : "");
-    size_t got = kw_candidates_shortlist(&field, wanted);
+    size_t got = kw_shortlist_take(list, count, wanted, model);
     for (size_t i = 0; i < got; i++) {
         names[i] = (char)('0' + (list[i].config - configs));
     }
