@@ -46,7 +46,8 @@ repeat:
 	@tools/setup.sh bench
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target bench_repeat
-	@build/bench/bench_repeat | tee docs/bench-repeat.md
+	@mkdir -p docs/results/$$(date +%F)
+	@build/bench/bench_repeat | tee docs/results/$$(date +%F)/bench-repeat.md
 
 dataset: all
 	@tools/dataset.sh
@@ -85,8 +86,8 @@ help:
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'
-	@echo 'make bench      benchmarks against oneDNN; results as docs/bench-*.md'
-	@echo 'make repeat     how well times repeat; docs/bench-repeat.md'
+	@echo 'make bench      benchmarks against oneDNN; results as docs/results/DATE/bench-*.md'
+	@echo 'make repeat     how well times repeat; docs/results/DATE/bench-repeat.md'
 	@echo 'make dataset    measure the data set for learning anew (half an hour); data/*.jsonl.gz'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
 	@echo 'make hunt       random GPU kernels on random problems in the emulator, HUNT_SECONDS (300) and HUNT_SEED (the day)'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh: builds the benchmarks and runs each on one thread, against its peer in the same run; writes docs/bench-NAME.md.
+# bench.sh: builds the benchmarks and runs each on one thread, against its peer in the same run; writes docs/results/DATE/bench-NAME.md.
 set -eu
 cd "$(dirname "$0")/.."
 cmake --preset release >/dev/null
@@ -15,6 +15,8 @@ prepare_forest() {
     [ -f "$KW_FOREST_BENCH/model_2000x255.lgbm" ] || "$python" tools/make_forest_data.py bench "$KW_FOREST_BENCH"
 }
 
+results=docs/results/$(date +%F)
+mkdir -p "$results"
 for program in build/bench/bench_*; do
     [ -x "$program" ] || continue
     name=$(basename "$program")
@@ -31,5 +33,5 @@ for program in build/bench/bench_*; do
             continue
         fi
     fi
-    "$program" "${arguments[@]:0:1}" | tee "docs/${name//_/-}.md"
+    "$program" "${arguments[@]:0:1}" | tee "$results/${name//_/-}.md"
 done
