@@ -82,6 +82,7 @@ tests_of_label() {
 stage_text() {
     check "clang-format" tools/check_format.sh
     check "no path of one machine" tools/check_paths.sh
+    check "links, names and sizes of the documentation" tools/check_docs.sh
     check "include order" tools/check_layers.sh
     check "the include check finds a planted violation" tools/check_layers_selftest.sh
     check "cppcheck" env JOBS="$JOBS" tools/check_static.sh
