@@ -85,6 +85,9 @@ stage_text() {
     check "links, names and sizes of the documentation" tools/check_docs.sh
     check "include order" tools/check_layers.sh
     check "the include check finds a planted violation" tools/check_layers_selftest.sh
+    check "backends and families by name" tools/check_names.sh
+    check "the check of names finds a planted comparison" tools/check_names_selftest.sh
+    check "the check of circles finds a planted one" tools/check_circles_selftest.sh
     check "cppcheck" env JOBS="$JOBS" tools/check_static.sh
 }
 stage_headers() { check "public headers alone, as C and C++" tools/check_headers.sh; }

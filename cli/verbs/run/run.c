@@ -77,9 +77,8 @@ static int verify(kw_context *context, const char *config, const kw_problem *pro
 
 /* Behind a time: whose clock it is by, where that may surprise. */
 static const char *clock_remark(const kw_context *context) {
-    bool played = !strncmp(kw_context_target(context), "emu:", 4);
     return !strcmp(kw_context_clock(context), "device") ? " by the device's clock"
-           : played                                     ? " on the CPU that plays it, which says nothing of a GPU"
+           : kw_context_is_gpu(context)                 ? " on the CPU that plays it, which says nothing of a GPU"
                                                         : "";
 }
 

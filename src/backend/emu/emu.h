@@ -205,9 +205,17 @@ void kw_emu_line(const kw_emu_object *object, const void *place, char text[80]);
 /* The same for a frame of the text, with the lines that called it. */
 void kw_emu_backtrace(const kw_emu_object *object, void *const *frame, char text[KW_EMU_BACKTRACE_MAX]);
 
-typedef struct kw_emu_machine {
+/* What the turns of the fibers need of the rest of the machine. */
+typedef struct kw_emu_machine kw_emu_machine;
+typedef struct kw_emu_events {
+    bool (*idle)(kw_emu_machine *machine);  /* nobody can run: something that was put off is done now; false: there is nothing */
+    void (*stuck)(kw_emu_machine *machine); /* nobody can run any more, at the end of the block; a fault does not return */
+} kw_emu_events;
+
+struct kw_emu_machine {
     kw_emu_run *run;
     kw_emu_calls calls;
+    kw_emu_events events;
     void *outside;             /* stack pointer of who runs the block */
     char *room, *stacks, *lds; /* stacks: aligned, in room */
     int64_t block;
@@ -224,12 +232,14 @@ typedef struct kw_emu_machine {
     kw_emu_group group[KW_EMU_GROUPS_MAX];
     kw_emu_shadow_cell *cells; /* of shared memory */
     kw_emu_tile tile;
-} kw_emu_machine;
+};
 
 kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_error *err);
 void kw_emu_machine_close(kw_emu_machine **machine);
 /* Runs one block. false: something was wrong, machine->fault says what. */
 bool kw_emu_machine_block(kw_emu_machine *machine, int64_t block);
+
+/* --- emu_schedule.c --- */
 
 /* A thread can run, or waits; and goes on with another one until somebody goes on with it. */
 void kw_emu_set_ready(kw_emu_machine *machine, int thread, bool ready);

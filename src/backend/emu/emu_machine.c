@@ -10,8 +10,6 @@
 #include "backend/emu/emu_report.h"
 #include "base/container/array.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,56 +30,6 @@ static kw_emu_thread *thread_head(const kw_emu_machine *m, int thread) {
 
 static kw_emu_thread *running_thread(void) {
     return (kw_emu_thread *)(((uintptr_t)__builtin_frame_address(0) | (KW_EMU_STACK - 1)) + 1) - 1;
-}
-
-/* --- who runs next --- */
-
-/* The next thread that can run, from wave first on; -1: none. */
-static int next_ready(const kw_emu_machine *m, int first) {
-    for (int i = 0; i < m->waves; i++) {
-        int wave = first + i < m->waves ? first + i : first + i - m->waves;
-        if (m->wave[wave].ready) {
-            return wave * m->run->wave + __builtin_ctzll(m->wave[wave].ready);
-        }
-    }
-    return -1;
-}
-
-/* Goes on with another thread. Returns when somebody goes on with this one, which for one that has ended is never. */
-void kw_emu_yield(kw_emu_machine *m) {
-    int self = m->current, next = next_ready(m, self / m->run->wave);
-    while (next < 0 && kw_emu_bulk_next(m)) { /* the last moment that a bulk copy_async can be put off to */
-        next = next_ready(m, self / m->run->wave);
-    }
-    if (next < 0) {
-        if (m->ended < m->run->threads) {
-            kw_emu_report_deadlock(m);
-        }
-        kw_emu_group_left(m);
-        kw_emu_switch(&m->fiber[self].sp, &m->outside);
-        return;
-    }
-    if (next == self) {
-        return;
-    }
-    m->current = next;
-    kw_emu_switch(&m->fiber[self].sp, &m->fiber[next].sp);
-}
-
-void kw_emu_fault(kw_emu_machine *m, const char *format, ...) {
-    if (!m->failed) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(m->fault, sizeof m->fault, format, list);
-        va_end(list);
-    }
-    m->failed = true;
-    kw_emu_switch(&m->fiber[m->current].sp, &m->outside);
-}
-
-void kw_emu_set_ready(kw_emu_machine *m, int thread, bool ready) {
-    uint64_t bit = (uint64_t)1 << thread % m->run->wave, *mask = &m->wave[thread / m->run->wave].ready;
-    *mask = ready ? *mask | bit : *mask & ~bit;
 }
 
 /* --- meetings --- */
@@ -302,6 +250,19 @@ static size_t block_shadow_bytes(const kw_emu_run *run) {
     return ((size_t)KW_EMU_LDS_MAX >> run->cell_shift) * sizeof(kw_emu_shadow_cell);
 }
 
+/* Nobody can run: the last moment that a bulk copy can be put off to. */
+static bool copy_when_idle(kw_emu_machine *m) {
+    return kw_emu_bulk_next(m);
+}
+
+/* Nobody can run any more: all threads have ended, or they wait in vain. */
+static void check_all_ended(kw_emu_machine *m) {
+    if (m->ended < m->run->threads) {
+        kw_emu_report_deadlock(m);
+    }
+    kw_emu_group_left(m);
+}
+
 static void run_thread(void) {
     kw_emu_thread *self = running_thread();
     kw_emu_machine *m = self->machine;
@@ -376,6 +337,7 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
     }
     memset(m, 0, sizeof *m);
     m->run = run;
+    m->events = (kw_emu_events){.idle = copy_when_idle, .stuck = check_all_ended};
     m->waves = (run->threads + run->wave - 1) / run->wave;
     m->calls = (kw_emu_calls){.lds = shared_memory,
                               .barrier = barrier,

@@ -46,10 +46,6 @@ static int load_table(lua_State *state) {
     return 0;
 }
 
-const char *kw_rules_origin(const kw_rules *rules) {
-    return rules->folder ? rules->folder : "rules";
-}
-
 /* Runs a rule file; *ref gets its table, *file its name for messages. */
 static kw_status load_file(kw_rules *rules, kw_rule_name name, const char *const *keys, const char **file, int *ref, kw_error *err) {
     kw_rule_text text;
