@@ -6,10 +6,9 @@
  * wait in shared memory. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the taps
  * of a filter row and the channels, which are one run of the copied row, are worked on as channels.
  */
+#include "cpu/bwd_weight/args.h"
+#define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"
-
-enum { BOX, COPY_Y = 4, SPILL }; /* args->value: 4 extents of a box; where the copy of y and the spill are in thread memory */
-enum { N, D, H, W };
 
 #define KW_WIDTH (KW_VECS * KW_LANES)
 #define KW_PADDED (KW_MERGE || KW_DP) /* columns of the copy include the padding, and no tap clips them */
@@ -46,36 +45,37 @@ KW_INLINE kw_i64 ceil_div(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
 /* --- boxes as they lie in the tensors --- */
 
 static void set_steps(side *s, kw_i64 pixel) {
-    s->step[W] = pixel;
-    for (int axis = H; axis >= N; axis--)
+    s->step[KW_BOX_W] = pixel;
+    for (int axis = KW_BOX_H; axis >= KW_BOX_N; axis--)
         s->step[axis] = s->step[axis + 1] * s->count[axis + 1];
 }
 
 static void view_tensor(side *s, const char *tensor, const kw_i64 count[4], kw_i64 channels, kw_i64 first) {
     *s = (side){.at = tensor + first * KW_BYTES};
-    for (int axis = N; axis <= W; axis++)
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
         s->count[axis] = count[axis];
     set_steps(s, channels * KW_BYTES);
 }
 
 /* The pixels of both tensors that the box's taps read. */
 static __attribute__((unused)) void find_pixels(share *s) {
-    for (int axis = N; axis <= W; axis++) {
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
         kw_i64 pixels = s->high[axis] - s->low[axis], low = s->low[axis] * s->stride[axis] - s->pad[axis];
         kw_i64 high = low + (pixels - 1) * s->stride[axis] + s->reach[axis] + 1;
         s->y.low[axis] = s->low[axis];
         s->y.count[axis] = pixels;
         s->x.low[axis] = kw_max(low, 0);
         s->x.count[axis] = kw_max(kw_min(high, s->in[axis]) - s->x.low[axis], 0);
-        if (KW_PADDED && axis == W) {
-            s->x.low[W] = low;
-            s->x.count[W] = high - low;
+        if (KW_PADDED && axis == KW_BOX_W) {
+            s->x.low[KW_BOX_W] = low;
+            s->x.count[KW_BOX_W] = high - low;
         }
     }
 #if KW_DP
-    s->y.count[W] = ceil_div(s->y.count[W], 2);
+    s->y.count[KW_BOX_W] = ceil_div(s->y.count[KW_BOX_W], 2);
     /* The last pair's second is zipped to its first. */
-    s->x.count[W] = KW_PAIRED_X(s->args) ? s->y.count[W] : (2 * s->y.count[W] - 2) * s->stride[W] + s->reach[W] + 1;
+    s->x.count[KW_BOX_W] =
+        KW_PAIRED_X(s->args) ? s->y.count[KW_BOX_W] : (2 * s->y.count[KW_BOX_W] - 2) * s->stride[KW_BOX_W] + s->reach[KW_BOX_W] + 1;
 #endif
 }
 
@@ -102,8 +102,8 @@ typedef struct copy {
 } copy;
 
 KW_INLINE kw_vf load_pixel(const copy *c, const char *row, kw_i64 col, kw_i64 channel, kw_i64 count) {
-    const char *p = row + col * c->tensor.step[W] + channel * KW_BYTES;
-    return col >= 0 && col < c->tensor.count[W] ? load_part(p, c->end, count) : (kw_vf){0};
+    const char *p = row + col * c->tensor.step[KW_BOX_W] + channel * KW_BYTES;
+    return col >= 0 && col < c->tensor.count[KW_BOX_W] ? load_part(p, c->end, count) : (kw_vf){0};
 }
 
 /* A pixel at the edge of the image or of the tensor's memory. */
@@ -121,10 +121,10 @@ static __attribute__((noinline)) void copy_edge(const side *to, char *pixel, con
 
 static void copy_row(const side *to, char *pixel, const char *row, const copy *c) {
     kw_i64 partner = KW_DP ? c->zip : 0, block_bytes = c->width * KW_BYTES, bytes = (c->block1 - c->block0) * block_bytes;
-    kw_i64 columns = c->tensor.count[W] - partner, pair = partner * c->tensor.step[W];
-    for (kw_i64 j = 0; j < to->count[W]; j++, pixel += to->step[W]) {
-        kw_i64 col = to->low[W] + j * c->step;
-        const char *p = row + col * c->tensor.step[W] + c->block0 * block_bytes;
+    kw_i64 columns = c->tensor.count[KW_BOX_W] - partner, pair = partner * c->tensor.step[KW_BOX_W];
+    for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, pixel += to->step[KW_BOX_W]) {
+        kw_i64 col = to->low[KW_BOX_W] + j * c->step;
+        const char *p = row + col * c->tensor.step[KW_BOX_W] + c->block0 * block_bytes;
         if (col < 0 || col >= columns || p + pair + bytes + KW_VECTOR > c->end) {
             copy_edge(to, pixel, row, col, c);
             continue;
@@ -152,9 +152,9 @@ KW_INLINE kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
 
 /* A row of x whose taps and channels are one run. */
 static __attribute__((unused)) void copy_run(const side *to, char *row, const char *from, const copy *c) {
-    kw_i64 length = c->tensor.count[W] * c->channels;
-    for (kw_i64 i = 0; i < to->count[W] * c->channels; i += KW_LANES) {
-        kw_i64 position = to->low[W] * c->channels + i;
+    kw_i64 length = c->tensor.count[KW_BOX_W] * c->channels;
+    for (kw_i64 i = 0; i < to->count[KW_BOX_W] * c->channels; i += KW_LANES) {
+        kw_i64 position = to->low[KW_BOX_W] * c->channels + i;
         kw_vf v = load_run(from, position, length);
         if (KW_DP) v = zip(v, load_run(from, position + c->zip * c->channels, length));
         kw_put(row + i * 4, v);
@@ -165,12 +165,13 @@ static void copy_box(side *to, char *at, const copy *c, int merged) {
     const side *t = &c->tensor;
     set_steps(to, (KW_MERGE && merged ? c->channels : c->width) * 4);
     to->at = at;
-    to->block = KW_MERGE && merged ? c->width * 4 : to->count[N] * to->step[N] + KW_VECTOR;
-    for (kw_i64 n = 0; n < to->count[N]; n++) {
-        for (kw_i64 d = 0; d < to->count[D]; d++) {
-            for (kw_i64 h = 0; h < to->count[H]; h++) {
-                char *row = at + n * to->step[N] + d * to->step[D] + h * to->step[H];
-                const char *from = t->at + (to->low[N] + n) * t->step[N] + (to->low[D] + d) * t->step[D] + (to->low[H] + h) * t->step[H];
+    to->block = KW_MERGE && merged ? c->width * 4 : to->count[KW_BOX_N] * to->step[KW_BOX_N] + KW_VECTOR;
+    for (kw_i64 n = 0; n < to->count[KW_BOX_N]; n++) {
+        for (kw_i64 d = 0; d < to->count[KW_BOX_D]; d++) {
+            for (kw_i64 h = 0; h < to->count[KW_BOX_H]; h++) {
+                char *row = at + n * to->step[KW_BOX_N] + d * to->step[KW_BOX_D] + h * to->step[KW_BOX_H];
+                const char *from = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
+                                   (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H];
                 if (KW_MERGE && merged)
                     copy_run(to, row, from, c);
                 else
@@ -195,10 +196,10 @@ static void open_box(share *s, char *memory) {
     spread->block1 = s->b_blocks;
     view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
-    x.end = a->x + a->n * x.tensor.step[N];
-    y.end = a->y + a->n * y.tensor.step[N];
+    x.end = a->x + a->n * x.tensor.step[KW_BOX_N];
+    y.end = a->y + a->n * y.tensor.step[KW_BOX_N];
     copy_box(&s->x, memory, &x, KW_MERGE);
-    copy_box(&s->y, memory + a->value[COPY_Y], &y, 0);
+    copy_box(&s->y, memory + a->params.copy_y_at, &y, 0);
 #else
     (void)memory;
     view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
@@ -219,8 +220,8 @@ KW_INLINE kw_i64 block_offset(const side *s, kw_i64 block, kw_i64 width, kw_i64 
 
 /* Axes that follow each other without a gap become one. */
 static void join_axes(kw_weight_job *job) {
-    int level = W;
-    for (int axis = H; axis >= N; axis--) {
+    int level = KW_BOX_W;
+    for (int axis = KW_BOX_H; axis >= KW_BOX_N; axis--) {
         kw_i64 count = job->count[axis], v = job->v_step[axis], b = job->b_step[axis];
         if (count == 1) continue;
         if (job->count[level] != 1 && (v != job->count[level] * job->v_step[level] || b != job->count[level] * job->b_step[level])) {
@@ -232,7 +233,7 @@ static void join_axes(kw_weight_job *job) {
         }
         job->count[level] *= count;
     }
-    while (level > N)
+    while (level > KW_BOX_N)
         job->count[--level] = 1;
 }
 
@@ -243,10 +244,10 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns;
     const kw_i64 tap[4] = {0, row / a->filter[1], row % a->filter[1], tap_number % columns};
     int empty = 0;
-    for (int axis = N; axis <= W; axis++) { /* x's position is pixel * stride + shift */
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) { /* x's position is pixel * stride + shift */
         kw_i64 stride = s->stride[axis], shift = tap[axis] * s->dilation[axis] - s->pad[axis];
         kw_i64 low = s->low[axis], high = s->high[axis];
-        if (!(KW_PADDED && axis == W)) {
+        if (!(KW_PADDED && axis == KW_BOX_W)) {
             if (shift < 0) low = kw_max(low, ceil_div(-shift, stride));
             high = s->in[axis] > shift ? kw_min(high, ceil_div(s->in[axis] - shift, stride)) : low;
         }
@@ -255,9 +256,9 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
         y += (low - s->y.low[axis]) * s->y.step[axis];
         kw_i64 x_step = s->x.step[axis] * stride, y_step = s->y.step[axis];
         job->count[axis] = high - low;
-        if (KW_DP && axis == W) {
-            job->count[W] = ceil_div(job->count[W], 2);
-            x_step = KW_PAIRED_X(a) ? s->x.step[W] : 2 * x_step;
+        if (KW_DP && axis == KW_BOX_W) {
+            job->count[KW_BOX_W] = ceil_div(job->count[KW_BOX_W], 2);
+            x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;
         }
         job->v_step[axis] = KW_LANES_C ? x_step : y_step;
         job->b_step[axis] = KW_LANES_C ? y_step : x_step;
@@ -332,21 +333,21 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
 
 static void sum_share(share *s, char *memory) {
     const kw_kernel_args *a = s->args;
-    const kw_i64 *box = a->value + BOX;
+    const kw_i64 *box = a->params.box;
     char *waiting = a->shared + s->group * s->v_blocks * s->b_blocks * s->taps * KW_TILE_BYTES;
     kw_i64 boxes[4], count = 1;
-    for (int axis = N; axis <= W; axis++)
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
         count *= boxes[axis] = ceil_div(s->out[axis], box[axis]);
     for (kw_i64 i = 0; i < count; i++) {
         const int ends[2] = {i == 0, i == count - 1};
         kw_i64 rest = i;
-        for (int axis = W; axis >= N; axis--) {
+        for (int axis = KW_BOX_W; axis >= KW_BOX_N; axis--) {
             s->low[axis] = rest % boxes[axis] * box[axis];
             s->high[axis] = kw_min(s->low[axis] + box[axis], s->out[axis]);
             rest /= boxes[axis];
         }
         open_box(s, memory);
-        sum_box(s, waiting, memory + a->value[SPILL], ends);
+        sum_box(s, waiting, memory + a->params.sums_at, ends);
     }
 }
 
@@ -354,15 +355,15 @@ static void sum_share(share *s, char *memory) {
 KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     kw_i64 taps = a->filter[0] * a->filter[1];
     share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
-    s.in[N] = s.out[N] = a->n;
-    s.stride[N] = 1;
+    s.in[KW_BOX_N] = s.out[KW_BOX_N] = a->n;
+    s.stride[KW_BOX_N] = 1;
     for (int i = 0; i < 3; i++) {
-        s.in[D + i] = a->in[i];
-        s.out[D + i] = a->out[i];
-        s.stride[D + i] = a->stride[i];
-        s.pad[D + i] = a->pad[i];
-        s.dilation[D + i] = a->dilation[i];
-        s.reach[D + i] = (a->filter[i] - 1) * a->dilation[i];
+        s.in[KW_BOX_D + i] = a->in[i];
+        s.out[KW_BOX_D + i] = a->out[i];
+        s.stride[KW_BOX_D + i] = a->stride[i];
+        s.pad[KW_BOX_D + i] = a->pad[i];
+        s.dilation[KW_BOX_D + i] = a->dilation[i];
+        s.reach[KW_BOX_D + i] = (a->filter[i] - 1) * a->dilation[i];
     }
     s.v_blocks = ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
     s.b_blocks = ceil_div(KW_LANES_C ? s.k : s.c, KW_TILE);

@@ -2,9 +2,9 @@
  * for one filter tap; it sums products over output pixels, which are four nested counts. The tensor whose channels fill the lanes is the
  * vector side, the other the broadcast side. An element is 4 bytes: an fp32 or, for math=dp, the bf16 of two neighbouring pixels.
  */
-#define KW_VECTOR (4 * KW_LANES)              /* bytes */
-#define KW_TILE_ROW (KW_VECS * KW_VECTOR)     /* bytes of a row of sums */
-#define KW_TILE_BYTES (KW_TILE * KW_TILE_ROW) /* of all sums */
+#define KW_VECTOR (4 * KW_LANES)          /* bytes */
+#define KW_TILE_ROW (KW_VECS * KW_VECTOR) /* bytes of a row of sums */
+#define KW_TILE_BYTES KW_BWD_WEIGHT_TILE_BYTES(KW_TILE, KW_VECS *KW_LANES)
 
 typedef struct kw_weight_job {
     const char *v, *b;                     /* the first pixel's channels, vector side and broadcast side */

@@ -6,11 +6,9 @@
  * A unit is one image, group, destination slice and band of its rows. It adds into fp32 sums of the band, which have room for columns beside
  * the image, so that only rows are tested, and writes the band once: its order of additions is fixed, and no two units write the same. Source
  * rows near a band's edge are multiplied for both bands. */
+#include "cpu/col2im/args.h"
+#define KW_KERNEL_PARAMS kw_col2im_params
 #include "kw_config.h"
-
-/* Places in args->value; src/families/cpu/conv_gemm_col2im.c fills them. ROWS of a band, BANDS of a slice; PIXEL: bytes of a copied source pixel;
- * LEFT, ROW: sums left of the image's first column, sums of a row; where patterns, copied row and sums lie in the thread's memory. */
-enum { ROWS, BANDS, PIXEL, LEFT, ROW, PATTERNS_AT, COPY_AT, SUMS_AT };
 
 /* How the sums of a tile's pixels add up over a run of count columns. Neighbouring pixels reach into each other's destinations, and adding pixel
  * after pixel would read each time what has only just been written; so a vector of destinations is read once, gets its share of every pixel
@@ -37,6 +35,9 @@ typedef struct piece {
     const pattern *pattern;
 } piece;
 
+KW_STATIC_ASSERT(sizeof(share) == KW_COL2IM_SHARE_BYTES(KW_LANES) && sizeof(target) == KW_COL2IM_TARGET_BYTES, "launch() counts on it");
+KW_STATIC_ASSERT(sizeof(pattern) <= KW_COL2IM_PATTERN_BYTES && sizeof(piece) == KW_COL2IM_PIECE_BYTES, "launch() counts on it");
+
 typedef struct band {
     kw_i64 n, group, slice, first, end; /* rows first..end-1 */
 } band;
@@ -47,9 +48,9 @@ static kw_i64 blocks_of(const kw_kernel_args *a) { return ceil_div(a->filter[1] 
 static kw_i64 block_bytes(const kw_kernel_args *a) { return ceil_div(a->k, KW_PAIR) * KW_STEP_BYTES; }
 
 static band band_of(const kw_kernel_args *a, kw_i64 unit) {
-    band b = {.first = unit % a->value[BANDS] * a->value[ROWS]};
-    b.end = kw_min(b.first + a->value[ROWS], a->in[1]);
-    unit /= a->value[BANDS];
+    band b = {.first = unit % a->params.bands * a->params.rows};
+    b.end = kw_min(b.first + a->params.rows, a->in[1]);
+    unit /= a->params.bands;
     b.slice = unit % a->in[0];
     unit /= a->in[0];
     b.group = unit % a->groups;
@@ -69,7 +70,7 @@ void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
 }
 
 /* Where a pattern's lists may begin behind another's. */
-static kw_i64 shares_most(const kw_kernel_args *a) { return KW_TILE_COLS * (run_of(a) / KW_LANES + 2); }
+static kw_i64 shares_most(const kw_kernel_args *a) { return KW_COL2IM_SHARES(KW_TILE_COLS, run_of(a), KW_LANES); }
 
 static void make_pattern(const kw_kernel_args *a, pattern *made, kw_i64 count) {
     kw_i64 step = a->stride[2] * a->c, reached = (KW_TILE_COLS - 1) * step + count, shares = 0;
@@ -92,9 +93,9 @@ static void make_pattern(const kw_kernel_args *a, pattern *made, kw_i64 count) {
 
 /* A pattern for each count of columns that a piece can have: whole filter rows, and what the two ends of each block leave of them. */
 static void make_patterns(const kw_kernel_args *a, char *memory) {
-    pattern *list = (pattern *)(memory + a->value[PATTERNS_AT]);
+    pattern *list = (pattern *)(memory + a->params.patterns_at);
     kw_i64 run = run_of(a), all = a->filter[1] * run, most = shares_most(a), made = 0;
-    char *room = (char *)(list + 1 + 2 * blocks_of(a));
+    char *room = (char *)(list + KW_COL2IM_PATTERNS(blocks_of(a)));
     for (kw_i64 at = 0, end; at < all; at = end) {
         end = kw_min(kw_min((at / run + 1) * run, (at / KW_BLOCK + 1) * KW_BLOCK), all);
         kw_i64 same = 0;
@@ -110,16 +111,16 @@ static void make_patterns(const kw_kernel_args *a, char *memory) {
 
 /* Lists what source row p adds to the band from a block of columns; gives the number of pieces. */
 static kw_i64 list_pieces(const kw_kernel_args *a, const band *b, kw_i64 p, kw_i64 block, char *memory, piece *list) {
-    float *sums = (float *)(memory + a->value[SUMS_AT]);
+    float *sums = (float *)(memory + a->params.sums_at);
     kw_i64 run = run_of(a), count = 0, low = block * KW_BLOCK, high = kw_min(low + KW_BLOCK, a->filter[1] * run);
     for (kw_i64 at = low, end; at < high; at = end) {
         kw_i64 tap = at / run, row = p * a->stride[1] - a->pad[1] + tap * a->dilation[1];
         end = kw_min((tap + 1) * run, high);
         if (row < b->first || row >= b->end) continue;
-        const pattern *pattern = (const struct pattern *)(memory + a->value[PATTERNS_AT]);
+        const pattern *pattern = (const struct pattern *)(memory + a->params.patterns_at);
         while (pattern->count != end - at)
             pattern++;
-        float *to = sums + (row - b->first) * a->value[ROW] + a->value[LEFT] - a->pad[2] * a->c + at % run;
+        float *to = sums + (row - b->first) * a->params.row + a->params.left - a->pad[2] * a->c + at % run;
         list[count++] = (piece){(at - low) * 4, to, pattern};
     }
     return count;
@@ -141,8 +142,8 @@ static void add_tile(const piece *list, kw_i64 pieces, const char *sums, kw_i64 
 
 /* What one source row adds to the band. */
 static void add_row(const kw_kernel_args *a, const band *b, kw_i64 tap, kw_i64 source_slice, kw_i64 p, char *memory) {
-    kw_i64 blocks = blocks_of(a), pixel = a->value[PIXEL], width = a->out[2], pitch = a->k * a->groups * KW_BYTES;
-    piece *list = (piece *)(memory + KW_SPILL_BYTES + KW_VECTOR);
+    kw_i64 blocks = blocks_of(a), pixel = a->params.pixel, width = a->out[2], pitch = a->k * a->groups * KW_BYTES;
+    piece *list = (piece *)(memory + KW_COL2IM_PIECES_AT(KW_SPILL_BYTES, KW_LANES));
     kw_run whole = {0};
     kw_tile_job job = {.runs = &whole, .run_count = 1, .steps = ceil_div(a->k, KW_PAIR), .src_pixel = pixel, .spill = memory};
     const char *from = a->y + (((b->n * a->out[0] + source_slice) * a->out[1] + p) * width * a->groups + b->group) * a->k * KW_BYTES;
@@ -152,12 +153,12 @@ static void add_row(const kw_kernel_args *a, const band *b, kw_i64 tap, kw_i64 s
         if (!pieces) continue;
         if (!copied) {
             for (kw_i64 q = 0; q < width; q++)
-                kw_copy(memory + a->value[COPY_AT] + q * pixel, from + q * pitch, a->k, pixel);
+                kw_copy(memory + a->params.copy_at + q * pixel, from + q * pitch, a->k, pixel);
             copied = 1;
         }
         job.w = a->packed + ((b->group * a->filter[0] + tap) * blocks + block) * block_bytes(a);
         for (kw_i64 q = 0; q < width; q += KW_TILE_COLS) {
-            job.src = memory + a->value[COPY_AT] + q * pixel;
+            job.src = memory + a->params.copy_at + q * pixel;
             job.ahead = from + (width + q) * pitch; /* the next row's */
             kw_tile(&job);
             if (width - q < KW_TILE_COLS) kw_zero(memory + (width - q) * KW_STEP_BYTES, (KW_TILE_COLS - width + q) * KW_STEP_BYTES);
@@ -173,9 +174,9 @@ static void write_band(const kw_kernel_args *a, const band *b, const float *sums
         channels *= pixels;
         pixels = 1;
     }
-    for (kw_i64 row = b->first; row < b->end; row++, sums += a->value[ROW], to += a->in[2] * a->groups * a->c * KW_BYTES) {
+    for (kw_i64 row = b->first; row < b->end; row++, sums += a->params.row, to += a->in[2] * a->groups * a->c * KW_BYTES) {
         for (kw_i64 i = 0; i < pixels; i++) {
-            const float *from = sums + a->value[LEFT] + i * a->c;
+            const float *from = sums + a->params.left + i * a->c;
             char *at = to + i * a->groups * a->c * KW_BYTES;
             kw_i64 left = channels;
             for (; left >= KW_LANES; left -= KW_LANES, from += KW_LANES, at += KW_LANES * KW_BYTES)
@@ -188,11 +189,11 @@ static void write_band(const kw_kernel_args *a, const band *b, const float *sums
 
 void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     char *memory = thread_memory;
-    float *sums = (float *)(memory + a->value[SUMS_AT]);
+    float *sums = (float *)(memory + a->params.sums_at);
     make_patterns(a, memory);
     for (kw_i64 unit = begin; unit < end; unit++) {
         band b = band_of(a, unit);
-        kw_zero((char *)sums, (b.end - b.first) * a->value[ROW] * 4);
+        kw_zero((char *)sums, (b.end - b.first) * a->params.row * 4);
         kw_i64 reach = (a->filter[1] - 1) * a->dilation[1], low = b.first + a->pad[1] - reach;
         kw_i64 first = low > 0 ? ceil_div(low, a->stride[1]) : 0, last = kw_min((b.end - 1 + a->pad[1]) / a->stride[1], a->out[1] - 1);
         for (kw_i64 tap = 0; tap < a->filter[0]; tap++) {

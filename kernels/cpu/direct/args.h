@@ -2,7 +2,7 @@
 #ifndef KW_DIRECT_ARGS_H
 #define KW_DIRECT_ARGS_H
 
-#include "prelude/kernel_params.h"
+#include "cpu/lib/sizes.h"
 
 typedef struct kw_direct_params {
     kw_i64 block[3];          /* output pixels of a unit's block, by axis */
@@ -12,5 +12,8 @@ typedef struct kw_direct_params {
 } kw_direct_params;
 
 KW_PARAMS_FIT(kw_direct_params);
+
+/* A run in the table, with the column that edge=skip needs. */
+#define KW_DIRECT_RUN_BYTES 24
 
 #endif

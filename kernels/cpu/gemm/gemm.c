@@ -4,10 +4,9 @@
  *
  * A unit is one batch, a chunk of tiles along the rows, and part of the columns. Within a unit, a block of packed weights meets all of
  * the chunk's tiles before the next one. */
+#include "cpu/gemm/args.h"
+#define KW_KERNEL_PARAMS kw_gemm_params
 #include "kw_config.h"
-
-/* Places in args->value; src/families/cpu/gemm_tiled.c fills them. */
-enum { CHUNK_ROWS, PARTS, COPY, PITCH, A_COLUMNS, B_COLUMNS };
 
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
 typedef struct product {
@@ -32,8 +31,8 @@ static product product_of(const kw_kernel_args *a) {
     p.b_batch = a->k * a->c;
 #else
     p = (product){.a = a->x, .b = a->w, .c = a->y, .batches = a->batch, .rows = a->gm, .columns = a->gn, .depth = a->gk};
-    p.a_row = (a->value[A_COLUMNS] ? 1 : p.depth) * KW_BYTES, p.a_deep = (a->value[A_COLUMNS] ? p.rows : 1) * KW_BYTES;
-    p.b_column = a->value[B_COLUMNS] ? p.depth : 1, p.b_deep = a->value[B_COLUMNS] ? 1 : p.columns;
+    p.a_row = (a->params.a_columns ? 1 : p.depth) * KW_BYTES, p.a_deep = (a->params.a_columns ? p.rows : 1) * KW_BYTES;
+    p.b_column = a->params.b_columns ? p.depth : 1, p.b_deep = a->params.b_columns ? 1 : p.columns;
     p.a_batch = p.rows * p.depth * KW_BYTES, p.b_batch = p.depth * p.columns;
     p.c_batch = p.rows * p.columns * KW_BYTES, p.c_row = p.columns * KW_BYTES;
 #endif
@@ -65,7 +64,7 @@ static const char *row_of(const kw_kernel_args *a, const product *p, kw_i64 row)
 
 /* Copies rows first..last-1 of A as the tile reads them; what is missing to a whole tile becomes zero. */
 static void copy_rows(const kw_kernel_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
-    kw_i64 pitch = a->value[PITCH], offset = batch - p->a;
+    kw_i64 pitch = a->params.pitch, offset = batch - p->a;
     if (p->a_deep == KW_BYTES) {
         for (kw_i64 row = first; row < last; row++)
             kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
@@ -97,8 +96,8 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
         job.channels = p->columns - k * KW_BLOCK;
         for (kw_i64 row = h->first; row < h->last; row += KW_TILE_COLS) {
             int direct = row < h->direct;
-            job.src_pixel = direct ? p->a_row : a->value[PITCH];
-            job.src = direct ? rows + row * p->a_row : copy + (row - h->direct) * a->value[PITCH];
+            job.src_pixel = direct ? p->a_row : a->params.pitch;
+            job.src = direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch;
             job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
             job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_BYTES;
             job.cols = kw_min(KW_TILE_COLS, h->last - row);
@@ -109,15 +108,15 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
 
 void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     product p = product_of(a);
-    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->value[PARTS];
-    kw_i64 chunks = (p.rows + a->value[CHUNK_ROWS] - 1) / a->value[CHUNK_ROWS], held = -1;
+    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts;
+    kw_i64 chunks = (p.rows + a->params.chunk_rows - 1) / a->params.chunk_rows, held = -1;
     char *memory = thread_memory;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 part = unit % parts, number = unit / parts;
         chunk h = {.batch = number / chunks, .k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
-        h.first = number % chunks * a->value[CHUNK_ROWS];
-        h.last = kw_min(h.first + a->value[CHUNK_ROWS], p.rows);
-        h.direct = a->value[COPY] ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;
+        h.first = number % chunks * a->params.chunk_rows;
+        h.last = kw_min(h.first + a->params.chunk_rows, p.rows);
+        h.direct = a->params.copy ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;
         if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + KW_SPILL_BYTES);
         held = number;
         multiply_chunk(a, &p, &h, memory);

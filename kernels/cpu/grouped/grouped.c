@@ -8,6 +8,8 @@
  *
  * Backward data with a stride: on an axis where a window has one tap, by walks (kw_walk). Where it has the whole filter, a tile starts at a
  * multiple of the stride, and the emitted code pairs each result pixel with the taps that serve it. */
+#include "cpu/grouped/args.h"
+#define KW_KERNEL_PARAMS kw_grouped_params
 #include "kw_config.h"
 
 /* Fewer result channels than a vector: source and result pixels pass through thread memory, a vector each. */
@@ -61,10 +63,10 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
     j->height = kw_axis_of(a, 1, part, KW_TILE_H, KW_TAPS_H);
     const char *src = kw_source_text(a) + image * j->from_image + b->src * KW_BYTES;
     char *dst = kw_result(a) + image * j->to_image + plane * j->to_plane + b->dst * KW_BYTES;
-    kw_i64 row_end = kw_min(row + a->value[KW_ROW_TILES], j->height.tiles);
+    kw_i64 row_end = kw_min(row + a->params.row_tiles, j->height.tiles);
     for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {
         j->width = kw_axis_of(a, 2, p, KW_TILE_W, KW_TAPS_W);
-        kw_i64 tiles = kw_min(a->value[KW_COL_TILES], j->width.tiles - col), routed = 0;
+        kw_i64 tiles = kw_min(a->params.col_tiles, j->width.tiles - col), routed = 0;
         for (kw_i64 r = row; r < row_end && tiles > 0; r++) {
             if (!routed || !kw_inside(&j->height, r)) {
                 kw_indirection_init_src(j, r, 1, col, tiles);
@@ -130,7 +132,7 @@ KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
 KW_EXPORT void kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_job job = kw_job_of(a, thread_memory);
     kw_i64 height = kw_axis_of(a, 1, 0, KW_TILE_H, KW_TAPS_H).tiles, width = kw_axis_of(a, 2, 0, KW_TILE_W, KW_TAPS_W).tiles;
-    kw_i64 bands = kw_ceil(height, a->value[KW_ROW_TILES]), spans = kw_ceil(width, a->value[KW_COL_TILES]);
+    kw_i64 bands = kw_ceil(height, a->params.row_tiles), spans = kw_ceil(width, a->params.col_tiles);
     kw_i64 parts = kw_parts(a, 1, KW_TAPS_H), planes = KW_BACKWARD ? a->in[0] : a->out[0];
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 rest = unit;
@@ -143,6 +145,6 @@ KW_EXPORT void kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         kw_i64 plane = rest % planes;
         rest /= planes;
         kw_block block = kw_block_of(a, rest / a->n);
-        run_unit(&job, &block, rest % a->n, plane, part, band * a->value[KW_ROW_TILES], span * a->value[KW_COL_TILES]);
+        run_unit(&job, &block, rest % a->n, plane, part, band * a->params.row_tiles, span * a->params.col_tiles);
     }
 }

@@ -16,7 +16,7 @@
 #define KW_VECTOR (4 * KW_LANES)
 #define KW_PIXELS (KW_TILE_H * KW_TILE_W)
 #define KW_SOURCES (KW_ROWS * KW_COLS)
-#define KW_ENTRY (1 + KW_SOURCES) /* words of a route's entry: offset of the window's weights, offsets of the source pixels */
+#define KW_ENTRY KW_GROUPED_ENTRY(KW_SOURCES)
 #define KW_WINDOW_BYTES (KW_STEPS * KW_STEP_VECTORS * KW_VECTOR)
 
 KW_INLINE kw_vf kw_fma(kw_vf a, kw_vf x, kw_vf b) { return a + x * b; }

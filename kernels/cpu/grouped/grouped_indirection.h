@@ -3,9 +3,6 @@
 
 typedef unsigned long long kw_u64;
 
-/* Places in args->value. src/families/cpu/grouped.c fills them. */
-enum { KW_BLOCK_VECTORS, KW_ROW_TILES, KW_COL_TILES, KW_SCRATCH_BYTES, KW_INDIRECTION_WORDS, KW_INDIRECTION_TILES, KW_STAGE_TILES };
-
 KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
 KW_INLINE const char *kw_source_text(const kw_kernel_args *a) { return KW_BACKWARD ? a->y : a->x; }
 KW_INLINE char *kw_result(const kw_kernel_args *a) { return KW_BACKWARD ? a->x : a->y; }
@@ -23,8 +20,8 @@ typedef struct kw_block {
 
 static kw_block __attribute__((unused)) kw_block_of(const kw_kernel_args *a, kw_i64 index) {
     kw_i64 vectors = kw_ceil(a->groups * KW_DST_GROUP, KW_CHANNELS);
-    kw_block b = {.begin = index * a->value[KW_BLOCK_VECTORS]};
-    b.end = kw_min(b.begin + a->value[KW_BLOCK_VECTORS], vectors);
+    kw_block b = {.begin = index * a->params.block_vectors};
+    b.end = kw_min(b.begin + a->params.block_vectors, vectors);
     b.dst = kw_first_channel(a, b.begin);
     b.src = b.dst / KW_DST_GROUP * KW_SRC_GROUP;
     return b;
@@ -124,15 +121,15 @@ static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     j.to_row = to[2] * j.to_pixel;
     j.to_plane = to[1] * j.to_row;
     j.to_image = to[0] * j.to_plane;
-    kw_i64 results = a->value[KW_INDIRECTION_TILES] * KW_PIXELS;
+    kw_i64 words = a->params.indirection_words, results = a->params.indirection_tiles * KW_PIXELS;
     j.zeros = memory;
-    j.scratch = j.zeros + a->value[KW_SCRATCH_BYTES];
-    j.from = (kw_i64 *)(j.scratch + a->value[KW_SCRATCH_BYTES]);
-    j.from_holes = j.from + a->value[KW_INDIRECTION_WORDS];
-    j.to = j.from_holes + a->value[KW_INDIRECTION_WORDS] + 1; /* a word is written before it is known to be a hole */
+    j.scratch = j.zeros + a->params.scratch_bytes;
+    j.from = (kw_i64 *)(j.scratch + a->params.scratch_bytes);
+    j.from_holes = j.from + words;
+    j.to = j.from_holes + words + 1;
     j.to_holes = j.to + results;
-    j.narrow = j.to_holes + results + 1;
-    for (kw_i64 i = 0; i < a->value[KW_SCRATCH_BYTES]; i += KW_VECTOR)
+    j.narrow = j.from + KW_GROUPED_INDIRECTION_BYTES(words, results) / (kw_i64)sizeof(kw_i64);
+    for (kw_i64 i = 0; i < a->params.scratch_bytes; i += KW_VECTOR)
         kw_put(j.zeros + i, (kw_vf){0});
     return j;
 }

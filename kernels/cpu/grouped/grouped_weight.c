@@ -3,6 +3,8 @@
  *
  * The sums of a window's taps stay in registers over the tiles of a route, which are as many rows as its size allows. A unit (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is routed to
  * zeros on either side. */
+#include "cpu/grouped/args.h"
+#define KW_KERNEL_PARAMS kw_grouped_params
 #include "kw_config.h"
 
 #if KW_BYTES == 4
@@ -30,16 +32,17 @@ static kw_axis axis_of_window(const kw_kernel_args *a, int i, kw_i64 part, kw_i6
 
 #if KW_STAGED
 #ifdef KW_PARTS
-enum { SOURCE_CHANNELS = KW_PARTS, SOURCE_BYTES = KW_VECTOR };
+enum { SOURCE_CHANNELS = KW_PARTS };
 #else
-enum { SOURCE_CHANNELS = KW_SRC_GROUP, SOURCE_BYTES = 4 * KW_SRC_GROUP + KW_VECTOR };
+enum { SOURCE_CHANNELS = KW_SRC_GROUP };
 #endif
-enum { STAGED_BYTES = KW_SOURCES * SOURCE_BYTES + KW_PIXELS * KW_VECTOR }; /* of a tile */
+enum { SOURCE_BYTES = KW_GROUPED_SOURCE_BYTES(KW_SRC_GROUP, KW_DST_GROUP, KW_LANES) };
+enum { STAGED_BYTES = KW_GROUPED_STAGED_BYTES(KW_SOURCES, SOURCE_BYTES, KW_PIXELS, KW_LANES) }; /* of a tile */
 
 /* The route of the staged tiles: it never changes. */
 static void route_staged(kw_job *j) {
-    kw_i64 *from = j->narrow, *to = from + j->a->value[KW_STAGE_TILES] * KW_ENTRY;
-    for (kw_i64 t = 0; t < j->a->value[KW_STAGE_TILES]; t++) {
+    kw_i64 *from = j->narrow, *to = from + j->a->params.staged_tiles * KW_ENTRY;
+    for (kw_i64 t = 0; t < j->a->params.staged_tiles; t++) {
         for (kw_i64 i = 0; i < KW_SOURCES; i++)
             from[t * KW_ENTRY + 1 + i] = t * STAGED_BYTES + i * SOURCE_BYTES;
         for (kw_i64 i = 0; i < KW_PIXELS; i++)
@@ -54,7 +57,7 @@ KW_INLINE void copy_channels(char *to, const char *from, kw_i64 count) {
 
 /* Some tiles at a time are copied, close together and as fp32, and then summed for each input channel. */
 static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const char *dst, char *sums) {
-    kw_i64 most = j->a->value[KW_STAGE_TILES], *from = j->narrow, *to = from + most * KW_ENTRY;
+    kw_i64 most = j->a->params.staged_tiles, *from = j->narrow, *to = from + most * KW_ENTRY;
     kw_i64 sources = kw_min(SOURCE_CHANNELS, j->a->groups * KW_SRC_GROUP), results = kw_min(KW_LANES, j->a->groups * KW_DST_GROUP);
     char *staged = (char *)(to + most * KW_PIXELS);
     for (kw_i64 first = 0; first < tiles; first += most) {
@@ -122,8 +125,8 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
         if (plane < 0 || plane >= depth.from_extent) continue;
         const char *src = a->x + image * j->from_image + plane * j->from_plane + u->block.src * KW_BYTES;
         const char *dst = a->y + image * j->to_image + result * j->to_plane + u->block.dst * KW_BYTES;
-        for (kw_i64 r = first; r < last; r += a->value[KW_ROW_TILES]) {
-            kw_i64 rows = kw_min(a->value[KW_ROW_TILES], last - r), inside = kw_inside(h, r) && kw_inside(h, r + rows - 1);
+        for (kw_i64 r = first; r < last; r += a->params.row_tiles) {
+            kw_i64 rows = kw_min(a->params.row_tiles, last - r), inside = kw_inside(h, r) && kw_inside(h, r + rows - 1);
             if (!inside || routed != rows) {
                 kw_indirection_init_src(j, r, rows, col, tiles);
                 kw_indirection_init_dst(j, r, rows, col, tiles);
@@ -169,8 +172,8 @@ KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         for (kw_i64 part = 0; part < parts * kw_parts(a, 2, KW_TAPS_W); part++) {
             job.height = axis_of_window(a, 1, part % parts, KW_TILE_H, KW_TAPS_H, u.window[1]);
             job.width = axis_of_window(a, 2, part / parts, KW_TILE_W, KW_TAPS_W, u.window[2]);
-            for (kw_i64 col = 0; col < job.width.tiles; col += a->value[KW_COL_TILES]) {
-                sum_columns(&job, &u, col, kw_min(a->value[KW_COL_TILES], job.width.tiles - col), sums);
+            for (kw_i64 col = 0; col < job.width.tiles; col += a->params.col_tiles) {
+                sum_columns(&job, &u, col, kw_min(a->params.col_tiles, job.width.tiles - col), sums);
             }
         }
         for (kw_i64 s = 0; s < count; s++)

@@ -6,11 +6,11 @@
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
 #define KW_BLOCK (KW_TILE_VECS * KW_LANES)
 #define KW_VECTOR (4 * KW_LANES)
-#define KW_STEP_BYTES (4 * KW_BLOCK)
-#define KW_PAIR (1 + KW_DP)
-#define KW_WORD (4 / KW_PAIR) /* bytes of a source element as the tile reads it */
+#define KW_STEP_BYTES KW_TILE_STEP_BYTES(KW_BLOCK)
+#define KW_PAIR KW_TILE_PAIR(KW_DP)
+#define KW_WORD KW_TILE_WORD(KW_DP)
 #define KW_CONVERTS (!KW_DP && KW_STORAGE != 0)
-#define KW_SPILL_BYTES (KW_TILE_PIXELS * KW_STEP_BYTES)
+#define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
 
 /* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the walk's
  * first pixel reads. */

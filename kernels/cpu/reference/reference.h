@@ -7,11 +7,13 @@
 
 #include <kernelwright.h>
 
+#include "cpu/reference/args.h"
 #include "prelude/kernel_abi.h"
 
-/* args->value of the generic kernels: kw_dtype of the tensors that are read and of the one that is written; whether the layout is channels
- * last, or the kw_layout of a GEMM; whether groups of one channel in and out are worked on side by side. */
-enum { KW_REFERENCE_FROM = 0, KW_REFERENCE_TO, KW_REFERENCE_LAYOUT, KW_REFERENCE_DEPTHWISE };
+/* The params of the library's view of the arguments. */
+static inline const kw_reference_params *kw_reference_params_of(const kw_kernel_args *args) {
+    return (const kw_reference_params *)(const void *)args->params.word;
+}
 
 /* Rows and columns of a block of results, and products summed before they are added to it. 512 products of int8 stay below 2^24. */
 enum { KW_REFERENCE_ROWS = 64, KW_REFERENCE_COLS = 64, KW_REFERENCE_DEPTH = 128 };

@@ -22,14 +22,14 @@ static kw_i64 volume(const kw_i64 extent[3]) { return extent[0] * extent[1] * ex
 
 static steps tensor_steps(const kw_kernel_args *args, const kw_i64 extent[3], kw_i64 channels) {
     kw_i64 pixels = volume(extent);
-    bool last = args->value[KW_REFERENCE_LAYOUT] == KW_CHANNELS_LAST;
+    bool last = kw_reference_params_of(args)->layout == KW_CHANNELS_LAST;
     return (steps){pixels * channels, last ? channels : 1, last ? 1 : pixels};
 }
 
 /* Of the filter: index (group * k + k) * c * taps + tap * this.pixel + c * this.channel. */
 static steps filter_steps(const kw_kernel_args *args) {
     kw_i64 taps = volume(args->filter);
-    bool last = args->value[KW_REFERENCE_LAYOUT] == KW_CHANNELS_LAST;
+    bool last = kw_reference_params_of(args)->layout == KW_CHANNELS_LAST;
     return (steps){args->c * taps, last ? args->c : 1, last ? 1 : taps};
 }
 
@@ -57,9 +57,9 @@ static job make_job(const kw_kernel_args *args, bool backward) {
     job j = {
         .args = args,
         .backward = backward,
-        .depthwise = args->value[KW_REFERENCE_DEPTHWISE],
-        .from = (kw_dtype)args->value[KW_REFERENCE_FROM],
-        .to = (kw_dtype)args->value[KW_REFERENCE_TO],
+        .depthwise = kw_reference_params_of(args)->depthwise,
+        .from = (kw_dtype)kw_reference_params_of(args)->from,
+        .to = (kw_dtype)kw_reference_params_of(args)->to,
         .source = backward ? args->y : args->x,
         .result = backward ? args->x : args->y,
         .source_extent = backward ? args->out : args->in,
@@ -378,7 +378,7 @@ static void weight_unit(kw_reference_kernel_block *block, const weight_job *j, b
 /* Rows and columns of w: channel runs of each tap, one column after the other. */
 static void store_weights(const kw_reference_kernel_block *block, const weight_job *j, kw_i64 first_k) {
     steps filter = filter_steps(j->args);
-    kw_dtype to = (kw_dtype)j->args->value[KW_REFERENCE_TO];
+    kw_dtype to = (kw_dtype)kw_reference_params_of(j->args)->to;
     for (kw_i64 col = 0; col < j->y_part.count; col++) {
         for (kw_i64 r = 0, count; r < j->rows; r += count) {
             kw_i64 tap = (j->row + r) / j->tap_channels, channel = (j->row + r) % j->tap_channels;
@@ -397,7 +397,7 @@ static void backward_weight(const kw_kernel_args *args, kw_i64 begin, kw_i64 end
            col_blocks = (args->k + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS;
     weight_job j = {
         .args = args,
-        .from = (kw_dtype)args->value[KW_REFERENCE_FROM],
+        .from = (kw_dtype)kw_reference_params_of(args)->from,
         .x = tensor_steps(args, args->in, args->groups * args->c),
         .y = tensor_steps(args, args->out, args->groups * args->k),
         .tap_channels = args->c,
@@ -410,7 +410,7 @@ static void backward_weight(const kw_kernel_args *args, kw_i64 begin, kw_i64 end
         k += group * args->k;
         j.y_part =
             (kw_reference_kernel_run){j.from, args->y, k * j.y.channel, j.y.channel, kw_min((group + 1) * args->k - k, KW_REFERENCE_COLS)};
-        weight_unit(block, &j, args->value[KW_REFERENCE_TO] == KW_INT32, false);
+        weight_unit(block, &j, kw_reference_params_of(args)->to == KW_INT32, false);
         store_weights(block, &j, k);
     }
 }
@@ -420,7 +420,7 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
     kw_i64 blocks = (args->groups + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS, taps = volume(args->filter);
     weight_job j = {
         .args = args,
-        .from = (kw_dtype)args->value[KW_REFERENCE_FROM],
+        .from = (kw_dtype)kw_reference_params_of(args)->from,
         .x = tensor_steps(args, args->in, args->groups),
         .y = tensor_steps(args, args->out, args->groups),
         .tap_channels = KW_REFERENCE_ROWS,
@@ -431,8 +431,8 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
         j.row = tap * j.tap_channels;
         j.rows = kw_min(args->groups - group, KW_REFERENCE_COLS);
         j.y_part = (kw_reference_kernel_run){j.from, args->y, group * j.y.channel, j.y.channel, j.rows};
-        weight_unit(block, &j, args->value[KW_REFERENCE_TO] == KW_INT32, true);
-        kw_reference_kernel_run run = {(kw_dtype)args->value[KW_REFERENCE_TO], args->w, group * taps + tap, taps, j.rows};
+        weight_unit(block, &j, kw_reference_params_of(args)->to == KW_INT32, true);
+        kw_reference_kernel_run run = {(kw_dtype)kw_reference_params_of(args)->to, args->w, group * taps + tap, taps, j.rows};
         kw_reference_kernel_store(&run, block, 0, 1);
     }
 }
@@ -440,7 +440,7 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
 void kw_reference_kernel_conv_bwd_weight(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_reference_kernel_block block; /* on the stack: the generic kernels need no workspace */
     (void)thread_memory;
-    if (args->value[KW_REFERENCE_DEPTHWISE]) {
+    if (kw_reference_params_of(args)->depthwise) {
         backward_weight_depthwise(args, begin, end, &block);
     } else {
         backward_weight(args, begin, end, &block);

@@ -20,8 +20,8 @@ static void load_a(kw_reference_kernel_block *block, const kw_reference_kernel_r
 void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_reference_kernel_block memory, *block = &memory; /* on the stack: the generic kernels need no workspace */
     (void)thread_memory;
-    kw_dtype from = (kw_dtype)args->value[KW_REFERENCE_FROM], to = (kw_dtype)args->value[KW_REFERENCE_TO];
-    kw_layout layout = (kw_layout)args->value[KW_REFERENCE_LAYOUT];
+    kw_dtype from = (kw_dtype)kw_reference_params_of(args)->from, to = (kw_dtype)kw_reference_params_of(args)->to;
+    kw_layout layout = (kw_layout)kw_reference_params_of(args)->layout;
     bool a_rows = layout == KW_RCR || layout == KW_RRR, b_rows = layout == KW_RRR || layout == KW_CRR;
     kw_i64 m = args->gm, n = args->gn, k = args->gk;
     kw_i64 cols = (n + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS, rows = (m + KW_REFERENCE_ROWS - 1) / KW_REFERENCE_ROWS;

@@ -9,7 +9,6 @@
 #include "problem/view.h"
 
 enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
-enum { LINE = 64, RUN_BYTES = 24 };
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
@@ -96,7 +95,7 @@ typedef struct cut {
 } cut;
 
 static int64_t row_bytes(const cut *c) {
-    return kw_round_up(((c->cols - 1) * c->width.step + c->width.reach + 1) * c->pixel + c->spare, LINE);
+    return kw_round_up(((c->cols - 1) * c->width.step + c->width.reach + 1) * c->pixel + c->spare, KW_LINE);
 }
 
 static int64_t slice_bytes(const cut *c, const kw_tile *tile) {
@@ -149,9 +148,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = d->g * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
-    launch->packed_bytes = d->g * blocks * runs * steps * work.block * 4;
-    int64_t copy_at = kw_round_up(tile->rows * tile->cols * work.block * 4 + runs * RUN_BYTES, LINE);
-    launch->thread_bytes = copy_at + copy_bytes(&c, tile) + LINE;
+    launch->packed_bytes = d->g * blocks * runs * steps * KW_TILE_STEP_BYTES(work.block);
+    int64_t copy_at = kw_round_up(KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block) + runs * KW_DIRECT_RUN_BYTES, KW_LINE);
+    launch->thread_bytes = copy_at + copy_bytes(&c, tile) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {1, c.rows, c.cols},
         .parts = parts,

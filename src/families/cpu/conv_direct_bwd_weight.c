@@ -2,15 +2,14 @@
  * stay in the second-level cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel. A unit is one tile of sums of one tap: with fewer of these than
  * threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no second pass. */
 #include "base/math.h"
+#include "cpu/bwd_weight/args.h"
 #include "families/codegen.h"
 #include "config/isa.h"
 #include "problem/view.h"
 
 enum { LANES = KW_ISA_AXIS_COUNT, TILE, VECS, COPY, MERGE, BOX_KIB, AXIS_COUNT };
 enum { LANES_C, LANES_K };
-/* Places in launch.value; the enum at the head of kernels/cpu/bwd_weight/bwd_weight.c. */
-enum { BOX, COPY_Y = 4, SPILL };
-enum { N, D, H, W, LINE = 64, WORD = 4 };
+enum { WORD = 4 };
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
@@ -101,31 +100,33 @@ static int64_t source_reach(const shape *s, const kw_conv_dims *d, int axis, int
 }
 
 static int64_t x_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[4]) {
-    return box[N] * source_reach(s, d, 0, box[D]) * source_reach(s, d, 1, box[H]) * source_reach(s, d, 2, box[W]) * s->x_pixel;
+    return box[KW_BOX_N] * source_reach(s, d, 0, box[KW_BOX_D]) * source_reach(s, d, 1, box[KW_BOX_H]) *
+           source_reach(s, d, 2, box[KW_BOX_W]) * s->x_pixel;
 }
 
 static int64_t y_bytes(const shape *s, const int64_t box[4]) {
-    return box[N] * box[D] * box[H] * (s->dp ? kw_ceil_div(box[W], 2) : box[W]) * s->y_pixel;
+    return box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * (s->dp ? kw_ceil_div(box[KW_BOX_W], 2) : box[KW_BOX_W]) * s->y_pixel;
 }
 
 /* Whether a box's bytes stay within the budget; in floating point, for the first box tried is the whole problem. */
 static bool within(const shape *s, const kw_conv_dims *d, const int64_t box[4], int64_t budget) {
-    double x = (double)source_reach(s, d, 0, box[D]) * (double)source_reach(s, d, 1, box[H]) * (double)source_reach(s, d, 2, box[W]) *
-               (double)s->x_pixel;
-    double y = (double)box[D] * (double)box[H] * (s->dp ? (double)kw_ceil_div(box[W], 2) : (double)box[W]) * (double)s->y_pixel;
-    return (double)box[N] * (x + y) <= (double)budget;
+    double x = (double)source_reach(s, d, 0, box[KW_BOX_D]) * (double)source_reach(s, d, 1, box[KW_BOX_H]) *
+               (double)source_reach(s, d, 2, box[KW_BOX_W]) * (double)s->x_pixel;
+    double y = (double)box[KW_BOX_D] * (double)box[KW_BOX_H] * (s->dp ? (double)kw_ceil_div(box[KW_BOX_W], 2) : (double)box[KW_BOX_W]) *
+               (double)s->y_pixel;
+    return (double)box[KW_BOX_N] * (x + y) <= (double)budget;
 }
 
 /* The largest even share of the problem within the budget, narrowed on the outermost axes first. */
 static void choose_box(const shape *s, const kw_conv_dims *d, int64_t budget, int64_t box[4]) {
-    for (int axis = N; axis <= W; axis++) {
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
         box[axis] = s->out[axis];
     }
-    for (int axis = N; axis <= W; axis++) {
-        int64_t least = axis == W ? kw_min(s->out[W], 32) : 1; /* shorter rows would be mostly overlap */
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
+        int64_t least = axis == KW_BOX_W ? kw_min(s->out[KW_BOX_W], 32) : 1; /* shorter rows would be mostly overlap */
         for (int64_t parts = 2; box[axis] > least && !within(s, d, box, budget); parts += parts / 8 + 1) {
             box[axis] = kw_max(kw_ceil_div(s->out[axis], parts), least);
-            if (axis == W && s->dp) {
+            if (axis == KW_BOX_W && s->dp) {
                 box[axis] = kw_round_up(box[axis], 2); /* pairs do not cross boxes */
             }
         }
@@ -139,27 +140,28 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
 static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     shape s = shape_of(config, problem);
-    int64_t tile_bytes = (int64_t)config->axis[TILE] * weight_vector_width(config) * WORD, box[4], boxes = 1;
+    int64_t tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(config->axis[TILE], weight_vector_width(config)), box[4], boxes = 1;
     choose_box(&s, d, config->axis[BOX_KIB] ? (int64_t)config->axis[BOX_KIB] * 1024 : box_budget(&s, d, target->l2), box);
     *launch = (kw_launch){.stages = 1, .stage = {{.units = d->g * s.taps * s.x_blocks * s.y_blocks}}};
-    for (int axis = N; axis <= W; axis++) {
-        launch->value[BOX + axis] = box[axis];
+    kw_bwd_weight_params *params = kw_launch_params(launch, kw_bwd_weight_params);
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
+        params->box[axis] = box[axis];
         boxes *= kw_ceil_div(s.out[axis], box[axis]);
     }
     /* Each block of a copy, and a merged row, may be overrun by a vector. */
-    int64_t spare = weight_vector_width(config) * WORD + LINE, x = 0, y = 0;
+    int64_t spare = weight_vector_width(config) * WORD + KW_LINE, x = 0, y = 0;
     if (config->axis[COPY]) {
-        x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + config->axis[TILE] * WORD, LINE);
-        y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, LINE);
+        x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + config->axis[TILE] * WORD, KW_LINE);
+        y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, KW_LINE);
     }
-    launch->value[COPY_Y] = x;
-    launch->value[SPILL] = x + y;
-    launch->thread_bytes = x + y + kw_round_up(tile_bytes, LINE) + LINE;
+    params->copy_y_at = x;
+    params->sums_at = x + y;
+    launch->thread_bytes = x + y + kw_round_up(tile_bytes, KW_LINE) + KW_LINE;
     launch->shared_bytes = boxes > 1 ? launch->stage[0].units * tile_bytes : 0;
 
     double pixels = (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)kw_problem_axis_products(problem, 1);
-    pixels *= s.dp       ? (double)(kw_ceil_div(s.out[W], 2) * (config->axis[MERGE] ? 1 : d->filter[2]))
-              : s.padded ? (double)s.out[W]
+    pixels *= s.dp       ? (double)(kw_ceil_div(s.out[KW_BOX_W], 2) * (config->axis[MERGE] ? 1 : d->filter[2]))
+              : s.padded ? (double)s.out[KW_BOX_W]
                          : (double)kw_problem_axis_products(problem, 2);
     double tiles = (double)(d->g * s.x_blocks * s.y_blocks), rows = config->axis[TILE], vecs = config->axis[VECS];
     launch->multiply_adds = tiles * pixels * rows * vecs;
@@ -167,7 +169,7 @@ static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_prob
     launch->copied_bytes =
         2.0 * (double)(d->g * boxes) * (double)(config->axis[COPY] ? x + y : 0) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
     if (config->axis[LANES] == LANES_K) { /* stores its sums one by one, each into a line of its own */
-        launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * LINE;
+        launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
     }
 }
 

@@ -5,12 +5,10 @@
 #include "families/cpu/emit/tile.h"
 
 #include "base/math.h"
+#include "cpu/col2im/args.h"
 #include "problem/view.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
-/* Places in launch.value; the enum at the head of kernels/cpu/col2im/col2im.c. */
-enum { ROWS, BANDS, PIXEL, LEFT, ROW, PATTERNS_AT, COPY_AT, SUMS_AT };
-enum { LINE = 64, PIECE_BYTES = 24, PATTERN_BYTES = 32, TARGET_BYTES = 16 };
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
@@ -48,7 +46,7 @@ static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *p
     int64_t columns = d->filter[1] * d->filter[2] * c, blocks = kw_ceil_div(columns, work.block), steps = kw_ceil_div(k, work.pair);
     int64_t cols = kw_round_up(out[2], tile.cols), pixel = kw_tile_pitch(kw_round_up(k, work.pair) * work.word, 1, tile.cols);
     int64_t left = d->pad[2] * c, reached = (cols - 1) * d->stride[2] + d->filter[2];
-    int64_t row = kw_round_up(left + kw_max(d->in[2] * c, reached * c - left) + lanes, LINE / 4);
+    int64_t row = kw_round_up(left + kw_max(d->in[2] * c, reached * c - left) + lanes, KW_LINE / 4);
     int64_t rows = config->axis[BAND] ? kw_min(config->axis[BAND], d->in[1]) : kw_min(kw_max(target->l2 / 2 / (4 * row), 1), d->in[1]);
     while (d->n * d->g * d->in[0] * kw_ceil_div(d->in[1], rows) < target->units && rows > d->filter[1]) {
         rows = kw_ceil_div(rows, 2);
@@ -58,19 +56,24 @@ static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *p
     result->stages = 2;
     result->stage[0] = (kw_stage){.units = d->g * d->filter[0] * blocks, .packs = true};
     result->stage[1] = (kw_stage){.units = d->n * d->g * d->in[0] * bands};
-    result->packed_bytes = d->g * d->filter[0] * blocks * steps * work.block * 4;
-    result->value[ROWS] = rows;
-    result->value[BANDS] = bands;
-    result->value[PIXEL] = pixel;
-    result->value[LEFT] = left;
-    result->value[ROW] = row;
-    /* A vector may end behind the tile's sums; pieces; patterns: whole filter rows, and what a block's two ends leave of them. */
-    int64_t shares = tile.cols * (d->filter[2] * c / lanes + 2), share_bytes = 8 + 4 * lanes;
-    result->value[PATTERNS_AT] = kw_round_up((tile.cols * work.block + lanes) * 4 + d->filter[1] * PIECE_BYTES, LINE);
-    result->value[COPY_AT] =
-        kw_round_up(result->value[PATTERNS_AT] + (1 + 2 * blocks) * (PATTERN_BYTES + shares * (TARGET_BYTES + share_bytes)), LINE);
-    result->value[SUMS_AT] = kw_round_up(result->value[COPY_AT] + cols * pixel + LINE, LINE);
-    result->thread_bytes = result->value[SUMS_AT] + 4 * rows * row + LINE;
+    result->packed_bytes = d->g * d->filter[0] * blocks * steps * KW_TILE_STEP_BYTES(work.block);
+    int64_t shares = KW_COL2IM_SHARES(tile.cols, d->filter[2] * c, lanes), patterns = KW_COL2IM_PATTERNS(blocks);
+    int64_t patterns_at = KW_COL2IM_PIECES_AT(KW_TILE_SPILL_BYTES(tile.cols, work.block), lanes) + d->filter[1] * KW_COL2IM_PIECE_BYTES;
+    int64_t pattern_bytes = KW_COL2IM_PATTERN_BYTES + shares * (KW_COL2IM_TARGET_BYTES + KW_COL2IM_SHARE_BYTES(lanes));
+    patterns_at = kw_round_up(patterns_at, KW_LINE);
+    int64_t copy_at = kw_round_up(patterns_at + patterns * pattern_bytes, KW_LINE);
+    int64_t sums_at = kw_round_up(copy_at + cols * pixel + KW_LINE, KW_LINE);
+    *kw_launch_params(result, kw_col2im_params) = (kw_col2im_params){
+        .rows = rows,
+        .bands = bands,
+        .pixel = pixel,
+        .left = left,
+        .row = row,
+        .patterns_at = patterns_at,
+        .copy_at = copy_at,
+        .sums_at = sums_at,
+    };
+    result->thread_bytes = sums_at + 4 * rows * row + KW_LINE;
 
     double source_rows = (double)(d->n * d->g * kw_problem_axis_products(problem, 0)) * (double)rows_read(d, out[1], rows);
     double tiles = source_rows * (double)(blocks * (cols / tile.cols)), pixels = tile.cols;

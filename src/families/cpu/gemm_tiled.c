@@ -4,11 +4,9 @@
 #include "families/cpu/gemm.h"
 
 #include "base/math.h"
+#include "cpu/gemm/args.h"
 
 enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
-/* Places in launch.value; the enum at the head of kernels/cpu/gemm/gemm.c. */
-enum { CHUNK_ROWS, PARTS, COPY, PITCH, A_COLUMNS, B_COLUMNS };
-enum { LINE = 64 };
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
@@ -46,14 +44,16 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = p.batches * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
-    launch->packed_bytes = p.batches * blocks * steps * work.block * 4;
-    launch->thread_bytes = tile.cols * work.block * 4 + (p.copies ? rows : tile.cols) * pitch + LINE;
-    launch->value[CHUNK_ROWS] = rows;
-    launch->value[PARTS] = parts;
-    launch->value[COPY] = p.copies;
-    launch->value[PITCH] = pitch;
-    launch->value[A_COLUMNS] = p.a_columns;
-    launch->value[B_COLUMNS] = p.b_columns;
+    launch->packed_bytes = p.batches * blocks * steps * KW_TILE_STEP_BYTES(work.block);
+    launch->thread_bytes = KW_TILE_SPILL_BYTES(tile.cols, work.block) + (p.copies ? rows : tile.cols) * pitch + KW_LINE;
+    *kw_launch_params(launch, kw_gemm_params) = (kw_gemm_params){
+        .chunk_rows = rows,
+        .parts = parts,
+        .copy = p.copies,
+        .pitch = pitch,
+        .a_columns = p.a_columns,
+        .b_columns = p.b_columns,
+    };
 
     double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
     launch->multiply_adds = tiles * (double)(tile.cols * tile.vecs * blocks * steps);
@@ -66,7 +66,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     double passes = (double)(kw_ceil_div(p.rows, tile.cols) - 1);
     launch->rereads[0] = (kw_cache_reuse){
         .bytes = passes * (double)launch->packed_bytes,
-        .between = steps * work.block * 4 + tile.cols * pitch,
+        .between = steps * KW_TILE_STEP_BYTES(work.block) + tile.cols * pitch,
     };
 }
 

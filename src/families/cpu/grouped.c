@@ -4,15 +4,14 @@
 #include "families/cpu/grouped.h"
 
 #include "base/math.h"
+#include "cpu/grouped/args.h"
 #include "families/codegen.h"
 #include "families/cpu/emit/grouped_emit.h"
 #include "problem/view.h"
 
 #include <math.h>
 
-/* Places in launch.value; the enum at the head of kernels/cpu/grouped/grouped_indirection.h. */
-enum { BLOCK_VECTORS, ROW_TILES, COL_TILES, IDLE_BYTES, ROUTE_WORDS, ROUTE_TILES, STAGE_TILES };
-enum { LINE = 64, ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
+enum { ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
 
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
 static int weights_alive(const kw_config *config, const kw_grouped *g) {
@@ -144,7 +143,8 @@ static cut cut_of(const kw_config *config, const kw_grouped *g, const kw_problem
         .width = reach_of(config, g, problem, 2, g->tile_w, g->taps_w),
     };
     bool good = true;
-    int64_t words = 1 + kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+    int64_t words =
+        KW_GROUPED_ENTRY(kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w));
     int64_t windows = kw_grouped_gradient(config) ? 1 : kw_mul(kw_mul(c.depth.windows, c.height.windows, &good), c.width.windows, &good);
     c.slots = kw_mul(windows, words, &good);
     if (!good) {
@@ -217,7 +217,7 @@ static double rows_again(const kw_config *config, const kw_grouped *g, const kw_
 
 /* The share of a tile's source pixels that evict each other from the first level: more of them in a set than it has ways. */
 static double evicted(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target) {
-    enum { WAY = 4096, SETS = WAY / LINE };
+    enum { WAY = 4096, SETS = WAY / KW_LINE };
     const kw_conv_dims *d = &problem->conv;
     bool backward = problem->op == KW_CONV_BWD_DATA;
     int64_t out[3], in_set[SETS] = {0}, pixel = (backward ? d->k : d->c) * (int64_t)kw_dtype_size(problem->dtype), all = 0, over = 0;
@@ -227,7 +227,7 @@ static double evicted(const kw_config *config, const kw_grouped *g, const kw_pro
     int rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h), cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     for (int r = 0; r < rows; r++) {
         for (int c = 0; c < cols; c++) {
-            in_set[(r * down + c * across) % WAY / LINE]++;
+            in_set[(r * down + c * across) % WAY / KW_LINE]++;
         }
     }
     for (int set = 0; set < SETS; set++) {
@@ -268,14 +268,18 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     launch->stage[0] = (kw_stage){.units = vectors, .packs = true};
     launch->stage[1] = (kw_stage){.units = units};
     launch->packed_bytes = vectors * windows * kw_grouped_window_vectors(config, g) * lanes * 4;
-    launch->value[BLOCK_VECTORS] = block;
-    launch->value[ROW_TILES] = rows;
-    launch->value[COL_TILES] = cols;
-    launch->value[IDLE_BYTES] = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, LINE);
-    launch->value[ROUTE_WORDS] = cols * c.slots;
-    launch->value[ROUTE_TILES] = cols;
-    int64_t narrow = d->g * g->dst < channels ? (c.slots + g->tile_h * g->tile_w) * (8 + lanes * 4) : 0;
-    launch->thread_bytes = 2 * launch->value[IDLE_BYTES] + 16 * (cols * (c.slots + g->tile_h * g->tile_w) + 1) + narrow + LINE;
+    int64_t scratch = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, KW_LINE);
+    int64_t words = cols * c.slots, results = g->tile_h * g->tile_w;
+    *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
+        .block_vectors = block,
+        .row_tiles = rows,
+        .col_tiles = cols,
+        .scratch_bytes = scratch,
+        .indirection_words = words,
+        .indirection_tiles = cols,
+    };
+    int64_t narrow = d->g * g->dst < channels ? KW_GROUPED_NARROW_BYTES(c.slots + results, lanes) : 0;
+    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, cols * results) + narrow + KW_LINE;
 
     double multiply_adds, loads;
     count_tile(config, g, &multiply_adds, &loads);
@@ -290,13 +294,12 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     };
     if (g->src > 1) { /* every source channel goes over all pixels of the tile */
         launch->rereads[1] = (kw_cache_reuse){
-            .bytes = launch->loads * evicted(config, g, problem, target) * LINE,
+            .bytes = launch->loads * evicted(config, g, problem, target) * KW_LINE,
             .between = target->l2,
         };
     }
     /* A unit works its route out about three times: for the first, the inner and the last rows. */
-    launch->copied_bytes =
-        2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)launch->value[ROUTE_WORDS];
+    launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)words;
 }
 
 /* A unit is some vectors and a window; it goes over all pixels. */
@@ -316,27 +319,29 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
 
     launch->stages = 1;
     launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows};
-    launch->value[BLOCK_VECTORS] = block;
-    launch->value[ROW_TILES] = rows;
-    launch->value[COL_TILES] = cols;
-    launch->value[IDLE_BYTES] =
-        kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * lanes * 4), LINE); /* holds a unit's sums, too */
-    launch->value[ROUTE_WORDS] = tiles * c.slots;
-    launch->value[ROUTE_TILES] = tiles;
+    /* The scratch memory holds a unit's sums, too. */
+    int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * lanes * 4), KW_LINE), words = tiles * c.slots;
     int64_t sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
-    /* The copies of a tile: of its pixels in fp32, and their route. */
-    int64_t wide = g->dst < lanes ? lanes : g->src + lanes, copies = (sources * wide + pixels * lanes) * 4;
+    int64_t copies = KW_GROUPED_STAGED_BYTES(sources, KW_GROUPED_SOURCE_BYTES(g->src, g->dst, lanes), pixels, lanes);
     int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGE_BYTES / copies)) : d->g * g->dst < lanes;
-    launch->value[STAGE_TILES] = staged;
-    launch->thread_bytes =
-        2 * launch->value[IDLE_BYTES] + 16 * (tiles * (c.slots + pixels) + 1) + staged * ((1 + sources + pixels) * 8 + copies) + LINE;
+    *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
+        .block_vectors = block,
+        .row_tiles = rows,
+        .col_tiles = cols,
+        .scratch_bytes = scratch,
+        .indirection_words = words,
+        .indirection_tiles = tiles,
+        .staged_tiles = staged,
+    };
+    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, tiles * pixels) +
+                           staged * ((KW_GROUPED_ENTRY(sources) + pixels) * 8 + copies) + KW_LINE;
 
     double summed =
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
     launch->multiply_adds = summed * (double)(vectors * g->src) * (double)(pixels * taps);
     launch->loads = summed * (double)(vectors * g->src) *
                     ((double)(sources + pixels) + 2.0 * (double)taps / (double)(kw_grouped_staged(config, g) ? staged : tiles));
-    launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)launch->value[ROUTE_WORDS];
+    launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)words;
     if (kw_grouped_staged(config, g)) {
         launch->copied_bytes += summed * (double)(vectors * (sources + pixels)) * 2.0 * 4.0 * (double)lanes;
     }

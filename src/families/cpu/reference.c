@@ -21,14 +21,21 @@ static void count_reference_work(kw_launch *launch, double products) {
     launch->loads = products / LANES * 6 / 8;     /* 4 spread values and 2 vectors for 4 rows of 2 vectors */
 }
 
+static void set_reference_params(kw_launch *launch, const kw_problem *problem, bool depthwise) {
+    *kw_launch_params(launch, kw_reference_params) = (kw_reference_params){
+        .from = problem->dtype,
+        .to = kw_dtype_output(problem->dtype),
+        .layout = problem->layout,
+        .depthwise = depthwise,
+    };
+}
+
 static void launch_reference_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     (void)config, (void)target;
     const kw_gemm_dims *d = &problem->gemm;
     int64_t rows = kw_ceil_div(d->m, KW_REFERENCE_ROWS), cols = kw_ceil_div(d->n, KW_REFERENCE_COLS);
     *launch = (kw_launch){.stages = 1, .stage = {{d->batch * rows * cols, false, 0}}};
-    launch->value[KW_REFERENCE_FROM] = problem->dtype;
-    launch->value[KW_REFERENCE_TO] = kw_dtype_output(problem->dtype);
-    launch->value[KW_REFERENCE_LAYOUT] = problem->layout;
+    set_reference_params(launch, problem, false);
     count_reference_work(launch, (double)d->batch * (double)kw_round_up(d->m, 4) * (double)kw_round_up(d->n, 8) * (double)d->k);
     launch->copied_bytes = (double)launch->stage[0].units * (double)d->k * sizeof(float) * (KW_REFERENCE_ROWS + KW_REFERENCE_COLS);
 }
@@ -82,10 +89,7 @@ static void launch_conv(const kw_config *config, const kw_problem *problem, cons
         products *= (double)depth * (double)kw_round_up(cols, 8);
     }
     *launch = (kw_launch){.stages = 1, .stage = {{units, false, 0}}};
-    launch->value[KW_REFERENCE_FROM] = problem->dtype;
-    launch->value[KW_REFERENCE_TO] = kw_dtype_output(problem->dtype);
-    launch->value[KW_REFERENCE_LAYOUT] = problem->layout;
-    launch->value[KW_REFERENCE_DEPTHWISE] = depthwise;
+    set_reference_params(launch, problem, depthwise);
     if (depthwise) {
         products = products_of(problem), copied = 2;
     }

@@ -2,6 +2,7 @@
 
 #include "base/math.h"
 #include "config/config.h"
+#include "cpu/bwd_weight/args.h"
 #include "support/kw_test.h"
 
 #define FP32 "conv.direct_bwd_weight conv_bwd_weight fp32 "
@@ -77,8 +78,6 @@ static void problems_are_refused_by_their_rule(void **state) {
     }
 }
 
-enum { BOX_W = 3, COPY_Y = 4, SPILL = 5 }; /* places in launch.value */
-
 static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
     (void)state;
     static const char *const problems[] = {
@@ -98,27 +97,28 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
             kw_problem problem = parse_problem(problems[p]);
             kw_config config = parse_config(configs[c]);
             kw_launch launch = {0};
+            const kw_bwd_weight_params *params = kw_launch_params_of(&launch, kw_bwd_weight_params);
             int64_t out[3], boxes = 1, kib = kw_config_axis(&config, "box", 0), budget = kib ? kib * 1024 : target.l2;
             config.family->launch(&config, &problem, &target, &launch);
             kw_problem_output(out, &problem);
             const int64_t extent[4] = {problem.conv.n, out[0], out[1], out[2]};
             bool smallest = true;
             for (int axis = 0; axis < 4; axis++) {
-                int64_t least = axis == BOX_W ? kw_min(extent[axis], 32) : 1;
-                assert_true(launch.value[axis] >= 1);
-                boxes *= kw_ceil_div(extent[axis], launch.value[axis]);
-                smallest = smallest && launch.value[axis] <= least;
+                int64_t least = axis == KW_BOX_W ? kw_min(extent[axis], 32) : 1;
+                assert_true(params->box[axis] >= 1);
+                boxes *= kw_ceil_div(extent[axis], params->box[axis]);
+                smallest = smallest && params->box[axis] <= least;
             }
-            if (config.axis[1] && launch.value[BOX_W] < extent[BOX_W]) {
-                assert_int_equal(launch.value[BOX_W] % 2, 0);
+            if (config.axis[1] && params->box[KW_BOX_W] < extent[KW_BOX_W]) {
+                assert_int_equal(params->box[KW_BOX_W] % 2, 0);
             }
-            assert_int_equal(launch.value[COPY_Y] % 64, 0);
-            assert_int_equal(launch.value[SPILL] % 64, 0);
+            assert_int_equal(params->copy_y_at % 64, 0);
+            assert_int_equal(params->sums_at % 64, 0);
             assert_int_equal(launch.shared_bytes > 0, boxes > 1);
             /* Room for a vector behind each block comes on top. */
             int64_t spare = 64 * (problem.conv.c + problem.conv.k + 64);
-            if (!smallest && launch.value[SPILL] > budget + spare) {
-                fail_msg("%s, %s: a box of %lld bytes", problems[p], configs[c], (long long)launch.value[SPILL]);
+            if (!smallest && params->sums_at > budget + spare) {
+                fail_msg("%s, %s: a box of %lld bytes", problems[p], configs[c], params->sums_at);
             }
         }
     }

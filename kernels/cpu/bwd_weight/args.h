@@ -1,0 +1,21 @@
+/* args.h of cpu/bwd_weight: what launch() of conv.direct_bwd_weight hands to bwd_weight.c. Thread memory is a box's copy of x, that of y, the
+ * sums of a tile. */
+#ifndef KW_BWD_WEIGHT_ARGS_H
+#define KW_BWD_WEIGHT_ARGS_H
+
+#include "cpu/lib/sizes.h"
+
+/* Axes of the pixels, outermost first. */
+enum { KW_BOX_N, KW_BOX_D, KW_BOX_H, KW_BOX_W };
+
+typedef struct kw_bwd_weight_params {
+    kw_i64 box[4];             /* output pixels of a box, by axis */
+    kw_i64 copy_y_at, sums_at; /* bytes of thread memory */
+} kw_bwd_weight_params;
+
+KW_PARAMS_FIT(kw_bwd_weight_params);
+
+/* Sums of a tile of so many spread channels by so many in vectors, as fp32. */
+#define KW_BWD_WEIGHT_TILE_BYTES(tile, width) (4 * (tile) * (width))
+
+#endif

@@ -1,0 +1,17 @@
+/* args.h of cpu/gemm: what launch() of gemm.tiled and conv.pointwise hands to gemm.c. Thread memory is what a tile spills, then copied rows. */
+#ifndef KW_GEMM_ARGS_H
+#define KW_GEMM_ARGS_H
+
+#include "cpu/lib/sizes.h"
+
+typedef struct kw_gemm_params {
+    kw_i64 chunk_rows;           /* rows of A of a unit, whole tiles */
+    kw_i64 parts;                /* of the columns; each is a unit of its own */
+    kw_i64 copy;                 /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
+    kw_i64 pitch;                /* bytes from one copied row to the next */
+    kw_i64 a_columns, b_columns; /* 1: A, B lies in memory by columns */
+} kw_gemm_params;
+
+KW_PARAMS_FIT(kw_gemm_params);
+
+#endif

@@ -1,0 +1,29 @@
+/* args.h of cpu/grouped: what launch() of conv.depthwise, conv.merged and their weight gradients hands to grouped.c and grouped_weight.c.
+ * Thread memory is a pixel of zeros, scratch of the same size, the indirection buffers, then what narrow_bytes or staged_tiles ask for. */
+#ifndef KW_GROUPED_ARGS_H
+#define KW_GROUPED_ARGS_H
+
+#include "cpu/lib/sizes.h"
+
+typedef struct kw_grouped_params {
+    kw_i64 block_vectors;        /* vectors of channels of a unit */
+    kw_i64 row_tiles, col_tiles; /* rows and columns of tiles that one filling of the indirection buffers serves */
+    kw_i64 scratch_bytes;        /* of zeros, and of scratch memory */
+    kw_i64 indirection_words;    /* of the source's buffer */
+    kw_i64 indirection_tiles;    /* that the buffers hold */
+    kw_i64 staged_tiles;         /* of the weight gradient: tiles that are copied at a time */
+} kw_grouped_params;
+
+KW_PARAMS_FIT(kw_grouped_params);
+
+/* Words of one window of one tile in the source's buffer: offset of the window's weights, offsets of the source pixels. */
+#define KW_GROUPED_ENTRY(sources) (1 + (sources))
+/* Both indirection buffers, each with a list of its padding, into which a word is written before it is known to be padding. */
+#define KW_GROUPED_INDIRECTION_BYTES(words, results) (16 * ((words) + (results) + 1))
+/* Where there are fewer channels than a vector has: the words of a tile's windows and results, and a vector for each. */
+#define KW_GROUPED_NARROW_BYTES(words, lanes) ((words) * (8 + 4 * (lanes)))
+/* A tile of the weight gradient that is copied as fp32: a source pixel, and all of it. */
+#define KW_GROUPED_SOURCE_BYTES(src, dst, lanes) (4 * ((dst) < (lanes) ? (lanes) : (src) + (lanes)))
+#define KW_GROUPED_STAGED_BYTES(sources, source_bytes, results, lanes) ((sources) * (source_bytes) + (results)*4 * (lanes))
+
+#endif
