@@ -10,6 +10,10 @@
 
 #define KW_KERNEL_ABI 1
 
+#ifndef KW_KERNEL_PARAMS
+#define KW_KERNEL_PARAMS kw_kernel_params /* the library, which serves all kernels */
+#endif
+
 /* Sizes are the problem's; c and k are per group, groups is g. Spatial triples are depth, height, width; unused axes are 1 (pad 0).
  * All memory but x, w, y is 64-byte aligned. */
 typedef struct kw_kernel_args {
@@ -18,17 +22,9 @@ typedef struct kw_kernel_args {
     char *shared; /* launch.shared_bytes for all threads together */
     kw_i64 n, groups, c, k;
     kw_i64 in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
-    kw_i64 batch, gm, gn, gk; /* of a GEMM */
-#ifdef KW_KERNEL_PARAMS
+    kw_i64 batch, gm, gn, gk;                                                     /* of a GEMM */
     KW_KERNEL_PARAMS params;                                                      /* launch.params */
     kw_i64 rest[KW_PARAMS_WORDS + 1 - sizeof(KW_KERNEL_PARAMS) / sizeof(kw_i64)]; /* the size is the same for all kernels */
-#else
-    union {
-        kw_kernel_params params;       /* in the library */
-        kw_i64 value[KW_PARAMS_WORDS]; /* of GPU kernels that have no args.h yet */
-    };
-    kw_i64 rest[1];
-#endif
 } kw_kernel_args;
 
 typedef void kw_kernel_stage(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory);

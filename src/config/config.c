@@ -208,7 +208,7 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
             return kw_fail(err, KW_ILLEGAL, "config: %s: axis %s has no value %d", family->name, axis->name, value);
         }
     }
-    return family->valid ? family->valid(config, err) : kw_rules_check(KW_VALID, config, NULL, NULL, err);
+    return kw_rules_check(KW_VALID, config, NULL, NULL, err);
 }
 
 /* One launch has less than 2^31 blocks on every GPU, and on AMD's less than 2^32 threads. */
@@ -237,7 +237,7 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
     }
     kw_status status = kw_config_runs(config, target, err);
     if (!status) {
-        status = family->fits ? family->fits(config, problem, err) : kw_rules_check(KW_FITS, config, target, problem, err);
+        status = kw_rules_check(KW_FITS, config, target, problem, err);
     }
     return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
 }

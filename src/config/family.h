@@ -12,7 +12,7 @@
 #include "prelude/kernel_abi.h"
 #include "problem/target.h"
 
-enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4, KW_LAUNCH_VALUES = KW_PARAMS_WORDS };
+enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4 };
 enum { KW_MAP_MAX = 3, KW_MAP_RANK = 5 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
@@ -65,17 +65,14 @@ typedef struct kw_map {
 typedef struct kw_launch {
     int32_t stages;
     kw_stage stage[KW_STAGE_MAX];
-    int64_t packed_bytes; /* weights in the kernel's own order; 0: the kernel reads w as it is */
-    int64_t shared_bytes; /* workspace that all threads share */
-    int64_t thread_bytes; /* workspace of each thread; 0 on a GPU */
-    union {
-        kw_kernel_params params;         /* for the kernel: its args->params; written through kw_launch_params */
-        int64_t value[KW_LAUNCH_VALUES]; /* the same of GPU kernels that have no args.h yet */
-    };
-    kw_map map[KW_MAP_MAX]; /* for a GPU's kernel: args.map */
-    double multiply_adds;   /* vector multiply-add instructions */
-    double loads;           /* vector loads of the inner loops */
-    double copied_bytes;    /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
+    int64_t packed_bytes;    /* weights in the kernel's own order; 0: the kernel reads w as it is */
+    int64_t shared_bytes;    /* workspace that all threads share */
+    int64_t thread_bytes;    /* workspace of each thread; 0 on a GPU */
+    kw_kernel_params params; /* for the kernel: its args->params; written through kw_launch_params */
+    kw_map map[KW_MAP_MAX];  /* for a GPU's kernel: args.map */
+    double multiply_adds;    /* vector multiply-add instructions */
+    double loads;            /* vector loads of the inner loops */
+    double copied_bytes;     /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
 } kw_launch;
 
@@ -104,13 +101,6 @@ struct kw_family {
     /* For the rules: the config read into a struct of the family's own, at most KW_DECODED_BYTES, and where a target is given what that
      * makes of it. NULL: they read the axes. */
     void (*decode)(const kw_config *config, const kw_target *target, void *decoded);
-    /* Families that have no tables yet: KW_ILLEGAL and the rule when no kernel can be generated for the config. NULL: all can. */
-    kw_status (*valid)(const kw_config *config, kw_error *why);
-    /* KW_NO_KERNEL and the rule when a target of the family's backend cannot run the config. NULL: the isa and math axes of generated CPU
-     * families decide; compiled-in ones run everywhere. */
-    kw_status (*runs)(const kw_config *config, const kw_target *target, kw_error *why);
-    /* KW_NO_KERNEL and the rule when the config does not serve the problem (op, dtype, target are compared before). */
-    kw_status (*fits)(const kw_config *config, const kw_problem *problem, kw_error *why);
     /* Only for a problem that fits, so it cannot fail. */
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */

@@ -23,17 +23,30 @@ const kw_isa *kw_config_isa(const kw_config *config) {
     return &isas[config->axis[KW_AXIS_ISA]];
 }
 
-kw_status kw_isa_valid(const kw_config *config, kw_error *why) {
-    if (config->axis[KW_AXIS_MATH] == KW_MATH_DP) {
-        if (config->dtype != KW_BF16) {
-            return kw_fail(why, KW_ILLEGAL, "math=dp multiplies pairs of bf16; %s needs math=fma", kw_dtype_name(config->dtype));
-        }
-        if (!kw_config_isa(config)->march_dp) {
-            return kw_fail(why, KW_ILLEGAL, "math=dp needs isa=avx512; with isa=%s use math=fma", kw_config_isa(config)->name);
-        }
-    }
-    return KW_OK;
+static bool dp_multiplies_bf16(const kw_rule_case *c) {
+    return c->config->axis[KW_AXIS_MATH] != KW_MATH_DP || c->config->dtype == KW_BF16;
 }
+
+static bool isa_has_dp(const kw_rule_case *c) {
+    return c->config->axis[KW_AXIS_MATH] != KW_MATH_DP || kw_config_isa(c->config)->march_dp;
+}
+
+static bool arch_has_isa(const kw_rule_case *c) {
+    const kw_cpu_arch *arch = kw_cpu_arch_find(c->target->arch);
+    bool dp = c->config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    return arch && arch->isas >> c->config->axis[KW_AXIS_ISA] & 1 && (!dp || arch->bf16);
+}
+
+const kw_rule kw_isa_valid_rules[] = {
+    {"dp_type", "math=dp multiplies pairs of bf16; other types need math=fma", dp_multiplies_bf16},
+    {"dp_isa", "math=dp needs isa=avx512; isa=avx2 has math=fma", isa_has_dp},
+    {0},
+};
+
+const kw_rule kw_isa_runs_rules[] = {
+    {"arch_isa", "isa and math need more than the target's architecture has", arch_has_isa},
+    {0},
+};
 
 kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_error *err) {
     const kw_family *family = config->family;
@@ -41,20 +54,5 @@ kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_er
         return kw_fail(err, KW_NO_KERNEL, "%s is a family of backend %s; the target is %s", family->name, kw_device_kind_name(family->kind),
                        kw_backends[target->backend].name);
     }
-    if (family->runs) {
-        return family->runs(config, target, err);
-    }
-    if (family->rules[KW_RUNS][0] || kw_target_is_gpu(target)) {
-        return kw_rules_check(KW_RUNS, config, target, NULL, err);
-    }
-    if (!family->emit) {
-        return KW_OK; /* compiled in: plain C */
-    }
-    const kw_cpu_arch *arch = kw_cpu_arch_find(target->arch);
-    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    if (!arch || !(arch->isas >> config->axis[KW_AXIS_ISA] & 1) || (dp && !arch->bf16)) {
-        return kw_fail(err, KW_NO_KERNEL, "isa=%s math=%s needs more than the target's %s", kw_config_isa(config)->name, dp ? "dp" : "fma",
-                       target->arch);
-    }
-    return KW_OK;
+    return kw_rules_check(KW_RUNS, config, target, NULL, err);
 }

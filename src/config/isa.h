@@ -34,8 +34,8 @@ typedef struct kw_isa {
 } kw_isa;
 
 const kw_isa *kw_config_isa(const kw_config *config);
-/* The rule on the two axes that every valid() starts with. */
-kw_status kw_isa_valid(const kw_config *config, kw_error *why);
+/* The rules on the two axes, for every generated CPU family: KW_VALID, KW_RUNS. */
+extern const kw_rule kw_isa_valid_rules[], kw_isa_runs_rules[];
 
 /* CPU architectures: the names that a target's arch may have, weakest first, and what each can run. */
 typedef struct kw_cpu_arch {

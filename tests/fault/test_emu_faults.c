@@ -279,16 +279,6 @@ static void emit(const kw_config *config, kw_text *text) {
     add_text(text, &faults[config->axis[0]]);
 }
 
-static kw_status runs(const kw_config *config, const kw_target *target, kw_error *why) {
-    (void)config, (void)target, (void)why;
-    return KW_OK;
-}
-
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config, (void)problem, (void)why;
-    return KW_OK;
-}
-
 /* Tiles of 64x64 in 128-byte rows. */
 static void launch_bulk(const kw_problem *problem, kw_launch *plan) {
     int64_t k = problem->gemm.k, rows[2] = {problem->gemm.m, problem->gemm.n};
@@ -325,8 +315,6 @@ static const kw_family family = {
     .dtypes = 1 << KW_BF16,
     .axes = axes,
     .axis_count = 1,
-    .runs = runs,
-    .fits = fits,
     .launch = launch,
     .emit = emit,
 };

@@ -26,17 +26,9 @@ static kw_direct conv_direct_direct(const kw_config *config) {
     };
 }
 
-static kw_status conv_direct_valid(const kw_config *config, kw_error *why) {
-    kw_direct direct = conv_direct_direct(config);
-    return kw_tile_valid(config, &direct.tile, why);
-}
-
-static kw_status conv_direct_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config;
-    if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.direct needs a channels-last layout");
-    }
-    return KW_OK;
+static void conv_direct_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    (void)target;
+    *(kw_direct *)decoded = conv_direct_direct(config);
 }
 
 /* One spatial axis, the worst of its walks. */
@@ -193,8 +185,9 @@ const kw_family kw_family_conv_direct = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = conv_direct_valid,
-    .fits = conv_direct_fits,
+    .rules =
+        {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_channels_last_rules}},
+    .decode = conv_direct_decode,
     .launch = launch_direct,
     .emit = conv_direct_emit,
     .kernel = "cpu/direct/direct.c",

@@ -22,9 +22,9 @@ static kw_direct conv_direct_1st_direct(const kw_config *config) {
     };
 }
 
-static kw_status conv_direct_1st_valid(const kw_config *config, kw_error *why) {
-    kw_direct direct = conv_direct_1st_direct(config);
-    return kw_tile_valid(config, &direct.tile, why);
+static void conv_direct_1st_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    (void)target;
+    *(kw_direct *)decoded = conv_direct_1st_direct(config);
 }
 
 static void conv_direct_1st_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
@@ -46,8 +46,10 @@ const kw_family kw_family_conv_direct_1st = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = conv_direct_1st_valid,
-    .fits = kw_tile_fits_run,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {kw_channels_last_rules, kw_run_fits_rules}},
+    .decode = conv_direct_1st_decode,
     .launch = conv_direct_1st_launch,
     .emit = conv_direct_1st_emit,
     .kernel = "cpu/direct/direct.c",

@@ -4,7 +4,7 @@
 #include "base/math.h"
 #include "cpu/bwd_weight/args.h"
 #include "families/codegen.h"
-#include "config/isa.h"
+#include "families/cpu/cpu_rules.h"
 #include "problem/view.h"
 
 enum { LANES = KW_ISA_AXIS_COUNT, TILE, VECS, COPY, MERGE, BOX_KIB, AXIS_COUNT };
@@ -21,45 +21,43 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
 };
 
-static kw_status conv_direct_bwd_weight_valid(const kw_config *config, kw_error *why) {
-    kw_status status = kw_isa_valid(config, why);
-    if (status) {
-        return status;
-    }
-    const kw_isa *isa = kw_config_isa(config);
-    int32_t need = (config->axis[TILE] + 1) * config->axis[VECS] + 1;
-    if (need > isa->registers) {
-        return kw_fail(why, KW_ILLEGAL, "tile=%d vecs=%d needs %d registers; isa=%s has %d", config->axis[TILE], config->axis[VECS], need,
-                       isa->name, isa->registers);
-    }
-    if (!config->axis[COPY] && (config->dtype != KW_FP32 || config->axis[MERGE])) {
-        return kw_fail(why, KW_ILLEGAL, "copy=0 reads fp32 tensors as they are; %s needs copy=1",
-                       config->axis[MERGE] ? "merge=1" : kw_dtype_name(config->dtype));
-    }
-    return KW_OK;
+static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
+    const int32_t *axis = c->config->axis;
+    return (axis[TILE] + 1) * axis[VECS] + 1 <= kw_config_isa(c->config)->registers;
 }
+
+static bool tensors_are_readable(const kw_rule_case *c) {
+    return c->config->axis[COPY] || (c->config->dtype == KW_FP32 && !c->config->axis[MERGE]);
+}
+
+static const kw_rule valid_rules[] = {
+    {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers",
+     bwd_weight_tile_in_registers},
+    {"copy", "copy=0 reads fp32 tensors as they are; other types and merge=1 need copy=1", tensors_are_readable},
+    {0},
+};
 
 static int64_t weight_vector_width(const kw_config *config) {
     return (int64_t)kw_config_isa(config)->lanes * config->axis[VECS];
 }
 
-static kw_status conv_direct_bwd_weight_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    const kw_conv_dims *d = &problem->conv;
-    if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.direct_bwd_weight needs a channels-last layout");
-    }
-    if (config->axis[MERGE] && (d->g > 1 || (d->dilation[2] > 1 && d->filter[2] > 1))) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.direct_bwd_weight with merge=1 needs g1 and dilation 1 in the last axis");
-    }
-    bool lanes_c = config->axis[LANES] == LANES_C;
-    int64_t c = d->c / d->g, k = d->k / d->g, c_least = lanes_c ? weight_vector_width(config) : config->axis[TILE],
-            k_least = lanes_c ? config->axis[TILE] : weight_vector_width(config);
-    if (!config->axis[COPY] && (c < c_least || k < k_least)) {
-        return kw_fail(why, KW_NO_KERNEL, "conv.direct_bwd_weight with copy=0 and this tile needs %lld channels in and %lld out a group",
-                       (long long)c_least, (long long)k_least);
-    }
-    return KW_OK;
+static bool merged_row_is_dense(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    return !c->config->axis[MERGE] || (d->g == 1 && (d->dilation[2] == 1 || d->filter[2] == 1));
 }
+
+static bool tensors_hold_a_tile(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    int64_t width = weight_vector_width(c->config), tile = c->config->axis[TILE];
+    bool lanes_c = c->config->axis[LANES] == LANES_C;
+    return c->config->axis[COPY] || (d->c / d->g >= (lanes_c ? width : tile) && d->k / d->g >= (lanes_c ? tile : width));
+}
+
+static const kw_rule fits_rules[] = {
+    {"merged_row", "merge=1 needs g1 and dilation 1 in the last axis", merged_row_is_dense},
+    {"whole_tile", "with copy=0 a group must have as many channels, in and out, as the tile", tensors_hold_a_tile},
+    {0},
+};
 
 /* A problem as the kernel sees it. */
 typedef struct shape {
@@ -259,8 +257,8 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = conv_direct_bwd_weight_valid,
-    .fits = conv_direct_bwd_weight_fits,
+    .rules =
+        {[KW_VALID] = {kw_isa_valid_rules, valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_channels_last_rules, fits_rules}},
     .launch = conv_direct_bwd_weight_launch,
     .emit = conv_direct_bwd_weight_emit,
     .kernel = "cpu/bwd_weight/bwd_weight.c",

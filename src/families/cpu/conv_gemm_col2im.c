@@ -2,6 +2,7 @@
  * few channels in a vector and leave its other lanes idle; here the taps and channels of a filter slice are the columns of one product, and
  * its sums are added up in memory. That costs some vector additions a source pixel, and one product of all its channels pays for them.
  * kernels/cpu/col2im/col2im.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level cache. */
+#include "families/cpu/cpu_rules.h"
 #include "families/cpu/emit/tile.h"
 
 #include "base/math.h"
@@ -21,9 +22,9 @@ static kw_tile conv_gemm_col2im_tile(const kw_config *config) {
     return (kw_tile){.rows = 1, .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .ahead = true, .sums = true};
 }
 
-static kw_status conv_gemm_col2im_valid(const kw_config *config, kw_error *why) {
-    kw_tile tile = conv_gemm_col2im_tile(config);
-    return kw_tile_valid(config, &tile, why);
+static void conv_gemm_col2im_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    (void)target;
+    *(kw_tile *)decoded = conv_gemm_col2im_tile(config);
 }
 
 /* Source rows that the bands of a slice multiply, all together. */
@@ -98,8 +99,10 @@ const kw_family kw_family_conv_gemm_col2im = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .valid = conv_gemm_col2im_valid,
-    .fits = kw_tile_fits_run,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {kw_channels_last_rules, kw_run_fits_rules}},
+    .decode = conv_gemm_col2im_decode,
     .launch = conv_gemm_col2im_launch,
     .emit = conv_gemm_col2im_emit,
     .kernel = "cpu/col2im/col2im.c",

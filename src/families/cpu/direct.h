@@ -2,10 +2,11 @@
 #ifndef KW_FAMILIES_CPU_DIRECT_H
 #define KW_FAMILIES_CPU_DIRECT_H
 
+#include "families/cpu/cpu_rules.h"
 #include "families/cpu/emit/tile.h"
 
 typedef struct kw_direct {
-    kw_tile tile;
+    kw_tile tile; /* first: kw_tile_valid_rules */
     int32_t band; /* output rows of a unit; 0: as many as fit half of the second-level cache */
     bool merge;   /* the columns of a filter row and the channels are one run */
 } kw_direct;

@@ -3,6 +3,7 @@
 #ifndef KW_FAMILIES_CPU_GEMM_H
 #define KW_FAMILIES_CPU_GEMM_H
 
+#include "families/cpu/cpu_rules.h"
 #include "families/cpu/emit/tile.h"
 
 /* The axes after those of every CPU family, in both families. */
@@ -20,7 +21,8 @@ typedef struct kw_product {
     bool copies, a_columns, b_columns;
 } kw_product;
 
-kw_status kw_gemm_valid(const kw_config *config, kw_error *why);
+/* A kw_tile. */
+void kw_gemm_decode(const kw_config *config, const kw_target *target, void *decoded);
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch);
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text);
 

@@ -14,9 +14,9 @@ static kw_tile gemm_tiled_tile(const kw_config *config) {
     return (kw_tile){.rows = 1, .cols = config->axis[TILE_M], .vecs = config->axis[VECS], .ahead = config->axis[AHEAD]};
 }
 
-kw_status kw_gemm_valid(const kw_config *config, kw_error *why) {
-    kw_tile tile = gemm_tiled_tile(config);
-    return kw_tile_valid(config, &tile, why);
+void kw_gemm_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    (void)target;
+    *(kw_tile *)decoded = gemm_tiled_tile(config);
 }
 
 /* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where
@@ -76,13 +76,6 @@ void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {
     kw_tile_emit(text, config, &tile);
 }
 
-static kw_status gemm_tiled_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config;
-    (void)problem;
-    (void)why;
-    return KW_OK;
-}
-
 static void gemm_tiled_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_gemm_dims *d = &problem->gemm;
     bool a_columns = problem->layout == KW_CRR || problem->layout == KW_CCR;
@@ -112,8 +105,8 @@ const kw_family kw_family_gemm_tiled = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = KW_GEMM_AXIS_COUNT,
-    .valid = kw_gemm_valid,
-    .fits = gemm_tiled_fits,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}},
+    .decode = kw_gemm_decode,
     .launch = gemm_tiled_launch,
     .emit = gemm_tiled_emit,
     .kernel = "cpu/gemm/gemm.c",

@@ -1,6 +1,6 @@
-/* grouped.h: what the depthwise and merged families share: the tile of result pixels and the window of filter taps that its code handles at
- * once, the emitted text, and how a problem is cut into units. kernels/cpu/grouped/grouped.c is the kernel, kernels/cpu/grouped/grouped_weight.c that of the
- * weight gradient. */
+/* grouped.h: what the depthwise and merged families are made of: the tile of result pixels and the window of filter taps that its code handles
+ * at once, the rules, how a problem is cut into units, the emitted text. kernels/cpu/grouped/grouped.c is the kernel, grouped_weight.c there
+ * that of the weight gradient. */
 #ifndef KW_FAMILIES_CPU_GROUPED_H
 #define KW_FAMILIES_CPU_GROUPED_H
 
@@ -29,9 +29,15 @@ enum {
     KW_GROUPED_AXIS_COUNT
 };
 
-kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *grouped, kw_error *why);
-/* Filter, stride and dilation against the window. */
-kw_status kw_grouped_fits(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, kw_error *why);
+static inline bool kw_grouped_gradient(const kw_config *config) {
+    return config->op == KW_CONV_BWD_WEIGHT;
+}
+
+/* For families whose decode() fills a kw_grouped. */
+extern const kw_rule kw_grouped_valid_rules[], kw_grouped_fits_rules[];
+
+/* Words of a tile in the indirection buffer: those of all its windows. */
+int64_t kw_grouped_tile_words(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem);
 void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
                        kw_launch *launch);
 void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,

@@ -10,11 +10,6 @@
 
 enum { LANES = 4 }; /* the vectors that reference.c uses */
 
-static kw_status reference_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config, (void)problem, (void)why;
-    return KW_OK;
-}
-
 /* Work of multiplying blocks: pairs of vector multiply and add, and loads, for so many products of padded rows and columns. */
 static void count_reference_work(kw_launch *launch, double products) {
     launch->multiply_adds = 2 * products / LANES; /* a multiply and an add apart */
@@ -118,7 +113,6 @@ const kw_family kw_family_gemm_reference = {
     .is_reference = true,
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
-    .fits = reference_fits,
     .launch = launch_reference_gemm,
     .kernel = "cpu/reference/reference_gemm.c",
     .builtin = builtin_gemm,
@@ -131,7 +125,6 @@ const kw_family kw_family_conv_reference = {
     .is_reference = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = ALL_DTYPES,
-    .fits = reference_fits,
     .launch = launch_conv,
     .kernel = "cpu/reference/reference_conv.c",
     .builtin = builtin_conv,

@@ -11,15 +11,16 @@ static const kw_axis wide_axes[] = {
     {"order", "inner outer", 0, 1, "loop order"},
 };
 
-static kw_status wide_valid(const kw_config *config, kw_error *why) {
-    kw_status status = kw_isa_valid(config, why);
-    return status ? status : config->axis[2] == 13 ? kw_fail(why, KW_ILLEGAL, "tile_w=13 is refused by this test") : KW_OK;
+static bool tile_is_not_13(const kw_rule_case *c) {
+    return c->config->axis[2] != 13;
 }
 
-static kw_status wide_fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config;
-    return problem->conv.g == 1 ? KW_OK : kw_fail(why, KW_NO_KERNEL, "test.wide needs g1");
+static bool has_one_group(const kw_rule_case *c) {
+    return c->problem->conv.g == 1;
 }
+
+static const kw_rule wide_valid[] = {{"thirteen", "tile_w=13 is refused by this test", tile_is_not_13}, {0}};
+static const kw_rule wide_fits[] = {{"one_group", "test.wide needs g1", has_one_group}, {0}};
 
 static void no_emit(const kw_config *config, kw_text *text) {
     (void)config;
@@ -34,8 +35,7 @@ static const kw_family wide = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
     .axes = wide_axes,
     .axis_count = 4,
-    .valid = wide_valid,
-    .fits = wide_fits,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, wide_valid}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {wide_fits}},
     .emit = no_emit,
     .kernel = "cpu/none.c",
 };

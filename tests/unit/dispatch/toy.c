@@ -43,13 +43,11 @@ static void emit(const kw_config *config, kw_text *text) {
     }
 }
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config;
-    if (problem->layout != KW_RCR || problem->gemm.batch != 1) {
-        return kw_fail(why, KW_NO_KERNEL, "test.toy needs layout rcr and batch 1");
-    }
-    return KW_OK;
+static bool is_one_rcr_product(const kw_rule_case *c) {
+    return c->problem->layout == KW_RCR && c->problem->gemm.batch == 1;
 }
+
+static const kw_rule fits_rules[] = {{"rcr", "test.toy needs layout rcr and batch 1", is_one_rcr_product}, {0}};
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_gemm_dims *d = &problem->gemm;
@@ -71,7 +69,7 @@ static const kw_family toy_family = {
     .dtypes = 1 << KW_FP32,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .fits = fits,
+    .rules = {[KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules}},
     .launch = launch,
     .emit = emit,
 };

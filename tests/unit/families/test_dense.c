@@ -17,14 +17,14 @@ static void a_tile_beyond_the_registers_is_refused(void **state) {
         const char *config, *reason; /* NULL: it is fine */
     } cases[] = {
         {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=14 vecs=2 band=0 edge=skip", NULL},
-        {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=15 vecs=2 band=0 edge=skip", "needs 33 registers"},
+        {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=15 vecs=2 band=0 edge=skip", "rule tile_registers: "},
         {"conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=6 vecs=2 band=0 edge=pad", NULL},
-        {"conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "isa=avx2 has 16"},
-        {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=3 tile_w=9 vecs=1 band=0 edge=pad", "6 base pointers"},
-        {"conv.direct conv_fwd fp32 isa=avx512 math=dp tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "math=dp multiplies pairs of bf16"},
-        {"conv.direct_1st conv_fwd bf16 isa=avx2 math=dp tile_w=6 vecs=2 band=0", "math=dp needs isa=avx512"},
-        {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=6 vecs=5 band=0", "needs 36 registers"},
-        {"conv.pointwise conv_fwd fp32 isa=avx512 math=fma tile_m=30 vecs=2 band=0 ahead=1", "needs 63 registers"},
+        {"conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "rule tile_registers: "},
+        {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=3 tile_w=9 vecs=1 band=0 edge=pad", "rule base_pointers: "},
+        {"conv.direct conv_fwd fp32 isa=avx512 math=dp tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "rule dp_type: "},
+        {"conv.direct_1st conv_fwd bf16 isa=avx2 math=dp tile_w=6 vecs=2 band=0", "rule dp_isa: "},
+        {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=6 vecs=5 band=0", "rule tile_registers: "},
+        {"conv.pointwise conv_fwd fp32 isa=avx512 math=fma tile_m=30 vecs=2 band=0 ahead=1", "rule tile_registers: "},
         {"gemm.tiled gemm fp32 isa=avx512 math=fma tile_m=4 vecs=6 band=0 ahead=1", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -47,22 +47,22 @@ static void a_problem_that_a_family_does_not_serve_is_refused_in_words(void **st
     static const struct {
         const char *config, *problem, *reason;
     } cases[] = {
-        {pointwise, "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3", "needs filter 1"},
-        {pointwise, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 p1x1", "needs padding 0"},
-        {pointwise, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 p0x0:1x1", "needs padding 0"},
-        {pointwise, "conv_fwd fp32 ngchw c8 k8 i9x9 f1x1", "channels-last"},
+        {pointwise, "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3", "rule filter_1: "},
+        {pointwise, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 p1x1", "rule no_padding: "},
+        {pointwise, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 p0x0:1x1", "rule no_padding: "},
+        {pointwise, "conv_fwd fp32 ngchw c8 k8 i9x9 f1x1", "rule channels_last: "},
         {pointwise, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 s2x2", NULL},
-        {pointwise, "conv_bwd_data fp32 nhwgc c8 k8 i9x9 f1x1 s2x2", "needs stride 1"},
-        {pointwise, "conv_bwd_data fp32 nhwgc c8 k8 i9x9 f1x1 p0x0:-1x0", "needs stride 1"},
-        {first, "conv_fwd fp32 nhwgc c17 k8 i9x9 f3x3", "needs c/g <= 16, not 17"},
+        {pointwise, "conv_bwd_data fp32 nhwgc c8 k8 i9x9 f1x1 s2x2", "rule bwd_data_whole: "},
+        {pointwise, "conv_bwd_data fp32 nhwgc c8 k8 i9x9 f1x1 p0x0:-1x0", "rule bwd_data_whole: "},
+        {first, "conv_fwd fp32 nhwgc c17 k8 i9x9 f3x3", "rule few_channels: "},
         {first, "conv_fwd fp32 nhwgc g2 c32 k8 i9x9 f3x3", NULL},
-        {first, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x3 d1x2", "dilation 1 along the width"},
+        {first, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x3 d1x2", "rule dense_width: "},
         {first, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x1 d2x2", NULL},
-        {scatter, "conv_bwd_data fp32 nhwgc c17 k8 i9x9 f3x3", "needs c/g <= 16, not 17"},
-        {scatter, "conv_bwd_data fp32 nhwgc c3 k8 i9x9 f3x3 d1x2", "dilation 1 along the width"},
-        {scatter, "conv_bwd_data fp32 ngchw c3 k8 i9x9 f3x3", "channels-last"},
+        {scatter, "conv_bwd_data fp32 nhwgc c17 k8 i9x9 f3x3", "rule few_channels: "},
+        {scatter, "conv_bwd_data fp32 nhwgc c3 k8 i9x9 f3x3 d1x2", "rule dense_width: "},
+        {scatter, "conv_bwd_data fp32 ngchw c3 k8 i9x9 f3x3", "rule channels_last: "},
         {scatter, "conv_bwd_data fp32 nhwgc g2 c6 k8 i9x9 f3x3 s2x4 d2x1 p1x1:-1x0", NULL},
-        {direct, "conv_fwd fp32 ngchw c3 k8 i9x9 f3x3", "channels-last"},
+        {direct, "conv_fwd fp32 ngchw c3 k8 i9x9 f3x3", "rule channels_last: "},
         {direct, "conv_bwd_data fp32 nhwgc c3 k8 i9x9 f3x3 s5x5 d2x3", NULL},
     };
     kw_target target = target_with(1);

@@ -17,19 +17,20 @@ static void what_cannot_be_generated_is_refused_in_words(void **state) {
         const char *config, *reason; /* NULL: it is fine */
     } cases[] = {
         {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", NULL},
-        {DEPTHWISE "tile_h=3 tile_w=8 taps_h=3 taps_w=3 stride=1 block=0", "needs 34 registers"},
-        {DEPTHWISE "tile_h=1 tile_w=8 taps_h=1 taps_w=1 stride=2 block=0", "stride=1 is its name"},
-        {DEPTHWISE_DATA "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=2 block=0", "multiple of 2 pixels"},
+        {DEPTHWISE "tile_h=3 tile_w=8 taps_h=3 taps_w=3 stride=1 block=0", "rule tile_registers: "},
+        {DEPTHWISE "tile_h=1 tile_w=8 taps_h=1 taps_w=1 stride=2 block=0", "rule one_tap: "},
+        {DEPTHWISE_DATA "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=2 block=0", "rule bwd_data_tile: "},
         {DEPTHWISE_DATA "tile_h=1 tile_w=8 taps_h=1 taps_w=3 stride=2 block=0", NULL},
         {PAIRS "tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", NULL},
-        {PAIRS "tile_h=1 tile_w=8 taps_h=1 taps_w=3 stride=1 block=0", "pairs filter rows"},
+        {PAIRS "tile_h=1 tile_w=8 taps_h=1 taps_w=3 stride=1 block=0", "rule row_pairs: "},
         {MERGED "group_c=4 group_k=4", NULL},
-        {MERGED "group_c=1 group_k=1", "is conv.depthwise"},
-        {MERGED "group_c=4 group_k=6", "neither divide nor fill"},
-        {MERGED "group_c=8 group_k=4", "at most the 4 result channels"},
+        {MERGED "group_c=1 group_k=1", "rule several_channels: "},
+        {MERGED "group_c=4 group_k=6", "rule lanes: "},
+        {MERGED "group_c=8 group_k=4", "rule shared_vector: "},
         {MERGED "group_c=5 group_k=32", NULL},
         {MERGED_DATA "group_c=8 group_k=4", NULL},
-        {"conv.depthwise_weight conv_bwd_weight bf16 isa=avx512 math=dp tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", "needs math=fma"},
+        {"conv.depthwise_weight conv_bwd_weight bf16 isa=avx512 math=dp tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1",
+         "rule weight_math: "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_config config;
@@ -46,17 +47,21 @@ static void a_problem_that_a_config_does_not_serve_is_refused_in_words(void **st
     static const struct {
         const char *config, *problem, *reason;
     } cases[] = {
-        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 c32 k32 i9x9 f3x3", "needs g = c = k"},
-        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 g32 c32 k64 i9x9 f3x3", "needs g = c = k"},
-        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3", "channels-last"},
-        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 g32 c32 k32 i9x9 f3x1", "a filter of at least"},
-        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2", "needs that stride"},
+        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 c32 k32 i9x9 f3x3", "rule one_channel_groups: "},
+        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 g32 c32 k64 i9x9 f3x3",
+         "rule one_channel_groups: "},
+        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3",
+         "rule channels_last: "},
+        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 g32 c32 k32 i9x9 f3x1", "rule taps_in_filter: "},
+        {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2",
+         "rule window_stride: "},
         {DEPTHWISE "tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0", "conv_fwd fp32 g32 c32 k32 i9x9 f5x4 d2x3 p4x4", NULL},
-        {DEPTHWISE "tile_h=2 tile_w=4 taps_h=3 taps_w=3 stride=2 block=0", "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2 d2x2", "dilation 1"},
+        {DEPTHWISE "tile_h=2 tile_w=4 taps_h=3 taps_w=3 stride=2 block=0", "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2 d2x2",
+         "rule stride_or_dilation: "},
         {DEPTHWISE "tile_h=1 tile_w=8 taps_h=1 taps_w=1 stride=1 block=0", "conv_fwd fp32 g3 c3 k3 i9x9 f4x2 s3x2 d2x5 p4x4", NULL},
         {DEPTHWISE_DATA "tile_h=2 tile_w=4 taps_h=3 taps_w=3 stride=2 block=0", "conv_bwd_data fp32 g32 c32 k32 i9x9 f5x5 s2x2",
-         "a filter of 3 taps"},
-        {MERGED "group_c=4 group_k=4", "conv_fwd fp32 g32 c256 k256 i9x9 f3x3", "needs c/g = 4"},
+         "rule bwd_data_filter: "},
+        {MERGED "group_c=4 group_k=4", "conv_fwd fp32 g32 c256 k256 i9x9 f3x3", "rule group_channels: "},
         {MERGED "group_c=4 group_k=4", "conv_fwd fp32 g3 c12 k12 i9x9 f3x3", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -13,10 +13,10 @@ static void configs_that_cannot_be_generated_are_refused_by_their_rule(void **st
     static const struct {
         const char *config, *rule;
     } table[] = {
-        {FP32 "isa=avx512 math=fma lanes=c tile=15 vecs=2 copy=1 merge=0 box=0", "needs 33 registers; isa=avx512 has 32"},
-        {FP32 "isa=avx2 math=fma lanes=k tile=7 vecs=2 copy=1 merge=0 box=0", "needs 17 registers; isa=avx2 has 16"},
-        {FP32 "isa=avx512 math=fma lanes=k tile=7 vecs=2 copy=0 merge=1 box=0", "merge=1 needs copy=1"},
-        {BF16 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=0 merge=0 box=0", "bf16 needs copy=1"},
+        {FP32 "isa=avx512 math=fma lanes=c tile=15 vecs=2 copy=1 merge=0 box=0", "rule tile_registers: "},
+        {FP32 "isa=avx2 math=fma lanes=k tile=7 vecs=2 copy=1 merge=0 box=0", "rule tile_registers: "},
+        {FP32 "isa=avx512 math=fma lanes=k tile=7 vecs=2 copy=0 merge=1 box=0", "rule copy: "},
+        {BF16 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=0 merge=0 box=0", "rule copy: "},
         {FP32 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=1 merge=0 box=0", "math=fma"},
         {FP32 "isa=avx512 math=fma lanes=n tile=8 vecs=2 copy=1 merge=0 box=0", "lanes=n"},
     };
@@ -58,12 +58,12 @@ static void problems_are_refused_by_their_rule(void **state) {
     static const struct {
         const char *config, *problem, *rule;
     } table[] = {
-        {direct, "conv_bwd_weight fp32 ngchw c64 k64 i8x8 f3x3", "channels-last"},
-        {direct, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3", "needs 32 channels in and 8 out"},
-        {direct, "conv_bwd_weight fp32 nhwgc c64 k7 i8x8 f3x3", "needs 32 channels in and 8 out"},
+        {direct, "conv_bwd_weight fp32 ngchw c64 k64 i8x8 f3x3", "rule channels_last: "},
+        {direct, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3", "rule whole_tile: "},
+        {direct, "conv_bwd_weight fp32 nhwgc c64 k7 i8x8 f3x3", "rule whole_tile: "},
         {direct, "conv_bwd_weight fp32 nhwgc c32 k8 i8x8 f3x3", NULL},
-        {merged, "conv_bwd_weight fp32 nhwgc g2 c4 k64 i8x8 f3x3", "needs g1"},
-        {merged, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2", "dilation 1 in the last axis"},
+        {merged, "conv_bwd_weight fp32 nhwgc g2 c4 k64 i8x8 f3x3", "rule merged_row: "},
+        {merged, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2", "rule merged_row: "},
         {merged, "conv_bwd_weight fp32 nhwgc c3 k1 i8x8 f3x3 d2x1", NULL},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

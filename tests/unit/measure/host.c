@@ -28,13 +28,6 @@ struct kw_bound {
 enum { AXIS_FAULT, AXIS_PACKS };
 enum { SCRATCH_BYTES = 40 };
 
-static kw_status fits(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    (void)config;
-    (void)problem;
-    (void)why;
-    return KW_OK;
-}
-
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *out) {
     (void)target;
     *out = (kw_launch){.stages = 1, .shared_bytes = SCRATCH_BYTES, .thread_bytes = SCRATCH_BYTES};
@@ -61,7 +54,6 @@ const kw_family host_family = {.name = "test.naive",
                                .dtypes = 0x3f,
                                .axes = axes,
                                .axis_count = 2,
-                               .fits = fits,
                                .launch = launch};
 
 const kw_family *const kw_family_table[] = {&host_family, NULL};

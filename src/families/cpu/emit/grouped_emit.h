@@ -5,10 +5,6 @@
 
 #include "families/cpu/grouped.h"
 
-static inline bool kw_grouped_gradient(const kw_config *config) {
-    return config->op == KW_CONV_BWD_WEIGHT;
-}
-
 /* The weight gradient goes over the same pixels for each input channel of a group. From 8 on it works on copies, which cost less than reading
  * pixels that lie far apart so often. */
 static inline bool kw_grouped_staged(const kw_config *config, const kw_grouped *g) {

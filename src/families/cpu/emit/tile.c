@@ -9,48 +9,42 @@
 #include "base/math.h"
 #include "families/codegen.h"
 
-#include <inttypes.h>
-
 enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5 };
 
 static int32_t bases_of_row(const kw_tile *tile) {
     return (tile->cols + PIXELS_OF_A_BASE - 1) / PIXELS_OF_A_BASE;
 }
 
-kw_status kw_tile_valid(const kw_config *config, const kw_tile *tile, kw_error *why) {
-    kw_status status = kw_isa_valid(config, why);
-    if (status) {
-        return status;
-    }
-    const kw_isa *isa = kw_config_isa(config);
-    int32_t need = tile->rows * tile->cols * tile->vecs + tile->vecs + 1;
-    if (need > isa->registers) {
-        return kw_fail(why, KW_ILLEGAL, "a tile of %d x %d pixels and %d vectors needs %d registers; isa=%s has %d", tile->rows, tile->cols,
-                       tile->vecs, need, isa->name, isa->registers);
-    }
-    if (tile->rows * bases_of_row(tile) > BASES_MAX) {
-        return kw_fail(why, KW_ILLEGAL, "a tile of %d x %d pixels needs %d base pointers; %d are available (%d pixels of a row share one)",
-                       tile->rows, tile->cols, tile->rows * bases_of_row(tile), BASES_MAX, PIXELS_OF_A_BASE);
-    }
-    return KW_OK;
+static bool tile_in_registers(const kw_rule_case *c) {
+    const kw_tile *tile = c->decoded;
+    return tile->rows * tile->cols * tile->vecs + tile->vecs + 1 <= kw_config_isa(c->config)->registers;
 }
 
-kw_status kw_tile_fits_run(const kw_config *config, const kw_problem *problem, kw_error *why) {
-    enum { CHANNELS_MAX = 16 };
-    const char *name = config->family->name;
-    const kw_conv_dims *d = &problem->conv;
-    if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "%s needs a channels-last layout", name);
-    }
-    if (d->c / d->g > CHANNELS_MAX) {
-        return kw_fail(why, KW_NO_KERNEL, "%s needs c/g <= %d, not %" PRId64 "; above, conv.direct is as fast", name, CHANNELS_MAX,
-                       d->c / d->g);
-    }
-    if (d->dilation[2] != 1 && d->filter[2] != 1) {
-        return kw_fail(why, KW_NO_KERNEL, "%s needs dilation 1 along the width", name);
-    }
-    return KW_OK;
+static bool tile_has_base_pointers(const kw_rule_case *c) {
+    const kw_tile *tile = c->decoded;
+    return tile->rows * bases_of_row(tile) <= BASES_MAX;
 }
+
+const kw_rule kw_tile_valid_rules[] = {
+    {"tile_registers", "the sums of a tile, its vectors of weights and a pixel must fit the isa's vector registers", tile_in_registers},
+    {"base_pointers", "a tile has 5 base pointers, of 7 pixels of a row each", tile_has_base_pointers},
+    {0},
+};
+
+static bool run_is_short(const kw_rule_case *c) {
+    enum { CHANNELS_MAX = 16 };
+    return c->problem->conv.c / c->problem->conv.g <= CHANNELS_MAX;
+}
+
+static bool run_is_dense(const kw_rule_case *c) {
+    return c->problem->conv.dilation[2] == 1 || c->problem->conv.filter[2] == 1;
+}
+
+const kw_rule kw_run_fits_rules[] = {
+    {"few_channels", "c/g must be at most 16; above, conv.direct is as fast", run_is_short},
+    {"dense_width", "dilation must be 1 along the width", run_is_dense},
+    {0},
+};
 
 /* The address of a pixel relative to its base pointer. */
 static const char *const offsets[PIXELS_OF_A_BASE] = {"", " + s1", " + s1 * 2", " + s3", " + s1 * 4", " + s5", " + s3 * 2"};

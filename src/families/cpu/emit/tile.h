@@ -16,11 +16,11 @@ typedef struct kw_tile {
     bool odd;   /* the last element of a run may lack its partner of a bf16 pair */
 } kw_tile;
 
-/* KW_ILLEGAL when the tile needs more registers than the config's isa has. */
-kw_status kw_tile_valid(const kw_config *config, const kw_tile *tile, kw_error *why);
-/* What a family needs that takes the columns of a filter row and the channels as one run: they lie side by side, and are so few that a run is
- * better than its parts (16 channels a group; above, conv.direct is as fast). A family's fits(). */
-kw_status kw_tile_fits_run(const kw_config *config, const kw_problem *problem, kw_error *why);
+/* KW_VALID, for families whose decode() fills a struct that begins with a kw_tile: its registers and address registers. */
+extern const kw_rule kw_tile_valid_rules[];
+/* KW_FITS, for families that take the columns of a filter row and the channels as one run: they lie side by side, and are so few that a run is
+ * better than its parts. */
+extern const kw_rule kw_run_fits_rules[];
 /* Appends the tile's #defines, kernels/cpu/lib/dense.h and kw_tile(). */
 void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile);
 

@@ -1,109 +1,29 @@
-/* grouped.c: the emitter and the cutting into units of the depthwise and merged families. The tile's code is straight-line C: each source
- * pixel of the tile is loaded once and multiplied into every result pixel that it serves, by the tap that joins the two. Which tap that is
- * is settled here by tap_source(); kernels/cpu/grouped/grouped_indirection.h states where the pixels lie. */
+/* grouped_launch.c: how the depthwise and merged families cut a problem into units, and what that costs. */
 #include "families/cpu/grouped.h"
 
 #include "base/math.h"
 #include "cpu/grouped/args.h"
-#include "families/codegen.h"
 #include "families/cpu/emit/grouped_emit.h"
 #include "problem/view.h"
 
 #include <math.h>
 
-enum { ROUTE_BYTES = 16384, ROUTE_BYTES_MAX = 262144, GRADIENT_VECTORS = 8, STAGE_BYTES = 16384 };
-
-/* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
-static int weights_alive(const kw_config *config, const kw_grouped *g) {
-    if (kw_grouped_pairs_rows(config, g)) {
-        return 2 * g->taps_w;
-    }
-    bool scatter = kw_grouped_scatters(config, g);
-    int most = 0, rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h);
-    for (int row = 0; row < rows; row++) {
-        int alive = 0;
-        for (int tap = 0; tap < g->taps_h; tap++) {
-            int first = rows, last = -1;
-            for (int pixel = 0; pixel < g->tile_h; pixel++) {
-                int source = kw_tap_source(scatter, g->stride, g->taps_h, pixel, tap);
-                first = source >= 0 && source < first ? source : first;
-                last = source > last ? source : last;
-            }
-            alive += first <= row && row <= last;
-        }
-        most = alive > most ? alive : most;
-    }
-    return most * g->taps_w;
-}
-
-static kw_status valid_channels(const kw_config *config, const kw_grouped *g, kw_error *why) {
-    int lanes = kw_config_isa(config)->lanes;
-    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    if (g->dst % lanes && lanes % g->dst) {
-        return kw_fail(why, KW_ILLEGAL, "%s: %d result channels a group neither divide nor fill the %d lanes", config->family->name, g->dst,
-                       lanes);
-    }
-    if (g->dst % lanes && (g->src > g->dst || g->src & (g->src - 1))) {
-        return kw_fail(
-            why, KW_ILLEGAL,
-            "%s: groups that share a vector need a power of two of source channels, at most the %d result channels; there are %d",
-            config->family->name, g->dst, g->src);
-    }
-    if (dp && g->src % 2 && g->src > 1) {
-        return kw_fail(why, KW_ILLEGAL, "%s: math=dp needs pairs of source channels; %d a group is odd", config->family->name, g->src);
-    }
-    if (dp && kw_grouped_gradient(config)) {
-        return kw_fail(why, KW_ILLEGAL, "%s multiplies in fp32; it needs math=fma", config->family->name);
-    }
-    if (dp && g->src == 1 && (g->taps_h == 1 || g->dst > 1)) {
-        return kw_fail(why, KW_ILLEGAL,
-                       "%s: math=dp with one source channel pairs filter rows; it needs taps_h above 1 and one channel a group",
-                       config->family->name);
-    }
-    return KW_OK;
-}
-
-kw_status kw_grouped_valid(const kw_config *config, const kw_grouped *g, kw_error *why) {
-    kw_status status = kw_isa_valid(config, why);
-    if (!status) {
-        status = valid_channels(config, g, why);
-    }
-    if (status) {
-        return status;
-    }
-    const char *name = config->family->name;
-    if (g->taps_h == 1 && g->taps_w == 1 && g->stride > 1) {
-        return kw_fail(why, KW_ILLEGAL, "%s: with taps_h=1 taps_w=1 any stride is served; stride=1 is its name", name);
-    }
-    if (kw_grouped_scatters(config, g) && ((g->taps_h > 1 && g->tile_h % g->stride) || (g->taps_w > 1 && g->tile_w % g->stride))) {
-        return kw_fail(why, KW_ILLEGAL, "%s: backward data with stride=%d needs tiles of a multiple of %d pixels", name, g->stride,
-                       g->stride);
-    }
-    int pixels = g->tile_h * g->tile_w * (kw_grouped_pairs_rows(config, g) ? 2 : 1), spare = g->dst > 1 ? 2 : 1;
-    if (kw_grouped_pairs_rows(config, g)) {
-        spare = g->taps_h == 2 ? 3 : 4; /* two rows, two pairs; zeros where a row has no partner */
-    }
-    int used = (kw_grouped_gradient(config) ? pixels + g->taps_h * g->taps_w : pixels + weights_alive(config, g)) + spare;
-    if (used > kw_config_isa(config)->registers) {
-        return kw_fail(why, KW_ILLEGAL, "%s: a tile of %dx%d pixels and %dx%d taps needs %d registers; isa=%s has %d", name, g->tile_h,
-                       g->tile_w, g->taps_h, g->taps_w, used, kw_config_isa(config)->name, kw_config_isa(config)->registers);
-    }
-    return KW_OK;
-}
+/* Bytes of an indirection buffer, of the copies of the weight gradient; vectors of channels of one of its units. */
+enum { INDIRECTION_BYTES = 16384, STAGED_BYTES = 16384, GRADIENT_VECTORS = 8 };
 
 /* One axis of a problem under a window; kernels/cpu/grouped/grouped_indirection.h's kw_axis in sizes. */
-typedef struct reach {
+typedef struct axis_cut {
     int64_t parts, tiles; /* tiles of the first part, which has most */
     int64_t windows;      /* most of a tile */
     int64_t tile_windows; /* (tile, window) pairs of all parts */
-} reach;
+} axis_cut;
 
-static reach reach_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t tile, int64_t taps) {
+static axis_cut axis_cut_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t tile, int64_t taps) {
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_problem_output(out, problem);
     int64_t extent = problem->op == KW_CONV_BWD_DATA ? d->in[axis] : out[axis];
-    reach r = {.parts = 1};
+    axis_cut r = {.parts = 1};
     if (taps == 1) {
         r.parts = kw_problem_walks(problem, axis);
         for (int64_t part = 0; part < r.parts; part++) {
@@ -132,61 +52,29 @@ static reach reach_of(const kw_config *config, const kw_grouped *g, const kw_pro
 }
 
 typedef struct cut {
-    reach depth, height, width;
-    int64_t slots; /* words of a tile's route */
+    axis_cut depth, height, width;
+    int64_t words; /* of a tile in the indirection buffer */
 } cut;
 
 static cut cut_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem) {
     cut c = {
-        .depth = reach_of(config, g, problem, 0, 1, 1),
-        .height = reach_of(config, g, problem, 1, g->tile_h, g->taps_h),
-        .width = reach_of(config, g, problem, 2, g->tile_w, g->taps_w),
+        .depth = axis_cut_of(config, g, problem, 0, 1, 1),
+        .height = axis_cut_of(config, g, problem, 1, g->tile_h, g->taps_h),
+        .width = axis_cut_of(config, g, problem, 2, g->tile_w, g->taps_w),
     };
     bool good = true;
     int64_t words =
         KW_GROUPED_ENTRY(kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w));
     int64_t windows = kw_grouped_gradient(config) ? 1 : kw_mul(kw_mul(c.depth.windows, c.height.windows, &good), c.width.windows, &good);
-    c.slots = kw_mul(windows, words, &good);
+    c.words = kw_mul(windows, words, &good);
     if (!good) {
-        c.slots = INT64_MAX / 64;
+        c.words = INT64_MAX / 64;
     }
     return c;
 }
 
-static kw_status fits_axis(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t taps, kw_error *why) {
-    const char *name = config->family->name;
-    int64_t filter = problem->conv.filter[axis], stride = problem->conv.stride[axis], dilation = problem->conv.dilation[axis];
-    if (taps == 1) {
-        return KW_OK;
-    }
-    if (filter < taps) {
-        return kw_fail(why, KW_NO_KERNEL, "%s with %lld taps at once needs a filter of at least that extent", name, (long long)taps);
-    }
-    if (stride != g->stride) {
-        return kw_fail(why, KW_NO_KERNEL, "%s stride=%d needs that stride on each axis with more than one tap at once", name, g->stride);
-    }
-    if (stride > 1 && dilation > 1) {
-        return kw_fail(why, KW_NO_KERNEL, "%s with several taps at once needs stride 1 or dilation 1", name);
-    }
-    if (kw_grouped_scatters(config, g) && filter != taps) {
-        return kw_fail(why, KW_NO_KERNEL, "%s: backward data with stride=%d needs a filter of %lld taps", name, g->stride, (long long)taps);
-    }
-    return KW_OK;
-}
-
-kw_status kw_grouped_fits(const kw_config *config, const kw_grouped *g, const kw_problem *problem, kw_error *why) {
-    if (problem->layout != KW_CHANNELS_LAST) {
-        return kw_fail(why, KW_NO_KERNEL, "%s needs a channels-last layout", config->family->name);
-    }
-    kw_status status = fits_axis(config, g, problem, 1, g->taps_h, why);
-    if (!status) {
-        status = fits_axis(config, g, problem, 2, g->taps_w, why);
-    }
-    if (!status && cut_of(config, g, problem).slots > ROUTE_BYTES_MAX / 8) {
-        status = kw_fail(why, KW_NO_KERNEL, "%s with %dx%d taps at once cannot serve so large a filter", config->family->name, g->taps_h,
-                         g->taps_w);
-    }
-    return status;
+int64_t kw_grouped_tile_words(const kw_config *config, const kw_grouped *g, const kw_problem *problem) {
+    return cut_of(config, g, problem).words;
 }
 
 /* Multiply-adds and loads of one window of one tile for one vector. */
@@ -204,7 +92,7 @@ static void count_tile(const kw_config *config, const kw_grouped *g, double *mul
 }
 
 /* Of the source rows that a row of tiles goes over, those that the one before went over, too; for all rows of tiles. */
-static double rows_again(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const reach *height) {
+static double rows_again(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const axis_cut *height) {
     const kw_conv_dims *d = &problem->conv;
     bool backward = problem->op == KW_CONV_BWD_DATA;
     double step = backward ? 1.0 / (kw_grouped_scatters(config, g) && g->taps_h > 1 ? g->stride : 1) : (double)d->stride[1];
@@ -238,7 +126,7 @@ static double evicted(const kw_config *config, const kw_grouped *g, const kw_pro
 }
 
 static int64_t columns_of(const cut *c) {
-    int64_t cols = kw_min(c->width.tiles, kw_max(1, ROUTE_BYTES / 8 / c->slots));
+    int64_t cols = kw_min(c->width.tiles, kw_max(1, INDIRECTION_BYTES / 8 / c->words));
     return kw_ceil_div(c->width.tiles, kw_ceil_div(c->width.tiles, cols));
 }
 
@@ -269,7 +157,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     launch->stage[1] = (kw_stage){.units = units};
     launch->packed_bytes = vectors * windows * kw_grouped_window_vectors(config, g) * lanes * 4;
     int64_t scratch = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, KW_LINE);
-    int64_t words = cols * c.slots, results = g->tile_h * g->tile_w;
+    int64_t words = cols * c.words, results = g->tile_h * g->tile_w;
     *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
         .block_vectors = block,
         .row_tiles = rows,
@@ -278,7 +166,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
         .indirection_words = words,
         .indirection_tiles = cols,
     };
-    int64_t narrow = d->g * g->dst < channels ? KW_GROUPED_NARROW_BYTES(c.slots + results, lanes) : 0;
+    int64_t narrow = d->g * g->dst < channels ? KW_GROUPED_NARROW_BYTES(c.words + results, lanes) : 0;
     launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, cols * results) + narrow + KW_LINE;
 
     double multiply_adds, loads;
@@ -309,7 +197,7 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     int64_t lanes = kw_config_isa(config)->lanes, pixels = g->tile_h * g->tile_w, taps = g->taps_h * g->taps_w;
     int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * g->dst, lanes);
     cut c = cut_of(config, g, problem);
-    int64_t cols = columns_of(&c), rows = kw_min(c.height.tiles, kw_max(1, ROUTE_BYTES / 8 / (c.slots * cols))), tiles = rows * cols;
+    int64_t cols = columns_of(&c), rows = kw_min(c.height.tiles, kw_max(1, INDIRECTION_BYTES / 8 / (c.words * cols))), tiles = rows * cols;
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
     int64_t block = kw_min(vectors, GRADIENT_VECTORS), wanted = target->units > 1 ? 4 * target->units : 1;
     while (block > 1 && kw_ceil_div(vectors, block) * windows < wanted) {
@@ -320,10 +208,10 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     launch->stages = 1;
     launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows};
     /* The scratch memory holds a unit's sums, too. */
-    int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * lanes * 4), KW_LINE), words = tiles * c.slots;
+    int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * lanes * 4), KW_LINE), words = tiles * c.words;
     int64_t sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     int64_t copies = KW_GROUPED_STAGED_BYTES(sources, KW_GROUPED_SOURCE_BYTES(g->src, g->dst, lanes), pixels, lanes);
-    int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGE_BYTES / copies)) : d->g * g->dst < lanes;
+    int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGED_BYTES / copies)) : d->g * g->dst < lanes;
     *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
         .block_vectors = block,
         .row_tiles = rows,

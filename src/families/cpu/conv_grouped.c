@@ -1,0 +1,143 @@
+/* conv_grouped.c: the families of few channels a group, channels last, any filter, stride, dilation and padding, in 1, 2 and 3 dimensions.
+ *
+ *   conv.depthwise         one channel a group, forward and backward data: a vector of channels at a time. The speed comes from loading a source
+ *                          pixel once for all the taps and result pixels of a tile that need it, so from windows of several taps; windows of
+ *                          one tap serve what those cannot.
+ *   conv.merged            few channels a group. A vector of result channels covers several groups; each source channel of the groups is spread
+ *                          over its group's lanes by one permutation, which all the taps of a window share, so no lane is wasted. Groups whose
+ *                          result channels fill whole vectors take their source channels by broadcast instead.
+ *   conv.depthwise_weight, conv.merged_weight     their weight gradients. The sums of a window of taps stay in registers while a unit goes over
+ *                          the pixels, once for each input channel of a group.
+ *
+ * They differ in their axes, and in which channels of a group they serve. */
+#include "families/cpu/cpu_rules.h"
+#include "families/cpu/grouped.h"
+
+/* Behind the axes that all four share. */
+enum { GROUP_C = KW_GROUPED_AXIS_COUNT, GROUP_K, MERGED_AXIS_COUNT };
+
+#define GROUP_AXES                                                                                                                         \
+    {"group_c", NULL, 1, 64, "input channels of a group"}, {                                                                               \
+        "group_k", NULL, 1, 64, "output channels of a group"                                                                               \
+    }
+#define BLOCK_AXIS                                                                                                                         \
+    { "block", NULL, 0, 64, "vectors of channels that a unit takes through its pixels; 0: all" }
+
+static const kw_axis depthwise_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, BLOCK_AXIS};
+static const kw_axis depthwise_weight_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES};
+static const kw_axis merged_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, GROUP_AXES, BLOCK_AXIS};
+static const kw_axis merged_weight_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, GROUP_AXES};
+
+static kw_grouped grouped_of(const kw_config *config) {
+    const int32_t *axis = config->axis, count = config->family->axis_count;
+    bool backward = config->op == KW_CONV_BWD_DATA, merged = count >= MERGED_AXIS_COUNT;
+    return (kw_grouped){
+        .tile_h = axis[KW_GROUPED_TILE_H],
+        .tile_w = axis[KW_GROUPED_TILE_W],
+        .taps_h = axis[KW_GROUPED_TAPS_H],
+        .taps_w = axis[KW_GROUPED_TAPS_W],
+        .stride = axis[KW_GROUPED_STRIDE],
+        .src = merged ? axis[backward ? GROUP_K : GROUP_C] : 1,
+        .dst = merged ? axis[backward ? GROUP_C : GROUP_K] : 1,
+        .block = config->op == KW_CONV_BWD_WEIGHT ? 0 : axis[count - 1],
+    };
+}
+
+static void conv_grouped_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    (void)target;
+    *(kw_grouped *)decoded = grouped_of(config);
+}
+
+static bool has_several_channels(const kw_rule_case *c) {
+    return c->config->axis[GROUP_C] > 1 || c->config->axis[GROUP_K] > 1;
+}
+
+static bool has_one_channel_groups(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    return d->c == d->g && d->k == d->g;
+}
+
+static bool has_channels_of_axes(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    return d->c == d->g * c->config->axis[GROUP_C] && d->k == d->g * c->config->axis[GROUP_K];
+}
+
+static const kw_rule merged_valid[] = {
+    {"several_channels", "group_c=1 group_k=1 is conv.depthwise and conv.depthwise_weight", has_several_channels},
+    {0},
+};
+
+static const kw_rule depthwise_fits[] = {
+    {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
+    {0},
+};
+
+static const kw_rule merged_fits[] = {
+    {"group_channels", "c/g must be group_c, and k/g group_k", has_channels_of_axes},
+    {0},
+};
+
+static void conv_grouped_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_grouped grouped = grouped_of(config);
+    if (kw_grouped_gradient(config)) {
+        kw_gradient_launch(config, &grouped, problem, target, launch);
+    } else {
+        kw_grouped_launch(config, &grouped, problem, target, launch);
+    }
+}
+
+static void conv_grouped_emit(const kw_config *config, kw_text *text) {
+    kw_grouped grouped = grouped_of(config);
+    kw_grouped_emit(text, config, &grouped);
+}
+
+/* What the four rows have in common. */
+#define GROUPED_FAMILY(table)                                                                                                              \
+    .kind = KW_KIND_CPU, .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16, .axes = table, .axis_count = sizeof table / sizeof *table,  \
+    .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
+
+extern const kw_family kw_family_conv_depthwise, kw_family_conv_depthwise_weight, kw_family_conv_merged, kw_family_conv_merged_weight;
+
+const kw_family kw_family_conv_depthwise = {
+    .name = "conv.depthwise",
+    .summary = "one channel a group, forward and backward data",
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {depthwise_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+    .kernel = "cpu/grouped/grouped.c",
+    GROUPED_FAMILY(depthwise_axes),
+};
+
+const kw_family kw_family_conv_depthwise_weight = {
+    .name = "conv.depthwise_weight",
+    .summary = "one channel a group, weight gradient",
+    .ops = 1 << KW_CONV_BWD_WEIGHT,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {depthwise_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+    .kernel = "cpu/grouped/grouped_weight.c",
+    GROUPED_FAMILY(depthwise_weight_axes),
+};
+
+const kw_family kw_family_conv_merged = {
+    .name = "conv.merged",
+    .summary = "few channels a group, several groups a vector, forward and backward data",
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
+    .rules = {[KW_VALID] = {merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {merged_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+    .kernel = "cpu/grouped/grouped.c",
+    GROUPED_FAMILY(merged_axes),
+};
+
+const kw_family kw_family_conv_merged_weight = {
+    .name = "conv.merged_weight",
+    .summary = "few channels a group, several groups a vector, weight gradient",
+    .ops = 1 << KW_CONV_BWD_WEIGHT,
+    .rules = {[KW_VALID] = {merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {merged_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+    .kernel = "cpu/grouped/grouped_weight.c",
+    GROUPED_FAMILY(merged_weight_axes),
+};

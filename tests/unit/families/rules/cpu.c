@@ -1,0 +1,87 @@
+/* cpu.c: examples of the rules of the generated CPU families. */
+#include "unit/families/rules/examples.h"
+
+#define ARCH "x86-64-v4-bf16"
+
+static const rule_example direct_rows[] = {
+    {"", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3"},
+    {"dp_type", "conv_fwd fp32", "math=dp", NULL, NULL},
+    {"dp_isa", "conv_fwd bf16", "isa=avx2 math=dp", NULL, NULL},
+    {"tile_registers", "conv_fwd fp32", "tile_w=16", NULL, NULL},
+    {"base_pointers", "conv_fwd fp32", "tile_h=3 tile_w=9 vecs=1", NULL, NULL},
+    {"arch_isa", "conv_fwd fp32", "", "x86-64-v3", NULL},
+    {"arch_isa", "conv_fwd fp32", "isa=avx2 tile_w=6", "generic", NULL},
+    {"arch_isa", "conv_fwd bf16", "math=dp", "x86-64-v4", NULL},
+    {"arch_isa", "conv_fwd fp32", "", "x86-64-v9", NULL},
+    {"channels_last", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3"},
+    {0},
+};
+
+static const rule_example direct_1st_rows[] = {
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x1 d2x2"},
+    {"few_channels", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c17 k8 i9x9 f3x3"},
+    {"dense_width", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x3 d1x2"},
+    {0},
+};
+
+static const rule_example pointwise_rows[] = {
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 s2x2"},
+    {"filter_1", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3"},
+    {"no_padding", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 p0x0:1x1"},
+    {"bwd_data_whole", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc c8 k8 i9x9 f1x1 s2x2"},
+    {0},
+};
+
+static const rule_example bwd_weight_rows[] = {
+    {"", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c32 k8 i8x8 f3x3"},
+    {"tile_registers", "conv_bwd_weight fp32", "tile=15", NULL, NULL},
+    {"copy", "conv_bwd_weight fp32", "copy=0 merge=1", NULL, NULL},
+    {"copy", "conv_bwd_weight bf16", "copy=0", NULL, NULL},
+    {"merged_row", "conv_bwd_weight fp32", "merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2"},
+    {"whole_tile", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3"},
+    {0},
+};
+
+static const rule_example depthwise_rows[] = {
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f5x4 d2x3 p4x4"},
+    {"", "conv_fwd bf16", "math=dp tile_h=1", ARCH, NULL},
+    {"row_pairs", "conv_fwd bf16", "math=dp tile_h=1 taps_h=1", NULL, NULL},
+    {"one_tap", "conv_fwd fp32", "taps_h=1 taps_w=1 stride=2", NULL, NULL},
+    {"bwd_data_tile", "conv_bwd_data fp32", "stride=2", NULL, NULL},
+    {"tile_registers", "conv_fwd fp32", "tile_h=3 tile_w=8", NULL, NULL},
+    {"one_channel_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k64 i9x9 f3x3"},
+    {"taps_in_filter", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f3x1"},
+    {"window_stride", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2"},
+    {"stride_or_dilation", "conv_fwd fp32", "tile_w=4 stride=2", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2 d2x2"},
+    {"bwd_data_filter", "conv_bwd_data fp32", "tile_w=4 stride=2", ARCH, "conv_bwd_data fp32 g32 c32 k32 i9x9 f5x5 s2x2"},
+    {"filter_size", "conv_fwd fp32", "taps_h=1 taps_w=1", ARCH, "conv_fwd fp32 g32 c32 k32 i400x400 f300x300"},
+    {0},
+};
+
+static const rule_example depthwise_weight_rows[] = {
+    {"", "conv_bwd_weight bf16", "", ARCH, NULL},
+    {"weight_math", "conv_bwd_weight bf16", "math=dp", NULL, NULL},
+    {0},
+};
+
+static const rule_example merged_rows[] = {
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g3 c12 k12 i9x9 f3x3"},
+    {"several_channels", "conv_fwd fp32", "group_c=1 group_k=1", NULL, NULL},
+    {"lanes", "conv_fwd fp32", "group_k=6", NULL, NULL},
+    {"shared_vector", "conv_fwd fp32", "group_c=8", NULL, NULL},
+    {"channel_pairs", "conv_fwd bf16", "math=dp group_c=5 group_k=32", NULL, NULL},
+    {"group_channels", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c256 k256 i9x9 f3x3"},
+    {0},
+};
+
+const rule_examples direct_rule_examples = {"conv.direct", "isa=avx512 math=fma tile_h=1 tile_w=14 vecs=2 band=0 edge=skip", direct_rows};
+const rule_examples direct_1st_rule_examples = {"conv.direct_1st", "isa=avx512 math=fma tile_w=7 vecs=2 band=0", direct_1st_rows};
+const rule_examples pointwise_rule_examples = {"conv.pointwise", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", pointwise_rows};
+const rule_examples bwd_weight_rule_examples = {"conv.direct_bwd_weight", "isa=avx512 math=fma lanes=c tile=8 vecs=2 copy=1 merge=0 box=0",
+                                                bwd_weight_rows};
+const rule_examples depthwise_rule_examples = {"conv.depthwise", "isa=avx512 math=fma tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0",
+                                               depthwise_rows};
+const rule_examples depthwise_weight_rule_examples = {
+    "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
+const rule_examples merged_rule_examples = {
+    "conv.merged", "isa=avx512 math=fma tile_h=1 tile_w=14 taps_h=1 taps_w=3 stride=1 group_c=4 group_k=4 block=0", merged_rows};
