@@ -252,6 +252,8 @@ void cli_json_print(cli_json *json, FILE *to);
 /* "kwright: TEXT" on standard error; the exit code that the status deserves. */
 int cli_fail(const kw_error *err);
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Room for at least count items of so many bytes in an array of the heap; items is the address of the pointer. false: no memory. */
+bool cli_reserve(void *items, size_t *capacity, size_t count, size_t size);
 /* "8.41 ms" */
 const char *cli_time(char text[32], double ns);
 /* Words of a shell that stand for text, quoted where needed, for lines to be pasted. */

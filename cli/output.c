@@ -43,6 +43,21 @@ int cli_usage(const char *format, ...) {
     return cli_fail(&err);
 }
 
+bool cli_reserve(void *items, size_t *capacity, size_t count, size_t size) {
+    void *old, *grown;
+    if (count <= *capacity) {
+        return true;
+    }
+    size_t wanted = count + count / 2 + 16;
+    memcpy(&old, items, sizeof old);
+    grown = reallocarray(old, wanted, size);
+    if (grown) {
+        memcpy(items, &grown, sizeof grown);
+        *capacity = wanted;
+    }
+    return grown;
+}
+
 const char *cli_time(char text[32], double ns) {
     if (ns < 1e3) {
         snprintf(text, 32, "%.0f ns", ns);

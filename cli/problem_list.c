@@ -17,14 +17,8 @@ typedef struct list_reader {
 } list_reader;
 
 static bool append_problem(cli_problem_list *list, const char *name, const kw_problem *problem) {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        cli_problem *items = realloc(list->items, capacity * sizeof *items);
-        if (!items) {
-            return false;
-        }
-        list->items = items;
-        list->capacity = capacity;
+    if (!cli_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items)) {
+        return false;
     }
     char *copy = strdup(name);
     if (!copy) {

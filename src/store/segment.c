@@ -6,7 +6,6 @@
 #include "store/line.h"
 #include "store/io/reader.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,24 +63,18 @@ static kw_status note_row(void *user, const kw_row *row, kw_error *err) {
     return set_add(&segment->pairs, key) ? KW_OK : kw_fail_memory(err, segment->path);
 }
 
-static kw_status fail_segment_io(const char *doing, const char *path, kw_error *err) {
-    char why[128];
-    int code = errno;
-    return kw_fail(err, code == ENOENT ? KW_MISSING : KW_IO, "cannot %s %s: %s", doing, path, strerror_r(code, why, sizeof why));
-}
-
 /* Whether the file's last byte is no line end. */
 static kw_status find_torn(kw_segment *segment, kw_error *err) {
     struct stat info;
     char last = '\n';
     if (fstat(segment->fd, &info)) {
-        return fail_segment_io("read", segment->path, err);
+        return kw_fail_file(err, "read", segment->path);
     }
     if (!S_ISREG(info.st_mode)) {
         return kw_fail(err, KW_IO, "cannot write %s: it is not a regular file", segment->path);
     }
     if (info.st_size && pread(segment->fd, &last, 1, info.st_size - 1) != 1) {
-        return fail_segment_io("read", segment->path, err);
+        return kw_fail_file(err, "read", segment->path);
     }
     segment->torn = last != '\n';
     return KW_OK;
@@ -104,7 +97,7 @@ kw_status kw_segment_open(kw_segment **out, const char *path, kw_error *err) {
     }
     segment->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (segment->fd < 0) {
-        status = fail_segment_io("write", path, err);
+        status = kw_fail_file(err, "write", path);
         goto out;
     }
     status = find_torn(segment, err);
@@ -141,7 +134,7 @@ static kw_status append_segment_text(kw_segment *segment, kw_text *text, kw_erro
         segment->torn = true; /* until all of it is written */
         if ((torn && !kw_file_write(segment->fd, "\n", 1)) || !kw_file_write(segment->fd, text->data, text->size) ||
             fdatasync(segment->fd)) {
-            status = fail_segment_io("write", segment->path, err);
+            status = kw_fail_file(err, "write", segment->path);
         } else {
             segment->torn = false;
         }

@@ -29,15 +29,9 @@ typedef struct prediction_list {
 /* --- what was measured ------------------------------------------------------------------------------------------------- */
 
 static void add_known(prediction_list *f, const char *config, double ns, const char *from) {
-    if (f->known_count == f->capacity) {
-        size_t capacity = f->capacity ? 2 * f->capacity : 64;
-        known *list = realloc(f->known, capacity * sizeof *list);
-        if (!list) {
-            f->no_memory = true;
-            return;
-        }
-        f->known = list;
-        f->capacity = capacity;
+    if (!cli_reserve(&f->known, &f->capacity, f->known_count + 1, sizeof *f->known)) {
+        f->no_memory = true;
+        return;
     }
     known *k = &f->known[f->known_count++];
     *k = (known){.ns = ns, .from = from};

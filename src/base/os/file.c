@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static kw_status fail_file(kw_error *err, const char *verb, const char *path) {
+kw_status kw_fail_file(kw_error *err, const char *verb, const char *path) {
     char why[128];
     int code = errno;
     const char *text = strerror_r(code, why, sizeof why);
@@ -55,7 +55,7 @@ kw_status kw_file_read(kw_arena *arena, const char *path, size_t limit, char **d
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &info)) {
-        status = fail_file(err, "read", path);
+        status = kw_fail_file(err, "read", path);
         goto out;
     }
     if (!S_ISREG(info.st_mode)) {
@@ -73,7 +73,7 @@ kw_status kw_file_read(kw_arena *arena, const char *path, size_t limit, char **d
     }
     ptrdiff_t got = kw_file_fill(fd, memory, (size_t)info.st_size);
     if (got < 0) {
-        status = fail_file(err, "read", path);
+        status = kw_fail_file(err, "read", path);
         goto out;
     }
     *data = memory;
@@ -97,17 +97,17 @@ kw_status kw_file_replace(const char *path, const void *data, size_t size, unsig
     memcpy(temporary + length, ".XXXXXX", 8);
     fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0) {
-        status = fail_file(err, "write", temporary);
+        status = kw_fail_file(err, "write", temporary);
         goto out;
     }
     if (!kw_file_write(fd, data, size) || fchmod(fd, (mode_t)mode) || fsync(fd)) {
-        status = fail_file(err, "write", temporary);
+        status = kw_fail_file(err, "write", temporary);
         goto out;
     }
     int closed = close(fd);
     fd = -1;
     if (closed || rename(temporary, path)) {
-        status = fail_file(err, "write", path);
+        status = kw_fail_file(err, "write", path);
     }
 out:
     if (fd >= 0) {
@@ -132,7 +132,7 @@ kw_status kw_folder_make(const char *path, kw_error *err) {
             *slash = 0;
         }
         if (mkdir(copy, 0700) && errno != EEXIST) {
-            status = fail_file(err, "make folder", copy);
+            status = kw_fail_file(err, "make folder", copy);
         }
         if (slash) {
             *slash++ = '/';

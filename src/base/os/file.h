@@ -5,6 +5,9 @@
 #include "base/container/arena.h"
 #include "base/status.h"
 
+/* "cannot VERB PATH: why", as errno says; KW_MISSING where there is no such file, else KW_IO. */
+kw_status kw_fail_file(kw_error *err, const char *verb, const char *path);
+
 /* Reads a regular file of at most limit bytes; *data is terminated beyond its size and lives in the arena. */
 kw_status kw_file_read(kw_arena *arena, const char *path, size_t limit, char **data, size_t *size, kw_error *err);
 /* Replaces path whole or not at all: writes a temporary file beside it, syncs and renames. mode as for open. */

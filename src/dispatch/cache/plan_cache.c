@@ -2,6 +2,7 @@
 #include "dispatch/cache/plan_cache.h"
 
 #include "base/hash.h"
+#include "problem/identity.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -44,15 +45,7 @@ void kw_plan_cache_close(kw_plan_cache *cache, kw_kernel_cache *kernels) {
 
 void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem) {
     memset(key, 0, sizeof *key);
-    key->problem.op = problem->op;
-    key->problem.dtype = problem->dtype;
-    key->problem.layout = problem->layout;
-    key->problem.ndim = problem->ndim;
-    if (problem->op == KW_GEMM) {
-        key->problem.gemm = problem->gemm;
-    } else {
-        key->problem.conv = problem->conv;
-    }
+    kw_problem_normalize(&key->problem, problem);
 }
 
 static bool plan_has_key(const kw_hash_map_key *key, uintptr_t value) {

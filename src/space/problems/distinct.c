@@ -3,37 +3,24 @@
 
 #include "base/container/array.h"
 #include "base/hash.h"
+#include "problem/identity.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-static kw_problem plain(const kw_problem *problem) {
-    kw_problem copy;
-    memset(&copy, 0, sizeof copy);
-    copy.op = problem->op;
-    copy.dtype = problem->dtype;
-    copy.layout = problem->layout;
-    copy.ndim = problem->ndim;
-    if (problem->op == KW_GEMM) {
-        copy.gemm = problem->gemm;
-    } else {
-        copy.conv = problem->conv;
-    }
-    return copy;
-}
 
 static bool is_problem(const kw_hash_map_key *key, uintptr_t value) {
     const kw_distinct *set = key->owner;
     return !memcmp(&set->problems[value], key->key, sizeof *set->problems);
 }
 
-static kw_hash_map_key problem_key(const kw_distinct *set, const kw_problem *plain_problem) {
-    return (kw_hash_map_key){kw_hash64(plain_problem, sizeof *plain_problem), is_problem, set, plain_problem};
+static kw_hash_map_key problem_key(const kw_distinct *set, const kw_problem *plain) {
+    return (kw_hash_map_key){kw_hash64(plain, sizeof *plain), is_problem, set, plain};
 }
 
 bool kw_distinct_add(kw_distinct *set, const kw_problem *problem, size_t *position) {
-    kw_problem copy = plain(problem);
+    kw_problem copy;
+    kw_problem_normalize(&copy, problem);
     kw_hash_map_key key = problem_key(set, &copy);
     const uintptr_t *found = kw_hash_map_find(&set->positions, &key);
     assert(set->count == set->positions.count);
@@ -51,7 +38,8 @@ bool kw_distinct_add(kw_distinct *set, const kw_problem *problem, size_t *positi
 }
 
 size_t kw_distinct_find(const kw_distinct *set, const kw_problem *problem) {
-    kw_problem copy = plain(problem);
+    kw_problem copy;
+    kw_problem_normalize(&copy, problem);
     kw_hash_map_key key = problem_key(set, &copy);
     const uintptr_t *found = kw_hash_map_find(&set->positions, &key);
     return found ? *found : SIZE_MAX;

@@ -1,6 +1,7 @@
 /* reader.c: lines out of a window of bytes. zlib reads files that are not compressed as they are, so there is one way in. */
 #include "store/io/reader.h"
 
+#include "base/os/file.h"
 #include "store/line.h"
 
 #include <errno.h>
@@ -53,8 +54,7 @@ kw_status kw_reader_open(kw_reader **out, const char *path, kw_error *err) {
     bool standard = !strcmp(path, "-");
     int fd = standard ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        char why[128];
-        return kw_fail(err, errno == ENOENT ? KW_MISSING : KW_IO, "cannot read %s: %s", path, strerror_r(errno, why, sizeof why));
+        return kw_fail_file(err, "read", path);
     }
     kw_status status = create(out, path, err);
     if (!status) {

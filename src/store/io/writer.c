@@ -18,12 +18,6 @@ struct kw_writer {
     char *path, *temporary; /* temporary NULL: written in place: standard output, a pipe */
 };
 
-static kw_status fail_write(const char *path, kw_error *err) {
-    char why[128];
-    int code = errno;
-    return kw_fail(err, code == ENOENT ? KW_MISSING : KW_IO, "cannot write %s: %s", path, strerror_r(code, why, sizeof why));
-}
-
 static bool ends_in_gz(const char *path) {
     size_t length = strlen(path);
     return length > 3 && !strcmp(path + length - 3, ".gz");
@@ -34,7 +28,7 @@ static kw_status open_output(kw_writer *writer, kw_error *err) {
     if (!stat(writer->path, &info) && !S_ISREG(info.st_mode)) { /* a pipe or device: nothing to rename */
         writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
         if (writer->fd < 0) {
-            return fail_write(writer->path, err);
+            return kw_fail_file(err, "write", writer->path);
         }
     } else {
         kw_text name = {0};
@@ -45,7 +39,7 @@ static kw_status open_output(kw_writer *writer, kw_error *err) {
         }
         writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (writer->fd < 0) {
-            kw_status status = fail_write(writer->path, err);
+            kw_status status = kw_fail_file(err, "write", writer->path);
             free(writer->temporary);
             writer->temporary = NULL;
             return status;
@@ -92,10 +86,11 @@ kw_status kw_writer_put(kw_writer *writer, kw_text *text, kw_error *err) {
         if (gzwrite(writer->zip, text->data, (unsigned)text->size) != (int)text->size) {
             int code = Z_OK;
             const char *why = gzerror(writer->zip, &code);
-            status = code == Z_ERRNO ? fail_write(writer->path, err) : kw_fail(err, KW_IO, "cannot write %s: %s", writer->path, why);
+            status =
+                code == Z_ERRNO ? kw_fail_file(err, "write", writer->path) : kw_fail(err, KW_IO, "cannot write %s: %s", writer->path, why);
         }
     } else if (!kw_file_write(writer->fd, text->data, text->size)) {
-        status = fail_write(writer->path, err);
+        status = kw_fail_file(err, "write", writer->path);
     }
     text->size = 0;
     return status;
@@ -108,16 +103,16 @@ kw_status kw_writer_close(kw_writer **handle, kw_status status, kw_error *err) {
         return status;
     }
     if (writer->zip && gzclose(writer->zip) != Z_OK && !status) {
-        status = fail_write(writer->path, err);
+        status = kw_fail_file(err, "write", writer->path);
     }
     if (writer->temporary && !status && fsync(writer->fd)) {
-        status = fail_write(writer->path, err);
+        status = kw_fail_file(err, "write", writer->path);
     }
     if (writer->fd >= 0 && writer->fd != STDOUT_FILENO && close(writer->fd) && !status) {
-        status = fail_write(writer->path, err);
+        status = kw_fail_file(err, "write", writer->path);
     }
     if (writer->temporary && !status && rename(writer->temporary, writer->path)) {
-        status = fail_write(writer->path, err);
+        status = kw_fail_file(err, "write", writer->path);
     }
     if (writer->temporary && status) {
         unlink(writer->temporary);

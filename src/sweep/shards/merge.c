@@ -10,7 +10,6 @@
 
 #include <kernelwright_tune.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,18 +138,12 @@ static kw_status merge_itself(merging *m, kw_error *err) {
     return status ? status : m->status;
 }
 
-static kw_status fail_read(const char *path, kw_error *err) {
-    char why[128];
-    int code = errno;
-    return kw_fail(err, code == ENOENT ? KW_MISSING : KW_IO, "cannot read %s: %s", path, strerror_r(code, why, sizeof why));
-}
-
 static kw_status is_store_file(bool *store, const char *path, kw_error *err) {
     static const char magic[] = "SQLite format 3"; /* with its end: 16 bytes */
     char start[sizeof magic] = "";
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ptrdiff_t got = fd < 0 ? -1 : kw_file_fill(fd, start, sizeof start);
-    kw_status status = got < 0 ? fail_read(path, err) : KW_OK;
+    kw_status status = got < 0 ? kw_fail_file(err, "read", path) : KW_OK;
     if (fd >= 0) {
         close(fd);
     }
