@@ -2,8 +2,8 @@
 # bench.sh: builds the benchmarks and runs each on one thread, against its peer in the same run; writes docs/results/DATE/bench-NAME.md.
 set -eu
 cd "$(dirname "$0")/.."
-cmake --preset release >/dev/null
-cmake --build build -j "${JOBS:-2}" --target benches
+. tools/common.sh
+build release benches >/dev/null
 export OMP_NUM_THREADS=1
 
 # bench_forest has its models trained, once, by LightGBM, which comes from PyPI; false where that cannot be had.

@@ -6,7 +6,7 @@
 #   DEVICE      device to use (cuda:0); ARCH its architecture, for the sample of full-tests (sm_90)
 #   CHECK_S     seconds for the verdicts of a sample of full-tests (90); LAYER_S for the sweep of the layers (180)
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 3
 kwright=${1:-build-portable/kwright}
 device=${DEVICE:-cuda:0}
 arch=${ARCH:-sm_90}

@@ -1,21 +1,28 @@
 #!/usr/bin/env bash
-# fuzz.sh: builds the libFuzzer targets and runs each for FUZZ_SECONDS on its corpus. A crash leaves its input in build-fuzz/ and fails.
+# fuzz.sh: builds the libFuzzer targets and runs each for FUZZ_SECONDS on its corpus, JOBS of them side by side. A crash leaves its input in
+# build-fuzz/ and fails.
 set -eu
 cd "$(dirname "$0")/.."
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz -j "${JOBS:-2}"
-found=0
-for target in build-fuzz/tests/fuzz/fuzz_*; do
-    [ -x "$target" ] && [ -f "$target" ] || continue
-    found=1
-    name=$(basename "$target")
+. tools/common.sh
+build fuzz
+export FUZZ_SECONDS=${FUZZ_SECONDS:-60}
+
+# fuzz_one TARGET: what it printed comes in one piece.
+fuzz_one() {
+    local name work code=0 corpora
+    name=$(basename "$1")
     work=$(mktemp -d)
-    corpus=$work/corpus
-    mkdir "$corpus"
-    seeds=tests/fuzz/corpus/$name
-    [ -d "$seeds" ] || seeds=""
+    mkdir "$work/corpus"
+    corpora=("$work/corpus")
+    [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
+    TMPDIR=$work "$1" -max_total_time="$FUZZ_SECONDS" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 \
+        -artifact_prefix=build-fuzz/ "${corpora[@]}" >"$work/log" 2>&1 || code=1
     echo "$name"
-    TMPDIR=$work "$target" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 -artifact_prefix=build-fuzz/ "$corpus" $seeds
+    cat "$work/log"
     rm -rf "$work"
-done
-[ $found = 1 ] || { echo "no fuzz target was built"; exit 1; }
+    return $code
+}
+export -f fuzz_one
+targets=$(find build-fuzz/tests/fuzz -maxdepth 1 -name 'fuzz_*' -type f -executable | sort)
+[ -n "$targets" ] || { echo "no fuzz target was built"; exit 1; }
+xargs -P "$JOBS" -I{} bash -c 'fuzz_one {}' <<<"$targets"

@@ -65,7 +65,7 @@ play() {
     for ((i = 1; i < jobs; i++)); do devices="$devices,emu:$arch"; done
     "$pairs" "$arch" "$set_name" >"$folder/pairs.manifest" 2>"$folder/pairs.txt"
     count $? "$arch: kernels without enough problems: $(tail -n 5 "$folder/pairs.txt")"
-    text=$(cat kernels/gpu/* kernels/prelude/gpu* src/families/gpu/* src/backend/emu* | cksum)
+    text=$(find kernels/gpu kernels/prelude src/families src/backend/emu -type f | LC_ALL=C sort | xargs cat | cksum)
     [ "$text" = "$(cat "$folder/text" 2>/dev/null)" ] || rm -f "$folder"/verdicts.db*
     echo "$text" >"$folder/text"
     "$kwright" sweep --verify-only --device "$devices" --pairs "$folder/pairs.manifest" --out "$folder/verdicts.db" \

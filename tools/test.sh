@@ -5,12 +5,10 @@
 # headers" runs a part of it.
 set -u
 cd "$(dirname "$0")/.." || exit 3
-JOBS=${JOBS:-$(nproc)}
+. tools/common.sh
 passed=0
 failed=0
 skipped=0
-launcher=""
-command -v ccache >/dev/null && launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache"
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 
@@ -27,21 +25,14 @@ check() {
     fi
 }
 
-# build PRESET [TARGET...]: configures and builds; a failure counts as one, and the stage's tests are not run.
-build() {
-    local preset=$1
-    shift
-    # shellcheck disable=SC2086
-    cmake --preset "$preset" $launcher >"$log/build" 2>&1 &&
-        cmake --build --preset "$preset" -j "$JOBS" ${1:+--target "$@"} >>"$log/build" 2>&1
-    local code=$?
-    if [ $code -ne 0 ]; then
-        failed=$((failed + 1))
-        echo "FAILED: build of preset $preset; its tests are not run"
-        grep -E 'error|Error|warning' "$log/build" | head -n 40
-        tail -n 20 "$log/build"
-    fi
-    return $code
+# built PRESET [TARGET...]: a failure to configure or build counts as one, and the stage's tests are not run.
+built() {
+    build "$@" >"$log/build" 2>&1 && return
+    failed=$((failed + 1))
+    echo "FAILED: build of preset $1; its tests are not run"
+    grep -E 'error|Error|warning' "$log/build" | head -n 40
+    tail -n 20 "$log/build"
+    return 1
 }
 
 # tests FOLDER [ctest options]: beside each other only what says that it may (tests/CMakeLists.txt). tools/ctest_count.awk says how they are counted.
@@ -81,6 +72,7 @@ tests_of_label() {
 
 stage_text() {
     check "clang-format" tools/check_format.sh
+    check "shell scripts" tools/check_scripts.sh
     check "no path of one machine" tools/check_paths.sh
     check "links, names and sizes of the documentation" tools/check_docs.sh
     check "include order" tools/check_layers.sh
@@ -88,31 +80,31 @@ stage_text() {
     check "backends and families by name" tools/check_names.sh
     check "the check of names finds a planted comparison" tools/check_names_selftest.sh
     check "the check of circles finds a planted one" tools/check_circles_selftest.sh
-    check "cppcheck" env JOBS="$JOBS" tools/check_static.sh
+    check "cppcheck" tools/check_static.sh
 }
 stage_headers() { check "public headers alone, as C and C++" tools/check_headers.sh; }
-stage_release() { build release all benches && tests build; }
-stage_kernels() { build release kwright && check "kernel files compile alone, with samples as the generator writes them" tools/check_kernels.sh; }
+stage_release() { built release all benches && tests build; }
+stage_kernels() { built release kwright && check "kernel files compile alone, with samples as the generator writes them" tools/check_kernels.sh; }
 # Kernels for GPUs that are not here: the script counts its cases itself, a kernel each.
 stage_gpu() {
     local good=0 bad=1
-    build release kwright gpu_pairs || return
-    JOBS=$JOBS tools/gpu_check.sh >"$log/gpu" 2>&1
+    built release kwright gpu_pairs || return
+    tools/gpu_check.sh >"$log/gpu" 2>&1
     sed '$d' "$log/gpu"
     read -r good bad < <(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log/gpu")
     passed=$((passed + ${good:-0}))
     failed=$((failed + ${bad:-1}))
 }
-stage_debug() { build debug && tests build-debug; }
+stage_debug() { built debug && tests build-debug; }
 stage_tsan() {
-    cmake --preset tsan >"$log/tsan" 2>&1
+    configure tsan >"$log/tsan" 2>&1
     # shellcheck disable=SC2046
-    build tsan $(tests_of_label build-tsan threads) && tests build-tsan -L threads
+    built tsan $(tests_of_label build-tsan threads) && tests build-tsan -L threads
 }
-stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" JOBS="$JOBS" tools/fuzz.sh; }
-stage_install() { check "install, pkg-config, CMake package and the README's program" env JOBS="$JOBS" tools/check_install.sh; }
-stage_report() { build release kwright make_store png_colours && check "a report in a browser" tools/check_report.sh; }
-stage_portable() { build portable && check "the portable kwright needs the C library alone and no compiler" tools/check_portable.sh; }
+stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" tools/fuzz.sh; }
+stage_install() { check "install, pkg-config, CMake package and the README's program" tools/check_install.sh; }
+stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/check_report.sh; }
+stage_portable() { built portable && check "the portable kwright needs the C library alone and no compiler" tools/check_portable.sh; }
 
 # Seconds of processor time that everything started so far has used. Not to be called in a subshell, which has children of its own.
 cpu_seconds() {

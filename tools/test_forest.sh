@@ -5,8 +5,8 @@ set -eu
 cd "$(dirname "$0")/.."
 read -r library python <<<"$(tools/lightgbm.sh)"
 models=build/forest-live
-cmake --preset release >/dev/null
-cmake --build build -j "${JOBS:-2}" --target forest_live >/dev/null
+. tools/common.sh
+build release forest_live >/dev/null
 [ -f $models/large.lgbm ] || "$python" tools/make_forest_data.py live $models
 set -- $models/*.lgbm
 OMP_NUM_THREADS=1 build/tests/live/forest_live "$library" $((1000000 / $# + 1)) "$@"
