@@ -17,21 +17,9 @@
 #define KW_KERNEL_PARAMS kw_depthwise_block_params
 #include "kw_config.h"
 #include "gpu/lib/access.h"
-
-#define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
-#define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
-#define KW_FIRST (KW_ORDER == KW_ORDER_FIRST)
-#define KW_FILTER_H (KW_NDIM == 1 ? 1 : KW_FILTER) /* rows of the filter */
-#define KW_TAPS (KW_FILTER_H * KW_FILTER)          /* of a slice of the filter */
+#include "gpu/lib/resources.h"
 
 /* --- lanes: each has a subtile of KW_LANE_PLANES planes --- */
-
-#define KW_SUBS_H KW_CEIL(KW_TILE_H, KW_SUB_H)
-#define KW_SUBS_W KW_CEIL(KW_TILE_W, KW_SUB_W)
-#define KW_SUBTILES (KW_SUBS_H * KW_SUBS_W)
-#define KW_SUBTILE_LANES (KW_WAVE / KW_SUBTILES) /* lanes with the same subtile of different planes */
-#define KW_LANE_PLANES (KW_FIRST ? 1 : KW_VEC_OUT)
-#define KW_PLANES (KW_SUBTILE_LANES * KW_LANE_PLANES) /* at a time */
 
 typedef struct kw_wave_coord {
     int there;           /* false: a lane too many */
@@ -48,59 +36,15 @@ KW_DEVICE kw_wave_coord kw_wave_coord_of(int lane) {
     return wave_coord;
 }
 
-/* --- which source pixel a tap of a pixel reads, along a row and (_H) along the height; counted from the first one that a subtile or tile at
- * pixel 0 reads --- */
-#define KW_STRIDE_H (KW_NDIM == 1 ? 1 : KW_STRIDE)
-#define KW_PAD_H (KW_NDIM == 1 ? 0 : KW_PAD)
-#define KW_EXTENT ((KW_FILTER - 1) * KW_DILATION + 1) /* pixels from the first tap to the last */
-#define KW_EXTENT_H ((KW_FILTER_H - 1) * KW_DILATION + 1)
-#if KW_DATA
-#define KW_UP(extent, stride) ((stride) * (extent)) /* added so that what is divided is never negative */
-#define KW_LOW_OF(extent, stride, pad) (KW_CEIL((pad) - (extent) + 1 + KW_UP(extent, stride), stride) - (extent))
-#define KW_READS_OF(pixel, tap, extent, stride, pad) (((pixel) + (pad) - (tap)*KW_DILATION + KW_UP(extent, stride)) % (stride) == 0)
-#define KW_SOURCE_OF(pixel, tap, extent, stride, pad)                                                                                      \
-    (((pixel) + (pad) - (tap)*KW_DILATION + KW_UP(extent, stride)) / (stride) - (extent)-KW_LOW_OF(extent, stride, pad))
-#define KW_MOVED_OF(pixels, stride) ((pixels) / (stride)) /* how far the source moves with so many pixels */
-#define KW_SPAN_OF(pixels, extent, stride, pad) (KW_SOURCE_OF((pixels)-1, 0, extent, stride, pad) + 1)
-#else
-#define KW_LOW_OF(extent, stride, pad) (-(pad))
-#define KW_READS_OF(pixel, tap, extent, stride, pad) 1
-#define KW_SOURCE_OF(pixel, tap, extent, stride, pad) ((pixel) * (stride) + (tap)*KW_DILATION)
-#define KW_MOVED_OF(pixels, stride) ((pixels) * (stride))
-#define KW_SPAN_OF(pixels, extent, stride, pad) (((pixels)-1) * (stride) + (extent))
-#endif
 #define KW_LOW KW_LOW_OF(KW_EXTENT, KW_STRIDE, KW_PAD)
 #define KW_LOW_H KW_LOW_OF(KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
 #define KW_READS(pixel, tap) KW_READS_OF(pixel, tap, KW_EXTENT, KW_STRIDE, KW_PAD)
 #define KW_READS_H(pixel, tap) KW_READS_OF(pixel, tap, KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
 #define KW_SOURCE(pixel, tap) KW_SOURCE_OF(pixel, tap, KW_EXTENT, KW_STRIDE, KW_PAD)
 #define KW_SOURCE_H(pixel, tap) KW_SOURCE_OF(pixel, tap, KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
-#define KW_MOVED(pixels) KW_MOVED_OF(pixels, KW_STRIDE)
-#define KW_MOVED_H(pixels) KW_MOVED_OF(pixels, KW_STRIDE_H)
-#define KW_SPAN_H KW_SPAN_OF(KW_SUB_H, KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H) /* source rows and columns of a subtile */
-#define KW_SPAN_W KW_SPAN_OF(KW_SUB_W, KW_EXTENT, KW_STRIDE, KW_PAD)
-#define KW_SRC_H ((KW_SUBS_H - 1) * KW_MOVED_H(KW_SUB_H) + KW_SPAN_H) /* and of the tile */
-#define KW_SRC_W ((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_SPAN_W)
-
-/* --- accesses, in elements --- */
-
-#define KW_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define KW_IN_RUN KW_MIN(KW_VEC_IN, 16 / KW_BYTES) /* from global to shared memory: of columns, or of planes */
-#define KW_OUT_RUN KW_MIN(KW_VEC_OUT, 16 / KW_OUT_BYTES)
-#define KW_READ (KW_FIRST ? KW_MIN(KW_VEC_IN, 4) : KW_OUT_RUN) /* from shared memory to registers */
 #define KW_RUN_WORDS(run) KW_CEIL((run)*KW_BYTES, 4)
 
-/* Shared memory has plane, row, column (order=first) or row, column, plane. Rows are wide enough for the last lane's last read, whose
- * columns behind the source are in no sum. */
-#define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
-#define KW_ROW (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_READ_COLS, KW_READ) * KW_READ : KW_SRC_W)
-#define KW_SRC_BYTES (KW_PLANES * KW_SRC_H * KW_ROW * KW_BYTES)
-#define KW_OUT_STAGED (KW_FIRST && !KW_WEIGHT && KW_OUT_RUN > 1) /* results pass shared memory, so that they leave it in runs of columns */
-#define KW_STAGED_BYTES (KW_OUT_STAGED ? KW_PLANES * KW_TILE_H * KW_TILE_W * KW_OUT_BYTES : 0)
-#define KW_LANES_BYTES (KW_WEIGHT ? KW_TAPS * KW_LANE_PLANES * KW_WAVE * 4 : 0)
-#define KW_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define KW_LDS_BYTES KW_MAX(KW_SRC_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES))
-
+/* Shared memory has plane, row, column (order=first) or row, column, plane. */
 KW_DEVICE int kw_lds_element(int plane, int row, int col) {
     return KW_FIRST ? (plane * KW_SRC_H + row) * KW_ROW + col : (row * KW_SRC_W + col) * KW_PLANES + plane;
 }
@@ -468,8 +412,6 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
     }
     kw_filter_store(&args, part, channel, slice, &filter, kw_lds);
 }
-
-#define KW_ADD_THREADS 256
 
 KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
     kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;

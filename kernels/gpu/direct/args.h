@@ -1,4 +1,5 @@
-/* args.h of gpu/direct: what launch() of conv.direct_block hands to direct.c. */
+/* args.h of gpu/direct: what launch() of conv.direct_block hands to direct.c, and the counts of a block, which src/families/gpu/direct has as well:
+ * macros over the axes, as in gpu/lib/resources.h. */
 #ifndef KW_DIRECT_BLOCK_ARGS_H
 #define KW_DIRECT_BLOCK_ARGS_H
 
@@ -15,5 +16,58 @@ typedef struct kw_direct_block_params {
 } kw_direct_block_params;
 
 KW_PARAMS_FIT(kw_direct_block_params);
+
+#define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
+#define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
+#define KW_DENSE (KW_IMPL == KW_IMPL_DENSE)
+#define KW_INST_M 16 /* pixels of an instruction */
+#define KW_INST_N (KW_NVIDIA ? 8 : 16)
+#define KW_EXTENT 3
+#define KW_TAPS 9
+#define KW_BLOCK_THREADS (KW_WAVES_C * KW_WAVES_Q * KW_WAVE)
+
+/* Along either axis. A coord is a result pixel, or with phases one of each phase. */
+#define KW_SIDE (KW_DATA ? KW_STRIDE : 1)                              /* phases */
+#define KW_STEP (KW_DATA ? 1 : KW_STRIDE)                              /* source pixels from coord to coord */
+#define KW_REACH (KW_DATA ? KW_CEIL(KW_EXTENT, KW_STRIDE) : KW_EXTENT) /* source pixels that the taps of a coord read */
+#define KW_COORDS_H (KW_TILE_H / KW_SIDE)
+#define KW_COORDS_W (KW_TILE_W / KW_SIDE)
+
+/* Channels of a block: of the source, and of the result. Backward weight has 16 x 16 channels a wave: four waves have the 32 x 32 of a wide
+ * group. */
+#define KW_WEIGHT_COLS 16
+#define KW_WEIGHT_CHANNELS (KW_WAVES_C * (KW_CHANNELS == 32 ? KW_WEIGHT_COLS / 2 : KW_WEIGHT_COLS))
+#define KW_SRC_CHANNELS (KW_WEIGHT ? KW_WEIGHT_CHANNELS : KW_DENSE ? KW_WAVES_C * KW_SLICES * KW_CHANNELS : KW_WAVES_C * KW_COLS)
+#define KW_DST_CHANNELS (KW_WEIGHT ? KW_WEIGHT_CHANNELS : KW_DENSE ? KW_COLS : KW_WAVES_C * KW_COLS)
+
+/* Source rows that are in shared memory at a time, and columns. */
+#define KW_SRC_H (KW_WEIGHT ? (KW_TILE_H - 1) * KW_STRIDE + KW_EXTENT : KW_DENSE ? KW_STEP : (KW_COORDS_H - 1) * KW_STEP + KW_REACH)
+#define KW_SRC_W ((KW_COORDS_W - 1) * KW_STEP + KW_REACH)
+#define KW_PIXEL_BYTES (KW_SRC_CHANNELS * KW_BYTES)
+#define KW_SRC_BYTES (KW_SRC_H * KW_SRC_W * KW_PIXEL_BYTES)
+
+/* impl=grouped: channels of a slab; instructions of its depth, for all phases; the result's part of shared memory. */
+#define KW_SLAB (KW_CHANNELS > KW_INST_N ? KW_CHANNELS : KW_INST_N)
+#define KW_STEPS_OF(taps) KW_CEIL((taps)*KW_SLAB, KW_INST_K)
+#define KW_STEPS (KW_SIDE == 2 ? KW_STEPS_OF(4) + 2 * KW_STEPS_OF(2) + KW_STEPS_OF(1) : KW_STEPS_OF(KW_TAPS))
+#define KW_GROUPED_OUT_BYTES (KW_STORE == KW_STORE_LDS ? KW_TILE_H * KW_TILE_W * KW_PIXEL_BYTES : 0)
+#define KW_GROUPED_LDS_BYTES (KW_SRC_BYTES + KW_GROUPED_OUT_BYTES)
+
+/* impl=dense: result rows (with phases: rows of coords) whose sums are open; instructions of a slice's depth, and of a wave's whole filter; sums
+ * of a row, which pass shared memory because waves share them or for wider stores. Source rows and sums have two places each. */
+#define KW_OPEN KW_CEIL(KW_EXTENT, KW_STRIDE)
+#define KW_DEPTHS (KW_CHANNELS / KW_INST_K)
+#define KW_DENSE_SHARES (KW_SLICES * KW_TAPS * KW_DEPTHS * (KW_COLS / KW_INST_N))
+#define KW_SHARED (KW_WAVES_C > 1 || KW_STORE == KW_STORE_LDS)
+#define KW_ROW_SUMS (KW_SIDE * KW_SIDE * KW_COORDS_W * KW_COLS)
+#define KW_PART_BYTES (KW_SHARED ? KW_WAVES_C * KW_ROW_SUMS * 4 : 0)
+#define KW_DENSE_LDS_BYTES (2 * (KW_SRC_BYTES + KW_PART_BYTES))
+
+/* Backward weight: tiles of x and y channel by channel. */
+#define KW_ROW_HALF ((KW_TILE_W + 2) / 2 * 2)                     /* elements of a row of x that leave the same, in whole words */
+#define KW_X_PLANE ((KW_SRC_H * KW_STRIDE * KW_ROW_HALF / 2) | 1) /* words of a channel; odd, so that channels meet different banks */
+#define KW_Y_PLANE ((KW_TILE_H * KW_TILE_W / 2) | 1)
+#define KW_X_BYTES (KW_SRC_CHANNELS * KW_X_PLANE * 4)
+#define KW_WEIGHT_LDS_BYTES (KW_X_BYTES + KW_SRC_CHANNELS * KW_Y_PLANE * 4)
 
 #endif

@@ -7,22 +7,18 @@
  *   puts the row that is complete, in parts of waves, to shared memory, and the loaded rows into the other half     one barrier
  *   adds the parts, always in the order of the waves, and stores them
  *
- * and the next step writes to the other halves, so one barrier is enough. Along a row KW_WAVES_Q waves share the spots. */
+ * and the next step writes to the other halves, so one barrier is enough. Along a row KW_WAVES_Q waves share the coords. */
 #ifndef KW_DIRECT_DENSE_H
 #define KW_DIRECT_DENSE_H
 
-#define KW_OPEN KW_CEIL(KW_EXTENT, KW_STRIDE) /* result rows (with phases: rows of spots) whose sums are open */
 #define KW_WAVE_COORDS (KW_COORDS_W / KW_WAVES_Q)
 #define KW_REPEAT_M (KW_WAVE_COORDS / KW_INST_M)
 #define KW_REPEAT_N (KW_COLS / KW_INST_N)
-#define KW_DEPTHS (KW_CHANNELS / KW_INST_K) /* instructions of a slice's depth */
 #define KW_PHASES (KW_SIDE * KW_SIDE)
 
 /* --- weights, packed: columns of a block, wave, slice, tap, depth, instruction, lane, words --- */
 
-#define KW_WAVE_SHARES (KW_SLICES * KW_TAPS * KW_DEPTHS * KW_REPEAT_N) /* instructions of a wave */
-
-KW_KERNEL(kw_stage0, 256) {
+KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
     kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread(), rest = at / KW_WAVE;
     if (at >= args.params.packed) return;
     int lane = (int)(at % KW_WAVE), n = (int)(rest % KW_REPEAT_N), depth = (int)(rest / KW_REPEAT_N % KW_DEPTHS);
@@ -50,7 +46,7 @@ typedef struct kw_filter {
 /* packed: the lane's words of the wave's first instruction. */
 KW_DEVICE void kw_filter_read(kw_filter *filter, const kw_u32 *packed) {
     KW_UNROLL
-    for (int i = 0; i < KW_WAVE_SHARES; i++)
+    for (int i = 0; i < KW_DENSE_SHARES; i++)
         kw_read_b(&filter->at[i / KW_REPEAT_N / KW_DEPTHS / KW_TAPS][i / KW_REPEAT_N / KW_DEPTHS % KW_TAPS][i / KW_REPEAT_N % KW_DEPTHS]
                              [i % KW_REPEAT_N],
                   packed + i * (KW_WAVE * KW_B_WORDS));
@@ -92,7 +88,7 @@ KW_DEVICE int kw_filter_row(int open, int phase, int source) {
 /* And the column by which source column q of a coord's meets a phase. */
 KW_DEVICE int kw_filter_col(int phase, int q) { return KW_DATA ? phase + KW_SIDE * (KW_REACH - 1 - q) : q; }
 
-/* All that a fragment of the source meets: a row of the step, column q of the spots, a depth of a slice, spots of instruction m. */
+/* All that a fragment of the source meets: a row of the step, column q of the coords, a depth of a slice, coords of instruction m. */
 KW_DEVICE void kw_meet(kw_sums *sums, const kw_filter *filter, const kw_frag_a *a, int source, int q, int slice, int depth, int m) {
     KW_UNROLL
     for (int i = 0; i < KW_OPEN * KW_PHASES; i++) {
@@ -130,10 +126,6 @@ KW_DEVICE void kw_step_run(kw_sums *sums, const kw_filter *filter, const char *l
 
 /* Where they pass shared memory: because waves share a sum, or for wider stores. Parts of the waves, each in lanes' order (store=registers:
  * phase, instruction, lane, sum) or in that of the result (store=lds: phase, coord, channel). */
-#define KW_SHARED (KW_WAVES_C > 1 || KW_STORE == KW_STORE_LDS)
-#define KW_ROW_SUMS (KW_PHASES * KW_COORDS_W * KW_COLS)
-#define KW_PART_BYTES (KW_SHARED ? KW_WAVES_C * KW_ROW_SUMS * 4 : 0)
-#define KW_LDS_BYTES (2 * (KW_SRC_BYTES + KW_PART_BYTES))
 #define KW_WAVE_SHARE (KW_PHASES * KW_REPEAT_M * KW_REPEAT_N) /* instructions of a wave's part of a row */
 
 /* A sum of a wave's part: which instruction, and of that which sum of which lane; where it belongs in the tile's rows of the step. */
@@ -209,16 +201,17 @@ KW_DEVICE void kw_row_store(const kw_image *v, kw_position at, const float *part
 /* --- the walk --- */
 
 KW_KERNEL(kw_stage1, KW_THREADS) {
-    KW_LDS(KW_LDS_BYTES);
+    KW_LDS(KW_DENSE_LDS_BYTES);
     kw_position at = kw_position_of(&args, kw_block(), KW_COLS);
     kw_image image = kw_image_of(&args, at);
-    int wave = kw_wave(), rows = KW_CEIL(kw_min(image.result_h - at.row, KW_TILE_H), KW_SIDE); /* of spots, at least 1 */
+    int wave = kw_wave(), rows = KW_CEIL(kw_min(image.result_h - at.row, KW_TILE_H), KW_SIDE); /* of coords, at least 1 */
     int channel = wave / KW_WAVES_Q * (KW_SLICES * KW_CHANNELS), coord = wave % KW_WAVES_Q * KW_WAVE_COORDS;
     kw_filter filter;
     kw_sums sums;
-    kw_filter_read(&filter, (const kw_u32 *)args.packed +
-                                ((kw_i64)(at.channel / KW_COLS * KW_WAVES_C + wave / KW_WAVES_Q) * (KW_WAVE_SHARES * KW_WAVE) + kw_lane()) *
-                                    KW_B_WORDS);
+    kw_filter_read(&filter,
+                   (const kw_u32 *)args.packed +
+                       ((kw_i64)(at.channel / KW_COLS * KW_WAVES_C + wave / KW_WAVES_Q) * (KW_DENSE_SHARES * KW_WAVE) + kw_lane()) *
+                           KW_B_WORDS);
     KW_UNROLL
     for (int open = 0; open < KW_OPEN; open++)
         kw_row_clear(&sums.open[open]);

@@ -7,12 +7,10 @@
  *
  * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole, so
  * pixels fall into two phases along each axis, whose taps are every second one. A coord is a result pixel, or here 2 x 2 of them, one of each
- * phase; all spots move over the source pixel by pixel. */
+ * phase; all coords move over the source pixel by pixel. */
 #include "gpu/direct/args.h"
 #define KW_KERNEL_PARAMS kw_direct_block_params
 #include "kw_config.h"
-#define KW_INST_M 16
-#define KW_INST_N (KW_NVIDIA ? 8 : 16)
 #include "gpu/lib/fragment.h"
 #if KW_PTX
 #include "gpu/lib/mma_ptx.h"
@@ -22,18 +20,7 @@
 #include "gpu/lib/mma_emu.h"
 #endif
 
-#define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
-
-enum { KW_EXTENT = 3, KW_TAPS = 9, KW_PACK_THREADS = 256 };
-
-#define KW_THREADS (KW_WAVES_C * KW_WAVES_Q * KW_WAVE)
-
-/* Along either axis. */
-#define KW_SIDE (KW_DATA ? KW_STRIDE : 1)                              /* phases */
-#define KW_STEP (KW_DATA ? 1 : KW_STRIDE)                              /* source pixels from coord to coord */
-#define KW_REACH (KW_DATA ? KW_CEIL(KW_EXTENT, KW_STRIDE) : KW_EXTENT) /* source pixels that the taps of a coord read */
-#define KW_SPOTS_H (KW_TILE_H / KW_SIDE)
-#define KW_COORDS_W (KW_TILE_W / KW_SIDE)
+#define KW_THREADS KW_BLOCK_THREADS
 
 /* What source channel `from` of group `group` gives to channel `to` by the tap of this row and column of the filter. */
 KW_DEVICE kw_u32 kw_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 from, kw_i64 to, int row, int col) {
@@ -104,23 +91,9 @@ KW_DEVICE int kw_result_at(const kw_image *v, kw_position at, int row, int col, 
     return (kw_u32)row < (kw_u32)v->result_h && (kw_u32)col < (kw_u32)v->result_w && channel < v->result_c;
 }
 
-#if KW_OP == KW_OP_CONV_BWD_WEIGHT
-#define KW_SRC_CHANNELS (KW_WAVES_C * (KW_CHANNELS == 32 ? 8 : 16)) /* channels of a block, of x and of y */
-#define KW_SRC_H ((KW_TILE_H - 1) * KW_STRIDE + KW_EXTENT)
-#elif KW_IMPL == KW_IMPL_DENSE
-#define KW_SRC_CHANNELS (KW_WAVES_C * KW_SLICES * KW_CHANNELS) /* source channels of a block */
-#define KW_SRC_H KW_STEP                                       /* source rows that come to shared memory at a time */
-#else
-#define KW_SRC_CHANNELS (KW_WAVES_C * KW_COLS)
-#define KW_SRC_H ((KW_SPOTS_H - 1) * KW_STEP + KW_REACH)
-#endif
-
 /* --- the source in shared memory: pixel by pixel, pieces of 16 bytes swapped by a number that the pixel gives --- */
 
-#define KW_SRC_W ((KW_COORDS_W - 1) * KW_STEP + KW_REACH)
-#define KW_PIXEL_BYTES (KW_SRC_CHANNELS * KW_BYTES)
 #define KW_CELLS (KW_PIXEL_BYTES / 16)
-#define KW_SRC_BYTES (KW_SRC_H * KW_SRC_W * KW_PIXEL_BYTES)
 
 KW_DEVICE int kw_lds_at(int pixel, int channel) {
     int cell = channel * KW_BYTES / 16, byte = channel * KW_BYTES % 16;

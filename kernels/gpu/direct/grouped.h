@@ -1,5 +1,5 @@
 /* direct_grouped.h: impl=grouped of direct.c. A block computes KW_TILE_H x KW_TILE_W pixels of KW_SRC_CHANNELS channels, whose source is in
- * shared memory as a whole. Groups stand side by side: a slab of KW_SLAB channels is a product of its own, spots x (taps, slab) by (taps,
+ * shared memory as a whole. Groups stand side by side: a slab of KW_SLAB channels is a product of its own, coords x (taps, slab) by (taps,
  * slab) x slab, whose weights are zero between two groups; each phase of the result has its own taps.
  *
  * An instruction's depth may end inside a tap or reach over several: element k of a product's depth is channel k % KW_SLAB of tap k /
@@ -7,11 +7,10 @@
 #ifndef KW_DIRECT_GROUPED_H
 #define KW_DIRECT_GROUPED_H
 
-#define KW_COORDS (KW_SPOTS_H * KW_COORDS_W)
+#define KW_COORDS (KW_COORDS_H * KW_COORDS_W)
 #define KW_PHASES (KW_SIDE * KW_SIDE)
-#define KW_REPEAT_M (KW_COORDS / (KW_WAVES_Q * KW_INST_M)) /* instructions of a wave along the spots */
+#define KW_REPEAT_M (KW_COORDS / (KW_WAVES_Q * KW_INST_M)) /* instructions of a wave along the coords */
 
-#define KW_SLAB (KW_CHANNELS > KW_INST_N ? KW_CHANNELS : KW_INST_N)
 #define KW_SLABS (KW_COLS / KW_SLAB) /* of a wave, one after another */
 #define KW_REPEAT_N (KW_SLAB / KW_INST_N)
 
@@ -24,10 +23,6 @@ KW_DEVICE int kw_phase_source(int phase, int i) { return KW_REACH - kw_phase_tap
 KW_DEVICE int kw_taps_of(int phase) { return kw_phase_taps(phase / KW_SIDE) * kw_phase_taps(phase % KW_SIDE); }
 KW_DEVICE int kw_steps_of(int phase) { return KW_CEIL(kw_taps_of(phase) * KW_SLAB, KW_INST_K); }
 
-/* Instructions of all phases' depths. */
-#define KW_STEPS_OF(taps) KW_CEIL((taps)*KW_SLAB, KW_INST_K)
-#define KW_STEPS (KW_SIDE == 2 ? KW_STEPS_OF(4) + 2 * KW_STEPS_OF(2) + KW_STEPS_OF(1) : KW_STEPS_OF(KW_TAPS))
-
 /* --- weights, packed: slab, phase, step, instruction of the slab, lane, words --- */
 
 KW_DEVICE kw_u32 kw_slab_weight(const kw_gpu_args *a, kw_i64 slab, kw_i64 to, int phase, int k) {
@@ -38,7 +33,7 @@ KW_DEVICE kw_u32 kw_slab_weight(const kw_gpu_args *a, kw_i64 slab, kw_i64 to, in
                      kw_phase_filter(phase % KW_SIDE, tap % across));
 }
 
-KW_KERNEL(kw_stage0, 256) {
+KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
     kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread();
     if (at >= args.params.packed) return;
     int lane = (int)(at % KW_WAVE), n = (int)(at / KW_WAVE % KW_REPEAT_N), step = (int)(at / (KW_WAVE * KW_REPEAT_N) % KW_STEPS), phase = 0;
@@ -70,7 +65,7 @@ KW_DEVICE void kw_sums_clear(kw_sums *sums) {
         sums->at[i / KW_ACC_N / KW_REPEAT_N][i / KW_ACC_N % KW_REPEAT_N].e[i % KW_ACC_N] = 0;
 }
 
-/* The lane's first operand of a step: spots from `coord` on, channels of the slab that begins at channel col of the block. */
+/* The lane's first operand of a step: coords from `coord` on, channels of the slab that begins at channel col of the block. */
 KW_DEVICE void kw_read_step(kw_frag_a *frag, const char *lds, int coord, int col, int phase, int step) {
     int k = step * KW_INST_K + kw_frag_group(kw_lane()) * KW_KPL, tap = kw_min(k / KW_SLAB, kw_taps_of(phase) - 1);
     int across = kw_phase_taps(phase % KW_SIDE);
@@ -101,9 +96,6 @@ KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int coord, int col, i
         }
     }
 }
-
-#define KW_OUT_BYTES_ALL (KW_STORE == KW_STORE_LDS ? KW_TILE_H * KW_TILE_W * KW_PIXEL_BYTES : 0)
-#define KW_LDS_BYTES (KW_SRC_BYTES + KW_OUT_BYTES_ALL)
 
 /* To the result, or to shared memory behind the source. */
 KW_DEVICE void kw_slab_store(const kw_image *v, kw_position at, const kw_sums *sums, char *lds, int coord, int col, int phase) {
@@ -139,7 +131,7 @@ KW_DEVICE void kw_result_store(const kw_image *v, kw_position at, const char *ld
 #endif
 
 KW_KERNEL(kw_stage1, KW_THREADS) {
-    KW_LDS(KW_LDS_BYTES);
+    KW_LDS(KW_GROUPED_LDS_BYTES);
     kw_position at = kw_position_of(&args, kw_block(), KW_SRC_CHANNELS);
     kw_image image = kw_image_of(&args, at);
     int wave_col = kw_wave() % KW_WAVES_C * KW_COLS, coord = kw_wave() / KW_WAVES_C * (KW_REPEAT_M * KW_INST_M);

@@ -9,11 +9,6 @@
 #ifndef KW_DIRECT_WEIGHT_H
 #define KW_DIRECT_WEIGHT_H
 
-#define KW_ROW_HALF ((KW_TILE_W + 2) / 2 * 2)                     /* elements of a row of x that leave the same, in whole words */
-#define KW_X_PLANE ((KW_SRC_H * KW_STRIDE * KW_ROW_HALF / 2) | 1) /* words of a channel; odd, so that channels meet different banks */
-#define KW_Y_PLANE ((KW_TILE_H * KW_TILE_W / 2) | 1)
-#define KW_X_BYTES (KW_SRC_CHANNELS * KW_X_PLANE * 4)
-#define KW_LDS_BYTES (KW_X_BYTES + KW_SRC_CHANNELS * KW_Y_PLANE * 4)
 #define KW_REPEAT_N (KW_COLS / KW_INST_N)
 
 /* A tile of a tensor of so many rows and columns; `split`: how many kinds of columns a row has in shared memory, `row`: their elements. */
@@ -105,7 +100,7 @@ KW_DEVICE void kw_sums_store(const kw_gpu_args *a, const kw_sums *sums, float *s
 }
 
 KW_KERNEL(kw_stage0, KW_THREADS) {
-    KW_LDS(KW_LDS_BYTES);
+    KW_LDS(KW_WEIGHT_LDS_BYTES);
     kw_i64 part = kw_block() % args.params.parts;
     int channel = (int)(kw_block() / args.params.parts) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q, wave_q = kw_wave() % KW_WAVES_Q;
     const kw_u32 *x = (const kw_u32 *)kw_lds + kw_wave_from(wave_c) * KW_X_PLANE;
@@ -141,8 +136,6 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
     }
     kw_sums_store(&args, &sums, (float *)args.shared + (part * KW_WAVES_Q + wave_q) * args.params.elements, channel, wave_c);
 }
-
-enum { KW_ADD_THREADS = 256 };
 
 KW_KERNEL(kw_stage1, 256) {
     kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;

@@ -12,8 +12,8 @@
 #include "kw_config.h"
 #include "gpu/lib/fragment.h"
 
-#define KW_A_BY_ROWS (KW_LAYOUT == KW_LAYOUT_CRR || KW_LAYOUT == KW_LAYOUT_CCR)
-#define KW_B_BY_ROWS (KW_LAYOUT == KW_LAYOUT_RRR || KW_LAYOUT == KW_LAYOUT_CRR)
+#define KW_A_BY_ROWS KW_GEMM_A_BY_ROWS(KW_LAYOUT)
+#define KW_B_BY_ROWS KW_GEMM_B_BY_ROWS(KW_LAYOUT)
 #define KW_A_VEC KW_VEC_A
 #define KW_B_VEC KW_VEC_B
 #define KW_TWO_STAGE 0
@@ -118,8 +118,6 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 #include "gpu/lib/work.h"
 
 #if KW_PRESHUFFLE
-#define KW_PACK_THREADS 256
-
 /* The element at a row (here: column) and depth of the second operand; zero beside the matrix. */
 KW_DEVICE kw_u32 kw_pack_element(const kw_view *v, int col, int k) {
     int ok = col < v->cols && k < v->depth;

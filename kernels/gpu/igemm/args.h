@@ -1,14 +1,22 @@
-/* args.h of gpu/igemm: what launch() of conv.igemm hands to igemm.c. */
+/* args.h of gpu/igemm: what launch() of conv.igemm hands to igemm.c, and how a config reads the operands. */
 #ifndef KW_IGEMM_ARGS_H
 #define KW_IGEMM_ARGS_H
 
 #include "gpu/lib/work_params.h"
 
 typedef struct kw_igemm_params {
-    kw_work_params work;
+    KW_WORK_PARAMS
     kw_i64 piece_rows; /* with split_image=1, positions of the result's first axis that a piece of the image has */
 } kw_igemm_params;
 
 KW_PARAMS_FIT(kw_igemm_params);
+
+/* 1: an operand's rows are contiguous in memory, 0: the depth is. */
+#define KW_IGEMM_A_BY_ROWS(op) ((op) == KW_OP_CONV_BWD_WEIGHT)
+#define KW_IGEMM_B_BY_ROWS(op) ((op) == KW_OP_CONV_BWD_DATA || (op) == KW_OP_CONV_BWD_WEIGHT)
+/* Elements that lie together. With one channel a group (spec=filter3x3) only merged groups do; and weights of merged groups lie together in a group
+ * alone, however few they are. */
+#define KW_IGEMM_A_VEC(spec, merge, vec) ((spec) == KW_SPEC_FILTER3X3 && (vec) > (merge) ? (merge) : (vec))
+#define KW_IGEMM_B_VEC(op, spec, merge, vec) ((op) == KW_OP_CONV_FWD && ((spec) == KW_SPEC_FILTER3X3 || (merge) > 1) ? 1 : (vec))
 
 #endif

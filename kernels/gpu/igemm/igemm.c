@@ -16,17 +16,16 @@
 #define KW_FORWARD (KW_OP == KW_OP_CONV_FWD)
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
 #define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
-#define KW_A_BY_ROWS KW_WEIGHT
-#define KW_B_BY_ROWS (KW_DATA || KW_WEIGHT)
+#define KW_A_BY_ROWS KW_IGEMM_A_BY_ROWS(KW_OP)
+#define KW_B_BY_ROWS KW_IGEMM_B_BY_ROWS(KW_OP)
 
 #define KW_PIXEL_ROWS (KW_EXPLICIT || KW_SPEC == KW_SPEC_FILTER1X1_STRIDE1_PAD0) /* pixels of x and y are the same */
 #define KW_POINTS (KW_PIXEL_ROWS || KW_SPEC == KW_SPEC_FILTER1X1_PAD0)           /* one tap, never beside the image */
 #define KW_3X3 (KW_SPEC == KW_SPEC_FILTER3X3)                                    /* three taps an axis and one channel a group */
 #define KW_FIRST_AXIS (3 - KW_NDIM)
 #define KW_PRESHUFFLE 0
-/* With one channel a group, only merged groups lie together; and weights of merged groups lie together in a group alone, however few they are. */
-#define KW_A_VEC (KW_3X3 && KW_VEC_A > KW_MERGE ? KW_MERGE : KW_VEC_A)
-#define KW_B_VEC (KW_FORWARD && (KW_3X3 || KW_MERGE > 1) ? 1 : KW_VEC_B)
+#define KW_A_VEC KW_IGEMM_A_VEC(KW_SPEC, KW_MERGE, KW_VEC_A)
+#define KW_B_VEC KW_IGEMM_B_VEC(KW_OP, KW_SPEC, KW_MERGE, KW_VEC_B)
 
 #if KW_INDEX == 32
 typedef int kw_off;

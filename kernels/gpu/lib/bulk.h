@@ -15,20 +15,17 @@
 
 /* --- threads and their roles --- */
 
-#define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N)
 #define KW_MATH_THREADS (KW_MATH_WAVES * KW_WAVE)
-#define KW_EXTRA_WAVES 4 /* src/families/gpu/mma/mma.c counts them too */
-#define KW_THREADS ((KW_MATH_WAVES + KW_EXTRA_WAVES) * KW_WAVE)
+#define KW_THREADS (KW_BLOCK_WAVES * KW_WAVE)
 
 /* --- shared memory --- */
 
-#define KW_SLABS (KW_TILE_K / KW_SLAB)
-#define KW_SLAB_BYTES_A (KW_TILE_M * 128)
-#define KW_SLAB_BYTES_B (KW_TILE_N * 128)
+#define KW_SLABS (KW_TILE_K / KW_SLAB_ELEMENTS)
+#define KW_SLAB_BYTES_A (KW_TILE_M * KW_SLAB_ROW_BYTES)
+#define KW_SLAB_BYTES_B (KW_TILE_N * KW_SLAB_ROW_BYTES)
 #define KW_SLAB_BYTES (KW_SLAB_BYTES_A + KW_SLAB_BYTES_B)
 #define KW_STAGE_BYTES (KW_SLABS * KW_SLAB_BYTES)
 #define KW_BARRIERS_AT (KW_STAGES * KW_STAGE_BYTES)
-#define KW_BARRIER_BYTES (KW_STAGES * 16)
 
 /* --- the steps of a block --- */
 
@@ -42,7 +39,7 @@ KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, in
 #include "gpu/lib/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step % KW_STAGES * KW_STAGE_BYTES; }
-KW_DEVICE char *kw_full_at(const kw_steps *s, int step) { return s->lds + KW_BARRIERS_AT + step % KW_STAGES * 16; }
+KW_DEVICE char *kw_full_at(const kw_steps *s, int step) { return s->lds + KW_BARRIERS_AT + step % KW_STAGES * KW_STAGE_BARRIER_BYTES; }
 KW_DEVICE char *kw_empty_at(const kw_steps *s, int step) { return kw_full_at(s, step) + 8; }
 
 /* By one thread. */
@@ -56,7 +53,7 @@ KW_DEVICE void kw_steps_fetch(const kw_steps *s) {
         KW_UNROLL
         for (int slab = 0; slab < KW_SLABS; slab++) {
             char *to = kw_stage_at(s, step) + slab * KW_SLAB_BYTES;
-            int k = s->first + step * KW_TILE_K + slab * KW_SLAB;
+            int k = s->first + step * KW_TILE_K + slab * KW_SLAB_ELEMENTS;
             kw_tensor_load3(to, v->map[KW_A], full, k, v->row, v->batch);
             kw_tensor_load3(to + KW_SLAB_BYTES_A, v->map[KW_B], full, k, v->col, v->batch);
         }
@@ -67,7 +64,7 @@ KW_DEVICE void kw_steps_fetch(const kw_steps *s) {
 KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
     KW_UNROLL
     for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
-        const char *a = kw_stage_at(s, step) + kk * KW_INST_K / KW_SLAB * KW_SLAB_BYTES + kk * KW_INST_K % KW_SLAB * 2;
+        const char *a = kw_stage_at(s, step) + kk * KW_INST_K / KW_SLAB_ELEMENTS * KW_SLAB_BYTES + kk * KW_INST_K % KW_SLAB_ELEMENTS * 2;
         const char *b = a + KW_SLAB_BYTES_A;
         KW_UNROLL
         for (int i = 0; i < KW_REPEAT_M; i++) {

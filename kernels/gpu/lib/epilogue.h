@@ -24,7 +24,7 @@ enum { KW_STRIPE_ROWS = KW_WAVE_COORDS_M * KW_INST_M };
 #define KW_SPREAD (KW_NVIDIA ? 8 : 0) /* words between rows, where neighbouring lanes write neighbouring rows */
 #define KW_STRIPE_WORDS(repeats) (KW_STRIPE_ROWS * ((repeats)*KW_WAVE_N * KW_INST_N + KW_SPREAD))
 /* Repeats of a stripe: all columns of the tile where they fit the shared memory of the steps, or half of 64 KiB. */
-enum { KW_STEPS_BYTES = KW_STAGES * KW_STAGE_BYTES + KW_BARRIER_BYTES };
+enum { KW_STEPS_BYTES = KW_STAGES * (KW_STAGE_BYTES + KW_STAGE_BARRIER_BYTES) };
 enum { KW_STRIPE_REPEATS = 4 * KW_STRIPE_WORDS(KW_REPEAT_N) <= (KW_STEPS_BYTES > 32768 ? KW_STEPS_BYTES : 32768) ? KW_REPEAT_N : 1 };
 enum { KW_STRIPE_COLS = KW_STRIPE_REPEATS * KW_WAVE_N * KW_INST_N };
 enum { KW_STRIPE_BYTES = KW_EPI == KW_EPI_CSHUFFLE ? 4 * KW_STRIPE_WORDS(KW_STRIPE_REPEATS) : 0 };

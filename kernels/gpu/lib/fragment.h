@@ -12,29 +12,22 @@
 #define KW_FRAGMENT_H
 
 #include "gpu/lib/access.h"
+#include "gpu/lib/resources.h"
 
 /* The operands, wherever a function serves both. */
 #define KW_A 0
 #define KW_B 1
 
-#define KW_EPW (4 / KW_BYTES) /* elements of a word */
-
-/* Waves that share an instruction, so many places for them along the rows, and a thread's number among those that share it. */
-#define KW_WGMMA (KW_INST_M == 64)
 #define KW_BULK (KW_PIPE == KW_PIPE_TMA)
-#define KW_WAVE_COORDS_M (KW_WGMMA ? KW_WAVE_M / 4 : KW_WAVE_M)
+
+/* A thread's number among those that share an instruction. */
 KW_DEVICE int kw_acc_lane(void) { return KW_WGMMA ? kw_thread() % 128 : kw_lane(); }
 
 #if KW_WGMMA /* NVIDIA, four waves with 16 rows each; operands stay in shared memory */
-#define KW_ACC_N (KW_INST_N / 2)
 KW_DEVICE int kw_acc_row(int lane, int e) { return 16 * (lane / 32) + lane % 32 / 4 + 8 * (e / 2 % 2); }
 KW_DEVICE int kw_acc_col(int lane, int e) { return 8 * (e / 4) + 2 * (lane % 4) + e % 2; }
 
 #elif KW_HAS_MFMA /* AMD, a wave of 64: a lane's row is l % M; sums come in blocks of 4 rows */
-#define KW_A_ROWS 1
-#define KW_B_ROWS 1
-#define KW_KPL (KW_INST_K * KW_INST_M / 64)
-#define KW_ACC_N (KW_INST_M * KW_INST_N / 64)
 KW_DEVICE int kw_frag_group(int lane) { return lane / KW_INST_M; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % KW_INST_M; }
 KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % KW_INST_N; }
@@ -43,10 +36,6 @@ KW_DEVICE int kw_acc_row(int lane, int e) { return KW_INST_M == 32 ? 8 * (e / 4)
 KW_DEVICE int kw_acc_col(int lane, int e) { return lane % KW_INST_N; }
 
 #elif KW_HAS_WMMA11 /* AMD, a wave of 32: both halves hold the same */
-#define KW_A_ROWS 1
-#define KW_B_ROWS 1
-#define KW_KPL KW_INST_K
-#define KW_ACC_N 8
 KW_DEVICE int kw_frag_group(int lane) { return 0; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16; }
 KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16; }
@@ -55,10 +44,6 @@ KW_DEVICE int kw_acc_row(int lane, int e) { return 2 * e + lane / 16; }
 KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16; }
 
 #elif KW_HAS_WMMA12 || KW_HAS_WMMA1250 /* AMD, a wave of 32: the halves hold one half of the depth each */
-#define KW_A_ROWS 1
-#define KW_B_ROWS 1
-#define KW_KPL (KW_INST_K / 2)
-#define KW_ACC_N 8
 KW_DEVICE int kw_frag_group(int lane) { return lane / 16; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane % 16; }
 KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane % 16; }
@@ -67,10 +52,6 @@ KW_DEVICE int kw_acc_row(int lane, int e) { return 8 * (lane / 16) + e; }
 KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16; }
 
 #elif KW_IN == KW_FP32 /* NVIDIA without a tensor core: each lane multiplies two rows by two columns, all of the depth */
-#define KW_A_ROWS 2
-#define KW_B_ROWS 2
-#define KW_KPL KW_INST_K
-#define KW_ACC_N 4
 KW_DEVICE int kw_frag_group(int lane) { return 0; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane / 4 + 8 * i; }
 KW_DEVICE int kw_frag_row_b(int lane, int i) { return 2 * (lane % 4) + i; }
@@ -79,10 +60,6 @@ KW_DEVICE int kw_acc_row(int lane, int e) { return lane / 4 + 8 * (e / 2); }
 KW_DEVICE int kw_acc_col(int lane, int e) { return 2 * (lane % 4) + e % 2; }
 
 #else /* NVIDIA mma.sync 16x8xK: four lanes share a row; the words of a lane's two rows alternate */
-#define KW_A_ROWS 2
-#define KW_B_ROWS 1
-#define KW_KPL (KW_INST_K / 4)
-#define KW_ACC_N 4
 KW_DEVICE int kw_frag_group(int lane) { return lane % 4; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane / 4 + 8 * i; }
 KW_DEVICE int kw_frag_row_b(int lane, int i) { return lane / 4; }
@@ -96,10 +73,6 @@ typedef struct kw_acc {
 } kw_acc;
 
 #if !KW_WGMMA
-#define KW_ROW_WORDS (KW_KPL / KW_EPW) /* of a row in a fragment */
-#define KW_A_WORDS (KW_A_ROWS * KW_ROW_WORDS)
-#define KW_B_WORDS (KW_B_ROWS * KW_ROW_WORDS)
-
 typedef struct kw_frag_a {
     kw_u32 w[KW_A_WORDS];
 } kw_frag_a;

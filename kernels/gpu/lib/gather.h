@@ -17,7 +17,7 @@ KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step 
 
 /* The operand from row on, of instruction number kk of a step. */
 KW_DEVICE kw_u64 kw_step_operand(const char *tile, int by_rows, int row, int kk) {
-    return by_rows ? kw_wgmma_slabs(tile + row / KW_SLAB * (KW_TILE_K * 128) + kk * KW_INST_K * 128, KW_TILE_K * 128)
+    return by_rows ? kw_wgmma_slabs(tile + row / KW_SLAB_ELEMENTS * (KW_TILE_K * 128) + kk * KW_INST_K * 128, KW_TILE_K * 128)
                    : kw_wgmma_tile(tile + row * 128 + kk * KW_INST_K * 2);
 }
 

@@ -11,16 +11,16 @@ typedef struct kw_wave_coord {
 
 KW_DEVICE kw_wave_coord kw_wave_coord_of(int wave) {
     kw_wave_coord wave_coord;
-    wave_coord.n = wave / 4 % KW_WAVE_N;
-    wave_coord.m = wave / 4 / KW_WAVE_N % KW_WAVE_COORDS_M;
+    wave_coord.n = wave / KW_GROUP_WAVES % KW_WAVE_N;
+    wave_coord.m = wave / KW_GROUP_WAVES / KW_WAVE_N % KW_WAVE_COORDS_M;
     return wave_coord;
 }
 
 KW_DEVICE int kw_row_of(kw_wave_coord wave_coord, int repeat) { return (repeat * KW_WAVE_COORDS_M + wave_coord.m) * KW_INST_M; }
 KW_DEVICE int kw_col_of(kw_wave_coord wave_coord, int repeat) { return (repeat * KW_WAVE_N + wave_coord.n) * KW_INST_N; }
 
-#define KW_REPEAT_M (KW_TILE_M / (KW_WAVE_COORDS_M * KW_INST_M))
-#define KW_REPEAT_N (KW_TILE_N / (KW_WAVE_N * KW_INST_N))
+#define KW_REPEAT_M KW_WAVE_REPEATS_M
+#define KW_REPEAT_N KW_WAVE_REPEATS_N
 
 typedef struct kw_sums {
     kw_acc at[KW_REPEAT_M][KW_REPEAT_N];

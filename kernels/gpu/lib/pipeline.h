@@ -29,9 +29,9 @@
 
 /* --- sums and fragments of a wave --- */
 
-enum { KW_REPEAT_M = KW_TILE_M / (KW_WAVE_M * KW_INST_M) };
-enum { KW_REPEAT_N = KW_TILE_N / (KW_WAVE_N * KW_INST_N) };
-enum { KW_REPEAT_K = KW_TILE_K / (KW_WAVE_K * KW_INST_K) };
+enum { KW_REPEAT_M = KW_WAVE_REPEATS_M };
+enum { KW_REPEAT_N = KW_WAVE_REPEATS_N };
+enum { KW_REPEAT_K = KW_WAVE_REPEATS_K };
 
 typedef struct kw_sums {
     kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
@@ -98,8 +98,7 @@ KW_DEVICE void kw_step_put(const kw_steps *s, const kw_raw *raw, int step) {
     kw_barrier();
 }
 
-/* Clusters that an interwave step is cut into: whole instructions, at most four. */
-enum { KW_CLUSTERS = KW_SCHED != KW_SCHED_INTERWAVE ? 1 : KW_REPEAT_K % 4 == 0 ? 4 : KW_REPEAT_K % 2 == 0 ? 2 : 1 };
+enum { KW_CLUSTERS = KW_STEP_CLUSTERS(KW_REPEAT_K) };
 enum { KW_CLUSTER = KW_REPEAT_K / KW_CLUSTERS };
 
 /* All fragments of a cluster first, then all its products. Interwave: those who multiply go before those who still read, and the barrier
@@ -203,13 +202,10 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
 }
 
 #elif KW_PIPE == KW_PIPE_MEM
-/* Steps under way: as many as fill half of 64 KiB among the blocks that share a multiprocessor, and so many registers; 2 to 8. */
-enum { KW_BLOCKS_SHARE = 4 * KW_WAVE / KW_THREADS > 1 ? 4 * KW_WAVE / KW_THREADS : 1 };
-#define KW_MEM_WORDS (KW_NVIDIA ? 64 : 128)
-enum { KW_MEM_FILL = KW_CEIL(32768 / KW_BLOCKS_SHARE, KW_STAGE_BYTES) };
+enum { KW_MEM_FILL = KW_CEIL(KW_MEM_BYTES / KW_MEM_SHARERS(KW_THREADS), KW_STAGE_BYTES) };
 enum { KW_MEM_HOLD = KW_MEM_WORDS / (KW_RAW_WORDS_A + KW_RAW_WORDS_B) };
 enum { KW_MEM_WANTED = KW_MEM_FILL < KW_MEM_HOLD ? KW_MEM_FILL : KW_MEM_HOLD };
-enum { KW_MEM_STEPS = KW_MEM_WANTED < 2 ? 2 : KW_MEM_WANTED > 8 ? 8 : KW_MEM_WANTED };
+enum { KW_MEM_STEPS = KW_MEM_STEPS_OF(KW_MEM_WANTED) };
 
 KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     kw_raw raw[KW_MEM_STEPS];
@@ -310,7 +306,6 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
 }
 
 #elif KW_PIPE == KW_PIPE_COMPV6
-#define KW_V6_STEPS 3
 
 /* Two sets of fragments: one is read while the other is multiplied. */
 KW_DEVICE void kw_step_multiply_ahead(kw_sums *sums, const char *stage, kw_wave_coord wave_coord) {

@@ -27,38 +27,28 @@
 
 /* --- threads and their roles --- */
 
-#define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N * KW_WAVE_K)
 enum { KW_MATH_THREADS = KW_MATH_WAVES * KW_WAVE };
-#define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET ? 4 : 0) /* that only load; src/families/gpu/mma/mma.c counts them too */
-enum { KW_THREADS = (KW_MATH_WAVES * KW_WAVE_GROUPS + KW_EXTRA_WAVES) * KW_WAVE };
-enum { KW_LOAD_THREADS = KW_EXTRA_WAVES ? KW_EXTRA_WAVES * KW_WAVE : KW_MATH_THREADS }; /* that share the loads of a tile */
+enum { KW_THREADS = KW_BLOCK_WAVES * KW_WAVE };
+enum { KW_LOAD_THREADS = KW_TILE_THREADS };
 
 /* --- the two operands; which is always a compile-time constant --- */
-
-#define KW_ASYNC (KW_PIPE == KW_PIPE_COMP_ASYNC || KW_PIPE == KW_PIPE_BASIC_ASYNC_V1 || KW_PIPE == KW_PIPE_GATHER)
-#define KW_LOAD_MAX (16 / KW_BYTES) /* elements of the widest access */
-#define KW_DEPTH_BYTES (KW_TILE_K * KW_BYTES)
-/* Bytes of an asynchronous copy: whole waves copy, so a tile must be whole waves of copies. */
-#define KW_ASYNC_BYTES(rows, vec) (KW_HAS_ASYNC16 && (vec)*KW_BYTES >= 16 && (rows)*KW_DEPTH_BYTES % (16 * KW_WAVE) == 0 ? 16 : 4)
 
 KW_DEVICE int kw_tile_rows(int which) { return which == KW_A ? KW_TILE_M : KW_TILE_N; }
 KW_DEVICE int kw_by_rows(int which) { return which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS; }
 
 /* Elements of a run, which one access loads. */
-#define KW_RUN(rows, vec) (KW_ASYNC ? KW_ASYNC_BYTES(rows, vec) / KW_BYTES : (vec) < KW_LOAD_MAX ? (vec) : KW_LOAD_MAX)
 enum { KW_RUN_A = KW_RUN(KW_TILE_M, KW_A_VEC) };
 enum { KW_RUN_B = KW_RUN(KW_TILE_N, KW_B_VEC) };
 KW_DEVICE int kw_run(int which) { return which == KW_A ? KW_RUN_A : KW_RUN_B; }
 
 /* Runs of a chunk. */
-#define KW_RUNS(by_rows, run) (KW_ASYNC ? 1 : (by_rows) ? KW_EPW : (run) < KW_EPW ? KW_EPW / (run) : 1)
 enum { KW_RUNS_A = KW_RUNS(KW_A_BY_ROWS, KW_RUN_A) };
 enum { KW_RUNS_B = KW_RUNS(KW_B_BY_ROWS, KW_RUN_B) };
 KW_DEVICE int kw_runs(int which) { return which == KW_A ? KW_RUNS_A : KW_RUNS_B; }
 
 /* Chunks of a tile, and of a thread. */
-enum { KW_TILE_CHUNKS_A = KW_TILE_M * KW_TILE_K / (KW_RUN_A * KW_RUNS_A) };
-enum { KW_TILE_CHUNKS_B = KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_TILE_K / (KW_RUN_B * KW_RUNS_B) };
+enum { KW_TILE_CHUNKS_A = KW_TILE_CHUNKS(KW_TILE_M, KW_RUN_A, KW_RUNS_A) };
+enum { KW_TILE_CHUNKS_B = KW_PRESHUFFLE ? 0 : KW_TILE_CHUNKS(KW_TILE_N, KW_RUN_B, KW_RUNS_B) };
 enum { KW_CHUNKS_A = KW_CEIL(KW_TILE_CHUNKS_A, KW_LOAD_THREADS) };
 enum { KW_CHUNKS_B = KW_CEIL(KW_TILE_CHUNKS_B, KW_LOAD_THREADS) };
 #define KW_ROOM(count) ((count) > 0 ? (count) : 1) /* of an array, which has at least one element */
@@ -66,18 +56,17 @@ KW_DEVICE int kw_tile_chunks(int which) { return which == KW_A ? KW_TILE_CHUNKS_
 KW_DEVICE int kw_chunks(int which) { return which == KW_A ? KW_CHUNKS_A : KW_CHUNKS_B; }
 
 /* Words of registers of a run, and of all chunks of a thread. */
-enum { KW_RUN_WORDS_A = KW_CEIL(KW_RUN_A * KW_BYTES, 4) };
-enum { KW_RUN_WORDS_B = KW_CEIL(KW_RUN_B * KW_BYTES, 4) };
+enum { KW_RUN_WORDS_A = KW_WORDS_OF_RUN(KW_RUN_A) };
+enum { KW_RUN_WORDS_B = KW_WORDS_OF_RUN(KW_RUN_B) };
 KW_DEVICE int kw_run_words(int which) { return which == KW_A ? KW_RUN_WORDS_A : KW_RUN_WORDS_B; }
 enum { KW_RAW_WORDS_A = KW_CHUNKS_A * KW_RUNS_A * KW_RUN_WORDS_A };
 enum { KW_RAW_WORDS_B = KW_CHUNKS_B * KW_RUNS_B * KW_RUN_WORDS_B };
 
 /* --- shared memory --- */
 
-enum { KW_TILE_BYTES_A = KW_TILE_M * KW_DEPTH_BYTES };
-enum { KW_TILE_BYTES_B = KW_PRESHUFFLE ? 0 : KW_TILE_N * KW_DEPTH_BYTES };
+enum { KW_TILE_BYTES_A = KW_TILE_BYTES(KW_TILE_M) };
+enum { KW_TILE_BYTES_B = KW_PRESHUFFLE ? 0 : KW_TILE_BYTES(KW_TILE_N) };
 enum { KW_STAGE_BYTES = KW_TILE_BYTES_A + KW_TILE_BYTES_B };
-#define KW_BARRIER_BYTES 0             /* of shared memory for barriers of its own */
 #define KW_CELLS (KW_DEPTH_BYTES / 16) /* pieces of 16 bytes of a row */
 #define KW_SWIZZLED (KW_DEPTH_BYTES % 16 == 0 && KW_CELLS > 1 && (KW_CELLS & (KW_CELLS - 1)) == 0)
 KW_DEVICE int kw_keeps_rows(int which) { return KW_ASYNC && kw_by_rows(which); }

@@ -5,7 +5,7 @@
 #ifndef KW_WGMMA_H
 #define KW_WGMMA_H
 
-#define KW_SLAB 64 /* elements of 16 bits that lie together */
+#include "gpu/lib/resources.h"
 
 /* What names an operand to the instruction: address, distance of 8-row groups (1 KiB), swizzle of 128 bytes, all but the last in units of
  * 16 bytes; the other distance has no meaning with that swizzle. at: the first row, a multiple of 1 KiB, and the first depth. */

@@ -8,7 +8,7 @@
  * So every sum has one order, whatever the machine does. The text that includes this gives
  *   kw_view_start(view, args, batch, tile_row, tile_col)   what a tile of the result needs: row, col (of its first element), depth, at[2],
  *                                                          out (offset in elements of what kw_result_join counts from)
- * src/families/gpu/mma/mma_launch.c fills args.params.work (work_params.h). */
+ * src/families/gpu/mma/mma_launch.c fills args.params (work_params.h). */
 #ifndef KW_WORK_H
 #define KW_WORK_H
 
@@ -27,7 +27,7 @@
  * share few rows and few columns, which the second-level cache then holds. The last band of a batch may have fewer rows. */
 #define KW_BAND 8
 KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
-    int cols = (int)a->params.work.tile_cols, rows = (int)a->params.work.tile_rows, all = rows * cols;
+    int cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows, all = rows * cols;
     int at = tile % all, first = at / (KW_BAND * cols) * KW_BAND, high = kw_min(KW_BAND, rows - first);
     at -= first * cols;
     kw_view_start(view, a, tile / all, first + at % high, at / high);
@@ -63,26 +63,25 @@ KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
 #elif KW_SPLIT_K == 1
     return 0;
 #else
-    return (int)a->params.work.to_workspace;
+    return (int)a->params.to_workspace;
 #endif
 }
 
 KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_view view;
     kw_dst dst;
-    int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.work.splits, tiles = (int)(a->params.work.units / splits), part = unit / tiles;
+    int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, tiles = (int)(a->params.units / splits), part = unit / tiles;
     kw_tile_start(&view, a, unit % tiles);
     int steps = KW_CEIL(view.depth, KW_TILE_K), each = KW_CEIL(steps, splits), first = kw_min(part * each, steps);
     dst.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
-    dst.to =
-        kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->params.work.elements + view.out) * 4 : kw_result(a) + view.out * KW_OUT_BYTES;
+    dst.to = kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->params.elements + view.out) * 4 : kw_result(a) + view.out * KW_OUT_BYTES;
     kw_tile_run(&view, dst, first, kw_min(each, steps - first), lds);
 }
 
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
 #if KW_PERSISTENT
-    for (int unit = (int)kw_block(); unit < (int)args.params.work.units; unit += (int)kw_blocks()) {
+    for (int unit = (int)kw_block(); unit < (int)args.params.units; unit += (int)kw_blocks()) {
         kw_unit_run(&args, unit, kw_lds);
         kw_barrier();
     }
@@ -92,15 +91,14 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
 }
 
 #if KW_TWO_STAGE || KW_SPLIT_K != 1
-#define KW_ADD_THREADS 256
 #define KW_ADD_AHEAD 8 /* loads under way at a time */
 
 /* Adds the slices in order. */
 KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
-    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.work.elements;
+    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;
     const kw_sum *from = (const kw_sum *)args.shared + at;
     if (at < elements) {
-        int part = 1, splits = (int)args.params.work.splits;
+        int part = 1, splits = (int)args.params.splits;
         kw_sum sum = *from;
         for (; part + KW_ADD_AHEAD <= splits; part += KW_ADD_AHEAD) {
             kw_sum some[KW_ADD_AHEAD];
@@ -136,7 +134,7 @@ KW_DEVICE char *kw_slot(const kw_gpu_args *a, kw_i64 block, int second) {
 KW_DEVICE kw_stream kw_stream_of(const kw_gpu_args *a, const kw_view *view, kw_i64 blocks) {
     kw_stream s;
     s.each = KW_CEIL(view->depth, KW_TILE_K);
-    s.steps = a->params.work.units * s.each;
+    s.steps = a->params.units * s.each;
     s.blocks = blocks;
     return s;
 }
@@ -179,12 +177,12 @@ KW_DEVICE kw_sum kw_parts_add(const kw_gpu_args *a, kw_i64 first, int second, in
 #endif
 }
 
-/* A block for each tile: nothing to do where one block had all its steps. params.work.splits: blocks of the stage before. */
+/* A block for each tile: nothing to do where one block had all its steps. params.splits: blocks of the stage before. */
 KW_NAMED_KERNEL(KW_STAGE_ADD, KW_THREADS) {
     kw_view view;
     kw_dst dst;
     kw_tile_start(&view, &args, (int)kw_block());
-    kw_stream stream = kw_stream_of(&args, &view, args.params.work.splits);
+    kw_stream stream = kw_stream_of(&args, &view, args.params.splits);
     kw_i64 begin = kw_block() * stream.each, end = begin + stream.each, first = begin * stream.blocks / stream.steps;
     while (kw_stream_begin(stream, first + 1) <= begin)
         first++;

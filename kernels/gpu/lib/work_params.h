@@ -4,12 +4,16 @@
 
 #include "prelude/kernel_params.h"
 
-typedef struct kw_work_params {
-    kw_i64 tile_rows, tile_cols; /* tiles along the rows of the result and along its columns */
-    kw_i64 splits;               /* parts of the depth; of stream-K: blocks of the stage that multiplies */
-    kw_i64 units;                /* tiles of all batches, times parts */
-    kw_i64 elements;             /* of the result tensor */
+/* The first members of both kernels' params. Not a struct inside those: ptxas was seen to allocate registers otherwise for it. */
+#define KW_WORK_PARAMS                                                                                                                     \
+    kw_i64 tile_rows, tile_cols; /* tiles along the rows of the result and along its columns */                                            \
+    kw_i64 splits;               /* parts of the depth; of stream-K: blocks of the stage that multiplies */                                \
+    kw_i64 units;                /* tiles of all batches, times parts */                                                                   \
+    kw_i64 elements;             /* of the result tensor */                                                                                \
     kw_i64 to_workspace;         /* 1: sums go to the workspace, and a later stage stores the result */
+
+typedef struct kw_work_params {
+    KW_WORK_PARAMS
 } kw_work_params;
 
 #endif

@@ -7,9 +7,8 @@
 #define KW_REFERENCE_THREADS 256 /* of a block */
 
 typedef struct kw_reference_gpu_params {
-    kw_i64 layout;         /* of a GEMM: 0 rcr, 1 rrr, 2 crr, 3 ccr */
-    kw_i64 channels_first; /* of a convolution */
-    kw_i64 elements;       /* of the result */
+    kw_i64 layout;   /* of a GEMM: 0 rcr, 1 rrr, 2 crr, 3 ccr; of a convolution: 1 channels first, 0 last */
+    kw_i64 elements; /* of the result */
 } kw_reference_gpu_params;
 
 KW_PARAMS_FIT(kw_reference_gpu_params);

@@ -37,15 +37,13 @@ typedef struct reference_place {
 /* Elements from a channel to the next, and from a column to the next. Inner loops go by these steps: worked out anew for every product, an
  * index takes more registers than the compiler is ready to spend on it. */
 KW_DEVICE kw_i64 reference_channel_step(const kw_gpu_args *a, const kw_i64 extent[3]) {
-    return a->params.channels_first ? extent[0] * extent[1] * extent[2] : 1;
+    return a->params.layout ? extent[0] * extent[1] * extent[2] : 1;
 }
 
-KW_DEVICE kw_i64 reference_column_step(const kw_gpu_args *a, kw_i64 channels) {
-    return a->params.channels_first ? 1 : a->groups * channels;
-}
+KW_DEVICE kw_i64 reference_column_step(const kw_gpu_args *a, kw_i64 channels) { return a->params.layout ? 1 : a->groups * channels; }
 
 KW_DEVICE kw_i64 reference_index(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, reference_place p) {
-    if (a->params.channels_first) { /* channels first */
+    if (a->params.layout) { /* channels first */
         kw_i64 plane = (p.n * a->groups + p.group) * channels + p.channel;
         return ((plane * extent[0] + p.at[0]) * extent[1] + p.at[1]) * extent[2] + p.at[2];
     }
@@ -55,7 +53,7 @@ KW_DEVICE kw_i64 reference_index(const kw_gpu_args *a, const kw_i64 extent[3], k
 
 KW_DEVICE reference_place reference_place_of(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, kw_i64 index) {
     reference_place p;
-    if (a->params.channels_first) {
+    if (a->params.layout) {
         for (int axis = 2; axis >= 0; axis--) {
             p.at[axis] = index % extent[axis];
             index /= extent[axis];
@@ -83,10 +81,10 @@ KW_DEVICE kw_i64 reference_taps(const kw_gpu_args *a) { return a->filter[0] * a-
 /* The weight of the first tap; that of a later one is as many times reference_tap_step further. */
 KW_DEVICE kw_i64 reference_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i64 c) {
     kw_i64 first = (group * a->k + k) * a->c * reference_taps(a);
-    return first + (a->params.channels_first ? c * reference_taps(a) : c);
+    return first + (a->params.layout ? c * reference_taps(a) : c);
 }
 
-KW_DEVICE kw_i64 reference_tap_step(const kw_gpu_args *a) { return a->params.channels_first ? 1 : a->c; }
+KW_DEVICE kw_i64 reference_tap_step(const kw_gpu_args *a) { return a->params.layout ? 1 : a->c; }
 
 KW_DEVICE kw_i64 reference_tap(const kw_gpu_args *a, const kw_i64 tap[3]) {
     return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2];
@@ -168,7 +166,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place x, y;
     kw_i64 tap[3], end;
     kw_sum sum = 0;
-    if (!a->params.channels_first) {
+    if (!a->params.layout) {
         x.channel = index % a->c;
         index /= a->c;
     }
@@ -176,7 +174,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
         tap[axis] = index % a->filter[axis];
         index /= a->filter[axis];
     }
-    if (a->params.channels_first) {
+    if (a->params.layout) {
         x.channel = index % a->c;
         index /= a->c;
     }

@@ -1,8 +1,8 @@
-/* conv_depthwise_block.c: convolution with one channel a group, all directions, by lanes that keep a subtile's sums. The kernel text is kernels/gpu/depthwise/depthwise.c. Its counts of lanes, rows and bytes are worked out here once more, for the rules and the launch:
- * a block is one wave, so most rules ask the architecture how wide that is. */
+/* conv_depthwise_block.c: convolution with one channel a group, all directions, by lanes that keep a subtile's sums. The kernel text is
+ * kernels/gpu/depthwise/depthwise.c, and the counts of a block are those of its args.h. A block is one wave, so most rules ask the
+ * architecture how wide that is. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
-#include "gpu/depthwise/args.h"
 #include "problem/view.h"
 
 #define AXES(X)                                                                                                                            \
@@ -41,35 +41,49 @@ typedef struct block {
     int64_t bytes; /* of an element */
     int64_t ndim, tile[2], sub[2], filter[2], stride[2], pad[2], dilation, depth_filter, depth_stride, depth_pad, batch, vec_in, vec_out;
     order_word order;
-    int64_t lanes, lds;               /* of the target; 0 where none is asked */
-    int64_t subs[2], subtiles;        /* of a tile */
-    int64_t step[2], span[2];         /* source rows and columns from subtile to subtile, and of one */
-    int64_t seats, planes, lds_bytes; /* lanes with the same subtile; planes at a time; shared memory */
+    int64_t lanes, lds;          /* of the target; 0 where none is asked */
+    int64_t subtiles;            /* of a tile */
+    int64_t step_w, span[2];     /* source columns from subtile to subtile; source rows and columns of one */
+    int64_t planes, lane_planes; /* at a time: of the wave, of a lane */
+    int64_t row_read, lds_bytes; /* columns that a lane reads from shared memory together; shared memory */
 } block;
 
-static int64_t round_up(int64_t value, int64_t multiple) {
-    return kw_ceil_div(value, multiple) * multiple;
-}
+/* The names that the counts of the kernel's text are made of; b is a block. */
+#define KW_OP b->op
+#define KW_OP_CONV_BWD_DATA KW_CONV_BWD_DATA
+#define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
+#define KW_BYTES b->bytes
+#define KW_OUT_BYTES b->bytes
+#define KW_ORDER b->order
+#define KW_ORDER_FIRST FIRST
+#define KW_NDIM b->ndim
+#define KW_TILE_H b->tile[0]
+#define KW_TILE_W b->tile[1]
+#define KW_SUB_H b->sub[0]
+#define KW_SUB_W b->sub[1]
+#define KW_FILTER b->filter[1]
+#define KW_STRIDE b->stride[1]
+#define KW_PAD b->pad[1]
+#define KW_DILATION b->dilation
+#define KW_VEC_IN b->vec_in
+#define KW_VEC_OUT b->vec_out
+#define KW_WAVE b->lanes
+#define KW_CEIL kw_ceil_div
+#include "gpu/depthwise/args.h"
+#include "gpu/lib/resources.h"
 
-/* Source pixels that the taps of so many pixels reach along an axis; KW_SPAN_OF of the text. */
-static int64_t depthwise_span(const block *b, int axis, int64_t pixels) {
-    int64_t stride = b->stride[axis], pad = b->pad[axis], extent = (b->filter[axis] - 1) * b->dilation + 1, whole = stride * extent;
-    if (b->op != KW_CONV_BWD_DATA) {
-        return (pixels - 1) * stride + extent;
-    }
-    return (pixels - 1 + pad + whole) / stride - kw_ceil_div(pad - extent + 1 + whole, stride) + 1;
-}
-
-static int64_t shared_bytes(const block *b) {
-    int64_t height = (b->subs[0] - 1) * b->step[0] + b->span[0], width = (b->subs[1] - 1) * b->step[1] + b->span[1];
-    int64_t lane_planes = b->order == FIRST ? 1 : b->vec_out, read = kw_min(b->vec_in, 4);
-    if (b->order == FIRST) {
-        width = round_up((b->subs[1] - 1) * b->step[1] + round_up(b->span[1], read), read);
-    }
-    int64_t source = b->planes * height * width * b->bytes;
-    int64_t staged = b->order == FIRST && b->vec_out > 1 ? b->planes * b->tile[0] * b->tile[1] * b->bytes : 0;
-    int64_t lanes = b->filter[0] * b->filter[1] * lane_planes * b->lanes * (int64_t)sizeof(float);
-    return kw_max(source, b->op == KW_CONV_BWD_WEIGHT ? lanes : staged);
+static void count_block(block *b) {
+    b->filter[0] = KW_FILTER_H;
+    b->stride[0] = KW_STRIDE_H;
+    b->pad[0] = KW_PAD_H;
+    b->step_w = KW_MOVED(KW_SUB_W);
+    b->span[0] = KW_SPAN_H;
+    b->span[1] = KW_SPAN_W;
+    b->subtiles = KW_SUBTILES;
+    b->planes = KW_PLANES;
+    b->lane_planes = KW_LANE_PLANES;
+    b->row_read = KW_ROW_READ;
+    b->lds_bytes = KW_LDS_BYTES;
 }
 
 static block read_depthwise_config(const kw_config *config, const kw_target *target) {
@@ -79,8 +93,8 @@ static block read_depthwise_config(const kw_config *config, const kw_target *tar
                .tile = {axis[AXIS_tile_h], axis[AXIS_tile_w]},
                .sub = {axis[AXIS_sub_h], axis[AXIS_sub_w]},
                .ndim = axis[AXIS_ndim],
-               .filter = {1, axis[AXIS_filter]},
-               .stride = {1, axis[AXIS_stride]},
+               .filter = {0, axis[AXIS_filter]},
+               .stride = {0, axis[AXIS_stride]},
                .pad = {0, axis[AXIS_pad]},
                .dilation = axis[AXIS_dilation],
                .depth_filter = axis[AXIS_filter_d],
@@ -92,20 +106,7 @@ static block read_depthwise_config(const kw_config *config, const kw_target *tar
                .order = axis[AXIS_order] ? LAST : FIRST,
                .lanes = target ? kw_max(1, target->lanes) : 0,
                .lds = target ? target->lds : 0};
-    if (b.ndim > 1) {
-        b.filter[0] = b.filter[1];
-        b.stride[0] = b.stride[1];
-        b.pad[0] = b.pad[1];
-    }
-    for (int i = 0; i < 2; i++) {
-        b.subs[i] = kw_ceil_div(b.tile[i], b.sub[i]);
-        b.step[i] = b.op == KW_CONV_BWD_DATA ? b.sub[i] / b.stride[i] : b.sub[i] * b.stride[i];
-        b.span[i] = depthwise_span(&b, i, b.sub[i]);
-    }
-    b.subtiles = b.subs[0] * b.subs[1];
-    b.seats = b.lanes / b.subtiles;
-    b.planes = b.seats * (b.order == FIRST ? 1 : b.vec_out);
-    b.lds_bytes = shared_bytes(&b);
+    count_block(&b);
     return b;
 }
 
@@ -136,8 +137,7 @@ static bool sub_in_tile(const kw_rule_case *c) {
 static bool depthwise_sums_fit_registers(const kw_rule_case *c) {
     const block *b = c->decoded;
     enum { VALUES = 224 };
-    int64_t planes = b->order == FIRST ? 1 : b->vec_out;
-    return (b->sub[0] * b->sub[1] + b->filter[0] * b->filter[1] + b->span[1]) * planes <= VALUES;
+    return (b->sub[0] * b->sub[1] + b->filter[0] * b->filter[1] + b->span[1]) * b->lane_planes <= VALUES;
 }
 
 static bool phases_are_known(const kw_rule_case *c) {
@@ -151,7 +151,7 @@ static bool phases_are_known(const kw_rule_case *c) {
 
 static bool reads_are_aligned(const kw_rule_case *c) {
     const block *b = c->decoded;
-    return b->order == LAST || b->step[1] % kw_min(b->vec_in, 4) == 0;
+    return b->order == LAST || b->step_w % b->row_read == 0;
 }
 
 static bool weight_runs(const kw_rule_case *c) {
@@ -278,7 +278,7 @@ static const kw_rule fits_rules[] = {
 
 /* A filter's sums are shared by as many blocks as give each multiprocessor 16, since a block is but a wave. */
 static void launch_depthwise_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { ADD_THREADS = 256, BLOCKS_WANTED = 16, PARTS_MAX = 256 };
+    enum { BLOCKS_WANTED = 16, PARTS_MAX = 256 };
     kw_depthwise_block_params *params = kw_launch_params(launch, kw_depthwise_block_params);
     const kw_conv_dims *d = &problem->conv;
     bool first = b->order == FIRST;
@@ -290,7 +290,7 @@ static void launch_depthwise_weight(const block *b, const kw_problem *problem, c
     params->elements = d->g * b->depth_filter * b->filter[0] * b->filter[1];
     launch->stages = 2;
     launch->stage[0].units = filters * parts;
-    launch->stage[1] = (kw_stage){kw_ceil_div(params->elements, ADD_THREADS), false, ADD_THREADS};
+    launch->stage[1] = (kw_stage){kw_ceil_div(params->elements, KW_ADD_THREADS), false, KW_ADD_THREADS};
     launch->shared_bytes = parts * params->elements * (int64_t)sizeof(float);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
 }
@@ -311,7 +311,7 @@ static void launch_depthwise(const kw_config *config, const kw_problem *problem,
     }
     /* Of all waves, whose lanes beyond the image or the last subtile work for nothing: each subtile multiplies and reads its rows. */
     double waves = (double)(tiles[0] * tiles[1] * planes) * (double)kw_max(1, b.batch / b.planes), slices = (double)b.depth_filter;
-    double lane_planes = b.order == FIRST ? 1 : (double)b.vec_out, taps = (double)(b.filter[0] * b.filter[1]);
+    double lane_planes = (double)b.lane_planes, taps = (double)(b.filter[0] * b.filter[1]);
     if (b.op == KW_CONV_BWD_DATA) {
         taps /= (double)(b.stride[0] * b.stride[1]);
         slices /= (double)b.depth_stride;

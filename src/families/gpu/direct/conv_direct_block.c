@@ -7,6 +7,7 @@
 #include "families/gpu/defines.h"
 #include "families/gpu/direct/direct.h"
 #include "gpu/direct/args.h"
+#include "gpu/lib/resources.h"
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
@@ -24,7 +25,7 @@ static bool direct_filter(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     bool good = true;
     for (int axis = 1; axis < 3; axis++) {
-        good &= d->filter[axis] == KW_DIRECT_EXTENT && d->stride[axis] == b->stride && d->dilation[axis] == 1;
+        good &= d->filter[axis] == KW_EXTENT && d->stride[axis] == b->stride && d->dilation[axis] == 1;
     }
     return good;
 }
@@ -73,14 +74,14 @@ static const kw_rule fits_rules[] = {
 static void count_direct_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
     double waves = (double)(blocks * b->waves_c * b->waves_q), instructions, reads;
     if (b->dense) {
-        double rows = (double)(b->spots_h + b->open - 1), spots = (double)(b->spots_w / b->waves_q / KW_DIRECT_INST_PIXELS);
-        instructions = rows * spots * (double)b->shares;
-        reads = rows * spots * (double)(b->step * b->reach * b->slices * (b->channels / b->inst_k));
+        double rows = (double)(b->coords_h + b->open - 1), coords = (double)(b->coords_w / b->waves_q / KW_INST_M);
+        instructions = rows * coords * (double)b->shares;
+        reads = rows * coords * (double)(b->step * b->reach * b->slices * (b->channels / b->inst_k));
     } else {
         double slabs = (double)b->cols / (double)b->slab;
-        double spots = (double)(b->spots_h * b->spots_w / b->waves_q / KW_DIRECT_INST_PIXELS);
-        instructions = slabs * spots * (double)b->shares;
-        reads = slabs * spots * (double)b->steps;
+        double coords = (double)(b->coords_h * b->coords_w / b->waves_q / KW_INST_M);
+        instructions = slabs * coords * (double)b->shares;
+        reads = slabs * coords * (double)b->steps;
     }
     launch->multiply_adds = waves * instructions;
     launch->loads = waves * reads;
@@ -88,27 +89,25 @@ static void count_direct_work(const kw_direct *b, int64_t blocks, kw_launch *lau
 
 /* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
 static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { ADD_THREADS = 256, BLOCKS_WANTED = 4, SLICES_MAX = 256 };
+    enum { BLOCKS_WANTED = 4, SLICES_MAX = 256 };
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_problem_output(out, problem);
     int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
     int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), cols);
-    int64_t parts = kw_min(kw_min(wanted, units), SLICES_MAX / b->waves_q), elements = d->k * KW_DIRECT_TAPS * b->channels;
-    *launch = (kw_launch){.stages = 2,
-                          .stage = {{cols * parts, false, (int32_t)(b->waves_c * b->waves_q * b->lanes)},
-                                    {kw_ceil_div(elements, ADD_THREADS), false, ADD_THREADS}}};
+    int64_t parts = kw_min(kw_min(wanted, units), SLICES_MAX / b->waves_q), elements = d->k * KW_TAPS * b->channels;
+    *launch = (kw_launch){
+        .stages = 2, .stage = {{cols * parts, false, (int32_t)b->threads}, {kw_ceil_div(elements, KW_ADD_THREADS), false, KW_ADD_THREADS}}};
     *kw_launch_params(launch, kw_direct_block_params) =
         (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .parts = parts, .units = units, .elements = elements};
     launch->shared_bytes = parts * b->waves_q * elements * (int64_t)sizeof(float);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
     double steps = (double)(units * cols * b->waves_c) * (double)(b->tile_h * b->tile_w) / (double)b->inst_k;
-    launch->multiply_adds = steps * KW_DIRECT_TAPS * (double)b->cols / (double)kw_max(1, b->inst_n);
-    launch->loads = steps * (1 + (double)(KW_DIRECT_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
+    launch->multiply_adds = steps * KW_TAPS * (double)b->cols / (double)kw_max(1, b->inst_n);
+    launch->loads = steps * (1 + (double)(KW_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
 }
 
 static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { PACK_THREADS = 256 };
     kw_direct b = kw_direct_read(config, target);
     if (b.op == KW_CONV_BWD_WEIGHT) {
         launch_direct_weight(&b, problem, target, launch);
@@ -125,9 +124,8 @@ static void launch_direct(const kw_config *config, const kw_problem *problem, co
             tiles_w = kw_ceil_div(pixels[2] + d->pad[2] % b.side, b.tile_w);
     int64_t cols = kw_ceil_div(result_c, b.block_cols), sets = b.dense ? cols * b.waves_c : kw_ceil_div(result_c, b.slab);
     int64_t packed = sets * b.shares * b.lanes, blocks = tiles_h * tiles_w * cols * d->n;
-    *launch = (kw_launch){
-        .stages = 2,
-        .stage = {{kw_ceil_div(packed, PACK_THREADS), true, PACK_THREADS}, {blocks, false, (int32_t)(b.waves_c * b.waves_q * b.lanes)}}};
+    *launch = (kw_launch){.stages = 2,
+                          .stage = {{kw_ceil_div(packed, KW_PACK_THREADS), true, KW_PACK_THREADS}, {blocks, false, (int32_t)b.threads}}};
     launch->packed_bytes = packed * b.words * (int64_t)sizeof(uint32_t);
     *kw_launch_params(launch, kw_direct_block_params) =
         (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .block_cols = cols, .packed = packed};

@@ -1,5 +1,4 @@
-/* direct.h: a config of conv.direct_block read, and what an architecture makes of it. The counts of kernels/gpu/direct/direct.c, worked out here once
- * more for the rules and the launch. */
+/* direct.h: a config of conv.direct_block read, and what an architecture makes of it, by the counts of kernels/gpu/direct/args.h. */
 #ifndef KW_FAMILIES_GPU_DIRECT_H
 #define KW_FAMILIES_GPU_DIRECT_H
 
@@ -21,22 +20,20 @@
     X(store, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")    \
     X(vec, NULL, 1, 16, "channels that a thread moves together")
 
-enum { KW_DIRECT_EXTENT = 3, KW_DIRECT_TAPS = 9, KW_DIRECT_INST_PIXELS = 16, KW_DIRECT_WAVE_CHANNELS = 64 };
-
-/* side: phases of the result along an axis, those of backward data with a stride; spots: pixels of a phase; step, reach: source pixels from
- * spot to spot, and read by the taps of one. */
+/* side: phases of the result along an axis, those of backward data with a stride; coords: pixels of a phase; step, reach: source pixels from
+ * coord to coord, and read by the taps of one. */
 typedef struct kw_direct {
     kw_op op;
     kw_dtype dtype;
     int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec;
     bool dense, through_lds, swizzled;
-    int64_t side, step, reach, spots_h, spots_w, open; /* open: dense's rows whose sums are open */
-    int64_t source_channels, block_cols;               /* of a block: channels of the source, of the result */
-    int64_t source_bytes, result_bytes;                /* of shared memory */
-    const kw_gpu_arch *arch;                           /* NULL where none is asked; then the rest is 0 */
-    int64_t lanes, lds, room;                          /* of the target; room: registers that a thread of such a block may have */
-    int64_t inst_n, slab, steps; /* columns of the instruction; grouped: channels of a slab, instructions of its depth */
-    int64_t words, shares, sums; /* words of weights of an instruction and lane; instructions whose weights a slab
+    int64_t side, step, reach, coords_h, coords_w, open; /* open: dense's rows whose sums are open */
+    int64_t source_channels, block_cols;                 /* of a block: channels of the source, of the result */
+    int64_t lds_bytes;
+    const kw_gpu_arch *arch;           /* NULL where none is asked; then the rest is 0 */
+    int64_t lanes, lds, threads, room; /* of the target; room: registers that a thread of such a block may have */
+    int64_t inst_n, slab, steps;       /* columns of the instruction; grouped: channels of a slab, instructions of its depth */
+    int64_t words, shares, sums;       /* words of weights of an instruction and lane; instructions whose weights a slab
                                                         * (dense: a wave) has; sums of a lane */
 } kw_direct;
 

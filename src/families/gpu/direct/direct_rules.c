@@ -10,60 +10,67 @@ enum {
 #undef PLACE
 };
 
-enum { ELEMENT_BYTES = 2, SUM_BYTES = 4, WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, INST_COLS_MAX = 16, WEIGHT_COLS = 16 };
+enum { WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, GROUPED_COLS = 64, INST_COLS_MAX = 16 };
 
-/* Instructions of a slab's depth, for all phases. */
-static int64_t depth_steps(const kw_direct *b) {
-    int64_t steps = 0;
-    for (int64_t phase = 0; phase < b->side * b->side; phase++) {
-        int64_t down = kw_ceil_div(KW_DIRECT_EXTENT - phase / b->side, b->side),
-                across = kw_ceil_div(KW_DIRECT_EXTENT - phase % b->side, b->side);
-        steps += kw_ceil_div(down * across * b->slab, b->inst_k);
-    }
-    return steps;
-}
-
-/* Of backward weight: tiles of x and y channel by channel; KW_X_PLANE and KW_Y_PLANE of kernels/gpu/direct/weight.h, in words. */
-static int64_t plane_bytes(const kw_direct *b) {
-    int64_t half = (b->tile_w + 2) / 2 * 2, height = (b->tile_h - 1) * b->stride + KW_DIRECT_EXTENT;
-    return (((height * b->stride * half / 2) | 1) + ((b->tile_h * b->tile_w / 2) | 1)) * WORD;
-}
-
-static void count_bytes(kw_direct *b) {
-    if (b->op == KW_CONV_BWD_WEIGHT) {
-        b->source_bytes = b->source_channels * plane_bytes(b);
-        return;
-    }
-    int64_t width = (b->spots_w - 1) * b->step + b->reach, height = b->dense ? b->step : (b->spots_h - 1) * b->step + b->reach;
-    b->source_bytes = height * width * b->source_channels * ELEMENT_BYTES;
-    if (b->dense) {
-        bool shared = b->waves_c > 1 || b->through_lds;
-        b->source_bytes *= 2;
-        b->result_bytes = shared ? 2 * b->waves_c * b->side * b->side * b->spots_w * b->cols * SUM_BYTES : 0;
-    } else {
-        b->result_bytes = b->through_lds ? b->tile_h * b->tile_w * b->block_cols * ELEMENT_BYTES : 0;
-    }
-}
+/* The names that the counts of the kernel's text are made of; b is a kw_direct. */
+#define KW_OP b->op
+#define KW_OP_CONV_BWD_DATA KW_CONV_BWD_DATA
+#define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
+#define KW_IN b->dtype
+#define KW_BYTES ((int64_t)2)
+#define KW_CHANNELS b->channels
+#define KW_IMPL b->dense
+#define KW_IMPL_DENSE true
+#define KW_STORE b->through_lds
+#define KW_STORE_LDS true
+#define KW_TILE_H b->tile_h
+#define KW_TILE_W b->tile_w
+#define KW_STRIDE b->stride
+#define KW_WAVES_C b->waves_c
+#define KW_WAVES_Q b->waves_q
+#define KW_SLICES b->slices
+#define KW_COLS b->cols
+#define KW_INST_K b->inst_k
+#define KW_VEC b->vec
+#define KW_WAVE b->lanes
+#define KW_NVIDIA kw_gpu_arch_has(b->arch, KW_GPU_mma)
+#define KW_HAS_MMA kw_gpu_arch_has(b->arch, KW_GPU_mma)
+#define KW_HAS_MFMA kw_gpu_arch_has(b->arch, KW_GPU_mfma)
+#define KW_HAS_WMMA11 kw_gpu_arch_has(b->arch, KW_GPU_wmma11)
+#define KW_CEIL kw_ceil_div
+#include "gpu/direct/args.h"
+#include "gpu/lib/resources.h"
 
 static void ask_arch(kw_direct *b, const kw_target *target) {
     b->lanes = target->lanes ? target->lanes : b->arch->typical.lanes;
     b->lds = target->lds ? target->lds : b->arch->typical.lds;
-    b->inst_n = kw_gpu_arch_has(b->arch, KW_GPU_mma) ? 8 : 16;
-    int64_t threads = b->waves_c * b->waves_q * b->lanes,
-            copies = kw_gpu_arch_has(b->arch, KW_GPU_wmma11) ? 2 : 1; /* both halves hold the same */
-    b->words = b->inst_n * b->inst_k * ELEMENT_BYTES * copies / (b->lanes * WORD);
-    b->room = kw_min(b->arch->typical.registers, b->arch->typical.unit_registers / threads);
+    b->inst_n = KW_INST_N;
+    b->words = KW_B_WORDS;
+    b->threads = KW_BLOCK_THREADS;
+    b->room = kw_min(b->arch->typical.registers, b->arch->typical.unit_registers / b->threads);
     if (b->dense) {
-        b->shares = b->slices * KW_DIRECT_TAPS * (b->channels / b->inst_k) * (b->cols / b->inst_n);
         /* A phase has as many open rows as taps along the height: three in all. */
-        int64_t rows = b->op == KW_CONV_BWD_DATA ? KW_DIRECT_EXTENT : b->open;
-        b->sums = rows * b->side * b->spots_w / b->waves_q * b->cols / b->lanes;
+        int64_t rows = KW_DATA ? KW_EXTENT : KW_OPEN;
+        b->shares = KW_DENSE_SHARES;
+        b->sums = rows * KW_SIDE * KW_COORDS_W / KW_WAVES_Q * KW_COLS / KW_WAVE;
     } else {
-        b->slab = kw_max(b->channels, b->inst_n);
-        b->steps = depth_steps(b);
-        b->shares = b->steps * b->slab / b->inst_n;
-        b->sums = b->spots_h * b->spots_w / b->waves_q * b->slab / b->lanes;
+        b->slab = KW_SLAB;
+        b->steps = KW_STEPS;
+        b->shares = KW_STEPS * KW_SLAB / KW_INST_N;
+        b->sums = KW_COORDS_H * KW_COORDS_W / KW_WAVES_Q * KW_SLAB / KW_WAVE;
     }
+}
+
+static void count_block(kw_direct *b) {
+    b->side = KW_SIDE;
+    b->step = KW_STEP;
+    b->open = KW_OPEN;
+    b->reach = KW_REACH;
+    b->coords_h = KW_COORDS_H;
+    b->coords_w = KW_COORDS_W;
+    b->source_channels = KW_SRC_CHANNELS;
+    b->block_cols = KW_DST_CHANNELS;
+    b->lds_bytes = KW_WEIGHT ? KW_WEIGHT_LDS_BYTES : KW_DENSE ? KW_DENSE_LDS_BYTES : KW_GROUPED_LDS_BYTES;
 }
 
 kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
@@ -83,20 +90,7 @@ kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
                    .inst_k = axis[AXIS_inst_k],
                    .through_lds = axis[AXIS_store] != 0,
                    .vec = axis[AXIS_vec]};
-    bool data = b.op == KW_CONV_BWD_DATA;
-    b.side = data ? b.stride : 1;
-    b.step = data ? 1 : b.stride;
-    b.open = kw_ceil_div(KW_DIRECT_EXTENT, b.stride);
-    b.reach = data ? b.open : KW_DIRECT_EXTENT;
-    b.spots_h = b.tile_h / b.side;
-    b.spots_w = b.tile_w / b.side;
-    b.source_channels = b.waves_c * (b.dense ? b.slices * b.channels : b.cols);
-    b.block_cols = b.dense ? b.cols : b.waves_c * b.cols;
-    if (b.op == KW_CONV_BWD_WEIGHT) {
-        /* 16 x 16 channels a wave: four waves have the 32 x 32 of a wide group. */
-        b.source_channels = b.block_cols = b.waves_c * WEIGHT_COLS / (b.channels == DENSE_CHANNELS ? 2 : 1);
-    }
-    count_bytes(&b);
+    count_block(&b);
     b.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (b.arch) {
         ask_arch(&b, target);
@@ -119,13 +113,13 @@ static bool group_width(const kw_rule_case *c) {
 
 static bool weight_form(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
-    return b->op != KW_CONV_BWD_WEIGHT || (!b->dense && !b->through_lds && !b->swizzled && b->slices == 1 && b->cols == WEIGHT_COLS &&
+    return b->op != KW_CONV_BWD_WEIGHT || (!b->dense && !b->through_lds && !b->swizzled && b->slices == 1 && b->cols == KW_WEIGHT_COLS &&
                                            b->tile_w % 2 == 0 && (b->channels != DENSE_CHANNELS || b->waves_c % 4 == 0));
 }
 
 static bool grouped_wave(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
-    return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && b->cols == KW_DIRECT_WAVE_CHANNELS);
+    return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && b->cols == GROUPED_COLS);
 }
 
 static bool dense_slices(const kw_rule_case *c) {
@@ -148,13 +142,13 @@ static bool tile_by_waves(const kw_rule_case *c) {
     if (b->op == KW_CONV_BWD_WEIGHT) {
         return b->tile_h * b->tile_w % (b->inst_k * b->waves_q) == 0;
     }
-    int64_t spots = b->dense ? b->spots_w : b->spots_h * b->spots_w;
-    return spots >= KW_DIRECT_INST_PIXELS * b->waves_q && spots % (KW_DIRECT_INST_PIXELS * b->waves_q) == 0;
+    int64_t coords = b->dense ? b->coords_w : b->coords_h * b->coords_w;
+    return coords >= KW_INST_M * b->waves_q && coords % (KW_INST_M * b->waves_q) == 0;
 }
 
 static bool direct_vector_width(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
-    return !(b->vec & (b->vec - 1)) && b->vec * ELEMENT_BYTES <= 16;
+    return !(b->vec & (b->vec - 1)) && b->vec * KW_BYTES <= 16;
 }
 
 const kw_rule kw_direct_valid_rules[] = {
@@ -183,7 +177,7 @@ static bool known_arch(const kw_rule_case *c) {
 
 static bool arch_instruction(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
-    const int32_t shape[3] = {KW_DIRECT_INST_PIXELS, (int32_t)b->inst_n, (int32_t)b->inst_k};
+    const int32_t shape[3] = {KW_INST_M, (int32_t)b->inst_n, (int32_t)b->inst_k};
     return kw_gpu_arch_has_tile(b->arch, b->dtype, b->dtype, shape);
 }
 
@@ -195,13 +189,13 @@ static bool wave_columns(const kw_rule_case *c) {
 /* A lane takes pixels that follow each other in a row. */
 static bool weight_pixels(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
-    int64_t together = b->words * WORD / ELEMENT_BYTES; /* of a lane: the second operand has one row of it */
+    int64_t together = b->words * WORD / KW_BYTES; /* of a lane: the second operand has one row of it */
     return b->op != KW_CONV_BWD_WEIGHT || b->tile_w % together == 0;
 }
 
 static bool direct_block_threads(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
-    return b->waves_c * b->waves_q * b->lanes <= BLOCK_THREADS;
+    return b->threads <= BLOCK_THREADS;
 }
 
 static bool direct_sums_fit_registers(const kw_rule_case *c) {
@@ -215,14 +209,14 @@ static bool direct_sums_fit_registers(const kw_rule_case *c) {
 static bool filter_fits_registers(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
     enum { FLIGHT = 4, WALK = 32 };
-    int64_t flight = FLIGHT * kw_ceil_div(b->vec * ELEMENT_BYTES, WORD), fragment = 2 * b->words;
+    int64_t flight = FLIGHT * kw_ceil_div(b->vec * KW_BYTES, WORD), fragment = 2 * b->words;
     int64_t places = b->step * b->reach * b->slices * (b->channels / b->inst_k) * (INST_COLS_MAX / b->inst_n);
     return !b->dense || b->shares * b->words + b->sums + flight + fragment + places + WALK <= b->room;
 }
 
 static bool direct_fits_lds(const kw_rule_case *c) {
     const kw_direct *b = c->decoded;
-    return b->source_bytes + b->result_bytes <= b->lds;
+    return b->lds_bytes <= b->lds;
 }
 
 const kw_rule kw_direct_runs_rules[] = {

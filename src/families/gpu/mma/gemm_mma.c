@@ -2,6 +2,7 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/rules.h"
+#include "gpu/lib/resources.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
 static const kw_axis axes[] = {KW_GEMM_AXES(ROW)};
@@ -73,12 +74,11 @@ static const kw_rule fits_rules[] = {
 
 /* The second operand is packed first: whole tiles of it, a thread for each lane's share of a step. */
 static void pack_first(const kw_mma *mma, const kw_mma_grid *grid, int64_t lanes, kw_launch *launch) {
-    enum { PACK_THREADS = 256 }; /* KW_PACK_THREADS of kernels/gpu/gemm/gemm.c */
     for (int i = launch->stages++; i > 0; i--) {
         launch->stage[i] = launch->stage[i - 1];
     }
     int64_t shares = grid->batches * grid->tile_cols * (mma->tile[1] / mma->inst[1]) * grid->steps * lanes;
-    launch->stage[0] = (kw_stage){kw_ceil_div(shares, PACK_THREADS), true, PACK_THREADS};
+    launch->stage[0] = (kw_stage){kw_ceil_div(shares, KW_PACK_THREADS), true, KW_PACK_THREADS};
     launch->packed_bytes = grid->batches * grid->tile_cols * mma->tile[1] * grid->steps * mma->tile[2] * mma->bytes;
     launch->copied_bytes += 2 * (double)launch->packed_bytes;
 }

@@ -79,13 +79,3 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
 bool kw_mma_shares_instruction(const kw_mma *mma) {
     return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER;
 }
-
-int32_t kw_mma_math_waves(const kw_mma *mma) {
-    return mma->wave[0] * mma->wave[1] * mma->wave[2];
-}
-
-int32_t kw_mma_waves(const kw_mma *mma) {
-    enum { LOAD_WAVES = 4 }; /* KW_EXTRA_WAVES of kernels/gpu/lib/tile.h and bulk.h */
-    bool roles = mma->pipe == KW_PIPE_WAVELET || mma->pipe == KW_PIPE_TMA;
-    return kw_mma_math_waves(mma) * mma->wave_groups + (roles ? LOAD_WAVES : 0);
-}

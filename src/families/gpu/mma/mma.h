@@ -30,6 +30,8 @@
     X(SPEC_FILTER3X3, "filter3x3")
 #define KW_STREAMKS(X) X(STREAMK_OFF, "off") X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear")
 
+#define KW_LAYOUTS(X) X(LAYOUT_RCR, "rcr") X(LAYOUT_RRR, "rrr") X(LAYOUT_CRR, "crr") X(LAYOUT_CCR, "ccr") /* in the order of kw_layout */
+
 #define KW_WORD_VALUE(name, word) KW_##name,
 #define KW_WORD_TEXT(name, word) " " word
 #define KW_WORDS_OF(list) (list(KW_WORD_TEXT) + 1) /* for kw_axis.words */
@@ -38,6 +40,7 @@ typedef enum kw_pipe { KW_PIPES(KW_WORD_VALUE) } kw_pipe;
 typedef enum kw_sched { KW_SCHEDS(KW_WORD_VALUE) } kw_sched;
 typedef enum kw_epi { KW_EPIS(KW_WORD_VALUE) } kw_epi;
 typedef enum kw_spec { KW_SPECS(KW_WORD_VALUE) } kw_spec;
+typedef enum kw_layout_word { KW_LAYOUTS(KW_WORD_VALUE) } kw_layout_word;
 typedef enum kw_streamk { KW_STREAMKS(KW_WORD_VALUE) } kw_streamk;
 
 /* Name, words, lowest, highest, meaning: one list for a family's table and for the places of its axes. */
@@ -78,7 +81,7 @@ typedef enum kw_streamk { KW_STREAMKS(KW_WORD_VALUE) } kw_streamk;
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
 
 #define KW_GEMM_AXES(X)                                                                                                                    \
-    X(layout, "rcr rrr crr ccr", 0, 0, "order of the operands and the result in memory")                                                   \
+    X(layout, KW_WORDS_OF(KW_LAYOUTS), 0, 0, "order of the operands and the result in memory")                                             \
     KW_MMA_TILE_AXES(X)                                                                                                                    \
     X(pad_m, NULL, 0, 1, "serves any count of rows, not only multiples of tile_m")                                                         \
     X(pad_n, NULL, 0, 1, "serves any count of columns, not only multiples of tile_n")                                                      \
@@ -119,9 +122,16 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
 
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);
-/* Waves that multiply, and all waves of a block: wavelet and tma add four that only load. */
+/* Waves that multiply, and all waves of a block: some pipes add waves that only load. */
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);
+/* Bytes of shared memory of one step's tiles of both operands, the barriers of bulk copies apart. */
+int64_t kw_mma_tile_bytes(const kw_mma *mma);
+/* The same of all stages, barriers and all. */
+int64_t kw_mma_stages_bytes(const kw_mma *mma);
+/* Registers that a thread of an mma.sync kernel cannot do without, addresses not counted. For a config whose valid rules hold, read with an
+ * architecture. */
+int64_t kw_mma_thread_registers(const kw_mma *mma);
 
 /* Elements that 32-bit offsets reach: sums of a place in a tensor and one beside it must not overflow. */
 enum { KW_OFFSET_MAX = INT32_MAX / 2 };

@@ -4,11 +4,14 @@
 #include "families/gpu/mma/mma.h"
 #include "gpu/gemm/args.h"
 #include "gpu/igemm/args.h"
+#include "gpu/lib/resources.h"
 
 #include <stddef.h>
 
-_Static_assert(!offsetof(kw_igemm_params, work) && !offsetof(kw_gemm_mma_params, work), "both params begin with work");
-enum { ADD_THREADS = 256, SUM_BYTES = 4, SPLITS_MAX = 128 };
+_Static_assert(offsetof(kw_igemm_params, to_workspace) == offsetof(kw_work_params, to_workspace) &&
+                   offsetof(kw_gemm_mma_params, to_workspace) == offsetof(kw_work_params, to_workspace),
+               "both params begin with those of the work");
+enum { SPLITS_MAX = 128 };
 
 bool kw_mma_grid_is_counted(const kw_mma_grid *grid) {
     bool good = true;
@@ -18,7 +21,7 @@ bool kw_mma_grid_is_counted(const kw_mma_grid *grid) {
 
 /* Blocks that a multiprocessor holds at once, by its shared memory and its waves; registers are not known before compiling, so two at most. */
 static int64_t blocks_held(const kw_mma *mma, const kw_target *target) {
-    int64_t tile = (int64_t)(mma->tile[0] + mma->tile[1]) * mma->tile[2] * mma->bytes * mma->stages;
+    int64_t tile = kw_mma_tile_bytes(mma) * mma->stages;
     int64_t by_lds = target->unit_lds / kw_max(1, tile), by_waves = target->unit_waves / kw_mma_waves(mma);
     return kw_max(1, kw_min(2, kw_min(by_lds, by_waves)));
 }
@@ -43,8 +46,8 @@ static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_ta
     launch->stage[0].units = mma->persistent ? kw_min(resident, tiles * splits) : tiles * splits;
     if (workspace) {
         launch->stages = 2;
-        launch->stage[1] = (kw_stage){kw_ceil_div(grid->elements, ADD_THREADS), false, ADD_THREADS};
-        launch->shared_bytes = splits * grid->elements * SUM_BYTES;
+        launch->stage[1] = (kw_stage){kw_ceil_div(grid->elements, KW_ADD_THREADS), false, KW_ADD_THREADS};
+        launch->shared_bytes = splits * grid->elements * KW_SUM_BYTES;
     }
 }
 
@@ -56,17 +59,16 @@ static void launch_stream(const kw_mma *mma, const kw_mma_grid *grid, int64_t re
     launch->stage[0].units = blocks;
     launch->stages = 2;
     launch->stage[1] = (kw_stage){tiles, false, launch->stage[0].threads};
-    launch->shared_bytes = 2 * blocks * mma->tile[0] * mma->tile[1] * SUM_BYTES;
+    launch->shared_bytes = 2 * blocks * mma->tile[0] * mma->tile[1] * KW_SUM_BYTES;
 }
 
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
-    enum { SLAB = 64 }; /* KW_SLAB of kernels/gpu/lib/wgmma.h: 128 bytes */
     return (kw_map){.tensor = tensor,
                     .dtype = dtype,
                     .rank = 3,
                     .extent = {extent[0], extent[1], extent[2]},
                     .stride = {row, batch},
-                    .box = {SLAB, tile, 1},
+                    .box = {KW_SLAB_ELEMENTS, tile, 1},
                     .swizzle = true};
 }
 

@@ -6,8 +6,9 @@
 #include "families/gpu/mma/rules.h"
 
 #include "base/math.h"
+#include "gpu/lib/resources.h"
 
-enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16, GROUP_WAVES = 4 };
+enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16 };
 
 /* --- whatever the architecture --- */
 
@@ -15,7 +16,7 @@ enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16, GROUP_WAVE
 static bool tile_holds_waves(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     for (int i = 0; i < 3; i++) {
-        int64_t waves = i == 0 && kw_mma_shares_instruction(mma) ? kw_ceil_div(mma->wave[0], GROUP_WAVES) : mma->wave[i];
+        int64_t waves = i == 0 && kw_mma_shares_instruction(mma) ? kw_ceil_div(mma->wave[0], KW_GROUP_WAVES) : mma->wave[i];
         if (mma->tile[i] % (waves * mma->inst[i])) {
             return false;
         }
@@ -49,39 +50,36 @@ static bool one_stage_given(const kw_rule_case *c) {
 
 static bool stages_of_pipe(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { GATHER_STAGES = 3 };
-    return mma->pipe == KW_PIPE_TMA ? mma->stages >= 2 : mma->pipe == KW_PIPE_GATHER ? mma->stages >= GATHER_STAGES : mma->stages <= 2;
+    return mma->pipe == KW_PIPE_TMA ? mma->stages >= 2 : mma->pipe == KW_PIPE_GATHER ? mma->stages >= KW_GATHER_STAGES : mma->stages <= 2;
 }
 
 static bool bulk_waves(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     int32_t rows = mma->wave[0], cols = mma->wave[1];
     return !kw_mma_shares_instruction(mma) ||
-           ((rows == GROUP_WAVES || rows == 2 * GROUP_WAVES) && rows * cols <= 2 * GROUP_WAVES && mma->wave[2] == 1);
+           ((rows == KW_GROUP_WAVES || rows == 2 * KW_GROUP_WAVES) && rows * cols <= 2 * KW_GROUP_WAVES && mma->wave[2] == 1);
 }
 
 static bool bulk_boxes(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { BOX_ROWS = 256, SLAB = 64 };
-    return mma->pipe != KW_PIPE_TMA || (mma->tile[0] <= BOX_ROWS && mma->tile[1] <= BOX_ROWS && mma->tile[2] % SLAB == 0);
+    return mma->pipe != KW_PIPE_TMA || (mma->tile[0] <= KW_BOX_ROWS && mma->tile[1] <= KW_BOX_ROWS && mma->tile[2] % KW_SLAB_ELEMENTS == 0);
 }
 
 /* Rows of a matrix whose depth is contiguous; a convolution has such ones where pixels are rows. */
 static bool bulk_operands(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { RUN_BYTES = 16 };
     bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16,
          rows = mma->op == KW_GEMM || (mma->op == KW_CONV_FWD && mma->explicit_gemm);
-    return mma->pipe != KW_PIPE_TMA || (rows && types && mma->vec[0] * mma->bytes == RUN_BYTES && mma->vec[1] * mma->bytes == RUN_BYTES);
+    return mma->pipe != KW_PIPE_TMA ||
+           (rows && types && mma->vec[0] * mma->bytes == KW_ACCESS_BYTES && mma->vec[1] * mma->bytes == KW_ACCESS_BYTES);
 }
 
 /* 128 bytes of a row's depth lie together, and copies are pieces of 16 bytes. */
 static bool gather_operands(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { RUN_BYTES = 16, SLAB = 64 };
     bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16;
-    return mma->pipe != KW_PIPE_GATHER ||
-           (types && mma->tile[2] == SLAB && mma->vec[0] * mma->bytes == RUN_BYTES && mma->vec[1] * mma->bytes == RUN_BYTES);
+    return mma->pipe != KW_PIPE_GATHER || (types && mma->tile[2] == KW_SLAB_ELEMENTS && mma->vec[0] * mma->bytes == KW_ACCESS_BYTES &&
+                                           mma->vec[1] * mma->bytes == KW_ACCESS_BYTES);
 }
 
 static bool compv6_is_deep(const kw_rule_case *c) {
@@ -193,15 +191,12 @@ static bool threads_share_tiles(const kw_rule_case *c) {
 
 static bool tiles_fit_lds(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { BARRIER_BYTES = 16 }; /* of a stage */
-    int64_t tile = (int64_t)(mma->tile[0] + mma->tile[1]) * mma->tile[2] * (int64_t)kw_dtype_size(mma->dtype);
-    return (tile + (mma->pipe == KW_PIPE_TMA ? BARRIER_BYTES : 0)) * mma->stages <= mma->lds;
+    return kw_mma_stages_bytes(mma) <= mma->lds;
 }
 
 static bool compv6_has_room(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    int64_t tile = (int64_t)(mma->tile[0] + mma->tile[1]) * mma->tile[2] * (int64_t)kw_dtype_size(mma->dtype);
-    return mma->pipe != KW_PIPE_COMPV6 || 2 * tile <= mma->lds;
+    return mma->pipe != KW_PIPE_COMPV6 || 2 * kw_mma_tile_bytes(mma) <= mma->lds;
 }
 
 static bool compv6_fills_vectors(const kw_rule_case *c) {

@@ -9,7 +9,4 @@ extern const kw_rule kw_mma_valid_rules[], kw_mma_runs_rules[];
 extern const kw_rule kw_igemm_valid_rules[];
 extern const kw_rule kw_gemm_mma_valid_rules[], kw_gemm_mma_runs_rules[];
 
-/* Registers that a thread of an mma.sync kernel cannot do without, addresses not counted. */
-int64_t kw_mma_thread_registers(const kw_mma *mma);
-
 #endif

@@ -14,8 +14,7 @@ static void launch_reference(const kw_config *config, const kw_problem *problem,
     *launch =
         (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, KW_REFERENCE_THREADS), BLOCKS_MAX), false, KW_REFERENCE_THREADS}}};
     *kw_launch_params(launch, kw_reference_gpu_params) = (kw_reference_gpu_params){
-        .layout = problem->op == KW_GEMM ? (int64_t)problem->layout : 0,
-        .channels_first = problem->op != KW_GEMM && problem->layout == KW_CHANNELS_FIRST,
+        .layout = problem->op == KW_GEMM ? (int64_t)problem->layout : problem->layout == KW_CHANNELS_FIRST,
         .elements = elements,
     };
     /* Each product is an instruction of its own lane, with two loads that nobody shares. */

@@ -1,0 +1,80 @@
+/* resources.h: threads, shared memory and registers of kernels that work on tiles, counted once for the text and for the library. Counts are
+ * macros over what the text is told of its config and architecture (KW_TILE_M, KW_BYTES, KW_HAS_MFMA, ...; prelude/gpu.h lists them). The
+ * library includes this where it has defined the same names as expressions over a config: src/families/gpu/mma/mma_resources.c and
+ * src/families/gpu/direct/direct_rules.c. */
+#ifndef KW_RESOURCES_H
+#define KW_RESOURCES_H
+
+/* --- blocks of the stages beside the main one --- */
+
+#define KW_PACK_THREADS 256 /* of a block that packs weights */
+#define KW_ADD_THREADS 256  /* of a block that adds sums of the workspace */
+#define KW_SUM_BYTES 4      /* of a sum in the workspace */
+
+/* --- waves and their roles --- */
+
+#define KW_WGMMA (KW_INST_M == 64) /* four waves share an instruction, and operands stay in shared memory */
+#define KW_GROUP_WAVES 4           /* waves that share one */
+#define KW_LOAD_WAVES 4            /* more waves that only load, where a pipe has such */
+#define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N * KW_WAVE_K)
+#define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET || KW_PIPE == KW_PIPE_TMA ? KW_LOAD_WAVES : 0)
+#define KW_BLOCK_WAVES (KW_MATH_WAVES * KW_WAVE_GROUPS + KW_EXTRA_WAVES)
+#define KW_WAVE_COORDS_M (KW_WGMMA ? KW_WAVE_M / KW_GROUP_WAVES : KW_WAVE_M) /* places of waves along the rows */
+
+/* Instructions of a wave along the rows, the columns and the depth of a step. */
+#define KW_WAVE_REPEATS_M (KW_TILE_M / (KW_WAVE_COORDS_M * KW_INST_M))
+#define KW_WAVE_REPEATS_N (KW_TILE_N / (KW_WAVE_N * KW_INST_N))
+#define KW_WAVE_REPEATS_K (KW_TILE_K / (KW_WAVE_K * KW_INST_K))
+/* Clusters that an interwave step is cut into: whole instructions, at most four. */
+#define KW_STEP_CLUSTERS(repeats) (KW_SCHED != KW_SCHED_INTERWAVE ? 1 : (repeats) % 4 == 0 ? 4 : (repeats) % 2 == 0 ? 2 : 1)
+
+/* --- a lane's share of an instruction: rows (columns of the second operand), elements of each that follow each other along the depth, sums.
+ * NVIDIA multiplies fp32 without a tensor core, each lane two rows by two columns. gpu/lib/fragment.h says which ones they are. --- */
+
+#define KW_EPW (4 / KW_BYTES) /* elements of a word */
+#define KW_SCALAR (KW_HAS_MMA && KW_IN == KW_FP32)
+#define KW_A_ROWS (KW_HAS_MMA ? 2 : 1)
+#define KW_B_ROWS (KW_SCALAR ? 2 : 1)
+#define KW_KPL                                                                                                                             \
+    (KW_HAS_MFMA ? KW_INST_K * KW_INST_M / 64 : KW_HAS_WMMA11 || KW_SCALAR ? KW_INST_K : KW_HAS_MMA ? KW_INST_K / 4 : KW_INST_K / 2)
+#define KW_ACC_N (KW_INST_M * KW_INST_N / (KW_WGMMA ? KW_GROUP_WAVES * KW_WAVE : KW_WAVE))
+#define KW_ROW_WORDS (KW_KPL / KW_EPW) /* of a row in a fragment */
+#define KW_A_WORDS (KW_A_ROWS * KW_ROW_WORDS)
+#define KW_B_WORDS (KW_B_ROWS * KW_ROW_WORDS)
+
+/* --- a thread's share of a tile of so many rows; vec: elements that an access may reach, by_rows: rows are contiguous in memory --- */
+
+#define KW_ASYNC (KW_PIPE == KW_PIPE_COMP_ASYNC || KW_PIPE == KW_PIPE_BASIC_ASYNC_V1 || KW_PIPE == KW_PIPE_GATHER)
+#define KW_ACCESS_BYTES 16                       /* of the widest access */
+#define KW_LOAD_MAX (KW_ACCESS_BYTES / KW_BYTES) /* its elements */
+#define KW_DEPTH_BYTES (KW_TILE_K * KW_BYTES)
+#define KW_TILE_THREADS ((KW_EXTRA_WAVES ? KW_EXTRA_WAVES : KW_MATH_WAVES) * KW_WAVE) /* that share the loads of a tile */
+/* Bytes of an asynchronous copy: whole waves copy, so a tile must be whole waves of copies. */
+#define KW_ASYNC_BYTES(rows, vec) (KW_HAS_ASYNC16 && (vec)*KW_BYTES >= 16 && (rows)*KW_DEPTH_BYTES % (16 * KW_WAVE) == 0 ? 16 : 4)
+/* Elements of a run, which one access loads, and words of it; runs of a chunk, which are stored together. */
+#define KW_RUN(rows, vec) (KW_ASYNC ? KW_ASYNC_BYTES(rows, vec) / KW_BYTES : (vec) < KW_LOAD_MAX ? (vec) : KW_LOAD_MAX)
+#define KW_WORDS_OF_RUN(run) KW_CEIL((run)*KW_BYTES, 4)
+#define KW_RUNS(by_rows, run) (KW_ASYNC ? 1 : (by_rows) ? KW_EPW : (run) < KW_EPW ? KW_EPW / (run) : 1)
+/* Chunks of a tile. */
+#define KW_TILE_CHUNKS(rows, run, runs) ((rows)*KW_TILE_K / ((run) * (runs)))
+
+/* Steps under way in registers. pipe=mem: as many as fill half of 64 KiB among the blocks that share a multiprocessor, and so many registers;
+ * 2 to 8. */
+#define KW_V6_STEPS 3
+#define KW_MEM_WORDS (KW_NVIDIA ? 64 : 128)
+#define KW_MEM_BYTES 32768
+#define KW_MEM_SHARERS(threads) (4 * KW_WAVE / (threads) > 1 ? 4 * KW_WAVE / (threads) : 1)
+#define KW_MEM_STEPS_OF(wanted) ((wanted) < 2 ? 2 : (wanted) > 8 ? 8 : (wanted))
+
+/* --- shared memory --- */
+
+#define KW_TILE_BYTES(rows) ((rows)*KW_DEPTH_BYTES)
+/* Barriers of a tile that bulk copies fill: `full` and `empty`, 8 bytes each. */
+#define KW_STAGE_BARRIER_BYTES (KW_PIPE == KW_PIPE_TMA ? 16 : 0)
+/* What lies together where wgmma reads it: 128 bytes, elements of 16 bits; and rows that one bulk copy brings at most. */
+#define KW_SLAB_ROW_BYTES 128
+#define KW_SLAB_ELEMENTS 64
+#define KW_BOX_ROWS 256
+#define KW_GATHER_STAGES 3 /* tiles that pipe=gather needs: one is filled, one multiplied, one has been */
+
+#endif

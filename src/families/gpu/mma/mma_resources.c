@@ -1,0 +1,132 @@
+/* mma_resources.c: waves, shared memory and registers of conv.igemm and gemm.mma, by the counts of the kernels' own text
+ * (kernels/gpu/lib/resources.h): here the names that a text has as #defines are expressions over a config. */
+#include "base/math.h"
+#include "families/gpu/mma/mma.h"
+#include "gpu/gemm/args.h"
+#include "gpu/igemm/args.h"
+
+#define KW_IN mma->dtype
+#define KW_BYTES ((int64_t)mma->bytes)
+#define KW_TILE_M ((int64_t)mma->tile[0])
+#define KW_TILE_N ((int64_t)mma->tile[1])
+#define KW_TILE_K ((int64_t)mma->tile[2])
+#define KW_WAVE_M mma->wave[0]
+#define KW_WAVE_N mma->wave[1]
+#define KW_WAVE_K mma->wave[2]
+#define KW_INST_M mma->inst[0]
+#define KW_INST_N mma->inst[1]
+#define KW_INST_K mma->inst[2]
+#define KW_PIPE mma->pipe
+#define KW_SCHED mma->sched
+#define KW_STAGES mma->stages
+#define KW_WAVE_GROUPS mma->wave_groups
+#define KW_WAVE mma->lanes
+#define KW_NVIDIA kw_gpu_arch_has(mma->arch, KW_GPU_mma)
+#define KW_HAS_MMA kw_gpu_arch_has(mma->arch, KW_GPU_mma)
+#define KW_HAS_MFMA kw_gpu_arch_has(mma->arch, KW_GPU_mfma)
+#define KW_HAS_WMMA11 kw_gpu_arch_has(mma->arch, KW_GPU_wmma11)
+#define KW_HAS_ASYNC16 kw_gpu_arch_has(mma->arch, KW_GPU_async16)
+#define KW_OP_CONV_FWD KW_CONV_FWD
+#define KW_OP_CONV_BWD_DATA KW_CONV_BWD_DATA
+#define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
+#define KW_CEIL kw_ceil_div
+#include "gpu/lib/resources.h"
+
+_Static_assert((int)KW_LAYOUT_RCR == (int)KW_RCR && (int)KW_LAYOUT_CRR == (int)KW_CRR && (int)KW_LAYOUT_CCR == (int)KW_CCR,
+               "a layout's word is at its number");
+
+int32_t kw_mma_math_waves(const kw_mma *mma) {
+    return KW_MATH_WAVES;
+}
+
+int32_t kw_mma_waves(const kw_mma *mma) {
+    return KW_BLOCK_WAVES;
+}
+
+int64_t kw_mma_tile_bytes(const kw_mma *mma) {
+    return KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_TILE_N);
+}
+
+int64_t kw_mma_stages_bytes(const kw_mma *mma) {
+    return (kw_mma_tile_bytes(mma) + KW_STAGE_BARRIER_BYTES) * KW_STAGES;
+}
+
+/* --- registers. A thread has its sums, the tiles that are on their way through registers, the fragments that are read before they are
+ * multiplied, and what it knows of the rows that it loads. Addresses and counters come on top. --- */
+
+/* Words for each that is loaded, where the bytes of four rows change places: as loaded, half way, as stored. And for each of a fragment that is
+ * widened: its own, and two of 16-bit elements. */
+enum { EXCHANGED = 3, WIDENED = 3 };
+/* Registers of a gathered row along each axis in backward data of fp32, whose walks differ from phase to phase: as ptxas was seen to take
+ * them. */
+enum { PHASED = 4 };
+
+/* A thread's share of one operand's tile. */
+typedef struct operand_share {
+    int64_t words, chunks; /* registers; pieces that have a row of their own */
+} operand_share;
+
+static bool operand_lies_by_rows(const kw_mma *mma, int which) {
+    if (mma->op == KW_GEMM) {
+        return which == 0 ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
+    }
+    return which == 0 ? KW_IGEMM_A_BY_ROWS(mma->op) : KW_IGEMM_B_BY_ROWS(mma->op);
+}
+
+static int64_t operand_vector(const kw_mma *mma, int which) {
+    if (mma->op == KW_GEMM) {
+        return mma->vec[which];
+    }
+    return which == 0 ? KW_IGEMM_A_VEC(mma->spec, mma->merge, mma->vec[0]) : KW_IGEMM_B_VEC(mma->op, mma->spec, mma->merge, mma->vec[1]);
+}
+
+/* As if the tile were divided evenly: where it has fewer chunks than threads, the compiler was seen to need no more than that. */
+static operand_share share_of_operand(const kw_mma *mma, int which) {
+    bool by_rows = operand_lies_by_rows(mma, which);
+    int64_t rows = mma->tile[which], run = KW_RUN(rows, operand_vector(mma, which));
+    int64_t runs = kw_ceil_div(kw_ceil_div(rows * KW_TILE_K, KW_TILE_THREADS), run);
+    int64_t exchanged = mma->bytes == 1 && by_rows && run * mma->bytes >= 4 ? EXCHANGED : 1;
+    return (operand_share){.words = KW_ASYNC ? 0 : runs * KW_WORDS_OF_RUN(run) * exchanged,
+                           .chunks = kw_ceil_div(runs, KW_RUNS(by_rows, run))};
+}
+
+/* Tiles on their way through registers at a time. words: of both operands' tiles. */
+static int64_t steps_under_way(const kw_mma *mma, int64_t words) {
+    if (mma->pipe == KW_PIPE_MEM) {
+        int64_t fill = kw_ceil_div(KW_MEM_BYTES / KW_MEM_SHARERS(KW_BLOCK_WAVES * KW_WAVE), kw_mma_tile_bytes(mma));
+        return KW_MEM_STEPS_OF(kw_min(fill, KW_MEM_WORDS / words));
+    }
+    return mma->pipe == KW_PIPE_COMPV6 ? KW_V6_STEPS : 1;
+}
+
+/* Instructions' depths whose fragments a thread holds at a time. */
+static int64_t depths_held(const kw_mma *mma) {
+    int64_t depths = KW_WAVE_REPEATS_K;
+    switch (mma->pipe) {
+    case KW_PIPE_COMPV3:
+    case KW_PIPE_COMPV5:
+    case KW_PIPE_BASIC_ASYNC_V1:
+        return depths;
+    case KW_PIPE_COMPV6:
+        return kw_min(depths, 2);
+    default:
+        return mma->sched == KW_SCHED_INTRAWAVE ? 1 : depths / KW_STEP_CLUSTERS(depths);
+    }
+}
+
+/* Where bytes of floating point are multiplied by wgmma, mma.sync makes 16-bit elements of them first. */
+static bool widens_bytes(const kw_mma *mma) {
+    return (mma->dtype == KW_FP8 || mma->dtype == KW_BF8) && kw_gpu_arch_has(mma->arch, KW_GPU_wgmma);
+}
+
+int64_t kw_mma_thread_registers(const kw_mma *mma) {
+    int64_t sums = KW_WAVE_REPEATS_M * KW_WAVE_REPEATS_N * KW_ACC_N;
+    operand_share a = share_of_operand(mma, 0), b = share_of_operand(mma, 1);
+    int gathered = mma->op == KW_GEMM ? -1 : mma->op == KW_CONV_BWD_WEIGHT ? 1 : 0;
+    int64_t of_axis = mma->op == KW_CONV_BWD_DATA && mma->bytes == 4 ? PHASED : 1;
+    int64_t rows = 2 * (a.chunks + b.chunks) + (gathered < 0 ? 0 : of_axis * mma->ndim * (gathered == 0 ? a.chunks : b.chunks));
+    int64_t words = kw_max(a.words + b.words, 1); /* of a step; the copies without registers have none */
+    int64_t fragment = KW_WAVE_REPEATS_M * KW_A_WORDS + KW_WAVE_REPEATS_N * KW_B_WORDS; /* of one depth */
+    return sums + steps_under_way(mma, words) * (a.words + b.words) + depths_held(mma) * fragment * (widens_bytes(mma) ? WIDENED : 1) +
+           rows;
+}
