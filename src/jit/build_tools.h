@@ -4,23 +4,19 @@
 #define KW_JIT_BUILD_TOOLS_H
 
 #include "base/os/settings.h"
-#include "jit/jit.h"
+#include "jit/open.h"
 
 #include <pthread.h>
 
 typedef struct kw_build_tools {
     const kw_settings *settings;
-    kw_code code; /* what is compiled for */
-    pthread_mutex_t lock;
-    bool compiler_sought, compiler_found, cache_opened;
-    kw_compiler compiler;
-    char compiler_name[64];  /* "gcc 12.2.0", or "" */
-    char compiler_note[256]; /* why there is none, or "" */
-    kw_cache *cache;
-    char cache_note[256]; /* why the cache is not used, or "" */
-    char *log_folder;     /* on the heap; NULL: logs are not kept */
+    pthread_mutex_t lock; /* of what follows; what was found stays as it is */
+    bool compiler_sought, cache_opened;
+    kw_jit_handle handle;
+    char compiler_name[64]; /* "gcc 12.2.0", or "" */
 } kw_build_tools;
 
+/* settings outlive it. */
 kw_status kw_build_tools_open(kw_build_tools **build_tools, const kw_settings *settings, const kw_target *target, kw_error *err);
 void kw_build_tools_close(kw_build_tools **build_tools);
 

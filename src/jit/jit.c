@@ -133,24 +133,6 @@ static kw_status not_cached(const kw_config *config, kw_error *err) {
     return kw_fail(err, KW_MISSING, "no compiler, and the cache does not hold %s; install gcc or clang", text);
 }
 
-kw_status kw_jit_key(char key[KW_CACHE_KEY_MAX + 1], const kw_jit *jit, const kw_config *config, kw_error *err) {
-    char prefix[KW_CACHE_KEY_MAX + 1];
-    kw_text source = {0};
-    *key = 0;
-    if (config->family->builtin) {
-        return KW_OK;
-    }
-    kw_status status = make_key(jit, config, &source, prefix, err);
-    if (!status && jit->compiler) {
-        memcpy(key, prefix, sizeof prefix);
-    } else if (!status && (!jit->cache || !kw_cache_youngest(jit->cache, prefix, key))) {
-        *key = 0;
-        status = not_cached(config, err);
-    }
-    kw_text_drop(&source);
-    return status;
-}
-
 /* builder: whose blob is preferred where there is no compiler; may be NULL. */
 static kw_status take_blob(const kw_jit *jit, const kw_config *config, const char *builder, kw_blob *blob, kw_jit_result *result,
                            kw_error *err) {
@@ -186,6 +168,7 @@ static kw_status take_blob(const kw_jit *jit, const kw_config *config, const cha
     }
 out:
     if (!status) {
+        memcpy(result->key, key, sizeof result->key);
         snprintf(result->builder, sizeof result->builder, "%.*s", KW_BUILDER_DIGITS, key + SOURCE_DIGITS + 1);
     }
     kw_compile_result_drop(&compiled);

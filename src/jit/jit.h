@@ -77,7 +77,8 @@ typedef struct kw_jit {
 typedef struct kw_jit_result {
     bool cached;
     int64_t cpu_ns;                      /* of the compiler; 0 when cached */
-    char builder[KW_BUILDER_DIGITS + 1]; /* who made the blob; "" for a compiled-in family */
+    char key[KW_CACHE_KEY_MAX + 1];      /* under which the cache has the blob, or would; "" for a compiled-in family */
+    char builder[KW_BUILDER_DIGITS + 1]; /* who made the blob, a part of the key; "" for a compiled-in family */
 } kw_jit_result;
 
 /* The blob of a generated config. KW_MISSING: not cached and no compiler. KW_FAILED: the compiler refused; err has its first error line and
@@ -88,9 +89,5 @@ kw_status kw_jit_known(const kw_jit *jit, const kw_config *config, const char *b
                        kw_error *err);
 /* Whether the cache (or a compiled-in family) has it, without reading it whole. */
 bool kw_jit_has(const kw_jit *jit, const kw_config *config);
-
-/* The key under which the cache has, or will have, the blob of a config; "" for a compiled-in family. Without a compiler the key of the
- * youngest entry of that source; KW_MISSING when there is none. */
-kw_status kw_jit_key(char key[KW_CACHE_KEY_MAX + 1], const kw_jit *jit, const kw_config *config, kw_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "jit/build_cost.h"
 #include "base/os/parallel.h"
 #include "base/os/settings.h"
-#include "jit/jit.h"
+#include "jit/open.h"
 #include "space/enumerate.h"
 
 #include <stdio.h>
@@ -129,15 +129,14 @@ kw_status kw_objects_build(kw_object_report *report, const kw_object_options *op
     *report = (kw_object_report){0};
     folder f = {.options = options, .progress = {.what = "build"}};
     kw_settings settings = {0};
-    kw_compiler compiler = {0};
-    kw_cache *cache = NULL;
-    char note[256];
+    kw_jit_handle handle = {0};
     kw_context_options context = {.cache_dir = options->cache_dir};
     kw_status status = find_code(&f.code, options, err);
     status = status ? status : kw_settings_read(&settings, &context, err);
-    bool in_c = kw_code_is_for_host(f.code);
-    status = status ? status : kw_compiler_find(&compiler, in_c && !options->compiler ? settings.cc : options->compiler, f.code, err);
-    status = status || !*settings.cache ? status : kw_cache_open(&cache, settings.cache, note, err);
+    if (!status) {
+        kw_jit_open(&handle, f.code, &(kw_jit_settings){.compiler = options->compiler, .cc = settings.cc, .cache = settings.cache});
+        status = handle.jit.compiler ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "%s", handle.compiler_note);
+    }
     status = status ? status : kw_enumerate(&options->space, take_generated, &f.catalog, err);
     status = status ? status : kw_folder_make(options->folder, err);
     if (!status) {
@@ -146,13 +145,13 @@ kw_status kw_objects_build(kw_object_report *report, const kw_object_options *op
         status = f.objects && f.cpu_ns ? KW_OK : kw_fail_memory(err, "a list of kernels");
     }
     if (!status) {
-        f.jit = (kw_jit){.code = f.code, .compiler = &compiler, .cache = cache};
+        f.jit = handle.jit;
         f.progress.total = f.catalog.count;
         kw_parallel_run(&(kw_parallel){
             .count = f.catalog.count, .workers = options->jobs, .work = build_object, .done = report_object_progress, .user = &f});
         status = write_object_catalog(&f, report, err);
     }
-    kw_cache_close(&cache);
+    kw_jit_close(&handle);
     kw_settings_drop(&settings);
     kw_catalog_drop(&f.catalog);
     free(f.objects);

@@ -29,72 +29,54 @@ static void log_remark(const kw_sweep_options *options, const char *format, ...)
     }
 }
 
-/* A cache in which kernels can be put and found, or NULL with the reason. One that can only be read will not do. */
-static kw_cache *open_sweep_cache(const char *folder, char note[256]) {
-    kw_cache *cache = NULL;
-    kw_error why = {0};
-    if (kw_cache_open(&cache, folder, note, &why)) {
-        snprintf(note, 256, "%.250s", why.text);
+/* A cache in which kernels can be put and found; one that can only be read will not do. */
+static bool open_writable_cache(kw_sweep_toolchain *toolchain, const char *folder) {
+    kw_jit_handle *handle = &toolchain->handle;
+    toolchain->cache_folder = folder;
+    if (kw_jit_open_cache(handle, folder) && *handle->cache_note) {
+        kw_cache_close(&handle->jit.cache);
     }
-    if (cache && *note) {
-        kw_cache_close(&cache);
-    }
-    return cache;
+    return handle->jit.cache != NULL;
 }
 
 static kw_status choose_cache(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err) {
-    char note[256] = "no folder is set (KW_CACHE_DIR, XDG_CACHE_HOME, HOME)";
+    const char *note = toolchain->handle.cache_note;
     const char *folder =
         options->build.cache_dir ? options->build.cache_dir : kw_folder_user(&toolchain->arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
-    if (folder && *folder) {
-        toolchain->jit.cache = open_sweep_cache(folder, note);
-        toolchain->cache_folder = folder;
+    if (open_writable_cache(toolchain, folder)) {
+        return KW_OK;
     }
-    if (!toolchain->jit.cache) {
-        toolchain->cache_folder = kw_arena_format(&toolchain->arena, "%s.kernels", options->out ? options->out : "sweep");
-        if (!toolchain->cache_folder) {
-            return kw_fail_memory(err, "the name of a cache folder");
-        }
-        log_remark(options, "the kernel cache cannot be used (%s); kernels are kept in %s", note, toolchain->cache_folder);
-        toolchain->jit.cache = open_sweep_cache(toolchain->cache_folder, note);
+    folder = kw_arena_format(&toolchain->arena, "%s.kernels", options->out ? options->out : "sweep");
+    if (!folder) {
+        return kw_fail_memory(err, "the name of a cache folder");
     }
-    return toolchain->jit.cache ? KW_OK
-                                : kw_fail(err, KW_IO, "kernels can be kept nowhere: %s; give a folder of your own as the cache", note);
+    log_remark(options, "the kernel cache cannot be used (%s); kernels are kept in %s", note, folder);
+    return open_writable_cache(toolchain, folder)
+               ? KW_OK
+               : kw_fail(err, KW_IO, "kernels can be kept nowhere: %s; give a folder of your own as the cache", note);
 }
 
 kw_status kw_sweep_toolchain_open(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err) {
     kw_status status = choose_cache(toolchain, options, err);
-    status = status ? status : kw_spill_limit_read(&toolchain->spill_limit, options->build.spill_limit, err);
-    if (status) {
-        return status;
-    }
-    const char *data = kw_folder_user(&toolchain->arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share");
-    toolchain->jit.log_folder = data && *data ? kw_arena_format(&toolchain->arena, "%s/logs", data) : NULL;
-    return KW_OK;
+    return status ? status : kw_spill_limit_read(&toolchain->spill_limit, options->build.spill_limit, err);
 }
 
 kw_status kw_sweep_toolchain_find(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, const kw_target *target, kw_error *err) {
-    kw_error why = {0};
-    kw_status status = kw_code_for(&toolchain->jit.code, target->backend, target->arch, err);
-    if (status) {
-        return status;
+    kw_status status = kw_code_for(&toolchain->handle.jit.code, target->backend, target->arch, err);
+    if (!status) {
+        kw_jit_find_compiler(&toolchain->handle,
+                             &(kw_jit_settings){
+                                 .compiler = options->build.compiler,
+                                 .cc = secure_getenv("KW_CC"),
+                                 .data = kw_folder_user(&toolchain->arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
+                                 .stop = options->stop,
+                             });
     }
-    const char *cc = kw_code_is_for_host(toolchain->jit.code) ? secure_getenv("KW_CC") : NULL,
-               *wanted = options->build.compiler ? options->build.compiler : cc;
-    if (wanted && !*wanted && options->build.compiler) {
-        snprintf(toolchain->compiler_note, sizeof toolchain->compiler_note, "the options ask for none");
-    } else if (kw_compiler_find(&toolchain->compiler, wanted && *wanted ? wanted : NULL, toolchain->jit.code, &why)) {
-        snprintf(toolchain->compiler_note, sizeof toolchain->compiler_note, "%.250s", why.text);
-    } else {
-        toolchain->has_compiler = true;
-        toolchain->compiler.stop = options->stop;
-        toolchain->jit.compiler = &toolchain->compiler;
-    }
-    return KW_OK;
+    return status;
 }
 
 void kw_sweep_toolchain_close(kw_sweep_toolchain *toolchain) {
-    kw_cache_close(&toolchain->jit.cache);
+    kw_jit_close(&toolchain->handle);
     kw_arena_drop(&toolchain->arena);
     *toolchain = (kw_sweep_toolchain){0};
 }
@@ -149,7 +131,7 @@ static void build_sweep_kernel(void *user, size_t number) {
     build_site *s = user;
     job *j = &s->jobs[number];
     kw_sweep_kernel *kernel = j->kernel;
-    const kw_jit *jit = &s->toolchain->jit;
+    const kw_jit *jit = &s->toolchain->handle.jit;
     kw_blob blob = {0};
     kw_jit_result result = {0};
     if (kw_sweep_should_stop(s->plan, s->options)) {
@@ -164,8 +146,8 @@ static void build_sweep_kernel(void *user, size_t number) {
         kw_blob_facts_read(&kernel->facts, &blob, jit->code, NULL); /* a blob that was just checked */
         kernel->refused = kw_resources_check(&kernel->facts, &s->plan->target, s->toolchain->spill_limit, kernel->detail);
         kw_hash_text(kernel->code_hash, blob.data, blob.size);
-        j->status = kw_jit_key(kernel->key, jit, kernel->config, &j->why);
-        if (!j->status && !kw_cache_has(jit->cache, kernel->key)) {
+        memcpy(kernel->key, result.key, sizeof kernel->key);
+        if (!kw_cache_has(jit->cache, kernel->key)) {
             j->status = kw_fail(&j->why, KW_IO, "a kernel could not be kept in %.300s; is the disk full?", s->toolchain->cache_folder);
         }
     }
@@ -193,7 +175,7 @@ static void report_build_progress(void *user, size_t number) {
 }
 
 /* The first failure that is none of the kernel's. */
-static kw_status judge_builds(const build_site *s, size_t count, kw_sweep_report *report, kw_error *err) {
+static kw_status sum_up_builds(const build_site *s, size_t count, kw_sweep_report *report, kw_error *err) {
     size_t missing = 0;
     const job *first = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -205,9 +187,9 @@ static kw_status judge_builds(const build_site *s, size_t count, kw_sweep_report
             first = j;
         }
     }
-    if (missing && !s->toolchain->has_compiler) {
+    if (missing && !s->toolchain->handle.jit.compiler) {
         return kw_fail(err, KW_ENVIRONMENT, "%zu kernels are not cached and there is no compiler: %.300s", missing,
-                       s->toolchain->compiler_note);
+                       s->toolchain->handle.compiler_note);
     }
     return first ? kw_fail(err, first->status, "%s", first->why.text) : KW_OK;
 }
@@ -231,7 +213,7 @@ kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_toolchain *toolchai
     s.progress = (kw_sweep_progress){.phase = "build", .total = (int64_t)count, .skipped = plan->skipped, .eta_s = -1};
     kw_parallel_run(&(kw_parallel){
         .count = count, .workers = options->build.jobs, .work = build_sweep_kernel, .done = report_build_progress, .user = &s});
-    kw_status status = kw_sweep_is_stopped(options) ? KW_OK : judge_builds(&s, count, report, err);
+    kw_status status = kw_sweep_is_stopped(options) ? KW_OK : sum_up_builds(&s, count, report, err);
     report->build_s = (double)(kw_clock_ns() - s.start_ns) / 1e9;
     free(s.jobs);
     return status;
@@ -240,13 +222,13 @@ kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_toolchain *toolchai
 kw_status kw_sweep_rebuild_missing(const kw_sweep_toolchain *toolchain, const kw_sweep_kernel *kernel, kw_error *err) {
     kw_blob blob = {0};
     kw_jit_result result;
-    if (!*kernel->key || kw_cache_has(toolchain->jit.cache, kernel->key)) {
+    if (!*kernel->key || kw_cache_has(toolchain->handle.jit.cache, kernel->key)) {
         return KW_OK;
     }
     kw_error why = {0};
-    kw_status status = kw_jit_blob(&toolchain->jit, kernel->config, &blob, &result, &why);
+    kw_status status = kw_jit_blob(&toolchain->handle.jit, kernel->config, &blob, &result, &why);
     kw_blob_drop(&blob);
-    if (status || !kw_cache_has(toolchain->jit.cache, kernel->key)) {
+    if (status || !kw_cache_has(toolchain->handle.jit.cache, kernel->key)) {
         return kw_fail(err, status ? status : KW_IO, "a kernel has gone from the cache %.200s and cannot be made again: %.200s",
                        toolchain->cache_folder, *why.text ? why.text : "it cannot be kept there");
     }

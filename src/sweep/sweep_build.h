@@ -2,16 +2,14 @@
 #ifndef KW_SWEEP_SWEEP_BUILD_H
 #define KW_SWEEP_SWEEP_BUILD_H
 
+#include "jit/open.h"
 #include "sweep/sweep_plan.h"
 
 /* Compiler, cache and log folder. */
 typedef struct kw_sweep_toolchain {
     kw_arena arena;
-    kw_compiler compiler;
-    bool has_compiler;
-    char compiler_note[256]; /* why there is none */
+    kw_jit_handle handle;
     const char *cache_folder;
-    kw_jit jit;
     int64_t spill_limit; /* bytes, for kw_resources_check */
 } kw_sweep_toolchain;
 

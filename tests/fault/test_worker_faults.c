@@ -117,7 +117,7 @@ static int open_setup(void **state) {
         kw_jit_result result;
         assert_int_equal(kw_jit_blob(&jit, &s->config[i], &blob, &result, &err), KW_OK);
         kw_blob_drop(&blob);
-        assert_int_equal(kw_jit_key(s->key[i], &jit, &s->config[i], &err), KW_OK);
+        memcpy(s->key[i], result.key, sizeof result.key);
     }
     for (int i = 0; i < EVILS; i++) {
         if (is_meant(i)) {

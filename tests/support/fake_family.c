@@ -32,7 +32,10 @@ static const char stages[] =
     "    (void)own;\n"
     "}\n";
 
+_Atomic int fake_emitted;
+
 static void emit(const kw_config *config, kw_text *text) {
+    fake_emitted++;
     kw_text_addf(text, "#define VALUE %d\n", config->axis[AXIS_VALUE]);
     switch (config->axis[AXIS_TEXT]) {
     case FAKE_GOOD:

@@ -6,6 +6,7 @@
 
 #include "config/family.h"
 
+extern _Atomic int fake_emitted; /* how often a source was made */
 extern const kw_family fake_family, fake_builtin_family;
 
 /* What the text of the kernel is like. */

@@ -5,7 +5,6 @@
 #include "sweep/worker/worker.h"
 
 #include "base/os/file.h"
-#include "jit/toolchain/nvrtc.h"
 
 #include <kernelwright_tune.h>
 
@@ -98,13 +97,11 @@ static kw_status serve_job(kw_worker *w, bool *ended, kw_error *err) {
 }
 
 static kw_status open_worker_device(kw_worker *w, kw_error *err) {
-    char note[256];
     int index = 0;
     kw_status status = kw_backend_find(&w->backend, &index, w->options.device ? w->options.device : KW_DEFAULT_DEVICE, err);
     status = status ? status : w->backend->open(&w->device, index, (int)w->options.threads, err);
-    status = status ? status : kw_cache_open(&w->cache, w->options.cache ? w->options.cache : "", note, err);
-    if (!status && !w->cache && w->options.cache) {
-        status = kw_fail(err, KW_ENVIRONMENT, "the cache of the kernels: %s", note);
+    if (!status && w->options.cache && *w->options.cache && !kw_jit_open_cache(&w->jit, w->options.cache)) {
+        status = kw_fail(err, KW_ENVIRONMENT, "the cache of the kernels: %s", w->jit.cache_note);
     }
     return status;
 }
@@ -115,7 +112,7 @@ static void close_worker(kw_worker *w) {
         kw_bench_close(&w->bench);
         w->backend->close(&w->device);
     }
-    kw_cache_close(&w->cache);
+    kw_jit_close(&w->jit);
     kw_worker_status_close(&w->status_page);
 }
 
@@ -152,8 +149,4 @@ out:
     }
     free(w);
     return code;
-}
-
-int kw_nvrtc_main(int count, char *const *arguments) {
-    return kw_nvrtc_serve(count, arguments);
 }

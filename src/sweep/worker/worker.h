@@ -3,6 +3,7 @@
 #define KW_SWEEP_WORKER_WORKER_H
 
 #include "base/os/child.h"
+#include "jit/open.h"
 #include "sweep/worker/worker_status.h"
 #include "sweep/worker/protocol.h"
 
@@ -42,8 +43,8 @@ typedef struct kw_worker {
     kw_worker_status *status_page;
     const kw_backend *backend;
     kw_device *device;
-    kw_cache *cache;
-    kw_bench *bench; /* of the last job; NULL: none */
+    kw_jit_handle jit; /* its cache alone: what is missing there is not compiled here */
+    kw_bench *bench;   /* of the last job; NULL: none */
     kw_problem problem;
     uint64_t seed;
     kw_worker_control control;

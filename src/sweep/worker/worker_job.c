@@ -72,7 +72,7 @@ static kw_status load_by_key(void *user, const kw_config *config, kw_error *err)
     kw_blob blob = {0};
     kw_status status = KW_OK;
     if (!config->family->builtin) {
-        status = l->w->cache ? kw_cache_get(l->w->cache, l->key, &blob, err) : KW_OK;
+        status = l->w->jit.jit.cache ? kw_cache_get(l->w->jit.jit.cache, l->key, &blob, err) : KW_OK;
         if (!status && !blob.data) {
             status = kw_fail(err, KW_MISSING, "the cache does not hold %.96s", l->key);
         }

@@ -147,23 +147,30 @@ static void a_blob_says_who_made_it(void **state) {
 static void a_key_names_the_entry_before_and_after_it_is_made(void **state) {
     (void)state;
     jit_setup setup;
-    char key[KW_CACHE_KEY_MAX + 1], again[KW_CACHE_KEY_MAX + 1];
+    kw_blob blob;
+    kw_jit_result first = {0}, again = {0};
     kw_error err = {0};
     open_setup(&setup);
     kw_config config = fake_config(5, FAKE_GOOD), other = fake_config(6, FAKE_GOOD);
     kw_config builtin = {.family = &fake_builtin_family};
     kw_jit alone = {.cache = setup.jit.cache};
-    assert_int_equal(kw_jit_key(key, &alone, &config, &err), KW_MISSING);
-    assert_int_equal(kw_jit_key(key, &setup.jit, &config, &err), KW_OK);
-    assert_false(kw_cache_has(setup.jit.cache, key));
-    assert_false(blob_is_cached(&setup.jit, &config));
-    assert_true(kw_cache_has(setup.jit.cache, key));
-    assert_int_equal(kw_jit_key(again, &alone, &config, &err), KW_OK);
-    assert_string_equal(again, key);
-    assert_int_equal(kw_jit_key(again, &setup.jit, &other, &err), KW_OK);
-    assert_string_not_equal(again, key);
-    assert_int_equal(kw_jit_key(again, &setup.jit, &builtin, &err), KW_OK);
-    assert_string_equal(again, "");
+    assert_int_equal(kw_jit_blob(&alone, &config, &blob, &first, &err), KW_MISSING);
+    assert_string_equal(first.key, "");
+    int emitted = fake_emitted;
+    assert_int_equal(kw_jit_blob(&setup.jit, &config, &blob, &first, &err), KW_OK);
+    assert_int_equal(fake_emitted, emitted + 1); /* the source is made once for key and blob */
+    kw_blob_drop(&blob);
+    assert_false(first.cached);
+    assert_true(kw_cache_has(setup.jit.cache, first.key));
+    assert_non_null(strstr(first.key, first.builder));
+    assert_int_equal(kw_jit_blob(&alone, &config, &blob, &again, &err), KW_OK);
+    kw_blob_drop(&blob);
+    assert_string_equal(again.key, first.key);
+    assert_int_equal(kw_jit_blob(&setup.jit, &other, &blob, &again, &err), KW_OK);
+    kw_blob_drop(&blob);
+    assert_string_not_equal(again.key, first.key);
+    assert_int_equal(kw_jit_blob(&setup.jit, &builtin, &blob, &again, &err), KW_OK);
+    assert_string_equal(again.key, "");
     close_setup(&setup);
 }
 
