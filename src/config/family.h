@@ -82,6 +82,12 @@ typedef struct kw_launch {
 #define kw_launch_params(launch, type) ((type *)(void *)(launch)->params.word)
 #define kw_launch_params_of(launch, type) ((const type *)(const void *)(launch)->params.word)
 
+/* What a GPU's kernel takes of a multiprocessor before anyone has compiled it. */
+typedef struct kw_resource_estimate {
+    double registers, sums; /* of a thread; sums in registers or accumulators, 0: not known */
+    double shared_bytes;    /* of a block */
+} kw_resource_estimate;
+
 /* Stage functions that are compiled into the library, for families that need no compiler. */
 typedef struct kw_builtin {
     kw_kernel_stage *stage[KW_STAGE_MAX];
@@ -103,6 +109,8 @@ struct kw_family {
     void (*decode)(const kw_config *config, const kw_target *target, void *decoded);
     /* Only for a problem that fits, so it cannot fail. */
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
+    /* For blocks of so many threads. NULL: nothing is known of the family's kernels. */
+    kw_resource_estimate (*estimate_resources)(const kw_config *config, const kw_target *target, double threads);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
     const char *kernel; /* file of kernels/, which includes kw_config.h: "cpu/direct/direct.c". NULL: emit() writes the whole kernel */

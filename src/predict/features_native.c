@@ -107,18 +107,10 @@ static double blocks_in(double whole, double block) {
     return whole > 0 && block > 0 ? fmin(floor(whole / block), BLOCKS_MOST) : BLOCKS_MOST;
 }
 
-/* Of a thread: its sums, its share of the tiles on their way, the fragments of one instruction's depth, and addresses. Kernels without tiles
- * are counted as so many registers and no shared memory. */
-static kw_native_resources estimate_need(const kw_native_features_tiles *w, const kw_target *t, double threads, double sums) {
-    static const double addresses = 40, without_tiles = 64, word = 4;
-    if (!(sums > 0)) {
-        return (kw_native_resources){.registers = without_tiles};
-    }
-    double loaded = (w->tile_m + w->tile_n) * w->tile_k * w->bytes;
-    double fragments = (w->tile_m / w->waves_m + w->tile_n / w->waves_n) * w->inst_k * w->bytes / (double)kw_max(1, t->lanes);
-    double registers = sums + loaded / word / threads + fragments / word + addresses;
-    return (kw_native_resources){.registers = t->registers > 0 ? fmin(registers, (double)t->registers) : registers,
-                                 .shared_bytes = loaded * fmax(w->buffers, 1)};
+/* Kernels of which their family knows nothing are counted as so many registers and no shared memory. */
+static kw_resource_estimate estimate_resources(const kw_config *config, const kw_target *t, double threads) {
+    const kw_resource_estimate unknown = {.registers = 64};
+    return config->family->estimate_resources ? config->family->estimate_resources(config, t, threads) : unknown;
 }
 
 static double launch_block_threads(const kw_launch *launch) {
@@ -134,9 +126,11 @@ static room room_of(const kw_native_features_tiles *w, const kw_target *t, const
         return (room){.sums = 0};
     }
     double threads = launch_block_threads(launch), lanes = (double)kw_max(1, t->lanes), waves = ceil(threads / lanes);
-    double sharers = w->waves_m * w->waves_n * lanes;
-    room r = {.sums = sharers > 0 ? w->tile_m * w->tile_n / sharers : 0};
-    r.need = w->need.registers > 0 ? w->need : estimate_need(w, t, threads, r.sums);
+    kw_resource_estimate estimate = estimate_resources(w->config, t, threads);
+    room r = {.need = w->need, .sums = estimate.sums};
+    if (!(w->need.registers > 0)) {
+        r.need = (kw_native_resources){.registers = estimate.registers, .shared_bytes = estimate.shared_bytes};
+    }
     r.by_registers = blocks_in((double)t->unit_registers, r.need.registers * waves * lanes);
     r.by_shared = blocks_in((double)t->unit_lds, r.need.shared_bytes);
     r.by_threads = blocks_in((double)t->unit_waves, waves);
@@ -341,17 +335,11 @@ void kw_native_features_fill_config(const kw_native_features *own, double *row, 
 
 kw_native_features_tiles kw_native_features_tiles_of(const kw_config *config) {
     return (kw_native_features_tiles){
+        .config = config,
         .tile_w = kw_config_axis(config, "tile_w", 0),
         .tile_h = kw_config_axis(config, "tile_h", 0),
         .tile_m = kw_config_axis(config, "tile_m", 0),
         .vecs = kw_config_axis(config, "vecs", 0),
-        .tile_n = kw_config_axis(config, "tile_n", 0),
-        .tile_k = kw_config_axis(config, "tile_k", 0),
-        .waves_m = kw_config_axis(config, "wave_m", 0),
-        .waves_n = kw_config_axis(config, "wave_n", 0),
-        .inst_k = kw_config_axis(config, "inst_k", 0),
-        .buffers = kw_config_axis(config, "stages", 0),
-        .bytes = (double)kw_dtype_size(config->dtype),
     };
 }
 

@@ -6,7 +6,7 @@
  * that is added becomes a column without a change here. Sizes are normalised by facts of the target, so that one model can serve several.
  *
  * What a GPU kernel needs of a multiprocessor is known once it is compiled, and a model is asked before: rows of sweeps have what the compiler
- * said, anything else an estimate from the axes, in the same columns. On a CPU these columns are 0. */
+ * said, anything else what its family estimates, in the same columns. On a CPU these columns are 0. */
 #ifndef KW_PREDICT_FEATURES_NATIVE_H
 #define KW_PREDICT_FEATURES_NATIVE_H
 
@@ -50,9 +50,8 @@ typedef struct kw_native_resources {
 
 /* The axes that columns of pairs are made from, 0 where the family does not have one; looked up once for a config that is paired often. */
 typedef struct kw_native_features_tiles {
+    const kw_config *config; /* must live as long */
     double tile_w, tile_h, tile_m, vecs;
-    double tile_n, tile_k, waves_m, waves_n, inst_k, buffers,
-        bytes;                /* of matrix instructions; buffers in shared memory; bytes of an element */
     kw_native_resources need; /* for the caller to fill in what is known */
 } kw_native_features_tiles;
 kw_native_features_tiles kw_native_features_tiles_of(const kw_config *config);

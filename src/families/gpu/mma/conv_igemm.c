@@ -240,6 +240,7 @@ const kw_family kw_family_conv_igemm = {
     .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_igemm_valid_rules}, [KW_RUNS] = {kw_mma_runs_rules}, [KW_FITS] = {fits_rules}},
     .decode = kw_mma_decode,
     .launch = launch_igemm,
+    .estimate_resources = kw_mma_estimate_resources,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/igemm/igemm.c",
 };

@@ -115,6 +115,7 @@ const kw_family kw_family_gemm_mma = {
               [KW_FITS] = {fits_rules}},
     .decode = kw_mma_decode,
     .launch = launch_gemm_mma,
+    .estimate_resources = kw_mma_estimate_resources,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/gemm/gemm.c",
 };

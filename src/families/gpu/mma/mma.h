@@ -132,6 +132,8 @@ int64_t kw_mma_stages_bytes(const kw_mma *mma);
 /* Registers that a thread of an mma.sync kernel cannot do without, addresses not counted. For a config whose valid rules hold, read with an
  * architecture. */
 int64_t kw_mma_thread_registers(const kw_mma *mma);
+/* The same as kw_family.estimate_resources: coarser than the count above, for any architecture. */
+kw_resource_estimate kw_mma_estimate_resources(const kw_config *config, const kw_target *target, double threads);
 
 /* Elements that 32-bit offsets reach: sums of a place in a tensor and one beside it must not overflow. */
 enum { KW_OFFSET_MAX = INT32_MAX / 2 };

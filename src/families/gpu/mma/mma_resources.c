@@ -130,3 +130,17 @@ int64_t kw_mma_thread_registers(const kw_mma *mma) {
     return sums + steps_under_way(mma, words) * (a.words + b.words) + depths_held(mma) * fragment * (widens_bytes(mma) ? WIDENED : 1) +
            rows;
 }
+
+/* A thread has its sums, its share of the tiles on their way, the fragments of one instruction's depth, and addresses. */
+kw_resource_estimate kw_mma_estimate_resources(const kw_config *config, const kw_target *target, double threads) {
+    enum { ADDRESSES = 40, WORD = 4 };
+    kw_mma of = kw_mma_read(config, NULL), *mma = &of;
+    double lanes = (double)kw_max(1, target->lanes), tile = (double)kw_mma_tile_bytes(mma);
+    kw_resource_estimate r = {.sums = (double)(KW_TILE_M * KW_TILE_N) / (KW_WAVE_M * KW_WAVE_N * lanes), .shared_bytes = tile * KW_STAGES};
+    double rows = (double)KW_TILE_M / KW_WAVE_M + (double)KW_TILE_N / KW_WAVE_N, fragments = rows * KW_INST_K * mma->bytes / lanes;
+    r.registers = r.sums + tile / WORD / threads + fragments / WORD + ADDRESSES;
+    if (target->registers > 0 && r.registers > (double)target->registers) {
+        r.registers = (double)target->registers;
+    }
+    return r;
+}
