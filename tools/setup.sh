@@ -5,7 +5,7 @@ set -eu
 packages="gcc libc6-dev make cmake libxxhash-dev liblua5.4-dev libjansson-dev libsqlite3-dev zlib1g-dev"
 case "${1:-build}" in
 build) ;;
-test) packages="$packages g++ ccache shellcheck clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js libxgboost0 libdnnl-dev clang-19 lld-19 llvm-19" ;;
+test) packages="$packages g++ ccache shellcheck clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js libdnnl-dev clang-19 lld-19 llvm-19" ;;
 bench) packages="$packages libcmocka-dev libdnnl-dev" ;;
 gfx950) packages="$packages clang-22 lld-22 llvm-22" ;;
 *) echo "setup.sh: $1 is not known; use build, test, bench or gfx950" >&2; exit 2 ;;

@@ -45,7 +45,7 @@ typedef struct kw_train_options {
     uint64_t seed;
     int64_t max_bytes;      /* of the compressed forest; later trees are left away until it fits; 0: 1,000,000 */
     const char *warm_start; /* a model's folder whose trees come first; NULL: none */
-    const char *lightgbm;   /* lib_lightgbm.so, or libxgboost.so; NULL: KW_LIGHTGBM, else where make lightgbm puts it, else an XGBoost */
+    const char *lightgbm;   /* lib_lightgbm.so; NULL: KW_LIGHTGBM, else where make lightgbm puts it, else as the loader finds it */
     const char *command;    /* for the manifest */
     const kw_stop *stop;    /* the caller wants to end: nothing is written then. NULL: never */
     void (*progress)(void *user, const kw_train_progress *progress);

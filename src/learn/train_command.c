@@ -32,13 +32,13 @@ typedef struct session {
     const kw_train_options *options;
     kw_train_report *report;
     kw_holdout holdout;
-    kw_gbm *library;
+    kw_lightgbm *library;
     kw_dataset dataset;
     kw_native_features *own;
     double *rows, *times, *emphasis;
     kw_group_oracle *oracles;
     int32_t *fold[KW_GROUPINGS];
-    kw_gbm_table *table;
+    kw_lightgbm_table *table;
     kw_trainer trainer;
     kw_hyperparameters hyperparameters;
     kw_cross_validation cv;
@@ -113,21 +113,6 @@ static kw_status read_training_rows(session *s) {
     return kw_dataset_spread(&r->problems, &r->families, &s->dataset, s->err);
 }
 
-/* XGBoost has no ranking of ours: its gains are 2^label. */
-static kw_status open_library(session *s) {
-    char line[160];
-    kw_status status = kw_gbm_open(&s->library, s->options->lightgbm, s->err);
-    if (status || kw_gbm_kind_of(s->library) == KW_GBM_LIGHTGBM) {
-        return status;
-    }
-    snprintf(line, sizeof line, "%sXGBoost %s grows the trees",
-             s->options->lightgbm ? "" : "there is no LightGBM (make lightgbm): ", kw_gbm_version(s->library));
-    log_train_remark(s, line);
-    return s->hyperparameters.quantity == KW_PREDICTS_RANK
-               ? kw_fail(s->err, KW_ILLEGAL, "quantity rank needs LightGBM: make lightgbm; XGBoost has ratio relative tflops time")
-               : KW_OK;
-}
-
 static kw_status prepare_training(session *s) {
     const kw_train_options *o = s->options;
     size_t problem_groups = s->dataset.problem_group_count;
@@ -144,9 +129,8 @@ static kw_status prepare_training(session *s) {
     }
     kw_label_times(s->times, &s->dataset);
     const kw_feature_table *features = kw_native_features_table(s->own);
-    status = kw_gbm_table_make(&s->table, s->library, s->rows, s->dataset.pair_count, features, s->err);
+    status = kw_lightgbm_table_make(&s->table, s->library, s->rows, s->dataset.pair_count, features, s->err);
     s->trainer = (kw_trainer){.table = s->table,
-                              .kind = kw_gbm_kind_of(s->library),
                               .dataset = &s->dataset,
                               .features = features,
                               .rows = s->rows,
@@ -194,9 +178,6 @@ static kw_status choose_quantity(session *s) {
         kw_hyperparameters hyperparameters = s->hyperparameters;
         kw_cross_validation cv;
         hyperparameters.quantity = (kw_model_quantity)q;
-        if (hyperparameters.quantity == KW_PREDICTS_RANK && s->trainer.kind == KW_GBM_XGBOOST) {
-            continue;
-        }
         kw_status status = kw_cross_validate(&cv, &s->trainer, &hyperparameters, s->err);
         if (status) {
             return status;
@@ -404,8 +385,8 @@ static kw_status write_folder(session *s) {
                               .forest = s->forest,
                               .packed = s->packed.data,
                               .packed_size = s->packed.size,
-                              .library = kw_gbm_name(s->library),
-                              .library_version = kw_gbm_version(s->library),
+                              .library = "LightGBM",
+                              .library_version = kw_lightgbm_version(s->library),
                               .new_trees = (int32_t)(s->report->trees - s->warm.trees)};
     return kw_artifacts_write(&artifacts, s->err);
 }
@@ -414,7 +395,7 @@ static void close_training(session *s) {
     kw_cross_validation_drop(&s->cv);
     kw_forest_drop(&s->forest);
     kw_text_drop(&s->packed);
-    kw_gbm_table_free(&s->table);
+    kw_lightgbm_table_free(&s->table);
     for (int g = 0; g < KW_GROUPINGS; g++) {
         free(s->fold[g]);
     }
@@ -425,7 +406,7 @@ static void close_training(session *s) {
     kw_native_features_close(&s->own);
     kw_dataset_close(&s->dataset);
     kw_warm_start_close(&s->warm);
-    kw_gbm_close(&s->library);
+    kw_lightgbm_close(&s->library);
     kw_holdout_drop(&s->holdout);
     free(s);
 }
@@ -443,7 +424,7 @@ kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_
     kw_status status = read_train_options(s);
     status = status ? status : kw_holdout_read(&s->holdout, options->holdout, options->holdout_count, err);
     status = status ? status : read_training_rows(s);
-    status = status ? status : open_library(s);
+    status = status ? status : kw_lightgbm_open(&s->library, options->lightgbm, err);
     status = status ? status : prepare_training(s);
     if (!status && options->warm_start) {
         status = kw_warm_start_open(&s->warm, options->warm_start, &s->dataset, s->trainer.features, s->hyperparameters.quantity, err);

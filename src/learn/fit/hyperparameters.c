@@ -1,4 +1,4 @@
-/* hyperparameters.c: a recipe in the words of the library that follows it. */
+/* hyperparameters.c: hyperparameters as LightGBM's parameters. */
 #include "learn/fit/trainer.h"
 
 #include <string.h>
@@ -10,43 +10,25 @@ static void add_constraints(kw_text *text, const kw_feature_table *features) {
     }
 }
 
-static void add_lightgbm(kw_text *text, const kw_hyperparameters *hyperparameters, const kw_feature_table *features) {
+char *kw_hyperparameters_text(const kw_hyperparameters *hyperparameters, const kw_feature_table *features) {
+    kw_text text = {0};
     if (hyperparameters->quantity == KW_PREDICTS_RANK) {
-        kw_text_add(text, "objective=lambdarank metric=ndcg eval_at=1 lambdarank_truncation_level=12 label_gain=0");
+        kw_text_add(&text, "objective=lambdarank metric=ndcg eval_at=1 lambdarank_truncation_level=12 label_gain=0");
         for (int level = 1; level < KW_RANK_LEVELS; level++) {
-            kw_text_addf(text, ",%d", level);
+            kw_text_addf(&text, ",%d", level);
         }
     } else {
-        kw_text_add(text, "objective=regression metric=l2");
+        kw_text_add(&text, "objective=regression metric=l2");
     }
-    kw_text_addf(text,
+    kw_text_addf(&text,
                  " num_leaves=%d learning_rate=%.6g min_data_in_leaf=8 feature_fraction=0.8 bagging_fraction=0.8 bagging_freq=1"
                  " lambda_l2=1 cat_l2=2 cat_smooth=4 min_data_per_group=8 max_cat_to_onehot=8 feature_pre_filter=false deterministic=true"
                  " force_row_wise=true num_threads=%d seed=%llu verbosity=-1",
                  (int)hyperparameters->leaves, hyperparameters->learning_rate, (int)hyperparameters->threads,
                  (unsigned long long)(hyperparameters->seed % INT32_MAX));
     if (hyperparameters->quantity == KW_PREDICTS_TIME) {
-        kw_text_add(text, " monotone_constraints=");
-        add_constraints(text, features);
+        kw_text_add(&text, " monotone_constraints=");
+        add_constraints(&text, features);
     }
-}
-
-/* The same in XGBoost's words, as near as they come: codes are numbers to it, it has no smoothing of categories, and least weights of leaves
- * are those of LightGBM's least rows. */
-static void add_xgboost(kw_text *text, const kw_hyperparameters *hyperparameters, const kw_feature_table *features) {
-    kw_text_addf(text,
-                 "objective=reg:squarederror eval_metric=rmse tree_method=hist grow_policy=lossguide max_depth=0 max_leaves=%d eta=%.6g"
-                 " min_child_weight=8 colsample_bytree=0.8 subsample=0.8 lambda=1 max_bin=256 nthread=1 seed=%llu verbosity=0",
-                 (int)hyperparameters->leaves, hyperparameters->learning_rate, (unsigned long long)(hyperparameters->seed % INT32_MAX));
-    if (hyperparameters->quantity == KW_PREDICTS_TIME) {
-        kw_text_add(text, " monotone_constraints=(");
-        add_constraints(text, features);
-        kw_text_add(text, ")");
-    }
-}
-
-char *kw_hyperparameters_text(const kw_hyperparameters *hyperparameters, const kw_feature_table *features, kw_gbm_kind kind) {
-    kw_text text = {0};
-    (kind == KW_GBM_XGBOOST ? add_xgboost : add_lightgbm)(&text, hyperparameters, features);
     return kw_text_take(&text);
 }

@@ -207,7 +207,7 @@ void kw_lightgbm_table_free(kw_lightgbm_table **table) {
     *table = NULL;
 }
 
-static kw_status make_lightgbm_subset(handle *out, kw_lightgbm_table *table, const kw_gbm_subset *part, const char *parameters,
+static kw_status make_lightgbm_subset(handle *out, kw_lightgbm_table *table, const kw_lightgbm_subset *part, const char *parameters,
                                       kw_error *err) {
     kw_lightgbm *library = table->library;
     int count = (int)part->count;
@@ -223,8 +223,8 @@ static kw_status make_lightgbm_subset(handle *out, kw_lightgbm_table *table, con
 
 /* --- training ----------------------------------------------------------------------------------------------------- */
 
-/* Adds trees until the judge sees no progress; *best is how many to keep. */
-static kw_status boost_lightgbm(handle booster, const kw_lightgbm *library, const kw_gbm_job *job, int32_t *best, kw_error *err) {
+/* Adds trees until the validation rows show no progress; *best is how many to keep. */
+static kw_status boost_lightgbm(handle booster, const kw_lightgbm *library, const kw_lightgbm_job *job, int32_t *best, kw_error *err) {
     double record = 0;
     *best = 0;
     for (int32_t made = 1; made <= job->trees; made++) {
@@ -245,7 +245,7 @@ static kw_status boost_lightgbm(handle booster, const kw_lightgbm *library, cons
         int count = 0;
         double results[RESULTS_MAX] = {0};
         if (library->BoosterGetEval(booster, 1, &count, results) || count < 1 || count > RESULTS_MAX) {
-            return fail_lightgbm(library, "judging a tree", err);
+            return fail_lightgbm(library, "evaluating a tree", err);
         }
         if (!*best || (job->more_is_better ? results[0] > record : results[0] < record)) {
             *best = made;
@@ -274,7 +274,7 @@ static kw_status save_lightgbm(char **text, handle booster, const kw_lightgbm *l
     return KW_OK;
 }
 
-kw_status kw_lightgbm_train(char **text, int32_t *trees, kw_lightgbm_table *table, const kw_gbm_job *job, kw_error *err) {
+kw_status kw_lightgbm_train(char **text, int32_t *trees, kw_lightgbm_table *table, const kw_lightgbm_job *job, kw_error *err) {
     kw_lightgbm *library = table->library;
     handle train = NULL, valid = NULL, booster = NULL, before = NULL;
     int had = 0;
@@ -292,7 +292,7 @@ kw_status kw_lightgbm_train(char **text, int32_t *trees, kw_lightgbm_table *tabl
         status = fail_lightgbm(library, "going on from a model", err);
     }
     if (!status && valid && library->BoosterAddValidData(booster, valid)) {
-        status = fail_lightgbm(library, "adding the judge", err);
+        status = fail_lightgbm(library, "adding the validation rows", err);
     }
     status = status ? status : boost_lightgbm(booster, library, job, trees, err);
     if (!status && !*trees && !had) {

@@ -16,7 +16,7 @@ typedef struct part {
     int32_t *row, *group;
     float *label, *weight;
     double *start;
-    kw_gbm_subset view;
+    kw_lightgbm_subset view;
 } part;
 
 static void drop_part(part *p) {
@@ -59,13 +59,13 @@ static kw_status make_role_subset(part *p, const kw_trainer *t, const labelled *
         }
         p->group[groups++] = (int32_t)problem_group->count;
     }
-    p->view = (kw_gbm_subset){.row = p->row,
-                              .label = p->label,
-                              .weight = p->weight,
-                              .start = all->start ? p->start : NULL,
-                              .count = count,
-                              .group = all->grouped ? p->group : NULL,
-                              .group_count = all->grouped ? groups : 0};
+    p->view = (kw_lightgbm_subset){.row = p->row,
+                                   .label = p->label,
+                                   .weight = p->weight,
+                                   .start = all->start ? p->start : NULL,
+                                   .count = count,
+                                   .group = all->grouped ? p->group : NULL,
+                                   .group_count = all->grouped ? groups : 0};
     return KW_OK;
 }
 
@@ -91,11 +91,11 @@ static void drop_labels(labelled *all) {
     free(all->weight);
 }
 
-/* Trains on the problem groups with role TRAINS; those with JUDGES, if any, end it. */
+/* Trains on the problem groups with role TRAINS; those with VALIDATES, if any, end it. */
 static kw_status train_model(char **text, int32_t *trees, const kw_trainer *t, const kw_hyperparameters *hyperparameters,
                              const labelled *all, const role *roles, const char *before, kw_error *err) {
     part learn = {0}, valid = {0};
-    char *parameters = kw_hyperparameters_text(hyperparameters, t->features, t->kind);
+    char *parameters = kw_hyperparameters_text(hyperparameters, t->features);
     kw_status status = parameters ? KW_OK : kw_fail_memory(err, "the parameters");
     status = status ? status : make_role_subset(&learn, t, all, roles, TRAINS, err);
     status = status ? status : make_role_subset(&valid, t, all, roles, VALIDATES, err);
@@ -103,15 +103,15 @@ static kw_status train_model(char **text, int32_t *trees, const kw_trainer *t, c
         status = kw_fail(err, KW_FAILED, "no row is left to train on: no problem group has a good kernel");
     }
     if (!status) {
-        kw_gbm_job job = {.parameters = parameters,
-                          .train = &learn.view,
-                          .valid = valid.view.count ? &valid.view : NULL,
-                          .trees = hyperparameters->trees,
-                          .patience = hyperparameters->patience,
-                          .more_is_better = hyperparameters->quantity == KW_PREDICTS_RANK,
-                          .before = before,
-                          .stop = t->stop};
-        status = kw_gbm_train(text, trees, t->table, &job, err);
+        kw_lightgbm_job job = {.parameters = parameters,
+                               .train = &learn.view,
+                               .valid = valid.view.count ? &valid.view : NULL,
+                               .trees = hyperparameters->trees,
+                               .patience = hyperparameters->patience,
+                               .more_is_better = hyperparameters->quantity == KW_PREDICTS_RANK,
+                               .before = before,
+                               .stop = t->stop};
+        status = kw_lightgbm_train(text, trees, t->table, &job, err);
     }
     drop_part(&learn);
     drop_part(&valid);

@@ -6,7 +6,7 @@
 
 #include "predict/forest/forest.h"
 #include "learn/data/folds.h"
-#include "learn/fit/gbm.h"
+#include "learn/fit/lightgbm.h"
 #include "learn/data/selection.h"
 #include "learn/data/labels.h"
 
@@ -14,8 +14,7 @@ enum { KW_FOLDS_MAX = 64 };
 
 /* All that stays the same while models of one data set are made; borrowed. */
 typedef struct kw_trainer {
-    kw_gbm_table *table;
-    kw_gbm_kind kind; /* of its library */
+    kw_lightgbm_table *table;
     const kw_dataset *dataset;
     const kw_feature_table *features;
     const double *rows;  /* of all pairs */
@@ -37,8 +36,8 @@ typedef struct kw_hyperparameters {
     const double *emphasis; /* a factor for each problem group; NULL: 1 */
 } kw_hyperparameters;
 
-/* The parameters of a recipe, as the library has them: "key=value ..."; the caller frees. */
-char *kw_hyperparameters_text(const kw_hyperparameters *hyperparameters, const kw_feature_table *features, kw_gbm_kind kind);
+/* As LightGBM's parameters: "key=value ..."; the caller frees. */
+char *kw_hyperparameters_text(const kw_hyperparameters *hyperparameters, const kw_feature_table *features);
 
 typedef struct kw_cross_validation {
     double *ns[KW_GROUPINGS]; /* of each pair, by a model that did not see its group; NAN where nothing was held out */

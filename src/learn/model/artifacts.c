@@ -67,7 +67,7 @@ static void add_arches(kw_json_out *json, const kw_dataset *dataset) {
 static void add_params(kw_json_out *json, const kw_artifacts *a) {
     const kw_hyperparameters *hyperparameters = a->hyperparameters;
     kw_json_object(json, "params");
-    char *text = kw_hyperparameters_text(hyperparameters, a->trainer->features, a->trainer->kind);
+    char *text = kw_hyperparameters_text(hyperparameters, a->trainer->features);
     kw_scan scan = kw_scan_string(text ? text : "");
     kw_word word;
     while (kw_scan_word(&scan, &word)) {

@@ -16,7 +16,7 @@ typedef struct kw_artifacts {
     const kw_forest *forest; /* as written */
     const void *packed;      /* model.lgbm.gz */
     size_t packed_size;
-    const char *library, *library_version; /* name, e.g. "LightGBM" */
+    const char *library, *library_version; /* what grew the trees */
     int32_t new_trees;                     /* behind those of a warm start */
 } kw_artifacts;
 
