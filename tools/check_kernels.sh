@@ -12,7 +12,7 @@ complain() {
 for file in kernels/cpu/*/*.c; do
     name=$(basename "$file" .c)
     grep -q "/$file" src/families/CMakeLists.txt && continue
-    [ -f "kernels/sample/$name/kw_config.h" ] || { complain "$file has no sample; add a line to tools/make_samples.sh"; continue; }
+    [ -f "kernels/sample/$name/kw_config.h" ] || { complain "$file has no sample; tools/make_samples.sh says how to begin one"; continue; }
     for compiler in gcc clang; do
         # A sample does not use every part of the headers.
         $compiler -std=gnu11 -O2 -march=x86-64-v4 -mavx512bf16 -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-variable \

@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh. conv.direct_bwd_weight conv_bwd_weight bf16 isa=avx512 math=dp lanes=c tile=2 vecs=1 copy=1 merge=0 box=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4-bf16. conv.direct_bwd_weight conv_bwd_weight bf16 isa=avx512 math=dp lanes=c tile=2 vecs=1 copy=1 merge=0 box=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"

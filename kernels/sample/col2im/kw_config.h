@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh. conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4-bf16. conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"

@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh. conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 vecs=1 band=0 edge=skip */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4. conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 vecs=1 band=0 edge=skip */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"

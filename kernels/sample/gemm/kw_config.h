@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh. gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v3. gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"

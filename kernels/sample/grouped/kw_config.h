@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh. conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4. conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"

@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh. conv.depthwise_weight conv_bwd_weight fp32 isa=avx2 math=fma tile_h=1 tile_w=1 taps_h=1 taps_w=3 stride=1 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v3. conv.depthwise_weight conv_bwd_weight fp32 isa=avx2 math=fma tile_h=1 tile_w=1 taps_h=1 taps_w=3 stride=1 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"

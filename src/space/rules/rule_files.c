@@ -143,6 +143,10 @@ static kw_status check_known(const char *folder, kw_rule_name name, kw_error *er
     return status || found ? status : fail_unknown_rule(folder, name, err);
 }
 
+bool kw_rule_exists(const char *folder, kw_rule_name name) {
+    return !check_known(folder, name, NULL);
+}
+
 kw_status kw_rule_file(kw_arena *arena, const char *folder, kw_rule_name name, kw_rule_text *out, kw_error *err) {
     kw_status found = check_known(folder, name, err);
     if (found) {

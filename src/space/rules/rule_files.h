@@ -19,6 +19,8 @@ typedef struct kw_rule_text {
 
 /* Reads KIND/NAME.lua of the folder (NULL: compiled in). A name that is not known is KW_MISSING and the message lists those that are. */
 kw_status kw_rule_file(kw_arena *arena, const char *folder, kw_rule_name name, kw_rule_text *out, kw_error *err);
+/* Whether there is such a file. */
+bool kw_rule_exists(const char *folder, kw_rule_name name);
 /* Appends the names of a kind, in alphabetical order, each followed by the separator. */
 kw_status kw_rule_names(kw_text *names, const char *folder, const char *kind, char separator, kw_error *err);
 /* The folder to read rules from: what is asked for, else KW_RULES, else NULL. */

@@ -159,6 +159,13 @@ static void push_families(lua_State *state, const set_check *check) {
     }
 }
 
+/* What a set takes of a family, on the top of the stack. */
+static void check_member(lua_State *state, const char *file, const char *name) {
+    if (!lua_isfunction(state, -1) && !lua_istable(state, -1) && !(lua_isboolean(state, -1) && lua_toboolean(state, -1))) {
+        kw_lua_raise(state, KW_MALFORMED, "%s: family %s must be true, a function of c and arch, or a table that gives points", file, name);
+    }
+}
+
 static int check_set(lua_State *state) {
     set_check *check = lua_touserdata(state, 1);
     kw_rules *rules = check->rules;
@@ -174,10 +181,7 @@ static int check_set(lua_State *state) {
         if (!key || !kw_family_find((kw_word){key, size})) {
             kw_lua_raise(state, KW_MISSING, "%s: no family is named '%s'", rules->set_file, key ? key : luaL_typename(state, -2));
         }
-        if (!lua_isfunction(state, -1) && !lua_istable(state, -1) && !(lua_isboolean(state, -1) && lua_toboolean(state, -1))) {
-            kw_lua_raise(state, KW_MALFORMED, "%s: family %s must be true, a function of c and arch, or a table that gives points",
-                         rules->set_file, key);
-        }
+        check_member(state, rules->set_file, key);
         lua_pop(state, 1);
     }
     /* From here on only the families are asked for. */
@@ -250,7 +254,7 @@ typedef struct family_call {
 } family_call;
 
 /* A member that gives points: { points = function(arch, op, dtype, legal) ... end } or { builder = "SUBSET" }. */
-static void check_points(lua_State *state, kw_family_rules *out, kw_rules *rules) {
+static void check_points(lua_State *state, kw_family_rules *out, kw_rules *rules, const char *file) {
     out->lists_points = true;
     if (lua_getfield(state, -1, "builder") == LUA_TSTRING) {
         out->builder = kw_arena_format(&rules->arena, "%s", lua_tostring(state, -1));
@@ -259,23 +263,50 @@ static void check_points(lua_State *state, kw_family_rules *out, kw_rules *rules
         }
     } else if (lua_getfield(state, -2, "points") != LUA_TFUNCTION) {
         kw_lua_raise(state, KW_MALFORMED, "%s: %s: a table gives 'points', a function of arch, op, dtype and legal, or 'builder', a subset",
-                     rules->set_file, out->family->name);
+                     file, out->family->name);
     }
 }
 
-static int find_member(lua_State *state) {
-    family_call *call = lua_touserdata(state, 1);
-    lua_rawgeti(state, LUA_REGISTRYINDEX, call->rules->set_ref);
-    lua_getfield(state, -1, call->of->family->name);
+/* The member on the top of the stack, which file gives; nil: none. */
+static void take_member(lua_State *state, family_call *call, const char *file) {
+    int top = lua_gettop(state);
     call->present = !lua_isnil(state, -1);
     call->out->takes_all = !lua_isfunction(state, -1);
     if (lua_istable(state, -1)) {
-        check_points(state, call->out, call->rules);
-        lua_settop(state, 3);
+        check_points(state, call->out, call->rules, file);
+        lua_settop(state, top);
     }
     if (call->present) {
         call->out->member_ref = luaL_ref(state, LUA_REGISTRYINDEX);
     }
+}
+
+/* What the set's file takes of the family. */
+static int find_member(lua_State *state) {
+    family_call *call = lua_touserdata(state, 1);
+    lua_rawgeti(state, LUA_REGISTRYINDEX, call->rules->set_ref);
+    lua_getfield(state, -1, call->of->family->name);
+    take_member(state, call, call->rules->set_file);
+    return 0;
+}
+
+/* What the family's own file offers to the set, whose file does not name the family. */
+static int find_own_member(lua_State *state) {
+    family_call *call = lua_touserdata(state, 1);
+    const char *set = strchr(call->rules->set_file, '/') + 1;
+    lua_rawgeti(state, LUA_REGISTRYINDEX, call->file_ref);
+    if (lua_getfield(state, -1, "sets") == LUA_TNIL) {
+        return 0;
+    }
+    if (!lua_istable(state, -1)) {
+        kw_lua_raise(state, KW_MALFORMED, "%s: 'sets' must be a table: what each set takes where its own file does not name the family",
+                     call->of->file);
+    }
+    lua_pushlstring(state, set, strlen(set) - strlen(".lua"));
+    if (lua_gettable(state, -2) != LUA_TNIL) {
+        check_member(state, call->of->file, call->of->family->name);
+    }
+    take_member(state, call, call->of->file);
     return 0;
 }
 
@@ -354,7 +385,7 @@ static bool in_catalog(const kw_rules *rules, const kw_family *family) {
 }
 
 kw_status kw_family_rules_open(kw_family_rules *out, kw_rules *rules, const kw_family *family, bool *present, kw_error *err) {
-    static const char *const keys[] = {"family", "ops", "dtypes", "axes", "rules", "about", "defaults", NULL};
+    static const char *const keys[] = {"family", "ops", "dtypes", "axes", "rules", "about", "defaults", "sets", NULL};
     *out = (kw_family_rules){.family = family};
     family_call call = {.of = out, .out = out, .rules = rules};
     *present = false;
@@ -362,14 +393,18 @@ kw_status kw_family_rules_open(kw_family_rules *out, kw_rules *rules, const kw_f
         return KW_OK;
     }
     kw_status status = kw_lua_run(rules->lua, find_member, &call, kw_rules_origin(rules), err);
-    if (status || !call.present || family->kind != rules->kind) {
+    kw_rule_name name = {"families", family->name};
+    if (status || family->kind != rules->kind || (!call.present && !kw_rule_exists(rules->folder, name))) {
         return status;
     }
-    status = load_file(rules, (kw_rule_name){"families", family->name}, keys, &out->file, &call.file_ref, err);
-    if (!status) {
+    status = load_file(rules, name, keys, &out->file, &call.file_ref, err);
+    if (!status && !call.present) {
+        status = kw_lua_run(rules->lua, find_own_member, &call, kw_rules_origin(rules), err);
+    }
+    if (!status && call.present) {
         status = kw_lua_run(rules->lua, check_family, &call, kw_rules_origin(rules), err);
     }
-    *present = !status;
+    *present = !status && call.present;
     return status;
 }
 

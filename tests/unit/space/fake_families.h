@@ -7,10 +7,11 @@
 #include "config/isa.h"
 
 /* tile_h * tile_w <= 6: a validity that the product of axes breaks. */
-static kw_status tile_valid(const kw_config *config, kw_error *why) {
-    int32_t pixels = config->axis[2] * config->axis[3];
-    return pixels > 6 ? kw_fail(why, KW_ILLEGAL, "%d pixels", pixels) : kw_isa_valid(config, why);
+static bool has_few_pixels(const kw_rule_case *c) {
+    return c->config->axis[2] * c->config->axis[3] <= 6;
 }
+
+static const kw_rule tile_valid[] = {{"pixels", "at most 6 pixels", has_few_pixels}, {0}};
 
 static void no_text(const kw_config *config, kw_text *text) {
     (void)config;
@@ -31,7 +32,7 @@ static const kw_family tile_family = {.name = "fake.tile",
                                       .dtypes = 1 << KW_FP32 | 1 << KW_BF16,
                                       .axes = tile_axes,
                                       .axis_count = 5,
-                                      .valid = tile_valid,
+                                      .rules = {[KW_VALID] = {tile_valid, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}},
                                       .emit = no_text};
 static const kw_family rows_family = {.name = "fake.rows",
                                       .kind = KW_KIND_CPU,

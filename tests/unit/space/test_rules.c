@@ -15,6 +15,9 @@ typedef struct rule_file {
 #define TILE_HEAD "return {family='fake.tile', ops={'conv_fwd', 'conv_bwd_data'}, dtypes={'bf16', 'fp32'}, "
 #define TILE_AXES                                                                                                                          \
     "axes=function(arch, op, dtype) return {isa=arch.isa, math=arch.math[dtype], tile_h={1, 2}, tile_w={2, 6, 3}, order={'band'}} end, "
+#define ROWS_HEAD                                                                                                                          \
+    "return {family='fake.rows', ops={'conv_fwd'}, dtypes={'fp32'}, axes=function() return {isa={'avx512'}, math={'fma'}, rows={1, 2, "    \
+    "3}} end, rules={}, "
 #define TILE_RULES "rules={{'small tiles waste registers', function(c, arch) return c.tile_h * c.tile_w >= 3 end}}}"
 
 static const rule_file good_files[] = {
@@ -22,7 +25,7 @@ static const rule_file good_files[] = {
     {"sets/s.lua", "return {about='x', families={['fake.tile']=function(c, arch) return c.isa == arch.isa[1] end, ['fake.plain']=true}}"},
     {"families/fake.tile.lua", TILE_HEAD TILE_AXES TILE_RULES},
     {"families/fake.plain.lua", "return {family='fake.plain', ops={'gemm'}, dtypes={'int8'}, axes=function() return {} end, rules={}}"},
-    {"families/fake.rows.lua", "return nothing at all, but no set asks for it"},
+    {"families/fake.rows.lua", ROWS_HEAD "}"},
 };
 enum { GOOD_COUNT = sizeof good_files / sizeof *good_files };
 
@@ -169,9 +172,31 @@ static void names_are_listed_and_unknown_ones_refused(void **state) {
     kw_text_drop(&text);
 }
 
+static void a_family_may_say_itself_what_sets_take(void **state) {
+    (void)state;
+    kw_text lines = {0};
+    kw_error err = {0};
+    write_rules("families/fake.rows.lua", ROWS_HEAD "sets={s=function(c) return c.rows >= 2 end, t=true}}");
+    assert_int_equal(enumerate("s", "a", "c.family == 'fake.rows'", &lines, &err), KW_OK);
+    assert_string_equal(lines.data,
+                        "fake.rows conv_fwd fp32 isa=avx512 math=fma rows=2\nfake.rows conv_fwd fp32 isa=avx512 math=fma rows=3\n");
+    kw_text_drop(&lines);
+    /* The set's own file comes first. */
+    write_rules("sets/s.lua", "return {about='x', families={['fake.rows']=function(c) return c.rows == 1 end}}");
+    assert_int_equal(enumerate("s", "a", NULL, &lines, &err), KW_OK);
+    assert_string_equal(lines.data, "fake.rows conv_fwd fp32 isa=avx512 math=fma rows=1\n");
+    kw_text_drop(&lines);
+    /* Without a word of it, the family has no part. */
+    write_rules(NULL, NULL);
+    assert_int_equal(enumerate("s", "a", "c.family == 'fake.rows'", &lines, &err), KW_OK);
+    assert_int_equal(lines.size, 0);
+    kw_text_drop(&lines);
+}
+
 static void faults_name_file_and_reason(void **state) {
     (void)state;
-    static const char tile[] = "families/fake.tile.lua", set[] = "sets/s.lua", arch[] = "arch/a.lua";
+    static const char tile[] = "families/fake.tile.lua", set[] = "sets/s.lua", arch[] = "arch/a.lua",
+                      family_rows[] = "families/fake.rows.lua";
     static const struct {
         const char *file, *text, *fragment;
     } rows[] = {
@@ -190,13 +215,16 @@ static void faults_name_file_and_reason(void **state) {
         {set, "return {about='x', families={['fake.tyle']=true}}", "sets/s.lua: no family is named 'fake.tyle'"},
         {set, "return {about='x', families={'fake.tile'}}", "sets/s.lua: no family is named 'number'"},
         {set, "return {about='x', families={['fake.tile']=false}}", "must be true, a function of c and arch, or a table that gives points"},
-        {set, "return {about='x', families={['fake.rows']=true}}", "families/fake.rows.lua:1:"},
         {set, "return {about='x', families={['fake.tile']=function(c) return c.rows > 1 end}}",
          "sets/s.lua:1: fake.tile has no axis 'rows'"},
         {set, "return {about='x', families={['fake.tile']=function(c) return 1 end}}", "sets/s.lua: fake.tile yields a number"},
         {set, "return {about='x', families={['fake.tile']=function(c) while true do end end}}", "endless loop"},
         {set, "return {about='x', catalog=7}", "sets/s.lua: 'catalog' must be a string with one config a line, not a number"},
         {set, "return {about='x', catalog=[[fake.plain gemm int8\nfake.plain gemm fp99\n]]}", "sets/s.lua: catalog:2: "},
+        {family_rows, "return nothing at all, though no set names it", "families/fake.rows.lua:1:"},
+        {family_rows, ROWS_HEAD "sets=7}", "families/fake.rows.lua: 'sets' must be a table"},
+        {family_rows, ROWS_HEAD "sets={s=7}}", "families/fake.rows.lua: family fake.rows must be true, a function of c and arch"},
+        {family_rows, ROWS_HEAD "sets={s={}}}", "families/fake.rows.lua: fake.rows: a table gives 'points'"},
         {tile, "return {family='fake.rows'}", "family is 'fake.rows', but the file is named fake.tile"},
         {tile, "return {family='fake.tile', ops={'gemm'}}", "ops: the family has no 'gemm'"},
         {tile, "return {family='fake.tile', ops={'conv_fwd'}, dtypes={'fp16'}}", "dtypes: the family has no 'fp16'"},
@@ -279,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_product_comes_in_order_without_what_is_not_wanted),
         cmocka_unit_test(words_lists_the_words_of_an_axis),
+        cmocka_unit_test(a_family_may_say_itself_what_sets_take),
         cmocka_unit_test(the_visitor_may_stop),
         cmocka_unit_test(names_are_listed_and_unknown_ones_refused),
         cmocka_unit_test(faults_name_file_and_reason),
