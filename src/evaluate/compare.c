@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this share a difference of two picks is none, whatever the noise of the moment was. */
-static const double floor_share = 0.01;
-
 /* A problem group that both judge. */
 typedef struct evaluation_pair {
     const kw_group_evaluation *a, *b;
@@ -39,11 +36,11 @@ static kw_status match(evaluation_pair **duels, size_t *count, const kw_evaluati
 }
 
 /* -1: b is worse, 0: the same within the noise, 1: better. */
-static int verdict(const evaluation_pair *d, const kw_dataset *dataset) {
+static int compare_selections(const evaluation_pair *d, const kw_dataset *dataset) {
     const kw_pair *a = &dataset->pairs[d->a->selection], *b = &dataset->pairs[d->b->selection];
     double more = d->b->efficiency - d->a->efficiency;
-    if (d->a->selection == d->b->selection || fabs(more) <= floor_share * fmax(d->a->efficiency, d->b->efficiency) ||
-        kw_pair_tied(a, b, INFINITY)) {
+    if (d->a->selection == d->b->selection || fabs(more) <= kw_noise_differ.least * fmax(d->a->efficiency, d->b->efficiency) ||
+        kw_pair_tied(a, b, &kw_noise_differ)) {
         return 0;
     }
     return more > 0 ? 1 : -1;
@@ -86,7 +83,7 @@ kw_status kw_evaluations_compare(kw_comparison *comparison, const kw_evaluation 
     *comparison = (kw_comparison){0};
     kw_status status = match(&duels, &count, a, b, err);
     for (size_t i = 0; i < count && !status; i++) {
-        int v = verdict(&duels[i], &a->dataset);
+        int v = compare_selections(&duels[i], &a->dataset);
         comparison->agreed += duels[i].a->selection == duels[i].b->selection;
         comparison->better += v > 0;
         comparison->worse += v < 0;

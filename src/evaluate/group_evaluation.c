@@ -12,16 +12,12 @@
 
 const size_t kw_shortlist_lengths[KW_SHORTLISTS] = {3, 5, 8};
 
-/* A difference above this is none of noise, however restless the machine was. */
-static const double tie_limit = 0.02;
-
-bool kw_pair_tied(const kw_pair *a, const kw_pair *b, double limit) {
+bool kw_pair_tied(const kw_pair *a, const kw_pair *b, const kw_noise_band *band) {
     if (a->outcome != KW_GOOD || b->outcome != KW_GOOD || a->samples < 1 || b->samples < 1) {
         return false;
     }
-    double variance = a->spread_ns * a->spread_ns / a->samples + b->spread_ns * b->spread_ns / b->samples;
-    double width = fmin(2 * sqrt(variance), limit * fmin(a->time_ns, b->time_ns));
-    return fabs(a->time_ns - b->time_ns) <= width;
+    kw_noisy_time left = {a->time_ns, a->spread_ns, a->samples}, right = {b->time_ns, b->spread_ns, b->samples};
+    return kw_noise_tied(&left, &right, band);
 }
 
 /* Room for one problem group, as large as the largest. */
@@ -200,7 +196,7 @@ static double shortlist_efficiency(scratch_arrays *b, const kw_group_evaluation 
         return fmin(1, j->oracle_ns / rough);
     }
     size_t pair = pair_of(dataset, &b->list[winner]);
-    bool tied = pair == j->best || kw_pair_tied(&dataset->pairs[j->best], &dataset->pairs[pair], tie_limit);
+    bool tied = pair == j->best || kw_pair_tied(&dataset->pairs[j->best], &dataset->pairs[pair], &kw_noise_credit);
     return tied ? 1 : fmin(1, j->oracle_ns / ns);
 }
 
@@ -236,7 +232,8 @@ static bool evaluate_group(kw_group_evaluation *j, scratch_arrays *b, const kw_d
     j->oracle_ns = oracle->oracle_ns;
     j->selected_ns = selection.ns;
     j->failed = selection.failed;
-    j->tied = selection.pair == oracle->best || kw_pair_tied(&dataset->pairs[oracle->best], &dataset->pairs[selection.pair], tie_limit);
+    j->tied =
+        selection.pair == oracle->best || kw_pair_tied(&dataset->pairs[oracle->best], &dataset->pairs[selection.pair], &kw_noise_credit);
     j->efficiency_untied = selection.efficiency;
     j->efficiency = j->tied ? 1 : selection.efficiency;
     set_order(b, dataset, problem_group, scores->ns);

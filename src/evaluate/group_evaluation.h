@@ -2,6 +2,7 @@
 #ifndef KW_EVALUATE_GROUP_EVALUATION_H
 #define KW_EVALUATE_GROUP_EVALUATION_H
 
+#include "measure/timing/noise.h"
 #include "evaluate/scorer.h"
 
 enum { KW_SHORTLISTS = 3, KW_NDCG_DEPTH = 10, KW_SHORTLIST_MAX = 12 };
@@ -24,9 +25,8 @@ typedef struct kw_group_evaluation {
 /* The time that counts for a pair: of its halves, or the rough one of what was dropped for being slow; 0: it failed or was not measured. */
 double kw_pair_time(const kw_pair *pair);
 
-/* Whether b, timed on the same problem, is as fast as a within the noise: by no more than twice the standard error of the difference of
- * two lower quartiles (docs/measuring.md), and by no more than limit, a share. */
-bool kw_pair_tied(const kw_pair *a, const kw_pair *b, double limit);
+/* Whether b, timed on the same problem, is as fast as a within the noise; false where either has no time. */
+bool kw_pair_tied(const kw_pair *a, const kw_pair *b, const kw_noise_band *band);
 
 /* Judges the problem groups that are served and have a good kernel; keep (NULL: all) says which others are left out. The caller frees *made. */
 kw_status kw_group_evaluations_create(kw_group_evaluation **made, size_t *count, const kw_dataset *dataset, const kw_group_oracle *oracles,

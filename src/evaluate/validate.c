@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 enum { LIMIT = 50, PATH_SIZE = 4096 };
-static const double tie_limit = 0.02;
-
 typedef struct session {
     const kw_evaluation *evaluation;
     const kw_validate_options *options;
@@ -191,7 +189,8 @@ static kw_status summarize_validation(session *s) {
         }
         list[count] = *j;
         claimed[count] = j->efficiency;
-        found[count] = selection == best || kw_pair_tied(best, selection, tie_limit) ? 1 : fmin(1, score_of(best) / score_of(selection));
+        found[count] =
+            selection == best || kw_pair_tied(best, selection, &kw_noise_credit) ? 1 : fmin(1, score_of(best) / score_of(selection));
         drift[count] = score_of(best) / score_of(&old->pairs[j->best]);
         add_gap(r, claimed[count], found[count], &problem_group->problem);
         count++;

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double tie_limit = 0.02;
-
 /* A kernel in a problem group. */
 typedef struct cell {
     uint32_t problem_group; /* number in the cover */
@@ -36,7 +34,7 @@ static double pair_efficiency(const kw_set_cover *cover, size_t problem_group, s
     const kw_pair *p = &cover->dataset->pairs[pair];
     kw_record record = kw_pair_record(p);
     double time = p->outcome == KW_SLOW ? p->time_ns : kw_record_score(&record);
-    if (pair == oracle->best || kw_pair_tied(&cover->dataset->pairs[oracle->best], p, tie_limit)) {
+    if (pair == oracle->best || kw_pair_tied(&cover->dataset->pairs[oracle->best], p, &kw_noise_credit)) {
         return 1;
     }
     return time > 0 ? fmin(1, oracle->oracle_ns / time) : 0;
@@ -150,7 +148,7 @@ static double kept_share(const kw_set_cover *cover, size_t number, const bool *c
         return rough;
     }
     bool tied = pairs[winner] == oracle->best ||
-                kw_pair_tied(&cover->dataset->pairs[oracle->best], &cover->dataset->pairs[pairs[winner]], tie_limit);
+                kw_pair_tied(&cover->dataset->pairs[oracle->best], &cover->dataset->pairs[pairs[winner]], &kw_noise_credit);
     return tied ? 1 : fmax(rough, fmin(1, oracle->oracle_ns / ns));
 }
 

@@ -33,8 +33,6 @@ static const double hopeless = 1.6;    /* a screening gives up at so many times 
 static const double near = 1.15;       /* of the best screening's time: enters the final */
 static const double near_long = 1.05;
 static const double unclear = 0.03;       /* behind the best by up to so much: perhaps a tie */
-static const double noise_floor = 0.01;   /* least width of the noise band */
-static const double noise_memory = 0.02;  /* the same where memory decides: its speed varies more from run to run */
 static const double memory_intensity = 8; /* FLOP a byte: a core does about 100 GFLOP/s and reads 10 to 25 GB/s */
 
 typedef struct tuned_candidate {
@@ -248,7 +246,7 @@ static bool is_unclear(const autotuner *t, size_t count) {
     double best = t->tuned[0].record.time_ns;
     for (size_t i = 1; i < count; i++) {
         double gap = t->tuned[i].record.time_ns / best - 1;
-        if (gap > noise_floor / 2 && gap <= unclear) {
+        if (gap > kw_noise_decide.least / 2 && gap <= unclear) {
             return true;
         }
     }
@@ -335,7 +333,7 @@ static void decide(autotuner *t, kw_choice *choice, kw_wisdom_value *value, size
     }
     const kw_problem *problem = &t->request->problem;
     bool memory = (double)kw_problem_flops(problem) < memory_intensity * (double)kw_problem_bytes(problem);
-    size_t winner = kw_noise_select(records, finalists, memory ? noise_memory : noise_floor, &noise);
+    size_t winner = kw_noise_select(records, finalists, memory ? &kw_noise_memory : &kw_noise_decide, &noise);
     const kw_record *won = records[winner];
     value->time_ns = won->time_ns;
     value->spread_ns = won->spread_ns;

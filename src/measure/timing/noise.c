@@ -1,35 +1,50 @@
-/* noise.c: the decision among measured kernels. Differences inside the noise mean nothing, so they must not decide: what decides then is the
- * name, which is the same in every process. */
+/* noise.c: see noise.h for the formula and the bands. */
 #include "measure/timing/noise.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* On a restless machine the spread would make everything equal; there time decides beyond so many times the floor. */
-static const double ceiling = 2;
+const kw_noise_band kw_noise_decide = {0.01, 0.02};
+const kw_noise_band kw_noise_memory = {0.02, 0.04};
+const kw_noise_band kw_noise_credit = {0, 0.02};
+const kw_noise_band kw_noise_differ = {0.01, INFINITY};
 
-/* Twice the standard error of the difference of two lower quartiles. Of a normal sample the quartile's error is 1.36 sigma / sqrt(n) and
- * the interquartile range 1.35 sigma, so the range over sqrt(n) stands for it. */
-static double noise_of(const kw_record *best, const kw_record *other, double floor) {
-    double first = best->spread_ns * best->spread_ns / (best->samples > 0 ? best->samples : 1);
-    double second = other->spread_ns * other->spread_ns / (other->samples > 0 ? other->samples : 1);
-    double width = best->time_ns > 0 ? 2 * sqrt(first + second) / best->time_ns : 0;
-    return width < floor ? floor : width > ceiling * floor ? ceiling * floor : width;
+static double variance_of(const kw_noisy_time *time) {
+    return time->spread_ns * time->spread_ns / (time->samples > 0 ? time->samples : 1);
 }
 
-size_t kw_noise_select(const kw_record *const records[], size_t count, double floor, double *noise) {
+double kw_noise_width(const kw_noisy_time *a, const kw_noisy_time *b, const kw_noise_band *band) {
+    double lesser = fmin(a->ns, b->ns);
+    double width = lesser > 0 ? 2 * sqrt(variance_of(a) + variance_of(b)) / lesser : 0;
+    return fmin(fmax(width, band->least), band->most);
+}
+
+bool kw_noise_tied(const kw_noisy_time *a, const kw_noisy_time *b, const kw_noise_band *band) {
+    return fabs(a->ns - b->ns) <= kw_noise_width(a, b, band) * fmin(a->ns, b->ns);
+}
+
+static kw_noisy_time time_of(const kw_record *record) {
+    return (kw_noisy_time){record->time_ns, record->spread_ns, record->samples};
+}
+
+size_t kw_noise_select(const kw_record *const records[], size_t count, const kw_noise_band *band, double *noise) {
     size_t best = 0;
+    assert(count > 0);
     for (size_t i = 1; i < count; i++) {
         best = records[i]->time_ns < records[best]->time_ns ? i : best;
     }
+    kw_noisy_time least = time_of(records[best]);
     size_t chosen = best, second = best;
     for (size_t i = 0; i < count; i++) {
-        double edge = records[best]->time_ns * (1 + noise_of(records[best], records[i], floor));
-        chosen = records[i]->time_ns <= edge && strcmp(records[i]->config, records[chosen]->config) < 0 ? i : chosen;
+        kw_noisy_time time = time_of(records[i]);
+        bool tied = kw_noise_tied(&least, &time, band);
+        chosen = tied && strcmp(records[i]->config, records[chosen]->config) < 0 ? i : chosen;
         second = i != best && (second == best || records[i]->time_ns < records[second]->time_ns) ? i : second;
     }
     if (noise) {
-        *noise = noise_of(records[best], records[second], floor);
+        kw_noisy_time time = time_of(records[second]);
+        *noise = kw_noise_width(&least, &time, band);
     }
     return chosen;
 }

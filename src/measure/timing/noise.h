@@ -1,12 +1,42 @@
-/* noise.h: which of several measured kernels wins when some are equally fast. */
+/* noise.h: when are two times of one problem the same? One formula and one table of bands, for tuning, evaluation, pruning and reports.
+ *
+ * The noise of a comparison is twice the standard error of the difference of two lower quartiles, as a share of the lesser time. Of a normal
+ * sample the quartile's error is 1.36 sigma / sqrt(n) and the interquartile range 1.35 sigma, so that the range over sqrt(n) stands for it.
+ * Two times are tied when they differ by no more than the noise, which is held within a band; the band depends on what follows from a tie,
+ * and each has its reason:
+ *
+ *   decide   1 % to 2 %    which kernel a problem gets from now on. Less than 1 % a machine does not repeat the next day, so that it must not
+ *                          decide; and on a restless machine the spread would make everything equal, so that 2 % always does.
+ *   memory   2 % to 4 %    the same where memory decides: its speed varies more from run to run
+ *   credit   0 % to 2 %    a selection that is tied with the best is scored 1. Credit needs evidence: samples without spread that differ are
+ *                          different, and no restlessness earns more than 2 %.
+ *   differ   1 % to all    what a report or a comparison calls faster or slower. To say so of times of two days, both the 1 % of a machine
+ *                          that is not the same tomorrow and all of the measured noise must be exceeded.
+ */
 #ifndef KW_MEASURE_TIMING_NOISE_H
 #define KW_MEASURE_TIMING_NOISE_H
 
 #include "base/status.h"
 
-/* Which of count good records wins: times within the noise of the least are equal, and of equal ones the first by config text wins, so that
- * processes that measure the same kernels choose alike. The noise is the two kernels' combined spread, at least floor (a fraction) and at
- * most twice that; *noise (may be NULL) gets the runner-up's. count > 0. */
-size_t kw_noise_select(const kw_record *const records[], size_t count, double floor, double *noise);
+typedef struct kw_noise_band {
+    double least, most; /* shares */
+} kw_noise_band;
+
+extern const kw_noise_band kw_noise_decide, kw_noise_memory, kw_noise_credit, kw_noise_differ;
+
+/* A time and how sure it is: of a record, a row, a pair. */
+typedef struct kw_noisy_time {
+    double ns, spread_ns; /* lower quartile, interquartile range */
+    int32_t samples;
+} kw_noisy_time;
+
+/* The noise of comparing two times above 0, a share, within the band. */
+double kw_noise_width(const kw_noisy_time *a, const kw_noisy_time *b, const kw_noise_band *band);
+/* Whether they are the same. */
+bool kw_noise_tied(const kw_noisy_time *a, const kw_noisy_time *b, const kw_noise_band *band);
+
+/* Which of count good records wins: of those tied with the least time the first by config text, so that processes that measure the same
+ * kernels choose alike. *noise (may be NULL) gets the width of the runner-up. count > 0. */
+size_t kw_noise_select(const kw_record *const records[], size_t count, const kw_noise_band *band, double *noise);
 
 #endif

@@ -1,27 +1,25 @@
-/* pairwise.c: pairs of times for one problem. A difference inside the noise of the two is a tie: twice the standard error of the difference
- * of two lower quartiles, for which the interquartile range over the root of the number of samples stands (as in choosing, dispatch/tie.c). */
+/* pairwise.c: pairs of times for one problem: how many times faster, and whether that is more than noise. */
 #include "report/charts/figures.h"
+
+#include "measure/timing/noise.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Times of one machine differ by this much from one day to the next even when each is precise, so less is no difference. */
-static const double noise_floor = 0.01;
-
-static int compare_duel(const void *a, const void *b) {
+static int compare_pairwise(const void *a, const void *b) {
     const kw_pairwise *x = a, *y = b;
     return x->ratio != y->ratio ? (x->ratio > y->ratio) - (x->ratio < y->ratio)
                                 : (x->problem_group->first > y->problem_group->first) - (x->problem_group->first < y->problem_group->first);
 }
 
-static double error_of(const kw_report_entry *entry) {
-    return entry->spread_ns / sqrt(entry->samples > 0 ? entry->samples : 1);
+static kw_noisy_time time_of_entry(const kw_report_entry *entry) {
+    return (kw_noisy_time){entry->score_ns, entry->spread_ns, entry->samples};
 }
 
-static bool is_tie(double ratio, const kw_report_entry *a, const kw_report_entry *b) {
-    double ea = error_of(a) / a->score_ns, eb = error_of(b) / b->score_ns;
-    return fabs(ratio - 1) <= fmax(noise_floor, 2 * sqrt(ea * ea + eb * eb));
+static bool is_ratio_noise(double ratio, const kw_report_entry *a, const kw_report_entry *b) {
+    kw_noisy_time left = time_of_entry(a), right = time_of_entry(b);
+    return fabs(ratio - 1) <= kw_noise_width(&left, &right, &kw_noise_differ);
 }
 
 /* The fastest reference kernel of a problem group that has a time. */
@@ -45,11 +43,11 @@ kw_pairwise *kw_pairwise_reference(const kw_report_data *report_data, kw_arena *
         if (reference && problem_group->best != KW_NOWHERE) {
             const kw_report_entry *best = &report_data->entries[problem_group->best];
             double ratio = reference == best ? 1 : reference->score_ns / problem_group->oracle_ns;
-            pairwise_ratios[(*count)++] = (kw_pairwise){problem_group, ratio, is_tie(ratio, reference, best)};
+            pairwise_ratios[(*count)++] = (kw_pairwise){problem_group, ratio, is_ratio_noise(ratio, reference, best)};
         }
     }
     if (*count) {
-        qsort(pairwise_ratios, *count, sizeof *pairwise_ratios, compare_duel);
+        qsort(pairwise_ratios, *count, sizeof *pairwise_ratios, compare_pairwise);
     }
     return pairwise_ratios;
 }
@@ -99,12 +97,12 @@ kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_re
         const kw_report_group *other = find_group(baseline, &wanted);
         if (other && other->best != KW_NOWHERE) {
             double ratio = other->oracle_ns / problem_group->oracle_ns;
-            bool tie = is_tie(ratio, &baseline->entries[other->best], &report_data->entries[problem_group->best]);
+            bool tie = is_ratio_noise(ratio, &baseline->entries[other->best], &report_data->entries[problem_group->best]);
             pairwise_ratios[(*count)++] = (kw_pairwise){problem_group, ratio, tie};
         }
     }
     if (*count) {
-        qsort(pairwise_ratios, *count, sizeof *pairwise_ratios, compare_duel);
+        qsort(pairwise_ratios, *count, sizeof *pairwise_ratios, compare_pairwise);
     }
     return pairwise_ratios;
 }

@@ -318,7 +318,7 @@ static void a_problem_that_only_the_generic_kernel_serves_is_not_measured(void *
     assert_int_equal(kw_plan_create(&plan, context, &problem, NULL, NULL), KW_OK);
     assert_string_equal(kw_plan_config(plan), GENERIC);
     assert_null(kw_plan_records(plan, &count));
-    assert_contains(kw_plan_explain(plan), "refused: test.toy (needs layout rcr and batch 1)");
+    assert_contains(kw_plan_explain(plan), "refused: test.toy (rule rcr: layout rcr and batch 1 are needed)");
     kw_plan_destroy(&plan);
     kw_context_close(&context);
 }
@@ -366,7 +366,7 @@ static void equal_times_are_decided_by_name(void **state) {
             turned[2 - j] = &records[j];
         }
         double noise;
-        if (kw_noise_select(list, 3, 0.01, &noise) != cases[i].winner || kw_noise_select(turned, 3, 0.01, NULL) != 2 - cases[i].winner) {
+        if (kw_noise_select(list, 3, &kw_noise_decide, &noise) != cases[i].winner || kw_noise_select(turned, 3, &kw_noise_decide, NULL) != 2 - cases[i].winner) {
             fail_msg("%s", cases[i].what);
         }
         assert_true(noise >= 0.01 && noise <= 0.02);

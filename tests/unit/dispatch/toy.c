@@ -47,7 +47,7 @@ static bool is_one_rcr_product(const kw_rule_case *c) {
     return c->problem->layout == KW_RCR && c->problem->gemm.batch == 1;
 }
 
-static const kw_rule fits_rules[] = {{"rcr", "test.toy needs layout rcr and batch 1", is_one_rcr_product}, {0}};
+static const kw_rule fits_rules[] = {{"rcr", "layout rcr and batch 1 are needed", is_one_rcr_product}, {0}};
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_gemm_dims *d = &problem->gemm;

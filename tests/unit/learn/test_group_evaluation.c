@@ -106,10 +106,10 @@ static void a_tie_needs_a_small_difference_and_noise(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_pair a = {.outcome = KW_GOOD, .samples = 25, .time_ns = cases[i].times[0], .spread_ns = cases[i].spread}, b = a;
         b.time_ns = cases[i].times[1];
-        assert_int_equal(kw_pair_tied(&a, &b, 0.02), cases[i].tied);
-        assert_int_equal(kw_pair_tied(&b, &a, 0.02), cases[i].tied);
+        assert_int_equal(kw_pair_tied(&a, &b, &kw_noise_credit), cases[i].tied);
+        assert_int_equal(kw_pair_tied(&b, &a, &kw_noise_credit), cases[i].tied);
         b.outcome = KW_SLOW;
-        assert_false(kw_pair_tied(&a, &b, 0.02));
+        assert_false(kw_pair_tied(&a, &b, &kw_noise_credit));
     }
 }
 
