@@ -1,6 +1,6 @@
 /* family.h: what a kernel family is. One const struct tells a family's whole story: its axes, which configs can be generated, which
  * problems they serve, how they are launched, how their text is made. The structs live in src/families/<backend>/, one file a family,
- * and kw_family_table (src/families/table.c) lists them; this folder only reads them.
+ * and kw_family_table (src/families/list.cmake) lists them; this folder only reads them.
  *
  * Who says what is allowed: rules/families/NAME.lua says which points of the space are worth having; the family's rules (rule.h) say which
  * can be generated at all, which run on a target and which problems a config serves. Each rule stands in exactly one of these places. */
