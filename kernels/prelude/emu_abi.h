@@ -1,8 +1,8 @@
 /* emu_abi.h: what the emulated GPU and the kernel text that it runs know of each other. Included by the library and put in front of every
  * source for the emulator, so that the two cannot disagree.
  *
- * A thread of a block is a fiber on a stack of its own, KW_EMU_STACK bytes on an address that is a multiple of that; its kw_emu_thread lies at
- * the stack's upper end. So the thread that runs is known from the stack pointer alone, without any global state. */
+ * A thread of a block is a fiber on a stack of its own, KW_EMU_STACK bytes on an address that is a multiple of that; its kw_emu_thread lies
+ * at the stack's upper end. So the thread that runs is known from the stack pointer alone, without any global state. */
 #ifndef KW_EMU_ABI_H
 #define KW_EMU_ABI_H
 
@@ -32,8 +32,8 @@ typedef struct kw_emu_map {
 
 typedef struct kw_emu_thread kw_emu_thread;
 
-/* What the text asks of the machine. Each is called from the line of the text that asks, so that the return address is its place; who called
- * that line's function is found along the frames, which compilers link when they do not optimise. */
+/* What the text asks of the machine. Each is called from the line of the text that asks, so that the return address is its place; who
+ * called that line's function is found along the frames, which compilers link when they do not optimise. */
 typedef struct kw_emu_calls {
     char *(*lds)(kw_emu_thread *self, kw_i64 bytes);
     void (*barrier)(kw_emu_thread *self);

@@ -1,6 +1,7 @@
-/* gpu.h: the vocabulary of GPU kernel text, as far as it is plain C. It stands after one of the three dialects' preludes, which give the rest:
+/* gpu.h: the vocabulary of GPU kernel text, as far as it is plain C. It stands after one of the three dialects' preludes, which give the
+ * rest:
  *
- *   gpu_ptx.h  for NVRTC, by inline PTX          gpu_amd.h  for clang -x hip, by builtins          gpu_emu.h  for a C compiler: a GPU played
+ *   gpu_ptx.h  for NVRTC, by inline PTX        gpu_amd.h  for clang -x hip, by builtins        gpu_emu.h  for a C compiler: an emulated GPU
  *
  * Kernel text is the common part of C and C++: no header, no template, no designated initialiser, casts written out. All sizes of blocks,
  * tiles and shared memory are compile-time constants; sizes of the problem come with the arguments.
@@ -16,50 +17,53 @@
  *
  * What each dialect's prelude gives:
  *   KW_DEVICE                  in front of every function that is not a kernel
- *   KW_KERNEL(name, threads)   head of a kernel: KW_KERNEL(kw_stage0, 256) { ... }. Its only parameter is `args`, a kw_gpu_args, read-only. A
- *                              family's launch() says how many blocks of how many threads a stage has; kw_stage0, kw_stage1, ... run in order
- *   KW_LDS(bytes)              declares `char *kw_lds`, shared memory of the block, 128-byte aligned (NVIDIA: 1024), once in a kernel at its top
+ *   KW_KERNEL(name, threads)   head of a kernel: KW_KERNEL(kw_stage0, 256) { ... }. Its only parameter is `args`, a kw_gpu_args, read-only.
+ *                              A family's launch() says how many blocks of how many threads a stage has; kw_stage0, kw_stage1, ... run in
+ *                              order
+ *   KW_LDS(bytes)              declares `char *kw_lds`, shared memory of the block, 128-byte aligned (NVIDIA: 1024), once in a kernel at
+ *                              its top
  *   int kw_thread(), kw_lane(), kw_wave()     0 .. threads-1, 0 .. KW_WAVE-1, thread / KW_WAVE (the same in all lanes, and known to be so)
  *   kw_i64 kw_block(), kw_blocks()            number of this block, count of blocks
- *   kw_barrier()               all threads of the block; orders shared memory among them. What they write to global memory is for later stages
+ *   kw_barrier()               all threads of the block; orders shared memory among them. What they write to global memory is for later
+ *                              stages
  *   kw_wave_barrier()          the threads of a wave
  *   float kw_add(float *p, float v)           atomic, device-wide; returns what was there
- *   kw_async16(base, from, ok) a copy that does not pass registers, where KW_HAS_ASYNC16: each lane of a wave has 16 bytes copied from its own
- *                              `from` in global memory (16-byte aligned) to base + 16 * lane in shared memory; base is the same in all
+ *   kw_async16(base, from, ok) a copy that does not pass registers, where KW_HAS_ASYNC16: each lane of a wave has 16 bytes copied from its
+ *                              own `from` in global memory (16-byte aligned) to base + 16 * lane in shared memory; base is the same in all
  *                              lanes, 16-byte aligned (1 KiB on AMD reaches). ok false: 16 zero bytes instead, `from` is not touched.
- *                              Called by all lanes of a wave together. Not there before a kw_async_wait, then for the same thread, and after
- *                              a kw_barrier for all.
+ *                              Called by all lanes of a wave together. Not there before a kw_async_wait, then for the same thread, and
+ *                              after a kw_barrier for all.
  *   kw_async4(base, from, ok)  the same with 4 bytes, where KW_HAS_ASYNC4
  *   kw_async_commit()          ends a group of copies
- *   kw_async_wait(groups, n)   until at most so many groups, the youngest, are still under way; n: copies that a wave has in each of them. Both
- *                              are compile-time constants
- *   kw_matrix_read(to, at, count, turned)  where KW_HAS_MMA: a wave reads 1, 2 or 4 matrices of 8 rows of 16 bytes from shared memory. Lane l
- *                              has the address of row l % 8 of matrix l / 8, and gets of matrix i, as to[i], 4 bytes of row l / 4 from byte
- *                              4 (l % 4) on; turned, of 16-bit elements: element l / 4 of rows 2 (l % 4) and 2 (l % 4) + 1. count and turned are
- *                              compile-time constants; addresses of lanes beyond the matrices are not looked at
+ *   kw_async_wait(groups, n)   until at most so many groups, the youngest, are still under way; n: copies that a wave has in each of them.
+ *                              Both are compile-time constants
+ *   kw_matrix_read(to, at, count, turned)  where KW_HAS_MMA: a wave reads 1, 2 or 4 matrices of 8 rows of 16 bytes from shared memory. Lane
+ *                              l has the address of row l % 8 of matrix l / 8, and gets of matrix i, as to[i], 4 bytes of row l / 4 from
+ *                              byte 4 (l % 4) on; turned, of 16-bit elements: element l / 4 of rows 2 (l % 4) and 2 (l % 4) + 1. count and
+ *                              turned are compile-time constants; addresses of lanes beyond the matrices are not looked at
  * Where KW_HAS_TMA, barriers in shared memory (8 bytes each, 8-byte aligned, named by a char *) and bulk copies that complete on them:
  *   kw_mbar_init(bar, count)   count arrivals make a phase; for others after kw_mbar_fence() of the same thread and a kw_barrier
  *   kw_mbar_end(bar)           the memory is an ordinary one again; nobody may be waiting
  *   kw_mbar_arrive(bar)        what this thread did comes before what those do who wait for the phase
  *   kw_mbar_expect(bar, n)     arrives; the phase is over only when bulk copies have brought n more bytes
  *   kw_mbar_wait(bar, parity)  until the phase of this parity is over; phases are numbered from 0
- *   kw_tensor_load2(to, map, bar, c0, c1) .. 5   the box at these coordinates (innermost first, in elements; may lie outside, and is zero there) of
- *                              args.map[i], which launch() describes (config/family.h), to shared memory, 128-byte aligned; tells bar its bytes.
- *                              By one thread. With 128-byte swizzle the 16-byte pieces of each 128 bytes are exchanged: bits 4-6 of an address
- *                              are combined with its bits 7-9 by exclusive or.
+ *   kw_tensor_load2(to, map, bar, c0, c1) .. 5   the box at these coordinates (innermost first, in elements; may lie outside, and is zero
+ *                              there) of args.map[i], which launch() describes (config/family.h), to shared memory, 128-byte aligned; tells
+ *                              bar its bytes. By one thread. With 128-byte swizzle the 16-byte pieces of each 128 bytes are exchanged: bits
+ *                              4-6 of an address are combined with its bits 7-9 by exclusive or.
  *   kw_proxy_fence()           orders what this thread wrote by ordinary stores before what bulk copies and kw_wgmma do
  * Where KW_HAS_WGMMA, by the 128 threads of four waves together, the first a multiple of four:
- *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/lib/wgmma.h); under way
- *                              until it is waited for: till then acc may not be touched and shared memory not be written
+ *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/lib/wgmma.h);
+ *                              under way until it is waited for: till then acc may not be touched and shared memory not be written
  *   kw_wgmma_fence()           before the first of a group
  *   kw_wgmma_commit()          ends a group
  *   kw_wgmma_wait(groups)      until at most so many groups, the youngest, are under way; a constant
  *   kw_shared_address(p)       of shared memory, in 32 bits, as descriptors want it
  *   kw_registers_give(n), kw_registers_take(n)   a hint: from now on n registers a thread are enough, are wanted
- *   kw_mma(acc, a, b)          acc += a b, the tile KW_INST_M x KW_INST_N x KW_INST_K by all lanes of a wave together; acc is a kw_acc *, a and
- *                              b const kw_frag_a *, const kw_frag_b * (gpu/lib/fragment.h says who holds what)
- *   kw_sched(kind, count)      a hint to the compiler's scheduler: next come so many instructions of a kind, KW_SCHED_MMA, KW_SCHED_LDS_READ,
- *                              KW_SCHED_LDS_WRITE, KW_SCHED_LOAD, KW_SCHED_STORE; nothing where there is no such hint
+ *   kw_mma(acc, a, b)          acc += a b, the tile KW_INST_M x KW_INST_N x KW_INST_K by all lanes of a wave together; acc is a kw_acc *, a
+ *                              and b const kw_frag_a *, const kw_frag_b * (gpu/lib/fragment.h says who holds what)
+ *   kw_sched(kind, count)      a hint to the compiler's scheduler: next come so many instructions of a kind, KW_SCHED_MMA,
+ *                              KW_SCHED_LDS_READ, KW_SCHED_LDS_WRITE, KW_SCHED_LOAD, KW_SCHED_STORE; nothing where there is no such hint
  *   kw_sched_fence()           the compiler moves nothing across
  *   kw_priority(level)         of this wave among those of its multiprocessor, 0..3; a hint
  * Ordinary loads and stores through pointers do for the rest, in all dialects. A vector of 16 bytes is a kw_b16. */
@@ -176,8 +180,8 @@ KW_DEVICE kw_walk kw_walk_forward(const kw_gpu_args *a, int axis) {
     return w;
 }
 
-/* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase, phase + stride, ...
- * Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
+/* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase, phase + stride,
+ * ... Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
 KW_DEVICE int kw_walks_backward(const kw_gpu_args *a, int axis) { return (int)kw_min64(a->stride[axis], a->in[axis]); }
 
 KW_DEVICE kw_walk kw_walk_backward(const kw_gpu_args *a, int axis, int phase) {

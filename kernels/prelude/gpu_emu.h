@@ -1,9 +1,9 @@
-/* gpu_emu.h: the vocabulary of prelude/gpu.h for a C compiler: the text plays a GPU on a CPU. What a thread does by itself is compiled as it
- * stands; what it does with others is asked of the machine (emu_abi.h).
+/* gpu_emu.h: the vocabulary of prelude/gpu.h for a C compiler: the text plays a GPU on a CPU. What a thread does by itself is compiled as
+ * it stands; what it does with others is asked of the machine (emu_abi.h).
  *
  * Each access to memory is told to the machine first: the text is compiled with -fsanitize=thread, whose calls end here instead of in the
- * sanitizer. What lies on the own stack is not worth telling. What is not
- * told: a call whose result is a struct and goes straight to memory, *p = f(); kernel text keeps it in a variable first. */
+ * sanitizer. What lies on the own stack is not worth telling. What is not told: a call whose result is a struct and goes straight to
+ * memory, *p = f(); kernel text keeps it in a variable first. */
 typedef unsigned int kw_u32;
 typedef unsigned short kw_u16;
 typedef unsigned char kw_u8;

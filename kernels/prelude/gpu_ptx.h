@@ -21,15 +21,15 @@ typedef kw_kernel_args kw_gpu_args;
 #endif
 
 #define KW_DEVICE static __device__ __forceinline__
-/* Blocks that a multiprocessor shall hold at a time. 0 leaves it to ptxas, which spills a few registers where that makes room for one block more;
- * src/jit/toolchain/nvrtc.c compiles what spills once more with 1. */
+/* Blocks that a multiprocessor shall hold at a time. 0 leaves it to ptxas, which spills a few registers where that makes room for one block
+ * more; src/jit/toolchain/nvrtc.c compiles what spills once more with 1. */
 #ifndef KW_LEAST_BLOCKS
 #define KW_LEAST_BLOCKS 0
 #endif
 #define KW_KERNEL(name, threads)                                                                                                           \
     extern "C" __global__ void __launch_bounds__(threads, KW_LEAST_BLOCKS) name(const __grid_constant__ kw_gpu_args args)
-/* All of it is dynamic, because static shared memory ends at 48 KiB: the launch asks for it. How much stands in a constant of the kernel, which
- * the loader finds by its name (src/jit/object/cubin.c); the assembly, which is empty, keeps it from being left out. */
+/* All of it is dynamic, because static shared memory ends at 48 KiB: the launch asks for it. How much stands in a constant of the kernel,
+ * which the loader finds by its name (src/jit/object/cubin.c); the assembly, which is empty, keeps it from being left out. */
 #define KW_LDS(bytes)                                                                                                                      \
     extern __shared__ __align__(1024) char kw_lds[];                                                                                       \
     static __device__ const kw_u32 kw_lds_bytes = (bytes);                                                                                 \

@@ -1,5 +1,5 @@
--- Our own: operands gathered by copies of 16 bytes and multiplied by instructions of four waves (pipe=gather). C refuses them where the type or
--- the architecture has none.
+-- Our own: operands gathered by copies of 16 bytes and multiplied by instructions of four waves (pipe=gather). C refuses them where the
+-- type or the architecture has none.
 
 -- tile, waves, columns of the instruction, tiles in shared memory: 227 KiB at most, half of that or less where two blocks are to share a
 -- multiprocessor.

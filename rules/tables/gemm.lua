@@ -51,8 +51,8 @@ local bulk_tiles = {
     { "64x256", 64, "4x1x1", 256, 5 }, { "128x64", 64, "8x1x1", 64, 8 }, { "64x128", 64, "4x2x1", 64, 8 }, { "64x64", 128, "4x1x1", 64, 4 },
 }
 
--- Copies by the hardware and instructions of four waves: where the depth is contiguous in both operands. C refuses them where the type or the
--- architecture has none.
+-- Copies by the hardware and instructions of four waves: where the depth is contiguous in both operands. C refuses them where the
+-- type or the architecture has none.
 local function bulk_points()
     local out = {}
     for _, row in ipairs(bulk_tiles) do

@@ -1,6 +1,7 @@
 /* rule.c: finds the first rule of a family that a config breaks. */
 #include "config/family.h"
 
+#include <assert.h>
 #include <stdalign.h>
 
 static const kw_rule *broken_rule_of_table(const kw_rule *rule, const kw_rule_case *c) {
@@ -13,6 +14,8 @@ static const kw_rule *broken_rule_of_table(const kw_rule *rule, const kw_rule_ca
 const kw_rule *kw_rule_broken(kw_rule_kind kind, const kw_config *config, const kw_target *target, const kw_problem *problem) {
     alignas(max_align_t) unsigned char decoded[KW_DECODED_BYTES];
     const kw_family *family = config->family;
+    assert(kind == KW_VALID || target);
+    assert(kind != KW_FITS || (problem && problem->op == config->op && problem->dtype == config->dtype));
     kw_rule_case c = {.config = config, .target = target, .problem = problem};
     if (family->decode) {
         family->decode(config, target, decoded);

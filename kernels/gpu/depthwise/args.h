@@ -1,5 +1,5 @@
-/* args.h of gpu/depthwise: what launch() of conv.depthwise_block hands to depthwise.c, and the counts of a block, which src/families/gpu/depthwise
- * has as well: macros over the axes, as in gpu/lib/resources.h. */
+/* args.h of gpu/depthwise: what launch() of conv.depthwise_block hands to depthwise.c, and the counts of a block, which
+ * src/families/gpu/depthwise has as well: macros over the axes, as in gpu/lib/resources.h. */
 #ifndef KW_DEPTHWISE_BLOCK_ARGS_H
 #define KW_DEPTHWISE_BLOCK_ARGS_H
 
@@ -30,8 +30,8 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 #define KW_LANE_PLANES (KW_FIRST ? 1 : KW_VEC_OUT)
 #define KW_PLANES (KW_SUBTILE_LANES * KW_LANE_PLANES) /* at a time */
 
-/* --- which source pixel a tap of a pixel reads, along a row and (_H) along the height; counted from the first one that a subtile or tile at
- * pixel 0 reads --- */
+/* --- which source pixel a tap of a pixel reads, along a row and (_H) along the height; counted from the first one that a subtile or tile
+ * at pixel 0 reads --- */
 
 #define KW_STRIDE_H (KW_NDIM == 1 ? 1 : KW_STRIDE)
 #define KW_PAD_H (KW_NDIM == 1 ? 0 : KW_PAD)

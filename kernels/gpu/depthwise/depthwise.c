@@ -1,18 +1,18 @@
-/* depthwise.c: convolution with one channel a group and one to three spatial axes, in all directions: family conv.depthwise_block. A block is
- * one wave.
+/* depthwise.c: convolution with one channel a group and one to three spatial axes, in all directions: family conv.depthwise_block. A block
+ * is one wave.
  *
  * A plane is what one filter slides over: a channel of an image. A block computes a tile of KW_TILE_H x KW_TILE_W pixels of KW_BATCH
  * planes, as many of them at a time as its lanes hold: images of one channel (order=first) or neighbouring channels of one image
- * (order=last). What the tile reads of the source comes to shared memory once. A lane then walks over the source rows of its subtile,
- * whose sums it keeps in registers; a row that is read serves all taps.
+ * (order=last). What the tile reads of the source comes to shared memory once. A lane then walks over the source rows of its subtile, whose
+ * sums it keeps in registers; a row that is read serves all taps.
  *
  *   direction    tile of                    source   a lane's sums
  *   forward      output pixels              x        of its pixels
  *   bwd_data     input pixels               y        of its pixels; subtiles are multiples of the stride: which taps reach a pixel is known
  *   bwd_weight   output pixels, many tiles  x        of the filter's taps; lanes are added at the end, blocks by a second kernel, in order
  *
- * One axis: rows of one pixel's height. Three: a tile lies in one slice of the depth, and forward and backward data go over the slices of the
- * source that meet it, one for each tap of the filter's depth; a block of backward weight has the taps of one slice of the filter. */
+ * One axis: rows of one pixel's height. Three: a tile lies in one slice of the depth, and forward and backward data go over the slices of
+ * the source that meet it, one for each tap of the filter's depth; a block of backward weight has the taps of one slice of the filter. */
 #include "gpu/depthwise/args.h"
 #define KW_KERNEL_PARAMS kw_depthwise_block_params
 #include "kw_config.h"

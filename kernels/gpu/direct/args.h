@@ -1,5 +1,5 @@
-/* args.h of gpu/direct: what launch() of conv.direct_block hands to direct.c, and the counts of a block, which src/families/gpu/direct has as well:
- * macros over the axes, as in gpu/lib/resources.h. */
+/* args.h of gpu/direct: what launch() of conv.direct_block hands to direct.c, and the counts of a block, which src/families/gpu/direct has
+ * as well: macros over the axes, as in gpu/lib/resources.h. */
 #ifndef KW_DIRECT_BLOCK_ARGS_H
 #define KW_DIRECT_BLOCK_ARGS_H
 
@@ -24,6 +24,7 @@ KW_PARAMS_FIT(kw_direct_block_params);
 #define KW_INST_N (KW_NVIDIA ? 8 : 16)
 #define KW_EXTENT 3
 #define KW_TAPS 9
+#define KW_PREFETCH_MOST 4 /* loads of a thread under way together */
 #define KW_BLOCK_THREADS (KW_WAVES_C * KW_WAVES_Q * KW_WAVE)
 
 /* Along either axis. A coord is a result pixel, or with phases one of each phase. */
@@ -53,8 +54,8 @@ KW_PARAMS_FIT(kw_direct_block_params);
 #define KW_GROUPED_OUT_BYTES (KW_STORE == KW_STORE_LDS ? KW_TILE_H * KW_TILE_W * KW_PIXEL_BYTES : 0)
 #define KW_GROUPED_LDS_BYTES (KW_SRC_BYTES + KW_GROUPED_OUT_BYTES)
 
-/* impl=dense: result rows (with phases: rows of coords) whose sums are open; instructions of a slice's depth, and of a wave's whole filter; sums
- * of a row, which pass shared memory because waves share them or for wider stores. Source rows and sums have two places each. */
+/* impl=dense: result rows (with phases: rows of coords) whose sums are open; instructions of a slice's depth, and of a wave's whole filter;
+ * sums of a row, which pass shared memory because waves share them or for wider stores. Source rows and sums have two places each. */
 #define KW_OPEN KW_CEIL(KW_EXTENT, KW_STRIDE)
 #define KW_DEPTHS (KW_CHANNELS / KW_INST_K)
 #define KW_DENSE_SHARES (KW_SLICES * KW_TAPS * KW_DEPTHS * (KW_COLS / KW_INST_N))

@@ -1,4 +1,4 @@
-/* direct_dense.h: impl=dense of direct.c, one group. The source channels are divided among KW_WAVES_C waves, each of which has KW_SLICES
+/* dense.h: impl=dense of direct.c, one group. The source channels are divided among KW_WAVES_C waves, each of which has KW_SLICES
  * slices of 32 and keeps their filters, all nine taps by KW_COLS result channels, in registers from beginning to end. A block walks down
  * KW_TILE_H rows of the result: a source row comes to shared memory while the one before is multiplied, and a pixel that a wave reads there
  * serves all the rows of the filter at once, because the sums of as many result rows are open. A step of the walk
@@ -222,8 +222,8 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
         int more = step < rows + KW_OPEN - 2, top = image.top + (step + 1) * KW_STEP, row = (step - (KW_OPEN - 1)) * KW_SIDE;
         char *next = kw_lds + (step + 1) % 2 * KW_SRC_BYTES;
         float *parts = (float *)(kw_lds + 2 * KW_SRC_BYTES + step % 2 * KW_PART_BYTES);
-        kw_prefetch flight;
-        if (more) kw_prefetch_load(&flight, &image, top, 0, kw_thread());
+        kw_prefetch prefetch;
+        if (more) kw_prefetch_load(&prefetch, &image, top, 0, kw_thread());
         kw_step_run(&sums, &filter, kw_lds + step % 2 * KW_SRC_BYTES, coord, channel);
         if (row >= 0) kw_row_put(&image, at, &sums.open[0], parts, row);
         KW_UNROLL
@@ -231,7 +231,7 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
             kw_row_move(&sums.open[open], &sums.open[open + 1]);
         kw_row_clear(&sums.open[KW_OPEN - 1]);
         if (more) {
-            kw_prefetch_store(next, &flight, kw_thread());
+            kw_prefetch_store(next, &prefetch, kw_thread());
             kw_source_load(next, &image, top, 0, kw_thread() + KW_PREFETCH_LOADS * KW_THREADS);
         }
         kw_barrier();

@@ -1,13 +1,13 @@
-/* direct.c: convolution with 3x3 filters, two spatial axes, channels last, by matrix instructions that read the source where it lies: family
- * conv.direct_block. Forward, and backward data, which is forward from y to x with the filter turned round and its channels swapped.
+/* direct.c: convolution with 3x3 filters, two spatial axes, channels last, by matrix instructions that read the source where it lies:
+ * family conv.direct_block. Forward, and backward data, which is forward from y to x with the filter turned round and its channels swapped.
  *
- * What pixels read of the source comes to shared memory once, and the taps take their first operands from there, pixels by channels. A first
- * stage brings the weights, the second operands, into lanes' order. gpu/direct/grouped.h has groups of 4 to 32 channels side by side,
+ * What pixels read of the source comes to shared memory once, and the taps take their first operands from there, pixels by channels. A
+ * first stage brings the weights, the second operands, into lanes' order. gpu/direct/grouped.h has groups of 4 to 32 channels side by side,
  * gpu/direct/dense.h one group whose source channels waves share, gpu/direct/weight.h backward weight of narrow groups.
  *
- * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole, so
- * pixels fall into two phases along each axis, whose taps are every second one. A coord is a result pixel, or here 2 x 2 of them, one of each
- * phase; all coords move over the source pixel by pixel. */
+ * Backward data with stride 2: result pixel i, counted with its padding, is met by tap f of source pixel (i - f) / 2 where that is whole,
+ * so pixels fall into two phases along each axis, whose taps are every second one. A coord is a result pixel, or here 2 x 2 of them, one of
+ * each phase; all coords move over the source pixel by pixel. */
 #include "gpu/direct/args.h"
 #define KW_KERNEL_PARAMS kw_direct_block_params
 #include "kw_config.h"
@@ -109,7 +109,7 @@ KW_DEVICE int kw_lds_at(int pixel, int channel) {
 #define KW_PIXEL_RUNS (KW_SRC_CHANNELS / KW_VEC)
 #define KW_SRC_RUNS (KW_SRC_H * KW_SRC_W * KW_PIXEL_RUNS)
 #define KW_LANE_RUNS KW_CEIL(KW_SRC_RUNS, KW_THREADS)
-#define KW_PREFETCH_LOADS (KW_LANE_RUNS < 4 ? KW_LANE_RUNS : 4) /* loads of a thread under way together */
+#define KW_PREFETCH_LOADS (KW_LANE_RUNS < KW_PREFETCH_MOST ? KW_LANE_RUNS : KW_PREFETCH_MOST)
 
 typedef struct kw_prefetch {
     kw_u32 words[KW_PREFETCH_LOADS][KW_RUN_WORDS];
@@ -138,7 +138,7 @@ KW_DEVICE void kw_prefetch_store(char *lds, const kw_prefetch *f, int first) {
     }
 }
 
-/* All runs from number `first` on, a flight at a time. */
+/* All runs from number `first` on, as many together as a thread has under way. */
 KW_DEVICE void kw_source_load(char *lds, const kw_image *v, int top, int channel, int first) {
     for (; first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_THREADS) {
         kw_prefetch f;

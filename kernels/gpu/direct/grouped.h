@@ -1,4 +1,4 @@
-/* direct_grouped.h: impl=grouped of direct.c. A block computes KW_TILE_H x KW_TILE_W pixels of KW_SRC_CHANNELS channels, whose source is in
+/* grouped.h: impl=grouped of direct.c. A block computes KW_TILE_H x KW_TILE_W pixels of KW_SRC_CHANNELS channels, whose source is in
  * shared memory as a whole. Groups stand side by side: a slab of KW_SLAB channels is a product of its own, coords x (taps, slab) by (taps,
  * slab) x slab, whose weights are zero between two groups; each phase of the result has its own taps.
  *

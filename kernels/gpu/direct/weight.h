@@ -1,11 +1,11 @@
-/* direct_weight.h: backward weight of direct.c, for groups of 4 to 32 channels. A wave has the weights between 16 result channels and 16 source
+/* weight.h: backward weight of direct.c, for groups of 4 to 32 channels. A wave has the weights between 16 result channels and 16 source
  * channels, those of whole groups side by side or a quarter of what 32 x 32 channels have, for all nine taps in registers from beginning to
- * end: products of y, turned, by x, whose depth is pixels. Blocks share the tiles of all images, waves (KW_WAVES_Q) those of a tile's pixels;
- * each stores its sums in a slice of the workspace, and a second kernel adds the slices in order.
+ * end: products of y, turned, by x, whose depth is pixels. Blocks share the tiles of all images, waves (KW_WAVES_Q) those of a tile's
+ * pixels; each stores its sums in a slice of the workspace, and a second kernel adds the slices in order.
  *
- * Both tiles stand in shared memory channel by channel, since a lane wants pixels that follow each other, and x's columns by what they leave
- * when divided by the stride: what the columns of the filter read of a row are then the same few words, moved by nothing, one element or two,
- * and read once for all three. */
+ * Both tiles stand in shared memory channel by channel, since a lane wants pixels that follow each other, and x's columns by what they
+ * leave when divided by the stride: what the columns of the filter read of a row are then the same few words, moved by nothing, one element
+ * or two, and read once for all three. */
 #ifndef KW_DIRECT_WEIGHT_H
 #define KW_DIRECT_WEIGHT_H
 

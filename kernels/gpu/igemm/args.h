@@ -14,8 +14,8 @@ KW_PARAMS_FIT(kw_igemm_params);
 /* 1: an operand's rows are contiguous in memory, 0: the depth is. */
 #define KW_IGEMM_A_BY_ROWS(op) ((op) == KW_OP_CONV_BWD_WEIGHT)
 #define KW_IGEMM_B_BY_ROWS(op) ((op) == KW_OP_CONV_BWD_DATA || (op) == KW_OP_CONV_BWD_WEIGHT)
-/* Elements that lie together. With one channel a group (spec=filter3x3) only merged groups do; and weights of merged groups lie together in a group
- * alone, however few they are. */
+/* Elements that lie together. With one channel a group (spec=filter3x3) only merged groups do; and weights of merged groups lie together in
+ * a group alone, however few they are. */
 #define KW_IGEMM_A_VEC(spec, merge, vec) ((spec) == KW_SPEC_FILTER3X3 && (vec) > (merge) ? (merge) : (vec))
 #define KW_IGEMM_B_VEC(op, spec, merge, vec) ((op) == KW_OP_CONV_FWD && ((spec) == KW_SPEC_FILTER3X3 || (merge) > 1) ? 1 : (vec))
 

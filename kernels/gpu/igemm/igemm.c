@@ -5,9 +5,10 @@
  *   bwd_data     input pixels of a phase  C                taps of the phase, K         y gathered           w, columns contiguous
  *   bwd_weight   K                        taps, C          output pixels                y, rows contiguous   x gathered, columns contiguous
  *
- * Forward and backward data walk over pixels and taps by the same rule (prelude/gpu.h, kw_walk); backward data has a walk for each residue of the
- * input position mod stride, and a tile of rows belongs to one of these phases. KW_MERGE groups are one product of KW_MERGE times the channels;
- * what would join two groups reads as zero (forward) or is not stored (bwd_weight). Depths are counted in elements of the operand. */
+ * Forward and backward data walk over pixels and taps by the same rule (prelude/gpu.h, kw_walk); backward data has a walk for each residue
+ * of the input position mod stride, and a tile of rows belongs to one of these phases. KW_MERGE groups are one product of KW_MERGE times
+ * the channels; what would join two groups reads as zero (forward) or is not stored (bwd_weight). Depths are counted in elements of the
+ * operand. */
 #include "gpu/igemm/args.h"
 #define KW_KERNEL_PARAMS kw_igemm_params
 #include "kw_config.h"

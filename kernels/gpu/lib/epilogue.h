@@ -1,14 +1,14 @@
-/* epilogue.h: from the sums in the waves' registers to memory. Waves that divided the depth add first. Then either the sums pass through shared
- * memory, a stripe of the tile at a time, so that each thread stores KW_VEC_C elements of a row (cshuffle), or each lane stores its own elements
- * where they belong (default).
+/* epilogue.h: from the sums in the waves' registers to memory. Waves that divided the depth add first. Then either the sums pass through
+ * shared memory, a stripe of the tile at a time, so that each thread stores KW_VEC_C elements of a row (cshuffle), or each lane stores its
+ * own elements where they belong (default).
  *
- * The text that includes this says where results lie: kw_result_row(view, row, &ok), kw_result_col(view, col, &ok) and
- * kw_result_join(view, row_spot, col_spot, &ok), which gives the offset in the tensor. */
+ * The text that includes this says where results lie: kw_result_row(view, row, &ok), kw_result_col(view, col, &ok) and kw_result_join(view,
+ * row_spot, col_spot, &ok), which gives the offset in the tensor. */
 #ifndef KW_EPILOGUE_H
 #define KW_EPILOGUE_H
 
-/* Where a block's sums go: converted into the result; unconverted into a slice of the workspace that has the result's order; or all of the tile
- * into a slot of the workspace, row by row. */
+/* Where a block's sums go: converted into the result; unconverted into a slice of the workspace that has the result's order; or all of the
+ * tile into a slot of the workspace, row by row. */
 #define KW_TO_RESULT 0
 #define KW_TO_SLICE 1
 #define KW_TO_SLOT 2

@@ -1,7 +1,7 @@
-/* fragment.h: who holds what of a matrix instruction's operands and result. A lane holds, of each of its rows (columns of the second operand),
- * KW_KPL elements that follow each other along the depth. Where a share of the depth lies in the instruction does not matter as long as both
- * operands agree, because products are summed over it: lane group 0 takes the first KW_KPL elements, group 1 the next, and so on. Registers are
- * 32-bit words, elements packed low to high.
+/* fragment.h: who holds what of a matrix instruction's operands and result. A lane holds, of each of its rows (columns of the second
+ * operand), KW_KPL elements that follow each other along the depth. Where a share of the depth lies in the instruction does not matter as
+ * long as both operands agree, because products are summed over it: lane group 0 takes the first KW_KPL elements, group 1 the next, and so
+ * on. Registers are 32-bit words, elements packed low to high.
  *
  *   kw_frag_group(lane)            its share of the depth
  *   kw_frag_row_a, _b(lane, i)     its i-th row (column) of KW_A_ROWS (KW_B_ROWS)

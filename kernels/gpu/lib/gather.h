@@ -1,9 +1,9 @@
 /* gather.h: the pipeline `gather`: pipeline.h of kernels whose tiles are copied to shared memory without registers, piece by piece from
  * wherever each lies, and multiplied where they lie by the matrix instruction of four waves.
  *
- * Shared memory holds KW_STAGES tiles. All waves are the same: while the products of a step are under way, a thread asks for its copies of the
- * step KW_AHEAD steps later, into the tile of the step before last, whose products all waves have waited for before they met in this step.
- * tile.h copies; its layouts with KW_WGMMA are those of wgmma.h, one slab of 64 depths or slabs of 64 rows. */
+ * Shared memory holds KW_STAGES tiles. All waves are the same: while the products of a step are under way, a thread asks for its copies of
+ * the step KW_AHEAD steps later, into the tile of the step before last, whose products all waves have waited for before they met in this
+ * step. tile.h copies; its layouts with KW_WGMMA are those of wgmma.h, one slab of 64 depths or slabs of 64 rows. */
 #ifndef KW_GATHER_H
 #define KW_GATHER_H
 

@@ -1,5 +1,5 @@
-/* mma_emu.h: kw_mma for the emulator. A wave's lanes meet in the machine, which takes each lane's registers for what the vendor's manual says
- * they hold; nothing of fragment.h is asked there, so that a text that is wrong about a lane gets a wrong result. */
+/* mma_emu.h: kw_mma for the emulator. A wave's lanes meet in the machine, which takes each lane's registers for what the vendor's manual
+ * says they hold; nothing of fragment.h is asked there, so that a text that is wrong about a lane gets a wrong result. */
 #ifndef KW_MMA_EMU_H
 #define KW_MMA_EMU_H
 

@@ -1,5 +1,5 @@
-/* pipeline.h: the loop over a tile's steps. A step brings KW_TILE_K of both operands into shared memory and multiplies them. The pipelines differ
- * in how far ahead of its multiplication a step is loaded, where it waits, and which waves do what:
+/* pipeline.h: the loop over a tile's steps. A step brings KW_TILE_K of both operands into shared memory and multiplies them. The pipelines
+ * differ in how far ahead of its multiplication a step is loaded, where it waits, and which waves do what:
  *
  *   pipe            tiles in registers  in LDS   roles of waves
  *   basic_v1                 1            1      all the same; loads the next step while it multiplies this one
@@ -14,8 +14,8 @@
  *
  * (A second tile in LDS by the axis stages saves the barrier before a store.) Every thread of a block passes the same barriers.
  *
- * Loops begin before step 0, with steps that only load, so that what a load, a store and a product are made of stands in a kernel once: their
- * text, unrolled, is most of what a compiler has to do, and as much again before a loop and after it costs registers too. */
+ * Loops begin before step 0, with steps that only load, so that what a load, a store and a product are made of stands in a kernel once:
+ * their text, unrolled, is most of what a compiler has to do, and as much again before a loop and after it costs registers too. */
 #ifndef KW_PIPELINE_H
 #define KW_PIPELINE_H
 
@@ -278,8 +278,8 @@ KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
 }
 
 #elif KW_PIPE == KW_PIPE_COMPV5
-/* Steps of one group have the numbers group, group + 2, ...; in phase p the group p % 2 fills shared memory and reads its fragments while the
- * other multiplies those that it read a phase before. Each group has its own sums of half the depth, which are added at the end. */
+/* Steps of one group have the numbers group, group + 2, ...; in phase p the group p % 2 fills shared memory and reads its fragments while
+ * the other multiplies those that it read a phase before. Each group has its own sums of half the depth, which are added at the end. */
 KW_DEVICE void kw_steps_run(kw_sums *sums, kw_steps *s) {
     int group = kw_wave() / KW_MATH_WAVES;
     kw_raw raw;

@@ -1,6 +1,6 @@
-/* resources.h: threads, shared memory and registers of kernels that work on tiles, counted once for the text and for the library. Counts are
- * macros over what the text is told of its config and architecture (KW_TILE_M, KW_BYTES, KW_HAS_MFMA, ...; prelude/gpu.h lists them). The
- * library includes this where it has defined the same names as expressions over a config: src/families/gpu/mma/mma_resources.c and
+/* resources.h: threads, shared memory and registers of kernels that work on tiles, counted once for the text and for the library. Counts
+ * are macros over what the text is told of its config and architecture (KW_TILE_M, KW_BYTES, KW_HAS_MFMA, ...; prelude/gpu.h lists them).
+ * The library includes this where it has defined the same names as expressions over a config: src/families/gpu/mma/mma_resources.c and
  * src/families/gpu/direct/direct_rules.c. */
 #ifndef KW_RESOURCES_H
 #define KW_RESOURCES_H
@@ -28,8 +28,8 @@
 /* Clusters that an interwave step is cut into: whole instructions, at most four. */
 #define KW_STEP_CLUSTERS(repeats) (KW_SCHED != KW_SCHED_INTERWAVE ? 1 : (repeats) % 4 == 0 ? 4 : (repeats) % 2 == 0 ? 2 : 1)
 
-/* --- a lane's share of an instruction: rows (columns of the second operand), elements of each that follow each other along the depth, sums.
- * NVIDIA multiplies fp32 without a tensor core, each lane two rows by two columns. gpu/lib/fragment.h says which ones they are. --- */
+/* --- a lane's share of an instruction: rows (columns of the second operand), elements of each that follow each other along the depth,
+ * sums. NVIDIA multiplies fp32 without a tensor core, each lane two rows by two columns. gpu/lib/fragment.h says which they are. --- */
 
 #define KW_EPW (4 / KW_BYTES) /* elements of a word */
 #define KW_SCALAR (KW_HAS_MMA && KW_IN == KW_FP32)
@@ -58,8 +58,8 @@
 /* Chunks of a tile. */
 #define KW_TILE_CHUNKS(rows, run, runs) ((rows)*KW_TILE_K / ((run) * (runs)))
 
-/* Steps under way in registers. pipe=mem: as many as fill half of 64 KiB among the blocks that share a multiprocessor, and so many registers;
- * 2 to 8. */
+/* Steps under way in registers. pipe=mem: as many as fill half of 64 KiB among the blocks that share a multiprocessor, and so many
+ * registers; 2 to 8. */
 #define KW_V6_STEPS 3
 #define KW_MEM_WORDS (KW_NVIDIA ? 64 : 128)
 #define KW_MEM_BYTES 32768

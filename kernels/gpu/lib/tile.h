@@ -1,13 +1,14 @@
 /* tile.h: tiles of the operands on their way from global memory through registers into shared memory and from there into fragments.
  *
  * A tile has rows (of the first operand; columns of the second) and a depth of KW_TILE_K. Shared memory holds it row by row, the depth
- * contiguous. Pieces of 16 bytes are swapped inside a row by a number that the row gives (kw_swizzle), so that lanes that read the same depth of
- * different rows, or different depths of a few rows, meet different banks; no byte is spent on padding. An operand whose rows are contiguous
- * and whose copies pass no registers that could turn it stays as it is, in slabs of 128 bytes of rows: slab by slab, in it depth by depth.
+ * contiguous. Pieces of 16 bytes are swapped inside a row by a number that the row gives (kw_swizzle), so that lanes that read the same
+ * depth of different rows, or different depths of a few rows, meet different banks; no byte is spent on padding. An operand whose rows are
+ * contiguous and whose copies pass no registers that could turn it stays as it is, in slabs of 128 bytes of rows: slab by slab, in it depth
+ * by depth.
  *
- * A thread moves chunks, the same ones in every step. Where the operand's depth is contiguous in memory, a chunk is a run of KW_A_VEC elements along the
- * depth, or as many such runs as fill a word. Where its rows are contiguous, a chunk is a patch of KW_A_VEC rows by one word along the depth: as
- * many runs along the rows as a word has elements, turned round on the way into shared memory.
+ * A thread moves chunks, the same ones in every step. Where the operand's depth is contiguous in memory, a chunk is a run of KW_A_VEC
+ * elements along the depth, or as many such runs as fill a word. Where its rows are contiguous, a chunk is a patch of KW_A_VEC rows by one
+ * word along the depth: as many runs along the rows as a word has elements, turned round on the way into shared memory.
  *
  * The text that includes this says where elements lie. An element's offset is the sum of what its row gives and what its depth gives:
  *   KW_A_BY_ROWS, KW_B_BY_ROWS     1: rows are contiguous in memory, 0: the depth is
@@ -22,8 +23,8 @@
 #ifndef KW_TILE_H
 #define KW_TILE_H
 
-/* Counts that are made of others are enumerators: as macros they would be spelled out at every use, hundreds of kilobytes of them. Those that
- * #if asks are macros. */
+/* Counts that are made of others are enumerators: as macros they would be spelled out at every use, hundreds of kilobytes of them. Those
+ * that #if asks are macros. */
 
 /* --- threads and their roles --- */
 
@@ -203,8 +204,8 @@ KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, in
 
 /* --- global memory -> registers --- */
 
-/* A thread's share of a tile. ok has a bit for each run, in order; what it says is zero is not zero in w yet, so that nothing waits for a load
- * before its step. */
+/* A thread's share of a tile. ok has a bit for each run, in order; what it says is zero is not zero in w yet, so that nothing waits for a
+ * load before its step. */
 typedef struct kw_raw {
     kw_u32 a[KW_RAW_WORDS_A], b[KW_ROOM(KW_RAW_WORDS_B)];
     kw_u32 ok_a[KW_CEIL(KW_CHUNKS_A * KW_RUNS_A, 32)], ok_b[KW_ROOM(KW_CEIL(KW_CHUNKS_B * KW_RUNS_B, 32))];

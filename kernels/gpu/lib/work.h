@@ -2,8 +2,8 @@
  *
  *   one part             a block stores the result itself
  *   several parts        each stores its sums into its slice of the workspace, and a second kernel adds the slices in order
- *   stream-K             the steps of all tiles, one after the other, are dealt out evenly; a block stores the tiles that it has all steps of, and
- *                        parts of others into its two slots of the workspace; the second kernel adds the parts of each such tile
+ *   stream-K             the steps of all tiles, one after the other, are dealt out evenly; a block stores the tiles that it has all steps
+ *                        of, and parts of others into its two slots of the workspace; the second kernel adds the parts of each such tile
  *
  * So every sum has one order, whatever the machine does. The text that includes this gives
  *   kw_view_start(view, args, batch, tile_row, tile_col)   what a tile of the result needs: row, col (of its first element), depth, at[2],

@@ -1,6 +1,6 @@
 /* reference.c: one thread for each element of the result, in any layout and type, for the problems that no faster family serves: families
- * conv.reference_gpu and gemm.reference_gpu. Sums are taken in the order of the reference's loops. A block has 256 threads, which compute elements
- * that follow each other in memory; a launch that has fewer threads than the result has elements goes over it more than once. */
+ * conv.reference_gpu and gemm.reference_gpu. Sums are taken in the order of the reference's loops. A block has 256 threads, which compute
+ * elements that follow each other in memory; a launch that has fewer threads than the result has elements goes over it more than once. */
 #include "gpu/reference/args.h"
 #define KW_KERNEL_PARAMS kw_reference_gpu_params
 #include "kw_config.h"

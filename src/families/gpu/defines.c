@@ -1,5 +1,5 @@
-/* defines.c: axes, architecture and types as #defines. An axis tile_m becomes KW_TILE_M; a word axis pipe becomes KW_PIPE_<WORD> for each of
- * its words, numbered in their order, and KW_PIPE, the one in use. */
+/* defines.c: axes, architecture and types as #defines. An axis tile_m becomes KW_TILE_M; a word axis pipe becomes KW_PIPE_<WORD> for each
+ * of its words, numbered in their order, and KW_PIPE, the one in use. */
 #include "families/gpu/defines.h"
 
 #include <ctype.h>

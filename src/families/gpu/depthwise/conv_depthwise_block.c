@@ -30,13 +30,13 @@ enum {
 };
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
-static const kw_axis axes[] = {AXES(ROW)};
+static const kw_axis depthwise_axes[] = {AXES(ROW)};
 #undef ROW
 
 typedef enum order_word { FIRST, LAST } order_word;
 
 /* A config read, and what a wave of so many lanes makes of it. Pairs are of height and width. */
-typedef struct block {
+typedef struct depthwise_block {
     kw_op op;
     int64_t bytes; /* of an element */
     int64_t ndim, tile[2], sub[2], filter[2], stride[2], pad[2], dilation, depth_filter, depth_stride, depth_pad, batch, vec_in, vec_out;
@@ -46,9 +46,9 @@ typedef struct block {
     int64_t step_w, span[2];     /* source columns from subtile to subtile; source rows and columns of one */
     int64_t planes, lane_planes; /* at a time: of the wave, of a lane */
     int64_t row_read, lds_bytes; /* columns that a lane reads from shared memory together; shared memory */
-} block;
+} depthwise_block;
 
-/* The names that the counts of the kernel's text are made of; b is a block. */
+/* The names that the counts of the kernel's text are made of; b is a depthwise_block. */
 #define KW_OP b->op
 #define KW_OP_CONV_BWD_DATA KW_CONV_BWD_DATA
 #define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
@@ -72,7 +72,7 @@ typedef struct block {
 #include "gpu/depthwise/args.h"
 #include "gpu/lib/resources.h"
 
-static void count_block(block *b) {
+static void count_block(depthwise_block *b) {
     b->filter[0] = KW_FILTER_H;
     b->stride[0] = KW_STRIDE_H;
     b->pad[0] = KW_PAD_H;
@@ -86,62 +86,62 @@ static void count_block(block *b) {
     b->lds_bytes = KW_LDS_BYTES;
 }
 
-static block read_depthwise_config(const kw_config *config, const kw_target *target) {
+static depthwise_block read_depthwise_config(const kw_config *config, const kw_target *target) {
     const int32_t *axis = config->axis;
-    block b = {.op = config->op,
-               .bytes = (int64_t)kw_dtype_size(config->dtype),
-               .tile = {axis[AXIS_tile_h], axis[AXIS_tile_w]},
-               .sub = {axis[AXIS_sub_h], axis[AXIS_sub_w]},
-               .ndim = axis[AXIS_ndim],
-               .filter = {0, axis[AXIS_filter]},
-               .stride = {0, axis[AXIS_stride]},
-               .pad = {0, axis[AXIS_pad]},
-               .dilation = axis[AXIS_dilation],
-               .depth_filter = axis[AXIS_filter_d],
-               .depth_stride = axis[AXIS_stride_d],
-               .depth_pad = axis[AXIS_pad_d],
-               .batch = axis[AXIS_batch],
-               .vec_in = axis[AXIS_vec_in],
-               .vec_out = axis[AXIS_vec_out],
-               .order = axis[AXIS_order] ? LAST : FIRST,
-               .lanes = target ? kw_max(1, target->lanes) : 0,
-               .lds = target ? target->lds : 0};
+    depthwise_block b = {.op = config->op,
+                         .bytes = (int64_t)kw_dtype_size(config->dtype),
+                         .tile = {axis[AXIS_tile_h], axis[AXIS_tile_w]},
+                         .sub = {axis[AXIS_sub_h], axis[AXIS_sub_w]},
+                         .ndim = axis[AXIS_ndim],
+                         .filter = {0, axis[AXIS_filter]},
+                         .stride = {0, axis[AXIS_stride]},
+                         .pad = {0, axis[AXIS_pad]},
+                         .dilation = axis[AXIS_dilation],
+                         .depth_filter = axis[AXIS_filter_d],
+                         .depth_stride = axis[AXIS_stride_d],
+                         .depth_pad = axis[AXIS_pad_d],
+                         .batch = axis[AXIS_batch],
+                         .vec_in = axis[AXIS_vec_in],
+                         .vec_out = axis[AXIS_vec_out],
+                         .order = axis[AXIS_order] ? LAST : FIRST,
+                         .lanes = target ? kw_max(1, target->lanes) : 0,
+                         .lds = target ? target->lds : 0};
     count_block(&b);
     return b;
 }
 
-_Static_assert(sizeof(block) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a block");
+_Static_assert(sizeof(depthwise_block) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a depthwise_block");
 
 static void decode_depthwise_config(const kw_config *config, const kw_target *target, void *decoded) {
-    *(block *)decoded = read_depthwise_config(config, target);
+    *(depthwise_block *)decoded = read_depthwise_config(config, target);
 }
 
 /* --- rules --- */
 
-static bool is_vector(const block *b, int64_t elements) {
+static bool is_vector(const depthwise_block *b, int64_t elements) {
     enum { VECTOR_BYTES = 32 };
     return !(elements & (elements - 1)) && elements * b->bytes <= VECTOR_BYTES;
 }
 
 static bool vectors_are_powers(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return is_vector(b, b->vec_in) && is_vector(b, b->vec_out);
 }
 
 static bool sub_in_tile(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->sub[0] <= b->tile[0] && b->sub[1] <= b->tile[1];
 }
 
 /* Sums, one source row and the filter of a thread, all of them in registers. */
 static bool depthwise_sums_fit_registers(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     enum { VALUES = 224 };
     return (b->sub[0] * b->sub[1] + b->filter[0] * b->filter[1] + b->span[1]) * b->lane_planes <= VALUES;
 }
 
 static bool phases_are_known(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     bool whole = true;
     for (int i = 0; i < 2; i++) {
         whole &= b->sub[i] % b->stride[i] == 0 && b->tile[i] % b->sub[i] == 0;
@@ -150,26 +150,26 @@ static bool phases_are_known(const kw_rule_case *c) {
 }
 
 static bool reads_are_aligned(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->order == LAST || b->step_w % b->row_read == 0;
 }
 
 static bool weight_runs(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->op != KW_CONV_BWD_WEIGHT || b->order == LAST || (b->sub[1] % b->vec_out == 0 && b->tile[1] % b->vec_out == 0);
 }
 
 static bool one_axis(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->ndim > 1 || (b->tile[0] == 1 && b->sub[0] == 1);
 }
 
 static bool three_axes(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->ndim == 3 || (b->depth_filter == 1 && b->depth_stride == 1 && b->depth_pad == 0);
 }
 
-static const kw_rule valid_rules[] = {
+static const kw_rule depthwise_valid_rules[] = {
     {"one_axis", "with ndim=1 a tile has one row: tile_h=1 sub_h=1", one_axis},
     {"three_axes", "only ndim=3 has a depth: filter_d=1 stride_d=1 pad_d=0", three_axes},
     {"vector_width", "vec_in and vec_out are powers of two of at most 32 bytes", vectors_are_powers},
@@ -186,26 +186,26 @@ static const kw_rule valid_rules[] = {
 };
 
 static bool subtiles_in_wave(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->subtiles <= b->lanes;
 }
 
 static bool batch_of_planes(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->op == KW_CONV_BWD_WEIGHT ? b->batch == b->planes : b->batch % b->planes == 0;
 }
 
 static bool planes_of_runs(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->order == FIRST || b->planes % b->vec_in == 0;
 }
 
 static bool depthwise_fits_lds(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return b->lds_bytes <= b->lds;
 }
 
-static const kw_rule runs_rules[] = {
+static const kw_rule depthwise_runs_rules[] = {
     {"subtiles", "a block is one wave; the tile has more subtiles than that has threads", subtiles_in_wave},
     {"batch", "batch must be a multiple of the planes that a wave has at a time (conv_bwd_weight: just these)", batch_of_planes},
     {"plane_runs", "with order=last vec_in must divide the planes that a wave has at a time", planes_of_runs},
@@ -216,18 +216,18 @@ static const kw_rule runs_rules[] = {
 /* --- which problems a config serves --- */
 
 static bool one_channel_groups(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     return c->problem->ndim == b->ndim && d->c == d->g && d->k == d->g;
 }
 
 static bool depthwise_order(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     return (c->problem->layout == KW_CHANNELS_FIRST) == (b->order == FIRST);
 }
 
 static bool depthwise_geometry(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     bool same = d->filter[0] == b->depth_filter && d->stride[0] == b->depth_stride && d->pad[0] == b->depth_pad &&
                 (d->dilation[0] == 1 || d->filter[0] == 1);
@@ -239,7 +239,7 @@ static bool depthwise_geometry(const kw_rule_case *c) {
 }
 
 static bool depthwise_vectors_divide(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     int64_t out[3];
     kw_problem_output(out, c->problem);
@@ -249,7 +249,7 @@ static bool depthwise_vectors_divide(const kw_rule_case *c) {
 }
 
 static bool depthwise_image_counted(const kw_rule_case *c) {
-    const block *b = c->decoded;
+    const depthwise_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     int64_t out[3], planes = b->order == LAST ? d->g : 1, most = 1;
     bool good = true;
@@ -262,7 +262,7 @@ static bool depthwise_image_counted(const kw_rule_case *c) {
     return good && image <= INT32_MAX / 2 && all / kw_max(1, b->tile[0] * b->tile[1]) <= INT32_MAX / 4;
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule depthwise_fits_rules[] = {
     {"one_channel_groups", "the problem must have ndim spatial axes and one channel a group, in and out", one_channel_groups},
     {"order", "order=first is for channels-first layouts, order=last for channels-last ones", depthwise_order},
     {"geometry",
@@ -277,7 +277,7 @@ static const kw_rule fits_rules[] = {
 /* --- launch --- */
 
 /* A filter's sums are shared by as many blocks as give each multiprocessor 16, since a block is but a wave. */
-static void launch_depthwise_weight(const block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_depthwise_weight(const depthwise_block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { BLOCKS_WANTED = 16, PARTS_MAX = 256 };
     kw_depthwise_block_params *params = kw_launch_params(launch, kw_depthwise_block_params);
     const kw_conv_dims *d = &problem->conv;
@@ -296,7 +296,7 @@ static void launch_depthwise_weight(const block *b, const kw_problem *problem, c
 }
 
 static void launch_depthwise(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    block b = read_depthwise_config(config, target);
+    depthwise_block b = read_depthwise_config(config, target);
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_problem_output(out, problem);
@@ -327,9 +327,9 @@ const kw_family kw_family_conv_depthwise_block = {
     .kind = KW_KIND_GPU,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
-    .axes = axes,
-    .axis_count = sizeof axes / sizeof *axes,
-    .rules = {[KW_VALID] = {valid_rules}, [KW_RUNS] = {runs_rules}, [KW_FITS] = {fits_rules}},
+    .axes = depthwise_axes,
+    .axis_count = sizeof depthwise_axes / sizeof *depthwise_axes,
+    .rules = {[KW_VALID] = {depthwise_valid_rules}, [KW_RUNS] = {depthwise_runs_rules}, [KW_FITS] = {depthwise_fits_rules}},
     .decode = decode_depthwise_config,
     .launch = launch_depthwise,
     .emit = kw_gpu_emit_nothing,

@@ -1,8 +1,8 @@
 /* conv_direct_block.c: convolution with 3x3 filters, all directions, by matrix instructions that read the source in shared memory for all
  * taps. impl=grouped has few channels a group, whole groups side by side: a wave has 64 channels, slab by slab, and a slab is one group or
  * as many as fill the columns of an instruction. impl=dense has one group, whose source channels waves share, each with its part of the
- * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct/direct.c; the rules of a
- * config alone are in direct_rules.c. */
+ * filter in registers. Backward weight has groups alone, 16 x 16 channels a wave. The kernel text is kernels/gpu/direct/direct.c; the rules
+ * of a config alone are in direct_rules.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/direct/direct.h"
@@ -11,7 +11,7 @@
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
-static const kw_axis axes[] = {KW_DIRECT_AXES(ROW)};
+static const kw_axis direct_block_axes[] = {KW_DIRECT_AXES(ROW)};
 #undef ROW
 
 /* --- which problems a config serves --- */
@@ -21,7 +21,7 @@ static bool direct_layout(const kw_rule_case *c) {
 }
 
 static bool direct_filter(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     bool good = true;
     for (int axis = 1; axis < 3; axis++) {
@@ -31,24 +31,24 @@ static bool direct_filter(const kw_rule_case *c) {
 }
 
 static bool dense_channels(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     return !b->dense || (d->g == 1 && (b->op == KW_CONV_BWD_DATA ? d->k : d->c) <= b->source_channels);
 }
 
 static bool group_channels(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     return b->dense || (d->c == d->g * b->channels && d->k == d->c);
 }
 
 static bool direct_vectors_divide(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return c->problem->conv.c % b->vec == 0 && c->problem->conv.k % b->vec == 0;
 }
 
 static bool direct_image_counted(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
     int64_t out[3], most = INT32_MAX / 2, channels = kw_max(d->c, d->k);
     bool good = true;
@@ -58,9 +58,9 @@ static bool direct_image_counted(const kw_rule_case *c) {
     return kw_mul(pixels, channels, &good) <= most && kw_max(d->pad[1], d->pad[2]) <= most / 4 && blocks <= INT32_MAX && good;
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule direct_block_fits_rules[] = {
     {"layout", "the problem must have 2 spatial axes and a channels-last layout", direct_layout},
-    {"filter", "only 3x3 filters are served, with the axis stride on both axes, undilated", direct_filter},
+    {"filter", "only 3x3 filters are served, with the axis stride on both direct_block_axes, undilated", direct_filter},
     {"dense_channels", "impl=dense is for one group of at most waves_c x slices x channels source channels", dense_channels},
     {"group_channels", "impl=grouped is for groups of as many channels as the axis says, in and out", group_channels},
     {"vectors_divide", "vec must divide the channels of x and of y; 1 serves any", direct_vectors_divide},
@@ -71,7 +71,7 @@ static const kw_rule fits_rules[] = {
 /* --- launch --- */
 
 /* Instructions and reads of the source of a block. */
-static void count_direct_work(const kw_direct *b, int64_t blocks, kw_launch *launch) {
+static void count_direct_work(const kw_direct_block *b, int64_t blocks, kw_launch *launch) {
     double waves = (double)(blocks * b->waves_c * b->waves_q), instructions, reads;
     if (b->dense) {
         double rows = (double)(b->coords_h + b->open - 1), coords = (double)(b->coords_w / b->waves_q / KW_INST_M);
@@ -88,7 +88,7 @@ static void count_direct_work(const kw_direct *b, int64_t blocks, kw_launch *lau
 }
 
 /* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
-static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_direct_weight(const kw_direct_block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     enum { BLOCKS_WANTED = 4, SLICES_MAX = 256 };
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
@@ -107,8 +107,8 @@ static void launch_direct_weight(const kw_direct *b, const kw_problem *problem, 
     launch->loads = steps * (1 + (double)(KW_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
 }
 
-static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_direct b = kw_direct_read(config, target);
+static void launch_direct_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_direct_block b = kw_direct_block_read(config, target);
     if (b.op == KW_CONV_BWD_WEIGHT) {
         launch_direct_weight(&b, problem, target, launch);
         return;
@@ -140,11 +140,11 @@ const kw_family kw_family_conv_direct_block = {
     .kind = KW_KIND_GPU,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
-    .axes = axes,
-    .axis_count = sizeof axes / sizeof *axes,
-    .rules = {[KW_VALID] = {kw_direct_valid_rules}, [KW_RUNS] = {kw_direct_runs_rules}, [KW_FITS] = {fits_rules}},
-    .decode = kw_direct_decode,
-    .launch = launch_direct,
+    .axes = direct_block_axes,
+    .axis_count = sizeof direct_block_axes / sizeof *direct_block_axes,
+    .rules = {[KW_VALID] = {kw_direct_block_valid_rules}, [KW_RUNS] = {kw_direct_block_runs_rules}, [KW_FITS] = {direct_block_fits_rules}},
+    .decode = kw_direct_block_decode,
+    .launch = launch_direct_block,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/direct/direct.c",
 };

@@ -20,9 +20,9 @@
     X(store, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")    \
     X(vec, NULL, 1, 16, "channels that a thread moves together")
 
-/* side: phases of the result along an axis, those of backward data with a stride; coords: pixels of a phase; step, reach: source pixels from
- * coord to coord, and read by the taps of one. */
-typedef struct kw_direct {
+/* side: phases of the result along an axis, those of backward data with a stride; coords: pixels of a phase; step, reach: source pixels
+ * from coord to coord, and read by the taps of one. */
+typedef struct kw_direct_block {
     kw_op op;
     kw_dtype dtype;
     int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec;
@@ -30,19 +30,19 @@ typedef struct kw_direct {
     int64_t side, step, reach, coords_h, coords_w, open; /* open: dense's rows whose sums are open */
     int64_t source_channels, block_cols;                 /* of a block: channels of the source, of the result */
     int64_t lds_bytes;
-    const kw_gpu_arch *arch;           /* NULL where none is asked; then the rest is 0 */
-    int64_t lanes, lds, threads, room; /* of the target; room: registers that a thread of such a block may have */
-    int64_t inst_n, slab, steps;       /* columns of the instruction; grouped: channels of a slab, instructions of its depth */
-    int64_t words, shares, sums;       /* words of weights of an instruction and lane; instructions whose weights a slab
+    const kw_gpu_arch *arch;                       /* NULL where none is asked; then the rest is 0 */
+    int64_t lanes, lds, threads, thread_registers; /* of the target; thread_registers: those that a thread of such a block may have */
+    int64_t inst_n, slab, steps;                   /* columns of the instruction; grouped: channels of a slab, instructions of its depth */
+    int64_t words, shares, sums;                   /* words of weights of an instruction and lane; instructions whose weights a slab
                                                         * (dense: a wave) has; sums of a lane */
-} kw_direct;
+} kw_direct_block;
 
 /* target may be NULL. */
-kw_direct kw_direct_read(const kw_config *config, const kw_target *target);
+kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *target);
 /* The same as kw_family.decode. */
-void kw_direct_decode(const kw_config *config, const kw_target *target, void *decoded);
+void kw_direct_block_decode(const kw_config *config, const kw_target *target, void *decoded);
 
 /* Rules that hold whatever the architecture, and rules that ask it. */
-extern const kw_rule kw_direct_valid_rules[], kw_direct_runs_rules[];
+extern const kw_rule kw_direct_block_valid_rules[], kw_direct_block_runs_rules[];
 
 #endif

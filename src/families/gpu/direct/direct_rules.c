@@ -1,5 +1,5 @@
-/* direct_rules.c: the rules of conv.direct_block, each once, by name and with its reason: those that hold whatever the architecture and those
- * that ask it. */
+/* direct_rules.c: the rules of conv.direct_block, each once, by name and with its reason: those that hold whatever the architecture and
+ * those that ask it. */
 #include "families/gpu/direct/direct.h"
 
 #include "base/math.h"
@@ -12,7 +12,7 @@ enum {
 
 enum { WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, GROUPED_COLS = 64, INST_COLS_MAX = 16 };
 
-/* The names that the counts of the kernel's text are made of; b is a kw_direct. */
+/* The names that the counts of the kernel's text are made of; b is a kw_direct_block. */
 #define KW_OP b->op
 #define KW_OP_CONV_BWD_DATA KW_CONV_BWD_DATA
 #define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
@@ -41,13 +41,13 @@ enum { WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, GROUPED_COLS = 64, I
 #include "gpu/direct/args.h"
 #include "gpu/lib/resources.h"
 
-static void ask_arch(kw_direct *b, const kw_target *target) {
+static void ask_arch(kw_direct_block *b, const kw_target *target) {
     b->lanes = target->lanes ? target->lanes : b->arch->typical.lanes;
     b->lds = target->lds ? target->lds : b->arch->typical.lds;
     b->inst_n = KW_INST_N;
     b->words = KW_B_WORDS;
     b->threads = KW_BLOCK_THREADS;
-    b->room = kw_min(b->arch->typical.registers, b->arch->typical.unit_registers / b->threads);
+    b->thread_registers = kw_min(b->arch->typical.registers, b->arch->typical.unit_registers / b->threads);
     if (b->dense) {
         /* A phase has as many open rows as taps along the height: three in all. */
         int64_t rows = KW_DATA ? KW_EXTENT : KW_OPEN;
@@ -61,7 +61,7 @@ static void ask_arch(kw_direct *b, const kw_target *target) {
     }
 }
 
-static void count_block(kw_direct *b) {
+static void count_block(kw_direct_block *b) {
     b->side = KW_SIDE;
     b->step = KW_STEP;
     b->open = KW_OPEN;
@@ -73,23 +73,23 @@ static void count_block(kw_direct *b) {
     b->lds_bytes = KW_WEIGHT ? KW_WEIGHT_LDS_BYTES : KW_DENSE ? KW_DENSE_LDS_BYTES : KW_GROUPED_LDS_BYTES;
 }
 
-kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
+kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *target) {
     const int32_t *axis = config->axis;
-    kw_direct b = {.op = config->op,
-                   .dtype = config->dtype,
-                   .channels = axis[AXIS_channels],
-                   .dense = axis[AXIS_impl] != 0,
-                   .swizzled = axis[AXIS_swizzle] != 0,
-                   .tile_h = axis[AXIS_tile_h],
-                   .tile_w = axis[AXIS_tile_w],
-                   .stride = axis[AXIS_stride],
-                   .waves_c = axis[AXIS_waves_c],
-                   .waves_q = axis[AXIS_waves_q],
-                   .slices = axis[AXIS_slices],
-                   .cols = axis[AXIS_cols],
-                   .inst_k = axis[AXIS_inst_k],
-                   .through_lds = axis[AXIS_store] != 0,
-                   .vec = axis[AXIS_vec]};
+    kw_direct_block b = {.op = config->op,
+                         .dtype = config->dtype,
+                         .channels = axis[AXIS_channels],
+                         .dense = axis[AXIS_impl] != 0,
+                         .swizzled = axis[AXIS_swizzle] != 0,
+                         .tile_h = axis[AXIS_tile_h],
+                         .tile_w = axis[AXIS_tile_w],
+                         .stride = axis[AXIS_stride],
+                         .waves_c = axis[AXIS_waves_c],
+                         .waves_q = axis[AXIS_waves_q],
+                         .slices = axis[AXIS_slices],
+                         .cols = axis[AXIS_cols],
+                         .inst_k = axis[AXIS_inst_k],
+                         .through_lds = axis[AXIS_store] != 0,
+                         .vec = axis[AXIS_vec]};
     count_block(&b);
     b.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (b.arch) {
@@ -98,47 +98,47 @@ kw_direct kw_direct_read(const kw_config *config, const kw_target *target) {
     return b;
 }
 
-_Static_assert(sizeof(kw_direct) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a kw_direct");
+_Static_assert(sizeof(kw_direct_block) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a kw_direct_block");
 
-void kw_direct_decode(const kw_config *config, const kw_target *target, void *decoded) {
-    *(kw_direct *)decoded = kw_direct_read(config, target);
+void kw_direct_block_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    *(kw_direct_block *)decoded = kw_direct_block_read(config, target);
 }
 
 /* --- rules --- */
 
 static bool group_width(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->channels == 4 || b->channels == 8 || b->channels == 16 || b->channels == 32;
 }
 
 static bool weight_form(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->op != KW_CONV_BWD_WEIGHT || (!b->dense && !b->through_lds && !b->swizzled && b->slices == 1 && b->cols == KW_WEIGHT_COLS &&
                                            b->tile_w % 2 == 0 && (b->channels != DENSE_CHANNELS || b->waves_c % 4 == 0));
 }
 
 static bool grouped_wave(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && b->cols == GROUPED_COLS);
 }
 
 static bool dense_slices(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return !b->dense || b->channels == DENSE_CHANNELS;
 }
 
 static bool dense_columns(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return !b->dense || b->cols == 8 || b->cols == 16 || b->cols == 32;
 }
 
 static bool whole_phases(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->tile_h % b->side == 0 && b->tile_w % b->side == 0;
 }
 
 static bool tile_by_waves(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     if (b->op == KW_CONV_BWD_WEIGHT) {
         return b->tile_h * b->tile_w % (b->inst_k * b->waves_q) == 0;
     }
@@ -147,11 +147,11 @@ static bool tile_by_waves(const kw_rule_case *c) {
 }
 
 static bool direct_vector_width(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return !(b->vec & (b->vec - 1)) && b->vec * KW_BYTES <= 16;
 }
 
-const kw_rule kw_direct_valid_rules[] = {
+const kw_rule kw_direct_block_valid_rules[] = {
     {"group_width", "groups of 4, 8, 16 and 32 channels are generated", group_width},
     {"weight_form",
      "conv_bwd_weight is for impl=grouped with cols=16 slices=1 swizzle=none store=registers and an even tile_w, of 32 channels with "
@@ -171,55 +171,55 @@ const kw_rule kw_direct_valid_rules[] = {
 };
 
 static bool known_arch(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->arch != NULL;
 }
 
 static bool arch_instruction(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     const int32_t shape[3] = {KW_INST_M, (int32_t)b->inst_n, (int32_t)b->inst_k};
     return kw_gpu_arch_has_tile(b->arch, b->dtype, b->dtype, shape);
 }
 
 static bool wave_columns(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->cols % b->inst_n == 0;
 }
 
 /* A lane takes pixels that follow each other in a row. */
 static bool weight_pixels(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     int64_t together = b->words * WORD / KW_BYTES; /* of a lane: the second operand has one row of it */
     return b->op != KW_CONV_BWD_WEIGHT || b->tile_w % together == 0;
 }
 
 static bool direct_block_threads(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->threads <= BLOCK_THREADS;
 }
 
 static bool direct_sums_fit_registers(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     enum { SUMS = 64 };
     return b->dense || b->op == KW_CONV_BWD_WEIGHT || b->sums <= SUMS;
 }
 
-/* Besides the filter and the sums: source rows on their way, a fragment, where each fragment of a step lies, which the compiler keeps from step to
- * step, and the walk's own. NVIDIA's fragments have two rows a lane. */
+/* Besides the filter and the sums: source rows on their way, a fragment, where each fragment of a step lies, which the compiler keeps from
+ * step to step, and the walk's own. NVIDIA's fragments have two rows a lane. */
 static bool filter_fits_registers(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
-    enum { FLIGHT = 4, WALK = 32 };
-    int64_t flight = FLIGHT * kw_ceil_div(b->vec * KW_BYTES, WORD), fragment = 2 * b->words;
+    const kw_direct_block *b = c->decoded;
+    enum { ADDRESSES = 32 };
+    int64_t prefetch = KW_PREFETCH_MOST * kw_ceil_div(b->vec * KW_BYTES, WORD), fragment = 2 * b->words;
     int64_t places = b->step * b->reach * b->slices * (b->channels / b->inst_k) * (INST_COLS_MAX / b->inst_n);
-    return !b->dense || b->shares * b->words + b->sums + flight + fragment + places + WALK <= b->room;
+    return !b->dense || b->shares * b->words + b->sums + prefetch + fragment + places + ADDRESSES <= b->thread_registers;
 }
 
 static bool direct_fits_lds(const kw_rule_case *c) {
-    const kw_direct *b = c->decoded;
+    const kw_direct_block *b = c->decoded;
     return b->lds_bytes <= b->lds;
 }
 
-const kw_rule kw_direct_runs_rules[] = {
+const kw_rule kw_direct_block_runs_rules[] = {
     {"known_arch", "the architecture has no file in rules/arch", known_arch},
     {"arch_instruction", "the architecture has no matrix instruction of 16 pixels, inst_k deep, for this type", arch_instruction},
     {"wave_columns", "cols must be a multiple of the instruction's channels", wave_columns},

@@ -1,6 +1,6 @@
-/* conv_igemm.c: convolution as a matrix product whose operands are gathered on the way into shared memory, all three directions, any filter,
- * stride, dilation, padding and grouping in 1, 2 and 3 dimensions. The kernel text is kernels/gpu/igemm/igemm.c; here is which problems a config
- * serves and how they are cut into blocks. */
+/* conv_igemm.c: convolution as a matrix product whose operands are gathered on the way into shared memory, all three directions, any
+ * filter, stride, dilation, padding and grouping in 1, 2 and 3 dimensions. The kernel text is kernels/gpu/igemm/igemm.c; here is which
+ * problems a config serves and how they are cut into blocks. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/image_split.h"
@@ -9,13 +9,14 @@
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
-static const kw_axis axes[] = {KW_IGEMM_AXES(ROW)};
+static const kw_axis igemm_axes[] = {KW_IGEMM_AXES(ROW)};
 #undef ROW
 
 /* Small images are cut as well, so that the cut is the same for all and can be verified on any. */
 enum { PIECES_MIN = 2 };
 
-/* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut by. */
+/* Elements of x and y that an output position of the first axis moves, whole rows of the inner axes: what a piece of the image is cut
+ * by. */
 int64_t kw_image_split_rows(const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
     int axis = 3 - problem->ndim;
@@ -25,8 +26,8 @@ int64_t kw_image_split_rows(const kw_problem *problem, int64_t piece_bytes) {
         in_row *= d->in[inner];
         out_row *= out[inner];
     }
-    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, room = kw_min(piece_bytes / size, KW_OFFSET_MAX);
-    int64_t by_in = (room / in_row - reach) / d->stride[axis], by_out = room / out_row;
+    int64_t reach = d->dilation[axis] * (d->filter[axis] - 1) + 1, most = kw_min(piece_bytes / size, KW_OFFSET_MAX);
+    int64_t by_in = (most / in_row - reach) / d->stride[axis], by_out = most / out_row;
     return kw_min(kw_min(by_in, by_out), kw_ceil_div(out[axis], PIECES_MIN));
 }
 
@@ -122,8 +123,8 @@ static bool igemm_sizes_counted(const kw_rule_case *c) {
     return kw_max(kw_max(igemm_rows(c->problem), view.gm), kw_max(view.gn, view.gk)) <= INT32_MAX / 4 / mma->merge;
 }
 
-/* Operands are loaded, and the result is stored, in runs of channels: of the merged groups together or of one. Forward, the text knows itself
- * where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm/igemm.c). */
+/* Operands are loaded, and the result is stored, in runs of channels: of the merged groups together or of one. Forward, the text knows
+ * itself where runs are shorter than the axes say (KW_A_VEC, KW_B_VEC of kernels/gpu/igemm/igemm.c). */
 static bool igemm_vectors_divide(const kw_rule_case *r) {
     const kw_mma *mma = r->decoded;
     const kw_conv_dims *d = &r->problem->conv;
@@ -189,7 +190,7 @@ static bool igemm_tiles_counted(const kw_rule_case *c) {
     return kw_mma_grid_is_counted(&grid);
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule igemm_fits_rules[] = {
     {"layout", "the layout must be channels-last", igemm_layout},
     {"ndim", "the problem has another number of spatial axes than ndim", igemm_ndim},
     {"few_phases", "a stride has more than 4096 phases", few_phases},
@@ -235,9 +236,9 @@ const kw_family kw_family_conv_igemm = {
     .kind = KW_KIND_GPU,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
-    .axes = axes,
-    .axis_count = sizeof axes / sizeof *axes,
-    .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_igemm_valid_rules}, [KW_RUNS] = {kw_mma_runs_rules}, [KW_FITS] = {fits_rules}},
+    .axes = igemm_axes,
+    .axis_count = sizeof igemm_axes / sizeof *igemm_axes,
+    .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_igemm_valid_rules}, [KW_RUNS] = {kw_mma_runs_rules}, [KW_FITS] = {igemm_fits_rules}},
     .decode = kw_mma_decode,
     .launch = launch_igemm,
     .estimate_resources = kw_mma_estimate_resources,

@@ -1,11 +1,12 @@
-/* gemm_mma.c: matrix products by tiles in shared memory and matrix instructions, in the four layouts. The kernel text is kernels/gpu/gemm/gemm.c. */
+/* gemm_mma.c: matrix products by tiles in shared memory and matrix instructions, in the four layouts. The kernel text is
+ * kernels/gpu/gemm/gemm.c. */
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/rules.h"
 #include "gpu/lib/resources.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
-static const kw_axis axes[] = {KW_GEMM_AXES(ROW)};
+static const kw_axis gemm_mma_axes[] = {KW_GEMM_AXES(ROW)};
 #undef ROW
 
 static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
@@ -60,7 +61,7 @@ static bool gemm_tiles_counted(const kw_rule_case *c) {
     return kw_mma_grid_is_counted(&grid);
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule gemm_mma_fits_rules[] = {
     {"layout", "the config is for another layout than the problem's", gemm_layout},
     {"sizes_counted", "rows, columns and depth are counted in 31 bits", gemm_sizes_counted},
     {"whole_tiles", "m, n or k is no multiple of tile_m, tile_n or tile_k; pad_m=1, pad_n=1, pad_k=1 serve any", whole_tiles},
@@ -108,11 +109,11 @@ const kw_family kw_family_gemm_mma = {
     .kind = KW_KIND_GPU,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
-    .axes = axes,
-    .axis_count = sizeof axes / sizeof *axes,
+    .axes = gemm_mma_axes,
+    .axis_count = sizeof gemm_mma_axes / sizeof *gemm_mma_axes,
     .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_gemm_mma_valid_rules},
               [KW_RUNS] = {kw_mma_runs_rules, kw_gemm_mma_runs_rules},
-              [KW_FITS] = {fits_rules}},
+              [KW_FITS] = {gemm_mma_fits_rules}},
     .decode = kw_mma_decode,
     .launch = launch_gemm_mma,
     .estimate_resources = kw_mma_estimate_resources,

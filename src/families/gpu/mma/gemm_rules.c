@@ -1,4 +1,4 @@
-/* gemm_rules.c: the rules of gemm.mma alone; those it shares with conv.igemm are in mma_valid.c. */
+/* gemm_rules.c: the rules of gemm.mma alone; those it shares with conv.igemm are in mma_rules.c. */
 #include "families/gpu/mma/rules.h"
 
 /* Bytes of a lane's load from weights that lie in the kernel's own order. */

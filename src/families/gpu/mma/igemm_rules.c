@@ -1,5 +1,5 @@
-/* igemm_rules.c: the rules of conv.igemm alone; those it shares with gemm.mma are in mma_valid.c. Which problem a feature serves (a filter of
- * 1x1, one channel a group) is asked of the problem by fits(). */
+/* igemm_rules.c: the rules of conv.igemm alone; those it shares with gemm.mma are in mma_rules.c. Which problem a feature serves (a filter
+ * of 1x1, one channel a group) is asked of the problem by the rules of conv_igemm.c. */
 #include "families/gpu/mma/rules.h"
 
 static bool is_bwd_weight(const kw_mma *mma) {
@@ -67,7 +67,7 @@ static bool split_image_direction(const kw_rule_case *c) {
 const kw_rule kw_igemm_valid_rules[] = {
     {"backward_pipe", "pipe=compv5 is generated for conv_fwd only", backward_pipe},
     {"streamk_direction", "stream-K is for conv_bwd_weight, whose depth is the whole image", streamk_direction},
-    {"persistent", "blocks that stay are stream-K's", persistent_streams},
+    {"persistent", "persistent=1 is for stream-K: streamk must be tree or linear", persistent_streams},
     {"two_stage", "two_stage is for conv_bwd_weight without stream-K, which adds in a stage of its own anyway", two_stage_direction},
     {"split_direction", "conv_fwd and conv_bwd_data are not split along the depth; split_k must be 1", split_direction},
     {"explicit", "explicit=1 is a plain product: spec=filter1x1_stride1_pad0, conv_fwd or conv_bwd_weight, not pipe=wavelet",

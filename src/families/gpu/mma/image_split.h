@@ -1,5 +1,5 @@
-/* image_split.h: how split_image=1 cuts an image along its first axis, so that 32-bit offsets reach all of a piece of x and of y. How large a piece
- * may be is an argument, so that a test can have pieces of a small image that large images are cut into. */
+/* image_split.h: how split_image=1 cuts an image along its first axis, so that 32-bit offsets reach all of a piece of x and of y. How large
+ * a piece may be is an argument, so that a test can have pieces of a small image that large images are cut into. */
 #ifndef KW_FAMILIES_GPU_IMAGE_SPLIT_H
 #define KW_FAMILIES_GPU_IMAGE_SPLIT_H
 

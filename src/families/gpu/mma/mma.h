@@ -95,8 +95,8 @@ typedef enum kw_streamk { KW_STREAMKS(KW_WORD_VALUE) } kw_streamk;
       "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")                                       \
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
 
-/* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for has
- * the value that means nothing special. */
+/* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for
+ * has the value that means nothing special. */
 typedef struct kw_mma {
     kw_op op;
     kw_dtype dtype;
@@ -148,8 +148,8 @@ typedef struct kw_mma_grid {
 /* Whether counts of tiles are within what the text counts with; and the rule's reason. */
 bool kw_mma_grid_is_counted(const kw_mma_grid *grid);
 #define KW_TILES_COUNTED_WHY "tiles of the result, times 128 parts of the depth, are counted in 31 bits"
-/* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from one to
- * the next. */
+/* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from
+ * one to the next. */
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
 /* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);

@@ -1,11 +1,12 @@
-/* mma_launch.c: how many blocks compute a product, and what they share. A block computes a tile, or a part of its depth, or with stream-K an
- * equal share of all steps; kernels/gpu/lib/work.h is the other side of this. */
+/* mma_launch.c: how many blocks compute a product, and what they share. A block computes a tile, or a part of its depth, or with stream-K
+ * an equal share of all steps; kernels/gpu/lib/work.h is the other side of this. */
 #include "base/math.h"
 #include "families/gpu/mma/mma.h"
 #include "gpu/gemm/args.h"
 #include "gpu/igemm/args.h"
 #include "gpu/lib/resources.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 _Static_assert(offsetof(kw_igemm_params, to_workspace) == offsetof(kw_work_params, to_workspace) &&
@@ -19,7 +20,8 @@ bool kw_mma_grid_is_counted(const kw_mma_grid *grid) {
     return good && units <= INT32_MAX;
 }
 
-/* Blocks that a multiprocessor holds at once, by its shared memory and its waves; registers are not known before compiling, so two at most. */
+/* Blocks that a multiprocessor holds at once, by its shared memory and its waves; registers are not known before compiling, so two at
+ * most. */
 static int64_t blocks_held(const kw_mma *mma, const kw_target *target) {
     int64_t tile = kw_mma_tile_bytes(mma) * mma->stages;
     int64_t by_lds = target->unit_lds / kw_max(1, tile), by_waves = target->unit_waves / kw_mma_waves(mma);
@@ -73,6 +75,7 @@ kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3]
 }
 
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {
+    assert(kw_mma_grid_is_counted(grid)); /* a rule of both families */
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
     int64_t resident = kw_max(1, target->units) * blocks_held(mma, target);
     *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(mma) * (int32_t)lanes}}};

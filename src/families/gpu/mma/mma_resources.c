@@ -5,6 +5,8 @@
 #include "gpu/gemm/args.h"
 #include "gpu/igemm/args.h"
 
+#include <assert.h>
+
 #define KW_IN mma->dtype
 #define KW_BYTES ((int64_t)mma->bytes)
 #define KW_TILE_M ((int64_t)mma->tile[0])
@@ -54,8 +56,8 @@ int64_t kw_mma_stages_bytes(const kw_mma *mma) {
 /* --- registers. A thread has its sums, the tiles that are on their way through registers, the fragments that are read before they are
  * multiplied, and what it knows of the rows that it loads. Addresses and counters come on top. --- */
 
-/* Words for each that is loaded, where the bytes of four rows change places: as loaded, half way, as stored. And for each of a fragment that is
- * widened: its own, and two of 16-bit elements. */
+/* Words for each that is loaded, where the bytes of four rows change places: as loaded, half way, as stored. And for each of a fragment
+ * that is widened: its own, and two of 16-bit elements. */
 enum { EXCHANGED = 3, WIDENED = 3 };
 /* Registers of a gathered row along each axis in backward data of fp32, whose walks differ from phase to phase: as ptxas was seen to take
  * them. */
@@ -120,6 +122,7 @@ static bool widens_bytes(const kw_mma *mma) {
 }
 
 int64_t kw_mma_thread_registers(const kw_mma *mma) {
+    assert(mma->arch && mma->lanes > 0);
     int64_t sums = KW_WAVE_REPEATS_M * KW_WAVE_REPEATS_N * KW_ACC_N;
     operand_share a = share_of_operand(mma, 0), b = share_of_operand(mma, 1);
     int gathered = mma->op == KW_GEMM ? -1 : mma->op == KW_CONV_BWD_WEIGHT ? 1 : 0;

@@ -224,8 +224,8 @@ static bool arch_streams(const kw_rule_case *c) {
     return mma->streamk == KW_STREAMK_OFF || kw_gpu_arch_has(mma->arch, KW_GPU_streamk);
 }
 
-/* A thread keeps its share of the sums in registers, with room for the operands besides. Of the 255 registers of NVIDIA's a sixth is left for
- * addresses and counters, of fp32, which has no tensor core, a quarter: with more than the rest counted here, ptxas spills. */
+/* A thread keeps its share of the sums in registers, with room for the operands besides. Of the 255 registers of NVIDIA's a sixth is left
+ * for addresses and counters, of fp32, which has no tensor core, a quarter: with more than the rest counted here, ptxas spills. */
 static bool mma_sums_fit_registers(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_gpu_arch_has(mma->arch, KW_GPU_mma) && mma->inst[0] == 16) {

@@ -1,5 +1,5 @@
-/* rules.h: the rules of conv.igemm and gemm.mma, by name: those that hold whatever the architecture (valid) and those that ask it (runs), first
- * what both families share, then each family's own. Which problems a config serves is asked by the rules beside each family. */
+/* rules.h: the rules of conv.igemm and gemm.mma, by name: those that hold whatever the architecture (valid) and those that ask it (runs),
+ * first what both families share, then each family's own. Which problems a config serves is asked by the rules beside each family. */
 #ifndef KW_FAMILIES_GPU_MMA_RULES_H
 #define KW_FAMILIES_GPU_MMA_RULES_H
 

@@ -11,7 +11,7 @@
 enum { WORK, INST_M, INST_N, INST_K, SUMS, AXES };
 enum { MATH, COPY };
 
-static const kw_axis axes[AXES] = {
+static const kw_axis peak_axes[AXES] = {
     [WORK] = {"work", "math copy", 0, 1, "matrix instructions, or moving memory"},
     [INST_M] = {"inst_m", NULL, 1, 64, "rows of an instruction"},
     [INST_N] = {"inst_n", NULL, 1, 256, "columns"},
@@ -19,11 +19,11 @@ static const kw_axis axes[AXES] = {
     [SUMS] = {"sums", NULL, 1, 16, "instructions of a turn"},
 };
 
-static const kw_family family = {
+static const kw_family peak_family = {
     .name = "gpu.peak",
     .summary = "what a GPU does at most",
     .kind = KW_KIND_GPU,
-    .axes = axes,
+    .axes = peak_axes,
     .axis_count = AXES,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/peak/peak.c",
@@ -31,7 +31,7 @@ static const kw_family family = {
 
 bool kw_peak_math(kw_config *config, const kw_gpu_arch *arch, kw_dtype dtype) {
     int64_t most = 0;
-    *config = (kw_config){.family = &family, .op = KW_GEMM, .dtype = dtype};
+    *config = (kw_config){.family = &peak_family, .op = KW_GEMM, .dtype = dtype};
     if (kw_gpu_arch_has(arch, KW_GPU_wgmma) && dtype != KW_FP32 && (arch->dtypes & 1u << dtype)) {
         config->axis[INST_M] = 64;
         config->axis[INST_N] = 256;
@@ -54,7 +54,7 @@ bool kw_peak_math(kw_config *config, const kw_gpu_arch *arch, kw_dtype dtype) {
 }
 
 void kw_peak_copy(kw_config *config) {
-    *config = (kw_config){.family = &family, .op = KW_GEMM, .dtype = KW_FP32, .axis = {[WORK] = COPY}};
+    *config = (kw_config){.family = &peak_family, .op = KW_GEMM, .dtype = KW_FP32, .axis = {[WORK] = COPY}};
 }
 
 kw_launch kw_peak_launch(int64_t blocks, int64_t count) {
