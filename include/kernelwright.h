@@ -175,19 +175,34 @@ KW_API const char *kw_outcome_name(kw_outcome outcome);
 
 enum { KW_CONFIG_TEXT_MAX = 640 };
 
-/* A sample is a batch of calls, timed together; samples during which the processor was taken away are dropped. Times are of one call;
- * 0 where none was taken. docs/measuring.md has the method. */
+/* What is measured of a kernel. One list for the struct, a store's columns and the lines of worker processes: kind, type, member, flags of
+ * src/store/row.h, unit, meaning. PAIR is an array of two, whose columns have names of their own; FLAG is true or false.
+ *
+ * A sample is a batch of calls, timed together; samples during which the processor was taken away are dropped. Times are of one call; 0 where
+ * none was taken. half_ns: who wins by one half is scored by the other. docs/measuring.md has the method. */
+#define KW_RECORD_FIELDS(NUMBER, PAIR, FLAG)                                                                                               \
+    NUMBER(REAL, double, time_ns, 0, "ns", "of one call: lower quartile of the samples")                                                   \
+    NUMBER(REAL, double, spread_ns, 0, "ns", "interquartile range")                                                                        \
+    NUMBER(REAL, double, median_ns, 0, "ns", "median")                                                                                     \
+    NUMBER(REAL, double, mad_ns, 0, "ns", "median absolute deviation")                                                                     \
+    NUMBER(REAL, double, least_ns, 0, "ns", "fastest sample")                                                                              \
+    PAIR(REAL, double, half_ns, half0_ns, half1_ns, 0, "ns", "lower quartile of the even samples", "lower quartile of the odd samples")    \
+    NUMBER(INT32, int32_t, samples, 0, "", "kept")                                                                                         \
+    NUMBER(INT32, int32_t, dropped, 0, "", "samples that were not counted")                                                                \
+    NUMBER(INT32, int32_t, calls, 0, "", "of a sample")                                                                                    \
+    NUMBER(INT32, int32_t, warmups, 0, "", "calls before the first sample")                                                                \
+    FLAG(BOOL, bool, cold, ALWAYS, "", "each call on other copies of the tensors")                                                         \
+    NUMBER(INT64, int64_t, workspace, 0, "bytes", "memory the kernel needs besides the tensors")                                           \
+    NUMBER(REAL, double, error, LOOSE, "", "largest distance from the reference as a share of the bound")                                  \
+    NUMBER(REAL, double, ulp, LOOSE, "", "the same in units of the last place")
+
 typedef struct kw_record {
     kw_outcome outcome;
-    double time_ns, spread_ns;          /* lower quartile of the samples, interquartile range */
-    double median_ns, mad_ns, least_ns; /* median, median absolute deviation, fastest sample */
-    double half_ns[2];                  /* lower quartile of every other sample: who wins by one half is scored by the other */
-    int32_t samples, dropped;           /* kept, and not counted because the processor was taken away or the control drifted */
-    int32_t calls, warmups;             /* calls of a sample; calls before the first one */
-    bool cold;                          /* each call on other copies of the tensors than the one before */
-    int64_t workspace;                  /* bytes */
-    double error,
-        ulp; /* on real data: largest distance from the reference, as a share of the bound allowed, and in units of the result's last place */
+#define KW_RECORD_MEMBER(kind, type, member, flags, unit, meaning) type member;
+#define KW_RECORD_PAIR(kind, type, member, first, second, flags, unit, meaning, meaning2) type member[2];
+    KW_RECORD_FIELDS(KW_RECORD_MEMBER, KW_RECORD_PAIR, KW_RECORD_MEMBER)
+#undef KW_RECORD_MEMBER
+#undef KW_RECORD_PAIR
     char config[KW_CONFIG_TEXT_MAX];
     char detail[256]; /* why, when the outcome is not KW_GOOD; of a kernel that ended its worker first and was good alone, how it did */
 } kw_record;

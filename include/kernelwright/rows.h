@@ -35,23 +35,41 @@ typedef struct kw_run {
 #undef KW_RUN_FACT
 } kw_run;
 
-/* A row: one kernel on one problem on one target, once. Its identity is all of it: two rows are the same when every field is. */
+/* What a row says besides its record: of its making (MADE) and of the measurement (TAKEN). Texts have a size, numbers a type; as in
+ * KW_RECORD_FIELDS. */
+#define KW_ROW_MADE(TEXT, NUMBER)                                                                                                          \
+    TEXT(run, 33, NEEDED | SHARED, "", "id of the run")                                                                                    \
+    NUMBER(INT64, int64_t, sequence, SIGNED, "", "ascends within a run")                                                                   \
+    TEXT(time, 32, 0, "", "UTC, e.g. 2026-11-21T05:47:09Z")                                                                                \
+    TEXT(target, 384, NEEDED | SHARED, "", "canonical text")                                                                               \
+    TEXT(problem, 512, NEEDED | SHARED, "", "canonical text")
+#define KW_ROW_TAKEN(TEXT, NUMBER)                                                                                                         \
+    NUMBER(INT64, int64_t, seed, SIGNED, "", "of the data")                                                                                \
+    NUMBER(REAL, double, compile_ns, 0, "ns", "processor time; 0: came from the cache")                                                    \
+    NUMBER(INT64, int64_t, code_bytes, 0, "bytes", "of the compiled kernel")                                                               \
+    TEXT(code_hash, 33, 0, "", "of the compiled kernel")                                                                                   \
+    NUMBER(INT32, int32_t, registers, 0, "", "of a thread")                                                                                \
+    NUMBER(INT32, int32_t, spilled_bytes, 0, "bytes", "registers kept in memory")                                                          \
+    NUMBER(INT32, int32_t, shared_bytes, 0, "bytes", "shared memory")                                                                      \
+    NUMBER(REAL, double, control_ns, 0, "ns", "the control kernel beside it")                                                              \
+    NUMBER(REAL, double, drift, SIGNED, "", "of the control kernel, as a share")                                                           \
+    NUMBER(REAL, double, clock_mhz, 0, "MHz", "of the device while it ran")                                                                \
+    NUMBER(REAL, double, memory_mhz, 0, "MHz", "of its memory")                                                                            \
+    NUMBER(REAL, double, temperature_c, SIGNED, "C", "of the device")                                                                      \
+    NUMBER(REAL, double, power_w, 0, "W", "of the device")                                                                                 \
+    NUMBER(INT64, int64_t, pid, 0, "", "of the process that measured")
+
+/* A row: one kernel on one problem on one target, once. Its identity is all of it: two rows are the same when every field is. Nothing orders
+ * rows by their time. Numbers that are not known are 0. */
 typedef struct kw_row {
     kw_record record;
-    char run[33];      /* kw_run.id */
-    int64_t sequence;  /* ascends within a run, whatever the clock does */
-    char time[32];     /* UTC; informs, orders nothing */
-    char target[384];  /* canonical text */
-    char problem[512]; /* canonical text */
-    bool packed;       /* timed with weights packed beforehand */
-    int64_t seed;      /* of the data */
-    double compile_ns; /* processor time; 0: came from the cache */
-    int64_t code_bytes;
-    char code_hash[33];                                   /* of the compiled bytes */
-    int32_t registers, spilled_bytes, shared_bytes;       /* of the compiled kernel, where its toolchain tells; else 0 */
-    double control_ns, drift;                             /* the control kernel beside it; 0 where there was none */
-    double clock_mhz, memory_mhz, temperature_c, power_w; /* of the device while it ran, where it tells; else 0 */
-    int64_t pid;
+#define KW_ROW_TEXT(member, size, flags, unit, meaning) char member[size];
+#define KW_ROW_NUMBER(kind, type, member, flags, unit, meaning) type member;
+    KW_ROW_MADE(KW_ROW_TEXT, KW_ROW_NUMBER)
+    bool packed; /* timed with weights packed beforehand */
+    KW_ROW_TAKEN(KW_ROW_TEXT, KW_ROW_NUMBER)
+#undef KW_ROW_TEXT
+#undef KW_ROW_NUMBER
 } kw_row;
 
 #ifdef __cplusplus

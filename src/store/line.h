@@ -19,4 +19,7 @@ void kw_line_add_run(kw_text *text, const kw_run *run);
 /* The members alone, as the digest is taken of. */
 void kw_line_add_members(kw_text *text, const kw_row_field fields[], const void *base);
 
+/* A row's identity: the hash of its canonical text, of a settled row. */
+kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err);
+
 #endif

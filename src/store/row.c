@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "base/format/utf8.h"
-#include "store/line.h"
 #include "problem/names.h"
 
 #include <math.h>
@@ -14,49 +13,29 @@
 
 enum { NEEDED = KW_FIELD_NEEDED, ALWAYS = KW_FIELD_ALWAYS, SIGNED = KW_FIELD_SIGNED, LOOSE = KW_FIELD_LOOSE, SHARED = KW_FIELD_SHARED };
 
+#define ROW_TEXT(member, size, flags, unit, meaning) FIELD(#member, TEXT, flags, member, unit, meaning),
+#define ROW_NUMBER(kind, type, member, flags, unit, meaning) FIELD(#member, kind, flags, member, unit, meaning),
+#define RECORD_NUMBER(kind, type, member, flags, unit, meaning) FIELD(#member, kind, flags, record.member, unit, meaning),
+#define RECORD_PAIR(kind, type, member, first, second, flags, unit, meaning, meaning2)                                                     \
+    FIELD(#first, kind, flags, record.member[0], unit, meaning), FIELD(#second, kind, flags, record.member[1], unit, meaning2),
+#define NONE(...)
+
+/* The order is that of stored lines and of digests; cold stands before what else a record has. */
+/* clang-format off */
 const kw_row_field kw_row_fields[] = {
-    FIELD("run", TEXT, NEEDED | SHARED, run, "", "id of the run"),
-    FIELD("sequence", INT64, SIGNED, sequence, "", "ascends within a run"),
-    FIELD("time", TEXT, 0, time, "", "UTC, e.g. 2026-11-21T05:47:09Z"),
-    FIELD("target", TEXT, NEEDED | SHARED, target, "", "canonical text"),
-    FIELD("problem", TEXT, NEEDED | SHARED, problem, "", "canonical text"),
+    KW_ROW_MADE(ROW_TEXT, ROW_NUMBER)
     FIELD("config", TEXT, NEEDED | SHARED, record.config, "", "canonical text, or a foreign kernel's name"),
     FIELD("packed", BOOL, ALWAYS, packed, "", "timed with weights packed beforehand"),
-    FIELD("cold", BOOL, ALWAYS, record.cold, "", "each call on other copies of the tensors"),
+    KW_RECORD_FIELDS(NONE, NONE, RECORD_NUMBER)
     FIELD("outcome", OUTCOME, ALWAYS, record.outcome, "", "good, slow, unfit, wrong, ..."),
     FIELD("detail", TEXT, SHARED, record.detail, "", "why, when the outcome is not good"),
-    FIELD("time_ns", REAL, 0, record.time_ns, "ns", "of one call: lower quartile of the samples"),
-    FIELD("spread_ns", REAL, 0, record.spread_ns, "ns", "interquartile range"),
-    FIELD("median_ns", REAL, 0, record.median_ns, "ns", "median"),
-    FIELD("mad_ns", REAL, 0, record.mad_ns, "ns", "median absolute deviation"),
-    FIELD("least_ns", REAL, 0, record.least_ns, "ns", "fastest sample"),
-    FIELD("half0_ns", REAL, 0, record.half_ns[0], "ns", "lower quartile of the even samples"),
-    FIELD("half1_ns", REAL, 0, record.half_ns[1], "ns", "lower quartile of the odd samples"),
-    FIELD("samples", INT32, 0, record.samples, "", "kept"),
-    FIELD("dropped", INT32, 0, record.dropped, "", "samples that were not counted"),
-    FIELD("calls", INT32, 0, record.calls, "", "of a sample"),
-    FIELD("warmups", INT32, 0, record.warmups, "", "calls before the first sample"),
-    FIELD("workspace", INT64, 0, record.workspace, "bytes", "memory the kernel needs besides the tensors"),
-    FIELD("error", REAL, LOOSE, record.error, "", "largest distance from the reference as a share of the bound"),
-    FIELD("ulp", REAL, LOOSE, record.ulp, "", "the same in units of the last place"),
-    FIELD("seed", INT64, SIGNED, seed, "", "of the data"),
-    FIELD("compile_ns", REAL, 0, compile_ns, "ns", "processor time; 0: came from the cache"),
-    FIELD("code_bytes", INT64, 0, code_bytes, "bytes", "of the compiled kernel"),
-    FIELD("code_hash", TEXT, 0, code_hash, "", "of the compiled kernel"),
-    FIELD("registers", INT32, 0, registers, "", "of a thread"),
-    FIELD("spilled_bytes", INT32, 0, spilled_bytes, "bytes", "registers kept in memory"),
-    FIELD("shared_bytes", INT32, 0, shared_bytes, "bytes", "shared memory"),
-    FIELD("control_ns", REAL, 0, control_ns, "ns", "the control kernel beside it"),
-    FIELD("drift", REAL, SIGNED, drift, "", "of the control kernel, as a share"),
-    FIELD("clock_mhz", REAL, 0, clock_mhz, "MHz", "of the device while it ran"),
-    FIELD("memory_mhz", REAL, 0, memory_mhz, "MHz", "of its memory"),
-    FIELD("temperature_c", REAL, SIGNED, temperature_c, "C", "of the device"),
-    FIELD("power_w", REAL, 0, power_w, "W", "of the device"),
-    FIELD("pid", INT64, 0, pid, "", "of the process that measured"),
+    KW_RECORD_FIELDS(RECORD_NUMBER, RECORD_PAIR, NONE)
+    KW_ROW_TAKEN(ROW_TEXT, ROW_NUMBER)
     {0},
 };
+/* clang-format on */
 
-_Static_assert(sizeof(kw_row) == 2120, "kw_row has changed: bring the table above up to date, then this number");
+_Static_assert(sizeof kw_row_fields / sizeof *kw_row_fields == KW_ROW_FIELD_COUNT + 1, "KW_ROW_FIELD_COUNT counts the fields of a row");
 
 const kw_row_field kw_run_fields[] = {
 #define KW_RUN_FACT(name, size, meaning)                                                                                                   \
@@ -90,6 +69,7 @@ int64_t kw_row_field_int(const kw_row_field *field, const void *base) {
         memcpy(&narrow, at, sizeof narrow);
         return narrow;
     case KW_FIELD_INT64:
+    case KW_FIELD_UINT64:
         memcpy(&wide, at, sizeof wide);
         return wide;
     default:
@@ -147,6 +127,7 @@ bool kw_row_field_set_int(const kw_row_field *field, void *base, int64_t value) 
         memcpy(at, &narrow, sizeof narrow);
         return narrow == value;
     case KW_FIELD_INT64:
+    case KW_FIELD_UINT64:
         memcpy(at, &value, sizeof value);
         return true;
     default:
@@ -251,18 +232,6 @@ kw_status kw_row_normalize(kw_row *settled, const kw_row *row, kw_error *err) {
 kw_status kw_run_normalize(kw_run *settled, const kw_run *run, kw_error *err) {
     memset(settled, 0, sizeof *settled);
     return normalize_fields(settled, kw_run_fields, run, err);
-}
-
-kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err) {
-    kw_text text = {0};
-    kw_line_add_members(&text, kw_row_fields, row);
-    if (text.failed) {
-        kw_text_drop(&text);
-        return kw_fail_memory(err, "a row's text");
-    }
-    kw_hash_text(digest, text.data, text.size);
-    kw_text_drop(&text);
-    return KW_OK;
 }
 
 kw_status kw_row_problem(kw_problem *problem, const char *text, kw_error *err) {

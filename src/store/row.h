@@ -1,5 +1,5 @@
 /* row.h: the fields of a row and of a run as tables. JSON lines, CSV and the store's columns are all made by walking them, so that a field
- * that is in the table is everywhere and one that is not is nowhere. A new field goes to the table's end, into a new version of
+ * that is in the table is everywhere and one that is not is nowhere. A new field goes to the end of KW_ROW_TAKEN, into a new version of
  * the schema (schema.c), and is not KW_FIELD_ALWAYS: then the digests of rows that do not have it stay what they were. */
 #ifndef KW_STORE_ROW_H
 #define KW_STORE_ROW_H
@@ -15,6 +15,7 @@ typedef enum kw_row_field_kind {
     KW_FIELD_BOOL,
     KW_FIELD_INT32,
     KW_FIELD_INT64,
+    KW_FIELD_UINT64, /* of a worker's job alone; as an integer, its bits */
     KW_FIELD_REAL,
     KW_FIELD_OUTCOME /* kw_outcome, written by its name */
 } kw_row_field_kind;
@@ -61,9 +62,6 @@ bool kw_row_field_blank(const kw_row_field *field, const void *base);
  * finite is NaN, -0 is 0. KW_ILLEGAL names a field that cannot be: an empty text that is needed, a number that is negative or not finite. */
 kw_status kw_row_normalize(kw_row *settled, const kw_row *row, kw_error *err);
 kw_status kw_run_normalize(kw_run *settled, const kw_run *run, kw_error *err);
-
-/* A row's identity: the hash of its canonical text, of a settled row. */
-kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err);
 
 /* Reads a problem's text, which is its key, so only the canonical one will do: KW_MALFORMED says how that would read. */
 kw_status kw_row_problem(kw_problem *problem, const char *text, kw_error *err);

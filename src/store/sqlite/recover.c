@@ -2,6 +2,7 @@
  * the rows on it and no others; indexes, which may be damaged too, are not used. A row counts as rescued when it still is what its
  * digest says. */
 #include "store/sqlite/store.h"
+#include "store/line.h"
 
 #include <string.h>
 #include <sys/stat.h>

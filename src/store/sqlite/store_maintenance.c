@@ -1,5 +1,6 @@
 /* store_maintenance.c: counting, dropping and checking rows. */
 #include "store/sqlite/store.h"
+#include "store/line.h"
 
 #include <string.h>
 #include <sys/stat.h>

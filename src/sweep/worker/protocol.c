@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "config/config.h"
+#include "store/row.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -52,40 +53,13 @@ static void print_field_text(kw_text *text, const char *string) {
 
 /* --- jobs ------------------------------------------------------------------------------------------------------------ */
 
-typedef enum value_kind { VALUE_BOOL, VALUE_INT32, VALUE_INT64, VALUE_UINT64, VALUE_DOUBLE } value_kind;
-
-typedef struct field {
-    const char *name;
-    value_kind kind;
-    size_t at;
-} field;
-
-static void print_value(kw_text *text, const field *f, const void *base) {
-    const char *at = (const char *)base + f->at;
-    int32_t small;
-    int64_t large;
-    uint64_t natural;
-    double real;
-    switch (f->kind) {
-    case VALUE_BOOL:
-        kw_text_add(text, *(const bool *)at ? "1" : "0");
-        break;
-    case VALUE_INT32:
-        memcpy(&small, at, sizeof small);
-        kw_text_addf(text, "%d", small);
-        break;
-    case VALUE_INT64:
-        memcpy(&large, at, sizeof large);
-        kw_text_addf(text, "%lld", (long long)large);
-        break;
-    case VALUE_UINT64:
-        memcpy(&natural, at, sizeof natural);
-        kw_text_addf(text, "%llu", (unsigned long long)natural);
-        break;
-    case VALUE_DOUBLE:
-        memcpy(&real, at, sizeof real);
-        print_double(text, real);
-        break;
+static void print_value(kw_text *text, const kw_row_field *f, const void *base) {
+    if (f->kind == KW_FIELD_REAL) {
+        print_double(text, kw_row_field_real(f, base));
+    } else if (f->kind == KW_FIELD_UINT64) {
+        kw_text_addf(text, "%llu", (unsigned long long)kw_row_field_int(f, base));
+    } else {
+        kw_text_addf(text, "%lld", (long long)kw_row_field_int(f, base));
     }
 }
 
@@ -102,48 +76,27 @@ static bool read_natural(kw_word word, uint64_t *value) {
 }
 
 /* No value is negative. */
-static bool read_field_value(const field *f, void *base, kw_word word) {
-    char *at = (char *)base + f->at;
-    int64_t number = 0;
+static bool read_field_value(const kw_row_field *f, void *base, kw_word word) {
+    int64_t number = 0, most = f->kind == KW_FIELD_BOOL ? 1 : f->kind == KW_FIELD_INT32 ? INT32_MAX : INT64_MAX;
     uint64_t natural = 0;
     double real = 0;
-    bool good = false, flag;
-    int32_t small;
     switch (f->kind) {
-    case VALUE_BOOL:
-        good = kw_word_int(word, 0, 1, &number);
-        flag = number != 0;
-        memcpy(at, &flag, sizeof flag);
-        break;
-    case VALUE_INT32:
-        good = kw_word_int(word, 0, INT32_MAX, &number);
-        small = (int32_t)number;
-        memcpy(at, &small, sizeof small);
-        break;
-    case VALUE_INT64:
-        good = kw_word_int(word, 0, INT64_MAX, &number);
-        memcpy(at, &number, sizeof number);
-        break;
-    case VALUE_UINT64:
-        good = read_natural(word, &natural);
-        memcpy(at, &natural, sizeof natural);
-        break;
-    case VALUE_DOUBLE:
-        good = kw_number_read(word, &real) && real >= 0;
-        memcpy(at, &real, sizeof real);
-        break;
+    case KW_FIELD_REAL:
+        return kw_number_read(word, &real) && real >= 0 && kw_row_field_set_real(f, base, real);
+    case KW_FIELD_UINT64:
+        return read_natural(word, &natural) && kw_row_field_set_int(f, base, (int64_t)natural);
+    default:
+        return kw_word_int(word, 0, most, &number) && kw_row_field_set_int(f, base, number);
     }
-    return good;
 }
 
-static const field options[] = {
-    {"verify_only", VALUE_BOOL, offsetof(kw_worker_job, verify_only)},
-    {"pack_weights", VALUE_BOOL, offsetof(kw_worker_job, pack_weights)},
-    {"cold", VALUE_BOOL, offsetof(kw_worker_job, cold)},
-    {"batches", VALUE_INT32, offsetof(kw_worker_job, batches)},
-    {"drop_ratio", VALUE_DOUBLE, offsetof(kw_worker_job, drop_ratio)},
-    {"best_ns", VALUE_DOUBLE, offsetof(kw_worker_job, best_ns)},
-    {"seed", VALUE_UINT64, offsetof(kw_worker_job, seed)},
+#define FIELD(struct_name, field_kind, member)                                                                                             \
+    { .name = #member, .kind = KW_FIELD_##field_kind, .offset = offsetof(struct_name, member) }
+
+static const kw_row_field options[] = {
+    FIELD(kw_worker_job, BOOL, verify_only), FIELD(kw_worker_job, BOOL, pack_weights), FIELD(kw_worker_job, BOOL, cold),
+    FIELD(kw_worker_job, INT32, batches),    FIELD(kw_worker_job, REAL, drop_ratio),   FIELD(kw_worker_job, REAL, best_ns),
+    FIELD(kw_worker_job, UINT64, seed),
 };
 
 static void print_kernel(kw_text *text, const kw_worker_job_kernel *kernel, const kw_problem *problem) {
@@ -301,22 +254,13 @@ void kw_job_drop(kw_job_reader *reader) {
 
 /* --- answers --------------------------------------------------------------------------------------------------------- */
 
-static const field record_fields[] = {
-    {"time_ns", VALUE_DOUBLE, offsetof(kw_record, time_ns)},
-    {"spread_ns", VALUE_DOUBLE, offsetof(kw_record, spread_ns)},
-    {"median_ns", VALUE_DOUBLE, offsetof(kw_record, median_ns)},
-    {"mad_ns", VALUE_DOUBLE, offsetof(kw_record, mad_ns)},
-    {"least_ns", VALUE_DOUBLE, offsetof(kw_record, least_ns)},
-    {"half_ns[0]", VALUE_DOUBLE, offsetof(kw_record, half_ns[0])},
-    {"half_ns[1]", VALUE_DOUBLE, offsetof(kw_record, half_ns[1])},
-    {"samples", VALUE_INT32, offsetof(kw_record, samples)},
-    {"dropped", VALUE_INT32, offsetof(kw_record, dropped)},
-    {"calls", VALUE_INT32, offsetof(kw_record, calls)},
-    {"warmups", VALUE_INT32, offsetof(kw_record, warmups)},
-    {"cold", VALUE_BOOL, offsetof(kw_record, cold)},
-    {"workspace", VALUE_INT64, offsetof(kw_record, workspace)},
-    {"error", VALUE_DOUBLE, offsetof(kw_record, error)},
-    {"ulp", VALUE_DOUBLE, offsetof(kw_record, ulp)},
+static const kw_row_field record_fields[] = {
+#define RECORD_FIELD(kind, type, member, flags, unit, meaning) FIELD(kw_record, kind, member),
+#define RECORD_PAIR(kind, type, member, first, second, flags, unit, meaning, meaning2)                                                     \
+    FIELD(kw_record, kind, member[0]), FIELD(kw_record, kind, member[1]),
+    KW_RECORD_FIELDS(RECORD_FIELD, RECORD_PAIR, RECORD_FIELD)
+#undef RECORD_FIELD
+#undef RECORD_PAIR
 };
 enum { FIELDS = sizeof record_fields / sizeof *record_fields };
 
@@ -378,7 +322,7 @@ static kw_status read_record_fields(kw_record *record, kw_scan scan, kw_error *e
         return kw_fail(err, KW_MALFORMED, "record: outcome=%.*s is none", KW_WORD(word));
     }
     for (size_t i = 0; i < FIELDS; i++) {
-        const field *f = &record_fields[i];
+        const kw_row_field *f = &record_fields[i];
         if (!kw_scan_word(&scan, &word) || !take_field_name(&word, &name) || !kw_word_is(name, f->name) ||
             !read_field_value(f, record, word)) {
             return kw_fail(err, KW_MALFORMED, "record: %s=VALUE is wanted, not %.*s", f->name, KW_WORD(word));

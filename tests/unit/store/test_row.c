@@ -55,6 +55,7 @@ static void random_row(kw_row *row, uint64_t *state) {
             kw_row_field_set_int(field, row, (int64_t)(kw_random(state) & INT32_MAX));
             break;
         case KW_FIELD_INT64:
+        case KW_FIELD_UINT64:
             kw_row_field_set_int(field, row, can_be_negative ? (int64_t)kw_random(state) : (int64_t)(kw_random(state) >> 1));
             break;
         case KW_FIELD_REAL:
