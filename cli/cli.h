@@ -24,7 +24,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(EXPLOIT, "exploit", "K", "kernels of a problem that predict the least time, by the model and by the estimate (4)")                   \
     X(BUILDER_CONF, "builder-conf", "DIR", "lists of CK Builder, for sets profiler and tests of GPUs")                                     \
     X(BUDGET, "budget", "N", "kernels that a search looks at (500); of a sweep its time: 90s, 20m, 2h")                                    \
-    X(SELECTOR, "selector", "WHO", "who picks: estimate, random, or single (the kernel that is best over all)")                            \
+    X(SELECTOR, "selector", "WHO", "the selector: estimate, random, or single (the kernel that is best over all)")                         \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
     X(CHECK, "check", NULL, "verify the kernel against the reference first")                                                               \
@@ -45,7 +45,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(FRESH, "fresh-weights", NULL, "weights change from run to run, as in training: packing counts")                                      \
     X(FROZEN, "frozen", NULL, "measure and compile nothing; a miss is an error")                                                           \
     X(HTML, "html", "FILE", "write the report as one HTML file")                                                                           \
-    X(IN_SAMPLE, "in-sample", NULL, "judge also what the model was trained on")                                                            \
+    X(IN_SAMPLE, "in-sample", NULL, "evaluate also what the model was trained on")                                                         \
     X(JOBS, "jobs", "N", "compilers at a time (one a core)")                                                                               \
     X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
     X(KEEP, "keep", "X", "share of the oracle to keep (0.99)")                                                                             \

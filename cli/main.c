@@ -58,9 +58,9 @@ const cli_verb cli_verbs[] = {
      2, -1, verb_db},
     {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, OPTIONS(COMMON, OPT_JSON), 0, 0,
      verb_doctor},
-    {"evaluate", "STORE ...", "say what the picks of a model are worth on measured problems",
+    {"evaluate", "STORE ...", "say what the selections of a model are worth on measured problems",
      "kwright evaluate results.db --model models/mine --holdout resnet50,bert",
-     "Efficiency against the oracle with 95 % intervals, shortlists, orders, coverage, slices and the worst picks; problems of the "
+     "Efficiency against the oracle with 95 % intervals, shortlists, orders, coverage, slices and the worst selections; problems of the "
      "model's\n"
      "training are left out. --kernels: candidates that count where they were never measured, too. --out: one CSV line a problem group;\n"
      "--html: one page of charts and tables, beside the estimate, the single best kernel and chance.\n"
@@ -133,7 +133,8 @@ const cli_verb cli_verbs[] = {
      "measures what a model most needs to know, until its regret is within --regret in every family of problems (docs/training.md).",
      OPTIONS(OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_QUIET, SPACE, PROBLEM, SWEEP), 0, -1, verb_sweep},
     {"train", "STORE ...", "learn from measurements which kernel suits which problem", "kwright train results.db --out models/mine",
-     "Stores, or exports of them (.jsonl, .csv, .gz). Prints what picks of the model are worth on shapes and on families of problems that\n"
+     "Stores, or exports of them (.jsonl, .csv, .gz). Prints what selections of the model are worth on shapes and on families of problems "
+     "that\n"
      "were left out, and writes the model's folder: forest, card, manifest, held-out predictions. Needs LightGBM: make lightgbm.",
      OPTIONS(OPT_OUT, OPT_OP, OPT_DTYPE, OPT_QUANTITY, OPT_FOLDS, OPT_TREES, OPT_LEAVES, OPT_LEARNING_RATE, OPT_ROUNDS, OPT_SEED,
              OPT_HOLDOUT, OPT_MAX_BYTES, OPT_WARM_START, OPT_LIGHTGBM, OPT_THREADS, OPT_JSON, OPT_QUIET),
@@ -142,11 +143,11 @@ const cli_verb cli_verbs[] = {
      "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "For one problem the ranking; for a list (--problems) one line a problem. Winners go to wisdom.",
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_EXHAUSTIVE, OPT_JOBS, OPT_JSON), 0, -1, verb_tune},
-    {"validate", "STORE ...", "measure a model's picks and the best kernels again",
+    {"validate", "STORE ...", "measure a model's selections and the best kernels again",
      "kwright validate results.db --model models/mine --limit 50",
      "Both kernels of a problem are timed side by side on this machine, into rows of their own (--out keeps them). Says whether the old "
      "rows'\n"
-     "efficiency still holds: what chose pick and best were other samples.",
+     "efficiency still holds: what chose selection and best were other samples.",
      OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_LIMIT, OPT_OUT, OPT_BATCHES, OPT_DEVICE, OPT_CACHE_DIR, OPT_CC, JUDGE), 1, -1,
      verb_validate},
     {"version", "", "print the version", "kwright version", NULL, NO_OPTIONS, 0, 0, verb_version},

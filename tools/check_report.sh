@@ -64,11 +64,11 @@ probed "$work/report.html"
 sound report $figures
 drawn report
 
-# What picks are worth: by the estimate, on the committed rows of networks' layers. There is no model, so no features.
-"$build/kwright" evaluate data/x86-64-v4-bf16-fp32-networks.jsonl.gz --selector estimate --html "$work/picks.html" >/dev/null
-probed "$work/picks.html"
-sound picks predicted picks families lists residuals
-drawn picks
+# What selections are worth: by the estimate, on the committed rows of networks' layers. There is no model, so no features.
+"$build/kwright" evaluate data/x86-64-v4-bf16-fp32-networks.jsonl.gz --selector estimate --html "$work/selections.html" >/dev/null
+probed "$work/selections.html"
+sound selections predicted selections families lists residuals
+drawn selections
 
 "$made/make_store" "$work/empty.db" 0
 "$build/kwright" report "$work/empty.db" --html "$work/empty.html" >/dev/null

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # demo_model.sh: the last part of demo.sh: sweeps a sample of forward problems on this machine, trains a model on them and on the committed
-# rows of data/, judges it on layers of networks that it never saw, beside the analytic estimate, and lets it choose kernels without measuring.
-# LightGBM is found or fetched by lightgbm.sh; where it cannot be had, the training and what follows is left out, and the estimate is judged
+# rows of data/, evaluates it on layers of networks that it never saw, beside the analytic estimate, and lets it choose kernels without measuring.
+# LightGBM is found or fetched by lightgbm.sh; where it cannot be had, the training and what follows is left out, and the estimate is evaluated
 # alone.
 set -eu
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ verdict() {
         /^mean of the differences/ { sub(/^.*differences */, ""); differences = $0 }
         /loses most/ { loses = $0 }
         END {
-            printf "its picks take %s %% more time than the fastest kernels, the estimate'\''s %s %%: ", model, estimate
+            printf "its selections take %s %% more time than the fastest kernels, the estimate'\''s %s %%: ", model, estimate
             if (model + 0 <= estimate + 0) { print "the model is no worse"; exit }
             print "the model is worse here."
             print "Why: it knows 30 problems of this machine; its other rows are of the processor that data/README.md names. Differences of the scores,"
@@ -35,7 +35,7 @@ verdict() {
 echo "== a sample of 30 forward problems of the lists, every kernel of set default on each: $folder/train.db"
 sweep forward_2d 30 $folder/train.db
 echo
-echo "== 30 layers of networks to be judged by: $folder/layers.db"
+echo "== 30 layers of networks to be evaluated by: $folder/layers.db"
 sweep demo 30 $folder/layers.db
 echo
 if library=$(tools/lightgbm.sh library 2>$folder/lightgbm.log); then
@@ -43,17 +43,17 @@ if library=$(tools/lightgbm.sh library 2>$folder/lightgbm.log); then
     KW_LIGHTGBM=${library%% *} build/kwright train $folder/train.db $committed --op conv_fwd --dtype fp32 --folds 3 --rounds 0 --holdout demo \
         --quiet --out $folder/forward
     echo
-    echo "== what its picks are worth on these layers (B), beside the analytic estimate's (A)"
+    echo "== what its selections are worth on these layers (B), beside the analytic estimate's (A)"
     build/kwright compare estimate $folder/forward --stores $folder/layers.db --quiet | tee $folder/compare.txt
     verdict $folder/compare.txt
-    build/kwright evaluate $folder/layers.db --model $folder/forward --quiet --html $folder/picks.html >/dev/null
-    echo "charts: $folder/picks.html"
+    build/kwright evaluate $folder/layers.db --model $folder/forward --quiet --html $folder/selections.html >/dev/null
+    echo "charts: $folder/selections.html"
     model=$folder/forward
 else
     echo "== no LightGBM, so no model is trained: $(tail -n 1 $folder/lightgbm.log)"
-    echo "   what the analytic estimate's picks are worth on these layers instead"
-    build/kwright evaluate $folder/layers.db --by estimate --quiet --html $folder/picks.html | head -n 8
-    echo "charts: $folder/picks.html"
+    echo "   what the analytic estimate's selections are worth on these layers instead"
+    build/kwright evaluate $folder/layers.db --by estimate --quiet --html $folder/selections.html | head -n 8
+    echo "charts: $folder/selections.html"
     model=
 fi
 echo

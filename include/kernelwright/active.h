@@ -10,19 +10,19 @@ extern "C" {
 #endif
 
 /* Problems are sorted into families (operation, axes, filter, stride, dilation, groups, extent and channels in classes; docs/training.md). The
- * regret of a family is 1 less the mean efficiency of its picks, by predictions that saw no row of the shape. */
+ * regret of a family is 1 less the mean efficiency of its selections, by predictions that saw no row of the shape. */
 typedef enum kw_family_state {
-    KW_FAMILY_OVER = 0, /* its regret is above the target */
-    KW_FAMILY_UNKNOWN,  /* too few shapes to tell */
-    KW_FAMILY_MET
+    KW_FAMILY_ABOVE = 0, /* its regret is above the target */
+    KW_FAMILY_UNKNOWN,   /* too few shapes to tell */
+    KW_FAMILY_WITHIN
 } kw_family_state;
 
 typedef struct kw_proposal_family {
     char key[64];
     kw_family_state state;
-    int64_t shapes, problem_groups; /* judged */
-    int64_t waiting;                /* shapes that have rows of which nothing is predicted: a new training will know them */
-    double regret;                  /* NAN where nothing is judged */
+    int64_t shapes, problem_groups; /* evaluated */
+    int64_t untrained;              /* shapes that have rows of which nothing is predicted: a new training will know them */
+    double regret;                  /* NAN where nothing is evaluated */
     int64_t proposed;               /* problems */
     bool exhausted;                 /* more would be wanted, but no new problem of it was found */
 } kw_proposal_family;
@@ -32,7 +32,7 @@ typedef struct kw_proposal_options {
     const char *const *stores; /* stores, or exports of them, with what was measured */
     size_t store_count;
     /* Whose errors count: "estimate" (the analytic one), a file of held-out predictions (oof.csv.gz), or a model's folder, whose held-out
-     * predictions judge the shapes that it was trained on, and which judges the others itself. NULL: "estimate". */
+     * predictions evaluate the shapes that it was trained on, and which evaluates the others itself. NULL: "estimate". */
     const char *by;
     const char *folds;        /* of held-out predictions: "shape" or "family"; NULL: "shape" */
     const char *target;       /* only rows of this one count, by its canonical text; NULL: this machine with so many threads */
@@ -61,11 +61,11 @@ typedef struct kw_proposal_options {
 typedef struct kw_proposal_facts {
     const kw_proposal_family *families; /* what is over, unknown, met; in each the greatest regret first. Owned by the proposal */
     size_t family_count;
-    int64_t count[KW_FAMILY_MET + 1]; /* of families by state */
-    bool met;                         /* every family is */
-    int64_t problem_groups;           /* judged */
-    double regret;                    /* of all of them together; NAN: there are none */
-    int64_t problems, drawn, pairs;   /* proposed; drawn: problems that are from the lists */
+    int64_t count[KW_FAMILY_WITHIN + 1]; /* of families by state */
+    bool met;                            /* every family is */
+    int64_t problem_groups;              /* evaluated */
+    double regret;                       /* of all of them together; NAN: there are none */
+    int64_t problems, drawn, pairs;      /* proposed; drawn: problems that are from the lists */
 } kw_proposal_facts;
 
 /* The same rows, lists and seed give the same proposal. */

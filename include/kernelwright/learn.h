@@ -9,14 +9,14 @@
 extern "C" {
 #endif
 
-/* How good the picks of a model are, on problem groups (a problem on a target, packed or not, cold or not) that it was not trained on. Efficiency is the
- * oracle's time over the pick's, at most 1; the oracle is chosen by one half of the samples and timed by the other (docs/measuring.md); a
- * pick that failed has efficiency 0. */
+/* How good the selections of a model are, on problem groups (a problem on a target, packed or not, cold or not) that it was not trained on. Efficiency is the
+ * oracle's time over the selection's, at most 1; the oracle is chosen by one half of the samples and timed by the other (docs/measuring.md); a
+ * selection that failed has efficiency 0. */
 typedef struct kw_train_metrics {
-    int64_t problem_groups, failed; /* failed: picks that failed */
+    int64_t problem_groups, failed; /* failed: selections that failed */
     double mean, median, p10, worst;
-    double regret; /* time of all picks over that of all oracles, less 1; a failed pick counts as the slowest good kernel */
-    double top1;   /* share of problem groups in which the pick is the fastest kernel */
+    double regret; /* time of all selections over that of all oracles, less 1; a failed selection counts as the slowest good kernel */
+    double top1;   /* share of problem groups in which the selection is the fastest kernel */
 } kw_train_metrics;
 
 typedef struct kw_train_progress {

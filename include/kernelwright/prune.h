@@ -11,15 +11,16 @@ extern "C" {
 
 enum { KW_PRUNE_CURVE = 12, KW_PRUNE_GROUPS = 32 };
 
-/* Of one operation and type. kept: mean over problem groups of the oracle's time over that of the best kernel kept, chosen by one half of the
+/* Of one operation and type. share: mean over problem groups of the oracle's time over that of the best kernel kept, chosen by one half of the
  * samples and timed by the other; worst: of the worst problem group. Compiled-in kernels are always there and are not counted. */
 typedef struct kw_prune_group {
     kw_op op;
     kw_dtype dtype;
     int64_t problem_groups, kernels, chosen; /* kernels: measured good in some problem group */
-    double kept, worst;
-    double unseen, unseen_worst;  /* on problems that did not choose: five folds over shapes, each chosen for by the others; NAN: too few */
-    double curve[KW_PRUNE_CURVE]; /* kept by the first 1, 2, 4, ... kernels, the most useful ones first; NAN beyond those chosen */
+    double share, worst;
+    double held_out,
+        held_out_worst;           /* on problems that did not choose: five folds over shapes, each chosen for by the others; NAN: too few */
+    double curve[KW_PRUNE_CURVE]; /* share by the first 1, 2, 4, ... kernels, the most useful ones first; NAN beyond those chosen */
 } kw_prune_group;
 
 /* A zeroed member asks for its default. */

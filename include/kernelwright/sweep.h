@@ -58,12 +58,12 @@ typedef struct kw_sweep_options {
     size_t config_count;
     const kw_problem *problems;
     size_t problem_count;
-    const char *pairs;       /* a manifest (docs/sweeps.md): only its pairs, in place of configs and problems; NULL: none */
-    const char *pool, *list; /* what configs and problems are called, for the run's facts; may be NULL */
-    const char *out;         /* a store, or a segment when it ends in .jsonl */
-    const char *command;     /* for the run's facts */
-    bool overwrite;          /* drop rows of these pairs first; else pairs that have a row are skipped */
-    bool count_only;         /* only tells in the report what there is to do; nothing is built, run or written */
+    const char *pairs;             /* a manifest (docs/sweeps.md): only its pairs, in place of configs and problems; NULL: none */
+    const char *candidates, *list; /* what configs and problems are called, for the run's facts; may be NULL */
+    const char *out;               /* a store, or a segment when it ends in .jsonl */
+    const char *command;           /* for the run's facts */
+    bool overwrite;                /* drop rows of these pairs first; else pairs that have a row are skipped */
+    bool count_only;               /* only tells in the report what there is to do; nothing is built, run or written */
     kw_sweep_workers workers;
     kw_sweep_build_options build;
     kw_sweep_timing_options timing;

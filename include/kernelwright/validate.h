@@ -26,16 +26,16 @@ typedef struct kw_validate_options {
 } kw_validate_options;
 
 typedef struct kw_validate_report {
-    int64_t problem_groups, lost; /* lost: without a new time of both kernels */
-    kw_metric claimed;            /* mean efficiency by the old rows, of the problem groups that were measured anew */
-    kw_metric found;              /* by the new ones: time of the best kernel over that of the pick, at most 1; a tie counts as 1 */
-    double found_p10;
-    double drift;     /* median of the best kernels' new times over their old ones */
-    double worst_gap; /* by how much found falls short of claimed at worst, in efficiency */
+    int64_t problem_groups, failed; /* failed: without a new time of both kernels */
+    kw_metric old_efficiency;       /* mean efficiency by the old rows, of the problem groups that were measured anew */
+    kw_metric new_efficiency;       /* by the new ones: time of the best kernel over that of the selection, at most 1; a tie counts as 1 */
+    double new_p10;
+    double drift;      /* median of the best kernels' new times over their old ones */
+    double worst_loss; /* by how much new_efficiency falls short of old_efficiency at worst, in efficiency */
     char worst[KW_PROBLEM_TEXT_MAX];
 } kw_validate_report;
 
-/* Measures the pick and the best kernel of problem groups of an evaluation again, both of a problem interleaved, and says whether what the old
+/* Measures the selection and the best kernel of problem groups of an evaluation again, both of a problem interleaved, and says whether what the old
  * rows claim still holds. Problem groups timed hot with packed weights on this machine's target alone are drawn from; KW_FAILED when there is
  * none. */
 KW_API kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options *options, kw_validate_report *report,

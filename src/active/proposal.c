@@ -192,7 +192,7 @@ static kw_status measure_round(const kw_proposal *p, const kw_sweep_options *swe
     options.problems = NULL;
     options.config_count = options.problem_count = 0;
     options.pairs = path;
-    options.pool = sweep->pool ? sweep->pool : "a proposal";
+    options.candidates = sweep->candidates ? sweep->candidates : "a proposal";
     options.list = sweep->list ? sweep->list : "a proposal";
     options.workers.threads = p->options.threads;
     options.timing.cold = p->options.cold;

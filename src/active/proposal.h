@@ -1,4 +1,4 @@
-/* proposal.h: what stands behind a kw_proposal. Families are judged (proposal_families.c), problems are chosen for those that need more
+/* proposal.h: what stands behind a kw_proposal. Families are evaluated (proposal_families.c), problems are chosen for those that need more
  * (proposal_problems.c), kernels for each problem (proposal_kernels.c); proposal.c puts it together and measures in rounds. Whatever is
  * drawn is drawn from hashes of the seed, the round and texts, so that a proposal depends on what is known and on nothing else. */
 #ifndef KW_ACTIVE_PROPOSAL_H
@@ -17,7 +17,7 @@ typedef struct kw_family_need {
     double worth; /* what one more problem of it is worth, before it is shared with those given already; 0: none is wanted */
 } kw_family_need;
 
-/* A problem group that counts; loss NAN where it is not judged. */
+/* A problem group that counts; loss NAN where it is not evaluated. */
 typedef struct kw_problem_group_loss {
     size_t problem_group, family;
     uint64_t shape;
@@ -36,7 +36,7 @@ struct kw_proposal {
     uint64_t round;
     /* Made anew each round. */
     kw_dataset dataset;
-    kw_problem_group_loss *losses; /* by family, the greatest loss first, then those not judged */
+    kw_problem_group_loss *losses; /* by family, the greatest loss first, then those not evaluated */
     size_t loss_count;
     kw_family_need *needs; /* by key */
     size_t need_count;

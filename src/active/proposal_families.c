@@ -1,4 +1,4 @@
-/* proposal_families.c: rows into families and their regrets. Of a model's folder each problem group is judged by whoever has not seen its
+/* proposal_families.c: rows into families and their regrets. Of a model's folder each problem group is evaluated by whoever has not seen its
  * shape: held-out predictions where it was trained on, else the model. */
 #include "active/proposal.h"
 
@@ -127,7 +127,7 @@ static int by_group_loss(const void *left, const void *right) {
     return order ? order : (a->problem_group > b->problem_group) - (a->problem_group < b->problem_group);
 }
 
-/* A problem group without a good kernel is neither judged nor waiting: nothing that is learned will change it. */
+/* A problem group without a good kernel is neither evaluated nor untrained: nothing that is learned will change it. */
 static kw_status list_losses(kw_proposal *p, const kw_group_evaluation *group_evaluations, size_t count, const kw_group_oracle *oracles,
                              kw_error *err) {
     p->losses = calloc(p->dataset.problem_group_count + 1, sizeof *p->losses);
@@ -146,33 +146,33 @@ static kw_status list_losses(kw_proposal *p, const kw_group_evaluation *group_ev
         while (j < count && group_evaluations[j].problem_group < c) {
             j++;
         }
-        bool judged = j < count && group_evaluations[j].problem_group == c;
-        if (judged || oracles[c].oracle_ns > 0) {
+        bool evaluated = j < count && group_evaluations[j].problem_group == c;
+        if (evaluated || oracles[c].oracle_ns > 0) {
             p->losses[p->loss_count++] = (kw_problem_group_loss){.problem_group = c,
                                                                  .family = kw_proposal_family_of(p, &problem_group->problem),
                                                                  .shape = kw_fold_group(problem_group, KW_BY_SHAPE),
-                                                                 .loss = judged ? 1 - group_evaluations[j].efficiency : NAN};
+                                                                 .loss = evaluated ? 1 - group_evaluations[j].efficiency : NAN};
         }
     }
     return KW_OK;
 }
 
-/* Shapes are counted once; a shape of which some problem group is judged does not wait. */
+/* Shapes are counted once; a shape of which some problem group is evaluated does not wait. */
 static void count_shapes(kw_proposal *p) {
     qsort(p->losses, p->loss_count, sizeof *p->losses, by_shape);
     for (size_t i = 0; i < p->loss_count;) {
         const kw_problem_group_loss *first = &p->losses[i];
         kw_family_need *need = &p->needs[first->family];
-        bool judged = false;
+        bool evaluated = false;
         for (; i < p->loss_count && p->losses[i].family == first->family && p->losses[i].shape == first->shape; i++) {
             if (!isnan(p->losses[i].loss)) {
-                judged = true;
+                evaluated = true;
                 need->loss += p->losses[i].loss;
                 need->facts.problem_groups++;
             }
         }
-        need->facts.shapes += judged;
-        need->facts.waiting += !judged;
+        need->facts.shapes += evaluated;
+        need->facts.untrained += !evaluated;
     }
     qsort(p->losses, p->loss_count, sizeof *p->losses, by_group_loss);
 }
@@ -193,14 +193,14 @@ static void set_states(kw_proposal *p) {
         double problem_groups = (double)need->facts.problem_groups;
         need->facts.regret = problem_groups > 0 ? need->loss / problem_groups : NAN;
         need->facts.state = need->facts.shapes < p->options.least ? KW_FAMILY_UNKNOWN
-                            : need->facts.regret > target         ? KW_FAMILY_OVER
-                                                                  : KW_FAMILY_MET;
+                            : need->facts.regret > target         ? KW_FAMILY_ABOVE
+                                                                  : KW_FAMILY_WITHIN;
         need->worth = need->facts.state == KW_FAMILY_UNKNOWN ? (need->loss + prior_shapes * usual) / (problem_groups + prior_shapes)
-                      : need->facts.state == KW_FAMILY_OVER  ? need->facts.regret
+                      : need->facts.state == KW_FAMILY_ABOVE ? need->facts.regret
                                                              : 0;
         facts->count[need->facts.state]++;
     }
-    facts->met = p->need_count && facts->count[KW_FAMILY_MET] == (int64_t)p->need_count;
+    facts->met = p->need_count && facts->count[KW_FAMILY_WITHIN] == (int64_t)p->need_count;
 }
 
 /* --- all together ----------------------------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ static kw_status read_proposal_rows(kw_proposal *p, kw_error *err) {
     if (p->out && !listed && !access(p->out, F_OK)) {
         paths[count++] = p->out;
     }
-    /* Without a row there is nothing to judge, and every family of the lists is unknown. */
+    /* Without a row there is nothing to evaluate, and every family of the lists is unknown. */
     kw_status status = count ? kw_dataset_open(&p->dataset, paths, count, &filter, err) : KW_OK;
     free(paths);
     return status;

@@ -171,7 +171,7 @@ static size_t highest_value_family(const kw_proposal *p) {
     double most = 0;
     for (size_t f = 0; f < p->need_count; f++) {
         const kw_family_need *need = &p->needs[f];
-        double worth = need->facts.exhausted ? 0 : need->worth / (double)(1 + need->facts.waiting + need->facts.proposed);
+        double worth = need->facts.exhausted ? 0 : need->worth / (double)(1 + need->facts.untrained + need->facts.proposed);
         if (worth > most) {
             most = worth;
             best = f;

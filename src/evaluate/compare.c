@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A problem group that both judge. */
+/* A problem group that both evaluate. */
 typedef struct evaluation_pair {
     const kw_group_evaluation *a, *b;
 } evaluation_pair;
@@ -15,9 +15,9 @@ typedef struct evaluation_pair {
 static kw_status match(evaluation_pair **duels, size_t *count, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
     *count = 0;
     *duels = NULL;
-    /* Equal digests mean the same problem groups in the same order; a pool adds candidates, never problem groups. */
+    /* Equal digests mean the same problem groups in the same order; a catalog adds candidates, never problem groups. */
     if (strcmp(a->dataset.digest, b->dataset.digest) != 0 || a->dataset.pair_count != b->dataset.pair_count) {
-        return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were judged on different rows; give both the same stores", a->by, b->by);
+        return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were evaluated on different rows; give both the same stores", a->by, b->by);
     }
     evaluation_pair *made = calloc(a->count + 1, sizeof *made);
     *duels = made;
@@ -32,7 +32,7 @@ static kw_status match(evaluation_pair **duels, size_t *count, const kw_evaluati
             made[(*count)++] = (evaluation_pair){&a->group_evaluations[i], &b->group_evaluations[k]};
         }
     }
-    return *count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and %.100s judge no problem group in common", a->by, b->by);
+    return *count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and %.100s evaluate no problem group in common", a->by, b->by);
 }
 
 /* -1: b is worse, 0: the same within the noise, 1: better. */
@@ -105,7 +105,7 @@ kw_status kw_comparison_text(char **text, const kw_comparison *c, const kw_evalu
     kw_text made = {0};
     double share = c->problem_groups ? 100.0 / (double)c->problem_groups : 0;
     kw_text_addf(&made, "A: %s\nB: %s\n%lld problem groups of %lld problems, %.1f kernels each\n", a->by, b->by,
-                 (long long)c->problem_groups, (long long)c->a.problems, c->a.pool);
+                 (long long)c->problem_groups, (long long)c->a.problems, c->a.candidates);
     kw_text_addf(&made, "%-18s %8s %15s %8s %15s %8s\n", "%", "A", "", "B", "", "B - A");
     add_comparison_row(&made, "mean", &c->a.mean, &c->b.mean);
     add_comparison_row(&made, "median", &c->a.median, &c->b.median);
@@ -118,7 +118,8 @@ kw_status kw_comparison_text(char **text, const kw_comparison *c, const kw_evalu
     add_comparison_row(&made, "coverage", &c->a.coverage, &c->b.coverage);
     kw_text_addf(&made, "mean of the differences %+.2f [%+.2f %+.2f]\n", 100 * c->mean_delta.value, 100 * c->mean_delta.low,
                  100 * c->mean_delta.high);
-    kw_text_addf(&made, "same pick %lld (%.1f %%); B is better in %lld (%.1f %%), the same in %lld (%.1f %%), worse in %lld (%.1f %%)\n",
+    kw_text_addf(&made,
+                 "same selection %lld (%.1f %%); B is better in %lld (%.1f %%), the same in %lld (%.1f %%), worse in %lld (%.1f %%)\n",
                  (long long)c->agreed, share * (double)c->agreed, (long long)c->better, share * (double)c->better, (long long)c->same,
                  share * (double)c->same, (long long)c->worse, share * (double)c->worse);
     if (c->worst_loss > 0) {

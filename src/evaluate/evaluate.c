@@ -1,4 +1,4 @@
-/* evaluate.c: kw_evaluation: reads, leaves out what must not be judged, lets the scorer say its times, judges and slices. */
+/* evaluate.c: kw_evaluation: reads, leaves out what must not be evaluated, lets the scorer say its times, evaluates and slices. */
 #include "evaluate/evaluate.h"
 
 #include "base/container/array.h"
@@ -149,12 +149,12 @@ static kw_status read_evaluation_rows(kw_evaluation *e, const kw_evaluation_opti
 }
 
 static kw_status add_pool(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
-    kw_catalog pool = {0};
-    kw_status status = o->pool ? kw_dataset_candidates_read(&pool, o->pool, err) : KW_OK;
-    if (!status && o->pool) {
-        status = kw_dataset_candidates_add(&e->dataset, &pool, &e->untried, err);
+    kw_catalog candidates = {0};
+    kw_status status = o->candidates ? kw_dataset_candidates_read(&candidates, o->candidates, err) : KW_OK;
+    if (!status && o->candidates) {
+        status = kw_dataset_candidates_add(&e->dataset, &candidates, &e->untried, err);
     }
-    kw_catalog_drop(&pool);
+    kw_catalog_drop(&candidates);
     return status;
 }
 
@@ -171,7 +171,7 @@ static kw_status read_trained(kw_evaluation *e, const kw_evaluation_options *o, 
     return status;
 }
 
-/* keep[c]: whether problem group c may be judged. */
+/* keep[c]: whether problem group c may be evaluated. */
 static void choose_groups(kw_evaluation *e, const kw_evaluation_options *o, bool *keep) {
     for (size_t c = 0; c < e->dataset.problem_group_count; c++) {
         const kw_problem_group *problem_group = &e->dataset.problem_groups[c];
@@ -190,14 +190,14 @@ static kw_status refuse_nothing(const kw_evaluation *e, const kw_evaluation_opti
         return KW_OK;
     }
     if (e->in_sample) {
-        return kw_fail(
-            err, KW_FAILED,
-            "all %zu problem groups are of shapes that %.200s was trained on; judge its held-out predictions (oof.csv.gz), other rows, or "
-            "say so (--in-sample)",
-            e->in_sample, o->by);
+        return kw_fail(err, KW_FAILED,
+                       "all %zu problem groups are of shapes that %.200s was trained on; evaluate its held-out predictions (oof.csv.gz), "
+                       "other rows, or "
+                       "say so (--in-sample)",
+                       e->in_sample, o->by);
     }
     return kw_fail(err, KW_FAILED,
-                   "no problem group can be judged: of %zu, %zu are in no holdout list, of %zu nothing is predicted, %zu have no good "
+                   "no problem group can be evaluated: of %zu, %zu are in no holdout list, of %zu nothing is predicted, %zu have no good "
                    "kernel; %lld rows "
                    "are of kernels or problems not known here",
                    e->dataset.problem_group_count, e->outside_holdout, e->unpredicted, e->unsolved, (long long)e->dataset.foreign);
@@ -206,7 +206,7 @@ static kw_status refuse_nothing(const kw_evaluation *e, const kw_evaluation_opti
 static kw_status evaluate_groups(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
     kw_scorer scorer = {.by = o->by, .folds = o->folds, .seed = o->seed};
     bool *keep = calloc(e->dataset.problem_group_count + 1, sizeof *keep);
-    kw_status status = keep ? kw_group_oracles_create(&e->oracles, &e->dataset, err) : kw_fail_memory(err, "judging");
+    kw_status status = keep ? kw_group_oracles_create(&e->oracles, &e->dataset, err) : kw_fail_memory(err, "evaluating");
     status = status ? status : kw_scores_make(&e->scores, &e->dataset, e->oracles, &scorer, err);
     status = status ? status : read_trained(e, o, err);
     if (!status) {

@@ -37,7 +37,7 @@ struct kw_evaluation {
     size_t slice_count, slice_capacity;
     size_t unpredicted, in_sample, outside_holdout,
         unsolved;   /* problem groups left out: nothing is predicted, trained on, in no holdout list, nothing good */
-    size_t untried; /* candidates that the pool added */
+    size_t untried; /* candidates that the catalog added */
     char by[256];
 };
 

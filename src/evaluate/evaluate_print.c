@@ -35,11 +35,11 @@ static void add_left_out(kw_text *text, size_t count, const char *what) {
 static void add_evaluation_head(kw_text *text, const kw_evaluation *e) {
     const kw_evaluation_metrics *f = &e->all;
     kw_text_addf(text, "by %s: %lld problem groups of %lld problems, %.1f kernels each (%.0f to %.0f)\n", e->by,
-                 (long long)f->problem_groups, (long long)f->problems, f->pool, f->candidates_min, f->candidates_max);
+                 (long long)f->problem_groups, (long long)f->problems, f->candidates, f->candidates_min, f->candidates_max);
     if (f->failed) {
-        kw_text_addf(text, "%lld picks failed or have no row\n", (long long)f->failed);
+        kw_text_addf(text, "%lld selections failed or have no row\n", (long long)f->failed);
     }
-    add_left_out(text, e->in_sample, "of shapes that the model was trained on (--in-sample judges them)");
+    add_left_out(text, e->in_sample, "of shapes that the model was trained on (--in-sample evaluates them)");
     add_left_out(text, e->unpredicted, "of which nothing is predicted");
     add_left_out(text, e->unsolved, "without a good kernel");
     add_left_out(text, e->outside_holdout, "that are in no holdout list");
@@ -48,7 +48,7 @@ static void add_evaluation_head(kw_text *text, const kw_evaluation *e) {
                      (long long)e->dataset.foreign);
     }
     if (e->untried) {
-        kw_text_addf(text, "the pool adds %zu candidates that have no row\n", e->untried);
+        kw_text_addf(text, "the catalog adds %zu candidates that have no row\n", e->untried);
     }
 }
 
@@ -59,16 +59,16 @@ static void add_all(kw_text *text, const kw_evaluation_metrics *f) {
     add_figure(text, "", "P10", &f->p10, 100);
     add_figure(text, "", "P1", &f->p1, 100);
     add_figure(text, "", "worst", &f->worst, 100);
-    add_figure(text, "", "mean, ties as measured", &f->mean_untied, 100);
+    add_figure(text, "", "mean, ties as measured", &f->mean_efficiency_untied, 100);
     add_figure(text, "regret", "by time", &f->regret, 100);
-    add_figure(text, "fastest kernel is", "the pick", &f->best_in_1, 100);
+    add_figure(text, "fastest kernel is", "the selection", &f->best_in_1, 100);
     add_figure(text, "", "in the first 3", &f->best_in_3, 100);
     add_figure(text, "", "in the first 5", &f->best_in_5, 100);
     add_figure(text, "", "in the first 10", &f->best_in_10, 100);
-    add_figure(text, "the pick is", "tied with the fastest", &f->tied, 100);
-    add_figure(text, "", "in the fastest 3", &f->pick_in_3, 100);
-    add_figure(text, "", "in the fastest 5", &f->pick_in_5, 100);
-    add_figure(text, "", "in the fastest 10", &f->pick_in_10, 100);
+    add_figure(text, "the selection is", "tied with the fastest", &f->tied, 100);
+    add_figure(text, "", "in the fastest 3", &f->selected_in_3, 100);
+    add_figure(text, "", "in the fastest 5", &f->selected_in_5, 100);
+    add_figure(text, "", "in the fastest 10", &f->selected_in_10, 100);
     add_figure(text, "best of a list", "of 3, mean", &f->shortlist_3, 100);
     add_figure(text, "", "of 5, mean", &f->shortlist_5, 100);
     add_figure(text, "", "of 8, mean", &f->shortlist_8, 100);
@@ -83,7 +83,7 @@ static void add_slice_line(kw_text *text, const kw_slice *s) {
     char interval[32];
     kw_line line = {.data = interval, .capacity = sizeof interval};
     kw_line_addf(&line, "[%.2f %.2f]", 100 * f->mean.low, 100 * f->mean.high);
-    kw_text_addf(text, "%-40s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->problem_groups, f->pool,
+    kw_text_addf(text, "%-40s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->problem_groups, f->candidates,
                  100 * f->mean.value, interval, 100 * f->p10.value, 100 * f->worst.value, 100 * f->regret.value, 100 * f->tied.value);
 }
 
@@ -151,7 +151,7 @@ static void add_pick(kw_text *text, const kw_evaluation *e, const kw_group_evalu
     kw_problem_print(problem, sizeof problem, &problem_group->problem);
     kw_text_addf(text, "%6.2f  %s (%s)\n", 100 * j->efficiency, problem, kw_problem_group_timing(problem_group));
     kw_config_print(config, sizeof config, &selection->config);
-    kw_text_addf(text, "        pick %10.4g us  %s%s%s\n", j->failed ? 0 : j->selected_ns / 1e3, config, j->failed ? ": " : "",
+    kw_text_addf(text, "        selection %10.4g us  %s%s%s\n", j->failed ? 0 : j->selected_ns / 1e3, config, j->failed ? ": " : "",
                  j->failed ? kw_outcome_name(selection->outcome) : "");
     kw_config_print(config, sizeof config, &best->config);
     kw_text_addf(text, "        best %10.4g us  %s\n", j->oracle_ns / 1e3, config);
@@ -168,7 +168,7 @@ static void add_worst_selections(kw_text *text, const kw_evaluation *e) {
     }
     qsort(list, e->count, sizeof *list, by_group_efficiency);
     if (list[0]->efficiency < 1) {
-        kw_text_add(text, "\nworst picks\n");
+        kw_text_add(text, "\nworst selections\n");
     }
     for (size_t i = 0; i < e->count && i < WORST_PICKS && list[i]->efficiency < 1; i++) {
         add_pick(text, e, list[i]);
@@ -205,9 +205,9 @@ static void json_figures(kw_json_out *json, const kw_evaluation_metrics *f) {
     kw_json_int(json, "problem_groups", f->problem_groups);
     kw_json_int(json, "problems", f->problems);
     kw_json_int(json, "failed", f->failed);
-    kw_json_real(json, "pool", f->pool);
-    kw_json_real(json, "pool_least", f->candidates_min);
-    kw_json_real(json, "pool_most", f->candidates_max);
+    kw_json_real(json, "candidates", f->candidates);
+    kw_json_real(json, "candidates_min", f->candidates_min);
+    kw_json_real(json, "candidates_max", f->candidates_max);
 #define ADD_FIGURE(name, meaning) json_figure(json, #name, &f->name);
     KW_EVALUATION_METRICS(ADD_FIGURE)
 #undef ADD_FIGURE
@@ -259,7 +259,7 @@ static void add_csv_line(kw_text *text, const kw_evaluation *e, const kw_group_e
     kw_csv_add_number(text, j->oracle_ns, false);
     kw_csv_add_number(text, j->efficiency, false);
     kw_csv_add_number(text, j->efficiency_untied, false);
-    kw_text_addf(text, ",%d,%zu,%zu,%zu,%zu", j->tied, j->best_rank, j->selected_rank, j->pool, j->good);
+    kw_text_addf(text, ",%d,%zu,%zu,%zu,%zu", j->tied, j->best_rank, j->selected_rank, j->candidates, j->good);
     kw_csv_add_number(text, j->ndcg, false);
     kw_csv_add_number(text, j->spearman, false);
     for (int i = 0; i < KW_SHORTLISTS; i++) {
@@ -275,9 +275,10 @@ kw_status kw_evaluation_csv(const char *path, const kw_evaluation *e, kw_error *
     if (status) {
         return status;
     }
-    kw_text_add(&text,
-                "target,problem,packed,cold,family,pick,pick_outcome,best,predicted_ns,pick_ns,oracle_ns,efficiency,efficiency_untied,"
-                "tied,best_place,pick_place,pool,timed,ndcg,spearman,shortlist_3,shortlist_5,shortlist_8\n");
+    kw_text_add(
+        &text,
+        "target,problem,packed,cold,family,selection,selected_outcome,best,predicted_ns,selected_ns,oracle_ns,efficiency,efficiency_untied,"
+        "tied,best_rank,selected_rank,candidates,timed,ndcg,spearman,shortlist_3,shortlist_5,shortlist_8\n");
     for (size_t i = 0; i < e->count && !status; i++) {
         add_csv_line(&text, e, &e->group_evaluations[i]);
         status = kw_writer_put(writer, &text, err);

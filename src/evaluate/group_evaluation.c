@@ -1,4 +1,4 @@
-/* group_evaluation.c: one problem group at a time. Every time that is held against the oracle comes from samples that did not choose it: a pick's is the
+/* group_evaluation.c: one problem group at a time. Every time that is held against the oracle comes from samples that did not choose it: a selection's is the
  * mean of its halves, a shortlist's best is chosen by one half and timed by the other. */
 #include "evaluate/group_evaluation.h"
 
@@ -51,7 +51,7 @@ static kw_status scratch_arrays_make(scratch_arrays *b, const kw_dataset *datase
     b->gains = calloc(most, sizeof *b->gains);
     b->ranked = calloc(most, sizeof *b->ranked);
     return b->order && b->list && b->records && b->predicted && b->measured && b->gains && b->ranked ? KW_OK
-                                                                                                     : kw_fail_memory(err, "judging");
+                                                                                                     : kw_fail_memory(err, "evaluating");
 }
 
 double kw_pair_time(const kw_pair *pair) {
@@ -88,12 +88,12 @@ static void set_order(scratch_arrays *b, const kw_dataset *dataset, const kw_pro
 /* --- places and orders ------------------------------------------------------------------------------------------------ */
 
 static void set_places(kw_group_evaluation *j, const scratch_arrays *b, const kw_dataset *dataset, const kw_problem_group *problem_group) {
-    double picked = kw_pair_time(&dataset->pairs[j->selection]);
+    double selected = kw_pair_time(&dataset->pairs[j->selection]);
     j->selected_rank = 1;
     for (size_t i = 0; i < problem_group->count; i++) {
         double time = kw_pair_time(&dataset->pairs[problem_group->first + i]);
         j->good += time > 0;
-        j->selected_rank += time > 0 && (j->failed || time < picked);
+        j->selected_rank += time > 0 && (j->failed || time < selected);
         if (pair_of(dataset, &b->order[i]) == j->best) {
             j->best_rank = i + 1;
         }
@@ -203,10 +203,10 @@ static double shortlist_efficiency(scratch_arrays *b, const kw_group_evaluation 
 static void set_shortlists(kw_group_evaluation *j, scratch_arrays *b, const kw_dataset *dataset, kw_scorer_kind kind) {
     j->best_of[0] = j->efficiency;
     for (size_t wanted = 2; wanted <= KW_SHORTLIST_MAX; wanted++) {
-        size_t length = wanted < j->pool ? wanted : j->pool;
-        memcpy(b->list, b->order, j->pool * sizeof *b->list);
+        size_t length = wanted < j->candidates ? wanted : j->candidates;
+        memcpy(b->list, b->order, j->candidates * sizeof *b->list);
         if (kind != KW_SCORES_UNTIMED) {
-            length = kw_shortlist_take(b->list, j->pool, wanted, kind == KW_SCORES_MODEL);
+            length = kw_shortlist_take(b->list, j->candidates, wanted, kind == KW_SCORES_MODEL);
         }
         j->best_of[wanted - 1] = shortlist_efficiency(b, j, dataset, length);
     }
@@ -228,7 +228,7 @@ static bool evaluate_group(kw_group_evaluation *j, scratch_arrays *b, const kw_d
     j->selection = selection.pair;
     j->best = oracle->best;
     j->shape = kw_fold_group(problem_group, KW_BY_SHAPE);
-    j->pool = problem_group->count;
+    j->candidates = problem_group->count;
     j->oracle_ns = oracle->oracle_ns;
     j->selected_ns = selection.ns;
     j->failed = selection.failed;
@@ -250,7 +250,7 @@ kw_status kw_group_evaluations_create(kw_group_evaluation **made, size_t *count,
     kw_group_evaluation *list = calloc(dataset->problem_group_count + 1, sizeof *list);
     *made = NULL;
     *count = 0;
-    kw_status status = list ? scratch_arrays_make(&b, dataset, err) : kw_fail_memory(err, "judgements");
+    kw_status status = list ? scratch_arrays_make(&b, dataset, err) : kw_fail_memory(err, "evaluations");
     for (size_t c = 0; c < dataset->problem_group_count && !status; c++) {
         list[*count] = (kw_group_evaluation){.problem_group = c};
         if ((!keep || keep[c]) && scores->served[c] && evaluate_group(&list[*count], &b, dataset, oracles, scores)) {

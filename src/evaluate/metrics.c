@@ -1,4 +1,4 @@
-/* metrics.c: a table says of each figure which column it is made of and how. A resample is a weight for each judgement, so that columns are
+/* metrics.c: a table says of each figure which column it is made of and how. A resample is a weight for each evaluation, so that columns are
  * gathered and sorted once for all of them. */
 #include "evaluate/metrics.h"
 
@@ -22,9 +22,9 @@ typedef enum column {
     BEST_IN_3,
     BEST_IN_5,
     BEST_IN_10,
-    PICK_IN_3,
-    PICK_IN_5,
-    PICK_IN_10,
+    SELECTED_IN_3,
+    SELECTED_IN_5,
+    SELECTED_IN_10,
     NDCG,
     SPEARMAN,
     MEASURED,
@@ -45,17 +45,28 @@ typedef struct metric_spec {
 
 #define FIGURE(name) offsetof(kw_evaluation_metrics, name)
 static const metric_spec recipes[] = {
-    {FIGURE(mean), MEAN, EFFICIENCY, 0},         {FIGURE(median), QUANTILE, EFFICIENCY, 0.5},
-    {FIGURE(p10), QUANTILE, EFFICIENCY, 0.1},    {FIGURE(p1), QUANTILE, EFFICIENCY, 0.01},
-    {FIGURE(worst), QUANTILE, EFFICIENCY, 0},    {FIGURE(mean_untied), MEAN, UNTIED, 0},
-    {FIGURE(regret), EXCESS, PICK_NS, 0},        {FIGURE(tied), MEAN, TIED, 0},
-    {FIGURE(best_in_1), MEAN, BEST_IN_1, 0},     {FIGURE(best_in_3), MEAN, BEST_IN_3, 0},
-    {FIGURE(best_in_5), MEAN, BEST_IN_5, 0},     {FIGURE(best_in_10), MEAN, BEST_IN_10, 0},
-    {FIGURE(pick_in_3), MEAN, PICK_IN_3, 0},     {FIGURE(pick_in_5), MEAN, PICK_IN_5, 0},
-    {FIGURE(pick_in_10), MEAN, PICK_IN_10, 0},   {FIGURE(ndcg), MEAN, NDCG, 0},
-    {FIGURE(spearman), MEAN, SPEARMAN, 0},       {FIGURE(coverage), MEAN, MEASURED, 0},
-    {FIGURE(shortlist_3), MEAN, SHORTLIST_3, 0}, {FIGURE(shortlist_5), MEAN, SHORTLIST_5, 0},
-    {FIGURE(shortlist_8), MEAN, SHORTLIST_8, 0}, {FIGURE(shortlist_8_p10), QUANTILE, SHORTLIST_8, 0.1},
+    {FIGURE(mean), MEAN, EFFICIENCY, 0},
+    {FIGURE(median), QUANTILE, EFFICIENCY, 0.5},
+    {FIGURE(p10), QUANTILE, EFFICIENCY, 0.1},
+    {FIGURE(p1), QUANTILE, EFFICIENCY, 0.01},
+    {FIGURE(worst), QUANTILE, EFFICIENCY, 0},
+    {FIGURE(mean_efficiency_untied), MEAN, UNTIED, 0},
+    {FIGURE(regret), EXCESS, PICK_NS, 0},
+    {FIGURE(tied), MEAN, TIED, 0},
+    {FIGURE(best_in_1), MEAN, BEST_IN_1, 0},
+    {FIGURE(best_in_3), MEAN, BEST_IN_3, 0},
+    {FIGURE(best_in_5), MEAN, BEST_IN_5, 0},
+    {FIGURE(best_in_10), MEAN, BEST_IN_10, 0},
+    {FIGURE(selected_in_3), MEAN, SELECTED_IN_3, 0},
+    {FIGURE(selected_in_5), MEAN, SELECTED_IN_5, 0},
+    {FIGURE(selected_in_10), MEAN, SELECTED_IN_10, 0},
+    {FIGURE(ndcg), MEAN, NDCG, 0},
+    {FIGURE(spearman), MEAN, SPEARMAN, 0},
+    {FIGURE(coverage), MEAN, MEASURED, 0},
+    {FIGURE(shortlist_3), MEAN, SHORTLIST_3, 0},
+    {FIGURE(shortlist_5), MEAN, SHORTLIST_5, 0},
+    {FIGURE(shortlist_8), MEAN, SHORTLIST_8, 0},
+    {FIGURE(shortlist_8_p10), QUANTILE, SHORTLIST_8, 0.1},
 };
 #undef FIGURE
 enum { RECIPES = sizeof recipes / sizeof *recipes };
@@ -66,8 +77,8 @@ typedef struct sample {
     size_t count, columns, shapes;
     double *value[COLUMNS];
     size_t *order[COLUMNS]; /* ascending, where a quantile is asked for */
-    size_t *shape;          /* number of each judgement's shape */
-    double *weight;         /* of each judgement in the resample under way */
+    size_t *shape;          /* number of each evaluation's shape */
+    double *weight;         /* of each evaluation in the resample under way */
     size_t *drawn;          /* how often each shape is in it */
 } sample;
 
@@ -247,7 +258,7 @@ static kw_status resample(kw_metric *const metrics[], const metric_spec *list, s
     return KW_OK;
 }
 
-/* --- figures of judgements -------------------------------------------------------------------------------------------- */
+/* --- figures of evaluations -------------------------------------------------------------------------------------------- */
 
 static double value_of(const kw_group_evaluation *j, column c) {
     switch (c) {
@@ -268,11 +279,11 @@ static double value_of(const kw_group_evaluation *j, column c) {
         static const size_t depth[] = {1, 3, 5, 10};
         return j->best_rank <= depth[c - BEST_IN_1];
     }
-    case PICK_IN_3:
-    case PICK_IN_5:
-    case PICK_IN_10: {
+    case SELECTED_IN_3:
+    case SELECTED_IN_5:
+    case SELECTED_IN_10: {
         static const size_t depth[] = {3, 5, 10};
-        return !j->failed && j->selected_rank <= depth[c - PICK_IN_3];
+        return !j->failed && j->selected_rank <= depth[c - SELECTED_IN_3];
     }
     case NDCG:
         return j->ndcg;
@@ -288,11 +299,11 @@ static double value_of(const kw_group_evaluation *j, column c) {
 static void count_pools(kw_evaluation_metrics *metrics, const kw_group_evaluation *group_evaluations, const size_t *which, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const kw_group_evaluation *j = &group_evaluations[which[i]];
-        double pool = (double)j->pool;
+        double candidates = (double)j->candidates;
         metrics->failed += j->failed;
-        metrics->pool += pool / (double)count;
-        metrics->candidates_min = !i || pool < metrics->candidates_min ? pool : metrics->candidates_min;
-        metrics->candidates_max = fmax(metrics->candidates_max, pool);
+        metrics->candidates += candidates / (double)count;
+        metrics->candidates_min = !i || candidates < metrics->candidates_min ? candidates : metrics->candidates_min;
+        metrics->candidates_max = fmax(metrics->candidates_max, candidates);
     }
 }
 

@@ -1,5 +1,5 @@
 /* scorer.h: who says which kernel is how fast. Whoever it is, what comes of it is one number a pair, the less the better, so that
- * everything behind judges a model, the analytic estimate and a blind guess alike. */
+ * everything behind evaluates a model, the analytic estimate and a blind guess alike. */
 #ifndef KW_EVALUATE_SCORER_H
 #define KW_EVALUATE_SCORER_H
 

@@ -1,4 +1,4 @@
-/* validate.c: kw_validate. What chose the pick and the best kernel were old samples; these are new ones, so a claim that rested on
+/* validate.c: kw_validate. What chose the selection and the best kernel were old samples; these are new ones, so a claim that rested on
  * noise, on another state of the machine or on a mistake in the rows does not come back. */
 #include "backend/backend.h"
 #include "base/hash.h"
@@ -21,7 +21,7 @@ typedef struct session {
     const kw_group_evaluation **chosen;
     size_t count;
     char folder[PATH_SIZE - 64], pairs[PATH_SIZE], store[PATH_SIZE];
-    kw_dataset found;
+    kw_dataset remeasured;
     kw_error *err;
 } session;
 
@@ -38,7 +38,7 @@ static int by_draw_order(const void *left, const void *right) {
                                 : (a->evaluation_of_group > b->evaluation_of_group) - (a->evaluation_of_group < b->evaluation_of_group);
 }
 
-/* A pick that failed is not run again: it is known to be worth nothing. */
+/* A selection that failed is not run again: it is known to be worth nothing. */
 static bool can_be_measured(const kw_evaluation *e, const kw_group_evaluation *j, const kw_target *here) {
     const kw_problem_group *problem_group = &e->dataset.problem_groups[j->problem_group];
     kw_target wanted = problem_group->target;
@@ -121,7 +121,7 @@ static kw_status remeasure_pairs(session *s, int32_t threads) {
     status = status ? status : kw_manifest_write(&m, s->pairs, s->err);
     kw_manifest_drop(&m);
     kw_sweep_options sweep = {.pairs = s->pairs,
-                              .pool = "picks and best kernels of an evaluation",
+                              .candidates = "selections and best kernels of an evaluation",
                               .list = "problem groups of an evaluation",
                               .out = s->store,
                               .workers.devices = o->workers.devices,
@@ -139,19 +139,19 @@ static kw_status remeasure_pairs(session *s, int32_t threads) {
                               .user = o->user};
     status = status ? status : kw_sweep(&sweep, &report, s->err);
     const char *const paths[] = {s->store};
-    return status ? status : kw_dataset_open(&s->found, paths, 1, NULL, s->err);
+    return status ? status : kw_dataset_open(&s->remeasured, paths, 1, NULL, s->err);
 }
 
-/* --- judging ---------------------------------------------------------------------------------------------------------- */
+/* --- evaluating ---------------------------------------------------------------------------------------------------------- */
 
 /* The new times of a kernel on the problem of an old problem group; NULL where there are none. */
 static const kw_pair *find_remeasured(const session *s, const kw_problem_group *old, const kw_config *config) {
-    for (size_t c = 0; c < s->found.problem_group_count; c++) {
-        const kw_problem_group *problem_group = &s->found.problem_groups[c];
+    for (size_t c = 0; c < s->remeasured.problem_group_count; c++) {
+        const kw_problem_group *problem_group = &s->remeasured.problem_groups[c];
         for (size_t i = problem_group->first; problem_group->hash == old->hash && i < problem_group->first + problem_group->count; i++) {
-            const kw_config *other = &s->found.pairs[i].config;
-            if (other->family == config->family && !memcmp(other, config, sizeof *config) && s->found.pairs[i].outcome == KW_GOOD) {
-                return &s->found.pairs[i];
+            const kw_config *other = &s->remeasured.pairs[i].config;
+            if (other->family == config->family && !memcmp(other, config, sizeof *config) && s->remeasured.pairs[i].outcome == KW_GOOD) {
+                return &s->remeasured.pairs[i];
             }
         }
     }
@@ -163,9 +163,9 @@ static double score_of(const kw_pair *pair) {
     return kw_record_score(&record);
 }
 
-static void add_gap(kw_validate_report *r, double claimed, double found, const kw_problem *problem) {
-    if (claimed - found > r->worst_gap) {
-        r->worst_gap = claimed - found;
+static void note_worst_loss(kw_validate_report *r, double old_efficiency, double new_efficiency, const kw_problem *problem) {
+    if (old_efficiency - new_efficiency > r->worst_loss) {
+        r->worst_loss = old_efficiency - new_efficiency;
         kw_problem_print(r->worst, sizeof r->worst, problem);
     }
 }
@@ -173,10 +173,10 @@ static void add_gap(kw_validate_report *r, double claimed, double found, const k
 static kw_status summarize_validation(session *s) {
     kw_validate_report *r = s->report;
     const kw_dataset *old = &s->evaluation->dataset;
-    double *claimed = calloc(s->count + 1, sizeof *claimed), *found = calloc(s->count + 1, sizeof *found);
+    double *old_efficiency = calloc(s->count + 1, sizeof *old_efficiency), *new_efficiency = calloc(s->count + 1, sizeof *new_efficiency);
     double *drift = calloc(s->count + 1, sizeof *drift);
     kw_group_evaluation *list = calloc(s->count + 1, sizeof *list);
-    kw_status status = claimed && found && drift && list ? KW_OK : kw_fail_memory(s->err, "a validation");
+    kw_status status = old_efficiency && new_efficiency && drift && list ? KW_OK : kw_fail_memory(s->err, "a validation");
     size_t count = 0;
     for (size_t i = 0; i < s->count && !status; i++) {
         const kw_group_evaluation *j = s->chosen[i];
@@ -184,31 +184,31 @@ static kw_status summarize_validation(session *s) {
         const kw_pair *selection = find_remeasured(s, problem_group, &old->pairs[j->selection].config),
                       *best = find_remeasured(s, problem_group, &old->pairs[j->best].config);
         if (!selection || !best) {
-            r->lost++;
+            r->failed++;
             continue;
         }
         list[count] = *j;
-        claimed[count] = j->efficiency;
-        found[count] =
+        old_efficiency[count] = j->efficiency;
+        new_efficiency[count] =
             selection == best || kw_pair_tied(best, selection, &kw_noise_credit) ? 1 : fmin(1, score_of(best) / score_of(selection));
         drift[count] = score_of(best) / score_of(&old->pairs[j->best]);
-        add_gap(r, claimed[count], found[count], &problem_group->problem);
+        note_worst_loss(r, old_efficiency[count], new_efficiency[count], &problem_group->problem);
         count++;
     }
     r->problem_groups = (int64_t)count;
     if (!status && !count) {
         status = kw_fail(s->err, KW_FAILED, "none of %zu problem groups could be measured again", s->count);
     }
-    status = status ? status : kw_mean_metric(&r->claimed, list, claimed, count, s->err);
-    status = status ? status : kw_mean_metric(&r->found, list, found, count, s->err);
+    status = status ? status : kw_mean_metric(&r->old_efficiency, list, old_efficiency, count, s->err);
+    status = status ? status : kw_mean_metric(&r->new_efficiency, list, new_efficiency, count, s->err);
     if (!status) {
-        kw_stat_sort(found, count);
+        kw_stat_sort(new_efficiency, count);
         kw_stat_sort(drift, count);
-        r->found_p10 = kw_stat_quantile(found, count, 0.1);
+        r->new_p10 = kw_stat_quantile(new_efficiency, count, 0.1);
         r->drift = kw_stat_quantile(drift, count, 0.5);
     }
-    free(claimed);
-    free(found);
+    free(old_efficiency);
+    free(new_efficiency);
     free(drift);
     free(list);
     return status;
@@ -267,7 +267,7 @@ kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options
     status = status ? status : remeasure_pairs(s, threads);
     status = status ? status : summarize_validation(s);
     remove_places(s);
-    kw_dataset_close(&s->found);
+    kw_dataset_close(&s->remeasured);
     free(s->chosen);
     free(s);
     return status;

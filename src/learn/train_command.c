@@ -1,5 +1,5 @@
 /* train_command.c: kw_train. Reads rows, holds out, mines what was hard, makes the final model, cuts it to size and writes the folder. Everything that
- * is chosen (quantity, rounds) is chosen by held-out picks alone. */
+ * is chosen (quantity, rounds) is chosen by held-out selections alone. */
 #include "learn/model/artifacts.h"
 #include "learn/model/forest_text.h"
 #include "learn/data/holdout.h"

@@ -41,12 +41,12 @@ static kw_status fill_curve(session *s, kw_prune_group *group, const kw_set_cove
     return status;
 }
 
-/* Each fold is judged by what the others choose. order has room for all kernels. */
-static kw_status evaluate_unseen(session *s, kw_prune_group *group, const kw_set_cover *cover, size_t *order) {
+/* Each fold is evaluated by what the others choose. order has room for all kernels. */
+static kw_status evaluate_held_out(session *s, kw_prune_group *group, const kw_set_cover *cover, size_t *order) {
     double sum = 0;
     size_t problem_groups = 0;
     kw_status status = KW_OK;
-    group->unseen = group->unseen_worst = NAN;
+    group->held_out = group->held_out_worst = NAN;
     for (int32_t f = 0; f < s->folds && s->folds > 1 && !status; f++) {
         kw_set_cover_subset others = {s->fold, f, true}, own = {s->fold, f, false};
         kw_set_cover_score worth = {0};
@@ -56,16 +56,16 @@ static kw_status evaluate_unseen(session *s, kw_prune_group *group, const kw_set
         if (!status && worth.problem_groups) {
             sum += worth.sum;
             problem_groups += worth.problem_groups;
-            group->unseen_worst = fmin(isnan(group->unseen_worst) ? 1 : group->unseen_worst, worth.worst);
+            group->held_out_worst = fmin(isnan(group->held_out_worst) ? 1 : group->held_out_worst, worth.worst);
         }
     }
-    group->unseen = problem_groups ? sum / (double)problem_groups : NAN;
+    group->held_out = problem_groups ? sum / (double)problem_groups : NAN;
     return status;
 }
 
 static void add_lines(session *s, const kw_prune_group *group, const kw_set_cover *cover, const size_t *order, size_t count) {
     kw_text_addf(&s->lines, "# %s %s: %zu of %lld kernels keep %.2f %%, %.2f %% at worst, on %lld problem groups\n", kw_op_name(group->op),
-                 kw_dtype_name(group->dtype), count, (long long)group->kernels, 100 * group->kept, 100 * group->worst,
+                 kw_dtype_name(group->dtype), count, (long long)group->kernels, 100 * group->share, 100 * group->worst,
                  (long long)group->problem_groups);
     for (size_t i = 0; i < count; i++) {
         char text[KW_CONFIG_TEXT_MAX];
@@ -91,12 +91,12 @@ static kw_status prune_group(session *s, kw_prune_group *group) {
     status = status ? status : kw_set_cover_evaluate(&worth, cover, &everything, order, count, s->err);
     if (!status) {
         group->chosen = (int64_t)count;
-        group->kept = worth.sum / (double)worth.problem_groups;
+        group->share = worth.sum / (double)worth.problem_groups;
         group->worst = worth.worst;
         add_lines(s, group, cover, order, count);
         status = fill_curve(s, group, cover, order, count);
     }
-    status = status ? status : evaluate_unseen(s, group, cover, other);
+    status = status ? status : evaluate_held_out(s, group, cover, other);
     free(order);
     free(other);
     kw_set_cover_close(&cover);
@@ -118,28 +118,28 @@ static bool has_group(const session *s, kw_op op, kw_dtype dtype) {
 /* A group whose curve has ended keeps what it kept. */
 static void sum_groups(kw_prune_report *report) {
     kw_prune_group *all = &report->all;
-    double unseen = 0, unseen_groups = 0, problem_groups;
-    *all = (kw_prune_group){.worst = 1, .unseen = NAN, .unseen_worst = NAN};
+    double held_out = 0, held_out_groups = 0, problem_groups;
+    *all = (kw_prune_group){.worst = 1, .held_out = NAN, .held_out_worst = NAN};
     for (int32_t i = 0; i < report->groups; i++) {
         const kw_prune_group *group = &report->group[i];
         problem_groups = (double)group->problem_groups;
         all->problem_groups += group->problem_groups;
         all->kernels += group->kernels;
         all->chosen += group->chosen;
-        all->kept += problem_groups * group->kept;
+        all->share += problem_groups * group->share;
         all->worst = fmin(all->worst, group->worst);
         for (int k = 0; k < KW_PRUNE_CURVE; k++) {
-            all->curve[k] += problem_groups * (isnan(group->curve[k]) ? group->kept : group->curve[k]);
+            all->curve[k] += problem_groups * (isnan(group->curve[k]) ? group->share : group->curve[k]);
         }
-        if (!isnan(group->unseen)) {
-            unseen += problem_groups * group->unseen;
-            unseen_groups += problem_groups;
-            all->unseen_worst = fmin(isnan(all->unseen_worst) ? 1 : all->unseen_worst, group->unseen_worst);
+        if (!isnan(group->held_out)) {
+            held_out += problem_groups * group->held_out;
+            held_out_groups += problem_groups;
+            all->held_out_worst = fmin(isnan(all->held_out_worst) ? 1 : all->held_out_worst, group->held_out_worst);
         }
     }
     problem_groups = (double)all->problem_groups;
-    all->kept /= problem_groups;
-    all->unseen = unseen_groups > 0 ? unseen / unseen_groups : NAN;
+    all->share /= problem_groups;
+    all->held_out = held_out_groups > 0 ? held_out / held_out_groups : NAN;
     for (int k = 0; k < KW_PRUNE_CURVE; k++) {
         bool any = false;
         for (int32_t i = 0; i < report->groups; i++) {
@@ -194,7 +194,7 @@ static kw_status write_pruned_catalog(session *s) {
         return KW_OK;
     }
     kw_line_addf(&line, "%lld of %lld kernels that keep %.2f %% of the best, %.2f %% at worst, on %lld problem groups",
-                 (long long)all->chosen, (long long)all->kernels, 100 * all->kept, 100 * all->worst, (long long)all->problem_groups);
+                 (long long)all->chosen, (long long)all->kernels, 100 * all->share, 100 * all->worst, (long long)all->problem_groups);
     if (is_set) {
         add_origin(&text, s, "--");
         kw_text_addf(&text, "return {\n    about = \"%s\",\n    catalog = [[\n", about);

@@ -123,7 +123,7 @@ size_t kw_set_cover_problem_groups(const kw_set_cover *cover) {
     return cover->problem_group_count;
 }
 
-/* --- judging a set ---------------------------------------------------------------------------------------------------- */
+/* --- evaluating a set ---------------------------------------------------------------------------------------------------- */
 
 static bool in_part(const kw_set_cover *cover, const kw_set_cover_subset *part, size_t number) {
     return !part->fold || (part->fold[cover->problem_groups[number]] == part->which) != part->others;

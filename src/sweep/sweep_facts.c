@@ -139,7 +139,7 @@ kw_status kw_sweep_fill_run(kw_run *run, const kw_sweep_plan *plan, const kw_swe
     copy_fact(run->device, sizeof run->device, device);
     copy_fact(run->target, sizeof run->target, plan->target_text);
     copy_fact(run->compiler, sizeof run->compiler, toolchain->handle.compiler.identity);
-    copy_fact(run->pool, sizeof run->pool, options->pool);
+    copy_fact(run->pool, sizeof run->pool, options->candidates);
     copy_fact(run->problems, sizeof run->problems, options->list);
     if (options->shard.count) {
         snprintf(run->shard, sizeof run->shard, "%d/%d", options->shard.index + 1, options->shard.count);

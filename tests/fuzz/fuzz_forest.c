@@ -1,4 +1,4 @@
-/* fuzz_forest.c: any bytes as a model, text or gzip. One that is read is finite and consistent: rows and pools score alike. */
+/* fuzz_forest.c: any bytes as a model, text or gzip. One that is read is finite and consistent: rows and batches score alike. */
 #include "fuzz.h"
 
 #include "predict/forest/forest.h"
@@ -19,7 +19,7 @@ static void compare_scores(const kw_forest *forest, size_t features) {
     double *values = calloc(features * CANDIDATES, sizeof *values), *row = calloc(features, sizeof *row),
            *shared = calloc(features, sizeof *row);
     double scores[CANDIDATES], wanted;
-    kw_forest_batch *pool = NULL;
+    kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     for (size_t i = 0; i < features * CANDIDATES; i++) {
         values[i] = value_at(i + i / CANDIDATES);
@@ -30,9 +30,9 @@ static void compare_scores(const kw_forest *forest, size_t features) {
         shared[i] = values[i * CANDIDATES];
     }
     kw_forest_candidates candidates = {CANDIDATES, roles, columns};
-    require(!kw_forest_batch_open(&pool, forest, &candidates, NULL) && !kw_forest_scratch_open(&scratch, pool, NULL, NULL));
+    require(!kw_forest_batch_open(&batch, forest, &candidates, NULL) && !kw_forest_scratch_open(&scratch, batch, NULL, NULL));
     kw_forest_query query = {shared, columns};
-    kw_forest_batch_score(pool, scratch, &query, scores);
+    kw_forest_batch_score(batch, scratch, &query, scores);
     for (size_t k = 0; k < CANDIDATES; k++) {
         for (size_t i = 0; i < features; i++) {
             row[i] = roles[i] == KW_FOREST_PROBLEM ? shared[i] : columns[i][k];
@@ -41,7 +41,7 @@ static void compare_scores(const kw_forest *forest, size_t features) {
         require(!memcmp(&wanted, &scores[k], sizeof wanted) || (isnan(wanted) && isnan(scores[k])));
     }
     kw_forest_scratch_close(&scratch);
-    kw_forest_batch_close(&pool);
+    kw_forest_batch_close(&batch);
     free(roles);
     free(columns);
     free(values);

@@ -85,17 +85,17 @@ static size_t count_differences(const block *b) {
 }
 
 static size_t compare_pool(block *b, const kw_forest *forest, const char *instructions) {
-    kw_forest_batch *pool = NULL;
+    kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     kw_forest_candidates candidates = {BLOCK, b->roles, b->column};
     kw_forest_query query = {b->rows, b->column};
-    kw_status status = kw_forest_batch_open(&pool, forest, &candidates, NULL);
-    status = status ? status : kw_forest_scratch_open(&scratch, pool, instructions, NULL);
+    kw_status status = kw_forest_batch_open(&batch, forest, &candidates, NULL);
+    status = status ? status : kw_forest_scratch_open(&scratch, batch, instructions, NULL);
     if (!status) {
-        kw_forest_batch_score(pool, scratch, &query, b->ours);
+        kw_forest_batch_score(batch, scratch, &query, b->ours);
     }
     kw_forest_scratch_close(&scratch);
-    kw_forest_batch_close(&pool);
+    kw_forest_batch_close(&batch);
     return status == KW_ENVIRONMENT ? 0 : status ? BLOCK : count_differences(b);
 }
 

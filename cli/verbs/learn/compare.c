@@ -1,4 +1,4 @@
-/* compare.c: the verbs compare and quality: two models, or other ways to pick, on the same measured problems. */
+/* compare.c: the verbs compare and quality: two models, or other selectors, on the same measured problems. */
 #include "evaluation_options.h"
 
 #include <stdio.h>

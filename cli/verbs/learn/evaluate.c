@@ -1,4 +1,4 @@
-/* evaluate.c: the verb evaluate: what the picks of a model, of the estimate or of chance are worth on measured problems. */
+/* evaluate.c: the verb evaluate: what the selections of a model, of the estimate or of chance are worth on measured problems. */
 #include "evaluation_options.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ int cli_evaluation_options(kw_evaluation_options *options, cli_words *holdout, c
         return code ? code : CLI_USAGE;
     }
     *options = (kw_evaluation_options){.folds = folds,
-                                       .pool = args->value[OPT_KERNELS],
+                                       .candidates = args->value[OPT_KERNELS],
                                        .holdout = holdout->items,
                                        .holdout_count = holdout->count,
                                        .in_sample = args->value[OPT_IN_SAMPLE],
@@ -97,18 +97,18 @@ static int print_evaluation(const kw_evaluation *evaluation, const cli_args *arg
 }
 
 int cli_selector_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args) {
-    static const cli_option_id pickers[] = {OPT_MODEL, OPT_OOF, OPT_SELECTOR};
+    static const cli_option_id selectors[] = {OPT_MODEL, OPT_OOF, OPT_SELECTOR};
     const char *by = args->value[OPT_SELECTOR];
     int given = 0, code = cli_evaluation_options(options, holdout, args);
     if (code) {
         return code;
     }
-    for (size_t i = 0; i < sizeof pickers / sizeof *pickers; i++) {
-        options->by = args->value[pickers[i]] ? args->value[pickers[i]] : options->by;
-        given += args->value[pickers[i]] != NULL;
+    for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++) {
+        options->by = args->value[selectors[i]] ? args->value[selectors[i]] : options->by;
+        given += args->value[selectors[i]] != NULL;
     }
     if (given > 1) {
-        return cli_usage("--model, --oof and --selector each say who picks; give one of them");
+        return cli_usage("--model, --oof and --selector each say the selector; give one of them");
     }
     if (by && strcmp(by, "estimate") != 0 && strcmp(by, "random") != 0 && strcmp(by, "single") != 0) {
         return cli_usage("--selector %.60s is not known; known: estimate random single", by);

@@ -20,19 +20,19 @@ static void print_share(double share) {
 
 static void print_group(const char *name, const kw_prune_group *g) {
     printf("%-22s %8lld %7lld %6lld", name, (long long)g->problem_groups, (long long)g->kernels, (long long)g->chosen);
-    print_share(g->kept);
+    print_share(g->share);
     print_share(g->worst);
-    print_share(g->unseen);
-    print_share(g->unseen_worst);
+    print_share(g->held_out);
+    print_share(g->held_out_worst);
     printf("\n");
 }
 
 static void print_prune_text(const kw_prune_report *r) {
     char name[64];
-    printf("%.2f %% of the best with %lld kernels instead of %lld\n\n", 100 * r->all.kept, (long long)r->all.chosen,
+    printf("%.2f %% of the best with %lld kernels instead of %lld\n\n", 100 * r->all.share, (long long)r->all.chosen,
            (long long)r->all.kernels);
-    printf("%-22s %8s %7s %6s %7s %7s %7s %7s   (unseen: problems that did not choose)\n", "", "problem_groups", "kernels", "chosen",
-           "kept %", "worst %", "unseen", "worst");
+    printf("%-22s %8s %7s %6s %7s %7s %7s %7s   (held out: problems that did not choose)\n", "", "problem_groups", "kernels", "chosen",
+           "share %", "worst %", "held out", "worst");
     for (int32_t i = 0; i < r->groups; i++) {
         snprintf(name, sizeof name, "%s %s", kw_op_name(r->group[i].op), kw_dtype_name(r->group[i].dtype));
         print_group(name, &r->group[i]);
@@ -57,10 +57,10 @@ static void add_group(cli_json *json, const kw_prune_group *g) {
     cli_json_int(json, "problem_groups", g->problem_groups);
     cli_json_int(json, "kernels", g->kernels);
     cli_json_int(json, "chosen", g->chosen);
-    cli_json_real(json, "kept", g->kept);
+    cli_json_real(json, "share", g->share);
     cli_json_real(json, "worst", g->worst);
-    cli_json_real(json, "unseen", g->unseen);
-    cli_json_real(json, "unseen_worst", g->unseen_worst);
+    cli_json_real(json, "held_out", g->held_out);
+    cli_json_real(json, "held_out_worst", g->held_out_worst);
     cli_json_list(json, "curve");
     for (int i = 0; i < KW_PRUNE_CURVE && !isnan(g->curve[i]); i++) {
         cli_json_real(json, NULL, g->curve[i]);

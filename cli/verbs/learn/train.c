@@ -1,4 +1,4 @@
-/* train.c: the verb train: stores in, a model's folder out, and what its picks are worth. */
+/* train.c: the verb train: stores in, a model's folder out, and what its selections are worth. */
 #include "cli.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* validate.c: the verb validate: whether what an evaluation claims holds when picks and best kernels are measured again. */
+/* validate.c: the verb validate: whether what an evaluation claims holds when selections and best kernels are measured again. */
 #include "evaluation_options.h"
 
 #include <stdio.h>
@@ -14,16 +14,18 @@ static void print_validation_progress(void *user, const kw_sweep_progress *now) 
 
 static void print_validation_text(const kw_validate_report *r) {
     printf("%lld problem groups measured again", (long long)r->problem_groups);
-    if (r->lost) {
-        printf(", %lld could not be", (long long)r->lost);
+    if (r->failed) {
+        printf(", %lld could not be", (long long)r->failed);
     }
     printf("\n%-22s %8s %19s\n", "mean efficiency", "%", "95 % interval");
-    printf("%-22s %8.2f %9.2f %9.2f\n", "  by the old rows", 100 * r->claimed.value, 100 * r->claimed.low, 100 * r->claimed.high);
-    printf("%-22s %8.2f %9.2f %9.2f\n", "  by the new rows", 100 * r->found.value, 100 * r->found.low, 100 * r->found.high);
-    printf("%-22s %8.2f\n", "  P10, new rows", 100 * r->found_p10);
+    printf("%-22s %8.2f %9.2f %9.2f\n", "  by the old rows", 100 * r->old_efficiency.value, 100 * r->old_efficiency.low,
+           100 * r->old_efficiency.high);
+    printf("%-22s %8.2f %9.2f %9.2f\n", "  by the new rows", 100 * r->new_efficiency.value, 100 * r->new_efficiency.low,
+           100 * r->new_efficiency.high);
+    printf("%-22s %8.2f\n", "  P10, new rows", 100 * r->new_p10);
     printf("times of the best kernels: %+.2f %% (median)\n", 100 * (r->drift - 1));
-    if (r->worst_gap > 0) {
-        printf("falls short of its claim most, by %.2f, on %s\n", 100 * r->worst_gap, r->worst);
+    if (r->worst_loss > 0) {
+        printf("falls short of its claim most, by %.2f, on %s\n", 100 * r->worst_loss, r->worst);
     }
 }
 
@@ -39,12 +41,12 @@ static void print_validation_json(const kw_validate_report *r) {
     cli_json json;
     cli_json_start(&json);
     cli_json_int(&json, "problem_groups", r->problem_groups);
-    cli_json_int(&json, "lost", r->lost);
-    add_figure(&json, "claimed", &r->claimed);
-    add_figure(&json, "found", &r->found);
-    cli_json_real(&json, "found_p10", r->found_p10);
+    cli_json_int(&json, "failed", r->failed);
+    add_figure(&json, "old_efficiency", &r->old_efficiency);
+    add_figure(&json, "new_efficiency", &r->new_efficiency);
+    cli_json_real(&json, "new_p10", r->new_p10);
     cli_json_real(&json, "drift", r->drift);
-    cli_json_real(&json, "worst_gap", r->worst_gap);
+    cli_json_real(&json, "worst_loss", r->worst_loss);
     cli_json_text(&json, "worst", r->worst);
     cli_json_print(&json, stdout);
 }

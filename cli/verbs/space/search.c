@@ -82,11 +82,11 @@ static void print_search_text(const kw_search_report *report, const kw_record *r
 static void print_search_json(const kw_search_report *report, const kw_record *records) {
     cli_json json;
     cli_json_start(&json);
-    cli_json_int(&json, "looked", report->evaluated);
+    cli_json_int(&json, "evaluated", report->evaluated);
     cli_json_int(&json, "drawn", report->drawn);
     cli_json_int(&json, "refused", report->refused);
     cli_json_int(&json, "unfit", report->unfit);
-    cli_json_list(&json, "finds");
+    cli_json_list(&json, "results");
     for (size_t i = 0; i < report->count; i++) {
         cli_json_object(&json, NULL);
         cli_json_text(&json, "config", report->results[i].config);

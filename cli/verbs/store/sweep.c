@@ -22,7 +22,7 @@ typedef struct session {
     kw_registry *registry;
     const char **configs;
     kw_problem *problems;
-    char pool[256], list[256], command[1024];
+    char candidates[256], list[256], command[1024];
     kw_sweep_options options;
 } session;
 
@@ -83,19 +83,19 @@ static void append_word(char *text, size_t capacity, const char *name, const cha
 }
 
 static void name_lists(session *s) {
-    static const cli_option_id of_pool[] = {OPT_SET, OPT_ARCH, OPT_KERNELS, OPT_CONFIG, OPT_TRAITS, OPT_FILTER, OPT_RULES, OPT_PAIRS};
+    static const cli_option_id of_candidates[] = {OPT_SET, OPT_ARCH, OPT_KERNELS, OPT_CONFIG, OPT_TRAITS, OPT_FILTER, OPT_RULES, OPT_PAIRS};
     static const cli_option_id of_list[] = {OPT_PROBLEMS, OPT_DIR,  OPT_DTYPE,      OPT_OP,    OPT_SAMPLE, OPT_PER_BUCKET, OPT_MAX_GFLOP,
                                             OPT_MAX_MB,   OPT_PART, OPT_TEST_SHARE, OPT_LIMIT, OPT_SEED,   OPT_PAIRS};
-    for (size_t i = 0; i < sizeof of_pool / sizeof *of_pool; i++) {
-        append_word(s->pool, sizeof s->pool, cli_options[of_pool[i]].name, s->args->value[of_pool[i]]);
+    for (size_t i = 0; i < sizeof of_candidates / sizeof *of_candidates; i++) {
+        append_word(s->candidates, sizeof s->candidates, cli_options[of_candidates[i]].name, s->args->value[of_candidates[i]]);
     }
-    if (!*s->pool) {
-        snprintf(s->pool, sizeof s->pool, "set=default");
+    if (!*s->candidates) {
+        snprintf(s->candidates, sizeof s->candidates, "set=default");
     }
     for (size_t i = 0; i < sizeof of_list / sizeof *of_list; i++) {
         append_word(s->list, sizeof s->list, cli_options[of_list[i]].name, s->args->value[of_list[i]]);
     }
-    s->options.pool = s->pool;
+    s->options.candidates = s->candidates;
     s->options.list = s->list;
 }
 

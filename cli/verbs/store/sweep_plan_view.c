@@ -68,21 +68,21 @@ static void log_proposal_remark(void *user, const char *line) {
 /* --- telling ------------------------------------------------------------------------------------------------------ */
 
 static const char *state_name(kw_family_state state) {
-    return state == KW_FAMILY_OVER ? "over" : state == KW_FAMILY_UNKNOWN ? "unknown" : "met";
+    return state == KW_FAMILY_ABOVE ? "above" : state == KW_FAMILY_UNKNOWN ? "unknown" : "within";
 }
 
 static void print_families(const kw_proposal_facts *facts) {
-    int64_t open = (int64_t)facts->family_count - facts->count[KW_FAMILY_MET];
+    int64_t open = (int64_t)facts->family_count - facts->count[KW_FAMILY_WITHIN];
     if (open) {
-        printf("%-8s %8s %7s %8s %9s  %s\n", "state", "regret %", "shapes", "waiting", "proposed", "family of problems");
+        printf("%-8s %8s %7s %8s %9s  %s\n", "state", "regret %", "shapes", "untrained", "proposed", "family of problems");
     }
     for (int64_t i = 0; i < open && i < FAMILIES_SHOWN; i++) {
         const kw_proposal_family *f = &facts->families[i];
-        char lost[16] = "-";
+        char regret[16] = "-";
         if (!isnan(f->regret)) {
-            snprintf(lost, sizeof lost, "%.2f", 100 * f->regret);
+            snprintf(regret, sizeof regret, "%.2f", 100 * f->regret);
         }
-        printf("%-8s %8s %7lld %8lld %9lld  %s%s\n", state_name(f->state), lost, (long long)f->shapes, (long long)f->waiting,
+        printf("%-8s %8s %7lld %8lld %9lld  %s%s\n", state_name(f->state), regret, (long long)f->shapes, (long long)f->untrained,
                (long long)f->proposed, f->key, f->exhausted ? "  (no more problems of it are found)" : "");
     }
     if (open > FAMILIES_SHOWN) {
@@ -96,7 +96,7 @@ static void print_proposal_text(const kw_proposal_facts *facts, double target, c
         printf("regret %.2f %% in all, of %lld problem groups\n", 100 * facts->regret, (long long)facts->problem_groups);
     }
     printf("of %zu families %lld are within %.4g %%, %lld over it, %lld not known yet\n", facts->family_count,
-           (long long)facts->count[KW_FAMILY_MET], 100 * target, (long long)facts->count[KW_FAMILY_OVER],
+           (long long)facts->count[KW_FAMILY_WITHIN], 100 * target, (long long)facts->count[KW_FAMILY_ABOVE],
            (long long)facts->count[KW_FAMILY_UNKNOWN]);
     if (report) {
         int64_t rows = 0;
@@ -122,7 +122,7 @@ static void add_family(cli_json *json, const kw_proposal_family *f) {
     cli_json_text(json, "state", state_name(f->state));
     cli_json_int(json, "shapes", f->shapes);
     cli_json_int(json, "problem_groups", f->problem_groups);
-    cli_json_int(json, "waiting", f->waiting);
+    cli_json_int(json, "untrained", f->untrained);
     if (!isnan(f->regret)) {
         cli_json_real(json, "regret", f->regret);
     }
@@ -140,8 +140,8 @@ static void print_proposal_json(const kw_proposal_facts *facts, double target, c
         cli_json_real(&json, "regret", facts->regret);
     }
     cli_json_int(&json, "problem_groups", facts->problem_groups);
-    cli_json_int(&json, "families_met", facts->count[KW_FAMILY_MET]);
-    cli_json_int(&json, "families_over", facts->count[KW_FAMILY_OVER]);
+    cli_json_int(&json, "families_within", facts->count[KW_FAMILY_WITHIN]);
+    cli_json_int(&json, "families_above", facts->count[KW_FAMILY_ABOVE]);
     cli_json_int(&json, "families_unknown", facts->count[KW_FAMILY_UNKNOWN]);
     if (report) {
         cli_json_int(&json, "rounds", report->rounds);

@@ -1,6 +1,6 @@
-/* dataset.h: rows of stores as a table to learn from and to judge by. A pair is a config on a problem with its answer (kw_store); pairs of one
+/* dataset.h: rows of stores as a table to learn from and to evaluate by. A pair is a config on a problem with its answer (kw_store); pairs of one
  * problem, target and kind of timing (packed, cold) stand together and form a problem group. What does not fit is left out, as dispatch never asks
- * for it, and so is what spills or wants too much shared memory, which dispatch passes over; what failed stays, because a pick that fails must count against who picked it. */
+ * for it, and so is what spills or wants too much shared memory, which dispatch passes over; what failed stays, because a selection that fails must count against its selector. */
 #ifndef KW_LEARN_DATA_DATASET_H
 #define KW_LEARN_DATA_DATASET_H
 

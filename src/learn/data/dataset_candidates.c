@@ -10,14 +10,14 @@
 
 enum { FILE_LIMIT = 64 << 20 };
 
-kw_status kw_dataset_candidates_read(kw_catalog *pool, const char *path, kw_error *err) {
+kw_status kw_dataset_candidates_read(kw_catalog *candidates, const char *path, kw_error *err) {
     kw_arena arena = {0};
     char *data = NULL;
     size_t size = 0;
     kw_status status = kw_file_read(&arena, path, FILE_LIMIT, &data, &size, err);
-    status = status ? status : kw_catalog_read(pool, path, data, size, err);
+    status = status ? status : kw_catalog_read(candidates, path, data, size, err);
     kw_arena_drop(&arena);
-    if (!status && !pool->count) {
+    if (!status && !candidates->count) {
         status = kw_fail(err, KW_ILLEGAL, "%.300s: no kernel is in it", path);
     }
     return status;
@@ -34,16 +34,16 @@ static int by_pair_text(const void *left, const void *right) {
     return strcmp(a->text, b->text);
 }
 
-static kw_status sort_pool(named **list, const kw_catalog *pool, kw_error *err) {
-    *list = calloc(pool->count + 1, sizeof **list);
+static kw_status sort_candidates(named **list, const kw_catalog *candidates, kw_error *err) {
+    *list = calloc(candidates->count + 1, sizeof **list);
     if (!*list) {
-        return kw_fail_memory(err, "a pool of kernels");
+        return kw_fail_memory(err, "the candidates");
     }
-    for (size_t i = 0; i < pool->count; i++) {
-        (*list)[i].config = &pool->configs[i];
-        kw_config_print((*list)[i].text, sizeof(*list)[i].text, &pool->configs[i]);
+    for (size_t i = 0; i < candidates->count; i++) {
+        (*list)[i].config = &candidates->configs[i];
+        kw_config_print((*list)[i].text, sizeof(*list)[i].text, &candidates->configs[i]);
     }
-    qsort(*list, pool->count, sizeof **list, by_pair_text);
+    qsort(*list, candidates->count, sizeof **list, by_pair_text);
     return KW_OK;
 }
 
@@ -71,34 +71,35 @@ static bool add_untried_pair(pair_array *g, const kw_problem_group *problem_grou
 }
 
 /* Both lists ascend by text: a merge. */
-static bool complete_group(pair_array *g, const kw_dataset *dataset, kw_problem_group *problem_group, const named *pool, size_t count) {
+static bool complete_group(pair_array *g, const kw_dataset *dataset, kw_problem_group *problem_group, const named *candidates,
+                           size_t count) {
     size_t first = g->count, next = 0;
     bool good = true;
     char text[KW_CONFIG_TEXT_MAX];
     for (size_t i = problem_group->first; i < problem_group->first + problem_group->count && good; i++) {
         kw_config_print(text, sizeof text, &dataset->pairs[i].config);
         int order = 1;
-        while (good && next < count && (order = strcmp(pool[next].text, text)) < 0) {
-            good = add_untried_pair(g, problem_group, pool[next++].config);
+        while (good && next < count && (order = strcmp(candidates[next].text, text)) < 0) {
+            good = add_untried_pair(g, problem_group, candidates[next++].config);
         }
         next += next < count && !order;
         good = good && add_pair(g, &dataset->pairs[i]);
     }
     while (good && next < count) {
-        good = add_untried_pair(g, problem_group, pool[next++].config);
+        good = add_untried_pair(g, problem_group, candidates[next++].config);
     }
     problem_group->first = first;
     problem_group->count = g->count - first;
     return good;
 }
 
-kw_status kw_dataset_candidates_add(kw_dataset *dataset, const kw_catalog *pool, size_t *added, kw_error *err) {
+kw_status kw_dataset_candidates_add(kw_dataset *dataset, const kw_catalog *candidates, size_t *added, kw_error *err) {
     pair_array g = {0};
     named *list = NULL;
-    kw_status status = sort_pool(&list, pool, err);
+    kw_status status = sort_candidates(&list, candidates, err);
     for (size_t c = 0; c < dataset->problem_group_count && !status; c++) {
-        if (!complete_group(&g, dataset, &dataset->problem_groups[c], list, pool->count)) {
-            status = kw_fail_memory(err, "a pool of kernels");
+        if (!complete_group(&g, dataset, &dataset->problem_groups[c], list, candidates->count)) {
+            status = kw_fail_memory(err, "the candidates");
         }
     }
     free(list);

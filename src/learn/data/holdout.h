@@ -1,4 +1,4 @@
-/* holdout.h: problem lists that are kept for judging, read together. */
+/* holdout.h: problem lists that are kept for evaluation, read together. */
 #ifndef KW_LEARN_DATA_HOLDOUT_H
 #define KW_LEARN_DATA_HOLDOUT_H
 

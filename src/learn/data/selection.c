@@ -1,4 +1,4 @@
-/* selection.c: picks and their figures. */
+/* selection.c: selections and their figures. */
 #include "learn/data/selection.h"
 
 #include "base/stats.h"
@@ -50,7 +50,7 @@ bool kw_selection_make(kw_selection *selection, const kw_dataset *dataset, size_
 kw_status kw_metrics_compute(kw_train_metrics *metrics, const kw_dataset *dataset, const kw_group_oracle *group_oracles, const double *ns,
                              const int32_t *fold, int32_t which, kw_error *err) {
     double *efficiency = calloc(dataset->problem_group_count + 1, sizeof *efficiency);
-    double picked = 0, oracle = 0;
+    double selected = 0, oracle = 0;
     size_t count = 0, hits = 0;
     *metrics = (kw_train_metrics){0};
     if (!efficiency) {
@@ -62,7 +62,7 @@ kw_status kw_metrics_compute(kw_train_metrics *metrics, const kw_dataset *datase
             continue;
         }
         efficiency[count++] = selection.efficiency;
-        picked += selection.ns;
+        selected += selection.ns;
         oracle += group_oracles[c].oracle_ns;
         hits += selection.pair == group_oracles[c].best;
         metrics->failed += selection.failed;
@@ -74,7 +74,7 @@ kw_status kw_metrics_compute(kw_train_metrics *metrics, const kw_dataset *datase
         metrics->median = kw_stat_quantile(efficiency, count, 0.5);
         metrics->p10 = kw_stat_quantile(efficiency, count, 0.1);
         metrics->worst = efficiency[0];
-        metrics->regret = picked / oracle - 1;
+        metrics->regret = selected / oracle - 1;
         metrics->top1 = (double)hits / (double)count;
     }
     free(efficiency);

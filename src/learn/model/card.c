@@ -24,7 +24,7 @@ static int by_mean(const void *left, const void *right) {
     return x < y ? -1 : x > y ? 1 : by_family_bucket(left, right);
 }
 
-/* One entry a family, the worst first, of picks held out with their families; the caller frees. */
+/* One entry a family, the worst first, of selections held out with their families; the caller frees. */
 static kw_status find_families(family **families, size_t *count, const kw_artifacts *a, kw_error *err) {
     const kw_trainer *t = a->trainer;
     const double *ns = t->folds[KW_BY_FAMILY] > 1 ? a->cv->ns[KW_BY_FAMILY] : NULL;
@@ -34,15 +34,15 @@ static kw_status find_families(family **families, size_t *count, const kw_artifa
     if (!made) {
         return kw_fail_memory(err, "the model card");
     }
-    size_t judged = 0;
+    size_t evaluated = 0;
     for (size_t c = 0; ns && c < t->dataset->problem_group_count; c++) {
         kw_selection selection;
         if (kw_selection_make(&selection, t->dataset, c, &t->oracles[c], ns)) {
-            made[judged++] = (family){t->dataset->problem_groups[c].bucket, 1, selection.efficiency};
+            made[evaluated++] = (family){t->dataset->problem_groups[c].bucket, 1, selection.efficiency};
         }
     }
-    qsort(made, judged, sizeof *made, by_family_bucket);
-    for (size_t i = 0; i < judged; i++) {
+    qsort(made, evaluated, sizeof *made, by_family_bucket);
+    for (size_t i = 0; i < evaluated; i++) {
         if (*count && !strcmp(made[*count - 1].bucket, made[i].bucket)) {
             made[*count - 1].problem_groups++;
             made[*count - 1].sum += made[i].sum;
@@ -107,11 +107,12 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
                  *a->library_version ? a->library_version : "(version unknown)", (unsigned long long)a->options->seed);
     kw_text_addf(text, "- Digests: model `%s`, data `%s`, feature schema `%s`.\n", r->digest, t->dataset->digest, schema);
     add_served_line(text, t->dataset);
-    kw_text_add(text,
-                "\n## Held out\n\nEfficiency of the first pick against the oracle of the measured pool, which is chosen by one half of the "
-                "samples and timed by the other. No fold was scored by a model that saw the shape (in any direction, type or layout), or, "
-                "for families, any problem of its family.\n\n| left out | problems | mean | median | P10 | worst | time-weighted regret | "
-                "top 1 | failed |\n|---|---|---|---|---|---|---|---|---|\n");
+    kw_text_add(
+        text,
+        "\n## Held out\n\nEfficiency of the first selection against the oracle of the measured kernels, which is chosen by one half of the "
+        "samples and timed by the other. No fold was scored by a model that saw the shape (in any direction, type or layout), or, "
+        "for families, any problem of its family.\n\n| left out | problems | mean | median | P10 | worst | time-weighted regret | "
+        "top 1 | failed |\n|---|---|---|---|---|---|---|---|---|\n");
     add_figures(text, "shapes", &r->shapes);
     add_figures(text, "families", &r->unseen_families);
     add_figures(text, "(analytic estimate, no model)", &r->estimate);
@@ -123,12 +124,13 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
         kw_text_addf(text, "| %s | %lld | %.2f %% |\n", families[i].bucket, (long long)families[i].problem_groups,
                      100 * families[i].sum / (double)families[i].problem_groups);
     }
-    kw_text_addf(text,
-                 "\n## Limits\n\nTimes are of %s weights and %s tensors. The pool is what was measured: a kernel that was not in it is "
-                 "scored, but was never seen. Problems far outside the sizes trained on are extrapolated by constants, as trees do.\n\n"
-                 "## Again\n\n    %s\n\nLicence: that of Kernelwright.\n",
-                 t->dataset->problem_groups[0].packed ? "packed" : "fresh", t->dataset->problem_groups[0].cold ? "cold" : "hot",
-                 a->options->command ? a->options->command : "kwright train");
+    kw_text_addf(
+        text,
+        "\n## Limits\n\nTimes are of %s weights and %s tensors. The candidates are what was measured: a kernel that was not among them is "
+        "scored, but was never seen. Problems far outside the sizes trained on are extrapolated by constants, as trees do.\n\n"
+        "## Again\n\n    %s\n\nLicence: that of Kernelwright.\n",
+        t->dataset->problem_groups[0].packed ? "packed" : "fresh", t->dataset->problem_groups[0].cold ? "cold" : "hot",
+        a->options->command ? a->options->command : "kwright train");
 }
 
 /* --- for machines ----------------------------------------------------------------------------------------------------- */

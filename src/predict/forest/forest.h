@@ -67,13 +67,13 @@ typedef struct kw_forest_candidates {
         *columns; /* one a feature: count values for role KERNEL, not read for the others or where the forest has no split */
 } kw_forest_candidates;
 
-/* Works out for every question about kernel features which candidates it sends left. The forest must outlive the pool. */
+/* Works out for every question about kernel features which candidates it sends left. The forest must outlive the batch. */
 kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err);
-void kw_forest_batch_close(kw_forest_batch **pool);
-size_t kw_forest_batch_bytes(const kw_forest_batch *pool);
+void kw_forest_batch_close(kw_forest_batch **batch);
+size_t kw_forest_batch_bytes(const kw_forest_batch *batch);
 
-/* One thread's memory for scoring this pool. instructions: "baseline", "avx2", "avx512", or NULL for the best that this processor has. */
-kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch *pool, const char *instructions, kw_error *err);
+/* One thread's memory for scoring this batch. instructions: "baseline", "avx2", "avx512", or NULL for the best that this processor has. */
+kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch *batch, const char *instructions, kw_error *err);
 void kw_forest_scratch_close(kw_forest_scratch **scratch);
 size_t kw_forest_scratch_bytes(const kw_forest_scratch *scratch);
 const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch);
@@ -83,7 +83,7 @@ typedef struct kw_forest_query {
     const double *const *columns; /* one a feature: count values for role PAIR; not read where the forest has no split */
 } kw_forest_query;
 
-/* Scores of the pool's candidates, in their order. The scratch must have been opened for this pool. */
-void kw_forest_batch_score(const kw_forest_batch *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores);
+/* Scores of the batch's candidates, in their order. The scratch must have been opened for this batch. */
+void kw_forest_batch_score(const kw_forest_batch *batch, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores);
 
 #endif

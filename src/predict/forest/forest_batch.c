@@ -1,5 +1,5 @@
 /* forest_batch.c: a fixed set of candidates and one thread's memory to score it with. What depends on the candidates alone is worked out
- * when the pool is opened; a call then answers the conditions on problem features (one value each), those on pair features (one
+ * when the batch is opened; a call then answers the conditions on problem features (one value each), those on pair features (one
  * column each), and has the kernel walk the trees. */
 #include "predict/forest/forest_binning.h"
 
@@ -77,78 +77,78 @@ static void lay_binder(kw_forest_binning *b, const kw_forest_role *roles, kw_for
     b->rows = take_array(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
 }
 
-static kw_status bind_kernel_columns(kw_forest_batch *pool, const kw_forest_candidates *candidates, kw_error *err) {
-    kw_forest_binning b = {.forest = pool->forest, .count = pool->count, .words = pool->words};
+static kw_status bind_kernel_columns(kw_forest_batch *batch, const kw_forest_candidates *candidates, kw_error *err) {
+    kw_forest_binning b = {.forest = batch->forest, .count = batch->count, .words = batch->words};
     size_t size = 0, used = 0;
-    b.answers = pool->answers;
-    lay_binder(&b, pool->roles, KW_FOREST_KERNEL, NULL, &size);
+    b.answers = batch->answers;
+    lay_binder(&b, batch->roles, KW_FOREST_KERNEL, NULL, &size);
     char *memory = size < SIZE_MAX / 2 ? malloc(size + 64) : NULL;
     if (!memory) {
-        return kw_fail_memory(err, "a pool of candidates");
+        return kw_fail_memory(err, "a batch of candidates");
     }
-    lay_binder(&b, pool->roles, KW_FOREST_KERNEL, memory + (64 - (uintptr_t)memory % 64) % 64, &used);
-    for (size_t i = 0; i < pool->forest->features; i++) {
-        if (pool->roles[i] == KW_FOREST_KERNEL && pool->forest->columns[i].splits) {
+    lay_binder(&b, batch->roles, KW_FOREST_KERNEL, memory + (64 - (uintptr_t)memory % 64) % 64, &used);
+    for (size_t i = 0; i < batch->forest->features; i++) {
+        if (batch->roles[i] == KW_FOREST_KERNEL && batch->forest->columns[i].splits) {
             kw_forest_bin_column(&b, i, candidates->columns[i]);
         }
     }
     size_t bytes = b.row_count * b.words * sizeof *b.rows;
-    pool->row_count = b.row_count;
-    pool->rows = aligned_alloc(64, bytes + 64);
-    if (pool->rows && bytes) {
-        memcpy(pool->rows, b.rows, bytes);
+    batch->row_count = b.row_count;
+    batch->rows = aligned_alloc(64, bytes + 64);
+    if (batch->rows && bytes) {
+        memcpy(batch->rows, b.rows, bytes);
     }
     free(memory);
-    return pool->rows ? KW_OK : kw_fail_memory(err, "a pool of candidates");
+    return batch->rows ? KW_OK : kw_fail_memory(err, "a batch of candidates");
 }
 
 kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err) {
     size_t count = candidates->count, group = 64 * KW_FOREST_WORD_GROUP;
     *out = NULL;
     if (!count || count > KW_FOREST_MAX_CANDIDATES) {
-        return kw_fail(err, KW_ILLEGAL, "%zu candidates; a pool has 1 to %d", count, KW_FOREST_MAX_CANDIDATES);
+        return kw_fail(err, KW_ILLEGAL, "%zu candidates; a batch has 1 to %d", count, KW_FOREST_MAX_CANDIDATES);
     }
     for (size_t i = 0; i < forest->features; i++) {
         if (candidates->roles[i] == KW_FOREST_KERNEL && forest->columns[i].splits && !candidates->columns[i]) {
             return kw_fail(err, KW_MISSING, "the candidates have no values for feature %.80s, on which the model splits", forest->names[i]);
         }
     }
-    kw_forest_batch *pool = calloc(1, sizeof *pool);
-    if (!pool) {
-        return kw_fail_memory(err, "a pool of candidates");
+    kw_forest_batch *batch = calloc(1, sizeof *batch);
+    if (!batch) {
+        return kw_fail_memory(err, "a batch of candidates");
     }
-    pool->forest = forest;
-    pool->count = count;
-    pool->words = (count + group - 1) / group * KW_FOREST_WORD_GROUP;
-    pool->roles = malloc(forest->features * sizeof *pool->roles);
-    pool->answers = calloc(forest->condition_count + 1, sizeof *pool->answers);
+    batch->forest = forest;
+    batch->count = count;
+    batch->words = (count + group - 1) / group * KW_FOREST_WORD_GROUP;
+    batch->roles = malloc(forest->features * sizeof *batch->roles);
+    batch->answers = calloc(forest->condition_count + 1, sizeof *batch->answers);
     kw_status status = KW_OK;
-    if (!pool->roles || !pool->answers) {
-        status = kw_fail_memory(err, "a pool of candidates");
+    if (!batch->roles || !batch->answers) {
+        status = kw_fail_memory(err, "a batch of candidates");
     } else {
-        memcpy(pool->roles, candidates->roles, forest->features * sizeof *pool->roles);
-        status = bind_kernel_columns(pool, candidates, err);
+        memcpy(batch->roles, candidates->roles, forest->features * sizeof *batch->roles);
+        status = bind_kernel_columns(batch, candidates, err);
     }
     if (status) {
-        kw_forest_batch_close(&pool);
+        kw_forest_batch_close(&batch);
     }
-    *out = pool;
+    *out = batch;
     return status;
 }
 
-void kw_forest_batch_close(kw_forest_batch **pool) {
-    if (*pool) {
-        free((*pool)->roles);
-        free((*pool)->answers);
-        free((*pool)->rows);
-        free(*pool);
-        *pool = NULL;
+void kw_forest_batch_close(kw_forest_batch **batch) {
+    if (*batch) {
+        free((*batch)->roles);
+        free((*batch)->answers);
+        free((*batch)->rows);
+        free(*batch);
+        *batch = NULL;
     }
 }
 
-size_t kw_forest_batch_bytes(const kw_forest_batch *pool) {
-    return sizeof *pool + pool->forest->features * sizeof *pool->roles + pool->forest->condition_count * sizeof *pool->answers +
-           pool->row_count * pool->words * sizeof *pool->rows;
+size_t kw_forest_batch_bytes(const kw_forest_batch *batch) {
+    return sizeof *batch + batch->forest->features * sizeof *batch->roles + batch->forest->condition_count * sizeof *batch->answers +
+           batch->row_count * batch->words * sizeof *batch->rows;
 }
 
 static size_t largest_tree(const kw_forest *forest) {
@@ -160,11 +160,11 @@ static size_t largest_tree(const kw_forest *forest) {
     return most;
 }
 
-static void lay_scratch(kw_forest_scratch *s, const kw_forest_batch *pool, char *base) {
+static void lay_scratch(kw_forest_scratch *s, const kw_forest_batch *batch, char *base) {
     kw_forest_job *job = &s->job;
-    size_t used = 0, row = pool->words;
-    s->binder.answers = take_array(base, &used, pool->forest->condition_count + 1, sizeof *s->binder.answers);
-    lay_binder(&s->binder, pool->roles, KW_FOREST_PAIR, base, &used);
+    size_t used = 0, row = batch->words;
+    s->binder.answers = take_array(base, &used, batch->forest->condition_count + 1, sizeof *s->binder.answers);
+    lay_binder(&s->binder, batch->roles, KW_FOREST_PAIR, base, &used);
     s->all = take_array(base, &used, row, sizeof *s->all);
     for (size_t i = 0; i < KW_FOREST_SLOTS; i++) {
         job->slots[i] = take_array(base, &used, row, sizeof *s->all);
@@ -175,7 +175,7 @@ static void lay_scratch(kw_forest_scratch *s, const kw_forest_batch *pool, char 
     s->bytes = used;
 }
 
-kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch *pool, const char *instructions, kw_error *err) {
+kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch *batch, const char *instructions, kw_error *err) {
     const kw_forest_kernel *kernel = NULL;
     *out = NULL;
     kw_status status = find_kernel(&kernel, instructions, err);
@@ -184,26 +184,26 @@ kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch 
     }
     kw_forest_scratch *s = calloc(1, sizeof *s);
     if (!s) {
-        return kw_fail_memory(err, "scoring a pool of candidates");
+        return kw_fail_memory(err, "scoring a batch of candidates");
     }
     s->kernel = kernel;
-    s->binder = (kw_forest_binning){.forest = pool->forest, .count = pool->count, .words = pool->words, .row_base = pool->row_count};
+    s->binder = (kw_forest_binning){.forest = batch->forest, .count = batch->count, .words = batch->words, .row_base = batch->row_count};
     s->job = (kw_forest_job){
-        .forest = pool->forest, .words = pool->words, .used_words = (pool->count + 63) / 64, .table_size = largest_tree(pool->forest)};
-    lay_scratch(s, pool, NULL);
+        .forest = batch->forest, .words = batch->words, .used_words = (batch->count + 63) / 64, .table_size = largest_tree(batch->forest)};
+    lay_scratch(s, batch, NULL);
     s->memory = s->bytes < SIZE_MAX / 2 ? calloc(1, s->bytes + 64) : NULL;
     if (!s->memory) {
         kw_forest_scratch_close(&s);
-        return kw_fail_memory(err, "scoring a pool of candidates");
+        return kw_fail_memory(err, "scoring a batch of candidates");
     }
-    lay_scratch(s, pool, s->memory + (64 - (uintptr_t)s->memory % 64) % 64);
-    for (size_t i = 0; i < pool->count; i++) {
+    lay_scratch(s, batch, s->memory + (64 - (uintptr_t)s->memory % 64) % 64);
+    for (size_t i = 0; i < batch->count; i++) {
         s->all[i / 64] |= (uint64_t)1 << i % 64;
     }
-    if (pool->row_count) {
-        memcpy(s->binder.rows, pool->rows, pool->row_count * pool->words * sizeof *pool->rows);
+    if (batch->row_count) {
+        memcpy(s->binder.rows, batch->rows, batch->row_count * batch->words * sizeof *batch->rows);
     }
-    memcpy(s->binder.answers, pool->answers, pool->forest->condition_count * sizeof *pool->answers);
+    memcpy(s->binder.answers, batch->answers, batch->forest->condition_count * sizeof *batch->answers);
     s->job.all = s->all;
     s->job.answers = s->binder.answers;
     s->job.rows = s->binder.rows;
@@ -227,19 +227,19 @@ const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch) {
     return scratch->kernel->instructions;
 }
 
-void kw_forest_batch_score(const kw_forest_batch *pool, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
-    const kw_forest *forest = pool->forest;
-    scratch->binder.row_count = pool->row_count;
+void kw_forest_batch_score(const kw_forest_batch *batch, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
+    const kw_forest *forest = batch->forest;
+    scratch->binder.row_count = batch->row_count;
     for (size_t i = 0; i < forest->features; i++) {
         if (!forest->columns[i].splits) {
             continue;
         }
-        if (pool->roles[i] == KW_FOREST_PROBLEM) {
+        if (batch->roles[i] == KW_FOREST_PROBLEM) {
             kw_forest_bin_value(forest, i, query->values[i], scratch->binder.answers);
-        } else if (pool->roles[i] == KW_FOREST_PAIR) {
+        } else if (batch->roles[i] == KW_FOREST_PAIR) {
             kw_forest_bin_column(&scratch->binder, i, query->columns[i]);
         }
     }
     scratch->kernel->score(&scratch->job);
-    memcpy(scores, scratch->job.scores, pool->count * sizeof *scores);
+    memcpy(scores, scratch->job.scores, batch->count * sizeof *scores);
 }

@@ -1,5 +1,5 @@
 /* forest_binning.h: from a feature's values to the answers of all conditions on it, and rows for those that the candidates do not answer
- * alike. Used for kernel features when a pool is opened and for pair features in each call. */
+ * alike. Used for kernel features when a batch is opened and for pair features in each call. */
 #ifndef KW_PREDICT_FOREST_FOREST_BINNING_H
 #define KW_PREDICT_FOREST_FOREST_BINNING_H
 
@@ -19,7 +19,7 @@ typedef struct kw_forest_binning {
     uint32_t *answers;  /* one a condition of the forest */
     uint64_t *rows;     /* room for row_base rows and one for each condition on the features that will be bound */
     size_t row_count;   /* rows in use */
-    size_t row_base;    /* those of the pool come first and stay */
+    size_t row_base;    /* those of the batch come first and stay */
     uint16_t *bins;     /* one a candidate */
     uint16_t *classes;  /* for each bin its class: kw_forest_max_bins of them */
     uint16_t *occupied; /* for each class its bin: as many */

@@ -1,4 +1,4 @@
-/* efficiency_curve.c: what picks give of what the best kernels would have given: their distribution, the best of short lists, and which families of
+/* efficiency_curve.c: what selections give of what the best kernels would have given: their distribution, the best of short lists, and which families of
  * problems lose. */
 #include "report/evaluation/evaluation_page.h"
 
@@ -9,16 +9,16 @@
 
 enum { FAMILIES_SHOWN = 24 };
 
-static size_t set_keys(const kw_evaluation_page *picks, kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX]) {
-    for (size_t p = 0; p < picks->selector_count; p++) {
-        keys[p] = (kw_svg_key){picks->selectors[p].evaluation->by, (int)p, KW_MARK_LINE};
+static size_t set_keys(const kw_evaluation_page *view, kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX]) {
+    for (size_t p = 0; p < view->selector_count; p++) {
+        keys[p] = (kw_svg_key){view->selectors[p].evaluation->by, (int)p, KW_MARK_LINE};
     }
-    return picks->selector_count;
+    return view->selector_count;
 }
 
-static void print_alone(kw_text *text, const kw_evaluation_page *picks) {
-    if (picks->alone) {
-        kw_text_addf(text, "%zu problem groups that not all of them judge", picks->alone);
+static void print_alone(kw_text *text, const kw_evaluation_page *view) {
+    if (view->alone) {
+        kw_text_addf(text, "%zu problem groups that not all of them evaluate", view->alone);
     }
 }
 
@@ -30,7 +30,8 @@ typedef struct curve {
     size_t count, tied, failed;
 } curve;
 
-static const char *const curve_columns[] = {"picks by", "mean", "P1", "P10", "median", "worst", "tied with the fastest", "failed", NULL};
+static const char *const curve_columns[] = {"selections by",         "mean",   "P1", "P10", "median", "worst",
+                                            "tied with the fastest", "failed", NULL};
 
 static void curve_cell(const void *user, size_t row, size_t column, kw_text *out) {
     const curve *c = (const curve *)user + row;
@@ -52,18 +53,19 @@ static void curve_cell(const void *user, size_t row, size_t column, kw_text *out
     }
 }
 
-void kw_evaluation_chart_picks(kw_evaluation_page *picks) {
-    curve *curves = kw_page_array(&picks->page, picks->selector_count, sizeof *curves);
+void kw_evaluation_chart_selections(kw_evaluation_page *view) {
+    curve *curves = kw_page_array(&view->page, view->selector_count, sizeof *curves);
     kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX];
-    size_t count = set_keys(picks, keys);
-    kw_page_begin(&picks->page, "picks", "Efficiency of the picks",
-                  "The share of problem groups (up) in which the pick gives at most a share of the best kernel's speed (across); what lies "
-                  "further left is "
-                  "counted in where a curve begins. The lower the curve, the better; a tie counts as 100 %, a pick that failed as 0.");
+    size_t count = set_keys(view, keys);
+    kw_page_begin(
+        &view->page, "selections", "Efficiency of the selections",
+        "The share of problem groups (up) in which the selection gives at most a share of the best kernel's speed (across); what lies "
+        "further left is "
+        "counted in where a curve begins. The lower the curve, the better; a tie counts as 100 %, a selection that failed as 0.");
     for (size_t p = 0; curves && p < count; p++) {
-        curves[p] = (curve){.by = keys[p].name, .values = kw_page_array(&picks->page, picks->count, sizeof(double)), .count = picks->count};
-        for (size_t i = 0; curves[p].values && i < picks->count; i++) {
-            const kw_group_evaluation *j = picks->selectors[p].group_evaluations[i];
+        curves[p] = (curve){.by = keys[p].name, .values = kw_page_array(&view->page, view->count, sizeof(double)), .count = view->count};
+        for (size_t i = 0; curves[p].values && i < view->count; i++) {
+            const kw_group_evaluation *j = view->selectors[p].group_evaluations[i];
             curves[p].values[i] = j->efficiency;
             curves[p].tied += j->tied;
             curves[p].failed += j->failed;
@@ -72,36 +74,36 @@ void kw_evaluation_chart_picks(kw_evaluation_page *picks) {
             kw_stat_sort(curves[p].values, curves[p].count);
         }
     }
-    if (!picks->page.out.failed) {
+    if (!view->page.out.failed) {
         kw_svg svg;
-        double low = fmin(0.8, floor(10 * kw_stat_quantile(curves[0].values, picks->count, 0.01)) / 10);
-        kw_page_chart(&picks->page, &svg, "All problem groups",
-                      &(kw_svg_spec){.label = "Distribution of the efficiency of picks",
+        double low = fmin(0.8, floor(10 * kw_stat_quantile(curves[0].values, view->count, 0.01)) / 10);
+        kw_page_chart(&view->page, &svg, "All problem groups",
+                      &(kw_svg_spec){.label = "Distribution of the efficiency of selections",
                                      .height = 320,
                                      .keys = keys,
                                      .key_count = (int)count,
-                                     .x = {.title = "best time over the pick's time", .low = low, .high = 1, .unit = KW_UNIT_PERCENT},
+                                     .x = {.title = "best time over the selection's time", .low = low, .high = 1, .unit = KW_UNIT_PERCENT},
                                      .y = {.title = "share of the problem groups", .high = 1, .unit = KW_UNIT_PERCENT}});
         for (size_t p = count; p-- > 0;) {
             kw_draw_distribution(&svg, curves[p].values, curves[p].count, (int)p, keys[p].name);
         }
-        kw_page_chart_end(&picks->page, &svg);
+        kw_page_chart_end(&view->page, &svg);
         kw_text alone = {0};
-        print_alone(&alone, picks);
-        kw_evaluation_page_note(picks, picks->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
-        kw_page_table(&picks->page, &(kw_table){"picks", curve_columns, count, curve_cell, curves});
-        kw_escape_drop(&alone, &picks->page.out);
+        print_alone(&alone, view);
+        kw_evaluation_page_note(view, view->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
+        kw_page_table(&view->page, &(kw_table){"selections", curve_columns, count, curve_cell, curves});
+        kw_escape_drop(&alone, &view->page.out);
     }
-    kw_page_end(&picks->page);
+    kw_page_end(&view->page);
 }
 
 /* --- the best of a list ----------------------------------------------------------------------------------------------- */
 
-static const char *const list_columns[] = {"length of the list", "picks by", "mean efficiency of its best", "P10", NULL};
+static const char *const list_columns[] = {"length of the list", "selections by", "mean efficiency of its best", "P10", NULL};
 
 typedef struct lists {
     const kw_svg_key *keys;
-    double *mean, *p10; /* KW_SHORTLIST_MAX for each who picks */
+    double *mean, *p10; /* KW_SHORTLIST_MAX for each the selector */
 } lists;
 
 static void list_cell(const void *user, size_t row, size_t column, kw_text *out) {
@@ -115,33 +117,33 @@ static void list_cell(const void *user, size_t row, size_t column, kw_text *out)
     }
 }
 
-static void take_lists(const kw_evaluation_page *picks, lists *l, double *values) {
-    for (size_t row = 0; row < picks->selector_count * KW_SHORTLIST_MAX; row++) {
-        for (size_t i = 0; i < picks->count; i++) {
-            values[i] = picks->selectors[row / KW_SHORTLIST_MAX].group_evaluations[i]->best_of[row % KW_SHORTLIST_MAX];
+static void take_lists(const kw_evaluation_page *view, lists *l, double *values) {
+    for (size_t row = 0; row < view->selector_count * KW_SHORTLIST_MAX; row++) {
+        for (size_t i = 0; i < view->count; i++) {
+            values[i] = view->selectors[row / KW_SHORTLIST_MAX].group_evaluations[i]->best_of[row % KW_SHORTLIST_MAX];
         }
-        kw_stat_sort(values, picks->count);
-        l->mean[row] = kw_stat_mean(values, picks->count);
-        l->p10[row] = kw_stat_quantile(values, picks->count, 0.1);
+        kw_stat_sort(values, view->count);
+        l->mean[row] = kw_stat_mean(values, view->count);
+        l->p10[row] = kw_stat_quantile(values, view->count, 0.1);
     }
 }
 
-void kw_evaluation_chart_lists(kw_evaluation_page *picks) {
+void kw_evaluation_chart_lists(kw_evaluation_page *view) {
     kw_svg_key keys[KW_EVALUATION_SELECTORS_MAX];
-    size_t count = set_keys(picks, keys);
-    lists l = {keys, kw_page_array(&picks->page, count * KW_SHORTLIST_MAX, sizeof *l.mean),
-               kw_page_array(&picks->page, count * KW_SHORTLIST_MAX, sizeof *l.p10)};
-    double *values = kw_page_array(&picks->page, picks->count, sizeof *values);
+    size_t count = set_keys(view, keys);
+    lists l = {keys, kw_page_array(&view->page, count * KW_SHORTLIST_MAX, sizeof *l.mean),
+               kw_page_array(&view->page, count * KW_SHORTLIST_MAX, sizeof *l.p10)};
+    double *values = kw_page_array(&view->page, view->count, sizeof *values);
     kw_page_begin(
-        &picks->page, "lists", "Best of a list",
+        &view->page, "lists", "Best of a list",
         "Mean efficiency of the best kernel of a shortlist (up) by its length (across): what it gives to measure a few kernels before "
         "choosing; what is lower begins later. Lists are drawn as dispatch draws them; the best is chosen by one half of the samples and "
         "timed by the other.");
-    if (!picks->page.out.failed) {
-        take_lists(picks, &l, values);
+    if (!view->page.out.failed) {
+        take_lists(view, &l, values);
         double low = floor(20 * fmin(l.mean[0], 0.9)) / 20;
         kw_svg svg;
-        kw_page_chart(&picks->page, &svg, "All problem groups",
+        kw_page_chart(&view->page, &svg, "All problem groups",
                       &(kw_svg_spec){.label = "Mean efficiency of the best of a list by its length",
                                      .height = 280,
                                      .keys = keys,
@@ -157,14 +159,14 @@ void kw_evaluation_chart_lists(kw_evaluation_page *picks) {
             }
             kw_svg_line_end(&svg);
         }
-        kw_page_chart_end(&picks->page, &svg);
+        kw_page_chart_end(&view->page, &svg);
         kw_text alone = {0};
-        print_alone(&alone, picks);
-        kw_evaluation_page_note(picks, picks->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
-        kw_page_table(&picks->page, &(kw_table){"lists", list_columns, count * KW_SHORTLIST_MAX, list_cell, &l});
-        kw_escape_drop(&alone, &picks->page.out);
+        print_alone(&alone, view);
+        kw_evaluation_page_note(view, view->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
+        kw_page_table(&view->page, &(kw_table){"lists", list_columns, count * KW_SHORTLIST_MAX, list_cell, &l});
+        kw_escape_drop(&alone, &view->page.out);
     }
-    kw_page_end(&picks->page);
+    kw_page_end(&view->page);
 }
 
 /* --- families --------------------------------------------------------------------------------------------------------- */
@@ -196,17 +198,17 @@ static int by_regret(const void *left, const void *right) {
     return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
 }
 
-static void draw_families(kw_evaluation_page *picks, const family_list *list) {
+static void draw_families(kw_evaluation_page *view, const family_list *list) {
     size_t bars = list->count < FAMILIES_SHOWN ? list->count : FAMILIES_SHOWN;
     double most = fmax(list->slices[0]->metrics.regret.value, 0.01);
     kw_svg svg;
     kw_page_chart(
-        &picks->page, &svg, "Families that lose most time",
+        &view->page, &svg, "Families that lose most time",
         &(kw_svg_spec){
             .label = "Regret by family of problems",
             .height = 32 * (double)bars,
             .left = 14,
-            .x = {.title = "time of the picks over that of the best kernels, less 1", .high = 1.05 * most, .unit = KW_UNIT_PERCENT},
+            .x = {.title = "time of the selections over that of the best kernels, less 1", .high = 1.05 * most, .unit = KW_UNIT_PERCENT},
             .y = {.title = "", .low = -(double)bars, .hidden = true}});
     for (size_t i = 0; i < bars; i++) {
         const kw_slice *slice = list->slices[i];
@@ -218,18 +220,19 @@ static void draw_families(kw_evaluation_page *picks, const family_list *list) {
         kw_svg_bar(&svg, (double[]){0, y - 0.62}, (double[]){regret, y - 0.92}, 0, kw_text_string(&title));
         kw_svg_map(&svg, 0, y - 0.48, at);
         kw_svg_text(&svg, (double[]){at[0] + 6, at[1]}, "word", "start", kw_text_string(&title));
-        kw_escape_drop(&title, &picks->page.out);
+        kw_escape_drop(&title, &view->page.out);
     }
-    kw_page_chart_end(&picks->page, &svg);
+    kw_page_chart_end(&view->page, &svg);
 }
 
-void kw_evaluation_chart_families(kw_evaluation_page *picks) {
-    const kw_evaluation *e = picks->selectors[0].evaluation;
-    family_list list = {kw_page_array(&picks->page, e->slice_count, sizeof *list.slices), 0};
-    kw_page_begin(&picks->page, "families", "Regret by problem family",
-                  "Time of the picks over that of the best kernels, less 1, by family: operation, axes, filter, stride, dilation, kind of "
-                  "groups, extent "
-                  "and channels in classes. Worst first: where to measure next. A family of one problem group says little.");
+void kw_evaluation_chart_families(kw_evaluation_page *view) {
+    const kw_evaluation *e = view->selectors[0].evaluation;
+    family_list list = {kw_page_array(&view->page, e->slice_count, sizeof *list.slices), 0};
+    kw_page_begin(
+        &view->page, "families", "Regret by problem family",
+        "Time of the selections over that of the best kernels, less 1, by family: operation, axes, filter, stride, dilation, kind of "
+        "groups, extent "
+        "and channels in classes. Worst first: where to measure next. A family of one problem group says little.");
     for (size_t i = 0; list.slices && i < e->slice_count; i++) {
         if (e->slices[i].slicing == KW_SLICE_FAMILY) {
             list.slices[list.count++] = &e->slices[i];
@@ -237,9 +240,9 @@ void kw_evaluation_chart_families(kw_evaluation_page *picks) {
     }
     if (list.slices && list.count) {
         qsort(list.slices, list.count, sizeof *list.slices, by_regret);
-        draw_families(picks, &list);
-        kw_evaluation_page_note(picks, e->count, "problem_groups", NULL);
-        kw_page_table(&picks->page, &(kw_table){"families", family_columns, list.count, family_cell, &list});
+        draw_families(view, &list);
+        kw_evaluation_page_note(view, e->count, "problem_groups", NULL);
+        kw_page_table(&view->page, &(kw_table){"families", family_columns, list.count, family_cell, &list});
     }
-    kw_page_end(&picks->page);
+    kw_page_end(&view->page);
 }

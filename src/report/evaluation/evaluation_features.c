@@ -103,9 +103,9 @@ static void draw_features(kw_page *page, const feature_list *list) {
     kw_page_chart_end(page, &svg);
 }
 
-void kw_evaluation_chart_features(kw_evaluation_page *picks) {
-    const kw_evaluation *e = picks->selectors[0].evaluation;
-    kw_page *page = &picks->page;
+void kw_evaluation_chart_features(kw_evaluation_page *view) {
+    const kw_evaluation *e = view->selectors[0].evaluation;
+    kw_page *page = &view->page;
     feature_list list = {0};
     kw_page_begin(page, "features", "Features that count",
                   "How many of the model's splits ask for a feature. Features that say nearly the same share their splits, so a low bar "
@@ -117,12 +117,12 @@ void kw_evaluation_chart_features(kw_evaluation_page *picks) {
     }
     if (list.count) {
         draw_features(page, &list);
-        kw_evaluation_page_note(picks, list.count, "features", "features without a split");
+        kw_evaluation_page_note(view, list.count, "features", "features without a split");
         kw_page_table(page, &(kw_table){"features", columns, list.count, feature_cell, &list});
     } else {
         kw_page_empty(page, e->scores.kind == KW_SCORES_MODEL
                                 ? "There is no list of importances (feature_importances_*.json) beside the model."
-                                : "No model picked here, so there are no features.");
+                                : "No model selected here, so there are no features.");
     }
     kw_page_end(page);
     json_decref(json);

@@ -7,41 +7,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kw_evaluation_page_group(kw_text *out, const kw_evaluation_page *picks, const kw_group_evaluation *evaluation_of_group) {
-    const kw_problem_group *problem_group = &picks->selectors[0].evaluation->dataset.problem_groups[evaluation_of_group->problem_group];
+void kw_evaluation_page_group(kw_text *out, const kw_evaluation_page *view, const kw_group_evaluation *evaluation_of_group) {
+    const kw_problem_group *problem_group = &view->selectors[0].evaluation->dataset.problem_groups[evaluation_of_group->problem_group];
     char text[KW_PROBLEM_TEXT_MAX];
     kw_problem_print(text, sizeof text, &problem_group->problem);
     kw_text_addf(out, "%s %s", text, kw_problem_group_timing(problem_group));
 }
 
-void kw_evaluation_page_config(kw_text *out, const kw_evaluation_page *picks, size_t pair) {
+void kw_evaluation_page_config(kw_text *out, const kw_evaluation_page *view, size_t pair) {
     char text[KW_CONFIG_TEXT_MAX];
-    kw_config_print(text, sizeof text, &picks->selectors[0].evaluation->dataset.pairs[pair].config);
+    kw_config_print(text, sizeof text, &view->selectors[0].evaluation->dataset.pairs[pair].config);
     kw_text_add(out, text);
 }
 
-void kw_evaluation_page_note(kw_evaluation_page *picks, size_t count, const char *what, const char *left_out) {
-    const kw_evaluation *e = picks->selectors[0].evaluation;
-    kw_text *out = &picks->page.out;
-    kw_text_addf(out, "<p class=\"facts\">rows %.12s \xc2\xb7 picks by ", e->dataset.digest);
+void kw_evaluation_page_note(kw_evaluation_page *view, size_t count, const char *what, const char *left_out) {
+    const kw_evaluation *e = view->selectors[0].evaluation;
+    kw_text *out = &view->page.out;
+    kw_text_addf(out, "<p class=\"facts\">rows %.12s \xc2\xb7 selections by ", e->dataset.digest);
     kw_escape_add_truncated(out, e->by, KW_ESCAPE_HTML, 80);
     kw_text_addf(out, " \xc2\xb7 n = %zu %s \xc2\xb7 left out: ", count, what);
     kw_escape_add(out, left_out && *left_out ? left_out : "nothing", KW_ESCAPE_HTML);
     kw_text_add(out, "</p>\n");
 }
 
-bool kw_evaluation_group_has(const kw_evaluation_page *picks, const kw_evaluation_group *group,
+bool kw_evaluation_group_has(const kw_evaluation_page *view, const kw_evaluation_group *group,
                              const kw_group_evaluation *evaluation_of_group) {
-    const kw_problem *problem = &picks->selectors[0].evaluation->dataset.problem_groups[evaluation_of_group->problem_group].problem;
+    const kw_problem *problem = &view->selectors[0].evaluation->dataset.problem_groups[evaluation_of_group->problem_group].problem;
     return problem->op == group->op && problem->dtype == group->dtype;
 }
 
-size_t kw_evaluation_groups(const kw_evaluation_page *picks, kw_evaluation_group groups[KW_PANELS_MAX], size_t *more) {
+size_t kw_evaluation_groups(const kw_evaluation_page *view, kw_evaluation_group groups[KW_PANELS_MAX], size_t *more) {
     bool there[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
     size_t count = 0;
-    for (size_t i = 0; i < picks->count; i++) {
+    for (size_t i = 0; i < view->count; i++) {
         const kw_problem *problem =
-            &picks->selectors[0].evaluation->dataset.problem_groups[picks->selectors[0].group_evaluations[i]->problem_group].problem;
+            &view->selectors[0].evaluation->dataset.problem_groups[view->selectors[0].group_evaluations[i]->problem_group].problem;
         there[problem->op][problem->dtype] = true;
     }
     *more = 0;
@@ -59,7 +59,7 @@ size_t kw_evaluation_groups(const kw_evaluation_page *picks, kw_evaluation_group
     return count;
 }
 
-/* --- whose picks are shown -------------------------------------------------------------------------------------------- */
+/* --- whose selections are shown -------------------------------------------------------------------------------------------- */
 
 static kw_status refuse_different_rows(const kw_evaluation *const evaluations[], size_t count, kw_error *err) {
     if (!count || count > KW_EVALUATION_SELECTORS_MAX) {
@@ -68,43 +68,43 @@ static kw_status refuse_different_rows(const kw_evaluation *const evaluations[],
     for (size_t i = 0; i < count; i++) {
         const kw_dataset *first = &evaluations[0]->dataset, *here = &evaluations[i]->dataset;
         if (strcmp(first->digest, here->digest) != 0 || first->pair_count != here->pair_count) {
-            return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were judged on different rows; give all the same stores", evaluations[0]->by,
-                           evaluations[i]->by);
+            return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were evaluated on different rows; give all the same stores",
+                           evaluations[0]->by, evaluations[i]->by);
         }
     }
     return KW_OK;
 }
 
-static const kw_group_evaluation *judgement_of(const kw_evaluation *e, size_t problem_group, size_t *from) {
+static const kw_group_evaluation *find_group_evaluation(const kw_evaluation *e, size_t problem_group, size_t *from) {
     while (*from < e->count && e->group_evaluations[*from].problem_group < problem_group) {
         ++*from;
     }
     return *from < e->count && e->group_evaluations[*from].problem_group == problem_group ? &e->group_evaluations[*from] : NULL;
 }
 
-/* The problem groups that all judge; judgements lie in the order of problem groups. */
-static kw_status join_evaluations(kw_evaluation_page *picks, const kw_evaluation *const evaluations[], size_t count, kw_error *err) {
+/* The problem groups that all evaluate; evaluations lie in the order of problem groups. */
+static kw_status join_evaluations(kw_evaluation_page *view, const kw_evaluation *const evaluations[], size_t count, kw_error *err) {
     size_t from[KW_EVALUATION_SELECTORS_MAX] = {0};
-    picks->selector_count = count;
+    view->selector_count = count;
     for (size_t p = 0; p < count; p++) {
-        picks->selectors[p].evaluation = evaluations[p];
-        picks->selectors[p].group_evaluations = calloc(evaluations[0]->count + 1, sizeof *picks->selectors[p].group_evaluations);
-        if (!picks->selectors[p].group_evaluations) {
+        view->selectors[p].evaluation = evaluations[p];
+        view->selectors[p].group_evaluations = calloc(evaluations[0]->count + 1, sizeof *view->selectors[p].group_evaluations);
+        if (!view->selectors[p].group_evaluations) {
             return kw_fail_memory(err, "an evaluation's page");
         }
     }
     for (size_t i = 0; i < evaluations[0]->count; i++) {
-        size_t judging = 0;
+        size_t evaluating = 0;
         for (size_t p = 0; p < count; p++) {
             const kw_group_evaluation *evaluation_of_group =
-                judgement_of(evaluations[p], evaluations[0]->group_evaluations[i].problem_group, &from[p]);
-            picks->selectors[p].group_evaluations[picks->count] = evaluation_of_group;
-            judging += evaluation_of_group != NULL;
+                find_group_evaluation(evaluations[p], evaluations[0]->group_evaluations[i].problem_group, &from[p]);
+            view->selectors[p].group_evaluations[view->count] = evaluation_of_group;
+            evaluating += evaluation_of_group != NULL;
         }
-        picks->count += judging == count;
-        picks->alone += judging != count;
+        view->count += evaluating == count;
+        view->alone += evaluating != count;
     }
-    return picks->count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and the others judge no problem group in common", evaluations[0]->by);
+    return view->count ? KW_OK : kw_fail(err, KW_FAILED, "%.100s and the others evaluate no problem group in common", evaluations[0]->by);
 }
 
 /* --- the page --------------------------------------------------------------------------------------------------------- */
@@ -115,49 +115,49 @@ typedef struct request {
     const char *title;
 } request;
 
-static void add_summary(kw_evaluation_page *picks, kw_error *err) {
+static void add_summary(kw_evaluation_page *view, kw_error *err) {
     char *text = NULL;
-    if (kw_evaluation_text(&text, picks->selectors[0].evaluation, err)) {
-        picks->page.out.failed = true;
+    if (kw_evaluation_text(&text, view->selectors[0].evaluation, err)) {
+        view->page.out.failed = true;
         return;
     }
-    kw_text_add(&picks->page.out, "<pre id=\"summary\">");
+    kw_text_add(&view->page.out, "<pre id=\"summary\">");
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n");
         kw_text piece = {0};
         kw_text_add_bytes(&piece, line, length);
-        kw_escape_add(&picks->page.out, kw_text_string(&piece), KW_ESCAPE_HTML);
-        kw_text_add(&picks->page.out, "\n");
-        kw_escape_drop(&piece, &picks->page.out);
+        kw_escape_add(&view->page.out, kw_text_string(&piece), KW_ESCAPE_HTML);
+        kw_text_add(&view->page.out, "\n");
+        kw_escape_drop(&piece, &view->page.out);
         line += length + (line[length] != 0);
     }
-    kw_text_add(&picks->page.out, "</pre>\n");
+    kw_text_add(&view->page.out, "</pre>\n");
     kw_free(text);
 }
 
 static kw_status render_evaluations(kw_text *out, void *user, const char *script, kw_error *err) {
     const request *r = user;
     const char *title = r->title && *r->title ? r->title : "Kernelwright evaluation";
-    kw_evaluation_page picks = {0};
-    kw_status status = join_evaluations(&picks, r->evaluations, r->count, err);
+    kw_evaluation_page view = {0};
+    kw_status status = join_evaluations(&view, r->evaluations, r->count, err);
     if (!status) {
         char source[80];
-        kw_text_add(&picks.page.out, "<h1>");
-        kw_escape_add(&picks.page.out, title, KW_ESCAPE_HTML);
-        kw_text_add(&picks.page.out, "</h1>\n<nav>");
-#define CONTENTS(id, name) kw_text_add(&picks.page.out, "<a href=\"#" #id "\">" name "</a> ");
+        kw_text_add(&view.page.out, "<h1>");
+        kw_escape_add(&view.page.out, title, KW_ESCAPE_HTML);
+        kw_text_add(&view.page.out, "</h1>\n<nav>");
+#define CONTENTS(id, name) kw_text_add(&view.page.out, "<a href=\"#" #id "\">" name "</a> ");
         KW_EVALUATION_CHARTS(CONTENTS)
 #undef CONTENTS
-        kw_text_add(&picks.page.out, "</nav>\n");
-        add_summary(&picks, err);
-#define MAKE(id, name) kw_evaluation_chart_##id(&picks);
+        kw_text_add(&view.page.out, "</nav>\n");
+        add_summary(&view, err);
+#define MAKE(id, name) kw_evaluation_chart_##id(&view);
         KW_EVALUATION_CHARTS(MAKE)
 #undef MAKE
         snprintf(source, sizeof source, "%zu pairs of kernel and problem", r->evaluations[0]->dataset.pair_count);
-        kw_page_finish(out, &picks.page, title, source, script);
+        kw_page_finish(out, &view.page, title, source, script);
     }
-    for (size_t p = 0; p < picks.selector_count; p++) {
-        free(picks.selectors[p].group_evaluations);
+    for (size_t p = 0; p < view.selector_count; p++) {
+        free(view.selectors[p].group_evaluations);
     }
     return status;
 }

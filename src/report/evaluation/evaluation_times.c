@@ -6,45 +6,45 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PICK = 0, OTHER = 6, DIAGONAL = 4 };
+enum { SELECTED = 0, OTHER = 6, DIAGONAL = 4 };
 
-static const kw_dataset *list_evaluations(const kw_evaluation_page *picks) {
-    return &picks->selectors[0].evaluation->dataset;
+static const kw_dataset *list_evaluations(const kw_evaluation_page *view) {
+    return &view->selectors[0].evaluation->dataset;
 }
 
-static double predicted_of(const kw_evaluation_page *picks, size_t pair) {
-    double ns = picks->selectors[0].evaluation->scores.ns[pair];
+static double predicted_of(const kw_evaluation_page *view, size_t pair) {
+    double ns = view->selectors[0].evaluation->scores.ns[pair];
     return ns > 0 && ns < HUGE_VAL ? ns : 0;
 }
 
 /* --- points ----------------------------------------------------------------------------------------------------------- */
 
-static const char *const columns[] = {"problem",          "pick",        "predicted ns", "measured ns", "best kernel",
+static const char *const columns[] = {"problem",          "selection",   "predicted ns", "measured ns", "best kernel",
                                       "its predicted ns", "its time ns", "efficiency",   "candidates",  NULL};
 
-typedef struct pick_list {
-    const kw_evaluation_page *picks;
+typedef struct selection_list {
+    const kw_evaluation_page *view;
     const kw_group_evaluation **group_evaluations; /* ascending by efficiency */
     size_t count;
-} pick_list;
+} selection_list;
 
 static void worst_selection_cell(const void *user, size_t row, size_t column, kw_text *out) {
-    const pick_list *list = user;
+    const selection_list *list = user;
     const kw_group_evaluation *j = list->group_evaluations[row];
     switch (column) {
     case 0:
-        kw_evaluation_page_group(out, list->picks, j);
+        kw_evaluation_page_group(out, list->view, j);
         break;
     case 1:
     case 4:
-        kw_evaluation_page_config(out, list->picks, column == 1 ? j->selection : j->best);
+        kw_evaluation_page_config(out, list->view, column == 1 ? j->selection : j->best);
         break;
     case 2:
     case 5:
-        kw_text_addf(out, "%.0f", predicted_of(list->picks, column == 2 ? j->selection : j->best));
+        kw_text_addf(out, "%.0f", predicted_of(list->view, column == 2 ? j->selection : j->best));
         break;
     case 3:
-        kw_text_addf(out, "%.0f", kw_pair_time(&list_evaluations(list->picks)->pairs[j->selection]));
+        kw_text_addf(out, "%.0f", kw_pair_time(&list_evaluations(list->view)->pairs[j->selection]));
         break;
     case 6:
         kw_text_addf(out, "%.0f", j->oracle_ns);
@@ -53,7 +53,7 @@ static void worst_selection_cell(const void *user, size_t row, size_t column, kw
         kw_text_addf(out, "%.4f", j->efficiency);
         break;
     default:
-        kw_text_addf(out, "%zu", j->pool);
+        kw_text_addf(out, "%zu", j->candidates);
     }
 }
 
@@ -63,44 +63,44 @@ static int by_predicted_efficiency(const void *left, const void *right) {
                                           : (a->problem_group > b->problem_group) - (a->problem_group < b->problem_group);
 }
 
-static void draw_point(kw_svg *svg, const kw_evaluation_page *picks, const kw_group_evaluation *j, size_t pair) {
-    double measured = kw_pair_time(&list_evaluations(picks)->pairs[pair]), predicted = predicted_of(picks, pair);
+static void draw_point(kw_svg *svg, const kw_evaluation_page *view, const kw_group_evaluation *j, size_t pair) {
+    double measured = kw_pair_time(&list_evaluations(view)->pairs[pair]), predicted = predicted_of(view, pair);
     if (!(measured > 0) || !(predicted > 0)) {
         return;
     }
     kw_text title = {0};
     if (pair == j->selection) {
-        kw_evaluation_page_group(&title, picks, j);
+        kw_evaluation_page_group(&title, view, j);
         kw_text_addf(&title, ": %.1f %% of the best, ", 100 * j->efficiency);
-        kw_evaluation_page_config(&title, picks, pair);
+        kw_evaluation_page_config(&title, view, pair);
     }
-    kw_svg_point(svg, measured, predicted, pair == j->selection ? PICK : OTHER, pair == j->selection ? kw_text_string(&title) : NULL);
+    kw_svg_point(svg, measured, predicted, pair == j->selection ? SELECTED : OTHER, pair == j->selection ? kw_text_string(&title) : NULL);
     kw_escape_drop(&title, svg->out);
 }
 
-/* The picks come last, so that they lie on top. */
-static void draw_prediction_points(kw_svg *svg, const pick_list *list) {
+/* The selections come last, so that they lie on top. */
+static void draw_prediction_points(kw_svg *svg, const selection_list *list) {
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < list->count; i++) {
             const kw_group_evaluation *j = list->group_evaluations[i];
-            const kw_problem_group *problem_group = &list_evaluations(list->picks)->problem_groups[j->problem_group];
+            const kw_problem_group *problem_group = &list_evaluations(list->view)->problem_groups[j->problem_group];
             for (size_t pair = problem_group->first; pair < problem_group->first + problem_group->count; pair++) {
                 if ((pair == j->selection) == (pass == 1)) {
-                    draw_point(svg, list->picks, j, pair);
+                    draw_point(svg, list->view, j, pair);
                 }
             }
         }
     }
 }
 
-static void find_time_range(const pick_list *list, double *low, double *high, size_t *points) {
+static void find_time_range(const selection_list *list, double *low, double *high, size_t *points) {
     *low = HUGE_VAL;
     *high = 0;
     *points = 0;
     for (size_t i = 0; i < list->count; i++) {
-        const kw_problem_group *problem_group = &list_evaluations(list->picks)->problem_groups[list->group_evaluations[i]->problem_group];
+        const kw_problem_group *problem_group = &list_evaluations(list->view)->problem_groups[list->group_evaluations[i]->problem_group];
         for (size_t pair = problem_group->first; pair < problem_group->first + problem_group->count; pair++) {
-            double measured = kw_pair_time(&list_evaluations(list->picks)->pairs[pair]), predicted = predicted_of(list->picks, pair);
+            double measured = kw_pair_time(&list_evaluations(list->view)->pairs[pair]), predicted = predicted_of(list->view, pair);
             if (measured > 0 && predicted > 0) {
                 *low = fmin(*low, fmin(measured, predicted));
                 *high = fmax(*high, fmax(measured, predicted));
@@ -110,13 +110,13 @@ static void find_time_range(const pick_list *list, double *low, double *high, si
     }
 }
 
-static void add_times_panel(kw_evaluation_page *picks, const kw_evaluation_group *group) {
+static void add_times_panel(kw_evaluation_page *view, const kw_evaluation_group *group) {
     static const kw_svg_key keys[] = {
-        {"pick", PICK, KW_MARK_POINT}, {"other kernels", OTHER, KW_MARK_POINT}, {"equal", DIAGONAL, KW_MARK_LINE}};
-    pick_list list = {picks, kw_page_array(&picks->page, picks->count, sizeof *list.group_evaluations), 0};
-    for (size_t i = 0; i < picks->count && list.group_evaluations; i++) {
-        if (kw_evaluation_group_has(picks, group, picks->selectors[0].group_evaluations[i])) {
-            list.group_evaluations[list.count++] = picks->selectors[0].group_evaluations[i];
+        {"selection", SELECTED, KW_MARK_POINT}, {"other kernels", OTHER, KW_MARK_POINT}, {"equal", DIAGONAL, KW_MARK_LINE}};
+    selection_list list = {view, kw_page_array(&view->page, view->count, sizeof *list.group_evaluations), 0};
+    for (size_t i = 0; i < view->count && list.group_evaluations; i++) {
+        if (kw_evaluation_group_has(view, group, view->selectors[0].group_evaluations[i])) {
+            list.group_evaluations[list.count++] = view->selectors[0].group_evaluations[i];
         }
     }
     double low, high;
@@ -128,7 +128,7 @@ static void add_times_panel(kw_evaluation_page *picks, const kw_evaluation_group
     qsort(list.group_evaluations, list.count, sizeof *list.group_evaluations, by_predicted_efficiency);
     kw_svg svg;
     kw_page_chart(
-        &picks->page, &svg, group->name,
+        &view->page, &svg, group->name,
         &(kw_svg_spec){.label = "Predicted over measured time",
                        .height = 420,
                        .keys = keys,
@@ -140,36 +140,36 @@ static void add_times_panel(kw_evaluation_page *picks, const kw_evaluation_group
     kw_svg_line_to(&svg, low / 1.5, low / 1.5);
     kw_svg_line_to(&svg, high * 1.5, high * 1.5);
     kw_svg_line_end(&svg);
-    kw_page_chart_end(&picks->page, &svg);
-    kw_evaluation_page_note(picks, points, "pairs of kernel and problem", "kernels that failed or of which nothing is predicted");
-    kw_page_table(&picks->page, &(kw_table){"predicted", columns, list.count, worst_selection_cell, &list});
+    kw_page_chart_end(&view->page, &svg);
+    kw_evaluation_page_note(view, points, "pairs of kernel and problem", "kernels that failed or of which nothing is predicted");
+    kw_page_table(&view->page, &(kw_table){"predicted", columns, list.count, worst_selection_cell, &list});
 }
 
-static const char blind[] = "Whoever picked here says no times, only an order.";
+static const char blind[] = "This selector says no times, only an order.";
 
-static void add_more(kw_evaluation_page *picks, size_t more) {
+static void add_more(kw_evaluation_page *view, size_t more) {
     if (more) {
-        kw_text_addf(&picks->page.out,
+        kw_text_addf(&view->page.out,
                      "<p class=\"nothing\">%zu further operations and types have no chart here; --op and --dtype show them.</p>\n", more);
     }
 }
 
-void kw_evaluation_chart_predicted(kw_evaluation_page *picks) {
+void kw_evaluation_chart_predicted(kw_evaluation_page *view) {
     kw_evaluation_group groups[KW_PANELS_MAX];
-    size_t more, count = kw_evaluation_groups(picks, groups, &more);
+    size_t more, count = kw_evaluation_groups(view, groups, &more);
     kw_page_begin(
-        &picks->page, "predicted", "Predicted against measured",
-        "Each point is a kernel on a problem. Only the order within a problem decides what is picked, so a cloud beside the line does "
-        "no harm, but a pick far to the right of the other points at its height does.");
-    if (picks->selectors[0].evaluation->scores.kind == KW_SCORES_UNTIMED) {
-        kw_page_empty(&picks->page, blind);
+        &view->page, "predicted", "Predicted against measured",
+        "Each point is a kernel on a problem. Only the order within a problem decides what is selected, so a cloud beside the line does "
+        "no harm, but a selection far to the right of the other points at its height does.");
+    if (view->selectors[0].evaluation->scores.kind == KW_SCORES_UNTIMED) {
+        kw_page_empty(&view->page, blind);
     } else {
         for (size_t i = 0; i < count; i++) {
-            add_times_panel(picks, &groups[i]);
+            add_times_panel(view, &groups[i]);
         }
-        add_more(picks, more);
+        add_more(view, more);
     }
-    kw_page_end(&picks->page);
+    kw_page_end(&view->page);
 }
 
 /* --- residuals -------------------------------------------------------------------------------------------------------- */
@@ -198,11 +198,11 @@ static void residual_cell(const void *user, size_t row, size_t column, kw_text *
 }
 
 /* The ratios of a problem group; what they vary within it is what can put kernels into a wrong order. */
-static double add_group_residuals(residual_group *r, const kw_evaluation_page *picks, const kw_group_evaluation *j) {
-    const kw_problem_group *problem_group = &list_evaluations(picks)->problem_groups[j->problem_group];
+static double add_group_residuals(residual_group *r, const kw_evaluation_page *view, const kw_group_evaluation *j) {
+    const kw_problem_group *problem_group = &list_evaluations(view)->problem_groups[j->problem_group];
     double sum = 0, squares = 0, count = 0;
     for (size_t pair = problem_group->first; pair < problem_group->first + problem_group->count; pair++) {
-        double measured = kw_pair_time(&list_evaluations(picks)->pairs[pair]), predicted = predicted_of(picks, pair);
+        double measured = kw_pair_time(&list_evaluations(view)->pairs[pair]), predicted = predicted_of(view, pair);
         if (measured > 0 && predicted > 0) {
             double ratio = measured / predicted;
             r->ratios[r->count++] = ratio;
@@ -214,12 +214,12 @@ static double add_group_residuals(residual_group *r, const kw_evaluation_page *p
     return count > 0 ? squares - sum * sum / count : 0;
 }
 
-static bool add_residual_group(residual_group *r, kw_evaluation_page *picks, const kw_evaluation_group *group) {
+static bool add_residual_group(residual_group *r, kw_evaluation_page *view, const kw_evaluation_group *group) {
     double squares = 0;
-    *r = (residual_group){.group = group, .ratios = kw_page_array(&picks->page, list_evaluations(picks)->pair_count, sizeof *r->ratios)};
-    for (size_t i = 0; i < picks->count && r->ratios; i++) {
-        if (kw_evaluation_group_has(picks, group, picks->selectors[0].group_evaluations[i])) {
-            squares += add_group_residuals(r, picks, picks->selectors[0].group_evaluations[i]);
+    *r = (residual_group){.group = group, .ratios = kw_page_array(&view->page, list_evaluations(view)->pair_count, sizeof *r->ratios)};
+    for (size_t i = 0; i < view->count && r->ratios; i++) {
+        if (kw_evaluation_group_has(view, group, view->selectors[0].group_evaluations[i])) {
+            squares += add_group_residuals(r, view, view->selectors[0].group_evaluations[i]);
         }
     }
     r->within = r->count ? sqrt(fmax(0, squares) / (double)r->count) : 0;
@@ -227,13 +227,13 @@ static bool add_residual_group(residual_group *r, kw_evaluation_page *picks, con
     return r->ratios && r->count;
 }
 
-static void add_residuals(kw_evaluation_page *picks) {
+static void add_residuals(kw_evaluation_page *view) {
     kw_evaluation_group groups[KW_PANELS_MAX];
-    residual_group *residues = kw_page_array(&picks->page, KW_PANELS_MAX, sizeof *residues);
+    residual_group *residues = kw_page_array(&view->page, KW_PANELS_MAX, sizeof *residues);
     kw_svg_key keys[KW_PANELS_MAX];
-    size_t more, kept = 0, pairs = 0, count = kw_evaluation_groups(picks, groups, &more);
+    size_t more, kept = 0, pairs = 0, count = kw_evaluation_groups(view, groups, &more);
     for (size_t i = 0; residues && i < count; i++) {
-        if (add_residual_group(&residues[kept], picks, &groups[i])) {
+        if (add_residual_group(&residues[kept], view, &groups[i])) {
             keys[kept] = (kw_svg_key){groups[i].name, (int)kept, KW_MARK_LINE};
             pairs += residues[kept++].count;
         }
@@ -242,7 +242,7 @@ static void add_residuals(kw_evaluation_page *picks) {
         return;
     }
     kw_svg svg;
-    kw_page_chart(&picks->page, &svg, "Measured over predicted time",
+    kw_page_chart(&view->page, &svg, "Measured over predicted time",
                   &(kw_svg_spec){.label = "Distribution of measured over predicted time",
                                  .height = 300,
                                  .keys = keys,
@@ -253,22 +253,22 @@ static void add_residuals(kw_evaluation_page *picks) {
     for (size_t i = 0; i < kept; i++) {
         kw_draw_distribution(&svg, residues[i].ratios, residues[i].count, (int)i, keys[i].name);
     }
-    kw_page_chart_end(&picks->page, &svg);
-    kw_evaluation_page_note(picks, pairs, "pairs of kernel and problem", "kernels that failed or of which nothing is predicted");
-    kw_page_table(&picks->page, &(kw_table){"residuals", residue_columns, kept, residual_cell, residues});
-    add_more(picks, more);
+    kw_page_chart_end(&view->page, &svg);
+    kw_evaluation_page_note(view, pairs, "pairs of kernel and problem", "kernels that failed or of which nothing is predicted");
+    kw_page_table(&view->page, &(kw_table){"residuals", residue_columns, kept, residual_cell, residues});
+    add_more(view, more);
 }
 
-void kw_evaluation_chart_residuals(kw_evaluation_page *picks) {
+void kw_evaluation_chart_residuals(kw_evaluation_page *view) {
     kw_page_begin(
-        &picks->page, "residuals", "Residuals by operation",
+        &view->page, "residuals", "Residuals by operation",
         "The share of pairs (up) whose measured time is at most so many times the predicted one (across). A steep curve is a sharp "
         "prediction; one beside 1 is a scale that is off for all kernels alike, which harms no order. The table has what varies within a "
         "problem, which does.");
-    if (picks->selectors[0].evaluation->scores.kind == KW_SCORES_UNTIMED) {
-        kw_page_empty(&picks->page, blind);
+    if (view->selectors[0].evaluation->scores.kind == KW_SCORES_UNTIMED) {
+        kw_page_empty(&view->page, blind);
     } else {
-        add_residuals(picks);
+        add_residuals(view);
     }
-    kw_page_end(&picks->page);
+    kw_page_end(&view->page);
 }

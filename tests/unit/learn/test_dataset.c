@@ -1,5 +1,5 @@
 /* test_dataset.c: rows into problem groups and pairs, and problem groups into folds. */
-#include "made_rows.h"
+#include "support/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/data/dataset.h"
@@ -106,7 +106,7 @@ static void the_way_rows_come_changes_nothing(void **state) {
     kw_dataset_close(&dataset);
 }
 
-/* Dispatch passes them over, so they are no picks that fail; what the others' rows say of their kernels is kept, and counts. */
+/* Dispatch passes them over, so they are no selections that fail; what the others' rows say of their kernels is kept, and counts. */
 static void kernels_that_spill_are_left_out_and_resources_are_kept(void **state) {
     (void)state;
     kw_dataset dataset;

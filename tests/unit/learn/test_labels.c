@@ -1,4 +1,4 @@
-/* test_labels.c: what a model learns, what it says back, and what a pick of it is worth. */
+/* test_labels.c: what a model learns, what it says back, and what a selection of it is worth. */
 #include "learn/data/selection.h"
 #include "learn/data/labels.h"
 #include "support/kw_test.h"
@@ -104,7 +104,7 @@ static void picks_are_scored_by_both_halves_against_an_honest_oracle(void **stat
     ns[0] = 0.5;
     assert_true(kw_selection_make(&selection, &s.dataset, 0, &oracles[0], ns));
     assert_true(selection.pair == 0 && fabs(selection.efficiency - 106.0 / 150) < 1e-9);
-    assert_false(kw_selection_make(&selection, &s.dataset, 1, &oracles[1], ns)); /* nothing good: not judged */
+    assert_false(kw_selection_make(&selection, &s.dataset, 1, &oracles[1], ns)); /* nothing good: not evaluated */
     free(oracles);
 }
 

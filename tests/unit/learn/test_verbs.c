@@ -1,6 +1,6 @@
 /* test_verbs.c: evaluate, compare, quality, prune, search and validate as a user calls them: exit codes, what stands on which stream,
  * JSON. */
-#include "made_rows.h"
+#include "support/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 
@@ -134,11 +134,11 @@ static void quality_is_an_exit_code(void **state) {
 
 static void evaluate_compare_and_prune_speak_json_and_text(void **state) {
     (void)state;
-    json_t *evaluation = run_json("evaluate @ --selector single --json --out %/picks.csv.gz", 0);
+    json_t *evaluation = run_json("evaluate @ --selector single --json --out %/selections.csv.gz", 0);
     json_t *comparison = run_json("compare estimate single --stores @,@ --op conv_fwd --json", 0);
     json_t *pruning = run_json("prune @ --json --out %/kernels.txt", 0);
     assert_true(number_at(json_object_get(evaluation, "all"), "coverage", 0) > 0);
-    assert_int_equal(scratch_count(folder, "picks.csv.gz"), 1);
+    assert_int_equal(scratch_count(folder, "selections.csv.gz"), 1);
     assert_true(json_integer_value(json_object_get(comparison, "problem_groups")) > 0);
     assert_true(json_integer_value(json_object_get(pruning, "chosen")) > 0);
     json_decref(evaluation);
@@ -177,8 +177,8 @@ static void search_prints_kernels_that_list_knows(void **state) {
     free(output);
     snprintf(words, sizeof words, "search 'conv_fwd fp32 n1 c64 k64 i28x28 f3 p1' --method all --json %s", target);
     json_t *root = run_json(words, 0);
-    assert_int_equal(json_array_size(json_object_get(root, "finds")), 10);
-    assert_true(json_integer_value(json_object_get(root, "looked")) >= 10);
+    assert_int_equal(json_array_size(json_object_get(root, "results")), 10);
+    assert_true(json_integer_value(json_object_get(root, "evaluated")) >= 10);
     json_decref(root);
 }
 

@@ -1,4 +1,4 @@
-/* test_forest_memory.c: where memory ends, reading a model, opening a pool and opening a scratch say so and leave nothing behind. The
+/* test_forest_memory.c: where memory ends, reading a model, opening a batch and opening a scratch say so and leave nothing behind. The
  * allocation functions of the program are wrapped: the n-th call fails, for every n that there is. */
 
 #include "forest_cases.h"
@@ -39,23 +39,23 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size) {
 static kw_status use_forest(const char *path, long n) {
     kw_error err = {0};
     kw_forest *forest = NULL;
-    kw_forest_batch *pool = NULL;
+    kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     double values[8] = {0}, scores[3];
     const double *columns[8] = {values, values, values, values, values, values, values, values};
     kw_forest_role roles[8] = {KW_FOREST_KERNEL, KW_FOREST_PAIR, KW_FOREST_PROBLEM};
     left = n;
     kw_status status = kw_forest_load(&forest, path, &err);
-    status = status ? status : kw_forest_batch_open(&pool, forest, &(kw_forest_candidates){3, roles, columns}, &err);
-    status = status ? status : kw_forest_scratch_open(&scratch, pool, NULL, &err);
+    status = status ? status : kw_forest_batch_open(&batch, forest, &(kw_forest_candidates){3, roles, columns}, &err);
+    status = status ? status : kw_forest_scratch_open(&scratch, batch, NULL, &err);
     left = -1;
     if (!status) {
-        kw_forest_batch_score(pool, scratch, &(kw_forest_query){values, columns}, scores);
+        kw_forest_batch_score(batch, scratch, &(kw_forest_query){values, columns}, scores);
     }
     assert_int_equal(status, err.status);
-    assert_true(forest || !pool);
+    assert_true(forest || !batch);
     kw_forest_scratch_close(&scratch);
-    kw_forest_batch_close(&pool);
+    kw_forest_batch_close(&batch);
     kw_forest_drop(&forest);
     return status;
 }

@@ -257,7 +257,7 @@ static void any_changed_byte_gives_a_status(void **state) {
     }
 }
 
-/* The longest set of categories that is read: 0, 2 and the last one go left. A pool keeps apart the last one and those beyond. */
+/* The longest set of categories that is read: 0, 2 and the last one go left. A batch keeps apart the last one and those beyond. */
 static void the_largest_category_is_told_from_unknown_ones(void **state) {
     (void)state;
     enum { WORDS = (KW_FOREST_MAX_CATEGORY + 1) / 32, COUNT = 7 };
@@ -265,7 +265,7 @@ static void the_largest_category_is_told_from_unknown_ones(void **state) {
     static char text[4 * TEXT_MAX], sets[TEXT_MAX];
     kw_error err = {0};
     kw_forest *forest = NULL;
-    kw_forest_batch *pool = NULL;
+    kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     int size = snprintf(sets, sizeof sets, "cat_boundaries=0 %d\ncat_threshold=5", WORDS);
     for (int i = 1; i < WORDS; i++) {
@@ -276,9 +276,9 @@ static void the_largest_category_is_told_from_unknown_ones(void **state) {
     double scores[COUNT], problem[2] = {0};
     const double *columns[] = {NULL, kinds};
     const kw_forest_role roles[] = {KW_FOREST_PROBLEM, KW_FOREST_PAIR};
-    assert_int_equal(kw_forest_batch_open(&pool, forest, &(kw_forest_candidates){COUNT, roles, columns}, &err), KW_OK);
-    assert_int_equal(kw_forest_scratch_open(&scratch, pool, NULL, &err), KW_OK);
-    kw_forest_batch_score(pool, scratch, &(kw_forest_query){problem, columns}, scores);
+    assert_int_equal(kw_forest_batch_open(&batch, forest, &(kw_forest_candidates){COUNT, roles, columns}, &err), KW_OK);
+    assert_int_equal(kw_forest_scratch_open(&scratch, batch, NULL, &err), KW_OK);
+    kw_forest_batch_score(batch, scratch, &(kw_forest_query){problem, columns}, scores);
     for (size_t i = 0; i < COUNT; i++) {
         double row[] = {0, kinds[i]}, score = 0;
         kw_forest_score(forest, row, 1, &score);
@@ -286,7 +286,7 @@ static void the_largest_category_is_told_from_unknown_ones(void **state) {
         assert_true(scores[i] == score);
     }
     kw_forest_scratch_close(&scratch);
-    kw_forest_batch_close(&pool);
+    kw_forest_batch_close(&batch);
     kw_forest_drop(&forest);
 }
 

@@ -29,19 +29,19 @@ static void a_row_scores_as_lightgbm_says(void **state) {
     }
 }
 
-/* A pool of `count` candidates that take the rows from `first` on, over again. Features of role PROBLEM have the value of row first. */
-typedef struct pool_case {
+/* A batch of `count` candidates that take the rows from `first` on, over again. Features of role PROBLEM have the value of row first. */
+typedef struct batch_case {
     const forest_case *source;
     size_t first, count;
     kw_forest_role *roles;
     double *columns; /* features x count */
     const double **column;
     double *scores, *wanted;
-} pool_case;
+} batch_case;
 
-static pool_case make_pool(const forest_case *source, size_t first, size_t count, unsigned roles) {
+static batch_case make_batch(const forest_case *source, size_t first, size_t count, unsigned roles) {
     size_t features = source->features;
-    pool_case p = {.source = source, .first = first, .count = count};
+    batch_case p = {.source = source, .first = first, .count = count};
     p.roles = calloc(features, sizeof *p.roles);
     p.columns = calloc(features * count, sizeof *p.columns);
     p.column = calloc(features, sizeof *p.column);
@@ -63,7 +63,7 @@ static pool_case make_pool(const forest_case *source, size_t first, size_t count
     return p;
 }
 
-static void drop_pool(pool_case *p) {
+static void drop_batch(batch_case *p) {
     free(p->roles);
     free(p->columns);
     free(p->column);
@@ -71,23 +71,23 @@ static void drop_pool(pool_case *p) {
     free(p->wanted);
 }
 
-static void check_pool(pool_case *p, const char *instructions, const char *name) {
+static void check_batch(batch_case *p, const char *instructions, const char *name) {
     kw_error err = {0};
-    kw_forest_batch *pool = NULL;
+    kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     kw_forest_candidates candidates = {p->count, p->roles, p->column};
     kw_forest_query query = {p->source->row + p->first * p->source->features, p->column};
-    assert_int_equal(kw_forest_batch_open(&pool, p->source->forest, &candidates, &err), KW_OK);
-    kw_status status = kw_forest_scratch_open(&scratch, pool, instructions, &err);
+    assert_int_equal(kw_forest_batch_open(&batch, p->source->forest, &candidates, &err), KW_OK);
+    kw_status status = kw_forest_scratch_open(&scratch, batch, instructions, &err);
     if (status == KW_ENVIRONMENT) {
-        kw_forest_batch_close(&pool);
+        kw_forest_batch_close(&batch);
         return;
     }
     assert_int_equal(status, KW_OK);
     assert_string_equal(kw_forest_scratch_instructions(scratch), instructions);
     for (int again = 0; again < 2; again++) { /* a scratch holds nothing over from the call before */
         memset(p->scores, 0xff, p->count * sizeof *p->scores);
-        kw_forest_batch_score(pool, scratch, &query, p->scores);
+        kw_forest_batch_score(batch, scratch, &query, p->scores);
         for (size_t k = 0; k < p->count; k++) {
             if (!same_double(p->scores[k], p->wanted[k])) {
                 fail_msg("%s, %s, candidate %zu of %zu from row %zu: %a is not %a", name, instructions, k, p->count, p->first, p->scores[k],
@@ -96,10 +96,10 @@ static void check_pool(pool_case *p, const char *instructions, const char *name)
         }
     }
     kw_forest_scratch_close(&scratch);
-    kw_forest_batch_close(&pool);
+    kw_forest_batch_close(&batch);
 }
 
-static void a_pool_scores_as_its_rows(void **state) {
+static void a_batch_scores_as_its_rows(void **state) {
     (void)state;
     static const size_t counts[] = {1, 2, 63, 64, 65, 130, 512, 513, 1100};
     uint64_t random = 88172645463325252u;
@@ -111,46 +111,46 @@ static void a_pool_scores_as_its_rows(void **state) {
             unsigned roles = n == 0             ? 0
                              : n == 5 || n == 8 ? 0xaaaaaaaau
                                                 : (unsigned)(random >> 11); /* all of the kernel, all of the pair, any */
-            pool_case p = make_pool(&c, (size_t)(random >> 40) % c.rows, counts[n], roles);
+            batch_case p = make_batch(&c, (size_t)(random >> 40) % c.rows, counts[n], roles);
             for (size_t k = 0; k < sizeof instruction_sets / sizeof *instruction_sets; k++) {
-                check_pool(&p, instruction_sets[k], forest_case_names[i]);
+                check_batch(&p, instruction_sets[k], forest_case_names[i]);
             }
-            drop_pool(&p);
+            drop_batch(&p);
         }
         forest_case_close(&c);
     }
 }
 
-/* Each row as a problem of its own for a pool of two candidates. */
+/* Each row as a problem of its own for a batch of two candidates. */
 static void a_row_given_as_the_problem_scores_as_lightgbm_says(void **state) {
     (void)state;
     for (size_t i = 0; i < FOREST_CASES; i++) {
         forest_case c;
-        kw_forest_batch *pool = NULL;
+        kw_forest_batch *batch = NULL;
         kw_forest_scratch *scratch = NULL;
         assert_true(forest_case_open(&c, forest_case_names[i]));
         kw_forest_role *roles = calloc(c.features, sizeof *roles);
         for (size_t k = 0; k < c.features; k++) {
             roles[k] = KW_FOREST_PROBLEM;
         }
-        assert_int_equal(kw_forest_batch_open(&pool, c.forest, &(kw_forest_candidates){.count = 2, .roles = roles}, NULL), KW_OK);
-        assert_int_equal(kw_forest_scratch_open(&scratch, pool, NULL, NULL), KW_OK);
+        assert_int_equal(kw_forest_batch_open(&batch, c.forest, &(kw_forest_candidates){.count = 2, .roles = roles}, NULL), KW_OK);
+        assert_int_equal(kw_forest_scratch_open(&scratch, batch, NULL, NULL), KW_OK);
         for (size_t r = 0; r < c.rows; r++) {
             double scores[2] = {0};
-            kw_forest_batch_score(pool, scratch, &(kw_forest_query){.values = c.row + r * c.features}, scores);
+            kw_forest_batch_score(batch, scratch, &(kw_forest_query){.values = c.row + r * c.features}, scores);
             assert_true(same_double(scores[0], c.score[r]) && same_double(scores[1], c.score[r]));
         }
         kw_forest_scratch_close(&scratch);
-        kw_forest_batch_close(&pool);
+        kw_forest_batch_close(&batch);
         free(roles);
         forest_case_close(&c);
     }
 }
 
-/* One thread of many on one pool, each with a scratch of its own. */
+/* One thread of many on one batch, each with a scratch of its own. */
 typedef struct worker {
-    const pool_case *p;
-    const kw_forest_batch *pool;
+    const batch_case *p;
+    const kw_forest_batch *batch;
     size_t wrong;
 } worker;
 
@@ -159,9 +159,9 @@ static void *score_often(void *argument) {
     kw_forest_scratch *scratch = NULL;
     double *scores = calloc(w->p->count, sizeof *scores);
     kw_forest_query query = {w->p->source->row + w->p->first * w->p->source->features, w->p->column};
-    w->wrong = !scores || kw_forest_scratch_open(&scratch, w->pool, NULL, NULL);
+    w->wrong = !scores || kw_forest_scratch_open(&scratch, w->batch, NULL, NULL);
     for (size_t i = 0; i < 100 && !w->wrong; i++) {
-        kw_forest_batch_score(w->pool, scratch, &query, scores);
+        kw_forest_batch_score(w->batch, scratch, &query, scores);
         w->wrong += memcmp(scores, w->p->wanted, w->p->count * sizeof *scores) != 0;
     }
     kw_forest_scratch_close(&scratch);
@@ -169,52 +169,52 @@ static void *score_often(void *argument) {
     return NULL;
 }
 
-static void threads_share_a_pool(void **state) {
+static void threads_share_a_batch(void **state) {
     (void)state;
     enum { THREADS = 8 };
     forest_case c;
-    kw_forest_batch *pool = NULL;
+    kw_forest_batch *batch = NULL;
     pthread_t thread[THREADS];
     worker workers[THREADS];
     assert_true(forest_case_open(&c, "categorical_nan.lgbm"));
-    pool_case p = make_pool(&c, 3, 130, 0x264);
-    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &(kw_forest_candidates){p.count, p.roles, p.column}, NULL), KW_OK);
+    batch_case p = make_batch(&c, 3, 130, 0x264);
+    assert_int_equal(kw_forest_batch_open(&batch, c.forest, &(kw_forest_candidates){p.count, p.roles, p.column}, NULL), KW_OK);
     for (size_t i = 0; i < THREADS; i++) {
-        workers[i] = (worker){&p, pool, 0};
+        workers[i] = (worker){&p, batch, 0};
         assert_int_equal(pthread_create(&thread[i], NULL, score_often, &workers[i]), 0);
     }
     for (size_t i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
         assert_int_equal(workers[i].wrong, 0);
     }
-    kw_forest_batch_close(&pool);
-    drop_pool(&p);
+    kw_forest_batch_close(&batch);
+    drop_batch(&p);
     forest_case_close(&c);
 }
 
-static void a_pool_is_refused_where_it_cannot_be(void **state) {
+static void a_batch_is_refused_where_it_cannot_be(void **state) {
     (void)state;
     kw_error err = {0};
     forest_case c;
-    kw_forest_batch *pool = NULL;
+    kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     assert_true(forest_case_open(&c, "numeric.lgbm.gz"));
     kw_forest_role *roles = calloc(c.features, sizeof *roles);
     const double **columns = calloc(c.features, sizeof *columns);
     kw_forest_candidates candidates = {0, roles, columns};
-    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
+    assert_int_equal(kw_forest_batch_open(&batch, c.forest, &candidates, &err), KW_ILLEGAL);
     candidates.count = KW_FOREST_MAX_CANDIDATES + 1;
-    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_ILLEGAL);
+    assert_int_equal(kw_forest_batch_open(&batch, c.forest, &candidates, &err), KW_ILLEGAL);
     candidates.count = 3;
-    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_MISSING);
+    assert_int_equal(kw_forest_batch_open(&batch, c.forest, &candidates, &err), KW_MISSING);
     assert_non_null(strstr(err.text, "Column_0"));
     for (size_t i = 0; i < c.features; i++) {
         roles[i] = KW_FOREST_PROBLEM;
     }
-    assert_int_equal(kw_forest_batch_open(&pool, c.forest, &candidates, &err), KW_OK);
-    assert_int_equal(kw_forest_scratch_open(&scratch, pool, "sse9", &err), KW_MISSING);
+    assert_int_equal(kw_forest_batch_open(&batch, c.forest, &candidates, &err), KW_OK);
+    assert_int_equal(kw_forest_scratch_open(&scratch, batch, "sse9", &err), KW_MISSING);
     assert_null(scratch);
-    kw_forest_batch_close(&pool);
+    kw_forest_batch_close(&batch);
     free(roles);
     free(columns);
     forest_case_close(&c);
@@ -223,10 +223,10 @@ static void a_pool_is_refused_where_it_cannot_be(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_scores_as_lightgbm_says),
-        cmocka_unit_test(a_pool_scores_as_its_rows),
+        cmocka_unit_test(a_batch_scores_as_its_rows),
         cmocka_unit_test(a_row_given_as_the_problem_scores_as_lightgbm_says),
-        cmocka_unit_test(threads_share_a_pool),
-        cmocka_unit_test(a_pool_is_refused_where_it_cannot_be),
+        cmocka_unit_test(threads_share_a_batch),
+        cmocka_unit_test(a_batch_is_refused_where_it_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

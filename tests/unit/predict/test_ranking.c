@@ -1,4 +1,4 @@
-/* test_ranking.c: a ranking gives for each config what the forest gives for its row, in nanoseconds. The pool is the default catalog of one
+/* test_ranking.c: a ranking gives for each config what the forest gives for its row, in nanoseconds. The batch is the default catalog of one
  * architecture. The program's allocation functions are wrapped, so that they can be counted and made to fail. */
 
 #include "base/embedded.h"
@@ -50,7 +50,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size) {
 /* --- rankings --------------------------------------------------------------------------------------------------------- */
 
 /* The configs of one operation and type of the default catalog, and everything a ranking asks for. */
-typedef struct pool {
+typedef struct batch {
     kw_catalog catalog;
     const kw_config **configs;
     kw_launch *launches;
@@ -58,11 +58,11 @@ typedef struct pool {
     double *estimates, *ns;
     size_t count;
     kw_target target;
-} pool;
+} batch;
 
-static void open_pool(pool *p, kw_op op, kw_dtype dtype) {
+static void open_batch(batch *p, kw_op op, kw_dtype dtype) {
     kw_text text = {0};
-    *p = (pool){0};
+    *p = (batch){0};
     assert_int_equal(kw_target_parse(&p->target, TARGET, NULL), KW_OK);
     assert_int_equal(kw_embedded_text(&text, kw_embedded_find(kw_default_catalogs, p->target.arch), NULL), KW_OK);
     assert_int_equal(kw_catalog_read(&p->catalog, p->target.arch, text.data, text.size, NULL), KW_OK);
@@ -81,7 +81,7 @@ static void open_pool(pool *p, kw_op op, kw_dtype dtype) {
     assert_true(p->count > 10);
 }
 
-static void close_pool(pool *p) {
+static void close_batch(batch *p) {
     kw_catalog_drop(&p->catalog);
     free(p->configs);
     free(p->launches);
@@ -90,7 +90,7 @@ static void close_pool(pool *p) {
     free(p->ns);
 }
 
-static kw_problem aim(pool *p, const char *text) {
+static kw_problem aim(batch *p, const char *text) {
     kw_problem problem;
     assert_int_equal(kw_problem_parse(&problem, text, NULL), KW_OK);
     for (size_t i = 0; i < p->count; i++) {
@@ -105,7 +105,7 @@ static kw_problem aim(pool *p, const char *text) {
     return problem;
 }
 
-static kw_ranking *rank(const pool *p, const kw_model *model) {
+static kw_ranking *rank(const batch *p, const kw_model *model) {
     kw_ranking *ranking = NULL;
     kw_error err = {0};
     if (kw_ranking_open(&ranking, model, p->configs, p->count, &err)) {
@@ -126,7 +126,7 @@ static double code_of(const char *const *names, const char *family) {
 
 /* The definition: the whole row, and the forest on it. */
 static double score_row(const stumps *what, const kw_forest *forest, const kw_native_features *own, const kw_problem *problem,
-                        const pool *p, size_t i) {
+                        const batch *p, size_t i) {
     const kw_feature_table *table = kw_native_features_table(own);
     double *row = calloc(table->count, sizeof *row), features[16], score;
     kw_native_features_problem sight;
@@ -154,13 +154,13 @@ static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
     kw_text spec = {0}, text = {0};
     kw_forest *forest = NULL;
     kw_native_features *own = NULL;
-    pool p;
+    batch p;
     size_t compared = 0, unfit = 0;
     stumps_write(&plain, &spec, &text);
     assert_int_equal(kw_forest_parse(&forest, "stumps", text.data, text.size, NULL), KW_OK);
     assert_int_equal(kw_native_features_open(&own, NULL), KW_OK);
     kw_model *model = open_stumps(&plain);
-    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
     kw_ranking *ranking = rank(&p, model);
     for (size_t n = 0; n < sizeof conv_problems / sizeof *conv_problems; n++) {
         kw_problem problem = aim(&p, conv_problems[n]);
@@ -181,7 +181,7 @@ static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
     kw_forest_drop(&forest);
     kw_text_drop(&spec);
     kw_text_drop(&text);
-    close_pool(&p);
+    close_batch(&p);
 }
 
 /* Another version's table had a feature that no tree came to ask about. */
@@ -201,8 +201,8 @@ static void a_feature_that_no_tree_asks_about_need_not_be_ours(void **state) {
     if (kw_model_parse(&model, spec_of_fewer.data, spec_of_fewer.size, forest.data, forest.size, &err)) {
         fail_msg("%s", err.text);
     }
-    pool p;
-    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    batch p;
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
     kw_problem problem = aim(&p, "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1");
     kw_ranking *ranking = rank(&p, model);
     kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
@@ -211,14 +211,14 @@ static void a_feature_that_no_tree_asks_about_need_not_be_ours(void **state) {
     }
     kw_ranking_close(&ranking);
     kw_model_close(&model);
-    close_pool(&p);
+    close_batch(&p);
     kw_text_drop(&spec);
     kw_text_drop(&forest);
     kw_text_drop(&spec_of_fewer);
 }
 
 /* Half way between the best and the worst estimate of those that fit, in bits. */
-static double middle_of(const pool *p) {
+static double middle_of(const batch *p) {
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < p->count; i++) {
         low = p->fitting[i] ? fmin(low, p->estimates[i]) : low;
@@ -231,8 +231,8 @@ static double middle_of(const pool *p) {
 /* One tree that gives 0.25 to the better half of the estimates and 0.5 to the others. */
 static void every_quantity_becomes_nanoseconds(void **state) {
     (void)state;
-    pool p;
-    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    batch p;
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
     kw_problem problem = aim(&p, conv_problems[0]);
     double flops = (double)kw_problem_flops(&problem), best = INFINITY, middle = middle_of(&p);
     const stump trees[] = {{"log2_estimate", middle, 0.25, 0.5, false}, {NULL, 0, 0, 0, false}};
@@ -261,13 +261,13 @@ static void every_quantity_becomes_nanoseconds(void **state) {
         kw_ranking_close(&ranking);
         kw_model_close(&model);
     }
-    close_pool(&p);
+    close_batch(&p);
 }
 
 static void a_target_without_rows_gets_half_of_the_correction_in_any_order_of_asking(void **state) {
     (void)state;
-    pool p;
-    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    batch p;
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
     kw_problem problem = aim(&p, conv_problems[0]);
     const stump trees[] = {{"log2_estimate", middle_of(&p), 1, -1, false}, {NULL, 0, 0, 0, false}};
     stumps what = {"ratio", one_target, two_served, strange_families, trees};
@@ -291,7 +291,7 @@ static void a_target_without_rows_gets_half_of_the_correction_in_any_order_of_as
     free(near);
     kw_ranking_close(&ranking);
     kw_model_close(&model);
-    close_pool(&p);
+    close_batch(&p);
 }
 
 /* Scores beyond what a time can be: infinite, never NaN. */
@@ -304,8 +304,8 @@ static void what_is_no_time_is_infinite(void **state) {
         {"rank", 1e308, -1e308}, {"tflops", -1, 0},   {"relative", -1e308, 1e308},
     };
     (void)state;
-    pool p;
-    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    batch p;
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
     kw_problem problem = aim(&p, conv_problems[0]);
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         const stump trees[] = {{"log2_estimate", middle_of(&p), cases[n].low, cases[n].high, false}, {NULL, 0, 0, 0, false}};
@@ -324,13 +324,13 @@ static void what_is_no_time_is_infinite(void **state) {
         kw_ranking_close(&ranking);
         kw_model_close(&model);
     }
-    close_pool(&p);
+    close_batch(&p);
 }
 
 static void scoring_allocates_nothing(void **state) {
     (void)state;
-    pool p;
-    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    batch p;
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
     kw_model *model = open_stumps(&plain);
     kw_ranking *ranking = rank(&p, model);
     kw_problem problem = aim(&p, conv_problems[0]);
@@ -339,7 +339,7 @@ static void scoring_allocates_nothing(void **state) {
     assert_int_equal(calls, 0);
     kw_ranking_close(&ranking);
     kw_model_close(&model);
-    close_pool(&p);
+    close_batch(&p);
 }
 
 static void nothing_to_rank_is_refused(void **state) {
@@ -358,11 +358,11 @@ static void nothing_to_rank_is_refused(void **state) {
 static void where_memory_ends_it_says_so_and_leaves_nothing(void **state) {
     (void)state;
     kw_text spec = {0}, forest = {0};
-    pool p;
+    batch p;
     kw_status status = KW_NO_MEMORY;
     long failing = 0;
     stumps_write(&plain, &spec, &forest);
-    open_pool(&p, KW_CONV_FWD, KW_FP32);
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
     for (; status == KW_NO_MEMORY; failing++) {
         kw_model *model = NULL;
         kw_ranking *ranking = NULL;
@@ -378,7 +378,7 @@ static void where_memory_ends_it_says_so_and_leaves_nothing(void **state) {
     assert_true(failing > 20);
     kw_text_drop(&spec);
     kw_text_drop(&forest);
-    close_pool(&p);
+    close_batch(&p);
 }
 
 int main(void) {

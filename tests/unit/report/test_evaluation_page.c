@@ -1,6 +1,6 @@
 /* test_evaluation_page.c: pages about evaluations of made-up rows: every figure is there and drawn, says what its numbers are, and stays markup whatever a
  * model's folder holds. */
-#include "made_rows.h"
+#include "support/made_rows.h"
 #include "markup.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
@@ -8,7 +8,7 @@
 
 enum { PROBLEMS = 40 };
 
-static const char *const figure_ids[] = {"predicted", "picks", "families", "lists", "residuals", "features"};
+static const char *const figure_ids[] = {"predicted", "selections", "families", "lists", "residuals", "features"};
 static char folder[SCRATCH_MAX], store[2 * SCRATCH_MAX], page_path[2 * SCRATCH_MAX];
 
 static int set_up(void **state) {
@@ -139,21 +139,21 @@ static void every_figure_is_drawn_with_its_table_and_facts(void **state) {
 static void curves_are_those_of_all_who_pick(void **state) {
     (void)state;
     static const char *const by[] = {"estimate", "single", "random"};
-    char *page = page_of(by, 3, NULL), *picks = section_of(page, "picks"), *lists = section_of(page, "lists");
+    char *page = page_of(by, 3, NULL), *selections = section_of(page, "selections"), *lists = section_of(page, "lists");
     for (int i = 0; i < 3; i++) {
         char key[64];
         snprintf(key, sizeof key, ">%s</text>", by[i]);
-        assert_non_null(strstr(picks, key));
+        assert_non_null(strstr(selections, key));
         assert_non_null(strstr(lists, key));
     }
     kw_evaluation *e = open_by("estimate", false);
     char mean[32];
     snprintf(mean, sizeof mean, "%.4f", kw_evaluation_all(e)->mean.value);
-    assert_non_null(strstr(picks, mean));
+    assert_non_null(strstr(selections, mean));
     snprintf(mean, sizeof mean, "%.4f", kw_evaluation_all(e)->shortlist_5.value);
     assert_non_null(strstr(lists, mean));
     kw_evaluation_close(&e);
-    free(picks);
+    free(selections);
     free(lists);
 }
 

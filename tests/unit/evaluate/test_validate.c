@@ -61,10 +61,10 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
     kw_error err = {0};
     assert_ok(kw_validate(e, &options, &r, &err), &err);
     assert_int_equal(r.problem_groups, PROBLEMS);
-    assert_int_equal(r.lost, 0);
-    /* Each problem has one kernel, which is the pick and the best. */
-    assert_true(r.claimed.value == 1 && r.found.value == 1 && r.found_p10 == 1);
-    assert_true(r.worst_gap == 0 && !*r.worst);
+    assert_int_equal(r.failed, 0);
+    /* Each problem has one kernel, which is the selection and the best. */
+    assert_true(r.old_efficiency.value == 1 && r.new_efficiency.value == 1 && r.new_p10 == 1);
+    assert_true(r.worst_loss == 0 && !*r.worst);
     assert_true(r.drift > 0.01 && r.drift < 100);
     kw_evaluation *again = evaluate(out);
     assert_int_equal(kw_evaluation_all(again)->problem_groups, PROBLEMS);

@@ -1,6 +1,6 @@
 /* test_search.c: what a search finds can be had, is as good as what there is, and comes again. */
 #include "config/catalog.h"
-#include "made_rows.h"
+#include "support/made_rows.h"
 #include "space/enumerate.h"
 #include "space/rules/points.h"
 #include "support/kw_test.h"

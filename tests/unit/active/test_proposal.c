@@ -4,7 +4,7 @@
 #include "base/os/clock.h"
 #include "base/hash.h"
 #include "config/config.h"
-#include "made_rows.h"
+#include "support/made_rows.h"
 #include "predict/predict.h"
 #include "space/problems/family_key.h"
 #include "support/kw_test.h"
@@ -145,9 +145,9 @@ static void a_bad_family_gets_problems_of_its_own(void **state) {
     const kw_proposal_facts *facts = kw_proposal_describe(p);
     size_t size;
     assert_false(facts->met);
-    assert_int_equal(facts->count[KW_FAMILY_OVER], 1);
+    assert_int_equal(facts->count[KW_FAMILY_ABOVE], 1);
     assert_int_equal(facts->count[KW_FAMILY_UNKNOWN], 0);
-    assert_int_equal(facts->count[KW_FAMILY_MET], facts->family_count - 1);
+    assert_int_equal(facts->count[KW_FAMILY_WITHIN], facts->family_count - 1);
     assert_string_equal(facts->families[0].key, planted);
     assert_true(facts->families[0].regret > 0.01 && facts->families[1].regret < 1e-9);
     assert_int_equal(facts->families[0].proposed, 12);
@@ -255,7 +255,7 @@ static void lists_come_first_and_sealed_problems_never(void **state) {
     size_t size;
     assert_false(facts->met);
     assert_true(facts->count[KW_FAMILY_UNKNOWN] >= 1);
-    assert_int_equal(facts->count[KW_FAMILY_OVER], 0);
+    assert_int_equal(facts->count[KW_FAMILY_ABOVE], 0);
     assert_int_equal(facts->drawn, 2);
     assert_int_equal(facts->problems, 40);
     assert_true(isnan(facts->families[0].regret));
@@ -361,7 +361,7 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
     write_held_out(path, row->problem);
     p = propose(&options);
     const kw_proposal_facts *facts = kw_proposal_describe(p);
-    assert_int_equal(facts->count[KW_FAMILY_OVER], 2);
+    assert_int_equal(facts->count[KW_FAMILY_ABOVE], 2);
     assert_true(!strcmp(facts->families[0].key, key) || !strcmp(facts->families[1].key, key));
     assert_true(!strcmp(facts->families[0].key, planted) || !strcmp(facts->families[1].key, planted));
     kw_proposal_close(&p);
@@ -373,11 +373,11 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
     facts = kw_proposal_describe(p);
     assert_int_equal(facts->problem_groups, 1);
     assert_int_equal(facts->count[KW_FAMILY_UNKNOWN], facts->family_count - 1);
-    int64_t waiting = 0;
+    int64_t untrained = 0;
     for (size_t i = 0; i < facts->family_count; i++) {
-        waiting += facts->families[i].waiting;
+        untrained += facts->families[i].untrained;
     }
-    assert_true(waiting > 10);
+    assert_true(untrained > 10);
     kw_proposal_close(&p);
 }
 

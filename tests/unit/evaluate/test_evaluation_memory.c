@@ -1,7 +1,7 @@
-/* test_evaluation_memory.c: want of memory at any one allocation of judging, covering or searching is a status, and nothing is lost by it.
+/* test_evaluation_memory.c: want of memory at any one allocation of evaluating, covering or searching is a status, and nothing is lost by it.
  * Allocations are counted and refused by wrapping the allocator at link time. */
-#include "made_groups.h"
-#include "made_rows.h"
+#include "support/made_groups.h"
+#include "support/made_rows.h"
 #include "prune/set_cover.h"
 #include "evaluate/evaluate.h"
 #include "support/kw_test.h"
@@ -54,7 +54,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static kw_status judge(kw_error *err) {
+static kw_status evaluate(kw_error *err) {
     kw_scores scores = {0};
     kw_group_evaluation *list = NULL;
     kw_evaluation_metrics metrics;
@@ -107,7 +107,7 @@ static void want_of_memory_anywhere_is_told(void **state) {
     static const struct {
         kw_status (*work)(kw_error *err);
         long step;
-    } works[] = {{judge, 1}, {cover, 1}, {remember, 1}, {search, 37}};
+    } works[] = {{evaluate, 1}, {cover, 1}, {remember, 1}, {search, 37}};
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         kw_error err = {0};
         asked = 0;

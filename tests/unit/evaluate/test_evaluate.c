@@ -1,7 +1,7 @@
-/* test_evaluate.c: what may be judged, and what is said of it: pools, what a model was trained on, evaluations of a store and comparisons of two
+/* test_evaluate.c: what may be evaluated, and what is said of it: pools, what a model was trained on, evaluations of a store and comparisons of two
  * of them. */
-#include "made_groups.h"
-#include "made_rows.h"
+#include "support/made_groups.h"
+#include "support/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/stumps.h"
@@ -79,7 +79,7 @@ static void a_pool_adds_what_has_no_row(void **state) {
     (void)state;
     char path[2 * SCRATCH_MAX];
     kw_text text = {0};
-    kw_catalog pool = {0};
+    kw_catalog candidates = {0};
     kw_dataset dataset;
     kw_error err = {0};
     size_t added;
@@ -88,9 +88,9 @@ static void a_pool_adds_what_has_no_row(void **state) {
     }
     kw_text_add(&text, "conv.reference conv_fwd fp32\ngemm.reference gemm fp32\n");
     scratch_write(scratch_path(path, folder, "pool.txt"), text.data, text.size, 0644);
-    assert_ok(kw_dataset_candidates_read(&pool, path, &err), &err);
+    assert_ok(kw_dataset_candidates_read(&candidates, path, &err), &err);
     made_groups_make(&dataset, three, 3);
-    assert_ok(kw_dataset_candidates_add(&dataset, &pool, &added, &err), &err);
+    assert_ok(kw_dataset_candidates_add(&dataset, &candidates, &added, &err), &err);
     assert_int_equal(added, 9);
     assert_int_equal(dataset.pair_count, 18);
     for (size_t c = 0; c < 3; c++) {
@@ -108,11 +108,11 @@ static void a_pool_adds_what_has_no_row(void **state) {
         }
     }
     kw_dataset_close(&dataset);
-    kw_catalog_drop(&pool);
+    kw_catalog_drop(&candidates);
     kw_text_drop(&text);
     scratch_write(path, "# none\n", 7, 0644);
-    assert_int_equal(kw_dataset_candidates_read(&pool, path, &err), KW_ILLEGAL);
-    kw_catalog_drop(&pool);
+    assert_int_equal(kw_dataset_candidates_read(&candidates, path, &err), KW_ILLEGAL);
+    kw_catalog_drop(&candidates);
 }
 
 static void a_pick_without_a_row_counts_as_nothing(void **state) {
@@ -136,10 +136,10 @@ static void a_pick_without_a_row_counts_as_nothing(void **state) {
     kw_context_close(&context);
     kw_evaluation_options options = options_of("estimate");
     kw_evaluation *measured = open_by(&options);
-    options.pool = path;
+    options.candidates = path;
     kw_evaluation *whole = open_by(&options);
     assert_int_equal(kw_evaluation_all(whole)->problem_groups, kw_evaluation_all(measured)->problem_groups);
-    assert_true(kw_evaluation_all(whole)->pool > kw_evaluation_all(measured)->pool);
+    assert_true(kw_evaluation_all(whole)->candidates > kw_evaluation_all(measured)->candidates);
     assert_true(kw_evaluation_all(whole)->coverage.value < kw_evaluation_all(measured)->coverage.value);
     assert_true(kw_evaluation_all(whole)->mean.value < kw_evaluation_all(measured)->mean.value);
     assert_true(whole->untried > 0);
@@ -265,7 +265,7 @@ static void requests_that_cannot_be_are_refused_with_their_reason(void **state) 
     cases[5].options.holdout_count = 1;
     cases[6].options.by_dtype = true;
     cases[6].options.dtype = KW_INT8;
-    cases[7].options.pool = "/no/pool.txt";
+    cases[7].options.candidates = "/no/pool.txt";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_evaluation *e = NULL;
         kw_error err = {0};
@@ -332,7 +332,7 @@ static void what_is_printed_is_whole(void **state) {
     assert_ok(kw_evaluation_text(&text, e, &err), &err);
     assert_non_null(strstr(text, "kernels each"));
     assert_non_null(strstr(text, "95 % interval"));
-    assert_non_null(strstr(text, "worst picks"));
+    assert_non_null(strstr(text, "worst selections"));
     kw_free(text);
     assert_ok(kw_evaluation_json(&json, e, &err), &err);
     json_error_t why;
@@ -346,7 +346,7 @@ static void what_is_printed_is_whole(void **state) {
     assert_int_equal(json_array_size(json_object_get(root, "slices")), e->slice_count);
     json_decref(root);
     kw_free(json);
-    assert_ok(kw_evaluation_csv(scratch_path(path, folder, "picks.csv"), e, &err), &err);
+    assert_ok(kw_evaluation_csv(scratch_path(path, folder, "selections.csv"), e, &err), &err);
     text = scratch_read(path, &size);
     size_t commas = 0, first = 0;
     for (size_t i = 0; i < size; i++) {

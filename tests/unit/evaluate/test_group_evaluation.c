@@ -1,5 +1,5 @@
 /* test_group_evaluation.c: what a predicted order is worth, on problem groups whose figures are worked out by hand; then figures and their intervals. */
-#include "made_groups.h"
+#include "support/made_groups.h"
 #include "evaluate/metrics.h"
 #include "support/kw_test.h"
 
@@ -15,8 +15,8 @@ static void near(double value, double wanted) {
     }
 }
 
-/* One problem group judged by the given times. */
-static bool judge(kw_group_evaluation *evaluation_of_group, const made_pair *pairs, const double *ns, kw_scorer_kind kind) {
+/* One problem group evaluated by the given times. */
+static bool evaluate(kw_group_evaluation *evaluation_of_group, const made_pair *pairs, const double *ns, kw_scorer_kind kind) {
     const made_group problem_group = {PROBLEM, pairs};
     kw_dataset dataset;
     kw_group_oracle *oracles = NULL;
@@ -65,7 +65,7 @@ static void a_pick_is_worth_what_it_takes(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_group_evaluation j;
         print_message("%s\n", cases[i].what);
-        assert_true(judge(&j, mixed, cases[i].ns, KW_SCORES_UNTIMED));
+        assert_true(evaluate(&j, mixed, cases[i].ns, KW_SCORES_UNTIMED));
         near(j.efficiency, cases[i].efficiency);
         near(j.efficiency_untied, cases[i].efficiency_untied);
         near(j.selected_ns, cases[i].selected_ns);
@@ -74,7 +74,7 @@ static void a_pick_is_worth_what_it_takes(void **state) {
         assert_int_equal(j.failed, cases[i].failed);
         assert_int_equal(j.selected_rank, cases[i].selected_rank);
         assert_int_equal(j.best_rank, cases[i].best_rank);
-        assert_int_equal(j.pool, 5);
+        assert_int_equal(j.candidates, 5);
         assert_int_equal(j.good, 4);
     }
 }
@@ -85,11 +85,11 @@ static void neither_oracle_nor_pick_profits_from_noise(void **state) {
     static const made_pair crossed[] = {{0, KW_GOOD, 95, {90, 110}, 5}, {1, KW_GOOD, 99, {112, 88}, 0}, END};
     static const double first[] = {1, 2}, second[] = {2, 1};
     kw_group_evaluation j;
-    assert_true(judge(&j, crossed, first, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, crossed, first, KW_SCORES_UNTIMED));
     near(j.oracle_ns, (110 + 112) / 2.0);
     near(j.selected_ns, 100);
     near(j.efficiency_untied, 1);
-    assert_true(judge(&j, crossed, second, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, crossed, second, KW_SCORES_UNTIMED));
     near(j.selected_ns, 100);
     assert_false(j.tied);
 }
@@ -120,17 +120,17 @@ static void orders_are_measured_by_gain_and_rank(void **state) {
     static const double right[] = {1, 2, 3, 4}, wrong[] = {4, 3, 2, 1}, flat[] = {1, 1, 1, 1};
     const double ideal = 1 + 0.5 / log2(3) + 0.25 / 2;
     kw_group_evaluation j;
-    assert_true(judge(&j, pairs, right, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, pairs, right, KW_SCORES_UNTIMED));
     near(j.ndcg, 1);
     near(j.spearman, 1);
-    assert_true(judge(&j, pairs, wrong, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, pairs, wrong, KW_SCORES_UNTIMED));
     near(j.ndcg, (0.25 / log2(3) + 0.5 / 2 + 1 / log2(5)) / ideal);
     near(j.spearman, -1);
-    assert_true(judge(&j, pairs, flat, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, pairs, flat, KW_SCORES_UNTIMED));
     near(j.ndcg, 1);
     assert_true(isnan(j.spearman));
     static const double partly[] = {1, 3, 3, 9}; /* ranks 0, 1.5, 1.5 against 0, 1, 2 */
-    assert_true(judge(&j, pairs, partly, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, pairs, partly, KW_SCORES_UNTIMED));
     near(j.spearman, 1.5 / sqrt(1.5 * 2));
 }
 
@@ -148,18 +148,18 @@ static void a_shortlist_is_worth_its_best(void **state) {
     static const double ns[] = {1, 2, 3, 4, 5, 6}, last[] = {6, 5, 4, 1, 2, 3};
     static const double close[] = {1, 2, 3, 4, 1.4, 6};
     kw_group_evaluation j;
-    assert_true(judge(&j, pairs, ns, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, pairs, ns, KW_SCORES_UNTIMED));
     near(j.shortlist[0], 0.5);
     near(j.shortlist[1], 100 / 160.0);
     near(j.shortlist[2], 1);
-    assert_true(judge(&j, pairs, last, KW_SCORES_UNTIMED));
+    assert_true(evaluate(&j, pairs, last, KW_SCORES_UNTIMED));
     near(j.efficiency, 0);
     near(j.shortlist[0], 1);
     /* By a model: its best, the estimate's best (kernel 0, the same), each family within reach, then in order. */
-    assert_true(judge(&j, pairs, close, KW_SCORES_MODEL));
+    assert_true(evaluate(&j, pairs, close, KW_SCORES_MODEL));
     near(j.shortlist[0], 100 / 160.0);
     /* By the estimate: the best of each family first. */
-    assert_true(judge(&j, pairs, ns, KW_SCORES_ESTIMATE));
+    assert_true(evaluate(&j, pairs, ns, KW_SCORES_ESTIMATE));
     near(j.shortlist[0], 100 / 160.0);
 }
 
@@ -168,12 +168,12 @@ static void a_contest_without_a_good_kernel_is_not_judged(void **state) {
     static const made_pair unsolved[] = {{0, KW_CRASHED, 0, {0}, 0}, {1, KW_WRONG, 0, {0}, 0}, {2, KW_SLOW, 5, {0}, 0}, END};
     static const double ns[] = {1, 2, 3};
     kw_group_evaluation j;
-    assert_false(judge(&j, unsolved, ns, KW_SCORES_UNTIMED));
+    assert_false(evaluate(&j, unsolved, ns, KW_SCORES_UNTIMED));
 }
 
 /* --- figures ---------------------------------------------------------------------------------------------------------- */
 
-/* Judgements with efficiencies 0, 0.1, ... 0.9 of picks that take 10 and oracles that take 10 times the efficiency. */
+/* Evaluations with efficiencies 0, 0.1, ... 0.9 of selections that take 10 and oracles that take 10 times the efficiency. */
 static void make_ten(kw_group_evaluation list[10], size_t which[10]) {
     for (size_t i = 0; i < 10; i++) {
         double efficiency = (double)i / 10;
@@ -184,7 +184,7 @@ static void make_ten(kw_group_evaluation list[10], size_t which[10]) {
                                         .selected_ns = 10,
                                         .failed = !i,
                                         .tied = i == 9,
-                                        .pool = 10 + i,
+                                        .candidates = 10 + i,
                                         .best_rank = i + 1,
                                         .selected_rank = 10 - i,
                                         .ndcg = efficiency,
@@ -202,7 +202,7 @@ static void figures_are_what_the_hand_says(void **state) {
     make_ten(list, which);
     assert_int_equal(kw_evaluation_metrics_compute(&f, list, which, 10, NULL), KW_OK);
     near(f.mean.value, 0.45);
-    near(f.mean_untied.value, 0.45);
+    near(f.mean_efficiency_untied.value, 0.45);
     near(f.median.value, 0.45);
     near(f.p10.value, 0.09); /* between 0 and 0.1, nine tenths of the way */
     near(f.p1.value, 0.009);
@@ -213,9 +213,9 @@ static void figures_are_what_the_hand_says(void **state) {
     near(f.best_in_3.value, 0.3);
     near(f.best_in_5.value, 0.5);
     near(f.best_in_10.value, 1);
-    near(f.pick_in_3.value, 0.3);
-    near(f.pick_in_5.value, 0.5);
-    near(f.pick_in_10.value, 0.9); /* the failed pick is in no list */
+    near(f.selected_in_3.value, 0.3);
+    near(f.selected_in_5.value, 0.5);
+    near(f.selected_in_10.value, 0.9); /* the failed selection is in no list */
     near(f.ndcg.value, 0.45);
     near(f.spearman.value, 4.4 / 8);
     near(f.coverage.value, 0.9);
@@ -223,7 +223,7 @@ static void figures_are_what_the_hand_says(void **state) {
     near(f.shortlist_5.value, 1);
     near(f.shortlist_8.value, 0.45);
     near(f.shortlist_8_p10.value, 0.09);
-    near(f.pool, 14.5);
+    near(f.candidates, 14.5);
     near(f.candidates_min, 10);
     near(f.candidates_max, 19);
     assert_int_equal(f.problem_groups, 10);

@@ -1,7 +1,7 @@
-/* test_scorer.c: who picks: the single best kernel, chance, a model, held-out predictions. Each says one number a pair, or says of what it says
+/* test_scorer.c: the selector: the single best kernel, chance, a model, held-out predictions. Each says one number a pair, or says of what it says
  * nothing. */
-#include "made_groups.h"
-#include "made_rows.h"
+#include "support/made_groups.h"
+#include "support/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/stumps.h"

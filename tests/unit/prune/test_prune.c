@@ -1,7 +1,7 @@
 /* test_prune.c: the greedy cover on problem groups whose best sets are plain to see, what it keeps on problems that did not choose, and its
  * files. */
-#include "made_groups.h"
-#include "made_rows.h"
+#include "support/made_groups.h"
+#include "support/made_rows.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
@@ -189,10 +189,10 @@ static void a_report_adds_up(void **state) {
         const kw_prune_group *g = &r.group[i];
         problem_groups += g->problem_groups;
         chosen += g->chosen;
-        kept += g->kept * (double)g->problem_groups;
+        kept += g->share * (double)g->problem_groups;
         assert_true(g->chosen >= 1 && g->chosen <= g->kernels);
-        assert_true(g->kept >= 0.98 - 1e-9 && g->worst >= 0.8 - 1e-9);
-        assert_true(isnan(g->unseen) || g->unseen <= 1);
+        assert_true(g->share >= 0.98 - 1e-9 && g->worst >= 0.8 - 1e-9);
+        assert_true(isnan(g->held_out) || g->held_out <= 1);
         for (int k = 0; k < KW_PRUNE_CURVE; k++) {
             assert_int_equal(isnan(g->curve[k]), 1 << k > g->chosen);
             assert_true(!k || isnan(g->curve[k]) || g->curve[k] >= g->curve[k - 1] - 0.02);
@@ -200,7 +200,7 @@ static void a_report_adds_up(void **state) {
     }
     assert_int_equal(r.all.problem_groups, problem_groups);
     assert_int_equal(r.all.chosen, chosen);
-    near(r.all.kept, kept / (double)problem_groups);
+    near(r.all.share, kept / (double)problem_groups);
     options.by_dtype = true;
     options.dtype = KW_INT8;
     assert_int_equal(kw_prune(&options, &r, &err), KW_FAILED);
@@ -213,12 +213,12 @@ static void a_catalog_is_read_back(void **state) {
     char path[2 * SCRATCH_MAX];
     kw_prune_options options = options_of(scratch_path(path, folder, "kernels.txt"));
     kw_prune_report r;
-    kw_catalog pool = {0};
+    kw_catalog candidates = {0};
     kw_error err = {0};
     assert_ok(kw_prune(&options, &r, &err), &err);
-    assert_ok(kw_dataset_candidates_read(&pool, path, &err), &err);
-    assert_int_equal(pool.count, r.all.chosen);
-    kw_catalog_drop(&pool);
+    assert_ok(kw_dataset_candidates_read(&candidates, path, &err), &err);
+    assert_int_equal(candidates.count, r.all.chosen);
+    kw_catalog_drop(&candidates);
     options.out = "/no/such/folder/kernels.txt";
     assert_int_equal(kw_prune(&options, &r, &err), KW_MISSING);
 }
