@@ -50,7 +50,7 @@ static void add_json_value(kw_text *text, const kw_row_field *field, const void 
     }
 }
 
-void kw_line_add_members(kw_text *text, const kw_row_field fields[], const void *base) {
+static void add_members(kw_text *text, const kw_row_field fields[], const void *base) {
     for (const kw_row_field *field = fields; field->name; field++) {
         if (field->flags & KW_FIELD_ALWAYS || !kw_row_field_blank(field, base)) {
             kw_text_add(text, ",\"");
@@ -61,10 +61,22 @@ void kw_line_add_members(kw_text *text, const kw_row_field fields[], const void 
     }
 }
 
+kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err) {
+    kw_text text = {0};
+    add_members(&text, kw_row_fields, row);
+    if (text.failed) {
+        kw_text_drop(&text);
+        return kw_fail_memory(err, "a row's text");
+    }
+    kw_hash_text(digest, text.data, text.size);
+    kw_text_drop(&text);
+    return KW_OK;
+}
+
 static void add_json_line(kw_text *text, const char *head, const kw_row_field fields[], const void *base) {
     size_t start = text->size;
     kw_text_add(text, head);
-    kw_line_add_members(text, fields, base);
+    add_members(text, fields, base);
     if (!text->failed) {
         char sum[SUM_SIZE + 1];
         snprintf(sum, sizeof sum, "%s%016" PRIx64 "%s", sum_head, kw_hash64(text->data + start, text->size - start), sum_tail);

@@ -16,8 +16,8 @@ kw_line_kind kw_line_kind_of(kw_word line);
 /* Appends a settled row or run as a line, with its end. */
 void kw_line_add_row(kw_text *text, const kw_row *row);
 void kw_line_add_run(kw_text *text, const kw_run *run);
-/* The members alone, as the digest is taken of. */
-void kw_line_add_members(kw_text *text, const kw_row_field fields[], const void *base);
+/* A row's identity: the hash of the members of its line, of a settled row. */
+kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err);
 
 /* A row's identity: the hash of its canonical text, of a settled row. */
 kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err);

@@ -61,7 +61,7 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
     j->depth = kw_axis_of(a, 0, plane % depth_walks, 1, 1);
     j->plane = plane / depth_walks;
     j->height = kw_axis_of(a, 1, part, KW_TILE_H, KW_TAPS_H);
-    const char *src = kw_source_text(a) + image * j->from_image + b->src * KW_BYTES;
+    const char *src = kw_src_tensor(a) + image * j->from_image + b->src * KW_BYTES;
     char *dst = kw_result(a) + image * j->to_image + plane * j->to_plane + b->dst * KW_BYTES;
     kw_i64 row_end = kw_min(row + a->params.row_tiles, j->height.tiles);
     for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {

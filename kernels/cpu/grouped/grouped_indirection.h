@@ -4,7 +4,7 @@
 typedef unsigned long long kw_u64;
 
 KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
-KW_INLINE const char *kw_source_text(const kw_kernel_args *a) { return KW_BACKWARD ? a->y : a->x; }
+KW_INLINE const char *kw_src_tensor(const kw_kernel_args *a) { return KW_BACKWARD ? a->y : a->x; }
 KW_INLINE char *kw_result(const kw_kernel_args *a) { return KW_BACKWARD ? a->x : a->y; }
 
 /* The last vector of channels ends with the last channel, so it overlaps its neighbour where the count is no multiple; both compute the same

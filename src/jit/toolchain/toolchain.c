@@ -5,8 +5,6 @@
 #include "jit/toolchain/hip.h"
 #include "jit/toolchain/nvrtc.h"
 
-#include <stdlib.h>
-
 const kw_toolchain *kw_toolchain_of(kw_dialect dialect) {
     static const kw_toolchain *const table[KW_DIALECT_COUNT] = {
         [KW_DIALECT_CPU] = &kw_cc_toolchain,
@@ -25,17 +23,6 @@ kw_status kw_compiler_find(kw_compiler *compiler, const char *wanted, kw_code co
     kw_status status = toolchain->find(compiler, wanted, code, err);
     compiler->toolchain = toolchain;
     return status;
-}
-
-void kw_blob_drop(kw_blob *blob) {
-    free(blob->data);
-    *blob = (kw_blob){0};
-}
-
-void kw_compile_result_drop(kw_compile_result *result) {
-    kw_blob_drop(&result->blob);
-    kw_text_drop(&result->command);
-    kw_text_drop(&result->messages);
 }
 
 kw_status kw_blob_facts_read(kw_blob_facts *facts, const kw_blob *blob, kw_code code, kw_error *err) {

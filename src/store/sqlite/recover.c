@@ -1,6 +1,7 @@
 /* recover.c: rows out of a damaged file. Each row is asked for alone, by its number in the table, so that a page that cannot be read costs
  * the rows on it and no others; indexes, which may be damaged too, are not used. A row counts as rescued when it still is what its
  * digest says. */
+#include "store/line.h"
 #include "store/sqlite/store.h"
 #include "store/line.h"
 

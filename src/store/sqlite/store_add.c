@@ -1,4 +1,5 @@
 /* store_add.c: adding runs and rows. A row is found again by the digest of its canonical text, so adding is a union of sets. */
+#include "store/line.h"
 #include "store/sqlite/store.h"
 #include "store/line.h"
 

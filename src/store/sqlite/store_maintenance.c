@@ -1,4 +1,5 @@
 /* store_maintenance.c: counting, dropping and checking rows. */
+#include "store/line.h"
 #include "store/sqlite/store.h"
 #include "store/line.h"
 

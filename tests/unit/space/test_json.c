@@ -90,7 +90,7 @@ static void faults_are_named(void **state) {
          "configs[1]: isa \"avx1\" is not one of: avx2 avx512"},
         {WRAP("{\"family\": \"fake.tile\", \"op\": \"conv_fwd\", \"dtype\": \"fp32\", \"isa\": \"avx2\", \"math\": \"fma\", \"tile_h\": 7, "
               "\"tile_w\": 1, \"order\": \"band\"}"),
-         "configs[0]: 7 pixels"},
+         "configs[0]: fake.tile: rule pixels: tile_h times tile_w must be at most 6"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         kw_error err = {0};
