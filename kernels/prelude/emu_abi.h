@@ -24,11 +24,9 @@ typedef struct kw_emu_inst {
 /* A tensor map (prelude/gpu.h), as the emulator reads it. extent: elements, the innermost first; stride: bytes of the axes after it. */
 typedef struct kw_emu_map {
     char *base;
-    kw_i64 extent[5], stride[4];
-    int box[5], rank, bytes, swizzle; /* elements; of an element; 1: 128 bytes */
+    kw_i64 extent[KW_MAP_RANK], stride[KW_MAP_RANK - 1];
+    int box[KW_MAP_RANK], rank, bytes, swizzle; /* elements; of an element; 1: 128 bytes */
 } kw_emu_map;
-
-#define KW_EMU_MAPS 3
 
 typedef struct kw_emu_thread kw_emu_thread;
 

@@ -15,7 +15,7 @@ typedef kw_emu_map kw_tensor_map;
 /* The fields of kw_kernel_args are its own: the compiler is told -fms-extensions. */
 typedef struct kw_gpu_args {
     struct kw_kernel_args;
-    kw_tensor_map map[KW_EMU_MAPS];
+    kw_tensor_map map[KW_MAPS];
 } kw_gpu_args;
 
 #define KW_DEVICE static inline __attribute__((unused))

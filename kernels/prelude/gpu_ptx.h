@@ -14,7 +14,7 @@ typedef struct __align__(64) kw_tensor_map {
 }
 kw_tensor_map;
 struct kw_gpu_args : kw_kernel_args {
-    kw_tensor_map map[3];
+    kw_tensor_map map[KW_MAPS];
 };
 #else
 typedef kw_kernel_args kw_gpu_args;

@@ -9,6 +9,10 @@ typedef long long kw_i64;
 
 #define KW_PARAMS_WORDS 8
 
+/* Tensor maps of a launch, for bulk copies of a GPU, and the axes of one. */
+#define KW_MAPS 3
+#define KW_MAP_RANK 5
+
 /* Any kernel's params, as the library carries them from launch() to the kernel. */
 typedef struct kw_kernel_params {
     kw_i64 word[KW_PARAMS_WORDS];

@@ -13,7 +13,6 @@
 #include "problem/target.h"
 
 enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4 };
-enum { KW_MAP_MAX = 3, KW_MAP_RANK = 5 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
 typedef struct kw_axis {
@@ -69,7 +68,7 @@ typedef struct kw_launch {
     int64_t shared_bytes;    /* workspace that all threads share */
     int64_t thread_bytes;    /* workspace of each thread; 0 on a GPU */
     kw_kernel_params params; /* for the kernel: its args->params; written through kw_launch_params */
-    kw_map map[KW_MAP_MAX];  /* for a GPU's kernel: args.map */
+    kw_map map[KW_MAPS];     /* for a GPU's kernel: args.map */
     double multiply_adds;    /* vector multiply-add instructions */
     double loads;            /* vector loads of the inner loops */
     double copied_bytes;     /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */

@@ -29,7 +29,7 @@ struct kw_bound {
     const kw_kernel *kernel;
     kw_kernel_args args;
     kw_stage shape[KW_STAGE_MAX];
-    kw_map map[KW_MAP_MAX];
+    kw_map map[KW_MAPS];
     int32_t stages, cell_shift;
     kw_tensor result;
     int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
@@ -278,7 +278,7 @@ static void fill_emu_args(kw_emu_args *args, const kw_bound *bound, const kw_lau
     args->args.y = memory->tensor[KW_Y];
     args->args.packed = memory->packed;
     args->args.shared = memory->shared;
-    for (int i = 0; i < KW_MAP_MAX; i++) {
+    for (int i = 0; i < KW_MAPS; i++) {
         const kw_map *from = &bound->map[i];
         kw_emu_map *to = &args->map[i];
         *to = (kw_emu_map){

@@ -18,7 +18,7 @@ extern const kw_backend kw_emu_backend;
 /* A stage of a kernel: the arguments lie on the thread's own stack. */
 typedef struct kw_emu_args {
     kw_kernel_args args;
-    kw_emu_map map[KW_EMU_MAPS];
+    kw_emu_map map[KW_MAPS];
 } kw_emu_args;
 typedef void kw_emu_stage(const kw_emu_args args);
 

@@ -34,7 +34,7 @@ struct kw_bound {
     const kw_kernel *kernel;
     kw_kernel_args args;
     kw_stage shape[KW_STAGE_MAX];
-    kw_map map[KW_MAP_MAX];
+    kw_map map[KW_MAPS];
     int32_t stages;
 };
 
@@ -246,7 +246,7 @@ static kw_status check_launch(const kw_device *device, const kw_kernel *kernel, 
                            i, (long long)stage->units, stage->threads, (long long)blocks_max, (long long)threads_max);
         }
     }
-    for (int i = 0; i < KW_MAP_MAX; i++) {
+    for (int i = 0; i < KW_MAPS; i++) {
         if (launch->map[i].rank && !device->driver->has_maps) {
             return kw_fail(err, KW_NO_KERNEL, "the kernel needs tensor maps, which this driver has none of");
         }
@@ -286,7 +286,7 @@ static kw_status fill_gpu_args(kw_gpu_args *args, const kw_bound *bound, const k
     args->args.packed = memory->packed;
     args->args.shared = memory->shared;
     kw_status status = KW_OK;
-    for (int i = 0; i < KW_MAP_MAX && !status; i++) {
+    for (int i = 0; i < KW_MAPS && !status; i++) {
         const kw_map *map = &bound->map[i];
         if (map->rank) {
             int error = device->driver->encode(&args->map[i], device->calls, map, memory->tensor[map->tensor]);

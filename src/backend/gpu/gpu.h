@@ -65,7 +65,7 @@ typedef struct kw_gpu_map {
  * driver copies as many bytes as the kernel declares. */
 typedef struct kw_gpu_args {
     kw_kernel_args args;
-    kw_gpu_map map[KW_MAP_MAX];
+    kw_gpu_map map[KW_MAPS];
 } kw_gpu_args;
 
 /* Functions give the driver's error, 0 for none, unless they give a status. */

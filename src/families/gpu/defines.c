@@ -52,6 +52,9 @@ static void define_arch(kw_text *text, const kw_gpu_arch *arch) {
     }
 }
 
+_Static_assert(KW_FP32 == 0 && KW_BF16 == 1 && KW_FP16 == 2 && KW_FP8 == 3 && KW_BF8 == 4 && KW_INT8 == 5 && KW_INT32 == 6,
+               "KW_IN and KW_OUT are the numbers of kernels/prelude/gpu.h");
+
 void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
     const kw_family *family = config->family;
     kw_text_addf(text, "#define KW_PTX %d\n#define KW_AMD %d\n#define KW_EMU %d\n", code.dialect == KW_DIALECT_PTX,
