@@ -47,9 +47,12 @@ static void draw_progress(sweep_progress *progress, const kw_sweep_progress *now
     progress->drawn = true;
 }
 
-/* To a tenth of a second. */
+static double tenths(double value) {
+    return round(value * 10) / 10;
+}
+
 static double elapsed_s(const sweep_progress *progress) {
-    return round((double)(cli_now_ns() - progress->start_ns) / 1e8) / 10;
+    return tenths((double)(cli_now_ns() - progress->start_ns) / 1e9);
 }
 
 static void print_line(const sweep_progress *progress, const kw_sweep_progress *now) {
@@ -62,11 +65,11 @@ static void print_line(const sweep_progress *progress, const kw_sweep_progress *
     cli_json_int(&json, "failed", now->failed);
     cli_json_real(&json, "elapsed_s", elapsed_s(progress));
     if (now->eta_s >= 0) {
-        cli_json_real(&json, "eta_s", now->eta_s);
+        cli_json_real(&json, "eta_s", tenths(now->eta_s));
     }
     if (now->problem) {
         cli_json_text(&json, "problem", now->problem);
-        cli_json_real(&json, "best_ns", now->best_ns);
+        cli_json_real(&json, "best_ns", tenths(now->best_ns));
     }
     cli_json_print(&json, stderr);
 }
