@@ -7,6 +7,7 @@
 #include "base/os/file.h"
 #include "dispatch/context.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ static kw_status add_registry_config(kw_registry *registry, const kw_config *con
     size_t index = registry->catalog.count;
     kw_status status = kw_catalog_add(&registry->catalog, config, NULL, err);
     if (!status) {
+        assert(index < registry->text_capacity && registry->catalog.count == index + 1); /* one text a config */
         registry->texts[index] = copy;
     }
     return status;

@@ -2,10 +2,22 @@
 #ifndef KW_PROBLEM_IDENTITY_H
 #define KW_PROBLEM_IDENTITY_H
 
-#include "base/status.h"
+#include <kernelwright.h>
+#include <string.h>
 
 /* Copies the fields that mean something and clears all other bytes, whatever a caller left in the part of the union that is not used: equal
- * problems are then equal bytes, for memcmp and for hashes. */
-void kw_problem_normalize(kw_problem *out, const kw_problem *problem);
+ * problems are then equal bytes, for memcmp and for hashes. Inline: each look-up of a plan does it. */
+static inline void kw_problem_normalize(kw_problem *out, const kw_problem *problem) {
+    memset(out, 0, sizeof *out);
+    out->op = problem->op;
+    out->dtype = problem->dtype;
+    out->layout = problem->layout;
+    out->ndim = problem->ndim;
+    if (problem->op == KW_GEMM) {
+        out->gemm = problem->gemm;
+    } else {
+        out->conv = problem->conv;
+    }
+}
 
 #endif

@@ -6,36 +6,10 @@
 
 enum { FIRST_SLOTS = 32 };
 
-static uint64_t kept_hash(uint64_t hash) {
-    return hash ? hash : 1; /* M2 */
-}
-
-static size_t home_of(const kw_hash_map *map, uint64_t hash) {
-    return (size_t)hash & (map->slot_count - 1);
-}
-
-static size_t slot_behind(const kw_hash_map *map, size_t slot) {
-    return (slot + 1) & (map->slot_count - 1);
-}
-
-uintptr_t *kw_hash_map_find(const kw_hash_map *map, const kw_hash_map_key *key) {
-    if (!map->slot_count) {
-        return NULL;
-    }
-    uint64_t hash = kept_hash(key->hash);
-    for (size_t slot = home_of(map, hash); map->slots[slot].hash; slot = slot_behind(map, slot)) {
-        kw_hash_map_slot *at = &map->slots[slot];
-        if (at->hash == hash && (!key->same || key->same(key, at->value))) {
-            return &at->value;
-        }
-    }
-    return NULL;
-}
-
 static void put_slot(kw_hash_map *map, kw_hash_map_slot entry) {
-    size_t slot = home_of(map, entry.hash);
+    size_t slot = kw_hash_map_home(map, entry.hash);
     while (map->slots[slot].hash) {
-        slot = slot_behind(map, slot);
+        slot = kw_hash_map_behind(map, slot);
     }
     map->slots[slot] = entry;
     map->count++;
@@ -69,19 +43,19 @@ bool kw_hash_map_reserve(kw_hash_map *map, size_t count) {
 
 void kw_hash_map_put(kw_hash_map *map, uint64_t hash, uintptr_t value) {
     assert(map->count < map->slot_count - map->slot_count / 4); /* M1: room was reserved */
-    put_slot(map, (kw_hash_map_slot){kept_hash(hash), value});
+    put_slot(map, (kw_hash_map_slot){kw_hash_map_hash(hash), value});
 }
 
 void kw_hash_map_remove(kw_hash_map *map, uint64_t hash, uintptr_t value) {
-    hash = kept_hash(hash);
-    size_t hole = home_of(map, hash);
+    hash = kw_hash_map_hash(hash);
+    size_t hole = kw_hash_map_home(map, hash);
     while (map->slots[hole].hash != hash || map->slots[hole].value != value) {
         assert(map->slots[hole].hash); /* it was put */
-        hole = slot_behind(map, hole);
+        hole = kw_hash_map_behind(map, hole);
     }
     /* M3: a later key moves into the hole unless its home lies behind the hole. */
-    for (size_t slot = slot_behind(map, hole); map->slots[slot].hash; slot = slot_behind(map, slot)) {
-        size_t home = home_of(map, map->slots[slot].hash), mask = map->slot_count - 1;
+    for (size_t slot = kw_hash_map_behind(map, hole); map->slots[slot].hash; slot = kw_hash_map_behind(map, slot)) {
+        size_t home = kw_hash_map_home(map, map->slots[slot].hash), mask = map->slot_count - 1;
         if (((slot - home) & mask) >= ((slot - hole) & mask)) {
             map->slots[hole] = map->slots[slot];
             hole = slot;

@@ -33,8 +33,6 @@ typedef struct kw_hash_map_key {
     const void *owner, *key; /* for same */
 } kw_hash_map_key;
 
-/* The place of a key's value, which the caller may set; NULL when the key is not there. Valid until the next addition or removal. */
-uintptr_t *kw_hash_map_find(const kw_hash_map *map, const kw_hash_map_key *key);
 /* Room for count keys in all. false: no memory, and nothing has changed. */
 bool kw_hash_map_reserve(kw_hash_map *map, size_t count);
 /* Adds a key that is not there, for which there is room. */
@@ -45,5 +43,32 @@ void kw_hash_map_remove(kw_hash_map *map, uint64_t hash, uintptr_t value);
  * a later one may have moved into its slot; then an entry may come twice, but none is left out. */
 bool kw_hash_map_next(const kw_hash_map *map, size_t *at, uintptr_t *value);
 void kw_hash_map_drop(kw_hash_map *map);
+
+/* --- finding: here, so that a compiler can see same --- */
+
+static inline uint64_t kw_hash_map_hash(uint64_t hash) {
+    return hash ? hash : 1; /* M2 */
+}
+
+static inline size_t kw_hash_map_home(const kw_hash_map *map, uint64_t hash) {
+    return (size_t)hash & (map->slot_count - 1);
+}
+
+static inline size_t kw_hash_map_behind(const kw_hash_map *map, size_t slot) {
+    return (slot + 1) & (map->slot_count - 1);
+}
+
+/* The place of a key's value, which the caller may set; NULL when the key is not there. Valid until the next addition or removal. */
+static inline uintptr_t *kw_hash_map_find(const kw_hash_map *map, const kw_hash_map_key *key) {
+    uint64_t hash = kw_hash_map_hash(key->hash);
+    size_t slot = kw_hash_map_home(map, hash);
+    for (; map->slot_count && map->slots[slot].hash; slot = kw_hash_map_behind(map, slot)) {
+        kw_hash_map_slot *at = &map->slots[slot];
+        if (at->hash == hash && (!key->same || key->same(key, at->value))) {
+            return &at->value;
+        }
+    }
+    return NULL;
+}
 
 #endif

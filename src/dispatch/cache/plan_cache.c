@@ -44,7 +44,8 @@ void kw_plan_cache_close(kw_plan_cache *cache, kw_kernel_cache *kernels) {
 }
 
 void kw_plan_key_make(kw_plan_key *key, const kw_problem *problem) {
-    memset(key, 0, sizeof *key);
+    _Static_assert(offsetof(kw_plan_key, problem) == 0, "what follows the problem is cleared");
+    memset((char *)key + sizeof key->problem, 0, sizeof *key - sizeof key->problem);
     kw_problem_normalize(&key->problem, problem);
 }
 

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "store/row.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ static void print_value(kw_text *text, const kw_row_field *f, const void *base) 
     } else if (f->kind == KW_FIELD_UINT64) {
         kw_text_addf(text, "%llu", (unsigned long long)kw_row_field_int(f, base));
     } else {
+        assert(kw_row_field_int(f, base) >= 0); /* the reader takes no negative number */
         kw_text_addf(text, "%lld", (long long)kw_row_field_int(f, base));
     }
 }
@@ -102,6 +104,7 @@ static const kw_row_field options[] = {
 static void print_kernel(kw_text *text, const kw_worker_job_kernel *kernel, const kw_problem *problem) {
     char config[KW_CONFIG_TEXT_MAX], line[KW_PROBLEM_TEXT_MAX];
     kw_config_print(config, sizeof config, kernel->config);
+    assert(!kernel->key || !strpbrk(kernel->key, " \n")); /* a word of its line */
     kw_text_add(text, kernel->key && *kernel->key ? kernel->key : "-");
     if (problem) {
         kw_problem_print(line, sizeof line, problem);
@@ -277,6 +280,7 @@ static void print_record(kw_text *text, const kw_record *record) {
 }
 
 void kw_answer_print(kw_text *text, const kw_answer *answer) {
+    assert((unsigned)answer->kind < KW_ANSWER_COUNT);
     kw_text_add(text, answer_words[answer->kind]);
     switch (answer->kind) {
     case KW_ANSWER_HELLO:
