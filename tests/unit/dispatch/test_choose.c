@@ -366,7 +366,8 @@ static void equal_times_are_decided_by_name(void **state) {
             turned[2 - j] = &records[j];
         }
         double noise;
-        if (kw_noise_select(list, 3, &kw_noise_decide, &noise) != cases[i].winner || kw_noise_select(turned, 3, &kw_noise_decide, NULL) != 2 - cases[i].winner) {
+        if (kw_noise_select(list, 3, &kw_noise_decide, &noise) != cases[i].winner ||
+            kw_noise_select(turned, 3, &kw_noise_decide, NULL) != 2 - cases[i].winner) {
             fail_msg("%s", cases[i].what);
         }
         assert_true(noise >= 0.01 && noise <= 0.02);
