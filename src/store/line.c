@@ -233,15 +233,3 @@ kw_status kw_run_parse(kw_run *run, const char *line, size_t size, kw_error *err
     kw_status status = parse_fields(&raw, kw_run_fields, "run", (kw_word){line, size}, err);
     return status ? status : kw_run_normalize(run, &raw, err);
 }
-
-kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err) {
-    kw_text text = {0};
-    kw_line_add_members(&text, kw_row_fields, row);
-    if (text.failed) {
-        kw_text_drop(&text);
-        return kw_fail_memory(err, "a row's text");
-    }
-    kw_hash_text(digest, text.data, text.size);
-    kw_text_drop(&text);
-    return KW_OK;
-}
