@@ -88,7 +88,7 @@ static void measure(bench_state *state, const kw_config *config) {
     int64_t cpu = result.cpu_ns;
     kw_blob_drop(&blob);
     int64_t t2 = kw_clock_ns();
-    good = good && !kw_codegen_source(&source, config, state->jit.code, &err);
+    good = good && !kw_source_make(&source, config, state->jit.code, &err);
     int64_t t3 = kw_clock_ns();
     good = good && !kw_jit_blob(&state->jit, config, &blob, &result, &err) && result.cached;
     int64_t t4 = kw_clock_ns();

@@ -1,34 +1,20 @@
 #!/usr/bin/env bash
 # make_samples.sh [FOLDER]: writes kernels/sample/NAME/kw_config.h for each generated kernel file kernels/cpu/*/NAME.c, or below FOLDER. A
-# sample is what the generator writes for one small config, so that editors and CI compile each kernel file by itself; headers that
-# the generated text repeats are included instead. Its first line says of which config, so a new one begins as that line alone:
+# sample is what the generator writes for one small config, so that editors and CI compile each kernel file by itself. Its
+# first line says of which config, so a new one begins as that line alone:
 #     /* kw_config.h: a sample, made by tools/make_samples.sh for ARCH. CONFIG */
 # Small tiles; together fp32, bf16 pairs and fp16, both vector widths. Needs build/kwright.
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-kernels/sample}
 
-# The generator's part of a source on standard input: the #defines in front of the prelude, then kw_config.h, with each header of
-# kernels/cpu given as an argument replaced by its #include.
+# The generator's part of a source on standard input: the #defines in front of the prelude, then kw_config.h.
 extract() {
     awk '
-        FNR == 1 { file++ }
-        file < ARGC - 1 { header[file] = header[file] $0 "\n"; name[file] = FILENAME; next }
-        /^\/\* ---- cpu\/.*[.]h / { next }
         /^\/\* ---- / { part = $3; next }
         part ~ "^prelude/kernel_" && /^#define KW_(LANES|STORAGE|DP|BACKWARD) / { front = front $0 "\n" }
         part == "kw_config.h" { body = body $0 "\n" }
-        END {
-            for (i in header) {
-                at = index(body, header[i])
-                if (at) {
-                    short = name[i]
-                    sub(/^kernels\//, "", short)
-                    body = substr(body, 1, at - 1) "#include \"" short "\"\n" substr(body, at + length(header[i]))
-                }
-            }
-            printf "#include \"prelude/kernel_abi.h\"\n%s#include \"prelude/cpu.h\"\n%s", front, body
-        }' "$@" -
+        END { printf "#include \"prelude/kernel_abi.h\"\n%s#include \"prelude/cpu.h\"\n%s", front, body }'
 }
 
 for sample in kernels/sample/*/kw_config.h; do
@@ -42,8 +28,7 @@ for sample in kernels/sample/*/kw_config.h; do
         echo "/* kw_config.h: a sample, made by tools/make_samples.sh for $arch. $config */"
         echo "#ifndef KW_CONFIG_H"
         echo "#define KW_CONFIG_H"
-        # shellcheck disable=SC2046
-        printf '%s\n' "$source" | extract $(for header in kernels/cpu/*/*.h; do [[ $header = */reference.h || $header = */args.h ]] || echo "$header"; done)
+        printf '%s\n' "$source" | extract
         echo "#endif"
     } >"$folder/$name/kw_config.h"
 done

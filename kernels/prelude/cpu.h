@@ -140,8 +140,8 @@ KW_INLINE kw_walk kw_walk_forward(const kw_kernel_args *a, int axis) {
     return (kw_walk){a->out[axis], 0, 1, -a->pad[axis], a->stride[axis], a->filter[axis], a->dilation[axis], 0, 1};
 }
 
-/* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase, phase + stride, ...
- * Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
+/* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase,
+ * phase + stride, ... Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
 KW_INLINE kw_i64 kw_walks_backward(const kw_kernel_args *a, int axis) { return kw_min(a->stride[axis], a->in[axis]); }
 
 static kw_walk __attribute__((unused)) kw_walk_backward(const kw_kernel_args *a, int axis, kw_i64 phase) {

@@ -1,7 +1,9 @@
-/* kernel_params.h: what every kernel's args.h begins with. The numbers that a family's launch() hands to its kernel are a struct of kw_i64 with
- * named fields in kernels/<...>/args.h, which the kernel's text and its host side both include. A text says which one is its own by
+/* kernel_params.h: what every kernel's args.h begins with. The numbers that a family's launch() hands to its kernel are a struct of
+ * kw_i64 with named fields in kernels/<...>/args.h, which the kernel's text and its host side both include. A text says which one is its
+ * own by
  *     #define KW_KERNEL_PARAMS kw_direct_params
- * before it includes kw_config.h, and reads args->params.rows; launch() writes the same struct through kw_launch_params (config/family.h). */
+ * before it includes kw_config.h, and reads args->params.rows; launch() writes the same struct through kw_launch_params
+ * (config/family.h). */
 #ifndef KW_KERNEL_PARAMS_H
 #define KW_KERNEL_PARAMS_H
 

@@ -1,6 +1,6 @@
 /* config_source.c: a kernel's source for people (kw_config_source); no device is needed. */
 #include "config/isa.h"
-#include "families/codegen.h"
+#include "families/source.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ kw_status kw_config_source(char **source, const char *config, const char *arch, 
     if (!status && arch && parsed.family->kind == KW_KIND_GPU) {
         status = code_of_arch(&code, arch, err);
     }
-    status = status ? status : kw_codegen_source(&text, &parsed, code, err);
+    status = status ? status : kw_source_make(&text, &parsed, code, err);
     if (!status) {
         *source = kw_text_take(&text);
         status = *source ? KW_OK : kw_fail_memory(err, "a kernel's source");

@@ -5,13 +5,13 @@
 # rules are rules/families/NAME.lua. The files of kernels/ that only its kernel has stand with the first family that uses them; what several
 # kernels share stands in KW_SHARED_KERNEL_FILES, what several families share on the host side in KW_SHARED_HOST_FILES.
 set(KW_SHARED_KERNEL_FILES
-    prelude/kernel_params.h prelude/kernel_abi.h prelude/cpu.h cpu/lib/sizes.h cpu/lib/dense.h
+    prelude/kernel_params.h prelude/kernel_abi.h prelude/cpu.h cpu/lib/sizes.h cpu/lib/dense.h cpu/lib/register_tile.h
     prelude/gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/bulk.h gpu/lib/epilogue.h gpu/lib/fragment.h gpu/lib/gather.h gpu/lib/groups.h gpu/lib/mma_amd.h
     gpu/lib/mma_emu.h gpu/lib/mma_ptx.h gpu/lib/pipeline.h gpu/lib/resources.h gpu/lib/steps.h gpu/lib/tile.h gpu/lib/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
-    codegen.c table.c
+    source.c table.c
     cpu/cpu_rules.c cpu/grouped_launch.c cpu/grouped_rules.c cpu/emit/grouped_emit.c cpu/emit/tile.c
     gpu/defines.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
@@ -32,7 +32,7 @@ kw_family(conv.depthwise cpu/conv_grouped.c cpu/grouped/args.h cpu/grouped/group
 kw_family(conv.merged cpu/conv_grouped.c)
 kw_family(conv.depthwise_weight cpu/conv_grouped.c cpu/grouped/grouped_weight.c)
 kw_family(conv.merged_weight cpu/conv_grouped.c)
-kw_family(conv.direct_bwd_weight cpu/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight.h cpu/bwd_weight/bwd_weight.c)
+kw_family(conv.direct_bwd_weight cpu/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight.c)
 kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c)
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)
 kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/igemm.c)

@@ -53,9 +53,9 @@ static kw_status compiler_key(char key[KW_CACHE_KEY_MAX + 1], const kw_compiler 
 
 /* The source of a config and its key; without a compiler the key is the prefix. */
 static kw_status make_key(const kw_jit *jit, const kw_config *config, kw_text *source, char key[KW_CACHE_KEY_MAX + 1], kw_error *err) {
-    kw_status status = kw_codegen_source(source, config, jit->code, err);
+    kw_status status = kw_source_make(source, config, jit->code, err);
     if (!status) {
-        status = source_key(key, source, kw_codegen_options(config, jit->code), err);
+        status = source_key(key, source, kw_source_options(config, jit->code), err);
     }
     if (!status && jit->compiler) {
         status = compiler_key(key, jit->compiler, err);
@@ -114,7 +114,7 @@ static kw_status compile_source(const kw_jit *jit, const kw_config *config, cons
     kw_compile compile = {.compiler = jit->compiler,
                           .source = source->data,
                           .size = source->size,
-                          .machine = kw_codegen_options(config, jit->code),
+                          .machine = kw_source_options(config, jit->code),
                           .name = name};
     kw_status status = jit->compiler->toolchain->compile(&compile, result, &why);
     if (!status) {

@@ -2,7 +2,7 @@
 #ifndef KW_JIT_JIT_H
 #define KW_JIT_JIT_H
 
-#include "families/codegen.h"
+#include "families/source.h"
 
 typedef struct kw_toolchain kw_toolchain;
 

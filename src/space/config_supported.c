@@ -1,5 +1,5 @@
 /* config_supported.c: why a config is not had: the first rule that refuses it, by name. */
-#include "families/codegen.h"
+#include "families/source.h"
 #include "config/isa.h"
 
 #include <kernelwright_tune.h>

@@ -83,7 +83,7 @@ static int print_source(const char *text) {
     kw_config config;
     kw_text source = {0};
     kw_status status = kw_config_parse(&config, text, &err);
-    status = status ? status : kw_codegen_source(&source, &config, (kw_code){0}, &err);
+    status = status ? status : kw_source_make(&source, &config, (kw_code){0}, &err);
     if (!status) {
         fputs(kw_text_string(&source), stdout);
     }

@@ -65,10 +65,10 @@ static void make_evil(setup *s, int which) {
     kw_compile_result result;
     char machine[256];
     const kw_config *config = &s->config[HONEST_KERNELS];
-    assert_int_equal(kw_codegen_source(&source, config, (kw_code){0}, &err), KW_OK);
+    assert_int_equal(kw_source_make(&source, config, (kw_code){0}, &err), KW_OK);
     kw_text_addf(&source, "%s#define EVIL_FILE \"%s\"\n", evil_head, s->once);
     kw_text_addf(&source, evil_frame, evils[which].body);
-    snprintf(machine, sizeof machine, "%s -Dkw_stage0=kw_honest", kw_codegen_options(config, (kw_code){0}));
+    snprintf(machine, sizeof machine, "%s -Dkw_stage0=kw_honest", kw_source_options(config, (kw_code){0}));
     kw_compile compile = {&s->compiler, source.data, source.size, machine, "evil.c"};
     if (kw_compile_run(&compile, &result, &err)) {
         print_error("%s: %s\n%s\n", evils[which].name, err.text, kw_text_string(&result.messages));

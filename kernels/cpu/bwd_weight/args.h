@@ -1,5 +1,5 @@
-/* args.h of cpu/bwd_weight: what launch() of conv.direct_bwd_weight hands to bwd_weight.c. Thread memory is a box's copy of x, that of y, the
- * sums of a tile. */
+/* args.h of cpu/bwd_weight: what launch() of conv.direct_bwd_weight hands to bwd_weight.c. Thread memory is a box's copy of x, that of y,
+ * the sums of a tile. */
 #ifndef KW_BWD_WEIGHT_ARGS_H
 #define KW_BWD_WEIGHT_ARGS_H
 

@@ -1,14 +1,15 @@
-/* weight.c: dense backward weight, channels last: dw[k][tap][c] = sum over pixels of x[pixel moved by the tap][c] * y[pixel][k].
+/* bwd_weight.c: dense backward weight, channels last: dw[k][tap][c] = sum over pixels of x[pixel moved by the tap][c] * y[pixel][k].
  *
  * Both factors are contiguous in their channels, so nothing is transposed: one tensor's channels are spread one by one, the other's fill
- * the lanes. A unit is one tile of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by box
- * (images, depth, rows, columns), so that a box stays in the second-level cache for all units of the thread; sums of unfinished units
- * wait in shared memory. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the taps
- * of a filter row and the channels, which are one run of the copied row, are worked on as channels.
- */
+ * the lanes. A unit is one tile of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by
+ * box (images, depth, rows, columns), so that a box stays in the second-level cache for all units of the thread; sums of unfinished units
+ * wait in shared memory. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the
+ * taps of a filter row and the channels, which are one run of the copied row, are worked on as channels. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"
+
+#include "cpu/bwd_weight/bwd_weight_tile.h"
 
 #define KW_WIDTH (KW_VECS * KW_LANES)
 #define KW_PADDED (KW_MERGE || KW_DP) /* columns of the copy include the padding, and no tap clips them */

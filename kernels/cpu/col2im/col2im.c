@@ -1,18 +1,20 @@
-/* col2im.c: backward data into few channels, as into a network's first layer. A source pixel's channels times the weights of a whole filter
- * slice give all that the pixel adds to the destinations under the filter; so vectors are full where a destination has fewer channels than a
- * vector has lanes. The columns of a filter row and the channels lie side by side both there and in the destination, so the sums are added
- * in runs of filter_w * c.
+/* col2im.c: backward data into few channels, as into a network's first layer. A source pixel's channels times the weights of a whole
+ * filter slice give all that the pixel adds to the destinations under the filter; so vectors are full where a destination has fewer
+ * channels than a vector has lanes. The columns of a filter row and the channels lie side by side both there and in the destination, so
+ * the sums are added in runs of filter_w * c.
  *
- * A unit is one image, group, destination slice and band of its rows. It adds into fp32 sums of the band, which have room for columns beside
- * the image, so that only rows are tested, and writes the band once: its order of additions is fixed, and no two units write the same. Source
- * rows near a band's edge are multiplied for both bands. */
+ * A unit is one image, group, destination slice and band of its rows. It adds into fp32 sums of the band, which have room for columns
+ * beside the image, so that only rows are tested, and writes the band once: its order of additions is fixed, and no two units write the
+ * same. Source rows near a band's edge are multiplied for both bands. */
 #include "cpu/col2im/args.h"
 #define KW_KERNEL_PARAMS kw_col2im_params
 #include "kw_config.h"
 
-/* How the sums of a tile's pixels add up over a run of count columns. Neighbouring pixels reach into each other's destinations, and adding pixel
- * after pixel would read each time what has only just been written; so a vector of destinations is read once, gets its share of every pixel
- * that reaches it, and is written once. A pattern is the same for all filter rows, tiles and units. */
+#include "cpu/lib/register_tile.h"
+
+/* How the sums of a tile's pixels add up over a run of count columns. Neighbouring pixels reach into each other's destinations, and
+ * adding pixel after pixel would read each time what has only just been written; so a vector of destinations is read once, gets its share
+ * of every pixel that reaches it, and is written once. A pattern is the same for all filter rows, tiles and units. */
 typedef struct share {
     kw_i64 from;         /* bytes from the run's first sum of the tile's first pixel on */
     int lanes[KW_LANES]; /* all ones where the pixel reaches, else 0 */

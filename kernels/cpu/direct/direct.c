@@ -9,6 +9,8 @@
 #define KW_KERNEL_PARAMS kw_direct_params
 #include "kw_config.h"
 
+#include "cpu/lib/register_tile.h"
+
 KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it");
 
 /* The side that is read, the side that is written. */

@@ -1,4 +1,5 @@
-/* args.h of cpu/gemm: what launch() of gemm.tiled and conv.pointwise hands to gemm.c. Thread memory is what a tile spills, then copied rows. */
+/* args.h of cpu/gemm: what launch() of gemm.tiled and conv.pointwise hands to gemm.c. Thread memory is what a tile spills, then copied
+ * rows. */
 #ifndef KW_GEMM_ARGS_H
 #define KW_GEMM_ARGS_H
 

@@ -8,6 +8,8 @@
 #define KW_KERNEL_PARAMS kw_gemm_params
 #include "kw_config.h"
 
+#include "cpu/lib/register_tile.h"
+
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
 typedef struct product {
     const char *a, *b;

@@ -1,16 +1,45 @@
 /* grouped.c: convolutions with few channels a group: depthwise and merged groups, forward and backward data. Channels last, one vector of
  * result channels at a time.
  *
- * A filter is covered by windows of KW_TAPS_H x KW_TAPS_W taps. The emitted kw_tile() sums any number of windows for KW_PIXELS result pixels.
- * It finds its source and result pixels through a route: offsets of pixels, worked out once for a row of tiles and used for every vector of
- * channels and, inside the image, for every row. A source pixel outside the image is routed to a vector of zeros and a result pixel outside to
- * scratch memory, so there is one copy of the code and no test in it; padding, dilation and the residues of backward data exist only in routes.
+ * A filter is covered by windows of KW_TAPS_H x KW_TAPS_W taps. kw_tile() sums any number of windows for KW_PIXELS result pixels. It
+ * finds its source and result pixels through indirection buffers: offsets of pixels, worked out once for a row of tiles and used for
+ * every vector of channels and, inside the image, for every row. A source pixel outside the image is that of a vector of zeros and a
+ * result pixel outside one of scratch memory, so there is one copy of the code and no test in it; padding, dilation and the residues of
+ * backward data exist only in the buffers.
  *
- * Backward data with a stride: on an axis where a window has one tap, by walks (kw_walk). Where it has the whole filter, a tile starts at a
- * multiple of the stride, and the emitted code pairs each result pixel with the taps that serve it. */
+ * Backward data with a stride: on an axis where a window has one tap, by walks (kw_walk). Where it has the whole filter, a tile starts at
+ * a multiple of the stride, and the emitted code pairs each result pixel with the taps that serve it. */
 #include "cpu/grouped/args.h"
 #define KW_KERNEL_PARAMS kw_grouped_params
 #include "kw_config.h"
+
+#include "cpu/grouped/grouped.h"
+#include "cpu/grouped/grouped_indirection.h"
+
+#ifdef KW_ROW_PAIRS
+#define KW_DECLARE_SUM(a, i) kw_vf a##l = {0}, a##h = {0};
+#define KW_STORE_SUM(a, i) kw_store_pairs(dst + to[i], a##l, a##h);
+#else
+#define KW_DECLARE_SUM(a, i) kw_vf a = {0};
+#define KW_STORE_SUM(a, i) kw_store_x(dst + to[i], a);
+#endif
+
+/* Sums windows windows of a tile's entries of the indirection buffer into its result pixels. */
+static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {
+    KW_EACH_SUM(KW_DECLARE_SUM)
+    for (; windows; windows--, from += KW_ENTRY) {
+        const char *w = weights + from[0];
+#if KW_MIXES
+        for (kw_i64 step = 0; step < KW_STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {
+            kw_lane_source_index pick = kw_lane_source_at(step);
+            KW_MULTIPLY
+        }
+#else
+        KW_MULTIPLY
+#endif
+    }
+    KW_EACH_SUM(KW_STORE_SUM)
+}
 
 /* Fewer result channels than a vector: source and result pixels pass through thread memory, a vector each. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
@@ -66,17 +95,17 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
     kw_i64 row_end = kw_min(row + a->params.row_tiles, j->height.tiles);
     for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {
         j->width = kw_axis_of(a, 2, p, KW_TILE_W, KW_TAPS_W);
-        kw_i64 tiles = kw_min(a->params.col_tiles, j->width.tiles - col), routed = 0;
+        kw_i64 tiles = kw_min(a->params.col_tiles, j->width.tiles - col), filled = 0;
         for (kw_i64 r = row; r < row_end && tiles > 0; r++) {
-            if (!routed || !kw_inside(&j->height, r)) {
+            if (!filled || !kw_inside(&j->height, r)) {
                 kw_indirection_init_src(j, r, 1, col, tiles);
                 kw_indirection_init_dst(j, r, 1, col, tiles);
-                routed = kw_inside(&j->height, r);
+                filled = kw_inside(&j->height, r);
             }
             const char *row_src = src + r * j->height.from_tile * j->from_row;
             char *row_dst = dst + r * j->height.to_tile * j->to_row;
-            kw_fill_padding(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
-            kw_fill_padding(j->to, j->to_holes, j->to_hole_count, j->scratch, row_dst);
+            kw_fill_padding(j->from, j->from_padding, j->from_padding_count, j->zeros, row_src);
+            kw_fill_padding(j->to, j->to_padding, j->to_padding_count, j->scratch, row_dst);
             run_row(j, b, tiles, row_src, row_dst);
         }
     }

@@ -1,5 +1,5 @@
-/* grouped.h: what the emitted kw_tile() of the depthwise and merged families is made of: how source channels become a vector in which every
- * lane holds what its result channel needs. The generated part in front defines
+/* grouped.h: what kw_tile() of the depthwise and merged families is made of: how source channels become a vector in which every lane
+ * holds what its result channel needs. kw_config.h defines
  *   KW_TILE_H, KW_TILE_W        result pixels of a tile
  *   KW_TAPS_H, KW_TAPS_W        filter taps of a window: what kw_tile() handles at once
  *   KW_STRIDE                   the stride that a window is made for, on axes where it has more than one tap
@@ -8,11 +8,13 @@
  *   KW_STEPS, KW_STEP_VECTORS   source channels (with KW_DP pairs) of a group; vectors of weights of a window for each of them
  *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP and one source channel a group: the filter rows of a window that are multiplied together
  *   KW_STAGED                   1: source pixels are read from a copy in fp32
+ *   KW_MIXES                    1: there is more than one channel a group, so a vector is made of the source channels of several lanes
+ *   KW_EACH_SUM(DO)             DO(a0_0, 0) DO(a0_1, 1) ...: the sums of a tile, which are variables, and their numbers
+ *   KW_MULTIPLY                 the products of a window and a tile, unrolled
  * and where a vector holds several groups
  *   KW_PARTS                    source channels (with KW_DP pairs) of a vector
  *   KW_WIDEN(v)                 a vector of KW_PARTS elements as one of KW_LANES; the others are undefined
- *   kw_lane_source[]            for each lane, where its group starts among the KW_PARTS
- */
+ *   kw_lane_source[]            for each lane, where its group starts among the KW_PARTS */
 #define KW_VECTOR (4 * KW_LANES)
 #define KW_PIXELS (KW_TILE_H * KW_TILE_W)
 #define KW_SOURCES (KW_ROWS * KW_COLS)

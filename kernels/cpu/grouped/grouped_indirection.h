@@ -1,5 +1,6 @@
-/* grouped_indirection.h: routes and packed weights of the depthwise and merged families; grouped.c and grouped_weight.c say what they are for.
- * The source of forward and of the weight gradient is x and their "result" side y; backward data has them the other way round. */
+/* grouped_indirection.h: indirection buffers and packed weights of the depthwise and merged families; grouped.c and grouped_weight.c say
+ * what they are for. The source of forward and of the weight gradient is x and their "result" side y; backward data has them the other
+ * way round. */
 
 typedef unsigned long long kw_u64;
 
@@ -7,8 +8,8 @@ KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
 KW_INLINE const char *kw_src_tensor(const kw_kernel_args *a) { return KW_BACKWARD ? a->y : a->x; }
 KW_INLINE char *kw_result(const kw_kernel_args *a) { return KW_BACKWARD ? a->x : a->y; }
 
-/* The last vector of channels ends with the last channel, so it overlaps its neighbour where the count is no multiple; both compute the same
- * values for the channels they share. */
+/* The last vector of channels ends with the last channel, so it overlaps its neighbour where the count is no multiple; both compute the
+ * same values for the channels they share. */
 KW_INLINE kw_i64 kw_first_channel(const kw_kernel_args *a, kw_i64 vector) {
     return kw_max(0, kw_min(vector * KW_CHANNELS, a->groups * KW_DST_GROUP - KW_CHANNELS));
 }
@@ -97,17 +98,17 @@ static int kw_inside(const kw_axis *x, kw_i64 t) {
     return low >= 0 && high < x->from_extent && first >= 0 && last < x->to_extent;
 }
 
-/* --- routes --- */
+/* --- indirection buffers --- */
 
 typedef struct kw_job {
     const kw_kernel_args *a;
     kw_axis depth, height, width;
     kw_i64 plane; /* number of the result plane on the depth axis */
     kw_i64 from_pixel, from_row, from_plane, from_image, to_pixel, to_row, to_plane, to_image;
-    kw_i64 windows; /* of each tile of the route */
+    kw_i64 windows; /* of each tile */
     char *zeros, *scratch;
-    kw_i64 *from, *to, *from_holes, *to_holes, *narrow;
-    kw_i64 from_hole_count, to_hole_count;
+    kw_i64 *from, *to, *from_padding, *to_padding, *narrow;
+    kw_i64 from_padding_count, to_padding_count;
 } kw_job;
 
 static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
@@ -125,17 +126,17 @@ static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     j.zeros = memory;
     j.scratch = j.zeros + a->params.scratch_bytes;
     j.from = (kw_i64 *)(j.scratch + a->params.scratch_bytes);
-    j.from_holes = j.from + words;
-    j.to = j.from_holes + words + 1;
-    j.to_holes = j.to + results;
+    j.from_padding = j.from + words;
+    j.to = j.from_padding + words + 1;
+    j.to_padding = j.to + results;
     j.narrow = j.from + KW_GROUPED_INDIRECTION_BYTES(words, results) / (kw_i64)sizeof(kw_i64);
     for (kw_i64 i = 0; i < a->params.scratch_bytes; i += KW_VECTOR)
         kw_put(j.zeros + i, (kw_vf){0});
     return j;
 }
 
-/* Every route's words are offsets from the first channel of the block in the source row (result row) where the row of tiles starts, so that
- * they hold for all rows of tiles inside the image. Holes are words of pixels outside. */
+/* Words are offsets from the first channel of the block in the source row (result row) where the row of tiles starts, so that
+ * they hold for all rows of tiles inside the image. Padding is a list of the words of pixels outside the image. */
 KW_INLINE void kw_fill_padding(kw_i64 *words, const kw_i64 *padding, kw_i64 count, const char *filling, const char *base) {
     for (kw_i64 i = 0; i < count; i++)
         words[padding[i]] = (kw_i64)filling - (kw_i64)base;
@@ -143,7 +144,7 @@ KW_INLINE void kw_fill_padding(kw_i64 *words, const kw_i64 *padding, kw_i64 coun
 
 /* One window of one tile. base is the offset of the row of tiles' column 0 in the window's first row, which is source row top. */
 static void kw_indirection_init_window(kw_job *j, kw_i64 at, kw_i64 base, kw_i64 top, kw_i64 left) {
-    kw_i64 *word = j->from + at, *hole = j->from_holes + j->from_hole_count;
+    kw_i64 *word = j->from + at, *padding = j->from_padding + j->from_padding_count;
     kw_i64 rows = j->height.from_extent, row_step = j->height.from_step, row_bytes = row_step * j->from_row;
     kw_i64 cols = j->width.from_extent, col_step = j->width.from_step, col_bytes = col_step * j->from_pixel;
     base += left * j->from_pixel;
@@ -151,11 +152,11 @@ static void kw_indirection_init_window(kw_job *j, kw_i64 at, kw_i64 base, kw_i64
         kw_i64 x = (kw_u64)top < (kw_u64)rows ? left : -col_step * KW_COLS, offset = base;
         for (kw_i64 i = 0; i < KW_COLS; i++, x += col_step, offset += col_bytes) {
             *word++ = offset;
-            *hole = at++;
-            hole += (kw_u64)x >= (kw_u64)cols;
+            *padding = at++;
+            padding += (kw_u64)x >= (kw_u64)cols;
         }
     }
-    j->from_hole_count = hole - j->from_holes;
+    j->from_padding_count = padding - j->from_padding;
 }
 
 /* Some source row of window r of row of tiles number row is inside. */
@@ -192,7 +193,7 @@ static kw_i64 kw_indirection_init_tile(kw_job *j, kw_i64 at, kw_i64 row, kw_i64 
 /* tiles tiles from column col of tiles on, of rows rows of tiles from row on, relative to the first. */
 static void kw_indirection_init_src(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
     kw_i64 at = 0;
-    j->from_hole_count = 0;
+    j->from_padding_count = 0;
     for (kw_i64 i = 0; i < rows; i++) {
         for (kw_i64 t = col; t < col + tiles; t++)
             at = kw_indirection_init_tile(j, at, row + i, i * j->height.from_tile * j->from_row, t);
@@ -201,20 +202,20 @@ static void kw_indirection_init_src(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 c
 
 static void kw_indirection_init_dst(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
     const kw_axis *h = &j->height, *w = &j->width;
-    kw_i64 *word = j->to, *hole = j->to_holes, extent = w->to_extent;
+    kw_i64 *word = j->to, *padding = j->to_padding, extent = w->to_extent;
     for (kw_i64 i = 0; i < rows * tiles; i++) {
         for (kw_i64 y = 0; y < KW_TILE_H; y++) {
             kw_i64 line = h->to_first + i / tiles * h->to_tile + y * h->to_step, x = w->to_first + (col + i % tiles) * w->to_tile;
             kw_i64 offset = line * j->to_row + x * j->to_pixel, high = line + row * h->to_tile;
             if (high < 0 || high >= h->to_extent) x = -w->to_step * KW_TILE_W;
             for (kw_i64 p = 0; p < KW_TILE_W; p++, x += w->to_step, offset += w->to_step * j->to_pixel) {
-                *hole = word - j->to;
+                *padding = word - j->to;
                 *word++ = offset;
-                hole += (kw_u64)x >= (kw_u64)extent;
+                padding += (kw_u64)x >= (kw_u64)extent;
             }
         }
     }
-    j->to_hole_count = hole - j->to_holes;
+    j->to_padding_count = padding - j->to_padding;
 }
 
 /* --- weights --- */

@@ -1,11 +1,31 @@
-/* grouped_weight.c: weight gradient of convolutions with few channels a group: depthwise and merged groups. Channels last, one vector of output
- * channels at a time; a vector's lanes are output channels, as in grouped.c, and so are routes and windows.
+/* grouped_weight.c: weight gradient of convolutions with few channels a group: depthwise and merged groups. Channels last, one vector of
+ * output channels at a time; a vector's lanes are output channels, as in grouped.c, and so are indirection buffers and windows.
  *
- * The sums of a window's taps stay in registers over the tiles of a route, which are as many rows as its size allows. A unit (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is routed to
- * zeros on either side. */
+ * The sums of a window's taps stay in registers over the tiles that an indirection buffer holds, as many rows as its size allows. A unit
+ * (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is one
+ * of zeros on either side. */
 #include "cpu/grouped/args.h"
 #define KW_KERNEL_PARAMS kw_grouped_params
 #include "kw_config.h"
+
+#include "cpu/grouped/grouped.h"
+#include "cpu/grouped/grouped_indirection.h"
+
+#define KW_LOAD_SUM(a, i) kw_vf a = kw_load(sums + (i)*KW_VECTOR);
+#define KW_PUT_SUM(a, i) kw_put(sums + (i)*KW_VECTOR, a);
+
+/* Adds the products of so many tiles of the indirection buffers to the window's sums. */
+static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 step, char *sums) {
+#if KW_MIXES
+    kw_lane_source_index pick = kw_lane_source_at(step);
+#endif
+    (void)step;
+    KW_EACH_SUM(KW_LOAD_SUM)
+    for (; tiles; tiles--, from += KW_ENTRY, to += KW_PIXELS) {
+        KW_MULTIPLY
+    }
+    KW_EACH_SUM(KW_PUT_SUM)
+}
 
 #if KW_BYTES == 4
 typedef kw_i32_u element;
@@ -39,8 +59,8 @@ enum { SOURCE_CHANNELS = KW_SRC_GROUP };
 enum { SOURCE_BYTES = KW_GROUPED_SOURCE_BYTES(KW_SRC_GROUP, KW_DST_GROUP, KW_LANES) };
 enum { STAGED_BYTES = KW_GROUPED_STAGED_BYTES(KW_SOURCES, SOURCE_BYTES, KW_PIXELS, KW_LANES) }; /* of a tile */
 
-/* The route of the staged tiles: it never changes. */
-static void route_staged(kw_job *j) {
+/* The indirection buffers of the staged tiles: they never change. */
+static void fill_staged(kw_job *j) {
     kw_i64 *from = j->narrow, *to = from + j->a->params.staged_tiles * KW_ENTRY;
     for (kw_i64 t = 0; t < j->a->params.staged_tiles; t++) {
         for (kw_i64 i = 0; i < KW_SOURCES; i++)
@@ -74,7 +94,7 @@ static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const cha
     }
 }
 #else
-static void route_staged(kw_job *j) { (void)j; }
+static void fill_staged(kw_job *j) { (void)j; }
 
 /* Fewer channels than a vector: pixels pass through thread memory, a vector each. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *dst, char *sums) {
@@ -101,8 +121,8 @@ static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const cha
 }
 #endif
 
-/* The tiles of the route, all vectors of the unit. */
-static void sum_route(const kw_job *j, const unit *u, kw_i64 tiles, const char *src, const char *dst, char *sums) {
+/* The tiles in the indirection buffers, all vectors of the unit. */
+static void sum_tiles(const kw_job *j, const unit *u, kw_i64 tiles, const char *src, const char *dst, char *sums) {
     for (kw_i64 v = u->block.begin; v < u->block.end; v++, sums += KW_SRC_GROUP * SUMS_BYTES) {
         kw_i64 channel = kw_first_channel(j->a, v);
         sum_vector(j, tiles, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - u->block.src) * KW_BYTES,
@@ -110,11 +130,12 @@ static void sum_route(const kw_job *j, const unit *u, kw_i64 tiles, const char *
     }
 }
 
-/* All planes of all images, for one residue of rows and columns and some columns of tiles. A route inside the image holds for every plane. */
+/* All planes of all images, for one residue of rows and columns and some columns of tiles. Buffers filled inside the image hold for every
+ * plane. */
 static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *sums) {
     const kw_kernel_args *a = j->a;
     const kw_axis *h = &j->height;
-    kw_i64 routed = 0, first = 0, last = h->tiles;
+    kw_i64 filled = 0, first = 0, last = h->tiles;
     while (first < last && !kw_row_used(h, first, 0))
         first++;
     while (first < last && !kw_row_used(h, last - 1, 0))
@@ -127,21 +148,21 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
         const char *dst = a->y + image * j->to_image + result * j->to_plane + u->block.dst * KW_BYTES;
         for (kw_i64 r = first; r < last; r += a->params.row_tiles) {
             kw_i64 rows = kw_min(a->params.row_tiles, last - r), inside = kw_inside(h, r) && kw_inside(h, r + rows - 1);
-            if (!inside || routed != rows) {
+            if (!inside || filled != rows) {
                 kw_indirection_init_src(j, r, rows, col, tiles);
                 kw_indirection_init_dst(j, r, rows, col, tiles);
-                routed = inside ? rows : 0;
+                filled = inside ? rows : 0;
             }
             const char *row_src = src + r * h->from_tile * j->from_row, *row_dst = dst + r * h->to_tile * j->to_row;
-            kw_fill_padding(j->from, j->from_holes, j->from_hole_count, j->zeros, row_src);
-            kw_fill_padding(j->to, j->to_holes, j->to_hole_count, j->zeros, row_dst);
-            sum_route(j, u, rows * tiles, row_src, row_dst, sums);
+            kw_fill_padding(j->from, j->from_padding, j->from_padding_count, j->zeros, row_src);
+            kw_fill_padding(j->to, j->to_padding, j->to_padding_count, j->zeros, row_dst);
+            sum_tiles(j, u, rows * tiles, row_src, row_dst, sums);
         }
     }
 }
 
-/* The sums of a window into w, where the weights of one output channel are a->filter x a->c apart. Taps that the window before has as well are left
- * to it. */
+/* The sums of a window into w, where the weights of one output channel are a->filter x a->c apart. Taps that the window before has as
+ * well are left to it. */
 static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 source, const char *sums) {
     kw_i64 first = kw_first_channel(a, vector), count = kw_min(KW_CHANNELS, a->groups * KW_DST_GROUP - first);
     kw_i64 step = a->filter[0] * a->filter[1] * a->filter[2] * a->c;
@@ -162,7 +183,7 @@ KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W);
     job.depth = (kw_axis){.tiles = 1, .windows = 1, .from_extent = 1};
     job.plane = 0;
-    route_staged(&job);
+    fill_staged(&job);
     for (kw_i64 i = begin; i < end; i++) {
         kw_i64 rest = i / across;
         unit u = {.window = {rest / down % a->filter[0], rest % down, i % across}, .block = kw_block_of(a, rest / (down * a->filter[0]))};

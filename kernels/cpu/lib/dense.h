@@ -12,8 +12,8 @@
 #define KW_CONVERTS (!KW_DP && KW_STORAGE != 0)
 #define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
 
-/* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the walk's
- * first pixel reads. */
+/* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the
+ * walk's first pixel reads. */
 typedef struct kw_run {
     kw_i64 src, w;
 #if KW_TILE_SKIP

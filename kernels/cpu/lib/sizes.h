@@ -7,7 +7,8 @@
 /* Bytes of a cache line. Parts of thread memory begin at multiples of it. */
 #define KW_LINE 64
 
-/* Source channels of a step of kw_tile(), and bytes of one of them as the tile reads it: fp32, or bf16 in pairs (math=dp). A step is 4 bytes. */
+/* Source channels of a step of kw_tile(), and bytes of one of them as the tile reads it: fp32, or bf16 in pairs (math=dp). A step is 4
+ * bytes. */
 #define KW_TILE_PAIR(dp) (1 + (dp))
 #define KW_TILE_WORD(dp) (4 / KW_TILE_PAIR(dp))
 /* Packed weights of a step for block output channels. */

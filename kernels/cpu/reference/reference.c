@@ -1,6 +1,5 @@
-/* reference.c: conversions of every element type and the block multiply of the generic kernels. Portable C with vectors of four; conversions
- * are exact when widening and round to nearest even when narrowing, as kw_dtype_load and kw_dtype_store do.
- */
+/* reference.c: conversions of every element type and the block multiply of the generic kernels. Portable C with vectors of four;
+ * conversions are exact when widening and round to nearest even when narrowing, as kw_dtype_load and kw_dtype_store do. */
 #include "reference.h"
 
 #define KW_LANES 4
@@ -25,7 +24,8 @@ static kw_u32 as_bits(float value) {
     return b.u;
 }
 
-/* Exponent and fraction are moved to fp32's place; the multiply by a power of two mends the exponent of normal and subnormal values alike. */
+/* Exponent and fraction are moved to fp32's place; the multiply by a power of two mends the exponent of normal and subnormal values
+ * alike. */
 static float from_fp16(kw_u32 h) {
     kw_u32 magnitude = h & 0x7fffu;
     float value = magnitude >= 0x7c00u ? as_float(magnitude << 13 | 0x7f800000u) : as_float(magnitude << 13) * 0x1p112f;

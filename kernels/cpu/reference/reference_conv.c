@@ -1,10 +1,9 @@
 /* reference_conv.c: convolution of every direction, type, layout, group count and geometry.
  *
- * Forward and backward data are one walk (kw_walk of the prelude): a unit is 64 output pixels of one stride phase by 64 output channels of a
- * group; each tap gathers the pixels' source channels and adds its product. Backward weight turns this round: a unit is 64 (tap, channel)
- * rows by 64 channels of y, summed over all pixels. With one channel in and out a group, channels of 64 groups stand side by side and are
- * multiplied element by element.
- */
+ * Forward and backward data are one walk (kw_walk of the prelude): a unit is 64 output pixels of one stride phase by 64 output channels
+ * of a group; each tap gathers the pixels' source channels and adds its product. Backward weight turns this round: a unit is 64 (tap,
+ * channel) rows by 64 channels of y, summed over all pixels. With one channel in and out a group, channels of 64 groups stand side by
+ * side and are multiplied element by element. */
 #include "reference.h"
 
 #define KW_LANES 4

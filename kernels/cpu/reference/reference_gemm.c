@@ -1,5 +1,5 @@
-/* reference_gemm.c: GEMM of every type and layout. A unit is one block of the result, 64 x 64; units run over batch, then rows, then columns.
- */
+/* reference_gemm.c: GEMM of every type and layout. A unit is one block of the result, 64 x 64; units run over batch, then rows, then
+ * columns. */
 #include "reference.h"
 
 static kw_i64 least(kw_i64 a, kw_i64 b) { return a < b ? a : b; }

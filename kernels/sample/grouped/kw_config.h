@@ -19,33 +19,24 @@
 #define KW_STAGED 0
 #define KW_STEPS 1
 #define KW_STEP_VECTORS 3
-#include "cpu/grouped/grouped.h"
-/* Sums windows windows of a route into the tile's result pixels. */
-static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {
-    kw_vf a0_0 = {0};
-    kw_vf a0_1 = {0};
-    for (; windows; windows--, from += KW_ENTRY) {
-        const char *w = weights + from[0];
-        kw_vf x;
-        kw_vf b0_0 = kw_load(w + 0 * KW_VECTOR);
-        KW_KEEP(b0_0);
-        kw_vf b0_1 = kw_load(w + 1 * KW_VECTOR);
-        KW_KEEP(b0_1);
-        kw_vf b0_2 = kw_load(w + 2 * KW_VECTOR);
-        KW_KEEP(b0_2);
-        x = kw_load_x(src + from[1]);
-        a0_0 = kw_fma(a0_0, x, b0_0);
-        x = kw_load_x(src + from[2]);
-        a0_0 = kw_fma(a0_0, x, b0_1);
-        a0_1 = kw_fma(a0_1, x, b0_0);
-        x = kw_load_x(src + from[3]);
-        a0_0 = kw_fma(a0_0, x, b0_2);
-        a0_1 = kw_fma(a0_1, x, b0_1);
-        x = kw_load_x(src + from[4]);
+#define KW_MIXES 0
+#define KW_EACH_SUM(DO) DO(a0_0, 0) DO(a0_1, 1)
+#define KW_MULTIPLY \
+        kw_vf x; \
+        kw_vf b0_0 = kw_load(w + 0 * KW_VECTOR); \
+        KW_KEEP(b0_0); \
+        kw_vf b0_1 = kw_load(w + 1 * KW_VECTOR); \
+        KW_KEEP(b0_1); \
+        kw_vf b0_2 = kw_load(w + 2 * KW_VECTOR); \
+        KW_KEEP(b0_2); \
+        x = kw_load_x(src + from[1]); \
+        a0_0 = kw_fma(a0_0, x, b0_0); \
+        x = kw_load_x(src + from[2]); \
+        a0_0 = kw_fma(a0_0, x, b0_1); \
+        a0_1 = kw_fma(a0_1, x, b0_0); \
+        x = kw_load_x(src + from[3]); \
+        a0_0 = kw_fma(a0_0, x, b0_2); \
+        a0_1 = kw_fma(a0_1, x, b0_1); \
+        x = kw_load_x(src + from[4]); \
         a0_1 = kw_fma(a0_1, x, b0_2);
-    }
-    kw_store_x(dst + to[0], a0_0);
-    kw_store_x(dst + to[1], a0_1);
-}
-#include "cpu/grouped/grouped_indirection.h"
 #endif

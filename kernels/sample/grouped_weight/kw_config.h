@@ -19,27 +19,16 @@
 #define KW_STAGED 0
 #define KW_STEPS 1
 #define KW_STEP_VECTORS 3
-#include "cpu/grouped/grouped.h"
-/* Adds the products of tiles tiles of a route to the window's sums. */
-static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 step, char *sums) {
-    (void)step;
-    kw_vf a0_0 = kw_load(sums + 0 * KW_VECTOR);
-    kw_vf a0_1 = kw_load(sums + 1 * KW_VECTOR);
-    kw_vf a0_2 = kw_load(sums + 2 * KW_VECTOR);
-    for (; tiles; tiles--, from += KW_ENTRY, to += KW_PIXELS) {
-        kw_vf x;
-        kw_vf b0_0 = kw_load_x(dst + to[0]);
-        KW_KEEP(b0_0);
-        x = kw_load_x(src + from[1]);
-        a0_0 = kw_fma(a0_0, x, b0_0);
-        x = kw_load_x(src + from[2]);
-        a0_1 = kw_fma(a0_1, x, b0_0);
-        x = kw_load_x(src + from[3]);
+#define KW_MIXES 0
+#define KW_EACH_SUM(DO) DO(a0_0, 0) DO(a0_1, 1) DO(a0_2, 2)
+#define KW_MULTIPLY \
+        kw_vf x; \
+        kw_vf b0_0 = kw_load_x(dst + to[0]); \
+        KW_KEEP(b0_0); \
+        x = kw_load_x(src + from[1]); \
+        a0_0 = kw_fma(a0_0, x, b0_0); \
+        x = kw_load_x(src + from[2]); \
+        a0_1 = kw_fma(a0_1, x, b0_0); \
+        x = kw_load_x(src + from[3]); \
         a0_2 = kw_fma(a0_2, x, b0_0);
-    }
-    kw_put(sums + 0 * KW_VECTOR, a0_0);
-    kw_put(sums + 1 * KW_VECTOR, a0_1);
-    kw_put(sums + 2 * KW_VECTOR, a0_2);
-}
-#include "cpu/grouped/grouped_indirection.h"
 #endif

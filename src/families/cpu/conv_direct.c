@@ -1,12 +1,14 @@
 /* conv_direct.c: dense convolution, forward and backward data, any filter, stride, dilation and padding, in 1, 2 and 3 dimensions. The
- * accumulators of a tile stay in registers over all taps and channels, so the output is written once. kernels/cpu/direct/direct.c is the kernel;
- * here is how it is cut into units so that a unit's copy stays in the second-level cache, and what that costs. Groups are right for
- * any number of channels; below about 8 a group the merged and depthwise families are faster. */
+ * accumulators of a tile stay in registers over all taps and channels, so the output is written once. kernels/cpu/direct/direct.c is the
+ * kernel; here is how it is cut into units so that a unit's copy stays in the second-level cache, and what that costs. Groups are right
+ * for any number of channels; below about 8 a group the merged and depthwise families are faster. */
 #include "families/cpu/direct.h"
 
 #include "base/math.h"
 #include "cpu/direct/args.h"
 #include "problem/view.h"
+
+#include <assert.h>
 
 enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
 
@@ -41,7 +43,8 @@ typedef struct span {
     int64_t source;        /* source extent */
 } span;
 
-/* (pixel, tap) pairs that edge=skip leaves out of a walk's tiles: all where a tile reads nothing but padding, else the first or the last. */
+/* (pixel, tap) pairs that edge=skip leaves out of a walk's tiles: all where a tile reads nothing but padding, else the first or the
+ * last. */
 static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
     int64_t count = 0, advance = tile * walk->src_step;
     for (int64_t t = 0; t < walk->taps; t++) {
@@ -135,6 +138,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     while (cells * kw_ceil_div(c.height.pixels, c.rows) * blocks < target->units && c.rows > tile->rows) {
         c.rows = kw_round_up(c.rows / 2, tile->rows);
     }
+    assert(c.rows % tile->rows == 0 && c.cols % tile->cols == 0);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units);
 
     launch->stages = 2;
@@ -161,9 +165,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         2.0 * (double)launch->packed_bytes + 2.0 * (double)(units * kw_min(parts, target->units)) * (double)copy_bytes(&c, tile);
 }
 
-void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text) {
+void kw_direct_emit(const kw_direct *direct, kw_text *text) {
     kw_text_addf(text, "#define KW_MERGE %d\n", direct->merge);
-    kw_tile_emit(text, config, &direct->tile);
+    kw_tile_emit(text, &direct->tile);
 }
 
 static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
@@ -173,10 +177,9 @@ static void launch_direct(const kw_config *config, const kw_problem *problem, co
 
 static void conv_direct_emit(const kw_config *config, kw_text *text) {
     kw_direct direct = conv_direct_direct(config);
-    kw_direct_emit(&direct, config, text);
+    kw_direct_emit(&direct, text);
 }
 
-extern const kw_family kw_family_conv_direct;
 const kw_family kw_family_conv_direct = {
     .name = "conv.direct",
     .summary = "dense convolution over zero-padded copies of rows; forward and backward data",

@@ -1,8 +1,8 @@
-/* conv_direct_1st.c: dense convolution of few input channels, as in a network's first layer. The columns of a filter row and the channels lie
- * side by side in the padded copy, so one run of filter_w * c elements takes the place of filter_w short ones, and bf16 pairs straddle
- * taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps; conv.gemm_col2im is
- * for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart (kw_tile.odd), because the next element in memory is
- * another pixel's and may be infinite. */
+/* conv_direct_1st.c: dense convolution of few input channels, as in a network's first layer. The columns of a filter row and the channels
+ * lie side by side in the padded copy, so one run of filter_w * c elements takes the place of filter_w short ones, and bf16 pairs
+ * straddle taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps;
+ * conv.gemm_col2im is for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart
+ * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite. */
 #include "families/cpu/direct.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
@@ -34,10 +34,9 @@ static void conv_direct_1st_launch(const kw_config *config, const kw_problem *pr
 
 static void conv_direct_1st_emit(const kw_config *config, kw_text *text) {
     kw_direct direct = conv_direct_1st_direct(config);
-    kw_direct_emit(&direct, config, text);
+    kw_direct_emit(&direct, text);
 }
 
-extern const kw_family kw_family_conv_direct_1st;
 const kw_family kw_family_conv_direct_1st = {
     .name = "conv.direct_1st",
     .summary = "dense convolution of few channels a group: filter columns and channels are one run; forward",

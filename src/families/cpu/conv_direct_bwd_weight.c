@@ -1,9 +1,9 @@
-/* conv_direct_bwd_weight.c: dense backward weight, channels last. Emits the tile (kernels/cpu/bwd_weight/bwd_weight.h) and decides how pixels are cut into boxes that
- * stay in the second-level cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel. A unit is one tile of sums of one tap: with fewer of these than
- * threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no second pass. */
+/* conv_direct_bwd_weight.c: dense backward weight, channels last. Decides how pixels are cut into boxes that stay in the second-level
+ * cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel, bwd_weight_tile.h its register tile. A unit is one tile of sums of one tap:
+ * with fewer of these than threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no
+ * second pass. */
 #include "base/math.h"
 #include "cpu/bwd_weight/args.h"
-#include "families/codegen.h"
 #include "families/cpu/cpu_rules.h"
 #include "problem/view.h"
 
@@ -171,84 +171,22 @@ static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_prob
     }
 }
 
-/* One statement a multiply-add. The empty asm statements keep gcc from folding a load into each of its uses. */
-static void emit_pixel(kw_text *text, int rows, int vecs, bool dp) {
-    for (int v = 0; v < vecs; v++) {
-        kw_text_addf(text, "                    kw_vf v%d = kw_load(v + %d * KW_VECTOR);\n                    KW_KEEP(v%d);\n", v, v, v);
-    }
-    kw_text_add(text, "                    kw_vf x;\n");
-    for (int r = 0; r < rows; r++) {
-        kw_text_addf(text, "                    x = %s(b + %d);\n", dp ? "kw_spread_pair" : "kw_spread", r * WORD);
-        if (vecs > 1) {
-            kw_text_add(text, "                    KW_KEEP(x);\n");
-        }
-        for (int v = 0; v < vecs; v++) {
-            if (dp) {
-                kw_text_addf(text, "                    a%d_%d = kw_dp(a%d_%d, x, v%d);\n", r, v, r, v, v);
-            } else {
-                kw_text_addf(text, "                    a%d_%d += x * v%d;\n", r, v, v);
-            }
-        }
-    }
-}
-
-static void emit_weight_stores(kw_text *text, int rows, int vecs, bool narrow) {
-    const char *indent = narrow ? "        " : "    ";
-    for (int i = 0; i < rows * vecs; i++) {
-        kw_text_addf(text, narrow ? "%skw_store_x(to + %d * KW_LANES * KW_BYTES, a%d_%d);\n" : "%skw_put(to + %d * KW_VECTOR, a%d_%d);\n",
-                     indent, i % vecs, i / vecs, i % vecs);
-        if (i % vecs == vecs - 1 && i + 1 < rows * vecs) {
-            kw_text_addf(text, "%sto += job->to_step;\n", indent);
-        }
-    }
-}
-
+/* The lists by which kernels/cpu/bwd_weight/bwd_weight_tile.h unrolls its loops. */
 static void conv_direct_bwd_weight_emit(const kw_config *config, kw_text *text) {
     int rows = config->axis[TILE], vecs = config->axis[VECS];
-    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
                  config->axis[LANES] == LANES_C, rows, vecs, config->axis[COPY], config->axis[MERGE]);
-    kw_text_add(text, "#include \"cpu/bwd_weight/bwd_weight.h\"\n");
-    kw_text_add(text, "static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {\n");
+    kw_text_add(text, "#define KW_EACH_ROW(DO)");
     for (int r = 0; r < rows; r++) {
-        for (int v = 0; v < vecs; v++) {
-            kw_text_addf(text, "%sa%d_%d = {0}%s", v ? ", " : "    kw_vf ", r, v, v + 1 < vecs ? "" : ";\n");
-        }
+        kw_text_addf(text, " DO(%d)", r);
     }
-    kw_text_add(text, "    if (job->from) {\n");
-    for (int i = 0; i < rows * vecs; i++) {
-        kw_text_addf(text, "        a%d_%d = kw_load(job->from + %d * KW_VECTOR);\n", i / vecs, i % vecs, i);
+    kw_text_add(text, "\n#define KW_EACH_VECTOR(DO, row)");
+    for (int v = 0; v < vecs; v++) {
+        kw_text_addf(text, " DO(row, %d)", v);
     }
-    /* The lines that the sums are stored to are fetched while the sums are made. */
-    kw_text_add(text,
-                "    }\n"
-                "    for (int r = 0; r < KW_TILE; r++)\n"
-                "        for (int line = 0; line < KW_TILE_ROW; line += 64) __builtin_prefetch(job->to + r * job->to_step + line, 1);\n"
-                "    const char *v0 = job->v, *b0 = job->b;\n"
-                "    for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {\n"
-                "        const char *v1 = v0, *b1 = b0;\n"
-                "        for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {\n"
-                "            const char *v2 = v1, *b2 = b1;\n"
-                "            for (kw_i64 i2 = job->count[2]; i2 > 0; i2--, v2 += job->v_step[2], b2 += job->b_step[2]) {\n"
-                "                const char *v = v2, *b = b2;\n"
-                "                kw_i64 i = job->count[3], v_step = job->v_step[3], b_step = job->b_step[3];\n"
-                "                do {\n");
-    emit_pixel(text, rows, vecs, dp);
-    kw_text_add(text, "                    v += v_step;\n"
-                      "                    b += b_step;\n"
-                      "                } while (--i);\n"
-                      "            }\n        }\n    }\n"
-                      "    char *to = job->to;\n");
-    if (config->axis[LANES] == LANES_C && config->dtype != KW_FP32) {
-        kw_text_add(text, "    if (job->narrow) {\n");
-        emit_weight_stores(text, rows, vecs, true);
-        kw_text_add(text, "        return;\n    }\n");
-    }
-    emit_weight_stores(text, rows, vecs, false);
-    kw_text_add(text, "}\n");
+    kw_text_add(text, "\n");
 }
 
-extern const kw_family kw_family_conv_direct_bwd_weight;
 const kw_family kw_family_conv_direct_bwd_weight = {
     .name = "conv.direct_bwd_weight",
     .summary = "dense backward weight: sums over boxes of pixels, channels last",

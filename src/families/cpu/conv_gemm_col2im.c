@@ -1,7 +1,8 @@
-/* conv_gemm_col2im.c: backward data into few channels a group, as into a network's first layer. Families that sum over taps have a destination's
- * few channels in a vector and leave its other lanes idle; here the taps and channels of a filter slice are the columns of one product, and
- * its sums are added up in memory. That costs some vector additions a source pixel, and one product of all its channels pays for them.
- * kernels/cpu/col2im/col2im.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level cache. */
+/* conv_gemm_col2im.c: backward data into few channels a group, as into a network's first layer. Families that sum over taps have a
+ * destination's few channels in a vector and leave its other lanes idle; here the taps and channels of a filter slice are the columns of
+ * one product, and its sums are added up in memory. That costs some vector additions a source pixel, and one product of all its channels
+ * pays for them. kernels/cpu/col2im/col2im.c is the kernel; here is how it is cut into bands of rows whose sums stay in the second-level
+ * cache. */
 #include "families/cpu/cpu_rules.h"
 #include "families/cpu/emit/tile.h"
 
@@ -87,10 +88,9 @@ static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *p
 
 static void conv_gemm_col2im_emit(const kw_config *config, kw_text *text) {
     kw_tile tile = conv_gemm_col2im_tile(config);
-    kw_tile_emit(text, config, &tile);
+    kw_tile_emit(text, &tile);
 }
 
-extern const kw_family kw_family_conv_gemm_col2im;
 const kw_family kw_family_conv_gemm_col2im = {
     .name = "conv.gemm_col2im",
     .summary = "backward data into few channels a group: a product with all taps of a filter slice, its sums added up in memory",

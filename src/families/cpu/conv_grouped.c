@@ -1,17 +1,20 @@
-/* conv_grouped.c: the families of few channels a group, channels last, any filter, stride, dilation and padding, in 1, 2 and 3 dimensions.
+/* conv_grouped.c: the families of few channels a group, channels last, any filter, stride, dilation and padding, in 1, 2 and 3
+ * dimensions. They differ in their axes, and in which channels of a group they serve.
  *
- *   conv.depthwise         one channel a group, forward and backward data: a vector of channels at a time. The speed comes from loading a source
- *                          pixel once for all the taps and result pixels of a tile that need it, so from windows of several taps; windows of
- *                          one tap serve what those cannot.
- *   conv.merged            few channels a group. A vector of result channels covers several groups; each source channel of the groups is spread
- *                          over its group's lanes by one permutation, which all the taps of a window share, so no lane is wasted. Groups whose
- *                          result channels fill whole vectors take their source channels by broadcast instead.
- *   conv.depthwise_weight, conv.merged_weight     their weight gradients. The sums of a window of taps stay in registers while a unit goes over
- *                          the pixels, once for each input channel of a group.
+ * conv.depthwise: one channel a group, forward and backward data, a vector of channels at a time. The speed comes from loading a source
+ * pixel once for all the taps and result pixels of a tile that need it, so from windows of several taps; windows of one tap serve what
+ * those cannot.
  *
- * They differ in their axes, and in which channels of a group they serve. */
+ * conv.merged: few channels a group. A vector of result channels covers several groups; each source channel of the groups is spread over
+ * its group's lanes by one permutation, which all the taps of a window share, so no lane is wasted. Groups whose result channels fill
+ * whole vectors take their source channels by broadcast instead.
+ *
+ * conv.depthwise_weight and conv.merged_weight: their weight gradients. The sums of a window of taps stay in registers while a unit goes
+ * over the pixels, once for each input channel of a group. */
 #include "families/cpu/cpu_rules.h"
 #include "families/cpu/grouped.h"
+
+#include <assert.h>
 
 /* Behind the axes that all four share. */
 enum { GROUP_C = KW_GROUPED_AXIS_COUNT, GROUP_K, MERGED_AXIS_COUNT };
@@ -30,6 +33,7 @@ static const kw_axis merged_weight_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, GROUP
 
 static kw_grouped grouped_of(const kw_config *config) {
     const int32_t *axis = config->axis, count = config->family->axis_count;
+    assert(count >= KW_GROUPED_AXIS_COUNT && count <= MERGED_AXIS_COUNT + 1);
     bool backward = config->op == KW_CONV_BWD_DATA, merged = count >= MERGED_AXIS_COUNT;
     return (kw_grouped){
         .tile_h = axis[KW_GROUPED_TILE_H],
@@ -95,8 +99,6 @@ static void conv_grouped_emit(const kw_config *config, kw_text *text) {
 #define GROUPED_FAMILY(table)                                                                                                              \
     .kind = KW_KIND_CPU, .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16, .axes = table, .axis_count = sizeof table / sizeof *table,  \
     .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
-
-extern const kw_family kw_family_conv_depthwise, kw_family_conv_depthwise_weight, kw_family_conv_merged, kw_family_conv_merged_weight;
 
 const kw_family kw_family_conv_depthwise = {
     .name = "conv.depthwise",

@@ -62,7 +62,6 @@ static void conv_pointwise_emit(const kw_config *config, kw_text *text) {
     kw_gemm_emit(config, true, text);
 }
 
-extern const kw_family kw_family_conv_pointwise;
 const kw_family kw_family_conv_pointwise = {
     .name = "conv.pointwise",
     .summary = "convolution with filter 1 as a matrix product; forward and backward data",

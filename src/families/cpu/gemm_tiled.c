@@ -73,7 +73,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {
     kw_tile tile = gemm_tiled_tile(config);
     kw_text_addf(text, "#define KW_POINTWISE %d\n", pointwise);
-    kw_tile_emit(text, config, &tile);
+    kw_tile_emit(text, &tile);
 }
 
 static void gemm_tiled_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
@@ -96,7 +96,6 @@ static void gemm_tiled_emit(const kw_config *config, kw_text *text) {
     kw_gemm_emit(config, false, text);
 }
 
-extern const kw_family kw_family_gemm_tiled;
 const kw_family kw_family_gemm_tiled = {
     .name = "gemm.tiled",
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",

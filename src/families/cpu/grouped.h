@@ -1,6 +1,6 @@
-/* grouped.h: what the depthwise and merged families are made of: the tile of result pixels and the window of filter taps that its code handles
- * at once, the rules, how a problem is cut into units, the emitted text. kernels/cpu/grouped/grouped.c is the kernel, grouped_weight.c there
- * that of the weight gradient. */
+/* grouped.h: what the depthwise and merged families are made of: the tile of result pixels and the window of filter taps that its code
+ * handles at once, the rules, how a problem is cut into units, the emitted text. kernels/cpu/grouped/grouped.c is the kernel,
+ * grouped_weight.c there that of the weight gradient. */
 #ifndef KW_FAMILIES_CPU_GROUPED_H
 #define KW_FAMILIES_CPU_GROUPED_H
 

@@ -186,7 +186,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
             .between = target->l2,
         };
     }
-    /* A unit works its route out about three times: for the first, the inner and the last rows. */
+    /* A unit fills its indirection buffers about three times: for the first, the inner and the last rows. */
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)words;
 }
 

@@ -2,7 +2,7 @@
 #ifndef KW_FAMILIES_GPU_DEFINES_H
 #define KW_FAMILIES_GPU_DEFINES_H
 
-#include "families/codegen.h"
+#include "families/source.h"
 
 /* Appends the #defines that stand before the prelude; kernels/prelude/gpu.h lists them. */
 void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code);

@@ -9,7 +9,7 @@ typedef struct kw_compile {
     const kw_compiler *compiler;
     const char *source;
     size_t size;
-    const char *machine; /* of kw_codegen_options */
+    const char *machine; /* of kw_source_options */
     const char *name;    /* of the source file; stands in the compiler's messages */
 } kw_compile;
 

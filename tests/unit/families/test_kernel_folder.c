@@ -1,7 +1,7 @@
 /* test_kernel_folder.c: KW_KERNELS=DIR: kernel texts from a folder. A whole copy gives the sources that the compiled-in texts give; a changed text
  * gives another source and another key in the cache; a file that is missing is one error that names it. */
 
-#include "families/codegen.h"
+#include "families/source.h"
 #include "jit/jit.h"
 #include "support/scratch.h"
 #include "support/kw_test.h"
@@ -35,7 +35,7 @@ static int drop_copy(void **state) {
 
 static kw_status make_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err) {
     *source = (kw_text){0};
-    return kw_codegen_source(source, config, code, err);
+    return kw_source_make(source, config, code, err);
 }
 
 /* With every axis at its lowest value: what valid() says of it does not matter to its text. */

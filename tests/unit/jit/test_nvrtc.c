@@ -70,7 +70,7 @@ static void make_source(kw_text *source, size_t i) {
                  "#define KW_FP32 0\n#define KW_BF16 1\n#define KW_FP16 2\n#define KW_FP8 3\n#define KW_BF8 4\n#define KW_INT8 5\n"
                  "#define KW_IN %s\n#define KW_OUT KW_IN\n",
                  instructions[i].type);
-    assert_int_equal(kw_codegen_add_file(source, "prelude/kernel_abi.h", NULL), KW_OK);
+    assert_int_equal(kw_source_add_file(source, "prelude/kernel_abi.h", NULL), KW_OK);
     kw_text_add(source, kw_kernel_file("prelude/gpu_ptx.h"));
     kw_text_add(source, kw_kernel_file("prelude/gpu.h"));
     kw_text_add(source,
@@ -301,7 +301,7 @@ static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) 
             "gemm.mma gemm %s layout=rcr wave_k=1 inst_m=64 inst_k=16 pipe=tma sched=intrawave pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 "
             "vec_c=8 preshuffle=0 wave_groups=1 persistent=0 split_k=1 streamk=off index=32 %s",
             bulk[i].dtype, bulk[i].axes);
-        if (kw_config_parse(&config, line.data, &err) || kw_codegen_source(&source, &config, jit.code, &err)) {
+        if (kw_config_parse(&config, line.data, &err) || kw_source_make(&source, &config, jit.code, &err)) {
             fail_msg("%s: %s", line.data, err.text);
         }
         char *ptx = make_ptx(&library, &source, "sm_90a");
@@ -389,7 +389,7 @@ static void convolutions_of_one_byte_types_hold_their_instructions_and_do_not_sp
                      "sched=intrawave epi=cshuffle vec_a=16 vec_b=16 vec_c=%d merge=1 wave_groups=1 split_image=0 explicit=0 two_stage=0 "
                      "spec=default streamk=off persistent=0 split_k=1 index=32 pipe=%s",
                      byte_convolutions[i].op, byte_convolutions[i].dtype, byte_convolutions[i].vec_c, byte_convolutions[i].pipe);
-        if (kw_config_parse(&config, line.data, &err) || kw_codegen_source(&source, &config, jit.code, &err)) {
+        if (kw_config_parse(&config, line.data, &err) || kw_source_make(&source, &config, jit.code, &err)) {
             fail_msg("%s: %s", line.data, err.text);
         }
         char *ptx = make_ptx(&library, &source, byte_convolutions[i].arch);

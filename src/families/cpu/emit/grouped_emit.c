@@ -1,8 +1,8 @@
-/* grouped_emit.c: the straight-line text of a tile of the depthwise and merged families. Named accumulators stay in registers over all windows;
- * KW_KEEP holds weights in registers, where gcc would otherwise load them again for every multiply. */
+/* grouped_emit.c: the straight-line text of a tile of the depthwise and merged families. Named accumulators stay in registers over all
+ * windows; KW_KEEP holds weights in registers, where gcc would otherwise load them again for every multiply. */
 #include "families/cpu/emit/grouped_emit.h"
 
-#include "families/codegen.h"
+#include <assert.h>
 
 int kw_tap_source(bool scatters, int stride, int taps, int pixel, int tap) {
     if (taps == 1) {
@@ -30,6 +30,7 @@ int kw_grouped_row_pairs(const kw_config *config, const kw_grouped *g, int pairs
     int step = kw_grouped_scatters(config, g) ? g->stride : 1, count = 0;
     for (int first = 0; first < step; first++) {
         for (int row = first; row < g->taps_h; row += 2 * step, count++) {
+            assert(count < KW_ROW_PAIRS_MAX);
             pairs[count][0] = row;
             pairs[count][1] = row + step < g->taps_h ? row + step : -1;
         }
@@ -45,8 +46,8 @@ int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g) 
     return (int64_t)(config->axis[KW_AXIS_MATH] == KW_MATH_DP ? g->src / 2 : g->src) * g->taps_h * g->taps_w;
 }
 
-/* What is emitted. In forward and backward data a is a result pixel's sum and b a tap's weights; in the weight gradient a is a tap's sum and b
- * a result pixel's gradient. */
+/* What is emitted. In forward and backward data a is a result pixel's sum and b a tap's weights; in the weight gradient a is a tap's sum
+ * and b a result pixel's gradient. */
 typedef struct writer {
     kw_text *text;
     const kw_grouped *g;
@@ -173,24 +174,6 @@ static void emit_row_pairs(writer *w, const kw_config *config) {
     }
 }
 
-/* "    kw_vf a0_0 = ..., a0_1 = ...;" and the like: format is given row, column and their number. */
-static void emit_each(kw_text *text, int rows, int cols, const char *format) {
-    for (int row = 0; row < rows; row++) {
-        for (int col = 0; col < cols; col++) {
-            int number = row * cols + col;
-            for (const char *at = format; *at; at++) {
-                if (*at == '@') {
-                    kw_text_addf(text, "%d_%d", row, col);
-                } else if (*at == '#') {
-                    kw_text_addf(text, "%d", number);
-                } else {
-                    kw_text_add_bytes(text, at, 1);
-                }
-            }
-        }
-    }
-}
-
 static void emit_steps(writer *w, const kw_config *config) {
     if (kw_grouped_pairs_rows(config, w->g)) {
         kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
@@ -203,37 +186,34 @@ static void emit_steps(writer *w, const kw_config *config) {
     }
 }
 
-static void emit_tile(writer *w, const kw_config *config) {
-    const kw_grouped *g = w->g;
-    kw_text_add(
-        w->text,
-        "/* Sums windows windows of a route into the tile's result pixels. */\n"
-        "static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {\n");
-    bool pairs = kw_grouped_pairs_rows(config, g);
-    emit_each(w->text, g->tile_h, g->tile_w, pairs ? "    kw_vf a@l = {0}, a@h = {0};\n" : "    kw_vf a@ = {0};\n");
-    kw_text_add(w->text, "    for (; windows; windows--, from += KW_ENTRY) {\n        const char *w = weights + from[0];\n");
-    if (w->mixes) {
-        kw_text_add(w->text, "        for (kw_i64 step = 0; step < KW_STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {\n"
-                             "        kw_lane_source_index pick = kw_lane_source_at(step);\n");
+/* #define NAME with a body of several lines. */
+static void add_macro(kw_text *text, const char *name, const kw_text *body) {
+    kw_scan scan = kw_scan_string(body->data ? body->data : "");
+    kw_word line;
+    kw_text_addf(text, "#define %s", name);
+    while (kw_scan_line(&scan, &line)) {
+        kw_text_add(text, " \\\n");
+        kw_text_add_bytes(text, line.at, line.size);
     }
-    emit_steps(w, config);
-    kw_text_add(w->text, w->mixes ? "        }\n    }\n" : "    }\n");
-    emit_each(w->text, g->tile_h, g->tile_w, pairs ? "    kw_store_pairs(dst + to[#], a@l, a@h);\n" : "    kw_store_x(dst + to[#], a@);\n");
-    kw_text_add(w->text, "}\n");
+    kw_text_add(text, "\n");
 }
 
-static void emit_gradient(writer *w, const kw_config *config) {
+/* What kw_tile() in kernels/cpu/grouped/ is unrolled by: its sums, and the products of one window (in the gradient, of one tile). */
+static void emit_unrolled(writer *w, const kw_config *config) {
     const kw_grouped *g = w->g;
-    kw_text_add(w->text, "/* Adds the products of tiles tiles of a route to the window's sums. */\n"
-                         "static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 "
-                         "step, char *sums) {\n");
-    kw_text_add(w->text, w->mixes ? "    kw_lane_source_index pick = kw_lane_source_at(step);\n" : "    (void)step;\n");
-    emit_each(w->text, g->taps_h, g->taps_w, "    kw_vf a@ = kw_load(sums + # * KW_VECTOR);\n");
-    kw_text_add(w->text, "    for (; tiles; tiles--, from += KW_ENTRY, to += KW_PIXELS) {\n");
+    kw_text *text = w->text, body = {0};
+    int rows = w->gradient ? g->taps_h : g->tile_h, cols = w->gradient ? g->taps_w : g->tile_w;
+    kw_text_add(text, "#define KW_EACH_SUM(DO)");
+    for (int i = 0; i < rows * cols; i++) {
+        kw_text_addf(text, " DO(a%d_%d, %d)", i / cols, i % cols, i);
+    }
+    kw_text_add(text, "\n");
+    w->text = &body;
     emit_steps(w, config);
-    kw_text_add(w->text, "    }\n");
-    emit_each(w->text, g->taps_h, g->taps_w, "    kw_put(sums + # * KW_VECTOR, a@);\n");
-    kw_text_add(w->text, "}\n");
+    w->text = text;
+    add_macro(text, "KW_MULTIPLY", &body);
+    text->failed = text->failed || body.failed;
+    kw_text_drop(&body);
 }
 
 /* Where groups share vectors: how a vector of source channels is spread over the lanes. */
@@ -283,11 +263,6 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
     if (w.mixes && g->dst < kw_config_isa(config)->lanes) {
         emit_lanes(text, config, g);
     }
-    kw_text_add(text, "#include \"cpu/grouped/grouped.h\"\n");
-    if (w.gradient) {
-        emit_gradient(&w, config);
-    } else {
-        emit_tile(&w, config);
-    }
-    kw_text_add(text, "#include \"cpu/grouped/grouped_indirection.h\"\n");
+    kw_text_addf(text, "#define KW_MIXES %d\n", w.mixes);
+    emit_unrolled(&w, config);
 }

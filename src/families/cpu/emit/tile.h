@@ -1,8 +1,7 @@
-/* tile.h: the micro-kernel of the dense families: a tile of output pixels times vectors of output channels, summed over runs of source
- * channels. Emitted as straight-line C with named accumulators, because that compiles three times faster than unrolled loops and leaves
- * register allocation no freedom to spill. kernels/cpu/lib/dense.h describes what the emitted kw_tile() works on.
- *
- * A tile is rows x cols pixels; vecs vectors of KW_LANES channels. Its accumulators stay in registers over all taps and channels. */
+/* tile.h: the register tile (micro-kernel) of the dense families: rows x cols output pixels times vecs vectors of output channels, summed
+ * over runs of source channels. Its accumulators stay in registers over all taps and channels. kernels/cpu/lib/register_tile.h is its
+ * text: straight-line C with named accumulators, because that compiles three times faster than unrolled loops and leaves register
+ * allocation no freedom to spill. */
 #ifndef KW_FAMILIES_CPU_EMIT_TILE_H
 #define KW_FAMILIES_CPU_EMIT_TILE_H
 
@@ -18,11 +17,11 @@ typedef struct kw_tile {
 
 /* KW_VALID, for families whose decode() fills a struct that begins with a kw_tile: its registers and address registers. */
 extern const kw_rule kw_tile_valid_rules[];
-/* KW_FITS, for families that take the columns of a filter row and the channels as one run: they lie side by side, and are so few that a run is
- * better than its parts. */
+/* KW_FITS, for families that take the columns of a filter row and the channels as one run: they lie side by side, and are so few that a
+ * run is better than its parts. */
 extern const kw_rule kw_run_fits_rules[];
-/* Appends the tile's #defines, kernels/cpu/lib/dense.h and kw_tile(). */
-void kw_tile_emit(kw_text *text, const kw_config *config, const kw_tile *tile);
+/* Appends the #defines that kernels/cpu/lib/register_tile.h is made of. */
+void kw_tile_emit(kw_text *text, const kw_tile *tile);
 
 /* What launch() of every dense family needs to know of its packed weights and steps. */
 typedef struct kw_tile_work {

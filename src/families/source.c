@@ -1,7 +1,7 @@
-/* codegen.c: puts a kernel's source together. The pieces are ordinary files of kernels/, compiled in or in the folder KW_KERNELS. The family's
- * kernel file is the text; each line of it that includes "FOLDER/NAME" is replaced by that file's text, and #include "kw_config.h" by what the
- * config makes: the ABI, the prelude of the dialect and what emit() writes. */
-#include "families/codegen.h"
+/* source.c: puts a kernel's source together. The pieces are ordinary files of kernels/, compiled in or in the folder KW_KERNELS. The
+ * family's kernel file is the text; each line of it that includes "FOLDER/NAME" is replaced by that file's text, and #include
+ * "kw_config.h" by what the config makes: the ABI, the prelude of the dialect and what emit() writes. */
+#include "families/source.h"
 
 #include "base/container/arena.h"
 #include "base/embedded.h"
@@ -127,7 +127,7 @@ static void add_emitted(source_writer *w) {
     kw_text_drop(&emitted);
 }
 
-kw_status kw_codegen_add_file(kw_text *source, const char *name, kw_error *err) {
+kw_status kw_source_add_file(kw_text *source, const char *name, kw_error *err) {
     source_writer w = {.text = source, .err = err};
     add_file(&w, name);
     return w.status;
@@ -192,7 +192,7 @@ static void add_config_part(source_writer *w) {
     add_emitted(w);
 }
 
-kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code code, kw_error *err) {
+kw_status kw_source_make(kw_text *source, const kw_config *config, kw_code code, kw_error *err) {
     const kw_family *family = config->family;
     if (!family->emit) {
         return kw_fail(err, KW_ILLEGAL, "%s is compiled into the library; its source is kernels/%s", family->name, family->kernel);
@@ -216,7 +216,7 @@ kw_status kw_codegen_source(kw_text *source, const kw_config *config, kw_code co
     return w.status ? w.status : source->failed ? kw_fail_memory(err, "a kernel's source") : KW_OK;
 }
 
-const char *kw_codegen_options(const kw_config *config, kw_code code) {
+const char *kw_source_options(const kw_config *config, kw_code code) {
     if (code.dialect == KW_DIALECT_EMU) {
         return "";
     }

@@ -1,0 +1,89 @@
+/* bwd_weight_tile.h: the register tile of conv.direct_bwd_weight. A tile is KW_TILE broadcast channels (rows) by KW_VECS vectors of
+ * channels, for one filter tap; it sums products over output pixels, which are four nested counts. The tensor whose channels fill the
+ * lanes is the vector side, the other the broadcast side. An element is 4 bytes: an fp32 or, for math=dp, the bf16 of two neighbouring
+ * pixels.
+ *
+ * The sums are named variables a<row>_<vector>, so that they stay in registers and compile fast; kw_config.h unrolls what goes over them:
+ *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_TILE - 1)
+ *   KW_EACH_VECTOR(DO, row)   DO(row, 0) ... DO(row, KW_VECS - 1) */
+#define KW_VECTOR (4 * KW_LANES)          /* bytes */
+#define KW_TILE_ROW (KW_VECS * KW_VECTOR) /* bytes of a row of sums */
+#define KW_TILE_BYTES KW_BWD_WEIGHT_TILE_BYTES(KW_TILE, KW_VECS *KW_LANES)
+
+typedef struct kw_weight_job {
+    const char *v, *b;                     /* the first pixel's channels, vector side and broadcast side */
+    kw_i64 count[4], v_step[4], b_step[4]; /* pixels and their distances in bytes, outermost first; count[0] may be 0, the others not */
+    const char *from;                      /* sums so far, row by row; NULL: none */
+    char *to;                              /* the sums */
+    kw_i64 to_step;                        /* bytes from row to row of to */
+    int narrow;                            /* to is of the tensors' type, not fp32 */
+} kw_weight_job;
+
+#define KW_DECLARE(row, i) kw_vf a##row##_##i = {0};
+#define KW_DECLARE_ROW(row) KW_EACH_VECTOR(KW_DECLARE, row)
+
+#define KW_RESUME(row, i) a##row##_##i = kw_load(job->from + ((row)*KW_VECS + (i)) * KW_VECTOR);
+#define KW_RESUME_ROW(row) KW_EACH_VECTOR(KW_RESUME, row)
+
+/* KW_KEEP keeps gcc from folding a load into each of its uses. */
+#define KW_LOAD_VECTOR(row, i)                                                                                                             \
+    kw_vf v##i = kw_load(v + (i)*KW_VECTOR);                                                                                               \
+    KW_KEEP(v##i);
+#if KW_DP
+#define KW_SPREAD(p) kw_spread_pair(p)
+#define KW_MULTIPLY(row, i) a##row##_##i = kw_dp(a##row##_##i, x, v##i);
+#else
+#define KW_SPREAD(p) kw_spread(p)
+#define KW_MULTIPLY(row, i) a##row##_##i += x * v##i;
+#endif
+#define KW_MULTIPLY_ROW(row)                                                                                                               \
+    x = KW_SPREAD(b + (row)*4);                                                                                                            \
+    if (KW_VECS > 1) KW_KEEP(x);                                                                                                           \
+    KW_EACH_VECTOR(KW_MULTIPLY, row)
+
+#define KW_PUT(row, i) kw_put(to + (i)*KW_VECTOR, a##row##_##i);
+#define KW_PUT_ROW(row)                                                                                                                    \
+    if ((row) > 0) to += job->to_step;                                                                                                     \
+    KW_EACH_VECTOR(KW_PUT, row)
+
+#define KW_STORE(row, i) kw_store_x(to + (i)*KW_LANES * KW_BYTES, a##row##_##i);
+#define KW_STORE_ROW(row)                                                                                                                  \
+    if ((row) > 0) to += job->to_step;                                                                                                     \
+    KW_EACH_VECTOR(KW_STORE, row)
+
+static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
+    KW_EACH_ROW(KW_DECLARE_ROW)
+    if (job->from) {
+        KW_EACH_ROW(KW_RESUME_ROW)
+    }
+    /* The lines that the sums are stored to are fetched while the sums are made. */
+    for (int r = 0; r < KW_TILE; r++)
+        for (int line = 0; line < KW_TILE_ROW; line += KW_LINE)
+            __builtin_prefetch(job->to + r * job->to_step + line, 1);
+    const char *v0 = job->v, *b0 = job->b;
+    for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {
+        const char *v1 = v0, *b1 = b0;
+        for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {
+            const char *v2 = v1, *b2 = b1;
+            for (kw_i64 i2 = job->count[2]; i2 > 0; i2--, v2 += job->v_step[2], b2 += job->b_step[2]) {
+                const char *v = v2, *b = b2;
+                kw_i64 i = job->count[3], v_step = job->v_step[3], b_step = job->b_step[3];
+                do {
+                    KW_EACH_VECTOR(KW_LOAD_VECTOR, 0)
+                    kw_vf x;
+                    KW_EACH_ROW(KW_MULTIPLY_ROW)
+                    v += v_step;
+                    b += b_step;
+                } while (--i);
+            }
+        }
+    }
+    char *to = job->to;
+#if KW_LANES_C && KW_STORAGE != 0
+    if (job->narrow) {
+        KW_EACH_ROW(KW_STORE_ROW)
+        return;
+    }
+#endif
+    KW_EACH_ROW(KW_PUT_ROW)
+}

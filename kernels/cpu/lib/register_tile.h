@@ -1,0 +1,118 @@
+/* register_tile.h: kw_tile(), the register tile of the dense families: KW_TILE_ROWS x KW_TILE_COLS pixels by KW_TILE_VECS vectors of
+ * channels, summed over the runs of a job. Per step of a run the vectors of weights are loaded once, and each pixel's value is spread to
+ * all lanes.
+ *
+ * The sums are named variables a<pixel>_<vector>, so that they stay in registers and compile fast; kw_config.h unrolls what goes over
+ * them:
+ *   KW_EACH_PIXEL(DO)          DO(pixel, column, base pointer, distance from it) for each pixel
+ *   KW_EACH_VECTOR(DO, pixel)  DO(pixel, vector) for each vector
+ *   KW_EACH_BASE(DO)           DO(base pointer, row, first column) for each base pointer
+ * Pixels lie at a run-time distance. Seven of them share a base pointer: with the multiples 1, 3 and 5 of the distance in registers, the
+ * address modes of x86 (scales 1, 2, 4) reach 0 to 6. The empty asm statements keep gcc from folding a load into each of its uses (the
+ * loop would become load bound) and from spreading the addresses over more registers than there are. Further defined:
+ *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  the next tile's pixels are prefetched
+ *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel where it does
+ *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
+#include "cpu/lib/dense.h"
+
+#define KW_DECLARE(pixel, v) kw_vf a##pixel##_##v = {0};
+#define KW_DECLARE_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_DECLARE, pixel)
+#define KW_DECLARE_BASE(base, row, first) const char *base = job->src + run->src + (row)*job->src_row + (first)*s1;
+#define KW_ADVANCE_BASE(base, row, first) base += 4;
+
+#define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
+    kw_vf w##v = kw_load(w + (v)*KW_VECTOR);                                                                                               \
+    KW_KEEP(w##v);
+#if KW_DP
+#define KW_SPREAD(p) kw_spread_pair(p)
+#define KW_MULTIPLY(pixel, v) a##pixel##_##v = kw_dp(a##pixel##_##v, x, w##v);
+#else
+#define KW_SPREAD(p) kw_spread(p)
+#define KW_MULTIPLY(pixel, v) a##pixel##_##v += x * w##v;
+#endif
+/* x: what is spread. */
+#define KW_MULTIPLY_X(pixel, spread)                                                                                                       \
+    x = spread;                                                                                                                            \
+    if (KW_TILE_VECS > 1) KW_KEEP(x);                                                                                                      \
+    KW_EACH_VECTOR(KW_MULTIPLY, pixel)
+#define KW_MULTIPLY_PIXEL(pixel, col, base, distance) KW_MULTIPLY_X(pixel, KW_SPREAD(base + (distance)))
+#define KW_MULTIPLY_BUT_FIRST(pixel, col, base, distance)                                                                                  \
+    if ((col) > 0) {                                                                                                                       \
+        KW_MULTIPLY_PIXEL(pixel, col, base, distance)                                                                                      \
+    }
+#define KW_MULTIPLY_BUT_LAST(pixel, col, base, distance)                                                                                   \
+    if ((col) < KW_TILE_COLS - 1) {                                                                                                        \
+        KW_MULTIPLY_PIXEL(pixel, col, base, distance)                                                                                      \
+    }
+#define KW_MULTIPLY_HALF(pixel, col, base, distance) KW_MULTIPLY_X(pixel, kw_spread_half(base + (distance)))
+
+#define KW_STEP(MULTIPLY)                                                                                                                  \
+    __asm__("" : "+r"(s1), "+r"(s3), "+r"(s5));                                                                                            \
+    KW_EACH_VECTOR(KW_LOAD_WEIGHTS, 0)                                                                                                     \
+    KW_EACH_PIXEL(MULTIPLY)                                                                                                                \
+    if (KW_TILE_AHEAD) {                                                                                                                   \
+        __builtin_prefetch(ahead);                                                                                                         \
+        ahead += KW_TILE_PIXELS * 4;                                                                                                       \
+    }                                                                                                                                      \
+    w += KW_TILE_VECS * KW_VECTOR;                                                                                                         \
+    KW_EACH_BASE(KW_ADVANCE_BASE)
+
+#define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, a##pixel##_##v);
+#define KW_SPILL_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_SPILL, pixel)
+#define KW_STORE(pixel, v) kw_store_x(out + (v)*KW_LANES * KW_BYTES, a##pixel##_##v);
+#define KW_STORE_PIXEL(pixel, col, base, distance)                                                                                         \
+    if ((col) > 0) {                                                                                                                       \
+        out += job->out_pixel;                                                                                                             \
+    } else if ((pixel) > 0) {                                                                                                              \
+        out = job->out + (pixel) / KW_TILE_COLS * job->out_row;                                                                            \
+    }                                                                                                                                      \
+    KW_EACH_VECTOR(KW_STORE, pixel)
+
+static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
+    KW_EACH_PIXEL(KW_DECLARE_PIXEL)
+    kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;
+    const char *ahead __attribute__((unused)) = job->ahead;
+    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
+        const char *w = job->w + run->w;
+        KW_EACH_BASE(KW_DECLARE_BASE)
+        kw_i64 i = job->steps;
+        kw_vf x;
+#if KW_TILE_SKIP
+        kw_i64 low = run->at + job->col, high = low + job->reach;
+        if (low >= job->size || high < 0) continue;
+        if (low < 0) {
+            do {
+                KW_STEP(KW_MULTIPLY_BUT_FIRST)
+            } while (--i);
+        } else if (high >= job->size) {
+            do {
+                KW_STEP(KW_MULTIPLY_BUT_LAST)
+            } while (--i);
+        } else
+#endif
+#if KW_TILE_ODD
+            for (; i; i--) {
+                KW_STEP(KW_MULTIPLY_PIXEL)
+            }
+        if (job->odd) {
+            KW_EACH_VECTOR(KW_LOAD_WEIGHTS, 0)
+            KW_EACH_PIXEL(KW_MULTIPLY_HALF)
+        }
+#else
+        do {
+            KW_STEP(KW_MULTIPLY_PIXEL)
+        } while (--i);
+#endif
+    }
+#if !KW_TILE_SUMS
+    if (kw_tile_whole(job)) {
+        char *out = job->out;
+        KW_EACH_PIXEL(KW_STORE_PIXEL)
+        return;
+    }
+#endif
+    KW_EACH_PIXEL(KW_SPILL_PIXEL)
+#if !KW_TILE_SUMS
+    kw_tile_part(job);
+#endif
+}
