@@ -4,50 +4,5 @@
 # verdict (right), slow too; wrong, crashed and timed-out are another (not right). Exit code 1 when any pair differs.
 set -eu
 [ $# = 2 ] || { sed -n '2,5s/^# //p' "$0"; exit 2; }
-awk -v first="$1" -v second="$2" '
-function field(line, name,    at, rest) {
-    at = index(line, "\"" name "\":")
-    if (!at) return ""
-    rest = substr(line, at + length(name) + 3)
-    sub(/^ */, "", rest)
-    if (substr(rest, 1, 1) == "\"") {
-        rest = substr(rest, 2)
-        return substr(rest, 1, index(rest, "\"") - 1)
-    }
-    sub(/[,}].*/, "", rest)
-    return rest
-}
-function verdict(outcome) {
-    if (outcome == "good" || outcome == "mistrusted" || outcome == "slow") return "right"
-    if (outcome == "wrong" || outcome == "crashed" || outcome == "timed-out" || outcome == "timed_out") return "not right"
-    return outcome
-}
-FNR == 1 { side++ }
-{
-    outcome = field($0, "outcome")
-    config = field($0, "config")
-    if (config == "" || outcome == "" || outcome == "unfit" || outcome == "untried") next
-    key = config " | " field($0, "problem")
-    said[side, key] = outcome
-    detail[side, key] = field($0, "detail")
-    if (!(key in keys)) keys[key] = 1
-}
-END {
-    for (key in keys) {
-        a = said[1, key]
-        b = said[2, key]
-        if (a == "") { only2++; continue }
-        if (b == "") { only1++; continue }
-        both++
-        if (verdict(a) == verdict(b)) {
-            same++
-            if (verdict(a) == "right") right++
-        } else {
-            differ[key] = a " (" detail[1, key] ") here, " b " (" detail[2, key] ") there"
-        }
-    }
-    printf "%d pairs have a verdict on both: the same on %d (%d right, %d not), different on %d\n", both, same, right, same - right, both - same
-    printf "%d pairs only in %s, %d only in %s\n", only1, first, only2, second
-    for (key in differ) printf "%s\n    %s\n", key, differ[key]
-    exit both != same
-}' "$1" "$2"
+folder=$(dirname "$0")
+awk -v first="$1" -v second="$2" -f "$folder/json_field.awk" -f "$folder/agreement.awk" "$1" "$2"
