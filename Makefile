@@ -80,7 +80,7 @@ clean:
 help:
 	@echo 'make            build build/kwright and the libraries'
 	@echo 'make gfx950     Debian'\''s clang 22, which kernels for gfx950 need; for other AMD GPUs clang 19 will do'
-	@echo 'make demo       build, tune real network layers, run them through the C API'
+	@echo 'make demo       build, tune real network layers, run them through the C API; DEMO_LAYERS=all takes every layer'
 	@echo 'make test       every check and test (CI runs this)'
 	@echo 'make test-gpu-full every kernel of set full-tests for GPUs, compiled and played; BUDGET seconds a step (1800), goes on where it was'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
