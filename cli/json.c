@@ -73,7 +73,8 @@ void cli_json_print(cli_json *json, FILE *to) {
     char *text = json->failed ? NULL : json_dumps(json->at[0], JSON_REAL_PRECISION(REAL_DIGITS));
     if (text) {
         err = (kw_error){0};
-        if (fprintf(to, "%s\n", text) < 0) { /* in one piece, so that lines of processes that share a log do not mix */
+        /* In one piece, so that lines of processes that share a log do not mix. Progress that nobody reads is no failure. */
+        if (fprintf(to, "%s\n", text) < 0 && to != stderr) {
             err = (kw_error){KW_IO, "cannot write JSON to the output"};
         }
     }

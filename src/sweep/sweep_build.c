@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- tools -------------------------------------------------------------------------------------------------------- */
+/* --- toolchain -------------------------------------------------------------------------------------------------------- */
 
 static void log_remark(const kw_sweep_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

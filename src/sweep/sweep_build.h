@@ -13,14 +13,13 @@ typedef struct kw_sweep_toolchain {
     int64_t spill_limit; /* bytes, for kw_resources_check */
 } kw_sweep_toolchain;
 
-/* Where the user's cache cannot be written, OUT.kernels is used. tools must be zeroed; close it also after a failure. */
+/* Where the user's cache cannot be written, OUT.kernels is used. toolchain must be zeroed; close it also after a failure. */
 kw_status kw_sweep_toolchain_open(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, kw_error *err);
 /* Looks for the compiler of the target's kernels; that there is none is a note. */
 kw_status kw_sweep_toolchain_find(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, const kw_target *target, kw_error *err);
 void kw_sweep_toolchain_close(kw_sweep_toolchain *toolchain);
 
-/* Chooses the kernel that is timed beside all others: the first of set "tiny" that serves problem, which is filled. false: there is none.
- * */
+/* Chooses the kernel that is timed beside all others: the first of set "tiny" that serves problem, which is filled. false: there is none. */
 bool kw_sweep_control_find(kw_config *config, kw_problem *problem, const kw_target *target);
 
 /* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses, or that needs more than it may, is marked as refused;

@@ -1,8 +1,7 @@
 /* sweep_measure.c: threads draw problems, one after the other; the thread that drew one measures all its kernels, batch by batch, and
  * writes each batch's rows before it goes on, so that its worker is at rest while the store works. The calling thread alone tells progress.
  *
- * Problems come in an order made from the seed (sweep_plan.c): a machine that slows down over the hours slows all kinds of problems alike.
- * */
+ * Problems come in an order made from the seed (sweep_plan.c): a machine that slows down over the hours slows all kinds of problems alike. */
 #include "sweep/sweep_measure.h"
 
 #include "base/os/clock.h"
@@ -16,7 +15,7 @@ static const double drop_ratio = 3; /* so many times slower than the problem's b
 static const int64_t tell_ns = 500000000;
 
 typedef struct measure_queue {
-    const kw_sweep_context *run_device_worker;
+    const kw_sweep_context *context;
     const kw_sweep_plan *plan;
     const kw_sweep_options *options;
     pthread_mutex_t lock;
@@ -40,7 +39,7 @@ typedef struct round {
     double best_ns;
 } round;
 
-static bool open_round(round *r, const measure_queue *f, const kw_sweep_task *task) {
+static bool open_round(round *r, const measure_queue *q, const kw_sweep_task *task) {
     uint32_t *order = calloc(task->fit + 1, sizeof *order);
     *r = (round){.task = task};
     r->kernels = calloc(task->fit + 1, sizeof(const kw_sweep_kernel *));
@@ -48,11 +47,11 @@ static bool open_round(round *r, const measure_queue *f, const kw_sweep_task *ta
     r->records = calloc(task->fit + 1, sizeof *r->records);
     bool good = order && r->kernels && r->given && r->records;
     if (good) {
-        memcpy(order, f->plan->pairs + task->first, task->fit * sizeof *order);
-        good = !kw_sweep_shuffle(f->plan, task, f->options->timing.seed, order, task->fit, NULL);
+        memcpy(order, q->plan->pairs + task->first, task->fit * sizeof *order);
+        good = !kw_sweep_shuffle(q->plan, task, q->options->timing.seed, order, task->fit, NULL);
     }
     for (uint32_t i = 0; good && i < task->fit; i++) {
-        r->kernels[i] = &f->plan->kernels[order[i]];
+        r->kernels[i] = &q->plan->kernels[order[i]];
         r->given[i] = (kw_worker_job_kernel){r->kernels[i]->config, r->kernels[i]->key};
     }
     free(order);
@@ -65,9 +64,9 @@ static void close_round(round *r) {
     free(r->records);
 }
 
-static void note_batch(measure_queue *f, round *r, size_t first, size_t count, double kernel_ns) {
-    pthread_mutex_lock(&f->lock);
-    kw_sweep_progress *progress = &f->progress;
+static void note_batch(measure_queue *q, round *r, size_t first, size_t count, double kernel_ns) {
+    pthread_mutex_lock(&q->lock);
+    kw_sweep_progress *progress = &q->progress;
     for (size_t i = first; i < first + count; i++) {
         const kw_record *record = &r->records[i];
         if (record->outcome == KW_UNTRIED) {
@@ -75,30 +74,30 @@ static void note_batch(measure_queue *f, round *r, size_t first, size_t count, d
         }
         progress->done++;
         progress->failed += kw_outcome_is_failure(record->outcome);
-        f->done_weight += r->task->weight;
+        q->done_weight += r->task->weight;
         if (record->outcome == KW_GOOD && record->samples && (r->best_ns <= 0 || record->time_ns < r->best_ns)) {
             r->best_ns = record->time_ns;
         }
     }
-    f->kernel_ns += kernel_ns;
+    q->kernel_ns += kernel_ns;
     progress->problem = r->task->text;
     progress->best_ns = r->best_ns;
-    f->progressed++;
-    pthread_cond_signal(&f->changed);
-    pthread_mutex_unlock(&f->lock);
+    q->progressed++;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
 }
 
-static kw_worker_job make_job(const measure_queue *f, const round *r, size_t first, size_t count) {
-    const kw_sweep_options *o = f->options;
-    const kw_sweep_kernel *control = f->run_device_worker->control;
+static kw_worker_job make_job(const measure_queue *q, const round *r, size_t first, size_t count) {
+    const kw_sweep_options *o = q->options;
+    const kw_sweep_kernel *control = q->context->control;
     kw_worker_job job = {
         .problem = r->task->problem,
         .kernels = r->given + first,
         .count = count,
-        .control_problem = f->run_device_worker->control_problem,
+        .control_problem = q->context->control_problem,
         .verify_only = o->timing.verify_only,
-        .pack_weights = !f->plan->manifest.fresh_weights,
-        .cold = f->plan->manifest.cold,
+        .pack_weights = !q->plan->manifest.fresh_weights,
+        .cold = q->plan->manifest.cold,
         .batches = o->timing.batches,
         .drop_ratio = o->timing.exhaustive ? 0 : drop_ratio,
         .best_ns = r->best_ns,
@@ -110,20 +109,19 @@ static kw_worker_job make_job(const measure_queue *f, const round *r, size_t fir
     return job;
 }
 
-static kw_status keep_built(const measure_queue *f, const round *r, size_t first, size_t count, kw_error *err) {
-    const kw_sweep_context *run_device_worker = f->run_device_worker;
-    kw_status status =
-        run_device_worker->control ? kw_sweep_rebuild_missing(run_device_worker->toolchain, run_device_worker->control, err) : KW_OK;
+static kw_status keep_built(const measure_queue *q, const round *r, size_t first, size_t count, kw_error *err) {
+    const kw_sweep_context *context = q->context;
+    kw_status status = context->control ? kw_sweep_rebuild_missing(context->toolchain, context->control, err) : KW_OK;
     for (size_t i = first; !status && i < first + count; i++) {
-        status = kw_sweep_rebuild_missing(run_device_worker->toolchain, r->kernels[i], err);
+        status = kw_sweep_rebuild_missing(context->toolchain, r->kernels[i], err);
     }
     return status;
 }
 
-static kw_status measure_batch(measure_queue *f, kw_worker_client *client, round *r, size_t first, size_t count, kw_error *err) {
-    kw_worker_job job = make_job(f, r, first, count);
+static kw_status measure_batch(measure_queue *q, kw_worker_client *client, round *r, size_t first, size_t count, kw_error *err) {
+    kw_worker_job job = make_job(q, r, first, count);
     kw_worker_job_result result = {.records = r->records + first};
-    kw_status status = keep_built(f, r, first, count, err);
+    kw_status status = keep_built(q, r, first, count, err);
     status = status ? status : kw_worker_client_measure(client, &job, &result, err);
     if (status) {
         return status;
@@ -136,127 +134,127 @@ static kw_status measure_batch(measure_queue *f, kw_worker_client *client, round
         .control_ns = result.control_ns,
         .drift = result.drift,
     };
-    status = kw_sweep_writer_add(f->run_device_worker->writer, &batch, err);
+    status = kw_sweep_writer_add(q->context->writer, &batch, err);
     if (!status) {
-        note_batch(f, r, first, count, result.kernel_ns);
+        note_batch(q, r, first, count, result.kernel_ns);
     }
     return status;
 }
 
-static bool should_continue(measure_queue *f) {
-    pthread_mutex_lock(&f->lock);
-    bool halted = f->halted;
-    pthread_mutex_unlock(&f->lock);
-    return !halted && !kw_sweep_should_stop(f->plan, f->options);
+static bool should_continue(measure_queue *q) {
+    pthread_mutex_lock(&q->lock);
+    bool halted = q->halted;
+    pthread_mutex_unlock(&q->lock);
+    return !halted && !kw_sweep_should_stop(q->plan, q->options);
 }
 
-static kw_status measure_task(measure_queue *f, kw_worker_client *client, const kw_sweep_task *task, kw_error *err) {
+static kw_status measure_task(measure_queue *q, kw_worker_client *client, const kw_sweep_task *task, kw_error *err) {
     round r;
     kw_status status = KW_OK;
-    size_t batch = f->options->workers.batch > 0 ? (size_t)f->options->workers.batch : KW_SWEEP_BATCH;
-    if (!open_round(&r, f, task)) {
+    size_t batch = q->options->workers.batch > 0 ? (size_t)q->options->workers.batch : KW_SWEEP_BATCH;
+    if (!open_round(&r, q, task)) {
         status = kw_fail_memory(err, "the kernels of a problem");
     }
-    for (size_t first = 0; !status && first < task->fit && should_continue(f); first += batch) {
-        status = measure_batch(f, client, &r, first, task->fit - first < batch ? task->fit - first : batch, err);
+    for (size_t first = 0; !status && first < task->fit && should_continue(q); first += batch) {
+        status = measure_batch(q, client, &r, first, task->fit - first < batch ? task->fit - first : batch, err);
     }
     close_round(&r);
     return status;
 }
 
 /* The next task with pairs to measure; NULL when there is none. */
-static const kw_sweep_task *next_task(measure_queue *f) {
+static const kw_sweep_task *next_task(measure_queue *q) {
     const kw_sweep_task *task = NULL;
-    pthread_mutex_lock(&f->lock);
-    while (!task && !f->halted && !kw_sweep_should_stop(f->plan, f->options) && f->next < f->plan->task_count) {
-        task = &f->plan->tasks[f->next++];
+    pthread_mutex_lock(&q->lock);
+    while (!task && !q->halted && !kw_sweep_should_stop(q->plan, q->options) && q->next < q->plan->task_count) {
+        task = &q->plan->tasks[q->next++];
         task = task->fit ? task : NULL;
     }
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&q->lock);
     return task;
 }
 
 static void run_device_worker(void *memory, kw_worker_client *client) {
-    measure_queue *f = memory;
+    measure_queue *q = memory;
     kw_error err = {0};
     kw_status status = KW_OK;
     const kw_sweep_task *task;
-    while (!status && (task = next_task(f))) {
-        status = measure_task(f, client, task, &err);
+    while (!status && (task = next_task(q))) {
+        status = measure_task(q, client, task, &err);
     }
-    pthread_mutex_lock(&f->lock);
-    if (status && !f->halted) {
-        f->halted = true;
-        f->status = status;
-        f->err = err;
+    pthread_mutex_lock(&q->lock);
+    if (status && !q->halted) {
+        q->halted = true;
+        q->status = status;
+        q->err = err;
     }
-    f->running--;
-    pthread_cond_signal(&f->changed);
-    pthread_mutex_unlock(&f->lock);
+    q->running--;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
 }
 
 /* From the share of the expected time that is done. Negative: nothing is known yet. */
-static double eta_s(const measure_queue *f) {
-    double elapsed_s = (double)(kw_clock_ns() - f->start_ns) / 1e9;
-    return f->done_weight > 0 ? elapsed_s * (f->all_weight - f->done_weight) / f->done_weight : -1;
+static double eta_s(const measure_queue *q) {
+    double elapsed_s = (double)(kw_clock_ns() - q->start_ns) / 1e9;
+    return q->done_weight > 0 ? elapsed_s * (q->all_weight - q->done_weight) / q->done_weight : -1;
 }
 
 /* Waits for news, at most so long that progress is told twice a second. */
-static void wait_for_change(measure_queue *f) {
+static void wait_for_change(measure_queue *q) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     int64_t ns = until.tv_nsec + tell_ns;
     until.tv_sec += (time_t)(ns / 1000000000);
     until.tv_nsec = (long)(ns % 1000000000);
-    pthread_cond_timedwait(&f->changed, &f->lock, &until);
+    pthread_cond_timedwait(&q->changed, &q->lock, &until);
 }
 
-static void report_until_done(measure_queue *f) {
+static void report_until_done(measure_queue *q) {
     int64_t told = -1;
-    pthread_mutex_lock(&f->lock);
-    while (f->running) {
-        if (f->progressed == told) {
-            wait_for_change(f);
+    pthread_mutex_lock(&q->lock);
+    while (q->running) {
+        if (q->progressed == told) {
+            wait_for_change(q);
         }
-        told = f->progressed;
-        kw_sweep_progress now = f->progress;
-        now.eta_s = eta_s(f);
-        pthread_mutex_unlock(&f->lock);
-        if (f->options->progress) {
-            f->options->progress(f->options->user, &now);
+        told = q->progressed;
+        kw_sweep_progress now = q->progress;
+        now.eta_s = eta_s(q);
+        pthread_mutex_unlock(&q->lock);
+        if (q->options->progress) {
+            q->options->progress(q->options->user, &now);
         }
-        pthread_mutex_lock(&f->lock);
+        pthread_mutex_lock(&q->lock);
     }
-    kw_sweep_progress last = f->progress;
-    pthread_mutex_unlock(&f->lock);
-    if (f->options->progress) {
-        f->options->progress(f->options->user, &last);
+    kw_sweep_progress last = q->progress;
+    pthread_mutex_unlock(&q->lock);
+    if (q->options->progress) {
+        q->options->progress(q->options->user, &last);
     }
 }
 
-static void open_queue(measure_queue *f) {
+static void open_queue(measure_queue *q) {
     pthread_condattr_t attributes;
-    pthread_mutex_init(&f->lock, NULL);
+    pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* the other clock may jump */
-    pthread_cond_init(&f->changed, &attributes);
+    pthread_cond_init(&q->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    for (size_t i = 0; i < f->plan->task_count; i++) {
-        f->all_weight += f->plan->tasks[i].weight * f->plan->tasks[i].fit;
+    for (size_t i = 0; i < q->plan->task_count; i++) {
+        q->all_weight += q->plan->tasks[i].weight * q->plan->tasks[i].fit;
     }
 }
 
-kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_context *todo, kw_sweep_report *report, kw_error *err) {
-    const kw_sweep_plan *plan = todo->plan;
-    measure_queue f = {.run_device_worker = todo, .plan = plan, .options = todo->options, .start_ns = kw_clock_ns()};
-    f.progress = (kw_sweep_progress){.phase = "measure", .total = plan->fit, .skipped = plan->skipped};
-    open_queue(&f);
-    f.running = devices->count;
-    kw_sweep_devices_start(devices, run_device_worker, &f);
-    report_until_done(&f);
-    report->wall_s = (double)(kw_clock_ns() - f.start_ns) / 1e9;
-    report->kernel_s = f.kernel_ns / 1e9;
-    pthread_cond_destroy(&f.changed);
-    pthread_mutex_destroy(&f.lock);
-    return f.status ? kw_fail(err, f.status, "%s", f.err.text) : KW_OK;
+kw_status kw_sweep_measure(kw_sweep_devices *devices, const kw_sweep_context *context, kw_sweep_report *report, kw_error *err) {
+    const kw_sweep_plan *plan = context->plan;
+    measure_queue q = {.context = context, .plan = plan, .options = context->options, .start_ns = kw_clock_ns()};
+    q.progress = (kw_sweep_progress){.phase = "measure", .total = plan->fit, .skipped = plan->skipped};
+    open_queue(&q);
+    q.running = devices->count;
+    kw_sweep_devices_start(devices, run_device_worker, &q);
+    report_until_done(&q);
+    report->wall_s = (double)(kw_clock_ns() - q.start_ns) / 1e9;
+    report->kernel_s = q.kernel_ns / 1e9;
+    pthread_cond_destroy(&q.changed);
+    pthread_mutex_destroy(&q.lock);
+    return q.status ? kw_fail(err, q.status, "%s", q.err.text) : KW_OK;
 }

@@ -667,7 +667,7 @@ static void write_worker(const setup *s, char path[2 * SCRATCH_MAX], const char 
                         "#!/bin/sh\necho '%s'\n"
                         "echo 'target cpu:generic model=x units=1 lanes=1 registers=16 l1=1024 l2=1024 l3=1024'\n"
                         "echo 'device of paper'\necho ready\n"
-                        "# kernel and step into the blackbox\n"
+                        "# kernel and step into the status page\n"
                         "mark() { printf "
                         "\"\\\\2\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\1\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\$1\\\\0\\\\0\\\\0\\\\$"
                         "2\\\\0\\\\0\\\\0\" >&3; }\n"

@@ -1,10 +1,22 @@
 /* worker.c: the process in which kernels run: greets, then reads jobs and answers them, until its input ends.
  *
  * Nothing of this process can be trusted once a kernel ran in it: the parent takes its word for results and nothing else, and a process in
- * which something went wrong is not used again. */
+ * which something went wrong is not used again. Its states, as the status page shows them to the parent:
+ *
+ *     (started) -> IDLE                 [greet]
+ *     IDLE      -> PREPARE              [serve_job]      a whole job was read: the problem's data are made
+ *     PREPARE   -> LOAD                 [kw_worker_run]  the control, where there is one, then each kernel
+ *     LOAD      -> VERIFY               [kw_worker_run]  what cannot be loaded or does not serve has its answer, and the next one follows
+ *     VERIFY    -> LOAD | PREPARE       [kw_worker_run]  what is wrong has its answer; with the last one, timing is prepared
+ *     PREPARE   -> TIME                 [kw_worker_run]  a page entry for each batch of each kernel
+ *     TIME      -> REVERIFY -> ...      [kw_worker_run]  after its last batch a kernel is verified once more, and has its answer
+ *     REVERIFY  -> UNLOAD -> IDLE       [kw_worker_run]  "done" is said
+ *     any       -> (ended, exit code)   KW_WORKER_DONE: end of input. KW_WORKER_BROKEN: the device is lost, after "error". KW_WORKER_OUTPUT_LOST:
+ *                                       answers cannot be sent. A signal or an exit of a kernel: the page keeps the state it happened in.
+ *
+ * Invariants: (1) the page is written before the step it names begins; (2) each kernel of a job has at most one "record" line; (3) "done"
+ * follows the last of them; (4) after a fault nothing is cleaned up: _exit leaves the page as it is. */
 #include "sweep/worker/worker.h"
-
-#include "base/os/file.h"
 
 #include <kernelwright_tune.h>
 
@@ -12,24 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-void kw_worker_check_output(const kw_worker *w) {
-    struct stat info;
-    if (fstat(w->out, &info) || info.st_dev != w->out_device || info.st_ino != w->out_inode) {
-        _exit(KW_WORKER_OUTPUT_LOST);
-    }
-}
-
-void kw_worker_answer(const kw_worker *w, const kw_answer *answer) {
-    kw_text line = {0};
-    kw_answer_print(&line, answer);
-    if (line.failed || !kw_file_write(w->out, line.data, line.size)) {
-        _exit(KW_WORKER_OUTPUT_LOST);
-    }
-    kw_text_drop(&line);
-}
 
 static void answer_text(const kw_worker *w, kw_answer_kind kind, int64_t number, const char *text) {
     kw_answer answer = {.kind = kind, .number = number};
@@ -141,7 +136,7 @@ int kw_worker_main(int count, char *const *arguments) {
     }
     code = status ? KW_WORKER_BROKEN : KW_WORKER_DONE;
     if (status) {
-        _exit(code); /* what a broken device still holds is not ours to clean up; the blackbox stays as it is */
+        _exit(code); /* what a broken device still holds is not ours to clean up; the status page stays as it is */
     }
 out:
     if (w) {

@@ -1,4 +1,4 @@
-/* worker.h: the inside of a worker, shared by worker.c (the conversation), worker_setup.c (its confinement) and worker_job.c (a job). */
+/* worker.h: the inside of a worker, shared by worker.c (the conversation), worker_setup.c (its confinement), worker_job.c (a job) and worker_answer.c. */
 #ifndef KW_SWEEP_WORKER_WORKER_H
 #define KW_SWEEP_WORKER_WORKER_H
 
@@ -51,7 +51,7 @@ typedef struct kw_worker {
 } kw_worker;
 
 kw_status kw_worker_parse(kw_worker_options *options, int count, char *const *arguments, kw_error *err);
-/* Ties the process to its parent, moves the descriptors out of the way of kernels, sets limits, affinity and the blackbox. */
+/* Ties the process to its parent, moves the descriptors out of the way of kernels, sets limits and affinity, and maps the status page. */
 kw_status kw_worker_confine(kw_worker *w, kw_error *err);
 /* Before each job: processor time for so many kernels, and no more. */
 void kw_worker_allow_time(const kw_worker *w, size_t kernels);

@@ -26,15 +26,17 @@ static void describe_end(char *text, size_t capacity, const kw_child_end *end) {
     }
 }
 
-/* mark: what was going on; what: how it ended. */
-static void set_suspect(kw_worker_attempt *a, const kw_worker_progress *mark, kw_outcome outcome, const char *what) {
+/* progress: what was going on; what: how it ended. */
+static void set_suspect(kw_worker_attempt *a, const kw_worker_progress *progress, kw_outcome outcome, const char *what) {
     kw_worker_fault *fault = &a->fault;
-    bool kernels = mark->step != KW_WORKER_STEP_IDLE && mark->step != KW_WORKER_STEP_PREPARE;
-    bool known =
-        (mark->kernel == KW_WORKER_KERNEL_CONTROL && a->job->control.config) || (mark->kernel >= 0 && (size_t)mark->kernel < a->job->count);
-    fault->kernel = kernels && known ? mark->kernel : KW_FAULT_KERNEL_NONE;
+    bool kernels = progress->step != KW_WORKER_STEP_IDLE && progress->step != KW_WORKER_STEP_PREPARE;
+    bool known = (progress->kernel == KW_WORKER_KERNEL_CONTROL && a->job->control.config) ||
+                 (progress->kernel >= 0 && (size_t)progress->kernel < a->job->count);
+    fault->kernel = kernels && known ? progress->kernel : KW_FAULT_KERNEL_NONE;
     fault->outcome = outcome;
-    const char *when = kernels ? kw_worker_step_name(mark->step) : mark->step == KW_WORKER_STEP_PREPARE ? "given its data" : "waiting";
+    const char *when = kernels                                    ? kw_worker_step_name(progress->step)
+                       : progress->step == KW_WORKER_STEP_PREPARE ? "given its data"
+                                                                  : "waiting";
     snprintf(fault->text, sizeof fault->text, "%.90s while it was %s", what, when);
     kw_word words = kw_child_error_tail(a->child);
     snprintf(fault->words, sizeof fault->words, "%.*s", (int)(words.size < sizeof fault->words ? words.size : sizeof fault->words - 1),
@@ -48,36 +50,36 @@ static void set_suspect(kw_worker_attempt *a, const kw_worker_progress *mark, kw
 static void lose_ended(kw_worker_attempt *a, const char *said) {
     char what[100];
     kw_child_end end = kw_child_stop(a->child, patience_ns);
-    kw_worker_progress mark = kw_worker_status_read(a->status_page);
+    kw_worker_progress progress = kw_worker_status_read(a->status_page);
     describe_end(what, sizeof what, &end);
-    set_suspect(a, &mark, KW_CRASHED, *said ? said : what);
+    set_suspect(a, &progress, KW_CRASHED, *said ? said : what);
 }
 
 /* What is no answer may have been written by any kernel that ran since the last one. */
 static void lose_garbled(kw_worker_attempt *a, const char *why) {
     char what[100];
-    kw_worker_progress mark = kw_worker_status_read(a->status_page);
+    kw_worker_progress progress = kw_worker_status_read(a->status_page);
     kw_child_stop(a->child, 0);
     snprintf(what, sizeof what, "no answer of a worker: %.70s", why);
-    set_suspect(a, &mark, KW_CRASHED, what);
+    set_suspect(a, &progress, KW_CRASHED, what);
     a->fault.kernel = KW_FAULT_KERNEL_UNKNOWN;
 }
 
 /* Whether a limit is passed; then the child is gone. */
 static bool lose_late(kw_worker_attempt *a, int64_t start_ns) {
     char what[100];
-    kw_worker_progress mark = kw_worker_status_read(a->status_page);
+    kw_worker_progress progress = kw_worker_status_read(a->status_page);
     int64_t now = kw_clock_ns();
-    bool steps = mark.step != KW_WORKER_STEP_IDLE && mark.step != KW_WORKER_STEP_PREPARE;
-    if (steps && now - mark.at_ns > a->kernel_limit_ns) {
-        snprintf(what, sizeof what, "no end after %.1f s", (double)(now - mark.at_ns) / 1e9);
+    bool steps = progress.step != KW_WORKER_STEP_IDLE && progress.step != KW_WORKER_STEP_PREPARE;
+    if (steps && now - progress.at_ns > a->kernel_limit_ns) {
+        snprintf(what, sizeof what, "no end after %.1f s", (double)(now - progress.at_ns) / 1e9);
     } else if (now - start_ns > a->batch_limit_ns) {
         snprintf(what, sizeof what, "the batch had no end after %.1f s", (double)(now - start_ns) / 1e9);
     } else {
         return false;
     }
     kw_child_stop(a->child, 0);
-    set_suspect(a, &mark, KW_TIMED_OUT, what);
+    set_suspect(a, &progress, KW_TIMED_OUT, what);
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* worker_attempt.h: one job given to one child: sent, watched, and answered or lost. What to do about a loss is pool.c's. */
+/* worker_attempt.h: one job given to one child: sent, watched, and answered or lost. What to do about a loss is worker_client.c's. */
 #ifndef KW_SWEEP_WORKER_WORKER_ATTEMPT_H
 #define KW_SWEEP_WORKER_WORKER_ATTEMPT_H
 
@@ -10,7 +10,7 @@
 enum { KW_FAULT_KERNEL_NONE = KW_WORKER_KERNEL_NONE, KW_FAULT_KERNEL_CONTROL = KW_WORKER_KERNEL_CONTROL, KW_FAULT_KERNEL_UNKNOWN = -3 };
 
 typedef struct kw_worker_fault {
-    int32_t kernel; /* index in the job, or KW_BLAME_ */
+    int32_t kernel; /* index in the job, or KW_FAULT_KERNEL_ */
     kw_outcome outcome;
     char text[128];  /* "signal 11 (SIGSEGV) while it was verified" */
     char words[100]; /* the last line on its standard error */

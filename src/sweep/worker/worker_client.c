@@ -1,8 +1,16 @@
-/* worker_client.c: keeps a child, gives it jobs, and sees to it that every kernel of a job gets a record.
+/* worker_client.c: keeps a child, gives it jobs, and sees to it that every kernel of a job gets a record. What a kernel of a job goes through:
  *
- * When a child is lost, the kernel it was at is set aside and the others go on without it; those set aside are tried once more, each alone,
- * and what happens then is their record. Each loss sets one kernel aside or is counted, so the work ends. When it cannot be told whose
- * fault a loss was, all that are left are tried alone. */
+ *     WAITING     -> ANSWERED      [run_attempt]        the child answered
+ *     WAITING     -> QUARANTINED   [record_loss]        the child was lost at it; the others go on without it
+ *     QUARANTINED -> ANSWERED      [retry_quarantined]  once more, alone: what happens then is its record, be it that it is good
+ *     WAITING | QUARANTINED -> (untried)                [fill_rest]  the caller stopped
+ *     WAITING | QUARANTINED -> (crashed, timed out)     [fill_rest]  the data of the problem ended LOSSES_MAX children
+ *
+ * And the child: none -> greeted [start_child] -> none, after a loss, a stop, or kw_worker_client_close; the next attempt starts another.
+ *
+ * Invariants: (1) each loss quarantines one kernel, or is counted (worker_loss_count, control_loss_count), or turns one_by_one on, which
+ * happens once: so the work ends; (2) a control that was lost LOSSES_MAX times is left out, and never counts against a kernel; (3) when it
+ * cannot be told whose fault a loss was, all that are left are tried alone, where the one kernel of an attempt is to blame. */
 #include "sweep/worker/worker_client.h"
 
 #include "base/os/clock.h"
@@ -36,7 +44,7 @@ static bool is_client_stopped(const kw_worker_client *client) {
     return kw_stop_requested(client->options.stop);
 }
 
-static void log_line(const kw_worker_client *client, const char *line) {
+static void log_client_line(const kw_worker_client *client, const char *line) {
     if (client->options.log) {
         client->options.log(client->options.user, line);
     }
@@ -52,7 +60,7 @@ static kw_status start_process(kw_worker_client *client, kw_error *err) {
         int64_t value;
     } given[] = {{"--threads", o->threads},
                  {"--parent", getpid()},
-                 {"--blackbox", KW_CHILD_HANDED},
+                 {"--status", KW_CHILD_HANDED},
                  {"--memory", o->memory_limit},
                  {"--limit", limit_ns / 1000000000 + 1}};
     size_t used = 4;
@@ -142,7 +150,7 @@ static kw_status ensure_child(kw_worker_client *client, kw_error *err) {
     if (client->child.pid && kw_child_has_exited(&client->child)) {
         kw_child_stop(&client->child, 0);
         client->lost++;
-        log_line(client, "a worker ended while it waited; it is replaced");
+        log_client_line(client, "a worker ended while it waited; it is replaced");
     }
     return client->child.pid ? KW_OK : start_child(client, err);
 }
@@ -190,13 +198,13 @@ int64_t kw_worker_client_lost(const kw_worker_client *client) {
 
 typedef enum kernel_state { WAITING = 0, ANSWERED, QUARANTINED } kernel_state;
 
-/* A job under way. pick, list, records and answered are room for the kernels of one attempt. */
+/* A job under way. selected_kernels, list, records and answered have a place for each kernel of one attempt. */
 typedef struct work {
     kw_worker_client *client;
     const kw_worker_job *job;
     kw_worker_job_result *result;
     kernel_state *states;
-    kw_worker_fault *faults; /* of those set aside */
+    kw_worker_fault *faults; /* of those in quarantine */
     size_t *selected_kernels;
     kw_worker_job_kernel *list;
     kw_record *records;
@@ -204,7 +212,7 @@ typedef struct work {
     int worker_loss_count;             /* losses outside of any kernel */
     int control_loss_count;            /* losses with the control */
     bool one_by_one;                   /* one kernel at a time: it could not be told whose fault a loss was */
-    bool stopped, problem_quarantined; /* barren: the data of the problem cannot be had alive */
+    bool stopped, problem_quarantined; /* the data of the problem end children */
     kw_worker_fault last;
 } work;
 
@@ -223,8 +231,8 @@ static double best_answered_ns(const work *k) {
     return best;
 }
 
-/* Gives the first count kernels of pick to the child and keeps what it answers. */
-static kw_status attempt(work *k, size_t count, kw_worker_attempt_end *end, kw_error *err) {
+/* Gives the first count of the selected kernels to the child and keeps what it answers. */
+static kw_status run_attempt(work *k, size_t count, kw_worker_attempt_end *end, kw_error *err) {
     kw_worker_client *client = k->client;
     const kw_worker_client_options *o = &client->options;
     kw_worker_job part = *k->job;
@@ -279,10 +287,10 @@ static kw_status attempt(work *k, size_t count, kw_worker_attempt_end *end, kw_e
 static void log_loss(const work *k, const char *what) {
     char line[KW_CONFIG_TEXT_MAX + 256];
     snprintf(line, sizeof line, "%s: %s%s%s", what, k->last.text, *k->last.words ? "; it said: " : "", k->last.words);
-    log_line(k->client, line);
+    log_client_line(k->client, line);
 }
 
-/* Draws the consequence of a loss for what goes on; the kernel of a loss is set aside. */
+/* Draws the consequence of a loss for what goes on; the kernel of a loss goes into quarantine. */
 static void record_loss(work *k) {
     if (k->last.kernel >= 0) {
         assert((size_t)k->last.kernel < k->job->count); /* what a child says was checked when it was read */
@@ -320,7 +328,7 @@ static kw_status run_waiting(work *k, kw_error *err) {
     kw_status status = KW_OK;
     size_t count;
     while (!status && !k->stopped && !k->problem_quarantined && (count = select_waiting(k)) > 0) {
-        status = attempt(k, count, &end, err);
+        status = run_attempt(k, count, &end, err);
         if (!status && end == KW_WORKER_ATTEMPT_LOST) {
             if (k->last.kernel == KW_FAULT_KERNEL_UNKNOWN && count == 1) {
                 k->last.kernel = 0;
@@ -336,7 +344,7 @@ static void print_detail(kw_record *record, const char *text, const char *more, 
     kw_line_addf(&line, "%s%s%s%s", text, more, *words ? "; it said: " : "", words);
 }
 
-/* A kernel that was set aside, once more by itself. A control that fails beside it does not count against it. */
+/* A kernel in quarantine, once more by itself. A control that fails beside it does not count against it. */
 static kw_status retry_quarantined(work *k, size_t index, kw_error *err) {
     kw_worker_attempt_end end = KW_WORKER_ATTEMPT_LOST;
     kw_status status = KW_OK;
@@ -345,7 +353,7 @@ static kw_status retry_quarantined(work *k, size_t index, kw_error *err) {
     bool control = true;
     for (int tries = 0; control && tries <= LOSSES_MAX; tries++) {
         k->selected_kernels[0] = index;
-        status = attempt(k, 1, &end, err);
+        status = run_attempt(k, 1, &end, err);
         control = !status && end == KW_WORKER_ATTEMPT_LOST && k->last.kernel == KW_FAULT_KERNEL_CONTROL;
         k->control_loss_count += control;
     }
@@ -399,13 +407,13 @@ static void fill_rest(work *k) {
 }
 
 static kw_status open_work(work *k, kw_error *err) {
-    size_t room = k->job->count + 1;
-    k->states = calloc(room, sizeof *k->states);
-    k->faults = calloc(room, sizeof *k->faults);
-    k->selected_kernels = calloc(room, sizeof *k->selected_kernels);
-    k->list = calloc(room, sizeof *k->list);
-    k->records = calloc(room, sizeof *k->records);
-    k->answered = calloc(room, sizeof *k->answered);
+    size_t most = k->job->count + 1;
+    k->states = calloc(most, sizeof *k->states);
+    k->faults = calloc(most, sizeof *k->faults);
+    k->selected_kernels = calloc(most, sizeof *k->selected_kernels);
+    k->list = calloc(most, sizeof *k->list);
+    k->records = calloc(most, sizeof *k->records);
+    k->answered = calloc(most, sizeof *k->answered);
     bool good = k->states && k->faults && k->selected_kernels && k->list && k->records && k->answered;
     return good ? KW_OK : kw_fail_memory(err, "a job");
 }

@@ -1,7 +1,7 @@
 /* worker_client.h: a worker process and the jobs it is given. The parent never touches a device: it hands a child a problem and up to a batch of
  * kernels, and gets a record for each, whatever the kernels do.
  *
- * The child says what it is about to do in a page that both sides map (blackbox.h), so that the parent knows which kernel was running when
+ * The child says what it is about to do in a page that both sides map (worker_status.h), so that the parent knows which kernel was running when
  * the child died or stopped answering, and measuring is not disturbed by lines about itself. A child that is lost is replaced; its suspect is
  * tried once more alone, the others of the batch go on without it. */
 #ifndef KW_SWEEP_WORKER_WORKER_CLIENT_H
@@ -23,11 +23,11 @@ typedef struct kw_worker_client_options {
     void *user;
 } kw_worker_client_options;
 
-/* One thread opens, uses and closes a pool: the child dies with the thread that started it. Several pools may be used by several
+/* One thread opens, uses and closes a client: the child dies with the thread that started it. Several clients may be used by several
  * threads. */
 typedef struct kw_worker_client kw_worker_client;
 
-/* Starts the child and waits for its greeting. The options' strings must outlive the pool. */
+/* Starts the child and waits for its greeting. The options' strings must outlive the client. */
 kw_status kw_worker_client_open(kw_worker_client **client, const kw_worker_client_options *options, kw_error *err);
 void kw_worker_client_close(kw_worker_client **client);
 /* The facts of the child's device, and the device's name for people. */

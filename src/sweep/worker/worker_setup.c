@@ -39,7 +39,7 @@ kw_status kw_worker_parse(kw_worker_options *options, int count, char *const *ar
         const char **text;
         int64_t *number;
     } known[] = {{"--device", &options->device, NULL},   {"--cpus", &options->cpus, NULL},     {"--cache", &options->cache, NULL},
-                 {"--threads", NULL, &options->threads}, {"--parent", NULL, &options->parent}, {"--blackbox", NULL, &options->status_fd},
+                 {"--threads", NULL, &options->threads}, {"--parent", NULL, &options->parent}, {"--status", NULL, &options->status_fd},
                  {"--memory", NULL, &options->memory},   {"--limit", NULL, &options->limit_s}};
     *options = (kw_worker_options){.status_fd = -1};
     for (int i = 0; i < count; i += 2) {
@@ -181,7 +181,7 @@ kw_status kw_worker_confine(kw_worker *w, kw_error *err) {
     kw_status status = follow_parent(&w->options, err);
     if (!status && w->options.status_fd >= 0) {
         status = w->options.status_fd <= INT32_MAX ? kw_worker_status_map(&w->status_page, (int)w->options.status_fd, err)
-                                                   : kw_fail(err, KW_ILLEGAL, "--blackbox: no such descriptor");
+                                                   : kw_fail(err, KW_ILLEGAL, "--status: no such descriptor");
     }
     status = status ? status : move_descriptors(w, err);
     if (!status) {

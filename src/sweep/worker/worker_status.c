@@ -1,4 +1,4 @@
-/* worker_status.c: the page is a memory file. count is odd while a mark is being written (a sequence lock with one writer); a reader that never
+/* worker_status.c: the page is a memory file. count is odd while an entry is being written (a sequence lock with one writer); a reader that never
  * sees it even, because the writer died there, takes what there is. The file is sealed against being cut short, which would end who reads
  * it. */
 #include "sweep/worker/worker_status.h"
@@ -54,17 +54,18 @@ void kw_worker_status_write(kw_worker_status *status_page, int32_t kernel, kw_wo
 }
 
 kw_worker_progress kw_worker_status_read(const kw_worker_status *status_page) {
-    kw_worker_progress mark = {0};
+    kw_worker_progress progress = {0};
     for (int i = 0; i < READ_TRIES; i++) {
         uint64_t count = atomic_load(&status_page->count);
         int32_t step = atomic_load(&status_page->step);
-        mark = (kw_worker_progress){.count = count, .at_ns = atomic_load(&status_page->at_ns), .kernel = atomic_load(&status_page->kernel)};
-        mark.step = step >= 0 && step < KW_WORKER_STEP_COUNT ? (kw_worker_step)step : KW_WORKER_STEP_IDLE;
+        progress =
+            (kw_worker_progress){.count = count, .at_ns = atomic_load(&status_page->at_ns), .kernel = atomic_load(&status_page->kernel)};
+        progress.step = step >= 0 && step < KW_WORKER_STEP_COUNT ? (kw_worker_step)step : KW_WORKER_STEP_IDLE;
         if (!(count & 1) && atomic_load(&status_page->count) == count) {
             break;
         }
     }
-    return mark;
+    return progress;
 }
 
 const char *kw_worker_step_name(kw_worker_step step) {

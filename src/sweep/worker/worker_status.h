@@ -24,9 +24,9 @@ typedef enum kw_worker_step {
 enum { KW_WORKER_KERNEL_NONE = -1, KW_WORKER_KERNEL_CONTROL = -2 };
 
 typedef struct kw_worker_progress {
-    uint64_t count; /* of marks so far: one that has moved on is alive */
+    uint64_t count; /* of entries so far: a worker whose count grows is alive */
     int64_t at_ns;  /* when it was made, monotonic */
-    int32_t kernel; /* its index in the job, or KW_MARK_ */
+    int32_t kernel; /* its index in the job, or KW_WORKER_KERNEL_ */
     kw_worker_step step;
 } kw_worker_progress;
 
@@ -38,7 +38,7 @@ kw_status kw_worker_status_create(kw_worker_status **status_page, int *fd, kw_er
 kw_status kw_worker_status_map(kw_worker_status **status_page, int fd, kw_error *err);
 void kw_worker_status_close(kw_worker_status **status_page);
 
-/* box NULL: nothing. */
+/* status_page NULL: nothing. */
 void kw_worker_status_write(kw_worker_status *status_page, int32_t kernel, kw_worker_step step);
 kw_worker_progress kw_worker_status_read(const kw_worker_status *status_page);
 /* "verified", for sentences such as "while it was verified". */

@@ -1,4 +1,4 @@
-/* test_protocol.c: what a pool and its worker say reads back as it was meant, anything else is refused by name; the blackbox. */
+/* test_protocol.c: what a client and its worker say reads back as it was meant, anything else is refused by name; the status page. */
 
 #include "sweep/worker/worker_status.h"
 #include "sweep/worker/protocol.h"
@@ -222,7 +222,7 @@ static void a_text_with_line_ends_stays_one_line(void **state) {
     kw_text_drop(&line);
 }
 
-static void a_blackbox_shows_the_last_mark_on_both_sides(void **state) {
+static void a_status_page_shows_the_last_entry_on_both_sides(void **state) {
     (void)state;
     kw_worker_status *here = NULL, *there = NULL;
     int fd = -1;
@@ -255,7 +255,7 @@ int main(void) {
         cmocka_unit_test(every_outcome_has_a_word),
         cmocka_unit_test(an_answer_that_is_cut_or_changed_is_refused),
         cmocka_unit_test(a_text_with_line_ends_stays_one_line),
-        cmocka_unit_test(a_blackbox_shows_the_last_mark_on_both_sides),
+        cmocka_unit_test(a_status_page_shows_the_last_entry_on_both_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,7 +252,7 @@ static void a_command_line_is_read_strictly(void **state) {
     (void)state;
     kw_worker_options options;
     kw_error err = {0};
-    char *good[] = {"--threads", "3", "--device", "cpu", "--cache", "", "--blackbox", "3", "--memory", "1000", "--limit", "9"};
+    char *good[] = {"--threads", "3", "--device", "cpu", "--cache", "", "--status", "3", "--memory", "1000", "--limit", "9"};
     assert_int_equal(kw_worker_parse(&options, 12, good, &err), KW_OK);
     assert_true(options.threads == 3 && options.status_fd == 3 && options.memory == 1000 && options.limit_s == 9 && !options.cpus);
     assert_int_equal(kw_worker_parse(&options, 0, NULL, &err), KW_OK);
