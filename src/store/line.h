@@ -19,7 +19,4 @@ void kw_line_add_run(kw_text *text, const kw_run *run);
 /* A row's identity: the hash of the members of its line, of a settled row. */
 kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err);
 
-/* A row's identity: the hash of its canonical text, of a settled row. */
-kw_status kw_row_digest(char digest[KW_HASH_TEXT], const kw_row *row, kw_error *err);
-
 #endif
