@@ -26,6 +26,7 @@ typedef struct kw_emu_map {
     char *base;
     kw_i64 extent[KW_MAP_RANK], stride[KW_MAP_RANK - 1];
     int box[KW_MAP_RANK], rank, bytes, swizzle; /* elements; of an element; 1: 128 bytes */
+    int pixels, low[3], count[3], step[3];      /* 1: walks over an image (config/family.h); along its axes, the innermost first */
 } kw_emu_map;
 
 typedef struct kw_emu_thread kw_emu_thread;
@@ -50,9 +51,15 @@ typedef struct kw_emu_calls {
     void (*tensor_load)(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]); /* at[0]: how many follow */
     void (*proxy_fence)(kw_emu_thread *self);
     unsigned (*shared_address)(kw_emu_thread *self, const void *at);
-    void (*wgmma)(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b);
+    void (*wgmma)(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b, int add);
     void (*wgmma_step)(kw_emu_thread *self, int commits); /* 0: the fence, 1: ends a group */
     void (*wgmma_wait)(kw_emu_thread *self, int groups);
+    void (*tensor_pixels)(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], const int offset[3]);
+    void (*tensor_store)(kw_emu_thread *self, const kw_emu_map *map, const char *from, const int at[6]);
+    void (*store_commit)(kw_emu_thread *self);
+    void (*store_wait)(kw_emu_thread *self, int groups);
+    void (*waves_barrier)(kw_emu_thread *self, int number, int threads, int waits);
+    void (*matrix_write)(kw_emu_thread *self, char *to, const unsigned *from);
     /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. frame: of the function
      * that the compiler had called before the access; frame[1] is its return address. */
     void (*read)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame);

@@ -51,7 +51,20 @@
  *                              there) of args.map[i], which launch() describes (config/family.h), to shared memory, 128-byte aligned; tells
  *                              bar its bytes. By one thread. With 128-byte swizzle the 16-byte pieces of each 128 bytes are exchanged: bits
  *                              4-6 of an address are combined with its bits 7-9 by exclusive or.
+ *   kw_tensor_pixels3(to, map, bar, c0, c1, c2, o1) .. 5   pixels of an image: the map's box[1] of them, each with box[0] channels, from
+ *                              the coordinates (channel, along the axes from the innermost on, image) on, which lie inside what the map
+ *                              bounds; as pixels follow each other there, the map's steps apart, through all images. Each is read (o1,
+ *                              ...) further on, and is zero where that lies beside its image, or after the last one
+ *   kw_tensor_store3(map, from, c0, c1, c2)   a box from shared memory, 128-byte aligned, to the tensor; what lies outside is not stored.
+ *                              By one thread, which may not have it read by others before kw_store_commit() ends a group of stores and
+ *   kw_store_wait_read(n)      until at most n groups, the youngest, have still to be read from shared memory; n is a constant
+ *   kw_store_wait(n)           until at most n groups have still to be stored
  *   kw_proxy_fence()           orders what this thread wrote by ordinary stores before what bulk copies and kw_wgmma do
+ *   kw_waves_barrier(number, threads)   of whole waves, so many threads together, under a number from 1 to 15
+ *   kw_waves_arrive(number, threads)    counts for such a barrier and goes on
+ *   kw_matrix_write(to, from)  of a wave: four matrices of 8 rows of 16 bytes to shared memory, as kw_matrix_read has them; lane l has the
+ *                              address of row l % 8 of matrix l / 8
+ *   kw_out_pair(low, high)     two sums as elements of the result, of 16 bits, in a word
  * Where KW_HAS_WGMMA, by the 128 threads of four waves together, the first a multiple of four:
  *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/lib/wgmma.h);
  *                              under way until it is waited for: till then acc may not be touched and shared memory not be written

@@ -61,6 +61,21 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_tensor_load4(to, map, bar, c0, c1, c2, c3) kw_tensor_load(to, map, bar, c0, c1, c2, c3)
 #define kw_tensor_load5(to, map, bar, c0, c1, c2, c3, c4) kw_tensor_load(to, map, bar, c0, c1, c2, c3, c4)
 #define kw_proxy_fence() kw_emu_self()->calls.proxy_fence(kw_emu_self())
+#define kw_tensor_pixels(to, map, bar, offsets, ...)                                                                                       \
+    kw_emu_self()->calls.tensor_pixels(kw_emu_self(), to, map, bar,                                                                        \
+                                       (const int[6]){sizeof((int[]){__VA_ARGS__}) / sizeof(int), __VA_ARGS__}, offsets)
+#define kw_tensor_pixels3(to, map, bar, c0, c1, c2, o1) kw_tensor_pixels(to, map, bar, ((const int[3]){o1, 0, 0}), c0, c1, c2)
+#define kw_tensor_pixels4(to, map, bar, c0, c1, c2, c3, o1, o2) kw_tensor_pixels(to, map, bar, ((const int[3]){o1, o2, 0}), c0, c1, c2, c3)
+#define kw_tensor_pixels5(to, map, bar, c0, c1, c2, c3, c4, o1, o2, o3)                                                                    \
+    kw_tensor_pixels(to, map, bar, ((const int[3]){o1, o2, o3}), c0, c1, c2, c3, c4)
+#define kw_tensor_store3(map, from, c0, c1, c2) kw_emu_self()->calls.tensor_store(kw_emu_self(), map, from, (const int[6]){3, c0, c1, c2})
+#define kw_store_commit() kw_emu_self()->calls.store_commit(kw_emu_self())
+#define kw_store_wait_read(groups) kw_emu_self()->calls.store_wait(kw_emu_self(), groups)
+#define kw_store_wait(groups) kw_emu_self()->calls.store_wait(kw_emu_self(), groups)
+#define kw_waves_barrier(number, threads) kw_emu_self()->calls.waves_barrier(kw_emu_self(), number, threads, 1)
+#define kw_waves_arrive(number, threads) kw_emu_self()->calls.waves_barrier(kw_emu_self(), number, threads, 0)
+#define kw_matrix_write(to, from) kw_emu_self()->calls.matrix_write(kw_emu_self(), to, from)
+#define kw_out_pair(low, high) (KW_OUT == 1 ? kw_to_bf16(low) | kw_to_bf16(high) << 16 : kw_to_fp16(low) | kw_to_fp16(high) << 16)
 #endif
 #if KW_HAS_WGMMA
 #define kw_shared_address(at) kw_emu_self()->calls.shared_address(kw_emu_self(), at)

@@ -144,6 +144,56 @@ KW_DEVICE void kw_tensor_load5(char *to, const kw_tensor_map *map, char *bar, in
     asm volatile(KW_PTX_LOAD("5d") "%3, %4, %5, %6, %7}], [%2];" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
                  : "memory");
 }
+
+#define KW_PTX_PIXELS(rank) "cp.async.bulk.tensor." rank ".shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {"
+#define KW_PTX_OFFSET(o) "h"((kw_u16)(o))
+
+KW_DEVICE void kw_tensor_pixels3(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2, int o1) {
+    asm volatile(KW_PTX_PIXELS("3d") "%3, %4, %5}], [%2], {%6};" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2), KW_PTX_OFFSET(o1)
+                 : "memory");
+}
+
+KW_DEVICE void kw_tensor_pixels4(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2, int c3, int o1, int o2) {
+    asm volatile(KW_PTX_PIXELS("4d") "%3, %4, %5, %6}], [%2], {%7, %8};" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2), "r"(c3),
+                 KW_PTX_OFFSET(o1), KW_PTX_OFFSET(o2)
+                 : "memory");
+}
+
+KW_DEVICE void kw_tensor_pixels5(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2, int c3, int c4, int o1, int o2,
+                                 int o3) {
+    asm volatile(KW_PTX_PIXELS("5d") "%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2),
+                 "r"(c3), "r"(c4), KW_PTX_OFFSET(o1), KW_PTX_OFFSET(o2), KW_PTX_OFFSET(o3)
+                 : "memory");
+}
+
+/* --- bulk stores, barriers of some waves, matrices to shared memory --- */
+KW_DEVICE void kw_tensor_store3(const kw_tensor_map *map, const char *from, int c0, int c1, int c2) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+                 "r"(kw_shared_address(from)), "r"(c0), "r"(c1), "r"(c2)
+                 : "memory");
+}
+#define kw_store_commit() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
+#define kw_store_wait_read(groups) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory")
+#define kw_store_wait(groups) asm volatile("cp.async.bulk.wait_group %0;" ::"n"(groups) : "memory")
+KW_DEVICE void kw_waves_barrier(int number, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory"); }
+KW_DEVICE void kw_waves_arrive(int number, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory"); }
+
+KW_DEVICE void kw_matrix_write(char *to, const kw_u32 *from) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(kw_shared_address(to)), "r"(from[0]),
+                 "r"(from[1]), "r"(from[2]), "r"(from[3])
+                 : "memory");
+}
+
+/* Two sums as elements of 16 bits in a word. */
+KW_DEVICE kw_u32 kw_out_pair(float low, float high) {
+    kw_u32 word;
+#if KW_OUT == 1
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#endif
+    return word;
+}
 #endif
 
 /* --- matrix instructions of four waves: gpu/lib/wgmma.h has the instruction itself --- */

@@ -1,7 +1,7 @@
 -- Convolution configs that tuning measures. On AMD the ten published tiles, with their pipelines by direction; on NVIDIA our own choice of the
 -- same kind. Both have configs with single-element accesses besides: they serve any count of channels.
 local arches, vectors, of_bytes, gather = include "tables/arch", include "tables/vectors", include "tables/conv_bytes", include "tables/gather"
-local thin = include "tables/thin"
+local thin, overlap = include "tables/thin", include "tables/overlap"
 
 -- tile, waves, instruction of a half type
 local amd = {
@@ -141,6 +141,7 @@ return {
             list = of_bytes.default(arch, op, dtype)
         elseif arches.has(arch, "mma") then
             list = thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(op, 1, 3))
+            thin.joined(list, overlap.convolutions(op, 1, 3))
         elseif arches.has(arch, "mfma") then
             list = amd_points(arch, op, dtype)
         else

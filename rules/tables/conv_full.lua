@@ -2,7 +2,7 @@
 -- its pipelines and the filters it is cut down to; then the features of tables/conv_features. What an architecture cannot run is left out
 -- by C, so the lists are the same for all.
 local arches, book, features, vectors = include "tables/arch", include "tables/conv_tiles", include "tables/conv_features", include "tables/vectors"
-local of_bytes, thin, gather = include "tables/conv_bytes", include "tables/thin", include "tables/gather"
+local of_bytes, thin, gather, overlap = include "tables/conv_bytes", include "tables/thin", include "tables/gather", include "tables/overlap"
 
 local halves = { fp16 = true, bf16 = true }
 
@@ -182,7 +182,8 @@ local function full(arch, op, dtype)
             end
         end
     end
-    return thin.joined(out, gather.convolutions(op, 2, 3))
+    thin.joined(out, gather.convolutions(op, 2, 3))
+    return thin.joined(out, overlap.convolutions(op, 2, 3))
 end
 
 return {

@@ -1,6 +1,6 @@
 -- Matrix products on GPUs: what tuning measures, and all that is worth a search.
 local arches, pairs_of, bytes = include "tables/arch", include "tables/pairs", (include "tables/vectors").bytes
-local thin, gather = include "tables/thin", include "tables/gather"
+local thin, gather, overlap = include "tables/thin", include "tables/gather", include "tables/overlap"
 
 local layouts = { "rcr", "rrr", "crr", "ccr" }
 
@@ -99,6 +99,7 @@ local function default(arch, op, dtype, legal)
         end
     end
     thin.joined(out, gather.products())
+    thin.joined(out, overlap.products())
     return thin.joined(out, thin.far(out, legal))
 end
 
@@ -140,7 +141,8 @@ local function full(arch, op, dtype)
             out[#out + 1] = bulk(p, how)
         end
     end
-    return thin.joined(out, gather.products())
+    thin.joined(out, gather.products())
+    return thin.joined(out, overlap.products())
 end
 
 return { default = default, full = full }

@@ -20,6 +20,8 @@ local function category(p)
         return "bulk"
     elseif p.pipe == "gather" then
         return "gather"
+    elseif p.pipe == "cooperative" or p.pipe == "pingpong" then
+        return "overlap"
     end
     return "regular"
 end

@@ -49,7 +49,8 @@ typedef struct kw_cache_reuse {
 
 enum { KW_CACHE_REUSE_MAX = 2 };
 
-/* A tensor as a GPU's bulk copies see it: axes from the innermost, contiguous one on. A copy brings a box of it; what lies outside is zero. */
+/* A tensor as a GPU's bulk copies see it: axes from the innermost, contiguous one on. A copy brings a box of it; what lies outside is
+ * zero. */
 typedef struct kw_map {
     kw_tensor tensor;
     kw_dtype dtype;
@@ -58,6 +59,10 @@ typedef struct kw_map {
     int64_t stride[KW_MAP_RANK - 1]; /* bytes from element to element of axes 1, 2, ...; multiples of 16 */
     int32_t box[KW_MAP_RANK];        /* elements, 256 at most; the innermost a multiple of 16 bytes */
     bool swizzle;                    /* pieces of 16 bytes are exchanged in each 128 bytes, which a box then has innermost */
+    /* An image: axes are channels, 1 to 3 spatial ones from the innermost on, images. A copy walks over pixels that the spatial axes
+     * bound, box[1] of them; the other extents of the box are 1. */
+    bool pixels;
+    int32_t low[3], count[3], step[3]; /* of a spatial axis: position of the first pixel, pixels, distance from one to the next */
 } kw_map;
 
 /* How a config runs on a problem. Counts of work are those of the whole launch, waste included; predict/ turns them into time. */

@@ -8,12 +8,13 @@ set(KW_SHARED_KERNEL_FILES
     prelude/kernel_params.h prelude/kernel_abi.h prelude/cpu.h cpu/lib/sizes.h cpu/lib/dense.h cpu/lib/register_tile.h
     prelude/gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/bulk.h gpu/lib/epilogue.h gpu/lib/fragment.h gpu/lib/gather.h gpu/lib/groups.h gpu/lib/mma_amd.h
-    gpu/lib/mma_emu.h gpu/lib/mma_ptx.h gpu/lib/pipeline.h gpu/lib/resources.h gpu/lib/steps.h gpu/lib/tile.h gpu/lib/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
+    gpu/lib/mma_emu.h gpu/lib/mma_ptx.h gpu/lib/overlap.h gpu/lib/overlap_layout.h gpu/lib/pipeline.h gpu/lib/resources.h
+    gpu/lib/slices.h gpu/lib/steps.h gpu/lib/tile.h gpu/lib/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     source.c table.c
     cpu/cpu_rules.c cpu/grouped_launch.c cpu/grouped_rules.c cpu/emit/grouped_emit.c cpu/emit/tile.c
-    gpu/defines.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/mma.c gpu/mma/mma_launch.c
+    gpu/defines.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/image_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 
 function(kw_family name host)
@@ -35,8 +36,8 @@ kw_family(conv.merged_weight cpu/conv_grouped.c)
 kw_family(conv.direct_bwd_weight cpu/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight.c)
 kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c)
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)
-kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/igemm.c)
-kw_family(gemm.mma gpu/mma/gemm_mma.c gpu/gemm/args.h gpu/gemm/gemm.c)
+kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/feed.h gpu/igemm/igemm.c)
+kw_family(gemm.mma gpu/mma/gemm_mma.c gpu/gemm/args.h gpu/gemm/feed.h gpu/gemm/gemm.c)
 kw_family(conv.reference_gpu gpu/reference/reference_gpu.c gpu/reference/args.h gpu/reference/reference.c)
 kw_family(gemm.reference_gpu gpu/reference/reference_gpu.c)
 kw_family(conv.reference cpu/reference.c)

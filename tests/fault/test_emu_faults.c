@@ -93,7 +93,7 @@ static const char bulk_text[] = "#define KW_INST_N 64\n"
                                 "typedef struct kw_acc { float e[32]; } kw_acc;\n";
 static const char bulk_kernel[] =
     "KW_KERNEL(kw_stage0, 256) {\n"
-    "    KW_LDS(32800);\n"
+    "    KW_LDS(SHARED);\n"
     "    int tiles = KW_CEIL(args.gn, 64), m0 = kw_block() / tiles * 64, n0 = kw_block() % tiles * 64, steps = KW_CEIL(args.gk, 64);\n"
     "    kw_acc acc;\n"
     "    for (int e = 0; e < 32; e++) acc.e[e] = 0;\n"
@@ -107,7 +107,7 @@ static const char bulk_kernel[] =
     "        char *to = kw_lds + s % 2 * 16384, *full = kw_lds + 32768 + s % 2 * 16;\n"
     "        if (s > 1) kw_mbar_wait(full + 8, FREE);\n"
     "        EXPECT;\n"
-    "        kw_tensor_load3(to, &args.map[0], full, s * 64, m0, 0);\n"
+    "        LOAD;\n"
     "        kw_tensor_load3(to + TO, &args.map[1], full, s * 64, n0, 0);\n"
     "    }\n"
     "    for (int s = 0; s < steps && kw_wave() < 4; s++) {\n"
@@ -118,12 +118,29 @@ static const char bulk_kernel[] =
     "        kw_wgmma_commit();\n"
     "        DONE;\n"
     "        RELEASE;\n"
-    "    }\n"
-    "    for (int e = 0; e < 32 && kw_wave() < 4; e++) {\n"
-    "        int i = m0 + ROW + kw_lane() / 4 + e / 2 % 2 * 8, j = n0 + e / 4 * 8 + kw_lane() % 4 * 2 + e % 2;\n"
-    "        if (i < args.gm && j < args.gn) kw_store(args.y, i * args.gn + j, acc.e[e]);\n"
-    "    }\n"
-    "}\n";
+    "    }\n";
+static const char bulk_end[] = "    for (int e = 0; e < 32 && kw_wave() < 4; e++) {\n"
+                               "        int i = m0 + ROW + kw_lane() / 4 + e / 2 % 2 * 8, j = n0 + e / 4 * 8 + kw_lane() % 4 * 2 + e % 2;\n"
+                               "        if (i < args.gm && j < args.gn) kw_store(args.y, i * args.gn + j, acc.e[e]);\n"
+                               "    }\n"
+                               "}\n";
+/* The same, stored by bulk copies from a piece of 64x64 in shared memory. */
+static const char store_end[] = "    char *piece = kw_lds + 33792;\n"
+                                "    for (int j = 0; j < 8 && kw_wave() < 4; j += 2) {\n"
+                                "        kw_u32 w[4];\n"
+                                "        int row = 16 * kw_wave() + kw_lane() % 16;\n"
+                                "        for (int i = 0; i < 4; i++) w[i] = kw_out_pair(acc.e[j * 4 + 2 * i], acc.e[j * 4 + 2 * i + 1]);\n"
+                                "        kw_matrix_write(piece + PLACE, w);\n"
+                                "    }\n"
+                                "    HANDED;\n"
+                                "    if (kw_wave() < 4) { MET; }\n"
+                                "    if (kw_thread() == 0) {\n"
+                                "        kw_tensor_store3(&args.map[2], piece + FROM, n0, m0, 0);\n"
+                                "        kw_store_commit();\n"
+                                "        STORED;\n"
+                                "    }\n"
+                                "    LAST\n"
+                                "}\n";
 
 /* What a fault changes: these have their right meaning unless it defines them before. */
 static const char *const right[][2] = {
@@ -144,6 +161,7 @@ static const char *const right[][2] = {
     {"SHIFT", "0"},
     {"LAST", ""},
     {"STORE_EARLY", ""},
+    {"SHARED", "32800"},
     {"MADE", "kw_mbar_fence(); kw_barrier();"},
     {"FREE", "(s / 2 - 1) % 2"},
     {"EXPECT", "kw_mbar_expect(full, 16384)"},
@@ -155,9 +173,20 @@ static const char *const right[][2] = {
     {"DONE", "kw_wgmma_wait(0)"},
     {"RELEASE", "if (kw_lane() == 0) kw_mbar_arrive(full + 8)"},
     {"ROW", "16 * kw_wave()"},
+    {"LOAD", "kw_tensor_load3(to, &args.map[0], full, s * 64, m0, 0)"},
+    {"PLACE", "row * 128 + ((j + kw_lane() / 16) ^ (row & 7)) * 16"},
+    {"HANDED", "kw_proxy_fence()"},
+    {"MET", "kw_waves_barrier(1, 128)"},
+    {"FROM", "0"},
+    {"STORED", "kw_store_wait_read(0)"},
 };
 
 #define BULK "#define KW_INST_M 64\n" /* what a fault of the text with bulk copies begins with */
+/* Of that which also stores by them, and takes the first operand for a line of pixels, rows long, with depths as their channels. */
+#define STORES                                                                                                                             \
+    BULK "#define SHARED 41984\n"                                                                                                          \
+         "#define STORES 1\n"
+#define PIXELS "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 0)\n"
 
 /* One thread writes a word of shared memory and all read it. */
 #define AGAIN                                                                                                                              \
@@ -255,9 +284,51 @@ static const fault faults[] = {
     {"emu:sm_90", BULK "#define TO 8208\n", {"bulk copy in block 0", "kw_config.h:23", "multiple of 128"}},
     {"emu:sm_90", BULK "#define OFF (k == 0 ? 32 : 0)\n", {"integer data", "compared elements differ"}},
     {"emu:sm_90", BULK "#define ROW 16 * (kw_wave() ^ 1)\n", {"integer data", "compared elements differ"}},
+    {"emu:sm_90", STORES PIXELS, {0}},
+    {"emu:sm_90", STORES PIXELS "#define PLACE row * 128 + (j + kw_lane() / 16) * 16\n", {"integer data", "compared elements differ"}},
+    {"emu:sm_90", STORES PIXELS "#define PLACE row * 128 + 8\n", {"misaligned", "writes 16 bytes at once"}},
+    {"emu:sm_90", STORES PIXELS "#define HANDED\n", {"missing kw_proxy_fence in block 0", "stored by thread"}},
+    {"emu:sm_90", STORES PIXELS "#define MET\n", {"in block 0", "shared memory"}},
+    {"emu:sm_90", STORES PIXELS "#define MET if (kw_wave() == 0) kw_waves_barrier(1, 128); else kw_waves_arrive(1, 128)\n", {0}},
+    {"emu:sm_90",
+     STORES PIXELS "#define MET kw_waves_barrier(1, 160)\n",
+     {"deadlock in block 0", "threads 0-127 wait at kw_waves_barrier", "number 1, where 128 of 160 are"}},
+    {"emu:sm_90",
+     STORES PIXELS "#define MET kw_waves_barrier(1, kw_wave() < 2 ? 128 : 96)\n",
+     {"barrier 1 in block 0", "says 96 threads, others said 128"}},
+    {"emu:sm_90", STORES PIXELS "#define MET kw_waves_barrier(16, 128)\n", {"barrier 16 of 128 threads", "numbers are 1 to 15"}},
+    {"emu:sm_90",
+     STORES PIXELS "#define MET kw_waves_barrier(1, 128); kw_waves_arrive(2, 256)\n",
+     {"barrier 2 in block 0: 128 of 256 threads arrived, and nobody comes any more"}},
+    {"emu:sm_90", STORES PIXELS "#define FROM 64\n", {"bulk store in block 0", "multiple of 128"}},
+    {"emu:sm_90", STORES PIXELS "#define STORED\n", {"missing wait in block 0: 1 bulk stores of thread 0 are not waited for"}},
+    {"emu:sm_90", STORES PIXELS "#define STORED kw_store_wait_read(1)\n", {"1 bulk stores of thread 0 are not waited for"}},
+    {"emu:sm_90",
+     STORES PIXELS "#define STORED ((kw_u32 *)piece)[0] = 0; kw_store_wait_read(0)\n",
+     {"missing wait in block 0", "thread 0 writes shared memory", "is under way"}},
+    {"emu:sm_90",
+     STORES PIXELS "#define LAST kw_waves_barrier(3, 256); if (kw_thread() == 200) ((kw_u32 *)piece)[0] = 0;\n",
+     {0}}, /* ordered behind the wait */
+    {"emu:sm_90",
+     STORES PIXELS "#define LAST if (kw_thread() == 200) ((kw_u32 *)piece)[0] = 0;\n",
+     {"race in block 0", "shared memory", "thread 200"}},
+    {"emu:sm_90",
+     STORES "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0 + 75, 0, 0)\n",
+     {"bulk copy in block 0", "a walk must begin at one of the image's pixels"}},
+    {"emu:sm_90",
+     STORES "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 65536)\n",
+     {"bulk copy in block 0", "offsets of pixels have 16, 8 or 5 bits"}},
+    {"emu:sm_90",
+     STORES "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 1)\n",
+     {"integer data", "compared elements differ"}},
+    {"emu:sm_90", STORES, {"bulk copy in block 0", "the map is one of an image"}},
 };
 
 /* --- a family whose config is the number of a fault --- */
+
+static bool does_store(const fault *f) {
+    return !strncmp(f->defines, STORES, strlen(STORES));
+}
 
 static bool is_bulk(const fault *f) {
     return !strncmp(f->defines, BULK, strlen(BULK));
@@ -273,6 +344,7 @@ static void add_text(kw_text *text, const fault *f) {
     }
     kw_text_add(text, "#line 7 \"kw_config.h\"\n");
     kw_text_add(text, is_bulk(f) ? bulk_kernel : nvidia ? mma_kernel : mfma_kernel);
+    kw_text_add(text, does_store(f) ? store_end : is_bulk(f) ? bulk_end : "");
 }
 
 static void emit(const kw_config *config, kw_text *text) {
@@ -280,7 +352,7 @@ static void emit(const kw_config *config, kw_text *text) {
 }
 
 /* Tiles of 64x64 in 128-byte rows. */
-static void launch_bulk(const kw_problem *problem, kw_launch *plan) {
+static void launch_bulk(const kw_problem *problem, bool stores, kw_launch *plan) {
     int64_t k = problem->gemm.k, rows[2] = {problem->gemm.m, problem->gemm.n};
     *plan = (kw_launch){.stages = 1};
     plan->stage[0] = (kw_stage){.units = kw_ceil_div(rows[0], 64) * kw_ceil_div(rows[1], 64), .threads = 256};
@@ -293,11 +365,23 @@ static void launch_bulk(const kw_problem *problem, kw_launch *plan) {
                                 .box = {64, 64, 1},
                                 .swizzle = true};
     }
+    if (stores) {
+        plan->map[0].pixels = true;
+        plan->map[0].count[0] = (int32_t)rows[0];
+        plan->map[0].step[0] = 1;
+        plan->map[2] = (kw_map){.tensor = KW_Y,
+                                .dtype = KW_BF16,
+                                .rank = 3,
+                                .extent = {rows[1], rows[0], 1},
+                                .stride = {2 * rows[1], 2 * rows[1] * rows[0]},
+                                .box = {64, 64, 1},
+                                .swizzle = true};
+    }
 }
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *plan) {
     if (is_bulk(&faults[config->axis[0]])) {
-        launch_bulk(problem, plan);
+        launch_bulk(problem, does_store(&faults[config->axis[0]]), plan);
         return;
     }
     int64_t width = target->lanes == 64 ? 32 : 8;

@@ -18,6 +18,13 @@
 #define KW_B_VEC KW_VEC_B
 #define KW_TWO_STAGE 0
 
+#if KW_OVERLAP
+#include "gpu/lib/slices.h"
+#include "gpu/lib/overlap_layout.h"
+#include "gpu/gemm/feed.h"
+#include "gpu/lib/overlap.h"
+#else
+
 #if KW_INDEX == 32
 typedef int kw_off;
 #else
@@ -30,10 +37,10 @@ typedef struct kw_coord {
 
 typedef struct kw_view {
     const char *at[2];
-    kw_i64 out;            /* offset of the result */
-    int row, col;          /* of the tile's first element */
-    int rows, cols, depth; /* of the product */
-    const char *shuffled;  /* the second operand in the order of fragments */
+    kw_i64 out;                  /* offset of the result */
+    int row, col;                /* of the tile's first element */
+    int rows, cols, depth;       /* of the product */
+    const char *shuffled;        /* the second operand in the order of fragments */
 #if KW_BULK
     const kw_tensor_map *map[2]; /* of the operands: depth, row, batch */
     int batch;
@@ -147,4 +154,5 @@ KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
         to[kk * KW_B_WORDS + kw_frag_word(KW_B_ROWS, i, j)] = packed;
     }
 }
+#endif
 #endif

@@ -28,6 +28,12 @@
 #define KW_A_VEC KW_IGEMM_A_VEC(KW_SPEC, KW_MERGE, KW_VEC_A)
 #define KW_B_VEC KW_IGEMM_B_VEC(KW_OP, KW_SPEC, KW_MERGE, KW_VEC_B)
 
+#if KW_OVERLAP
+#include "gpu/lib/slices.h"
+#include "gpu/lib/overlap_layout.h"
+#include "gpu/igemm/feed.h"
+#include "gpu/lib/overlap.h"
+#else
 #if KW_INDEX == 32
 typedef int kw_off;
 #else
@@ -56,7 +62,7 @@ typedef struct kw_view {
     int filter[3], first_tap[3], next_tap[3];    /* filter extents; filter index of the first tap; from tap to tap */
     int out_image[3], out_start[3], out_step[3]; /* of the result: extents, position of the first pixel, from pixel to pixel */
 #if KW_BULK
-    const kw_tensor_map *map[2]; /* of x and w: channel, pixel or output channel, group */
+    const kw_tensor_map *map[2];                 /* of x and w: channel, pixel or output channel, group */
     int batch;
 #endif
 } kw_view;
@@ -463,3 +469,4 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 #endif
 #include "gpu/lib/epilogue.h"
 #include "gpu/lib/work.h"
+#endif

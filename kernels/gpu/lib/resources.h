@@ -17,7 +17,9 @@
 #define KW_GROUP_WAVES 4           /* waves that share one */
 #define KW_LOAD_WAVES 4            /* more waves that only load, where a pipe has such */
 #define KW_MATH_WAVES (KW_WAVE_M * KW_WAVE_N * KW_WAVE_K)
-#define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET || KW_PIPE == KW_PIPE_TMA ? KW_LOAD_WAVES : 0)
+/* Whether a tile's result leaves while the next tile comes in. */
+#define KW_OVERLAP (KW_PIPE == KW_PIPE_COOPERATIVE || KW_PIPE == KW_PIPE_PINGPONG)
+#define KW_EXTRA_WAVES (KW_PIPE == KW_PIPE_WAVELET || KW_PIPE == KW_PIPE_TMA || KW_OVERLAP ? KW_LOAD_WAVES : 0)
 #define KW_BLOCK_WAVES (KW_MATH_WAVES * KW_WAVE_GROUPS + KW_EXTRA_WAVES)
 #define KW_WAVE_COORDS_M (KW_WGMMA ? KW_WAVE_M / KW_GROUP_WAVES : KW_WAVE_M) /* places of waves along the rows */
 
@@ -70,11 +72,24 @@
 
 #define KW_TILE_BYTES(rows) ((rows)*KW_DEPTH_BYTES)
 /* Barriers of a tile that bulk copies fill: `full` and `empty`, 8 bytes each. */
-#define KW_STAGE_BARRIER_BYTES (KW_PIPE == KW_PIPE_TMA ? 16 : 0)
+#define KW_STAGE_BARRIER_BYTES (KW_PIPE == KW_PIPE_TMA || KW_OVERLAP ? 16 : 0)
 /* What lies together where wgmma reads it: 128 bytes, elements of 16 bits; and rows that one bulk copy brings at most. */
 #define KW_SLAB_ROW_BYTES 128
 #define KW_SLAB_ELEMENTS 64
 #define KW_BOX_ROWS 256
 #define KW_GATHER_STAGES 3 /* tiles that pipe=gather needs: one is filled, one multiplied, one has been */
+
+/* --- KW_OVERLAP: stages, and pieces of 64 x 64 results on their way out, of each of two groups of waves one or two; two where they leave
+ * room for as many blocks as one does, and registers of a multiprocessor are dealt out accordingly --- */
+
+#define KW_PIECE_BYTES (KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
+#define KW_STAGES_BYTES (KW_STAGES * (KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_TILE_N) + KW_STAGE_BARRIER_BYTES))
+#define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + 2 * (pieces)*KW_PIECE_BYTES)
+#define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
+#define KW_HALF_LDS 115712
+#define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(1) <= KW_HALF_LDS ? 2 : 1)
+#define KW_PIECES (KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
+#define KW_BRING_REGISTERS (KW_BLOCKS_HELD == 2 ? 24 : 40) /* of a thread that brings tiles */
+#define KW_MULTIPLY_REGISTERS (KW_BLOCKS_HELD == 2 ? 104 : 232)
 
 #endif

@@ -26,7 +26,8 @@ KW_DEVICE kw_u64 kw_wgmma_slabs(const char *at, int next) {
 
 #if KW_EMU
 static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_INST_N, KW_INST_K, KW_A_BY_ROWS, KW_B_BY_ROWS};
-#define kw_wgmma(acc, a, b) kw_emu_self()->calls.wgmma(kw_emu_self(), &kw_emu_own_inst, (acc)->e, a, b)
+#define kw_wgmma_sum(acc, a, b, add) kw_emu_self()->calls.wgmma(kw_emu_self(), &kw_emu_own_inst, (acc)->e, a, b, add)
+#define kw_wgmma(acc, a, b) kw_wgmma_sum(acc, a, b, 1)
 #define kw_wgmma_hold(acc) (void)0
 #else
 
@@ -73,6 +74,9 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
 #define KW_NAMES64                                                                                                                         \
     KW_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                                        \
                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define KW_NAMES96                                                                                                                         \
+    KW_NAMES64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                                        \
+               "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define KW_NAMES128                                                                                                                        \
     KW_NAMES64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                                        \
                "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "                                          \
@@ -83,16 +87,24 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
 #define KW_WGMMA_SHAPE "m64n64"
 #define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0)
 #define KW_WGMMA_NAMES "{" KW_NAMES32 "}, %32, %33"
+#define KW_WGMMA_ADDS "%34"
 #elif KW_INST_N == 128
 #define KW_WGMMA_SHAPE "m64n128"
 #define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32)
 #define KW_WGMMA_NAMES "{" KW_NAMES64 "}, %64, %65"
+#define KW_WGMMA_ADDS "%66"
+#elif KW_INST_N == 192
+#define KW_WGMMA_SHAPE "m64n192"
+#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32), KW_SUMS32(c, 64)
+#define KW_WGMMA_NAMES "{" KW_NAMES96 "}, %96, %97"
+#define KW_WGMMA_ADDS "%98"
 #elif KW_INST_N == 256
 #define KW_WGMMA_SHAPE "m64n256"
 #define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32), KW_SUMS32(c, 64), KW_SUMS32(c, 96)
 #define KW_WGMMA_NAMES "{" KW_NAMES128 "}, %128, %129"
+#define KW_WGMMA_ADDS "%130"
 #else
-#error wgmma is generated with 64, 128 and 256 columns
+#error wgmma is generated with 64, 128, 192 and 256 columns
 #endif
 
 /* The predicate adds to the sums. */
@@ -105,6 +117,18 @@ KW_DEVICE void kw_wgmma(kw_acc *acc, kw_u64 a, kw_u64 b) {
                  "}"
                  : KW_WGMMA_SUMS(c)
                  : "l"(a), "l"(b));
+}
+
+/* add 0: the sums begin with this product. */
+KW_DEVICE void kw_wgmma_sum(kw_acc *acc, kw_u64 a, kw_u64 b, int add) {
+    kw_sum *c = acc->e;
+    asm volatile("{\n"
+                 "    .reg .pred p;\n"
+                 "    setp.ne.b32 p, " KW_WGMMA_ADDS ", 0;\n"
+                 "    wgmma.mma_async.sync.aligned." KW_WGMMA_SHAPE KW_WGMMA_TYPES " " KW_WGMMA_NAMES ", p" KW_WGMMA_TAIL ";\n"
+                 "}"
+                 : KW_WGMMA_SUMS(c)
+                 : "l"(a), "l"(b), "r"(add));
 }
 
 /* The compiler knows nothing of sums that change while no instruction names them: reads of them stay behind this, and writes before it. */

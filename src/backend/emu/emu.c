@@ -290,6 +290,12 @@ static void fill_emu_args(kw_emu_args *args, const kw_bound *bound, const kw_lau
         for (int axis = 0; axis < KW_MAP_RANK - 1; axis++) {
             to->stride[axis] = from->stride[axis];
         }
+        to->pixels = from->pixels;
+        for (int axis = 0; axis < 3; axis++) {
+            to->low[axis] = from->low[axis];
+            to->count[axis] = from->count[axis];
+            to->step[axis] = from->step[axis];
+        }
     }
 }
 

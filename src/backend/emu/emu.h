@@ -51,18 +51,29 @@ typedef struct kw_emu_tile {
 float kw_emu_widen(int type, uint16_t element);
 /* Matrices of 8 rows of 16 bytes: lane l has the address of a row as its a, and gets a word of each matrix in its acc. */
 void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]);
+/* The other way round: lane l has the address of a row as its acc, and a word of each of four matrices as its a. */
+void kw_emu_matrix_write(const kw_emu_lane lanes[]);
 /* acc += a b for all lanes of a wave. false: there is no such instruction. */
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]);
 
 /* --- emu_machine.c: a block's threads --- */
 
-typedef enum kw_emu_state { KW_EMU_RUNS, KW_EMU_AT_BARRIER, KW_EMU_IN_WAVE, KW_EMU_IN_GROUP, KW_EMU_AT_MBAR, KW_EMU_ENDED } kw_emu_state;
+typedef enum kw_emu_state {
+    KW_EMU_RUNS,
+    KW_EMU_AT_BARRIER,
+    KW_EMU_IN_WAVE,
+    KW_EMU_IN_GROUP,
+    KW_EMU_AT_MBAR,
+    KW_EMU_AT_WAVES,
+    KW_EMU_ENDED
+} kw_emu_state;
 /* What the lanes of a wave, or of four waves, do together. */
 typedef enum kw_emu_collective {
     KW_EMU_NO_COLLECTIVE,
     KW_EMU_MATRIX,
     KW_EMU_MATRIX_READ,
     KW_EMU_MATRIX_READ_TURNED,
+    KW_EMU_MATRIX_WRITE,
     KW_EMU_WAVE_BARRIER,
     KW_EMU_GROUP_MATRIX,
     KW_EMU_GROUP_FENCE,
@@ -91,6 +102,8 @@ typedef struct kw_emu_fiber {
     uint32_t asked;                 /* copies so far */
     const struct kw_emu_mbar *mbar; /* that it waits for, and whose phase */
     int parity;
+    int named;              /* barrier of some waves that it waits at */
+    uint32_t store_commits; /* groups of bulk stores so far */
 } kw_emu_fiber;
 
 /* A copy that a lane asked for; those of the other lanes with the same number must agree. */
@@ -123,7 +136,23 @@ typedef struct kw_emu_bulk {
     kw_emu_map map;
     kw_emu_mbar *mbar;
     int32_t to, bytes, at[5]; /* byte of shared memory */
+    int32_t offset[3];        /* how far on pixels of an image are read */
 } kw_emu_bulk;
+
+/* --- emu_store.c: bulk stores, and barriers of some waves --- */
+
+typedef struct kw_emu_store {
+    kw_emu_bulk box; /* `to` is where it reads */
+    int thread;
+    uint32_t commit; /* number of its group among the thread's */
+} kw_emu_store;
+
+typedef struct kw_emu_named {
+    int32_t arrived, threads;
+    uint32_t next[KW_EMU_AGENTS];
+} kw_emu_named;
+
+enum { KW_EMU_STORES_MAX = 64, KW_EMU_NAMED = 16 };
 
 /* --- emu_group.c: matrix instructions of four waves --- */
 
@@ -132,6 +161,7 @@ typedef struct kw_emu_product {
     unsigned long long a, b; /* descriptors */
     float *acc[KW_EMU_GROUP];
     uint32_t commit; /* number of its group */
+    bool begins;     /* the sums begin with it */
 } kw_emu_product;
 
 typedef struct kw_emu_group {
@@ -229,6 +259,9 @@ struct kw_emu_machine {
     kw_emu_bulk *bulk; /* under way, oldest first */
     int32_t bulk_count;
     size_t bulk_room;
+    kw_emu_store store[KW_EMU_STORES_MAX]; /* under way, oldest first */
+    int32_t store_count;
+    kw_emu_named named[KW_EMU_NAMED];
     kw_emu_group group[KW_EMU_GROUPS_MAX];
     kw_emu_shadow_cell *cells; /* of shared memory */
     kw_emu_tile tile;

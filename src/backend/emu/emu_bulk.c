@@ -1,8 +1,10 @@
-/* emu_bulk.c: barriers in shared memory (PTX, "mbarrier") and bulk tensor copies (PTX, "cp.async.bulk.tensor", tile mode) as NVIDIA
- * documents them. A phase of a barrier is over when all its arrivals came and all bytes that were announced were brought.
+/* emu_bulk.c: barriers in shared memory (PTX, "mbarrier") and bulk tensor copies (PTX, "cp.async.bulk.tensor") as NVIDIA
+ * documents them, both of tiles and of images (im2col). A phase of a barrier is over when all its arrivals came and all bytes that were
+ * announced were brought.
  *
  * A copy is carried out when no thread can go on without one, the oldest first: nobody can be later. What it brings is ordered before
- * those who wait on its barrier and nobody else: it is stamped as done by an engine, which is one more wave to the clocks of emu_check.c. */
+ * those who wait on its barrier and nobody else: it is stamped as done by an engine, which is one more wave to the clocks of
+ * emu_check.c. */
 #include "backend/emu/emu_hopper.h"
 
 #include "backend/emu/emu_check.h"
@@ -123,7 +125,7 @@ void kw_emu_mbar_wait(kw_emu_thread *self, char *bar, int parity) {
 
 /* --- copies --- */
 
-static int64_t box_bytes(const kw_emu_map *map) {
+int64_t kw_emu_box_bytes(const kw_emu_map *map) {
     int64_t bytes = map->bytes;
     for (int i = 0; i < map->rank; i++) {
         bytes *= map->box[i];
@@ -132,7 +134,7 @@ static int64_t box_bytes(const kw_emu_map *map) {
 }
 
 /* NULL, or the rule that a copy breaks. */
-static const char *bulk_rejection(const kw_emu_machine *m, const kw_emu_bulk *b, int coordinates) {
+const char *kw_emu_bulk_rejection(const kw_emu_machine *m, const kw_emu_bulk *b, int coordinates) {
     const kw_emu_map *map = &b->map;
     if (map->rank < 1 || map->rank > RANK_MAX || coordinates != map->rank) {
         return "the launch describes no such map, or one of another rank";
@@ -151,10 +153,51 @@ static const char *bulk_rejection(const kw_emu_machine *m, const kw_emu_bulk *b,
     return m->waves > KW_EMU_WAVES_MAX - 1 ? "blocks of 1024 threads cannot be played with bulk copies" : NULL;
 }
 
-/* One run of the box along its innermost axis; NULL: it lies outside. count: elements that are there, from the `skip`th on. */
-static const char *box_row(const kw_emu_bulk *b, int64_t row, int *skip, int *count) {
+/* The rule that a walk over an image breaks, or NULL: where it may begin, and how far on it may read (PTX, "im2col mode"). */
+static const char *walk_rejection(const kw_emu_bulk *b) {
     const kw_emu_map *map = &b->map;
-    const char *from = map->base;
+    int axes = map->rank - 2;
+    if (axes < 1 || !map->pixels) {
+        return "the launch describes no map of an image";
+    }
+    int limit = 1 << (16 / axes - 1); /* of 16, 8 and 5 bits */
+    for (int i = 0; i < axes; i++) {
+        int64_t start = b->at[i + 1] - map->low[i],
+                high = map->low[i] + (int64_t)(map->count[i] - 1) * map->step[i] + 1 - map->extent[i + 1];
+        if (start < 0 || start % map->step[i] || start / map->step[i] >= map->count[i]) {
+            return "a walk must begin at one of the image's pixels";
+        }
+        if (map->low[i] < -limit || map->low[i] >= limit || high < -limit || high >= limit || map->step[i] > 8) {
+            return "an image is bounded in 16, 8 or 5 bits along each of 1, 2 or 3 axes, and steps are 8 at most";
+        }
+        if (b->offset[i] < 0 || b->offset[i] >= 2 * limit) {
+            return "offsets of pixels have 16, 8 or 5 bits, for 1, 2 or 3 axes";
+        }
+    }
+    return NULL;
+}
+
+/* Pixel number `row` of a walk; NULL: it lies beside its image, or after the last. */
+static char *walk_row(const kw_emu_bulk *b, int64_t row) {
+    const kw_emu_map *map = &b->map;
+    int axes = map->rank - 2;
+    char *from = map->base;
+    for (int i = 0; i < axes; i++) { /* as numbers with the innermost axis as the lowest digit */
+        int64_t digit = (b->at[i + 1] - map->low[i]) / map->step[i] + row, at;
+        row = digit / map->count[i];
+        at = map->low[i] + digit % map->count[i] * map->step[i] + b->offset[i];
+        if (at < 0 || at >= map->extent[i + 1]) {
+            from = NULL;
+        }
+        from = from ? from + at * map->stride[i] : NULL;
+    }
+    int64_t image = b->at[axes + 1] + row;
+    return from && image >= 0 && image < map->extent[axes + 1] ? from + image * map->stride[axes] : NULL;
+}
+
+static char *tile_row(const kw_emu_bulk *b, int64_t row) {
+    const kw_emu_map *map = &b->map;
+    char *from = map->base;
     for (int i = 1; i < map->rank; i++) {
         int64_t at = b->at[i] + row % map->box[i];
         row /= map->box[i];
@@ -163,6 +206,15 @@ static const char *box_row(const kw_emu_bulk *b, int64_t row, int *skip, int *co
         }
         from += at * map->stride[i - 1];
     }
+    return from;
+}
+
+char *kw_emu_box_row(const kw_emu_bulk *b, int64_t row, int *skip, int *count) {
+    const kw_emu_map *map = &b->map;
+    char *from = map->pixels ? walk_row(b, row) : tile_row(b, row);
+    if (!from) {
+        return NULL;
+    }
     int64_t first = b->at[0] < 0 ? 0 : b->at[0], last = b->at[0] + map->box[0];
     last = last < map->extent[0] ? last : map->extent[0];
     *skip = (int)(first - b->at[0]);
@@ -170,8 +222,7 @@ static const char *box_row(const kw_emu_bulk *b, int64_t row, int *skip, int *co
     return *count ? from + first * map->bytes : NULL;
 }
 
-/* Byte of shared memory: bits 4-6 are combined with bits 7-9. */
-static int32_t swizzled(const kw_emu_map *map, int32_t byte) {
+int32_t kw_emu_swizzled(const kw_emu_map *map, int32_t byte) {
     return map->swizzle ? byte ^ (byte >> 7 & 7) << 4 : byte;
 }
 
@@ -180,12 +231,12 @@ static void complete_bulk_copy(kw_emu_machine *m, const kw_emu_bulk *b) {
     for (int32_t r = 0; r < rows; r++) {
         _Alignas(16) char row[BOX_MAX * 8] = {0};
         int skip = 0, count = 0;
-        const char *from = box_row(b, r, &skip, &count);
+        const char *from = kw_emu_box_row(b, r, &skip, &count);
         if (from) {
             memcpy(row + skip * b->map.bytes, from, (size_t)(count * b->map.bytes));
         }
         for (int32_t at = 0; at < row_bytes; at += PIECE) {
-            memcpy(m->lds + swizzled(&b->map, b->to + r * row_bytes + at), row + at, PIECE);
+            memcpy(m->lds + kw_emu_swizzled(&b->map, b->to + r * row_bytes + at), row + at, PIECE);
         }
     }
     m->clock[m->waves]++;
@@ -206,30 +257,45 @@ static void check_source(kw_emu_thread *self, const kw_emu_bulk *b, void *const 
     int64_t rows = b->bytes / (b->map.box[0] * b->map.bytes);
     for (int64_t r = 0; r < rows; r++) {
         int skip, count;
-        const char *from = box_row(b, r, &skip, &count);
+        const char *from = kw_emu_box_row(b, r, &skip, &count);
         if (from) {
             kw_emu_read(self, from, count * b->map.bytes, 0, frame);
         }
     }
 }
 
-void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]) {
+static void begin_bulk_copy(kw_emu_thread *self, kw_emu_bulk *b, const char *rule, const void *place, void *const *frame) {
     kw_emu_machine *m = self->machine;
-    kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = known_mbar(self, bar, __builtin_return_address(0))};
-    const char *rule = bulk_rejection(m, &b, at[0]);
     if (rule || !reserve_bulk_copies(m)) {
         char line[80];
-        kw_emu_line(m->run->object, __builtin_return_address(0), line);
+        kw_emu_line(m->run->object, place, line);
         kw_emu_fault(m, "bulk copy in block %lld, %s: %s", (long long)m->block, line, rule ? rule : "more are under way than can be kept");
         return;
     }
-    b.bytes = (int32_t)box_bytes(map);
-    memcpy(b.at, at + 1, (size_t)map->rank * sizeof *at);
+    b->bytes = (int32_t)kw_emu_box_bytes(&b->map);
     if (m->run->checks) {
-        check_source(self, &b, __builtin_frame_address(0));
+        check_source(self, b, frame);
     }
-    kw_emu_engine_begins(self, b.to, b.bytes, true, __builtin_frame_address(0));
-    m->bulk[m->bulk_count++] = b;
+    kw_emu_engine_begins(self, b->to, b->bytes, true, frame);
+    m->bulk[m->bulk_count++] = *b;
+}
+
+void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = known_mbar(self, bar, __builtin_return_address(0))};
+    const char *rule = map->pixels ? "the map is one of an image" : kw_emu_bulk_rejection(m, &b, at[0]);
+    memcpy(b.at, at + 1, sizeof b.at);
+    begin_bulk_copy(self, &b, rule, __builtin_return_address(0), __builtin_frame_address(0));
+}
+
+void kw_emu_tensor_pixels(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], const int offset[3]) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = known_mbar(self, bar, __builtin_return_address(0))};
+    memcpy(b.at, at + 1, sizeof b.at);
+    memcpy(b.offset, offset, sizeof b.offset);
+    const char *rule = kw_emu_bulk_rejection(m, &b, at[0]);
+    rule = rule ? rule : walk_rejection(&b);
+    begin_bulk_copy(self, &b, rule, __builtin_return_address(0), __builtin_frame_address(0));
 }
 
 bool kw_emu_bulk_next(kw_emu_machine *m) {

@@ -136,7 +136,7 @@ static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thr
     gather(m, &second, p->inst->type, n, b, 1, n);
     for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
         for (int e = 0; e < n / 2; e++) {
-            c[sum_at(lane, e, n)] = p->acc[lane][e];
+            c[sum_at(lane, e, n)] = p->begins ? 0 : p->acc[lane][e];
         }
     }
     multiply(c, a, b, n);
@@ -157,7 +157,7 @@ static bool reserve_products(kw_emu_group *group) {
 
 /* NULL, or the rule that a product breaks. */
 static const char *product_rejection(kw_emu_group *group, const kw_emu_inst *inst) {
-    if (inst->m != ROWS || inst->k != DEPTH || (inst->n != 64 && inst->n != 128 && inst->n != 256) || inst->type < 1 || inst->type > 2) {
+    if (inst->m != ROWS || inst->k != DEPTH || inst->n % 64 || inst->n < 64 || inst->n > 256 || inst->type < 1 || inst->type > 2) {
         return "there is no such instruction";
     }
     for (int lane = 1; lane < KW_EMU_GROUP; lane++) {
@@ -177,7 +177,7 @@ static const char *product_rejection(kw_emu_group *group, const kw_emu_inst *ins
                                      : "more are under way than can be kept";
 }
 
-void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b) {
+void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b, int add) {
     kw_emu_machine *m = self->machine;
     kw_emu_group *group = group_of(self);
     int lane = self->thread % KW_EMU_GROUP;
@@ -195,7 +195,7 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
         return;
     }
     kw_emu_product *p = &group->queue[group->count];
-    *p = (kw_emu_product){.inst = inst, .a = a, .b = b, .commit = group->commits};
+    *p = (kw_emu_product){.inst = inst, .a = a, .b = b, .commit = group->commits, .begins = !add};
     memcpy(p->acc, group->acc, sizeof p->acc);
     operand first = read_matrix_descriptor(a, inst->turned_a), second = read_matrix_descriptor(b, inst->turned_b);
     kw_emu_thread leader = *self; /* readings count as the first thread's, whoever came last */

@@ -70,6 +70,9 @@ static void run_collective(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fi
     if (first->joint == KW_EMU_MATRIX_READ || first->joint == KW_EMU_MATRIX_READ_TURNED) {
         kw_emu_matrix_read(first->matrices, first->joint == KW_EMU_MATRIX_READ_TURNED, wave->lane);
     }
+    if (first->joint == KW_EMU_MATRIX_WRITE) {
+        kw_emu_matrix_write(wave->lane);
+    }
     if (first->joint == KW_EMU_MATRIX && !halves_agree(first->inst, wave->lane)) {
         char line[80];
         kw_emu_line(m->run->object, first->place, line);
@@ -150,6 +153,20 @@ static void matrix_read(kw_emu_thread *self, unsigned *to, const char *at, int c
     m->fiber[self->thread].matrices = count;
     m->wave[self->thread / m->run->wave].lane[lane] = (kw_emu_lane){to, at, NULL};
     meet_wave(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ, __builtin_return_address(0));
+}
+
+static void matrix_write(kw_emu_thread *self, char *to, const unsigned *from) {
+    enum { ROW_BYTES = 16 };
+    kw_emu_machine *m = self->machine;
+    m->calls.write(self, to, ROW_BYTES, 1, __builtin_frame_address(0));
+    if (to < m->lds || to >= m->lds + m->lds_used) {
+        char line[80];
+        kw_emu_line(m->run->object, __builtin_return_address(0), line);
+        kw_emu_fault(m, "kw_matrix_write in block %lld: the row of lane %d lies outside shared memory, %s", (long long)m->block,
+                     self->thread % m->run->wave, line);
+    }
+    m->wave[self->thread / m->run->wave].lane[self->thread % m->run->wave] = (kw_emu_lane){to, from, NULL};
+    meet_wave(self, KW_EMU_MATRIX_WRITE, __builtin_return_address(0));
 }
 
 /* --- copies that are under way --- */
@@ -261,6 +278,7 @@ static void check_all_ended(kw_emu_machine *m) {
         kw_emu_report_deadlock(m);
     }
     kw_emu_group_left(m);
+    kw_emu_store_left(m);
 }
 
 static void run_thread(void) {
@@ -317,6 +335,7 @@ bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
     }
     kw_emu_bulk_begin(m);
     kw_emu_group_begin(m);
+    kw_emu_store_begin(m);
     begin_order(m);
     kw_emu_switch(&m->outside, &m->fiber[0].sp);
     return !m->failed;
@@ -358,6 +377,12 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .wgmma = kw_emu_wgmma,
                               .wgmma_step = kw_emu_wgmma_step,
                               .wgmma_wait = kw_emu_wgmma_wait,
+                              .tensor_pixels = kw_emu_tensor_pixels,
+                              .tensor_store = kw_emu_tensor_store,
+                              .store_commit = kw_emu_store_commit,
+                              .store_wait = kw_emu_store_wait,
+                              .waves_barrier = kw_emu_waves_barrier,
+                              .matrix_write = matrix_write,
                               .read = run->checks ? kw_emu_read : no_access,
                               .write = run->checks ? kw_emu_write : no_access};
     m->room = map_zeros(bytes);

@@ -317,6 +317,17 @@ void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]) {
     }
 }
 
+void kw_emu_matrix_write(const kw_emu_lane lanes[]) {
+    enum { MATRICES = 4, ROWS = 8, WORDS = 4, WORD = 4 };
+    for (int i = 0; i < MATRICES; i++) {
+        for (int row = 0; row < ROWS; row++) {
+            for (int word = 0; word < WORDS; word++) {
+                memcpy((char *)lanes[i * ROWS + row].acc + WORD * word, (const char *)lanes[row * WORDS + word].a + WORD * i, WORD);
+            }
+        }
+    }
+}
+
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
     if (tile->inst != inst && !learn(tile, inst)) {
         return false;

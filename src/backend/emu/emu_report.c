@@ -11,6 +11,7 @@ static const char *doing(const kw_emu_fiber *fiber) {
     case KW_EMU_IN_WAVE:
         return fiber->joint == KW_EMU_MATRIX         ? "wait for their wave at kw_mma"
                : fiber->joint == KW_EMU_WAVE_BARRIER ? "wait for their wave at kw_wave_barrier"
+               : fiber->joint == KW_EMU_MATRIX_WRITE ? "wait for their wave at kw_matrix_write"
                                                      : "wait for their wave at kw_matrix_read";
     case KW_EMU_IN_GROUP:
         return fiber->joint == KW_EMU_GROUP_MATRIX   ? "wait for their four waves at kw_wgmma"
@@ -19,6 +20,8 @@ static const char *doing(const kw_emu_fiber *fiber) {
                                                      : "wait for their four waves at kw_wgmma_wait";
     case KW_EMU_AT_MBAR:
         return "wait at kw_mbar_wait";
+    case KW_EMU_AT_WAVES:
+        return "wait at kw_waves_barrier";
     case KW_EMU_ENDED:
         return "have ended";
     default:
@@ -39,11 +42,17 @@ static void describe_fiber(const kw_emu_machine *m, const kw_emu_fiber *fiber, c
                  (long long)mbar->bytes, mbar->at);
         return;
     }
+    if (fiber->state == KW_EMU_AT_WAVES) {
+        const kw_emu_named *named = &m->named[fiber->named];
+        snprintf(text, 128, "%s, %.40s, number %d, where %d of %d are", doing(fiber), place, fiber->named, named->arrived, named->threads);
+        return;
+    }
     snprintf(text, 128, "%s, %s", doing(fiber), place);
 }
 
 static bool same_position(const kw_emu_fiber *a, const kw_emu_fiber *b) {
-    return a->state == b->state && (a->state == KW_EMU_ENDED || (a->place == b->place && a->joint == b->joint && a->mbar == b->mbar));
+    return a->state == b->state &&
+           (a->state == KW_EMU_ENDED || (a->place == b->place && a->joint == b->joint && a->mbar == b->mbar && a->named == b->named));
 }
 
 /* "threads 0-31 wait at ...; 32-63 have ended" for threads first .. last-1. */

@@ -118,7 +118,7 @@ static int allow_lds(const kw_gpu_calls *calls, void *function, int32_t bytes) {
 }
 
 static kw_status has_maps(const kw_gpu_calls *calls, kw_error *err) {
-    return own_cuda_context(calls)->cuTensorMapEncodeTiled
+    return own_cuda_context(calls)->cuTensorMapEncodeTiled && own_cuda_context(calls)->cuTensorMapEncodeIm2col
                ? KW_OK
                : kw_fail(err, KW_NO_KERNEL, "the driver has no cuTensorMapEncodeTiled, which kernels with bulk copies need; CUDA 12's has");
 }
@@ -130,7 +130,42 @@ static int map_type(kw_dtype dtype) {
                               : KW_CUDA_MAP_UINT8;
 }
 
+/* Drivers up to CUDA 13.1 set a bit in maps of images below 128 KiB with which the copies fail. */
+static void mend_small_image(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map) {
+    enum { VERSION = 13010, BYTES = 131072, WORD = 2, BIT = 21 };
+    int version = 0, last = map->rank - 1;
+    own_cuda_context(calls)->cuDriverGetVersion(&version);
+    if (version <= VERSION && map->extent[last] * map->stride[last - 1] < BYTES) {
+        ((uint32_t *)to)[WORD] &= ~((uint32_t)1 << BIT);
+    }
+}
+
+static int encode_image_map(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map, void *tensor) {
+    uint64_t extent[KW_MAP_RANK], stride[KW_MAP_RANK - 1];
+    uint32_t step[KW_MAP_RANK] = {1, 1, 1, 1, 1};
+    int low[3], high[3], axes = map->rank - 2;
+    for (int i = 0; i < map->rank; i++) {
+        extent[i] = (uint64_t)map->extent[i];
+        if (i) {
+            stride[i - 1] = (uint64_t)map->stride[i - 1];
+        }
+    }
+    for (int i = 0; i < axes; i++) { /* the upper bound counts from the image's end */
+        low[i] = map->low[i];
+        high[i] = (int)(map->low[i] + (map->count[i] - 1) * map->step[i] + 1 - map->extent[i + 1]);
+        step[i + 1] = (uint32_t)map->step[i];
+    }
+    int error = own_cuda_context(calls)->cuTensorMapEncodeIm2col(
+        to, map_type(map->dtype), (unsigned)map->rank, tensor, extent, stride, low, high, (uint32_t)map->box[0], (uint32_t)map->box[1],
+        step, 0, map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
+    mend_small_image(to, calls, map);
+    return error;
+}
+
 static int encode_tensor_map(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map, void *tensor) {
+    if (map->pixels) {
+        return encode_image_map(to, calls, map, tensor);
+    }
     uint64_t extent[KW_MAP_RANK], stride[KW_MAP_RANK - 1];
     uint32_t box[KW_MAP_RANK], step[KW_MAP_RANK];
     for (int i = 0; i < map->rank; i++) {

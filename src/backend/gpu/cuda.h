@@ -67,7 +67,10 @@ typedef struct kw_cuda_uuid {
 /* Those that older drivers lack. */
 #define KW_CUDA_SPARE_CALLS(X)                                                                                                             \
     X(cuTensorMapEncodeTiled, (kw_gpu_map * map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides,  \
-                               const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))
+                               const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))          \
+    X(cuTensorMapEncodeIm2col,                                                                                                             \
+      (kw_gpu_map * map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides, const int *low,          \
+       const int *high, uint32_t channels, uint32_t pixels, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))
 
 /* The enumerators that describe a CUtensorMap. */
 enum {

@@ -138,14 +138,68 @@ static int encode(kw_gpu_map *map, int type, unsigned rank, void *tensor, const 
     return 0;
 }
 
+static int encode_image(kw_gpu_map *map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides,
+                        const int *low, const int *high, uint32_t channels, uint32_t pixels, const uint32_t *steps, int interleave,
+                        int swizzle, int promotion, int fill) {
+    assert_int_equal(type, KW_CUDA_MAP_BFLOAT16);
+    assert_int_equal(rank, 4);
+    assert_ptr_equal(tensor, map);
+    assert_true(extents[0] == 72 && extents[1] == 22 && extents[2] == 30);
+    assert_true(strides[0] == 144 && strides[1] == 3168 && strides[2] == 95040);
+    assert_true(low[0] == -2 && low[1] == -1 && high[0] == -3 && high[1] == -2);
+    assert_true(channels == 64 && pixels == 128);
+    assert_true(steps[0] == 1 && steps[1] == 2 && steps[2] == 2 && steps[3] == 1);
+    assert_true(!interleave && swizzle == KW_CUDA_MAP_SWIZZLE_128 && promotion == KW_CUDA_MAP_PROMOTION_L2_256 && !fill);
+    memset(map, 0xff, sizeof *map);
+    return 0;
+}
+
 static void a_map_is_told_to_the_driver_as_the_launch_describes_it(void **state) {
     (void)state;
-    const kw_cuda_calls calls = {.cuTensorMapEncodeTiled = encode};
+    const kw_cuda_calls calls = {.cuTensorMapEncodeTiled = encode, .cuTensorMapEncodeIm2col = encode_image};
     const kw_map map = {
         .tensor = KW_X, .dtype = KW_BF16, .rank = 3, .extent = {136, 100, 2}, .stride = {272, 27200}, .box = {64, 128, 1}, .swizzle = true};
     kw_gpu_map made;
     assert_int_equal(kw_cuda_driver.has_maps(&calls.gpu, NULL), KW_OK);
     assert_int_equal(kw_cuda_driver.encode(&made, &calls.gpu, &map, &made), 0);
+}
+
+static int version_13_0(int *version) {
+    *version = 13000;
+    return 0;
+}
+
+static int version_13_2(int *version) {
+    *version = 13020;
+    return 0;
+}
+
+/* A filter of 3x5 with strides of 2 and padding of 1x2 on images of 30x22: 15x11 pixels, from (-1, -2) on. One image is below 128 KiB,
+ * where older drivers set a bit that must not be. */
+static void the_map_of_an_image_says_where_its_pixels_are(void **state) {
+    (void)state;
+    static const struct {
+        int (*version)(int *);
+        int64_t images;
+        bool mended;
+    } cases[] = {{version_13_0, 2, false}, {version_13_2, 1, false}, {version_13_0, 1, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const kw_cuda_calls calls = {.cuTensorMapEncodeIm2col = encode_image, .cuDriverGetVersion = cases[i].version};
+        const kw_map map = {.tensor = KW_X,
+                            .dtype = KW_BF16,
+                            .rank = 4,
+                            .extent = {72, 22, 30, cases[i].images},
+                            .stride = {144, 3168, 95040},
+                            .box = {64, 128, 1, 1},
+                            .swizzle = true,
+                            .pixels = true,
+                            .low = {-2, -1},
+                            .count = {11, 15},
+                            .step = {2, 2}};
+        kw_gpu_map made;
+        assert_int_equal(kw_cuda_driver.encode(&made, &calls.gpu, &map, &made), 0);
+        assert_int_equal(((const uint32_t *)&made)[2], cases[i].mended ? 0xffdfffff : 0xffffffff);
+    }
 }
 
 int main(void) {
@@ -156,6 +210,7 @@ int main(void) {
         cmocka_unit_test(more_shared_memory_than_a_block_gets_is_refused_with_both_numbers),
         cmocka_unit_test(kernels_with_bulk_copies_need_a_driver_that_encodes_maps),
         cmocka_unit_test(a_map_is_told_to_the_driver_as_the_launch_describes_it),
+        cmocka_unit_test(the_map_of_an_image_says_where_its_pixels_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

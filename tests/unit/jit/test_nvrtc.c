@@ -328,6 +328,66 @@ static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) 
     }
 }
 
+/* Those whose results leave under the next tile: config, shared memory. */
+static const struct {
+    const char *config;
+    int lds;
+} overlapped[] = {
+    {"gemm.mma gemm bf16 layout=crr tile_m=128 tile_n=256 tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 inst_n=256 inst_k=16 "
+     "pipe=cooperative "
+     "sched=intrawave epi=cshuffle pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 vec_c=8 stages=4 preshuffle=0 wave_groups=1 persistent=1 "
+     "split_k=1 streamk=off index=32",
+     4 * (384 * 128 + 16) + 4 * 8192},
+    {"gemm.mma gemm fp16 layout=rcr tile_m=128 tile_n=192 tile_k=64 wave_m=4 wave_n=1 wave_k=1 inst_m=64 inst_n=192 inst_k=16 "
+     "pipe=pingpong "
+     "sched=intrawave epi=cshuffle pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 vec_c=8 stages=5 preshuffle=0 wave_groups=2 persistent=1 "
+     "split_k=0 streamk=off index=32",
+     5 * (320 * 128 + 16) + 2 * 8192},
+    {"conv.igemm conv_bwd_data bf16 ndim=2 tile_m=128 tile_n=64 tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 inst_n=64 inst_k=16 "
+     "pipe=cooperative sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 stages=4 merge=1 wave_groups=1 split_image=0 explicit=0 "
+     "two_stage=0 spec=default streamk=off persistent=1 split_k=1 index=32",
+     4 * (192 * 128 + 16) + 2 * 8192},
+};
+
+static void overlapped_kernels_hand_registers_over_and_do_not_spill(void **state) {
+    (void)state;
+    kw_compiler compiler;
+    kw_nvrtc library;
+    need_nvrtc(&compiler);
+    assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
+    const kw_jit jit = {.code = code_of("sm_90"), .compiler = &compiler};
+    for (size_t i = 0; i < sizeof overlapped / sizeof *overlapped; i++) {
+        kw_text source = {0};
+        kw_config config;
+        kw_error err = {0};
+        kw_blob blob;
+        kw_jit_result built;
+        kw_blob_facts facts;
+        if (kw_config_parse(&config, overlapped[i].config, &err) || kw_codegen_source(&source, &config, jit.code, &err)) {
+            fail_msg("%s: %s", overlapped[i].config, err.text);
+        }
+        char *ptx = make_ptx(&library, &source, "sm_90a");
+        const char *const wanted[] = {"setmaxnreg.dec",
+                                      "setmaxnreg.inc",
+                                      "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group",
+                                      "stmatrix.sync",
+                                      "cp.async.bulk.wait_group.read",
+                                      config.op == KW_GEMM ? "wgmma" : ".im2col."};
+        for (size_t j = 0; j < sizeof wanted / sizeof *wanted; j++) {
+            if (!strstr(ptx, wanted[j])) {
+                fail_msg("%s: no %s", overlapped[i].config, wanted[j]);
+            }
+        }
+        free(ptx);
+        assert_int_equal(kw_jit_blob(&jit, &config, &blob, &built, &err), KW_OK);
+        assert_int_equal(kw_blob_facts_read(&facts, &blob, jit.code, NULL), KW_OK);
+        assert_in_range(facts.registers, 32, 168);
+        assert_int_equal(facts.spill_bytes, 0);
+        assert_int_equal(facts.lds, overlapped[i].lds);
+        kw_blob_drop(&blob);
+    }
+}
+
 /* By themselves some of these spill, so that a multiprocessor has room for one block more. */
 static void the_plain_convolution_never_spills(void **state) {
     (void)state;
@@ -472,6 +532,7 @@ int main(void) {
         cmocka_unit_test(the_text_holds_the_instructions),
         cmocka_unit_test(the_plain_convolution_never_spills),
         cmocka_unit_test(bulk_kernels_hold_their_instructions_and_do_not_spill),
+        cmocka_unit_test(overlapped_kernels_hand_registers_over_and_do_not_spill),
         cmocka_unit_test(convolutions_of_one_byte_types_hold_their_instructions_and_do_not_spill),
         cmocka_unit_test(a_plain_kernel_compiles_for_every_architecture),
         cmocka_unit_test(damaged_files_are_read_within_their_bytes),

@@ -58,6 +58,9 @@ static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t
 /* Of a problem whose rows, columns and depth are counted in 31 bits and whose image has pieces. */
 static kw_mma_grid igemm_grid(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
+    if (kw_mma_overlaps(mma)) {
+        return kw_mma_image_grid(mma, problem);
+    }
     int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
     kw_problem_output(out, problem);
     int64_t pixels = d->n * out[0] * out[1] * out[2];
@@ -185,6 +188,11 @@ static bool image_has_pieces(const kw_rule_case *c) {
     return mma->index == 64 || !mma->split_image || kw_image_split_rows(c->problem, KW_IMAGE_SPLIT_MAX_BYTES) >= 1;
 }
 
+static bool image_is_walked(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !kw_mma_overlaps(mma) || kw_mma_walks_image(mma, c->problem);
+}
+
 static bool igemm_tiles_counted(const kw_rule_case *c) {
     kw_mma_grid grid = igemm_grid(c->decoded, c->problem, KW_IMAGE_SPLIT_MAX_BYTES);
     return kw_mma_grid_is_counted(&grid);
@@ -201,6 +209,10 @@ static const kw_rule igemm_fits_rules[] = {
     {"spec", "spec is for another filter, stride, padding or channel count; spec=default serves any", spec_matches},
     {"index_reaches", "index=32 reaches tensors of 2 GiB and 2^30 elements, index=64 any", igemm_index_reaches},
     {"image_pieces", "the rows that one row of the result reads exceed 2 GiB; index=64 reaches any", image_has_pieces},
+    {"image_walk",
+     "pipe=cooperative and pingpong walk over an image by bulk copies: one group, strides of at most 8 (conv_bwd_data: 1), padding and "
+     "dilated filter in 16, 8 or 5 bits along each of 1, 2 or 3 axes",
+     image_is_walked},
     {"tiles_counted", KW_TILES_COUNTED_WHY, igemm_tiles_counted},
     {0},
 };
@@ -223,6 +235,9 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
     kw_launch_params(launch, kw_igemm_params)->piece_rows = mma.split_image ? kw_image_split_rows(problem, piece_bytes) : 0;
     if (mma.pipe == KW_PIPE_TMA) {
         describe_igemm_operands(config, &mma, problem, launch);
+    }
+    if (kw_mma_overlaps(&mma)) {
+        kw_mma_image_maps(&mma, problem, launch);
     }
 }
 

@@ -91,6 +91,20 @@ static void describe_gemm_operands(const kw_config *config, const kw_mma *mma, c
     launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, second, row, d->n * row, mma->tile[1]);
 }
 
+/* An operand whose rows are contiguous is copied in slabs of 64 rows and a step's depths. */
+static kw_map operand_map(const kw_config *config, const kw_mma *mma, kw_tensor tensor, int64_t rows, const kw_gemm_dims *d, bool by_rows) {
+    const int64_t extent[3] = {by_rows ? rows : d->k, by_rows ? d->k : rows, d->batch}, row = extent[0] * mma->bytes;
+    return kw_mma_bulk_map(tensor, config->dtype, extent, row, extent[1] * row, by_rows ? mma->tile[2] : mma->tile[tensor == KW_W]);
+}
+
+static void describe_overlapped(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
+    const int64_t extent[3] = {d->n, d->m, d->batch}, row = d->n * mma->bytes, stride[2] = {row, d->m * row};
+    const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/lib/overlap_layout.h */
+    launch->map[0] = operand_map(config, mma, KW_X, d->m, d, mma->layout == KW_CRR || mma->layout == KW_CCR);
+    launch->map[1] = operand_map(config, mma, KW_W, d->n, d, mma->layout == KW_RRR || mma->layout == KW_CRR);
+    launch->map[2] = kw_mma_box_map(KW_Y, config->dtype, extent, stride, box);
+}
+
 static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = gemm_grid(&mma, problem);
@@ -100,6 +114,9 @@ static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, 
     }
     if (mma.pipe == KW_PIPE_TMA) {
         describe_gemm_operands(config, &mma, &problem->gemm, launch);
+    }
+    if (kw_mma_overlaps(&mma)) {
+        describe_overlapped(config, &mma, &problem->gemm, launch);
     }
 }
 

@@ -18,7 +18,7 @@ static bool streamk_direction(const kw_rule_case *c) {
 
 static bool persistent_streams(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return !mma->persistent || mma->streamk != KW_STREAMK_OFF;
+    return !mma->persistent || mma->streamk != KW_STREAMK_OFF || kw_mma_overlaps(mma);
 }
 
 static bool two_stage_direction(const kw_rule_case *c) {
@@ -64,10 +64,17 @@ static bool split_image_direction(const kw_rule_case *c) {
     return !mma->split_image || (mma->op == KW_CONV_FWD && mma->index == 32);
 }
 
+/* Copies by the hardware know one image, any filter, and nothing of merged groups. */
+static bool overlap_image(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !kw_mma_overlaps(mma) ||
+           (mma->spec == KW_SPEC_DEFAULT && mma->merge == 1 && !mma->explicit_gemm && !mma->split_image && !mma->two_stage);
+}
+
 const kw_rule kw_igemm_valid_rules[] = {
     {"backward_pipe", "pipe=compv5 is generated for conv_fwd only", backward_pipe},
     {"streamk_direction", "stream-K is for conv_bwd_weight, whose depth is the whole image", streamk_direction},
-    {"persistent", "persistent=1 is for stream-K: streamk must be tree or linear", persistent_streams},
+    {"persistent", "persistent=1 is for stream-K (streamk must be tree or linear) and for pipe=cooperative and pingpong", persistent_streams},
     {"two_stage", "two_stage is for conv_bwd_weight without stream-K, which adds in a stage of its own anyway", two_stage_direction},
     {"split_direction", "conv_fwd and conv_bwd_data are not split along the depth; split_k must be 1", split_direction},
     {"explicit", "explicit=1 is a plain product: spec=filter1x1_stride1_pad0, conv_fwd or conv_bwd_weight, not pipe=wavelet",
@@ -78,6 +85,7 @@ const kw_rule kw_igemm_valid_rules[] = {
      "conv_fwd with merged groups or spec=filter3x3 loads single elements, which pipe=comp_async, basic_async_v1 and gather cannot",
      async_channels},
     {"filter3x3", "spec=filter3x3 is for conv_fwd", filter3x3_direction},
+    {"overlap_image", "pipe=cooperative and pingpong are for spec=default, merge=1, explicit=0, split_image=0, two_stage=0", overlap_image},
     {"split_image", "split_image is for conv_fwd with 32-bit offsets; other directions reach large tensors by index=64",
      split_image_direction},
     {0},

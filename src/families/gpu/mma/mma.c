@@ -77,5 +77,9 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
 }
 
 bool kw_mma_shares_instruction(const kw_mma *mma) {
-    return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER;
+    return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER || kw_mma_overlaps(mma);
+}
+
+bool kw_mma_overlaps(const kw_mma *mma) {
+    return mma->pipe == KW_PIPE_COOPERATIVE || mma->pipe == KW_PIPE_PINGPONG;
 }

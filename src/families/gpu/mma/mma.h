@@ -20,7 +20,9 @@
     X(PIPE_BASIC_ASYNC_V1, "basic_async_v1")                                                                                               \
     X(PIPE_WAVELET, "wavelet")                                                                                                             \
     X(PIPE_TMA, "tma")                                                                                                                     \
-    X(PIPE_GATHER, "gather")
+    X(PIPE_GATHER, "gather")                                                                                                               \
+    X(PIPE_COOPERATIVE, "cooperative")                                                                                                     \
+    X(PIPE_PINGPONG, "pingpong")
 #define KW_SCHEDS(X) X(SCHED_INTRAWAVE, "intrawave") X(SCHED_INTERWAVE, "interwave")
 #define KW_EPIS(X) X(EPI_CSHUFFLE, "cshuffle") X(EPI_DEFAULT, "default")
 #define KW_SPECS(X)                                                                                                                        \
@@ -122,13 +124,18 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
 
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);
+/* Whether a tile's result leaves while the next tile comes in (kernels/gpu/lib/overlap.h): pipe=cooperative or pingpong. */
+bool kw_mma_overlaps(const kw_mma *mma);
 /* Waves that multiply, and all waves of a block: some pipes add waves that only load. */
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);
 /* Bytes of shared memory of one step's tiles of both operands, the barriers of bulk copies apart. */
 int64_t kw_mma_tile_bytes(const kw_mma *mma);
-/* The same of all stages, barriers and all. */
+/* The same of all stages, barriers and all; with kw_mma_overlaps() of the results on their way besides. */
 int64_t kw_mma_stages_bytes(const kw_mma *mma);
+/* With kw_mma_overlaps(), blocks that a multiprocessor holds, and registers of a thread that multiplies. */
+int32_t kw_mma_blocks_held(const kw_mma *mma);
+int32_t kw_mma_multiply_registers(const kw_mma *mma);
 /* Registers that a thread of an mma.sync kernel cannot do without, addresses not counted. For a config whose valid rules hold, read with an
  * architecture. */
 int64_t kw_mma_thread_registers(const kw_mma *mma);
@@ -148,9 +155,16 @@ typedef struct kw_mma_grid {
 /* Whether counts of tiles are within what the text counts with; and the rule's reason. */
 bool kw_mma_grid_is_counted(const kw_mma_grid *grid);
 #define KW_TILES_COUNTED_WHY "tiles of the result, times 128 parts of the depth, are counted in 31 bits"
+/* A tensor of 16-bit elements as bulk copies and stores see it: boxes of 64 elements innermost; stride: bytes of the two outer axes. */
+kw_map kw_mma_box_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], const int64_t stride[2], const int32_t box[3]);
 /* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from
  * one to the next. */
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
+/* For pipe=cooperative and pingpong, the maps of a convolution (kernels/gpu/igemm/feed.h), and how many tiles and steps it has. */
+void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *launch);
+kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);
+/* Whether bulk copies can walk over the problem's image: groups, strides, and the bits of what bounds it and of taps' offsets. */
+bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem);
 /* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
 

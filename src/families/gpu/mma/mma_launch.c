@@ -23,6 +23,9 @@ bool kw_mma_grid_is_counted(const kw_mma_grid *grid) {
 /* Blocks that a multiprocessor holds at once, by its shared memory and its waves; registers are not known before compiling, so two at
  * most. */
 static int64_t blocks_held(const kw_mma *mma, const kw_target *target) {
+    if (kw_mma_overlaps(mma)) {
+        return kw_mma_blocks_held(mma);
+    }
     int64_t tile = kw_mma_tile_bytes(mma) * mma->stages;
     int64_t by_lds = target->unit_lds / kw_max(1, tile), by_waves = target->unit_waves / kw_mma_waves(mma);
     return kw_max(1, kw_min(2, kw_min(by_lds, by_waves)));
@@ -64,14 +67,18 @@ static void launch_stream(const kw_mma *mma, const kw_mma_grid *grid, int64_t re
     launch->shared_bytes = 2 * blocks * mma->tile[0] * mma->tile[1] * KW_SUM_BYTES;
 }
 
-kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
+kw_map kw_mma_box_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], const int64_t stride[2], const int32_t box[3]) {
     return (kw_map){.tensor = tensor,
                     .dtype = dtype,
                     .rank = 3,
                     .extent = {extent[0], extent[1], extent[2]},
-                    .stride = {row, batch},
-                    .box = {KW_SLAB_ELEMENTS, tile, 1},
+                    .stride = {stride[0], stride[1]},
+                    .box = {box[0], box[1], box[2]},
                     .swizzle = true};
+}
+
+kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
+    return kw_mma_box_map(tensor, dtype, extent, (const int64_t[2]){row, batch}, (const int32_t[3]){KW_SLAB_ELEMENTS, tile, 1});
 }
 
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {

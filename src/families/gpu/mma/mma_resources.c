@@ -50,7 +50,15 @@ int64_t kw_mma_tile_bytes(const kw_mma *mma) {
 }
 
 int64_t kw_mma_stages_bytes(const kw_mma *mma) {
-    return (kw_mma_tile_bytes(mma) + KW_STAGE_BARRIER_BYTES) * KW_STAGES;
+    return KW_OVERLAP ? KW_OVERLAP_BYTES(KW_PIECES) : (kw_mma_tile_bytes(mma) + KW_STAGE_BARRIER_BYTES) * KW_STAGES;
+}
+
+int32_t kw_mma_blocks_held(const kw_mma *mma) {
+    return KW_BLOCKS_HELD;
+}
+
+int32_t kw_mma_multiply_registers(const kw_mma *mma) {
+    return KW_MULTIPLY_REGISTERS;
 }
 
 /* --- registers. A thread has its sums, the tiles that are on their way through registers, the fragments that are read before they are

@@ -27,7 +27,8 @@ static bool tile_holds_waves(const kw_rule_case *c) {
 static bool instruction_is_used(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_mma_shares_instruction(mma)) {
-        return mma->inst[0] == 64 && mma->inst[2] == 16 && (mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256);
+        bool columns = mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma));
+        return mma->inst[0] == 64 && mma->inst[2] == 16 && columns;
     }
     return mma->inst[0] >= 16 && mma->inst[0] <= 32 && mma->inst[1] >= 8 && mma->inst[1] <= 32;
 }
@@ -50,7 +51,9 @@ static bool one_stage_given(const kw_rule_case *c) {
 
 static bool stages_of_pipe(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return mma->pipe == KW_PIPE_TMA ? mma->stages >= 2 : mma->pipe == KW_PIPE_GATHER ? mma->stages >= KW_GATHER_STAGES : mma->stages <= 2;
+    return mma->pipe == KW_PIPE_TMA || kw_mma_overlaps(mma) ? mma->stages >= 2
+           : mma->pipe == KW_PIPE_GATHER                    ? mma->stages >= KW_GATHER_STAGES
+                                                            : mma->stages <= 2;
 }
 
 static bool bulk_waves(const kw_rule_case *c) {
@@ -82,6 +85,27 @@ static bool gather_operands(const kw_rule_case *c) {
                                            mma->vec[1] * mma->bytes == KW_ACCESS_BYTES);
 }
 
+/* Boxes of 64 elements, results in pieces of 64 columns. */
+static bool overlap_operands(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    enum { RUN = 8 };
+    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16, runs = mma->vec[0] == RUN && mma->vec[1] == RUN && mma->vec[2] == RUN;
+    return !kw_mma_overlaps(mma) || (types && runs && mma->tile[2] == KW_SLAB_ELEMENTS && mma->tile[0] <= KW_BOX_ROWS);
+}
+
+/* Eight waves multiply, each four of them all columns of their rows. */
+static bool overlap_waves(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int32_t rows = mma->pipe == KW_PIPE_COOPERATIVE ? 2 * KW_GROUP_WAVES : KW_GROUP_WAVES;
+    return !kw_mma_overlaps(mma) || (mma->wave[0] == rows && mma->wave[1] == 1 && mma->wave[2] == 1 && mma->inst[1] == mma->tile[1]);
+}
+
+static bool overlap_blocks(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool plain = mma->persistent && mma->streamk == KW_STREAMK_OFF && mma->sched == KW_SCHED_INTRAWAVE && mma->epi == KW_EPI_CSHUFFLE;
+    return !kw_mma_overlaps(mma) || (plain && !mma->preshuffle);
+}
+
 static bool compv6_is_deep(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     return mma->pipe != KW_PIPE_COMPV6 || mma->tile[2] >= 64;
@@ -89,7 +113,7 @@ static bool compv6_is_deep(const kw_rule_case *c) {
 
 static bool wave_groups_match(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return (mma->wave_groups == 2) == (mma->pipe == KW_PIPE_COMPV5);
+    return (mma->wave_groups == 2) == (mma->pipe == KW_PIPE_COMPV5 || mma->pipe == KW_PIPE_PINGPONG);
 }
 
 static bool power_of_two(int32_t value) {
@@ -134,7 +158,7 @@ const kw_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
     {"instruction_shape",
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xNx16 of "
-     "64, 128 or 256 columns",
+     "64, 128 or 256 columns, with cooperative and pingpong also of 192",
      instruction_is_used},
     {"bulk_operands", "pipe=tma is for GEMM and conv_fwd with explicit=1, bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8",
      bulk_operands},
@@ -142,12 +166,24 @@ const kw_rule kw_mma_valid_rules[] = {
     {"bulk_waves",
      "with pipe=tma and gather four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply", bulk_waves},
     {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},
-    {"lds_stages", "pipe=tma needs at least two tiles in shared memory, pipe=gather three; the others have one or two", stages_of_pipe},
+    {"overlap_operands",
+     "pipe=cooperative and pingpong are for bf16 or fp16, tile_k=64, tile_m of at most 256; vec_a, vec_b and vec_c must be 8",
+     overlap_operands},
+    {"overlap_waves",
+     "pipe=cooperative has 8x1x1 waves on a tile, pingpong twice 4x1x1 (wave_groups=2); their instruction has all columns: inst_n is "
+     "tile_n",
+     overlap_waves},
+    {"overlap_blocks",
+     "with pipe=cooperative and pingpong blocks stay: persistent=1, streamk=off, sched=intrawave, epi=cshuffle, preshuffle=0",
+     overlap_blocks},
+    {"lds_stages",
+     "pipe=tma, cooperative and pingpong need at least two tiles in shared memory, pipe=gather three; the others have one or two",
+     stages_of_pipe},
     {"interwave", "only pipe=basic_v1 and pipe=mem have steps that waves can take turns in", interwave_pipe},
     {"two_lds_stages", "pipe=compv4 and pipe=comp_async fill one tile while they multiply the other; stages must be 2", two_stages_given},
     {"one_lds_stage", "pipe=basic_v1, basic_async_v1 and wavelet know one tile; stages must be 1", one_stage_given},
     {"compv6_depth", "pipe=compv6 reads a step in parts; tile_k must be at least 64", compv6_is_deep},
-    {"wave_groups", "two groups of waves are what pipe=compv5 is, and no other pipe has them", wave_groups_match},
+    {"wave_groups", "two groups of waves in turns are what pipe=compv5 and pingpong are, and no other pipe has them", wave_groups_match},
     {"vector_width", "vectors are 1, 2, 4, 8 or 16 elements and at most 32 bytes of the operands' type", mma_vector_width},
     {"vector_of_result", "vec_c must divide tile_n", vector_of_result},
     {"streamk_split", "stream-K divides the depth itself; split_k must be 1", streamk_splits_alone},
@@ -181,7 +217,7 @@ static bool loads_evenly(int64_t elements, int64_t threads, int32_t vector) {
 
 static bool threads_share_tiles(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    if (mma->pipe == KW_PIPE_TMA) {
+    if (mma->pipe == KW_PIPE_TMA || kw_mma_overlaps(mma)) {
         return true; /* no thread loads */
     }
     int64_t threads = kw_mma_math_waves(mma) * mma->lanes;
@@ -216,7 +252,8 @@ static bool arch_copies_async(const kw_rule_case *c) {
 static bool arch_copies_bulk(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool tma = kw_gpu_arch_has(mma->arch, KW_GPU_tma) && kw_gpu_arch_has(mma->arch, KW_GPU_wgmma);
-    return !kw_mma_shares_instruction(mma) || (tma && (mma->pipe == KW_PIPE_TMA || kw_gpu_arch_has(mma->arch, KW_GPU_async16)));
+    return !kw_mma_shares_instruction(mma) ||
+           (tma && (mma->pipe == KW_PIPE_TMA || kw_mma_overlaps(mma) || kw_gpu_arch_has(mma->arch, KW_GPU_async16)));
 }
 
 static bool arch_streams(const kw_rule_case *c) {
@@ -233,6 +270,10 @@ static bool mma_sums_fit_registers(const kw_rule_case *c) {
         return kw_mma_thread_registers(mma) <= (mma->dtype == KW_FP32 ? all * 3 / 4 : all * 5 / 6);
     }
     int64_t threads = (int64_t)mma->wave[0] * mma->wave[1] * mma->lanes;
+    if (kw_mma_overlaps(mma)) {
+        enum { OTHERS = 40 }; /* addresses, what is on its way to shared memory */
+        return (int64_t)mma->tile[0] * mma->tile[1] / threads <= kw_mma_multiply_registers(mma) - OTHERS;
+    }
     return (int64_t)mma->tile[0] * mma->tile[1] / threads < mma->arch->typical.registers;
 }
 

@@ -12,6 +12,9 @@
 #define BULK "pipe=tma stages=4 wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
 #define GROUPS "wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
 
+#define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
+#define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
+
 #define BYTES                                                                                                                              \
     "layout=crr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=compv3 sched=intrawave "      \
     "vec_a=16 vec_b=16 vec_c=8"
@@ -28,6 +31,11 @@ static const rule_example igemm_examples[] = {
     {"", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " BULK, "sm_90", NULL},
     {"", "conv_fwd fp16", "pipe=gather stages=4 " GROUPS, "sm_90", NULL},
     {"gather_operands", "conv_fwd fp16", "pipe=gather stages=4 vec_b=4 " GROUPS, "sm_90", NULL},
+    {"", "conv_fwd fp16", COOPERATIVE, "sm_90", NULL},
+    {"", "conv_bwd_data fp16", PINGPONG, "sm_90", NULL},
+    {"", "conv_bwd_weight fp16", "split_k=0 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_image", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_image", "conv_bwd_weight fp16", "two_stage=1 " COOPERATIVE, "sm_90", NULL},
     {"lds_stages", "conv_fwd fp16", "stages=3", "gfx942", NULL},
     {"tile_by_waves", "conv_fwd fp16", "tile_m=96", "gfx942", NULL},
     {"instruction_shape", "conv_fwd fp16", "inst_m=4 inst_n=64", "gfx942", NULL},
@@ -78,6 +86,12 @@ static const rule_example igemm_examples[] = {
     {"spec", "conv_fwd fp16", "spec=filter1x1_pad0", "gfx942", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3"},
     {"index_reaches", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 nhwgc n1 c8 k8 i16384x16384 f1x1"},
     {"image_pieces", "conv_fwd fp16", "split_image=1", "gfx942", "conv_fwd fp16 nhwgc n1 c32768 k8 i9x32768 f1x1"},
+    {"", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1"},
+    {"image_walk", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s2x2"},
+    {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c64 k64 i8x8 f3x3 p1x1"},
+    {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i18x18 f1x1 s9x9"},
+    {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i300x300 f3x3 d128x128"},
+    {"", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i300x300 f3x3 p1x1 d32x32"},
     {"tiles_counted", "conv_fwd fp16", "index=64", "gfx942", "conv_fwd fp16 nhwgc g65536 n8192 c524288 k524288 i16x16 f1x1"},
     {0},
 };
@@ -95,6 +109,20 @@ static const rule_example gemm_examples[] = {
     {"lds_stages", "gemm fp16", "pipe=gather stages=2 " GROUPS, "sm_90", NULL},
     {"arch_bulk", "gemm fp16", "pipe=gather stages=4 " GROUPS, "sm_80", NULL},
     {"lds_stages", "gemm fp16", "stages=1 " BULK, "sm_90", NULL},
+    {"", "gemm fp16", "layout=crr " COOPERATIVE, "sm_90", NULL},
+    {"", "gemm fp16", "layout=ccr tile_n=192 inst_n=192 stages=5 wave_m=4 wave_groups=2 pipe=pingpong " PINGPONG, "sm_90", NULL},
+    {"instruction_shape", "gemm fp16", "pipe=tma tile_n=192 inst_n=192 " BULK, "sm_90", NULL},
+    {"overlap_operands", "gemm fp16", "vec_c=4 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_operands", "gemm fp16", "tile_k=128 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_waves", "gemm fp16", "wave_m=4 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_waves", "gemm fp16", "inst_n=64 " PINGPONG, "sm_90", NULL},
+    {"wave_groups", "gemm fp16", "wave_groups=1 " PINGPONG, "sm_90", NULL},
+    {"overlap_blocks", "gemm fp16", "persistent=0 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_blocks", "gemm fp16", "epi=default " PINGPONG, "sm_90", NULL},
+    {"lds_stages", "gemm fp16", "stages=1 " COOPERATIVE, "sm_90", NULL},
+    {"arch_bulk", "gemm fp16", COOPERATIVE, "sm_80", NULL},
+    {"lds", "gemm fp16", "stages=7 " COOPERATIVE, "sm_90", NULL},
+    {"registers", "gemm fp16", "stages=3 " PINGPONG, "sm_90", NULL}, /* two blocks of a multiprocessor share its registers */
     {"bulk_plain", "gemm fp16", "layout=rrr " BULK, "sm_90", NULL},
     {"arch_bulk", "gemm fp16", BULK, "sm_80", NULL},
     {"lds", "gemm fp16", "stages=8 " BULK, "sm_90", NULL},

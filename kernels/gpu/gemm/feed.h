@@ -1,0 +1,46 @@
+/* feed.h: what gpu/lib/overlap.h asks of a product of matrices: steps of 64 depths by bulk copies in any layout. Maps: of an operand
+ * whose depth is contiguous (depth, row, batch), of the others (row, depth, batch), of the result (column, row, batch). */
+#ifndef KW_GEMM_FEED_H
+#define KW_GEMM_FEED_H
+
+typedef struct kw_feed {
+    int row, col, k, batch;
+} kw_feed;
+
+KW_DEVICE int kw_feed_steps(const kw_gpu_args *a) { return (int)KW_CEIL(a->gk, KW_TILE_K); }
+
+KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
+    f->row = work->row;
+    f->col = work->col;
+    f->k = work->first * KW_TILE_K;
+    f->batch = work->batch;
+}
+
+KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_tensor_map *map, int by_rows, int rows, int row, char *to, char *bar) {
+    if (!by_rows) {
+        kw_tensor_load3(to, map, bar, f->k, row, f->batch);
+        return;
+    }
+    KW_UNROLL
+    for (int i = 0; i < rows; i += KW_SLAB_ELEMENTS)
+        kw_tensor_load3(to + i * 128, map, bar, row + i, f->k, f->batch);
+}
+
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *bar) {
+    kw_feed_operand(f, &a->map[KW_A], KW_A_BY_ROWS, KW_TILE_M, f->row, to, bar);
+    kw_feed_operand(f, &a->map[KW_B], KW_B_BY_ROWS, KW_TILE_N, f->col, to + KW_STAGE_BYTES_A, bar);
+    f->k += KW_TILE_K;
+}
+
+KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
+    kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, work->batch);
+}
+
+KW_DEVICE kw_i64 kw_result_at(const kw_gpu_args *a, const kw_work *work, int row, int col, int *ok) {
+    row += work->row;
+    col += work->col;
+    *ok &= row < a->gm && col < a->gn;
+    return (work->batch * a->gm + row) * a->gn + col;
+}
+
+#endif

@@ -1,0 +1,255 @@
+/* overlap.h: the pipelines `cooperative` and `pingpong`: blocks that go from tile to tile, and whose results leave while the next tile
+ * comes in.
+ *
+ * One thread of the last four waves asks for bulk copies, step after step of all its tiles, as far ahead as the KW_STAGES places in shared
+ * memory reach. The other waves, in groups of four, multiply where the steps lie. cooperative: two groups share each tile's rows.
+ * pingpong: each group has tiles of its own, in turns, so that one multiplies while the other stores. Results leave through pieces of
+ * shared memory, 64 rows by 64 columns, by bulk stores; sums of a part of the depth go to their slice of the workspace from the registers.
+ *
+ * Each place has two barriers, whose phases go on from tile to tile: `full` is over when a step's bytes are there, `empty` when the waves
+ * that multiply it are done. Who waits for a phase must have seen the one before, or it would take that one for its own: with pingpong a
+ * group therefore begins its tile only when the other has seen the last step of the tile before (KW_TURN_BARRIER).
+ *
+ * A stage has the rows of the first operand, then those of the second, as gpu/wgmma.h wants them: 64 depths of a row together, or where
+ * rows are contiguous slabs of 64 rows, depth by depth. The text that includes this gives
+ *   kw_feed                            where the next step of a tile lies
+ *   kw_feed_steps(args)                steps of a tile
+ *   kw_feed_start(&feed, args, &work)  at a tile and its first step
+ *   kw_feed_bring(&feed, args, to, bar)        copies of both operands; goes on to the next step
+ *   kw_result_put(args, &work, piece, row, col)       a piece of the result, at a row and column of the tile, from shared memory
+ *   kw_result_at(args, &work, row, col, &ok)          where an element of the tile stands in the result */
+#ifndef KW_OVERLAP_H
+#define KW_OVERLAP_H
+
+#include "gpu/lib/overlap_layout.h"
+
+KW_DEVICE char *kw_full_at(char *lds, int stage) { return lds + KW_BARRIERS_AT + stage * KW_STAGE_BARRIER_BYTES; }
+KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage) + 8; }
+
+/* --- from tile to tile --- */
+
+/* Bands of tile rows, column by column in a band, so that blocks that run at the same time share few rows and few columns. */
+#define KW_BAND (KW_TILE_N > KW_TILE_M ? 16 : 8)
+
+/* false: there is no such unit. */
+KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, int unit) {
+    if (unit >= (int)a->params.units) return 0;
+    int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, tiles = (int)a->params.units / splits;
+    int cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows, steps = kw_feed_steps(a), each = KW_CEIL(steps, splits);
+    int tile = unit % tiles, at = tile % (rows * cols), band = at / (KW_BAND * cols), high = kw_min(KW_BAND, rows - band * KW_BAND);
+    at -= band * KW_BAND * cols;
+    work->batch = tile / (rows * cols);
+    work->row = (band * KW_BAND + at % high) * KW_TILE_M;
+    work->col = at / high * KW_TILE_N;
+    work->part = unit / tiles;
+    work->first = kw_min(work->part * each, steps);
+    work->end = kw_min(work->first + each, steps);
+    return 1;
+}
+
+/* A place among the stages. */
+typedef struct kw_ring {
+    int stage, parity;
+} kw_ring;
+
+KW_DEVICE void kw_ring_next(kw_ring *r, int steps) {
+    int at = r->stage + steps;
+    r->parity ^= at / KW_STAGES & 1;
+    r->stage = at % KW_STAGES;
+}
+
+/* --- bringing: by one thread --- */
+
+KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
+    kw_work work;
+    kw_feed feed;
+    kw_ring at = {0, 0};
+    for (int unit = (int)kw_block(); kw_work_start(&work, a, unit); unit += (int)kw_blocks()) {
+        kw_feed_start(&feed, a, &work);
+        for (int step = work.first; step < work.end; step++) {
+            char *full = kw_full_at(lds, at.stage);
+            kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
+            kw_mbar_expect(full, KW_STAGE_BYTES);
+            kw_feed_bring(&feed, a, lds + at.stage * KW_STAGE_BYTES, full);
+            kw_ring_next(&at, 1);
+        }
+    }
+}
+
+/* --- multiplying --- */
+
+#define KW_GROUP_ROWS (KW_PINGPONG ? KW_TILE_M : KW_TILE_M / 2)
+#define KW_REPEAT_M (KW_GROUP_ROWS / KW_INST_M)
+
+typedef struct kw_sums {
+    kw_acc at[KW_REPEAT_M];
+} kw_sums;
+
+KW_DEVICE void kw_sums_hold(kw_sums *sums) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++)
+        kw_wgmma_hold(&sums->at[i]);
+}
+
+KW_DEVICE void kw_sums_clear(kw_sums *sums) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e++)
+            sums->at[i].e[e] = 0;
+    }
+}
+
+/* The operand from row on, of instruction number kk of a step. */
+KW_DEVICE kw_u64 kw_step_operand(const char *tile, int by_rows, int row, int kk) {
+    return by_rows ? kw_wgmma_slabs(tile + row * 128 + kk * KW_INST_K * 128, KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
+                   : kw_wgmma_tile(tile + row * 128 + kk * KW_INST_K * 2);
+}
+
+/* Asks for the products of a step. add false: the sums begin with them. */
+KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *stage, int first_row, int add) {
+    kw_wgmma_fence();
+    KW_UNROLL
+    for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
+        KW_UNROLL
+        for (int i = 0; i < KW_REPEAT_M; i++)
+            kw_wgmma_sum(&sums->at[i], kw_step_operand(stage, KW_A_BY_ROWS, first_row + i * KW_INST_M, kk),
+                         kw_step_operand(stage + KW_STAGE_BYTES_A, KW_B_BY_ROWS, 0, kk), add);
+        add = 1;
+    }
+    kw_wgmma_commit();
+}
+
+KW_DEVICE void kw_stage_give(char *lds, int stage) {
+    if (kw_lane() == 0) kw_mbar_arrive(kw_empty_at(lds, stage));
+}
+
+/* Named barriers: 1 and 2 of a group alone, 3 and 4 for a group's turn. */
+#define KW_GROUP_BARRIER(group) (1 + (group))
+#define KW_TURN_BARRIER(group) (3 + (group))
+
+/* The products of a step are under way while the next one is waited for; then its place is given back. more: tiles that follow, whose
+ * turn is the other group's. */
+KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more) {
+    int before = at->stage;
+    kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
+    kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 0);
+    kw_ring_next(at, 1);
+    for (int step = 1; step < count; step++) {
+        kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
+        kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 1);
+        kw_wgmma_wait(1);
+        kw_stage_give(lds, before);
+        before = at->stage;
+        kw_ring_next(at, 1);
+    }
+    if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
+    kw_wgmma_wait(0);
+    kw_stage_give(lds, before);
+    kw_sums_hold(sums);
+}
+
+/* --- storing --- */
+
+/* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them. */
+KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7)) << 4); }
+
+/* Sums of KW_PIECE columns, from `first` on: four matrices of 8 x 8 at a time. */
+KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
+    int lane = kw_lane(), row = kw_wave() % 4 * 16 + lane % 16;
+    KW_UNROLL
+    for (int j = 0; j < KW_PIECE / 8; j += 2) {
+        kw_u32 w[4];
+        KW_UNROLL
+        for (int i = 0; i < 4; i++)
+            w[i] = kw_out_pair(acc->e[(first / 8 + j) * 4 + 2 * i], acc->e[(first / 8 + j) * 4 + 2 * i + 1]);
+        kw_matrix_write(piece + kw_piece_at(row, j + lane / 16), w);
+    }
+}
+
+/* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
+KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
+    int leads = kw_thread() % KW_GROUP_THREADS == 0;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
+            char *piece = lds + KW_PIECES_AT + (group * KW_PIECES + *turn) * KW_PIECE_BYTES;
+            if (leads) kw_store_wait_read(KW_PIECES - 1);
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_fill(piece, &sums->at[i], col);
+            kw_proxy_fence();
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            if (leads) {
+                kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
+                kw_store_commit();
+            }
+            *turn = (*turn + 1) % KW_PIECES;
+        }
+    }
+}
+
+/* Sums to the part's slice of the workspace. */
+KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
+    char *slice = a->shared + work->part * a->params.elements * 4;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e += 2) {
+            int ok = 1, lane = kw_acc_lane();
+            kw_i64 at = kw_result_at(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, e), kw_acc_col(lane, e), &ok);
+            kw_u32 w[2];
+            w[0] = kw_bits(sums->at[i].e[e]), w[1] = kw_bits(sums->at[i].e[e + 1]);
+            if (ok) kw_store_run(slice + at * 4, w, 8);
+        }
+    }
+}
+
+KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
+    kw_work work;
+    kw_ring at = {0, 0};
+    int first_row = KW_PINGPONG ? 0 : group * KW_GROUP_ROWS, turn = 0;
+    int first = (int)kw_block(), blocks = (int)kw_blocks(), units = (int)a->params.units;
+    for (int number = 0; kw_work_start(&work, a, first + number * blocks); number++) {
+        int count = work.end - work.first;
+        if (KW_PINGPONG && number % 2 != group) {
+            kw_ring_next(&at, count);
+            continue;
+        }
+        kw_sums sums;
+        int more = first + (number + 1) * blocks < units;
+        if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
+        if (count > 0) {
+            kw_tile_multiply(&sums, lds, &at, first_row, count, group, more);
+        } else {
+            kw_sums_clear(&sums);
+            if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
+        }
+        if (kw_to_workspace(a))
+            kw_part_put(a, &work, &sums, first_row);
+        else
+            kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
+    }
+    if (kw_thread() % KW_GROUP_THREADS == 0) kw_store_wait(0);
+}
+
+KW_KERNEL(kw_stage0, KW_THREADS) {
+    KW_LDS(KW_LDS_BYTES);
+    if (kw_thread() == 0) {
+        for (int i = 0; i < KW_STAGES; i++) {
+            kw_mbar_init(kw_full_at(kw_lds, i), 1);
+            kw_mbar_init(kw_empty_at(kw_lds, i), KW_PINGPONG ? KW_MULTIPLY_WAVES / 2 : KW_MULTIPLY_WAVES);
+        }
+        kw_mbar_fence();
+    }
+    kw_barrier();
+    if (kw_wave() >= KW_MULTIPLY_WAVES) {
+        kw_registers_give(KW_BRING_REGISTERS);
+        if (kw_thread() == KW_MULTIPLY_THREADS) kw_tiles_bring(&args, kw_lds);
+    } else {
+        kw_registers_take(KW_MULTIPLY_REGISTERS);
+        kw_tiles_multiply(&args, kw_lds, kw_wave() / 4);
+    }
+}
+
+#endif

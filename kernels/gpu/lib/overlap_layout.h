@@ -1,0 +1,34 @@
+/* overlap_layout.h: for gpu/lib/overlap.h and what brings its steps: roles of waves, the layout of shared memory, a unit of work. */
+#ifndef KW_OVERLAP_LAYOUT_H
+#define KW_OVERLAP_LAYOUT_H
+
+#include "gpu/lib/wgmma.h"
+
+/* --- threads and their roles; gpu/lib/resources.h has the counts --- */
+
+#define KW_PINGPONG (KW_PIPE == KW_PIPE_PINGPONG)
+enum { KW_MULTIPLY_WAVES = KW_MATH_WAVES * KW_WAVE_GROUPS }; /* two groups of four */
+enum { KW_MULTIPLY_THREADS = KW_MULTIPLY_WAVES * KW_WAVE };
+enum { KW_THREADS = KW_BLOCK_WAVES * KW_WAVE };
+enum { KW_GROUP_THREADS = KW_GROUP_WAVES * KW_WAVE };
+
+/* --- shared memory: stages, pieces of the result that are on their way, barriers --- */
+
+enum { KW_STAGE_BYTES_A = KW_TILE_BYTES(KW_TILE_M) };
+enum { KW_STAGE_BYTES = KW_STAGE_BYTES_A + KW_TILE_BYTES(KW_TILE_N) };
+enum { KW_PIECE = KW_SLAB_ELEMENTS }; /* rows and columns of the result that leave together */
+enum { KW_PIECES_AT = KW_STAGES * KW_STAGE_BYTES };
+enum { KW_BARRIERS_AT = KW_PIECES_AT + 2 * KW_PIECES * KW_PIECE_BYTES };
+enum { KW_LDS_BYTES = KW_OVERLAP_BYTES(KW_PIECES) };
+
+#undef KW_LEAST_BLOCKS
+#define KW_LEAST_BLOCKS KW_BLOCKS_HELD
+
+/* --- a tile, or a part of its depth --- */
+
+typedef struct kw_work {
+    int batch, row, col, part; /* of the tile's first element; the part of its depth */
+    int first, end;            /* steps of that part */
+} kw_work;
+
+#endif
