@@ -36,7 +36,7 @@
 
 #define KW_WORD_VALUE(name, word) KW_##name,
 #define KW_WORD_TEXT(name, word) " " word
-#define KW_WORDS_OF(list) (list(KW_WORD_TEXT) + 1) /* for kw_axis.words */
+#define KW_WORDS_OF(list) (&(list(KW_WORD_TEXT))[1]) /* for kw_axis.words: without the first blank */
 
 typedef enum kw_pipe { KW_PIPES(KW_WORD_VALUE) } kw_pipe;
 typedef enum kw_sched { KW_SCHEDS(KW_WORD_VALUE) } kw_sched;
