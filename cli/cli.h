@@ -181,6 +181,9 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
 const char *cli_nearest(const char *wrong, const char *(*name_at)(int index));
 /* An option's whole number in low..high; fallback when it was not given. false after printing the error. */
 bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t high, int64_t fallback, int64_t *value);
+/* An option's operation, or --dtype's type; *given tells whether there is one. false after printing the error. */
+bool cli_op(const cli_args *args, cli_option_id option, bool *given, kw_op *op);
+bool cli_dtype(const cli_args *args, bool *given, kw_dtype *dtype);
 /* An option's time in seconds, given as 90, 90s, 20m or 2h; 0 when it was not given. false after printing the error. */
 bool cli_duration(const cli_args *args, cli_option_id option, double *seconds);
 

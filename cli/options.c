@@ -147,6 +147,26 @@ bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t
     return true;
 }
 
+bool cli_op(const cli_args *args, cli_option_id option, bool *given, kw_op *op) {
+    const char *text = args->value[option];
+    *given = text != NULL;
+    if (text && !kw_op_find(op, text)) {
+        cli_usage("--%s %.60s is not known; known: %s", cli_options[option].name, text, kw_op_names());
+        return false;
+    }
+    return true;
+}
+
+bool cli_dtype(const cli_args *args, bool *given, kw_dtype *dtype) {
+    const char *text = args->value[OPT_DTYPE];
+    *given = text != NULL;
+    if (text && !kw_dtype_find(dtype, text)) {
+        cli_usage("--dtype %.60s is not known; known: %s", text, kw_dtype_names());
+        return false;
+    }
+    return true;
+}
+
 bool cli_duration(const cli_args *args, cli_option_id option, double *seconds) {
     const char *text = args->value[option], *unit = "s";
     char *end = NULL;

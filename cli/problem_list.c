@@ -56,26 +56,13 @@ static bool visit_problem(void *user, const char *name, const kw_problem *proble
 static int parse_op(const char *text, kw_op *op, bool *every) {
     *op = KW_OP_COUNT;
     *every = text && !strcmp(text, "all");
-    if (!text || *every) {
-        return CLI_DONE;
-    }
-    for (int i = 0; i < KW_OP_COUNT; i++) {
-        if (!strcmp(text, kw_op_name((kw_op)i))) {
-            *op = (kw_op)i;
-            return CLI_DONE;
-        }
-    }
-    return cli_usage("--dir %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm all", text);
+    return !text || *every || kw_op_find(op, text) ? CLI_DONE : cli_usage("--dir %.60s is not known; known: %s all", text, kw_op_names());
 }
 
-static int parse_dtype(const char *text, kw_dtype *dtype) {
+static int parse_dtype(const cli_args *args, kw_dtype *dtype) {
+    bool given;
     *dtype = KW_DTYPE_COUNT;
-    for (int i = 0; text && i < KW_INT32; i++) {
-        if (!strcmp(text, kw_dtype_name((kw_dtype)i))) {
-            *dtype = (kw_dtype)i;
-        }
-    }
-    return text && *dtype == KW_DTYPE_COUNT ? cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", text) : CLI_DONE;
+    return cli_dtype(args, &given, dtype) ? CLI_DONE : CLI_USAGE;
 }
 
 /* A trait file for one operation, or one type, means the problems so, unless --dir or --dtype say otherwise. */
@@ -98,7 +85,7 @@ static int ask_traits(list_reader *g, const cli_args *args) {
 static int start_gather(list_reader *g, cli_problem_list *list, const cli_args *args) {
     *g = (list_reader){.list = list, .limit = INT64_MAX, .ndim = UINT32_MAX};
     int code = parse_op(args->value[OPT_DIR], &g->op, &g->every_direction);
-    code = code ? code : parse_dtype(args->value[OPT_DTYPE], &g->dtype);
+    code = code ? code : parse_dtype(args, &g->dtype);
     return code || !args->value[OPT_TRAITS] ? code : ask_traits(g, args);
 }
 

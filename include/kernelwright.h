@@ -328,6 +328,14 @@ KW_API kw_status kw_registry_build(kw_registry *registry, const kw_build_options
 /* What a family is, in several lines: summary, operations, types, and each axis with its values and meaning. family NULL: one line
  * for each family. The caller frees *text with kw_free. */
 KW_API kw_status kw_family_describe(char **text, const char *family, kw_error *err);
+/* What a config's text says before its axes. */
+typedef struct kw_config_info {
+    char family[64];
+    kw_op op;
+    kw_dtype dtype;
+} kw_config_info;
+/* Reads the first three words; the family need not be known here, and axes are not looked at. KW_MALFORMED: no operation or type there. */
+KW_API kw_status kw_config_info_read(kw_config_info *info, const char *config, kw_error *err);
 /* The generated source of a config, complete in itself. arch: for a GPU kernel the architecture it is made for, e.g. "gfx942", or
  * "emu:gfx942" for the text that plays it on a CPU; CPU kernels ignore it. The caller frees *source with kw_free. */
 KW_API kw_status kw_config_source(char **source, const char *config, const char *arch, kw_error *err);

@@ -1,6 +1,9 @@
 /* describe.c: families for people, from the same structs that the parser and the emitters read. */
 #include "config/config.h"
 
+#include "problem/dims.h"
+#include "problem/dtype.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -51,4 +54,16 @@ kw_status kw_family_describe(char **text, const char *family, kw_error *err) {
     }
     *text = kw_text_take(&built);
     return *text ? KW_OK : kw_fail_memory(err, "a family's description");
+}
+
+kw_status kw_config_info_read(kw_config_info *info, const char *config, kw_error *err) {
+    kw_scan scan = kw_scan_string(config);
+    kw_word family, op, dtype;
+    *info = (kw_config_info){.op = KW_OP_COUNT, .dtype = KW_DTYPE_COUNT};
+    if (!kw_scan_word(&scan, &family) || family.size >= sizeof info->family || !kw_scan_word(&scan, &op) || !kw_op_of_word(&info->op, op) ||
+        !kw_scan_word(&scan, &dtype) || !kw_dtype_of_word(&info->dtype, dtype)) {
+        return kw_fail(err, KW_MALFORMED, "config \"%.120s\" does not begin with family, operation and type", config);
+    }
+    memcpy(info->family, family.at, family.size);
+    return KW_OK;
 }

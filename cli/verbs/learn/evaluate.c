@@ -43,7 +43,7 @@ static void log_evaluation_line(void *user, const char *line) {
 }
 
 int cli_evaluation_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args) {
-    const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE], *folds = args->value[OPT_LEFT_OUT];
+    const char *folds = args->value[OPT_LEFT_OUT];
     int64_t seed;
     int code = cli_words_read(holdout, args, OPT_HOLDOUT);
     if (code || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
@@ -56,23 +56,8 @@ int cli_evaluation_options(kw_evaluation_options *options, cli_words *holdout, c
                                        .in_sample = args->value[OPT_IN_SAMPLE],
                                        .seed = (uint64_t)seed,
                                        .log = args->value[OPT_QUIET] ? NULL : log_evaluation_line};
-    for (int i = 0; op && i < KW_OP_COUNT; i++) {
-        if (!strcmp(op, kw_op_name((kw_op)i))) {
-            options->by_op = true;
-            options->op = (kw_op)i;
-        }
-    }
-    for (int i = 0; dtype && i < KW_DTYPE_COUNT; i++) {
-        if (!strcmp(dtype, kw_dtype_name((kw_dtype)i))) {
-            options->by_dtype = true;
-            options->dtype = (kw_dtype)i;
-        }
-    }
-    if (op && !options->by_op) {
-        return cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op);
-    }
-    if (dtype && !options->by_dtype) {
-        return cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", dtype);
+    if (!cli_op(args, OPT_OP, &options->by_op, &options->op) || !cli_dtype(args, &options->by_dtype, &options->dtype)) {
+        return CLI_USAGE;
     }
     if (folds && strcmp(folds, "shape") != 0 && strcmp(folds, "family") != 0) {
         return cli_usage("--left-out %.60s is not known; known: shape family", folds);

@@ -53,26 +53,7 @@ static int read_training_numbers(kw_train_options *o, const cli_args *args) {
 }
 
 static int read_model_kind(kw_train_options *o, const cli_args *args) {
-    const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE];
-    for (int i = 0; op && i < KW_OP_COUNT; i++) {
-        if (!strcmp(op, kw_op_name((kw_op)i))) {
-            o->by_op = true;
-            o->op = (kw_op)i;
-        }
-    }
-    for (int i = 0; dtype && i < KW_DTYPE_COUNT; i++) {
-        if (!strcmp(dtype, kw_dtype_name((kw_dtype)i))) {
-            o->by_dtype = true;
-            o->dtype = (kw_dtype)i;
-        }
-    }
-    if (op && !o->by_op) {
-        return cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op);
-    }
-    if (dtype && !o->by_dtype) {
-        return cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", dtype);
-    }
-    return CLI_DONE;
+    return cli_op(args, OPT_OP, &o->by_op, &o->op) && cli_dtype(args, &o->by_dtype, &o->dtype) ? CLI_DONE : CLI_USAGE;
 }
 
 /* Cuts "a,b" into its parts; words must be freed, the parts point into it. */

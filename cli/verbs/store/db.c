@@ -31,14 +31,6 @@ static int find_name(const char *wanted, int count, const char *(*name_of)(int i
     return -1;
 }
 
-static const char *op_at(int index) {
-    return kw_op_name((kw_op)index);
-}
-
-static const char *dtype_at(int index) {
-    return kw_dtype_name((kw_dtype)index);
-}
-
 static const char *outcome_at(int index) {
     return kw_outcome_name((kw_outcome)index);
 }
@@ -54,21 +46,24 @@ static bool read_choice(const cli_args *args, cli_option_id option, int count, c
 
 /* problem is where the canonical text of --problem goes. */
 static int read_filter(kw_row_filter *filter, char problem[KW_PROBLEM_TEXT_MAX], const cli_args *args) {
-    int op, dtype, outcome;
+    int outcome;
+    bool by_op, by_dtype;
+    kw_op op = KW_CONV_FWD;
+    kw_dtype dtype = KW_FP32;
     kw_error err = {0};
     kw_problem parsed;
-    if (!read_choice(args, OPT_OP, KW_OP_COUNT, op_at, &op) || !read_choice(args, OPT_DTYPE, KW_DTYPE_COUNT, dtype_at, &dtype) ||
+    if (!cli_op(args, OPT_OP, &by_op, &op) || !cli_dtype(args, &by_dtype, &dtype) ||
         !read_choice(args, OPT_OUTCOME, KW_OUTCOME_COUNT, outcome_at, &outcome)) {
         return CLI_USAGE;
     }
     *filter = (kw_row_filter){.target = args->value[OPT_TARGET],
                               .config = args->value[OPT_CONFIG],
                               .run = args->value[OPT_RUN],
-                              .by_op = args->value[OPT_OP] != NULL,
-                              .by_dtype = args->value[OPT_DTYPE] != NULL,
+                              .by_op = by_op,
+                              .by_dtype = by_dtype,
                               .by_outcome = args->value[OPT_OUTCOME] != NULL,
-                              .op = (kw_op)op,
-                              .dtype = (kw_dtype)dtype,
+                              .op = op,
+                              .dtype = dtype,
                               .outcome = (kw_outcome)outcome,
                               .answers = args->value[OPT_ANSWERS] != NULL};
     if (args->value[OPT_PROBLEM]) {

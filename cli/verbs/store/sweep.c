@@ -125,19 +125,16 @@ static int read_sweep_problems(const session *s, cli_problem_list *list) {
 }
 
 static int read_problems(session *s) {
-    const char *op = s->args->value[OPT_OP];
     cli_problem_list list = {0};
-    int known = 0;
-    for (int i = 0; op && i < KW_OP_COUNT; i++) {
-        known |= !strcmp(op, kw_op_name((kw_op)i));
-    }
-    if (op && !known) {
-        return cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op);
+    bool by_op;
+    kw_op op;
+    if (!cli_op(s->args, OPT_OP, &by_op, &op)) {
+        return CLI_USAGE;
     }
     int code = read_sweep_problems(s, &list);
     size_t kept = 0;
     for (size_t i = 0; !code && i < list.count; i++) {
-        if (!op || !strcmp(op, kw_op_name(list.items[i].problem.op))) {
+        if (!by_op || op == list.items[i].problem.op) {
             cli_problem moved = list.items[kept];
             list.items[kept++] = list.items[i];
             list.items[i] = moved;
@@ -145,7 +142,8 @@ static int read_problems(session *s) {
     }
     if (!code && !kept && (list.count || !s->args->value[OPT_WHERE])) {
         code = list.count
-                   ? cli_usage("none of the %zu problems is of --op %s; --dir takes convolutions in another direction", list.count, op)
+                   ? cli_usage("none of the %zu problems is of --op %s; --dir takes convolutions in another direction", list.count,
+                               kw_op_name(op))
                    : cli_usage("sweep needs --problems or a problem; for example: kwright sweep --problems resnet50 --out results.db");
     }
     code = code || !kept ? code : keep_problems(s, &list, kept);
@@ -153,19 +151,9 @@ static int read_problems(session *s) {
     return code;
 }
 
-/* Whether a config's operation and type, its second and third word, are those of a problem. */
 static bool is_op_dtype_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], const char *config) {
-    char op[32], dtype[16];
-    bool found = false;
-    if (sscanf(config, "%*s %31s %15s", op, dtype) != 2) {
-        return false;
-    }
-    for (int i = 0; i < KW_OP_COUNT; i++) {
-        for (int j = 0; j < KW_DTYPE_COUNT; j++) {
-            found |= asked[i][j] && !strcmp(op, kw_op_name((kw_op)i)) && !strcmp(dtype, kw_dtype_name((kw_dtype)j));
-        }
-    }
-    return found;
+    kw_config_info info;
+    return !kw_config_info_read(&info, config, NULL) && asked[info.op][info.dtype];
 }
 
 static int read_sweep_kernels(session *s) {

@@ -14,22 +14,7 @@ enum { FAMILIES_SHOWN = 12 };
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 static int read_timing_kind(kw_proposal_options *o, const cli_args *args) {
-    const char *op = args->value[OPT_OP], *dtype = args->value[OPT_DTYPE];
-    for (int i = 0; op && i < KW_OP_COUNT; i++) {
-        if (!strcmp(op, kw_op_name((kw_op)i))) {
-            o->by_op = true;
-            o->op = (kw_op)i;
-        }
-    }
-    for (int i = 0; dtype && i < KW_DTYPE_COUNT; i++) {
-        if (!strcmp(dtype, kw_dtype_name((kw_dtype)i))) {
-            o->by_dtype = true;
-            o->dtype = (kw_dtype)i;
-        }
-    }
-    return op && !o->by_op         ? cli_usage("--op %.60s is not known; known: conv_fwd conv_bwd_data conv_bwd_weight gemm", op)
-           : dtype && !o->by_dtype ? cli_usage("--dtype %.60s is not known; known: fp32 bf16 fp16 fp8 bf8 int8", dtype)
-                                   : CLI_DONE;
+    return cli_op(args, OPT_OP, &o->by_op, &o->op) && cli_dtype(args, &o->by_dtype, &o->dtype) ? CLI_DONE : CLI_USAGE;
 }
 
 static int read_proposal_numbers(kw_proposal_options *o, const cli_args *args) {
