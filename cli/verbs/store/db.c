@@ -211,12 +211,14 @@ static int db_export(const cli_args *args, kw_store *store) {
 
 /* What rows of seed-csv do not say of themselves, when all of it was given. */
 static int read_import_defaults(kw_row *defaults, bool *given, const cli_args *args) {
-    int op, dtype;
+    bool by_op, by_dtype;
+    kw_op op = KW_OP_COUNT;
+    kw_dtype dtype = KW_DTYPE_COUNT;
     memset(defaults, 0, sizeof *defaults);
-    *given = args->value[OPT_OP] && args->value[OPT_DTYPE] && args->value[OPT_TARGET];
-    if (!read_choice(args, OPT_OP, KW_OP_COUNT, op_at, &op) || !read_choice(args, OPT_DTYPE, KW_DTYPE_COUNT, dtype_at, &dtype)) {
+    if (!cli_op(args, OPT_OP, &by_op, &op) || !cli_dtype(args, &by_dtype, &dtype)) {
         return CLI_USAGE;
     }
+    *given = by_op && by_dtype && args->value[OPT_TARGET];
     if (*given && strlen(args->value[OPT_TARGET]) >= sizeof defaults->target) {
         return cli_usage("--target has more than %zu characters", sizeof defaults->target - 1);
     }
@@ -225,7 +227,7 @@ static int read_import_defaults(kw_row *defaults, bool *given, const cli_args *a
         if (op == KW_GEMM) {
             return cli_usage("seed-csv is of convolutions; --op takes conv_fwd, conv_bwd_data or conv_bwd_weight");
         }
-        snprintf(defaults->problem, sizeof defaults->problem, "%s %s nhwgc n1 c1 k1 i1x1 f1x1", op_at(op), dtype_at(dtype));
+        snprintf(defaults->problem, sizeof defaults->problem, "%s %s nhwgc n1 c1 k1 i1x1 f1x1", kw_op_name(op), kw_dtype_name(dtype));
         defaults->packed = !args->value[OPT_FRESH];
         defaults->record.cold = args->value[OPT_COLD] != NULL;
     }
