@@ -29,5 +29,11 @@ struct kw_context {
     kw_registry *registry;                  /* the default one; NULL until it is needed */
     uint64_t serials;                       /* given to registries so far */
 };
+/* A registry is another one now, or gone: what was answered from it under this serial is forgotten, by all who keep answers. Plans keep what
+ * they have. */
+static inline void kw_context_registry_changed(kw_context *context, uint64_t serial) {
+    kw_plan_cache_invalidate_registry(&context->plan_cache, &context->kernel_cache, serial);
+    kw_model_selector_invalidate(context->selector, serial);
+}
 
 #endif

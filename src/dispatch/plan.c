@@ -81,7 +81,7 @@ static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_
     return KW_OK;
 }
 
-/* Chooses by a race, one race at a time; another thread may have settled the same wisdom_key while this one waited. */
+/* Chooses by measuring, one request at a time; another thread, or process, may have answered this one meanwhile. */
 static kw_status measure_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_choice *choice, const kw_request *request,
                                    kw_error *err) {
     kw_context *context = request->context;

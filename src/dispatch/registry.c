@@ -50,10 +50,9 @@ static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, k
 }
 
 /* What was chosen from the registry before is no answer any more. */
-static void renew(kw_registry *registry) {
+static void renew_registry(kw_registry *registry) {
     kw_context *context = registry->context;
-    kw_plan_cache_invalidate_registry(&context->plan_cache, &context->kernel_cache, registry->serial);
-    kw_model_selector_invalidate(context->selector, registry->serial);
+    kw_context_registry_changed(context, registry->serial);
     pthread_mutex_lock(&context->lock);
     registry->serial = ++context->serials;
     pthread_mutex_unlock(&context->lock);
@@ -80,8 +79,7 @@ void kw_registry_destroy(kw_registry **registry) {
     }
     kw_registry *gone = *registry;
     if (gone->serial) {
-        kw_plan_cache_invalidate_registry(&gone->context->plan_cache, &gone->context->kernel_cache, gone->serial);
-        kw_model_selector_invalidate(gone->context->selector, gone->serial);
+        kw_context_registry_changed(gone->context, gone->serial);
     }
     kw_bench_close(&gone->bench);
     kw_catalog_drop(&gone->catalog);
@@ -98,7 +96,7 @@ kw_status kw_registry_add_default(kw_registry *registry, kw_error *err) {
     const kw_registry *defaults;
     kw_status status = kw_registry_default(&defaults, registry->context, err);
     status = status ? status : add_catalog(registry, &defaults->catalog, err);
-    renew(registry);
+    renew_registry(registry);
     return status;
 }
 
@@ -109,7 +107,7 @@ kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *e
     kw_config parsed;
     kw_status status = kw_config_parse(&parsed, config, err);
     status = status ? status : add_registry_config(registry, &parsed, err);
-    renew(registry);
+    renew_registry(registry);
     return status;
 }
 
@@ -121,7 +119,7 @@ kw_status kw_registry_add_reference(kw_registry *registry, const kw_problem *pro
     kw_status status = kw_problem_check(problem, err);
     status = status ? status : kw_reference_find(&config, problem, registry->context->target, err);
     status = status ? status : add_registry_config(registry, &config, err);
-    renew(registry);
+    renew_registry(registry);
     return status;
 }
 
@@ -136,7 +134,7 @@ kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *er
     kw_status status = kw_file_read(&arena, path, CATALOG_LIMIT, &data, &size, err);
     status = status ? status : kw_catalog_read(&catalog, path, data, size, err);
     status = status ? status : add_catalog(registry, &catalog, err);
-    renew(registry);
+    renew_registry(registry);
     kw_catalog_drop(&catalog);
     kw_arena_drop(&arena);
     return status;
@@ -175,7 +173,7 @@ kw_status kw_registry_keep(kw_registry *registry, bool (*keep)(void *user, const
         }
         kw_catalog_drop(&registry->catalog);
         registry->catalog = kept;
-        renew(registry);
+        renew_registry(registry);
     }
     free(good);
     return status;

@@ -3,10 +3,8 @@
  * comes from the cache's folder (cache.c). */
 #include "jit/toolchain/cc.h"
 #include "jit/object/object.h"
-#include "jit/toolchain/toolchain.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #if defined __x86_64__
@@ -73,15 +71,4 @@ kw_status kw_object_check(const kw_blob *blob, int type, int machine, kw_error *
 
 kw_status kw_blob_check(const kw_blob *blob, kw_error *err) {
     return kw_object_check(blob, ET_DYN, OWN_MACHINE, err);
-}
-
-void kw_blob_drop(kw_blob *blob) {
-    free(blob->data);
-    *blob = (kw_blob){0};
-}
-
-void kw_compile_result_drop(kw_compile_result *result) {
-    kw_blob_drop(&result->blob);
-    kw_text_drop(&result->command);
-    kw_text_drop(&result->messages);
 }

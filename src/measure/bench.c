@@ -7,6 +7,7 @@
 
 #include "base/os/clock.h"
 #include "base/math.h"
+#include "config/workspace.h"
 #include "problem/outcome.h"
 
 #include <stdio.h>
@@ -173,7 +174,7 @@ void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kern
     for (int stage = 0; stage < ready->launch.stages; stage++) {
         ready->packs |= ready->launch.stage[stage].packs && kw_problem_result(&bench->problem) != KW_W;
     }
-    ready->thread_step = kw_round_up(ready->launch.thread_bytes, KW_BUFFER_ALIGN) + KW_GUARD_BYTES;
+    ready->thread_step = kw_workspace_layout_of(&ready->launch, target, false).thread_step + KW_GUARD_BYTES;
     kw_launch apart = ready->launch; /* the backend lays threads' memory out by thread_bytes, so this makes room for the guards */
     apart.thread_bytes = ready->launch.thread_bytes ? ready->thread_step : 0;
     kw_status status = open_workspace(ready, &why);
@@ -227,8 +228,5 @@ kw_status kw_prepared_run(const kw_prepared *ready, int set, int parts, bool wit
 }
 
 int64_t kw_prepared_workspace(const kw_prepared *ready, bool packed_apart) {
-    const kw_launch *launch = &ready->launch;
-    int64_t units = kw_max(1, ready->bench->backend->target(ready->bench->device)->units);
-    int64_t packed = packed_apart ? 0 : kw_round_up(launch->packed_bytes, KW_BUFFER_ALIGN);
-    return packed + kw_round_up(launch->shared_bytes, KW_BUFFER_ALIGN) + kw_round_up(launch->thread_bytes, KW_BUFFER_ALIGN) * units;
+    return kw_workspace_layout_of(&ready->launch, ready->bench->backend->target(ready->bench->device), packed_apart).bytes;
 }

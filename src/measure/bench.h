@@ -53,7 +53,7 @@ void kw_prepared_close(kw_prepared *ready);
 kw_launch_memory kw_prepared_memory(const kw_prepared *ready, int set, bool with_w);
 /* Runs on that. */
 kw_status kw_prepared_run(const kw_prepared *ready, int set, int parts, bool with_w, kw_error *err);
-/* Workspace with and without packed weights, in the layout of dispatch: each part rounded up to 64 bytes. */
+/* Bytes of workspace of a plan of this kernel, with packed weights in it or apart (config/workspace.h). */
 int64_t kw_prepared_workspace(const kw_prepared *ready, bool packed_apart);
 
 /* One checked run: guards and poison are set to byte, then it runs and everything is looked at. KW_FAILED: the kernel is wrong, err says
