@@ -1,4 +1,4 @@
-/* reference.c: conversions of every element type and the block multiply of the generic kernels. Portable C with vectors of four;
+/* reference.c: conversions of every element type and the block multiply of the reference kernels. Portable C with vectors of four;
  * conversions are exact when widening and round to nearest even when narrowing, as kw_dtype_load and kw_dtype_store do. */
 #include "reference.h"
 

@@ -1,8 +1,8 @@
-/* reference.h: what the compiled-in generic kernels share. They serve every legal problem in plain C, so that there is always an answer,
+/* reference.h: what the compiled-in reference kernels share. They serve every legal problem in plain C, so that there is always an answer,
  * with or without a compiler. All types are widened to fp32 block by block, so that there is one multiply for all; integer blocks are so
  * short that fp32 holds their sums exactly, and are then added as integers modulo 2^32. */
-#ifndef KW_GENERIC_H
-#define KW_GENERIC_H
+#ifndef KW_REFERENCE_KERNELS_H
+#define KW_REFERENCE_KERNELS_H
 
 #include <kernelwright.h>
 

@@ -260,14 +260,14 @@ static void convolve(const job *j, kw_i64 begin, kw_i64 end, kw_reference_kernel
 }
 
 void kw_reference_kernel_conv_fwd(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
-    kw_reference_kernel_block block; /* on the stack: the generic kernels need no workspace */
+    kw_reference_kernel_block block; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
     job j = make_job(args, false);
     convolve(&j, begin, end, &block);
 }
 
 void kw_reference_kernel_conv_bwd_data(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
-    kw_reference_kernel_block block; /* on the stack: the generic kernels need no workspace */
+    kw_reference_kernel_block block; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
     job j = make_job(args, true);
     convolve(&j, begin, end, &block);
@@ -437,7 +437,7 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
 }
 
 void kw_reference_kernel_conv_bwd_weight(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
-    kw_reference_kernel_block block; /* on the stack: the generic kernels need no workspace */
+    kw_reference_kernel_block block; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
     if (kw_reference_params_of(args)->depthwise) {
         backward_weight_depthwise(args, begin, end, &block);

@@ -18,7 +18,7 @@ static void load_a(kw_reference_kernel_block *block, const kw_reference_kernel_r
 }
 
 void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
-    kw_reference_kernel_block memory, *block = &memory; /* on the stack: the generic kernels need no workspace */
+    kw_reference_kernel_block memory, *block = &memory; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
     kw_dtype from = (kw_dtype)kw_reference_params_of(args)->from, to = (kw_dtype)kw_reference_params_of(args)->to;
     kw_layout layout = (kw_layout)kw_reference_params_of(args)->layout;

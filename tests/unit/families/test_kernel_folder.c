@@ -158,8 +158,22 @@ static void a_file_that_includes_itself_is_an_error(void **state) {
     kw_text_drop(&source);
 }
 
+/* Without them a text would read its arguments as words without names. */
+static void each_text_names_its_params(void **state) {
+    (void)state;
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        const char *text = (*family)->emit ? kw_kernel_file((*family)->kernel) : NULL;
+        const char *params = text ? strstr(text, "\n#define KW_KERNEL_PARAMS kw_") : NULL;
+        const char *config = text ? strstr(text, "\n#include \"kw_config.h\"\n") : NULL;
+        if ((*family)->emit && (!params || !config || params > config)) {
+            fail_msg("%s: kernels/%s does not name its params before it includes kw_config.h", (*family)->name, (*family)->kernel);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_text_names_its_params),
         cmocka_unit_test_setup_teardown(a_whole_copy_gives_the_same_sources, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_changed_text_gives_another_kernel, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_missing_file_is_one_error, make_copy, drop_copy),

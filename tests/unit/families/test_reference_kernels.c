@@ -1,4 +1,4 @@
-/* test_generic.c: the compiled-in kernels. Their conversions agree with the reference's on every pattern of the narrow types; their units
+/* test_reference_kernels.c: the compiled-in kernels. Their conversions agree with the reference's on every pattern of the narrow types; their units
  * can be cut anywhere and cover every output once. Results on all kinds of problems are test_check's. */
 
 #include "base/math.h"
