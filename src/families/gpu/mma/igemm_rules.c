@@ -74,7 +74,8 @@ static bool overlap_image(const kw_rule_case *c) {
 const kw_rule kw_igemm_valid_rules[] = {
     {"backward_pipe", "pipe=compv5 is generated for conv_fwd only", backward_pipe},
     {"streamk_direction", "stream-K is for conv_bwd_weight, whose depth is the whole image", streamk_direction},
-    {"persistent", "persistent=1 is for stream-K (streamk must be tree or linear) and for pipe=cooperative and pingpong", persistent_streams},
+    {"persistent", "persistent=1 is for stream-K (streamk must be tree or linear) and for pipe=cooperative and pingpong",
+     persistent_streams},
     {"two_stage", "two_stage is for conv_bwd_weight without stream-K, which adds in a stage of its own anyway", two_stage_direction},
     {"split_direction", "conv_fwd and conv_bwd_data are not split along the depth; split_k must be 1", split_direction},
     {"explicit", "explicit=1 is a plain product: spec=filter1x1_stride1_pad0, conv_fwd or conv_bwd_weight, not pipe=wavelet",
