@@ -34,6 +34,28 @@ typedef struct source_writer {
     kw_error *err;
 } source_writer;
 
+/* Whether the library was compiled with the file as well, so that the two must be the same. */
+static bool is_shared_with_host(const char *name) {
+    static const char *const shared[] = {"args.h", "resources.h", "sizes.h", "kernel_params.h", "kernel_abi.h", "emu_abi.h"};
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        if (!strcmp(last, shared[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A text of the folder KW_KERNELS. */
+static kw_status check_folder_file(const source_writer *w, const char *name, const char *text) {
+    const char *built = is_shared_with_host(name) ? kw_kernel_file(name) : NULL;
+    return !built || !strcmp(built, text) ? KW_OK
+                                          : kw_fail(w->err, KW_ILLEGAL,
+                                                    "KW_KERNELS=%.200s: %s is not what the library was built with, which reads it as well; "
+                                                    "build the library anew, or take its file back",
+                                                    w->folder, name);
+}
+
 /* The text of a kernel file; in the arena where it is read from a folder. */
 static const char *read_kernel_file(source_writer *w, kw_arena *arena, const char *name) {
     if (!w->folder) {
@@ -49,8 +71,10 @@ static const char *read_kernel_file(source_writer *w, kw_arena *arena, const cha
     w->status = path ? kw_file_read(arena, path, TEXT_LIMIT, &text, &size, &why) : kw_fail_memory(&why, "a path");
     if (w->status) {
         kw_fail(w->err, w->status, "KW_KERNELS=%.200s: %.240s; it must be a whole copy of kernels/", w->folder, why.text);
+        return NULL;
     }
-    return text;
+    w->status = check_folder_file(w, name, text);
+    return w->status ? NULL : text;
 }
 
 static void add_file(source_writer *w, const char *name);

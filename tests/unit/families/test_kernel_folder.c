@@ -143,6 +143,23 @@ static void a_missing_file_is_one_error(void **state) {
     kw_text_drop(&source);
 }
 
+static void a_header_that_the_library_reads_too_must_be_the_same(void **state) {
+    const copy_of_kernels *c = *state;
+    kw_config config = parsed(CPU_CONFIG);
+    char path[4 * SCRATCH_MAX];
+    kw_text source;
+    kw_error err = {0};
+    snprintf(path, sizeof path, "%s/cpu/bwd_weight/args.h", c->kernels);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fprintf(file, "/* one more number */\n");
+    fclose(file);
+    setenv("KW_KERNELS", c->kernels, 1);
+    assert_int_equal(make_source(&source, &config, (kw_code){0}, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "cpu/bwd_weight/args.h is not what the library was built with"));
+    kw_text_drop(&source);
+}
+
 static void a_file_that_includes_itself_is_an_error(void **state) {
     const copy_of_kernels *c = *state;
     kw_config config = parsed(CPU_CONFIG);
@@ -177,6 +194,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_whole_copy_gives_the_same_sources, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_changed_text_gives_another_kernel, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_missing_file_is_one_error, make_copy, drop_copy),
+        cmocka_unit_test_setup_teardown(a_header_that_the_library_reads_too_must_be_the_same, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_file_that_includes_itself_is_an_error, make_copy, drop_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
