@@ -363,7 +363,7 @@ static void overlapped_kernels_hand_registers_over_and_do_not_spill(void **state
         kw_blob blob;
         kw_jit_result built;
         kw_blob_facts facts;
-        if (kw_config_parse(&config, overlapped[i].config, &err) || kw_codegen_source(&source, &config, jit.code, &err)) {
+        if (kw_config_parse(&config, overlapped[i].config, &err) || kw_source_make(&source, &config, jit.code, &err)) {
             fail_msg("%s: %s", overlapped[i].config, err.text);
         }
         char *ptx = make_ptx(&library, &source, "sm_90a");
