@@ -66,7 +66,7 @@
  *                              address of row l % 8 of matrix l / 8
  *   kw_out_pair(low, high)     two sums as elements of the result, of 16 bits, in a word
  * Where KW_HAS_WGMMA, by the 128 threads of four waves together, the first a multiple of four:
- *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/lib/wgmma.h);
+ *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/matrix/wgmma.h);
  *                              under way until it is waited for: till then acc may not be touched and shared memory not be written
  *   kw_wgmma_fence()           before the first of a group
  *   kw_wgmma_commit()          ends a group
@@ -74,7 +74,7 @@
  *   kw_shared_address(p)       of shared memory, in 32 bits, as descriptors want it
  *   kw_registers_give(n), kw_registers_take(n)   a hint: from now on n registers a thread are enough, are wanted
  *   kw_mma(acc, a, b)          acc += a b, the tile KW_INST_M x KW_INST_N x KW_INST_K by all lanes of a wave together; acc is a kw_acc *, a
- *                              and b const kw_frag_a *, const kw_frag_b * (gpu/lib/fragment.h says who holds what)
+ *                              and b const kw_frag_a *, const kw_frag_b * (gpu/matrix/fragment.h says who holds what)
  *   kw_sched(kind, count)      a hint to the compiler's scheduler: next come so many instructions of a kind, KW_SCHED_MMA,
  *                              KW_SCHED_LDS_READ, KW_SCHED_LDS_WRITE, KW_SCHED_LOAD, KW_SCHED_STORE; nothing where there is no such hint
  *   kw_sched_fence()           the compiler moves nothing across

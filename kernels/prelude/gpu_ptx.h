@@ -196,7 +196,7 @@ KW_DEVICE kw_u32 kw_out_pair(float low, float high) {
 }
 #endif
 
-/* --- matrix instructions of four waves: gpu/lib/wgmma.h has the instruction itself --- */
+/* --- matrix instructions of four waves: gpu/matrix/wgmma.h has the instruction itself --- */
 #if KW_HAS_WGMMA
 #define kw_wgmma_fence() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
 #define kw_wgmma_commit() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")

@@ -338,7 +338,7 @@ static void add_text(kw_text *text, const fault *f) {
     bool nvidia = !strcmp(f->device, "emu:sm_90");
     kw_text_add(text, f->defines);
     kw_text_add(text, is_bulk(f) ? bulk_text : nvidia ? mma_text : mfma_text);
-    kw_text_add(text, kw_kernel_file(is_bulk(f) ? "gpu/lib/wgmma.h" : "gpu/lib/mma_emu.h"));
+    kw_text_add(text, kw_kernel_file(is_bulk(f) ? "gpu/matrix/wgmma.h" : "gpu/matrix/mma_emu.h"));
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         kw_text_addf(text, "#ifndef %s\n#define %s %s\n#endif\n", right[i][0], right[i][0], right[i][1]);
     }

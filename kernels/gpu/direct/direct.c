@@ -11,13 +11,13 @@
 #include "gpu/direct/args.h"
 #define KW_KERNEL_PARAMS kw_direct_block_params
 #include "kw_config.h"
-#include "gpu/lib/fragment.h"
+#include "gpu/matrix/fragment.h"
 #if KW_PTX
-#include "gpu/lib/mma_ptx.h"
+#include "gpu/matrix/mma_ptx.h"
 #elif KW_AMD
-#include "gpu/lib/mma_amd.h"
+#include "gpu/matrix/mma_amd.h"
 #else
-#include "gpu/lib/mma_emu.h"
+#include "gpu/matrix/mma_emu.h"
 #endif
 
 #define KW_THREADS KW_BLOCK_THREADS

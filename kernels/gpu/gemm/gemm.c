@@ -10,7 +10,7 @@
 #include "gpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_mma_params
 #include "kw_config.h"
-#include "gpu/lib/fragment.h"
+#include "gpu/matrix/fragment.h"
 
 #define KW_A_BY_ROWS KW_GEMM_A_BY_ROWS(KW_LAYOUT)
 #define KW_B_BY_ROWS KW_GEMM_B_BY_ROWS(KW_LAYOUT)

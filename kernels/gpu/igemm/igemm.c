@@ -12,7 +12,7 @@
 #include "gpu/igemm/args.h"
 #define KW_KERNEL_PARAMS kw_igemm_params
 #include "kw_config.h"
-#include "gpu/lib/fragment.h"
+#include "gpu/matrix/fragment.h"
 
 #define KW_FORWARD (KW_OP == KW_OP_CONV_FWD)
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)

@@ -11,7 +11,7 @@
 #ifndef KW_BULK_H
 #define KW_BULK_H
 
-#include "gpu/lib/groups.h"
+#include "gpu/matrix/groups.h"
 
 /* --- threads and their roles --- */
 

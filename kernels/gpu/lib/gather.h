@@ -7,7 +7,7 @@
 #ifndef KW_GATHER_H
 #define KW_GATHER_H
 
-#include "gpu/lib/groups.h"
+#include "gpu/matrix/groups.h"
 
 enum { KW_AHEAD = KW_STAGES - 2 };
 

@@ -2,7 +2,7 @@
 #ifndef KW_OVERLAP_LAYOUT_H
 #define KW_OVERLAP_LAYOUT_H
 
-#include "gpu/lib/wgmma.h"
+#include "gpu/matrix/wgmma.h"
 
 /* --- threads and their roles; gpu/lib/resources.h has the counts --- */
 

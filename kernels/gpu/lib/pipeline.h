@@ -20,11 +20,11 @@
 #define KW_PIPELINE_H
 
 #if KW_PTX
-#include "gpu/lib/mma_ptx.h"
+#include "gpu/matrix/mma_ptx.h"
 #elif KW_AMD
-#include "gpu/lib/mma_amd.h"
+#include "gpu/matrix/mma_amd.h"
 #else
-#include "gpu/lib/mma_emu.h"
+#include "gpu/matrix/mma_emu.h"
 #endif
 
 /* --- sums and fragments of a wave --- */

@@ -22,7 +22,7 @@ KW_KERNEL(kw_stage0, KW_PEAK_THREADS) {
         to[i] = from[i];
 }
 #else
-#include "gpu/lib/fragment.h"
+#include "gpu/matrix/fragment.h"
 
 /* Elements between 0.5 and 2 of either sign; int8: any. */
 #if KW_IN == KW_FP32
@@ -60,7 +60,7 @@ KW_DEVICE kw_sum peak_sum_of(const kw_acc *sum) {
 }
 
 #if KW_WGMMA
-#include "gpu/lib/wgmma.h"
+#include "gpu/matrix/wgmma.h"
 
 /* One operand's slab is 128 bytes deep, which is four instructions. */
 KW_KERNEL(kw_stage0, KW_PEAK_THREADS) {
@@ -87,11 +87,11 @@ KW_KERNEL(kw_stage0, KW_PEAK_THREADS) {
 }
 #else
 #if KW_PTX
-#include "gpu/lib/mma_ptx.h"
+#include "gpu/matrix/mma_ptx.h"
 #elif KW_AMD
-#include "gpu/lib/mma_amd.h"
+#include "gpu/matrix/mma_amd.h"
 #else
-#include "gpu/lib/mma_emu.h"
+#include "gpu/matrix/mma_emu.h"
 #endif
 
 /* Results start from different numbers, or a compiler that sees through the instruction would keep but one of them. */

@@ -58,7 +58,7 @@ static const struct {
     {"KW_FP32", "sm_80", 4, 8, 8, "fma.rn.f32"},
 };
 
-/* The prelude and a kernel on it; fragments are what gpu/lib/fragment.h will say of this instruction. */
+/* The prelude and a kernel on it; fragments are what gpu/matrix/fragment.h will say of this instruction. */
 static void make_source(kw_text *source, size_t i) {
     kw_text_addf(source,
                  "#define KW_NVIDIA 1\n#define KW_PTX 1\n#define KW_WAVE 32\n#define KW_HAS_MMA 1\n#define KW_HAS_ASYNC4 1\n#define "
@@ -76,7 +76,7 @@ static void make_source(kw_text *source, size_t i) {
     kw_text_add(source,
                 "typedef struct kw_acc { kw_sum e[KW_ACC_N]; } kw_acc;\ntypedef struct kw_frag_a { kw_u32 w[KW_A_WORDS]; } kw_frag_a;\n"
                 "typedef struct kw_frag_b { kw_u32 w[KW_B_WORDS]; } kw_frag_b;\n");
-    kw_text_add(source, kw_kernel_file("gpu/lib/mma_ptx.h"));
+    kw_text_add(source, kw_kernel_file("gpu/matrix/mma_ptx.h"));
     kw_text_add(source, text);
     assert_false(source->failed);
 }

@@ -1,4 +1,4 @@
-/* mma_ptx.h: kw_mma for NVIDIA: mma.sync by inline PTX. gpu/lib/fragment.h says which words of a tile a lane has; they are the
+/* mma_ptx.h: kw_mma for NVIDIA: mma.sync by inline PTX. gpu/matrix/fragment.h says which words of a tile a lane has; they are the
  * instruction's own, so one instruction is one tile. fp32 has no matrix instruction (tf32 would round its operands): there, each lane
  * multiplies rows and columns that it holds whole. */
 #ifndef KW_MMA_PTX_H

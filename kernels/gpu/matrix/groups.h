@@ -2,7 +2,7 @@
 #ifndef KW_GROUPS_H
 #define KW_GROUPS_H
 
-#include "gpu/lib/wgmma.h"
+#include "gpu/matrix/wgmma.h"
 
 /* Place of four waves among those that multiply the same tile; repeats of their pattern follow each other. */
 typedef struct kw_wave_coord {

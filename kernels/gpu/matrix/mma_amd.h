@@ -1,4 +1,4 @@
-/* mma_amd.h: kw_mma for AMD, by the compiler's builtins. gpu/lib/fragment.h says which words of a tile a lane has; here they go to as many
+/* mma_amd.h: kw_mma for AMD, by the compiler's builtins. gpu/matrix/fragment.h says which words of a tile a lane has; here they go to as many
  * instructions as the tile is deep, each of which takes the next words of every lane. Which k a word stands for does not matter to the sum,
  * as long as it is the same in a and b, and the hardware holds a and b alike; rows, columns and accumulators are the hardware's own.
  *
