@@ -11,7 +11,7 @@ static bool has_few_pixels(const kw_rule_case *c) {
     return c->config->axis[2] * c->config->axis[3] <= 6;
 }
 
-static const kw_rule tile_valid[] = {{"pixels", "at most 6 pixels", has_few_pixels}, {0}};
+static const kw_rule tile_valid[] = {{"pixels", "tile_h times tile_w must be at most 6", has_few_pixels}, {0}};
 
 static void no_text(const kw_config *config, kw_text *text) {
     (void)config;
