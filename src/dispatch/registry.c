@@ -19,7 +19,7 @@ extern const kw_embedded kw_default_catalogs[];
 /* --- one registry ----------------------------------------------------------------------------------------------- */
 
 /* Text before config, so that want of memory leaves the two lists of one length. */
-static kw_status add_registry_config(kw_registry *registry, const kw_config *config, kw_error *err) {
+static kw_status add_config_once(kw_registry *registry, const kw_config *config, kw_error *err) {
     if (kw_catalog_has(&registry->catalog, config)) {
         return KW_OK;
     }
@@ -44,7 +44,7 @@ static kw_status add_registry_config(kw_registry *registry, const kw_config *con
 static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; !status && i < catalog->count; i++) {
-        status = add_registry_config(registry, &catalog->configs[i], err);
+        status = add_config_once(registry, &catalog->configs[i], err);
     }
     return status;
 }
@@ -106,7 +106,7 @@ kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *e
     }
     kw_config parsed;
     kw_status status = kw_config_parse(&parsed, config, err);
-    status = status ? status : add_registry_config(registry, &parsed, err);
+    status = status ? status : add_config_once(registry, &parsed, err);
     renew_registry(registry);
     return status;
 }
@@ -118,7 +118,7 @@ kw_status kw_registry_add_reference(kw_registry *registry, const kw_problem *pro
     kw_config config;
     kw_status status = kw_problem_check(problem, err);
     status = status ? status : kw_reference_find(&config, problem, registry->context->target, err);
-    status = status ? status : add_registry_config(registry, &config, err);
+    status = status ? status : add_config_once(registry, &config, err);
     renew_registry(registry);
     return status;
 }
@@ -219,7 +219,7 @@ static kw_status add_references(kw_registry *registry, kw_error *err) {
             for (int dtype = 0; !status && dtype < KW_DTYPE_COUNT; dtype++) {
                 bool serves = reference_config(&config, *family, (kw_op)op, (kw_dtype)dtype);
                 serves = serves && !kw_config_runs(&config, registry->context->target, NULL);
-                status = serves ? add_registry_config(registry, &config, err) : KW_OK;
+                status = serves ? add_config_once(registry, &config, err) : KW_OK;
             }
         }
     }

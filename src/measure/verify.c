@@ -127,7 +127,7 @@ kw_status kw_prepared_check(kw_prepared *ready, int set, unsigned char byte, boo
     return status ? status : check_result(ready, set, byte, seen, err);
 }
 
-static unsigned char poison(const kw_bench *bench, int set) {
+static unsigned char poison_byte(const kw_bench *bench, int set) {
     kw_dtype output = kw_problem_dtype(&bench->problem, kw_problem_result(&bench->problem));
     return set == KW_SET_REAL ? 0x7f : output == KW_INT32 ? 0x80 : 0xff;
 }
@@ -146,7 +146,7 @@ kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_con
     kw_error why = {0};
     for (int set = 0; set < KW_SET_COUNT && !status; set++) {
         kw_comparison seen;
-        status = kw_prepared_check(&ready, set, poison(bench, set), set == KW_SET_REAL, &seen, &why);
+        status = kw_prepared_check(&ready, set, poison_byte(bench, set), set == KW_SET_REAL, &seen, &why);
         record->error = set == KW_SET_REAL ? seen.error : 0;
         record->ulp = set == KW_SET_REAL ? seen.ulp : 0;
         if (status == KW_FAILED) {

@@ -30,12 +30,12 @@ static double fill_ratio(double extent, double tile) {
 }
 
 /* A cache's bytes; 1 where it is not known, so that ratios stay finite. */
-static double cache(int64_t bytes) {
+static double cache_or_one(int64_t bytes) {
     return (double)kw_max(bytes, 1);
 }
 
 /* How often 2 divides a stride, at most 16 times: rows and pixels that lie many twos apart meet in the same cache sets. */
-static double twos(double bytes) {
+static double powers_of_two(double bytes) {
     double count = 0;
     while (count < 16 && bytes >= 2 && fmod(bytes, 2) == 0) {
         bytes /= 2;
@@ -78,14 +78,14 @@ static double twos(double bytes) {
     F(log2_bytes, "problem", "bits", native_log2(p->bytes))                                                                                \
     F(log2_intensity, "problem", "bits", native_log2(p->flops / p->bytes))                                                                 \
     F(inside_share, "problem", "", p->flops / fmax(p->dense_flops, 1))                                                                     \
-    F(log2_x_over_l2, "target", "bits", log2(fmax(p->x_bytes, 1) / cache(t->l2)))                                                          \
-    F(log2_w_over_l2, "target", "bits", log2(fmax(p->w_bytes, 1) / cache(t->l2)))                                                          \
-    F(log2_y_over_l2, "target", "bits", log2(fmax(p->y_bytes, 1) / cache(t->l2)))                                                          \
-    F(log2_bytes_over_l3, "target", "bits", log2(fmax(p->bytes, 1) / cache(t->l3)))                                                        \
-    F(x_pixel_twos, "problem", "bits", twos(p->g * p->cg * (double)kw_dtype_size(p->problem->dtype)))                                      \
-    F(y_pixel_twos, "problem", "bits", twos(p->g * p->kg * (double)kw_dtype_size(p->problem->dtype)))                                      \
-    F(x_row_twos, "problem", "bits", twos(p->in[2] * p->g * p->cg * (double)kw_dtype_size(p->problem->dtype)))                             \
-    F(y_row_twos, "problem", "bits", twos(p->out[2] * p->g * p->kg * (double)kw_dtype_size(p->problem->dtype)))                            \
+    F(log2_x_over_l2, "target", "bits", log2(fmax(p->x_bytes, 1) / cache_or_one(t->l2)))                                                   \
+    F(log2_w_over_l2, "target", "bits", log2(fmax(p->w_bytes, 1) / cache_or_one(t->l2)))                                                   \
+    F(log2_y_over_l2, "target", "bits", log2(fmax(p->y_bytes, 1) / cache_or_one(t->l2)))                                                   \
+    F(log2_bytes_over_l3, "target", "bits", log2(fmax(p->bytes, 1) / cache_or_one(t->l3)))                                                 \
+    F(x_pixel_twos, "problem", "bits", powers_of_two(p->g * p->cg * (double)kw_dtype_size(p->problem->dtype)))                             \
+    F(y_pixel_twos, "problem", "bits", powers_of_two(p->g * p->kg * (double)kw_dtype_size(p->problem->dtype)))                             \
+    F(x_row_twos, "problem", "bits", powers_of_two(p->in[2] * p->g * p->cg * (double)kw_dtype_size(p->problem->dtype)))                    \
+    F(y_row_twos, "problem", "bits", powers_of_two(p->out[2] * p->g * p->kg * (double)kw_dtype_size(p->problem->dtype)))                   \
     F(target_units, "target", "threads", (double)t->units)                                                                                 \
     F(target_lanes, "target", "", (double)t->lanes)                                                                                        \
     F(target_registers, "target", "", (double)t->registers)                                                                                \
@@ -148,10 +148,10 @@ static room room_of(const kw_native_features_tiles *w, const kw_target *t, const
     F(log2_steps, "pair", "bits", native_log2(steps))                                                                                      \
     F(copied_share, "pair", "", log2(1 + l->copied_bytes / p->bytes))                                                                      \
     F(packed_share, "pair", "", log2(1 + (double)l->packed_bytes / p->bytes))                                                              \
-    F(packed_over_l2, "pair", "bits", log2(fmax((double)l->packed_bytes, 1) / cache(t->l2)))                                               \
-    F(shared_over_l3, "pair", "bits", log2(fmax((double)l->shared_bytes, 1) / cache(t->l3)))                                               \
-    F(thread_over_l1, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache(t->l1)))                                               \
-    F(thread_over_l2, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache(t->l2)))                                               \
+    F(packed_over_l2, "pair", "bits", log2(fmax((double)l->packed_bytes, 1) / cache_or_one(t->l2)))                                        \
+    F(shared_over_l3, "pair", "bits", log2(fmax((double)l->shared_bytes, 1) / cache_or_one(t->l3)))                                        \
+    F(thread_over_l1, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache_or_one(t->l1)))                                        \
+    F(thread_over_l2, "pair", "bits", log2(fmax((double)l->thread_bytes, 1) / cache_or_one(t->l2)))                                        \
     F(log2_run_units, "pair", "bits", native_log2(units))                                                                                  \
     F(unit_balance, "pair", "", fill_ratio(units, (double)t->units))                                                                       \
     F(log2_steps_a_unit, "pair", "bits", native_log2(steps / fmax(units, 1)))                                                              \

@@ -10,7 +10,7 @@
 /* A family is strong when its best is expected to take at most so many times as long as the best of all. */
 static const double reach = 1.5;
 
-static int compare_candidates(const void *a, const void *b) {
+static int compare_expected(const void *a, const void *b) {
     const kw_candidate *left = a, *right = b;
     int order = kw_order_real(left->expected_ns, right->expected_ns);
     order = order ? order : kw_order_real(left->estimate_ns, right->estimate_ns);
@@ -19,7 +19,7 @@ static int compare_candidates(const void *a, const void *b) {
 
 void kw_candidates_sort(kw_candidate list[], size_t count) {
     if (count) {
-        qsort(list, count, sizeof *list, compare_candidates);
+        qsort(list, count, sizeof *list, compare_expected);
     }
 }
 

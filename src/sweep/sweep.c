@@ -88,7 +88,7 @@ static kw_status prepare_sweep(sweep *s, kw_error *err) {
 }
 
 /* The run's facts, and the rows of what cannot run. */
-static kw_status begin(sweep *s, kw_error *err) {
+static kw_status open_writer(sweep *s, kw_error *err) {
     kw_run run;
     const char *device = s->devices.device_workers[0].name;
     kw_status status = kw_sweep_fill_run(&run, &s->plan, &s->toolchain, s->options, device, err);
@@ -103,7 +103,7 @@ static kw_status begin(sweep *s, kw_error *err) {
     return status ? status : kw_sweep_write_unfit(&s->writer, &s->plan, s->options, err);
 }
 
-static kw_status build(sweep *s, kw_error *err) {
+static kw_status build_kernels(sweep *s, kw_error *err) {
     bool wanted = !s->options->timing.verify_only && s->plan.fit;
     s->control.config =
         wanted && kw_sweep_control_find(&s->control_config, &s->control_problem, &s->plan.target) ? &s->control_config : NULL;
@@ -113,7 +113,7 @@ static kw_status build(sweep *s, kw_error *err) {
 }
 
 /* What runs beside the kernels may spill: it is the same each time. */
-static bool controls(const kw_sweep_kernel *kernel) {
+static bool may_be_control(const kw_sweep_kernel *kernel) {
     return kernel->refused == KW_UNTRIED || kernel->refused == KW_SPILLS;
 }
 
@@ -122,7 +122,7 @@ static kw_status run_measurement(sweep *s, kw_error *err) {
         .plan = &s->plan,
         .options = s->options,
         .toolchain = &s->toolchain,
-        .control = s->control.config && controls(&s->control) ? &s->control : NULL,
+        .control = s->control.config && may_be_control(&s->control) ? &s->control : NULL,
         .control_problem = &s->control_problem,
         .writer = &s->writer,
     };
@@ -158,8 +158,8 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
         status = kw_manifest_update(&s.plan.manifest, options->out, err);
     }
     if (!status && !options->count_only && s.plan.fit + s.plan.unfit) {
-        status = begin(&s, err);
-        status = status || kw_sweep_should_stop(&s.plan, options) ? status : build(&s, err);
+        status = open_writer(&s, err);
+        status = status || kw_sweep_should_stop(&s.plan, options) ? status : build_kernels(&s, err);
         status = status || kw_sweep_should_stop(&s.plan, options) ? status : run_measurement(&s, err);
     }
     sum_outcomes(&s);

@@ -101,7 +101,7 @@ static kw_status list_devices(kw_sweep_devices *devices, const char *names, kw_e
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-static void *serve(void *memory) {
+static void *serve_device(void *memory) {
     kw_device_worker *device_worker = memory;
     kw_sweep_devices *devices = device_worker->devices;
     device_worker->status = kw_worker_client_open(&device_worker->client, &device_worker->settings, &device_worker->err);
@@ -150,7 +150,7 @@ static kw_status start_threads(kw_sweep_devices *devices, kw_error *err) {
     for (size_t i = 0; !status && i < devices->count; i++) {
         kw_device_worker *device_worker = &devices->device_workers[i];
         device_worker->devices = devices;
-        device_worker->started = !pthread_create(&device_worker->thread, NULL, serve, device_worker);
+        device_worker->started = !pthread_create(&device_worker->thread, NULL, serve_device, device_worker);
         started += device_worker->started;
         status = device_worker->started ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "no thread can be started for device number %zu", i + 1);
     }

@@ -41,7 +41,7 @@ static uint64_t kernel_hash(const char *text) {
 }
 
 /* With the lock held. */
-static kw_loaded_kernel *find_kernel(kw_kernel_cache *cache, const char *text) {
+static kw_loaded_kernel *find_loaded(kw_kernel_cache *cache, const char *text) {
     const uintptr_t *found = kw_hash_map_find(&cache->kernels, &(kw_hash_map_key){kernel_hash(text), kernel_has_text, NULL, text});
     kw_loaded_kernel *loaded = found ? (kw_loaded_kernel *)*found : NULL;
     if (loaded) {
@@ -80,7 +80,7 @@ static kw_status acquire_kernel(kw_loaded_kernel **loaded, kw_kernel_cache *cach
     own->users = 1;
     kw_config_print(own->text, sizeof own->text, config);
     pthread_mutex_lock(&cache->lock);
-    *loaded = find_kernel(cache, own->text);
+    *loaded = find_loaded(cache, own->text);
     pthread_mutex_unlock(&cache->lock);
     if (*loaded) {
         free(own);
@@ -92,7 +92,7 @@ static kw_status acquire_kernel(kw_loaded_kernel **loaded, kw_kernel_cache *cach
         return status;
     }
     pthread_mutex_lock(&cache->lock);
-    *loaded = find_kernel(cache, own->text);
+    *loaded = find_loaded(cache, own->text);
     if (!*loaded && kw_hash_map_reserve(&cache->kernels, cache->kernels.count + 1)) {
         kw_hash_map_put(&cache->kernels, kernel_hash(own->text), (uintptr_t)own);
         *loaded = own;

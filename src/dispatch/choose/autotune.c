@@ -195,7 +195,7 @@ static int compare_records(const kw_record *a, const kw_record *b) {
     return strcmp(a->config, b->config);
 }
 
-static int compare_candidates(const void *a, const void *b) {
+static int compare_tuned(const void *a, const void *b) {
     return compare_records(&((const tuned_candidate *)a)->record, &((const tuned_candidate *)b)->record);
 }
 
@@ -237,7 +237,7 @@ static bool time_interleaved(autotuner *t, size_t count, bool again) {
             t->tuned[i].record = records[i];
         }
     }
-    qsort(t->tuned, count, sizeof *t->tuned, compare_candidates);
+    qsort(t->tuned, count, sizeof *t->tuned, compare_tuned);
     return true;
 }
 
@@ -256,7 +256,7 @@ static bool is_unclear(const autotuner *t, size_t count) {
 /* After it the candidates stand best first, and the first *finalists of them were timed together. Those at the edge of a tie are timed
  * again: a disturbance makes a kernel slower, never faster, so the least of several times is nearest to the truth. */
 static void run_final(autotuner *t, size_t *finalists) {
-    qsort(t->tuned, t->count, sizeof *t->tuned, compare_candidates);
+    qsort(t->tuned, t->count, sizeof *t->tuned, compare_tuned);
     bool is_long = t->progress.best_ns > long_ns;
     *finalists = count_near(t, is_long ? LONG_FINALISTS : FINALISTS_MAX, t->progress.best_ns * (is_long ? near_long : near));
     if (!*finalists || (is_long && *finalists == 1) || !time_interleaved(t, *finalists, false)) {
@@ -325,7 +325,7 @@ static void take_winner(autotuner *t, kw_choice *choice, size_t winner) {
     t->tuned[winner].loaded = NULL;
 }
 
-static void decide(autotuner *t, kw_choice *choice, kw_wisdom_value *value, size_t finalists) {
+static void decide_winner(autotuner *t, kw_choice *choice, kw_wisdom_value *value, size_t finalists) {
     const kw_record *records[FINALISTS_MAX];
     double noise = 0;
     for (size_t i = 0; i < finalists; i++) {
@@ -399,7 +399,7 @@ kw_status kw_autotune(kw_choice *choice, kw_wisdom_value *value, const kw_reques
         }
         explain_failures(&t, &choice->explanation);
         if (finalists) {
-            decide(&t, choice, value, finalists);
+            decide_winner(&t, choice, value, finalists);
         }
         status = t.broken.status ? kw_fail(err, KW_ENVIRONMENT, "%s", t.broken.text) : keep_records(&t, choice, err);
     } else {

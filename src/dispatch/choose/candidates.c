@@ -19,7 +19,7 @@ typedef struct served_kernels {
     size_t count;
 } served_kernels;
 
-static bool is_served(const kw_request *request, const kw_config *config) {
+static bool serves_request(const kw_request *request, const kw_config *config) {
     return config->family->emit && config->op == request->problem.op && config->dtype == request->problem.dtype;
 }
 
@@ -27,7 +27,7 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     const kw_catalog *catalog = &request->registry->catalog;
     size_t most = 1;
     for (size_t i = 0; i < catalog->count; i++) {
-        most += is_served(request, &catalog->configs[i]);
+        most += serves_request(request, &catalog->configs[i]);
     }
     l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting);
     if (!l->memory) {
@@ -39,7 +39,7 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     l->configs = (const kw_config **)(void *)(l->expected + most);
     l->fitting = (const kw_launch **)(void *)(l->configs + most);
     for (size_t i = 0; i < catalog->count; i++) {
-        if (is_served(request, &catalog->configs[i])) {
+        if (serves_request(request, &catalog->configs[i])) {
             l->configs[l->count++] = &catalog->configs[i];
         }
     }

@@ -139,7 +139,7 @@ static source *new_source(kw_model_selector *selector, const char *name) {
 }
 
 /* The new source joins the list; one whose text could not be read is never asked. */
-static void add_source(kw_model_selector *selector, source *s, kw_status status, const kw_error *why) {
+static void add_model_source(kw_model_selector *selector, source *s, kw_status status, const kw_error *why) {
     s->distance = status ? -1 : kw_model_spec_distance(&s->spec, selector->target);
     selector->count++;
     if (status) {
@@ -161,7 +161,7 @@ static void add_folder(kw_model_selector *selector, const char *name, const char
     kw_status status = s->folder && path ? KW_OK : kw_fail_memory(&why, "a model");
     status = status ? status : kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, &why);
     status = status ? status : kw_model_spec_read(&s->spec, path, text, size, &why);
-    add_source(selector, s, status, &why);
+    add_model_source(selector, s, status, &why);
     kw_arena_drop(&arena);
 }
 
@@ -186,7 +186,7 @@ static void add_builtin(kw_model_selector *selector, const kw_embedded *file) {
     }
     kw_status status = s->forest_file ? KW_OK : kw_fail(&why, KW_MISSING, "its forest was not compiled in");
     status = status ? status : kw_model_spec_read(&s->spec, file->name, file->text, kw_embedded_size(file), &why);
-    add_source(selector, s, status, &why);
+    add_model_source(selector, s, status, &why);
 }
 
 static int may_be_model(const struct dirent *entry) {

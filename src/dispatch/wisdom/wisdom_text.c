@@ -168,7 +168,7 @@ kw_status kw_wisdom_text_check(const char *name, kw_word text, kw_error *err) {
 }
 
 /* Whether the edit concerns the line's key. */
-static bool concerns(const kw_wisdom_edit *edit, const kw_wisdom_line *line) {
+static bool edit_concerns(const kw_wisdom_edit *edit, const kw_wisdom_line *line) {
     if (!edit->put) {
         return same_word(line->problem, edit->problem);
     }
@@ -186,7 +186,7 @@ int64_t kw_wisdom_text_edit(kw_text *changed, kw_word text, const kw_wisdom_edit
     while (text.size && kw_scan_line(&scan, &raw)) {
         kw_wisdom_line line;
         kw_error why;
-        if (!kw_wisdom_line_read(&line, raw, &why) || !concerns(edit, &line)) {
+        if (!kw_wisdom_line_read(&line, raw, &why) || !edit_concerns(edit, &line)) {
             kw_text_add_bytes(changed, raw.at, raw.size);
             kw_text_add(changed, "\n");
             continue;

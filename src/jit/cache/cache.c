@@ -36,7 +36,7 @@ struct kw_cache {
 };
 
 /* What is wrong with an opened folder; NULL when it can be trusted. */
-static const char *distrust(int fd) {
+static const char *folder_fault(int fd) {
     struct stat info;
     if (fstat(fd, &info)) {
         return "it cannot be examined";
@@ -80,7 +80,7 @@ kw_status kw_cache_open(kw_cache **cache, const char *folder, char note[256], kw
     if (made->folder < 0) {
         reason = why.status ? why.text : errno == ENOTDIR || errno == ELOOP ? "it is a link or no folder" : strerrordesc_np(errno);
     } else {
-        reason = distrust(made->folder);
+        reason = folder_fault(made->folder);
     }
     if (reason) {
         snprintf(note, 256, "%.100s is not used: %.130s", path, reason);
@@ -131,7 +131,7 @@ static int open_shard(const kw_cache *cache, const char *key, bool make) {
         mkdirat(cache->folder, name, 0700);
         fd = open_folder(cache->folder, name);
     }
-    if (fd >= 0 && distrust(fd)) {
+    if (fd >= 0 && folder_fault(fd)) {
         close(fd);
         fd = -1;
         errno = EPERM;
@@ -162,7 +162,7 @@ static void *read_entry(int shard, const char *key, size_t *size, bool *doubt) {
     return bytes;
 }
 
-static void quarantine(int shard, const char *key) {
+static void quarantine_entry(int shard, const char *key) {
     char name[NAME_TEXT];
     snprintf(name, sizeof name, "%s.bad", key);
     renameat(shard, key, shard, name); /* in a folder that cannot be written the entry stays and stays a miss */
@@ -186,7 +186,7 @@ kw_status kw_cache_get(kw_cache *cache, const char *key, kw_blob *blob, kw_error
         doubt = false;
     }
     if (doubt) {
-        quarantine(shard, key);
+        quarantine_entry(shard, key);
     }
     free(bytes);
     if (shard >= 0) {

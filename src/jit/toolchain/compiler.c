@@ -22,7 +22,7 @@ static bool is_executable(const char *path, struct stat *info) {
 
 /* Fills path with the absolute path of a program: one with a slash is taken as it is, a name is looked up on PATH. Relative folders on
  * PATH are passed over, since what they hold depends on where the process happens to stand. */
-static bool resolve(char *path, size_t capacity, const char *wanted, struct stat *info) {
+static bool resolve_program(char *path, size_t capacity, const char *wanted, struct stat *info) {
     if (*wanted == '/') {
         return (size_t)snprintf(path, capacity, "%s", wanted) < capacity && is_executable(path, info);
     }
@@ -105,7 +105,7 @@ kw_status kw_compiler_choose(kw_compiler *compiler, const char *wanted, const kw
         struct stat info;
         char target[64] = "";
         *compiler = (kw_compiler){0};
-        if (!resolve(compiler->path, sizeof compiler->path, *name, &info)) {
+        if (!resolve_program(compiler->path, sizeof compiler->path, *name, &info)) {
             continue;
         }
         kw_error reason;

@@ -31,7 +31,7 @@ static bool is_integer(kw_dtype dtype) {
 }
 
 /* Variance of an integer drawn evenly from +-1..+-a. */
-static double variance(int32_t a) {
+static double variance_of_range(int32_t a) {
     return (a + 1.0) * (2.0 * a + 1.0) / 6.0;
 }
 
@@ -41,7 +41,7 @@ static bool stays_exact(const kw_problem *problem, double products, int32_t a, i
         return false;
     }
     bool half = kw_dtype_output(problem->dtype) == KW_FP16;
-    return !half || 8 * sqrt(products * variance(a) * variance(b)) <= 65504;
+    return !half || 8 * sqrt(products * variance_of_range(a) * variance_of_range(b)) <= 65504;
 }
 
 kw_fill kw_fill_exact(const kw_problem *problem, uint64_t seed) {

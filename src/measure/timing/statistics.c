@@ -29,7 +29,7 @@ double kw_median(double *samples, size_t count) {
 }
 
 /* The lower quartile of every other sample from first on. */
-static double half(const double *samples, size_t count, size_t first, double *room) {
+static double half_quartile(const double *samples, size_t count, size_t first, double *room) {
     double lower, range;
     size_t kept = 0;
     for (size_t i = first; i < count; i += 2) {
@@ -41,8 +41,8 @@ static double half(const double *samples, size_t count, size_t first, double *ro
 
 void kw_timed_fill(kw_timed *timed, double *samples, size_t count, double *room) {
     timed->samples = (int32_t)count;
-    timed->half_ns[0] = half(samples, count, 0, room);
-    timed->half_ns[1] = half(samples, count, count > 1 ? 1 : 0, room);
+    timed->half_ns[0] = half_quartile(samples, count, 0, room);
+    timed->half_ns[1] = half_quartile(samples, count, count > 1 ? 1 : 0, room);
     kw_quartiles(samples, count, &timed->time_ns, &timed->spread_ns);
     timed->median_ns = kw_median(samples, count);
     timed->least_ns = count ? samples[0] : 0;

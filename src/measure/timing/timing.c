@@ -108,7 +108,7 @@ static kw_status run_batch(const kw_subject *subject, int64_t calls, int64_t *wa
 /* --- sizes of batches ------------------------------------------------------------------------------------------------ */
 
 /* The fastest known so far, by the clock of own_ns; 0 when none is. */
-static double fastest(const timer *t) {
+static double fastest_subject_ns(const timer *t) {
     double best = t->options->best_ns > 0 ? t->options->best_ns : 0;
     for (size_t i = 0; i < t->count; i++) {
         double own = t->lists[i].own_ns;
@@ -120,7 +120,7 @@ static double fastest(const timer *t) {
 /* Whether a look at so many calls is enough to drop the subject. Of a very short one it is not: reading the clocks takes as long. */
 static bool is_hopeless(const timer *t, const sample_list *list, int64_t calls) {
     return t->options->drop_ratio > 0 && (double)calls * list->own_ns >= MEANS_SOMETHING_NS &&
-           list->own_ns > t->options->drop_ratio * fastest(t);
+           list->own_ns > t->options->drop_ratio * fastest_subject_ns(t);
 }
 
 /* Warms up and finds how many calls make a batch. The first call pays for page faults and cold caches; the best of what follows is the
@@ -175,7 +175,7 @@ static kw_status size_batch(timer *t, size_t which, kw_error *err) {
 /* --- rounds ---------------------------------------------------------------------------------------------------------- */
 
 static void drop_slow(timer *t) {
-    double best = fastest(t);
+    double best = fastest_subject_ns(t);
     for (size_t i = 0; i < t->count && t->options->drop_ratio > 0; i++) {
         sample_list *list = &t->lists[i];
         list->slow = !list->gave_up && list->own_ns > t->options->drop_ratio * best ? list->own_ns / best : 0;
@@ -372,7 +372,7 @@ static kw_status run_rounds(timer *t, kw_error *err) {
 /* --- results --------------------------------------------------------------------------------------------------------- */
 
 /* With too little that counts, the rounds of drift count too; with too little that is clean, all does, by the processor clock. */
-static kw_timed summarise(timer *t, sample_list *list) {
+static kw_timed summarise_samples(timer *t, sample_list *list) {
     kw_timed result = {.time_ns = list->seen_ns, .calls = (int32_t)list->calls, .warmups = list->warmups, .spent_ns = list->spent_ns};
     if (list->gave_up) {
         return result;
@@ -427,7 +427,7 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
     }
     status = status ? status : run_rounds(&t, err);
     for (size_t i = 0; i < t.all && !status; i++) {
-        results[i] = summarise(&t, &t.lists[i]);
+        results[i] = summarise_samples(&t, &t.lists[i]);
     }
     if (!status && options->control) {
         options->control->drift = find_drift(&t);

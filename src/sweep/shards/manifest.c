@@ -70,7 +70,7 @@ static kw_status append_run(kw_manifest *m, kw_manifest_run run, kw_error *err) 
 }
 
 /* Whether next continues run: it overlaps, adjoins, or no config of the problem's kind lies between. */
-static bool continues(const kw_manifest *m, const kw_manifest_run *run, const kw_manifest_run *next) {
+static bool continues_run(const kw_manifest *m, const kw_manifest_run *run, const kw_manifest_run *next) {
     if (run->problem != next->problem) {
         return false;
     }
@@ -107,7 +107,7 @@ static void sort_manifest_runs(kw_manifest *m) {
         qsort(m->runs, m->run_count, sizeof *m->runs, compare_runs);
     }
     for (size_t i = 0; i < m->run_count; i++) {
-        if (kept && continues(m, &m->runs[kept - 1], &m->runs[i])) {
+        if (kept && continues_run(m, &m->runs[kept - 1], &m->runs[i])) {
             uint32_t *last = &m->runs[kept - 1].last;
             *last = m->runs[i].last > *last ? m->runs[i].last : *last;
         } else {
@@ -197,7 +197,7 @@ kw_status kw_manifest_add_run(kw_manifest *m, kw_manifest_run run, kw_error *err
                        run.last + 1, run.problem + 1, last->first + 1, last->last + 1, last->problem + 1);
     }
     m->listed = true;
-    if (last && continues(m, last, &run)) {
+    if (last && continues_run(m, last, &run)) {
         last->last = run.last;
         return KW_OK;
     }

@@ -198,7 +198,7 @@ static kw_status read_kernel_line(kw_job_reader *reader, kw_scan scan, kw_error 
 }
 
 /* Points job at what was read; only now, since the kernels' memory moved while it grew. */
-static kw_status complete(kw_job_reader *reader, kw_error *err) {
+static kw_status complete_job(kw_job_reader *reader, kw_error *err) {
     if (!reader->has_problem) {
         return kw_fail(err, KW_MALFORMED, "go: a problem is wanted before");
     }
@@ -244,7 +244,7 @@ kw_status kw_job_read(kw_job_reader *reader, kw_word line, kw_error *err) {
         return read_kernel_line(reader, scan, err);
     }
     if (kw_word_is(word, "go") && scan.at == scan.end) {
-        return complete(reader, err);
+        return complete_job(reader, err);
     }
     return kw_fail(err, KW_MALFORMED, "line %.*s: problem, option, control, kernel or go is wanted", KW_WORD(line));
 }

@@ -3,7 +3,7 @@
  * Nothing of this process can be trusted once a kernel ran in it: the parent takes its word for results and nothing else, and a process in
  * which something went wrong is not used again. Its states, as the status page shows them to the parent:
  *
- *     (started) -> IDLE                 [greet]
+ *     (started) -> IDLE                 [greet_parent]
  *     IDLE      -> PREPARE              [serve_job]      a whole job was read: the problem's data are made
  *     PREPARE   -> LOAD                 [kw_worker_run]  the control, where there is one, then each kernel
  *     LOAD      -> VERIFY               [kw_worker_run]  what cannot be loaded or does not serve has its answer, and the next one follows
@@ -32,7 +32,7 @@ static void answer_text(const kw_worker *w, kw_answer_kind kind, int64_t number,
     kw_worker_answer(w, &answer);
 }
 
-static void greet(const kw_worker *w) {
+static void greet_parent(const kw_worker *w) {
     char target[KW_TARGET_TEXT_MAX], brand[64] = "";
     kw_target_print(target, sizeof target, w->backend->target(w->device));
     if (!w->backend->about) {
@@ -126,7 +126,7 @@ int kw_worker_main(int count, char *const *arguments) {
         fprintf(stderr, "kwright worker: %s\n", err.text);
         goto out;
     }
-    greet(w);
+    greet_parent(w);
     while (!status && !ended) {
         kw_worker_status_write(w->status_page, KW_WORKER_KERNEL_NONE, KW_WORKER_STEP_IDLE);
         status = serve_job(w, &ended, &err);

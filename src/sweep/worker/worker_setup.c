@@ -99,7 +99,7 @@ static void close_others(const kw_worker *w) {
 }
 
 /* Lowers a limit; a limit that is lower already stays. */
-static void limit(__rlimit_resource_t what, rlim_t value) {
+static void limit_resource(__rlimit_resource_t what, rlim_t value) {
     struct rlimit now;
     if (!getrlimit(what, &now) && (now.rlim_max == RLIM_INFINITY || now.rlim_max > value)) {
         setrlimit(what, &(struct rlimit){value, value});
@@ -124,16 +124,16 @@ static rlim_t count_threads(void) {
 static void set_limits(const kw_worker *w) {
     struct sysinfo machine;
     rlim_t threads = count_threads();
-    limit(RLIMIT_CORE, 1); /* 1, not 0: that also keeps a program from being started for the core */
+    limit_resource(RLIMIT_CORE, 1); /* 1, not 0: that also keeps a program from being started for the core */
     if (threads) {
-        limit(RLIMIT_NPROC, threads + MORE_PROCESSES);
+        limit_resource(RLIMIT_NPROC, threads + MORE_PROCESSES);
     }
     kw_backend_id backend = KW_BACKEND_CPU;
     (void)(w->options.device && kw_backend_id_of_device(&backend, w->options.device));
     /* A driver reserves address space for all of the device's memory. */
     bool driver = kw_backend_is_gpu_hardware(backend);
     if (!UNDER_SANITIZER && !driver && !sysinfo(&machine)) {
-        limit(RLIMIT_DATA, w->options.memory ? (rlim_t)w->options.memory : (rlim_t)machine.totalram * machine.mem_unit);
+        limit_resource(RLIMIT_DATA, w->options.memory ? (rlim_t)w->options.memory : (rlim_t)machine.totalram * machine.mem_unit);
     }
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {

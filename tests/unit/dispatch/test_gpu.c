@@ -193,6 +193,35 @@ static void kernels_of_another_kind_of_device_are_not_its(void **state) {
     close_world(&w);
 }
 
+/* What `kwright tune` measures for its reference column. */
+static void a_gpu_has_a_reference_kernel_of_its_own(void **state) {
+    (void)state;
+    static const struct {
+        const char *device, *problem, *config;
+    } cases[] = {
+        {"cpu", small_gemm, "gemm.reference gemm fp32"},
+        {"emu:gfx942", small_gemm, "gemm.reference_gpu gemm fp32"},
+        {"emu:sm_90", small_conv, "conv.reference_gpu conv_fwd bf16"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        world w;
+        kw_registry *registry = NULL;
+        kw_problem problem;
+        kw_record record;
+        kw_error err = {0};
+        open_world_of(&w, cases[i].device);
+        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, &err), KW_OK);
+        assert_int_equal(kw_registry_create(&registry, w.context, &err), KW_OK);
+        assert_int_equal(kw_registry_add_reference(registry, &problem, &err), KW_OK);
+        assert_string_equal(kw_registry_config(registry, 0), cases[i].config);
+        assert_int_equal(kw_measure(&record, registry, 0, &problem, &(kw_measure_options){.time = true}, &err), KW_OK);
+        assert_int_equal(record.outcome, KW_GOOD);
+        assert_true(record.time_ns > 0);
+        kw_registry_destroy(&registry);
+        close_world(&w);
+    }
+}
+
 static void a_device_that_is_not_there_says_why(void **state) {
     (void)state;
     kw_context *context = NULL;
@@ -234,6 +263,7 @@ int main(void) {
         cmocka_unit_test(a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_is_not_there),
         cmocka_unit_test(convolutions_of_one_byte_types_are_multiplied_by_matrix_instructions),
         cmocka_unit_test(kernels_of_another_kind_of_device_are_not_its),
+        cmocka_unit_test(a_gpu_has_a_reference_kernel_of_its_own),
         cmocka_unit_test(a_device_that_is_not_there_says_why),
         cmocka_unit_test(every_backend_is_told_of),
     };
