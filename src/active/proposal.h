@@ -13,8 +13,8 @@
 /* A family at work. */
 typedef struct kw_family_need {
     kw_proposal_family facts;
-    double loss;  /* sum over its problem groups */
-    double worth; /* what one more problem of it is worth, before it is shared with those given already; 0: none is wanted */
+    double loss;     /* sum over its problem groups */
+    double priority; /* what one more problem of it is worth, before it is shared with those given already; 0: none is wanted */
 } kw_family_need;
 
 /* A problem group that counts; loss NAN where it is not evaluated. */

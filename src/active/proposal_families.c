@@ -128,8 +128,8 @@ static int by_group_loss(const void *left, const void *right) {
 }
 
 /* A problem group without a good kernel is neither evaluated nor untrained: nothing that is learned will change it. */
-static kw_status list_losses(kw_proposal *p, const kw_group_evaluation *group_evaluations, size_t count, const kw_group_oracle *oracles,
-                             kw_error *err) {
+static kw_status list_group_losses(kw_proposal *p, const kw_group_evaluation *group_evaluations, size_t count,
+                                   const kw_group_oracle *oracles, kw_error *err) {
     p->losses = calloc(p->dataset.problem_group_count + 1, sizeof *p->losses);
     if (!p->losses) {
         return kw_fail_memory(err, "the losses of problem groups");
@@ -195,9 +195,9 @@ static void set_states(kw_proposal *p) {
         need->facts.state = need->facts.shapes < p->options.least ? KW_FAMILY_UNKNOWN
                             : need->facts.regret > target         ? KW_FAMILY_ABOVE
                                                                   : KW_FAMILY_WITHIN;
-        need->worth = need->facts.state == KW_FAMILY_UNKNOWN ? (need->loss + prior_shapes * usual) / (problem_groups + prior_shapes)
-                      : need->facts.state == KW_FAMILY_ABOVE ? need->facts.regret
-                                                             : 0;
+        need->priority = need->facts.state == KW_FAMILY_UNKNOWN ? (need->loss + prior_shapes * usual) / (problem_groups + prior_shapes)
+                         : need->facts.state == KW_FAMILY_ABOVE ? need->facts.regret
+                                                                : 0;
         facts->count[need->facts.state]++;
     }
     facts->met = p->need_count && facts->count[KW_FAMILY_WITHIN] == (int64_t)p->need_count;
@@ -254,7 +254,7 @@ kw_status kw_proposal_evaluate(kw_proposal *p, kw_error *err) {
         status = kw_fail(err, KW_FAILED, "no row is of %.200s, timed %s with %s weights, and there is no problem list to begin with",
                          p->target_text, p->options.cold ? "cold" : "hot", p->options.fresh_weights ? "fresh" : "packed");
     }
-    status = status ? status : list_losses(p, group_evaluations, count, oracles, err);
+    status = status ? status : list_group_losses(p, group_evaluations, count, oracles, err);
     if (!status) {
         count_shapes(p);
         set_states(p);

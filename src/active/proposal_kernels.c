@@ -43,16 +43,16 @@ static void close_table(table *t) {
 static kw_status open_kernel_table(kernel_selection *g, kw_op op, kw_dtype dtype, kw_error *err) {
     table *t = &g->tables[op][dtype];
     const kw_catalog *all = &g->p->configs;
-    size_t room = all->count + 1;
+    size_t capacity = all->count + 1;
     g->opened[op][dtype] = true;
-    *t = (table){.configs = calloc(room, sizeof *t->configs),
-                 .launches = calloc(room, sizeof *t->launches),
-                 .fitting = calloc(room, sizeof *t->fitting),
-                 .estimates = calloc(room, sizeof *t->estimates),
-                 .predicted = calloc(room, sizeof *t->predicted),
-                 .order = calloc(room, sizeof *t->order),
-                 .open = calloc(room, sizeof *t->open),
-                 .wanted = calloc(room, sizeof *t->wanted)};
+    *t = (table){.configs = calloc(capacity, sizeof *t->configs),
+                 .launches = calloc(capacity, sizeof *t->launches),
+                 .fitting = calloc(capacity, sizeof *t->fitting),
+                 .estimates = calloc(capacity, sizeof *t->estimates),
+                 .predicted = calloc(capacity, sizeof *t->predicted),
+                 .order = calloc(capacity, sizeof *t->order),
+                 .open = calloc(capacity, sizeof *t->open),
+                 .wanted = calloc(capacity, sizeof *t->wanted)};
     if (!t->configs || !t->launches || !t->fitting || !t->estimates || !t->predicted || !t->order || !t->open || !t->wanted) {
         return kw_fail_memory(err, "the kernels to choose from");
     }
@@ -105,7 +105,7 @@ static void mark_best_kernels(table *t, const double *values, int32_t count, boo
 }
 
 /* Marks the kernels of one problem in its table. */
-static kw_status choose(kernel_selection *g, const kw_problem *problem, table **chosen, kw_error *err) {
+static kw_status choose_kernels(kernel_selection *g, const kw_problem *problem, table **chosen, kw_error *err) {
     const kw_proposal_options *o = &g->p->options;
     table *t = &g->tables[problem->op][problem->dtype];
     char text[KW_PROBLEM_TEXT_MAX];
@@ -161,7 +161,7 @@ kw_status kw_proposal_select_kernels(kw_proposal *p, kw_error *err) {
     status = status || !p->chosen.count ? status : make_proposal_manifest(p, err);
     for (uint32_t i = 0; i < p->chosen.count && !status; i++) {
         table *t = NULL;
-        status = choose(g, &p->chosen.problems[i], &t, err);
+        status = choose_kernels(g, &p->chosen.problems[i], &t, err);
         status = status ? status : add_manifest_runs(p, i, t, err);
     }
     for (int op = 0; op < KW_OP_COUNT; op++) {

@@ -122,7 +122,7 @@ static bool draw_listed(problem_draw *d, size_t family, kw_problem *problem) {
 }
 
 /* The number-th problem of the family that is measured, by falling loss, or behind them of the lists; false: there are not so many. */
-static const kw_problem *source_of(const problem_draw *d, size_t family, size_t number) {
+static const kw_problem *find_draw_source(const problem_draw *d, size_t family, size_t number) {
     const kw_proposal *p = d->p;
     size_t measured = d->source[family + 1] - d->source[family];
     if (number < measured) {
@@ -154,7 +154,7 @@ static bool draw_perturbed(problem_draw *d, size_t family, kw_problem *problem) 
     for (int i = 0; i < TRIES && sources; i++) {
         /* The square of a number between 0 and 1: the first fourth gets half of the draws. */
         double at = kw_random_unit(&state);
-        const kw_problem *from = source_of(d, family, (size_t)(at * at * (double)sources));
+        const kw_problem *from = find_draw_source(d, family, (size_t)(at * at * (double)sources));
         if (from && kw_problem_perturb(problem, from, &state) && kw_proposal_family_of(p, problem) == family &&
             (double)kw_problem_flops(problem) <= growth * (double)kw_problem_flops(from) && is_free(p, problem) && is_served(p, problem)) {
             return true;
@@ -171,9 +171,9 @@ static size_t highest_value_family(const kw_proposal *p) {
     double most = 0;
     for (size_t f = 0; f < p->need_count; f++) {
         const kw_family_need *need = &p->needs[f];
-        double worth = need->facts.exhausted ? 0 : need->worth / (double)(1 + need->facts.untrained + need->facts.proposed);
-        if (worth > most) {
-            most = worth;
+        double priority = need->facts.exhausted ? 0 : need->priority / (double)(1 + need->facts.untrained + need->facts.proposed);
+        if (priority > most) {
+            most = priority;
             best = f;
         }
     }

@@ -12,15 +12,16 @@ typedef struct evaluation_pair {
     const kw_group_evaluation *a, *b;
 } evaluation_pair;
 
-static kw_status match(evaluation_pair **duels, size_t *count, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
+static kw_status match_group_evaluations(evaluation_pair **pairs, size_t *count, const kw_evaluation *a, const kw_evaluation *b,
+                                         kw_error *err) {
     *count = 0;
-    *duels = NULL;
+    *pairs = NULL;
     /* Equal digests mean the same problem groups in the same order; a catalog adds candidates, never problem groups. */
     if (strcmp(a->dataset.digest, b->dataset.digest) != 0 || a->dataset.pair_count != b->dataset.pair_count) {
         return kw_fail(err, KW_ILLEGAL, "%.100s and %.100s were evaluated on different rows; give both the same stores", a->by, b->by);
     }
     evaluation_pair *made = calloc(a->count + 1, sizeof *made);
-    *duels = made;
+    *pairs = made;
     if (!made) {
         return kw_fail_memory(err, "a comparison");
     }
@@ -46,7 +47,7 @@ static int compare_selections(const evaluation_pair *d, const kw_dataset *datase
     return more > 0 ? 1 : -1;
 }
 
-static void take_loss(kw_comparison *c, const evaluation_pair *d, const kw_dataset *dataset) {
+static void note_worst_loss(kw_comparison *c, const evaluation_pair *d, const kw_dataset *dataset) {
     double loss = d->a->efficiency > 0 ? 1 - d->b->efficiency / d->a->efficiency : 0;
     if (loss > c->worst_loss) {
         c->worst_loss = loss;
@@ -54,17 +55,17 @@ static void take_loss(kw_comparison *c, const evaluation_pair *d, const kw_datas
     }
 }
 
-static kw_status make_figures(kw_comparison *c, const evaluation_pair *duels, size_t count, const kw_evaluation *a, const kw_evaluation *b,
+static kw_status make_figures(kw_comparison *c, const evaluation_pair *pairs, size_t count, const kw_evaluation *a, const kw_evaluation *b,
                               kw_error *err) {
     size_t *of_a = calloc(count, sizeof *of_a), *of_b = calloc(count, sizeof *of_b);
     double *delta = calloc(count, sizeof *delta);
     kw_group_evaluation *common = calloc(count, sizeof *common);
     bool good = of_a && of_b && delta && common;
     for (size_t i = 0; good && i < count; i++) {
-        of_a[i] = (size_t)(duels[i].a - a->group_evaluations);
-        of_b[i] = (size_t)(duels[i].b - b->group_evaluations);
-        delta[i] = duels[i].b->efficiency - duels[i].a->efficiency;
-        common[i] = *duels[i].a;
+        of_a[i] = (size_t)(pairs[i].a - a->group_evaluations);
+        of_b[i] = (size_t)(pairs[i].b - b->group_evaluations);
+        delta[i] = pairs[i].b->efficiency - pairs[i].a->efficiency;
+        common[i] = *pairs[i].a;
     }
     kw_status status =
         good ? kw_evaluation_metrics_compute(&c->a, a->group_evaluations, of_a, count, err) : kw_fail_memory(err, "a comparison");
@@ -78,21 +79,21 @@ static kw_status make_figures(kw_comparison *c, const evaluation_pair *duels, si
 }
 
 kw_status kw_evaluations_compare(kw_comparison *comparison, const kw_evaluation *a, const kw_evaluation *b, kw_error *err) {
-    evaluation_pair *duels = NULL;
+    evaluation_pair *pairs = NULL;
     size_t count = 0;
     *comparison = (kw_comparison){0};
-    kw_status status = match(&duels, &count, a, b, err);
+    kw_status status = match_group_evaluations(&pairs, &count, a, b, err);
     for (size_t i = 0; i < count && !status; i++) {
-        int v = compare_selections(&duels[i], &a->dataset);
-        comparison->agreed += duels[i].a->selection == duels[i].b->selection;
+        int v = compare_selections(&pairs[i], &a->dataset);
+        comparison->agreed += pairs[i].a->selection == pairs[i].b->selection;
         comparison->better += v > 0;
         comparison->worse += v < 0;
         comparison->same += !v;
-        take_loss(comparison, &duels[i], &a->dataset);
+        note_worst_loss(comparison, &pairs[i], &a->dataset);
     }
     comparison->problem_groups = (int64_t)count;
-    status = status ? status : make_figures(comparison, duels, count, a, b, err);
-    free(duels);
+    status = status ? status : make_figures(comparison, pairs, count, a, b, err);
+    free(pairs);
     return status;
 }
 

@@ -97,7 +97,7 @@ static kw_status add_slice(kw_evaluation *e, kw_slicing slicing, const member *m
     return status;
 }
 
-static kw_status slice_by(kw_evaluation *e, kw_slicing slicing, member *members, kw_error *err) {
+static kw_status slice_evaluation_by(kw_evaluation *e, kw_slicing slicing, member *members, kw_error *err) {
     kw_status status = KW_OK;
     for (size_t i = 0; i < e->count; i++) {
         members[i] = (member){slice_key(e, &e->group_evaluations[i], slicing), i};
@@ -116,7 +116,7 @@ static kw_status slice_by(kw_evaluation *e, kw_slicing slicing, member *members,
     return status;
 }
 
-static kw_status slice_all(kw_evaluation *e, kw_error *err) {
+static kw_status slice_evaluation(kw_evaluation *e, kw_error *err) {
     member *members = calloc(e->count + 1, sizeof *members);
     size_t *which = calloc(e->count + 1, sizeof *which);
     kw_status status = members && which ? KW_OK : kw_fail_memory(err, "slices");
@@ -125,7 +125,7 @@ static kw_status slice_all(kw_evaluation *e, kw_error *err) {
     }
     status = status ? status : kw_evaluation_metrics_compute(&e->all, e->group_evaluations, which, e->count, err);
     for (int slicing = 0; slicing < KW_SLICINGS && !status; slicing++) {
-        status = slice_by(e, (kw_slicing)slicing, members, err);
+        status = slice_evaluation_by(e, (kw_slicing)slicing, members, err);
     }
     free(members);
     free(which);
@@ -215,7 +215,7 @@ static kw_status evaluate_groups(kw_evaluation *e, const kw_evaluation_options *
     }
     free(keep);
     status = status ? status : refuse_nothing(e, o, err);
-    return status ? status : slice_all(e, err);
+    return status ? status : slice_evaluation(e, err);
 }
 
 kw_status kw_evaluation_open(kw_evaluation **evaluation, const kw_evaluation_options *options, kw_error *err) {

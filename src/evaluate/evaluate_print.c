@@ -52,7 +52,7 @@ static void add_evaluation_head(kw_text *text, const kw_evaluation *e) {
     }
 }
 
-static void add_all(kw_text *text, const kw_evaluation_metrics *f) {
+static void add_all_figures(kw_text *text, const kw_evaluation_metrics *f) {
     kw_text_addf(text, "\n%-18s %-24s %8s %19s\n", "", "", "%", "95 % interval");
     add_figure(text, "efficiency", "mean", &f->mean, 100);
     add_figure(text, "", "median", &f->median, 100);
@@ -87,7 +87,7 @@ static void add_slice_line(kw_text *text, const kw_slice *s) {
                  100 * f->mean.value, interval, 100 * f->p10.value, 100 * f->worst.value, 100 * f->regret.value, 100 * f->tied.value);
 }
 
-static size_t slices_of(const kw_evaluation *e, kw_slicing slicing, size_t *first) {
+static size_t find_slices(const kw_evaluation *e, kw_slicing slicing, size_t *first) {
     size_t count = 0;
     for (size_t i = 0; i < e->slice_count; i++) {
         if (e->slices[i].slicing == slicing) {
@@ -126,7 +126,7 @@ static void add_slices(kw_text *text, const kw_evaluation *e) {
     kw_text_addf(text, "\n%-40s %8s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "problem_groups", "kernels", "mean", "", "P10", "worst",
                  "regret", "tied");
     for (int slicing = 0; slicing < KW_SLICINGS; slicing++) {
-        size_t first = 0, count = slices_of(e, (kw_slicing)slicing, &first);
+        size_t first = 0, count = find_slices(e, (kw_slicing)slicing, &first);
         if (slicing == KW_SLICE_FAMILY && count > 1) {
             add_families(text, e, first, count);
         } else if (count > 1) {
@@ -176,7 +176,7 @@ static void add_worst_selections(kw_text *text, const kw_evaluation *e) {
     free(list);
 }
 
-static kw_status take_text(char **out, kw_text *text, kw_error *err) {
+static kw_status take_evaluation_text(char **out, kw_text *text, kw_error *err) {
     *out = text->failed ? NULL : kw_text_take(text);
     kw_text_drop(text);
     return *out ? KW_OK : kw_fail_memory(err, "an evaluation's text");
@@ -185,10 +185,10 @@ static kw_status take_text(char **out, kw_text *text, kw_error *err) {
 kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_error *err) {
     kw_text made = {0};
     add_evaluation_head(&made, evaluation);
-    add_all(&made, &evaluation->all);
+    add_all_figures(&made, &evaluation->all);
     add_slices(&made, evaluation);
     add_worst_selections(&made, evaluation);
-    return take_text(text, &made, err);
+    return take_evaluation_text(text, &made, err);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------------------- */
@@ -238,7 +238,7 @@ kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err)
     }
     kw_json_end(&out);
     kw_json_end(&out);
-    return take_text(json, &out.text, err);
+    return take_evaluation_text(json, &out.text, err);
 }
 
 /* --- CSV -------------------------------------------------------------------------------------------------------------- */

@@ -70,7 +70,7 @@ static int by_predicted_ns(const void *left, const void *right) {
     return (a->config > b->config) - (a->config < b->config);
 }
 
-static size_t pair_of(const kw_dataset *dataset, const kw_candidate *candidate) {
+static size_t candidate_pair(const kw_dataset *dataset, const kw_candidate *candidate) {
     const char *first = (const char *)&dataset->pairs[0].config;
     return (size_t)((const char *)candidate->config - first) / sizeof *dataset->pairs;
 }
@@ -87,14 +87,14 @@ static void set_order(scratch_arrays *b, const kw_dataset *dataset, const kw_pro
 
 /* --- places and orders ------------------------------------------------------------------------------------------------ */
 
-static void set_places(kw_group_evaluation *j, const scratch_arrays *b, const kw_dataset *dataset, const kw_problem_group *problem_group) {
+static void set_ranks(kw_group_evaluation *j, const scratch_arrays *b, const kw_dataset *dataset, const kw_problem_group *problem_group) {
     double selected = kw_pair_time(&dataset->pairs[j->selection]);
     j->selected_rank = 1;
     for (size_t i = 0; i < problem_group->count; i++) {
         double time = kw_pair_time(&dataset->pairs[problem_group->first + i]);
         j->good += time > 0;
         j->selected_rank += time > 0 && (j->failed || time < selected);
-        if (pair_of(dataset, &b->order[i]) == j->best) {
+        if (candidate_pair(dataset, &b->order[i]) == j->best) {
             j->best_rank = i + 1;
         }
     }
@@ -113,7 +113,7 @@ static double ndcg_of(scratch_arrays *b, const kw_dataset *dataset, const kw_pro
         best = time > 0 ? fmin(best, time) : best;
     }
     for (size_t i = 0; i < problem_group->count; i++) {
-        double time = kw_pair_time(&dataset->pairs[pair_of(dataset, &b->order[i])]);
+        double time = kw_pair_time(&dataset->pairs[candidate_pair(dataset, &b->order[i])]);
         b->gains[i] = time > 0 ? best / time : 0;
         got += i < KW_NDCG_DEPTH ? b->gains[i] / log2((double)i + 2) : 0;
     }
@@ -172,7 +172,7 @@ static double correlation(const double *a, const double *b, size_t count) {
 static double spearman_of(scratch_arrays *b, const kw_dataset *dataset, const kw_problem_group *problem_group) {
     size_t count = 0;
     for (size_t i = 0; i < problem_group->count; i++) {
-        double time = kw_pair_time(&dataset->pairs[pair_of(dataset, &b->order[i])]);
+        double time = kw_pair_time(&dataset->pairs[candidate_pair(dataset, &b->order[i])]);
         if (time > 0) {
             b->predicted[count] = b->order[i].expected_ns;
             b->measured[count++] = time;
@@ -188,14 +188,14 @@ static double shortlist_efficiency(scratch_arrays *b, const kw_group_evaluation 
     size_t winner;
     double ns = 0, rough = INFINITY;
     for (size_t i = 0; i < length; i++) {
-        const kw_pair *pair = &dataset->pairs[pair_of(dataset, &b->list[i])];
+        const kw_pair *pair = &dataset->pairs[candidate_pair(dataset, &b->list[i])];
         b->records[i] = kw_pair_record(pair);
         rough = pair->outcome == KW_SLOW && pair->time_ns > 0 ? fmin(rough, pair->time_ns) : rough;
     }
     if (!kw_oracle(b->records, length, &winner, &ns)) {
         return fmin(1, j->oracle_ns / rough);
     }
-    size_t pair = pair_of(dataset, &b->list[winner]);
+    size_t pair = candidate_pair(dataset, &b->list[winner]);
     bool tied = pair == j->best || kw_pair_tied(&dataset->pairs[j->best], &dataset->pairs[pair], &kw_noise_credit);
     return tied ? 1 : fmin(1, j->oracle_ns / ns);
 }
@@ -237,7 +237,7 @@ static bool evaluate_group(kw_group_evaluation *j, scratch_arrays *b, const kw_d
     j->efficiency_untied = selection.efficiency;
     j->efficiency = j->tied ? 1 : selection.efficiency;
     set_order(b, dataset, problem_group, scores->ns);
-    set_places(j, b, dataset, problem_group);
+    set_ranks(j, b, dataset, problem_group);
     j->ndcg = ndcg_of(b, dataset, problem_group);
     j->spearman = spearman_of(b, dataset, problem_group);
     set_shortlists(j, b, dataset, scores->kind);

@@ -180,7 +180,7 @@ static double mean_of(const sample *s, column c) {
     return weight > 0 ? sum / weight : NAN;
 }
 
-static double excess_of(const sample *s, column c) {
+static double sample_regret(const sample *s, column c) {
     double sum = 0, base = 0;
     for (size_t i = 0; i < s->count; i++) {
         sum += s->weight[i] * s->value[c][i];
@@ -190,7 +190,7 @@ static double excess_of(const sample *s, column c) {
 }
 
 /* As kw_stat_quantile, of each member as often as its weight says. */
-static double quantile_of(const sample *s, column c, double at) {
+static double sample_quantile(const sample *s, column c, double at) {
     double total = 0, seen = 0, below = NAN;
     for (size_t i = 0; i < s->count; i++) {
         total += s->weight[i];
@@ -209,10 +209,10 @@ static double quantile_of(const sample *s, column c, double at) {
     return below;
 }
 
-static double figure_of(const sample *s, const metric_spec *r) {
+static double sample_metric(const sample *s, const metric_spec *r) {
     return r->metric_reduction == MEAN     ? mean_of(s, r->column)
-           : r->metric_reduction == EXCESS ? excess_of(s, r->column)
-                                           : quantile_of(s, r->column, r->at);
+           : r->metric_reduction == EXCESS ? sample_regret(s, r->column)
+                                           : sample_quantile(s, r->column, r->at);
 }
 
 /* --- intervals -------------------------------------------------------------------------------------------------------- */
@@ -230,7 +230,7 @@ static void set_interval(kw_metric *figure, double *spread) {
     figure->high = kept ? kw_stat_quantile(spread, kept, 0.975) : NAN;
 }
 
-static kw_status resample(kw_metric *const metrics[], const metric_spec *list, size_t count, sample *s, kw_error *err) {
+static kw_status resample_metrics(kw_metric *const metrics[], const metric_spec *list, size_t count, sample *s, kw_error *err) {
     double *spread = calloc(count * RESAMPLES + 1, sizeof *spread);
     uint64_t state = SEED;
     if (!spread) {
@@ -240,12 +240,12 @@ static kw_status resample(kw_metric *const metrics[], const metric_spec *list, s
         s->weight[i] = 1;
     }
     for (size_t i = 0; i < count; i++) {
-        metrics[i]->value = s->count ? figure_of(s, &list[i]) : NAN;
+        metrics[i]->value = s->count ? sample_metric(s, &list[i]) : NAN;
     }
     for (size_t r = 0; r < RESAMPLES && s->count; r++) {
         draw_resample(s, &state);
         for (size_t i = 0; i < count; i++) {
-            spread[i * RESAMPLES + r] = figure_of(s, &list[i]);
+            spread[i * RESAMPLES + r] = sample_metric(s, &list[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -260,7 +260,7 @@ static kw_status resample(kw_metric *const metrics[], const metric_spec *list, s
 
 /* --- figures of evaluations -------------------------------------------------------------------------------------------- */
 
-static double value_of(const kw_group_evaluation *j, column c) {
+static double evaluation_value(const kw_group_evaluation *j, column c) {
     switch (c) {
     case EFFICIENCY:
         return j->efficiency;
@@ -315,7 +315,7 @@ kw_status kw_evaluation_metrics_compute(kw_evaluation_metrics *metrics, const kw
     *metrics = (kw_evaluation_metrics){.problem_groups = (int64_t)count};
     for (size_t c = 0; c < COLUMNS && good; c++) {
         for (size_t i = 0; i < count; i++) {
-            s.value[c][i] = value_of(&group_evaluations[which[i]], (column)c);
+            s.value[c][i] = evaluation_value(&group_evaluations[which[i]], (column)c);
         }
     }
     good = good && sort_column(&s, EFFICIENCY) && sort_column(&s, SHORTLIST_8);
@@ -324,7 +324,7 @@ kw_status kw_evaluation_metrics_compute(kw_evaluation_metrics *metrics, const kw
     }
     metrics->problems = (int64_t)s.shapes;
     count_pools(metrics, group_evaluations, which, count);
-    kw_status status = good ? resample(list, recipes, RECIPES, &s, err) : kw_fail_memory(err, "figures");
+    kw_status status = good ? resample_metrics(list, recipes, RECIPES, &s, err) : kw_fail_memory(err, "figures");
     sample_drop(&s);
     return status;
 }
@@ -337,7 +337,7 @@ kw_status kw_mean_metric(kw_metric *figure, const kw_group_evaluation *group_eva
     if (good && count) {
         memcpy(s.value[0], values, count * sizeof *values);
     }
-    kw_status status = good ? resample(&figure, &mean, 1, &s, err) : kw_fail_memory(err, "an interval");
+    kw_status status = good ? resample_metrics(&figure, &mean, 1, &s, err) : kw_fail_memory(err, "an interval");
     sample_drop(&s);
     return status;
 }

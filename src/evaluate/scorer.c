@@ -100,7 +100,7 @@ typedef struct table {
     kw_ranking *ranking;
 } table;
 
-static void table_drop(table *t) {
+static void score_table_drop(table *t) {
     kw_ranking_close(&t->ranking);
     free(t->configs);
     free(t->launches);
@@ -109,17 +109,17 @@ static void table_drop(table *t) {
     kw_catalog_drop(&t->catalog);
 }
 
-static bool in_table(const kw_problem_group *problem_group, kw_op op, kw_dtype dtype) {
+static bool is_in_score_table(const kw_problem_group *problem_group, kw_op op, kw_dtype dtype) {
     return problem_group->problem.op == op && problem_group->problem.dtype == dtype;
 }
 
-static kw_status table_make(table *t, const job *j, const kw_model *model, kw_op op, kw_dtype dtype, kw_error *err) {
+static kw_status score_table_make(table *t, const job *j, const kw_model *model, kw_op op, kw_dtype dtype, kw_error *err) {
     const kw_dataset *dataset = j->dataset;
     kw_status status = KW_OK;
     for (size_t c = 0; c < dataset->problem_group_count; c++) {
         const kw_problem_group *problem_group = &dataset->problem_groups[c];
         for (size_t i = problem_group->first;
-             in_table(problem_group, op, dtype) && i < problem_group->first + problem_group->count && !status; i++) {
+             is_in_score_table(problem_group, op, dtype) && i < problem_group->first + problem_group->count && !status; i++) {
             status = kw_catalog_add(&t->catalog, &dataset->pairs[i].config, NULL, err);
         }
     }
@@ -154,20 +154,20 @@ static void score_group(const job *j, table *t, const kw_problem_group *problem_
     }
 }
 
-static kw_status score_part(const job *j, const kw_model *model, kw_op op, kw_dtype dtype, kw_error *err) {
+static kw_status score_op_and_dtype(const job *j, const kw_model *model, kw_op op, kw_dtype dtype, kw_error *err) {
     table t = {0};
     bool serves = kw_model_serves(model, op, dtype);
-    kw_status status = serves ? table_make(&t, j, model, op, dtype, err) : KW_OK;
+    kw_status status = serves ? score_table_make(&t, j, model, op, dtype, err) : KW_OK;
     for (size_t c = 0; c < j->dataset->problem_group_count && !status; c++) {
         const kw_problem_group *problem_group = &j->dataset->problem_groups[c];
-        if (in_table(problem_group, op, dtype)) {
+        if (is_in_score_table(problem_group, op, dtype)) {
             j->scores->served[c] = serves && kw_model_distance(model, &problem_group->target) >= 0;
             if (j->scores->served[c]) {
                 score_group(j, &t, problem_group);
             }
         }
     }
-    table_drop(&t);
+    score_table_drop(&t);
     return status;
 }
 
@@ -176,7 +176,7 @@ static kw_status score_model(const job *j, kw_error *err) {
     kw_status status = kw_model_open(&model, j->scorer->by, err);
     for (int op = 0; op < KW_OP_COUNT && !status; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT && !status; dtype++) {
-            status = score_part(j, model, (kw_op)op, (kw_dtype)dtype, err);
+            status = score_op_and_dtype(j, model, (kw_op)op, (kw_dtype)dtype, err);
         }
     }
     kw_model_close(&model);
@@ -196,7 +196,7 @@ static int by_hash(const void *left, const void *right) {
     return (a->hash > b->hash) - (a->hash < b->hash);
 }
 
-static kw_status list_known(known **list, const kw_dataset *dataset, kw_error *err) {
+static kw_status list_known_predictions(known **list, const kw_dataset *dataset, kw_error *err) {
     known *made = calloc(dataset->pair_count + 1, sizeof *made);
     *list = made;
     if (!made) {
@@ -289,7 +289,7 @@ static kw_status score_predictions(const job *j, kw_error *err) {
     status = status ? status : kw_gzip_unpack_any(&text, data, size, PREDICTIONS_LIMIT, err);
     kw_arena_drop(&arena);
     memset(j->scores->served, 0, j->dataset->problem_group_count * sizeof *j->scores->served);
-    status = status ? status : list_known(&list, j->dataset, err);
+    status = status ? status : list_known_predictions(&list, j->dataset, err);
     status = status ? status : take_predictions(j, list, &text, err);
     kw_text_drop(&text);
     free(list);

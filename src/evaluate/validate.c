@@ -89,15 +89,15 @@ static const kw_config *config_of(const session *s, size_t pair) {
 /* The product of all kernels and problems, then only the pairs that are wanted. */
 static kw_status make_validation_manifest(const session *s, kw_manifest *m) {
     const char **texts = calloc(2 * s->count, sizeof *texts);
-    char(*room)[KW_CONFIG_TEXT_MAX] = calloc(2 * s->count, sizeof *room);
+    char(*config_texts)[KW_CONFIG_TEXT_MAX] = calloc(2 * s->count, sizeof *config_texts);
     kw_problem *problems = calloc(s->count, sizeof *problems);
-    kw_status status = texts && room && problems ? KW_OK : kw_fail_memory(s->err, "a validation");
+    kw_status status = texts && config_texts && problems ? KW_OK : kw_fail_memory(s->err, "a validation");
     for (size_t i = 0; i < s->count && !status; i++) {
         problems[i] = s->evaluation->dataset.problem_groups[s->chosen[i]->problem_group].problem;
-        kw_config_print(room[2 * i], sizeof *room, config_of(s, s->chosen[i]->selection));
-        kw_config_print(room[2 * i + 1], sizeof *room, config_of(s, s->chosen[i]->best));
-        texts[2 * i] = room[2 * i];
-        texts[2 * i + 1] = room[2 * i + 1];
+        kw_config_print(config_texts[2 * i], sizeof *config_texts, config_of(s, s->chosen[i]->selection));
+        kw_config_print(config_texts[2 * i + 1], sizeof *config_texts, config_of(s, s->chosen[i]->best));
+        texts[2 * i] = config_texts[2 * i];
+        texts[2 * i + 1] = config_texts[2 * i + 1];
     }
     status = status ? status : kw_manifest_create(m, texts, 2 * s->count, problems, s->count, s->err);
     for (size_t i = 0; i < s->count && !status; i++) {
@@ -108,7 +108,7 @@ static kw_status make_validation_manifest(const session *s, kw_manifest *m) {
         status = status || low == high ? status : kw_manifest_add_run(m, (kw_manifest_run){(uint32_t)i, high, high}, s->err);
     }
     free(texts);
-    free(room);
+    free(config_texts);
     free(problems);
     return status;
 }
@@ -158,7 +158,7 @@ static const kw_pair *find_remeasured(const session *s, const kw_problem_group *
     return NULL;
 }
 
-static double score_of(const kw_pair *pair) {
+static double pair_score(const kw_pair *pair) {
     kw_record record = kw_pair_record(pair);
     return kw_record_score(&record);
 }
@@ -190,8 +190,8 @@ static kw_status summarize_validation(session *s) {
         list[count] = *j;
         old_efficiency[count] = j->efficiency;
         new_efficiency[count] =
-            selection == best || kw_pair_tied(best, selection, &kw_noise_credit) ? 1 : fmin(1, score_of(best) / score_of(selection));
-        drift[count] = score_of(best) / score_of(&old->pairs[j->best]);
+            selection == best || kw_pair_tied(best, selection, &kw_noise_credit) ? 1 : fmin(1, pair_score(best) / pair_score(selection));
+        drift[count] = pair_score(best) / pair_score(&old->pairs[j->best]);
         note_worst_loss(r, old_efficiency[count], new_efficiency[count], &problem_group->problem);
         count++;
     }
@@ -216,7 +216,7 @@ static kw_status summarize_validation(session *s) {
 
 /* --- places ----------------------------------------------------------------------------------------------------------- */
 
-static kw_status find_places(session *s) {
+static kw_status make_validation_paths(session *s) {
     const char *place = getenv("TMPDIR"), *out = s->options->out;
     int size = snprintf(s->folder, sizeof s->folder, "%s/kwright-validate-XXXXXX", place && *place ? place : "/tmp");
     if (size < 0 || (size_t)size >= sizeof s->folder || !mkdtemp(s->folder)) {
@@ -234,7 +234,7 @@ static kw_status find_places(session *s) {
     return KW_OK;
 }
 
-static void remove_places(const session *s) {
+static void remove_validation_paths(const session *s) {
     static const char *const names[] = {"pairs.manifest",  "rows.db",      "rows.db-wal",     "rows.db-shm",
                                         "rows.db-journal", "rows.db-lock", "rows.db.manifest"};
     for (size_t i = 0; *s->folder && i < sizeof names / sizeof *names; i++) {
@@ -263,10 +263,10 @@ kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options
     s->err = err;
     int32_t threads = 1;
     kw_status status = draw_problem_groups(s, &threads);
-    status = status ? status : find_places(s);
+    status = status ? status : make_validation_paths(s);
     status = status ? status : remeasure_pairs(s, threads);
     status = status ? status : summarize_validation(s);
-    remove_places(s);
+    remove_validation_paths(s);
     kw_dataset_close(&s->remeasured);
     free(s->chosen);
     free(s);

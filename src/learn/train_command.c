@@ -160,7 +160,7 @@ static kw_status prepare_training(session *s) {
 
 /* --- choosing --------------------------------------------------------------------------------------------------------- */
 
-static void tell_round(const session *s, const char *what, const kw_cross_validation *cv) {
+static void log_round(const session *s, const char *what, const kw_cross_validation *cv) {
     char line[256];
     const kw_train_metrics *shapes = &cv->total[KW_BY_SHAPE], *families = &cv->total[KW_BY_FAMILY];
     snprintf(line, sizeof line,
@@ -182,7 +182,7 @@ static kw_status choose_quantity(session *s) {
         if (status) {
             return status;
         }
-        tell_round(s, kw_model_quantity_name(hyperparameters.quantity), &cv);
+        log_round(s, kw_model_quantity_name(hyperparameters.quantity), &cv);
         bool better = kw_cross_validation_score(&cv) > best;
         if (better) {
             best = kw_cross_validation_score(&cv);
@@ -198,7 +198,7 @@ static kw_status choose_quantity(session *s) {
     }
     kw_status status = kw_cross_validate(&s->cv, &s->trainer, &s->hyperparameters, s->err);
     if (!status && s->trainer.folds[KW_BY_SHAPE] > 1) {
-        tell_round(s, kw_model_quantity_name(s->hyperparameters.quantity), &s->cv);
+        log_round(s, kw_model_quantity_name(s->hyperparameters.quantity), &s->cv);
     }
     return status;
 }
@@ -215,7 +215,7 @@ static void weight_hard_groups(session *s) {
 }
 
 /* Rounds in which hard problems count more; one is kept when what it holds out is better, and the first that is not ends it. */
-static kw_status mine(session *s) {
+static kw_status mine_hard_groups(session *s) {
     int32_t rounds = s->options->rounds ? s->options->rounds : ROUNDS;
     for (int32_t round = 0; round < rounds && s->trainer.folds[KW_BY_SHAPE] > 1; round++) {
         kw_hyperparameters hyperparameters = s->hyperparameters;
@@ -231,7 +231,7 @@ static kw_status mine(session *s) {
         kw_status status = kw_cross_validate(&cv, &s->trainer, &hyperparameters, s->err);
         if (!status) {
             snprintf(what, sizeof what, "hard problems, round %d", (int)round + 1);
-            tell_round(s, what, &cv);
+            log_round(s, what, &cv);
         }
         bool better = !status && kw_cross_validation_score(&cv) > kw_cross_validation_score(&s->cv) + least_gain;
         if (better) {
@@ -253,7 +253,7 @@ static kw_status mine(session *s) {
 
 /* --- the model -------------------------------------------------------------------------------------------------------- */
 
-static kw_status pack(session *s, const char *text, int64_t trees) {
+static kw_status pack_forest(session *s, const char *text, int64_t trees) {
     kw_text slim = {0};
     kw_text_drop(&s->packed);
     kw_forest_drop(&s->forest);
@@ -265,10 +265,10 @@ static kw_status pack(session *s, const char *text, int64_t trees) {
 }
 
 /* Leaves later trees away until the model is small enough on disk and in memory. */
-static kw_status fit(session *s, const char *text) {
+static kw_status fit_forest_to_size(session *s, const char *text) {
     int64_t all = kw_forest_text_trees(text), trees = all, most = s->options->max_bytes > 0 ? s->options->max_bytes : MAX_BYTES;
     for (;;) {
-        kw_status status = pack(s, text, trees);
+        kw_status status = pack_forest(s, text, trees);
         if (status) {
             return status;
         }
@@ -305,7 +305,7 @@ static kw_status make_model(session *s) {
         warm.start = s->warm.start;
     }
     status = status ? status : kw_train_final_model(&text, &s->trainer, &s->hyperparameters, trees, o->warm_start ? &warm : NULL, s->err);
-    status = status ? status : fit(s, text);
+    status = status ? status : fit_forest_to_size(s, text);
     free(text);
     if (!status) {
         kw_forest_facts facts = kw_forest_describe(s->forest);
@@ -430,7 +430,7 @@ kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_
         status = kw_warm_start_open(&s->warm, options->warm_start, &s->dataset, s->trainer.features, s->hyperparameters.quantity, err);
     }
     status = status ? status : choose_quantity(s);
-    status = status ? status : mine(s);
+    status = status ? status : mine_hard_groups(s);
     status = status ? status : cross_validate_model(s);
     status = status ? status : make_model(s);
     status = status ? status : write_folder(s);

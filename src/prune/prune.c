@@ -30,12 +30,12 @@ static const kw_set_cover_subset everything = {0};
 static kw_status fill_curve(session *s, kw_prune_group *group, const kw_set_cover *cover, const size_t *order, size_t count) {
     kw_status status = KW_OK;
     for (int i = 0; i < KW_PRUNE_CURVE; i++) {
-        kw_set_cover_score worth;
+        kw_set_cover_score score;
         size_t first = (size_t)1 << i;
         group->curve[i] = NAN;
         if (first <= count && !status) {
-            status = kw_set_cover_evaluate(&worth, cover, &everything, order, first, s->err);
-            group->curve[i] = worth.sum / (double)worth.problem_groups;
+            status = kw_set_cover_evaluate(&score, cover, &everything, order, first, s->err);
+            group->curve[i] = score.sum / (double)score.problem_groups;
         }
     }
     return status;
@@ -49,14 +49,14 @@ static kw_status evaluate_held_out(session *s, kw_prune_group *group, const kw_s
     group->held_out = group->held_out_worst = NAN;
     for (int32_t f = 0; f < s->folds && s->folds > 1 && !status; f++) {
         kw_set_cover_subset others = {s->fold, f, true}, own = {s->fold, f, false};
-        kw_set_cover_score worth = {0};
+        kw_set_cover_score score = {0};
         size_t count = 0;
         status = kw_set_cover_select(order, &count, cover, &others, s->keep, s->worst, s->err);
-        status = status ? status : kw_set_cover_evaluate(&worth, cover, &own, order, count, s->err);
-        if (!status && worth.problem_groups) {
-            sum += worth.sum;
-            problem_groups += worth.problem_groups;
-            group->held_out_worst = fmin(isnan(group->held_out_worst) ? 1 : group->held_out_worst, worth.worst);
+        status = status ? status : kw_set_cover_evaluate(&score, cover, &own, order, count, s->err);
+        if (!status && score.problem_groups) {
+            sum += score.sum;
+            problem_groups += score.problem_groups;
+            group->held_out_worst = fmin(isnan(group->held_out_worst) ? 1 : group->held_out_worst, score.worst);
         }
     }
     group->held_out = problem_groups ? sum / (double)problem_groups : NAN;
@@ -77,7 +77,7 @@ static void add_lines(session *s, const kw_prune_group *group, const kw_set_cove
 static kw_status prune_group(session *s, kw_prune_group *group) {
     kw_set_cover *cover = NULL;
     size_t *order = NULL, *other = NULL, count = 0;
-    kw_set_cover_score worth;
+    kw_set_cover_score score;
     kw_status status = kw_set_cover_open(&cover, &s->dataset, s->oracles, group->op, group->dtype, s->err);
     if (status) {
         return status;
@@ -88,11 +88,11 @@ static kw_status prune_group(session *s, kw_prune_group *group) {
     other = calloc((size_t)group->kernels + 1, sizeof *other);
     status = order && other ? KW_OK : kw_fail_memory(s->err, "a choice of kernels");
     status = status ? status : kw_set_cover_select(order, &count, cover, &everything, s->keep, s->worst, s->err);
-    status = status ? status : kw_set_cover_evaluate(&worth, cover, &everything, order, count, s->err);
+    status = status ? status : kw_set_cover_evaluate(&score, cover, &everything, order, count, s->err);
     if (!status) {
         group->chosen = (int64_t)count;
-        group->share = worth.sum / (double)worth.problem_groups;
-        group->worst = worth.worst;
+        group->share = score.sum / (double)score.problem_groups;
+        group->worst = score.worst;
         add_lines(s, group, cover, order, count);
         status = fill_curve(s, group, cover, order, count);
     }
@@ -105,7 +105,7 @@ static kw_status prune_group(session *s, kw_prune_group *group) {
 
 /* --- all groups ------------------------------------------------------------------------------------------------------- */
 
-static bool has_group(const session *s, kw_op op, kw_dtype dtype) {
+static bool has_good_group(const session *s, kw_op op, kw_dtype dtype) {
     for (size_t c = 0; c < s->dataset.problem_group_count; c++) {
         const kw_problem *problem = &s->dataset.problem_groups[c].problem;
         if (problem->op == op && problem->dtype == dtype && s->oracles[c].oracle_ns > 0) {
@@ -154,7 +154,7 @@ static kw_status prune_all(session *s) {
     kw_status status = KW_OK;
     for (int op = 0; op < KW_OP_COUNT && !status; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT && !status; dtype++) {
-            if (has_group(s, (kw_op)op, (kw_dtype)dtype)) {
+            if (has_good_group(s, (kw_op)op, (kw_dtype)dtype)) {
                 kw_prune_group *group = &report->group[report->groups++];
                 *group = (kw_prune_group){.op = (kw_op)op, .dtype = (kw_dtype)dtype};
                 status = prune_group(s, group);

@@ -40,7 +40,7 @@ static double pair_efficiency(const kw_set_cover *cover, size_t problem_group, s
     return time > 0 ? fmin(1, oracle->oracle_ns / time) : 0;
 }
 
-static kw_status add_cells(kw_set_cover *cover, size_t number, size_t *cells, kw_error *err) {
+static kw_status add_group_cells(kw_set_cover *cover, size_t number, size_t *cells, kw_error *err) {
     size_t c = cover->problem_groups[number];
     const kw_problem_group *problem_group = &cover->dataset->problem_groups[c];
     kw_status status = KW_OK;
@@ -79,7 +79,7 @@ static kw_status fill_cells(kw_set_cover *cover, kw_op op, kw_dtype dtype, kw_er
     kw_status status = KW_OK;
     size_t cells = 0;
     for (size_t i = 0; i < cover->problem_group_count && !status; i++) {
-        status = add_cells(cover, i, &cells, err);
+        status = add_group_cells(cover, i, &cells, err);
     }
     if (!status && !cover->problem_group_count) {
         status = kw_fail(err, KW_FAILED, "%s %s: no problem group has a good kernel", kw_op_name(op), kw_dtype_name(dtype));
@@ -125,7 +125,7 @@ size_t kw_set_cover_problem_groups(const kw_set_cover *cover) {
 
 /* --- evaluating a set ---------------------------------------------------------------------------------------------------- */
 
-static bool in_part(const kw_set_cover *cover, const kw_set_cover_subset *part, size_t number) {
+static bool is_in_subset(const kw_set_cover *cover, const kw_set_cover_subset *part, size_t number) {
     return !part->fold || (part->fold[cover->problem_groups[number]] == part->which) != part->others;
 }
 
@@ -152,7 +152,7 @@ static double kept_share(const kw_set_cover *cover, size_t number, const bool *c
     return tied ? 1 : fmax(rough, fmin(1, oracle->oracle_ns / ns));
 }
 
-/* Room for kept_in. */
+/* Memory for kept_share. */
 typedef struct cover_arrays {
     kw_record *records;
     size_t *pairs;
@@ -182,19 +182,19 @@ static kw_status cover_arrays_make(cover_arrays *r, const kw_set_cover *cover, k
 }
 
 static kw_set_cover_score subset_score(const kw_set_cover *cover, const kw_set_cover_subset *part, cover_arrays *r) {
-    kw_set_cover_score worth = {.worst = 1};
+    kw_set_cover_score score = {.worst = 1};
     for (size_t i = 0; i < cover->problem_group_count; i++) {
-        if (in_part(cover, part, i)) {
+        if (is_in_subset(cover, part, i)) {
             double kept = kept_share(cover, i, r->chosen, r->records, r->pairs);
-            worth.sum += kept;
-            worth.worst = fmin(worth.worst, kept);
-            worth.problem_groups++;
+            score.sum += kept;
+            score.worst = fmin(score.worst, kept);
+            score.problem_groups++;
         }
     }
-    return worth;
+    return score;
 }
 
-kw_status kw_set_cover_evaluate(kw_set_cover_score *worth, const kw_set_cover *cover, const kw_set_cover_subset *part, const size_t *order,
+kw_status kw_set_cover_evaluate(kw_set_cover_score *score, const kw_set_cover *cover, const kw_set_cover_subset *part, const size_t *order,
                                 size_t count, kw_error *err) {
     cover_arrays r;
     kw_status status = cover_arrays_make(&r, cover, err);
@@ -202,7 +202,7 @@ kw_status kw_set_cover_evaluate(kw_set_cover_score *worth, const kw_set_cover *c
         r.chosen[order[i]] = true;
     }
     if (!status) {
-        *worth = subset_score(cover, part, &r);
+        *score = subset_score(cover, part, &r);
     }
     cover_arrays_drop(&r);
     return status;
@@ -219,19 +219,19 @@ typedef struct greedy_choice {
     size_t *order, count;
 } greedy_choice;
 
-static bool meets_targets(const greedy_choice *c, const kw_set_cover_score *worth) {
-    return worth->sum >= (c->keep - 1e-12) * (double)worth->problem_groups && worth->worst >= c->worst - 1e-12;
+static bool meets_targets(const greedy_choice *c, const kw_set_cover_score *score) {
+    return score->sum >= (c->keep - 1e-12) * (double)score->problem_groups && score->worst >= c->worst - 1e-12;
 }
 
 /* The kernel that adds most to the sum over problem groups of min(efficiency, limit); the kernels' count when none adds anything. */
-static size_t most_useful(greedy_choice *c, double limit) {
+static size_t find_most_useful_kernel(greedy_choice *c, double limit) {
     const kw_set_cover *cover = c->cover;
     size_t kernels = cover->kernels.count, best = kernels;
     memset(c->gain, 0, kernels * sizeof *c->gain);
     for (size_t i = 0; i < cover->first[cover->problem_group_count]; i++) {
         const cell *at = &cover->cells[i];
         double had = fmin(limit, c->best[at->problem_group]), now = fmin(limit, at->efficiency);
-        if (now > had && in_part(cover, c->part, at->problem_group)) {
+        if (now > had && is_in_subset(cover, c->part, at->problem_group)) {
             c->gain[at->kernel] += now - had;
         }
     }
@@ -254,14 +254,14 @@ static void add_cover_kernel(greedy_choice *c, size_t kernel) {
 /* First the mean, then the problem groups that are still below their bound. */
 static void add_best_kernel(greedy_choice *c) {
     for (;;) {
-        kw_set_cover_score worth = subset_score(c->cover, c->part, &c->cover_arrays);
-        if (meets_targets(c, &worth)) {
+        kw_set_cover_score score = subset_score(c->cover, c->part, &c->cover_arrays);
+        if (meets_targets(c, &score)) {
             return;
         }
-        bool mean_kept = worth.sum >= (c->keep - 1e-12) * (double)worth.problem_groups;
-        size_t next = most_useful(c, mean_kept ? c->worst : 1);
+        bool mean_kept = score.sum >= (c->keep - 1e-12) * (double)score.problem_groups;
+        size_t next = find_most_useful_kernel(c, mean_kept ? c->worst : 1);
         /* Where efficiencies say that nothing is missing but other samples disagree, anything that helps is taken. */
-        next = next == c->cover->kernels.count && mean_kept ? most_useful(c, 1) : next;
+        next = next == c->cover->kernels.count && mean_kept ? find_most_useful_kernel(c, 1) : next;
         if (next == c->cover->kernels.count) {
             return;
         }
@@ -271,15 +271,15 @@ static void add_best_kernel(greedy_choice *c) {
 
 /* Later kernels may have made earlier ones needless. */
 static void drop_redundant(greedy_choice *c) {
-    kw_set_cover_score worth = subset_score(c->cover, c->part, &c->cover_arrays);
-    if (!meets_targets(c, &worth)) {
+    kw_set_cover_score score = subset_score(c->cover, c->part, &c->cover_arrays);
+    if (!meets_targets(c, &score)) {
         return;
     }
     for (size_t i = c->count; i-- > 0;) {
         size_t kernel = c->order[i];
         c->cover_arrays.chosen[kernel] = false;
-        worth = subset_score(c->cover, c->part, &c->cover_arrays);
-        if (meets_targets(c, &worth)) {
+        score = subset_score(c->cover, c->part, &c->cover_arrays);
+        if (meets_targets(c, &score)) {
             memmove(&c->order[i], &c->order[i + 1], (c->count - i - 1) * sizeof *c->order);
             c->count--;
         } else {

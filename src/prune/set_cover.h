@@ -34,7 +34,7 @@ typedef struct kw_set_cover_score {
     double sum, worst;
     size_t problem_groups;
 } kw_set_cover_score;
-kw_status kw_set_cover_evaluate(kw_set_cover_score *worth, const kw_set_cover *cover, const kw_set_cover_subset *part, const size_t *order,
+kw_status kw_set_cover_evaluate(kw_set_cover_score *score, const kw_set_cover *cover, const kw_set_cover_subset *part, const size_t *order,
                                 size_t count, kw_error *err);
 
 #endif

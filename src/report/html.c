@@ -10,11 +10,11 @@
 
 extern const kw_embedded kw_report_files[];
 
-static const char *embedded(const char *name) {
+static const char *embedded_file(const char *name) {
     return kw_embedded_find(kw_report_files, name)->text;
 }
 
-static void add_body(kw_page *page, const kw_report *report, const char *title) {
+static void add_page_body(kw_page *page, const kw_report *report, const char *title) {
     kw_text summary = {0};
     kw_text_add(&page->out, "<h1>");
     kw_escape_add(&page->out, title, KW_ESCAPE_HTML);
@@ -57,13 +57,13 @@ void kw_page_finish(kw_text *out, kw_page *page, const char *title, const char *
     kw_text_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     kw_escape_add(out, title, KW_ESCAPE_HTML);
     kw_text_addf(out, "</title>\n<style nonce=\"%s\">\n", nonce);
-    kw_text_add(out, embedded("page.css"));
+    kw_text_add(out, embedded_file("page.css"));
     kw_text_add(out, "</style></head><body>\n");
     kw_text_add_bytes(out, kw_text_string(&page->out), page->out.size);
     kw_text_addf(out, "<p class=\"facts\">Made by Kernelwright %s from %s.</p>\n", kw_version(), source);
     if (script) {
         add_script(out, nonce, script);
-        add_script(out, nonce, embedded("page.js"));
+        add_script(out, nonce, embedded_file("page.js"));
     }
     kw_text_add(out, "</body></html>\n");
     kw_escape_drop(&page->out, out);
@@ -74,6 +74,6 @@ void kw_report_page(kw_text *out, const kw_report *report) {
     kw_page page = {.report_data = report->report_data, .baseline = report->baseline};
     char source[40];
     snprintf(source, sizeof source, "%zu rows", report->report_data->rows_in_order_count);
-    add_body(&page, report, title);
+    add_page_body(&page, report, title);
     kw_page_finish(out, &page, title, source, report->script);
 }

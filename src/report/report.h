@@ -1,4 +1,4 @@
-/* report.h: the page and the summary of a ledger. The public functions (kernelwright_tune.h) read stores and call these. */
+/* report.h: the page and the summary of report data. The public functions (kernelwright_tune.h) read stores and call these. */
 #ifndef KW_REPORT_REPORT_H
 #define KW_REPORT_REPORT_H
 

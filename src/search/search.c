@@ -23,7 +23,7 @@ static const double reach = 1.5;
 /* A family of the space that has points for the problem's operation and type. */
 typedef struct part {
     kw_search_domain from;
-    size_t member[POPULATION]; /* of the finds */
+    size_t member[POPULATION]; /* of seen */
     size_t members;
     double best;
 } part;
@@ -36,7 +36,7 @@ typedef struct session {
     kw_points *points;
     part *parts;
     size_t part_count;
-    kw_catalog seen; /* everything drawn that is in the space and fits: finds, in order */
+    kw_catalog seen; /* everything drawn that is in the space and fits: in order */
     double *predicted, *estimates;
     size_t scored, capacity;
     int32_t budget;
@@ -91,7 +91,7 @@ static kw_status score_points(session *s) {
 /* --- proposals -------------------------------------------------------------------------------------------------------- */
 
 /* Whether the config is in the space and serves the problem. */
-static kw_status consider(session *s, const part *from, const kw_config *config, bool *good) {
+static kw_status consider_config(session *s, const part *from, const kw_config *config, bool *good) {
     bool wanted = false;
     *good = false;
     s->report->drawn++;
@@ -105,7 +105,7 @@ static kw_status consider(session *s, const part *from, const kw_config *config,
     return KW_OK;
 }
 
-static kw_config blank(const session *s, const part *from) {
+static kw_config blank_config(const session *s, const part *from) {
     return (kw_config){.family = from->from.axes.family, .op = s->options->problem->op, .dtype = s->options->problem->dtype};
 }
 
@@ -114,10 +114,10 @@ static kw_status draw_search_point(session *s, const part *from, size_t *place) 
     kw_status status = KW_OK;
     *place = SIZE_MAX;
     for (int i = 0; i < DRAWS && !status && *place == SIZE_MAX; i++) {
-        kw_config config = blank(s, from);
+        kw_config config = blank_config(s, from);
         bool good;
         kw_search_domain_draw(&from->from, &config, &s->state);
-        status = consider(s, from, &config, &good);
+        status = consider_config(s, from, &config, &good);
         if (!status && good) {
             status = kw_catalog_add(&s->seen, &config, NULL, s->err);
             *place = kw_catalog_find(&s->seen, &config);
@@ -127,16 +127,16 @@ static kw_status draw_search_point(session *s, const part *from, size_t *place) 
 }
 
 /* A child of the members, or, where that cannot be, what it was made of, if that is new: *place is SIZE_MAX when neither is good. */
-static kw_status breed(session *s, const part *p, const size_t with[4], size_t *place) {
+static kw_status breed_config(session *s, const part *p, const size_t with[4], size_t *place) {
     const kw_config *const parents[4] = {&s->seen.configs[with[0]], &s->seen.configs[with[1]], &s->seen.configs[with[2]],
                                          &s->seen.configs[with[3]]};
     kw_config plain, child = kw_search_domain_crossover(&p->from, parents, &s->state, &plain);
     bool good = false;
     *place = SIZE_MAX;
-    kw_status status = consider(s, p, &child, &good);
+    kw_status status = consider_config(s, p, &child, &good);
     if (!status && !good && p->from.listed.count && !kw_catalog_has(&s->seen, &plain)) {
         child = plain;
-        status = consider(s, p, &child, &good);
+        status = consider_config(s, p, &child, &good);
     }
     if (!status && good) {
         status = kw_catalog_add(&s->seen, &child, NULL, s->err);
@@ -147,14 +147,14 @@ static kw_status breed(session *s, const part *p, const size_t with[4], size_t *
 
 /* --- methods ---------------------------------------------------------------------------------------------------------- */
 
-static bool spent(const session *s) {
+static bool is_budget_spent(const session *s) {
     return s->seen.count >= (size_t)s->budget;
 }
 
 /* Ends when the budget is spent or when many draws in a row gave nothing new: then there is little left to find. */
 static kw_status search_random(session *s) {
     kw_status status = KW_OK;
-    for (int idle = 0; idle < IDLE_MAX * (int)s->part_count && !spent(s) && !status;) {
+    for (int idle = 0; idle < IDLE_MAX * (int)s->part_count && !is_budget_spent(s) && !status;) {
         size_t before = s->seen.count, place;
         status = draw_search_point(s, &s->parts[kw_search_random_below(&s->state, s->part_count)], &place);
         idle = s->seen.count > before ? 0 : idle + 1;
@@ -164,7 +164,7 @@ static kw_status search_random(session *s) {
 
 static kw_status found_population(session *s, part *p) {
     kw_status status = KW_OK;
-    for (int tries = 0; tries < 4 * POPULATION && p->members < POPULATION && !spent(s) && !status; tries++) {
+    for (int tries = 0; tries < 4 * POPULATION && p->members < POPULATION && !is_budget_spent(s) && !status; tries++) {
         size_t place, known = 0;
         status = draw_search_point(s, p, &place);
         if (place == SIZE_MAX) {
@@ -180,7 +180,7 @@ static kw_status found_population(session *s, part *p) {
     return status ? status : score_points(s);
 }
 
-static void set_best(session *s, part *p) {
+static void set_best_time(session *s, part *p) {
     p->best = INFINITY;
     for (size_t i = 0; i < p->members; i++) {
         p->best = fmin(p->best, s->predicted[p->member[i]]);
@@ -204,23 +204,23 @@ static void choose_parents(session *s, const part *p, size_t i, size_t with[4]) 
 }
 
 /* Every member is challenged once; what cannot be leaves its parent alone. */
-static kw_status evolve(session *s, part *p) {
-    size_t trial[POPULATION];
+static kw_status evolve_part(session *s, part *p) {
+    size_t child[POPULATION];
     kw_status status = KW_OK;
     for (size_t i = 0; i < p->members; i++) {
         size_t with[4];
-        trial[i] = SIZE_MAX;
+        child[i] = SIZE_MAX;
         choose_parents(s, p, i, with);
-        status = status || spent(s) ? status : breed(s, p, with, &trial[i]);
+        status = status || is_budget_spent(s) ? status : breed_config(s, p, with, &child[i]);
     }
     status = status ? status : score_points(s);
     for (size_t i = 0; i < p->members && !status; i++) {
-        if (trial[i] != SIZE_MAX && s->predicted[trial[i]] < s->predicted[p->member[i]]) {
-            p->member[i] = trial[i];
+        if (child[i] != SIZE_MAX && s->predicted[child[i]] < s->predicted[p->member[i]]) {
+            p->member[i] = child[i];
         }
     }
     if (!status) {
-        set_best(s, p); /* without memory there are no scores */
+        set_best_time(s, p); /* without memory there are no scores */
     }
     return status;
 }
@@ -231,15 +231,15 @@ static kw_status search_evolve(session *s) {
     for (size_t i = 0; i < s->part_count && !status; i++) {
         status = found_population(s, &s->parts[i]);
         if (!status) {
-            set_best(s, &s->parts[i]);
+            set_best_time(s, &s->parts[i]);
             best = fmin(best, s->parts[i].best);
         }
     }
-    for (int idle = 0; idle < IDLE_MAX && !spent(s) && !status;) {
+    for (int idle = 0; idle < IDLE_MAX && !is_budget_spent(s) && !status;) {
         size_t before = s->seen.count;
         for (size_t i = 0; i < s->part_count && !status; i++) {
             part *p = &s->parts[i];
-            status = p->members >= 4 && p->best <= reach * best ? evolve(s, p) : KW_OK;
+            status = p->members >= 4 && p->best <= reach * best ? evolve_part(s, p) : KW_OK;
             best = fmin(best, p->best);
         }
         idle = s->seen.count > before ? 0 : idle + 1;
@@ -247,7 +247,7 @@ static kw_status search_evolve(session *s) {
     return status;
 }
 
-static bool take_any(void *user, const kw_config *config) {
+static bool take_space_config(void *user, const kw_config *config) {
     session *s = user;
     const kw_problem *problem = s->options->problem;
     if (config->op == problem->op && config->dtype == problem->dtype) {
@@ -259,13 +259,13 @@ static bool take_any(void *user, const kw_config *config) {
     return true;
 }
 
-static kw_status search_all(session *s) {
+static kw_status search_whole_space(session *s) {
     kw_space_options space = s->options->space;
     kw_error failed = {0};
     s->err = s->err ? s->err : &failed;
     space.set = space.set ? space.set : "full";
     space.arch = space.arch ? space.arch : s->target.arch;
-    kw_status status = kw_enumerate(&space, take_any, s, s->err);
+    kw_status status = kw_enumerate(&space, take_space_config, s, s->err);
     status = status ? status : s->err->status;
     status = status ? status : score_points(s);
     s->err = s->err == &failed ? NULL : s->err;
@@ -274,7 +274,7 @@ static kw_status search_all(session *s) {
 
 /* --- opening ---------------------------------------------------------------------------------------------------------- */
 
-static kw_status open_space(session *s) {
+static kw_status open_search_space(session *s) {
     const kw_problem *problem = s->options->problem;
     kw_space_options space = s->options->space;
     space.set = space.set ? space.set : "full";
@@ -295,7 +295,7 @@ static kw_status open_space(session *s) {
     return status;
 }
 
-static kw_status open_model(session *s) {
+static kw_status open_search_model(session *s) {
     const kw_problem *problem = s->options->problem;
     kw_status status = s->options->model ? kw_model_open(&s->model, s->options->model, s->err) : KW_OK;
     if (!status && s->model && (!kw_model_serves(s->model, problem->op, problem->dtype) || kw_model_distance(s->model, &s->target) < 0)) {
@@ -323,7 +323,7 @@ static int by_predicted(const void *left, const void *right) {
     return (a->place > b->place) - (a->place < b->place);
 }
 
-static kw_status answer(session *s) {
+static kw_status fill_search_results(session *s) {
     size_t top = s->options->top > 0 ? (size_t)s->options->top : TOP;
     size_t count = s->scored < top ? s->scored : top;
     found *list = calloc(s->scored + 1, sizeof *list);
@@ -389,14 +389,14 @@ kw_status kw_search(const kw_search_options *options, kw_search_report *report, 
                  .err = err};
     kw_status status = kw_problem_check(options->problem, err);
     status = status ? status : read_search_target(&s);
-    status = status ? status : open_model(&s);
+    status = status ? status : open_search_model(&s);
     if (!status && options->method == KW_SEARCH_ALL) {
-        status = search_all(&s);
+        status = search_whole_space(&s);
     } else if (!status) {
-        status = open_space(&s);
+        status = open_search_space(&s);
         status = status || !s.part_count ? status : options->method == KW_SEARCH_RANDOM ? search_random(&s) : search_evolve(&s);
     }
-    status = status ? status : answer(&s);
+    status = status ? status : fill_search_results(&s);
     close_search(&s);
     if (status) {
         kw_free(report->results);

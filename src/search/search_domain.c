@@ -53,7 +53,7 @@ static int32_t position_of(const kw_search_domain *source, int axis, int32_t val
     return at;
 }
 
-static int differing(const kw_config *a, const kw_config *b) {
+static int count_differing_axes(const kw_config *a, const kw_config *b) {
     int count = 0;
     for (int i = 0; i < a->family->axis_count; i++) {
         count += a->axis[i] != b->axis[i];
@@ -64,10 +64,10 @@ static int differing(const kw_config *a, const kw_config *b) {
 /* The listed point that differs on the fewest axes; of several, one at random. */
 static const kw_config *nearest_listed(const kw_search_domain *source, const kw_config *to, uint64_t *state) {
     size_t first = kw_search_random_below(state, source->listed.count), best = first;
-    int least = differing(&source->listed.configs[first], to);
+    int least = count_differing_axes(&source->listed.configs[first], to);
     for (size_t i = 1; i < source->listed.count && least; i++) {
         size_t place = (first + i) % source->listed.count;
-        int count = differing(&source->listed.configs[place], to);
+        int count = count_differing_axes(&source->listed.configs[place], to);
         if (count < least) {
             least = count;
             best = place;
@@ -76,9 +76,9 @@ static const kw_config *nearest_listed(const kw_search_domain *source, const kw_
     return &source->listed.configs[best];
 }
 
-static kw_config near_listed(const kw_search_domain *source, const kw_config *moved, uint64_t *state, kw_config *plain) {
+static kw_config find_near_listed(const kw_search_domain *source, const kw_config *moved, uint64_t *state, kw_config *plain) {
     kw_config child = *plain = *nearest_listed(source, moved, state);
-    int count = differing(plain, moved), chosen = count ? (int)kw_search_random_below(state, (size_t)count) : -1;
+    int count = count_differing_axes(plain, moved), chosen = count ? (int)kw_search_random_below(state, (size_t)count) : -1;
     for (int i = 0; i < moved->family->axis_count; i++) {
         if (plain->axis[i] != moved->axis[i] && chosen-- == 0) {
             child.axis[i] = moved->axis[i];
@@ -103,7 +103,7 @@ kw_config kw_search_domain_crossover(const kw_search_domain *source, const kw_co
         }
     }
     if (source->listed.count) {
-        return near_listed(source, &moved, state, plain);
+        return find_near_listed(source, &moved, state, plain);
     }
     *plain = moved;
     return moved;

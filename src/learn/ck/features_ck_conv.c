@@ -61,7 +61,7 @@ static double ck_log2(double value) {
     return log2(fmax(value, 1));
 }
 
-static double output_of(int64_t in, int64_t pad, int64_t dilation, int64_t filter, int64_t stride) {
+static double conv_output_extent(int64_t in, int64_t pad, int64_t dilation, int64_t filter, int64_t stride) {
     return (double)(kw_floor_div(in + 2 * pad - ((filter - 1) * dilation + 1), kw_max(stride, 1)) + 1);
 }
 
@@ -83,9 +83,9 @@ static terms conv_terms(const kw_ck_features_conv *c) {
         .TM = (double)c->tile_m,
         .TN = (double)c->tile_n,
     };
-    t.Ho = output_of(c->hi, c->pad_h, c->dilation_h, c->y, c->stride_h);
-    t.Wo = output_of(c->wi, c->pad_w, c->dilation_w, c->x, c->stride_w);
-    t.Do = t.is3 ? output_of(c->di, c->pad_d, c->dilation_d, c->z, c->stride_d) : 1;
+    t.Ho = conv_output_extent(c->hi, c->pad_h, c->dilation_h, c->y, c->stride_h);
+    t.Wo = conv_output_extent(c->wi, c->pad_w, c->dilation_w, c->x, c->stride_w);
+    t.Do = t.is3 ? conv_output_extent(c->di, c->pad_d, c->dilation_d, c->z, c->stride_d) : 1;
     t.Sv = (t.is3 ? t.Di : 1) * t.Hi * t.Wi;
     t.Fv = (t.is3 ? t.Z : 1) * t.Y * t.X;
     t.Ov = t.Do * t.Ho * t.Wo;

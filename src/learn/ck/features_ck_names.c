@@ -50,7 +50,7 @@ static void fail_name(reader *r, const char *what) {
     }
 }
 
-static bool skip(reader *r, const char *word) {
+static bool skip_name_part(reader *r, const char *word) {
     size_t size = strlen(word);
     if (r->status || strncmp(r->at, word, size) || !at_end_of_part(r->at[size])) {
         return false;
@@ -61,7 +61,7 @@ static bool skip(reader *r, const char *word) {
 
 static int read_code(reader *r, const word_code *codes, const char *what) {
     for (; codes->word; codes++) {
-        if (skip(r, codes->word)) {
+        if (skip_name_part(r, codes->word)) {
             return codes->code;
         }
     }
@@ -69,7 +69,7 @@ static int read_code(reader *r, const word_code *codes, const char *what) {
     return 0;
 }
 
-static void read_three(reader *r, int64_t *a, int64_t *b, int64_t *c, const char *what) {
+static void read_tile_sizes(reader *r, int64_t *a, int64_t *b, int64_t *c, const char *what) {
     kw_scan scan = kw_scan_string(r->at);
     if (kw_scan_int(&scan, 1, 65536, a) && kw_scan_char(&scan, 'x') && kw_scan_int(&scan, 1, 65536, b) && kw_scan_char(&scan, 'x') &&
         kw_scan_int(&scan, 1, 65536, c) && at_end_of_part(scan.at == scan.end ? 0 : *scan.at)) {
@@ -79,7 +79,7 @@ static void read_three(reader *r, int64_t *a, int64_t *b, int64_t *c, const char
     }
 }
 
-static void expect_end(reader *r) {
+static void expect_name_end(reader *r) {
     if (*r->at) {
         fail_name(r, "the end");
     }
@@ -87,37 +87,37 @@ static void expect_end(reader *r) {
 
 kw_status kw_ck_features_conv_name(kw_ck_features_conv *conv, const char *name, kw_error *err) {
     reader r = {.name = name, .at = name, .err = err};
-    if (!skip(&r, "grouped") || !skip(&r, "conv")) {
+    if (!skip_name_part(&r, "grouped") || !skip_name_part(&r, "conv")) {
         fail_name(&r, "grouped_conv");
     }
     read_code(&r, variants, "forward, bwd_data or bwd_weight");
     conv->bytes_per_element = read_code(&r, sizes, "a data type") / 2.0;
-    if (!skip(&r, "1d") && !skip(&r, "2d") && !skip(&r, "3d")) {
+    if (!skip_name_part(&r, "1d") && !skip_name_part(&r, "2d") && !skip_name_part(&r, "3d")) {
         fail_name(&r, "1d, 2d or 3d");
     }
-    read_three(&r, &conv->block_size, &conv->tile_m, &conv->tile_n, "a tile AxBxC");
+    read_tile_sizes(&r, &conv->block_size, &conv->tile_m, &conv->tile_n, "a tile AxBxC");
     conv->basic = !strncmp(r.at, "basic_v", 7);
-    if (skip(&r, "comp_async") || skip(&r, "basic_async_v1")) {
+    if (skip_name_part(&r, "comp_async") || skip_name_part(&r, "basic_async_v1")) {
         conv->pipeline = KW_COMPV3; /* not in their table */
     } else {
         conv->pipeline = (kw_ck_features_pipeline)read_code(&r, pipelines, "a pipeline");
     }
-    conv->interwave = skip(&r, "interwave");
+    conv->interwave = skip_name_part(&r, "interwave");
     if (!conv->interwave) {
-        skip(&r, "intrawave");
+        skip_name_part(&r, "intrawave");
     }
-    conv->double_buffer = skip(&r, "dsb");
-    conv->split_image = skip(&r, "si");
-    expect_end(&r);
+    conv->double_buffer = skip_name_part(&r, "dsb");
+    conv->split_image = skip_name_part(&r, "si");
+    expect_name_end(&r);
     return r.status;
 }
 
 kw_status kw_ck_features_gemm_name(kw_ck_features_gemm *gemm, const char *name, kw_error *err) {
     reader r = {.name = name, .at = name, .err = err};
-    if (!skip(&r, "gemm")) {
+    if (!skip_name_part(&r, "gemm")) {
         fail_name(&r, "gemm");
     }
-    skip(&r, "universal");
+    skip_name_part(&r, "universal");
     gemm->bytes_per_element = read_code(&r, sizes, "a data type") / 2.0;
     gemm->layout = read_code(&r, layouts, "a layout");
     gemm->pipeline = (kw_ck_features_pipeline)read_code(&r, pipelines, "a pipeline");
@@ -127,11 +127,11 @@ kw_status kw_ck_features_gemm_name(kw_ck_features_gemm *gemm, const char *name, 
     gemm->pad_n = read_code(&r, booleans, "True or False");
     gemm->pad_k = read_code(&r, booleans, "True or False");
     gemm->persistent = read_code(&r, booleans, "True or False");
-    read_three(&r, &gemm->tile_m, &gemm->tile_n, &gemm->tile_k, "a tile AxBxC");
-    read_three(&r, &gemm->warp_m, &gemm->warp_n, &gemm->warp_k, "warps AxBxC");
-    read_three(&r, &gemm->warp_tile_m, &gemm->warp_tile_n, &gemm->warp_tile_k, "a warp tile AxBxC");
+    read_tile_sizes(&r, &gemm->tile_m, &gemm->tile_n, &gemm->tile_k, "a tile AxBxC");
+    read_tile_sizes(&r, &gemm->warp_m, &gemm->warp_n, &gemm->warp_k, "warps AxBxC");
+    read_tile_sizes(&r, &gemm->warp_tile_m, &gemm->warp_tile_n, &gemm->warp_tile_k, "a warp tile AxBxC");
     if (strncmp(r.at, "vec", 3)) {
-        expect_end(&r); /* fixed vector widths are no column of the 72 */
+        expect_name_end(&r); /* fixed vector widths are no column of the 72 */
     }
     return r.status;
 }

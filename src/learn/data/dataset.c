@@ -167,7 +167,7 @@ static kw_status finish_dataset(reading *r, kw_error *err) {
     return KW_OK;
 }
 
-static kw_status hash_sealed(reading *r, const kw_dataset_filter *filter, kw_error *err) {
+static kw_status hash_holdout(reading *r, const kw_dataset_filter *filter, kw_error *err) {
     r->holdout = calloc(filter->holdout_count + 1, sizeof *r->holdout);
     if (!r->holdout) {
         return kw_fail_memory(err, "the held-out problems");
@@ -191,7 +191,7 @@ kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t 
     r->dataset = dataset;
     r->good = true;
     kw_row_filter rows = {.answers = true, .by_op = filter->by_op, .by_dtype = filter->by_dtype, .op = filter->op, .dtype = filter->dtype};
-    kw_status status = hash_sealed(r, filter, err);
+    kw_status status = hash_holdout(r, filter, err);
     status = status ? status : kw_rows_visit(paths, count, &rows, add_dataset_row, r, err);
     if (!status && !r->good) {
         status = kw_fail_memory(err, "the data set");

@@ -52,7 +52,7 @@ typedef struct pair_array {
     size_t count, capacity;
 } pair_array;
 
-static bool add_pair(pair_array *g, const kw_pair *pair) {
+static bool add_group_pair(pair_array *g, const kw_pair *pair) {
     if (!KW_ARRAY_RESERVE(g->pairs, g->capacity, g->count + 1)) {
         return false;
     }
@@ -67,7 +67,7 @@ static bool add_untried_pair(pair_array *g, const kw_problem_group *problem_grou
     }
     config->family->launch(config, &problem_group->problem, &problem_group->target, &pair.launch);
     pair.estimate_ns = kw_predict_ns(config, &problem_group->problem, &problem_group->target, &pair.launch);
-    return add_pair(g, &pair);
+    return add_group_pair(g, &pair);
 }
 
 /* Both lists ascend by text: a merge. */
@@ -83,7 +83,7 @@ static bool complete_group(pair_array *g, const kw_dataset *dataset, kw_problem_
             good = add_untried_pair(g, problem_group, candidates[next++].config);
         }
         next += next < count && !order;
-        good = good && add_pair(g, &dataset->pairs[i]);
+        good = good && add_group_pair(g, &dataset->pairs[i]);
     }
     while (good && next < count) {
         good = add_untried_pair(g, problem_group, candidates[next++].config);

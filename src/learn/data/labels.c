@@ -25,7 +25,7 @@ void kw_label_times(double *times, const kw_dataset *dataset) {
     }
 }
 
-static double label_of(kw_model_quantity quantity, double time, double best, double estimate, double flops) {
+static double quantity_label(kw_model_quantity quantity, double time, double best, double estimate, double flops) {
     switch (quantity) {
     case KW_PREDICTS_RELATIVE:
         return log(time / best);
@@ -46,7 +46,7 @@ void kw_labels_make(float *label, const kw_dataset *dataset, const double *times
         const kw_problem_group *problem_group = &dataset->problem_groups[c];
         double best = best_group_time(dataset, problem_group), flops = (double)kw_problem_flops(&problem_group->problem);
         for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
-            label[i] = times[i] > 0 ? (float)label_of(quantity, times[i], best, dataset->pairs[i].estimate_ns, flops) : 0;
+            label[i] = times[i] > 0 ? (float)quantity_label(quantity, times[i], best, dataset->pairs[i].estimate_ns, flops) : 0;
         }
     }
 }

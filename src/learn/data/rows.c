@@ -91,8 +91,8 @@ static void remove_store(const char *folder, const char *path) {
     rmdir(folder);
 }
 
-static kw_status visit_many(const char *const *paths, size_t count, const kw_row_filter *filter,
-                            bool (*visit)(void *user, const kw_row *row), void *user, kw_error *err) {
+static kw_status visit_stores(const char *const *paths, size_t count, const kw_row_filter *filter,
+                              bool (*visit)(void *user, const kw_row *row), void *user, kw_error *err) {
     const char *place = getenv("TMPDIR");
     char folder[PATH_SIZE - 16], path[PATH_SIZE];
     int size = snprintf(folder, sizeof folder, "%s/kwright-rows-XXXXXX", place && *place ? place : "/tmp");
@@ -123,7 +123,7 @@ kw_status kw_rows_visit(const char *const *paths, size_t count, const kw_row_fil
         }
     }
     if (count > 1 || !is_store_path(paths[0])) {
-        return visit_many(paths, count, filter, visit, user, err);
+        return visit_stores(paths, count, filter, visit, user, err);
     }
     kw_store *store = NULL;
     kw_status status = kw_store_open(&store, paths[0], KW_STORE_READ, err);

@@ -122,8 +122,8 @@ static kw_status train_model(char **text, int32_t *trees, const kw_trainer *t, c
 /* --- held out ----------------------------------------------------------------------------------------------------- */
 
 /* What a model says of the problem groups that it was not trained on. */
-static kw_status score_rest(double *ns, const kw_trainer *t, const char *text, kw_model_quantity quantity, const role *roles,
-                            kw_error *err) {
+static kw_status score_held_out(double *ns, const kw_trainer *t, const char *text, kw_model_quantity quantity, const role *roles,
+                                kw_error *err) {
     kw_forest *forest = NULL;
     kw_text slim = {0};
     kw_status status = kw_forest_text_compact(&slim, text, INT64_MAX, err);
@@ -168,7 +168,7 @@ static kw_status hold_out_fold(kw_cross_validation *cv, const kw_trainer *t, con
     int32_t made = 0;
     set_roles(roles, t, grouping, fold, -1);
     status = status ? status : train_model(&text, &made, t, &exact, all, roles, NULL, err);
-    status = status ? status : score_rest(cv->ns[grouping], t, text, hyperparameters->quantity, roles, err);
+    status = status ? status : score_held_out(cv->ns[grouping], t, text, hyperparameters->quantity, roles, err);
     free(text);
     cv->trees[grouping][fold] = made;
     return status ? status
@@ -230,11 +230,11 @@ void kw_cross_validation_drop(kw_cross_validation *cv) {
 }
 
 double kw_cross_validation_score(const kw_cross_validation *cv) {
-    double worth = 0;
+    double score = 0;
     for (int g = 0; g < KW_GROUPINGS; g++) {
-        worth += (cv->total[g].mean + cv->total[g].p10) / 2 / KW_GROUPINGS;
+        score += (cv->total[g].mean + cv->total[g].p10) / 2 / KW_GROUPINGS;
     }
-    return worth;
+    return score;
 }
 
 static int by_tree_count(const void *left, const void *right) {

@@ -14,7 +14,7 @@
 enum { PATH_SIZE = 4096 };
 
 /* Whether the target of each problem group is one that the model was trained on. */
-static kw_status same_targets(const kw_model_spec *spec, const kw_dataset *dataset, kw_error *err) {
+static kw_status check_same_targets(const kw_model_spec *spec, const kw_dataset *dataset, kw_error *err) {
     for (size_t c = 0; c < dataset->problem_group_count; c++) {
         char text[KW_TARGET_TEXT_MAX];
         bool known = false;
@@ -29,8 +29,8 @@ static kw_status same_targets(const kw_model_spec *spec, const kw_dataset *datas
     return KW_OK;
 }
 
-static kw_status same_schema(const kw_model_spec *spec, const kw_dataset *dataset, const kw_feature_table *features,
-                             kw_model_quantity quantity, kw_error *err) {
+static kw_status check_same_schema(const kw_model_spec *spec, const kw_dataset *dataset, const kw_feature_table *features,
+                                   kw_model_quantity quantity, kw_error *err) {
     if (spec->quantity != quantity) {
         return kw_fail(err, KW_ILLEGAL, "warm start: the model predicts %s, this one is to predict %s; they cannot be added",
                        kw_model_quantity_name(spec->quantity), kw_model_quantity_name(quantity));
@@ -53,7 +53,7 @@ static kw_status same_schema(const kw_model_spec *spec, const kw_dataset *datase
             break;
         }
     }
-    return same_targets(spec, dataset, err);
+    return check_same_targets(spec, dataset, err);
 }
 
 static kw_status read_forest(kw_warm_start_model *warm, const char *path, const char *digest, kw_error *err) {
@@ -86,7 +86,7 @@ kw_status kw_warm_start_open(kw_warm_start_model *warm, const char *folder, cons
     snprintf(path, sizeof path, "%s/model.spec", folder);
     kw_status status = kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, err);
     status = status ? status : kw_model_spec_read(&spec, path, text, size, err);
-    status = status ? status : same_schema(&spec, dataset, features, quantity, err);
+    status = status ? status : check_same_schema(&spec, dataset, features, quantity, err);
     snprintf(path, sizeof path, "%s/model.lgbm.gz", folder);
     status = status ? status : read_forest(warm, path, spec.digest, err);
     kw_model_spec_drop(&spec);

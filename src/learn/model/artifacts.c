@@ -136,17 +136,6 @@ static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
 
 /* --- cv_metrics, feature_importances ------------------------------------------------------------------------------ */
 
-void kw_metrics_json(kw_json_out *json, const kw_train_metrics *metrics) {
-    kw_json_int(json, "problem_groups", metrics->problem_groups);
-    kw_json_real(json, "mean_efficiency", metrics->mean);
-    kw_json_real(json, "median_efficiency", metrics->median);
-    kw_json_real(json, "p10_efficiency", metrics->p10);
-    kw_json_real(json, "worst_efficiency", metrics->worst);
-    kw_json_real(json, "time_weighted_regret", metrics->regret);
-    kw_json_real(json, "top1", metrics->top1);
-    kw_json_int(json, "failed_picks", metrics->failed);
-}
-
 static kw_status write_cv_metrics(const kw_artifacts *a, kw_error *err) {
     kw_json_out json = {0};
     char name[64];
@@ -190,7 +179,7 @@ static void add_target_list(kw_json_out *json, const kw_dataset *dataset) {
     kw_json_end(json);
 }
 
-static void add_list(kw_json_out *json, const char *key, const char *const *items, size_t count) {
+static void add_text_list(kw_json_out *json, const char *key, const char *const *items, size_t count) {
     kw_json_array(json, key);
     for (size_t i = 0; i < count; i++) {
         const char *slash = strrchr(items[i], '/');
@@ -214,9 +203,9 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_int(&json, "prev_n_estimators", r->trees - a->new_trees);
     kw_json_int(&json, "new_n_estimators", a->new_trees);
     kw_json_int(&json, "total_n_estimators", r->trees);
-    add_list(&json, "data", o->stores, o->store_count);
+    add_text_list(&json, "data", o->stores, o->store_count);
     kw_json_text(&json, "data_digest", dataset->digest);
-    add_list(&json, "holdout", o->holdout, o->holdout_count);
+    add_text_list(&json, "holdout", o->holdout, o->holdout_count);
     add_target_list(&json, dataset);
     kw_json_int(&json, "data_rows", r->pairs + r->foreign + r->untimed + dataset->outcome[KW_UNFIT]);
     kw_json_int(&json, "valid_rows", r->pairs);

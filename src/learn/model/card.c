@@ -135,7 +135,18 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
 
 /* --- for machines ----------------------------------------------------------------------------------------------------- */
 
-static void add_object(kw_json_out *json, const char *key, const kw_train_metrics *metrics) {
+void kw_metrics_json(kw_json_out *json, const kw_train_metrics *metrics) {
+    kw_json_int(json, "problem_groups", metrics->problem_groups);
+    kw_json_real(json, "mean_efficiency", metrics->mean);
+    kw_json_real(json, "median_efficiency", metrics->median);
+    kw_json_real(json, "p10_efficiency", metrics->p10);
+    kw_json_real(json, "worst_efficiency", metrics->worst);
+    kw_json_real(json, "time_weighted_regret", metrics->regret);
+    kw_json_real(json, "top1", metrics->top1);
+    kw_json_int(json, "failed_selections", metrics->failed);
+}
+
+static void add_metrics_object(kw_json_out *json, const char *key, const kw_train_metrics *metrics) {
     kw_json_object(json, key);
     kw_metrics_json(json, metrics);
     kw_json_end(json);
@@ -155,9 +166,9 @@ static void print_card_json(kw_json_out *json, const kw_artifacts *a, const fami
     kw_json_text(json, "digest", r->digest);
     kw_json_text(json, "data_digest", a->trainer->dataset->digest);
     kw_json_object(json, "held_out");
-    add_object(json, "shapes", &r->shapes);
-    add_object(json, "families", &r->unseen_families);
-    add_object(json, "estimate_alone", &r->estimate);
+    add_metrics_object(json, "shapes", &r->shapes);
+    add_metrics_object(json, "families", &r->unseen_families);
+    add_metrics_object(json, "estimate_alone", &r->estimate);
     kw_json_end(json);
     kw_json_array(json, "by_family");
     for (size_t i = 0; i < count; i++) {

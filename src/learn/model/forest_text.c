@@ -18,7 +18,7 @@ static bool is_scoring_line(kw_word line) {
 }
 
 /* The leaf values with 7 digits each. */
-static void add_values(kw_text *slim, kw_word line) {
+static void add_line_values(kw_text *slim, kw_word line) {
     static const char key[] = "leaf_value=";
     kw_scan scan = {line.at + sizeof key - 1, line.at + line.size};
     kw_word word;
@@ -45,7 +45,7 @@ static void add_values(kw_text *slim, kw_word line) {
 static void add_compact_tree(kw_text *trees, kw_scan *scan, kw_word *line, bool *more) {
     do {
         if (kw_word_starts(*line, "leaf_value=")) {
-            add_values(trees, *line);
+            add_line_values(trees, *line);
         } else if (is_scoring_line(*line)) {
             kw_text_add_bytes(trees, line->at, line->size);
             kw_text_add(trees, "\n");

@@ -56,7 +56,7 @@ static kw_status find_kernel(const kw_forest_kernel **kernel, const char *instru
 }
 
 /* Pieces of one block, each at a multiple of a cache line. With base NULL this only counts. */
-static void *take_array(char *base, size_t *used, size_t count, size_t size) {
+static void *lay_array(char *base, size_t *used, size_t count, size_t size) {
     size_t at = *used, bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2 - at) {
         *used = SIZE_MAX / 2;
@@ -69,12 +69,12 @@ static void *take_array(char *base, size_t *used, size_t count, size_t size) {
 /* The binder's working memory for columns of this role. */
 static void lay_binder(kw_forest_binning *b, const kw_forest_role *roles, kw_forest_role role, char *base, size_t *used) {
     size_t bins = kw_forest_max_bins(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
-    b->bins = take_array(base, used, b->count, sizeof *b->bins);
-    b->classes = take_array(base, used, bins, sizeof *b->classes);
-    b->occupied = take_array(base, used, bins + 1, sizeof *b->occupied);
-    b->memo = take_array(base, used, 1, sizeof *b->memo);
-    b->buckets = take_array(base, used, classes * b->words, sizeof *b->buckets);
-    b->rows = take_array(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
+    b->bins = lay_array(base, used, b->count, sizeof *b->bins);
+    b->classes = lay_array(base, used, bins, sizeof *b->classes);
+    b->occupied = lay_array(base, used, bins + 1, sizeof *b->occupied);
+    b->memo = lay_array(base, used, 1, sizeof *b->memo);
+    b->buckets = lay_array(base, used, classes * b->words, sizeof *b->buckets);
+    b->rows = lay_array(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
 }
 
 static kw_status bind_kernel_columns(kw_forest_batch *batch, const kw_forest_candidates *candidates, kw_error *err) {
@@ -163,15 +163,15 @@ static size_t largest_tree(const kw_forest *forest) {
 static void lay_scratch(kw_forest_scratch *s, const kw_forest_batch *batch, char *base) {
     kw_forest_job *job = &s->job;
     size_t used = 0, row = batch->words;
-    s->binder.answers = take_array(base, &used, batch->forest->condition_count + 1, sizeof *s->binder.answers);
+    s->binder.answers = lay_array(base, &used, batch->forest->condition_count + 1, sizeof *s->binder.answers);
     lay_binder(&s->binder, batch->roles, KW_FOREST_PAIR, base, &used);
-    s->all = take_array(base, &used, row, sizeof *s->all);
+    s->all = lay_array(base, &used, row, sizeof *s->all);
     for (size_t i = 0; i < KW_FOREST_SLOTS; i++) {
-        job->slots[i] = take_array(base, &used, row, sizeof *s->all);
+        job->slots[i] = lay_array(base, &used, row, sizeof *s->all);
     }
-    job->planes = take_array(base, &used, row * KW_FOREST_PLANES * KW_FOREST_BATCH, sizeof *job->planes);
-    job->values = take_array(base, &used, job->table_size * KW_FOREST_BATCH, sizeof *job->values);
-    job->scores = take_array(base, &used, job->used_words * 64, sizeof *job->scores);
+    job->planes = lay_array(base, &used, row * KW_FOREST_PLANES * KW_FOREST_BATCH, sizeof *job->planes);
+    job->values = lay_array(base, &used, job->table_size * KW_FOREST_BATCH, sizeof *job->values);
+    job->scores = lay_array(base, &used, job->used_words * 64, sizeof *job->scores);
     s->bytes = used;
 }
 

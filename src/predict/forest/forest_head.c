@@ -63,7 +63,7 @@ static kw_status read_objective(kw_forest_reader *reader, kw_word text) {
     return KW_OK;
 }
 
-static bool is_plain(kw_word word) {
+static bool is_plain_name(kw_word word) {
     for (size_t i = 0; i < word.size; i++) {
         if ((unsigned char)word.at[i] < ' ' || word.at[i] == 0x7f) {
             return false;
@@ -108,7 +108,7 @@ static kw_status read_feature_names(kw_forest_reader *reader, kw_word text) {
         if (!kw_scan_field(&scan, ' ', &word)) {
             return kw_forest_fail(reader, KW_MALFORMED, "%zu names where max_feature_idx asks for %zu", i, forest->features);
         }
-        if (!is_plain(word)) {
+        if (!is_plain_name(word)) {
             return kw_forest_fail(reader, KW_ILLEGAL, "name %zu is empty, longer than %d bytes, or has a control character", i,
                                   KW_FOREST_MAX_NAME);
         }

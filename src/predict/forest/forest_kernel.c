@@ -33,7 +33,7 @@ typedef struct subtree {
 } subtree;
 
 /* Exchanges a and b where flip is all ones and not where it is 0; without a branch, which would be foreseen half the time. */
-static void exchange_if(uint64_t flip, subtree *a, subtree *b) {
+static void exchange_subtrees_if(uint64_t flip, subtree *a, subtree *b) {
     size_t split = (a->split ^ b->split) & flip, leaf = (a->leaf ^ b->leaf) & flip, leaves = (a->leaves ^ b->leaves) & flip;
     a->split ^= split, b->split ^= split;
     a->leaf ^= leaf, b->leaf ^= leaf;
@@ -116,7 +116,7 @@ static size_t walk_planes(const kw_forest_job *job, size_t tree, uint64_t *plane
             uint64_t flip = -(uint64_t)(left > at.leaves - left); /* all ones where the right side is the smaller one */
             unsigned sides = split_mask(mask, rows + row * words, flip, slots[depth + 1], slots[depth], words);
             subtree small = to_left, large = to_right;
-            exchange_if(flip, &small, &large);
+            exchange_subtrees_if(flip, &small, &large);
             at = sides == 2 ? large : small;
             if (sides == 3) {
                 pending[depth++] = large;
@@ -194,7 +194,7 @@ static sixteen turns_4(sixteen a, sixteen b, bool upper) {
 }
 
 /* Step of the transposition of the 8 x 8 bits of each word: exchanges the bits of mask with those `shift` above. */
-static two exchange(two v, uint64_t mask, int shift) {
+static two exchange_lanes(two v, uint64_t mask, int shift) {
     two t = (v ^ (v >> shift)) & ((two){0} + mask);
     return v ^ t ^ (t << shift);
 }
@@ -211,7 +211,9 @@ static void spread_planes(uint8_t *numbers, const uint64_t *planes, size_t count
     sixteen out[4] = {turns_4(ab, cd, false), turns_4(ab, cd, true), turns_4(ab_up, cd_up, false), turns_4(ab_up, cd_up, true)};
     const two known = (two){0} + ((1u << count) - 1) * 0x0101010101010101u;
     for (size_t i = 0; i < 4; i++) {
-        two v = exchange(exchange(exchange((two)out[i], 0x00aa00aa00aa00aau, 7), 0x0000cccc0000ccccu, 14), 0x00000000f0f0f0f0u, 28) & known;
+        two v = exchange_lanes(exchange_lanes(exchange_lanes((two)out[i], 0x00aa00aa00aa00aau, 7), 0x0000cccc0000ccccu, 14),
+                               0x00000000f0f0f0f0u, 28) &
+                known;
         memcpy(numbers + 16 * i, &v, sizeof v);
     }
 }

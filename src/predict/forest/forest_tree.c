@@ -36,7 +36,7 @@ typedef struct tree_text {
     size_t leaves, sets; /* sets: categorical splits */
 } tree_text;
 
-static kw_scan open_list(kw_forest_reader *reader, const tree_text *text, enum tree_key key) {
+static kw_scan open_tree_list(kw_forest_reader *reader, const tree_text *text, enum tree_key key) {
     reader->key = tree_keys[key];
     return (kw_scan){text->value[key].at, text->value[key].at + text->value[key].size};
 }
@@ -69,7 +69,7 @@ static kw_status read_tree_lines(kw_forest_reader *reader, tree_text *text) {
 }
 
 static kw_status read_count(kw_forest_reader *reader, const tree_text *text, enum tree_key key, int64_t high, int64_t *value) {
-    kw_scan list = open_list(reader, text, key);
+    kw_scan list = open_tree_list(reader, text, key);
     kw_status status = kw_forest_integer(reader, &list, 0, 0, high, value);
     return status ? status : kw_forest_list_end(reader, &list, 1);
 }
@@ -127,7 +127,7 @@ static bool reserve_nodes(kw_forest_reader *reader, size_t leaves) {
 
 static kw_status read_integers(kw_forest_reader *reader, const tree_text *text, enum tree_key key, int64_t low, int64_t high,
                                int32_t *into) {
-    kw_scan list = open_list(reader, text, key);
+    kw_scan list = open_tree_list(reader, text, key);
     kw_status status = KW_OK;
     for (size_t i = 0; i + 1 < text->leaves && !status; i++) {
         int64_t value = 0;
@@ -138,7 +138,7 @@ static kw_status read_integers(kw_forest_reader *reader, const tree_text *text, 
 }
 
 static kw_status read_tree_values(kw_forest_reader *reader, const tree_text *text) {
-    kw_scan list = open_list(reader, text, VALUE);
+    kw_scan list = open_tree_list(reader, text, VALUE);
     kw_status status = KW_OK;
     for (size_t i = 0; i < text->leaves && !status; i++) {
         status = kw_forest_real(reader, &list, i, &reader->nodes.value[i]);
@@ -147,7 +147,7 @@ static kw_status read_tree_values(kw_forest_reader *reader, const tree_text *tex
 }
 
 static kw_status read_thresholds(kw_forest_reader *reader, const tree_text *text) {
-    kw_scan list = open_list(reader, text, THRESHOLD);
+    kw_scan list = open_tree_list(reader, text, THRESHOLD);
     kw_status status = KW_OK;
     for (size_t i = 0; i + 1 < text->leaves && !status; i++) {
         status = kw_forest_threshold(reader, &list, i, &reader->nodes.threshold[i]);
@@ -157,7 +157,7 @@ static kw_status read_thresholds(kw_forest_reader *reader, const tree_text *text
 
 /* Bits 0 categorical, 1 default left, 2-3 kind of missing value (0..2); a categorical split has no other bit than those of its kind. */
 static kw_status read_decisions(kw_forest_reader *reader, const tree_text *text) {
-    kw_scan list = open_list(reader, text, DECISION);
+    kw_scan list = open_tree_list(reader, text, DECISION);
     size_t sets = 0;
     for (size_t i = 0; i + 1 < text->leaves; i++) {
         int64_t value = 0;
@@ -182,7 +182,7 @@ static kw_status read_decisions(kw_forest_reader *reader, const tree_text *text)
 static kw_status read_sets(kw_forest_reader *reader, const tree_text *text) {
     kw_forest *forest = reader->forest;
     kw_forest_nodes *nodes = &reader->nodes;
-    kw_scan list = open_list(reader, text, CAT_BOUNDS);
+    kw_scan list = open_tree_list(reader, text, CAT_BOUNDS);
     if (!KW_ARRAY_RESERVE(nodes->bounds, nodes->bounds_capacity, text->sets + 1)) {
         return kw_forest_no_memory(reader);
     }
@@ -198,7 +198,7 @@ static kw_status read_sets(kw_forest_reader *reader, const tree_text *text) {
     }
     size_t count = (size_t)before;
     kw_status status = kw_forest_list_end(reader, &list, text->sets + 1);
-    list = open_list(reader, text, CAT_WORDS);
+    list = open_tree_list(reader, text, CAT_WORDS);
     if (!status && forest->word_count + count > KW_FOREST_MAX_CATEGORY_WORDS) {
         status = kw_forest_fail(reader, KW_ILLEGAL, "more than %d words of categories in all trees", KW_FOREST_MAX_CATEGORY_WORDS);
     }

@@ -92,7 +92,7 @@ static void draw_groups(kw_page *page, kw_svg *svg, const problem_list *list, gr
 }
 
 /* The panels of one target split by operation and type become its lines. */
-static size_t find_groups(const kw_report_data *report_data, uint32_t target, group_values groups[], char names[][40], size_t *more) {
+static size_t find_value_groups(const kw_report_data *report_data, uint32_t target, group_values groups[], char names[][40], size_t *more) {
     kw_panel panels[KW_PANELS_MAX];
     size_t count = 0, all = kw_panels(report_data, panels, true, true, more);
     for (size_t i = 0; i < all; i++) {
@@ -133,7 +133,7 @@ static void add_problem_panel(kw_page *page, const kw_panel *panel) {
     }
     group_values groups[KW_SVG_SERIES] = {{0}};
     char names[KW_SVG_SERIES][40];
-    size_t more, count = find_groups(report_data, panel->target, groups, names, &more);
+    size_t more, count = find_value_groups(report_data, panel->target, groups, names, &more);
     kw_svg_key keys[KW_SVG_SERIES] = {{"all", 0, KW_MARK_LINE}};
     for (size_t i = 0; i < count; i++) {
         keys[i + 1] = (kw_svg_key){names[i], (int)i + 1, KW_MARK_LINE};

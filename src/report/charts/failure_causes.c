@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_rule(kw_text *rule, const char *detail) {
+static void print_failure_rule(kw_text *rule, const char *detail) {
     for (const char *c = detail; *c;) {
         size_t digits = strspn(c, "0123456789");
         if (digits) {
@@ -35,7 +35,7 @@ static int compare_cause(const void *a, const void *b) {
 /* The key of a cause as one text, its rule behind the first two words. */
 static bool print_cause_key(kw_text *key, const kw_report_data *report_data, const kw_report_entry *entry) {
     kw_text_addf(key, "%d %u ", (int)entry->outcome, report_data->configs[entry->config].family_number);
-    print_rule(key, report_data->details.text[entry->detail]);
+    print_failure_rule(key, report_data->details.text[entry->detail]);
     return !key->failed;
 }
 

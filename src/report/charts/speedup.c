@@ -10,7 +10,7 @@ typedef struct pairwise_list {
     size_t count;
 } pairwise_list;
 
-static const char *const columns[] = {"problem", "speed-up", "verdict", "time ns", "best kernel", NULL};
+static const char *const columns[] = {"problem", "speed-up", "result", "time ns", "best kernel", NULL};
 
 static void speedup_cell(const void *user, size_t row, size_t column, kw_text *out) {
     const pairwise_list *list = user;

@@ -36,7 +36,7 @@ void kw_report_data_close(kw_report_data **report_data) {
     }
 }
 
-static double positive(double value) {
+static double positive_or_zero(double value) {
     return isfinite(value) && value > 0 ? value : 0;
 }
 
@@ -76,7 +76,7 @@ static void read_roofs(kw_report_target *target, const char *roofs) {
             if (!kw_word_starts(word, name) || word.size <= length || word.at[length] != '=') {
                 continue;
             }
-            double rate = positive(strtod(word.at + length + 1, NULL));
+            double rate = positive_or_zero(strtod(word.at + length + 1, NULL));
             if (rate > roof->rate) {
                 *roof = (kw_roof){rate, KW_ROOF_MEASURED};
             }
@@ -177,9 +177,9 @@ bool kw_report_data_add_answer(kw_report_data *report_data, const kw_row *row) {
                              .packed = row->packed,
                              .cold = record->cold,
                              .samples = record->samples,
-                             .time_ns = positive(record->time_ns),
-                             .spread_ns = positive(record->spread_ns),
-                             .half_ns = {positive(record->half_ns[0]), positive(record->half_ns[1])}};
+                             .time_ns = positive_or_zero(record->time_ns),
+                             .spread_ns = positive_or_zero(record->spread_ns),
+                             .half_ns = {positive_or_zero(record->half_ns[0]), positive_or_zero(record->half_ns[1])}};
     if (!KW_ARENA_RESERVE(&report_data->arena, report_data->entries, report_data->entry_room, report_data->entry_count + 1)) {
         return false;
     }
@@ -201,7 +201,7 @@ bool kw_report_data_add_answer(kw_report_data *report_data, const kw_row *row) {
 }
 
 /* Seconds of the epoch of "2026-11-21T05:47:09Z"; 0 when it is no such text. */
-static double second_of(const char *text) {
+static double parse_second(const char *text) {
     static const char form[] = "dddd-dd-ddTdd:dd:dd";
     static const int64_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
     int64_t part[6] = {0};
@@ -222,7 +222,7 @@ static double second_of(const char *text) {
     return (double)(((days * 24 + part[3]) * 60 + part[4]) * 60 + part[5]);
 }
 
-static void widen_span(kw_report_data *report_data, const char *time, double second) {
+static void widen_time_span(kw_report_data *report_data, const char *time, double second) {
     if (second > 0) {
         if (!*report_data->first || strcmp(time, report_data->first) < 0) {
             strcpy(report_data->first, time);
@@ -240,14 +240,14 @@ bool kw_report_data_add_row(kw_report_data *report_data, const kw_row *row) {
         return false;
     }
     kw_report_row moment = {.sequence = row->sequence,
-                            .control_ns = positive(row->control_ns),
+                            .control_ns = positive_or_zero(row->control_ns),
                             .drift = isfinite(row->drift) ? row->drift : 0,
-                            .compile_ns = positive(row->compile_ns),
-                            .second = second_of(row->time),
+                            .compile_ns = positive_or_zero(row->compile_ns),
+                            .second = parse_second(row->time),
                             .code_bytes = row->code_bytes > 0 ? row->code_bytes : 0,
                             .good = record->outcome == KW_GOOD};
     double batches = fmax(record->samples, 0) + fmax(record->dropped, 0);
-    moment.kernel_ns = positive(record->time_ns) * (batches * fmax(record->calls, 0) + fmax(record->warmups, 0));
+    moment.kernel_ns = positive_or_zero(record->time_ns) * (batches * fmax(record->calls, 0) + fmax(record->warmups, 0));
     moment.run = kw_string_table_find(&report_data->run_names, row->run);
     if (moment.run == UINT32_MAX) { /* a row whose run the store does not have */
         kw_run run = {0};
@@ -260,7 +260,7 @@ bool kw_report_data_add_row(kw_report_data *report_data, const kw_row *row) {
     if (!add_report_config(report_data, record->config, &moment.config)) {
         return false;
     }
-    widen_span(report_data, row->time, moment.second);
+    widen_time_span(report_data, row->time, moment.second);
     report_data->rows_in_order[report_data->rows_in_order_count++] = moment;
     return true;
 }

@@ -1,4 +1,4 @@
-/* report_data_open.c: a ledger from a store's file. */
+/* report_data_open.c: report data from a store's file. */
 #include "report/data/report_data.h"
 
 typedef struct reading {

@@ -75,7 +75,7 @@ static void find_group_oracle(kw_report_data *report_data, kw_report_group *prob
     }
 }
 
-static kw_status group(kw_report_data *report_data, kw_error *err) {
+static kw_status group_entries(kw_report_data *report_data, kw_error *err) {
     size_t largest = 0;
     for (size_t i = 0; i < report_data->entry_count;) {
         if (!KW_ARENA_RESERVE(&report_data->arena, report_data->problem_groups, report_data->problem_group_room,
@@ -125,7 +125,7 @@ bool kw_target_is_measured(const kw_report_target *target) {
     return true;
 }
 
-static void see_roofs(kw_report_data *report_data) {
+static void raise_seen_roofs(kw_report_data *report_data) {
     for (size_t i = 0; i < report_data->problem_group_count; i++) {
         const kw_report_group *problem_group = &report_data->problem_groups[i];
         const kw_report_problem *problem = &report_data->problems[problem_group->problem];
@@ -164,11 +164,11 @@ kw_status kw_report_data_finish(kw_report_data *report_data, kw_error *err) {
     if (report_data->rows_in_order_count) {
         qsort(report_data->rows_in_order, report_data->rows_in_order_count, sizeof *report_data->rows_in_order, compare_moment);
     }
-    kw_status status = group(report_data, err);
+    kw_status status = group_entries(report_data, err);
     if (status) {
         return status;
     }
-    see_roofs(report_data);
+    raise_seen_roofs(report_data);
     set_roofs(report_data);
     return KW_OK;
 }

@@ -16,7 +16,7 @@ static size_t set_keys(const kw_evaluation_page *view, kw_svg_key keys[KW_EVALUA
     return view->selector_count;
 }
 
-static void print_alone(kw_text *text, const kw_evaluation_page *view) {
+static void print_left_out_groups(kw_text *text, const kw_evaluation_page *view) {
     if (view->alone) {
         kw_text_addf(text, "%zu problem groups that not all of them evaluate", view->alone);
     }
@@ -89,7 +89,7 @@ void kw_evaluation_chart_selections(kw_evaluation_page *view) {
         }
         kw_page_chart_end(&view->page, &svg);
         kw_text alone = {0};
-        print_alone(&alone, view);
+        print_left_out_groups(&alone, view);
         kw_evaluation_page_note(view, view->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
         kw_page_table(&view->page, &(kw_table){"selections", curve_columns, count, curve_cell, curves});
         kw_escape_drop(&alone, &view->page.out);
@@ -161,7 +161,7 @@ void kw_evaluation_chart_lists(kw_evaluation_page *view) {
         }
         kw_page_chart_end(&view->page, &svg);
         kw_text alone = {0};
-        print_alone(&alone, view);
+        print_left_out_groups(&alone, view);
         kw_evaluation_page_note(view, view->count, "problem_groups", alone.size ? kw_text_string(&alone) : NULL);
         kw_page_table(&view->page, &(kw_table){"lists", list_columns, count * KW_SHORTLIST_MAX, list_cell, &l});
         kw_escape_drop(&alone, &view->page.out);

@@ -147,7 +147,7 @@ static void add_times_panel(kw_evaluation_page *view, const kw_evaluation_group 
 
 static const char blind[] = "This selector says no times, only an order.";
 
-static void add_more(kw_evaluation_page *view, size_t more) {
+static void add_left_out_note(kw_evaluation_page *view, size_t more) {
     if (more) {
         kw_text_addf(&view->page.out,
                      "<p class=\"nothing\">%zu further operations and types have no chart here; --op and --dtype show them.</p>\n", more);
@@ -167,7 +167,7 @@ void kw_evaluation_chart_predicted(kw_evaluation_page *view) {
         for (size_t i = 0; i < count; i++) {
             add_times_panel(view, &groups[i]);
         }
-        add_more(view, more);
+        add_left_out_note(view, more);
     }
     kw_page_end(&view->page);
 }
@@ -256,7 +256,7 @@ static void add_residuals(kw_evaluation_page *view) {
     kw_page_chart_end(&view->page, &svg);
     kw_evaluation_page_note(view, pairs, "pairs of kernel and problem", "kernels that failed or of which nothing is predicted");
     kw_page_table(&view->page, &(kw_table){"residuals", residue_columns, kept, residual_cell, residues});
-    add_more(view, more);
+    add_left_out_note(view, more);
 }
 
 void kw_evaluation_chart_residuals(kw_evaluation_page *view) {

@@ -8,12 +8,12 @@
 #include <string.h>
 
 /* Invisible characters, and those that turn the direction of writing. */
-static bool is_hidden(uint32_t code) {
+static bool is_hidden_code(uint32_t code) {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000;
 }
 
-static void add_visible(kw_text *out, const char *shown, kw_escape form) {
+static void add_visible_code(kw_text *out, const char *shown, kw_escape form) {
     if (form == KW_ESCAPE_JSON) {
         kw_text_add(out, "\\"); /* the backslash of what is shown, doubled */
     }
@@ -64,9 +64,9 @@ static void add_characters(kw_text *out, const char *text, kw_escape form, size_
             kw_text_add(out, "\xe2\x80\xa6");
             return;
         }
-        if (!length || is_hidden(code)) {
+        if (!length || is_hidden_code(code)) {
             snprintf(visible, sizeof visible, length && code >= 0x80 ? "\\u{%x}" : "\\x%02x", length ? code : (unsigned char)*at);
-            add_visible(out, visible, form);
+            add_visible_code(out, visible, form);
         } else if (length == 1) {
             add_byte(out, *at, form);
         } else {

@@ -30,7 +30,7 @@ void kw_page_empty(kw_page *page, const char *why) {
     kw_text_add(&page->out, "</p>\n");
 }
 
-static void add_span(kw_text *out, const kw_report_data *report_data) {
+static void add_time_span(kw_text *out, const kw_report_data *report_data) {
     kw_text_add(out, *report_data->first ? " \xc2\xb7 " : " \xc2\xb7 no dates");
     kw_escape_add_truncated(out, report_data->first, KW_ESCAPE_HTML, 20);
     if (strcmp(report_data->first, report_data->last) != 0) {
@@ -55,7 +55,7 @@ void kw_page_note(kw_page *page, size_t target, size_t count, const char *what, 
     } else {
         kw_text_addf(out, "%zu target%s", report_data->target_names.count, report_data->target_names.count == 1 ? "" : "s");
     }
-    add_span(out, report_data);
+    add_time_span(out, report_data);
     kw_text_addf(out, " \xc2\xb7 n = %zu ", count);
     kw_escape_add(out, what, KW_ESCAPE_HTML);
     kw_text_add(out, " \xc2\xb7 left out: ");

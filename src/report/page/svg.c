@@ -54,7 +54,7 @@ static void add_key_mark(kw_svg *svg, const kw_svg_key *key, double x, double y)
 }
 
 /* Lays the legend out in rows; draws it when told to. Returns its height. */
-static double legend(kw_svg *svg, const kw_svg_spec *spec, bool draw) {
+static double draw_legend(kw_svg *svg, const kw_svg_spec *spec, bool draw) {
     double x = margin, y = margin;
     for (int i = 0; i < spec->key_count; i++) {
         kw_text name = {0};
@@ -109,7 +109,7 @@ static void add_y_axis(kw_svg *svg) {
     kw_text_add(svg->out, "</text>\n");
 }
 
-static void open_data(kw_svg *svg) {
+static void open_chart_data(kw_svg *svg) {
     const kw_svg_axis *axes[] = {&svg->x, &svg->y};
     kw_text_add(&svg->data, "{\"axes\":[");
     for (int i = 0; i < 2; i++) {
@@ -127,7 +127,7 @@ void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec) {
     kw_scale_sanitize(&svg->y);
     svg->left = margin + spec->left + (spec->y.hidden ? 0 : tick_room + title_room);
     svg->right = KW_SVG_WIDTH - 3 * margin;
-    svg->top = legend(svg, spec, false) + spec->top + margin;
+    svg->top = draw_legend(svg, spec, false) + spec->top + margin;
     svg->bottom = svg->top + spec->height;
     double height = svg->bottom + spec->bottom + (spec->x.hidden ? 0 : tick_height + title_room) + margin;
     svg->seen = calloc((size_t)(KW_SVG_WIDTH + 1) * ((size_t)height + 1), 1);
@@ -135,7 +135,7 @@ void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec) {
     kw_text_addf(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", KW_SVG_WIDTH, height);
     kw_escape_add(out, spec->label, KW_ESCAPE_HTML);
     kw_text_add(out, "\">\n");
-    legend(svg, spec, true);
+    draw_legend(svg, spec, true);
     if (!spec->x.hidden) {
         add_x_axis(svg);
     }
@@ -144,7 +144,7 @@ void kw_svg_open(kw_svg *svg, kw_text *out, const kw_svg_spec *spec) {
     }
     kw_text_addf(out, "<path class=\"frame\" d=\"M%.1f %.1fH%.1fV%.1fH%.1fz\"/>\n", svg->left, svg->top, svg->right, svg->bottom,
                  svg->left);
-    open_data(svg);
+    open_chart_data(svg);
 }
 
 void kw_svg_close(kw_svg *svg) {
@@ -174,7 +174,7 @@ static void end_mark(kw_svg *svg, const char *title) {
 }
 
 /* Whether the pixel has a mark of the series; it has one from now on. */
-static bool is_covered(kw_svg *svg, const double at[2], int series) {
+static bool is_pixel_covered(kw_svg *svg, const double at[2], int series) {
     if (!svg->seen) {
         return true;
     }
@@ -192,7 +192,7 @@ void kw_svg_point(kw_svg *svg, double x, double y, int series, const char *title
         return;
     }
     svg->drawn++;
-    if (is_covered(svg, at, series)) {
+    if (is_pixel_covered(svg, at, series)) {
         return;
     }
     add_shape(svg->out, series, at[0], at[1]);
@@ -251,7 +251,7 @@ void kw_svg_rule_y(kw_svg *svg, double y, const char *word) {
     }
 }
 
-static void add_box(kw_svg *svg, const double from[2], const double to[2], const char *class, const char *title) {
+static void add_rectangle(kw_svg *svg, const double from[2], const double to[2], const char *class, const char *title) {
     double a[2], b[2];
     if (!kw_svg_map(svg, from[0], from[1], a) || !kw_svg_map(svg, to[0], to[1], b)) {
         svg->left_out++;
@@ -265,12 +265,12 @@ static void add_box(kw_svg *svg, const double from[2], const double to[2], const
 void kw_svg_bar(kw_svg *svg, const double from[2], const double to[2], int series, const char *title) {
     char class[16];
     snprintf(class, sizeof class, "s%d", series % KW_SVG_SERIES);
-    add_box(svg, from, to, class, title);
+    add_rectangle(svg, from, to, class, title);
 }
 
 void kw_svg_cell(kw_svg *svg, const double from[2], const double to[2], double share, const char *title) {
     char class[16];
     double step = isfinite(share) ? fmin(fmax(floor(share * 10), 0), 9) : 0;
     snprintf(class, sizeof class, "h%d", (int)step);
-    add_box(svg, from, to, class, title);
+    add_rectangle(svg, from, to, class, title);
 }

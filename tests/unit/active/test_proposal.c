@@ -215,7 +215,7 @@ static void few_shapes_are_unknown_and_are_asked_for(void **state) {
     kw_proposal_close(&p);
 }
 
-/* Problems of the planted family and of one that no row is of; one of them is sealed. */
+/* Problems of the planted family and of one that no row is of; one of them is held out. */
 static const char *const listed[] = {"conv_fwd fp32 n1 c16 k16 i20x20 f7 p3", "conv_fwd fp32 n1 c32 k32 i20x20 f7 p3",
                                      "conv_fwd fp32 n2 c64 k48 i20x20 f7 p3"};
 enum { LISTED = sizeof listed / sizeof *listed };

@@ -75,12 +75,12 @@ static kw_status evaluate(kw_error *err) {
 static kw_status cover(kw_error *err) {
     static const kw_set_cover_subset all = {0};
     kw_set_cover *made = NULL;
-    kw_set_cover_score worth;
+    kw_set_cover_score score;
     size_t order[MADE_KERNELS], count = 0;
     kw_status status = kw_set_cover_open(&made, &dataset, oracles, KW_CONV_FWD, KW_FP32, err);
     status = status ? status : kw_set_cover_select(order, &count, made, &all, 1, 1, err);
-    status = status ? status : kw_set_cover_evaluate(&worth, made, &all, order, count, err);
-    assert_true(status || (count == 1 && worth.sum == 2));
+    status = status ? status : kw_set_cover_evaluate(&score, made, &all, order, count, err);
+    assert_true(status || (count == 1 && score.sum == 2));
     kw_set_cover_close(&made);
     return status;
 }

@@ -253,7 +253,7 @@ static void figures_do_not_depend_on_order_and_come_again(void **state) {
     near(b.p10.low, a.p10.low);
 }
 
-static void contests_of_one_shape_are_drawn_together(void **state) {
+static void groups_of_one_shape_are_drawn_together(void **state) {
     (void)state;
     kw_group_evaluation list[10];
     size_t which[10];
@@ -301,7 +301,7 @@ int main(void) {
         cmocka_unit_test(a_contest_without_a_good_kernel_is_not_judged),
         cmocka_unit_test(figures_are_what_the_hand_says),
         cmocka_unit_test(figures_do_not_depend_on_order_and_come_again),
-        cmocka_unit_test(contests_of_one_shape_are_drawn_together),
+        cmocka_unit_test(groups_of_one_shape_are_drawn_together),
         cmocka_unit_test(nothing_gives_no_figure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void parts_are_chosen_for_and_judged_apart(void **state) {
     const kw_set_cover_subset own = {fold, 1, false}, others = {fold, 1, true};
     matrix m;
     char chosen[32];
-    kw_set_cover_score worth;
+    kw_set_cover_score score;
     kw_error err = {0};
     open_matrix(&m, plain, 5);
     choose(&m, &own, 1, 1, chosen);
@@ -145,15 +145,15 @@ static void parts_are_chosen_for_and_judged_apart(void **state) {
     choose(&m, &others, 1, 1, chosen);
     assert_string_equal(chosen, "02");
     size_t order[] = {0, 2};
-    assert_ok(kw_set_cover_evaluate(&worth, m.cover, &own, order, 2, &err), &err);
-    assert_int_equal(worth.problem_groups, 1);
-    near(worth.sum, 0.5);
-    assert_ok(kw_set_cover_evaluate(&worth, m.cover, &others, order, 2, &err), &err);
-    assert_int_equal(worth.problem_groups, 4);
-    near(worth.sum, 4);
-    near(worth.worst, 1);
-    assert_ok(kw_set_cover_evaluate(&worth, m.cover, &everything, order, 0, &err), &err);
-    near(worth.sum, 0);
+    assert_ok(kw_set_cover_evaluate(&score, m.cover, &own, order, 2, &err), &err);
+    assert_int_equal(score.problem_groups, 1);
+    near(score.sum, 0.5);
+    assert_ok(kw_set_cover_evaluate(&score, m.cover, &others, order, 2, &err), &err);
+    assert_int_equal(score.problem_groups, 4);
+    near(score.sum, 4);
+    near(score.worst, 1);
+    assert_ok(kw_set_cover_evaluate(&score, m.cover, &everything, order, 0, &err), &err);
+    near(score.sum, 0);
     close_matrix(&m);
 }
 

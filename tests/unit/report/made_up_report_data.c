@@ -1,4 +1,4 @@
-/* made_up_report_data.c: rows straight into a ledger. */
+/* made_up_report_data.c: rows straight into report data. */
 
 #include "made_up_report_data.h"
 #include "support/kw_test.h"

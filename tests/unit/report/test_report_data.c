@@ -1,4 +1,4 @@
-/* test_report_data.c: rows become problem groups; oracles, roofs, duels, causes and drift are what they say they are. */
+/* test_report_data.c: rows become problem groups; oracles, roofs, pairs, causes and drift are what they say they are. */
 
 #include "made_up_report_data.h"
 
@@ -207,7 +207,7 @@ static void causes_ignore_numbers_and_keep_an_example(void **state) {
     kw_report_data_close(&report_data);
 }
 
-static void duels_inside_the_noise_are_ties(void **state) {
+static void pairs_inside_the_noise_are_ties(void **state) {
     (void)state;
     static const struct {
         double reference, spread;
@@ -320,7 +320,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_a_time_is_none),
         cmocka_unit_test(one_time_alone_still_has_a_best),
         cmocka_unit_test(causes_ignore_numbers_and_keep_an_example),
-        cmocka_unit_test(duels_inside_the_noise_are_ties),
+        cmocka_unit_test(pairs_inside_the_noise_are_ties),
         cmocka_unit_test(a_baseline_is_met_on_the_same_problem_and_timing),
         cmocka_unit_test(drift_is_read_from_distinct_readings_in_order),
         cmocka_unit_test(a_span_is_of_times_that_can_be_read),
