@@ -9,8 +9,9 @@
 extern "C" {
 #endif
 
-/* Problems are sorted into families (operation, axes, filter, stride, dilation, groups, extent and channels in classes; docs/training.md). The
- * regret of a family is 1 less the mean efficiency of its selections, by predictions that saw no row of the shape. */
+/* Problems are sorted into families (operation, axes, filter, stride, dilation, groups, extent and channels in classes;
+ * docs/training.md). The regret of a family is 1 less the mean efficiency of its selections, by predictions that saw no row of the
+ * shape. */
 typedef enum kw_family_state {
     KW_FAMILY_ABOVE = 0, /* its regret is above the target */
     KW_FAMILY_UNKNOWN,   /* too few shapes to tell */
@@ -84,9 +85,9 @@ typedef struct kw_proposal_report {
     bool stopped, spent; /* by sweep->stop; by its budget */
 } kw_proposal_report;
 
-/* Measures what is proposed into sweep->out, looks again with the new rows and goes on with a new proposal until the target is met, nothing
- * more is found to propose, or sweep->budget_s is spent; without a budget, once. Nothing is measured where the target is met already. Of sweep
- * count neither the kernels and problems nor threads, cold, fresh_weights and shards. */
+/* Measures what is proposed into sweep->out, looks again with the new rows and goes on with a new proposal until the target is met,
+ * nothing more is found to propose, or sweep->budget_s is spent; without a budget, once. Nothing is measured where the target is met
+ * already. Of sweep count neither the kernels and problems nor threads, cold, fresh_weights and shards. */
 KW_API kw_status kw_proposal_measure(kw_proposal *proposal, const kw_sweep_options *sweep, kw_proposal_report *report, kw_error *err);
 
 #ifdef __cplusplus

@@ -9,13 +9,15 @@
 extern "C" {
 #endif
 
-/* A value with its 95 % interval: 1,000 resamples of the problems, each with all its problem groups, from a fixed seed. NAN: nothing to tell. */
+/* A value with its 95 % interval: 1,000 resamples of the problems, each with all its problem groups, from a fixed seed. NAN: nothing to
+ * tell. */
 typedef struct kw_metric {
     double value, low, high;
 } kw_metric;
 
-/* One list for the struct, tables and JSON: name, meaning. A problem group is a problem on a target, packed or not, cold or not, with every kernel
- * that was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/evaluation.md has the definitions in full. */
+/* One list for the struct, tables and JSON: name, meaning. A problem group is a problem on a target, packed or not, cold or not, with
+ * every kernel that was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/evaluation.md has the
+ * definitions in full. */
 #define KW_EVALUATION_METRICS(X)                                                                                                           \
     X(mean, "mean efficiency: the oracle's time over the selection's; a tie counts as 1, a selection that failed as 0")                    \
     X(median, "median efficiency")                                                                                                         \

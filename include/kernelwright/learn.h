@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* How good the selections of a model are, on problem groups (a problem on a target, packed or not, cold or not) that it was not trained on. Efficiency is the
- * oracle's time over the selection's, at most 1; the oracle is chosen by one half of the samples and timed by the other (docs/measuring.md); a
- * selection that failed has efficiency 0. */
+/* How good the selections of a model are, on problem groups (a problem on a target, packed or not, cold or not) that it was not trained
+ * on. Efficiency is the oracle's time over the selection's, at most 1; the oracle is chosen by one half of the samples and timed by the
+ * other (docs/measuring.md); a selection that failed has efficiency 0. */
 typedef struct kw_train_metrics {
     int64_t problem_groups, failed; /* failed: selections that failed */
     double mean, median, p10, worst;

@@ -11,8 +11,8 @@ extern "C" {
 
 enum { KW_PRUNE_CURVE = 12, KW_PRUNE_GROUPS = 32 };
 
-/* Of one operation and type. share: mean over problem groups of the oracle's time over that of the best kernel kept, chosen by one half of the
- * samples and timed by the other; worst: of the worst problem group. Compiled-in kernels are always there and are not counted. */
+/* Of one operation and type. share: mean over problem groups of the oracle's time over that of the best kernel kept, chosen by one half
+ * of the samples and timed by the other; worst: of the worst problem group. Compiled-in kernels are always there and are not counted. */
 typedef struct kw_prune_group {
     kw_op op;
     kw_dtype dtype;

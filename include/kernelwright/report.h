@@ -16,9 +16,9 @@ typedef struct kw_report_options {
 } kw_report_options;
 /* One self-contained HTML file that opens offline. */
 KW_API kw_status kw_report_html(const char *store, const char *path, const kw_report_options *options, kw_error *err);
-/* One such file about the first of the evaluations, beside the others (1 to 8 in all, of the same stores) on the problem groups that all of them evaluate:
- * predicted against measured times, distributions of efficiency, the best of lists, regret by family, residuals, features. options: title and
- * script; may be NULL. */
+/* One such file about the first of the evaluations, beside the others (1 to 8 in all, of the same stores) on the problem groups that all
+ * of them evaluate: predicted against measured times, distributions of efficiency, the best of lists, regret by family, residuals,
+ * features. options: title and script; may be NULL. */
 KW_API kw_status kw_evaluations_html(const char *path, const kw_evaluation *const evaluations[], size_t count,
                                      const kw_report_options *options, kw_error *err);
 /* The same in short, for a terminal. The caller frees *text with kw_free. */

@@ -35,9 +35,9 @@ typedef struct kw_validate_report {
     char worst[KW_PROBLEM_TEXT_MAX];
 } kw_validate_report;
 
-/* Measures the selection and the best kernel of problem groups of an evaluation again, both of a problem interleaved, and says whether what the old
- * rows claim still holds. Problem groups timed hot with packed weights on this machine's target alone are drawn from; KW_FAILED when there is
- * none. */
+/* Measures the selection and the best kernel of problem groups of an evaluation again, both of a problem interleaved, and says whether
+ * what the old rows claim still holds. Problem groups timed hot with packed weights on this machine's target alone are drawn from;
+ * KW_FAILED when there is none. */
 KW_API kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options *options, kw_validate_report *report,
                              kw_error *err);
 

@@ -1,5 +1,5 @@
-/* proposal_families.c: rows into families and their regrets. Of a model's folder each problem group is evaluated by whoever has not seen its
- * shape: held-out predictions where it was trained on, else the model. */
+/* proposal_families.c: rows into families and their regrets. Of a model's folder each problem group is evaluated by whoever has not seen
+ * its shape: held-out predictions where it was trained on, else the model. */
 #include "active/proposal.h"
 
 #include "base/hash.h"
@@ -127,7 +127,7 @@ static int by_group_loss(const void *left, const void *right) {
     return order ? order : (a->problem_group > b->problem_group) - (a->problem_group < b->problem_group);
 }
 
-/* A problem group without a good kernel is neither evaluated nor untrained: nothing that is learned will change it. */
+/* A problem group without a good kernel is neither evaluated nor counted as untrained: nothing that is learned will change it. */
 static kw_status list_group_losses(kw_proposal *p, const kw_group_evaluation *group_evaluations, size_t count,
                                    const kw_group_oracle *oracles, kw_error *err) {
     p->losses = calloc(p->dataset.problem_group_count + 1, sizeof *p->losses);

@@ -1,4 +1,4 @@
-/* compare.c: two evaluations of the same rows, problem group by problem group. */
+/* compare.c: compares two evaluations of the same rows, problem group by problem group. */
 #include "evaluate/evaluate.h"
 
 #include "base/stats.h"

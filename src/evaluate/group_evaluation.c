@@ -1,11 +1,12 @@
-/* group_evaluation.c: one problem group at a time. Every time that is held against the oracle comes from samples that did not choose it: a selection's is the
- * mean of its halves, a shortlist's best is chosen by one half and timed by the other. */
+/* group_evaluation.c: one problem group at a time. Every time that is held against the oracle comes from samples that did not choose it:
+ * a selection's is the mean of its halves, a shortlist's best is chosen by one half and timed by the other. */
 #include "evaluate/group_evaluation.h"
 
 #include "base/stats.h"
 #include "learn/data/folds.h"
 #include "predict/shortlist.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,7 @@ static void set_ranks(kw_group_evaluation *j, const scratch_arrays *b, const kw_
             j->best_rank = i + 1;
         }
     }
+    assert(j->best_rank); /* the oracle's kernel is one of the group */
 }
 
 static int by_number_down(const void *left, const void *right) {

@@ -28,7 +28,8 @@ double kw_pair_time(const kw_pair *pair);
 /* Whether b, timed on the same problem, is as fast as a within the noise; false where either has no time. */
 bool kw_pair_tied(const kw_pair *a, const kw_pair *b, const kw_noise_band *band);
 
-/* Evaluates the problem groups that are served and have a good kernel; keep (NULL: all) says which others are left out. The caller frees *made. */
+/* Evaluates the problem groups that are served and have a good kernel; keep (NULL: all) says which others are left out. The caller frees
+ * *made. */
 kw_status kw_group_evaluations_create(kw_group_evaluation **made, size_t *count, const kw_dataset *dataset, const kw_group_oracle *oracles,
                                       const kw_scores *scores, const bool *keep, kw_error *err);
 

@@ -1,10 +1,11 @@
-/* metrics.c: a table says of each figure which column it is made of and how. A resample is a weight for each evaluation, so that columns are
- * gathered and sorted once for all of them. */
+/* metrics.c: a table says of each figure which column it is made of and how. A resample is a weight for each evaluation, so that columns
+ * are gathered and sorted once for all of them. */
 #include "evaluate/metrics.h"
 
 #include "base/random.h"
 #include "base/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { RESAMPLES = 1000, SEED = 1 };
 typedef enum column {
     EFFICIENCY = 0,
     UNTIED,
-    PICK_NS,
+    SELECTED_NS,
     ORACLE_NS,
     TIED,
     BEST_IN_1,
@@ -43,33 +44,36 @@ typedef struct metric_spec {
     double at;
 } metric_spec;
 
-#define FIGURE(name) offsetof(kw_evaluation_metrics, name)
-static const metric_spec recipes[] = {
-    {FIGURE(mean), MEAN, EFFICIENCY, 0},
-    {FIGURE(median), QUANTILE, EFFICIENCY, 0.5},
-    {FIGURE(p10), QUANTILE, EFFICIENCY, 0.1},
-    {FIGURE(p1), QUANTILE, EFFICIENCY, 0.01},
-    {FIGURE(worst), QUANTILE, EFFICIENCY, 0},
-    {FIGURE(mean_efficiency_untied), MEAN, UNTIED, 0},
-    {FIGURE(regret), EXCESS, PICK_NS, 0},
-    {FIGURE(tied), MEAN, TIED, 0},
-    {FIGURE(best_in_1), MEAN, BEST_IN_1, 0},
-    {FIGURE(best_in_3), MEAN, BEST_IN_3, 0},
-    {FIGURE(best_in_5), MEAN, BEST_IN_5, 0},
-    {FIGURE(best_in_10), MEAN, BEST_IN_10, 0},
-    {FIGURE(selected_in_3), MEAN, SELECTED_IN_3, 0},
-    {FIGURE(selected_in_5), MEAN, SELECTED_IN_5, 0},
-    {FIGURE(selected_in_10), MEAN, SELECTED_IN_10, 0},
-    {FIGURE(ndcg), MEAN, NDCG, 0},
-    {FIGURE(spearman), MEAN, SPEARMAN, 0},
-    {FIGURE(coverage), MEAN, MEASURED, 0},
-    {FIGURE(shortlist_3), MEAN, SHORTLIST_3, 0},
-    {FIGURE(shortlist_5), MEAN, SHORTLIST_5, 0},
-    {FIGURE(shortlist_8), MEAN, SHORTLIST_8, 0},
-    {FIGURE(shortlist_8_p10), QUANTILE, SHORTLIST_8, 0.1},
+#define METRIC(name) offsetof(kw_evaluation_metrics, name)
+static const metric_spec metric_specs[] = {
+    {METRIC(mean), MEAN, EFFICIENCY, 0},
+    {METRIC(median), QUANTILE, EFFICIENCY, 0.5},
+    {METRIC(p10), QUANTILE, EFFICIENCY, 0.1},
+    {METRIC(p1), QUANTILE, EFFICIENCY, 0.01},
+    {METRIC(worst), QUANTILE, EFFICIENCY, 0},
+    {METRIC(mean_efficiency_untied), MEAN, UNTIED, 0},
+    {METRIC(regret), EXCESS, SELECTED_NS, 0},
+    {METRIC(tied), MEAN, TIED, 0},
+    {METRIC(best_in_1), MEAN, BEST_IN_1, 0},
+    {METRIC(best_in_3), MEAN, BEST_IN_3, 0},
+    {METRIC(best_in_5), MEAN, BEST_IN_5, 0},
+    {METRIC(best_in_10), MEAN, BEST_IN_10, 0},
+    {METRIC(selected_in_3), MEAN, SELECTED_IN_3, 0},
+    {METRIC(selected_in_5), MEAN, SELECTED_IN_5, 0},
+    {METRIC(selected_in_10), MEAN, SELECTED_IN_10, 0},
+    {METRIC(ndcg), MEAN, NDCG, 0},
+    {METRIC(spearman), MEAN, SPEARMAN, 0},
+    {METRIC(coverage), MEAN, MEASURED, 0},
+    {METRIC(shortlist_3), MEAN, SHORTLIST_3, 0},
+    {METRIC(shortlist_5), MEAN, SHORTLIST_5, 0},
+    {METRIC(shortlist_8), MEAN, SHORTLIST_8, 0},
+    {METRIC(shortlist_8_p10), QUANTILE, SHORTLIST_8, 0.1},
 };
-#undef FIGURE
-enum { RECIPES = sizeof recipes / sizeof *recipes };
+#undef METRIC
+enum { METRIC_SPECS = sizeof metric_specs / sizeof *metric_specs };
+#define COUNT(name, meaning) +1
+_Static_assert(METRIC_SPECS == 0 KW_EVALUATION_METRICS(COUNT), "each metric has one line here");
+#undef COUNT
 
 /* --- the sample ------------------------------------------------------------------------------------------------------- */
 
@@ -266,7 +270,7 @@ static double evaluation_value(const kw_group_evaluation *j, column c) {
         return j->efficiency;
     case UNTIED:
         return j->efficiency_untied;
-    case PICK_NS:
+    case SELECTED_NS:
         return j->selected_ns;
     case ORACLE_NS:
         return j->oracle_ns;
@@ -292,11 +296,13 @@ static double evaluation_value(const kw_group_evaluation *j, column c) {
     case MEASURED:
         return !j->failed;
     default:
+        assert(c >= SHORTLIST_3 && c < COLUMNS);
         return j->shortlist[c - SHORTLIST_3];
     }
 }
 
-static void count_pools(kw_evaluation_metrics *metrics, const kw_group_evaluation *group_evaluations, const size_t *which, size_t count) {
+static void count_candidates(kw_evaluation_metrics *metrics, const kw_group_evaluation *group_evaluations, const size_t *which,
+                             size_t count) {
     for (size_t i = 0; i < count; i++) {
         const kw_group_evaluation *j = &group_evaluations[which[i]];
         double candidates = (double)j->candidates;
@@ -310,7 +316,7 @@ static void count_pools(kw_evaluation_metrics *metrics, const kw_group_evaluatio
 kw_status kw_evaluation_metrics_compute(kw_evaluation_metrics *metrics, const kw_group_evaluation *group_evaluations, const size_t *which,
                                         size_t count, kw_error *err) {
     sample s;
-    kw_metric *list[RECIPES];
+    kw_metric *list[METRIC_SPECS];
     bool good = sample_make(&s, group_evaluations, which, count, COLUMNS);
     *metrics = (kw_evaluation_metrics){.problem_groups = (int64_t)count};
     for (size_t c = 0; c < COLUMNS && good; c++) {
@@ -319,12 +325,12 @@ kw_status kw_evaluation_metrics_compute(kw_evaluation_metrics *metrics, const kw
         }
     }
     good = good && sort_column(&s, EFFICIENCY) && sort_column(&s, SHORTLIST_8);
-    for (size_t i = 0; i < RECIPES; i++) {
-        list[i] = (kw_metric *)(void *)((char *)metrics + recipes[i].offset);
+    for (size_t i = 0; i < METRIC_SPECS; i++) {
+        list[i] = (kw_metric *)(void *)((char *)metrics + metric_specs[i].offset);
     }
     metrics->problems = (int64_t)s.shapes;
-    count_pools(metrics, group_evaluations, which, count);
-    kw_status status = good ? resample_metrics(list, recipes, RECIPES, &s, err) : kw_fail_memory(err, "figures");
+    count_candidates(metrics, group_evaluations, which, count);
+    kw_status status = good ? resample_metrics(list, metric_specs, METRIC_SPECS, &s, err) : kw_fail_memory(err, "figures");
     sample_drop(&s);
     return status;
 }

@@ -1,4 +1,4 @@
-/* scorer.c: the scorers, one function each. */
+/* scorer.c: the scores of each kind of selector, one function each. */
 #include "evaluate/scorer.h"
 
 #include "base/os/file.h"
@@ -58,8 +58,8 @@ static double scored_efficiency(const job *j, size_t problem_group, size_t pair)
     return best > 0 && score > 0 ? fmin(1, best / score) : 0;
 }
 
-/* Each config's mean efficiency over the problem groups of its operation and type, its own problem group not counted; where it has no row it counts
- * as 0. */
+/* Each config's mean efficiency over the problem groups of its operation and type, its own problem group not counted; where it has no
+ * row it counts as 0. */
 static kw_status score_single(const job *j, kw_error *err) {
     const kw_dataset *dataset = j->dataset;
     kw_catalog catalog = {0};

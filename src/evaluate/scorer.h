@@ -1,5 +1,5 @@
-/* scorer.h: who says which kernel is how fast. Whoever it is, what comes of it is one number a pair, the less the better, so that
- * everything behind evaluates a model, the analytic estimate and a blind guess alike. */
+/* scorer.h: selectors as scores: a model, held-out predictions, the analytic estimate, the single best kernel or chance. Each gives one
+ * number a pair, the less the better, so that all of them are evaluated by the same code. */
 #ifndef KW_EVALUATE_SCORER_H
 #define KW_EVALUATE_SCORER_H
 

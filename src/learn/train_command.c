@@ -1,5 +1,5 @@
-/* train_command.c: kw_train. Reads rows, holds out, mines what was hard, makes the final model, cuts it to size and writes the folder. Everything that
- * is chosen (quantity, rounds) is chosen by held-out selections alone. */
+/* train_command.c: kw_train. Reads rows, holds out, mines what was hard, makes the final model, cuts it to size and writes the folder.
+ * Everything that is chosen (quantity, rounds) is chosen by held-out selections alone. */
 #include "learn/model/artifacts.h"
 #include "learn/model/forest_text.h"
 #include "learn/data/holdout.h"
@@ -34,7 +34,7 @@ typedef struct session {
     kw_holdout holdout;
     kw_lightgbm *library;
     kw_dataset dataset;
-    kw_native_features *own;
+    kw_native_features *native;
     double *rows, *times, *emphasis;
     kw_group_oracle *oracles;
     int32_t *fold[KW_GROUPINGS];
@@ -116,8 +116,8 @@ static kw_status read_training_rows(session *s) {
 static kw_status prepare_training(session *s) {
     const kw_train_options *o = s->options;
     size_t problem_groups = s->dataset.problem_group_count;
-    kw_status status = kw_native_features_open(&s->own, s->err);
-    status = status ? status : kw_dataset_features(&s->rows, &s->dataset, s->own, s->err);
+    kw_status status = kw_native_features_open(&s->native, s->err);
+    status = status ? status : kw_dataset_features(&s->rows, &s->dataset, s->native, s->err);
     status = status ? status : kw_group_oracles_create(&s->oracles, &s->dataset, s->err);
     s->times = calloc(s->dataset.pair_count + 1, sizeof *s->times);
     s->emphasis = calloc(problem_groups + 1, sizeof *s->emphasis);
@@ -128,7 +128,7 @@ static kw_status prepare_training(session *s) {
         return status;
     }
     kw_label_times(s->times, &s->dataset);
-    const kw_feature_table *features = kw_native_features_table(s->own);
+    const kw_feature_table *features = kw_native_features_table(s->native);
     status = kw_lightgbm_table_make(&s->table, s->library, s->rows, s->dataset.pair_count, features, s->err);
     s->trainer = (kw_trainer){.table = s->table,
                               .dataset = &s->dataset,
@@ -403,7 +403,7 @@ static void close_training(session *s) {
     free(s->times);
     free(s->emphasis);
     free(s->rows);
-    kw_native_features_close(&s->own);
+    kw_native_features_close(&s->native);
     kw_dataset_close(&s->dataset);
     kw_warm_start_close(&s->warm);
     kw_lightgbm_close(&s->library);

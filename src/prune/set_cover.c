@@ -1,9 +1,10 @@
-/* set_cover.c: the matrix of kernels and problem groups, sparse, and the greedy choice over it. Steps are taken by plain efficiencies; whether
- * enough is kept is asked of times that did not choose (kw_oracle over the set). */
+/* set_cover.c: the matrix of kernels and problem groups, sparse, and the greedy choice over it. Steps are taken by plain efficiencies;
+ * whether enough is kept is asked of times that did not choose (kw_oracle over the set). */
 #include "prune/set_cover.h"
 
 #include "evaluate/group_evaluation.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,7 @@ static kw_set_cover_score subset_score(const kw_set_cover *cover, const kw_set_c
     for (size_t i = 0; i < cover->problem_group_count; i++) {
         if (is_in_subset(cover, part, i)) {
             double kept = kept_share(cover, i, r->chosen, r->records, r->pairs);
+            assert(kept >= 0);
             score.sum += kept;
             score.worst = fmin(score.worst, kept);
             score.problem_groups++;

@@ -1,6 +1,6 @@
-/* set_cover.h: a small set of kernels that is nearly as good as all of them, for the problem groups of one operation and type. Greedy: each step
- * takes the kernel that adds most; what it gains falls with every step, so the greedy set keeps at least 1 - 1/e of what the best set of
- * its size adds, and in practice nearly all. */
+/* set_cover.h: a small set of kernels that is nearly as good as all of them, for the problem groups of one operation and type. Greedy:
+ * each step takes the kernel that adds most; what it gains falls with every step, so the greedy set keeps at least 1 - 1/e of what the
+ * best set of its size adds, and in practice nearly all. */
 #ifndef KW_PRUNE_SET_COVER_H
 #define KW_PRUNE_SET_COVER_H
 

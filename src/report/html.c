@@ -1,4 +1,4 @@
-/* html.c: the document around the figures. */
+/* html.c: the HTML document around the figures. */
 #include "report/charts/figures.h"
 #include "report/report.h"
 

@@ -1,5 +1,5 @@
-/* search.c: kw_search. Proposals are points of the axes that the rule files give (search_source.c); each is asked of C, of the rules, of the
- * filter and of the problem before it is scored, so nothing is ever proposed that cannot be built and run.
+/* search.c: kw_search. Proposals are points of the axes that the rule files give (search_domain.c); each is asked of C, of the rules, of
+ * the filter and of the problem before it is scored, so nothing is ever proposed that cannot be built and run.
  *
  * Each family has axes of its own, hence a population of its own; a family gets another generation while its best is within reach of the
  * best of all. */
@@ -11,6 +11,7 @@
 #include "space/enumerate.h"
 #include "search/search_domain.h"
 
+#include <assert.h>
 #include <kernelwright_tune.h>
 
 #include <math.h>
@@ -58,6 +59,7 @@ static kw_status score_by_model(session *s, const kw_config *const configs[], co
 
 /* Scores what was seen and not scored yet. */
 static kw_status score_points(session *s) {
+    assert(s->scored <= s->seen.count);
     size_t count = s->seen.count - s->scored;
     if (!count) {
         return KW_OK;
@@ -189,6 +191,7 @@ static void set_best_time(session *s, part *p) {
 
 /* Four different members, the first of them number i. */
 static void choose_parents(session *s, const part *p, size_t i, size_t with[4]) {
+    assert(p->members >= 4 && p->members <= POPULATION && i < p->members); /* else there are no four to choose */
     size_t number[4] = {i};
     for (int k = 1; k < 4;) {
         bool twice = false;

@@ -26,7 +26,7 @@ kw_status kw_search_domain_open(kw_search_domain *source, bool *empty, kw_points
     return status;
 }
 
-static int32_t any_value(const kw_search_domain *source, int axis, uint64_t *state) {
+static int32_t draw_axis_value(const kw_search_domain *source, int axis, uint64_t *state) {
     return source->axes.values[axis][kw_search_random_below(state, (size_t)source->axes.count[axis])];
 }
 
@@ -36,16 +36,16 @@ void kw_search_domain_draw(const kw_search_domain *source, kw_config *config, ui
         *config = source->listed.configs[kw_search_random_below(state, source->listed.count)];
         if (axes && kw_search_random_below(state, 2)) {
             int axis = (int)kw_search_random_below(state, (size_t)axes);
-            config->axis[axis] = any_value(source, axis, state);
+            config->axis[axis] = draw_axis_value(source, axis, state);
         }
         return;
     }
     for (int a = 0; a < axes; a++) {
-        config->axis[a] = any_value(source, a, state);
+        config->axis[a] = draw_axis_value(source, a, state);
     }
 }
 
-static int32_t position_of(const kw_search_domain *source, int axis, int32_t value) {
+static int32_t value_position(const kw_search_domain *source, int axis, int32_t value) {
     int32_t at = 0;
     while (at + 1 < source->axes.count[axis] && source->axes.values[axis][at] != value) {
         at++;
@@ -62,7 +62,7 @@ static int count_differing_axes(const kw_config *a, const kw_config *b) {
 }
 
 /* The listed point that differs on the fewest axes; of several, one at random. */
-static const kw_config *nearest_listed(const kw_search_domain *source, const kw_config *to, uint64_t *state) {
+static const kw_config *find_nearest_listed(const kw_search_domain *source, const kw_config *to, uint64_t *state) {
     size_t first = kw_search_random_below(state, source->listed.count), best = first;
     int least = count_differing_axes(&source->listed.configs[first], to);
     for (size_t i = 1; i < source->listed.count && least; i++) {
@@ -76,8 +76,8 @@ static const kw_config *nearest_listed(const kw_search_domain *source, const kw_
     return &source->listed.configs[best];
 }
 
-static kw_config find_near_listed(const kw_search_domain *source, const kw_config *moved, uint64_t *state, kw_config *plain) {
-    kw_config child = *plain = *nearest_listed(source, moved, state);
+static kw_config draw_near_listed(const kw_search_domain *source, const kw_config *moved, uint64_t *state, kw_config *plain) {
+    kw_config child = *plain = *find_nearest_listed(source, moved, state);
     int count = count_differing_axes(plain, moved), chosen = count ? (int)kw_search_random_below(state, (size_t)count) : -1;
     for (int i = 0; i < moved->family->axis_count; i++) {
         if (plain->axis[i] != moved->axis[i] && chosen-- == 0) {
@@ -93,7 +93,7 @@ kw_config kw_search_domain_crossover(const kw_search_domain *source, const kw_co
     for (int a = 0; a < axes; a++) {
         int32_t at[4];
         for (int i = 1; i < 4; i++) {
-            at[i] = position_of(source, a, with[i]->axis[a]);
+            at[i] = value_position(source, a, with[i]->axis[a]);
         }
         double dice = kw_random_unit(state);
         double place = round(at[1] + factor * (at[2] - at[3]));
@@ -103,7 +103,7 @@ kw_config kw_search_domain_crossover(const kw_search_domain *source, const kw_co
         }
     }
     if (source->listed.count) {
-        return find_near_listed(source, &moved, state, plain);
+        return draw_near_listed(source, &moved, state, plain);
     }
     *plain = moved;
     return moved;

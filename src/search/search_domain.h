@@ -1,6 +1,6 @@
-/* search_domain.h: a family as what a search draws from. Where a set chooses from the product of the axes, any values do. Where it lists its
- * points, axes depend on each other so much that values taken one by one are hardly ever a kernel: draws then begin at a listed point that
- * serves the problem, and depart from it by one axis. */
+/* search_domain.h: a family as what a search draws from. Where a set chooses from the product of the axes, any values do. Where it lists
+ * its points, axes depend on each other so much that values taken one by one are hardly ever a kernel: draws then begin at a listed
+ * point that serves the problem, and depart from it by one axis. */
 #ifndef KW_SEARCH_SEARCH_DOMAIN_H
 #define KW_SEARCH_SEARCH_DOMAIN_H
 
@@ -18,9 +18,9 @@ kw_status kw_search_domain_open(kw_search_domain *source, bool *empty, kw_points
                                 const kw_target *target, kw_error *err);
 /* A random point; config has the family, the operation and the type. */
 void kw_search_domain_draw(const kw_search_domain *source, kw_config *config, uint64_t *state);
-/* A child of four points: the first crossed with the second moved by factor times what leads from the fourth to the third, rounded to values
- * that there are; at least one axis comes from the move. Of listed points it is the one nearest to that, with one axis of its own; plain is
- * that point without it, and the child itself where nothing is listed. */
+/* A child of four points: the first crossed with the second moved by factor times what leads from the fourth to the third, rounded to
+ * values that there are; at least one axis comes from the move. Of listed points it is the one nearest to that, with one axis of its
+ * own; plain is that point without it, and the child itself where nothing is listed. */
 kw_config kw_search_domain_crossover(const kw_search_domain *source, const kw_config *const with[4], uint64_t *state, kw_config *plain);
 
 /* A random number below limit. */

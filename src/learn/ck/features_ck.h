@@ -1,10 +1,10 @@
 /* features_ck.h: the features of the CK Tile heuristics, by name, order and formula as published, so that models trained there load and
  * score here. Their known mistakes are part of them: kernel names carry tile_m x tile_n x tile_k, but their reader stores these as
  * block_size, gemm_m_per_block and gemm_n_per_block; tile_eff is remainder over tile; all directions use the forward mapping; an unknown
- * pipeline counts as compv3. Our own table (own.h) has none of that.
+ * pipeline counts as compv3. The native table (predict/features_native.h) has none of that.
  *
- * Conv: 97 columns; 91 are those without the six flags of suffix and pipeline, 83 besides without depth and dilation. GEMM: 72 columns; 55 are
- * the first 43 and the 12 of the hardware. */
+ * Conv: 97 columns; 91 are those without the six flags of suffix and pipeline, 83 besides without depth and dilation. GEMM: 72 columns;
+ * 55 are the first 43 and the 12 of the hardware. */
 #ifndef KW_LEARN_CK_FEATURES_CK_H
 #define KW_LEARN_CK_FEATURES_CK_H
 
@@ -60,12 +60,14 @@ void kw_ck_features_gemm_row(double row[KW_CK_FEATURES_GEMM], const kw_ck_featur
 
 /* The full tables. */
 extern const kw_feature_table kw_ck_features_conv_table, kw_ck_features_gemm_table;
-/* The columns of the full table that a smaller set has, in its order: 97, 91 or 83; 72 or 55. Returns count, 0 when there is no such set. */
+/* The columns of the full table that a smaller set has, in its order: 97, 91 or 83; 72 or 55. Returns count, 0 when there is no such
+ * set. */
 size_t kw_ck_features_conv_columns(int32_t column[KW_CK_FEATURES_CONV], size_t set);
 size_t kw_ck_features_gemm_columns(int32_t column[KW_CK_FEATURES_GEMM], size_t set);
 
 /* The kernel's part of a struct from a kernel's name, e.g. "grouped_conv_forward_bf16_2d_64x128x64_compv4_intrawave_dsb" or
- * "gemm_fp8_rcr_compv4_cshuffle_intrawave_True_True_True_False_128x128x64_2x2x1_32x32x16"; bytes_per_element too. KW_MALFORMED names the part. */
+ * "gemm_fp8_rcr_compv4_cshuffle_intrawave_True_True_True_False_128x128x64_2x2x1_32x32x16"; bytes_per_element too. KW_MALFORMED names the
+ * part. */
 kw_status kw_ck_features_conv_name(kw_ck_features_conv *conv, const char *name, kw_error *err);
 kw_status kw_ck_features_gemm_name(kw_ck_features_gemm *gemm, const char *name, kw_error *err);
 

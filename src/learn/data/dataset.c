@@ -1,5 +1,6 @@
-/* dataset.c: rows into problem groups and pairs. Rows come sorted by target, problem and config, so a problem group is found among the four (packed or not,
- * cold or not) of the problem under way; at the end the pairs are put behind one another by problem group, in the order of their texts. */
+/* dataset.c: rows into problem groups and pairs. Rows come sorted by target, problem and config, so a problem group is found among the
+ * four (packed or not, cold or not) of the problem under way; at the end the pairs are put behind one another by problem group, in the
+ * order of their texts. */
 #include "learn/data/dataset.h"
 
 #include "base/container/array.h"
@@ -10,6 +11,7 @@
 #include "space/problems/family_key.h"
 #include "learn/data/rows.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +157,7 @@ static kw_status finish_dataset(reading *r, kw_error *err) {
         first += dataset->problem_groups[i].count;
         dataset->problem_groups[i].count = 0;
     }
+    assert(first == r->count); /* every entry is in one problem group */
     for (size_t i = 0; i < r->count; i++) {
         kw_problem_group *problem_group = &dataset->problem_groups[r->entries[i].problem_group];
         size_t place = problem_group->first + problem_group->count++;
@@ -220,8 +223,8 @@ kw_record kw_pair_record(const kw_pair *pair) {
                        .half_ns = {pair->half_ns[0], pair->half_ns[1]}};
 }
 
-kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_native_features *own, kw_error *err) {
-    size_t columns = kw_native_features_table(own)->count, start = kw_native_features_config_start(own);
+kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_native_features *native, kw_error *err) {
+    size_t columns = kw_native_features_table(native)->count, start = kw_native_features_config_start(native);
     double *made = calloc(dataset->pair_count * columns + 1, sizeof *made);
     *rows = made;
     if (!made) {
@@ -238,12 +241,12 @@ kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw
             if (i) {
                 memcpy(row, first, start * sizeof *row);
             } else {
-                kw_native_features_fill_problem(own, row, &sight);
+                kw_native_features_fill_problem(native, row, &sight);
             }
-            kw_native_features_fill_config(own, row, &pair->config);
+            kw_native_features_fill_config(native, row, &pair->config);
             kw_native_features_tiles tiles = kw_native_features_tiles_of(&pair->config);
             tiles.need = pair->need;
-            kw_native_features_fill_tiled(own, row, &sight, &tiles, &pair->launch, pair->estimate_ns);
+            kw_native_features_fill_tiled(native, row, &sight, &tiles, &pair->launch, pair->estimate_ns);
         }
     }
     return KW_OK;

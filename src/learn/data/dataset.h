@@ -1,6 +1,7 @@
-/* dataset.h: rows of stores as a table to learn from and to evaluate by. A pair is a config on a problem with its answer (kw_store); pairs of one
- * problem, target and kind of timing (packed, cold) stand together and form a problem group. What does not fit is left out, as dispatch never asks
- * for it, and so is what spills or wants too much shared memory, which dispatch passes over; what failed stays, because a selection that fails must count against its selector. */
+/* dataset.h: rows of stores as a table to learn from and to evaluate by. A pair is a config on a problem with its answer (kw_store);
+ * pairs of one problem, target and kind of timing (packed, cold) stand together and form a problem group. What does not fit is left out,
+ * as dispatch never asks for it, and so is what spills or wants too much shared memory, which dispatch passes over; what failed stays,
+ * because a selection that fails must count against its selector. */
 #ifndef KW_LEARN_DATA_DATASET_H
 #define KW_LEARN_DATA_DATASET_H
 
@@ -50,12 +51,12 @@ typedef struct kw_dataset_filter {
 kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t count, const kw_dataset_filter *filter, kw_error *err);
 void kw_dataset_close(kw_dataset *dataset);
 /* All features of all pairs, pair_count rows of the table's columns; the caller frees with free. */
-kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_native_features *own, kw_error *err);
+kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_native_features *native, kw_error *err);
 
 /* What is known of a pair's times, for kw_oracle and kw_record_score. */
 kw_record kw_pair_record(const kw_pair *pair);
-/* The honest best of a problem group: chosen on one half of the samples and scored on the other, both ways, averaged (kw_oracle). index: the
- * pair (of the data set) that wins on all samples. When nothing in it is good, *ns is 0 and *index SIZE_MAX: that is no error. */
+/* The honest best of a problem group: chosen on one half of the samples and scored on the other, both ways, averaged (kw_oracle). index:
+ * the pair (of the data set) that wins on all samples. When nothing in it is good, *ns is 0 and *index SIZE_MAX: that is no error. */
 kw_status kw_problem_group_oracle(const kw_dataset *dataset, const kw_problem_group *problem_group, size_t *index, double *ns,
                                   kw_error *err);
 

@@ -1,4 +1,4 @@
-/* dataset_candidates.c: the data set's pairs, made anew with those that are missing. */
+/* dataset_candidates.c: inserts an untried pair for each candidate that has no row. */
 #include "learn/data/dataset_candidates.h"
 
 #include "base/container/array.h"

@@ -1,9 +1,10 @@
-/* folds.c: groups of problem groups dealt to folds. The order is that of seeded hashes, so it depends on what the data set holds and on the seed
- * alone. */
+/* folds.c: groups of problem groups dealt to folds. The order is that of seeded hashes, so it depends on what the data set holds and on
+ * the seed alone. */
 #include "learn/data/folds.h"
 
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,7 @@ kw_status kw_folds_draw(int32_t *fold, int32_t *used, const kw_dataset *dataset,
             load[least]++;
         }
     }
+    assert(*used <= folds && (*used > 0 || !count));
     free(members);
     return KW_OK;
 }

@@ -1,4 +1,4 @@
-/* labels.c: the quantities, one line each in both directions. */
+/* labels.c: what a model learns from a time and back, one line a quantity. */
 #include "learn/data/labels.h"
 
 #include <math.h>

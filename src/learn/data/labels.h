@@ -1,6 +1,6 @@
-/* labels.h: from measured times to what a model learns, and from what it says back to nanoseconds. What is slow counts with the time that its
- * few launches showed, at most 8 times the best: it is a bound, and how far beyond matters to nobody. What failed has no time; it counts as 8
- * times the best, so that a selection of it is the worst there is. */
+/* labels.h: from measured times to what a model learns, and from what it says back to nanoseconds. What is slow counts with the time
+ * that its few launches showed, at most 8 times the best: it is a bound, and how far beyond matters to nobody. What failed has no time;
+ * it counts as 8 times the best, so that a selection of it is the worst there is. */
 #ifndef KW_LEARN_DATA_LABELS_H
 #define KW_LEARN_DATA_LABELS_H
 

@@ -4,8 +4,8 @@
 
 #include <kernelwright_tune.h>
 
-/* Visits in the order of kw_store_visit. One store is read as it stands; several, and exports (.jsonl, .csv, .gz), are first brought together
- * in a store of its own in TMPDIR, so that the answer for a pair is chosen among the rows of all of them. */
+/* Visits in the order of kw_store_visit. One store is read as it stands; several, and exports (.jsonl, .csv, .gz), are first brought
+ * together in a store of its own in TMPDIR, so that the answer for a pair is chosen among the rows of all of them. */
 kw_status kw_rows_visit(const char *const *paths, size_t count, const kw_row_filter *filter, bool (*visit)(void *user, const kw_row *row),
                         void *user, kw_error *err);
 

@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,6 +32,7 @@ kw_status kw_group_oracles_create(kw_group_oracle **group_oracles, const kw_data
 bool kw_selection_make(kw_selection *selection, const kw_dataset *dataset, size_t problem_group, const kw_group_oracle *group_oracle,
                        const double *ns) {
     const kw_problem_group *of = &dataset->problem_groups[problem_group];
+    assert(of->count); /* a problem group has at least the pair that made it */
     *selection = (kw_selection){.pair = of->first};
     if (!(group_oracle->oracle_ns > 0)) {
         return false;

@@ -1,5 +1,5 @@
-/* selection.h: how good selections are. They are held against kw_problem_group_oracle, worked out once for a data set; a selection is scored by the mean of its halves,
- * so that neither profits from the noise it was chosen for. */
+/* selection.h: how good selections are. They are held against kw_problem_group_oracle, worked out once for a data set; a selection is
+ * scored by the mean of its halves, so that neither profits from the noise it was chosen for. */
 #ifndef KW_LEARN_DATA_SELECTION_H
 #define KW_LEARN_DATA_SELECTION_H
 
@@ -21,7 +21,8 @@ typedef struct kw_selection {
     bool failed;
 } kw_selection;
 
-/* The pair with the least of ns (one a pair of the data set; the first of equals, NaN last); false when the problem group is not evaluated. */
+/* The pair with the least of ns (one a pair of the data set; the first of equals, NaN last); false when the problem group is not
+ * evaluated. */
 bool kw_selection_make(kw_selection *selection, const kw_dataset *dataset, size_t problem_group, const kw_group_oracle *oracle,
                        const double *ns);
 /* Of all problem groups whose fold is the given one; fold NULL: of all. */

@@ -1,4 +1,4 @@
-/* trained_on.c: sorted hashes, printed and read. */
+/* trained_on.c: prints and reads the sorted hashes of shapes and the families. */
 #include "learn/data/trained_on.h"
 
 #include "base/order.h"

@@ -1,4 +1,5 @@
-/* trained_on.h: what a model has seen, so that nobody evaluates it by that unawares. trained_on.txt.gz in the model's folder, one line each:
+/* trained_on.h: which problems a model was trained on, so that nobody evaluates it on them by mistake. trained_on.txt.gz in the model's
+ * folder, one line each:
  *
  *     kernelwright-trained-on 1
  *     shape 9f3c...                      (kw_fold_group by shape: a problem in any direction, type and layout; sorted)

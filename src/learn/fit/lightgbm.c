@@ -5,6 +5,7 @@
 #include "base/os/file.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
@@ -211,6 +212,7 @@ static kw_status make_lightgbm_subset(handle *out, kw_lightgbm_table *table, con
                                       kw_error *err) {
     kw_lightgbm *library = table->library;
     int count = (int)part->count;
+    assert(part->count <= INT32_MAX); /* kw_lightgbm_table_make refuses more */
     if (library->DatasetGetSubset(table->data, part->row, count, parameters, out) ||
         library->DatasetSetField(*out, "label", part->label, count, FLOAT32) ||
         (part->weight && library->DatasetSetField(*out, "weight", part->weight, count, FLOAT32)) ||

@@ -1,5 +1,5 @@
-/* lightgbm.h: LightGBM, the library that grows trees, found with dlopen when somebody trains and not before. Parameters go in as text, a model's text comes
- * out, which is read back by our own reader (predict/forest), so nothing of LightGBM is needed to predict. */
+/* lightgbm.h: LightGBM, the library that grows trees, found with dlopen when somebody trains and not before. Parameters go in as text, a
+ * model's text comes out, which is read back by our own reader (predict/forest), so nothing of LightGBM is needed to predict. */
 #ifndef KW_LEARN_FIT_LIGHTGBM_H
 #define KW_LEARN_FIT_LIGHTGBM_H
 
@@ -8,8 +8,8 @@
 typedef struct kw_lightgbm kw_lightgbm;             /* the library */
 typedef struct kw_lightgbm_table kw_lightgbm_table; /* all rows, cut into bins once */
 
-/* path: of lib_lightgbm.so; NULL: KW_LIGHTGBM, else the one in lightgbm/ beside the running program, where make lightgbm puts it, else wherever the
- * loader finds one. KW_ENVIRONMENT says how to get it. */
+/* path: of lib_lightgbm.so; NULL: KW_LIGHTGBM, else the one in lightgbm/ beside the running program, where make lightgbm puts it, else
+ * wherever the loader finds one. KW_ENVIRONMENT says how to get it. */
 kw_status kw_lightgbm_open(kw_lightgbm **library, const char *path, kw_error *err);
 /* The library itself stays loaded: its threads outlive its last call. */
 void kw_lightgbm_close(kw_lightgbm **library);

@@ -1,4 +1,4 @@
-/* trainer.c: parts of the data set, models of them, and what these say of the rest. */
+/* trainer.c: trains on parts of the data set and scores the parts that were held out. */
 #include "learn/fit/trainer.h"
 
 #include "learn/model/forest_text.h"

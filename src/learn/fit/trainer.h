@@ -1,6 +1,6 @@
-/* trainer.h: models of a data set, held out and final. Held out: for each fold, the trees are counted with the next fold to validate them and both left
- * out, then as many are made of all but the fold, which then is scored: what counted trees never scores them. The final model has the median
- * count of the folds over shapes. */
+/* trainer.h: models of a data set, held out and final. Held out: for each fold, the trees are counted with the next fold to validate
+ * them and both left out, then as many are made of all but the fold, which then is scored: what counted trees never scores them. The
+ * final model has the median count of the folds over shapes. */
 #ifndef KW_LEARN_FIT_TRAINER_H
 #define KW_LEARN_FIT_TRAINER_H
 

@@ -1,4 +1,4 @@
-/* warm_start.c: reading and comparing the model that is gone on from. */
+/* warm_start.c: reads the model to continue from and checks that it was made for the same features and targets. */
 #include "learn/fit/warm_start.h"
 
 #include "base/os/file.h"

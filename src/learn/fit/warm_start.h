@@ -1,5 +1,5 @@
-/* warm_start.h: a model whose trees a new one goes on from. What it stands on must be what the new one stands on: features and their order, codes of
- * families, quantity, targets; else it is refused by name. */
+/* warm_start.h: a model whose trees come first in a new one. Both must have the same features in the same order, codes of families,
+ * quantity and targets; else the difference is named. */
 #ifndef KW_LEARN_FIT_WARM_START_H
 #define KW_LEARN_FIT_WARM_START_H
 

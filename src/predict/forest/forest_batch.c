@@ -3,6 +3,7 @@
  * column each), and has the kernel walk the trees. */
 #include "predict/forest/forest_binning.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,7 @@ kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, c
     batch->forest = forest;
     batch->count = count;
     batch->words = (count + group - 1) / group * KW_FOREST_WORD_GROUP;
+    assert(batch->words * 64 >= count); /* a bit for each candidate */
     batch->roles = malloc(forest->features * sizeof *batch->roles);
     batch->answers = calloc(forest->condition_count + 1, sizeof *batch->answers);
     kw_status status = KW_OK;

@@ -1,6 +1,6 @@
-/* forest_binning.c: values to bins, bins to classes, classes to rows. Only bins that occur matter: candidates are sorted into the classes of
- * occurring bins, each class has the row of its candidates, and the row of a condition is the union of the classes it sends left.
- * Without missing values these unions are prefixes, so that one pass makes them all. */
+/* forest_binning.c: values to bins, bins to classes, classes to rows. Only bins that occur matter: candidates are sorted into the
+ * classes of occurring bins, each class has the row of its candidates, and the row of a condition is the union of the classes it sends
+ * left. Without missing values these unions are prefixes, so that one pass makes them all. */
 #include "predict/forest/forest_binning.h"
 
 #include <string.h>

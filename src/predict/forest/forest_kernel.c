@@ -59,7 +59,8 @@ static unsigned any_bits(bits a, bits b) {
     return (some_a != 0) | (unsigned)(some_b != 0) << 1;
 }
 
-/* small = mask & (row ^ flip), large = the rest of mask; large may be mask itself. Bit 0 of the answer: small has candidates, bit 1: large. */
+/* small = mask & (row ^ flip), large = the rest of mask; large may be mask itself. Bit 0 of the answer: small has candidates, bit 1:
+ * large. */
 static unsigned split_mask(const uint64_t *mask, const uint64_t *row, uint64_t flip, uint64_t *small, uint64_t *large, size_t words) {
     bits any_small = {0}, any_large = {0}, flips = any_small + flip;
     for (size_t w = 0; w < words; w += LANES) {

@@ -27,8 +27,8 @@ typedef struct kw_panel {
     size_t problem_groups;
 } kw_panel;
 
-/* The groups with the most problem groups, largest first; *more: how many further groups there are. Problem groups whose problem cannot be read belong to
- * none. */
+/* The groups with the most problem groups, largest first; *more: how many further groups there are. Problem groups whose problem cannot
+ * be read belong to none. */
 size_t kw_panels(const kw_report_data *report_data, kw_panel panels[KW_PANELS_MAX], bool by_op, bool by_dtype, size_t *more);
 bool kw_panel_has(const kw_report_data *report_data, const kw_panel *panel, const kw_report_group *problem_group);
 /* "conv_fwd bf16 on cpu:x86-64-v4 ..." */

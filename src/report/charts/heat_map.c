@@ -1,7 +1,7 @@
 /* heat_map.c: which kernel shape suits which class of problems.
  *
- * A shape is a family with those axes that cut its tile. Within a problem a shape stands for its best kernel, since the other axes are chosen
- * afterwards; a shape whose kernels all failed counts as 0. Classes overlap: every problem is in one column of each group. */
+ * A shape is a family with those axes that cut its tile. Within a problem a shape stands for its best kernel, since the other axes are
+ * chosen afterwards; a shape whose kernels all failed counts as 0. Classes overlap: every problem is in one column of each group. */
 #include "report/charts/figures.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* report_data.c: rows taken in. Grouping and roofs are problem group.c. */
+/* report_data.c: rows taken in. Groups and roofs are made in report_groups.c. */
 #include "report/data/report_data.h"
 
 #include "base/container/array.h"

@@ -1,8 +1,9 @@
-/* report_data.h: a store's rows as figures need them: texts numbered, answers grouped into problem groups, each problem group with its oracle and its roof.
+/* report_data.h: a store's rows as figures need them: texts numbered, answers grouped into problem groups, each problem group with its
+ * oracle and its roof.
  *
- * Made of a store's answers (one row a target, problem, config and way of timing) and, for what depends on the order of measuring, of all its
- * rows. Everything lives in its arena; after kw_report_data_finish nothing changes any more. Times that are not positive and finite are
- * 0 here, which means none. */
+ * Made of a store's answers (one row a target, problem, config and way of timing) and, for what depends on the order of measuring, of
+ * all its rows. Everything lives in its arena; after kw_report_data_finish nothing changes any more. Times that are not positive and
+ * finite are 0 here, which means none. */
 #ifndef KW_REPORT_DATA_REPORT_DATA_H
 #define KW_REPORT_DATA_REPORT_DATA_H
 

@@ -1,14 +1,15 @@
 /* report_groups.c: answers grouped by problem, the oracle of each group, and roofs.
  *
  * A roof that a run measured holds. Where none did, the best that the store has seen stands in for it, and the figures say so: then the
- * best problem has 100 % by definition. The memory's roof counts only where it was measured (the best seen may be that of a problem that never
- * waited for memory, which would then have 100 %), and only for problems whose tensors do not fit into the last-level cache or that were timed
- * cold: hot and small, they need no memory. */
+ * best problem has 100 % by definition. The memory's roof counts only where it was measured (the best seen may be that of a problem that
+ * never waited for memory, which would then have 100 %), and only for problems whose tensors do not fit into the last-level cache or
+ * that were timed cold: hot and small, they need no memory. */
 #include "base/container/array.h"
 #include "base/order.h"
 #include "measure/measure.h"
 #include "report/data/report_data.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,7 @@ static kw_status group_entries(kw_report_data *report_data, kw_error *err) {
             i++;
         }
         problem_group.count = i - problem_group.first;
+        assert(problem_group.count); /* an entry belongs with itself, so that the loop ends */
         largest = problem_group.count > largest ? problem_group.count : largest;
         report_data->problem_groups[report_data->problem_group_count++] = problem_group;
     }

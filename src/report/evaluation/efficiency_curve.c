@@ -1,5 +1,5 @@
-/* efficiency_curve.c: what selections give of what the best kernels would have given: their distribution, the best of short lists, and which families of
- * problems lose. */
+/* efficiency_curve.c: what selections give of what the best kernels would have given: their distribution, the best of short lists, and
+ * which families of problems lose. */
 #include "report/evaluation/evaluation_page.h"
 
 #include "base/stats.h"

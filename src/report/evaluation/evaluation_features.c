@@ -1,5 +1,5 @@
-/* evaluation_features.c: which features a model asks for, by the number of its splits: feature_importances_QUANTITY.json beside the model, or beside the
- * held-out predictions of its training. */
+/* evaluation_features.c: which features a model asks for, by the number of its splits: feature_importances_QUANTITY.json beside the
+ * model, or beside the held-out predictions of its training. */
 #include "report/evaluation/evaluation_page.h"
 
 #include "base/os/file.h"
@@ -42,8 +42,8 @@ static int by_splits(const void *left, const void *right) {
     return a->splits != b->splits ? (a->splits < b->splits) - (a->splits > b->splits) : strcmp(a->name, b->name);
 }
 
-/* In the folder of a model, or of a file of predictions; its name ends in what the model predicts. NULL: there is no such file, or it cannot be
- * read. */
+/* In the folder of a model, or of a file of predictions; its name ends in what the model predicts. NULL: there is no such file, or it
+ * cannot be read. */
 static json_t *read_importances(kw_page *page, const char *by, bool folder) {
     const char *slash = strrchr(by, '/');
     size_t size = folder ? strlen(by) : slash ? (size_t)(slash - by) : 0, bytes;

@@ -1,4 +1,5 @@
-/* evaluation_notes.c: what the charts of an evaluation share: names of problem groups and kernels, the line below a chart, groups of charts. */
+/* evaluation_notes.c: what the charts of an evaluation share: names of problem groups and kernels, the line below a chart, groups of
+ * charts. */
 #include "report/evaluation/evaluation_page.h"
 
 #include <stdio.h>

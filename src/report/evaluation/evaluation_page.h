@@ -1,5 +1,6 @@
-/* evaluation_page.h: a page about an evaluation: what the selections of a model, or of another selector, are worth beside those of others on the same problem groups.
- * Internal to this folder. Stands apart from figures.h: problem groups of report data and of a data set are different things of one name. */
+/* evaluation_page.h: a page about an evaluation: what the selections of a model, or of another selector, are worth beside those of
+ * others on the same problem groups. Internal to this folder. Stands apart from figures.h: problem groups of report data and of a data
+ * set are different things of one name. */
 #ifndef KW_REPORT_EVALUATION_EVALUATION_PAGE_H
 #define KW_REPORT_EVALUATION_EVALUATION_PAGE_H
 

@@ -1,4 +1,5 @@
-/* evaluation_times.c: predicted times against measured ones: each pair of kernel and problem as a point, and the distribution of what is left over. */
+/* evaluation_times.c: predicted times against measured ones: each pair of kernel and problem as a point, and the distribution of what is
+ * left over. */
 #include "report/evaluation/evaluation_page.h"
 
 #include "base/stats.h"

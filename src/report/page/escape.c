@@ -1,4 +1,4 @@
-/* escape.c: what is not to be shown as it is, and the quoting of each place. */
+/* escape.c: makes characters visible that must not be shown as they are, and quotes for HTML, CSV, JSON, the shell or a terminal. */
 #include "report/page/escape.h"
 
 #include "base/format/utf8.h"

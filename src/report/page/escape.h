@@ -1,8 +1,8 @@
-/* escape.h: outside text made harmless for where it is shown. Names in a store may come from anyone, so nothing of a row reaches a page or a
- * terminal by another way.
+/* escape.h: outside text made harmless for where it is shown. Names in a store may come from anyone, so nothing of a row reaches a page
+ * or a terminal by another way.
  *
- * In every form, bytes that are not UTF-8, control characters (C0, DEL, C1) and characters that are invisible or turn the direction of writing
- * become visible as \x1b or \u{202e}. What is left is then quoted as the place demands. */
+ * In every form, bytes that are not UTF-8, control characters (C0, DEL, C1) and characters that are invisible or turn the direction of
+ * writing become visible as \x1b or \u{202e}. What is left is then quoted as the place demands. */
 #ifndef KW_REPORT_PAGE_ESCAPE_H
 #define KW_REPORT_PAGE_ESCAPE_H
 

@@ -53,8 +53,8 @@ void kw_draw_distribution(kw_svg *svg, const double *sorted, size_t count, int s
 /* The document around what was made: title, one line on what it was made from, a chart library (NULL: none). Frees page->out. */
 void kw_page_finish(kw_text *out, kw_page *page, const char *title, const char *source, const char *script);
 
-/* Makes a text: reads the chart library that was asked for (kw_report_options.script; NULL where there is none), makes in the neutral locale, and
- * asks for want of memory at the end. */
+/* Makes a text: reads the chart library that was asked for (kw_report_options.script; NULL where there is none), makes in the neutral
+ * locale, and asks for want of memory at the end. */
 typedef kw_status kw_render_function(kw_text *out, void *user, const char *script, kw_error *err);
 kw_status kw_render(kw_text *out, kw_render_function *make, void *user, const char *script_path, kw_error *err);
 

@@ -1,4 +1,4 @@
-/* svg.c: the plot area and the marks. Coordinates are written in tenths. */
+/* svg.c: draws the plot area and the marks. Coordinates are written in tenths of a pixel. */
 #include "report/page/scale.h"
 
 #include <math.h>

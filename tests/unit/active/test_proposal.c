@@ -1,6 +1,6 @@
-/* test_proposal.c: what is proposed to be measured next. The rows are made: in every family of problems the analytic estimate is right, but in
- * one, which is planted, it has the order of the kernels upside down. What is measured is measured on this machine, with kernels that
- * take microseconds. */
+/* test_proposal.c: what is proposed to be measured next. The rows are made: in every family of problems the analytic estimate is right,
+ * but in one, which is planted, it has the order of the kernels upside down. What is measured is measured on this machine, with kernels
+ * that take microseconds. */
 #include "base/os/clock.h"
 #include "base/hash.h"
 #include "config/config.h"

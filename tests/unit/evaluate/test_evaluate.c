@@ -1,5 +1,5 @@
-/* test_evaluate.c: what may be evaluated, and what is said of it: pools, what a model was trained on, evaluations of a store and comparisons of two
- * of them. */
+/* test_evaluate.c: what may be evaluated, and what is said of it: pools, what a model was trained on, evaluations of a store and
+ * comparisons of two of them. */
 #include "support/made_groups.h"
 #include "support/made_rows.h"
 #include "support/kw_test.h"

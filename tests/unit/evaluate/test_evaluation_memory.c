@@ -1,5 +1,5 @@
-/* test_evaluation_memory.c: want of memory at any one allocation of evaluating, covering or searching is a status, and nothing is lost by it.
- * Allocations are counted and refused by wrapping the allocator at link time. */
+/* test_evaluation_memory.c: want of memory at any one allocation of evaluating, covering or searching is a status, and nothing is lost
+ * by it. Allocations are counted and refused by wrapping the allocator at link time. */
 #include "support/made_groups.h"
 #include "support/made_rows.h"
 #include "prune/set_cover.h"

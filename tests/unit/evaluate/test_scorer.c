@@ -1,5 +1,5 @@
-/* test_scorer.c: the selector: the single best kernel, chance, a model, held-out predictions. Each says one number a pair, or says of what it says
- * nothing. */
+/* test_scorer.c: the selector: the single best kernel, chance, a model, held-out predictions. Each says one number a pair, or says of
+ * what it says nothing. */
 #include "support/made_groups.h"
 #include "support/made_rows.h"
 #include "support/kw_test.h"
@@ -65,8 +65,8 @@ static void the_single_best_is_that_of_all_other_problems(void **state) {
     kw_scores s;
     made_groups_make(&dataset, three, 3);
     score(&s, &dataset, &(kw_scorer){.by = "single"});
-    /* Kernel 0 is worth 1, 1, 0.25, kernel 1 0.5, 0.5, 1, kernel 4 0.25, 0.25, 0. Each problem group leaves its own out and takes the mean of
-     * two. */
+    /* Kernel 0 is worth 1, 1, 0.25, kernel 1 0.5, 0.5, 1, kernel 4 0.25, 0.25, 0. Each problem group leaves its own out and takes the
+     * mean of two. */
     static const double worth[] = {0.625, 0.75, 0.125, 0.625, 0.75, 0.125, 1, 0.5, 0};
     for (size_t i = 0; i < 9; i++) {
         near(s.ns[i], 2 - worth[i]);

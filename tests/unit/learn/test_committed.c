@@ -1,6 +1,6 @@
-/* test_committed.c: training on rows that the repository holds, by the library that training loads: the same file twice, held-out predictions
- * that are worth more than chance, and a forest that scores every row as the library itself does. Skipped, with the reason, where there is no
- * LightGBM. */
+/* test_committed.c: training on rows that the repository holds, by the library that training loads: the same file twice, held-out
+ * predictions that are worth more than chance, and a forest that scores every row as the library itself does. Skipped, with the reason,
+ * where there is no LightGBM. */
 #include "base/os/file.h"
 #include "base/format/gzip.h"
 #include "predict/forest/forest.h"

@@ -1,5 +1,5 @@
-/* test_ranking.c: a ranking gives for each config what the forest gives for its row, in nanoseconds. The batch is the default catalog of one
- * architecture. The program's allocation functions are wrapped, so that they can be counted and made to fail. */
+/* test_ranking.c: a ranking gives for each config what the forest gives for its row, in nanoseconds. The batch is the default catalog of
+ * one architecture. The program's allocation functions are wrapped, so that they can be counted and made to fail. */
 
 #include "base/embedded.h"
 #include "config/catalog.h"

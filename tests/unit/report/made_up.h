@@ -1,5 +1,5 @@
-/* made_up.h: rows of a sweep that never was, the same every time: a machine with known roofs, kernels whose efficiency depends on the problem,
- * failures of every kind, and a control kernel that drifts. */
+/* made_up.h: rows of a sweep that never was, the same every time: a machine with known roofs, kernels whose efficiency depends on the
+ * problem, failures of every kind, and a control kernel that drifts. */
 #ifndef KW_TEST_MADE_UP_H
 #define KW_TEST_MADE_UP_H
 

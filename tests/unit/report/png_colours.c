@@ -1,6 +1,6 @@
-/* png_colours.c: png_colours PICTURE.png LEAST < BOXES. Each line of BOXES is "name x y width height" in pixels. Fails when a box does not lie in
- * the picture, or holds fewer than LEAST different colours, or is all but empty: then a chart was not drawn. Reads what browsers write, 8 bits
- * of red, green, blue and perhaps alpha, not interlaced. */
+/* png_colours.c: png_colours PICTURE.png LEAST < BOXES. Each line of BOXES is "name x y width height" in pixels. Fails when a box does
+ * not lie in the picture, or holds fewer than LEAST different colours, or is all but empty: then a chart was not drawn. Reads what
+ * browsers write, 8 bits of red, green, blue and perhaps alpha, not interlaced. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* test_evaluation_page.c: pages about evaluations of made-up rows: every figure is there and drawn, says what its numbers are, and stays markup whatever a
- * model's folder holds. */
+/* test_evaluation_page.c: pages about evaluations of made-up rows: every figure is there and drawn, says what its numbers are, and stays
+ * markup whatever a model's folder holds. */
 #include "support/made_rows.h"
 #include "markup.h"
 #include "support/kw_test.h"

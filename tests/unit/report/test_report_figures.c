@@ -1,5 +1,5 @@
-/* test_report_figures.c: a store of four problems whose times, roof and failures are round numbers gives the figures that they make, on the page
- * and in the summary. All are worked out by hand. */
+/* test_report_figures.c: a store of four problems whose times, roof and failures are round numbers gives the figures that they make, on
+ * the page and in the summary. All are worked out by hand. */
 
 #include "made_up_report_data.h"
 #include "support/kw_test.h"
