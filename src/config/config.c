@@ -135,12 +135,12 @@ kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err) {
 }
 
 /* A text being written; length goes on beyond capacity. Spaces are printed by the ten thousand, so no printf. */
-typedef struct line {
+typedef struct config_line {
     char *text;
     size_t capacity, length;
-} line;
+} config_line;
 
-static void put(line *to, const char *bytes, size_t size) {
+static void line_put(config_line *to, const char *bytes, size_t size) {
     if (to->length < to->capacity) {
         size_t room = to->capacity - to->length;
         memcpy(to->text + to->length, bytes, size < room ? size : room);
@@ -148,11 +148,11 @@ static void put(line *to, const char *bytes, size_t size) {
     to->length += size;
 }
 
-static void put_text(line *to, const char *text) {
-    put(to, text, strlen(text));
+static void line_put_text(config_line *to, const char *text) {
+    line_put(to, text, strlen(text));
 }
 
-static void put_decimal(line *to, int32_t value) {
+static void line_put_decimal(config_line *to, int32_t value) {
     char digits[12];
     size_t at = sizeof digits;
     int64_t rest = value < 0 ? -(int64_t)value : value;
@@ -163,27 +163,27 @@ static void put_decimal(line *to, int32_t value) {
     if (value < 0) {
         digits[--at] = '-';
     }
-    put(to, digits + at, sizeof digits - at);
+    line_put(to, digits + at, sizeof digits - at);
 }
 
 size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
     const kw_family *family = config->family;
-    line to = {.text = text, .capacity = capacity};
-    put_text(&to, family->name);
-    put_text(&to, " ");
-    put_text(&to, kw_op_name(config->op));
-    put_text(&to, " ");
-    put_text(&to, kw_dtype_name(config->dtype));
+    config_line to = {.text = text, .capacity = capacity};
+    line_put_text(&to, family->name);
+    line_put_text(&to, " ");
+    line_put_text(&to, kw_op_name(config->op));
+    line_put_text(&to, " ");
+    line_put_text(&to, kw_dtype_name(config->dtype));
     for (int i = 0; i < family->axis_count; i++) {
         const kw_axis *axis = &family->axes[i];
-        put_text(&to, " ");
-        put_text(&to, axis->name);
-        put_text(&to, "=");
+        line_put_text(&to, " ");
+        line_put_text(&to, axis->name);
+        line_put_text(&to, "=");
         if (axis->words) {
             kw_word word = word_at(axis->words, config->axis[i]);
-            put(&to, word.at, word.size);
+            line_put(&to, word.at, word.size);
         } else {
-            put_decimal(&to, config->axis[i]);
+            line_put_decimal(&to, config->axis[i]);
         }
     }
     if (capacity) {

@@ -1,4 +1,4 @@
-/* family.h: what a kernel family is. One const struct tells a family's whole story: its axes, which configs can be generated, which
+/* family.h: what a kernel family is. One const struct says all of a family: its axes, which configs can be generated, which
  * problems they serve, how they are launched, how their text is made. The structs live in src/families/<backend>/, one file a family,
  * and kw_family_table (src/families/list.cmake) lists them; this folder only reads them.
  *

@@ -105,7 +105,7 @@ static place operand_offset(const operand *of, int64_t index) {
 }
 
 /* The vector of a tensor that runs along one meaning, from a place. */
-static vector along(const operand *of, const place *from, int meaning) {
+static vector offset_along(const operand *of, const place *from, int meaning) {
     vector result = {of->data, 0, of->stride.at[meaning]};
     for (int i = 0; i < MEANINGS; i++) {
         result.start += from->at[i] * of->stride.at[i];
@@ -141,7 +141,7 @@ static bool find_output(const convolution *conv, int axis, int64_t i, int64_t t,
 }
 
 /* y[n, g, k, o] = sum over taps t and channels c of x[n, g, c, o s - p + t d] w[k, g, c, t] */
-static sum forward(const convolution *conv, const place *y) {
+static sum sum_forward(const convolution *conv, const place *y) {
     sum total = {0};
     const int64_t *taps = conv->dims->filter, *o = &y->at[DEPTH];
     place x = {{y->at[IMAGE], y->at[GROUP]}}, w = {{y->at[CHANNEL], y->at[GROUP]}};
@@ -155,7 +155,7 @@ static sum forward(const convolution *conv, const place *y) {
             }
             for (w.at[WIDTH] = 0; w.at[WIDTH] < taps[2]; w.at[WIDTH]++) {
                 if (find_input(conv->dims, 2, o[2], w.at[WIDTH], &x.at[WIDTH])) {
-                    add_products(conv->dtype, &total, along(&conv->x, &x, CHANNEL), along(&conv->w, &w, CHANNEL),
+                    add_products(conv->dtype, &total, offset_along(&conv->x, &x, CHANNEL), offset_along(&conv->w, &w, CHANNEL),
                                  conv->x.extent.at[CHANNEL]);
                 }
             }
@@ -179,7 +179,8 @@ static sum backward_data(const convolution *conv, const place *x) {
             }
             for (w.at[WIDTH] = 0; w.at[WIDTH] < taps[2]; w.at[WIDTH]++) {
                 if (find_output(conv, 2, i[2], w.at[WIDTH], &y.at[WIDTH])) {
-                    add_products(conv->dtype, &total, along(&conv->y, &y, CHANNEL), along(&conv->w, &w, IMAGE), conv->y.extent.at[CHANNEL]);
+                    add_products(conv->dtype, &total, offset_along(&conv->y, &y, CHANNEL), offset_along(&conv->w, &w, IMAGE),
+                                 conv->y.extent.at[CHANNEL]);
                 }
             }
         }
@@ -209,9 +210,9 @@ static sum backward_weight(const convolution *conv, const place *w) {
             }
             for (y.at[HEIGHT] = 0; y.at[HEIGHT] < out[1]; y.at[HEIGHT]++) {
                 if (find_input(conv->dims, 1, y.at[HEIGHT], t[1], &x.at[HEIGHT])) {
-                    vector inputs = along(&conv->x, &x, WIDTH);
+                    vector inputs = offset_along(&conv->x, &x, WIDTH);
                     inputs.stride *= conv->dims->stride[2];
-                    add_products(conv->dtype, &total, inputs, along(&conv->y, &y, WIDTH), last - first);
+                    add_products(conv->dtype, &total, inputs, offset_along(&conv->y, &y, WIDTH), last - first);
                 }
             }
         }
@@ -225,7 +226,7 @@ static vector matrix_row(const void *data, int64_t rows, int64_t columns, bool r
 }
 
 /* C[b, m, n] = sum over k of A[b, m, k] B[b, k, n]; all layouts have C row-major */
-static sum gemm(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index) {
+static sum sum_gemm(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index) {
     sum total = {0};
     const kw_gemm_dims *dims = &problem->gemm;
     int64_t n = index % dims->n, m = index / dims->n % dims->m, batch = index / dims->n / dims->m;
@@ -243,12 +244,12 @@ double kw_reference_at(const kw_problem *problem, const void *const tensors[KW_T
                        double *magnitude) {
     sum total;
     if (problem->op == KW_GEMM) {
-        total = gemm(problem, tensors, index);
+        total = sum_gemm(problem, tensors, index);
     } else {
         convolution conv = make_reference_conv(problem, tensors);
         const operand *written = problem->op == KW_CONV_FWD ? &conv.y : problem->op == KW_CONV_BWD_DATA ? &conv.x : &conv.w;
         place at = operand_offset(written, index);
-        total = problem->op == KW_CONV_FWD        ? forward(&conv, &at)
+        total = problem->op == KW_CONV_FWD        ? sum_forward(&conv, &at)
                 : problem->op == KW_CONV_BWD_DATA ? backward_data(&conv, &at)
                                                   : backward_weight(&conv, &at);
     }

@@ -21,7 +21,7 @@ typedef struct features {
 } features;
 
 #ifdef __x86_64__
-static bool has(unsigned word, unsigned bits) {
+static bool has_bits(unsigned word, unsigned bits) {
     return (word & bits) == bits;
 }
 
@@ -36,21 +36,22 @@ static features read_cpu_features(void) {
     enum { STATE_AVX = 0x6, STATE_AVX512 = 0xe6 };
     features found = {0};
     unsigned a, b, c, d, state, extended = 0;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_MOVBE | bit_POPCNT)) {
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !has_bits(c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_MOVBE | bit_POPCNT)) {
         return found;
     }
     state = saved_registers();
     if (__get_cpuid(0x80000001, &a, &b, &c, &d)) {
         extended = c;
     }
-    if (!has(state, STATE_AVX) || !has(extended, bit_LZCNT) || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    if (!has_bits(state, STATE_AVX) || !has_bits(extended, bit_LZCNT) || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
         return found;
     }
-    bool avx2 = has(b, bit_AVX2 | bit_BMI | bit_BMI2);
-    bool avx512 = avx2 && has(state, STATE_AVX512) && has(b, bit_AVX512F | bit_AVX512BW | bit_AVX512VL | bit_AVX512DQ | bit_AVX512CD);
+    bool avx2 = has_bits(b, bit_AVX2 | bit_BMI | bit_BMI2);
+    bool avx512 =
+        avx2 && has_bits(state, STATE_AVX512) && has_bits(b, bit_AVX512F | bit_AVX512BW | bit_AVX512VL | bit_AVX512DQ | bit_AVX512CD);
     found.isas = (uint32_t)avx2 << KW_ISA_AVX2 | (uint32_t)avx512 << KW_ISA_AVX512;
     if (avx512 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
-        found.bf16 = has(a, bit_AVX512BF16);
+        found.bf16 = has_bits(a, bit_AVX512BF16);
     }
     return found;
 }

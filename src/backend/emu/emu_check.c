@@ -45,7 +45,7 @@ typedef struct access {
     bool writes, adds;
 } access;
 
-static const char *verb(const access *a) {
+static const char *access_verb(const access *a) {
     return a->adds ? "adds to" : a->writes ? "writes" : "reads";
 }
 
@@ -71,7 +71,7 @@ static void fail_outside(kw_emu_machine *m, const access *a) {
     if (a->at >= m->stacks && a->at < m->stacks + (size_t)run->threads * KW_EMU_STACK) {
         snprintf(where, sizeof where, "a variable of thread %d", (int)((a->at - m->stacks) / KW_EMU_STACK));
     }
-    kw_emu_fault(m, "out of bounds: thread %d of block %lld %s %lld bytes at %s; %s", a->self->thread, (long long)m->block, verb(a),
+    kw_emu_fault(m, "out of bounds: thread %d of block %lld %s %lld bytes at %s; %s", a->self->thread, (long long)m->block, access_verb(a),
                  (long long)a->size, where, line);
 }
 
@@ -79,14 +79,15 @@ static void fail_unaligned(kw_emu_machine *m, const access *a) {
     char line[KW_EMU_BACKTRACE_MAX];
     kw_emu_backtrace(m->run->object, a->frame, line);
     kw_emu_fault(m, "misaligned: thread %d of block %lld %s %lld bytes at once, at an address that is %d more than a multiple of that; %s",
-                 a->self->thread, (long long)m->block, verb(a), (long long)a->size, (int)((uintptr_t)a->at % (uintptr_t)a->size), line);
+                 a->self->thread, (long long)m->block, access_verb(a), (long long)a->size, (int)((uintptr_t)a->at % (uintptr_t)a->size),
+                 line);
 }
 
 static void fail_written(kw_emu_machine *m, const access *a, const char *name) {
     char line[KW_EMU_BACKTRACE_MAX];
     kw_emu_backtrace(m->run->object, a->frame, line);
-    kw_emu_fault(m, "thread %d of block %lld %s %s, which this stage may only read; %s", a->self->thread, (long long)m->block, verb(a),
-                 name, line);
+    kw_emu_fault(m, "thread %d of block %lld %s %s, which this stage may only read; %s", a->self->thread, (long long)m->block,
+                 access_verb(a), name, line);
 }
 
 /* What came before, and could have come after. */
@@ -102,21 +103,21 @@ static void fail_race(kw_emu_machine *m, const access *a, const char *name, int6
     say_line(m, e.place, before);
     if (e.stamp >> THREAD_BITS == KW_EMU_IN_FLIGHT) {
         kw_emu_fault(m, "missing wait in block %lld: thread %d %s %s, byte %lld, %s, while %s of thread %d is under way, %s",
-                     (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line,
+                     (long long)m->block, a->self->thread, access_verb(a), name, (long long)offset, line,
                      e.wrote ? "an asynchronous copy" : "a kw_wgmma", (int)(e.stamp & THREAD_MASK), before);
         return;
     }
     if ((int)(e.stamp & THREAD_MASK) >= m->run->threads) {
         kw_emu_fault(m,
                      "missing wait in block %lld: thread %d %s %s, byte %lld, %s, and has not waited for the bulk copy that wrote it, %s",
-                     (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line, before);
+                     (long long)m->block, a->self->thread, access_verb(a), name, (long long)offset, line, before);
         return;
     }
     if (e.block != m->block) {
         snprintf(block, sizeof block, " of block %lld", (long long)e.block);
     }
     kw_emu_fault(m, "race in block %lld: thread %d %s %s, byte %lld, %s; nothing orders it with thread %d%s that %s it, %s",
-                 (long long)m->block, a->self->thread, verb(a), name, (long long)offset, line, (int)(e.stamp & THREAD_MASK), block,
+                 (long long)m->block, a->self->thread, access_verb(a), name, (long long)offset, line, (int)(e.stamp & THREAD_MASK), block,
                  e.wrote ? "writes" : "reads", before);
 }
 
@@ -305,8 +306,8 @@ static void check_proxy(kw_emu_machine *m, const access *a, int64_t offset) {
             say_line(m, cell->writer_place, before);
             kw_emu_fault(m,
                          "missing kw_proxy_fence in block %lld: %s of thread %d %s shared memory, byte %lld, %s, stored by thread %d, %s",
-                         (long long)m->block, a->writes ? "a bulk copy" : "a kw_wgmma", a->self->thread, verb(a), (long long)(i << shift),
-                         line, (int)(cell->writer & THREAD_MASK), before);
+                         (long long)m->block, a->writes ? "a bulk copy" : "a kw_wgmma", a->self->thread, access_verb(a),
+                         (long long)(i << shift), line, (int)(cell->writer & THREAD_MASK), before);
         }
     }
 }

@@ -99,7 +99,7 @@ static void end_reads(kw_emu_machine *m, int thread, const operand *o, int rows)
 typedef float floats __attribute__((vector_size(32), may_alias));
 
 /* Elements of rows r as to[r * row + k * deep]. */
-static void gather(const kw_emu_machine *m, const operand *o, int type, int rows, float *to, int row, int deep) {
+static void gather_operand(const kw_emu_machine *m, const operand *o, int type, int rows, float *to, int row, int deep) {
     for (int i = 0; i < 2 * rows; i++) {
         uint16_t element[8];
         memcpy(element, m->lds + piece_of(o, i), sizeof element);
@@ -116,7 +116,7 @@ static int sum_at(int lane, int e, int n) {
     return row * n + col;
 }
 
-static void multiply(float *c, const float *a, const float *b, int n) {
+static void multiply_accumulate(float *c, const float *a, const float *b, int n) {
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < n; j += 8) {
             floats sum = *(const floats *)(c + i * n + j);
@@ -132,14 +132,14 @@ static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thr
     float *a = m->tile.a, *b = m->tile.b, *c = m->tile.c; /* a fiber's stack is small */
     operand first = read_matrix_descriptor(p->a, p->inst->turned_a), second = read_matrix_descriptor(p->b, p->inst->turned_b);
     int n = p->inst->n;
-    gather(m, &first, p->inst->type, ROWS, a, DEPTH, 1);
-    gather(m, &second, p->inst->type, n, b, 1, n);
+    gather_operand(m, &first, p->inst->type, ROWS, a, DEPTH, 1);
+    gather_operand(m, &second, p->inst->type, n, b, 1, n);
     for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
         for (int e = 0; e < n / 2; e++) {
             c[sum_at(lane, e, n)] = p->begins ? 0 : p->acc[lane][e];
         }
     }
-    multiply(c, a, b, n);
+    multiply_accumulate(c, a, b, n);
     for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
         for (int e = 0; e < n / 2; e++) {
             p->acc[lane][e] = c[sum_at(lane, e, n)];

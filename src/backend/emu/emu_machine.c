@@ -34,7 +34,7 @@ static kw_emu_thread *running_thread(void) {
 
 /* --- meetings --- */
 
-static void barrier(kw_emu_thread *self) {
+static void block_barrier(kw_emu_thread *self) {
     kw_emu_machine *m = self->machine;
     kw_emu_fiber *fiber = &m->fiber[self->thread];
     fiber->place = __builtin_return_address(0);
@@ -125,7 +125,7 @@ static void lane_multiply(const kw_emu_inst *inst, float *acc, const float *a, c
     }
 }
 
-static void matrix(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, const void *a, const void *b) {
+static void wave_matrix(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, const void *a, const void *b) {
     kw_emu_machine *m = self->machine;
     if (inst->kind == KW_EMU_FMA) {
         lane_multiply(inst, acc, a, b);
@@ -137,7 +137,7 @@ static void matrix(kw_emu_thread *self, const kw_emu_inst *inst, void *acc, cons
 }
 
 /* A lane reads the row that it has the address of, for all. */
-static void matrix_read(kw_emu_thread *self, unsigned *to, const char *at, int count, int turned) {
+static void wave_matrix_read(kw_emu_thread *self, unsigned *to, const char *at, int count, int turned) {
     enum { ROW_BYTES = 16, ROWS = 8 };
     kw_emu_machine *m = self->machine;
     int lane = self->thread % m->run->wave;
@@ -242,7 +242,7 @@ static char *shared_memory(kw_emu_thread *self, kw_i64 bytes) {
 }
 
 /* Blocks of several machines add to one place. */
-static float add(kw_emu_thread *self, float *p, float v) {
+static float atomic_add(kw_emu_thread *self, float *p, float v) {
     union {
         uint32_t bits;
         float value;
@@ -359,14 +359,14 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
     m->events = (kw_emu_events){.idle = copy_when_idle, .stuck = check_all_ended};
     m->waves = (run->threads + run->wave - 1) / run->wave;
     m->calls = (kw_emu_calls){.lds = shared_memory,
-                              .barrier = barrier,
+                              .barrier = block_barrier,
                               .wave_barrier = wave_barrier,
-                              .add = add,
+                              .add = atomic_add,
                               .copy = copy_async,
                               .commit = commit_copies,
                               .wait = wait_copies,
-                              .matrix = matrix,
-                              .matrix_read = matrix_read,
+                              .matrix = wave_matrix,
+                              .matrix_read = wave_matrix_read,
                               .mbar_init = kw_emu_mbar_init,
                               .mbar_end = kw_emu_mbar_end,
                               .mbar_arrive = kw_emu_mbar_arrive,

@@ -48,26 +48,26 @@ static int per_word(int type) {
 
 /* --- who holds what: element e of lane l is row (A) or column (B) and k --- */
 
-typedef struct spot {
+typedef struct coord {
     int line, k;
-} spot;
+} coord;
 
 /* A lane has k elements one after the other of one line; lines go round the lanes. */
-static inline spot mfma_spot(const kw_emu_inst *inst, int lines, int l, int e) {
+static inline coord mfma_coord(const kw_emu_inst *inst, int lines, int l, int e) {
     int each = inst->k * lines / 64;
-    return (spot){l % lines, l / lines * each + e};
+    return (coord){l % lines, l / lines * each + e};
 }
 
 /* PTX, "Matrix Fragments for mma.m16n8k16" and its kin: groupID = l / 4, threadID_in_group = l % 4. A's registers go first down by 8 rows, then
  * along half of k; B's along half of k. */
-static inline spot mma_spot(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
+static inline coord mma_coord(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
     int each = per_word(inst->type), word = e / each, group = l / 4, member = l % 4;
     int half = is_a ? word / 2 : word, halves = is_a ? words / 2 : words;
-    return (spot){is_a ? group + word % 2 * 8 : group, member * each + e % each + half * (inst->k / halves)};
+    return (coord){is_a ? group + word % 2 * 8 : group, member * each + e % each + half * (inst->k / halves)};
 }
 
-static inline spot wmma12_spot(const kw_emu_inst *inst, int l, int e) {
-    return (spot){l % 16, l / 16 * (inst->k / 2) + e};
+static inline coord wmma12_coord(const kw_emu_inst *inst, int l, int e) {
+    return (coord){l % 16, l / 16 * (inst->k / 2) + e};
 }
 
 /* Row and column of value e of lane l of the accumulator, as an index of c[m][n]. */
@@ -84,16 +84,16 @@ static int acc_spot(const kw_emu_inst *inst, int l, int e) {
     }
 }
 
-static spot element_spot(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
+static coord element_coord(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
     switch (inst->kind) {
     case KW_EMU_MFMA:
-        return mfma_spot(inst, is_a ? inst->m : inst->n, l, e);
+        return mfma_coord(inst, is_a ? inst->m : inst->n, l, e);
     case KW_EMU_MMA:
-        return mma_spot(inst, is_a, l, e, words);
+        return mma_coord(inst, is_a, l, e, words);
     case KW_EMU_WMMA12:
-        return wmma12_spot(inst, l, e);
+        return wmma12_coord(inst, l, e);
     default:
-        return (spot){l % 16, e};
+        return (coord){l % 16, e};
     }
 }
 
@@ -120,7 +120,7 @@ static bool fill_map(uint16_t map[KW_EMU_WORDS][64], const kw_emu_inst *inst, bo
     }
     for (int w = 0; w < words; w++) {
         for (int l = 0; l < wave; l++) {
-            spot s = element_spot(inst, is_a, l, w * each, words);
+            coord s = element_coord(inst, is_a, l, w * each, words);
             map[w][l] = (uint16_t)(is_a ? s.line * inst->k + s.k : s.k * inst->n + s.line);
         }
     }
@@ -128,7 +128,7 @@ static bool fill_map(uint16_t map[KW_EMU_WORDS][64], const kw_emu_inst *inst, bo
 }
 
 /* The maps of an instruction, which a kernel uses again and again. false: there is no such instruction. */
-static bool learn(kw_emu_tile *tile, const kw_emu_inst *inst) {
+static bool fill_tile_maps(kw_emu_tile *tile, const kw_emu_inst *inst) {
     int wave = inst->kind == KW_EMU_MFMA ? 64 : 32, halves = inst->kind == KW_EMU_WMMA11 ? 2 : 1;
     tile->inst = NULL;
     if (!known_instruction(inst) || inst->m * inst->k > KW_EMU_TILE_MAX) {
@@ -329,7 +329,7 @@ void kw_emu_matrix_write(const kw_emu_lane lanes[]) {
 }
 
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]) {
-    if (tile->inst != inst && !learn(tile, inst)) {
+    if (tile->inst != inst && !fill_tile_maps(tile, inst)) {
         return false;
     }
     gather_type(tile, lanes);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *doing(const kw_emu_fiber *fiber) {
+static const char *fiber_activity(const kw_emu_fiber *fiber) {
     switch (fiber->state) {
     case KW_EMU_AT_BARRIER:
         return "wait at kw_barrier";
@@ -32,22 +32,23 @@ static const char *doing(const kw_emu_fiber *fiber) {
 static void describe_fiber(const kw_emu_machine *m, const kw_emu_fiber *fiber, char text[128]) {
     char place[80];
     if (fiber->state == KW_EMU_ENDED) {
-        snprintf(text, 128, "%s", doing(fiber));
+        snprintf(text, 128, "%s", fiber_activity(fiber));
         return;
     }
     kw_emu_line(m->run->object, fiber->place, place);
     if (fiber->state == KW_EMU_AT_MBAR) {
         const kw_emu_mbar *mbar = fiber->mbar;
-        snprintf(text, 128, "%s, %.40s, for %d of %d arrivals and %lld bytes at byte %d", doing(fiber), place, mbar->missing, mbar->count,
-                 (long long)mbar->bytes, mbar->at);
+        snprintf(text, 128, "%s, %.40s, for %d of %d arrivals and %lld bytes at byte %d", fiber_activity(fiber), place, mbar->missing,
+                 mbar->count, (long long)mbar->bytes, mbar->at);
         return;
     }
     if (fiber->state == KW_EMU_AT_WAVES) {
         const kw_emu_named *named = &m->named[fiber->named];
-        snprintf(text, 128, "%s, %.40s, number %d, where %d of %d are", doing(fiber), place, fiber->named, named->arrived, named->threads);
+        snprintf(text, 128, "%s, %.40s, number %d, where %d of %d are", fiber_activity(fiber), place, fiber->named, named->arrived,
+                 named->threads);
         return;
     }
-    snprintf(text, 128, "%s, %s", doing(fiber), place);
+    snprintf(text, 128, "%s, %s", fiber_activity(fiber), place);
 }
 
 static bool same_position(const kw_emu_fiber *a, const kw_emu_fiber *b) {

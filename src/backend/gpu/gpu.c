@@ -42,7 +42,7 @@ static kw_status check_driver_error(const kw_device *device, int error, const ch
     return kw_gpu_check(device->driver, device->calls, error, what, err);
 }
 
-static kw_status enter(const kw_device *device, kw_error *err) {
+static kw_status enter_device(const kw_device *device, kw_error *err) {
     return check_driver_error(device, device->driver->enter(device->calls, device->number, device->context), "taking a device", err);
 }
 
@@ -75,7 +75,7 @@ void kw_gpu_close(kw_device **device) {
     if (!d) {
         return;
     }
-    if (d->stream && !enter(d, NULL)) {
+    if (d->stream && !enter_device(d, NULL)) {
         d->calls->stream_drop(d->stream);
         leave_device(d);
     }
@@ -88,7 +88,7 @@ void kw_gpu_close(kw_device **device) {
 }
 
 static kw_status open_stream(kw_device *d, kw_error *err) {
-    kw_status status = enter(d, err);
+    kw_status status = enter_device(d, err);
     if (!status) {
         status = check_driver_error(d, d->calls->stream_make(&d->stream, KW_GPU_STREAM_NON_BLOCKING), "making a stream", err);
         leave_device(d);
@@ -131,7 +131,7 @@ const char *kw_gpu_describe(const kw_device *device) {
 
 kw_status kw_gpu_alloc(kw_device *device, size_t size, void **memory, kw_error *err) {
     *memory = NULL;
-    kw_status status = enter(device, err);
+    kw_status status = enter_device(device, err);
     if (!status) {
         status = check_driver_error(device, device->calls->alloc(memory, size ? size : 1), "device memory", err);
         leave_device(device);
@@ -140,14 +140,14 @@ kw_status kw_gpu_alloc(kw_device *device, size_t size, void **memory, kw_error *
 }
 
 void kw_gpu_release(kw_device *device, void *memory) {
-    if (memory && !enter(device, NULL)) {
+    if (memory && !enter_device(device, NULL)) {
         device->calls->release(memory); /* an error here was some kernel's, and is told by the next call */
         leave_device(device);
     }
 }
 
 kw_status kw_gpu_copy(kw_device *device, void *to, const void *from, size_t size, kw_error *err) {
-    kw_status status = size ? enter(device, err) : KW_OK;
+    kw_status status = size ? enter_device(device, err) : KW_OK;
     if (!status && size) {
         status = check_driver_error(device, device->driver->copy(device->calls, to, from, size, device->stream), "a copy", err);
         status = status ? status : check_driver_error(device, device->calls->stream_wait(device->stream), "waiting for a copy", err);
@@ -159,7 +159,7 @@ kw_status kw_gpu_copy(kw_device *device, void *to, const void *from, size_t size
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
 void kw_gpu_unload(kw_device *device, kw_kernel **kernel) {
-    if (*kernel && (*kernel)->module && !enter(device, NULL)) {
+    if (*kernel && (*kernel)->module && !enter_device(device, NULL)) {
         device->calls->module_drop((*kernel)->module);
         leave_device(device);
     }
@@ -213,7 +213,7 @@ kw_status kw_gpu_load_kernel(kw_device *device, const kw_config *config, const k
     }
     loaded->image = image;
     *kernel = loaded;
-    status = enter(device, err);
+    status = enter_device(device, err);
     if (!status) {
         status = check_driver_error(device, device->calls->module_load(&loaded->module, blob->data), "loading a kernel", err);
         status = status ? status : load_stages(device, loaded, err);
@@ -317,7 +317,7 @@ static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *mem
 
 kw_status kw_gpu_run(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
-    kw_status status = enter(device, err);
+    kw_status status = enter_device(device, err);
     if (!status) {
         status = queue_stages(bound, memory, parts, stream ? stream : device->stream, err);
         leave_device(device);
@@ -327,7 +327,7 @@ kw_status kw_gpu_run(const kw_bound *bound, const kw_launch_memory *memory, int 
 
 /* For the device's own stream alone: what others queued in theirs is not ours to wait for. */
 kw_status kw_gpu_sync(kw_device *device, kw_error *err) {
-    kw_status status = enter(device, err);
+    kw_status status = enter_device(device, err);
     if (!status) {
         status = check_driver_error(device, device->calls->stream_wait(device->stream), "a kernel", err);
         leave_device(device);
@@ -353,7 +353,7 @@ kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], siz
     void *event[2] = {NULL, NULL};
     float ms = 0;
     *ns = 0;
-    kw_status status = enter(device, err);
+    kw_status status = enter_device(device, err);
     if (status) {
         return status;
     }

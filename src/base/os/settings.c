@@ -24,7 +24,7 @@ const char *kw_mode_name(kw_mode mode) {
 }
 
 bool kw_mode_find(kw_word name, kw_mode *mode) {
-    for (int i = KW_FROZEN; i <= KW_EXHAUSTIVE; i++) {
+    for (int i = KW_FROZEN; i < KW_MODE_COUNT; i++) {
         if (kw_word_is(name, mode_names[i])) {
             *mode = (kw_mode)i;
             return true;
@@ -70,7 +70,12 @@ static kw_status read_mode(kw_mode *mode, kw_error *err) {
     *mode = KW_SHORTLIST;
     const char *text = variable("KW_MODE");
     if (text && !kw_mode_find((kw_word){text, strlen(text)}, mode)) {
-        return kw_fail(err, KW_ILLEGAL, "KW_MODE=%.40s is not known; known: frozen predict shortlist exhaustive", text);
+        char known[128];
+        kw_line line = {known, sizeof known, 0};
+        for (int i = KW_FROZEN; i < KW_MODE_COUNT; i++) {
+            kw_line_addf(&line, " %s", mode_names[i]);
+        }
+        return kw_fail(err, KW_ILLEGAL, "KW_MODE=%.40s is not known; known:%s", text, known);
     }
     return KW_OK;
 }

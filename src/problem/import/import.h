@@ -1,4 +1,4 @@
-/* import.h: lines of other tools. Each importer reads one line and leaves a problem that is not checked yet. Internal to this folder. */
+/* import.h: lines of other programs. Each importer reads one line and leaves a problem that is not checked yet. Internal to this folder. */
 #ifndef KW_PROBLEM_IMPORT_IMPORT_H
 #define KW_PROBLEM_IMPORT_IMPORT_H
 

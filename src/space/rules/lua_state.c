@@ -132,7 +132,7 @@ typedef struct definition {
 } definition;
 
 /* The hidden table of the globals is the upvalue of the function that reads it. */
-static int define(lua_State *state) {
+static int define_functions(lua_State *state) {
     const definition *what = lua_touserdata(state, 1);
     lua_rawgeti(state, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
     luaL_getmetafield(state, -1, "__index");
@@ -146,7 +146,7 @@ static int define(lua_State *state) {
 kw_status kw_lua_define(kw_lua *lua, const char *name, lua_CFunction function, void *user, kw_error *err) {
     definition what = {name, function, user};
     kw_lua_set_step_limit(lua, SETUP_STEPS);
-    return kw_lua_run(lua, define, &what, "setting up Lua", err);
+    return kw_lua_run(lua, define_functions, &what, "setting up Lua", err);
 }
 
 kw_status kw_lua_open(kw_lua **out, size_t memory_limit, kw_error *err) {

@@ -25,7 +25,7 @@ static bool good_name(const char *name, size_t size) {
 }
 
 /* The name in FILE when it is NAME.lua; size 0 otherwise. */
-static kw_word stem(const char *file) {
+static kw_word file_stem(const char *file) {
     size_t size = strlen(file), tail = sizeof suffix - 1;
     bool good = size > tail && !strcmp(file + size - tail, suffix) && good_name(file, size - tail);
     return (kw_word){file, good ? size - tail : 0};
@@ -62,7 +62,7 @@ static bool add_list_word(word_list *list, kw_word word) {
 static bool list_embedded(word_list *list, const char *kind) {
     size_t size = strlen(kind);
     for (const kw_embedded *file = kw_embedded_rules; file->name; file++) {
-        if (!strncmp(file->name, kind, size) && file->name[size] == '/' && !add_list_word(list, stem(file->name + size + 1))) {
+        if (!strncmp(file->name, kind, size) && file->name[size] == '/' && !add_list_word(list, file_stem(file->name + size + 1))) {
             return false;
         }
     }
@@ -80,7 +80,7 @@ static kw_status list_folder(word_list *list, kw_arena *arena, const char *folde
     }
     bool good = true;
     for (struct dirent *entry; good && (entry = readdir(stream));) {
-        kw_word word = stem(entry->d_name);
+        kw_word word = file_stem(entry->d_name);
         if (word.size) {
             word.at = kw_arena_copy(arena, word.at, word.size);
             good = word.at && add_list_word(list, word);

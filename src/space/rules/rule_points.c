@@ -134,7 +134,7 @@ static void expand_point(lua_State *state, const point_call *call, kw_config *co
 }
 
 /* legal(point): whether C allows it on this architecture. */
-static int legal(lua_State *state) {
+static int lua_legal(lua_State *state) {
     const point_call *call = lua_touserdata(state, lua_upvalueindex(1));
     kw_config config = call->base;
     luaL_checktype(state, 1, LUA_TTABLE);
@@ -161,7 +161,7 @@ static int read_points(lua_State *state) {
     lua_pushlightuserdata(state, call);
     lua_pushvalue(state, AT_NAMES);
     lua_pushvalue(state, AT_WORDS);
-    lua_pushcclosure(state, legal, 3);
+    lua_pushcclosure(state, lua_legal, 3);
     lua_call(state, 4, 1);
     if (!lua_istable(state, -1)) {
         kw_lua_raise(state, KW_MALFORMED, "%s: points() must return a list, not a %s", call->rules->set_file, luaL_typename(state, -1));

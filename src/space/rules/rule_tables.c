@@ -27,7 +27,7 @@ static void run_table(lua_State *state, kw_rules *rules, const char *name) {
     }
 }
 
-static int include(lua_State *state) {
+static int lua_include(lua_State *state) {
     kw_rules *rules = lua_touserdata(state, lua_upvalueindex(1));
     const char *path = luaL_checkstring(state, 1);
     if (strncmp(path, folder, sizeof folder - 1)) {
@@ -49,7 +49,7 @@ static int include(lua_State *state) {
     return 1;
 }
 
-static int numbers(lua_State *state) {
+static int lua_numbers(lua_State *state) {
     const char *text = luaL_checkstring(state, 1);
     int count = 0;
     while (*(text += strcspn(text, "0123456789"))) {
@@ -79,6 +79,6 @@ static int make_list_of_tables(lua_State *state) {
 kw_status kw_rules_define(kw_rules *rules, kw_error *err) {
     kw_lua_set_step_limit(rules->lua, KW_RULE_CALL_STEPS);
     kw_status status = kw_lua_run(rules->lua, make_list_of_tables, rules, kw_rules_origin(rules), err);
-    status = status ? status : kw_lua_define(rules->lua, "include", include, rules, err);
-    return status ? status : kw_lua_define(rules->lua, "numbers", numbers, rules, err);
+    status = status ? status : kw_lua_define(rules->lua, "include", lua_include, rules, err);
+    return status ? status : kw_lua_define(rules->lua, "numbers", lua_numbers, rules, err);
 }
