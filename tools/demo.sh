@@ -3,12 +3,12 @@
 # public C API; then learns from a small sweep and lets the model choose (demo_model.sh). The second run answers from wisdom and cache, and
 # measures nothing again.
 #
-#   DEMO_LAYERS    one of how many layers of each network is taken (4), or all
+#   DEMO_LAYERS    one of how many layers of each network is taken (5), or all
 #   DEMO_THREADS   threads of a kernel (1)
 set -eu
 cd "$(dirname "$0")/.."
 threads=${DEMO_THREADS:-1}
-every=${DEMO_LAYERS:-4}
+every=${DEMO_LAYERS:-5}
 [ "$every" != all ] || every=1
 [[ $every =~ ^[1-9][0-9]*$ ]] || { echo "demo.sh: DEMO_LAYERS=$every is neither a number nor all" >&2; exit 2; }
 folder=build/demo
