@@ -200,8 +200,16 @@ static void add_convs(subject *s, int ndim, size_t most) {
     add_large_conv(s, ndim);
     for (size_t i = 0; i < SHAPES && s->count < most; i++) {
         const int64_t channels[2] = {s->single ? 1 : s->unit[0] * shapes[i].c, s->unit[1] * shapes[i].k};
+        shape of = shapes[i];
         kw_problem problem;
-        if (make_conv(&problem, s, &shapes[i], ndim, channels)) {
+        if (s->mma.pipe == KW_PIPE_COOPERATIVE ||
+            s->mma.pipe == KW_PIPE_PINGPONG) { /* copies by the hardware know one group, and backward data without strides */
+            of.groups = 1;
+            for (int axis = 0; axis < 3 && s->config->op == KW_CONV_BWD_DATA; axis++) {
+                of.stride[axis] = 1;
+            }
+        }
+        if (make_conv(&problem, s, &of, ndim, channels)) {
             keep(s, &problem);
         }
     }
