@@ -72,7 +72,7 @@ typedef struct depthwise_block {
 #include "gpu/depthwise/args.h"
 #include "gpu/lib/resources.h"
 
-static void count_block(depthwise_block *b) {
+static void count_depthwise_block(depthwise_block *b) {
     b->filter[0] = KW_FILTER_H;
     b->stride[0] = KW_STRIDE_H;
     b->pad[0] = KW_PAD_H;
@@ -106,7 +106,7 @@ static depthwise_block read_depthwise_config(const kw_config *config, const kw_t
                          .order = axis[AXIS_order] ? LAST : FIRST,
                          .lanes = target ? kw_max(1, target->lanes) : 0,
                          .lds = target ? target->lds : 0};
-    count_block(&b);
+    count_depthwise_block(&b);
     return b;
 }
 

@@ -61,7 +61,7 @@ static void ask_arch(kw_direct_block *b, const kw_target *target) {
     }
 }
 
-static void count_block(kw_direct_block *b) {
+static void count_direct_block(kw_direct_block *b) {
     b->side = KW_SIDE;
     b->step = KW_STEP;
     b->open = KW_OPEN;
@@ -90,7 +90,7 @@ kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *t
                          .inst_k = axis[AXIS_inst_k],
                          .through_lds = axis[AXIS_store] != 0,
                          .vec = axis[AXIS_vec]};
-    count_block(&b);
+    count_direct_block(&b);
     b.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (b.arch) {
         ask_arch(&b, target);
