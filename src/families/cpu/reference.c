@@ -1,6 +1,6 @@
 /* reference.c: families conv.reference and gemm.reference, compiled into the library. They have no axes, need no compiler and serve every
- * legal problem, so that no request stays without an answer. Their blocks are fixed (kernels/cpu/reference.h); what is computed beyond
- * the result's edge counts as work. */
+ * legal problem, so that no request stays without an answer. Their blocks are fixed (kernels/cpu/reference/reference.h); what is computed
+ * beyond the result's edge counts as work. */
 #include "base/math.h"
 #include "config/family.h"
 #include "problem/view.h"
