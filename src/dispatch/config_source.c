@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Architecture, in front of it with a colon the backend to compile for: "emu:gfx942" is what plays it on a CPU. Else it is the hardware's. */
+/* Architecture, in front of it with a colon the backend to compile for: "emu:gfx942" is what plays it on a CPU. Else it is the hardware's.
+ */
 static kw_status code_of_arch(kw_code *code, const char *arch, kw_error *err) {
     kw_backend_id backend = KW_BACKEND_EMU;
     const char *colon = strchr(arch, ':');

@@ -1,8 +1,8 @@
 /* context.h: one device and all state that belongs to it.
  *
  * Locks, in the order in which they may be taken: measuring (held while kernels are measured, so that they do not disturb one another),
- * then any one of the others (lock, and those inside build tools, kernel cache, plan cache, wisdom and model selector), which are held for moments and never
- * together. */
+ * then any one of the others (lock, and those inside build tools, kernel cache, plan cache, wisdom and model selector), which are held for
+ * moments and never together. */
 #ifndef KW_DISPATCH_CONTEXT_H
 #define KW_DISPATCH_CONTEXT_H
 
@@ -29,8 +29,8 @@ struct kw_context {
     kw_registry *registry;                  /* the default one; NULL until it is needed */
     uint64_t serials;                       /* given to registries so far */
 };
-/* A registry is another one now, or gone: what was answered from it under this serial is forgotten, by all who keep answers. Plans keep what
- * they have. */
+/* A registry is another one now, or gone: what was answered from it under this serial is forgotten, by all who keep answers. Plans keep
+ * what they have. */
 static inline void kw_context_registry_changed(kw_context *context, uint64_t serial) {
     kw_plan_cache_invalidate_registry(&context->plan_cache, &context->kernel_cache, serial);
     kw_model_selector_invalidate(context->selector, serial);

@@ -88,7 +88,8 @@ static const char *bare_reason(const kw_error *why, const kw_family *family) {
     return *text == ' ' ? text + 1 : text;
 }
 
-/* One record for a family that has kernels for the operation, none of which serves the problem; the first kernel's reason stands for all. */
+/* One record for a family that has kernels for the operation, none of which serves the problem; the first kernel's reason stands for all.
+ */
 static void explain_family(kw_explanation_list *list, const kw_family *family, const kw_registry *registry, const kw_problem *problem) {
     const kw_target *target = registry->context->target;
     kw_error why = {0};

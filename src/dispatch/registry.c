@@ -1,5 +1,5 @@
-/* registry.c: registries as users see them, and the default one: the embedded catalog of the target's architecture and the reference kernels,
- * which are the single configs of their families: compiled in on a CPU, without axes on a GPU. */
+/* registry.c: registries as users see them, and the default one: the embedded catalog of the target's architecture and the reference
+ * kernels, which are the single configs of their families: compiled in on a CPU, without axes on a GPU. */
 #include "dispatch/registry.h"
 
 #include "base/container/array.h"

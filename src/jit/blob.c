@@ -1,6 +1,6 @@
-/* blob.c: is this an object that a loader can take? A loader trusts the tables of a file; a file cut short would end the process with SIGBUS
- * inside dlopen, and a driver may fare no better. So everything that the tables name must lie inside the bytes. This finds accidents; trust
- * comes from the cache's folder (cache.c). */
+/* blob.c: is this an object that a loader can take? A loader trusts the tables of a file; a file cut short would end the process with
+ * SIGBUS inside dlopen, and a driver may fare no better. So everything that the tables name must lie inside the bytes. This finds
+ * accidents; trust comes from the cache's folder (cache.c). */
 #include "jit/toolchain/cc.h"
 #include "jit/object/object.h"
 

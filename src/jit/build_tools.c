@@ -1,4 +1,5 @@
-/* build_tools.c: the two halves of kw_jit_open, each once, under one lock. What is missing is noted and logged; the choice of kernels makes do. */
+/* build_tools.c: the two halves of kw_jit_open, each once, under one lock. What is missing is noted and logged; the choice of kernels
+ * makes do. */
 #include "jit/build_tools.h"
 
 #include <stdio.h>

@@ -19,8 +19,8 @@ typedef struct kw_compiler {
     const kw_stop *stop; /* a compile under way shall end, which then counts as failed; may be NULL */
 } kw_compiler;
 
-/* Looks for a compiler of the code's toolchain: wanted (a path or a name), or the usual ones when wanted is NULL (for a CPU gcc, clang, cc on
- * PATH). KW_ENVIRONMENT when none works. Runs the compiler once, to ask who it is. */
+/* Looks for a compiler of the code's toolchain: wanted (a path or a name), or the usual ones when wanted is NULL (for a CPU gcc, clang, cc
+ * on PATH). KW_ENVIRONMENT when none works. Runs the compiler once, to ask who it is. */
 kw_status kw_compiler_find(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err);
 /* NULL when there is none for the dialect. */
 const kw_toolchain *kw_toolchain_of(kw_dialect dialect);

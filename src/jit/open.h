@@ -1,6 +1,6 @@
-/* open.h: a jit with what it owns: the compiler that was found, the cache that was opened, the folder for logs. Everybody who compiles opens it
- * here, so that there is one order in which compilers are looked for, one default and one note for what is missing. To have no compiler or no
- * cache is no error. */
+/* open.h: a jit with what it owns: the compiler that was found, the cache that was opened, the folder for logs. Everybody who compiles
+ * opens it here, so that there is one order in which compilers are looked for, one default and one note for what is missing. To have no
+ * compiler or no cache is no error. */
 #ifndef KW_JIT_OPEN_H
 #define KW_JIT_OPEN_H
 

@@ -23,7 +23,8 @@ typedef struct kw_kernel_load {
     void *user;
 } kw_kernel_load;
 
-/* Has the kernel loaded. KW_OK: it is. Any other status says why not, and record, with outcome and detail, what that means for the kernel. */
+/* Has the kernel loaded. KW_OK: it is. Any other status says why not, and record, with outcome and detail, what that means for the kernel.
+ */
 kw_status kw_evaluate_load(const kw_kernel_load *kernel, kw_record *record, kw_error *err);
 /* What became of a kernel that could not be loaded, though the target runs its config. */
 kw_outcome kw_load_outcome(kw_status status);

@@ -1,5 +1,5 @@
-/* resources.h: what a compiled GPU kernel needs of a multiprocessor, judged before it is run. A kernel that spills is right all the same, so
- * whoever wants to verify one may: only what picks kernels by their time (sweeps, tuning, predictions) asks here first. */
+/* resources.h: what a compiled GPU kernel needs of a multiprocessor, judged before it is run. A kernel that spills is right all the same,
+ * so whoever wants to verify one may: only what picks kernels by their time (sweeps, tuning, predictions) asks here first. */
 #ifndef KW_MEASURE_RESOURCES_H
 #define KW_MEASURE_RESOURCES_H
 

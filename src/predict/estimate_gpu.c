@@ -1,10 +1,10 @@
 /* estimate_gpu.c: the analytic estimate for GPUs, a roofline over tiles:
  *
- *   time = starting + max(products, shared inputs, tensors and workspace through memory)
+ * time = starting + max(products, shared inputs, tensors and workspace through memory)
  *
- * A block computes a tile of the result, padding included, and reads its rows and columns once, from the second-level cache; a multiprocessor
- * has its share of the blocks in whole rounds. Rates are per cycle of one multiprocessor, the same for all vendors: order is asked for, not
- * time. Kernels without tiles compute an element a thread. */
+ * A block computes a tile of the result, padding included, and reads its rows and columns once, from the second-level cache; a
+ * multiprocessor has its share of the blocks in whole rounds. Rates are per cycle of one multiprocessor, the same for all vendors: order
+ * is asked for, not time. Kernels without tiles compute an element a thread. */
 #include "predict/estimate.h"
 
 #include "base/math.h"

@@ -1,5 +1,5 @@
-/* features.h: what a model sees. A feature table is a list of columns, each with its name, group, unit and formula; a model names the columns it
- * was trained on, and one that a table does not have is refused by name.
+/* features.h: what a model sees. A feature table is a list of columns, each with its name, group, unit and formula; a model names the
+ * columns it was trained on, and one that a table does not have is refused by name.
  *
  * Two kinds of table. The published ones (published.h) compute what the CK Tile heuristics compute, mistakes included, so that their
  * models score as intended. Our own (own.h) sees configs of our families on our problems. */

@@ -196,8 +196,8 @@ static bool has_name(const kw_feature *features, size_t count, const char *name)
     return false;
 }
 
-/* Adds the axes that no family before had. Of an axis with words the first family's words decide the codes; an axis of the same name has the
- * same words everywhere (a test holds the families to it). One that is named as a feature of problem or pair gets "axis_" before it. */
+/* Adds the axes that no family before had. Of an axis with words the first family's words decide the codes; an axis of the same name has
+ * the same words everywhere (a test holds the families to it). One that is named as a feature of problem or pair gets "axis_" before it. */
 static kw_status add_axes(kw_native_features *own, const kw_family *family, kw_error *err) {
     for (int32_t i = 0; i < family->axis_count; i++) {
         const kw_axis *axis = &family->axes[i];

@@ -1,12 +1,13 @@
-/* features_native.h: our features of a config on a problem on a target. Columns come in three parts, so that a choice among many configs computes each
- * once: of problem and target (once a problem), of the config (once a config), of both (once a pair).
+/* features_native.h: our features of a config on a problem on a target. Columns come in three parts, so that a choice among many configs
+ * computes each once: of problem and target (once a problem), of the config (once a config), of both (once a pair).
  *
- * Geometry is each direction's own (problem/view.h); channels are those of a group, groups are counted; a fill is the share of a tiling that
- * holds work, extent / (tiles * tile). The axes of all families are columns by their names, NaN where a family does not have one: an axis
- * that is added becomes a column without a change here. Sizes are normalised by facts of the target, so that one model can serve several.
+ * Geometry is each direction's own (problem/view.h); channels are those of a group, groups are counted; a fill is the share of a tiling
+ * that holds work, extent / (tiles * tile). The axes of all families are columns by their names, NaN where a family does not have one: an
+ * axis that is added becomes a column without a change here. Sizes are normalised by facts of the target, so that one model can serve
+ * several.
  *
- * What a GPU kernel needs of a multiprocessor is known once it is compiled, and a model is asked before: rows of sweeps have what the compiler
- * said, anything else what its family estimates, in the same columns. On a CPU these columns are 0. */
+ * What a GPU kernel needs of a multiprocessor is known once it is compiled, and a model is asked before: rows of sweeps have what the
+ * compiler said, anything else what its family estimates, in the same columns. On a CPU these columns are 0. */
 #ifndef KW_PREDICT_FEATURES_NATIVE_H
 #define KW_PREDICT_FEATURES_NATIVE_H
 

@@ -1,5 +1,5 @@
-/* model.h: a forest that knows what it is for: which features it sees, what its score means, which targets, operations and types it was trained
- * on. On disk a folder: model.lgbm.gz (as LightGBM writes it) and model.spec, our own text, one thing a line:
+/* model.h: a forest that knows what it is for: which features it sees, what its score means, which targets, operations and types it was
+ * trained on. On disk a folder: model.lgbm.gz (as LightGBM writes it) and model.spec, our own text, one thing a line:
  *
  *     kernelwright-model 1
  *     target cpu:x86-64-v4-bf16 model=... units=1 ...   (of the training data; one line each)
@@ -11,9 +11,9 @@
  *     digest HEX                                        (XXH3-128 of model.lgbm.gz)
  *
  * Lines after the first may stand in any order; what is unknown, missing or said twice is refused by its line; model_spec.h has the
- * limits.
- * A model is refused when a tree of it asks about a feature that the table of own.h does not have, or when its forest has other features; a
- * family that is no longer there is passed over, one that is new is scored as a missing value. Nothing here allocates in a call. */
+ * limits. A model is refused when a tree of it asks about a feature that the table of own.h does not have, or when its forest has other
+ * features; a family that is no longer there is passed over, one that is new is scored as a missing value. Nothing here allocates in a
+ * call. */
 #ifndef KW_PREDICT_MODEL_H
 #define KW_PREDICT_MODEL_H
 
@@ -50,8 +50,8 @@ bool kw_model_serves(const kw_model *model, kw_op op, kw_dtype dtype);
  * backend, -1 of another backend: the model has nothing to say. */
 int kw_model_distance(const kw_model *model, const kw_target *target);
 
-/* A fixed list of configs made ready for one model: what depends on the configs alone is computed once. configs and the model outlive it. One
- * thread at a time. */
+/* A fixed list of configs made ready for one model: what depends on the configs alone is computed once. configs and the model outlive it.
+ * One thread at a time. */
 typedef struct kw_ranking kw_ranking;
 kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_config *const configs[], size_t count, kw_error *err);
 void kw_ranking_close(kw_ranking **ranking);

@@ -1,5 +1,5 @@
-/* shortlist.h: which kernels are worth measuring, given what is expected of them. The same choice is made in dispatch, which measures them, and
- * in evaluation, which says what a model's shortlists are worth. */
+/* shortlist.h: which kernels are worth measuring, given what is expected of them. The same choice is made in dispatch, which measures
+ * them, and in evaluation, which says what a model's shortlists are worth. */
 #ifndef KW_PREDICT_SHORTLIST_H
 #define KW_PREDICT_SHORTLIST_H
 

@@ -19,12 +19,13 @@ kw_status kw_sweep_toolchain_open(kw_sweep_toolchain *toolchain, const kw_sweep_
 kw_status kw_sweep_toolchain_find(kw_sweep_toolchain *toolchain, const kw_sweep_options *options, const kw_target *target, kw_error *err);
 void kw_sweep_toolchain_close(kw_sweep_toolchain *toolchain);
 
-/* Chooses the kernel that is timed beside all others: the first of set "tiny" that serves problem, which is filled. false: there is none. */
+/* Chooses the kernel that is timed beside all others: the first of set "tiny" that serves problem, which is filled. false: there is none.
+ */
 bool kw_sweep_control_find(kw_config *config, kw_problem *problem, const kw_target *target);
 
-/* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses, or that needs more than it may, is marked as refused;
- * an error means that the environment fails. Sets report's built, cached and build_s. After options->stop, or when the budget is spent, what is missing is left as
- * it is. */
+/* Builds the kernels that are wanted, and control (NULL: none). A kernel that the compiler refuses, or that needs more than it may, is
+ * marked as refused; an error means that the environment fails. Sets report's built, cached and build_s. After options->stop, or when the
+ * budget is spent, what is missing is left as it is. */
 kw_status kw_sweep_build(kw_sweep_plan *plan, const kw_sweep_toolchain *toolchain, kw_sweep_kernel *control,
                          const kw_sweep_options *options, kw_sweep_report *report, kw_error *err);
 

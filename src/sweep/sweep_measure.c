@@ -1,7 +1,9 @@
 /* sweep_measure.c: threads draw problems, one after the other; the thread that drew one measures all its kernels, batch by batch, and
- * writes each batch's rows before it goes on, so that its worker is at rest while the store works. The calling thread alone tells progress.
+ * writes each batch's rows before it goes on, so that its worker is at rest while the store works. The calling thread alone tells
+ * progress.
  *
- * Problems come in an order made from the seed (sweep_plan.c): a machine that slows down over the hours slows all kinds of problems alike. */
+ * Problems come in an order made from the seed (sweep_plan.c): a machine that slows down over the hours slows all kinds of problems alike.
+ */
 #include "sweep/sweep_measure.h"
 
 #include "base/os/clock.h"

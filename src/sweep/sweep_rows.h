@@ -31,8 +31,8 @@ void kw_sweep_writer_close(kw_sweep_writer *writer);
 /* All rows of the batch are in the sink when it returns KW_OK. */
 kw_status kw_sweep_writer_add(kw_sweep_writer *writer, const kw_sweep_batch *batch, kw_error *err);
 
-/* Rows for pairs that need no device: those that cannot run, and those whose kernel was refused when it was built, which are taken out of the
- * tasks' fit. */
+/* Rows for pairs that need no device: those that cannot run, and those whose kernel was refused when it was built, which are taken out of
+ * the tasks' fit. */
 kw_status kw_sweep_write_unfit(kw_sweep_writer *writer, const kw_sweep_plan *plan, const kw_sweep_options *options, kw_error *err);
 kw_status kw_sweep_write_refused(kw_sweep_writer *writer, kw_sweep_plan *plan, kw_error *err);
 

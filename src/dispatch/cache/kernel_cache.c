@@ -1,5 +1,5 @@
-/* kernel_cache.c: a map of loaded kernels by their configs' texts. Loading happens outside the lock; of two threads that load the same kernel at the same time the
- * second drops its own. */
+/* kernel_cache.c: a map of loaded kernels by their configs' texts. Loading happens outside the lock; of two threads that load the same
+ * kernel at the same time the second drops its own. */
 #include "dispatch/cache/kernel_cache.h"
 
 #include "base/hash.h"

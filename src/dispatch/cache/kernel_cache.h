@@ -1,5 +1,5 @@
-/* kernel_cache.h: the loaded kernels of a context. A kernel is loaded once and shared by all who use it; the last one to put it back unloads it.
- * Many threads may use one cache. */
+/* kernel_cache.h: the loaded kernels of a context. A kernel is loaded once and shared by all who use it; the last one to put it back
+ * unloads it. Many threads may use one cache. */
 #ifndef KW_DISPATCH_CACHE_KERNEL_CACHE_H
 #define KW_DISPATCH_CACHE_KERNEL_CACHE_H
 

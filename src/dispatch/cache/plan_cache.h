@@ -4,11 +4,11 @@
  *     (made, 1 user)   [make_plan_impl]                      the plan that asked; not in the table yet
  *     -> in the table  [kw_plan_cache_insert]                the table is a user; one of the same key leaves the table
  *     -> shared        [kw_plan_cache_acquire]               each plan of the same key is a user
- *     -> out of it     [kw_plan_cache_invalidate_*, insert]  the registry changed, wisdom was forgotten or measured anew, or the table is full
+ *     -> out of it     [kw_plan_cache_invalidate_*, insert]  another registry, wisdom forgotten or made anew, a full table
  *     -> dropped       [the last kw_plan_cache_release]      or by whatever took it out of the table, when no plan uses it
  *
- * Invariants: (1) users counts the plans, and the table while it is in it; (2) two in the table have different keys; (3) all but users, next,
- * explain and rejections is read only once it is in the table; (4) a plan keeps its own to the end, whatever leaves the table. */
+ * Invariants: (1) users counts the plans, and the table while it is in it; (2) two in the table have different keys; (3) all but users,
+ * next, explain and rejections is read only once it is in the table; (4) a plan keeps its own to the end, whatever leaves the table. */
 #ifndef KW_DISPATCH_CACHE_PLAN_CACHE_H
 #define KW_DISPATCH_CACHE_PLAN_CACHE_H
 

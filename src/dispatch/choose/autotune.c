@@ -1,6 +1,6 @@
-/* autotune.c: build, screenings, final, decision. A screening verifies one kernel and times it briefly, giving up early on what is far behind; the
- * final times the few that are near the front, interleaved, so that what disturbs the machine disturbs all alike. Whatever a kernel does
- * wrong ends in its record. */
+/* autotune.c: build, screenings, final, decision. A screening verifies one kernel and times it briefly, giving up early on what is far
+ * behind; the final times the few that are near the front, interleaved, so that what disturbs the machine disturbs all alike. Whatever a
+ * kernel does wrong ends in its record. */
 #include "dispatch/choose/autotune.h"
 
 #include "base/os/clock.h"

@@ -4,9 +4,9 @@
 
 #include "dispatch/choose/candidates.h"
 
-/* Measures the first count of the candidates. choice gets the winner, the records and the explanation; value what wisdom is to remember, with
- * time_ns 0 when nothing could be measured (the first one that loads is then the winner). choice->loaded stays NULL when
- * no candidate could be used. The caller holds the measuring lock. */
+/* Measures the first count of the candidates. choice gets the winner, the records and the explanation; value what wisdom is to remember,
+ * with time_ns 0 when nothing could be measured (the first one that loads is then the winner). choice->loaded stays NULL when no candidate
+ * could be used. The caller holds the measuring lock. */
 kw_status kw_autotune(kw_choice *choice, kw_wisdom_value *value, const kw_request *request, const kw_candidates *candidates, size_t count,
                       kw_error *err);
 

@@ -5,8 +5,8 @@
 
 #include "dispatch/choose/request.h"
 
-/* Answers that need no measuring lock: wisdom's and, where nothing may be measured, the model's or estimate's or the reference kernel. KW_OK
- * without choice->loaded: kernels are to be measured or, with choice->in_doubt, one is to be verified. */
+/* Answers that need no measuring lock: wisdom's and, where nothing may be measured, the model's or estimate's or the reference kernel.
+ * KW_OK without choice->loaded: kernels are to be measured or, with choice->in_doubt, one is to be verified. */
 kw_status kw_choose_known(kw_choice *choice, const kw_request *request, kw_error *err);
 /* The verification or the measuring. The caller holds the context's measuring lock, and wisdom has not changed since choice asked it. */
 kw_status kw_choose_measured(kw_choice *choice, const kw_request *request, kw_error *err);

@@ -1,5 +1,5 @@
-/* model_selector.c: the list of models, read from their texts alone; the forests of those that are asked; and the rankings made of them. Failing
- * is an ordinary thing here: whatever goes wrong becomes a remark, once, and a line of every explanation after it. */
+/* model_selector.c: the list of models, read from their texts alone; the forests of those that are asked; and the rankings made of them.
+ * Failing is an ordinary thing here: whatever goes wrong becomes a remark, once, and a line of every explanation after it. */
 #include "dispatch/choose/model_selector.h"
 
 #include "base/embedded.h"

@@ -1,6 +1,6 @@
-/* model_selector.h: which model answers for a problem, and what it says. Models come from the user's folder (data/models/NAME), then from those
- * compiled in (models/ of the source); KW_MODEL or the context's option names one folder instead, "" none at all. Of those that serve the
- * operation and type the one trained nearest to this target answers; of equally near ones the first by place, then by name.
+/* model_selector.h: which model answers for a problem, and what it says. Models come from the user's folder (data/models/NAME), then from
+ * those compiled in (models/ of the source); KW_MODEL or the context's option names one folder instead, "" none at all. Of those that
+ * serve the operation and type the one trained nearest to this target answers; of equally near ones the first by place, then by name.
  *
  * Everything is read on first need. What a registry's kernels are in a model's eyes is worked out once for each registry, operation and
  * type. A model that fails is passed over, and every later answer says why. Many threads may use one selector: a lock is held while it
@@ -34,8 +34,8 @@ typedef struct kw_selector_prediction {
     kw_text notes;  /* lines for kw_plan_explain: what was passed over and why */
 } kw_selector_prediction;
 
-/* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and prediction->notes says why.
- * The caller drops the notes. */
+/* ns[i] of each kernel, INFINITY for those that do not fit; at least one is finite. false: no model answers, and prediction->notes says
+ * why. The caller drops the notes. */
 bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_query *query, double ns[],
                                kw_selector_prediction *prediction);
 /* Each model, faulty ones included; forests are read. visit must not ask the selector. */

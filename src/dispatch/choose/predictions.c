@@ -1,5 +1,5 @@
-/* predictions.c: what the choice expects of every kernel, for those who want to see it: the same candidates that the choice is made from; and the
- * models that it may ask. */
+/* predictions.c: what the choice expects of every kernel, for those who want to see it: the same candidates that the choice is made from;
+ * and the models that it may ask. */
 #include "dispatch/choose/candidates.h"
 
 kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, const kw_registry *registry,

@@ -1,5 +1,5 @@
-/* wisdom_answer.h: what wisdom says to a request. An entry is used where today's rules accept its kernel, the request's conditions hold, and
- * as many kernels were considered as would be now; one that is old, or whose kernel another compiler made, is verified first. */
+/* wisdom_answer.h: what wisdom says to a request. An entry is used where today's rules accept its kernel, the request's conditions hold,
+ * and as many kernels were considered as would be now; one that is old, or whose kernel another compiler made, is verified first. */
 #ifndef KW_DISPATCH_CHOOSE_WISDOM_ANSWER_H
 #define KW_DISPATCH_CHOOSE_WISDOM_ANSWER_H
 

@@ -1,20 +1,19 @@
 /* wisdom.c: the layers, and the file that lasts. The format, its key and its versions stand in wisdom_text.h.
  *
- * Layout: one text file a layer; the user's (settings.wisdom) is written, the system's (settings.system_wisdom) only read.
- * Trust: a file is believed when its owner is this user or root and nobody else may write it.
- * Concurrency: a writer takes flock on the file's folder (no lock file is left behind), reads the file as it is now, changes the lines of
- * its own problem and replaces the file whole; writers of other problems lose nothing, readers need no lock. Of two processes that
- * measured the same problem the first to write decides, and the other follows it.
- * States of a file's layer, between which only the holder of the lock moves it:
+ * Layout: one text file a layer; the user's (settings.wisdom) is written, the system's (settings.system_wisdom) only read. Trust: a file
+ * is believed when its owner is this user or root and nobody else may write it. Concurrency: a writer takes flock on the file's folder (no
+ * lock file is left behind), reads the file as it is now, changes the lines of its own problem and replaces the file whole; writers of
+ * other problems lose nothing, readers need no lock. Of two processes that measured the same problem the first to write decides, and the
+ * other follows it. States of a file's layer, between which only the holder of the lock moves it:
  *
  *     unread -> read     [layer_load]                 on first need; a file that is not there is read, too, and empty
  *     read   -> read     [refresh_layers]             the stamp (device, inode, size, time) is another: read whole again, generation grows
  *     read   -> empty    [layer_load]                 not trusted, not readable, another version: the log says why; never rewritten
- *     any    -> replaced [kw_wisdom_record, _drop]    on disk, under flock, then refresh_layers; where that fails the memory layer takes the line
+ *     any    -> replaced [kw_wisdom_record, _drop]    on disk, under flock, then refreshed; failing that, in the memory layer
  *
- * Invariants: (1) lines that are not understood stay in the file; (2) of two lines with one key the later counts; (3) generation grows with
- * every change of what kw_wisdom_find may say.
- * Off switch: an empty path (wisdom_file = "" or no data folder) keeps wisdom in memory. Deleting the file forgets all. */
+ * Invariants: (1) lines that are not understood stay in the file; (2) of two lines with one key the later counts; (3) generation grows
+ * with every change of what kw_wisdom_find may say. Off switch: an empty path (wisdom_file = "" or no data folder) keeps wisdom in memory.
+ * Deleting the file forgets all. */
 #include "dispatch/wisdom/wisdom.h"
 
 #include "base/os/clock.h"

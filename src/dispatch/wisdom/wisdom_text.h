@@ -1,15 +1,14 @@
 /* wisdom_text.h: wisdom as text: what a line says, and how a text is changed. No files here (wisdom.h).
  *
- * Format. The first line is "# kernelwright wisdom 1". Then one entry a line, fields separated by tabs:
- *   mode target problem weights config time_ns spread_ns candidates date next_ns next [builder checked]
- * mode is predict, shortlist or exhaustive; target, problem and config are canonical texts; weights is packed (they were packed
- * beforehand) or fresh (packing is part of the time); times are nanoseconds with at most one decimal;
- * candidates counts the kernels that were considered; next is the runner-up's config and next_ns its time ("-" and 0 when there was none);
- * date is when it was measured, checked when its kernel was last found to be right (date, where the line ends before); builder stands
- * for the compiler whose kernel that was ("-" or a line that ends before: not known).
- * Key: target, problem and weights, all of their text. An empty line and a line that starts with '#' mean nothing. A line of another form is
- * skipped but kept when the file is rewritten: it may be a newer version's. A text whose first line names another version is not read at
- * all and never rewritten. */
+ * Format. The first line is "# kernelwright wisdom 1". Then one entry a line, fields separated by tabs: mode target problem weights config
+ * time_ns spread_ns candidates date next_ns next [builder checked] mode is predict, shortlist or exhaustive; target, problem and config
+ * are canonical texts; weights is packed (they were packed beforehand) or fresh (packing is part of the time); times are nanoseconds with
+ * at most one decimal; candidates counts the kernels that were considered; next is the runner-up's config and next_ns its time ("-" and 0
+ * when there was none); date is when it was measured, checked when its kernel was last found to be right (date, where the line ends
+ * before); builder stands for the compiler whose kernel that was ("-" or a line that ends before: not known). Key: target, problem and
+ * weights, all of their text. An empty line and a line that starts with '#' mean nothing. A line of another form is skipped but kept when
+ * the file is rewritten: it may be a newer version's. A text whose first line names another version is not read at all and never
+ * rewritten. */
 #ifndef KW_DISPATCH_WISDOM_WISDOM_TEXT_H
 #define KW_DISPATCH_WISDOM_WISDOM_TEXT_H
 

@@ -1,5 +1,6 @@
-/* code_object.c: what an AMD code object says of its kernels: a note in MessagePack, a map whose "amdhsa.kernels" is an array of maps, one a
- * kernel, as LLVM's guide for AMDGPU back ends has it. Facts that are absent read 0. A code object without such a note is none of ours. */
+/* code_object.c: what an AMD code object says of its kernels: a note in MessagePack, a map whose "amdhsa.kernels" is an array of maps, one
+ * a kernel, as LLVM's guide for AMDGPU back ends has it. Facts that are absent read 0. A code object without such a note is none of ours.
+ */
 #include "jit/toolchain/hip.h"
 #include "jit/object/message_pack.h"
 #include "jit/object/object.h"
@@ -112,8 +113,9 @@ static int64_t read_kernel_list(kw_pack *pack, counts *most) {
     return 0;
 }
 
-/* .vgpr_count has the accumulators within it where the two share a file of registers (from gfx90a on); gfx908 has a file of each, and there it
- * is the greater of the two. Spilled vector registers are 4 bytes each; a scalar one goes to a lane of a vector register, not to memory. */
+/* .vgpr_count has the accumulators within it where the two share a file of registers (from gfx90a on); gfx908 has a file of each, and
+ * there it is the greater of the two. Spilled vector registers are 4 bytes each; a scalar one goes to a lane of a vector register, not to
+ * memory. */
 kw_status kw_hip_facts(kw_blob_facts *facts, const kw_blob *blob, kw_error *err) {
     kw_pack pack;
     counts most = {0};

@@ -4,8 +4,8 @@
 
 #include "jit/jit.h"
 
-/* KW_OK when the bytes are a 64-bit little-endian ELF file of that type (ET_DYN, ET_EXEC) and machine (EM_*) whose program headers, the parts
- * that they name, its section headers and sections all lie inside the bytes. */
+/* KW_OK when the bytes are a 64-bit little-endian ELF file of that type (ET_DYN, ET_EXEC) and machine (EM_*) whose program headers, the
+ * parts that they name, its section headers and sections all lie inside the bytes. */
 kw_status kw_object_check(const kw_blob *blob, int type, int machine, kw_error *err);
 
 #endif

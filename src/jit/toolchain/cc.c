@@ -1,5 +1,5 @@
-/* cc.c: source -> shared object, by gcc or clang. memcpy and memset, which a compiler may call on its own, resolve in the process that loads
- * the kernel.
+/* cc.c: source -> shared object, by gcc or clang. memcpy and memset, which a compiler may call on its own, resolve in the process that
+ * loads the kernel.
  *
  * The options are chosen for the compile's own cost, since kernel text is straight-line C that needs little optimising. With gcc,
  * -fexpensive-optimizations on top of -O1 makes kernels as fast as -O2 does (plain -O1: up to 2.5 times slower, depthwise) for 0.64 of its
@@ -24,11 +24,11 @@ static const char *const gcc_options[] = {
     "-O1", "-fexpensive-optimizations", "-fno-tree-dominator-opts", "-fno-thread-jumps", "-fno-tree-bit-ccp", COMMON_OPTIONS, NULL};
 static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
 
-/* What plays a GPU is not optimised: the time goes into the operations that the library does for it, and most kernels run for less time than
- * they take to compile (-O1: twice the compile, a quarter less of the run). Accesses to memory call functions of the text itself
- * (kernels/prelude/gpu_emu.h), not of a sanitizer; clang without optimising would copy structs by memcpy and call none. Reports name lines,
- * which -g1 tells, and the lines that called them. Variables begin as a pattern, a huge number, so that one that is used before it is set is
- * not taken for zero; gcc can do so from version 12 on. */
+/* What plays a GPU is not optimised: the time goes into the operations that the library does for it, and most kernels run for less time
+ * than they take to compile (-O1: twice the compile, a quarter less of the run). Accesses to memory call functions of the text itself
+ * (kernels/prelude/gpu_emu.h), not of a sanitizer; clang without optimising would copy structs by memcpy and call none. Reports name
+ * lines, which -g1 tells, and the lines that called them. Variables begin as a pattern, a huge number, so that one that is used before it
+ * is set is not taken for zero; gcc can do so from version 12 on. */
 #define EMU_OPTIONS "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fms-extensions"
 #define EMU_PATTERN "-ftrivial-auto-var-init=pattern"
 static const char *const emu_gcc_options[] = {"-O0", EMU_PATTERN, EMU_OPTIONS, COMMON_OPTIONS, NULL};

@@ -22,9 +22,9 @@ enum { OLDEST_MAJOR = 19 };
 static const int64_t ask_limit_ns = 10000000000;
 
 /* -S -Xclang -emit-obj: stop before the linker, with an object for it; -c would link. -fuse-cuid=none: no symbol with a name made from the
- * source's path, so that equal sources give equal objects. -munsafe-fp-atomics: fp32 sums go by the hardware's instruction, as device memory
- * allows, and not by a loop. -fno-vectorize -fno-slp-vectorize: kernel text says its vectors itself, and looking for more takes an eleventh
- * of a compile. */
+ * source's path, so that equal sources give equal objects. -munsafe-fp-atomics: fp32 sums go by the hardware's instruction, as device
+ * memory allows, and not by a loop. -fno-vectorize -fno-slp-vectorize: kernel text says its vectors itself, and looking for more takes an
+ * eleventh of a compile. */
 static const char *const hip_options[] = {"-x",
                                           "hip",
                                           "--cuda-device-only",

@@ -1,9 +1,9 @@
 /* nvrtc.c: source -> CUBIN, by NVIDIA's run-time compiler, a library that is looked for when it is first needed. No GPU, no driver and no
  * header of a toolkit are needed.
  *
- * The library compiles one program at a time in a process, whatever the number of threads, and what goes wrong in it takes the process along.
- * So kwright compiles in a child: itself, by a hidden verb (nvrtc_child.c). A program of another name that uses the library compiles inside
- * its own process, unless KW_WORKER names a kwright. */
+ * The library compiles one program at a time in a process, whatever the number of threads, and what goes wrong in it takes the process
+ * along. So kwright compiles in a child: itself, by a hidden verb (nvrtc_child.c). A program of another name that uses the library
+ * compiles inside its own process, unless KW_WORKER names a kwright. */
 #include "jit/toolchain/nvrtc.h"
 
 #include "base/os/clock.h"

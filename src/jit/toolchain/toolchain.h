@@ -1,5 +1,5 @@
-/* toolchain.h: source -> blob, one const struct a toolchain: cc.c, nvrtc.c, hip.c; the table is in toolchain.c. A toolchain knows nothing of
- * configs or of the cache; jit.c puts the three together. */
+/* toolchain.h: source -> blob, one const struct a toolchain: cc.c, nvrtc.c, hip.c; the table is in toolchain.c. A toolchain knows nothing
+ * of configs or of the cache; jit.c puts the three together. */
 #ifndef KW_JIT_TOOLCHAIN_TOOLCHAIN_H
 #define KW_JIT_TOOLCHAIN_TOOLCHAIN_H
 
@@ -28,8 +28,8 @@ struct kw_toolchain {
     kw_status (*find)(kw_compiler *compiler, const char *wanted, kw_code code, kw_error *err);
     /* The options every kernel is compiled with, ended by NULL; part of the cache key. */
     const char *const *(*options)(const kw_compiler *compiler);
-    /* KW_FAILED: the compiler refused, crashed, ran too long or left no object. KW_ENVIRONMENT: it could not be run. The result is filled as
-     * far as things went, also then; drop it in any case. */
+    /* KW_FAILED: the compiler refused, crashed, ran too long or left no object. KW_ENVIRONMENT: it could not be run. The result is
+     * filled as far as things went, also then; drop it in any case. */
     kw_status (*compile)(const kw_compile *compile, kw_compile_result *result, kw_error *err);
     /* KW_OK when the bytes are a whole object of this toolchain, so that reading or loading them cannot run past their end. */
     kw_status (*check)(const kw_blob *blob, kw_error *err);

@@ -12,7 +12,8 @@ typedef struct kw_rotation {
     int64_t step[KW_TENSOR_COUNT];
 } kw_rotation;
 
-/* How many copies of set bytes each take twice the last-level cache: 1 when a set does alone, else at least 2, and no more than fit limit. */
+/* How many copies of set bytes each take twice the last-level cache: 1 when a set does alone, else at least 2, and no more than fit limit.
+ */
 size_t kw_rotation_count(int64_t set, int64_t cache, int64_t limit);
 /* The last-level cache of a target; a common size where it is not known. */
 int64_t kw_rotation_cache_bytes(const kw_target *target);

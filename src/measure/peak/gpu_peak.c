@@ -1,7 +1,7 @@
 /* gpu_peak.c: what a GPU does at most, measured by its own clock: matrix instructions on operands that never change, and copying memory.
- * The kernels are ordinary text of ours (kernels/gpu/peak/peak.c), compiled, cached and loaded like any other. The best of some samples of a few
- * milliseconds counts, after a while of work that brings the clock up: what a device can do for a moment, not what its power budget lets it
- * do for a second. */
+ * The kernels are ordinary text of ours (kernels/gpu/peak/peak.c), compiled, cached and loaded like any other. The best of some samples of
+ * a few milliseconds counts, after a while of work that brings the clock up: what a device can do for a moment, not what its power budget
+ * lets it do for a second. */
 #include "base/math.h"
 #include "families/gpu/peak/peak.h"
 #include "measure/measure.h"

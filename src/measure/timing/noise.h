@@ -1,18 +1,18 @@
 /* noise.h: when are two times of one problem the same? One formula and one table of bands, for tuning, evaluation, pruning and reports.
  *
- * The noise of a comparison is twice the standard error of the difference of two lower quartiles, as a share of the lesser time. Of a normal
- * sample the quartile's error is 1.36 sigma / sqrt(n) and the interquartile range 1.35 sigma, so that the range over sqrt(n) stands for it.
- * Two times are tied when they differ by no more than the noise, which is held within a band; the band depends on what follows from a tie,
- * and each has its reason:
+ * The noise of a comparison is twice the standard error of the difference of two lower quartiles, as a share of the lesser time. Of a
+ * normal sample the quartile's error is 1.36 sigma / sqrt(n) and the interquartile range 1.35 sigma, so that the range over sqrt(n) stands
+ * for it. Two times are tied when they differ by no more than the noise, which is held within a band; the band depends on what follows
+ * from a tie, and each has its reason:
  *
- *   decide   1 % to 2 %    which kernel a problem gets from now on. Less than 1 % a machine does not repeat the next day, so that it must not
+ * decide   1 % to 2 %    which kernel a problem gets from now on. Less than 1 % a machine does not repeat the next day, so that it must
+ * not
  *                          decide; and on a restless machine the spread would make everything equal, so that 2 % always does.
- *   memory   2 % to 4 %    the same where memory decides: its speed varies more from run to run
- *   credit   0 % to 2 %    a selection that is tied with the best is scored 1. Credit needs evidence: samples without spread that differ are
+ * memory   2 % to 4 %    the same where memory decides: its speed varies more from run to run credit   0 % to 2 %    a selection that is
+ * tied with the best is scored 1. Credit needs evidence: samples without spread that differ are
  *                          different, and no restlessness earns more than 2 %.
- *   differ   1 % to all    what a report or a comparison calls faster or slower. To say so of times of two days, both the 1 % of a machine
- *                          that is not the same tomorrow and all of the measured noise must be exceeded.
- */
+ * differ   1 % to all    what a report or a comparison calls faster or slower. To say so of times of two days, both the 1 % of a machine
+ *                          that is not the same tomorrow and all of the measured noise must be exceeded. */
 #ifndef KW_MEASURE_TIMING_NOISE_H
 #define KW_MEASURE_TIMING_NOISE_H
 

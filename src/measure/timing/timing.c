@@ -1,21 +1,21 @@
 /* timing.c: how long does a call take, on a machine that others use too?
  *
- * Batches are short (0.3 ms), because the scheduler's slice is about 3 ms: short ones often fall between two slices, long ones never do.
- * A batch during which the scheduler took the processor away (ru_nivcsw of getrusage moved) is dropped. The time is the lower quartile
- * of 21 clean batches, the spread their interquartile range; the quartile of clean batches is steady to 0.2 % where medians of long ones
- * are off by a factor of two under load. One thread: RUSAGE_THREAD. More: RUSAGE_SELF, which counts the OpenMP threads (and strangers of
- * the same process, whose switches then cost batches, not truth).
+ * Batches are short (0.3 ms), because the scheduler's slice is about 3 ms: short ones often fall between two slices, long ones never do. A
+ * batch during which the scheduler took the processor away (ru_nivcsw of getrusage moved) is dropped. The time is the lower quartile of 21
+ * clean batches, the spread their interquartile range; the quartile of clean batches is steady to 0.2 % where medians of long ones are off
+ * by a factor of two under load. One thread: RUSAGE_THREAD. More: RUSAGE_SELF, which counts the OpenMP threads (and strangers of the same
+ * process, whose switches then cost batches, not truth).
  *
  * Calls above 3 ms are batches of one: 7 of them, above 20 ms 3, above 100 ms 2. These can hardly all be clean under load; a call of one
- * thread whose wall clock ran at most 2 % ahead of its processor clock counts as clean as well. When fewer than three batches (or half
- * of those wanted, if that is less) were clean after three times the wanted number, all of them count, with the processor clock in place
- * of the wall clock for one thread.
+ * thread whose wall clock ran at most 2 % ahead of its processor clock counts as clean as well. When fewer than three batches (or half of
+ * those wanted, if that is less) were clean after three times the wanted number, all of them count, with the processor clock in place of
+ * the wall clock for one thread.
  *
- * Subjects take turns: a round gives each one batch, in an order that rotates or is drawn anew each time, so that drift and neighbours
- * hit all alike. A control has its turn in each round; where its batch is clean and off its median, the machine was another one, and the
- * round is made again. Neighbours on the same chip slow a machine for some tenths of a second, which a median of that time does not show:
- * so the control's level is handed from call to call, and where it is above that the machine is waited for. Before a batch of a subject faster than 1 ms one call is made that does not count: caches are warm as if the
- * subject ran alone.
+ * Subjects take turns: a round gives each one batch, in an order that rotates or is drawn anew each time, so that drift and neighbours hit
+ * all alike. A control has its turn in each round; where its batch is clean and off its median, the machine was another one, and the round
+ * is made again. Neighbours on the same chip slow a machine for some tenths of a second, which a median of that time does not show: so the
+ * control's level is handed from call to call, and where it is above that the machine is waited for. Before a batch of a subject faster
+ * than 1 ms one call is made that does not count: caches are warm as if the subject ran alone.
  *
  * A device that has a clock of its own is asked for the time of a whole batch; what the host does meanwhile is no matter then.
  *

@@ -1,5 +1,6 @@
-/* manifest.h: what a sweep sets out to measure: kernels, problems, and which of their pairs. It is written beside the output (OUT.manifest)
- * before anything is measured, the same by every shard, so that a merge can tell what is missing, and a later sweep can be given just that.
+/* manifest.h: what a sweep sets out to measure: kernels, problems, and which of their pairs. It is written beside the output
+ * (OUT.manifest) before anything is measured, the same by every shard, so that a merge can tell what is missing, and a later sweep can be
+ * given just that.
  *
  *     kernelwright-manifest 1
  *     timing hot packed
@@ -10,7 +11,8 @@
  *
  * Without "pair" lines it means every config on every problem of equal op and dtype. "pair I J" is config number I on problem number J,
  * counted from 1 in the order of their lines; I may be a range "A-B". With pair lines only these pairs are meant; what differs in op or
- * dtype inside a range is not. Pairs ascend by problem, then by config, and stand behind the lines they name; "pair none" means no pair. The last line is the hash of all bytes before it: a manifest that was cut off is refused. */
+ * dtype inside a range is not. Pairs ascend by problem, then by config, and stand behind the lines they name; "pair none" means no pair.
+ * The last line is the hash of all bytes before it: a manifest that was cut off is refused. */
 #ifndef KW_SWEEP_SHARDS_MANIFEST_H
 #define KW_SWEEP_SHARDS_MANIFEST_H
 
@@ -55,7 +57,8 @@ size_t kw_manifest_configs(uint32_t positions[], const kw_manifest *m, size_t pr
 int64_t kw_manifest_pairs(const kw_manifest *m);
 /* A number that only the problems decide, for kw_shard_of. */
 uint64_t kw_manifest_salt(const kw_manifest *m);
-/* Adds the pairs first..last of a problem; the manifest becomes a listed one. Configs and problem must be there, and runs come ascending. */
+/* Adds the pairs first..last of a problem; the manifest becomes a listed one. Configs and problem must be there, and runs come ascending.
+ */
 kw_status kw_manifest_add_run(kw_manifest *m, kw_manifest_run run, kw_error *err);
 /* The union of pairs; of the other only configs and problems that have a pair come along. KW_ILLEGAL when the two are timed differently. */
 kw_status kw_manifest_add(kw_manifest *m, const kw_manifest *other, kw_error *err);

@@ -1,8 +1,8 @@
-/* merge.c: kw_merge: stores and segments into one store, and what is missing. The union is the store's; here is only the walk over the inputs
- * and over the pairs of the manifests. Inputs are told apart by their first bytes, never by their names.
+/* merge.c: kw_merge: stores and segments into one store, and what is missing. The union is the store's; here is only the walk over the
+ * inputs and over the pairs of the manifests. Inputs are told apart by their first bytes, never by their names.
  *
- * A pair is a hole when no target that the inputs have rows of has a row for it: a store may hold the rows of other machines, and these must
- * not stand for the ones that were lost here. */
+ * A pair is a hole when no target that the inputs have rows of has a row for it: a store may hold the rows of other machines, and these
+ * must not stand for the ones that were lost here. */
 #include "base/os/file.h"
 #include "sweep/shards/manifest.h"
 #include "sweep/shards/shard.h"

@@ -8,8 +8,8 @@
 #include "base/container/arena.h"
 #include "base/status.h"
 
-/* The shard (0-based) of a problem. salt: 0, or kw_manifest_salt of the pairs a sweep was given. Without it the problems of a lost shard would
- * all fall to the shard of the same number when the next job measures them. */
+/* The shard (0-based) of a problem. salt: 0, or kw_manifest_salt of the pairs a sweep was given. Without it the problems of a lost shard
+ * would all fall to the shard of the same number when the next job measures them. */
 int32_t kw_shard_of(const kw_problem *problem, int32_t shards, uint64_t salt);
 /* Where a sweep with this OUT writes: OUT itself when shards is 0. NULL for want of memory. */
 char *kw_shard_path(kw_arena *arena, const char *out, int32_t shard, int32_t shards);

@@ -1,4 +1,5 @@
-/* nvrtc_main.c: the process in which NVRTC compiles, behind the hidden verb "nvrtc" of the program: a compiler that crashes takes only it along. */
+/* nvrtc_main.c: the process in which NVRTC compiles, behind the hidden verb "nvrtc" of the program: a compiler that crashes takes only it
+ * along. */
 #include "jit/toolchain/nvrtc.h"
 
 #include <kernelwright_tune.h>

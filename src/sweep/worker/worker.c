@@ -11,8 +11,9 @@
  *     PREPARE   -> TIME                 [kw_worker_run]  a page entry for each batch of each kernel
  *     TIME      -> REVERIFY -> ...      [kw_worker_run]  after its last batch a kernel is verified once more, and has its answer
  *     REVERIFY  -> UNLOAD -> IDLE       [kw_worker_run]  "done" is said
- *     any       -> (ended, exit code)   KW_WORKER_DONE: end of input. KW_WORKER_BROKEN: the device is lost, after "error". KW_WORKER_OUTPUT_LOST:
- *                                       answers cannot be sent. A signal or an exit of a kernel: the page keeps the state it happened in.
+ *     any       -> (ended, exit code)   KW_WORKER_DONE: end of input. KW_WORKER_BROKEN: the device is lost, after "error".
+ *                                       KW_WORKER_OUTPUT_LOST: answers cannot be sent. A signal or an exit of a kernel: the page keeps the
+ *                                       state it happened in.
  *
  * Invariants: (1) the page is written before the step it names begins; (2) each kernel of a job has at most one "record" line; (3) "done"
  * follows the last of them; (4) after a fault nothing is cleaned up: _exit leaves the page as it is. */

@@ -1,4 +1,5 @@
-/* worker.h: the inside of a worker, shared by worker.c (the conversation), worker_setup.c (its confinement), worker_job.c (a job) and worker_answer.c. */
+/* worker.h: the inside of a worker, shared by worker.c (the conversation), worker_setup.c (its confinement), worker_job.c (a job) and
+ * worker_answer.c. */
 #ifndef KW_SWEEP_WORKER_WORKER_H
 #define KW_SWEEP_WORKER_WORKER_H
 

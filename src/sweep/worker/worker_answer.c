@@ -1,4 +1,5 @@
-/* worker_answer.c: answers on their way to the parent. A kernel may close or replace the descriptor they go to: then nothing more can be said. */
+/* worker_answer.c: answers on their way to the parent. A kernel may close or replace the descriptor they go to: then nothing more can be
+ * said. */
 #include "sweep/worker/worker.h"
 
 #include "base/os/file.h"

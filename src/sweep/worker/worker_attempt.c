@@ -1,5 +1,5 @@
-/* worker_attempt.c: sends a job, reads answers, watches the limits. Limits are looked at only when nothing is there to be read, so that a parent
- * that was suspended itself does not blame its child. */
+/* worker_attempt.c: sends a job, reads answers, watches the limits. Limits are looked at only when nothing is there to be read, so that a
+ * parent that was suspended itself does not blame its child. */
 #include "sweep/worker/worker_attempt.h"
 
 #include "base/os/clock.h"

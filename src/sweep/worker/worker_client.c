@@ -1,4 +1,5 @@
-/* worker_client.c: keeps a child, gives it jobs, and sees to it that every kernel of a job gets a record. What a kernel of a job goes through:
+/* worker_client.c: keeps a child, gives it jobs, and sees to it that every kernel of a job gets a record. What a kernel of a job goes
+ * through:
  *
  *     WAITING     -> ANSWERED      [run_attempt]        the child answered
  *     WAITING     -> QUARANTINED   [record_loss]        the child was lost at it; the others go on without it

@@ -1,9 +1,9 @@
-/* worker_client.h: a worker process and the jobs it is given. The parent never touches a device: it hands a child a problem and up to a batch of
- * kernels, and gets a record for each, whatever the kernels do.
+/* worker_client.h: a worker process and the jobs it is given. The parent never touches a device: it hands a child a problem and up to a
+ * batch of kernels, and gets a record for each, whatever the kernels do.
  *
- * The child says what it is about to do in a page that both sides map (worker_status.h), so that the parent knows which kernel was running when
- * the child died or stopped answering, and measuring is not disturbed by lines about itself. A child that is lost is replaced; its suspect is
- * tried once more alone, the others of the batch go on without it. */
+ * The child says what it is about to do in a page that both sides map (worker_status.h), so that the parent knows which kernel was running
+ * when the child died or stopped answering, and measuring is not disturbed by lines about itself. A child that is lost is replaced; its
+ * suspect is tried once more alone, the others of the batch go on without it. */
 #ifndef KW_SWEEP_WORKER_WORKER_CLIENT_H
 #define KW_SWEEP_WORKER_WORKER_CLIENT_H
 

@@ -1,7 +1,7 @@
 /* worker_job.c: one job: the data, the control, then each kernel loaded and verified, then the good ones timed together, interleaved.
  *
- * What fails is answered at once; what is good has its answer when all were timed. The status page is written before each step of each kernel,
- * and before every batch while they are timed. */
+ * What fails is answered at once; what is good has its answer when all were timed. The status page is written before each step of each
+ * kernel, and before every batch while they are timed. */
 #include "sweep/worker/worker.h"
 
 #include "config/config.h"

@@ -1,6 +1,6 @@
-/* worker_roofs.c: the process that measures what a GPU does at most: the worker program with the hidden verb "roofs" and DEVICE CACHE COMPILER
- * TYPE ... ("" for no cache, and for the usual compiler). It prints one line, "roofs TYPE=RATE ... memory=RATE" in FLOP/s and bytes a
- * second, whole numbers, or why there is none. */
+/* worker_roofs.c: the process that measures what a GPU does at most: the worker program with the hidden verb "roofs" and DEVICE CACHE
+ * COMPILER TYPE ... ("" for no cache, and for the usual compiler). It prints one line, "roofs TYPE=RATE ... memory=RATE" in FLOP/s and
+ * bytes a second, whole numbers, or why there is none. */
 #include "jit/open.h"
 #include "measure/measure.h"
 #include "sweep/sweep_roofs.h"

@@ -1,6 +1,6 @@
-/* worker_status.c: the page is a memory file. count is odd while an entry is being written (a sequence lock with one writer); a reader that never
- * sees it even, because the writer died there, takes what there is. The file is sealed against being cut short, which would end who reads
- * it. */
+/* worker_status.c: the page is a memory file. count is odd while an entry is being written (a sequence lock with one writer); a reader
+ * that never sees it even, because the writer died there, takes what there is. The file is sealed against being cut short, which would end
+ * who reads it. */
 #include "sweep/worker/worker_status.h"
 
 #include "base/os/clock.h"

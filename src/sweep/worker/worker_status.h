@@ -1,9 +1,9 @@
-/* worker_status.h: a page that a worker and its parent map: what the worker is doing right now. It outlives the worker, so that the parent can
- * read there which kernel was running when the worker died, and since when one runs that does not end. Writing to it costs a few stores,
- * where a line would cost a system call in the middle of a measurement.
+/* worker_status.h: a page that a worker and its parent map: what the worker is doing right now. It outlives the worker, so that the parent
+ * can read there which kernel was running when the worker died, and since when one runs that does not end. Writing to it costs a few
+ * stores, where a line would cost a system call in the middle of a measurement.
  *
- * The worker writes, the parent reads. A kernel gone astray may write there too: what is read is checked, and blame is all that hangs
- * on it. */
+ * The worker writes, the parent reads. A kernel gone astray may write there too: what is read is checked, and blame is all that hangs on
+ * it. */
 #ifndef KW_SWEEP_WORKER_WORKER_STATUS_H
 #define KW_SWEEP_WORKER_WORKER_STATUS_H
 
