@@ -1,6 +1,6 @@
-/* mma_amd.h: kw_mma for AMD, by the compiler's builtins. gpu/matrix/fragment.h says which words of a tile a lane has; here they go to as many
- * instructions as the tile is deep, each of which takes the next words of every lane. Which k a word stands for does not matter to the sum,
- * as long as it is the same in a and b, and the hardware holds a and b alike; rows, columns and accumulators are the hardware's own.
+/* mma_amd.h: kw_mma for AMD, by the compiler's builtins. gpu/matrix/fragment.h says which words of a tile a lane has; here they go to as
+ * many instructions as the tile is deep, each of which takes the next words of every lane. Which k a word stands for does not matter to the
+ * sum, as long as it is the same in a and b, and the hardware holds a and b alike; rows, columns and accumulators are the hardware's own.
  *
  * Types that the hardware does not multiply are widened to fp16, which holds them exactly: fp8 and bf8 on gfx90a, which has neither, and on
  * gfx942, whose own are of another kind (no infinities, no negative zero, another bias) than ours and everyone else's (OCP). */
