@@ -8,8 +8,11 @@
 
 #include <string.h>
 
-/* Order of kw_model_quantity. */
-static const char *const quantity_names[KW_PREDICTS_COUNT] = {"ratio", "relative", "tflops", "time", "rank"};
+static const char *const quantity_names[] = {
+    [KW_PREDICTS_RATIO] = "ratio", [KW_PREDICTS_RELATIVE] = "relative", [KW_PREDICTS_TFLOPS] = "tflops",
+    [KW_PREDICTS_TIME] = "time",   [KW_PREDICTS_RANK] = "rank",
+};
+_Static_assert(sizeof quantity_names / sizeof *quantity_names == KW_PREDICTS_COUNT, "each quantity has a name");
 
 const char *kw_model_quantity_name(kw_model_quantity quantity) {
     return (size_t)quantity < KW_PREDICTS_COUNT ? quantity_names[quantity] : "unknown";

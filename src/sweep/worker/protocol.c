@@ -267,7 +267,11 @@ static const kw_row_field record_fields[] = {
 };
 enum { FIELDS = sizeof record_fields / sizeof *record_fields };
 
-static const char *const answer_words[KW_ANSWER_COUNT] = {"hello", "target", "device", "ready", "record", "control", "done", "error"};
+static const char *const answer_words[] = {
+    [KW_ANSWER_HELLO] = "hello",   [KW_ANSWER_TARGET] = "target",   [KW_ANSWER_DEVICE] = "device", [KW_ANSWER_READY] = "ready",
+    [KW_ANSWER_RECORD] = "record", [KW_ANSWER_CONTROL] = "control", [KW_ANSWER_DONE] = "done",     [KW_ANSWER_ERROR] = "error",
+};
+_Static_assert(sizeof answer_words / sizeof *answer_words == KW_ANSWER_COUNT, "each kind of answer has a word");
 
 static void print_record(kw_text *text, const kw_record *record) {
     kw_text_addf(text, " outcome=%s", kw_outcome_name(record->outcome));

@@ -350,6 +350,21 @@ static void null_handles_are_harmless(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void the_reference_kernel_is_added_for_a_problem(void **state) {
+    toy_world *world = *state;
+    kw_context *context = toy_open(world);
+    kw_registry *registry = NULL;
+    kw_problem problem;
+    assert_int_equal(kw_registry_create(&registry, context, NULL), KW_OK);
+    assert_int_equal(kw_problem_parse(&problem, "gemm bf16 rcr m5 n3 k2", NULL), KW_OK);
+    assert_int_equal(kw_registry_add_reference(registry, &problem, NULL), KW_OK);
+    assert_int_equal(kw_registry_count(registry), 1);
+    assert_int_equal(kw_registry_fits(registry, 0, &problem, NULL), KW_OK);
+    assert_int_equal(kw_registry_add_reference(registry, NULL, NULL), KW_ILLEGAL);
+    kw_registry_destroy(&registry);
+    kw_context_close(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opening_names_what_is_wrong),
@@ -360,6 +375,7 @@ int main(void) {
         TEST(bad_configs_are_named),
         TEST(a_catalog_file_is_added_whole_or_not_at_all),
         TEST(fits_gives_the_rule_that_refuses),
+        TEST(the_reference_kernel_is_added_for_a_problem),
         TEST(building_counts_what_is_built_cached_and_refused),
         TEST(a_measurement_is_a_record_whatever_the_kernel_does),
         TEST(measuring_without_a_compiler_is_an_error_of_the_environment),

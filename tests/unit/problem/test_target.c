@@ -69,7 +69,41 @@ static void faults_are_named(void **state) {
     }
 }
 
+static void every_name_is_listed_and_found(void **state) {
+    (void)state;
+    for (int id = 0; id < KW_BACKEND_COUNT; id++) {
+        const kw_backend_info *info = &kw_backends[id];
+        kw_backend_id found = KW_BACKEND_COUNT;
+        char device[32];
+        snprintf(device, sizeof device, "%s:0", info->name);
+        assert_non_null(strstr(kw_backend_names, info->name));
+        assert_true(kw_backend_id_of_device(&found, device) && found == (kw_backend_id)id);
+        assert_true(!info->played_by || (kw_backend_id_of_device(&found, info->played_by) && kw_backends[found].emulated));
+    }
+    for (int i = 0; i < KW_OP_COUNT; i++) {
+        kw_op found = KW_OP_COUNT;
+        assert_non_null(strstr(kw_op_names(), kw_op_name((kw_op)i)));
+        assert_true(kw_op_find(&found, kw_op_name((kw_op)i)) && found == (kw_op)i);
+    }
+    for (int i = 0; i < KW_DTYPE_COUNT; i++) {
+        kw_dtype found = KW_DTYPE_COUNT;
+        bool input = i != KW_INT32; /* which is a type of results only */
+        assert_int_equal(strstr(kw_dtype_names(), kw_dtype_name((kw_dtype)i)) != NULL, input);
+        assert_int_equal(kw_dtype_find(&found, kw_dtype_name((kw_dtype)i)) && found == (kw_dtype)i, input);
+    }
+    for (int i = 0; i < KW_STATUS_COUNT; i++) {
+        assert_non_null(kw_status_name((kw_status)i));
+    }
+    for (int i = 0; i < KW_OUTCOME_COUNT; i++) {
+        assert_non_null(kw_outcome_name((kw_outcome)i));
+    }
+    kw_op op;
+    kw_backend_id id;
+    assert_false(kw_op_find(&op, "conv") || kw_op_find(&op, NULL) || kw_backend_id_of_device(&id, "cpu2"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(printed_targets_are_read_back), cmocka_unit_test(faults_are_named)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(printed_targets_are_read_back), cmocka_unit_test(faults_are_named),
+                                       cmocka_unit_test(every_name_is_listed_and_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
