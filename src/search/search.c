@@ -164,18 +164,51 @@ static kw_status search_random(session *s) {
     return status ? status : score_points(s);
 }
 
-static kw_status found_population(session *s, part *p) {
+static bool is_member(const part *p, size_t place) {
+    for (size_t i = 0; i < p->members; i++) {
+        if (p->member[i] == place) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of a listed family one point for each word of each axis, drawn from those that have it: a word such as a pipeline that few points have
+ * would hardly be met otherwise, and the moves of evolution do not lead to it. */
+static kw_status found_word_members(session *s, part *p) {
+    const kw_catalog *listed = &p->from.listed;
+    const kw_family *family = p->from.axes.family;
     kw_status status = KW_OK;
+    for (int a = 0; a < family->axis_count && listed->count; a++) {
+        for (int v = 0; v < p->from.axes.count[a] && family->axes[a].words && !status; v++) {
+            size_t start = kw_search_random_below(&s->state, listed->count), i = 0;
+            while (i < listed->count && listed->configs[(start + i) % listed->count].axis[a] != p->from.axes.values[a][v]) {
+                i++;
+            }
+            if (i == listed->count || p->members == POPULATION || is_budget_spent(s)) {
+                continue;
+            }
+            const kw_config *config = &listed->configs[(start + i) % listed->count];
+            status = kw_catalog_has(&s->seen, config) ? KW_OK : kw_catalog_add(&s->seen, config, NULL, s->err);
+            size_t place = status ? SIZE_MAX : kw_catalog_find(&s->seen, config);
+            if (!status && !is_member(p, place)) {
+                p->member[p->members++] = place;
+                s->report->drawn++;
+            }
+        }
+    }
+    return status;
+}
+
+static kw_status found_population(session *s, part *p) {
+    kw_status status = found_word_members(s, p);
     for (int tries = 0; tries < 4 * POPULATION && p->members < POPULATION && !is_budget_spent(s) && !status; tries++) {
-        size_t place, known = 0;
+        size_t place;
         status = draw_search_point(s, p, &place);
         if (place == SIZE_MAX) {
             break;
         }
-        while (known < p->members && p->member[known] != place) {
-            known++;
-        }
-        if (known == p->members) {
+        if (!is_member(p, place)) {
             p->member[p->members++] = place;
         }
     }
