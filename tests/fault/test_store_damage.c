@@ -63,14 +63,14 @@ static bool compare(void *user, const kw_row *row) {
 /* Rows that recovering brings back out of the file at path: all of them as they were. */
 static int64_t recover_rows(void) {
     char to[2 * SCRATCH_MAX];
-    int64_t rescued = 0;
+    int64_t recovered = 0;
     tally t = {0};
     kw_store *store = NULL;
     kw_error err = {0};
-    scratch_path(to, folder, "rescued.db");
+    scratch_path(to, folder, "recovered.db");
     unlink(to);
-    if (kw_store_recover(path, to, &rescued, &err)) {
-        assert_int_equal(rescued, 0);
+    if (kw_store_recover(path, to, &recovered, &err)) {
+        assert_int_equal(recovered, 0);
         assert_int_not_equal(err.text[0], 0);
         return 0;
     }
@@ -78,9 +78,9 @@ static int64_t recover_rows(void) {
     assert_int_equal(kw_store_check(store, &err), KW_OK);
     assert_int_equal(kw_store_visit(store, NULL, compare, &t, &err), KW_OK);
     kw_store_close(&store);
-    assert_int_equal(t.rows, rescued);
+    assert_int_equal(t.rows, recovered);
     assert_int_equal(t.wrong, 0);
-    return rescued;
+    return recovered;
 }
 
 /* What a damaged file does: true when it is found out by opening or checking; else all its rows must be what they were. */
@@ -104,12 +104,12 @@ static bool is_found_out(void) {
     return status != KW_OK;
 }
 
-static void flipped_bytes_are_found_and_the_other_rows_rescued(void **state) {
+static void flipped_bytes_are_found_and_the_other_rows_recovered(void **state) {
     (void)state;
     enum { FLIPS = 150 };
     size_t size;
     char *good = make_store(&size);
-    int64_t found = 0, rescued = 0;
+    int64_t found = 0, recovered = 0;
     uint64_t random = 5;
     for (int i = 0; i < FLIPS; i++) {
         size_t at = (size_t)kw_random_below(&random, size);
@@ -118,14 +118,14 @@ static void flipped_bytes_are_found_and_the_other_rows_rescued(void **state) {
         good[at] = (char)(good[at] ^ (1 << i % 8));
         if (is_found_out()) {
             found++;
-            rescued += recover_rows();
+            recovered += recover_rows();
         }
     }
     free(good);
-    print_message("%d flipped bits in %zu bytes: %lld found, the others in unused space; of their rows %.1f %% rescued\n", FLIPS, size,
-                  (long long)found, 100 * (double)rescued / (double)(found * ROWS));
+    print_message("%d flipped bits in %zu bytes: %lld found, the others in unused space; of their rows %.1f %% recovered\n", FLIPS, size,
+                  (long long)found, 100 * (double)recovered / (double)(found * ROWS));
     assert_true(found > FLIPS / 2);
-    assert_true(rescued > found * ROWS * 9 / 10);
+    assert_true(recovered > found * ROWS * 9 / 10);
 }
 
 static void lost_pages_cost_their_own_rows(void **state) {
@@ -143,7 +143,7 @@ static void lost_pages_cost_their_own_rows(void **state) {
         most += recover_rows() >= ROWS * 9 / 10;
     }
     free(good);
-    print_message("%lld pages lost one by one: all found, nine tenths of the rows rescued in %lld cases\n", (long long)found,
+    print_message("%lld pages lost one by one: all found, nine tenths of the rows recovered in %lld cases\n", (long long)found,
                   (long long)most);
     assert_true(most > pages * 3 / 4); /* else it was the page of a list of pages or of tables */
 }
@@ -284,7 +284,7 @@ static void an_older_file_is_copied_and_brought_up_to_date(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(flipped_bytes_are_found_and_the_other_rows_rescued, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flipped_bytes_are_found_and_the_other_rows_recovered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lost_pages_cost_their_own_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_cut_off_are_found_at_every_page, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_files_are_refused_with_the_reason, set_up, tear_down),

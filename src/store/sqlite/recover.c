@@ -1,5 +1,5 @@
 /* recover.c: rows out of a damaged file. Each row is asked for alone, by its number in the table, so that a page that cannot be read costs
- * the rows on it and no others; indexes, which may be damaged too, are not used. A row counts as rescued when it still is what its
+ * the rows on it and no others; indexes, which may be damaged too, are not used. A row counts as recovered when it still is what its
  * digest says. */
 #include "store/line.h"
 #include "store/sqlite/store.h"
@@ -72,7 +72,7 @@ static kw_status recover_rows(recovery *r, kw_error *err) {
     int code = sql.failed ? SQLITE_NOMEM : sqlite3_prepare_v2(r->db, sql.data, -1, &statement, NULL);
     kw_text_drop(&sql);
     if (code) {
-        return kw_fail(err, KW_MALFORMED, "%s: not even the list of its tables can be read, so no row can be rescued", r->path);
+        return kw_fail(err, KW_MALFORMED, "%s: not even the list of its tables can be read, so no row can be recovered", r->path);
     }
     kw_status status = KW_OK;
     int64_t last = last_number(r, "SELECT max(id) FROM record");
@@ -97,7 +97,7 @@ kw_status kw_store_recover(const char *damaged, const char *path, int64_t *recov
         *recovered = 0;
     }
     if (!access(path, F_OK)) {
-        return kw_fail(err, KW_IO, "%s is there already; rescued rows go to a new file", path);
+        return kw_fail(err, KW_IO, "%s is there already; recovered rows go to a new file", path);
     }
     kw_status status = kw_store_open_raw(&r.db, damaged, err);
     status = status ? status : kw_store_open(&r.to, path, KW_STORE_WRITE, err);

@@ -120,7 +120,7 @@ static void what_cannot_be_true_is_told_with_its_line(void **state) {
     expect(1, "db import a.db bad.jsonl", "line 2: ");
 }
 
-static void damage_is_found_and_rows_are_rescued(void **state) {
+static void damage_is_found_and_rows_are_recovered(void **state) {
     (void)state;
     say(0, "db import a.db " KW_ROWS);
     size_t size;
@@ -160,7 +160,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(dropping_asks_and_says_how_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(seed_csv_needs_what_its_rows_do_not_say, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_true_is_told_with_its_line, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damage_is_found_and_rows_are_rescued, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damage_is_found_and_rows_are_recovered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_requests_are_told, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
