@@ -277,7 +277,7 @@ KW_API kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error 
 /* A registry belongs to one thread at a time while it is changed; once it no longer changes, many may use it. */
 typedef struct kw_registry kw_registry;
 
-/* Empty. Every context also has a default registry: set "default" for its architecture plus the generic kernels. */
+/* Empty. Every context also has a default registry: set "default" for its architecture plus the reference kernels. */
 KW_API kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_error *err);
 KW_API void kw_registry_destroy(kw_registry **registry);
 /* Adds the kernels of the default registry. */
@@ -360,7 +360,7 @@ typedef struct kw_plan_options {
     kw_mode mode;
     int64_t workspace_max; /* bytes; 0: no limit, KW_WORKSPACE_NONE: no workspace at all */
     int32_t shortlist;     /* candidates that KW_SHORTLIST measures; 0: 8 */
-    bool frozen_is_error;  /* a miss in KW_FROZEN is KW_NO_KERNEL; else the generic kernel answers */
+    bool frozen_is_error;  /* a miss in KW_FROZEN is KW_NO_KERNEL; else the reference kernel answers */
     bool remeasure;        /* measure even when wisdom has an answer */
     bool fresh_weights;    /* w changes from run to run, as in training: choose by times that include packing it */
     kw_registry *registry; /* NULL: the context's default registry */

@@ -138,7 +138,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     checker *c = *state;
-    print_message("%zu kernels; %zu pairs of kernel and problem checked, %zu wrong; %zu problems, %zu served by generic "
+    print_message("%zu kernels; %zu pairs of kernel and problem checked, %zu wrong; %zu problems, %zu served by reference "
                   "kernels alone\n",
                   c->catalog.count, c->tally.pairs, c->tally.failures, c->tally.problems, c->tally.generic_only);
     for (int d = 0; d < DEVICES; d++) {
@@ -206,7 +206,7 @@ static void check_line(checker *c, const char *words, kw_dtype dtype, kw_op op, 
     c->tally.problems++;
     size_t builtin = 0, served = check_problem(c, &problem, d, &builtin);
     if (!builtin) {
-        fprintf(stderr, "%s: no generic kernel serves it\n", text);
+        fprintf(stderr, "%s: no reference kernel serves it\n", text);
         c->tally.unserved++;
     }
     c->tally.generic_only += served == builtin;

@@ -43,9 +43,9 @@ static void share_text(char text[16], double part, double whole) {
     }
 }
 
-static void times_text(char text[16], double generic, double ns) {
-    if (generic > 0 && ns > 0) {
-        snprintf(text, 16, generic / ns < 99.95 ? "%.1fx" : "%.0fx", generic / ns);
+static void times_text(char text[16], double reference, double ns) {
+    if (reference > 0 && ns > 0) {
+        snprintf(text, 16, reference / ns < 99.95 ? "%.1fx" : "%.0fx", reference / ns);
     } else {
         snprintf(text, 16, "-");
     }
@@ -65,7 +65,7 @@ static void show_failures(const kw_record *records, size_t count, const char *pr
     }
 }
 
-static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double generic) {
+static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double reference) {
     size_t count = 0, failed = 0, untried = 0;
     bool tied = false;
     const kw_record *records = kw_plan_records(plan, &count);
@@ -74,7 +74,7 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
         printf("answered without measuring; --remeasure measures again\n%s", kw_plan_explain(plan));
         return;
     }
-    printf(" rank        time   GFLOP/s  of peak  generic  kernel\n");
+    printf(" rank        time   GFLOP/s  of peak reference  kernel\n");
     for (size_t i = 0; i < count; i++) {
         char time[32], share[16], over[16];
         failed += is_failed_record(&records[i]);
@@ -84,10 +84,10 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
         }
         double gflops = cli_gflops(problem, records[i].time_ns);
         share_text(share, gflops, peak);
-        times_text(over, generic, records[i].time_ns);
+        times_text(over, reference, records[i].time_ns);
         bool chosen = !strcmp(records[i].config, kw_plan_config(plan));
         tied |= chosen && i;
-        printf("%5zu%c %10s %9.1f %8s %8s  %s", i + 1, chosen ? '*' : ' ', cli_time(time, records[i].time_ns), gflops, share, over,
+        printf("%5zu%c %10s %9.1f %8s %9s  %s", i + 1, chosen ? '*' : ' ', cli_time(time, records[i].time_ns), gflops, share, over,
                records[i].config);
         if (i && records[0].time_ns > 0) {
             printf("  (%.1f %% slower)", 100 * (records[i].time_ns / records[0].time_ns - 1));
@@ -107,18 +107,18 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
     printf(". `kwright explain '%s'` says why * was chosen.\n", text);
 }
 
-static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double generic) {
+static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double reference) {
     const kw_problem *problem = &item->problem;
     double gflops = cli_gflops(problem, ns), peak = peak_of(t, problem->dtype) / 1e9;
     char time[32], share[16], over[16];
     share_text(share, gflops, peak);
-    times_text(over, generic, ns);
-    printf("%-34.34s %-15s %-4s %10s %8.1f %7s %8s  %s\n", item->name, kw_op_name(problem->op), kw_dtype_name(problem->dtype),
+    times_text(over, reference, ns);
+    printf("%-34.34s %-15s %-4s %10s %8.1f %7s %9s  %s\n", item->name, kw_op_name(problem->op), kw_dtype_name(problem->dtype),
            cli_time(time, ns), gflops, share, over, kw_plan_config(plan));
     fflush(stdout);
 }
 
-static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double generic) {
+static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double reference) {
     char text[KW_PROBLEM_TEXT_MAX];
     kw_problem_print(text, sizeof text, &item->problem);
     cli_json json;
@@ -129,7 +129,7 @@ static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, d
     cli_json_real(&json, "time_ns", ns);
     cli_json_real(&json, "gflops", cli_gflops(&item->problem, ns));
     cli_json_real(&json, "peak_gflops", peak_of(t, item->problem.dtype) / 1e9);
-    cli_json_real(&json, "generic_ns", generic);
+    cli_json_real(&json, "reference_ns", reference);
     cli_json_print(&json, stdout);
     fflush(stdout);
 }
@@ -179,13 +179,13 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
     double ns = plan_time_ns(t, &item->problem, plan);
     size_t measured = 0;
     kw_plan_records(plan, &measured);
-    double generic = measured ? reference_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
+    double reference = measured ? reference_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
     if (t->json) {
-        show_json(t, item, plan, ns, generic);
+        show_json(t, item, plan, ns, reference);
     } else if (alone) {
-        show_ranking(t, &item->problem, plan, generic);
+        show_ranking(t, &item->problem, plan, reference);
     } else {
-        show_row(t, item, plan, ns, generic);
+        show_row(t, item, plan, ns, reference);
     }
     kw_plan_destroy(&plan);
     return CLI_DONE;
@@ -219,7 +219,8 @@ int verb_tune(const cli_args *args) {
         t.options.registry = t.registry;
     }
     if (!code && list.count > 1 && !t.json) {
-        printf("%-34s %-15s %-4s %10s %8s %7s %8s  %s\n", "layer", "direction", "type", "time", "GFLOP/s", "of peak", "generic", "kernel");
+        printf("%-34s %-15s %-4s %10s %8s %7s %9s  %s\n", "layer", "direction", "type", "time", "GFLOP/s", "of peak", "reference",
+               "kernel");
     }
     for (size_t i = 0; !code && i < list.count; i++) {
         code = tune_one(&t, &list.items[i], list.count == 1);

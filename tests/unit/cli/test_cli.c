@@ -598,6 +598,18 @@ static void the_rule_that_refuses_a_config_is_named(void **state) {
     free(result);
 }
 
+/* The yardstick of `tune` is a kernel of the device, not a CPU's. */
+static void tuning_a_gpu_times_its_reference_kernel(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("tune", "--device", "emu:gfx942", "--shortlist", "1", "--json", "gemm fp16 rcr m32 n32 k32"), NULL);
+    assert_int_equal(result->code, 0);
+    const char *reference = strstr(result->out, "\"reference_ns\":");
+    assert_non_null(reference);
+    assert_true(strtod(reference + strlen("\"reference_ns\":"), NULL) > 0);
+    free(result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_requests_get_one_line_and_exit_2),
@@ -618,6 +630,7 @@ int main(void) {
         cmocka_unit_test(what_is_printed_as_json_is_json_and_says_its_schema),
         cmocka_unit_test(objects_are_built_without_a_device_and_come_from_the_cache_the_second_time),
         cmocka_unit_test(the_rule_that_refuses_a_config_is_named),
+        cmocka_unit_test(tuning_a_gpu_times_its_reference_kernel),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -135,7 +135,7 @@ static void where_nothing_else_fits_the_plain_kernel_answers(void **state) {
     close_world(&w);
 }
 
-/* A GPU's generic kernels are not compiled in. */
+/* A GPU's reference kernels are not compiled in. */
 static void a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_is_not_there(void **state) {
     (void)state;
     world w;

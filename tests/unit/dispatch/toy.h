@@ -11,7 +11,7 @@
 #define TOY(name, slow, fault, room, packs)                                                                                                \
     "test.toy gemm fp32 isa=avx2 math=fma name=" #name " slow=" #slow " fault=" #fault " room=" #room " packs=" #packs
 
-/* The catalog for every architecture: what a default registry holds besides the generic kernels. */
+/* The catalog for every architecture: what a default registry holds besides the reference kernels. */
 #define TOY_BEST TOY(1, 1, none, 4096, 1) /* the fastest; needs workspace */
 #define TOY_SECOND TOY(2, 4, none, 0, 0)  /* needs none */
 #define TOY_SLOW TOY(3, 40, none, 0, 0)
