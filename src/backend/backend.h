@@ -61,8 +61,8 @@ static inline size_t kw_backend_alignment(const kw_target *target, kw_dtype dtyp
     return kw_target_is_gpu(target) ? KW_GPU_ALIGN : kw_dtype_size(dtype);
 }
 
-/* The arguments that a kernel of any backend gets, but for the pointers. Triples of a problem: spatial sizes are 1 and padding 0 where there
- * are none. */
+/* The arguments that a kernel of any backend gets, but for the pointers. Triples of a problem: spatial sizes are 1 and padding 0 where
+ * there are none. */
 void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_launch *launch);
 
 /* Facts of this machine's CPU; threads 0: all cores this process may use. */

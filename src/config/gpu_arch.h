@@ -1,8 +1,8 @@
 /* gpu_arch.h: the GPU architectures that kernels are generated for. Their facts stand in rules/arch/NAME.lua, one file each and the only
  * place; make_archs.c turns these files into kw_gpu_archs when the library is built, so that the run time needs no interpreter.
  *
- * "wave" is the hardware's group of threads (a warp); "tile" here is the shape m x n x k of one matrix instruction, or of several of them that
- * share an accumulator and whose k is taken together. */
+ * "wave" is the hardware's group of threads (a warp); "tile" here is the shape m x n x k of one matrix instruction, or of several of
+ * them that share an accumulator and whose k is taken together. */
 #ifndef KW_CONFIG_GPU_ARCH_H
 #define KW_CONFIG_GPU_ARCH_H
 

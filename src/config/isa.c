@@ -2,6 +2,7 @@
 #include "config/config.h"
 #include "config/isa.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const kw_isa isas[KW_ISA_COUNT] = {
@@ -20,6 +21,7 @@ const kw_cpu_arch *kw_cpu_arch_find(const char *name) {
 }
 
 const kw_isa *kw_config_isa(const kw_config *config) {
+    assert(config->family->kind == KW_KIND_CPU && (unsigned)config->axis[KW_AXIS_ISA] < KW_ISA_COUNT);
     return &isas[config->axis[KW_AXIS_ISA]];
 }
 

@@ -6,8 +6,8 @@
 #include "config/family.h"
 
 /* One list for the enum, the words of the axis and the table, with a separator between its entries: identifier, name, fp32 lanes, vector
- * registers, compiler options for math=fma and for math=dp (NULL: there is none). x86-64-v4 has all of AVX-512 that the emitters use; gcc 12
- * knows no name for Zen 4. */
+ * registers, compiler options for math=fma and for math=dp (NULL: there is none). x86-64-v4 has all of AVX-512 that the emitters use;
+ * gcc 12 knows no name for Zen 4. */
 #define KW_ISAS(X, SEPARATOR)                                                                                                              \
     X(AVX2, "avx2", 8, 16, "-march=x86-64-v3", NULL)                                                                                       \
     SEPARATOR                                                                                                                              \

@@ -1,6 +1,7 @@
 /* backend_id.c: the table of backends and look-ups in it. */
 #include "problem/backend_id.h"
 
+#include <assert.h>
 #include <string.h>
 
 const kw_backend_info kw_backends[KW_BACKEND_COUNT] = {
@@ -30,11 +31,13 @@ bool kw_backend_id_of_device(kw_backend_id *id, const char *device) {
 }
 
 bool kw_backend_is_gpu_hardware(kw_backend_id id) {
+    assert((unsigned)id < KW_BACKEND_COUNT);
     return kw_backends[id].kind == KW_KIND_GPU && !kw_backends[id].emulated;
 }
 
 const char *kw_device_kind_name(kw_device_kind kind) {
     static const char *const names[] = {[KW_KIND_CPU] = "cpu", [KW_KIND_GPU] = "gpu"};
     _Static_assert(sizeof names / sizeof *names == KW_KIND_COUNT, "each kind has a name");
+    assert((unsigned)kind < KW_KIND_COUNT);
     return names[kind];
 }

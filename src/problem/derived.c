@@ -3,6 +3,8 @@
 #include "base/math.h"
 #include "problem/view.h"
 
+#include <assert.h>
+
 void kw_problem_output(int64_t out[3], const kw_problem *problem) {
     for (int axis = 0; axis < 3; axis++) {
         const kw_conv_dims *conv = &problem->conv;
@@ -57,6 +59,7 @@ int64_t kw_problem_bytes(const kw_problem *problem) {
  * swaps a and m. The sum itself must fit. */
 static int64_t floor_sum(int64_t n, int64_t m, int64_t a, int64_t b) {
     int64_t sum = 0;
+    assert(n >= 0 && m > 0 && a >= 0 && b >= 0);
     while (n > 0) {
         if (a >= m) {
             sum += (n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1)) * (a / m);

@@ -1,6 +1,7 @@
 /* names.c: the tables of names.h. */
 #include "problem/names.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define KW_PLUS_ONE(...) +1
@@ -119,5 +120,6 @@ bool kw_layout_of_word(kw_layout *layout, int32_t *ndim, kw_word word) {
 
 const char *kw_axis_name(int axis) {
     static const char *const names[] = {"depth", "height", "width"};
+    assert(axis >= 0 && axis < 3);
     return names[axis];
 }

@@ -1,6 +1,6 @@
-/* view.c: a problem as matrix products, and how one axis is walked. Forward and backward weight are one GEMM each. In backward data an input
- * position is reached only by the taps for which (in + pad - tap dilation) is a multiple of the stride; positions that agree mod stride share
- * these taps, so each residue is a dense GEMM of its own, without a test per tap. */
+/* view.c: a problem as matrix products, and how one axis is walked. Forward and backward weight are one GEMM each. In backward data an
+ * input position is reached only by the taps for which (in + pad - tap dilation) is a multiple of the stride; positions that agree mod
+ * stride share these taps, so each residue is a dense GEMM of its own, without a test per tap. */
 #include "problem/view.h"
 
 #include "base/math.h"

@@ -6,8 +6,8 @@
 #include "base/status.h"
 
 /* gm x gn x gk, batch times. Taps that fall into the padding count. For backward data, phases is the number of sub-problems (one walk of
- * each axis) with at least one tap, and gm and gk are the largest that one of them has; kw_problem_walk gives each. All three are 0 where every
- * tap falls beside the input, so that x is all zero. */
+ * each axis) with at least one tap, and gm and gk are the largest that one of them has; kw_problem_walk gives each. All three are 0
+ * where every tap falls beside the input, so that x is all zero. */
 typedef struct kw_gemm_view {
     int64_t batch, gm, gn, gk, phases;
 } kw_gemm_view;
@@ -17,9 +17,9 @@ kw_gemm_view kw_problem_view(const kw_problem *problem);
 /* How output pixels of one axis of a forward or backward-data convolution walk over source pixels and taps. Of the pixels written,
  * number j sits at out_start + j out_step; its tap number t reads source position src_start + j src_step + t tap_src_step (outside
  * 0..source extent - 1 reads zero) with filter index tap_start + t tap_step. Forward has one walk an axis; backward data has one for
- * each residue of the input position mod stride, walk number phase writing positions phase, phase + stride, ..., so there are min(stride, in) of
- * them; a walk with taps = 0 writes zeros. kernels/prelude/cpu.h states the same rule for kernels; tests/unit/problem/test_walk.c holds
- * the two together. */
+ * each residue of the input position mod stride, walk number phase writing positions phase, phase + stride, ..., so there are
+ * min(stride, in) of them; a walk with taps = 0 writes zeros. kernels/prelude/cpu.h states the same rule for kernels;
+ * tests/unit/problem/test_walk.c holds the two together. */
 typedef struct kw_walk {
     int64_t pixels, out_start, out_step;
     int64_t src_start, src_step;

@@ -1,6 +1,6 @@
-/* emu.c: GPUs that a CPU plays, one device for each architecture: "emu:gfx942", "emu:sm_90". The device's facts are the architecture's typical
- * ones, so all that is generated, chosen and verified for it is what a real one would get. Blocks are independent: each thread of this
- * machine that takes part has a machine of its own and takes the next block. */
+/* emu.c: GPUs that a CPU plays, one device for each architecture: "emu:gfx942", "emu:sm_90". The device's facts are the architecture's
+ * typical ones, so all that is generated, chosen and verified for it is what a real one would get. Blocks are independent: each thread
+ * of this machine that takes part has a machine of its own and takes the next block. */
 #include "backend/emu/emu.h"
 
 #include "backend/cpu/cpu.h"

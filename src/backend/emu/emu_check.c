@@ -1,11 +1,11 @@
 /* emu_check.c: is an access to memory in bounds, aligned, allowed, and ordered with those of other threads?
  *
- * Order is kept by clocks. Each wave has one; an access is stamped with its thread and the wave's clock. A barrier makes every wave know the
- * others' clocks and starts new ones, a barrier of a wave does so for that wave alone. An access of thread u at clock c comes before one of a
- * thread of wave w when c <= known[w][wave of u], or when it is the same thread. Two accesses of which one writes, neither before the
- * other, are a race; so are two of different blocks of a launch. For shared memory each cell keeps its last writer, its last two readers, and
- * one of another wave that nothing orders before the last, which with barriers of the whole block is all that it takes: whoever came earlier is
- * ordered when these are.
+ * Order is kept by clocks. Each wave has one; an access is stamped with its thread and the wave's clock. A barrier makes every wave know
+ * the others' clocks and starts new ones, a barrier of a wave does so for that wave alone. An access of thread u at clock c comes before
+ * one of a thread of wave w when c <= known[w][wave of u], or when it is the same thread. Two accesses of which one writes, neither
+ * before the other, are a race; so are two of different blocks of a launch. For shared memory each cell keeps its last writer, its last
+ * two readers, and one of another wave that nothing orders before the last, which with barriers of the whole block is all that it takes:
+ * whoever came earlier is ordered when these are.
  *
  * A cell is as wide as the narrowest element of the kernel's tensors. Cells of global memory are used by all machines of a run at a time
  * and are exchanged as one word; an exchange by each side means that the later one sees the earlier. Only what may be written has cells. */

@@ -16,8 +16,8 @@ void kw_emu_copy_ends(kw_emu_thread *self, const kw_emu_copy *copy);
 void kw_emu_order_block(kw_emu_machine *machine);
 void kw_emu_order_wave(kw_emu_machine *machine, int wave);
 
-/* What a bulk copy or a matrix instruction of four waves does with bytes of shared memory from offset on. begins: asked for by a thread; till it
- * ends nobody may write there, nor read what is written. Products stamp what they read with the first thread of the four waves. */
+/* What a bulk copy or a matrix instruction of four waves does with bytes of shared memory from offset on. begins: asked for by a thread;
+ * till it ends nobody may write there, nor read what is written. Products stamp what they read with the first thread of the four waves. */
 void kw_emu_engine_begins(kw_emu_thread *self, int64_t offset, int64_t bytes, bool writes, void *const *frame);
 void kw_emu_engine_wrote(kw_emu_machine *machine, int64_t offset, int64_t bytes);
 void kw_emu_engine_read(kw_emu_machine *machine, int thread, int64_t offset, int64_t bytes);

@@ -46,8 +46,9 @@ static bool meet_group(kw_emu_thread *self, kw_emu_collective joint, const void 
 
 /* --- descriptors --- */
 
-/* Bytes of shared memory. Depth contiguous: `leading` from a piece of 16 bytes along the depth to the next, without swizzle; `stride` from 8 rows to the
- * next 8. Rows contiguous, with the swizzle: `leading` from 64 rows to the next 64, `stride` from 8 depths to the next 8. */
+/* Bytes of shared memory. Depth contiguous: `leading` from a piece of 16 bytes along the depth to the next, without swizzle; `stride`
+ * from 8 rows to the next 8. Rows contiguous, with the swizzle: `leading` from 64 rows to the next 64, `stride` from 8 depths to the
+ * next 8. */
 typedef struct operand {
     int32_t start, leading, stride;
     int swizzle, base, turned;
@@ -62,9 +63,9 @@ static operand read_matrix_descriptor(unsigned long long bits, int turned) {
                      .turned = turned};
 }
 
-/* Byte of shared memory where a piece of 16 bytes lies: number 0 or 1 of a row's 16 elements. With the swizzle a row's depth is contiguous in
- * 128 bytes, and bits 4-6 of the address are combined with bits 7-9; without it, 8 rows of a piece are contiguous. Turned: the 8 rows from
- * `row` on at depth `piece`, of 64 rows that are contiguous in 128 bytes. */
+/* Byte of shared memory where a piece of 16 bytes lies: number 0 or 1 of a row's 16 elements. With the swizzle a row's depth is
+ * contiguous in 128 bytes, and bits 4-6 of the address are combined with bits 7-9; without it, 8 rows of a piece are contiguous. Turned:
+ * the 8 rows from `row` on at depth `piece`, of 64 rows that are contiguous in 128 bytes. */
 static int32_t piece_at(const operand *o, int row, int piece) {
     if (o->turned) {
         int32_t byte = o->start + row / 64 * o->leading + piece / 8 * o->stride + piece % 8 * 128 + row % 64 * 2;

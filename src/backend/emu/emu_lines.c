@@ -1,8 +1,9 @@
 /* emu_lines.c: which line of the kernel text an address of the code belongs to, from the line table that the compiler left in the blob
  * (DWARF, versions 2 to 4, which -gdwarf-4 asks for). It is read only for a report, so running costs nothing.
  *
- * The table is a program for a small machine: it walks over rows of (address, file, line) in rising order of addresses; the row wanted is the
- * last one that is not above the address. Every read is checked against the table's end: what is malformed gives no line, nothing worse. */
+ * The table is a program for a small machine: it walks over rows of (address, file, line) in rising order of addresses; the row wanted
+ * is the last one that is not above the address. Every read is checked against the table's end: what is malformed gives no line, nothing
+ * worse. */
 #include "backend/emu/emu.h"
 
 #include <elf.h>

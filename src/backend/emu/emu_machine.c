@@ -1,8 +1,8 @@
 /* emu_machine.c: the threads of a block as fibers that run in turn until each waits for others. A thread runs until it meets the others of
  * its wave (a joint operation, done by the last to come) or of its block (a barrier), so a meeting costs one switch a thread.
  *
- * When no thread can run and not all have ended, or when those that meet do not mean the same, the text is wrong: the block ends with a fault
- * that says who waits where. */
+ * When no thread can run and not all have ended, or when those that meet do not mean the same, the text is wrong: the block ends with a
+ * fault that says who waits where. */
 #include "backend/emu/emu.h"
 
 #include "backend/emu/emu_check.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Calls that a fault left, and threads that ended in a call, never took back what marks the bounds of their variables, here or in what is mapped
- * here next. */
+/* Calls that a fault left, and threads that ended in a call, never took back what marks the bounds of their variables, here or in what
+ * is mapped here next. */
 #ifdef __SANITIZE_ADDRESS__
 void __asan_unpoison_memory_region(void const volatile *memory, size_t size);
 #else

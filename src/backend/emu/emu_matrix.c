@@ -1,8 +1,10 @@
-/* emu_matrix.c: matrix instructions as the vendors document them: which lane's register holds which element. Written from NVIDIA's PTX manual
- * (mma fragments) and AMD's instruction set manuals (MFMA, WMMA), not from the fragments of the kernel text, so that a wrong lane is seen.
+/* emu_matrix.c: matrix instructions as the vendors document them: which lane's register holds which element. Written from NVIDIA's PTX
+ * manual (mma fragments) and AMD's instruction set manuals (MFMA, WMMA), not from the fragments of the kernel text, so that a wrong lane
+ * is seen.
  *
  * A tile whose k is deeper than the hardware's instruction is several instructions; both operands are divided alike, so that which of them
- * takes which k does not matter to the result. Products are summed in the order of k, from the accumulator on; hardware has its own order. */
+ * takes which k does not matter to the result. Products are summed in the order of k, from the accumulator on; hardware has its own
+ * order. */
 #include "backend/emu/emu.h"
 
 #include <string.h>
@@ -58,8 +60,8 @@ static inline coord mfma_coord(const kw_emu_inst *inst, int lines, int l, int e)
     return (coord){l % lines, l / lines * each + e};
 }
 
-/* PTX, "Matrix Fragments for mma.m16n8k16" and its kin: groupID = l / 4, threadID_in_group = l % 4. A's registers go first down by 8 rows, then
- * along half of k; B's along half of k. */
+/* PTX, "Matrix Fragments for mma.m16n8k16" and its kin: groupID = l / 4, threadID_in_group = l % 4. A's registers go first down by 8
+ * rows, then along half of k; B's along half of k. */
 static inline coord mma_coord(const kw_emu_inst *inst, bool is_a, int l, int e, int words) {
     int each = per_word(inst->type), word = e / each, group = l / 4, member = l % 4;
     int half = is_a ? word / 2 : word, halves = is_a ? words / 2 : words;

@@ -2,6 +2,7 @@
  * emulator: what it cannot know is asked of the machine's events. */
 #include "backend/emu/emu.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -30,6 +31,7 @@ void kw_emu_yield(kw_emu_machine *m) {
     if (next == self) {
         return;
     }
+    assert(next < m->run->threads && m->fiber[next].state != KW_EMU_ENDED);
     m->current = next;
     kw_emu_switch(&m->fiber[self].sp, &m->fiber[next].sp);
 }
@@ -46,6 +48,7 @@ void kw_emu_fault(kw_emu_machine *m, const char *format, ...) {
 }
 
 void kw_emu_set_ready(kw_emu_machine *m, int thread, bool ready) {
+    assert(thread >= 0 && thread < m->run->threads);
     uint64_t bit = (uint64_t)1 << thread % m->run->wave, *mask = &m->wave[thread / m->run->wave].ready;
     *mask = ready ? *mask | bit : *mask & ~bit;
 }

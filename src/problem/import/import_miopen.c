@@ -1,6 +1,6 @@
-/* import_miopen.c: lines of MIOpenDriver, "conv -n 32 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -F 1", as its log prints them. One table says
- * what each option is to us: a number of the problem, a layout, a setting that must keep its neutral value because we have nothing
- * like it, or a matter of running and timing that does not touch the problem. What a line leaves out has MIOpenDriver's default. */
+/* import_miopen.c: lines of MIOpenDriver, "conv -n 32 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -F 1", as its log prints them. One
+ * table says what each option is to us: a number of the problem, a layout, a setting that must keep its neutral value because we have
+ * nothing like it, or a matter of running and timing that does not touch the problem. What a line leaves out has MIOpenDriver's default. */
 #include "problem/import/import.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* make_catalogs.c: a program of the build. It writes the catalog of a rule set for one architecture as gzip; the build takes it into
  * libkernelwright, which thereby has its kernels' names without an interpreter.
  *
- * Usage: make_catalogs SET ARCH FILE [BUILDER_CONF]. The rules compiled into this program are the ones that are used, whatever the environment
- * says. BUILDER_CONF is the folder of CK Builder's lists, for sets that come from there. */
+ * Usage: make_catalogs SET ARCH FILE [BUILDER_CONF]. The rules compiled into this program are the ones that are used, whatever the
+ * environment says. BUILDER_CONF is the folder of CK Builder's lists, for sets that come from there. */
 #include "base/format/gzip.h"
 #include "base/os/file.h"
 #include "space/enumerate.h"

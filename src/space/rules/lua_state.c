@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rules make many tables that live to the end of a call: collecting waits until there is GC_PAUSE percent of what was left the last time. */
+/* Rules make many tables that live to the end of a call: collecting waits until there is GC_PAUSE percent of what was left the
+ * last time. */
 enum { HOOK_STEPS = 1000, SETUP_STEPS = 100000, GC_PAUSE = 1000 };
 
 static const char *const base_names[] = {"assert", "error", "ipairs", "type", NULL};

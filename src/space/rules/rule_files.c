@@ -1,5 +1,5 @@
-/* rule_files.c: names, paths and texts of rule files. A name is letters, digits, '.', '_' and '-' and does not begin with '.', so that no name
- * can lead out of the folder. */
+/* rule_files.c: names, paths and texts of rule files. A name is letters, digits, '.', '_' and '-' and does not begin with '.', so that
+ * no name can lead out of the folder. */
 #include "space/rules/rule_files.h"
 
 #include "base/os/file.h"

@@ -1,6 +1,6 @@
-/* rule_points.c: sets that give configs one by one. A point is a table with axes by name; an axis that it does not name has the value of the
- * family's `defaults`; "*" or -1 stands for every value that the family's axes() gives. What C refuses is left out, as it is from a product
- * of axes, so that one list serves architectures that allow different parts of it.
+/* rule_points.c: sets that give configs one by one. A point is a table with axes by name; an axis that it does not name has the value of
+ * the family's `defaults`; "*" or -1 stands for every value that the family's axes() gives. What C refuses is left out, as it is from a
+ * product of axes, so that one list serves architectures that allow different parts of it.
  *
  * Lists have thousands of points of twenty fields, so names and words are looked up in Lua tables made once a call. */
 #include "space/rules/rules_internal.h"

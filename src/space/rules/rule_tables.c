@@ -1,5 +1,6 @@
-/* rule_tables.c: functions that rule files may call besides Lua's own. include "tables/NAME" gives what rules/tables/NAME.lua returns, the same
- * each time, so that sets share lists; numbers "16x16x32" gives the whole numbers in a text, so that lists can be written to be read. */
+/* rule_tables.c: functions that rule files may call besides Lua's own. include "tables/NAME" gives what rules/tables/NAME.lua returns,
+ * the same each time, so that sets share lists; numbers "16x16x32" gives the whole numbers in a text, so that lists can be written to be
+ * read. */
 #include "space/rules/rules_internal.h"
 
 #include "space/rules/rule_files.h"
