@@ -32,7 +32,7 @@
     X(SPEC_FILTER3X3, "filter3x3")
 #define KW_STREAMKS(X) X(STREAMK_OFF, "off") X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear")
 
-#define KW_LAYOUTS(X) X(LAYOUT_RCR, "rcr") X(LAYOUT_RRR, "rrr") X(LAYOUT_CRR, "crr") X(LAYOUT_CCR, "ccr") /* in the order of kw_layout */
+#define KW_LAYOUTS(X) X(LAYOUT_RCR, "rcr") X(LAYOUT_RRR, "rrr") X(LAYOUT_CRR, "crr") X(LAYOUT_CCR, "ccr")
 
 #define KW_WORD_VALUE(name, word) KW_##name,
 #define KW_WORD_TEXT(name, word) " " word
@@ -44,6 +44,8 @@ typedef enum kw_epi { KW_EPIS(KW_WORD_VALUE) } kw_epi;
 typedef enum kw_spec { KW_SPECS(KW_WORD_VALUE) } kw_spec;
 typedef enum kw_layout_word { KW_LAYOUTS(KW_WORD_VALUE) } kw_layout_word;
 typedef enum kw_streamk { KW_STREAMKS(KW_WORD_VALUE) } kw_streamk;
+_Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (int)KW_LAYOUT_CRR == KW_CRR && (int)KW_LAYOUT_CCR == KW_CCR,
+               "a layout's word is at the place of its kw_layout");
 
 /* Name, words, lowest, highest, meaning: one list for a family's table and for the places of its axes. */
 #define KW_MMA_TILE_AXES(X)                                                                                                                \
