@@ -52,7 +52,8 @@ static void show_compilers(kw_context *context, cli_json *json) {
     } else {
         printf("%s\n", shown ? "" : "none");
         printf("           %s%s\n",
-               *used ? "new kernels are compiled with " : "without a compiler: cached kernels, else the reference ones that are compiled in",
+               *used ? "new kernels are compiled with "
+                     : "without a compiler: cached kernels, else the reference ones that are compiled in",
                used);
     }
 }
