@@ -60,6 +60,7 @@ const kw_family fake_family = {
     .dtypes = 1 << KW_FP32,
     .axes = axes,
     .axis_count = AXIS_COUNT,
+    .rules = {[KW_RUNS] = {kw_isa_runs_rules}},
     .emit = emit,
 };
 
