@@ -50,7 +50,7 @@ static kw_status load(loaded *l, const subject *s, kw_error *err) {
     status = status ? status : l->backend->open(&l->device, index, 1, err);
     status = status ? status : kw_config_parse(&l->config, s->config, err);
     status = status ? status : kw_problem_parse(&l->problem, s->problem, err);
-    status = status ? status : kw_code_for(&code, "emu", l->backend->target(l->device)->arch, err);
+    status = status ? status : kw_code_for(&code, l->backend->target(l->device)->backend, l->backend->target(l->device)->arch, err);
     status = status ? status : kw_compiler_find(&compiler, NULL, code, err);
     if (!status) {
         kw_jit jit = {.code = code, .compiler = &compiler};
