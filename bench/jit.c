@@ -150,7 +150,7 @@ static const kw_builtin *nothing_stages(const kw_config *config) {
 
 /* The library's share of a call: a kernel of two stages that does nothing. */
 static void measure_call(const bench_state *state) {
-    static const kw_family family = {.name = "bench.nothing", .backend = "cpu", .builtin = nothing_stages};
+    static const kw_family family = {.name = "bench.nothing", .kind = KW_KIND_CPU, .builtin = nothing_stages};
     const kw_config config = {.family = &family};
     const kw_launch launch = {.stages = 2, .stage = {{.units = 1, .packs = true}, {.units = 1}}};
     kw_launch_memory memory = {0};
