@@ -16,7 +16,7 @@ typedef struct cli_words {
 int cli_words_read(cli_words *words, const cli_args *args, cli_option_id option);
 void cli_words_drop(cli_words *words);
 
-/* --op, --dtype, --holdout, --kernels, --in-sample, --left-out, --seed; sealed must outlive the options. */
+/* --op, --dtype, --holdout, --kernels, --in-sample, --left-out, --seed; holdout must outlive the options. */
 int cli_evaluation_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args);
 /* The same with the operands as stores, and --model, --oof or --selector as the selector. */
 int cli_selector_options(kw_evaluation_options *options, cli_words *holdout, const cli_args *args);

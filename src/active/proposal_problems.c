@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { TRIES = 200 };
-static const double growth = 2; /* a neighbour has at most so many times the operations of its source */
+static const double growth = 2; /* a perturbed problem has at most so many times the operations of its source */
 
 /* A problem of a list that may be proposed. */
 typedef struct ticket {

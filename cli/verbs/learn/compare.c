@@ -68,7 +68,7 @@ static void add_side(cli_json *json, const char *name, const kw_evaluation_metri
     cli_json_end(json);
 }
 
-static void print_comparison_json(const kw_comparison *c, const char *verdict) {
+static void print_comparison_json(const kw_comparison *c, const char *violation) {
     cli_json json;
     cli_json_start(&json);
     cli_json_int(&json, "problem_groups", c->problem_groups);
@@ -81,9 +81,9 @@ static void print_comparison_json(const kw_comparison *c, const char *verdict) {
     add_figure(&json, "mean_delta", &c->mean_delta);
     cli_json_real(&json, "worst_loss", c->worst_loss);
     cli_json_text(&json, "worst", c->worst);
-    if (verdict) {
-        cli_json_bool(&json, "accepted", !*verdict);
-        cli_json_text(&json, "violation", verdict);
+    if (violation) {
+        cli_json_bool(&json, "accepted", !*violation);
+        cli_json_text(&json, "violation", violation);
     }
     cli_json_print(&json, stdout);
 }

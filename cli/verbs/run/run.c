@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plan for the problem under the options; with kernels named on the command line only those are in the race. */
+/* A plan for the problem under the options; with kernels named on the command line only those are candidates. */
 static int make_plan(kw_plan **plan, kw_context *context, kw_registry *registry, const kw_problem *problem, const cli_args *args) {
     kw_error err = {0};
     kw_plan_options options;

@@ -9,7 +9,7 @@
 enum { WORKERS_MAX = 256 };
 
 typedef struct shift {
-    const kw_parallel *crew;
+    const kw_parallel *team;
     pthread_mutex_t lock;
     pthread_cond_t finished;
     size_t next;   /* the first number nobody has drawn */
@@ -20,10 +20,10 @@ typedef struct shift {
 static void *run_worker_thread(void *memory) {
     shift *s = memory;
     pthread_mutex_lock(&s->lock);
-    while (s->next < s->crew->count) {
+    while (s->next < s->team->count) {
         size_t index = s->next++;
         pthread_mutex_unlock(&s->lock);
-        s->crew->work(s->crew->user, index);
+        s->team->work(s->team->user, index);
         pthread_mutex_lock(&s->lock);
         s->queue[s->queued++] = index;
         pthread_cond_signal(&s->finished);
@@ -33,43 +33,43 @@ static void *run_worker_thread(void *memory) {
 }
 
 static void report(shift *s) {
-    for (size_t told = 0; told < s->crew->count; told++) {
+    for (size_t told = 0; told < s->team->count; told++) {
         pthread_mutex_lock(&s->lock);
         while (s->queued == told) {
             pthread_cond_wait(&s->finished, &s->lock);
         }
         size_t index = s->queue[told];
         pthread_mutex_unlock(&s->lock);
-        if (s->crew->done) {
-            s->crew->done(s->crew->user, index);
+        if (s->team->done) {
+            s->team->done(s->team->user, index);
         }
     }
 }
 
-static size_t worker_count(const kw_parallel *crew) {
+static size_t worker_count(const kw_parallel *team) {
     cpu_set_t set;
     int cores = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-    size_t wanted = crew->workers > 0 ? (size_t)crew->workers : (size_t)cores;
+    size_t wanted = team->workers > 0 ? (size_t)team->workers : (size_t)cores;
     wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
-    return wanted < crew->count ? wanted : crew->count;
+    return wanted < team->count ? wanted : team->count;
 }
 
-static void run_alone(const kw_parallel *crew) {
-    for (size_t i = 0; i < crew->count; i++) {
-        crew->work(crew->user, i);
-        if (crew->done) {
-            crew->done(crew->user, i);
+static void run_alone(const kw_parallel *team) {
+    for (size_t i = 0; i < team->count; i++) {
+        team->work(team->user, i);
+        if (team->done) {
+            team->done(team->user, i);
         }
     }
 }
 
-void kw_parallel_run(const kw_parallel *crew) {
-    size_t wanted = worker_count(crew), started = 0;
-    shift s = {.crew = crew};
+void kw_parallel_run(const kw_parallel *team) {
+    size_t wanted = worker_count(team), started = 0;
+    shift s = {.team = team};
     pthread_t threads[WORKERS_MAX];
-    s.queue = calloc(crew->count + 1, sizeof *s.queue);
+    s.queue = calloc(team->count + 1, sizeof *s.queue);
     if (!s.queue) {
-        run_alone(crew);
+        run_alone(team);
         return;
     }
     pthread_mutex_init(&s.lock, NULL);
@@ -80,7 +80,7 @@ void kw_parallel_run(const kw_parallel *crew) {
     if (started) {
         report(&s);
     } else {
-        run_alone(crew);
+        run_alone(team);
     }
     for (size_t i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
