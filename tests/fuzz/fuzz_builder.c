@@ -16,8 +16,10 @@ static void read_as(const char *name, kw_op op, kw_word text) {
     require(!status || (!strncmp(err.text, "input:", 6) && !strchr(err.text, '\n')));
     for (size_t i = 0; i < catalog.count; i++) {
         for (int axis = 0; axis < family->axis_count; axis++) {
+            const kw_axis *range = &family->axes[axis];
             int32_t value = catalog.configs[i].axis[axis];
-            require(value >= family->axes[axis].low && value <= family->axes[axis].high);
+            require(range->words ? value >= 0 && kw_config_axis_word(&catalog.configs[i], range->name).size > 0
+                                 : value >= range->low && value <= range->high);
         }
     }
     kw_catalog_drop(&catalog);
