@@ -171,14 +171,20 @@ int verb_validate(const cli_args *args);
 int verb_version(const cli_args *args);
 int verb_wisdom(const cli_args *args);
 
+/* Fails with the verb that was meant. */
+int cli_unknown_verb(const char *name);
+
 /* --- options.c --- */
 
 /* Whether the verb has the option. */
 bool cli_takes(const cli_verb *verb, int option);
 /* Reads the words behind the verb. operands must have room for count pointers. */
 int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, const char **operands);
-/* The name nearest to a mistyped one, or NULL when none is near. */
-const char *cli_nearest(const char *wrong, const char *(*name_at)(int index));
+/* "; did you mean BEFORE-NAME", the nearest of names (with blanks between) to a mistyped one, or ""; gives hint back. */
+enum { CLI_HINT_MAX = KW_NAME_MAX + 24 };
+const char *cli_hint(char hint[CLI_HINT_MAX], const char *wrong, const char *before, const char *names);
+/* --out of a verb that writes a store: false, after printing the error, where its name says that something else is wanted. */
+bool cli_names_store(const char *verb, const char *path);
 /* An option's whole number in low..high; fallback when it was not given. false after printing the error. */
 bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t high, int64_t fallback, int64_t *value);
 /* An option's operation, or --dtype's type; *given tells whether there is one. false after printing the error. */

@@ -151,7 +151,7 @@ int verb_help(const cli_args *args) {
             return CLI_DONE;
         }
     }
-    return cli_usage("verb %.60s is not known; `kwright help` lists the verbs", args->operands[0]);
+    return cli_unknown_verb(args->operands[0]);
 }
 
 int verb_completion(const cli_args *args) {

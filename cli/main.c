@@ -157,10 +157,6 @@ const cli_verb cli_verbs[] = {
     {0},
 };
 
-static const char *verb_name(int index) {
-    return cli_verbs[index].name;
-}
-
 static const cli_verb *find_verb(const char *name) {
     for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
         if (!strcmp(verb->name, name)) {
@@ -168,6 +164,25 @@ static const cli_verb *find_verb(const char *name) {
         }
     }
     return NULL;
+}
+
+int cli_unknown_verb(const char *name) {
+    char names[512] = "", hint[CLI_HINT_MAX];
+    size_t used = 0;
+    for (const cli_verb *verb = cli_verbs; verb->name && used < sizeof names; verb++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s ", verb->name);
+    }
+    return cli_usage("verb %.60s is not known%s; `kwright help` lists the verbs", name, cli_hint(hint, name, "", names));
+}
+
+/* Anywhere behind the verb, and before "--". */
+static bool asks_help(int count, char **words) {
+    for (int i = 2; i < count && strcmp(words[i], "--"); i++) {
+        if (!strcmp(words[i], "--help") || !strcmp(words[i], "-h")) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int verb_version(const cli_args *args) {
@@ -213,13 +228,11 @@ int main(int count, char **words) {
         int code = verb_help(&none);
         return count < 2 ? CLI_USAGE : code;
     }
-    const cli_verb *verb = find_verb(strcmp(words[1], "--version") ? words[1] : "version");
+    const cli_verb *verb = find_verb(strcmp(words[1], "--version") && strcmp(words[1], "-V") ? words[1] : "version");
     if (!verb) {
-        const char *near = cli_nearest(words[1], verb_name);
-        return cli_usage("verb %.60s is not known%s%s; `kwright help` lists the verbs", words[1], near ? "; did you mean " : "",
-                         near ? near : "");
+        return cli_unknown_verb(words[1]);
     }
-    if (count > 2 && (!strcmp(words[2], "--help") || !strcmp(words[2], "-h"))) {
+    if (asks_help(count, words)) {
         cli_args about = {.operands = (const char *const *)&verb->name, .operand_count = 1};
         return verb_help(&about);
     }

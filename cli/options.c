@@ -11,46 +11,6 @@ const cli_option cli_options[OPT_COUNT] = {
 #undef CLI_ROW
 };
 
-/* Edit distance, for names of up to 31 characters; a longer word is near nothing. */
-static size_t edit_distance(const char *a, const char *b) {
-    size_t row[32], m = strlen(a), n = strlen(b);
-    if (m > 31 || n > 31) {
-        return 99;
-    }
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= m; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            size_t best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            row[j] = change < best ? change : best;
-        }
-    }
-    return row[n];
-}
-
-const char *cli_nearest(const char *wrong, const char *(*name_at)(int index)) {
-    const char *best = NULL;
-    size_t least = 3;
-    for (int i = 0; name_at(i); i++) {
-        bool begun = *wrong && !strncmp(wrong, name_at(i), strlen(wrong)); /* cut short rather than mistyped */
-        size_t d = begun ? 0 : edit_distance(wrong, name_at(i));
-        if (d < least) {
-            least = d;
-            best = name_at(i);
-        }
-    }
-    return best;
-}
-
-static const char *option_name(int index) {
-    return index < OPT_COUNT ? cli_options[index].name : NULL;
-}
-
 static int find_cli_option(const char *name, size_t size) {
     for (int i = 0; i < OPT_COUNT; i++) {
         if (strlen(cli_options[i].name) == size && !memcmp(cli_options[i].name, name, size)) {
@@ -68,18 +28,62 @@ bool cli_takes(const cli_verb *verb, int option) {
     return *has != OPT_COUNT;
 }
 
+const char *cli_hint(char hint[CLI_HINT_MAX], const char *wrong, const char *before, const char *names) {
+    char near[KW_NAME_MAX];
+    bool helps = kw_name_nearest(near, wrong, names);
+    snprintf(hint, CLI_HINT_MAX, helps ? "; did you mean %s%s" : "%.0s%.0s", before, helps ? near : "");
+    return hint;
+}
+
 static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
-    char copy[64];
+    char copy[64], names[1024] = "", hint[CLI_HINT_MAX];
+    size_t used = 0;
     snprintf(copy, sizeof copy, "%.*s", (int)(size < 60 ? size : 60), name);
-    const char *near = find_cli_option(name, size) < 0 ? cli_nearest(copy, option_name) : NULL;
-    bool helps = near && cli_takes(verb, find_cli_option(near, strlen(near)));
-    return cli_usage("%s has no option --%s%s%s; `kwright help %s` lists its options", verb->name, copy, helps ? "; did you mean --" : "",
-                     helps ? near : "", verb->name);
+    for (int i = 0; i < OPT_COUNT && used < sizeof names; i++) {
+        if (cli_takes(verb, i)) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s ", cli_options[i].name);
+        }
+    }
+    return cli_usage("%s has no option --%s%s; `kwright help %s` lists its options", verb->name, copy, cli_hint(hint, copy, "--", names),
+                     verb->name);
 }
 
 /* Whether a word that starts with '-' is an operand all the same: "-" alone, or a foreign problem line given as one word. */
 static bool is_operand(const char *word) {
     return word[0] != '-' || !word[1] || strchr(word, ' ');
+}
+
+/* Whether a word can belong to the problem before it. */
+static bool is_bare_word(const char *word) {
+    kw_op op;
+    return strcmp(word, "-") && !strchr(word, ' ') && !kw_op_find(&op, word);
+}
+
+/* A problem without quotes around it comes as its words: "gemm fp32 m4 n4 k4" begins with an operation's name that stands alone. The words up
+ * to the next such name become one operand, which lives as long as the process. */
+static bool join_problems(cli_args *args, const char **operands) {
+    kw_op op;
+    int kept = 0;
+    for (int i = 0; i < args->operand_count; i++) {
+        if (kw_op_find(&op, operands[i])) {
+            size_t size = 0, used = 0;
+            for (int j = i; j < args->operand_count; j++) {
+                size += strlen(operands[j]) + 1;
+            }
+            char *joined = calloc(size + 1, 1);
+            if (!joined) {
+                return false;
+            }
+            do {
+                used += (size_t)snprintf(joined + used, size + 1 - used, used ? " %s" : "%s", operands[i]);
+            } while (i + 1 < args->operand_count && is_bare_word(operands[i + 1]) && ++i);
+            operands[kept++] = joined;
+        } else {
+            operands[kept++] = operands[i];
+        }
+    }
+    args->operand_count = kept;
+    return true;
 }
 
 int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, const char **operands) {
@@ -121,6 +125,9 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
             return cli_usage("--%s needs a value: --%s %s", cli_options[option].name, cli_options[option].name, cli_options[option].value);
         }
     }
+    if (strstr(verb->operands, "PROBLEM") && !join_problems(args, operands)) {
+        return cli_usage("out of memory");
+    }
     if (args->operand_count < verb->least) {
         return cli_usage("%s needs %s; for example: %s", verb->name, verb->operands, verb->example);
     }
@@ -151,7 +158,9 @@ bool cli_op(const cli_args *args, cli_option_id option, bool *given, kw_op *op) 
     const char *text = args->value[option];
     *given = text != NULL;
     if (text && !kw_op_find(op, text)) {
-        cli_usage("--%s %.60s is not known; known: %s", cli_options[option].name, text, kw_op_names());
+        char hint[CLI_HINT_MAX];
+        cli_usage("--%s %.60s is not known%s; known: %s", cli_options[option].name, text, cli_hint(hint, text, "", kw_op_names()),
+                  kw_op_names());
         return false;
     }
     return true;
@@ -161,7 +170,8 @@ bool cli_dtype(const cli_args *args, bool *given, kw_dtype *dtype) {
     const char *text = args->value[OPT_DTYPE];
     *given = text != NULL;
     if (text && !kw_dtype_find(dtype, text)) {
-        cli_usage("--dtype %.60s is not known; known: %s", text, kw_dtype_names());
+        char hint[CLI_HINT_MAX];
+        cli_usage("--dtype %.60s is not known%s; known: %s", text, cli_hint(hint, text, "", kw_dtype_names()), kw_dtype_names());
         return false;
     }
     return true;

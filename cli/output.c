@@ -43,6 +43,21 @@ int cli_usage(const char *format, ...) {
     return cli_fail(&err);
 }
 
+bool cli_names_store(const char *verb, const char *path) {
+    static const char *const others[] = {".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".json", ".json.gz", ".parquet", ".txt", ".html"};
+    size_t size = path ? strlen(path) : 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t tail = strlen(others[i]);
+        if (size > tail && !strcmp(path + size - tail, others[i])) {
+            cli_usage("%s writes a store (SQLite), which %.200s is not by its name; name it %.*s.db, and `kwright db export` makes CSV or "
+                      "JSON lines of it",
+                      verb, path, (int)(size - tail), path);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool cli_reserve(void *items, size_t *capacity, size_t count, size_t size) {
     void *old, *grown;
     if (count <= *capacity) {

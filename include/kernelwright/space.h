@@ -72,6 +72,11 @@ KW_API kw_status kw_traits_problems(uint32_t *ops, uint32_t *dtypes, uint32_t *n
 /* Names of what the rules know, one a line; kind: "arch", "set" or "family". The caller frees with kw_free. */
 KW_API kw_status kw_space_names(char **names, const char *kind, const char *rules_dir, kw_error *err);
 
+/* The one of names (words with blanks, commas or line ends between) that a mistyped one was meant to be: it begins so, or a letter or two
+ * differ. false where none is near. */
+enum { KW_NAME_MAX = 32 };
+KW_API bool kw_name_nearest(char name[KW_NAME_MAX], const char *wrong, const char *names);
+
 /* Registries as JSON. */
 
 /* {"kernelwright": 1, "configs": [{"family": "conv.direct", "op": "conv_fwd", "dtype": "fp32", "tile_w": 14, ...}, ...]}.

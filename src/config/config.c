@@ -1,6 +1,7 @@
 /* config.c: configs as text, and the three questions to a config: is it in its family, can the target run it, does it serve a problem. */
 #include "config/config.h"
 
+#include "base/nearest.h"
 #include "problem/names.h"
 
 #include <string.h>
@@ -12,6 +13,18 @@ const kw_family *kw_family_find(kw_word name) {
         }
     }
     return NULL;
+}
+
+kw_status kw_family_fail_unknown(kw_word name, kw_error *err) {
+    char nearest[KW_NEAREST_MAX];
+    kw_text names = {0};
+    for (const kw_family *const *each = kw_family_table; *each; each++) {
+        kw_text_addf(&names, "%s ", (*each)->name);
+    }
+    bool near = kw_nearest(nearest, name, kw_text_string(&names));
+    kw_text_drop(&names);
+    return kw_fail(err, KW_MISSING, "family %.*s is not known%s%s; `kwright show` lists the families", KW_WORD(name),
+                   near ? "; did you mean " : "", near ? nearest : "");
 }
 
 int kw_family_axis(const kw_family *family, kw_word name) {
@@ -53,7 +66,7 @@ static kw_status parse_family(kw_config *config, kw_scan *scan, kw_error *err) {
     }
     config->family = kw_family_find(word);
     if (!config->family) {
-        return kw_fail(err, KW_MISSING, "config: family %.*s is not known; `kwright show` lists the families", KW_WORD(word));
+        return kw_family_fail_unknown(word, err);
     }
     if (!kw_scan_word(scan, &word)) {
         return kw_fail(err, KW_MALFORMED, "config: %s is followed by no operation, e.g. conv_fwd", config->family->name);

@@ -44,7 +44,7 @@ kw_status kw_family_describe(char **text, const char *family, kw_error *err) {
     if (family) {
         const kw_family *found = kw_family_find((kw_word){family, strlen(family)});
         if (!found) {
-            return kw_fail(err, KW_MISSING, "family %.60s is not known; `kwright show` lists the families", family);
+            return kw_family_fail_unknown((kw_word){family, strlen(family)}, err);
         }
         describe_family(&built, found);
     }

@@ -126,6 +126,8 @@ struct kw_family {
 extern const kw_family *const kw_family_table[];
 
 const kw_family *kw_family_find(kw_word name);
+/* Fails with the family that was meant. */
+kw_status kw_family_fail_unknown(kw_word name, kw_error *err);
 /* The position of an axis; -1 when the family has none of that name. */
 int kw_family_axis(const kw_family *family, kw_word name);
 

@@ -30,6 +30,9 @@
 
 bool kw_op_of_word(kw_op *op, kw_word word);
 bool kw_dtype_of_word(kw_dtype *dtype, kw_word word);
+/* What others call a type: float32, s8, fp64 ... KW_DTYPE_COUNT where no kernel here has it. plain: a problem's word may be that, since no
+ * size looks so (s8 is a stride). */
+bool kw_dtype_of_other_word(kw_dtype *dtype, bool *plain, kw_word word);
 /* Whether a problem can have the type. */
 bool kw_dtype_is_input(kw_dtype dtype);
 
@@ -37,7 +40,7 @@ bool kw_dtype_is_input(kw_dtype dtype);
 const char *kw_layout_name(kw_layout layout, int ndim);
 /* Whether a layout is one of GEMM's. */
 bool kw_layout_is_gemm(kw_layout layout);
-/* The layout and its number of spatial axes. */
+/* The layout and its number of spatial axes; also by the names of frameworks, nchw for ngchw. */
 bool kw_layout_of_word(kw_layout *layout, int32_t *ndim, kw_word word);
 /* "depth", "height", "width" of axes 0 to 2. */
 const char *kw_axis_name(int axis);

@@ -1,8 +1,10 @@
 /* parse.c: one line of text -> problem. Words come in any order, so there are two passes over the text: the first finds the
  * operation, the type and the layout, the second the sizes, whose letters depend on the operation. Nothing is copied and each pass stops at
  * the first fault, so a line of any length costs at most two readings. docs/problem-text.md is the grammar. */
+#include "base/nearest.h"
 #include "problem/dims.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What the text says of one dimension. */
@@ -19,13 +21,74 @@ static kw_status fail_twice(const char *what, kw_word word, kw_error *err) {
 /* No name is shorter; sizes of one digit, the bulk of a hostile line, need no look-up. */
 enum { SHORTEST_NAME = 3 };
 
+static bool dtype_named(kw_dtype *dtype, kw_word word) {
+    bool plain = true;
+    return kw_dtype_of_word(dtype, word) || (kw_dtype_of_other_word(dtype, &plain, word) && plain);
+}
+
 static bool is_name(kw_word word) {
     kw_op op;
     kw_dtype dtype;
     kw_layout layout;
     int32_t ndim;
-    return word.size >= SHORTEST_NAME &&
-           (kw_op_of_word(&op, word) || kw_dtype_of_word(&dtype, word) || kw_layout_of_word(&layout, &ndim, word));
+    return word.size >= SHORTEST_NAME && (kw_op_of_word(&op, word) || dtype_named(&dtype, word) || kw_layout_of_word(&layout, &ndim, word));
+}
+
+/* --- what was meant, for messages --- */
+
+/* A word without any was meant as a name: nchwc is no number of images. */
+static bool has_digit(kw_word word) {
+    for (size_t i = 0; i < word.size; i++) {
+        if (word.at[i] >= '0' && word.at[i] <= '9') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "did you mean fp32 by f32; ", "no kernel computes in fp64; " or "". */
+static void hint_dtype(char *hint, size_t capacity, kw_scan scan) {
+    kw_word word;
+    char near[KW_NEAREST_MAX];
+    *hint = 0;
+    while (!*hint && kw_scan_word(&scan, &word)) {
+        kw_dtype dtype;
+        bool plain;
+        if (kw_dtype_of_other_word(&dtype, &plain, word)) {
+            snprintf(hint, capacity, dtype < KW_DTYPE_COUNT ? "did you mean %s by %.*s; " : "%s%.*s is a type of no kernel; ",
+                     dtype < KW_DTYPE_COUNT ? kw_dtype_name(dtype) : "", KW_WORD(word));
+        } else if (word.size >= SHORTEST_NAME && !is_name(word) && kw_nearest(near, word, KW_DTYPE_WORDS(" "))) {
+            snprintf(hint, capacity, "did you mean %s by %.*s; ", near, KW_WORD(word));
+        }
+    }
+}
+
+static void hint_op(char *hint, size_t capacity, kw_scan scan) {
+    kw_word word;
+    char near[KW_NEAREST_MAX];
+    *hint = 0;
+    while (!*hint && kw_scan_word(&scan, &word)) {
+        if (word.size >= SHORTEST_NAME && !is_name(word) && kw_nearest(near, word, KW_OP_WORDS(" "))) {
+            snprintf(hint, capacity, "did you mean %s by %.*s; ", near, KW_WORD(word));
+        }
+    }
+}
+
+static const char gemm_layouts[] = "rcr, rrr, crr, ccr", conv_layouts[] = "nwgc, nhwgc, ndhwgc, ngcw, ngchw, ngcdhw";
+
+static kw_status fail_unknown_word(const kw_problem *problem, kw_word word, kw_error *err) {
+    bool gemm = problem->op == KW_GEMM;
+    const char *layouts = gemm ? gemm_layouts : conv_layouts;
+    char near[KW_NEAREST_MAX], hint[KW_NEAREST_MAX + 24] = "";
+    kw_dtype dtype;
+    bool plain;
+    if (kw_nearest(near, word, layouts) || kw_nearest(near, word, KW_DTYPE_WORDS(" "))) {
+        snprintf(hint, sizeof hint, "; did you mean %s", near);
+    } else if (kw_dtype_of_other_word(&dtype, &plain, word)) {
+        snprintf(hint, sizeof hint, "; a type stands once");
+    }
+    return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known%s; sizes of %s are %s, layouts %s, dtypes " KW_DTYPE_WORDS(", "),
+                   KW_WORD(word), hint, kw_op_name(problem->op), gemm ? "b m n k" : "n g c k i f s p d", layouts);
 }
 
 /* Takes a word that is an operation, a type or a layout. */
@@ -39,7 +102,7 @@ static kw_status take_type_name(kw_problem *problem, kw_word word, kw_error *err
         problem->op = op;
         return KW_OK;
     }
-    if (kw_dtype_of_word(&dtype, word)) {
+    if (dtype_named(&dtype, word)) {
         if (problem->dtype < KW_DTYPE_COUNT) {
             return fail_twice("the dtype", word, err);
         }
@@ -58,6 +121,8 @@ static kw_status read_dim_names(kw_problem *problem, kw_scan scan, kw_error *err
     problem->dtype = KW_DTYPE_COUNT;
     problem->layout = KW_LAYOUT_COUNT;
     kw_word text = {scan.at, (size_t)(scan.end - scan.at)}, word;
+    kw_scan start = scan;
+    char hint[128];
     while (kw_scan_word(&scan, &word)) {
         kw_status status = is_name(word) ? take_type_name(problem, word, err) : KW_OK;
         if (status) {
@@ -65,15 +130,17 @@ static kw_status read_dim_names(kw_problem *problem, kw_scan scan, kw_error *err
         }
     }
     if (problem->op == KW_OP_COUNT) {
-        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no operation; add one of " KW_OP_WORDS(", "), KW_WORD(text));
+        hint_op(hint, sizeof hint, start);
+        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no operation; %sadd one of " KW_OP_WORDS(", "), KW_WORD(text), hint);
     }
     if (problem->dtype == KW_DTYPE_COUNT) {
-        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no dtype; add one of " KW_DTYPE_WORDS(", "), KW_WORD(text));
+        hint_dtype(hint, sizeof hint, start);
+        return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" names no dtype; %sadd one of " KW_DTYPE_WORDS(", "), KW_WORD(text), hint);
     }
     if (problem->layout < KW_LAYOUT_COUNT && kw_layout_is_gemm(problem->layout) != (problem->op == KW_GEMM)) {
         return kw_fail(err, KW_MALFORMED, "problem: layout %s does not belong to %s; use %s",
                        kw_layout_name(problem->layout, problem->ndim), kw_op_name(problem->op),
-                       problem->op == KW_GEMM ? "rcr, rrr, crr or ccr" : "nwgc, nhwgc, ndhwgc, ngcw, ngchw or ngcdhw");
+                       problem->op == KW_GEMM ? gemm_layouts : conv_layouts);
     }
     return KW_OK;
 }
@@ -128,9 +195,8 @@ static kw_status read_dim_sizes(kw_problem *problem, kw_scan scan, given sizes[K
         while (dim->letter && dim->letter != *word.at) {
             dim++;
         }
-        if (!dim->letter) {
-            return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known; sizes of %s are %s, dtypes " KW_DTYPE_WORDS(", "),
-                           KW_WORD(word), kw_op_name(problem->op), problem->op == KW_GEMM ? "b m n k" : "n g c k i f s p d");
+        if (!dim->letter || (word.size >= SHORTEST_NAME && !has_digit(word))) {
+            return fail_unknown_word(problem, word, err);
         }
         kw_status status = read_dim_size(dim, word, &sizes[dim - dims], err);
         if (status) {

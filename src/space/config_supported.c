@@ -1,5 +1,6 @@
 /* config_supported.c: why a config is not had: the first rule that refuses it, by name. */
 #include "families/source.h"
+#include "base/nearest.h"
 #include "config/isa.h"
 
 #include <kernelwright_tune.h>
@@ -25,7 +26,9 @@ static kw_status target_of(kw_target *target, const char *name, kw_error *err) {
     for (const kw_gpu_arch *arch = kw_gpu_archs; arch->name; arch++) {
         kw_text_addf(&known, " %s", arch->name);
     }
-    kw_status status = kw_fail(err, KW_MISSING, "architecture '%.60s' is not known; known:%s", name, kw_text_string(&known));
+    char hint[KW_HINT_MAX];
+    kw_status status = kw_fail(err, KW_MISSING, "architecture '%.60s' is not known%s; known:%s", name,
+                               kw_nearest_hint(hint, name, kw_text_string(&known)), kw_text_string(&known));
     kw_text_drop(&known);
     return status;
 }

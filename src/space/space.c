@@ -1,6 +1,7 @@
 /* space.c: the public functions over spaces and filters. Registries are reached through their public functions only, so that the workshop
  * library can be built against any run-time library of the same version. */
 #include "backend/backend.h"
+#include "base/nearest.h"
 #include "base/os/file.h"
 #include "space/enumerate.h"
 #include "space/rules/filter.h"
@@ -125,6 +126,10 @@ kw_status kw_traits_problems(uint32_t *ops, uint32_t *dtypes, uint32_t *ndim, co
     *ndim = traits.ndim;
     kw_traits_drop(&traits);
     return status;
+}
+
+bool kw_name_nearest(char name[KW_NAME_MAX], const char *wrong, const char *names) {
+    return name && wrong && names && kw_nearest(name, (kw_word){wrong, strlen(wrong)}, names);
 }
 
 kw_status kw_space_names(char **names, const char *kind, const char *rules_dir, kw_error *err) {

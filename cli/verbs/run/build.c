@@ -42,8 +42,9 @@ static int build_objects(const cli_args *args, int64_t jobs) {
         .progress = cli_progress_show,
         .user = &progress,
     };
-    if (!options.space.arch || args->operand_count || args->value[OPT_PROBLEMS] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG]) {
-        return cli_usage("--out needs --arch, and takes the kernels of --set and --filter; no problems, --kernels or --config");
+    if (!options.space.arch || args->operand_count || args->value[OPT_PROBLEMS] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] ||
+        args->value[OPT_LIMIT]) {
+        return cli_usage("--out needs --arch, and takes the kernels of --set and --filter; no problems, --kernels, --config or --limit");
     }
     cli_progress_start(&progress, args, NULL);
     kw_status status = kw_objects_build(&report, &options, &err);
@@ -59,22 +60,40 @@ static int build_objects(const cli_args *args, int64_t jobs) {
     return report.failed ? CLI_FAILED : CLI_DONE;
 }
 
-/* Which kernels of a registry serve any of some problems. */
+/* Which kernels of a registry serve any of some problems: the first so many of them. */
 typedef struct servers {
     const kw_registry *registry;
-    const cli_problem_list *problems;
-    size_t next; /* kernels are asked about in their order */
+    const cli_problem_list *problems; /* none: every kernel does */
+    size_t next;                      /* kernels are asked about in their order */
+    int64_t left;
 } servers;
 
 static bool serves_any(void *user, const char *config) {
     servers *s = user;
     size_t index = s->next++;
-    bool serves = false;
+    bool serves = !s->problems->count;
     (void)config;
+    if (!s->left) {
+        return false;
+    }
     for (size_t i = 0; i < s->problems->count && !serves; i++) {
         serves = !kw_registry_fits(s->registry, index, &s->problems->items[i].problem, NULL);
     }
+    s->left -= serves;
     return serves;
+}
+
+/* What is of problems and would be passed over in silence where none is named. */
+static int check_problem_options(const cli_args *args) {
+    static const cli_option_id of_problems[] = {OPT_DIR,       OPT_DTYPE,  OPT_SAMPLE, OPT_PER_BUCKET,
+                                                OPT_MAX_GFLOP, OPT_MAX_MB, OPT_PART,   OPT_TEST_SHARE};
+    for (size_t i = 0; i < sizeof of_problems / sizeof *of_problems; i++) {
+        if (args->value[of_problems[i]] && !args->operand_count && !args->value[OPT_PROBLEMS]) {
+            return cli_usage("--%s is of problems, and none is named; --filter chooses kernels, e.g. --filter \"c.dtype == 'bf16'\"",
+                             cli_options[of_problems[i]].name);
+        }
+    }
+    return CLI_DONE;
 }
 
 static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jobs) {
@@ -103,8 +122,11 @@ int verb_build(const cli_args *args) {
     kw_registry *registry = NULL;
     cli_problem_list list = {0};
     kw_error err = {0};
-    int64_t jobs;
-    if (!cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs)) {
+    int64_t jobs, limit;
+    cli_args all = *args;
+    all.value[OPT_LIMIT] = NULL; /* it counts kernels here */
+    if (!cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs) || !cli_number(args, OPT_LIMIT, 1, INT64_MAX, INT64_MAX, &limit) ||
+        check_problem_options(args)) {
         return CLI_USAGE;
     }
     if (args->value[OPT_OUT]) {
@@ -112,8 +134,9 @@ int verb_build(const cli_args *args) {
     }
     int code = cli_context(&context, args);
     code = code ? code : cli_registry(&registry, context, args);
-    code = code ? code : cli_problems(&list, args);
-    if (!code && list.count && kw_registry_keep(registry, serves_any, &(servers){registry, &list, 0}, &err)) {
+    code = code ? code : cli_problems(&list, &all);
+    if (!code && (list.count || args->value[OPT_LIMIT]) &&
+        kw_registry_keep(registry, serves_any, &(servers){registry, &list, 0, limit}, &err)) {
         code = cli_fail(&err);
     }
     code = code ? code : build_kernels(registry, args, jobs);

@@ -54,22 +54,16 @@ static int time_plan(double *ns, const kw_plan *plan, const kw_tensors *tensors)
     return CLI_DONE;
 }
 
-static int verify(kw_context *context, const char *config, const kw_problem *problem, const char *text, uint64_t seed) {
+static int verify(kw_record *record, kw_context *context, const char *config, const kw_problem *problem, uint64_t seed) {
     kw_error err = {0};
     kw_registry *registry = NULL;
-    kw_record record = {0};
     kw_measure_options options = {.seed = seed};
     int code = CLI_DONE;
     if (kw_registry_create(&registry, context, &err) || kw_registry_add(registry, config, &err) ||
-        kw_measure(&record, registry, 0, problem, &options, &err)) {
+        kw_measure(record, registry, 0, problem, &options, &err)) {
         code = cli_fail(&err);
-    } else if (record.outcome != KW_GOOD && record.outcome != KW_MISTRUSTED) {
-        fprintf(stderr, "kwright: %s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(record.outcome), record.detail, config,
-                text);
+    } else if (record->outcome != KW_GOOD && record->outcome != KW_MISTRUSTED) {
         code = CLI_FAILED;
-    }
-    if (!code) {
-        printf("  %s\n", record.outcome == KW_GOOD ? "verified against the reference" : record.detail);
     }
     kw_registry_destroy(&registry);
     return code;
@@ -82,40 +76,69 @@ static const char *clock_remark(const kw_context *context) {
                                                         : "";
 }
 
+/* What came of one problem. */
+typedef struct run_result {
+    const cli_problem *item;
+    const kw_context *context;
+    const kw_plan *plan;
+    const cli_args *args;
+    double ns;
+    kw_record record; /* of --check */
+} run_result;
+
+static void show_run_json(const run_result *r, const char *text) {
+    cli_json json;
+    cli_json_start(&json);
+    cli_json_text(&json, "problem", text);
+    cli_json_text(&json, "config", kw_plan_config(r->plan));
+    cli_json_real(&json, "time_ns", r->ns);
+    cli_json_text(&json, "clock", kw_context_clock(r->context));
+    cli_json_real(&json, "gflops", cli_gflops(&r->item->problem, r->ns));
+    cli_json_int(&json, "workspace", kw_plan_workspace(r->plan));
+    if (r->args->value[OPT_CHECK]) {
+        cli_json_text(&json, "check", kw_outcome_name(r->record.outcome));
+        cli_json_text(&json, "detail", r->record.detail);
+    }
+    cli_json_print(&json, stdout);
+}
+
+static void show_run(const run_result *r, const char *text) {
+    char time[32];
+    printf("%s%s%s\n  %s\n  %s%s, %.1f GFLOP/s\n", r->item->name, *r->item->name ? ": " : "", text, kw_plan_config(r->plan),
+           cli_time(time, r->ns), clock_remark(r->context), cli_gflops(&r->item->problem, r->ns));
+    if (r->args->value[OPT_CHECK] && (r->record.outcome == KW_GOOD || r->record.outcome == KW_MISTRUSTED)) {
+        printf("  %s\n", r->record.outcome == KW_GOOD ? "verified against the reference" : r->record.detail);
+    }
+}
+
 static int run_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
-    const kw_problem *problem = &item->problem;
+    run_result r = {.item = item, .context = context, .args = args};
     kw_plan *plan = NULL;
     kw_tensors tensors = {0};
     kw_error err = {0};
-    char text[KW_PROBLEM_TEXT_MAX], time[32];
+    char text[KW_PROBLEM_TEXT_MAX];
     int64_t seed;
-    double ns = 0;
     if (!cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
         return CLI_USAGE;
     }
-    kw_problem_print(text, sizeof text, problem);
-    int code = make_plan(&plan, context, registry, problem, args);
-    code = code ? code : cli_tensors(&tensors, context, problem, kw_plan_workspace(plan), (uint64_t)seed);
+    kw_problem_print(text, sizeof text, &item->problem);
+    int code = make_plan(&plan, context, registry, &item->problem, args);
+    code = code ? code : cli_tensors(&tensors, context, &item->problem, kw_plan_workspace(plan), (uint64_t)seed);
     if (!code && !args->value[OPT_FRESH] && kw_plan_pack_weights(plan, tensors.w, &err)) {
         code = cli_fail(&err);
     }
-    code = code ? code : time_plan(&ns, plan, &tensors);
-    if (!code && args->value[OPT_JSON]) {
-        cli_json json;
-        cli_json_start(&json);
-        cli_json_text(&json, "problem", text);
-        cli_json_text(&json, "config", kw_plan_config(plan));
-        cli_json_real(&json, "time_ns", ns);
-        cli_json_text(&json, "clock", kw_context_clock(context));
-        cli_json_real(&json, "gflops", cli_gflops(problem, ns));
-        cli_json_int(&json, "workspace", kw_plan_workspace(plan));
-        cli_json_print(&json, stdout);
-    } else if (!code) {
-        printf("%s%s%s\n  %s\n  %s%s, %.1f GFLOP/s\n", item->name, *item->name ? ": " : "", text, kw_plan_config(plan), cli_time(time, ns),
-               clock_remark(context), cli_gflops(problem, ns));
+    code = code ? code : time_plan(&r.ns, plan, &tensors);
+    bool timed = !code;
+    r.plan = plan;
+    if (timed && args->value[OPT_CHECK]) {
+        code = verify(&r.record, context, kw_plan_config(plan), &item->problem, (uint64_t)seed);
     }
-    if (!code && args->value[OPT_CHECK]) {
-        code = verify(context, kw_plan_config(plan), problem, text, (uint64_t)seed);
+    if (timed && (!code || code == CLI_FAILED)) {
+        (args->value[OPT_JSON] ? show_run_json : show_run)(&r, text);
+    }
+    if (code == CLI_FAILED && timed) {
+        fprintf(stderr, "kwright: %s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(r.record.outcome), r.record.detail,
+                kw_plan_config(plan), text);
     }
     cli_tensors_free(&tensors, context);
     kw_plan_destroy(&plan);

@@ -302,6 +302,9 @@ static int db_recover(const cli_args *args) {
     if (!args->value[OPT_OUT]) {
         return cli_usage("db recover needs a file for what it recovers; for example --out recovered.db");
     }
+    if (!cli_names_store("db recover", args->value[OPT_OUT])) {
+        return CLI_USAGE;
+    }
     if (kw_store_recover(args->operands[1], args->value[OPT_OUT], &recovered, &err)) {
         return cli_fail(&err);
     }
@@ -315,19 +318,15 @@ static const command commands[] = {
     {"recover", KW_STORE_READ, 0, NULL},
 };
 
-static const char *command_at(int index) {
-    return index < (int)(sizeof commands / sizeof *commands) ? commands[index].name : NULL;
-}
-
 static const command *find_command(const char *name) {
-    for (int i = 0; command_at(i); i++) {
-        if (!strcmp(name, command_at(i))) {
+    static const char names[] = "list count check export import drop recover";
+    char hint[CLI_HINT_MAX];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!strcmp(name, commands[i].name)) {
             return &commands[i];
         }
     }
-    const char *near = cli_nearest(name, command_at);
-    cli_usage("db knows list, count, check, export, import, drop and recover, not %.40s%s%s", name, near ? "; did you mean db " : "",
-              near ? near : "");
+    cli_usage("db knows list, count, check, export, import, drop and recover, not %.40s%s", name, cli_hint(hint, name, "db ", names));
     return NULL;
 }
 

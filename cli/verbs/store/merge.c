@@ -47,6 +47,9 @@ int verb_merge(const cli_args *args) {
     if (!args->value[OPT_OUT]) {
         return cli_usage("merge needs a store to merge into; for example --out results.db");
     }
+    if (!cli_names_store("merge", args->value[OPT_OUT])) {
+        return CLI_USAGE;
+    }
     if (kw_merge(args->value[OPT_OUT], args->operands, (size_t)args->operand_count, args->value[OPT_MANIFEST], args->value[OPT_NEXT],
                  &report, &err)) {
         return cli_fail(&err);

@@ -4,6 +4,7 @@
 #include "space/problems/problem_sets.h"
 #include "space/problems/problems.h"
 
+#include "base/nearest.h"
 #include "base/os/file.h"
 
 #include <kernelwright_tune.h>
@@ -33,6 +34,17 @@ static const kw_embedded *find_embedded(const char *name) {
     return NULL;
 }
 
+/* "; did you mean resnet50" */
+static const char *hint_list(char hint[KW_HINT_MAX], const char *name) {
+    kw_text names = {0};
+    for (const kw_embedded *file = kw_embedded_problems; file->name; file++) {
+        kw_text_addf(&names, "%.*s ", (int)stem_size(file->name), file->name);
+    }
+    kw_nearest_hint(hint, name, kw_text_string(&names));
+    kw_text_drop(&names);
+    return hint;
+}
+
 kw_status kw_problems_names(char **names, kw_error *err) {
     if (!names) {
         return kw_fail(err, KW_ILLEGAL, "kw_problems_names: names is NULL");
@@ -51,7 +63,9 @@ kw_status kw_problems_description(char **about, const char *name, kw_error *err)
     }
     const kw_embedded *file = find_embedded(name);
     if (!file) {
-        return kw_fail(err, KW_MISSING, "'%.80s' is not a list that is compiled in; `kwright problems` shows them", name);
+        char hint[KW_HINT_MAX];
+        return kw_fail(err, KW_MISSING, "'%.80s' is not a list that is compiled in%s; `kwright problems` shows them", name,
+                       hint_list(hint, name));
     }
     const char *mark = strcmp(strrchr(file->name, '.'), ".lua") ? "# " : "-- ";
     kw_text text = {0};
@@ -122,9 +136,10 @@ kw_status kw_source_text_read(kw_source_text *source, const char *path, kw_error
     kw_error why = {0};
     kw_status status = kw_file_read(&source->arena, path, LIST_LIMIT, &source->data, &source->size, &why);
     if (status && !strchr(path, '/') && !strchr(path, '.')) {
+        char hint[KW_HINT_MAX];
         return kw_fail(err, KW_MISSING,
-                       "'%.80s' is neither a list that is compiled in (`kwright problems` shows them) nor a file that can be read: %s",
-                       path, why.text);
+                       "'%.80s' is neither a list that is compiled in%s (`kwright problems` shows them) nor a file that can be read: %s",
+                       path, hint_list(hint, path), why.text);
     }
     return status ? kw_fail(err, status, "%s", why.text) : KW_OK;
 }

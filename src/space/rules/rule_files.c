@@ -2,6 +2,7 @@
  * no name can lead out of the folder. */
 #include "space/rules/rule_files.h"
 
+#include "base/nearest.h"
 #include "base/os/file.h"
 #include "space/rules/rules.h"
 
@@ -116,8 +117,9 @@ static kw_status fail_unknown_rule(const char *folder, kw_rule_name name, kw_err
     kw_status status = kw_rule_names(&known, folder, name.kind, ' ', err);
     if (!status) {
         const char *what = !strcmp(name.kind, "arch") ? "architecture" : !strcmp(name.kind, "sets") ? "set" : "family";
-        kw_fail(err, KW_MISSING, "%s '%.60s' is not known; known: %s(one file each in %s/%s)", what, name.name, kw_text_string(&known),
-                folder ? folder : "rules", name.kind);
+        char hint[KW_HINT_MAX];
+        kw_fail(err, KW_MISSING, "%s '%.60s' is not known%s; known: %s(one file each in %s/%s)", what, name.name,
+                kw_nearest_hint(hint, name.name, kw_text_string(&known)), kw_text_string(&known), folder ? folder : "rules", name.kind);
         status = KW_MISSING;
     }
     kw_text_drop(&known);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/math.h"
 #include "base/os/process.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "support/kw_test.h"
 
@@ -186,8 +187,36 @@ static void hashes_are_stable(void **state) {
     assert_string_equal(text, again);
 }
 
+static void a_mistyped_name_finds_the_one_that_was_meant(void **state) {
+    (void)state;
+    static const struct {
+        const char *wrong, *names, *meant; /* NULL: none */
+    } cases[] = {
+        {"tun", "run tune train", "tune"},
+        {"-V", "db run", NULL},
+        {"x", "db run", NULL},
+        {"deflt", "default full tiny", "default"},
+        {"ful", "default, full, full-tests", "full"},
+        {"gfx94", "gfx908\ngfx942\ngfx950\n", "gfx942"},
+        {"fp64", "fp32 fp16", NULL},
+        {"", "fp32", NULL},
+        {"nearly", "", NULL},
+        {"a-name-that-is-longer-than-any-is-near-nothing", "a-name-that-is-longer-than-any-is-near-nothing-at-all", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[KW_NEAREST_MAX] = "";
+        bool near = kw_nearest(name, (kw_word){cases[i].wrong, strlen(cases[i].wrong)}, cases[i].names);
+        assert_int_equal(near, cases[i].meant != NULL);
+        assert_string_equal(name, near ? cases[i].meant : "");
+    }
+    char hint[KW_HINT_MAX];
+    assert_string_equal(kw_nearest_hint(hint, "tun", "run tune"), "; did you mean tune");
+    assert_string_equal(kw_nearest_hint(hint, "xyz", "run tune"), "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mistyped_name_finds_the_one_that_was_meant),
         cmocka_unit_test(arena_gives_zeroed_aligned_memory),
         cmocka_unit_test(scanner_reads_integers_within_limits),
         cmocka_unit_test(scanner_splits_words_lines_and_fields),

@@ -69,7 +69,31 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
     } cases[] = {
         {{"kwright", "frobnicate"}, "frobnicate"},
         {{"kwright", "tun"}, "did you mean tune"},
+        {{"kwright", "-v"}, "verb -v is not known; `"},
         {{"kwright", "run"}, "needs a problem"},
+        {{"kwright", "run", "conv_fwd f32 c4 k4 i2 f1"}, "did you mean fp32 by f32"},
+        {{"kwright", "run", "gemm s8 m4 n4 k4"}, "did you mean int8 by s8"},
+        {{"kwright", "run", "gemm fp64 m4 n4 k4"}, "fp64 is a type of no kernel"},
+        {{"kwright", "run", "gemm fp33 m4 n4 k4"}, "did you mean fp32 by fp33"},
+        {{"kwright", "run", "conv_fw fp32 c4 k4 i2 f1"}, "did you mean conv_fwd by conv_fw"},
+        {{"kwright", "run", "gemm fp32 rcc m4 n4 k4"}, "did you mean rcr"},
+        {{"kwright", "run", "gemm fp32 nhwc m4 n4 k4"}, "layout nhwgc does not belong to gemm"},
+        {{"kwright", "run", "conv_fwd fp32 nchwc c4 k4 i2x2 f1"}, "layouts nwgc, nhwgc"},
+        {{"kwright", "run", "gemm", "fp32", "m4", "n4"}, "k (depth"},
+        {{"kwright", "count", "--set", "deflt"}, "did you mean default"},
+        {{"kwright", "count", "--arch", "gfx94"}, "did you mean gfx942"},
+        {{"kwright", "count", "--dtyp", "bf16"}, "no option --dtyp;"},
+        {{"kwright", "run", "--dtype", "f31", "gemm fp32 m1 n1 k1"}, "did you mean fp32"},
+        {{"kwright", "show", "conv.direc"}, "did you mean conv.direct"},
+        {{"kwright", "show", "--source", "conv.drect conv_fwd fp32"}, "did you mean conv.direct"},
+        {{"kwright", "problems", "overlap", "resnet5", "bert"}, "did you mean resnet50"},
+        {{"kwright", "db", "exprt", "x.db"}, "did you mean db export"},
+        {{"kwright", "sweep", "--out", "x.csv", "gemm fp32 m1 n1 k1"}, "name it x.db, and `kwright db export`"},
+        {{"kwright", "merge", "--out", "x.jsonl.gz", "y"}, "name it x.db"},
+        {{"kwright", "db", "recover", "y.db", "--out", "x.csv"}, "name it x.db"},
+        {{"kwright", "validate", "y.db", "--model", "m", "--out", "x.json"}, "name it x.db"},
+        {{"kwright", "build", "--set", "tiny", "--dtype", "bf16"}, "--dtype is of problems"},
+        {{"kwright", "build", "--set", "tiny", "--arch", "gfx942", "--out", "o", "--limit", "3"}, "or --limit"},
         {{"kwright", "run", "--frozn", "gemm fp32 m1 n1 k1"}, "did you mean --frozen"},
         {{"kwright", "run", "conv_fwd fp32 n32 g2 c65 k64 i56 f3"}, "c=65"},
         {{"kwright", "run", "conv_fwd fp32 c4 k4 i2 f5"}, "output"},
@@ -388,6 +412,65 @@ static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
     free(result);
 }
 
+/* --- words that others use, and words in odd places --- */
+
+static void problems_are_read_in_other_words_and_without_quotes(void **state) {
+    (void)state;
+    static const struct {
+        const char *words[14];
+        const char *text;
+    } cases[] = {
+        {{"kwright", "problems", "conv_fwd float32 nhwc c4 k8 i5x6 f3"}, "conv_fwd fp32 nhwgc n1 g1 c4 k8 i5x6 f3x3 "},
+        {{"kwright", "problems", "conv_fwd half nchw c4 k8 i5x6 f3"}, "conv_fwd fp16 ngchw n1 g1 c4 k8 i5x6 f3x3 "},
+        {{"kwright", "problems", "conv_fwd bfloat16 ncdhw c4 k8 i5 f3"}, "conv_fwd bf16 ngcdhw n1 g1 c4 k8 i5x5x5 f3x3x3 "},
+        {{"kwright", "problems", "conv_fwd fp32 nwc s8 c4 k8 i50 f3"}, "conv_fwd fp32 nwgc n1 g1 c4 k8 i50 f3 s8 "},
+        {{"kwright", "problems", "--dtype", "s8", "gemm fp32 m4 n5 k6"}, "gemm int8 rcr b1 m4 n5 k6"},
+        {{"kwright", "problems", "gemm", "fp32", "m4", "n5", "k6"}, "gemm fp32 rcr b1 m4 n5 k6  #"},
+        {{"kwright", "problems", "gemm", "fp32", "m4", "--quiet", "n5", "k6", "gemm", "bf16", "m1", "n1", "k1"},
+         "gemm bf16 rcr b1 m1 n1 k1  #"},
+    };
+    outcome *result = malloc(sizeof *result);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run(result, cases[i].words, NULL);
+        if (result->code || !strstr(result->out, cases[i].text)) {
+            fail_msg("case %zu: exit %d: %s%s", i, result->code, result->out, result->err);
+        }
+    }
+    run(result, WORDS("predict", "--limit", "1", "--model", "", "gemm", "fp32", "m4", "n5", "k6"), NULL);
+    assert_true(result->code < 2);
+    free(result);
+}
+
+static void help_is_given_wherever_it_is_asked_for(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("problems", "extract", "--help"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "--sample"));
+    run(result, WORDS("tune", "--set", "tiny", "-h"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "--exhaustive"));
+    run(result, WORDS("problems", "--", "--help"), NULL);
+    assert_int_equal(result->code, 2);
+    run(result, WORDS("-V"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_int_equal(strncmp(result->out, "kwright ", 8), 0);
+    free(result);
+}
+
+static void building_stops_at_its_limit(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("build", "--set", "default", "--filter", "c.family == 'gemm.tiled'", "--limit", "2", "--json", "--quiet"), NULL);
+    if (result->code == 0) {
+        json_t *json = json_loads(result->out, 0, NULL);
+        assert_non_null(json);
+        assert_int_equal(json_integer_value(json_object_get(json, "built")) + json_integer_value(json_object_get(json, "cached")), 2);
+        json_decref(json);
+    }
+    free(result);
+}
+
 /* --- prediction --------------------------------------------------------------------------------------------------------- */
 
 #define SERVED "gemm fp32 rcr m128 n256 k256"
@@ -512,6 +595,7 @@ static void what_is_printed_as_json_is_json_and_says_its_schema(void **state) {
         {"problems", SERVED},
         {"select", "--threads", "1", "--model", "", SERVED},
         {"run", "--threads", "1", "--mode", "predict", "--model", "", SERVED},
+        {"run", "--check", "--threads", "1", "--mode", "predict", "--model", "", SERVED},
         {"check", "--config", "gemm.reference gemm fp32", SERVED},
         {"predict", "--threads", "1", "--model", "", SERVED},
         {"search", "--budget", "20", SERVED},
@@ -625,6 +709,9 @@ int main(void) {
         cmocka_unit_test(logs_become_sets_with_their_counts),
         cmocka_unit_test(lists_that_share_a_problem_are_refused),
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
+        cmocka_unit_test(problems_are_read_in_other_words_and_without_quotes),
+        cmocka_unit_test(help_is_given_wherever_it_is_asked_for),
+        cmocka_unit_test(building_stops_at_its_limit),
         cmocka_unit_test(predict_lists_by_rank_and_select_prints_the_first),
         cmocka_unit_test(measured_times_stand_beside_predicted_ones),
         cmocka_unit_test(what_is_printed_as_json_is_json_and_says_its_schema),
