@@ -127,7 +127,7 @@ kw_line_kind kw_line_kind_of(kw_word line) {
     return kw_word_starts(line, row_head) ? KW_LINE_ROW : kw_word_starts(line, run_head) ? KW_LINE_RUN : KW_LINE_DAMAGED;
 }
 
-static kw_status check_sum(const char *line, size_t size, kw_error *err) {
+kw_status kw_line_check_sum(const char *line, size_t size, kw_error *err) {
     if (size > KW_LINE_MAX) {
         return kw_fail(err, KW_MALFORMED, "line: it has %zu bytes; a line has at most %d", size, KW_LINE_MAX);
     }
@@ -205,7 +205,7 @@ static kw_status read_members(void *base, const kw_row_field fields[], const jso
 }
 
 static kw_status parse_fields(void *base, const kw_row_field fields[], const char *kind, kw_word line, kw_error *err) {
-    kw_status status = check_sum(line.at, line.size, err);
+    kw_status status = kw_line_check_sum(line.at, line.size, err);
     if (status) {
         return status;
     }

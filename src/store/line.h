@@ -13,6 +13,8 @@ typedef enum kw_line_kind { KW_LINE_DAMAGED = 0, KW_LINE_ROW, KW_LINE_RUN } kw_l
 
 /* What a line says it is. Its sum is not looked at. */
 kw_line_kind kw_line_kind_of(kw_word line);
+/* KW_MALFORMED: the line is too long, cut off, or not what its sum says. */
+kw_status kw_line_check_sum(const char *line, size_t size, kw_error *err);
 /* Appends a settled row or run as a line, with its end. */
 void kw_line_add_row(kw_text *text, const kw_row *row);
 void kw_line_add_run(kw_text *text, const kw_run *run);
