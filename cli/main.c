@@ -212,6 +212,7 @@ int main(int count, char **words) {
     if (!keep_standard_files()) {
         return CLI_ENVIRONMENT;
     }
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is told as a full disk is, by whoever writes */
     if (count > 1 && !strcmp(words[1], "worker")) {
         return kw_worker_main(count - 2, words + 2); /* for sweeps, not for people, so it is not among the verbs */
     }

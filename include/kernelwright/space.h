@@ -82,6 +82,8 @@ KW_API bool kw_name_nearest(char name[KW_NAME_MAX], const char *wrong, const cha
 /* {"kernelwright": 1, "configs": [{"family": "conv.direct", "op": "conv_fwd", "dtype": "fp32", "tile_w": 14, ...}, ...]}.
  * Unknown keys, duplicate keys and wrong types are errors. The caller frees *json with kw_free. */
 KW_API kw_status kw_registry_print_json(char **json, const kw_registry *registry, kw_error *err);
+/* The same into a file, which is there whole or not at all. */
+KW_API kw_status kw_registry_save_json(const kw_registry *registry, const char *path, kw_error *err);
 KW_API kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_error *err);
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 #include "space/rules/rule_files.h"
 #include "space/ck/traits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { JSON_FILE_LIMIT = 64 << 20 };
@@ -173,6 +174,17 @@ kw_status kw_registry_print_json(char **json, const kw_registry *registry, kw_er
     kw_text_drop(&text);
     kw_catalog_drop(&catalog);
     return status || *json ? status : kw_fail_memory(err, "a registry's JSON");
+}
+
+kw_status kw_registry_save_json(const kw_registry *registry, const char *path, kw_error *err) {
+    char *json = NULL;
+    if (!path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_save_json: path is NULL");
+    }
+    kw_status status = kw_registry_print_json(&json, registry, err);
+    status = status ? status : kw_file_replace(path, json, strlen(json), 0666, err);
+    free(json);
+    return status;
 }
 
 kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_error *err) {

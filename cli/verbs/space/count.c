@@ -1,7 +1,6 @@
 /* count.c: the verbs count and list: what the rules declare, without compiling anything. */
 #include "cli.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,16 +94,6 @@ int verb_count(const cli_args *args) {
     return code;
 }
 
-static int write_file(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    bool good = file && fputs(text, file) >= 0;
-    good = (!file || !fclose(file)) && good;
-    if (!good) {
-        fprintf(stderr, "kwright: cannot write %s: %s\n", path, strerror(errno));
-    }
-    return good ? CLI_DONE : CLI_ENVIRONMENT;
-}
-
 static int list_json(const cli_args *args) {
     kw_error err = {0};
     kw_context *context = NULL;
@@ -119,12 +108,11 @@ static int list_json(const cli_args *args) {
     } else if (!code) {
         code = cli_registry(&registry, context, args);
     }
-    if (!code) {
-        code = kw_registry_print_json(&json, registry, &err) ? cli_fail(&err) : CLI_DONE;
-    }
-    if (!code) {
-        const char *file = args->value[OPT_EXPORT_JSON];
-        code = file ? write_file(file, json) : puts(json) < 0 ? CLI_ENVIRONMENT : CLI_DONE;
+    const char *file = args->value[OPT_EXPORT_JSON];
+    if (!code && file) {
+        code = kw_registry_save_json(registry, file, &err) ? cli_fail(&err) : CLI_DONE;
+    } else if (!code) {
+        code = kw_registry_print_json(&json, registry, &err) ? cli_fail(&err) : puts(json) < 0 ? CLI_ENVIRONMENT : CLI_DONE;
     }
     kw_free(json);
     kw_registry_destroy(&registry);
