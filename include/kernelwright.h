@@ -423,7 +423,9 @@ typedef enum kw_explanation_kind {
     KW_EXPLAIN_NEXT,       /* the runner-up, and by how much it lost */
     KW_EXPLAIN_FAILED,     /* kernels that failed, or were left out */
     KW_EXPLAIN_MODEL,      /* who made the shortlist, which models were passed over and why */
-    KW_EXPLAIN_REJECTED    /* a family that has kernels for the operation, none of which serves the problem, and why */
+    KW_EXPLAIN_REJECTED,   /* a family that has kernels for the operation, none of which serves the problem, and why */
+    KW_EXPLAIN_THREADS,    /* that the work is too small for all threads, and on how many it runs */
+    KW_EXPLAIN_NOISE       /* that the machine was busy while kernels were measured, and what becomes of it */
 } kw_explanation_kind;
 
 typedef struct kw_explanation {

@@ -1,10 +1,12 @@
 /* plan.c: plans. A plan is a handle on a shared impl plus its own packed weights; making one again for a known problem is a look-up, and
  * running one checks pointers and calls the kernel. */
 #include "base/os/clock.h"
+#include "config/team.h"
 #include "dispatch/choose/choose.h"
 #include "dispatch/context.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,23 @@ static kw_status read_plan_options(kw_plan_key *key, const kw_context *context, 
     return KW_OK;
 }
 
+/* Small work that does not get all threads that it could use. */
+static void explain_threads(kw_explanation_list *explanation, const kw_choice *choice, const kw_request *request) {
+    const kw_target *target = request->context->target;
+    int64_t widest = 1, bytes = kw_problem_bytes(&request->problem);
+    for (int i = 0; i < choice->launch.stages; i++) {
+        widest = kw_max(widest, choice->launch.stage[i].units);
+    }
+    int64_t could = kw_min(widest, target->units), team = kw_team_threads(&choice->launch, bytes, target->units);
+    if (!kw_target_is_gpu(target) && team < could) {
+        kw_explain(explanation, KW_EXPLAIN_THREADS,
+                   "runs on %" PRId64 " of %" PRId64 " threads: %.0f vector instructions and %.0f kB of tensors are little work; a thread"
+                   " more is taken for %.0f or %.0f kB",
+                   team, could, fmax(choice->launch.multiply_adds, choice->launch.loads / 2), (double)bytes / 1e3, KW_TEAM_INSTRUCTIONS,
+                   KW_TEAM_BYTES / 1e3);
+    }
+}
+
 /* The choice bound to the problem; the choice is empty afterwards. */
 static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_context *context = request->context;
@@ -56,6 +75,7 @@ static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_
     made->loaded = choice->loaded;
     made->records = choice->records;
     made->record_count = choice->record_count;
+    explain_threads(&choice->explanation, choice, request);
     made->explanation = choice->explanation;
     made->launch = choice->launch;
     choice->loaded = NULL;

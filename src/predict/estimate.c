@@ -10,6 +10,7 @@
 
 #include "base/math.h"
 #include "config/isa.h"
+#include "config/team.h"
 
 #include <math.h>
 
@@ -57,8 +58,8 @@ static double rereads_ns(const kw_target *target, const kw_launch *launch, doubl
 }
 
 /* How many threads' worth of work gets done at a time: with 3 units on 2 threads, 1.5. */
-static double useful_threads(const kw_target *target, const kw_launch *launch) {
-    int64_t threads = kw_max(1, target->units), units = 1;
+static double useful_threads(int64_t threads, const kw_launch *launch) {
+    int64_t units = 1;
     for (int stage = 0; stage < launch->stages; stage++) {
         if (!launch->stage[stage].packs) {
             units = kw_max(units, launch->stage[stage].units);
@@ -71,8 +72,9 @@ double kw_predict_ns(const kw_config *config, const kw_problem *problem, const k
     if (kw_target_is_gpu(target)) {
         return kw_predict_gpu_ns(config, problem, target, launch);
     }
-    double threads = useful_threads(target, launch);
-    double start = START_NS + (target->units > 1 ? STAGE_NS * launch->stages : 0);
+    int64_t team = kw_team_threads(launch, kw_problem_bytes(problem), target->units);
+    double threads = useful_threads(team, launch);
+    double start = START_NS + (team > 1 ? STAGE_NS * launch->stages : 0);
     if (config->family->builtin) {
         return start + GENERIC_NS_PER_FLOP * (double)kw_problem_flops(problem) / threads;
     }

@@ -5,6 +5,7 @@
  * page that a fork clears: where it reads zero, kernels run on the calling thread alone. */
 #include "backend/cpu/cpu.h"
 
+#include "config/team.h"
 #include "config/workspace.h"
 #include "backend/cpu/cpu_run.h"
 #include "base/math.h"
@@ -146,7 +147,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     }
     kw_args_fill(&made->args, problem, launch);
     made->stages = launch->stages;
-    made->threads = (int32_t)device->target.units;
+    made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
     made->unforked = device->unforked;
     memcpy(made->stage, kernel->stage, sizeof made->stage);

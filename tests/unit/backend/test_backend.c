@@ -1,6 +1,7 @@
 /* test_backend.c: the CPU device: its facts, its memory, loading, and stages over threads. */
 
 #include "backend/backend.h"
+#include "base/math.h"
 #include "config/isa.h"
 #include "support/kw_test.h"
 #include "support/fake_family.h"
@@ -231,6 +232,40 @@ static void every_unit_runs_once_and_stages_wait_for_each_other(void **state) {
     }
 }
 
+/* The stages tell where they run by their own thread's memory: stage 1 of the fake writes its last word there. */
+static void little_work_runs_on_one_thread(void **state) {
+    (void)state;
+    static const struct {
+        double multiply_adds;
+        int teams;
+    } cases[] = {{65536 * 1.9, 1}, {65536 * 2.0, 2}, {65536 * 3.5, 3}, {65536 * 100.0, 4}, {0, 4}};
+    kw_device *device = open_device(4);
+    kw_kernel *kernel = load(device, 5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_launch launch = fake_launch(400);
+        kw_bound *bound = NULL;
+        kw_error err = {0};
+        int used = 0;
+        launch.multiply_adds = cases[i].multiply_adds;
+        assert_int_equal(kw_problem_parse(&problem, "gemm fp32 rcr m1 n1 k1", &err), KW_OK);
+        assert_int_equal(cpu()->bind(device, kernel, &problem, &launch, &bound, &err), KW_OK);
+        arrays *a = make_arrays(1);
+        memset(a->threads, 0xee, sizeof a->threads);
+        assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_ALL, NULL, NULL), KW_OK);
+        assert_int_equal(wrong(a, 400, 5), 0);
+        for (size_t thread = 0; thread < 4; thread++) {
+            const unsigned char *own = (const unsigned char *)a->threads + thread * (size_t)kw_round_up(launch.thread_bytes, 64);
+            used += own[15 * sizeof(int32_t)] != 0xee || own[15 * sizeof(int32_t) + 1] != 0xee;
+        }
+        assert_int_equal(used, cases[i].teams);
+        free(a);
+        cpu()->unbind(&bound);
+    }
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
 static void packing_can_be_left_out_or_done_alone(void **state) {
     (void)state;
     kw_device *device = open_device(2);
@@ -447,6 +482,7 @@ int main(void) {
         cmocka_unit_test(memory_is_aligned_and_an_impossible_wish_is_refused),
         cmocka_unit_test(impossible_thread_counts_are_refused),
         cmocka_unit_test(every_unit_runs_once_and_stages_wait_for_each_other),
+        cmocka_unit_test(little_work_runs_on_one_thread),
         cmocka_unit_test(packing_can_be_left_out_or_done_alone),
         cmocka_unit_test(kernels_loaded_one_after_another_stay_apart),
         cmocka_unit_test(loading_leaves_no_descriptor_open),

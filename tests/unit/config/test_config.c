@@ -3,6 +3,7 @@
 
 #include "config/catalog.h"
 #include "config/isa.h"
+#include "config/team.h"
 #include "support/kw_test.h"
 
 static const kw_axis wide_axes[] = {
@@ -200,6 +201,30 @@ static void families_describe_themselves(void **state) {
     assert_int_equal(kw_family_describe(&text, "nothing", &err), KW_MISSING);
 }
 
+static void small_work_gets_few_threads(void **state) {
+    (void)state;
+    static const struct {
+        double multiply_adds, loads, copied;
+        int64_t bytes, threads, team;
+    } cases[] = {
+        {65536.0 / 2, 65536.0 / 2, 0, 49152, 2, 1}, /* a product of 64 by 512-bit vectors */
+        {2 * 65536.0 - 1, 0, 0, 0, 16, 1},          /* not enough for a second one */
+        {2 * 65536.0, 0, 0, 0, 16, 2},              /* exactly enough */
+        {5.5 * 65536.0, 0, 0, 0, 16, 5},            /* as many as have enough */
+        {5.5 * 65536.0, 0, 0, 0, 4, 4},             /* and never more than there are */
+        {1e18, 1e18, 1e18, (int64_t)1 << 50, 1024, 1024},
+        {1, 0, 0, 262144 * 3, 16, 3},        /* bytes are work too */
+        {1, 0, 262144.0 * 3, 262144, 16, 4}, /* and copies */
+        {1, 65536.0 * 6, 0, 0, 16, 3},       /* a load is half a multiply-add */
+        {0, 0, 0, 0, 16, 16},                /* nothing is said of the work */
+        {1, 1, 0, 0, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_launch launch = {.multiply_adds = cases[i].multiply_adds, .loads = cases[i].loads, .copied_bytes = cases[i].copied};
+        assert_int_equal(kw_team_threads(&launch, cases[i].bytes, cases[i].threads), cases[i].team);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_round_trips),
@@ -209,6 +234,7 @@ int main(void) {
         cmocka_unit_test(configs_run_only_where_the_machine_can),
         cmocka_unit_test(a_config_serves_only_its_own_problems),
         cmocka_unit_test(families_describe_themselves),
+        cmocka_unit_test(small_work_gets_few_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

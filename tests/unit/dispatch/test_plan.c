@@ -117,6 +117,33 @@ static void run_and_compare(const world *w, const char *text, const kw_plan_opti
     kw_plan_destroy(&plan);
 }
 
+static bool take_threads_line(void *user, const kw_explanation *e) {
+    if (e->kind == KW_EXPLAIN_THREADS) {
+        snprintf(user, 256, "%s", e->text);
+    }
+    return true;
+}
+
+static void little_work_is_said_to_run_on_one_thread(void **state) {
+    world *w = *state;
+    static const struct {
+        const char *problem, *says;
+    } cases[] = {
+        {"gemm fp32 rcr m64 n64 k64", "runs on 1 of 2 threads: "}, {"gemm fp32 rcr m256 n256 k256", ""}, {"gemm fp32 rcr m1 n1 k1", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = parse(cases[i].problem);
+        kw_plan *plan = NULL;
+        char line[256] = "";
+        assert_int_equal(kw_plan_create(&plan, w->context, &problem, &(kw_plan_options){.mode = KW_PREDICT}, NULL), KW_OK);
+        kw_explanation_visit(plan, take_threads_line, line);
+        if (strncmp(line, cases[i].says, strlen(cases[i].says)) || (!*cases[i].says && *line)) {
+            fail_msg("%s: \"%s\"", cases[i].problem, line);
+        }
+        assert_int_equal(strstr(kw_plan_explain(plan), "runs on 1 of 2 threads") != NULL, *cases[i].says != 0);
+        kw_plan_destroy(&plan);
+    }
+}
+
 static void every_operation_and_type_gives_right_results(void **state) {
     static const char *const shapes[] = {
         "gemm %s rcr m19 n33 k21",
@@ -234,6 +261,7 @@ static void fields_without_meaning_make_no_other_problem(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_and_type_gives_right_results),
+        cmocka_unit_test(little_work_is_said_to_run_on_one_thread),
         cmocka_unit_test(a_measured_choice_gives_right_results),
         cmocka_unit_test(a_run_checks_its_pointers),
         cmocka_unit_test(bad_requests_are_named),
