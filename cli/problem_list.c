@@ -100,10 +100,10 @@ static int read_problem_list(list_reader *g, const char *name_or_path) {
 
 static int read_problem_line(list_reader *g, const char *line) {
     kw_error err = {0};
-    kw_problem problem;
-    kw_status status = kw_problem_import(&problem, line, &err);
-    if (!status) {
-        visit_problem(g, "", &problem);
+    kw_problem problems[KW_IMPORT_MAX];
+    int count;
+    kw_status status = kw_problem_import_all(problems, &count, line, &err);
+    for (int i = 0; i < count && visit_problem(g, "", &problems[i]); i++) {
     }
     return end_gather(g, status, &err);
 }
@@ -126,6 +126,9 @@ int cli_problems_extract(cli_problem_list *list, const cli_args *args, const cha
     lines->problems += here.problems;
     lines->options += here.options;
     lines->skipped += here.skipped;
+    if (!*lines->first_refusal) {
+        memcpy(lines->first_refusal, here.first_refusal, sizeof lines->first_refusal);
+    }
     return code;
 }
 

@@ -121,9 +121,13 @@ typedef enum kw_tensor { KW_X = 0, KW_W, KW_Y, KW_TENSOR_COUNT } kw_tensor;
 /* Reads one line such as "conv_fwd bf16 nhwgc n32 c64 k64 i56x56 f3x3 p1x1" or "gemm fp32 rcr m128 n64 k256". The order of
  * words is free; docs/problem-text.md has the grammar. What is not said is n1 g1 s1 d1 p0 (GEMM: b1). The problem is checked. */
 KW_API kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err);
-/* Reads a line of another tool as well: MIOpenDriver ("./bin/MIOpenDriver convbfp16 -n 32 -c 64 ..."), a benchdnn descriptor
- * ("--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128kh3ph1") or our own text. */
+/* Reads a line of another tool as well: MIOpenDriver ("./bin/MIOpenDriver convbfp16 -n 32 -c 64 ..."), benchdnn
+ * ("--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128kh3ph1", "--matmul 128x768:768x768"), hipblaslt-bench, PyTorch's TunableOp, or our own text.
+ * A line that means several problems is refused. */
 KW_API kw_status kw_problem_import(kw_problem *problem, const char *line, kw_error *err);
+enum { KW_IMPORT_MAX = 3 };
+/* The same for a line that may mean several: without -F, or with -F 0, MIOpenDriver runs all three directions. */
+KW_API kw_status kw_problem_import_all(kw_problem problems[KW_IMPORT_MAX], int *count, const char *line, kw_error *err);
 /* Writes the canonical text, which names every value and is the problem's key. At most capacity bytes with the end;
  * returns the length that the whole text has. */
 KW_API size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem);

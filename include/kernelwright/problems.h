@@ -55,8 +55,9 @@ KW_API kw_status kw_problems_disjoint(const kw_problem *a, size_t a_count, const
 /* Lines of a log. */
 typedef struct kw_extract_count {
     int64_t lines, problems;
-    int64_t options; /* lines of a benchdnn batch that only set options, or are empty or a comment */
-    int64_t skipped; /* all others that hold no problem, or one that is refused */
+    int64_t options;         /* lines of a benchdnn batch that only set options, or are empty or a comment */
+    int64_t skipped;         /* all others that hold no problem, or one that is refused */
+    char first_refusal[256]; /* of what reads like a problem and is refused: line and reason; "": nothing was */
 } kw_extract_count;
 
 /* Finds problems in the text of a log, "-" for standard input: lines of MIOpenDriver and benchdnn and our own text wherever in a line they

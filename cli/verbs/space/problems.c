@@ -176,6 +176,9 @@ static int extract(const cli_args *args) {
     if (!code && !args->value[OPT_QUIET]) {
         fprintf(stderr, "%lld lines: %lld problems, %zu different, %zu kept; %lld lines skipped\n", (long long)lines.lines,
                 (long long)lines.problems, distinct, list.count, (long long)lines.skipped);
+        if (*lines.first_refusal) {
+            fprintf(stderr, "the first that reads like a problem and is refused: %s\n", lines.first_refusal);
+        }
     }
     cli_problems_free(&list);
     return code;

@@ -1,5 +1,5 @@
-/* import_benchdnn.c: oneDNN's benchdnn: options and a convolution's descriptor, "--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128oh56kh3ph1". A
- * descriptor is a run of keys and numbers; the rules for what it leaves out are benchdnn's: mb2, strides 1, dilations 0 (dense: dilation is
+/* import_benchdnn.c: oneDNN's benchdnn: options and a convolution's descriptor, "--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128oh56kh3ph1", or
+ * behind --matmul a product's (import_matmul.c). A convolution's descriptor is a run of keys and numbers; the rules for what it leaves out are benchdnn's: mb2, strides 1, dilations 0 (dense: dilation is
  * our value minus 1), a missing height and width are those of the leading axis, and an output extent without padding implies the
  * padding, which may differ at the two edges. */
 #include "base/math.h"
@@ -50,6 +50,9 @@ static kw_word scan_key(kw_scan *scan) {
 }
 
 bool kw_import_benchdnn_names(kw_word word) {
+    if (kw_import_matmul_names(word)) {
+        return true;
+    }
     kw_scan scan = {word.at, word.at + word.size};
     descriptor none;
     int64_t number;
@@ -211,8 +214,10 @@ static int find_value(const word_value *table, kw_word word) {
 typedef struct options {
     kw_op op;
     kw_word types; /* the text of --dt */
-    kw_layout layout;
+    kw_matmul_tags tags;
+    kw_word tag_option[2]; /* --stag and --dtag as they stand */
     int64_t mb;
+    bool matmul, directed;
 } options;
 
 /* Types of x, w and y: one for all, or three with ':' between. They must be what our output rule gives. */
@@ -250,8 +255,7 @@ static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
 }
 
 static bool is_harmless(kw_word word) {
-    static const char *const harmless[] = {"--conv",
-                                           "--mode",
+    static const char *const harmless[] = {"--mode",
                                            "--engine",
                                            "--max-ms-per-prb",
                                            "--fix-times-per-prb",
@@ -261,6 +265,11 @@ static bool is_harmless(kw_word word) {
                                            "--reset",
                                            "--allow-enum-tags-only",
                                            "--canonical",
+                                           "--match=",
+                                           "--bia_dt=", /* a bias is not part of the problem */
+                                           "--bia-dt=",
+                                           "--bia_mask=",
+                                           "--runtime_dims_masks=",
                                            "--alg=direct",
                                            "--alg=DIRECT",
                                            "--alg=auto",
@@ -281,6 +290,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     kw_scan_field(&scan, '=', &name);
     kw_word value = {scan.at ? scan.at : word.at, scan.at ? (size_t)(scan.end - scan.at) : 0};
     if (kw_word_is(name, "--dir")) {
+        all->directed = true;
         all->op = (kw_op)find_value(directions, value);
         return all->op < KW_OP_COUNT
                    ? KW_OK
@@ -296,52 +306,89 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
                    ? KW_OK
                    : kw_fail(err, KW_MALFORMED, "benchdnn line: --mb=%.*s is not a whole number", KW_WORD(value));
     }
-    if (kw_word_is(name, "--wtag") && kw_word_is(value, "any")) {
-        return KW_OK;
-    }
     if (kw_word_is(name, "--stag") || kw_word_is(name, "--dtag")) {
-        int layout = find_value(tags, value);
-        if (layout < 0 || (layout < KW_LAYOUT_COUNT && all->layout < KW_LAYOUT_COUNT && all->layout != (kw_layout)layout)) {
-            return kw_fail(err, KW_ILLEGAL, "benchdnn line: %.*s is not possible here; give --stag and --dtag both axb, both abx, or any",
-                           KW_WORD(word));
-        }
-        all->layout = layout < KW_LAYOUT_COUNT ? (kw_layout)layout : all->layout;
+        *(kw_word_is(name, "--stag") ? &all->tags.source : &all->tags.result) = value;
+        all->tag_option[kw_word_is(name, "--dtag")] = word;
         return KW_OK;
     }
-    return is_harmless(word)
-               ? KW_OK
-               : kw_fail(
-                     err, KW_ILLEGAL,
-                     "benchdnn line: option \"%.*s\" has no counterpart here; options that can be read are --dir --dt --mb --stag --dtag",
-                     KW_WORD(word));
+    if (kw_word_is(name, "--wtag")) {
+        all->tags.weights = value;
+        return KW_OK;
+    }
+    if (kw_word_is(word, "--matmul") || kw_word_is(word, "--conv")) {
+        all->matmul = kw_word_is(word, "--matmul");
+        return KW_OK;
+    }
+    return is_harmless(word) ? KW_OK
+                             : kw_fail(err, KW_ILLEGAL,
+                                       "benchdnn line: option \"%.*s\" has no counterpart here; options that can be read are --dir --dt "
+                                       "--mb --stag --wtag --dtag",
+                                       KW_WORD(word));
 }
 
-kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
-    options all = {.op = KW_CONV_FWD, .types = {"f32", 3}, .layout = KW_LAYOUT_COUNT};
-    kw_word word, text = {0};
+/* A convolution's layout from --stag and --dtag: one for both, any: channels last. --wtag leaves the order to the library. */
+static kw_status take_conv_tags(kw_problem *problem, const options *all, kw_error *err) {
+    const kw_word tags_of[2] = {all->tags.source, all->tags.result};
+    problem->layout = KW_LAYOUT_COUNT;
+    for (int i = 0; i < 2; i++) {
+        int layout = tags_of[i].at ? find_value(tags, tags_of[i]) : KW_LAYOUT_COUNT;
+        if (layout < 0 || (layout < KW_LAYOUT_COUNT && problem->layout < KW_LAYOUT_COUNT && problem->layout != (kw_layout)layout)) {
+            return kw_fail(err, KW_ILLEGAL, "benchdnn line: %.*s is not possible here; give --stag and --dtag both axb, both abx, or any",
+                           KW_WORD(all->tag_option[i]));
+        }
+        problem->layout = layout < KW_LAYOUT_COUNT ? (kw_layout)layout : problem->layout;
+    }
+    problem->layout = problem->layout < KW_LAYOUT_COUNT ? problem->layout : KW_CHANNELS_LAST;
+    if (all->tags.weights.at && !kw_word_is(all->tags.weights, "any")) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "benchdnn line: --wtag=%.*s has no counterpart here; weights of a convolution have one order, --wtag=any",
+                       KW_WORD(all->tags.weights));
+    }
+    return KW_OK;
+}
+
+static kw_status read_benchdnn_words(options *all, kw_word *said, kw_scan scan, kw_error *err) {
+    kw_word word;
+    *said = (kw_word){0};
     while (kw_scan_word(&scan, &word)) {
         kw_status status = KW_OK;
         if (kw_word_starts(word, "-")) {
-            status = take_benchdnn_option(&all, word, err);
-        } else if (text.size) {
+            status = take_benchdnn_option(all, word, err);
+        } else if (said->size) {
             status = kw_fail(err, KW_MALFORMED, "benchdnn line: \"%.*s\" is a second descriptor; give one a line", KW_WORD(word));
         } else {
-            text = word;
+            *said = word;
         }
         if (status) {
             return status;
         }
     }
-    if (!text.size) {
-        return kw_fail(err, KW_MALFORMED, "benchdnn line: there is no descriptor; add e.g. ic64ih56oc64oh56kh3ph1");
+    all->matmul = all->matmul || kw_import_matmul_names(*said);
+    return said->size ? KW_OK
+                      : kw_fail(err, KW_MALFORMED, "benchdnn line: there is no descriptor; add e.g. %s",
+                                all->matmul ? "128x768:768x768" : "ic64ih56oc64oh56kh3ph1");
+}
+
+kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
+    options all = {.op = KW_CONV_FWD, .types = {"f32", 3}};
+    kw_word text;
+    kw_status status = read_benchdnn_words(&all, &text, scan, err);
+    if (status) {
+        return status;
     }
     memset(problem, 0, sizeof *problem);
-    problem->op = all.op;
-    problem->layout = all.layout < KW_LAYOUT_COUNT ? all.layout : KW_CHANNELS_LAST;
-    descriptor said;
-    kw_status status = read_conv_descriptor(&said, text, err);
-    if (!status) {
-        status = make_benchdnn_conv(problem, &said, all.mb, err);
+    if (all.matmul) {
+        if (all.mb || all.directed) {
+            return kw_fail(err, KW_ILLEGAL, "benchdnn line: %s is of convolutions and says nothing of \"%.*s\"; leave it away",
+                           all.mb ? "--mb" : "--dir", KW_WORD(text));
+        }
+        status = kw_import_matmul(problem, text, &all.tags, err);
+    } else {
+        descriptor said;
+        problem->op = all.op;
+        status = take_conv_tags(problem, &all, err);
+        status = status ? status : read_conv_descriptor(&said, text, err);
+        status = status ? status : make_benchdnn_conv(problem, &said, all.mb, err);
     }
     return status ? status : take_types(problem, all.types, err);
 }

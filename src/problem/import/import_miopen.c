@@ -230,18 +230,22 @@ static kw_status take_layout(kw_problem *problem, const settings *all, kw_error 
     return KW_OK;
 }
 
-static kw_status make_miopen_conv(kw_problem *problem, const settings *all, kw_error *err) {
-    static const kw_op ops[] = {[1] = KW_CONV_FWD, [2] = KW_CONV_BWD_DATA, [4] = KW_CONV_BWD_WEIGHT};
-    if (all->forward != 1 && all->forward != 2 && all->forward != 4) {
+static kw_status make_miopen_conv(kw_problem *problem, uint32_t *ops, const settings *all, kw_error *err) {
+    static const kw_op bits[] = {KW_CONV_FWD, KW_CONV_BWD_DATA, KW_CONV_BWD_WEIGHT};
+    if (all->forward > 7) {
         return kw_fail(err, KW_ILLEGAL,
-                       "MIOpenDriver line: -F %lld runs several directions (0, the default, runs all); a problem is one: -F 1 is "
-                       "conv_fwd, -F 2 conv_bwd_data, -F 4 conv_bwd_weight",
+                       "MIOpenDriver line: -F %lld is not a sum of directions: 1 is conv_fwd, 2 conv_bwd_data, 4 conv_bwd_weight, 0 all",
                        (long long)all->forward);
+    }
+    for (int i = 2; i >= 0; i--) {
+        if (!all->forward || all->forward >> i & 1) {
+            *ops |= 1u << bits[i];
+            problem->op = bits[i];
+        }
     }
     if (all->spatial != 2 && all->spatial != 3) {
         return kw_fail(err, KW_ILLEGAL, "MIOpenDriver line: --spatial_dim %lld is not 2 or 3", (long long)all->spatial);
     }
-    problem->op = ops[all->forward];
     problem->ndim = (int32_t)all->spatial;
     kw_conv_dims *conv = &problem->conv;
     *conv = (kw_conv_dims){.n = all->n, .g = all->g, .c = all->c, .k = all->k};
@@ -256,16 +260,7 @@ static kw_status make_miopen_conv(kw_problem *problem, const settings *all, kw_e
     return take_layout(problem, all, err);
 }
 
-/* All column-major is the transposed product in row-major: C' = B' A', so A and B, m and n change places. */
-static void make_gemm(kw_problem *problem, const settings *all) {
-    static const kw_layout layouts[2][2] = {{KW_RRR, KW_RCR}, {KW_CRR, KW_CCR}}; /* by transposition of A and of B */
-    bool swap = all->column_major != 0, a = all->transpose_a != 0, b = all->transpose_b != 0;
-    problem->op = KW_GEMM;
-    problem->layout = swap ? layouts[b][a] : layouts[a][b];
-    problem->gemm = (kw_gemm_dims){all->batch, swap ? all->columns : all->m, swap ? all->m : all->columns, all->depth};
-}
-
-kw_status kw_import_miopen(kw_problem *problem, kw_scan scan, kw_error *err) {
+kw_status kw_import_miopen(kw_problem *problem, uint32_t *ops, kw_scan scan, kw_error *err) {
     kw_word word = {"", 0};
     kw_scan_word(&scan, &word);
     int driver = find_driver(word);
@@ -283,8 +278,9 @@ kw_status kw_import_miopen(kw_problem *problem, kw_scan scan, kw_error *err) {
     memset(problem, 0, sizeof *problem);
     problem->dtype = drivers[driver].dtype;
     if (drivers[driver].gemm) {
-        make_gemm(problem, &all);
+        kw_import_product(problem, all.batch, (int64_t[]){all.m, all.columns, all.depth}, all.transpose_a != 0, all.transpose_b != 0,
+                          all.column_major != 0);
         return KW_OK;
     }
-    return make_miopen_conv(problem, &all, err);
+    return make_miopen_conv(problem, ops, &all, err);
 }

@@ -1,12 +1,13 @@
 /* extract.c: finds what could be a problem in a line and lets kw_problem_import decide, so that what is legal is said in one place. A line that
- * names MIOpenDriver or begins with one of its drivers is its command; one that names benchdnn, begins with an option or a descriptor, or has
- * __REPRO: or --conv in it, is benchdnn's; else each operation's name in it may begin our own text. A line that ends in a backslash goes on
+ * names MIOpenDriver or hipblaslt-bench, begins with a driver of the former or is one of TunableOp is taken as it is; one that names benchdnn, begins with an option or a descriptor, or has
+ * __REPRO:, --conv or --matmul in it, is benchdnn's; else each operation's name in it may begin our own text. A line that ends in a backslash goes on
  * in the next. Nothing of the source is changed; what is tried is a copy. */
 #include "space/problems/extract.h"
 
 #include "base/status.h"
 #include "space/problems/benchdnn_batch.h"
 #include "space/problems/problem_sets.h"
+#include "problem/import/import.h"
 #include "problem/names.h"
 
 #include <stdio.h>
@@ -22,21 +23,25 @@ typedef struct extraction {
     kw_text joined;          /* lines that go on */
     char name[256];          /* of the line */
     kw_benchdnn_batch batch; /* set by lines of their own */
+    kw_error why;            /* why the line's last candidate is no problem */
     bool stopped, failed;
 } extraction;
 
-/* Whether the candidate is a problem; it is then visited. */
+/* Whether the candidate is a problem, or several; they are then visited. */
 static bool try_candidate(extraction *e) {
-    kw_problem problem;
+    kw_problem problems[KW_IMPORT_MAX];
+    int count;
     if (e->candidate.failed) {
         e->failed = true;
         return false;
     }
-    if (e->stopped || kw_problem_import(&problem, kw_text_string(&e->candidate), NULL)) {
+    if (e->stopped || kw_problem_import_all(problems, &count, kw_text_string(&e->candidate), &e->why)) {
         return false;
     }
-    e->lines->problems++;
-    e->stopped = !e->visit(e->user, e->name, &problem);
+    for (int i = 0; i < count && !e->stopped; i++) {
+        e->lines->problems++;
+        e->stopped = !e->visit(e->user, e->name, &problems[i]);
+    }
     return true;
 }
 
@@ -62,9 +67,9 @@ static kw_word cut(kw_word text, const char *marks) {
     return (kw_word){text.at, size};
 }
 
-/* --- MIOpenDriver --- */
+/* --- programs whose line is the problem --- */
 
-static bool read_miopen(extraction *e, kw_word command) {
+static bool read_command(extraction *e, kw_word command) {
     command = cut(command, "\"'`;|&<>#");
     begin_candidate(e, "");
     kw_text_add_bytes(&e->candidate, command.at, command.size);
@@ -88,7 +93,7 @@ static bool is_descriptor(extraction *e, kw_word word) {
 static bool read_benchdnn_descriptor(extraction *e, const kw_benchdnn_batch *batch, kw_word descriptor) {
     int total = is_descriptor(e, descriptor) ? kw_benchdnn_batch_combinations(batch) : 0, found = 0;
     for (int combination = 0; combination < total; combination++) {
-        begin_candidate(e, "benchdnn --conv");
+        begin_candidate(e, "benchdnn");
         kw_benchdnn_batch_print(&e->candidate, batch, combination);
         kw_text_add(&e->candidate, " ");
         kw_text_add_bytes(&e->candidate, descriptor.at, descriptor.size);
@@ -252,6 +257,7 @@ static const char *find_benchdnn(kw_word line) {
         return at + strlen(repro);
     }
     at = find_text(line, "--conv ");
+    at = at ? at : find_text(line, "--matmul ");
     return at && at > line.at && strchr(" \t,:", at[-1]) ? at : NULL;
 }
 
@@ -262,6 +268,7 @@ static void read_log_line(extraction *e, kw_word line) {
     const char *at;
     e->lines->lines++;
     e->name[0] = 0;
+    e->why = (kw_error){0};
     if (!kw_scan_word(&scan, &first) || *first.at == '#') {
         e->lines->options++;
         return;
@@ -270,9 +277,15 @@ static void read_log_line(extraction *e, kw_word line) {
         e->lines->skipped++;
         return;
     }
-    if ((at = find_text(line, "MIOpenDriver")) ? names_program(line, at, "MIOpenDriver") : is_driver(line, &at)) {
+    if (kw_import_tunable_validator(first)) {
+        only_options = true;
+    } else if ((at = find_text(line, "hipblaslt-bench")) ? names_program(line, at, "hipblaslt-bench")
+                                                         : kw_import_tunable_names(first) && (at = first.at) != NULL) {
         take_problem_name(e, line, word_start(line, at));
-        found = read_miopen(e, part_of(line, at));
+        found = read_command(e, part_of(line, at));
+    } else if ((at = find_text(line, "MIOpenDriver")) ? names_program(line, at, "MIOpenDriver") : is_driver(line, &at)) {
+        take_problem_name(e, line, word_start(line, at));
+        found = read_command(e, part_of(line, at));
     } else if (kw_benchdnn_batch_is_option(first)) {
         found = read_benchdnn(e, &e->batch, part_of(line, first.at), &only_options);
     } else if ((at = find_benchdnn(line))) {
@@ -285,6 +298,9 @@ static void read_log_line(extraction *e, kw_word line) {
     }
     e->lines->options += only_options;
     e->lines->skipped += !found && !only_options;
+    if (!found && e->why.status && !*e->lines->first_refusal) {
+        snprintf(e->lines->first_refusal, sizeof e->lines->first_refusal, "line %lld: %.220s", (long long)e->lines->lines, e->why.text);
+    }
 }
 
 static kw_word trim_word(kw_word text) {

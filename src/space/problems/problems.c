@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "problem/import/csv.h"
+#include "problem/import/import.h"
 
 #include <string.h>
 
@@ -67,9 +68,12 @@ static kw_status read_list_line(list_state *list, kw_word line, kw_error *err) {
     if (is_blank_line(line)) {
         return KW_OK;
     }
+    if (kw_import_tunable_validator(line)) { /* which versions the results of TunableOp hold for */
+        return KW_OK;
+    }
     bool first = !list->started;
     list->started = true;
-    if (first && memchr(line.at, ',', line.size)) {
+    if (first && memchr(line.at, ',', line.size) && !kw_import_tunable_names(line)) {
         list->is_csv = true;
         return kw_csv_header(&list->csv, line, list->how->op, list->how->dtype, err);
     }
@@ -77,10 +81,11 @@ static kw_status read_list_line(list_state *list, kw_word line, kw_error *err) {
         return read_row(list, line, err);
     }
     kw_word name = take_line_name(&line);
-    kw_problem problem;
-    kw_status status = kw_problem_import(&problem, terminate(list->text, line), err);
-    if (!status) {
-        list->stopped = !list->how->visit(list->how->user, name.size ? terminate(list->text, name) : "", &problem);
+    kw_problem problems[KW_IMPORT_MAX];
+    int count;
+    kw_status status = kw_problem_import_all(problems, &count, terminate(list->text, line), err);
+    for (int i = 0; i < count && !list->stopped; i++) {
+        list->stopped = !list->how->visit(list->how->user, name.size ? terminate(list->text, name) : "", &problems[i]);
     }
     return status;
 }

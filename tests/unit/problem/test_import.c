@@ -74,9 +74,9 @@ static void miopen_lines_are_read(void **state) {
 static void miopen_lines_that_mean_something_else_are_refused(void **state) {
     (void)state;
     static const line lines[] = {
-        {"conv -n 4", "-F 0 runs several directions"},
-        {"conv -F 3", "-F 3 runs several directions"},
-        {"conv -F 8", "-F 1 is conv_fwd"},
+        {"conv -n 4", "means 3 problems, one for each direction, and one is wanted; say which: -F 1 is conv_fwd"},
+        {"conv -F 3", "means 2 problems"},
+        {"conv -F 8", "-F 8 is not a sum of directions: 1 is conv_fwd"},
         {"conv -F 1 -m trans", "--mode trans has no counterpart here; only --mode conv"},
         {"conv -F 1 -z same", "--pad_mode same"},
         {"conv -F 1 -b 1", "--bias 1"},
@@ -101,6 +101,152 @@ static void miopen_lines_that_mean_something_else_are_refused(void **state) {
         {"MIOpenDriver pool -F 1", "\"pool\" is no driver"},
     };
     refuse_all(lines, sizeof lines / sizeof *lines);
+}
+
+/* Without -F, or with 0, MIOpenDriver runs all directions; other sums of their bits run these. */
+static void a_miopen_line_of_several_directions_means_each(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        unsigned ops;
+    } lines[] = {
+        {"MIOpenDriver conv -n 4", 14}, {"conv -n 4 -F 0", 14},     {"convbfp16 -F 3 -n 4", 6},
+        {"conv --forw 5 -n 4", 10},     {"conv -F 6 -n 4", 12},     {"conv -F 7 -n 4", 14},
+        {"conv -F 4 -n 4", 8},          {"gemm -m 3 -n 4 -k 5", 1}, {"conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3", 2},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        kw_problem problems[KW_IMPORT_MAX];
+        kw_error err = {0};
+        int count = -1;
+        unsigned ops = 0;
+        assert_int_equal(kw_problem_import_all(problems, &count, lines[i].line, &err), KW_OK);
+        for (int j = 0; j < count; j++) {
+            ops |= 1u << problems[j].op;
+            assert_int_equal(kw_problem_check(&problems[j], &err), KW_OK);
+            assert_true(!j || problems[j].op > problems[j - 1].op);
+        }
+        assert_int_equal(ops, lines[i].ops);
+    }
+    kw_problem problems[KW_IMPORT_MAX];
+    kw_error err = {0};
+    int count = -1;
+    assert_int_equal(kw_problem_import_all(problems, &count, "conv -H 2", &err), KW_ILLEGAL);
+    assert_int_equal(count, 0);
+}
+
+static void benchdnn_matmul_lines_are_read(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"--matmul --dt=bf16 128x768:768x768", "gemm bf16 rrr b1 m128 n768 k768"},
+        {"./benchdnn --matmul --mode=P --dt=f32 --stag=ab --wtag=ba --dtag=ab 10x30:30x20", "gemm fp32 rcr b1 m10 n20 k30"},
+        {"10x30:30x20", "gemm fp32 rrr b1 m10 n20 k30"},
+        {"--matmul --stag=ba --wtag=any 10x30:30x20:10x20n\"layer 1\"", NULL},
+        {"--matmul --stag=ba --wtag=any 10x30:30x20:10x20_nlayer", "gemm fp32 crr b1 m10 n20 k30"},
+        {"--matmul --stag=acb --wtag=acb --dtag=abc --dt=f16 2x10x30:2x30x20", "gemm fp16 ccr b2 m10 n20 k30"},
+        {"--matmul --dt=s8:s8:s32 --bia_dt=f32 --bia_mask=4 2x3x10x30:2x3x30x20", "gemm int8 rrr b6 m10 n20 k30"},
+        /* the same weights for all batches: one product of all rows */
+        {"--matmul --wtag=acb 16x128x64:1x64x256", "gemm fp32 rcr b1 m2048 n256 k64"},
+        {"--matmul --runtime_dims_masks=3:3 --stag=abx 7x5:5x3", "gemm fp32 rrr b1 m7 n3 k5"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].expected) {
+            read_all(&lines[i], 1);
+        } else {
+            refuse_all(&(line){lines[i].text, "is a second descriptor"}, 1);
+        }
+    }
+    static const line refused[] = {
+        {"--matmul", "no descriptor; add e.g. 128x768:768x768"},
+        {"--matmul ic64ih56oc64kh3", "does not read MxK:KxN"},
+        {"--matmul 128x768", "does not read MxK:KxN"},
+        {"--matmul 128x768:768", "equally many extents"},
+        {"--matmul 128:768", "equally many extents, 2 or more"},
+        {"--matmul 0x768:768x8", "does not read MxK:KxN"},
+        {"--matmul 8x7:7x8:8x8:8x8", "does not read MxK:KxN"},
+        {"--matmul 8x7:6x8", "the source has k 7 and the weights 6"},
+        {"--matmul 8x7:7x8:8x9", "extent 2 is 9, but must be 8"},
+        {"--matmul 2x8x7:3x7x8", "batches of source and weights must be equal"},
+        {"--matmul --stag=acb 2x8x7:1x7x8", "batches against one matrix of weights"},
+        {"--matmul --stag=bac 2x8x7:2x7x8", "--stag=bac is not possible here"},
+        {"--matmul --wtag=BA16a 8x7:7x8", "--wtag=BA16a is not possible here"},
+        {"--matmul --dtag=ba 8x7:7x8", "the result is stored row by row"},
+        {"--matmul --dir=FWD_D 8x7:7x8", "--dir is of convolutions"},
+        {"--matmul --mb=2 8x7:7x8", "--mb is of convolutions"},
+        {"--matmul --dt=u8:s8:s32 8x7:7x8", "--dt=u8:s8:s32"},
+        {"--matmul --strides=8x1:8x1:8x1 8x7:7x8", "\"--strides=8x1:8x1:8x1\" has no counterpart"},
+        {"--matmul --attr-post-ops=relu 8x7:7x8", "has no counterpart here"},
+        {"--matmul 9223372036854775807x8x7:1x7x8", "too many rows"},
+        {"--wtag=hwio ic64ih56oc64kh3", "--wtag=hwio has no counterpart here"},
+    };
+    refuse_all(refused, sizeof refused / sizeof *refused);
+}
+
+/* Column-major matrices: the problem is the transposed product, with m and n exchanged. */
+static void hipblaslt_lines_are_read(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"hipblaslt-bench --api_method c -m 1024 -n 512 -k 64 --lda 64 --ldb 64 --ldc 1024 --ldd 1024  --stride_a 0 --stride_b 0 "
+         "--stride_c 0 "
+         "--stride_d 0  --alpha 1.000000 --beta 0.000000 --transA T --transB N --batch_count 1 --scaleA 0 --scaleB 0 --a_type bf16_r "
+         "--b_type bf16_r --c_type bf16_r --d_type bf16_r --scale_type f32_r --bias_type f32_r --compute_type f32_r --algo_method index "
+         "--solution_index 1234 --activation_type none",
+         "gemm bf16 rcr b1 m512 n1024 k64"},
+        {"/opt/rocm/bin/hipblaslt-bench -m 3 -n 4 -k 5", "gemm fp32 rrr b1 m4 n3 k5"},
+        {"hipblaslt-bench --sizem 3 --sizen 4 --sizek 5 --transB T --precision f16_r", "gemm fp16 crr b1 m4 n3 k5"},
+        {"hipblaslt-bench -m 3 -n 4 -k 5 --transA C --transB T -r bf16_r -i 10 -j 2 -v", "gemm bf16 ccr b1 m4 n3 k5"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 3 --stride_a 40 --stride_b 20 --stride_d 32 -r f32_r", "gemm fp32 rrr b3 m4 n8 k5"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --a_type f8_r --b_type f8_r --c_type f16_r --d_type f16_r --bias_vector --bias_source d",
+         "gemm fp8 rrr b1 m4 n8 k5"},
+        {"hipblaslt-bench", "gemm fp32 rrr b1 m128 n128 k128"},
+    };
+    read_all(lines, sizeof lines / sizeof *lines);
+    static const line refused[] = {
+        {"hipblaslt-bench -m 0", "-m \"0\" is not a whole number of at least 1"},
+        {"hipblaslt-bench -m 8 -m 9", "\"-m\" comes a second time"},
+        {"hipblaslt-bench -m 8 --sizem 9", "\"--sizem\" comes a second time"},
+        {"hipblaslt-bench -m", "\"-m\" is last and has no value"},
+        {"hipblaslt-bench --nosuch 3", "\"--nosuch\" is not an option"},
+        {"hipblaslt-bench --transA X", "--transA \"X\" is not N, T or C"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --lda 9", "leading dimension 9 of A is not that of a dense matrix, 8"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --transA T --lda 8", "leading dimension 8 of A is not that of a dense matrix, 5"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --ldd 16", "leading dimension 16 of D"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 2 --stride_b 40", "stride 40 of B is not the size of the matrix, 20"},
+        {"hipblaslt-bench --beta 1.000000", "--beta 1.000000 has no counterpart here; what can be read is 0"},
+        {"hipblaslt-bench --activation_type gelu", "--activation_type gelu has no counterpart"},
+        {"hipblaslt-bench --compute_type xf32_r", "--compute_type xf32_r has no counterpart"},
+        {"hipblaslt-bench --grouped_gemm", "\"--grouped_gemm\" has no counterpart"},
+        {"hipblaslt-bench --a_type f64_r", "type f64_r is not known"},
+        {"hipblaslt-bench -r i32_r", "types int32, int32 and result int32 are not possible"},
+        {"hipblaslt-bench --a_type f8_r --b_type f8_r --d_type bf16_r",
+         "result bf16 are not possible here; A and B are of one type, and the "
+         "result of fp8 is fp16"},
+        {"hipblaslt-bench --a_type f8_r --b_type bf8_r --d_type f16_r", "types fp8, bf8"},
+    };
+    refuse_all(refused, sizeof refused / sizeof *refused);
+}
+
+static void tunable_op_lines_are_read(void **state) {
+    (void)state;
+    static const line lines[] = {
+        {"GemmTunableOp_BFloat16_TN,tn_1024_512_64_ld_64_64_1024,Gemm_Hipblaslt_1234,0.0123", "gemm bf16 rcr b1 m512 n1024 k64"},
+        {"GemmTunableOp_float_NN,nn_3_4_5,Default,0.5", "gemm fp32 rrr b1 m4 n3 k5"},
+        {"GemmAndBiasTunableOp_Half_TN,tn_768_1024_3072_ld_3072_3072_768", "gemm fp16 rcr b1 m1024 n768 k3072"},
+        {"GemmStridedBatchedTunableOp_float_NT,nt_64_128_32_B_96_ld_64_128_64,Gemm_Rocblas_7,0.01", "gemm fp32 crr b96 m128 n64 k32"},
+    };
+    read_all(lines, sizeof lines / sizeof *lines);
+    static const line refused[] = {
+        {"Validator,PT_VERSION,2.6.0", "a Validator says which versions the results hold for and is no problem"},
+        {"ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_16_16_16,Default,1", "has no counterpart here"},
+        {"GemmTunableOp_double_TN,tn_16_16_16,Default,1", "has no counterpart here"},
+        {"GemmTunableOp_Half_TX,tn_16_16_16,Default,1", "has no counterpart here"},
+        {"GemmTunableOp_Half_TN,tn_16_16,Default,1", "\"tn_16_16\" does not read like"},
+        {"GemmTunableOp_Half_TN,tn_16_0_16,Default,1", "does not read like"},
+        {"GemmTunableOp_Half_TN,tn_16_16_16_ld_16_16,Default,1", "does not read like"},
+        {"GemmTunableOp_Half_TN,tn_16_16_16_rw_1,Default,1", "does not read like"},
+        {"GemmTunableOp_Half_TN,", "does not read like"},
+        {"GemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_32,Default,1", "leading dimension 32 of D is not that of a dense matrix, 16"},
+    };
+    refuse_all(refused, sizeof refused / sizeof *refused);
 }
 
 static void benchdnn_lines_are_read(void **state) {
@@ -142,7 +288,7 @@ static void benchdnn_lines_that_mean_something_else_are_refused(void **state) {
         {"--stag=axb --dtag=abx ic1ih1oc1kh1", "give --stag and --dtag both"},
         {"--stag=aBx16b ic1ih1oc1kh1", "--stag=aBx16b"},
         {"--attr-post-ops=relu ic1ih1oc1kh1", "\"--attr-post-ops=relu\" has no counterpart"},
-        {"--matmul 3x4:4x5", "\"--matmul\" has no counterpart"},
+        {"--deconv 3x4:4x5", "\"--deconv\" has no counterpart"},
         {"ic1ih1oc1kh1 ic1ih1oc1kh1", "second descriptor"},
         {"ic1ih1oc1kh1zz3", "no key at \"zz3\""},
         {"ic1ih1oc1kh1kh2", "kh comes a second time"},
@@ -206,9 +352,16 @@ static void very_long_lines_are_refused_in_one_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(miopen_lines_are_read),    cmocka_unit_test(miopen_lines_that_mean_something_else_are_refused),
-        cmocka_unit_test(benchdnn_lines_are_read),  cmocka_unit_test(benchdnn_lines_that_mean_something_else_are_refused),
-        cmocka_unit_test(own_text_is_read_as_well), cmocka_unit_test(very_long_lines_are_refused_in_one_line),
+        cmocka_unit_test(miopen_lines_are_read),
+        cmocka_unit_test(miopen_lines_that_mean_something_else_are_refused),
+        cmocka_unit_test(a_miopen_line_of_several_directions_means_each),
+        cmocka_unit_test(benchdnn_matmul_lines_are_read),
+        cmocka_unit_test(hipblaslt_lines_are_read),
+        cmocka_unit_test(tunable_op_lines_are_read),
+        cmocka_unit_test(benchdnn_lines_are_read),
+        cmocka_unit_test(benchdnn_lines_that_mean_something_else_are_refused),
+        cmocka_unit_test(own_text_is_read_as_well),
+        cmocka_unit_test(very_long_lines_are_refused_in_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,18 @@ static void a_problem_is_found_wherever_it_stands_in_a_line(void **state) {
         {"./benchdnn --deconv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
         {"./benchdnn --conv --attr-post-ops=relu --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
         {"mb1ic8ih9oc16oh9kh3ph1", "|" P "\n"},
+        {"./benchdnn --matmul --dt=f32,bf16 --wtag=ba 4x6:6x5_nfc", "|gemm fp32 rcr b1 m4 n5 k6\n|gemm bf16 rcr b1 m4 n5 k6\n"},
+        {"0:PASSED __REPRO: --matmul 4x6:6x5", "|gemm fp32 rrr b1 m4 n5 k6\n"},
+        {"perf,cpu,brgemm:avx2,,--mode=P --matmul --dt=f16 4x6:6x5,0.1", "|gemm fp16 rrr b1 m4 n5 k6\n"},
+        {"[0] 17 hipblaslt-bench -m 5 -n 4 -k 6 --transB T -r bf16_r", "|gemm bf16 crr b1 m4 n5 k6\n"},
+        {"   17 hipblaslt-bench -m 5 -n 4 -k 6", "*17|gemm fp32 rrr b1 m4 n5 k6\n"},
+        {"hipblaslt-benchmark -m 5 -n 4 -k 6", ""},
+        {"GemmTunableOp_Half_TN,tn_5_4_6_ld_6_6_5,Gemm_Rocblas_3,0.01", "|gemm fp16 rcr b1 m4 n5 k6\n"},
+        {"GemmTunableOp_double_TN,tn_5_4_6,Default,0.01", ""},
+        {"Validator,ROCM_VERSION,6.3.0", ""},
+        {"MIOpenDriver conv -n 1 -c 8 -H 9 -W 9 -k 16 -p 1 -q 1",
+         "|conv_fwd fp32 ngchw n1 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n|conv_bwd_data fp32 ngchw n1 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
+         "|conv_bwd_weight fp32 ngchw n1 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"},
         {"cmake --build build --target all", ""},
         {"--convincing", ""},
     };
@@ -130,6 +142,19 @@ static void every_line_is_counted_once(void **state) {
     kw_text_drop(&found);
 }
 
+static void a_refusal_is_told_with_line_and_reason(void **state) {
+    (void)state;
+    kw_text found = {0};
+    kw_extract_count count = extract(&found, "hello\n" P "\nhipblaslt-bench -m 8 --lda 9\nMIOpenDriver conv -F 9\n");
+    assert_int_equal(count.skipped, 3);
+    assert_non_null(strstr(count.first_refusal, "line 3: hipblaslt-bench line: leading dimension 9"));
+    kw_text_drop(&found);
+    count = extract(&found, "hello\n" P "\nValidator,PT_VERSION,2.6.0\n");
+    assert_string_equal(count.first_refusal, "");
+    assert_int_equal(count.options, 1);
+    kw_text_drop(&found);
+}
+
 static void hostile_text_costs_time_in_proportion(void **state) {
     (void)state;
     static const char *const units[] = {"gemm ",
@@ -188,6 +213,7 @@ int main(void) {
         cmocka_unit_test(a_problem_is_found_wherever_it_stands_in_a_line),
         cmocka_unit_test(options_of_a_batch_hold_until_they_change),
         cmocka_unit_test(every_line_is_counted_once),
+        cmocka_unit_test(a_refusal_is_told_with_line_and_reason),
         cmocka_unit_test(hostile_text_costs_time_in_proportion),
         cmocka_unit_test(the_visitor_may_stop_and_a_missing_file_is_named),
     };

@@ -167,6 +167,26 @@ static void csv_files_are_read_by_their_header(void **state) {
     kw_text_drop(&lines);
 }
 
+/* A file of TunableOp begins like a CSV file, and a line of MIOpenDriver without -F is three problems. */
+static void lines_of_other_tools_make_a_list(void **state) {
+    (void)state;
+    static const char text[] = "Validator,PT_VERSION,2.6.0\n"
+                               "GemmTunableOp_Half_TN,tn_5_4_6_ld_6_6_5,Gemm_Rocblas_3,0.01\n"
+                               "--matmul 4x6:6x5\n"
+                               "layer: conv -n 1 -c 8 -k 8\n";
+    kw_text lines = {0};
+    kw_error err = {0};
+    assert_int_equal(read_list(text, &lines, &err), KW_OK);
+    assert_string_equal(lines.data, "|gemm fp16 rcr b1 m4 n5 k6\n|gemm fp32 rrr b1 m4 n5 k6\n"
+                                    "layer|conv_fwd fp32 ngchw n1 g1 c8 k8 i32x32 f3x3 s1x1 p0x0 d1x1\n"
+                                    "layer|conv_bwd_data fp32 ngchw n1 g1 c8 k8 i32x32 f3x3 s1x1 p0x0 d1x1\n"
+                                    "layer|conv_bwd_weight fp32 ngchw n1 g1 c8 k8 i32x32 f3x3 s1x1 p0x0 d1x1\n");
+    kw_text_drop(&lines);
+    assert_int_not_equal(read_list("Validator,PT_VERSION,2.6.0\nScaledGemmTunableOp_Half_TN,tn_5_4_6,Default,1\n", &lines, &err), KW_OK);
+    assert_non_null(strstr(err.text, ":2: TunableOp line: "));
+    kw_text_drop(&lines);
+}
+
 static void faults_name_the_line(void **state) {
     (void)state;
     static const struct {
@@ -249,6 +269,7 @@ int main(void) {
         cmocka_unit_test(the_networks_come_first),
         cmocka_unit_test(lines_of_every_kind_are_read),
         cmocka_unit_test(csv_files_are_read_by_their_header),
+        cmocka_unit_test(lines_of_other_tools_make_a_list),
         cmocka_unit_test(faults_name_the_line),
         cmocka_unit_test(a_long_line_is_one_error),
         cmocka_unit_test(files_are_read_and_missing_ones_named),

@@ -1,0 +1,317 @@
+/* import_blas.c: lines of libraries that count matrices by columns. hipblaslt-bench: options as HIPBLASLT_LOG_MASK=32 logs them,
+ * "hipblaslt-bench -m 1024 -n 512 -k 64 --transA T --transB N --a_type bf16_r ...". PyTorch's TunableOp: a line of its results or of its
+ * untuned list, "GemmTunableOp_BFloat16_TN,tn_1024_512_64_ld_64_64_1024,...". Both multiply column-major matrices, which is the transposed
+ * product of row-major ones: m and n, A and B change places. Matrices must be dense, as ours are. */
+#include "problem/import/import.h"
+
+#include "base/math.h"
+
+#include <string.h>
+
+/* A product of column-major matrices. */
+typedef struct product {
+    int64_t m, n, k, batch;
+    int64_t ld[3], stride[3]; /* of A, B and the result; 0: not said */
+    bool transpose_a, transpose_b;
+} product;
+
+static const int64_t unsaid = 0;
+
+/* The leading dimension of a dense matrix, and how many such lines it has. */
+static void dense_shape(int64_t shape[2], const product *p, int matrix) {
+    bool swap = matrix == 0 ? p->transpose_a : matrix == 1 ? p->transpose_b : false;
+    int64_t rows = matrix == 1 ? p->k : p->m, columns = matrix == 0 ? p->k : p->n;
+    shape[0] = swap ? columns : rows;
+    shape[1] = swap ? rows : columns;
+}
+
+static kw_status check_dense(const product *p, const char *tool, kw_error *err) {
+    static const char names[] = "ABD";
+    for (int i = 0; i < 3; i++) {
+        int64_t shape[2];
+        bool good = true;
+        dense_shape(shape, p, i);
+        if (p->ld[i] != unsaid && p->ld[i] != shape[0]) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "%s: leading dimension %lld of %c is not that of a dense matrix, %lld; matrices here have no gaps", tool,
+                           (long long)p->ld[i], names[i], (long long)shape[0]);
+        }
+        int64_t size = kw_mul(shape[0], shape[1], &good);
+        if (p->batch > 1 && p->stride[i] != unsaid && (!good || p->stride[i] != size)) {
+            return kw_fail(err, KW_ILLEGAL, "%s: stride %lld of %c is not the size of the matrix, %lld; batches here have no gaps", tool,
+                           (long long)p->stride[i], names[i], (long long)size);
+        }
+    }
+    return KW_OK;
+}
+
+void kw_import_product(kw_problem *problem, int64_t batch, const int64_t mnk[3], bool transpose_a, bool transpose_b, bool column_major) {
+    static const kw_layout layouts[2][2] = {{KW_RRR, KW_RCR}, {KW_CRR, KW_CCR}}; /* by transposition of A and of B */
+    problem->op = KW_GEMM;
+    problem->layout = column_major ? layouts[transpose_b][transpose_a] : layouts[transpose_a][transpose_b];
+    problem->gemm = (kw_gemm_dims){batch, mnk[column_major], mnk[!column_major], mnk[2]};
+}
+
+static kw_status make_product(kw_problem *problem, const product *p, kw_dtype dtype, const char *tool, kw_error *err) {
+    kw_status status = check_dense(p, tool, err);
+    memset(problem, 0, sizeof *problem);
+    problem->dtype = dtype;
+    kw_import_product(problem, p->batch, (int64_t[]){p->m, p->n, p->k}, p->transpose_a, p->transpose_b, true);
+    return status;
+}
+
+/* --- hipblaslt-bench --------------------------------------------------------------------------------------------------- */
+
+typedef enum kind { NUMBER, TRANSPOSE, TYPE, NEUTRAL, ABSENT, PASSED, FLAG } kind;
+
+typedef struct bench_settings {
+    product p;
+    kw_word type[4]; /* of A, B, C, D; empty: as precision */
+    kw_word precision;
+} bench_settings;
+
+typedef struct bench_option {
+    const char *names; /* all of them, blanks between */
+    kind kind;         /* ABSENT: a flag that must not be there; FLAG: one that changes nothing */
+    size_t offset;
+    const char *neutrals; /* values that change nothing */
+} bench_option;
+
+static const bench_option bench_options[] = {
+    {"-m --sizem", NUMBER, offsetof(bench_settings, p.m), NULL},
+    {"-n --sizen", NUMBER, offsetof(bench_settings, p.n), NULL},
+    {"-k --sizek", NUMBER, offsetof(bench_settings, p.k), NULL},
+    {"--batch_count", NUMBER, offsetof(bench_settings, p.batch), NULL},
+    {"--lda", NUMBER, offsetof(bench_settings, p.ld[0]), NULL},
+    {"--ldb", NUMBER, offsetof(bench_settings, p.ld[1]), NULL},
+    {"--ldd", NUMBER, offsetof(bench_settings, p.ld[2]), NULL},
+    {"--stride_a", NUMBER, offsetof(bench_settings, p.stride[0]), NULL},
+    {"--stride_b", NUMBER, offsetof(bench_settings, p.stride[1]), NULL},
+    {"--stride_d", NUMBER, offsetof(bench_settings, p.stride[2]), NULL},
+    {"--transA", TRANSPOSE, offsetof(bench_settings, p.transpose_a), NULL},
+    {"--transB", TRANSPOSE, offsetof(bench_settings, p.transpose_b), NULL},
+    {"--a_type", TYPE, offsetof(bench_settings, type[0]), NULL},
+    {"--b_type", TYPE, offsetof(bench_settings, type[1]), NULL},
+    {"--c_type", TYPE, offsetof(bench_settings, type[2]), NULL},
+    {"--d_type", TYPE, offsetof(bench_settings, type[3]), NULL},
+    {"--precision -r", TYPE, offsetof(bench_settings, precision), NULL},
+    {"--beta", NEUTRAL, 0, "0 0.0 0.000000"},
+    {"--activation_type", NEUTRAL, 0, "none"},
+    {"--compute_type", NEUTRAL, 0, "f32_r i32_r s c_f32_r c_i32_r"},
+    {"--function -f", NEUTRAL, 0, "matmul"},
+    {"--swizzleA --swizzleB --grouped_gemm --gradient --use_e --any_stride", ABSENT, 0, NULL},
+    /* what stands behind the product, or is a matter of running and timing; a bias and scales are not part of the problem */
+    {"--ldc --lde --stride_c --stride_e --alpha --scale_type --bias_type --bias_source --aux_type --scaleA --scaleB --scaleC --scaleD "
+     "--scaleE --activation_arg1 --activation_arg2 --api_method --algo_method --solution_index --requested_solution --workspace --iters -i "
+     "--cold_iters -j --initialization --device --rotating --max_workspace --splitk --compute_input_typeA --compute_input_typeB "
+     "--use_user_args --function_filter --flush --print_kernel_info_level --skip_slow_solution_ratio --amaxD",
+     PASSED, 0, NULL},
+    {"--bias_vector --scaleAlpha_vector --amaxScaleA --amaxScaleB --print_kernel_info --use_gpu_timer --c_equal_d --verify -v --HMM "
+     "--norm_check --allclose_check --log_function_name --datafile",
+     FLAG, 0, NULL},
+};
+
+static const struct {
+    const char *word;
+    kw_dtype dtype;
+} bench_types[] = {
+    {"f32_r", KW_FP32}, {"s", KW_FP32},    {"f16_r", KW_FP16}, {"h", KW_FP16},      {"bf16_r", KW_BF16},
+    {"f8_r", KW_FP8},   {"bf8_r", KW_BF8}, {"i8_r", KW_INT8},  {"i32_r", KW_INT32},
+};
+
+static bool is_word_of(kw_word word, const char *list) {
+    kw_scan scan = kw_scan_string(list);
+    kw_word each;
+    while (kw_scan_word(&scan, &each)) {
+        if (each.size == word.size && !memcmp(each.at, word.at, word.size)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const bench_option *find_bench_option(kw_word word) {
+    for (size_t i = 0; i < sizeof bench_options / sizeof *bench_options; i++) {
+        if (is_word_of(word, bench_options[i].names)) {
+            return &bench_options[i];
+        }
+    }
+    return NULL;
+}
+
+static kw_status take_bench_value(bench_settings *all, const bench_option *of, kw_word name, kw_word value, kw_error *err) {
+    char *field = (char *)all + of->offset;
+    bool transpose = kw_word_is(value, "T") || kw_word_is(value, "C");
+    int64_t number;
+    switch (of->kind) {
+    case NUMBER:
+        if (!kw_word_int(value, kw_word_starts(name, "--stride") ? 0 : 1, INT64_MAX, &number)) {
+            return kw_fail(err, KW_MALFORMED, "hipblaslt-bench line: %.*s \"%.*s\" is not a whole number of at least %d", KW_WORD(name),
+                           KW_WORD(value), kw_word_starts(name, "--stride") ? 0 : 1);
+        }
+        memcpy(field, &number, sizeof number);
+        return KW_OK;
+    case TRANSPOSE:
+        memcpy(field, &transpose, sizeof transpose);
+        return transpose || kw_word_is(value, "N")
+                   ? KW_OK
+                   : kw_fail(err, KW_MALFORMED, "hipblaslt-bench line: %.*s \"%.*s\" is not N, T or C", KW_WORD(name), KW_WORD(value));
+    case TYPE:
+        memcpy(field, &value, sizeof value);
+        return KW_OK;
+    case NEUTRAL:
+        return is_word_of(value, of->neutrals)
+                   ? KW_OK
+                   : kw_fail(err, KW_ILLEGAL, "hipblaslt-bench line: %.*s %.*s has no counterpart here; what can be read is %s",
+                             KW_WORD(name), KW_WORD(value), of->neutrals);
+    default:
+        return KW_OK;
+    }
+}
+
+static kw_status read_bench_options(bench_settings *all, kw_scan scan, kw_error *err) {
+    kw_word word, value = {0};
+    uint64_t seen = 0;
+    while (kw_scan_word(&scan, &word)) {
+        const bench_option *found = find_bench_option(word);
+        if (!found || found->kind == ABSENT) {
+            return kw_fail(err, found ? KW_ILLEGAL : KW_MALFORMED, "hipblaslt-bench line: \"%.*s\" %s", KW_WORD(word),
+                           found ? "has no counterpart here" : "is not an option that is known; options come as -m 1024 or --transA T");
+        }
+        uint64_t bit = found->kind == PASSED || found->kind == FLAG ? 0 : (uint64_t)1 << (found - bench_options);
+        if (seen & bit) {
+            return kw_fail(err, KW_MALFORMED, "hipblaslt-bench line: \"%.*s\" comes a second time; keep one", KW_WORD(word));
+        }
+        seen |= bit;
+        if (found->kind != FLAG && !kw_scan_word(&scan, &value)) {
+            return kw_fail(err, KW_MALFORMED, "hipblaslt-bench line: \"%.*s\" is last and has no value; add it", KW_WORD(word));
+        }
+        kw_status status = take_bench_value(all, found, word, value, err);
+        if (status) {
+            return status;
+        }
+    }
+    return KW_OK;
+}
+
+static kw_status find_bench_type(kw_dtype *dtype, kw_word word, kw_error *err) {
+    for (size_t i = 0; i < sizeof bench_types / sizeof *bench_types; i++) {
+        if (kw_word_is(word, bench_types[i].word)) {
+            *dtype = bench_types[i].dtype;
+            return KW_OK;
+        }
+    }
+    return kw_fail(err, KW_ILLEGAL, "hipblaslt-bench line: type %.*s is not known here; use f32_r f16_r bf16_r f8_r bf8_r i8_r",
+                   KW_WORD(word));
+}
+
+static kw_status take_bench_types(kw_problem *problem, const bench_settings *all, kw_error *err) {
+    kw_dtype type[4];
+    for (int i = 0; i < 4; i++) {
+        kw_status status = find_bench_type(&type[i], all->type[i].size ? all->type[i] : all->precision, err);
+        if (status) {
+            return status;
+        }
+    }
+    problem->dtype = type[0];
+    if (type[0] != type[1] || !kw_dtype_is_input(type[0]) || type[3] != kw_problem_dtype(problem, KW_Y)) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "hipblaslt-bench line: types %s, %s and result %s are not possible here; A and B are of one type, and "
+                       "the result of %s is %s",
+                       kw_dtype_name(type[0]), kw_dtype_name(type[1]), kw_dtype_name(type[3]), kw_dtype_name(type[0]),
+                       kw_dtype_is_input(type[0]) ? kw_dtype_name(kw_problem_dtype(problem, KW_Y)) : "none");
+    }
+    return KW_OK;
+}
+
+kw_status kw_import_hipblaslt(kw_problem *problem, kw_scan scan, kw_error *err) {
+    bench_settings all = {.p = {.m = 128, .n = 128, .k = 128, .batch = 1}, .precision = {"f32_r", 5}}; /* the program's defaults */
+    kw_status status = read_bench_options(&all, scan, err);
+    status = status ? status : make_product(problem, &all.p, KW_FP32, "hipblaslt-bench line", err);
+    return status ? status : take_bench_types(problem, &all, err);
+}
+
+/* --- TunableOp --------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    kw_dtype dtype;
+} tunable_types[] = {
+    {"float", KW_FP32},
+    {"Half", KW_FP16},
+    {"BFloat16", KW_BF16},
+};
+
+static const char *const tunable_ops[] = {"GemmTunableOp_", "GemmAndBiasTunableOp_", "GemmStridedBatchedTunableOp_"};
+
+bool kw_import_tunable_validator(kw_word word) {
+    return kw_word_starts(word, "Validator,");
+}
+
+bool kw_import_tunable_names(kw_word word) {
+    const char *comma = memchr(word.at, ',', word.size);
+    return kw_import_tunable_validator(word) || (comma && memmem(word.at, (size_t)(comma - word.at), "TunableOp_", 10) != NULL);
+}
+
+/* "BFloat16_TN" behind the operation: the type, and whether A and B are transposed. */
+static kw_status read_tunable_op(product *p, kw_dtype *dtype, kw_word op, kw_error *err) {
+    kw_word rest = {0};
+    for (size_t i = 0; i < sizeof tunable_ops / sizeof *tunable_ops; i++) {
+        size_t size = strlen(tunable_ops[i]);
+        rest = kw_word_starts(op, tunable_ops[i]) ? (kw_word){op.at + size, op.size - size} : rest;
+    }
+    for (size_t i = 0; rest.at && i < sizeof tunable_types / sizeof *tunable_types; i++) {
+        size_t size = strlen(tunable_types[i].word);
+        if (rest.size == size + 3 && kw_word_starts(rest, tunable_types[i].word) && rest.at[size] == '_' &&
+            strchr("NTC", rest.at[size + 1]) && strchr("NTC", rest.at[size + 2])) {
+            *dtype = tunable_types[i].dtype;
+            p->transpose_a = rest.at[size + 1] != 'N';
+            p->transpose_b = rest.at[size + 2] != 'N';
+            return KW_OK;
+        }
+    }
+    return kw_fail(err, KW_ILLEGAL,
+                   "TunableOp line: \"%.*s\" has no counterpart here; what can be read is GemmTunableOp_, GemmAndBiasTunableOp_ or "
+                   "GemmStridedBatchedTunableOp_ with float, Half or BFloat16 and NN, NT, TN or TT",
+                   KW_WORD(op));
+}
+
+/* "tn_1024_512_64", with "_B_8" and "_ld_64_64_1024" where they are. */
+static bool read_tunable_sizes(product *p, kw_word text) {
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word part;
+    int64_t *const sizes[] = {&p->m, &p->n, &p->k};
+    bool good = kw_scan_field(&scan, '_', &part) && part.size == 2;
+    for (int i = 0; i < 3 && good; i++) {
+        good = kw_scan_field(&scan, '_', &part) && kw_word_int(part, 1, INT64_MAX, sizes[i]);
+    }
+    while (good && kw_scan_field(&scan, '_', &part)) {
+        if (kw_word_is(part, "B")) {
+            good = kw_scan_field(&scan, '_', &part) && kw_word_int(part, 1, INT64_MAX, &p->batch);
+        } else if (kw_word_is(part, "ld")) {
+            for (int i = 0; i < 3 && good; i++) {
+                good = kw_scan_field(&scan, '_', &part) && kw_word_int(part, 1, INT64_MAX, &p->ld[i]);
+            }
+        } else {
+            good = false;
+        }
+    }
+    return good;
+}
+
+kw_status kw_import_tunable(kw_problem *problem, kw_scan scan, kw_error *err) {
+    product p = {.batch = 1};
+    kw_dtype dtype = KW_FP32;
+    kw_word op = {"", 0}, sizes = {"", 0};
+    kw_scan_field(&scan, ',', &op);
+    kw_scan_field(&scan, ',', &sizes);
+    if (kw_word_is(op, "Validator")) {
+        return kw_fail(err, KW_ILLEGAL, "TunableOp line: a Validator says which versions the results hold for and is no problem");
+    }
+    kw_status status = read_tunable_op(&p, &dtype, op, err);
+    if (!status && !read_tunable_sizes(&p, sizes)) {
+        status = kw_fail(err, KW_MALFORMED, "TunableOp line: \"%.*s\" does not read like tn_1024_512_64 or nn_64_128_128_B_96_ld_64_128_64",
+                         KW_WORD(sizes));
+    }
+    return status ? status : make_product(problem, &p, dtype, "TunableOp line", err);
+}
