@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -24,6 +24,10 @@ test-gpu-full:
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target kwright gpu_pairs
 	@JOBS=$(JOBS) SET=full-tests ARCHS="$${ARCHS:-gfx90a gfx942 gfx950 sm_90}" BUDGET=$${BUDGET:-1800} tools/gpu_check.sh
+
+check-legal:
+	@tools/setup.sh test
+	@JOBS=$(JOBS) tools/check_legal.sh
 
 test-slurm: all
 	@tools/test_slurm.sh build/kwright
@@ -83,6 +87,7 @@ help:
 	@echo 'make demo       build, tune real network layers, run them through the C API; DEMO_LAYERS=all takes every layer'
 	@echo 'make test       every check and test (CI runs this)'
 	@echo 'make test-gpu-full every kernel of set full-tests for GPUs, compiled and played; BUDGET seconds a step (1800), goes on where it was'
+	@echo 'make check-legal every kernel'\''s rules and launch on random legal problems, KW_LEGAL_SEED (the day) and KW_LEGAL_PAIRS (10^6) an architecture'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'

@@ -53,6 +53,18 @@ kw_walk kw_problem_walk(const kw_problem *problem, int axis, int64_t phase) {
     return problem->op == KW_CONV_BWD_DATA ? walk_backward(&problem->conv, axis, phase) : walk_forward(problem, axis);
 }
 
+bool kw_problem_walks_are_few(const kw_problem *problem) {
+    const double most_walks = 1 << 12, most_taps = 1 << 20;
+    const kw_conv_dims *conv = &problem->conv;
+    double walks = 1, taps = 0;
+    for (int axis = 0; axis < 3 && problem->op == KW_CONV_BWD_DATA; axis++) {
+        double of_axis = (double)kw_problem_walks(problem, axis);
+        walks *= of_axis;
+        taps += of_axis * (double)kw_min(conv->stride[axis], conv->filter[axis]);
+    }
+    return walks <= most_walks && taps <= most_taps;
+}
+
 /* Goes over the first taps, of which each serves one residue, instead of over all residues: a stride may be far above the filter. */
 static residues count_residues(const kw_conv_dims *conv, int axis) {
     int64_t stride = conv->stride[axis], dilation = conv->dilation[axis];

@@ -29,6 +29,9 @@ typedef struct kw_walk {
 /* Walks of an axis (0 depth, 1 height, 2 width): 1 for forward, min(stride, in) for backward data. Each has at least one pixel. */
 int64_t kw_problem_walks(const kw_problem *problem, int axis);
 kw_walk kw_problem_walk(const kw_problem *problem, int axis, int64_t phase);
+/* Whether going over all walks of all axes, and within each over the taps that kw_problem_walk looks at, is soon done: at most 4096 walks, and
+ * 2^20 taps. No family but the reference ones serves what has more. */
+bool kw_problem_walks_are_few(const kw_problem *problem);
 
 /* In-bounds (output pixel, tap) pairs of one axis: the exact number of products along it. */
 int64_t kw_problem_axis_products(const kw_problem *problem, int axis);

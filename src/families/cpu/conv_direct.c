@@ -43,22 +43,21 @@ typedef struct span {
     int64_t source;        /* source extent */
 } span;
 
+/* Of the tiles 0 .. tiles - 1, of which number i begins at low + i advance, how many begin before end. */
+static int64_t tiles_before(int64_t end, int64_t low, int64_t advance, int64_t tiles) {
+    return end <= low ? 0 : kw_min(tiles, kw_ceil_div(end - low, advance));
+}
+
 /* (pixel, tap) pairs that edge=skip leaves out of a walk's tiles: all where a tile reads nothing but padding, else the first or the
  * last. */
 static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
-    int64_t count = 0, advance = tile * walk->src_step;
+    int64_t count = 0, advance = tile * walk->src_step, reach = (tile - 1) * walk->src_step, tiles = kw_ceil_div(walk->pixels, tile);
     for (int64_t t = 0; t < walk->taps; t++) {
         int64_t low = walk->src_start + t * walk->tap_src_step;
-        for (int64_t first = 0; first < walk->pixels; first += tile, low += advance) {
-            int64_t high = low + (tile - 1) * walk->src_step;
-            if (low < 0 || high >= source) {
-                count += low >= source || high < 0 ? tile : 1;
-            } else { /* on to the last tile that is inside as well */
-                int64_t inside = (source - 1 - high) / advance;
-                first += inside * tile;
-                low += inside * advance;
-            }
-        }
+        int64_t before = tiles_before(-reach, low, advance, tiles), behind = tiles - tiles_before(source, low, advance, tiles);
+        int64_t cut_before = tiles_before(0, low, advance, tiles), cut_behind = tiles - tiles_before(source - reach, low, advance, tiles);
+        int64_t outside = before + behind, cut = kw_min(tiles, cut_before + cut_behind); /* a tile is cut on both sides only if all are */
+        count += outside * tile + (cut - outside);
     }
     return count;
 }
@@ -188,8 +187,7 @@ const kw_family kw_family_conv_direct = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules =
-        {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_channels_last_rules}},
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_conv_rules}},
     .decode = conv_direct_decode,
     .launch = launch_direct,
     .emit = conv_direct_emit,

@@ -195,8 +195,7 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules =
-        {[KW_VALID] = {kw_isa_valid_rules, valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_channels_last_rules, fits_rules}},
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_conv_rules, fits_rules}},
     .launch = conv_direct_bwd_weight_launch,
     .emit = conv_direct_bwd_weight_emit,
     .kernel = "cpu/bwd_weight/bwd_weight.c",

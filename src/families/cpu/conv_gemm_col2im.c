@@ -28,15 +28,16 @@ static void conv_gemm_col2im_decode(const kw_config *config, const kw_target *ta
     *(kw_tile *)decoded = conv_gemm_col2im_tile(config);
 }
 
-/* Source rows that the bands of a slice multiply, all together. */
-static int64_t rows_read(const kw_conv_dims *d, int64_t out, int64_t rows) {
-    int64_t count = 0;
-    for (int64_t first = 0; first < d->in[1]; first += rows) {
+/* Source rows that the bands of a slice multiply, all together; of very many bands some stand for all. */
+static double rows_read(const kw_conv_dims *d, int64_t out, int64_t rows) {
+    enum { BANDS_MAX = 4096 };
+    int64_t count = 0, bands = kw_ceil_div(d->in[1], rows), each = kw_ceil_div(bands, BANDS_MAX);
+    for (int64_t first = 0; first < d->in[1]; first += each * rows) {
         int64_t end = kw_min(first + rows, d->in[1]), low = first + d->pad[1] - (d->filter[1] - 1) * d->dilation[1];
         int64_t begin = low > 0 ? kw_ceil_div(low, d->stride[1]) : 0;
         count += kw_max(kw_min((end - 1 + d->pad[1]) / d->stride[1], out - 1) - begin + 1, 0);
     }
-    return count;
+    return (double)(count * each);
 }
 
 static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
@@ -77,7 +78,7 @@ static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *p
     };
     result->thread_bytes = sums_at + 4 * rows * row + KW_LINE;
 
-    double source_rows = (double)(d->n * d->g * kw_problem_axis_products(problem, 0)) * (double)rows_read(d, out[1], rows);
+    double source_rows = (double)(d->n * d->g * kw_problem_axis_products(problem, 0)) * rows_read(d, out[1], rows);
     double tiles = source_rows * (double)(blocks * (cols / tile.cols)), pixels = tile.cols;
     double added = source_rows * (double)(cols * d->filter[1]) * ((double)(d->filter[2] * c) / (double)lanes + 1);
     result->multiply_adds = tiles * pixels * tile.vecs * (double)steps;
@@ -101,7 +102,7 @@ const kw_family kw_family_conv_gemm_col2im = {
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_channels_last_rules, kw_run_fits_rules}},
+              [KW_FITS] = {kw_cpu_conv_rules, kw_run_fits_rules}},
     .decode = conv_gemm_col2im_decode,
     .launch = conv_gemm_col2im_launch,
     .emit = conv_gemm_col2im_emit,

@@ -63,7 +63,7 @@ static bool has_one_channel_groups(const kw_rule_case *c) {
 
 static bool has_channels_of_axes(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
-    return d->c == d->g * c->config->axis[GROUP_C] && d->k == d->g * c->config->axis[GROUP_K];
+    return d->c / d->g == c->config->axis[GROUP_C] && d->k / d->g == c->config->axis[GROUP_K];
 }
 
 static const kw_rule merged_valid[] = {
@@ -106,7 +106,7 @@ const kw_family kw_family_conv_depthwise = {
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {depthwise_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+              [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
     GROUPED_FAMILY(depthwise_axes),
 };
@@ -117,7 +117,7 @@ const kw_family kw_family_conv_depthwise_weight = {
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {depthwise_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+              [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     GROUPED_FAMILY(depthwise_weight_axes),
 };
@@ -128,7 +128,7 @@ const kw_family kw_family_conv_merged = {
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .rules = {[KW_VALID] = {merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {merged_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+              [KW_FITS] = {merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
     GROUPED_FAMILY(merged_axes),
 };
@@ -139,7 +139,7 @@ const kw_family kw_family_conv_merged_weight = {
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .rules = {[KW_VALID] = {merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {merged_fits, kw_channels_last_rules, kw_grouped_fits_rules}},
+              [KW_FITS] = {merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     GROUPED_FAMILY(merged_weight_axes),
 };

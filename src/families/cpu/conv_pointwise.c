@@ -72,7 +72,7 @@ const kw_family kw_family_conv_pointwise = {
     .axis_count = KW_GEMM_AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_channels_last_rules, fits_rules}},
+              [KW_FITS] = {kw_cpu_conv_rules, fits_rules}},
     .decode = kw_gemm_decode,
     .launch = conv_pointwise_launch,
     .emit = conv_pointwise_emit,

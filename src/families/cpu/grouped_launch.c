@@ -14,7 +14,7 @@ enum { INDIRECTION_BYTES = 16384, STAGED_BYTES = 16384, GRADIENT_VECTORS = 8 };
 /* One axis of a problem under a window; kernels/cpu/grouped/grouped_indirection.h's kw_axis in sizes. */
 typedef struct axis_cut {
     int64_t parts, tiles; /* tiles of the first part, which has most */
-    int64_t windows;      /* most of a tile */
+    int64_t windows;      /* most of a tile; 1 where no tap reaches any pixel, so that what is divided by it stays whole */
     int64_t tile_windows; /* (tile, window) pairs of all parts */
 } axis_cut;
 
@@ -23,7 +23,7 @@ static axis_cut axis_cut_of(const kw_config *config, const kw_grouped *g, const 
     int64_t out[3];
     kw_problem_output(out, problem);
     int64_t extent = problem->op == KW_CONV_BWD_DATA ? d->in[axis] : out[axis];
-    axis_cut r = {.parts = 1};
+    axis_cut r = {.parts = 1, .windows = 1};
     if (taps == 1) {
         r.parts = kw_problem_walks(problem, axis);
         for (int64_t part = 0; part < r.parts; part++) {

@@ -39,7 +39,7 @@ static bool dense_channels(const kw_rule_case *c) {
 static bool group_channels(const kw_rule_case *c) {
     const kw_direct_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
-    return b->dense || (d->c == d->g * b->channels && d->k == d->c);
+    return b->dense || (d->c / d->g == b->channels && d->k == d->c);
 }
 
 static bool direct_vectors_divide(const kw_rule_case *c) {

@@ -102,22 +102,18 @@ static bool igemm_ndim(const kw_rule_case *c) {
 }
 
 static bool few_phases(const kw_rule_case *c) {
-    enum { PHASES_MAX = 4096 };
-    bool good = true;
-    int64_t phases = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        phases = kw_mul(phases, kw_problem_walks(c->problem, axis), &good);
-    }
-    return good && phases <= PHASES_MAX;
+    return kw_problem_walks_are_few(c->problem);
 }
 
 static bool extents_counted(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     int64_t extent = 1;
+    bool good = true;
     for (int axis = 0; axis < 3; axis++) {
-        extent = kw_max(extent, d->in[axis] + d->pad[axis] + d->dilation[axis] * d->filter[axis]);
+        int64_t span = kw_mul(d->dilation[axis], d->filter[axis], &good);
+        extent = kw_max(extent, kw_add(d->in[axis] + d->pad[axis], span, &good));
     }
-    return extent <= INT32_MAX / 2;
+    return good && extent <= INT32_MAX / 2;
 }
 
 static bool igemm_sizes_counted(const kw_rule_case *c) {
@@ -201,7 +197,7 @@ static bool igemm_tiles_counted(const kw_rule_case *c) {
 static const kw_rule igemm_fits_rules[] = {
     {"layout", "the layout must be channels-last", igemm_layout},
     {"ndim", "the problem has another number of spatial axes than ndim", igemm_ndim},
-    {"few_phases", "a stride has more than 4096 phases", few_phases},
+    {"few_phases", "a stride has more than 4096 phases, or with the filter's taps more than 2^20", few_phases},
     {"extents_counted", "extents, padding and dilated filter included, are at most 2^30", extents_counted},
     {"sizes_counted", "rows, columns and depth of the product are counted in 31 bits", igemm_sizes_counted},
     {"vectors_divide", "vec_a, vec_b and vec_c must divide the channels of a group; 1 serves any", igemm_vectors_divide},

@@ -14,6 +14,18 @@ static const rule_example direct_rows[] = {
     {"arch_isa", "conv_fwd bf16", "math=dp", "x86-64-v4", NULL},
     {"arch_isa", "conv_fwd fp32", "", "x86-64-v9", NULL},
     {"channels_last", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3"},
+    {"few_phases", "conv_bwd_data fp32", "", "x86-64-v4", "conv_bwd_data fp32 nhwgc c8 k8 i65x64 f3x3 s65x64"},
+    {"few_phases", "conv_bwd_data fp32", "", "x86-64-v4", "conv_bwd_data fp32 nwgc c8 k8 i4096 f300 s4096 p1"},
+    {"extents_counted", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 nwgc c8 k8 i1073741824 f1"},
+    {"extents_counted", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 nwgc c8 k8 i9 f1 s1000000000000"},
+    {"extents_counted", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 nwgc c8 k8 i2000000 f2000000"},
+    {"sizes_counted", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3 p4000000x4000000"},
+    {0},
+};
+
+static const rule_example gemm_tiled_rows[] = {
+    {"", "gemm fp32", "", ARCH, "gemm fp32 m1099511627776 n1 k64"},
+    {"sizes_counted", "gemm fp32", "", ARCH, "gemm fp32 m1099511627776 n1 k256"},
     {0},
 };
 
@@ -75,6 +87,7 @@ static const rule_example merged_rows[] = {
 };
 
 const rule_examples direct_rule_examples = {"conv.direct", "isa=avx512 math=fma tile_h=1 tile_w=14 vecs=2 band=0 edge=skip", direct_rows};
+const rule_examples gemm_tiled_rule_examples = {"gemm.tiled", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", gemm_tiled_rows};
 const rule_examples direct_1st_rule_examples = {"conv.direct_1st", "isa=avx512 math=fma tile_w=7 vecs=2 band=0", direct_1st_rows};
 const rule_examples pointwise_rule_examples = {"conv.pointwise", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", pointwise_rows};
 const rule_examples bwd_weight_rule_examples = {"conv.direct_bwd_weight", "isa=avx512 math=fma lanes=c tile=8 vecs=2 copy=1 merge=0 box=0",
