@@ -100,10 +100,13 @@ KW_API int kw_roofs_main(int count, char *const *arguments);
 KW_API kw_status kw_shard_find(kw_shard *shard, const char *text, kw_error *err);
 
 typedef struct kw_merge_report {
-    int64_t inputs, rows, added, known, refused; /* refused: lines that are damaged, above all a last one cut off */
-    int64_t pairs, holes;                        /* of the manifest, where there is one */
+    int64_t inputs, rows, added, known;
+    int64_t damaged, refused; /* passed over: lines that are not whole, above all a last one cut off; rows and runs that cannot be true */
+    char first_fault[512];    /* of these: its file, its line or row, and why */
+    int64_t pairs, holes;     /* of the manifest, where there is one */
 } kw_merge_report;
-/* Adds stores and segments to a store: a union, so order and repetition do not matter. manifest: what should be there (NULL: the manifests
+/* Adds stores and segments to a store: a union, so order and repetition do not matter. What kw_store_import refuses is refused here, too, and
+ * what is left is merged. manifest: what should be there (NULL: the manifests
  * beside the inputs); next: where to write a manifest of the pairs without a row (NULL: nowhere; none is written when there is none). */
 KW_API kw_status kw_merge(const char *out, const char *const *inputs, size_t count, const char *manifest, const char *next,
                           kw_merge_report *report, kw_error *err);

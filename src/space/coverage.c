@@ -86,7 +86,9 @@ kw_status kw_space_coverage(kw_coverage_count *count, const kw_space_options *sp
     if (!status && !r.seen) {
         status = kw_fail_memory(err, "a reference list");
     }
-    status = status ? status : kw_enumerate(space, mark_config, &r, err);
+    kw_target target;
+    kw_space_options whole = kw_space_settle(space, &target);
+    status = status ? status : kw_enumerate(&whole, mark_config, &r, err);
     for (size_t i = 0; !status && i < r.catalog.count; i++) {
         if (!r.seen[i]) {
             char text[KW_CONFIG_TEXT_MAX];

@@ -97,8 +97,9 @@ static kw_status walk_family(walk *w, const kw_family *family, kw_error *err) {
 kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user, const kw_config *config), void *user, kw_error *err) {
     kw_rules rules = {0};
     walk w = {.rules = &rules, .visit = visit, .user = user};
-    kw_status status = KW_OK;
-    if (options->filter) {
+    kw_status status =
+        options->arch ? KW_OK : kw_fail(err, KW_ILLEGAL, "no architecture is named whose kernels are to be listed; name one");
+    if (!status && options->filter) {
         status = kw_filter_open(&w.filter, options->filter, err);
     }
     if (!status) {

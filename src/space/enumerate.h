@@ -7,7 +7,10 @@
 #include <kernelwright_tune.h>
 
 /* Visits each config once, in a fixed order: families in the order of kw_family_table, then op, dtype, then the product of the axes with
- * the last axis fastest. options->arch must be given; visit returns false to stop. */
+ * the last axis fastest. options->arch must be given (KW_ILLEGAL); visit returns false to stop. */
 kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user, const kw_config *config), void *user, kw_error *err);
+
+/* The options (may be NULL) with an architecture: where none is named, that of this machine's CPU, whose text target keeps. In space.c. */
+kw_space_options kw_space_settle(const kw_space_options *options, kw_target *target);
 
 #endif

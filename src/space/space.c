@@ -27,16 +27,21 @@ static bool visit_text(void *user, const kw_config *config) {
     return to->visit(to->user, text);
 }
 
-kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user, kw_error *err) {
+kw_space_options kw_space_settle(const kw_space_options *options, kw_target *target) {
     kw_space_options whole = options ? *options : (kw_space_options){0};
+    if (!whole.arch) {
+        kw_cpu_target(target, 1);
+        whole.arch = target->arch;
+    }
+    return whole;
+}
+
+kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user, kw_error *err) {
     kw_target target;
     if (!visit) {
         return kw_fail(err, KW_ILLEGAL, "kw_space_visit: visit is NULL; give a function");
     }
-    if (!whole.arch) {
-        kw_cpu_target(&target, 1);
-        whole.arch = target.arch;
-    }
+    kw_space_options whole = kw_space_settle(options, &target);
     return kw_enumerate(&whole, visit_text, &(text_visit){visit, user}, err);
 }
 

@@ -4,11 +4,15 @@
 #include "base/os/file.h"
 #include "base/container/hash_map.h"
 #include "store/line.h"
+#include "store/io/plausible.h"
 #include "store/io/reader.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,6 +84,14 @@ static kw_status find_torn(kw_segment *segment, kw_error *err) {
     return KW_OK;
 }
 
+/* Until the process ends, however that happens. Where the file system has no such locks, two writers each measure everything, as documented. */
+static kw_status lock_segment(kw_segment *segment, kw_error *err) {
+    if (flock(segment->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+        return kw_fail(err, KW_IO, "%s is being written by another process; give each a file of its own", segment->path);
+    }
+    return KW_OK;
+}
+
 kw_status kw_segment_open(kw_segment **out, const char *path, kw_error *err) {
     *out = NULL;
     kw_segment *segment = calloc(1, sizeof *segment);
@@ -100,7 +112,8 @@ kw_status kw_segment_open(kw_segment **out, const char *path, kw_error *err) {
         status = kw_fail_file(err, "write", path);
         goto out;
     }
-    status = find_torn(segment, err);
+    status = lock_segment(segment, err);
+    status = status ? status : find_torn(segment, err);
     status = status ? status : kw_segment_read(path, &visitor, &counts, err);
 out:
     if (status) {
@@ -173,42 +186,80 @@ kw_status kw_segment_add(kw_segment *segment, const kw_row rows[], size_t count,
     return status;
 }
 
-static kw_status visit_line(kw_word line, const kw_segment_visitor *visitor, kw_segment_counts *counts, bool *damaged, kw_error *err) {
-    kw_row row;
-    kw_run run;
-    kw_status status = KW_OK;
-    switch (kw_line_kind_of(line)) {
-    case KW_LINE_ROW:
-        *damaged = kw_row_parse(&row, line.at, line.size, NULL) != KW_OK;
-        if (!*damaged) {
-            counts->rows++;
-            status = visitor->row ? visitor->row(visitor->user, &row, err) : KW_OK;
-        }
-        return status;
-    case KW_LINE_RUN:
-        *damaged = kw_run_parse(&run, line.at, line.size, NULL) != KW_OK;
-        if (!*damaged) {
-            counts->runs++;
-            status = visitor->run ? visitor->run(visitor->user, &run, err) : KW_OK;
-        }
-        return status;
-    default:
-        *damaged = line.size != 0; /* a blank line is what a repair leaves at worst */
-        return KW_OK;
+static void note_fault(kw_segment_counts *counts, int64_t number, const char *why) {
+    if (!*counts->first_fault) {
+        snprintf(counts->first_fault, sizeof counts->first_fault, "line %lld: %.220s", (long long)number, why);
     }
 }
 
-static kw_status read_segment_lines(kw_reader *reader, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
-    kw_reader_line line;
-    bool more = true;
-    *counts = (kw_segment_counts){0};
-    for (;;) {
-        kw_error why = {0};
-        bool damaged = false;
-        kw_status status = kw_reader_next(reader, &line, &more, &why);
-        if (status == KW_MALFORMED) { /* a compressed file that is cut off: what came before it stands */
+/* Sets *why, and leaves err alone, where the line is passed over. */
+static kw_status visit_row_line(kw_word line, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *why, kw_error *err) {
+    kw_row row;
+    kw_status status = kw_row_parse(&row, line.at, line.size, why);
+    counts->damaged += status && status != KW_NO_MEMORY;
+    if (!status) {
+        status = kw_row_plausible(&row, why);
+        counts->refused += status && status != KW_NO_MEMORY;
+    }
+    if (status) {
+        return status == KW_NO_MEMORY ? kw_fail(err, status, "%s", why->text) : KW_OK;
+    }
+    counts->rows++;
+    return visitor->row ? visitor->row(visitor->user, &row, err) : KW_OK;
+}
+
+static kw_status visit_run_line(kw_word line, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *why, kw_error *err) {
+    kw_run run;
+    kw_status status = kw_run_parse(&run, line.at, line.size, why);
+    counts->damaged += status && status != KW_NO_MEMORY;
+    if (!status && visitor->run) {
+        status = visitor->run(visitor->user, &run, why);
+        counts->refused += status == KW_ILLEGAL;
+        if (status && status != KW_ILLEGAL) {
+            return kw_fail(err, status, "%s", why->text);
+        }
+    }
+    counts->runs += !status;
+    return status == KW_NO_MEMORY ? kw_fail(err, status, "%s", why->text) : KW_OK;
+}
+
+static kw_status visit_line(const kw_reader_line *line, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
+    kw_word text = line->text;
+    kw_error why = {0};
+    kw_status status = KW_OK;
+    text.size -= text.size && text.at[text.size - 1] == '\r';
+    switch (kw_line_kind_of(text)) {
+    case KW_LINE_ROW:
+        status = visit_row_line(text, visitor, counts, &why, err);
+        break;
+    case KW_LINE_RUN:
+        status = visit_run_line(text, visitor, counts, &why, err);
+        break;
+    default:
+        if (text.size || !line->whole) { /* a blank line is what a repair leaves at worst */
+            kw_fail(&why, KW_MALFORMED, text.size ? "line: it is neither a row nor a run of ours" : "line: it has more than %d bytes",
+                    KW_LINE_MAX);
             counts->damaged++;
-            counts->first_damaged = counts->first_damaged ? counts->first_damaged : line.number + 1;
+        }
+    }
+    if (!status && why.status) {
+        note_fault(counts, line->number, why.text);
+    }
+    return status;
+}
+
+kw_status kw_segment_read_lines(kw_reader *reader, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
+    kw_reader_line line = {0};
+    bool more = true;
+    kw_status status = KW_OK;
+    *counts = (kw_segment_counts){0};
+    while (!status) {
+        kw_error why = {0};
+        status = kw_reader_next(reader, &line, &more, &why);
+        if (status == KW_MALFORMED) { /* a compressed file that is cut off */
+            counts->damaged++;
+            counts->cut = true;
+            note_fault(counts, line.number + 1, why.text);
             return KW_OK;
         }
         if (status) {
@@ -217,23 +268,15 @@ static kw_status read_segment_lines(kw_reader *reader, const kw_segment_visitor 
         if (!more) {
             return KW_OK;
         }
-        line.text.size -= line.text.size && line.text.at[line.text.size - 1] == '\r';
-        status = visit_line(line.text, visitor, counts, &damaged, err);
-        if (status) {
-            return status;
-        }
-        damaged = damaged || (!line.whole && !line.text.size);
-        counts->damaged += damaged;
-        if (damaged && !counts->first_damaged) {
-            counts->first_damaged = line.number;
-        }
+        status = visit_line(&line, visitor, counts, err);
     }
+    return status;
 }
 
 kw_status kw_segment_read(const char *path, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err) {
     kw_reader *reader;
     kw_status status = kw_reader_open(&reader, path, err);
-    status = status ? status : read_segment_lines(reader, visitor, counts, err);
+    status = status ? status : kw_segment_read_lines(reader, visitor, counts, err);
     kw_reader_close(&reader);
     return status;
 }
@@ -242,7 +285,7 @@ kw_status kw_segment_read_bytes(const void *bytes, size_t size, const kw_segment
                                 kw_error *err) {
     kw_reader *reader;
     kw_status status = kw_reader_open_bytes(&reader, bytes, size, err);
-    status = status ? status : read_segment_lines(reader, visitor, counts, err);
+    status = status ? status : kw_segment_read_lines(reader, visitor, counts, err);
     kw_reader_close(&reader);
     return status;
 }

@@ -305,6 +305,20 @@ static void lines_too_long_and_files_that_are_none_are_counted(void **state) {
     assert_null(segment);
 }
 
+static void a_second_writer_of_a_segment_is_refused_and_a_reader_is_not(void **state) {
+    (void)state;
+    kw_segment *first = NULL, *second = NULL;
+    kw_error err = {0};
+    uint64_t seen;
+    assert_ok(kw_segment_open(&first, path, &err), &err);
+    assert_int_equal(kw_segment_open(&second, path, &err), KW_IO);
+    assert_non_null(strstr(err.text, "another process"));
+    read_file(&seen);
+    kw_segment_close(&first);
+    assert_ok(kw_segment_open(&second, path, &err), &err);
+    kw_segment_close(&second);
+}
+
 static void both_kinds_of_sink_take_and_know_rows(void **state) {
     (void)state;
     static const char *const names[] = {"a.jsonl", "a.db"};
@@ -347,6 +361,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_write_that_fails_is_told_and_what_was_there_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_processes_leave_whole_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_too_long_and_files_that_are_none_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_second_writer_of_a_segment_is_refused_and_a_reader_is_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(both_kinds_of_sink_take_and_know_rows, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

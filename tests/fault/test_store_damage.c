@@ -211,8 +211,27 @@ static void garbage_and_empty_files_are_refused(void **state) {
     assert_int_equal(kw_store_open(&store, path, KW_STORE_WRITE, &err), KW_MALFORMED);
     assert_non_null(strstr(err.text, "not a store"));
     scratch_write(path, "", 0, 0644);
-    assert_int_equal(kw_store_open(&store, path, KW_STORE_READ, &err), KW_MALFORMED);
+    assert_int_equal(kw_store_open(&store, path, KW_STORE_READ, &err), KW_MISSING);
     assert_int_equal(kw_store_open(&store, path, KW_STORE_WRITE, &err), KW_OK); /* as mktemp leaves it */
+    kw_store_close(&store);
+}
+
+/* A writer that was killed before its first transaction leaves a file of SQLite without a table. */
+static void a_store_that_was_never_made_is_told_and_made(void **state) {
+    (void)state;
+    kw_store *store = NULL;
+    kw_error err = {0};
+    sqlite3 *db = NULL;
+    unlink(path);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode = WAL; CREATE TABLE t(a); DROP TABLE t", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(kw_store_open(&store, path, KW_STORE_READ, &err), KW_MISSING);
+    assert_non_null(strstr(err.text, "there is no store in"));
+    assert_null(strstr(err.text, "version"));
+    assert_ok(kw_store_open(&store, path, KW_STORE_WRITE, &err), &err);
+    kw_store_close(&store);
+    assert_ok(kw_store_open(&store, path, KW_STORE_READ, &err), &err);
     kw_store_close(&store);
 }
 
@@ -289,6 +308,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(files_cut_off_are_found_at_every_page, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_files_are_refused_with_the_reason, set_up, tear_down),
         cmocka_unit_test_setup_teardown(garbage_and_empty_files_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_store_that_was_never_made_is_told_and_made, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_stranger_added_is_not_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_older_file_is_copied_and_brought_up_to_date, set_up, tear_down),
     };

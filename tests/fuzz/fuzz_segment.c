@@ -14,11 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kw_segment_visitor visitor = {NULL, take_row, &rows};
     kw_segment_counts counts;
     require(kw_segment_read_bytes(data, size, &visitor, &counts, NULL) == KW_OK);
-    require(counts.rows == rows && counts.damaged >= 0 && (counts.damaged > 0) == (counts.first_damaged > 0));
+    require(counts.rows == rows && counts.damaged >= 0 && (counts.damaged + counts.refused > 0) == (*counts.first_fault != 0));
     int64_t ends = 1;
     for (size_t i = 0; i < size; i++) {
         ends += data[i] == '\n';
     }
-    require(counts.rows + counts.runs + counts.damaged <= ends);
+    require(counts.rows + counts.runs + counts.damaged + counts.refused <= ends);
     return 0;
 }

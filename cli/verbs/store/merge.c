@@ -11,15 +11,17 @@ static void print_merge_json(const kw_merge_report *report) {
     cli_json_int(&json, "rows", report->rows);
     cli_json_int(&json, "added", report->added);
     cli_json_int(&json, "known", report->known);
-    cli_json_int(&json, "damaged", report->refused);
+    cli_json_int(&json, "damaged", report->damaged);
+    cli_json_int(&json, "refused", report->refused);
     cli_json_int(&json, "pairs", report->pairs);
     cli_json_int(&json, "holes", report->holes);
     cli_json_print(&json, stdout);
 }
 
 static void print_merge_text(const kw_merge_report *report) {
-    printf("%lld inputs with %lld rows: %lld new, %lld known; %lld damaged lines passed over\n", (long long)report->inputs,
-           (long long)report->rows, (long long)report->added, (long long)report->known, (long long)report->refused);
+    printf("%lld inputs with %lld rows: %lld new, %lld known; %lld damaged lines passed over, %lld refused\n", (long long)report->inputs,
+           (long long)report->rows, (long long)report->added, (long long)report->known, (long long)report->damaged,
+           (long long)report->refused);
     if (report->pairs) {
         printf("%lld pairs asked for, %lld without a row\n", (long long)report->pairs, (long long)report->holes);
     }
@@ -62,5 +64,8 @@ int verb_merge(const cli_args *args) {
     if (!args->value[OPT_QUIET]) {
         print_advice(args, &report);
     }
-    return report.holes ? CLI_FAILED : CLI_DONE;
+    if (*report.first_fault) {
+        fprintf(stderr, "kwright: the first passed over: %s\n", report.first_fault);
+    }
+    return report.holes || report.refused ? CLI_FAILED : CLI_DONE;
 }

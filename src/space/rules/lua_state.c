@@ -12,7 +12,7 @@
 
 /* Rules make many tables that live to the end of a call: collecting waits until there is GC_PAUSE percent of what was left the
  * last time. */
-enum { HOOK_STEPS = 1000, SETUP_STEPS = 100000, GC_PAUSE = 1000 };
+enum { HOOK_STEPS = 1000, SETUP_STEPS = 100000, GC_PAUSE = 1000, SEAL_DEPTH_MAX = 16 };
 
 static const char *const base_names[] = {"assert", "error", "ipairs", "type", NULL};
 static const char *const math_names[] = {"abs", "ceil", "floor", "fmod", "huge", "log", "max", "min", "sqrt", "tointeger", NULL};
@@ -98,6 +98,43 @@ static void make_readonly(lua_State *state) {
     lua_setfield(state, -2, "__newindex");
     lua_setmetatable(state, -2);
     lua_remove(state, -2);
+}
+
+static int length_of_sealed(lua_State *state) {
+    lua_pushinteger(state, (lua_Integer)lua_rawlen(state, lua_upvalueindex(1)));
+    return 1;
+}
+
+static void seal(lua_State *state, int depth) {
+    if (depth == SEAL_DEPTH_MAX) {
+        kw_lua_raise(state, KW_ILLEGAL, "tables stand more than %d deep in each other", SEAL_DEPTH_MAX);
+    }
+    luaL_checkstack(state, 8, "a table");
+    for (lua_pushnil(state); lua_next(state, -2);) {
+        if (lua_istable(state, -1)) {
+            seal(state, depth + 1);
+            lua_pushvalue(state, -2);
+            lua_insert(state, -2);
+            lua_rawset(state, -4); /* a field that is there may be replaced during a walk */
+        } else {
+            lua_pop(state, 1);
+        }
+    }
+    lua_newtable(state);
+    lua_createtable(state, 0, 3);
+    lua_pushvalue(state, -3);
+    lua_setfield(state, -2, "__index"); /* what is not there is nil, as in any table */
+    lua_pushvalue(state, -3);
+    lua_pushcclosure(state, length_of_sealed, 1);
+    lua_setfield(state, -2, "__len");
+    lua_pushcfunction(state, refuse_readonly_write);
+    lua_setfield(state, -2, "__newindex");
+    lua_setmetatable(state, -2);
+    lua_remove(state, -2);
+}
+
+void kw_lua_seal(lua_State *state) {
+    seal(state, 0);
 }
 
 /* Copies the named fields of the table on top into the table below it, and pops the first. */

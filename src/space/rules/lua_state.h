@@ -38,6 +38,9 @@ kw_status kw_lua_failure(kw_lua *lua, int code, const char *where, kw_error *err
 
 /* Only inside protected calls. kw_lua_raise does not return; the message gets the position of the Lua code that called. */
 int kw_lua_raise(lua_State *state, kw_status status, const char *format, ...) __attribute__((format(printf, 3, 4), noreturn));
+/* Replaces the table on top, and those in it, by ones that can be read (fields, # and ipairs) but not written. C reads lists that may come from
+ * such a table with luaL_len and lua_geti. */
+void kw_lua_seal(lua_State *state);
 /* Compiles text and pushes the function. */
 void kw_lua_compile(lua_State *state, const char *name, const char *text, size_t size);
 

@@ -112,11 +112,14 @@ static int check_arch_table(lua_State *state) {
     rules->kind = kw_backends[id].kind;
     if (rules->kind == KW_KIND_GPU) {
         check_gpu(state, rules, name);
-        return 0;
+    } else {
+        push_field(state, file, "isa", LUA_TTABLE);
+        lua_pop(state, 1);
+        push_field(state, file, "math", LUA_TTABLE);
+        lua_pop(state, 1);
     }
-    push_field(state, file, "isa", LUA_TTABLE);
-    lua_pop(state, 1);
-    push_field(state, file, "math", LUA_TTABLE);
+    kw_lua_seal(state); /* a predicate that changed it would change what the next one sees */
+    lua_rawseti(state, LUA_REGISTRYINDEX, rules->arch_ref);
     return 0;
 }
 
@@ -442,7 +445,7 @@ static void read_family_axis(lua_State *state, const family_call *call, int numb
         kw_lua_raise(state, KW_MALFORMED, "%s: axis %s must be a list such as {1, 2}, not %s; axes() names every axis of the family", file,
                      axis->name, luaL_typename(state, -1));
     }
-    size_t length = lua_rawlen(state, -1);
+    size_t length = (size_t)luaL_len(state, -1);
     if (length > VALUES_MAX) {
         kw_lua_raise(state, KW_ILLEGAL, "%s: axis %s has %zu values; at most %d are taken", file, axis->name, length, VALUES_MAX);
     }
@@ -451,7 +454,7 @@ static void read_family_axis(lua_State *state, const family_call *call, int numb
         kw_lua_raise(state, KW_NO_MEMORY, "out of memory for the values of an axis");
     }
     for (size_t i = 0; i < length; i++) {
-        lua_rawgeti(state, -1, (lua_Integer)i + 1);
+        lua_geti(state, -1, (lua_Integer)i + 1);
         values[i] = kw_rule_axis_value(state, file, axis);
         for (size_t j = 0; j < i; j++) {
             if (values[j] == values[i]) {

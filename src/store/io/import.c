@@ -1,6 +1,6 @@
 /* import.c: files of rows into a store. Every row is looked at before it is added, so that one that cannot be true is refused alone and
  * counted; those that pass go in by batches. */
-#include "store/line.h"
+#include "store/segment.h"
 #include "store/io/plausible.h"
 #include "store/io/reader.h"
 #include "store/io/seed_csv.h"
@@ -48,7 +48,12 @@ static kw_status flush_import(import *m, kw_error *err) {
 static kw_status import_row(import *m, const kw_row *raw, int64_t line, kw_error *err) {
     kw_error why = {0};
     kw_row *row = &m->rows[m->count];
-    if (kw_row_normalize(row, raw, &why) || kw_row_plausible(row, &why)) {
+    kw_status status = kw_row_normalize(row, raw, &why);
+    status = status ? status : kw_row_plausible(row, &why);
+    if (status == KW_NO_MEMORY) {
+        return kw_fail(err, status, "%s", why.text);
+    }
+    if (status) {
         refuse_row(m, line, &why);
         return KW_OK;
     }
@@ -70,35 +75,24 @@ static kw_status import_run(import *m, const kw_run *run, int64_t line, kw_error
     return status ? kw_fail(err, status, "%s", why.text) : KW_OK;
 }
 
+static kw_status take_run(void *user, const kw_run *run, kw_error *err) {
+    import *m = user;
+    return kw_store_add_run(m->store, run, err);
+}
+
+static kw_status take_row(void *user, const kw_row *row, kw_error *err) {
+    import *m = user;
+    m->rows[m->count++] = *row;
+    return m->count == BATCH ? flush_import(m, err) : KW_OK;
+}
+
 static kw_status import_lines(import *m, kw_error *err) {
-    kw_reader_line line;
-    bool more;
-    kw_status status;
-    while (!(status = kw_reader_next(m->reader, &line, &more, err)) && more) {
-        kw_row row;
-        kw_run run;
-        kw_error why = {0};
-        kw_word text = line.text;
-        text.size -= text.size && text.at[text.size - 1] == '\r';
-        if (!text.size && line.whole) {
-            continue;
-        }
-        if (kw_line_kind_of(text) == KW_LINE_RUN) {
-            if (kw_run_parse(&run, text.at, text.size, &why)) {
-                refuse_row(m, line.number, &why);
-            } else {
-                status = import_run(m, &run, line.number, err);
-            }
-        } else if (kw_row_parse(&row, text.at, text.size, &why)) {
-            refuse_row(m, line.number, &why);
-        } else {
-            status = import_row(m, &row, line.number, err);
-        }
-        if (status) {
-            return status;
-        }
-    }
-    return status;
+    kw_segment_visitor visitor = {take_run, take_row, m};
+    kw_segment_counts counts;
+    kw_status status = kw_segment_read_lines(m->reader, &visitor, &counts, err);
+    m->report->refused += counts.damaged + counts.refused;
+    memcpy(m->report->first_refusal, counts.first_fault, sizeof counts.first_fault);
+    return status || !counts.cut ? status : kw_fail(err, KW_MALFORMED, "%s", counts.first_fault);
 }
 
 static kw_status import_cells(import *m, bool seed, kw_error *err) {
@@ -117,6 +111,9 @@ static kw_status import_cells(import *m, bool seed, kw_error *err) {
         if (!status) {
             status = seed ? kw_seed_row_read(&row, &m->seed, &m->cells, m->defaults, &why)
                           : kw_table_row_read(&row, &run, &m->table, &m->cells, &why);
+        }
+        if (status == KW_NO_MEMORY) {
+            return kw_fail(err, status, "%s", why.text);
         }
         if (status) {
             refuse_row(m, m->cells.line, &why);

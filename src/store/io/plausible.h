@@ -1,4 +1,4 @@
-/* plausible.h: whether a row from outside can be true. Internal to this folder. */
+/* plausible.h: whether a row from outside can be true. The one judge: imports, segments and merges ask it of every row. */
 #ifndef KW_STORE_IO_PLAUSIBLE_H
 #define KW_STORE_IO_PLAUSIBLE_H
 

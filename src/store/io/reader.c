@@ -6,14 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 /* A file of lines like ours shrinks to a tenth, equal refusals to a fiftieth. One that shrinks to less than a two-hundredth was made to fill
  * memory or disk. */
-enum { WINDOW = KW_LINE_MAX + 2, BOMB_RATIO = 200, BOMB_FREE = 16 << 20 };
+enum { WINDOW = KW_LINE_MAX + 2, BOMB_RATIO = 200, BOMB_FREE = 16 << 20, PIPE_WAIT_MS = 3000 };
 
 struct kw_reader {
     gzFile file;
@@ -49,14 +51,41 @@ kw_status kw_reader_open_bytes(kw_reader **out, const void *bytes, size_t size, 
     return status;
 }
 
-kw_status kw_reader_open(kw_reader **out, const char *path, kw_error *err) {
-    *out = NULL;
-    bool standard = !strcmp(path, "-");
-    int fd = standard ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+/* A file, or a pipe that somebody writes: one that nobody opens in time is told; a device, which may never end, is refused. */
+static kw_status open_input(int *fd, const char *path, kw_error *err) {
+    struct stat info;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 || fstat(*fd, &info)) {
         return kw_fail_file(err, "read", path);
     }
-    kw_status status = create(out, path, err);
+    if (S_ISREG(info.st_mode)) {
+        return KW_OK;
+    }
+    if (!S_ISFIFO(info.st_mode)) {
+        return kw_fail(err, KW_IO, "cannot read %s: it is neither a file nor a pipe", path);
+    }
+    struct pollfd ready = {*fd, POLLIN, 0};
+    int heard = 0;
+    do {
+        heard = poll(&ready, 1, PIPE_WAIT_MS);
+    } while (heard < 0 && errno == EINTR);
+    char first;
+    if (heard <= 0 && (read(*fd, &first, 1) >= 0 || errno != EAGAIN)) { /* EAGAIN: somebody has it open and takes his time */
+        return kw_fail(err, KW_IO, "cannot read %s: nobody has opened this pipe to write for %d s", path, PIPE_WAIT_MS / 1000);
+    }
+    return fcntl(*fd, F_SETFL, O_RDONLY) ? kw_fail_file(err, "read", path) : KW_OK;
+}
+
+kw_status kw_reader_open(kw_reader **out, const char *path, kw_error *err) {
+    *out = NULL;
+    int fd = -1;
+    kw_status status = KW_OK;
+    if (strcmp(path, "-") != 0) {
+        status = open_input(&fd, path, err);
+    } else if ((fd = dup(0)) < 0) {
+        status = kw_fail_file(err, "read", path);
+    }
+    status = status ? status : create(out, path, err);
     if (!status) {
         (*out)->file = gzdopen(fd, "rb");
         if (!(*out)->file) {
@@ -64,7 +93,9 @@ kw_status kw_reader_open(kw_reader **out, const char *path, kw_error *err) {
         }
     }
     if (status) {
-        close(fd);
+        if (fd >= 0) {
+            close(fd);
+        }
         kw_reader_close(out);
     }
     return status;

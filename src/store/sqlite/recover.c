@@ -3,7 +3,6 @@
  * digest says. */
 #include "store/line.h"
 #include "store/sqlite/store.h"
-#include "store/line.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -31,31 +30,42 @@ static kw_status flush_recovered(recovery *r, kw_error *err) {
 
 /* The highest number of the table's rows, as far as it can be believed: a damaged file may say too little or too much. Dropped rows leave
  * gaps in the numbers. */
-static int64_t last_number(const recovery *r, const char *sql) {
+static kw_status last_number(int64_t *number, const recovery *r, const char *sql, kw_error *err) {
     sqlite3_stmt *statement = NULL;
     struct stat info;
     int64_t last = stat(r->path, &info) ? 0 : info.st_size / ROW_BYTES;
-    if (!sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) && sqlite3_step(statement) == SQLITE_ROW) {
+    int code = sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL);
+    code = code ? code : sqlite3_step(statement);
+    if (code == SQLITE_ROW) {
         int64_t said = sqlite3_column_int64(statement, 0);
         last = said > GAPS * last ? GAPS * last : said > last ? said : last;
     }
     sqlite3_finalize(statement);
-    return last;
+    *number = last;
+    return (code & 0xff) == SQLITE_NOMEM ? kw_fail_memory(err, r->path) : KW_OK;
 }
 
 static kw_status recover_runs(recovery *r, kw_error *err) {
     sqlite3_stmt *statement = NULL;
-    kw_status status = KW_OK;
-    if (sqlite3_prepare_v2(r->db, "SELECT * FROM run WHERE number = ?1", -1, &statement, NULL)) {
+    int prepared = sqlite3_prepare_v2(r->db, "SELECT * FROM run WHERE number = ?1", -1, &statement, NULL);
+    if ((prepared & 0xff) == SQLITE_NOMEM) {
+        return kw_fail_memory(err, r->path);
+    }
+    if (prepared) {
         return KW_OK; /* rows name their run all the same */
     }
-    int64_t last = last_number(r, "SELECT max(number) FROM run");
+    int64_t last = 0;
+    kw_status status = last_number(&last, r, "SELECT max(number) FROM run", err);
     for (int64_t number = 1; !status && number <= last; number++) {
         kw_run run;
         kw_error why = {0};
         sqlite3_reset(statement);
-        sqlite3_bind_int64(statement, 1, number);
-        if (sqlite3_step(statement) == SQLITE_ROW && !kw_store_column_run(&run, statement, r->path, NULL)) {
+        int code = sqlite3_bind_int64(statement, 1, number);
+        code = code ? code : sqlite3_step(statement);
+        kw_status read = code == SQLITE_ROW ? kw_store_column_run(&run, statement, r->path, &why) : KW_MISSING;
+        if ((code & 0xff) == SQLITE_NOMEM || read == KW_NO_MEMORY) {
+            status = kw_fail_memory(err, r->path);
+        } else if (!read) {
             status = kw_store_add_run(r->to, &run, &why);
             status = status == KW_IO || status == KW_NO_MEMORY ? kw_fail(err, status, "%s", why.text) : KW_OK;
         }
@@ -71,18 +81,27 @@ static kw_status recover_rows(recovery *r, kw_error *err) {
     kw_text_add(&sql, " WHERE record.id = ?1");
     int code = sql.failed ? SQLITE_NOMEM : sqlite3_prepare_v2(r->db, sql.data, -1, &statement, NULL);
     kw_text_drop(&sql);
+    if ((code & 0xff) == SQLITE_NOMEM) {
+        return kw_fail_memory(err, r->path);
+    }
     if (code) {
         return kw_fail(err, KW_MALFORMED, "%s: not even the list of its tables can be read, so no row can be recovered", r->path);
     }
-    kw_status status = KW_OK;
-    int64_t last = last_number(r, "SELECT max(id) FROM record");
+    int64_t last = 0;
+    kw_status status = last_number(&last, r, "SELECT max(id) FROM record", err);
     for (int64_t number = 1; !status && number <= last; number++) {
         char stored[KW_HASH_TEXT], digest[KW_HASH_TEXT];
+        kw_error why = {0};
         kw_row *row = &r->rows[r->count];
         sqlite3_reset(statement);
-        sqlite3_bind_int64(statement, 1, number);
-        if (sqlite3_step(statement) != SQLITE_ROW || kw_store_read_row(row, stored, statement, r->path, NULL) ||
-            kw_row_digest(digest, row, NULL) || strcmp(stored, digest) != 0) {
+        code = sqlite3_bind_int64(statement, 1, number);
+        code = code ? code : sqlite3_step(statement);
+        kw_status read = code == SQLITE_ROW ? kw_store_read_row(row, stored, statement, r->path, &why) : KW_MISSING;
+        read = read ? read : kw_row_digest(digest, row, &why);
+        if ((code & 0xff) == SQLITE_NOMEM || read == KW_NO_MEMORY) {
+            status = kw_fail_memory(err, r->path);
+        }
+        if (status || read || strcmp(stored, digest) != 0) {
             continue;
         }
         status = ++r->count == BATCH ? flush_recovered(r, err) : KW_OK;

@@ -202,11 +202,15 @@ kw_status kw_schema_check(sqlite3 *db, const char *path, const kw_schema *schema
     }
     code = sqlite3_prepare_v2(db, one, -1, &found, NULL);
     while (!code && sqlite3_step(wanted) == SQLITE_ROW) {
-        sqlite3_bind_text(found, 1, (const char *)sqlite3_column_text(wanted, 0), -1, SQLITE_TRANSIENT);
-        sqlite3_bind_text(found, 2, (const char *)sqlite3_column_text(wanted, 1), -1, SQLITE_TRANSIENT);
+        code = sqlite3_bind_text(found, 1, (const char *)sqlite3_column_text(wanted, 0), -1, SQLITE_TRANSIENT);
+        code = code ? code : sqlite3_bind_text(found, 2, (const char *)sqlite3_column_text(wanted, 1), -1, SQLITE_TRANSIENT);
         const char *should = (const char *)sqlite3_column_text(wanted, 2);
-        int step = sqlite3_step(found);
+        int step = code ? code : sqlite3_step(found);
         const char *is = step == SQLITE_ROW ? (const char *)sqlite3_column_text(found, 0) : NULL;
+        if (sqlite3_errcode(model) == SQLITE_NOMEM || (step == SQLITE_ROW && !is && sqlite3_errcode(db) == SQLITE_NOMEM)) {
+            status = kw_fail_memory(err, path);
+            break;
+        }
         if (step != SQLITE_ROW || (should && (!is || strcmp(is, should) != 0))) {
             code = step == SQLITE_ROW || step == SQLITE_DONE ? SQLITE_OK : step;
             status = code ? KW_OK

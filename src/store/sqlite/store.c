@@ -31,6 +31,25 @@ kw_status kw_store_statement(sqlite3_stmt **statement, kw_store *store, kw_state
     return KW_OK;
 }
 
+void kw_store_bind_int(int *code, sqlite3_stmt *statement, int at, int64_t value) {
+    *code = *code ? *code : sqlite3_bind_int64(statement, at, value);
+}
+
+void kw_store_bind_text(int *code, sqlite3_stmt *statement, int at, const char *text) {
+    *code = *code ? *code : sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+void kw_store_bind_word(int *code, sqlite3_stmt *statement, int at, kw_word word) {
+    *code = *code ? *code : sqlite3_bind_text(statement, at, word.at, (int)word.size, SQLITE_TRANSIENT);
+}
+
+kw_status kw_store_run(kw_store *store, sqlite3_stmt *statement, int code, kw_error *err) {
+    code = code ? code : sqlite3_step(statement);
+    kw_status status = code == SQLITE_DONE ? KW_OK : kw_store_fail(store, code, "write", err);
+    sqlite3_reset(statement);
+    return status;
+}
+
 kw_status kw_store_begin(kw_store *store, kw_error *err) {
     if (!store->writes) {
         return kw_fail(err, KW_ILLEGAL, "%s is open for reading only; open it with KW_STORE_WRITE to change it", store->path);
@@ -107,6 +126,12 @@ static int harden(sqlite3 *db) {
     return code;
 }
 
+/* What a writer leaves that was killed before its first transaction. */
+static kw_status say_unmade(const char *path, kw_error *err) {
+    return kw_fail(err, KW_MISSING,
+                   "there is no store in %s yet: whoever began to make it was stopped, or is at it; what writes to it makes it", path);
+}
+
 static kw_status check_there(const char *path, kw_store_access access, kw_error *err) {
     struct stat info;
     if (stat(path, &info)) {
@@ -116,7 +141,7 @@ static kw_status check_there(const char *path, kw_store_access access, kw_error 
         return kw_fail(err, KW_IO, "%s is not a regular file", path);
     }
     if (!info.st_size && access == KW_STORE_READ) {
-        return kw_fail(err, KW_MALFORMED, "%s is empty; it is not a store", path);
+        return say_unmade(path, err);
     }
     return KW_OK;
 }
@@ -179,6 +204,9 @@ static kw_status open_database(kw_store *store, kw_error *err) {
         return kw_store_fail(store, code, "open", err);
     }
     kw_status status = kw_schema_version(store->db, store->path, &kw_schema_today, &version, err);
+    if (!status && !store->writes && !version) {
+        status = say_unmade(store->path, err);
+    }
     if (!status && !store->writes && version < kw_schema_today.version) {
         status = kw_fail(err, KW_ILLEGAL,
                          "%s has version %d of the store, this kwright reads %d; open it for writing once to bring it up to date",

@@ -53,10 +53,18 @@ kw_status kw_store_begin(kw_store *store, kw_error *err);
 /* Commits when status is KW_OK, else rolls back; returns what came of it. */
 kw_status kw_store_end(kw_store *store, kw_status status, kw_error *err);
 
+/* What binding its parameters came to: the first failure, else its result. Each is a no-op after a failure, so that a statement that did not
+ * get all its values never runs: it would find nothing, or keep a row with holes. */
+void kw_store_bind_int(int *code, sqlite3_stmt *statement, int at, int64_t value);
+void kw_store_bind_text(int *code, sqlite3_stmt *statement, int at, const char *text);
+void kw_store_bind_word(int *code, sqlite3_stmt *statement, int at, kw_word word);
+/* Runs a statement that gives no rows, unless code is a failure, and resets it. */
+kw_status kw_store_run(kw_store *store, sqlite3_stmt *statement, int code, kw_error *err);
+
 /* Opens a file for reading without looking at what it holds. */
 kw_status kw_store_open_raw(sqlite3 **db, const char *path, kw_error *err);
 
-/* --- store_shared.c --- */
+/* --- store_dictionary.c --- */
 
 /* The id of a shared text, which is made with its columns where it is new. */
 kw_status kw_store_intern(int64_t *id, kw_store *store, kw_dictionary shared, const char *text, kw_error *err);
@@ -65,7 +73,7 @@ kw_status kw_store_intern(int64_t *id, kw_store *store, kw_dictionary shared, co
 
 /* Column list and joins of a query that kw_store_read_row reads: "SELECT ... FROM record JOIN ...". Column 0 is the digest, 1 the config's id. */
 void kw_store_add_select(kw_text *sql);
-/* KW_MALFORMED where a value cannot be. digest (may be NULL) is set to the stored one. */
+/* KW_MALFORMED where a value cannot be, KW_NO_MEMORY where it could not be fetched. digest (may be NULL) is set to the stored one. */
 kw_status kw_store_read_row(kw_row *row, char digest[KW_HASH_TEXT], sqlite3_stmt *statement, const char *path, kw_error *err);
 
 /* The order in which rows of one pair answer for it, best first; tag: answer order (the view in schema.c has it as well). */
@@ -73,7 +81,9 @@ extern const char kw_store_answer_order[];
 /* Prepares and drops the text. */
 kw_status kw_store_prepare(sqlite3_stmt **statement, kw_store *store, kw_text *sql, kw_error *err);
 /* Parameters ?1 to ?6: target, problem, config, run, op, dtype; the text leaves out the conditions that are not asked for. */
-void kw_store_bind_filter(sqlite3_stmt *statement, const kw_row_filter *filter);
+int kw_store_bind_filter(sqlite3_stmt *statement, const kw_row_filter *filter);
+/* Whether what a column gave (NULL) is want of memory and not what is stored. */
+bool kw_store_is_short(sqlite3_stmt *statement);
 
 /* The run in the columns of "SELECT * FROM run". */
 kw_status kw_store_column_run(kw_run *run, sqlite3_stmt *statement, const char *path, kw_error *err);

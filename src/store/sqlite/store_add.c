@@ -1,7 +1,6 @@
 /* store_add.c: adding runs and rows. A row is found again by the digest of its canonical text, so adding is a union of sets. */
 #include "store/line.h"
 #include "store/sqlite/store.h"
-#include "store/line.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,28 +9,28 @@ static int64_t digit_of(char c) {
     return c <= '9' ? c - '0' : c - 'a' + 10;
 }
 
-static void bind_digest(sqlite3_stmt *statement, const char digest[KW_HASH_TEXT]) {
+static void bind_digest(int *code, sqlite3_stmt *statement, const char digest[KW_HASH_TEXT]) {
     unsigned char bytes[(KW_HASH_TEXT - 1) / 2];
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (unsigned char)(digit_of(digest[2 * i]) << 4 | digit_of(digest[2 * i + 1]));
     }
-    sqlite3_bind_blob(statement, 1, bytes, sizeof bytes, SQLITE_TRANSIENT);
+    *code = *code ? *code : sqlite3_bind_blob(statement, 1, bytes, sizeof bytes, SQLITE_TRANSIENT);
 }
 
 /* Parameter 1 is the digest, the others the fields in their order; a shared text is the id of its row. */
-static void bind_row(sqlite3_stmt *statement, const kw_row *row, const int64_t shared[KW_DICTIONARY_COUNT]) {
+static void bind_row(int *code, sqlite3_stmt *statement, const kw_row *row, const int64_t shared[KW_DICTIONARY_COUNT]) {
     int at = 2, next = 0;
     for (const kw_row_field *field = kw_row_fields; field->name; field++, at++) {
         if (field->flags & KW_FIELD_SHARED) {
-            sqlite3_bind_int64(statement, at, shared[next++]);
+            kw_store_bind_int(code, statement, at, shared[next++]);
         } else if (field->kind == KW_FIELD_TEXT) {
-            sqlite3_bind_text(statement, at, kw_row_field_text(field, row), -1, SQLITE_STATIC);
+            kw_store_bind_text(code, statement, at, kw_row_field_text(field, row));
         } else if (field->kind == KW_FIELD_OUTCOME) {
-            sqlite3_bind_text(statement, at, kw_outcome_name(row->record.outcome), -1, SQLITE_STATIC);
+            kw_store_bind_text(code, statement, at, kw_outcome_name(row->record.outcome));
         } else if (field->kind == KW_FIELD_REAL) {
-            sqlite3_bind_double(statement, at, kw_row_field_real(field, row)); /* NaN becomes NULL */
+            *code = *code ? *code : sqlite3_bind_double(statement, at, kw_row_field_real(field, row)); /* NaN becomes NULL */
         } else {
-            sqlite3_bind_int64(statement, at, kw_row_field_int(field, row));
+            kw_store_bind_int(code, statement, at, kw_row_field_int(field, row));
         }
     }
 }
@@ -41,7 +40,7 @@ static kw_status insert_statement(sqlite3_stmt **statement, kw_store *store, kw_
         return kw_store_statement(statement, store, KW_ADD_RECORD, NULL, err);
     }
     kw_text sql = {0};
-    kw_text_add(&sql, "INSERT OR IGNORE INTO record(digest");
+    kw_text_add(&sql, "INSERT INTO record(digest");
     for (const kw_row_field *field = kw_row_fields; field->name; field++) {
         kw_text_addf(&sql, ", %s", field->name);
     }
@@ -49,7 +48,7 @@ static kw_status insert_statement(sqlite3_stmt **statement, kw_store *store, kw_
     for (int i = 0; i < KW_ROW_FIELD_COUNT; i++) {
         kw_text_addf(&sql, ", ?%d", i + 2);
     }
-    kw_text_add(&sql, ")");
+    kw_text_add(&sql, ") ON CONFLICT(digest) DO NOTHING"); /* nothing else is passed over: a value that is missing is a fault */
     kw_status status = sql.failed ? kw_fail_memory(err, "a statement") : kw_store_statement(statement, store, KW_ADD_RECORD, sql.data, err);
     kw_text_drop(&sql);
     return status;
@@ -73,15 +72,12 @@ static kw_status insert_row(kw_store *store, const kw_row *given, size_t *added,
     if (status) {
         return status;
     }
-    bind_digest(statement, digest);
-    bind_row(statement, &row, ids);
-    int code = sqlite3_step(statement);
-    sqlite3_reset(statement);
-    if (code != SQLITE_DONE) {
-        return kw_store_fail(store, code, "write", err);
-    }
-    *added += (size_t)sqlite3_changes(store->db);
-    return KW_OK;
+    int code = SQLITE_OK;
+    bind_digest(&code, statement, digest);
+    bind_row(&code, statement, &row, ids);
+    status = kw_store_run(store, statement, code, err);
+    *added += status ? 0 : (size_t)sqlite3_changes(store->db);
+    return status;
 }
 
 kw_status kw_store_add(kw_store *store, const kw_row rows[], size_t count, size_t *added, kw_error *err) {
@@ -110,20 +106,26 @@ static kw_status compare_run(kw_store *store, const kw_run *run, bool *blank, kw
     if (status) {
         return status;
     }
-    sqlite3_bind_text(statement, 1, run->id, -1, SQLITE_STATIC);
-    int code = sqlite3_step(statement);
+    int code = SQLITE_OK;
+    kw_store_bind_text(&code, statement, 1, run->id);
+    code = code ? code : sqlite3_step(statement);
     const char *different = NULL;
     *blank = true;
     for (int i = 0; code == SQLITE_ROW && kw_run_fields[i].name; i++) {
         const char *stored = (const char *)sqlite3_column_text(statement, i + 1);
+        if (!stored && kw_store_is_short(statement)) {
+            code = SQLITE_NOMEM;
+            break;
+        }
         if (!stored || strcmp(stored, kw_row_field_text(&kw_run_fields[i], run)) != 0) {
             different = kw_run_fields[i].name;
         }
         *blank = *blank && (i == 0 || !stored || !*stored);
     }
+    status = code == SQLITE_ROW || code == SQLITE_DONE ? KW_OK : kw_store_fail(store, code, "read", err);
     sqlite3_reset(statement);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return kw_store_fail(store, code, "read", err);
+    if (status) {
+        return status;
     }
     if (different && !*blank) {
         return kw_fail(err, KW_ILLEGAL, "run %s is there already with another %s; a run's id is its own", run->id, different);
@@ -151,12 +153,11 @@ static kw_status write_run(kw_store *store, const kw_run *run, kw_error *err) {
     if (status) {
         return status;
     }
+    int code = SQLITE_OK;
     for (int i = 0; kw_run_fields[i].name; i++) {
-        sqlite3_bind_text(statement, i + 1, kw_row_field_text(&kw_run_fields[i], run), -1, SQLITE_STATIC);
+        kw_store_bind_text(&code, statement, i + 1, kw_row_field_text(&kw_run_fields[i], run));
     }
-    int code = sqlite3_step(statement);
-    sqlite3_reset(statement);
-    return code == SQLITE_DONE ? KW_OK : kw_store_fail(store, code, "write", err);
+    return kw_store_run(store, statement, code, err);
 }
 
 kw_status kw_store_add_run(kw_store *store, const kw_run *given, kw_error *err) {

@@ -20,26 +20,18 @@ static const char *const make_sql[KW_DICTIONARY_COUNT] = {
     [KW_DICTIONARY_DETAIL] = "INSERT INTO detail VALUES(NULL, ?1)",
 };
 
-static void bind_word(sqlite3_stmt *statement, int at, kw_word word) {
-    sqlite3_bind_text(statement, at, word.at, (int)word.size, SQLITE_TRANSIENT);
-}
-
-static void bind_name(sqlite3_stmt *statement, int at, const char *name) {
-    sqlite3_bind_text(statement, at, name, -1, SQLITE_STATIC);
-}
-
 /* Parameters of problem from ?5 on. */
-static void bind_sizes(sqlite3_stmt *statement, const kw_problem *problem) {
+static void bind_sizes(int *code, sqlite3_stmt *statement, const kw_problem *problem) {
     int64_t sizes[KW_SIZE_COUNT];
     kw_sizes(sizes, problem);
     for (int i = 0; i < KW_SIZE_COUNT; i++) {
         if (sizes[i] != KW_SIZE_NONE) {
-            sqlite3_bind_int64(statement, 5 + i, sizes[i]);
+            kw_store_bind_int(code, statement, 5 + i, sizes[i]);
         }
     }
 }
 
-static kw_status bind_problem(sqlite3_stmt *statement, const char *text, kw_error *err) {
+static kw_status bind_problem(int *code, sqlite3_stmt *statement, const char *text, kw_error *err) {
     kw_problem problem;
     kw_status status = kw_row_problem(&problem, text, err);
     if (status) {
@@ -50,14 +42,14 @@ static kw_status bind_problem(sqlite3_stmt *statement, const char *text, kw_erro
     kw_scan_word(&scan, &op);
     kw_scan_word(&scan, &dtype);
     kw_scan_word(&scan, &layout);
-    bind_word(statement, 2, op);
-    bind_word(statement, 3, dtype);
-    bind_word(statement, 4, layout);
-    bind_sizes(statement, &problem);
+    kw_store_bind_word(code, statement, 2, op);
+    kw_store_bind_word(code, statement, 3, dtype);
+    kw_store_bind_word(code, statement, 4, layout);
+    bind_sizes(code, statement, &problem);
     return KW_OK;
 }
 
-static void bind_target(sqlite3_stmt *statement, const char *text) {
+static void bind_target(int *code, sqlite3_stmt *statement, const char *text) {
     kw_scan scan = kw_scan_string(text), head;
     kw_word word = {text, 0}, backend = {text, 0}, arch = {text, 0};
     kw_scan_word(&scan, &word);
@@ -66,22 +58,22 @@ static void bind_target(sqlite3_stmt *statement, const char *text) {
     if (head.at) {
         arch = (kw_word){head.at, (size_t)(head.end - head.at)};
     }
-    bind_word(statement, 2, backend);
-    bind_word(statement, 3, arch);
+    kw_store_bind_word(code, statement, 2, backend);
+    kw_store_bind_word(code, statement, 3, arch);
 }
 
-static void bind_config(sqlite3_stmt *statement, const char *text) {
+static void bind_config(int *code, sqlite3_stmt *statement, const char *text) {
     kw_op op = KW_GEMM;
     kw_dtype dtype = KW_FP32;
     bool foreign = kw_config_is_foreign(text, &op, &dtype);
-    sqlite3_bind_int64(statement, 2, foreign);
+    kw_store_bind_int(code, statement, 2, foreign);
     if (!foreign) {
         kw_scan scan = kw_scan_string(text);
         kw_word family;
         kw_scan_word(&scan, &family);
-        bind_word(statement, 3, family);
-        bind_name(statement, 4, kw_op_name(op));
-        bind_name(statement, 5, kw_dtype_name(dtype));
+        kw_store_bind_word(code, statement, 3, family);
+        kw_store_bind_text(code, statement, 4, kw_op_name(op));
+        kw_store_bind_text(code, statement, 5, kw_dtype_name(dtype));
     }
 }
 
@@ -98,23 +90,24 @@ static kw_status add_pairs(kw_store *store, kw_statement which, int64_t owner, c
         }
         kw_word value = {pair.at, (size_t)(pair.end - pair.at)};
         int64_t number;
-        kw_status status = kw_store_statement(
-            &statement, store, which,
-            which == KW_ADD_FACT ? "INSERT OR IGNORE INTO fact VALUES(?1, ?2, ?3)" : "INSERT OR IGNORE INTO axis VALUES(?1, ?2, ?3)", err);
+        kw_status status = kw_store_statement(&statement, store, which,
+                                              which == KW_ADD_FACT ? "INSERT INTO fact VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING"
+                                                                   : "INSERT INTO axis VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                                              err);
         if (status) {
             return status;
         }
-        sqlite3_bind_int64(statement, 1, owner);
-        bind_word(statement, 2, name);
+        int code = SQLITE_OK;
+        kw_store_bind_int(&code, statement, 1, owner);
+        kw_store_bind_word(&code, statement, 2, name);
         if (kw_word_int(value, INT64_MIN, INT64_MAX, &number)) {
-            sqlite3_bind_int64(statement, 3, number);
+            kw_store_bind_int(&code, statement, 3, number);
         } else {
-            bind_word(statement, 3, value);
+            kw_store_bind_word(&code, statement, 3, value);
         }
-        int code = sqlite3_step(statement);
-        sqlite3_reset(statement);
-        if (code != SQLITE_DONE) {
-            return kw_store_fail(store, code, "write", err);
+        status = kw_store_run(store, statement, code, err);
+        if (status) {
+            return status;
         }
     }
     return KW_OK;
@@ -126,21 +119,18 @@ static kw_status insert_word(int64_t *id, kw_store *store, kw_dictionary shared,
     if (status) {
         return status;
     }
-    bind_name(statement, 1, text);
+    int code = SQLITE_OK;
+    kw_store_bind_text(&code, statement, 1, text);
     if (shared == KW_DICTIONARY_PROBLEM) {
-        status = bind_problem(statement, text, err);
+        status = bind_problem(&code, statement, text, err);
     } else if (shared == KW_DICTIONARY_TARGET) {
-        bind_target(statement, text);
+        bind_target(&code, statement, text);
     } else if (shared == KW_DICTIONARY_CONFIG) {
-        bind_config(statement, text);
+        bind_config(&code, statement, text);
     }
+    status = status ? status : kw_store_run(store, statement, code, err);
     if (status) {
         return status;
-    }
-    int code = sqlite3_step(statement);
-    sqlite3_reset(statement);
-    if (code != SQLITE_DONE) {
-        return kw_store_fail(store, code, "write", err);
     }
     *id = sqlite3_last_insert_rowid(store->db);
     if (shared == KW_DICTIONARY_TARGET) {
@@ -160,14 +150,15 @@ kw_status kw_store_intern(int64_t *id, kw_store *store, kw_dictionary shared, co
     if (status) {
         return status;
     }
-    bind_name(statement, 1, text);
-    int code = sqlite3_step(statement);
+    int code = SQLITE_OK;
+    kw_store_bind_text(&code, statement, 1, text);
+    code = code ? code : sqlite3_step(statement);
     *id = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_reset(statement);
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return kw_store_fail(store, code, "read", err);
+        status = kw_store_fail(store, code, "read", err);
     }
-    if (code == SQLITE_DONE) {
+    sqlite3_reset(statement);
+    if (!status && code == SQLITE_DONE) {
         status = insert_word(id, store, shared, text, err);
     }
     if (!status) {

@@ -1,7 +1,6 @@
 /* store_maintenance.c: counting, dropping and checking rows. */
 #include "store/line.h"
 #include "store/sqlite/store.h"
-#include "store/line.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -36,12 +35,11 @@ static kw_status drop_filtered_rows(kw_store *store, const kw_row_filter *filter
     kw_text_add(&sql, ")");
     kw_status status = kw_store_prepare(&statement, store, &sql, err);
     if (!status) {
-        kw_store_bind_filter(statement, filter);
+        int code = kw_store_bind_filter(statement, filter);
         if (filter->by_outcome) {
-            sqlite3_bind_text(statement, 7, kw_outcome_name(filter->outcome), -1, SQLITE_STATIC);
+            kw_store_bind_text(&code, statement, 7, kw_outcome_name(filter->outcome));
         }
-        int code = sqlite3_step(statement);
-        status = code == SQLITE_DONE ? KW_OK : kw_store_fail(store, code, "write", err);
+        status = kw_store_run(store, statement, code, err);
     }
     sqlite3_finalize(statement);
     return status;
@@ -67,6 +65,10 @@ static kw_status count_outcomes(kw_store *store, kw_store_counts *counts, kw_err
     int code = sqlite3_prepare_v2(store->db, "SELECT outcome, count(*) FROM record GROUP BY outcome", -1, &statement, NULL);
     while (!code && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, 0);
+        if (!name && kw_store_is_short(statement)) {
+            code = SQLITE_NOMEM;
+            break;
+        }
         int64_t count = sqlite3_column_int64(statement, 1);
         counts->rows += count;
         for (int i = 0; name && i < KW_OUTCOME_COUNT; i++) {
@@ -110,6 +112,7 @@ static kw_status check_pages(kw_store *store, kw_error *err) {
     code = code ? code : sqlite3_step(statement);
     const char *said = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     kw_status status = KW_OK;
+    code = code == SQLITE_ROW && !said && kw_store_is_short(statement) ? SQLITE_NOMEM : code;
     if (code != SQLITE_ROW) {
         status = kw_store_fail(store, code, "read", err);
     } else if (!said || strcmp(said, "ok") != 0) {
@@ -131,11 +134,12 @@ static kw_status check_rows(kw_store *store, kw_error *err) {
     while (!status && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         kw_row row;
         char stored[KW_HASH_TEXT], digest[KW_HASH_TEXT];
+        kw_error why = {0};
         joined++;
-        if (kw_store_read_row(&row, stored, statement, store->path, NULL) || kw_row_digest(digest, &row, NULL) ||
-            strcmp(stored, digest) != 0) {
-            bad++;
-        }
+        kw_status read = kw_store_read_row(&row, stored, statement, store->path, &why);
+        read = read ? read : kw_row_digest(digest, &row, &why);
+        status = read == KW_NO_MEMORY ? kw_fail_memory(err, store->path) : KW_OK;
+        bad += read || strcmp(stored, digest) != 0;
     }
     if (!status && code != SQLITE_DONE) {
         status = kw_store_fail(store, code, "read", err);

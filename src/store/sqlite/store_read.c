@@ -36,18 +36,28 @@ static bool read_column(kw_row *row, const kw_row_field *field, sqlite3_stmt *st
     return type == SQLITE_INTEGER && kw_row_field_set_int(field, row, sqlite3_column_int64(statement, at));
 }
 
+bool kw_store_is_short(sqlite3_stmt *statement) {
+    return (sqlite3_errcode(sqlite3_db_handle(statement)) & 0xff) == SQLITE_NOMEM;
+}
+
 kw_status kw_store_read_row(kw_row *row, char digest[KW_HASH_TEXT], sqlite3_stmt *statement, const char *path, kw_error *err) {
     static const char digits[] = "0123456789abcdef";
     kw_row raw = {0};
     int at = 2;
     for (const kw_row_field *field = kw_row_fields; field->name; field++, at++) {
         if (!read_column(&raw, field, statement, at)) {
+            if (kw_store_is_short(statement)) {
+                return kw_fail_memory(err, path);
+            }
             return kw_fail(err, KW_MALFORMED, "%s is damaged: a row has a %s that cannot be; `kwright db recover` copies the others", path,
                            field->name);
         }
     }
     if (digest) {
         const unsigned char *bytes = sqlite3_column_blob(statement, 0);
+        if (!bytes && kw_store_is_short(statement)) {
+            return kw_fail_memory(err, path);
+        }
         bool good = bytes && sqlite3_column_bytes(statement, 0) == (KW_HASH_TEXT - 1) / 2;
         for (size_t i = 0; i < (KW_HASH_TEXT - 1) / 2; i++) {
             digest[2 * i] = good ? digits[bytes[i] >> 4] : '?';
@@ -59,18 +69,20 @@ kw_status kw_store_read_row(kw_row *row, char digest[KW_HASH_TEXT], sqlite3_stmt
     return status ? kw_fail(err, KW_MALFORMED, "%s is damaged: a row has a value that cannot be", path) : KW_OK;
 }
 
-void kw_store_bind_filter(sqlite3_stmt *statement, const kw_row_filter *filter) {
+int kw_store_bind_filter(sqlite3_stmt *statement, const kw_row_filter *filter) {
     const char *values[] = {filter->target,
                             filter->problem,
                             filter->config,
                             filter->run,
                             filter->by_op ? kw_op_name(filter->op) : NULL,
                             filter->by_dtype ? kw_dtype_name(filter->dtype) : NULL};
+    int code = SQLITE_OK;
     for (int i = 0; i < 6 && i < sqlite3_bind_parameter_count(statement); i++) {
         if (values[i]) {
-            sqlite3_bind_text(statement, i + 1, values[i], -1, SQLITE_STATIC);
+            kw_store_bind_text(&code, statement, i + 1, values[i]);
         }
     }
+    return code;
 }
 
 kw_status kw_store_prepare(sqlite3_stmt **statement, kw_store *store, kw_text *sql, kw_error *err) {
@@ -90,10 +102,8 @@ static kw_status prepare_pairs(sqlite3_stmt **statement, kw_store *store, const 
     kw_text_add(&sql, filter->by_dtype ? " AND problem.dtype = ?6" : "");
     kw_text_add(&sql, " ORDER BY target.text, problem.text");
     kw_status status = kw_store_prepare(statement, store, &sql, err);
-    if (!status) {
-        kw_store_bind_filter(*statement, filter);
-    }
-    return status;
+    int code = status ? SQLITE_OK : kw_store_bind_filter(*statement, filter);
+    return code ? kw_store_fail(store, code, "read", err) : status;
 }
 
 /* The rows of one pair; ?7 and ?8 are its ids. */
@@ -108,10 +118,8 @@ static kw_status prepare_rows(sqlite3_stmt **statement, kw_store *store, const k
     }
     kw_text_addf(&sql, " ORDER BY config.text, packed, cold, %s", filter->answers ? kw_store_answer_order : "digest");
     kw_status status = kw_store_prepare(statement, store, &sql, err);
-    if (!status) {
-        kw_store_bind_filter(*statement, filter);
-    }
-    return status;
+    int code = status ? SQLITE_OK : kw_store_bind_filter(*statement, filter);
+    return code ? kw_store_fail(store, code, "read", err) : status;
 }
 
 typedef struct visit {
@@ -154,9 +162,10 @@ kw_status kw_store_visit(kw_store *store, const kw_row_filter *filter, bool (*ca
     int code = SQLITE_DONE;
     while (!status && !v.stopped && (code = sqlite3_step(pairs)) == SQLITE_ROW) {
         sqlite3_reset(rows);
-        sqlite3_bind_int64(rows, 7, sqlite3_column_int64(pairs, 0));
-        sqlite3_bind_int64(rows, 8, sqlite3_column_int64(pairs, 1));
-        status = visit_rows(&v, rows, err);
+        int bound = SQLITE_OK;
+        kw_store_bind_int(&bound, rows, 7, sqlite3_column_int64(pairs, 0));
+        kw_store_bind_int(&bound, rows, 8, sqlite3_column_int64(pairs, 1));
+        status = bound ? kw_store_fail(store, bound, "read", err) : visit_rows(&v, rows, err);
     }
     if (!status && !v.stopped && code != SQLITE_DONE) {
         status = kw_store_fail(store, code, "read", err);
@@ -170,6 +179,9 @@ kw_status kw_store_column_run(kw_run *run, sqlite3_stmt *statement, const char *
     memset(run, 0, sizeof *run);
     for (int i = 0; kw_run_fields[i].name; i++) {
         const char *text = (const char *)sqlite3_column_text(statement, i + 1);
+        if (!text && kw_store_is_short(statement)) {
+            return kw_fail_memory(err, path);
+        }
         if (!text || !kw_row_field_set_text(&kw_run_fields[i], run, (kw_word){text, (size_t)sqlite3_column_bytes(statement, i + 1)})) {
             return kw_fail(err, KW_MALFORMED, "%s is damaged: a run has a %s that cannot be", path, kw_run_fields[i].name);
         }
@@ -183,8 +195,9 @@ kw_status kw_store_read_run(kw_run *run, kw_store *store, const char *id, kw_err
     if (status) {
         return status;
     }
-    sqlite3_bind_text(statement, 1, id, -1, SQLITE_STATIC);
-    int code = sqlite3_step(statement);
+    int code = SQLITE_OK;
+    kw_store_bind_text(&code, statement, 1, id);
+    code = code ? code : sqlite3_step(statement);
     memset(run, 0, sizeof *run);
     if (code == SQLITE_ROW) {
         status = kw_store_column_run(run, statement, store->path, err);
@@ -228,13 +241,15 @@ kw_status kw_store_has(kw_store *store, bool *has, const char *target, const cha
     if (status) {
         return status;
     }
-    sqlite3_bind_text(statement, 1, target, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, problem, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, config, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 4, packed);
-    sqlite3_bind_int64(statement, 5, cold);
-    int code = sqlite3_step(statement);
+    int code = SQLITE_OK;
+    kw_store_bind_text(&code, statement, 1, target);
+    kw_store_bind_text(&code, statement, 2, problem);
+    kw_store_bind_text(&code, statement, 3, config);
+    kw_store_bind_int(&code, statement, 4, packed);
+    kw_store_bind_int(&code, statement, 5, cold);
+    code = code ? code : sqlite3_step(statement);
     *has = code == SQLITE_ROW;
+    status = code == SQLITE_ROW || code == SQLITE_DONE ? KW_OK : kw_store_fail(store, code, "read", err);
     sqlite3_reset(statement);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? KW_OK : kw_store_fail(store, code, "read", err);
+    return status;
 }

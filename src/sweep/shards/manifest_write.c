@@ -47,7 +47,9 @@ kw_status kw_manifest_update(const kw_manifest *m, const char *out, kw_error *er
     kw_manifest whole = {0};
     char *path = kw_arena_format(&arena, "%s.manifest", out);
     kw_status status = path ? KW_OK : kw_fail_memory(err, "a manifest's name");
-    bool there = !status && !kw_manifest_read(&whole, path, NULL);
+    kw_status read = status ? status : kw_manifest_read(&whole, path, err);
+    status = read == KW_NO_MEMORY ? read : status; /* any other that cannot be read is replaced */
+    bool there = !read;
     bool alike = there && whole.cold == m->cold && whole.fresh_weights == m->fresh_weights;
     if (!status && alike) {
         status = kw_manifest_add(&whole, m, err);

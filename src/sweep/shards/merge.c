@@ -7,10 +7,12 @@
 #include "sweep/shards/manifest.h"
 #include "sweep/shards/shard.h"
 #include "store/segment.h"
+#include "store/io/plausible.h"
 
 #include <kernelwright_tune.h>
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,8 +32,9 @@ typedef struct merging {
     kw_row *batch;
     size_t batched;
     kw_merge_report *report;
-    kw_error *err;    /* for visitors of a store, which have none of their own */
-    kw_status status; /* likewise */
+    const char *input; /* being read */
+    kw_error *err;     /* for visitors of a store, which have none of their own */
+    kw_status status;  /* likewise */
 } merging;
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
@@ -87,15 +90,40 @@ static kw_status merge_run(void *user, const kw_run *run, kw_error *err) {
     return kw_store_add_run(m->store, run, err);
 }
 
+static void note_merge_fault(merging *m, const char *path, const char *why) {
+    if (!*m->report->first_fault) {
+        snprintf(m->report->first_fault, sizeof m->report->first_fault, "%.230s: %.270s", path, why);
+    }
+}
+
+/* What a store holds is judged as what a segment holds. */
 static bool visit_row(void *user, const kw_row *row) {
     merging *m = user;
-    m->status = merge_row(m, row, m->err);
+    kw_error why = {0};
+    m->status = kw_row_plausible(row, &why);
+    if (m->status == KW_NO_MEMORY) {
+        kw_fail(m->err, m->status, "%s", why.text);
+    } else if (m->status) {
+        m->report->refused++;
+        note_merge_fault(m, m->input, why.text);
+        m->status = KW_OK;
+    } else {
+        m->status = merge_row(m, row, m->err);
+    }
     return !m->status;
 }
 
 static bool visit_run(void *user, const kw_run *run) {
     merging *m = user;
-    m->status = merge_run(m, run, m->err);
+    kw_error why = {0};
+    m->status = merge_run(m, run, &why);
+    if (m->status == KW_ILLEGAL) {
+        m->report->refused++;
+        note_merge_fault(m, m->input, why.text);
+        m->status = KW_OK;
+    } else if (m->status) {
+        kw_fail(m->err, m->status, "%s", why.text);
+    }
     return !m->status;
 }
 
@@ -126,7 +154,11 @@ static kw_status merge_segment(merging *m, const char *path, kw_error *err) {
     kw_segment_visitor visitor = {merge_run, merge_row, m};
     kw_segment_counts counts = {0};
     kw_status status = kw_segment_read(path, &visitor, &counts, err);
-    m->report->refused += counts.damaged;
+    m->report->damaged += counts.damaged;
+    m->report->refused += counts.refused;
+    if (*counts.first_fault) {
+        note_merge_fault(m, path, counts.first_fault);
+    }
     return status ? status : flush_batch(m, err);
 }
 
@@ -141,9 +173,15 @@ static kw_status merge_itself(merging *m, kw_error *err) {
 static kw_status is_store_file(bool *store, const char *path, kw_error *err) {
     static const char magic[] = "SQLite format 3"; /* with its end: 16 bytes */
     char start[sizeof magic] = "";
+    struct stat info;
+    ptrdiff_t got = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ptrdiff_t got = fd < 0 ? -1 : kw_file_fill(fd, start, sizeof start);
-    kw_status status = got < 0 ? kw_fail_file(err, "read", path) : KW_OK;
+    kw_status status = fd < 0 || fstat(fd, &info) ? kw_fail_file(err, "read", path) : KW_OK;
+    if (!status && !S_ISREG(info.st_mode)) { /* inputs are read more than once */
+        status = kw_fail(err, KW_IO, "cannot merge %s: it is not a regular file", path);
+    } else if (!status && (got = kw_file_fill(fd, start, sizeof start)) < 0) {
+        status = kw_fail_file(err, "read", path);
+    }
     if (fd >= 0) {
         close(fd);
     }
@@ -159,6 +197,7 @@ static bool is_same_path(const char *a, const char *b) {
 static kw_status merge_input(merging *m, const char *path, kw_error *err) {
     bool store;
     m->report->inputs++;
+    m->input = path;
     if (is_same_path(path, m->out)) {
         return merge_itself(m, err);
     }

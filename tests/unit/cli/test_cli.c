@@ -652,6 +652,8 @@ static void objects_are_built_without_a_device_and_come_from_the_cache_the_secon
     assert_non_null(strstr(text, "\ngemm.reference_gpu gemm fp32 # file=gemm.reference_gpu-gemm-fp32-"));
     run(result, WORDS("coverage", catalog, "--set", "tiny", "--arch", "gfx942"), NULL);
     assert_int_equal(result->code, 0);
+    run(result, WORDS("coverage", catalog, "--set", "tiny"), NULL); /* the architecture of this machine */
+    assert_int_equal(result->code, 1);
     run(result, WORDS("coverage", catalog, "--set", "tiny", "--arch", "x86-64-v3"), NULL);
     assert_int_equal(result->code, 1);
     assert_non_null(strstr(result->out, "missing: gemm.reference_gpu gemm fp32 (the set does not have it)"));

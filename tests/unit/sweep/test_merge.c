@@ -220,7 +220,7 @@ static void eight_shards_in_any_order_and_number_give_the_same_bytes(void **stat
             merge(s, &second, out, inputs + cut, count - cut);
         }
         assert_int_equal(first.added + second.added, rows);
-        assert_int_equal(first.refused + second.refused, 0);
+        assert_int_equal(first.damaged + first.refused + second.damaged + second.refused, 0);
         char *text = export_of(s, out, false), *best = export_of(s, out, true);
         if (order) {
             assert_string_equal(text, all);
@@ -255,6 +255,7 @@ static void make_rival(site *s, kw_row *row, int place) {
     row->record.outcome = rivals[place].outcome;
     row->record.samples = rivals[place].samples;
     row->record.time_ns = place == 2 ? 1000 : 5000 + place; /* faster is not better evidence */
+    row->record.least_ns = row->record.median_ns = row->record.time_ns;
     row->record.spread_ns = rivals[place].spread_share * row->record.time_ns;
     if (!rivals[place].samples) {
         row->record = (kw_record){.outcome = rivals[place].outcome, .detail = "signal 11"};
@@ -324,9 +325,73 @@ static void a_segment_that_was_cut_off_gives_its_whole_lines(void **state) {
         kw_merge_report report;
         merge(s, &report, "cut.db", (const char *[]){"part.jsonl"}, 1);
         assert_int_equal(report.rows, lines + complete - (lines + complete > 0)); /* the first one is the run */
-        assert_int_equal(report.refused, tail && !complete);
+        assert_int_equal(report.damaged, tail && !complete);
     }
     free(text);
+}
+
+/* Whole lines that cannot be true: a time of nothing, a problem that does not read, a kernel of another type, a run that contradicts. */
+static int64_t put_lies(site *s, const char *name) {
+    kw_segment *segment = open_segment(s, name, 1);
+    kw_run other;
+    kw_row row = *make_row(s, 1, 0, 0);
+    row.record.outcome = KW_GOOD;
+    row.record.samples = 1000;
+    row.record.time_ns = row.record.median_ns = row.record.least_ns = 0.001;
+    put(segment, &row);
+    row = *make_row(s, 1, 1, 0);
+    snprintf(row.problem, sizeof row.problem, "conv_fwd fp32 nhwgc n1 g1 c16 k16 i3x4 f3x3 s1x1 p0x0 d1x1;");
+    put(segment, &row);
+    row = *make_row(s, 1, 2, 0);
+    snprintf(row.record.config, sizeof row.record.config, "conv.direct conv_fwd bf16 isa=avx2");
+    put(segment, &row);
+    kw_segment_close(&segment);
+    segment = open_segment(s, "other.jsonl", 2); /* a run of the same id, said by another host */
+    rows_run(&other);
+    name_run(other.id, 1);
+    snprintf(other.host, sizeof other.host, "elsewhere");
+    assert_int_equal(kw_segment_add_run(segment, &other, NULL), KW_OK);
+    put(segment, make_row(s, 2, 3, 0));
+    kw_segment_close(&segment);
+    return 4;
+}
+
+static void what_import_refuses_is_refused_by_merge_which_goes_on(void **state) {
+    site *s = *state;
+    char path[2 * SCRATCH_MAX];
+    kw_merge_report merged;
+    kw_import_report imported[2];
+    kw_store *store = NULL;
+    kw_row lie;
+    const char *names[] = {"lies.jsonl", "other.jsonl", "last.jsonl"};
+    int64_t lies = put_lies(s, "lies.jsonl");
+    kw_segment *segment = open_segment(s, "last.jsonl", 1);
+    put(segment, make_row(s, 1, 4, 0));
+    kw_segment_close(&segment);
+    merge(s, &merged, "united.db", names, 3);
+    assert_int_equal(merged.refused, lies);
+    assert_int_equal(merged.damaged, 0);
+    assert_int_equal(merged.added, 2);
+    assert_non_null(strstr(merged.first_fault, "lies.jsonl: line 2: 0.001 ns would be"));
+    assert_int_equal(kw_store_open(&store, path_of(path, s, "imported.db"), KW_STORE_WRITE, NULL), KW_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(kw_store_import(store, NULL, path_of(path, s, names[i]), NULL, &imported[i], NULL), KW_OK);
+    }
+    assert_int_equal(imported[0].refused + imported[1].refused, lies);
+    /* a store is no better witness than a segment */
+    lie = *make_row(s, 1, 0, 0);
+    lie.record.outcome = KW_GOOD;
+    lie.record.time_ns = lie.record.median_ns = lie.record.least_ns = 0.001;
+    assert_int_equal(kw_store_add(store, &lie, 1, NULL, NULL), KW_OK);
+    kw_store_close(&store);
+    merge(s, &merged, "again.db", (const char *const[]){"imported.db"}, 1);
+    assert_int_equal(merged.refused, 1);
+    assert_int_equal(merged.added, 1);
+    assert_non_null(strstr(merged.first_fault, "imported.db: "));
+    /* nor does a sweep that goes on take it for done */
+    assert_int_equal(kw_segment_open(&segment, path_of(path, s, "lies.jsonl"), NULL), KW_OK);
+    assert_false(kw_segment_has(segment, lie.target, lie.problem, lie.record.config, lie.packed, lie.record.cold));
+    kw_segment_close(&segment);
 }
 
 static void inputs_are_told_apart_by_content(void **state) {
@@ -339,7 +404,7 @@ static void inputs_are_told_apart_by_content(void **state) {
     assert_int_equal(rename(path_of(from, s, "one.db"), path_of(to, s, "store.jsonl")), 0);
     assert_int_equal(rename(path_of(from, s, "results.db.shard-2-of-8.jsonl"), path_of(to, s, "segment.db")), 0);
     merge(s, &report, "two.db", (const char *[]){"store.jsonl", "segment.db"}, 2);
-    assert_int_equal(report.refused, 0);
+    assert_int_equal(report.damaged + report.refused, 0);
     assert_true(report.added > rows);
     /* the store itself, and nothing at all */
     int64_t added = report.added;
@@ -350,7 +415,7 @@ static void inputs_are_told_apart_by_content(void **state) {
     /* no store and no segment: all its lines are counted as what they are */
     scratch_write(path_of(to, s, "notes.txt"), "to do\nlater\n", 12, 0644);
     merge(s, &report, "two.db", (const char *[]){"notes.txt"}, 1);
-    assert_int_equal(report.refused, 2);
+    assert_int_equal(report.damaged, 2);
     assert_int_equal(report.added, 0);
 }
 
@@ -488,6 +553,7 @@ int main(void) {
         TEST(inputs_are_told_apart_by_content),
         TEST(holes_are_told_and_become_the_next_manifest),
         TEST(rows_of_another_machine_or_timing_hide_no_hole),
+        TEST(what_import_refuses_is_refused_by_merge_which_goes_on),
         TEST(what_cannot_be_merged_is_refused_before_anything_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
