@@ -200,11 +200,25 @@ int cli_context(kw_context **context, const cli_args *args);
 bool cli_names_kernels(const cli_args *args);
 /* The kernels that --kernels, --set, --arch and --filter name; the default registry's when none of them is given. */
 int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args);
+/* Where --config names the one kernel that is wanted: whether it serves the problem and, once there is a plan, whether the plan has it; a
+ * reference kernel in its place would be no answer. plan may be NULL. */
+int cli_check_config(const kw_registry *registry, const kw_plan *plan, const kw_problem *problem, const cli_args *args);
 /* --set, --arch, --filter, --rules, --traits as a struct. */
 kw_space_options cli_space(const cli_args *args);
 int cli_plan_options(kw_plan_options *options, const cli_args *args);
-/* From now on Ctrl-C and SIGTERM ask for a stop in good order; a second one ends the process at once. */
-const kw_stop *cli_stop_on_signals(void);
+/* One line where kernels are not kept, or cannot be, and nobody asked for that. */
+void cli_warn_of_cache(kw_context *context, const cli_args *args);
+
+/* --- signals.c: what Ctrl-C and SIGTERM do --- */
+
+/* From now on they end the process at once: the bar is erased, the word is "interrupted", the exit code 130. */
+void cli_watch_signals(void);
+/* From now on they ask for a stop, and end the process a second later; main says the word. */
+const kw_stop *cli_stop_soon(void);
+/* From now on they ask for a stop in good order; a second one sets it the limit of a second. */
+const kw_stop *cli_stop_in_order(void);
+/* Whether a stop was asked for that nobody but main speaks of. */
+bool cli_is_interrupted(void);
 
 /* --- problem_list.c: problems of the command line --- */
 

@@ -191,12 +191,6 @@ int verb_version(const cli_args *args) {
     return CLI_DONE;
 }
 
-/* Ctrl-C: wisdom and cache are written whole or not at all, so leaving at once loses nothing but the measurement under way. */
-static void exit_on_signal(int signal_number) {
-    (void)signal_number;
-    _Exit(130);
-}
-
 /* A standard file that was closed is opened so that using it fails: else the next file opened would take its number, and what is printed would
  * go there. */
 static bool keep_standard_files(void) {
@@ -222,8 +216,7 @@ int main(int count, char **words) {
     if (count > 1 && !strcmp(words[1], "roofs")) {
         return kw_roofs_main(count - 2, words + 2); /* the same, for what a GPU does at most */
     }
-    signal(SIGINT, exit_on_signal);
-    signal(SIGTERM, exit_on_signal);
+    cli_watch_signals();
     if (count < 2 || !strcmp(words[1], "--help") || !strcmp(words[1], "-h")) {
         cli_args none = {0};
         int code = verb_help(&none);
@@ -250,6 +243,10 @@ int main(int count, char **words) {
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "kwright: cannot write to standard output\n");
         code = code ? code : CLI_ENVIRONMENT;
+    }
+    if (cli_is_interrupted()) {
+        fprintf(stderr, "kwright: interrupted\n");
+        code = CLI_STOPPED;
     }
     return code;
 }

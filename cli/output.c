@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 int cli_fail(const kw_error *err) {
+    if (cli_is_interrupted()) {
+        return CLI_STOPPED; /* main says so */
+    }
     fprintf(stderr, "kwright: %s\n", err->text[0] ? err->text : kw_status_name(err->status));
     switch (err->status) {
     case KW_OK:

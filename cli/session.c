@@ -1,15 +1,29 @@
 /* session.c: turns options into a context, a registry and plan options. */
 #include "cli.h"
 
-#include <signal.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* A model that was asked for and is none would be passed over. */
+static int check_model(const char *option) {
+    char path[4096];
+    const char *folder = option ? option : secure_getenv("KW_MODEL");
+    if (!folder || !*folder) {
+        return CLI_DONE;
+    }
+    snprintf(path, sizeof path, "%s/model.spec", folder);
+    return !access(path, R_OK) ? CLI_DONE
+                               : cli_usage("%s %.200s is no folder of a model: its model.spec cannot be read (%s); '' uses none",
+                                           option ? "--model" : "KW_MODEL", folder, strerror(errno));
+}
 
 int cli_context(kw_context **context, const cli_args *args) {
     kw_error err = {0};
     int64_t threads;
-    if (!cli_number(args, OPT_THREADS, 1, 1024, 0, &threads)) {
+    if (!cli_number(args, OPT_THREADS, 1, 1024, 0, &threads) || check_model(args->value[OPT_MODEL])) {
         return CLI_USAGE;
     }
     kw_context_options options = {
@@ -18,34 +32,22 @@ int cli_context(kw_context **context, const cli_args *args) {
         .wisdom_file = args->value[OPT_WISDOM],
         .compiler = args->value[OPT_CC],
         .model = args->value[OPT_MODEL],
+        .stop = cli_stop_soon(),
     };
     const char *device = args->value[OPT_DEVICE];
     return kw_context_open(context, device ? device : KW_DEFAULT_DEVICE, &options, &err) ? cli_fail(&err) : CLI_DONE;
 }
 
+void cli_warn_of_cache(kw_context *context, const cli_args *args) {
+    const char *folder = args->value[OPT_CACHE_DIR], *note = kw_context_cache_note(context);
+    if (*note && !(folder && !*folder) && !args->value[OPT_QUIET]) {
+        fprintf(stderr, "kwright: the kernel cache: %s\n", note);
+    }
+}
+
 static void log_session_line(void *user, const char *line) {
     (void)user;
     fprintf(stderr, "kwright: %s\n", line);
-}
-
-/* --- signals --- */
-
-static kw_stop stop;
-
-/* A second one does not wait for good order. */
-static void request_stop(int signal_number) {
-    (void)signal_number;
-    if (kw_stop_requested(&stop)) {
-        _Exit(CLI_STOPPED);
-    }
-    kw_stop_request(&stop);
-}
-
-const kw_stop *cli_stop_on_signals(void) {
-    struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    return &stop;
 }
 
 kw_space_options cli_space(const cli_args *args) {
@@ -69,6 +71,26 @@ static bool ends_with(const char *text, const char *end) {
 static kw_status keep_wanted(kw_registry *registry, const kw_space_options *space, kw_error *err) {
     kw_status status = space->filter ? kw_registry_filter(registry, space->filter, err) : KW_OK;
     return status || !space->traits ? status : kw_registry_keep_traits(registry, space->traits, space->log, space->user, err);
+}
+
+int cli_check_config(const kw_registry *registry, const kw_plan *plan, const kw_problem *problem, const cli_args *args) {
+    kw_error err = {0};
+    char config[KW_CONFIG_TEXT_MAX + 16], quoted[KW_PROBLEM_TEXT_MAX + 16], text[KW_PROBLEM_TEXT_MAX];
+    const char *only = args->value[OPT_CONFIG] ? kw_registry_config(registry, 0) : NULL;
+    if (!only || (plan && !strcmp(kw_plan_config(plan), only))) {
+        return CLI_DONE;
+    }
+    cli_quote(config, sizeof config, only);
+    if (kw_registry_fits(registry, 0, problem, &err)) {
+        return cli_usage("%.380s; without --config the best kernel answers", err.text);
+    }
+    if (!plan) {
+        return CLI_DONE;
+    }
+    kw_problem_print(text, sizeof text, problem);
+    cli_quote(quoted, sizeof quoted, text);
+    fprintf(stderr, "kwright: the kernel of --config could not be used\n  kwright check --config %s %s\n", config, quoted);
+    return CLI_FAILED;
 }
 
 bool cli_names_kernels(const cli_args *args) {

@@ -219,15 +219,17 @@ typedef struct kw_context kw_context;
 /* A zeroed struct asks for the defaults; strings are copied. An option that is given beats its environment variable. log may be called
  * from any thread that uses the context; neither it nor a progress function may call back into the library. */
 typedef struct kw_context_options {
-    int32_t threads;                           /* that a kernel may use; 0: KW_THREADS, else all cores of the process */
-    const char *cache_dir;                     /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */
-    const char *data_dir;                      /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
-    const char *wisdom_file;                   /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
-    const char *compiler;                      /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler. For GPUs see
+    int32_t threads;         /* that a kernel may use; 0: KW_THREADS, else all cores of the process */
+    const char *cache_dir;   /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */
+    const char *data_dir;    /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
+    const char *wisdom_file; /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
+    const char *compiler;    /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler. For GPUs see
                                                   docs/gpu-toolchains.md */
-    const char *model;                         /* KW_MODEL: the folder of a model to predict by; "" for none; else the nearest there is */
-    int32_t spill_limit;                       /* bytes of registers that a thread of a GPU kernel may keep in memory for the kernel to be a
+    const char *model;       /* KW_MODEL: the folder of a model to predict by; "" for none; else the nearest there is */
+    int32_t spill_limit;     /* bytes of registers that a thread of a GPU kernel may keep in memory for the kernel to be a
                                                   candidate; 0: KW_SPILL_LIMIT, else none; below 0: any number */
+    const kw_stop *stop;     /* when it is requested, compiles and measurings under way end soon and leave nothing behind, and
+                                                  what waits for them fails with KW_FAILED; may be NULL, outlives the context */
     void (*log)(void *user, const char *line); /* remarks; NULL: to standard error when KW_LOG is set */
     void *user;
 } kw_context_options;
@@ -273,6 +275,8 @@ typedef struct kw_paths {
     int64_t cache_entries, cache_bytes;
 } kw_paths;
 KW_API kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err);
+/* Why kernels are not kept, or only read, in the cache; "" when all is well. It asks for no more than opening it. */
+KW_API const char *kw_context_cache_note(kw_context *context);
 /* Deletes every cached kernel; removed (may be NULL) gets the count. */
 KW_API kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err);
 
@@ -426,6 +430,7 @@ typedef enum kw_explanation_kind {
     KW_EXPLAIN_REFERENCE,  /* the reference kernel answers, and why */
     KW_EXPLAIN_NEXT,       /* the runner-up, and by how much it lost */
     KW_EXPLAIN_FAILED,     /* kernels that failed, or were left out */
+    KW_EXPLAIN_UNSAVED,    /* why the winner of what was measured now does not stand in the wisdom file */
     KW_EXPLAIN_MODEL,      /* who made the shortlist, which models were passed over and why */
     KW_EXPLAIN_REJECTED,   /* a family that has kernels for the operation, none of which serves the problem, and why */
     KW_EXPLAIN_THREADS,    /* that the work is too small for all threads, and on how many it runs */

@@ -44,3 +44,7 @@ kw_status kw_fail(kw_error *err, kw_status status, const char *format, ...) {
 kw_status kw_fail_memory(kw_error *err, const char *what) {
     return kw_fail(err, KW_NO_MEMORY, "out of memory for %s; free some or ask for less", what);
 }
+
+kw_status kw_fail_stopped(kw_error *err) {
+    return kw_fail(err, KW_FAILED, "stopped, as was asked");
+}

@@ -9,6 +9,8 @@
  * becomes a blank: an error is one line. */
 kw_status kw_fail(kw_error *err, kw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same for want of memory; what names the thing that did not fit. */
+/* KW_FAILED: a kw_stop was requested. */
+kw_status kw_fail_stopped(kw_error *err);
 kw_status kw_fail_memory(kw_error *err, const char *what);
 
 #endif

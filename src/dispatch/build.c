@@ -26,6 +26,9 @@ static void build_kernel(void *user, size_t number) {
     site *s = user;
     job *j = &s->jobs[number];
     kw_blob blob = {0};
+    if (kw_stop_requested(s->registry->context->settings.stop)) {
+        return;
+    }
     j->status = kw_jit_blob(&s->jit, &s->registry->catalog.configs[j->index], &blob, &j->result, &j->why);
     kw_blob_drop(&blob);
 }
@@ -51,6 +54,9 @@ static bool is_build_wanted(const kw_registry *registry, const kw_config *config
 
 static kw_status sum_up_build(site *s, size_t count, kw_build_report *report, kw_error *err) {
     bool no_compiler = false, no_memory = false;
+    if (kw_stop_requested(s->registry->context->settings.stop)) {
+        return kw_fail_stopped(err);
+    }
     for (size_t i = 0; i < count; i++) {
         const job *j = &s->jobs[i];
         report->cached += !j->status && j->result.cached;

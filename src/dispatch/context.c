@@ -131,6 +131,14 @@ kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err)
     return status;
 }
 
+const char *kw_context_cache_note(kw_context *context) {
+    const char *note = "";
+    if (context) {
+        kw_build_tools_cache(context->build_tools, &note);
+    }
+    return note;
+}
+
 kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err) {
     int64_t count = 0;
     if (!context) {

@@ -40,7 +40,9 @@ static void need_compiler(kw_build_tools *build_tools) {
         return;
     }
     build_tools->compiler_sought = true;
-    if (kw_jit_find_compiler(handle, &(kw_jit_settings){.compiler = settings->compiler, .cc = settings->cc, .data = settings->data})) {
+    if (kw_jit_find_compiler(
+            handle,
+            &(kw_jit_settings){.compiler = settings->compiler, .cc = settings->cc, .data = settings->data, .stop = settings->stop})) {
         snprintf(build_tools->compiler_name, sizeof build_tools->compiler_name, "%s %s", handle->compiler.kind, handle->compiler.version);
     } else if (!settings->compiler || *settings->compiler) {
         kw_log_line(settings, "no compiler: %s; only compiled-in and cached kernels are used", handle->compiler_note);

@@ -121,7 +121,8 @@ static kw_status compile_source(const kw_jit *jit, const kw_config *config, cons
         return KW_OK;
     }
     kw_text path = {0};
-    bool kept = status == KW_FAILED && jit->log_folder && *jit->log_folder && keep_log(jit, &compile, result, why.text, &path);
+    bool stopped = kw_stop_requested(jit->compiler->stop); /* then the source is not at fault */
+    bool kept = status == KW_FAILED && !stopped && jit->log_folder && *jit->log_folder && keep_log(jit, &compile, result, why.text, &path);
     kw_fail(err, status, "%.*s%s%s", kept ? 320 : 500, why.text, kept ? "; see " : "", kept ? path.data : "");
     kw_text_drop(&path);
     return status;

@@ -1,6 +1,8 @@
 /* open.c: see open.h. */
 #include "jit/open.h"
 
+#include "base/os/temp_folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ bool kw_jit_find_compiler(kw_jit_handle *handle, const kw_jit_settings *settings
         snprintf(handle->compiler_note, sizeof handle->compiler_note, "the options ask for none");
         return false;
     }
+    kw_temp_folder_sweep(); /* of compiles whose processes were killed */
     if (kw_compiler_find(&handle->compiler, wanted, handle->jit.code, &why)) {
         snprintf(handle->compiler_note, sizeof handle->compiler_note, "%.250s", why.text);
         return false;

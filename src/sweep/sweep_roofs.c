@@ -39,7 +39,8 @@ void kw_sweep_roofs(char *text, size_t capacity, const kw_sweep_plan *plan, cons
             argv[count++] = kw_dtype_name((kw_dtype)dtype);
         }
     }
-    kw_status status = kw_process_run_until(argv, limit_ns, device_worker->stop, &output, &result, &why);
+    kw_status status =
+        kw_process_run_job(&(kw_process_job){.argv = argv, .limit_ns = limit_ns, .stop = device_worker->stop}, &output, &result, &why);
     copy_rates_line(text, capacity, kw_text_string(&output));
     if (!*text && device_worker->log) {
         kw_text line = {0};

@@ -207,6 +207,34 @@ static void a_loose_or_linked_shard_is_not_read(void **state) {
     scratch_remove(folder);
 }
 
+/* An entry that others could write, or made, is a miss; what is compiled then takes its place. */
+static void an_entry_of_others_is_not_read(void **state) {
+    (void)state;
+    char folder[SCRATCH_MAX], entry[2 * SCRATCH_MAX];
+    static const unsigned modes[] = {0666, 0620, 0602};
+    kw_error err = {0};
+    kw_cache *cache = open_cache(scratch_make(folder), "");
+    snprintf(entry, sizeof entry, "%s/ab/%s", folder, key);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        assert_int_equal(put(cache, &err), KW_OK);
+        assert_true(hit(cache));
+        assert_int_equal(chmod(entry, modes[i]), 0);
+        assert_false(hit(cache));
+    }
+    assert_int_equal(put(cache, &err), KW_OK);
+    assert_true(hit(cache));
+    if (!geteuid()) {
+        assert_int_equal(chown(entry, NOBODY, NOBODY), 0);
+        assert_false(hit(cache));
+        assert_int_equal(put(cache, &err), KW_OK);
+        assert_true(hit(cache));
+    } else {
+        print_message("only root can give a file away\n");
+    }
+    kw_cache_close(&cache);
+    scratch_remove(folder);
+}
+
 static void a_folder_swapped_after_opening_changes_nothing(void **state) {
     (void)state;
     char folder[SCRATCH_MAX], path[2 * SCRATCH_MAX], away[2 * SCRATCH_MAX];
@@ -350,6 +378,7 @@ int main(void) {
         cmocka_unit_test(folders_that_cannot_be_trusted_switch_the_cache_off),
         cmocka_unit_test(a_path_beyond_all_limits_switches_the_cache_off),
         cmocka_unit_test(a_loose_or_linked_shard_is_not_read),
+        cmocka_unit_test(an_entry_of_others_is_not_read),
         cmocka_unit_test(a_folder_swapped_after_opening_changes_nothing),
         cmocka_unit_test(a_folder_that_cannot_be_written_still_answers),
         cmocka_unit_test(a_folder_that_cannot_be_made_switches_the_cache_off),

@@ -136,7 +136,7 @@ static void print_training_json(const kw_train_report *r, const char *out) {
 static int run_training(kw_train_options *options, const cli_args *args) {
     kw_error err = {0};
     kw_train_report report;
-    options->stop = cli_stop_on_signals();
+    options->stop = cli_stop_in_order();
     kw_status status = kw_train(options, &report, &err);
     if (!args->value[OPT_QUIET] && isatty(2)) {
         fprintf(stderr, "\r\033[K");

@@ -70,7 +70,7 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
                                    .command = command,
                                    .build.cache_dir = args->value[OPT_CACHE_DIR],
                                    .build.compiler = args->value[OPT_CC],
-                                   .stop = cli_stop_on_signals(),
+                                   .stop = cli_stop_in_order(),
                                    .progress = print_validation_progress,
                                    .user = &copy};
     kw_status status = kw_validate(evaluation, &options, &report, &err);

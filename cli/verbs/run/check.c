@@ -90,6 +90,9 @@ int verb_check(const cli_args *args) {
             cli_usage("check needs a problem or --problems; for example: kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8x8 f3 p1'");
     }
     code = code ? code : cli_context(&context, args);
+    if (!code) {
+        cli_warn_of_cache(context, args);
+    }
     code = code ? code : cli_registry(&registry, context, args);
     for (size_t i = 0; !code && i < list.count; i++) {
         code = check_problem(&sum, registry, &list.items[i], args, jobs);

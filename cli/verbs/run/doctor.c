@@ -18,6 +18,9 @@ static const char *folder_state(const char *path) {
     if (info.st_uid != geteuid()) {
         return "belongs to another user: not used";
     }
+    if (info.st_mode & (S_IWGRP | S_IWOTH)) {
+        return "others may write it: not used";
+    }
     return access(path, W_OK) ? "not writable" : "yours, writable";
 }
 

@@ -11,6 +11,7 @@ static int make_plan(kw_plan **plan, kw_context *context, kw_registry *registry,
     kw_plan_options options;
     cli_progress progress;
     int code = cli_plan_options(&options, args);
+    code = code ? code : cli_check_config(registry, NULL, problem, args);
     if (code) {
         return code;
     }
@@ -20,7 +21,7 @@ static int make_plan(kw_plan **plan, kw_context *context, kw_registry *registry,
     options.user = &progress;
     kw_status status = kw_plan_create(plan, context, problem, &options, &err);
     cli_progress_end(&progress);
-    return status ? cli_fail(&err) : CLI_DONE;
+    return status ? cli_fail(&err) : cli_check_config(registry, *plan, problem, args);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -147,7 +148,9 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
 
 static int explain_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
     kw_plan *plan = NULL;
-    int code = make_plan(&plan, context, registry, &item->problem, args);
+    cli_args any = *args;
+    any.value[OPT_CONFIG] = NULL; /* why it does not answer is what may be asked */
+    int code = make_plan(&plan, context, registry, &item->problem, &any);
     if (!code) {
         fputs(kw_plan_explain(plan), stdout);
     }
@@ -202,6 +205,9 @@ static int for_each(const cli_args *args, const char *verb, each_problem *act) {
         code = cli_usage("%s needs a problem or --problems; for example: kwright %s 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'", verb, verb);
     }
     code = code ? code : cli_context(&context, args);
+    if (!code) {
+        cli_warn_of_cache(context, args);
+    }
     if (!code && cli_names_kernels(args)) {
         code = cli_registry(&registry, context, args);
     }

@@ -12,6 +12,7 @@ typedef struct tuning {
     kw_plan_options options;
     double peak[KW_DTYPE_COUNT]; /* measured once a type, when first asked for */
     bool json, known[KW_DTYPE_COUNT];
+    bool unsaved; /* a winner that is not in the wisdom file */
 } tuning;
 
 static double peak_of(tuning *t, kw_dtype dtype) {
@@ -164,10 +165,24 @@ static double plan_time_ns(tuning *t, const kw_problem *problem, const kw_plan *
     return w.ns;
 }
 
+/* Why the winner is not in the wisdom file, if it is not; once for all problems. */
+static bool show_unsaved(void *user, const kw_explanation *explanation) {
+    tuning *t = user;
+    if (explanation->kind == KW_EXPLAIN_UNSAVED && !t->unsaved) {
+        t->unsaved = true;
+        fprintf(stderr, "kwright: %s\n", explanation->text);
+    }
+    return !t->unsaved;
+}
+
 static int tune_one(tuning *t, const cli_problem *item, bool alone) {
     kw_error err = {0};
     kw_plan *plan = NULL;
     cli_progress progress;
+    int code = cli_check_config(t->registry, NULL, &item->problem, t->args);
+    if (code) {
+        return code;
+    }
     cli_progress_start(&progress, t->args, &item->problem);
     t->options.progress = cli_progress_show;
     t->options.user = &progress;
@@ -187,14 +202,22 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
     } else {
         show_row(t, item, plan, ns, reference);
     }
+    fflush(stdout);
+    kw_explanation_visit(plan, show_unsaved, t);
+    code = cli_check_config(t->registry, plan, &item->problem, t->args);
     kw_plan_destroy(&plan);
-    return CLI_DONE;
+    return code;
 }
 
 static void show_places(tuning *t) {
     kw_paths places = {0};
-    if (!t->args->value[OPT_QUIET] && !kw_context_paths(&places, t->context, NULL) && *places.wisdom) {
+    if (t->args->value[OPT_QUIET] || kw_context_paths(&places, t->context, NULL)) {
+        return;
+    }
+    if (*places.wisdom) {
         fprintf(stderr, "the winners are in %s\n", places.wisdom);
+    } else if (!t->args->value[OPT_WISDOM]) {
+        fprintf(stderr, "kwright: the winners are not kept: no place is known for them; set KW_WISDOM, KW_DATA_DIR or HOME\n");
     }
 }
 
@@ -213,6 +236,9 @@ int verb_tune(const cli_args *args) {
         t.options.mode = KW_SHORTLIST;
     }
     code = code ? code : cli_context(&t.context, args);
+    if (!code) {
+        cli_warn_of_cache(t.context, args);
+    }
     if (!code && (args->value[OPT_SET] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] || args->value[OPT_FILTER] ||
                   args->value[OPT_RULES])) {
         code = cli_registry(&t.registry, t.context, args);
@@ -225,9 +251,11 @@ int verb_tune(const cli_args *args) {
     for (size_t i = 0; !code && i < list.count; i++) {
         code = tune_one(&t, &list.items[i], list.count == 1);
     }
-    if (!code) {
+    if (!code && !t.unsaved) {
         show_places(&t);
     }
+    bool limited = t.registry || args->value[OPT_WORKSPACE]; /* then such a winner is no answer for everybody, and no fault */
+    code = code || !t.unsaved || limited ? code : CLI_ENVIRONMENT;
     cli_problems_free(&list);
     kw_registry_destroy(&t.registry);
     kw_context_close(&t.context);

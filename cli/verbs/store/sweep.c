@@ -11,7 +11,7 @@
 /* Broken pipes (a progress reader that went away) end no sweep. */
 static void set_signals(kw_sweep_options *options) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    options->stop = cli_stop_on_signals();
+    options->stop = cli_stop_in_order();
     sigaction(SIGPIPE, &ignore, NULL);
 }
 

@@ -1,6 +1,6 @@
 /* cpu_load.c: bytes -> mapped code. The bytes that were checked are the bytes that are mapped: they go into a sealed memory file, which
  * nobody can write again, and the loader is given that file. Where there are no memory files (old kernels, some sandboxes) a file
- * in a private folder stands in, removed as soon as it is mapped.
+ * in a private folder (base/os/temp_folder.h) stands in, removed as soon as it is mapped.
  *
  * The loader knows a library by the path it was given, and gives back the one it has when the path is the same. /proc/self/fd/N is the
  * same path for another kernel once N was closed and used again; so the path is made different by writing the memory file's inode into it,
@@ -8,6 +8,7 @@
 #include "backend/cpu/cpu.h"
 
 #include "base/os/file.h"
+#include "base/os/temp_folder.h"
 #include "jit/toolchain/cc.h"
 
 #include <dlfcn.h>
@@ -50,30 +51,32 @@ static bool own_path(char path[PATH_BYTES], int fd) {
     return snprintf(path + used, PATH_BYTES - used, "/%d", fd) > 0;
 }
 
-static void *open_memory(const kw_blob *blob, const char **why) {
+static void *open_memory(const kw_blob *blob, char why[256]) {
     char path[PATH_BYTES];
     void *handle = NULL;
     int fd = memory_file(blob);
     if (fd < 0) {
-        *why = "no memory file";
+        snprintf(why, 256, "no memory file");
         return NULL;
     }
     if (own_path(path, fd)) {
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        *why = handle ? NULL : dlerror();
+        snprintf(why, 256, "%.250s", handle ? "" : dlerror());
     }
     close(fd); /* what is mapped stays */
     return handle;
 }
 
-static void *open_private_file(const kw_blob *blob, const char **why) {
-    char folder[] = "/tmp/kernelwright.XXXXXX", path[sizeof folder + 16];
+static void *open_private_file(const kw_blob *blob, char why[256]) {
+    char path[KW_TEMP_FOLDER_MAX + 16];
+    kw_temp_folder folder;
+    kw_error failed = {0};
     void *handle = NULL;
-    if (!mkdtemp(folder)) {
-        *why = "no folder can be made in /tmp";
+    if (kw_temp_folder_make(&folder, &failed)) {
+        snprintf(why, 256, "%.250s", failed.text);
         return NULL;
     }
-    snprintf(path, sizeof path, "%s/kernel.so", folder);
+    snprintf(path, sizeof path, "%s/kernel.so", folder.path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool written = fd >= 0 && kw_file_write(fd, blob->data, blob->size);
     if (fd >= 0 && close(fd)) {
@@ -81,28 +84,27 @@ static void *open_private_file(const kw_blob *blob, const char **why) {
     }
     if (written) {
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        *why = handle ? NULL : dlerror();
+        snprintf(why, 256, "%.250s", handle ? "" : dlerror());
     } else {
-        *why = "/tmp is full or cannot be written";
+        snprintf(why, 256, "%.200s is full or cannot be written", folder.path);
     }
-    unlink(path);
-    rmdir(folder);
+    kw_temp_folder_remove(&folder);
     return handle;
 }
 
 kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const kw_blob *blob, kw_error *err) {
     kw_error bad = {0};
-    const char *why = NULL;
+    char why[256] = "unknown reason";
     *handle = NULL;
     if (kw_blob_check(blob, &bad)) {
         return kw_fail(err, KW_FAILED, "cannot load a kernel: %s", bad.text);
     }
-    *handle = open_memory(blob, &why);
+    *handle = open_memory(blob, why);
     if (!*handle) {
-        *handle = open_private_file(blob, &why);
+        *handle = open_private_file(blob, why);
     }
     if (!*handle) {
-        return kw_fail(err, KW_ENVIRONMENT, "cannot load a kernel: %s", why ? why : "unknown reason");
+        return kw_fail(err, KW_ENVIRONMENT, "cannot load a kernel: %s", why);
     }
     for (int i = 0; i < KW_STAGE_MAX; i++) {
         char name[16];

@@ -6,6 +6,7 @@
 #include "base/os/child.h"
 
 #include "base/os/clock.h"
+#include "base/os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,19 +21,7 @@
 
 extern char **environ;
 
-enum { FIRST_DESCRIPTOR = 10 };
 static const int64_t reap_limit_ns = 10000000000, glance_ns = 2000000;
-
-/* Moves a descriptor out of the way; -1 with errno when there is none or no room. */
-static int move_fd_up(int fd) {
-    if (fd < 0 || fd >= FIRST_DESCRIPTOR) {
-        return fd;
-    }
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR), why = errno;
-    close(fd);
-    errno = why;
-    return moved;
-}
 
 static void close_all(const int descriptors[], size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -46,10 +35,10 @@ static void close_all(const int descriptors[], size_t count) {
 static bool open_ends(int ends[4]) {
     int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
     bool good = !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) && !pipe2(pipes, O_CLOEXEC | O_NONBLOCK);
-    ends[0] = move_fd_up(sockets[0]);
-    ends[1] = move_fd_up(sockets[1]);
-    ends[2] = move_fd_up(pipes[0]);
-    ends[3] = move_fd_up(pipes[1]);
+    ends[0] = kw_descriptor_move_up(sockets[0]);
+    ends[1] = kw_descriptor_move_up(sockets[1]);
+    ends[2] = kw_descriptor_move_up(pipes[0]);
+    ends[3] = kw_descriptor_move_up(pipes[1]);
     for (int i = 0; i < 4; i++) {
         good = good && ends[i] >= 0;
     }
@@ -88,7 +77,7 @@ kw_status kw_child_start(kw_child *child, const char *const argv[], int handed, 
     pid_t pid = 0;
     char why[128];
     *child = (kw_child){0};
-    int own = handed >= 0 ? fcntl(handed, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR) : -1;
+    int own = handed >= 0 ? fcntl(handed, F_DUPFD_CLOEXEC, KW_DESCRIPTOR_FIRST) : -1;
     int code = (handed >= 0 && own < 0) || !open_ends(ends) ? errno : spawn(&pid, argv, ends, own);
     close_all((int[]){ends[1], ends[3], own}, 3);
     if (code) {

@@ -271,3 +271,13 @@ char *kw_folder_user(kw_arena *arena, const char *variable, const char *xdg, con
     const char *home = secure_getenv("HOME");
     return home && *home == '/' ? kw_arena_format(arena, "%s/%s/kernelwright", home, home_part) : NULL;
 }
+
+int kw_descriptor_move_up(int fd) {
+    if (fd < 0 || fd >= KW_DESCRIPTOR_FIRST) {
+        return fd;
+    }
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, KW_DESCRIPTOR_FIRST), why = errno;
+    close(fd);
+    errno = why;
+    return moved;
+}

@@ -36,6 +36,10 @@ char *kw_path_follow(const char *path);
 bool kw_file_write(int fd, const void *data, size_t size);
 /* Up to size bytes, less only at the end of the file; -1 with errno set on failure. */
 ptrdiff_t kw_file_fill(int fd, void *data, size_t size);
+enum { KW_DESCRIPTOR_FIRST = 10 };
+/* Moves a descriptor above the numbers that a child is given, which a host program may have closed; -1 with errno when there is none or no
+ * room. */
+int kw_descriptor_move_up(int fd);
 /* Makes a folder and those above it (mode 0700 for new ones). */
 kw_status kw_folder_make(const char *path, kw_error *err);
 

@@ -1,4 +1,4 @@
-/* process.h: child processes without a shell. */
+/* process.h: child processes without a shell. Each is a process group of its own, which ends when it is waited for, and with this process. */
 #ifndef KW_BASE_OS_PROCESS_H
 #define KW_BASE_OS_PROCESS_H
 
@@ -16,8 +16,14 @@ typedef struct kw_process_result {
  * together, up to 1 MiB (the rest is read and dropped). Standard input is empty. LC_ALL is set to C so that messages can be read by programs.
  * A child that cannot be started is KW_ENVIRONMENT; a child that fails is KW_OK with its exit code. limit_ns: 0 for none. */
 kw_status kw_process_run(const char *const argv[], int64_t limit_ns, kw_text *output, kw_process_result *result, kw_error *err);
-/* The same; when stop is requested the child is killed within a tenth of a second, as at its limit. */
-kw_status kw_process_run_until(const char *const argv[], int64_t limit_ns, const kw_stop *stop, kw_text *output, kw_process_result *result,
-                               kw_error *err);
+/* The same for a program of which more is to be said. */
+typedef struct kw_process_job {
+    const char *const *argv;
+    int64_t limit_ns;
+    const kw_stop *stop;   /* when it is requested the child is killed within a tenth of a second, as at its limit; may be NULL */
+    const char *temporary; /* its TMPDIR; NULL: this process's */
+} kw_process_job;
+
+kw_status kw_process_run_job(const kw_process_job *job, kw_text *output, kw_process_result *result, kw_error *err);
 
 #endif

@@ -112,7 +112,7 @@ static kw_status read_places(kw_settings *settings, const kw_context_options *op
 kw_status kw_settings_read(kw_settings *settings, const kw_context_options *options, kw_error *err) {
     static const kw_context_options defaults = {0};
     options = options ? options : &defaults;
-    *settings = (kw_settings){.log = options->log, .user = options->user};
+    *settings = (kw_settings){.log = options->log, .user = options->user, .stop = options->stop};
     if (!options->log && variable("KW_LOG")) {
         settings->log = to_standard_error;
     }

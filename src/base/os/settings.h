@@ -19,6 +19,7 @@ typedef struct kw_settings {
     const char *cc;       /* KW_CC: the C compiler where compiler is NULL; NULL: look for one */
     const char *model;    /* a folder; "": use none; NULL: look for some */
     int64_t spill_limit;  /* bytes, for kw_resources_check */
+    const kw_stop *stop;  /* may be NULL */
     void (*log)(void *user, const char *line);
     void *user;
 } kw_settings;

@@ -39,7 +39,8 @@ typedef struct tuned_candidate {
     kw_loaded_kernel *loaded;
     kw_record record;
     const kw_launch *launch;
-    bool absent; /* not cached, and there is no compiler */
+    bool absent;  /* not cached, and there is no compiler */
+    bool wanting; /* could not be tried for want of memory, processes, descriptors or disk, which another day has */
 } tuned_candidate;
 
 typedef struct autotuner {
@@ -49,7 +50,7 @@ typedef struct autotuner {
     size_t count;
     kw_bench *bench;
     kw_progress progress;
-    kw_error broken; /* why the device cannot be used any more; status KW_OK while it can */
+    kw_error broken; /* why nothing more can be measured: the device is lost, or a stop was asked for; status KW_OK while it can */
 } autotuner;
 
 static void report_progress(autotuner *t, const tuned_candidate *c) {
@@ -61,6 +62,13 @@ static void report_progress(autotuner *t, const tuned_candidate *c) {
     }
 }
 
+static bool is_tuning_over(autotuner *t) {
+    if (!t->broken.status && kw_stop_requested(t->request->context->settings.stop)) {
+        kw_fail_stopped(&t->broken);
+    }
+    return t->broken.status != KW_OK;
+}
+
 /* --- build -------------------------------------------------------------------------------------------------------- */
 
 static void build_candidate(void *user, size_t i) {
@@ -68,12 +76,16 @@ static void build_candidate(void *user, size_t i) {
     tuned_candidate *c = &t->tuned[i];
     kw_context *context = t->request->context;
     kw_error why = {0};
+    if (kw_stop_requested(context->settings.stop)) {
+        return;
+    }
     kw_kernel_cache_user from = {&context->kernel_cache, &c->loaded};
     kw_kernel_load kernel = {
         .config = t->candidates->list[i].config, .target = context->target, .load = kw_kernel_cache_load, .user = &from};
     kw_status status = kw_evaluate_load(&kernel, &c->record, &why);
     if (status) {
         c->absent = status == KW_MISSING;
+        c->wanting = status == KW_ENVIRONMENT || status == KW_NO_MEMORY || status == KW_IO;
         return;
     }
     c->record.outcome = kw_loaded_kernel_check(c->loaded, &context->kernel_cache, c->record.detail);
@@ -143,7 +155,7 @@ static void screen_candidate(autotuner *t, tuned_candidate *c) {
 static void rescreen_candidates(autotuner *t) {
     int passes = t->progress.best_ns > long_ns ? 0 : t->progress.best_ns > middling_ns ? 1 : RESCREEN_PASSES;
     for (int pass = 0; pass < passes; pass++) {
-        for (size_t i = 0; i < t->count; i++) {
+        for (size_t i = 0; i < t->count && !is_tuning_over(t); i++) {
             tuned_candidate *c = &t->tuned[i];
             if (c->record.outcome == KW_GOOD && (!c->record.samples || c->record.time_ns > near * t->progress.best_ns)) {
                 time_briefly(t, c);
@@ -159,7 +171,7 @@ static void screen_candidates(autotuner *t) {
     t->progress = (kw_progress){.total = t->count, .what = "measure"};
     for (size_t i = 0; i < t->count; i++) {
         tuned_candidate *c = &t->tuned[i];
-        if (t->broken.status) {
+        if (is_tuning_over(t)) {
             return;
         }
         if (c->loaded && brief && measured >= LONG_SCREENED && t->progress.best_ns > long_ns) {
@@ -262,7 +274,7 @@ static void run_final(autotuner *t, size_t *finalists) {
     if (!*finalists || (is_long && *finalists == 1) || !time_interleaved(t, *finalists, false)) {
         return;
     }
-    for (int round = 1; round < FINALS_MAX && !is_long; round++) {
+    for (int round = 1; round < FINALS_MAX && !is_long && !is_tuning_over(t); round++) {
         size_t tied = count_near(t, *finalists, t->tuned[0].record.time_ns * (1 + unclear));
         if (!is_unclear(t, tied) || !time_interleaved(t, tied, true)) {
             return;
@@ -300,8 +312,13 @@ static void explain_failures(const autotuner *t, kw_explanation_list *explanatio
 static void explain_winner(const autotuner *t, const kw_wisdom_value *value, double noise, kw_explanation_list *explanation) {
     char time[32];
     kw_time_print(time, value->time_ns);
-    kw_explain(explanation, KW_EXPLAIN_MEASURED, "measured now (%s): %s (spread %.1f %%), best of %d kernels out of %zu that fit",
-               kw_mode_name(value->mode), time, value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, value->candidates,
+    size_t measured = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        measured += t->tuned[i].record.outcome == KW_GOOD && t->tuned[i].record.time_ns > 0;
+    }
+    kw_explain(explanation, KW_EXPLAIN_MEASURED,
+               "measured now (%s): %s (spread %.1f %%), best of %zu kernels that were measured, of %zu that fit", kw_mode_name(value->mode),
+               time, value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, measured,
                t->candidates->count + t->candidates->over_limit);
     if (*value->next) {
         double gap = value->next_ns / value->time_ns - 1;
@@ -387,13 +404,14 @@ kw_status kw_autotune(kw_choice *choice, kw_wisdom_value *value, const kw_reques
     }
     for (size_t i = 0; i < t.count; i++) {
         value->candidates += !t.tuned[i].absent;
+        choice->wanting += t.tuned[i].wanting;
     }
     if (value->candidates && kw_bench_open(&t.bench, context->backend, context->device, &request->problem, 0, &why)) {
         decide_unmeasured(&t, choice, &why);
     } else if (value->candidates) {
         size_t finalists = 0;
         screen_candidates(&t);
-        if (!t.broken.status) {
+        if (!is_tuning_over(&t)) {
             rescreen_candidates(&t);
             run_final(&t, &finalists);
         }
@@ -401,7 +419,7 @@ kw_status kw_autotune(kw_choice *choice, kw_wisdom_value *value, const kw_reques
         if (finalists) {
             decide_winner(&t, choice, value, finalists);
         }
-        status = t.broken.status ? kw_fail(err, KW_ENVIRONMENT, "%s", t.broken.text) : keep_records(&t, choice, err);
+        status = is_tuning_over(&t) ? kw_fail(err, t.broken.status, "%s", t.broken.text) : keep_records(&t, choice, err);
     } else {
         explain_failures(&t, &choice->explanation);
     }

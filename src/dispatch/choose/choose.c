@@ -92,6 +92,10 @@ static kw_status choose_unmeasured(kw_choice *choice, const kw_request *request,
     kw_status status = kw_candidates_gather(&candidates, request, err);
     int refused = 0;
     for (size_t i = 0; !status && i < candidates.count && refused < COMPILES_MAX; i++) {
+        if (kw_stop_requested(request->context->settings.stop)) {
+            status = kw_fail_stopped(err);
+            break;
+        }
         kw_status got = acquire_usable_kernel(choice, request, candidates.list[i].config, &why);
         if (!got) {
             choice->launch = *candidates.list[i].launch;
@@ -182,7 +186,11 @@ static kw_status autotune_candidates(kw_choice *choice, const kw_request *reques
     if (!choice->loaded) {
         status = choose_reference(choice, request, "none of the kernels that fit could be used", err);
     } else if (!considered_all(request, &candidates)) {
-        kw_explain(&choice->explanation, KW_EXPLAIN_WISDOM, "not written to wisdom: a workspace limit or the registry left kernels out");
+        kw_explain(&choice->explanation, KW_EXPLAIN_UNSAVED, "not written to wisdom: a workspace limit or the registry left kernels out");
+    } else if (choice->wanting) {
+        kw_explain(&choice->explanation, KW_EXPLAIN_UNSAVED,
+                   "not written to wisdom: %zu kernels could not be tried for want of memory, processes, open files or disk",
+                   choice->wanting);
     } else if (value.time_ns > 0) {
         status = kw_wisdom_remember(choice, request, &value, err);
     }

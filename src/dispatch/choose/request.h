@@ -31,7 +31,8 @@ typedef struct kw_choice {
     kw_explanation_list explanation; /* where the answer came from */
     kw_record *records;              /* what was measured, best first */
     size_t record_count;
-    bool stale; /* wisdom had an entry that today's rules refuse, or whose kernel is wrong now; a new one may replace it */
+    size_t wanting; /* candidates that could not be tried for a passing want of the environment: no wisdom comes of such a race */
+    bool stale;     /* wisdom had an entry that today's rules refuse, or whose kernel is wrong now; a new one may replace it */
 } kw_choice;
 
 void kw_choice_drop(kw_choice *choice, kw_context *context);

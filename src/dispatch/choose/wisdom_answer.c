@@ -53,9 +53,10 @@ static void explain_wisdom(kw_choice *choice, const kw_request *request) {
     const kw_wisdom_value *value = &choice->value;
     char time[32];
     kw_time_print(time, value->time_ns);
-    kw_explain(&choice->explanation, KW_EXPLAIN_WISDOM, "from wisdom: %s (spread %.1f %%), best of %d kernels, measured on %s (%s); %s",
-               time, value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, value->candidates, value->date,
-               kw_mode_name(value->mode), kw_wisdom_location(request->context->wisdom, choice->layer));
+    kw_explain(&choice->explanation, KW_EXPLAIN_WISDOM,
+               "from wisdom: %s (spread %.1f %%), best of %d kernels considered, measured on %s (%s); %s", time,
+               value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, value->candidates, value->date, kw_mode_name(value->mode),
+               kw_wisdom_location(request->context->wisdom, choice->layer));
     if (*value->next && value->time_ns > 0) {
         kw_explain(&choice->explanation, KW_EXPLAIN_NEXT, "next best then: %+.1f %% time: %s", 100 * (value->next_ns / value->time_ns - 1),
                    value->next);
@@ -137,7 +138,7 @@ static kw_status renew_wisdom_value(kw_choice *choice, const kw_request *request
     }
     kw_clock_date(value->checked);
     snprintf(value->builder, sizeof value->builder, "%s", choice->loaded->builder);
-    return kw_wisdom_record(wisdom, request->wisdom_key, value, true, err);
+    return kw_wisdom_record(wisdom, request->wisdom_key, value, true, NULL, err);
 }
 
 kw_status kw_wisdom_verify(kw_choice *choice, const kw_request *request, kw_error *err) {
@@ -173,8 +174,12 @@ static void take_standing_winner(kw_choice *choice, const kw_request *request, i
 
 kw_status kw_wisdom_remember(kw_choice *choice, const kw_request *request, const kw_wisdom_value *winner, kw_error *err) {
     kw_wisdom *wisdom = request->context->wisdom;
-    kw_status status = kw_wisdom_record(wisdom, request->wisdom_key, winner, request->remeasure || choice->stale, err);
+    kw_error unsaved = {0};
+    kw_status status = kw_wisdom_record(wisdom, request->wisdom_key, winner, request->remeasure || choice->stale, &unsaved, err);
     kw_wisdom_value standing;
+    if (unsaved.status) {
+        kw_explain(&choice->explanation, KW_EXPLAIN_UNSAVED, "wisdom is kept in memory only: %s", unsaved.text);
+    }
     for (int layer = 0; !status && layer <= KW_LAYER_USER; layer++) {
         if (kw_wisdom_find(wisdom, layer, request->wisdom_key, &standing)) {
             if (strcmp(standing.config, winner->config) != 0) {

@@ -427,7 +427,7 @@ static kw_word word_of(const char *string) {
     return (kw_word){string, strlen(string)};
 }
 
-kw_status kw_wisdom_record(kw_wisdom *w, const char *key, const kw_wisdom_value *value, bool replace, kw_error *err) {
+kw_status kw_wisdom_record(kw_wisdom *w, const char *key, const kw_wisdom_value *value, bool replace, kw_error *unsaved, kw_error *err) {
     kw_wisdom_line line = {
         .mode = value->mode,
         .target = word_of(w->target),
@@ -448,6 +448,9 @@ kw_status kw_wisdom_record(kw_wisdom *w, const char *key, const kw_wisdom_value 
     bool saved = *w->settings->wisdom && !edit_file(w, &edit, &changes, &why);
     if (why.status) {
         kw_log_line(w->settings, "wisdom is kept in memory only: %s", why.text);
+    }
+    if (unsaved) {
+        *unsaved = why;
     }
     pthread_mutex_lock(&w->lock);
     kw_status status = KW_OK;

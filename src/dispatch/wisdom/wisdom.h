@@ -34,9 +34,10 @@ uint64_t kw_wisdom_refresh(kw_wisdom *wisdom);
 bool kw_wisdom_needs_verification(const kw_wisdom *wisdom, const kw_wisdom_value *value, const char *builder);
 /* What one layer says to a key (kw_wisdom_key_print); false when it says nothing. */
 bool kw_wisdom_find(kw_wisdom *wisdom, int layer, const char *key, kw_wisdom_value *value);
-/* Remembers a value: in the user's file, or in memory when that cannot be (the log says why). replace: also over a line that is at
- * least as patient, which otherwise stands. */
-kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *key, const kw_wisdom_value *value, bool replace, kw_error *err);
+/* Remembers a value: in the user's file, or in memory when that cannot be (the log and *unsaved, which may be NULL, say why). replace: also
+ * over a line that is at least as patient, which otherwise stands. */
+kw_status kw_wisdom_record(kw_wisdom *wisdom, const char *key, const kw_wisdom_value *value, bool replace, kw_error *unsaved,
+                           kw_error *err);
 /* Drops a problem from memory and from the user's file, for every target. */
 kw_status kw_wisdom_drop(kw_wisdom *wisdom, const char *problem, int64_t *dropped, kw_error *err);
 

@@ -9,7 +9,7 @@
  * format, key, digest) is a miss, the file is renamed to KEY.bad, and the kernel is compiled again.
  *
  * Trust: entries are native code that this process will run, so the folder must belong to the effective user and nobody else may write
- * it; it must not be a symbolic link; everything is done relative to the opened folder, so a folder that is swapped later changes
+ * it, and each entry as well; it must not be a symbolic link; everything is done relative to the opened folder, so a folder that is swapped later changes
  * nothing. There is no fall-back to a temporary folder.
  *
  * Off switch: an empty folder name (cache_dir "" in kw_context_options, --cache-dir ""). A folder that cannot be trusted or made switches
@@ -149,7 +149,12 @@ static void *read_entry(int shard, const char *key, size_t *size, bool *doubt) {
         return NULL;
     }
     *doubt = true;
-    if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= entry_limit) {
+    bool known = !fstat(fd, &info);
+    if (known && (info.st_uid != geteuid() || info.st_mode & (S_IWGRP | S_IWOTH))) {
+        close(fd); /* whoever could write it may have written code of his own */
+        return NULL;
+    }
+    if (known && S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= entry_limit) {
         bytes = malloc((size_t)info.st_size);
         *doubt = bytes != NULL;
         if (bytes && kw_file_fill(fd, bytes, (size_t)info.st_size) != (ptrdiff_t)info.st_size) {

@@ -1,15 +1,16 @@
 /* run_compiler.c: source -> blob by a program or two, compiler and linker, as child processes without a shell: what the toolchains share
  * whose compiler is one.
  *
- * Source and object live in a private folder (mode 0700) under $TMPDIR or /tmp for as long as the compiler runs; it is removed on every
- * path. */
+ * Source and object live in a private folder (base/os/temp_folder.h) for as long as the compiler runs; it is removed on every path. It is
+ * the compiler's TMPDIR, too, so that what a compiler leaves that was killed goes with it. */
 #include "jit/toolchain/run_compiler.h"
 
 #include "base/container/arena.h"
 #include "base/os/file.h"
 #include "base/os/process.h"
+#include "base/os/temp_folder.h"
 
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64, FOLDER_MAX = 512 };
+enum { ARGUMENTS_MAX = 64 };
 static const int64_t usual_limit_ns = 60000000000;
 static const size_t object_limit = (size_t)64 << 20;
 static const char linked_name[] = "kernel.so", compiled_name[] = "kernel.o";
@@ -35,42 +36,11 @@ typedef struct run {
     const kw_compile *compile;
     const kw_command *command;
     kw_arena arena; /* of the words */
-    char folder[FOLDER_MAX];
+    kw_temp_folder folder;
 } run;
 
-static kw_status make_folder(char folder[FOLDER_MAX], kw_error *err) {
-    const char *base = secure_getenv("TMPDIR");
-    if (!base || *base != '/' || snprintf(folder, FOLDER_MAX, "%s/kernelwright.XXXXXX", base) >= FOLDER_MAX || !mkdtemp(folder)) {
-        snprintf(folder, FOLDER_MAX, "/tmp/kernelwright.XXXXXX");
-        if (!mkdtemp(folder)) {
-            *folder = 0;
-            return kw_fail(err, KW_ENVIRONMENT,
-                           "cannot make a temporary folder for the compiler in %s or /tmp; set TMPDIR to one that can be written",
-                           base ? base : "$TMPDIR");
-        }
-    }
-    return KW_OK;
-}
-
-/* A compiler that was killed may have left more than we put there. */
-static void remove_folder(const char *folder) {
-    int fd = *folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!list) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return;
-    }
-    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
-        unlinkat(fd, entry->d_name, 0);
-    }
-    closedir(list);
-    rmdir(folder);
-}
-
 static const char *path_of(run *r, const char *name) {
-    return kw_arena_format(&r->arena, "%s/%s", r->folder, name);
+    return kw_arena_format(&r->arena, "%s/%s", r->folder.path, name);
 }
 
 static kw_status write_source(run *r, kw_error *err) {
@@ -80,7 +50,8 @@ static kw_status write_source(run *r, kw_error *err) {
     if (fd >= 0 && close(fd)) {
         good = false;
     }
-    return good ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "cannot write in %s; is the disk full? Set TMPDIR to a folder with room", r->folder);
+    return good ? KW_OK
+                : kw_fail(err, KW_ENVIRONMENT, "cannot write in %s; is the disk full? Set TMPDIR to a folder with room", r->folder.path);
 }
 
 /* --- the programs ------------------------------------------------------------------------------------------------- */
@@ -147,9 +118,26 @@ static kw_word first_error(const char *messages) {
     return first;
 }
 
-static kw_status check_compiler_exit(const step *s, const kw_process_result *process, int64_t limit_ns, const char *messages,
+/* Whether a compiler says that it wanted for processes, descriptors, memory or room on a disk, which is no fault of the source. Its
+ * messages are in the C locale. */
+static bool is_want(kw_word line) {
+    static const int wants[] = {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT};
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+        const char *words = strerrordesc_np(wants[i]);
+        if (memmem(line.at, line.size, words, strlen(words))) {
+            return true;
+        }
+    }
+    return memmem(line.at, line.size, "Killed signal terminated", 24); /* part of the compiler, by the kernel for want of memory */
+}
+
+static kw_status check_compiler_exit(const step *s, const kw_process_result *process, const kw_compiler *compiler, const char *messages,
                                      kw_error *err) {
+    if (process->timed_out && kw_stop_requested(compiler->stop)) {
+        return kw_fail_stopped(err);
+    }
     if (process->timed_out) {
+        int64_t limit_ns = compiler->limit_ns ? compiler->limit_ns : usual_limit_ns;
         return kw_fail(err, KW_FAILED, "%s needed more than %.3g s and was ended", s->program, (double)limit_ns / 1e9);
     }
     if (process->signal) {
@@ -157,6 +145,10 @@ static kw_status check_compiler_exit(const step *s, const kw_process_result *pro
     }
     if (process->exit_code) {
         kw_word line = first_error(messages);
+        if (is_want(line)) {
+            return kw_fail(err, KW_ENVIRONMENT, "%s could not do its work: %.*s", s->program, (int)(line.size < 200 ? line.size : 200),
+                           line.at);
+        }
         return kw_fail(err, KW_FAILED, "%s refused the source: %.*s", s->program, (int)(line.size < 200 ? line.size : 200), line.at);
     }
     return KW_OK;
@@ -173,12 +165,14 @@ static kw_status run_step(const run *r, const step *s, kw_compile_result *result
     for (size_t i = 0; i < s->count; i++) {
         kw_text_addf(&line, "%s%s", i ? " " : result->command.size ? " && " : "", s->argv[i]);
     }
-    add_without(&result->command, kw_text_string(&line), r->folder);
-    kw_status status = kw_process_run_until(s->argv, limit_ns, compiler->stop, &output, &process, err);
+    add_without(&result->command, kw_text_string(&line), r->folder.path);
+    kw_status status =
+        kw_process_run_job(&(kw_process_job){.argv = s->argv, .limit_ns = limit_ns, .stop = compiler->stop, .temporary = r->folder.path},
+                           &output, &process, err);
     result->cpu_ns += process.cpu_ns;
     if (!status) {
-        add_without(&result->messages, kw_text_string(&output), r->folder);
-        status = check_compiler_exit(s, &process, limit_ns, kw_text_string(&result->messages), err);
+        add_without(&result->messages, kw_text_string(&output), r->folder.path);
+        status = check_compiler_exit(s, &process, compiler, kw_text_string(&result->messages), err);
     }
     kw_text_drop(&line);
     kw_text_drop(&output);
@@ -224,7 +218,7 @@ kw_status kw_run_compiler(const kw_compile *compile, const kw_command *command, 
     run r = {.compile = compile, .command = command};
     step s;
     *result = (kw_compile_result){0};
-    kw_status status = make_folder(r.folder, err);
+    kw_status status = kw_temp_folder_make(&r.folder, err);
     status = status ? status : write_source(&r, err);
     status = status ? status : check_unchanged(compile->compiler, err);
     if (!status) {
@@ -240,7 +234,7 @@ kw_status kw_run_compiler(const kw_compile *compile, const kw_command *command, 
     if (status) {
         kw_blob_drop(&result->blob);
     }
-    remove_folder(r.folder);
+    kw_temp_folder_remove(&r.folder);
     kw_arena_drop(&r.arena);
     return status;
 }

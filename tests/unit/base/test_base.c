@@ -138,7 +138,9 @@ static void children_are_run_and_timed_out(void **state) {
     assert_int_equal(result.signal, 9);
     kw_stop stop = {1};
     int64_t begin = kw_clock_ns();
-    assert_int_equal(kw_process_run_until((const char *[]){"sh", "-c", "sleep 20", NULL}, 0, &stop, &output, &result, &err), KW_OK);
+    assert_int_equal(kw_process_run_job(&(kw_process_job){.argv = (const char *[]){"sh", "-c", "sleep 20", NULL}, .stop = &stop}, &output,
+                                        &result, &err),
+                     KW_OK);
     assert_int_equal(result.signal, 9);
     assert_true(kw_clock_ns() - begin < 5000000000);
     assert_int_equal(kw_process_run((const char *[]){"/nonexistent/cc", NULL}, 0, &output, &result, &err), KW_ENVIRONMENT);

@@ -42,7 +42,7 @@ static void another_thread_ends_a_process(void **state) {
     int64_t begin = kw_clock_ns();
     assert_int_equal(pthread_create(&thread, NULL, request_soon, &s), 0);
     const char *const argv[] = {"sleep", "20", NULL};
-    assert_int_equal(kw_process_run_until(argv, 0, &s.stop, NULL, &result, NULL), KW_OK);
+    assert_int_equal(kw_process_run_job(&(kw_process_job){.argv = argv, .stop = &s.stop}, NULL, &result, NULL), KW_OK);
     assert_true(result.signal == SIGKILL && kw_clock_ns() - begin < 5000000000);
     assert_true(kw_stop_requested(&s.stop) && s.written == 7); /* what came before the request is seen */
     pthread_join(thread, NULL);
