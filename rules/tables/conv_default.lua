@@ -23,6 +23,13 @@ local nvidia = {
     { "64x64x32", "2x2x1", "GENERIC" }, { "128x64x32", "2x2x1", "HALF_UNIFORM" },
 }
 
+-- Of 16-bit types, larger tiles for any count of channels, and for multiples of 2 and 4: tile, waves, elements of an access, pipeline.
+local nvidia_odd = {
+    { "128x128x32", "2x4x1", 1, "compv4" }, { "128x64x32", "4x2x1", 1, "compv4" }, { "64x128x32", "2x4x1", 1, "compv4" },
+    { "64x64x32", "2x2x1", 1, "compv4" }, { "128x128x32", "2x4x1", 2, "compv4" }, { "64x64x64", "2x2x1", 2, "comp_async" },
+    { "128x128x32", "2x4x1", 2, "comp_async" }, { "128x128x32", "2x4x1", 4, "compv4" }, { "64x64x64", "2x2x1", 4, "compv4" },
+}
+
 -- Pixels as rows of a product, brought by bulk copies: tile, columns of the instruction that four waves share, tiles in shared memory.
 local bulk = { { "128x256x64", 256, 4 }, { "128x128x64", 128, 6 }, { "128x64x64", 64, 8 } }
 
@@ -126,6 +133,10 @@ local function nvidia_points(arch, op, dtype)
             more.pipe, more.stages = "comp_async", 2
             add(out, tile, row[2], { 16, 8, half and 16 or 4 }, { a, b, c }, more)
         end
+    end
+    for _, row in ipairs(half and nvidia_odd or {}) do
+        local more = { line = true, split_k = op == "conv_bwd_weight" and 0 or nil, pipe = row[4], stages = 2 }
+        add(out, row[1], row[2], { 16, 8, 16 }, { row[3], row[3], row[3] }, more)
     end
     for _, row in ipairs(bulk) do
         local more = { line = true, pipe = "tma", stages = row[3], explicit = 1, spec = "filter1x1_stride1_pad0" }

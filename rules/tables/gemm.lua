@@ -75,6 +75,14 @@ local strong = { { pipe = "compv3" }, { pipe = "compv4", stages = 2 } }
 local asynchronous = { pipe = "comp_async", stages = 2 }
 local any_size = { pipe = "basic_v1", vec = 1 }
 
+-- Of 16-bit types on NVIDIA, any size, or even ones, at more speed: tile, waves, how.
+local odd_tiles = {
+    { "128x128", "2x4x1", { pipe = "compv4", stages = 2, vec = 1 } }, { "128x64", "4x2x1", { pipe = "compv4", stages = 2, vec = 1 } },
+    { "64x64", "2x2x1", { pipe = "compv4", stages = 2, vec = 1 } }, { "64x64", "2x2x1", { pipe = "compv4", stages = 2, vec = 1, split_k = 0 } },
+    { "128x128", "2x4x1", { pipe = "compv4", stages = 2, vec = 1, split_k = 0 } }, { "128x128", "2x4x1", { pipe = "compv4", stages = 2, vec = 2 } },
+    { "64x64", "2x2x1", { pipe = "compv4", stages = 2, vec = 4, split_k = 0 } }, { "128x128", "2x4x1", { pipe = "compv4", stages = 2, vec = 4 } },
+}
+
 local function default(arch, op, dtype, legal)
     local out = {}
     for _, layout in ipairs(layouts) do
@@ -89,6 +97,14 @@ local function default(arch, op, dtype, legal)
             if p and row[1] == "64x64" then
                 out[#out + 1] = copy(p, any_size)
                 out[#out + 1] = copy(p, { pipe = "compv3", split_k = 0 })
+            end
+        end
+    end
+    for _, layout in ipairs(arches.has(arch, "mma") and bytes[dtype] == 2 and layouts or {}) do
+        for _, row in ipairs(odd_tiles) do
+            local p = tile_point(arch, dtype, layout, { row[1], false, row[2] }, 64)
+            if p then
+                out[#out + 1] = copy(p, row[3])
             end
         end
     end

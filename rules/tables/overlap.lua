@@ -8,9 +8,19 @@ local tiles = {
     { "cooperative", "128x192x64", 5 }, { "pingpong", "64x256x64", 5 }, { "pingpong", "128x192x64", 5 },
     { "cooperative", "128x64x64", 4 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "128x64x64", 8 },
 }
--- Where the depth may be divided among blocks.
+-- Where the depth may be divided among blocks: of gradients of weights, of the other directions, of products.
 local divided = {
-    { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 6 }, { "cooperative", "128x64x64", 4 },
+    conv_bwd_weight = {
+        { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 6 }, { "cooperative", "128x64x64", 4 },
+        { "cooperative", "128x192x64", 5 }, { "pingpong", "64x128x64", 7 },
+    },
+    conv = {
+        { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "64x128x64", 7 },
+    },
+    gemm = {
+        { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 8 }, { "cooperative", "128x64x64", 4 },
+        { "pingpong", "64x256x64", 5 }, { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
+    },
 }
 
 -- Points without what tells problems apart (ndim, layout).
@@ -30,11 +40,13 @@ end
 -- Those of a convolution in some counts of axes.
 local function convolutions(op, first, last)
     local out = {}
+    local weight = op == "conv_bwd_weight"
     for ndim = first, last do
-        local weight = op == "conv_bwd_weight"
-        for _, p in ipairs(points(weight and divided or tiles, weight and 0 or nil)) do
-            p.ndim = ndim
-            out[#out + 1] = p
+        for _, list in ipairs({ weight and {} or points(tiles), points(divided[weight and op or "conv"], 0) }) do
+            for _, p in ipairs(list) do
+                p.ndim = ndim
+                out[#out + 1] = p
+            end
         end
     end
     return out
@@ -44,7 +56,7 @@ end
 local function products()
     local out = {}
     for _, layout in ipairs({ "rcr", "rrr", "crr", "ccr" }) do
-        for _, list in ipairs({ points(tiles), points(divided, 0) }) do
+        for _, list in ipairs({ points(tiles), points(divided.gemm, 0) }) do
             for _, p in ipairs(list) do
                 p.layout = layout
                 out[#out + 1] = p

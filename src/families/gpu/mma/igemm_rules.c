@@ -28,7 +28,7 @@ static bool two_stage_direction(const kw_rule_case *c) {
 
 static bool split_direction(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return mma->split_k == 1 || is_bwd_weight(mma);
+    return mma->split_k == 1 || is_bwd_weight(mma) || kw_mma_overlaps(mma);
 }
 
 static bool explicit_is_plain(const kw_rule_case *c) {
@@ -77,7 +77,9 @@ const kw_rule kw_igemm_valid_rules[] = {
     {"persistent", "persistent=1 is for stream-K (streamk must be tree or linear) and for pipe=cooperative and pingpong",
      persistent_streams},
     {"two_stage", "two_stage is for conv_bwd_weight without stream-K, which adds in a stage of its own anyway", two_stage_direction},
-    {"split_direction", "conv_fwd and conv_bwd_data are not split along the depth; split_k must be 1", split_direction},
+    {"split_direction",
+     "conv_fwd and conv_bwd_data are split along the depth by pipe=cooperative and pingpong alone; else split_k must be 1",
+     split_direction},
     {"explicit", "explicit=1 is a plain product: spec=filter1x1_stride1_pad0, conv_fwd or conv_bwd_weight, not pipe=wavelet",
      explicit_is_plain},
     {"merge_count", "merge is a power of two; conv_bwd_data merges no groups", merge_count},

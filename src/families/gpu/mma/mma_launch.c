@@ -7,6 +7,7 @@
 #include "gpu/lib/resources.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 
 _Static_assert(offsetof(kw_igemm_params, to_workspace) == offsetof(kw_work_params, to_workspace) &&
@@ -31,10 +32,38 @@ static int64_t blocks_held(const kw_mma *mma, const kw_target *target) {
     return kw_max(1, kw_min(2, kw_min(by_lds, by_waves)));
 }
 
-/* For split_k=0: as many parts as give each multiprocessor two blocks, but no part of fewer than four steps. */
-static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, const kw_target *target) {
+/* What a block that stays does in a nanosecond, roughly: of a multiprocessor's products, and of what it draws from the second-level cache;
+ * the end of a tile that nothing hides; the second stage; what all draw together from that cache. */
+static const double products_ns = 6000, drawn_ns = 70, tile_end_ns = 700, add_stage_ns = 2500, cache_ns = 4000;
+
+/* For split_k=0 of blocks that stay: the count of parts that is done first, by rounds of blocks, steps of a part, and the way of the sums
+ * through the workspace. */
+static int64_t splits_of_rounds(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, int64_t resident) {
+    double products = 2.0 * mma->tile[0] * mma->tile[1] * mma->tile[2], drawn = (double)kw_mma_tile_bytes(mma);
+    double step = fmax(products / products_ns, drawn / drawn_ns) * kw_mma_blocks_held(mma), least = INFINITY;
+    int64_t best = 1, most = kw_min(SPLITS_MAX, kw_max(1, grid->steps / 2));
+    for (int64_t splits = 1; splits <= most; splits++) {
+        int64_t each = kw_ceil_div(grid->steps, splits);
+        if (kw_ceil_div(grid->steps, each) != splits) {
+            continue;
+        }
+        double rounds = (double)kw_ceil_div(tiles * splits, resident), way = 2.0 * (double)(splits * grid->elements * KW_SUM_BYTES);
+        double ns = rounds * ((double)each * step + tile_end_ns) + (splits > 1 ? add_stage_ns + way / cache_ns : 0);
+        if (ns < least) {
+            least = ns;
+            best = splits;
+        }
+    }
+    return best;
+}
+
+/* For split_k=0 of other blocks: as many parts as give each multiprocessor two, but no part of fewer than four steps. */
+static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, const kw_target *target, int64_t resident) {
     if (mma->split_k) {
         return mma->split_k;
+    }
+    if (kw_mma_overlaps(mma)) {
+        return splits_of_rounds(mma, grid, tiles, resident);
     }
     int64_t wanted = kw_ceil_div(2 * kw_max(1, target->units), tiles), most = kw_max(1, grid->steps / 4);
     int64_t splits = kw_min(kw_min(wanted, most), SPLITS_MAX);
@@ -43,7 +72,7 @@ static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t til
 
 static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, int64_t resident, kw_launch *launch) {
     kw_work_params *work = kw_launch_params(launch, kw_work_params);
-    int64_t tiles = work->units, splits = splits_of(mma, grid, tiles, target);
+    int64_t tiles = work->units, splits = splits_of(mma, grid, tiles, target, resident);
     bool workspace = splits > 1 || mma->two_stage;
     work->splits = splits;
     work->units = tiles * splits;
