@@ -94,7 +94,7 @@ help:
 	@echo 'make bench      benchmarks against oneDNN; results as docs/results/DATE/bench-*.md'
 	@echo 'make repeat     how well times repeat; docs/results/DATE/bench-repeat.md'
 	@echo 'make dataset    measure the data set for learning anew (half an hour); data/*.jsonl.gz'
-	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60)'
+	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60); goes on from the corpus of the last run, FUZZ_CORPUS'
 	@echo 'make hunt       random GPU kernels on random problems in the emulator, HUNT_SECONDS (300) and HUNT_SEED (the day)'
 	@echo 'make format     clang-format over all tracked C files'
 	@echo 'make golden     remake the golden files and kernel samples after a wanted change'

@@ -9,7 +9,9 @@
 
 #include <stdatomic.h>
 
-enum { THREADS = 8, ROUNDS = 20, PROBLEMS = 4, PROCESSES = 8 };
+enum { THREADS = 8, ROUNDS = 20, PROBLEMS = 4, PROCESSES = 60, PROCESSES_AT_ONCE = 8, LOOK_UP_THREADS = 64 };
+/* Look-ups of a thread: KW_LOOK_UPS in the environment, 1,000,000 for a long run; few in CI, where sanitizers make one a hundred times slower. */
+enum { LOOK_UPS = 5000 };
 
 static int setup(void **state) {
     *state = calloc(1, sizeof(toy_world));
@@ -29,6 +31,8 @@ typedef struct shared {
     kw_plan *plan;       /* run by all */
     atomic_int failures; /* cmocka's assertions belong to the main thread */
     char chosen[64][KW_CONFIG_TEXT_MAX];
+    kw_problem problem[PROBLEMS];
+    int64_t look_ups;
 } shared;
 
 /* Product of ones: every element of the result is k. */
@@ -170,6 +174,36 @@ static void eight_threads_run_one_plan(void **state) {
     kw_context_close(&s.context);
 }
 
+/* Plans of known problems. A plan's config is compared once in a while only, so that look-ups meet look-ups. */
+static void look_up_shared(void *user, size_t index) {
+    shared *s = user;
+    for (int64_t i = 0; i < s->look_ups; i++) {
+        size_t n = ((size_t)i + index) % PROBLEMS;
+        kw_plan *plan = NULL;
+        bool good =
+            !kw_plan_create(&plan, s->context, &s->problem[n], NULL, NULL) && (i % 64 || !strcmp(kw_plan_config(plan), s->chosen[n]));
+        kw_plan_destroy(&plan);
+        if (!good) {
+            s->failures++;
+            return;
+        }
+    }
+}
+
+static void sixty_four_threads_look_up_known_plans(void **state) {
+    const char *asked = getenv("KW_LOOK_UPS");
+    shared s = {.world = *state, .context = toy_open(*state), .look_ups = asked ? strtoll(asked, NULL, 10) : LOOK_UPS};
+    for (int n = 0; n < PROBLEMS; n++) {
+        s.problem[n] = nth_problem(n);
+        assert_int_equal(kw_plan_create(&s.plan, s.context, &s.problem[n], NULL, NULL), KW_OK);
+        snprintf(s.chosen[n], KW_CONFIG_TEXT_MAX, "%s", kw_plan_config(s.plan));
+        kw_plan_destroy(&s.plan);
+    }
+    kw_parallel_run(&(kw_parallel){.count = LOOK_UP_THREADS, .workers = LOOK_UP_THREADS, .work = look_up_shared, .user = &s});
+    assert_int_equal(s.failures, 0);
+    kw_context_close(&s.context);
+}
+
 static void choose_shared(void *user, size_t index) {
     shared *s = user;
     snprintf(s->chosen[index], KW_CONFIG_TEXT_MAX, "%s", toy_chosen(s->context, NULL));
@@ -224,7 +258,7 @@ static void choose_in_child(void *user, size_t index) {
 /* All start without wisdom, all measure: the first to write decides for all. */
 static void processes_that_share_wisdom_choose_alike(void **state) {
     shared s = {.world = *state};
-    kw_parallel_run(&(kw_parallel){.count = PROCESSES, .workers = PROCESSES, .work = choose_in_child, .user = &s});
+    kw_parallel_run(&(kw_parallel){.count = PROCESSES, .workers = PROCESSES_AT_ONCE, .work = choose_in_child, .user = &s});
     assert_int_equal(s.failures, 0);
     for (int i = 1; i < PROCESSES; i++) {
         assert_string_equal(s.chosen[i], s.chosen[0]);
@@ -244,6 +278,7 @@ int main(int argc, char **argv) {
         TEST(eight_threads_ask_one_model),
         TEST(registries_come_and_go_beside_one_model),
         TEST(eight_threads_run_one_plan),
+        TEST(sixty_four_threads_look_up_known_plans),
         TEST(threads_that_ask_at_once_measure_once_and_agree),
         TEST(processes_that_share_wisdom_choose_alike),
     };
