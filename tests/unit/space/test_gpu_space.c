@@ -234,7 +234,7 @@ static void faults_of_points_name_file_and_reason(void **state) {
         {"return {about='x', families={['conv.igemm']={}}}", "return 1", "gfx942", "a table gives 'points'"},
         {"return {about='x', families={['conv.igemm']={builder='tests'}}}", "return 1", "gfx942", "--builder-conf DIR"},
         {POINTS("return {}"), "return 1", "gfx1", "the library was built without this GPU"},
-        {POINTS("return {}"), "return 1", "gfx943", "architecture 'gfx943' is not known; known: gfx1 gfx942"},
+        {POINTS("return {}"), "return 1", "gfx943", "architecture 'gfx943' is not known; did you mean gfx942; known: gfx1 gfx942"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         kw_catalog catalog = {0};
