@@ -91,6 +91,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(SET, "set", "NAME", "a rule set: tiny, tests, default, full, ...")                                                                   \
     X(SHARD, "shard", "I/N", "do part I of N; else as Slurm or MPI say")                                                                   \
     X(SHORTLIST, "shortlist", "K", "measure the best K by prediction (8)")                                                                 \
+    X(SLACK, "slack", "X", "a difference that counts as none, as a share (0: only the noise does)")                                        \
     X(SOURCE, "source", NULL, "print the generated source")                                                                                \
     X(STORE, "store", "STORE", "show the times that a store has of it")                                                                    \
     X(STORES, "stores", "A,B", "stores, or exports of them, with what was measured")                                                       \
@@ -149,6 +150,7 @@ int verb_completion(const cli_args *args);
 int verb_count(const cli_args *args);
 int verb_coverage(const cli_args *args);
 int verb_db(const cli_args *args);
+int verb_diff(const cli_args *args);
 int verb_doctor(const cli_args *args);
 int verb_evaluate(const cli_args *args);
 int verb_explain(const cli_args *args);
@@ -183,8 +185,9 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
 /* "; did you mean BEFORE-NAME", the nearest of names (with blanks between) to a mistyped one, or ""; gives hint back. */
 enum { CLI_HINT_MAX = KW_NAME_MAX + 24 };
 const char *cli_hint(char hint[CLI_HINT_MAX], const char *wrong, const char *before, const char *names);
-/* --out of a verb that writes a store: false, after printing the error, where its name says that something else is wanted. */
-bool cli_names_store(const char *verb, const char *path);
+/* --out of a verb that writes a store (rows: or a segment, .jsonl): false, after printing the error, where its name says that something else
+ * is wanted. */
+bool cli_names_store(const char *verb, const char *path, bool rows);
 /* An option's whole number in low..high; fallback when it was not given. false after printing the error. */
 bool cli_number(const cli_args *args, cli_option_id option, int64_t low, int64_t high, int64_t fallback, int64_t *value);
 /* An option's operation, or --dtype's type; *given tells whether there is one. false after printing the error. */
@@ -244,6 +247,21 @@ int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketi
 kw_problem *cli_problems_plain(const cli_problem_list *list);
 void cli_problems_free(cli_problem_list *list);
 
+/* --- next.c: commands to go on with --- */
+
+typedef struct cli_next {
+    char text[8192];
+    size_t used;
+} cli_next;
+
+/* "kwright VERB" and those options in force that the verb takes and its answer depends on. */
+void cli_next_start(cli_next *next, const char *verb, const cli_args *args);
+void cli_next_option(cli_next *next, cli_option_id option, const char *value);
+/* An operand, quoted where a shell needs it. */
+void cli_next_word(cli_next *next, const char *word);
+/* The command that verifies one kernel on one problem again. */
+const char *cli_next_check(cli_next *next, const cli_args *args, const char *config, const char *problem);
+
 /* --- json.c: what --json prints, one object a line --- */
 
 enum { CLI_SCHEMA = 1, CLI_JSON_DEPTH = 8 };
@@ -265,6 +283,8 @@ void cli_json_int(cli_json *json, const char *key, int64_t value);
 void cli_json_real(cli_json *json, const char *key, double value); /* null where it is not finite */
 void cli_json_bool(cli_json *json, const char *key, bool value);
 void cli_json_null(cli_json *json, const char *key);
+/* "target", and of a CPU "threads". */
+void cli_json_target(cli_json *json, const kw_context *context);
 /* Ends the innermost object or list. */
 void cli_json_end(cli_json *json);
 /* Prints and drops the whole. Where that cannot be, the process ends with an error. */
@@ -279,8 +299,8 @@ int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool cli_reserve(void *items, size_t *capacity, size_t count, size_t size);
 /* "8.41 ms" */
 const char *cli_time(char text[32], double ns);
-/* Words of a shell that stand for text, quoted where needed, for lines to be pasted. */
-void cli_quote(char *text, size_t capacity, const char *word);
+/* A word for a shell, quoted where that is needed, for lines to be pasted. */
+void cli_shell_word(char *text, size_t capacity, const char *word);
 /* The words that this process was started with, as a shell would take them. */
 void cli_command(char *text, size_t capacity);
 double cli_gflops(const kw_problem *problem, double ns);

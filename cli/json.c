@@ -67,6 +67,14 @@ void cli_json_null(cli_json *json, const char *key) {
     add(json, key, json_null());
 }
 
+void cli_json_target(cli_json *json, const kw_context *context) {
+    const char *target = kw_context_target(context), *units = strstr(target, " units=");
+    cli_json_text(json, "target", target);
+    if (!kw_context_is_gpu(context) && units) {
+        cli_json_int(json, "threads", strtoll(units + strlen(" units="), NULL, 10));
+    }
+}
+
 void cli_json_print(cli_json *json, FILE *to) {
     kw_error err = {.status = KW_NO_MEMORY, .text = "out of memory for JSON"};
     assert(!json->depth);

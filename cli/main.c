@@ -56,6 +56,12 @@ const cli_verb cli_verbs[] = {
      OPTIONS(OPT_OP, OPT_DTYPE, OPT_PROBLEM, OPT_CONFIG, OPT_OUTCOME, OPT_TARGET, OPT_RUN, OPT_ANSWERS, OPT_FORMAT, OPT_OUT, OPT_LIMIT,
              OPT_COLD, OPT_FRESH, OPT_YES, OPT_JSON, OPT_QUIET),
      2, -1, verb_db},
+    {"diff", "NEW BASELINE", "hold the best kernels of a store against those of another, as a gate",
+     "kwright diff results.db last-release.db --slack 0.03",
+     "A line a problem: SAME, FAST, SLOW, or LOST where no kernel is good any more. A difference inside the noise of the two times is "
+     "none.\n"
+     "Exit code 1: a problem is slow or lost.",
+     OPTIONS(OPT_SLACK, OPT_JSON, OPT_QUIET), 2, 2, verb_diff},
     {"doctor", "", "show devices, compilers, places and what will happen", "kwright doctor", NULL, OPTIONS(COMMON, OPT_JSON), 0, 0,
      verb_doctor},
     {"evaluate", "STORE ...", "say what the selections of a model are worth on measured problems",
@@ -69,8 +75,8 @@ const cli_verb cli_verbs[] = {
      "docs/evaluation.md has every definition.",
      OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_OUT, OPT_HTML, OPT_TITLE, JUDGE), 1, -1, verb_evaluate},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
-     "Answers from wisdom, else by prediction; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN), 0, -1,
-     verb_explain},
+     "Answers from wisdom, else by prediction; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_JSON),
+     0, -1, verb_explain},
     {"help", "[VERB]", "show this list, or a verb's options", "kwright help tune", NULL, OPTIONS(OPT_MAN), 0, 1, verb_help},
     {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",
      "One config a line, a catalog that --kernels reads back; with --json a registry that --kernels FILE.json reads back.",
@@ -105,7 +111,7 @@ const cli_verb cli_verbs[] = {
     {"report", "STORE", "say what a store of measurements shows", "kwright report results.db --html report.html",
      "Efficiency against the roofs, winning families, worst problems, drift and failures by cause, each with a command to go on with;\n"
      "--html makes one page with charts and tables that opens offline. docs/reports.md says how to read it.",
-     OPTIONS(OPT_HTML, OPT_BASELINE, OPT_TITLE), 1, 1, verb_report},
+     OPTIONS(OPT_HTML, OPT_BASELINE, OPT_TITLE, OPT_JSON), 1, 1, verb_report},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_CHECK, OPT_SEED, OPT_JSON), 0, -1, verb_run},
     {"search", "PROBLEM", "find kernels of a whole space by prediction",
@@ -124,7 +130,8 @@ const cli_verb cli_verbs[] = {
      "kwright show --source \"$(kwright list --set tiny --limit 1)\"",
      "  kwright show --why-not \"CONFIG\" --arch gfx942    which rule keeps it from being generated or run\n"
      "  kwright show \"CONFIG\" --why-not \"PROBLEM\"      which rule keeps it from serving a problem",
-     OPTIONS(OPT_SOURCE, OPT_WHY_NOT, OPT_RULES, OPT_DEVICE, OPT_THREADS, OPT_SET, OPT_ARCH, OPT_FILTER, OPT_QUIET), 0, 1, verb_show},
+     OPTIONS(OPT_JSON, OPT_SOURCE, OPT_WHY_NOT, OPT_RULES, OPT_DEVICE, OPT_THREADS, OPT_SET, OPT_ARCH, OPT_FILTER, OPT_QUIET), 0, 1,
+     verb_show},
     {"sweep", "[PROBLEM ...]", "measure every kernel on every problem into a store",
      "kwright sweep --op conv_fwd --set default --problems forward_2d --sample 300 --out results.db",
      "What has a row is skipped, so the same command goes on where one was stopped. Kernels run in processes of their own; what crashes,\n"
@@ -150,7 +157,7 @@ const cli_verb cli_verbs[] = {
      "efficiency still holds: what chose selection and best were other samples.",
      OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_LIMIT, OPT_OUT, OPT_BATCHES, OPT_DEVICE, OPT_CACHE_DIR, OPT_CC, JUDGE), 1, -1,
      verb_validate},
-    {"version", "", "print the version", "kwright version", NULL, NO_OPTIONS, 0, 0, verb_version},
+    {"version", "", "print version, commit, compiler and libraries", "kwright version", NULL, OPTIONS(OPT_JSON), 0, 0, verb_version},
     {"wisdom", "[FILE]", "list what was learned by measuring, and what is stale", "kwright wisdom",
      "An entry is stale when today's rules refuse it; it is then not used.", OPTIONS(COMMON, OPT_FORGET, OPT_JSON, OPT_LIMIT), 0, 1,
      verb_wisdom},
@@ -185,9 +192,26 @@ static bool asks_help(int count, char **words) {
     return false;
 }
 
+static void add_about(void *user, const char *name, const char *value) {
+    cli_json_text(user, name, value);
+}
+
+static void print_about(void *user, const char *name, const char *value) {
+    (void)user;
+    printf("  %-9s %s\n", name, value);
+}
+
 int verb_version(const cli_args *args) {
-    (void)args;
-    printf("kwright %s\n", kw_version());
+    cli_json json;
+    if (args->value[OPT_JSON]) {
+        cli_json_start(&json);
+        cli_json_text(&json, "version", kw_version());
+        kw_about_visit(add_about, &json);
+        cli_json_print(&json, stdout);
+    } else {
+        printf("kwright %s\n", kw_version());
+        kw_about_visit(print_about, NULL);
+    }
     return CLI_DONE;
 }
 

@@ -46,12 +46,12 @@ int cli_usage(const char *format, ...) {
     return cli_fail(&err);
 }
 
-bool cli_names_store(const char *verb, const char *path) {
+bool cli_names_store(const char *verb, const char *path, bool rows) {
     static const char *const others[] = {".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".json", ".json.gz", ".parquet", ".txt", ".html"};
     size_t size = path ? strlen(path) : 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         size_t tail = strlen(others[i]);
-        if (size > tail && !strcmp(path + size - tail, others[i])) {
+        if (size > tail && !strcmp(path + size - tail, others[i]) && !(rows && !strcmp(others[i], ".jsonl"))) {
             cli_usage("%s writes a store (SQLite), which %.200s is not by its name; name it %.*s.db, and `kwright db export` makes CSV or "
                       "JSON lines of it",
                       verb, path, (int)(size - tail), path);
@@ -89,7 +89,7 @@ const char *cli_time(char text[32], double ns) {
     return text;
 }
 
-void cli_quote(char *text, size_t capacity, const char *word) {
+static void quote(char *text, size_t capacity, const char *word) {
     size_t used = 0;
     const char *pieces[3] = {"'", "'\\''", "'"};
     used += (size_t)snprintf(text, capacity, "%s", pieces[0]);
@@ -97,6 +97,15 @@ void cli_quote(char *text, size_t capacity, const char *word) {
         used += (size_t)snprintf(text + used, capacity - used, *c == '\'' ? "%s" : "%.1s", *c == '\'' ? pieces[1] : c);
     }
     snprintf(text + used, capacity - used, "%s", pieces[2]);
+}
+
+void cli_shell_word(char *text, size_t capacity, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
+    if (*word && !word[strspn(word, plain)]) {
+        snprintf(text, capacity, "%s", word);
+    } else {
+        quote(text, capacity, word);
+    }
 }
 
 double cli_gflops(const kw_problem *problem, double ns) {
@@ -160,15 +169,10 @@ void cli_command(char *text, size_t capacity) {
     }
     words[size] = 0;
     for (const char *word = words; word < words + size && used + 8 < capacity; word += strlen(word) + 1) {
-        bool plain = *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%")] == 0;
         if (used) {
             text[used++] = ' ';
         }
-        if (plain) {
-            snprintf(text + used, capacity - used, "%.*s", (int)(capacity - used) - 1, word);
-        } else {
-            cli_quote(text + used, capacity - used, word);
-        }
+        cli_shell_word(text + used, capacity - used, word);
         used += strlen(text + used);
     }
 }

@@ -80,7 +80,7 @@ int cli_check_config(const kw_registry *registry, const kw_plan *plan, const kw_
     if (!only || (plan && !strcmp(kw_plan_config(plan), only))) {
         return CLI_DONE;
     }
-    cli_quote(config, sizeof config, only);
+    cli_shell_word(config, sizeof config, only);
     if (kw_registry_fits(registry, 0, problem, &err)) {
         return cli_usage("%.380s; without --config the best kernel answers", err.text);
     }
@@ -88,7 +88,7 @@ int cli_check_config(const kw_registry *registry, const kw_plan *plan, const kw_
         return CLI_DONE;
     }
     kw_problem_print(text, sizeof text, problem);
-    cli_quote(quoted, sizeof quoted, text);
+    cli_shell_word(quoted, sizeof quoted, text);
     fprintf(stderr, "kwright: the kernel of --config could not be used\n  kwright check --config %s %s\n", config, quoted);
     return CLI_FAILED;
 }

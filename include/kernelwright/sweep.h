@@ -87,6 +87,9 @@ typedef struct kw_sweep_report {
 } kw_sweep_report;
 
 KW_API kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_error *err);
+/* Name and value of what this build is made of: commit, compiler, libraries. */
+KW_API void kw_about_visit(void (*visit)(void *user, const char *name, const char *value), void *user);
+
 /* The hidden verb: serves a sweep on standard input and output until its input ends. Returns an exit code. arguments are those behind the
  * verb. */
 KW_API int kw_worker_main(int count, char *const *arguments);
@@ -104,6 +107,7 @@ typedef struct kw_merge_report {
     int64_t damaged, refused; /* passed over: lines that are not whole, above all a last one cut off; rows and runs that cannot be true */
     char first_fault[512];    /* of these: its file, its line or row, and why */
     int64_t pairs, holes;     /* of the manifest, where there is one */
+    char where[96]; /* options of kwright sweep that mean the target of the inputs' rows (" --threads 2"); "" where they are of several */
 } kw_merge_report;
 /* Adds stores and segments to a store: a union, so order and repetition do not matter. What kw_store_import refuses is refused here, too, and
  * what is left is merged. manifest: what should be there (NULL: the manifests

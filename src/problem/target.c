@@ -120,3 +120,18 @@ kw_status kw_target_parse(kw_target *target, const char *text, kw_error *err) {
     *target = result;
     return KW_OK;
 }
+
+void kw_target_add_options(kw_text *text, const char *target) {
+    kw_target parsed;
+    if (kw_target_parse(&parsed, target, NULL)) {
+        return;
+    }
+    const kw_backend_info *backend = &kw_backends[parsed.backend];
+    if (backend->kind == KW_KIND_CPU) {
+        kw_text_addf(text, " --threads %lld", (long long)parsed.units);
+    } else if (backend->emulated) {
+        kw_text_addf(text, " --device %s:%s", backend->name, parsed.arch);
+    } else {
+        kw_text_addf(text, " --device %s", backend->name);
+    }
+}

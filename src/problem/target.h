@@ -6,6 +6,7 @@
 #define KW_PROBLEM_TARGET_H
 
 #include "base/status.h"
+#include "base/text.h"
 #include "problem/backend_id.h"
 
 /* Whose fact it is. A target's text has the facts of its kind of device and no others; the rest are 0. */
@@ -41,6 +42,8 @@ enum { KW_TARGET_TEXT_MAX = 384 };
 bool kw_target_is_gpu(const kw_target *target);
 
 size_t kw_target_print(char *text, size_t capacity, const kw_target *target);
+/* The options of the command line that mean a target: " --threads 2", " --device emu:gfx942"; nothing where its text cannot be read. */
+void kw_target_add_options(kw_text *text, const char *target);
 kw_status kw_target_parse(kw_target *target, const char *text, kw_error *err);
 
 #endif

@@ -128,13 +128,26 @@ static int by_worst_efficiency(const void *a, const void *b) {
     return ex != ey ? (ex > ey) - (ex < ey) : (x->first > y->first) - (x->first < y->first);
 }
 
+/* What may find a better kernel, or says why there is none, on the group's own target and timed as it was. tune knows hot caches only. */
+static void add_group_command(kw_text *command, const kw_report_data *report_data, const kw_report_group *group) {
+    bool good = kw_report_group_efficiency(group) > 0;
+    kw_text_add(command, !good         ? "kwright explain"
+                         : group->cold ? "kwright sweep --cold --exhaustive --set full --out "
+                                       : "kwright tune --exhaustive --set full");
+    if (good && group->cold) {
+        kw_escape_quote(command, report_data->name);
+    }
+    kw_target_add_options(command, report_data->targets[group->target].text);
+    kw_text_add(command, group->packed ? " " : " --fresh-weights ");
+    kw_escape_quote(command, report_data->problems[group->problem].text);
+}
+
 static void add_worst_groups(summary *state, const kw_report_group *const *problem_groups, size_t count) {
     for (size_t i = 0; i < count && i < WORST && kw_report_group_efficiency(problem_groups[i]) < good_enough; i++) {
         kw_text line = {0}, command = {0};
         double efficiency = kw_report_group_efficiency(problem_groups[i]);
         kw_report_group_print(&line, state->report_data, problem_groups[i]);
-        kw_text_add(&command, efficiency > 0 ? "kwright tune --exhaustive --set full " : "kwright explain ");
-        kw_escape_quote(&command, state->report_data->problems[problem_groups[i]->problem].text);
+        add_group_command(&command, state->report_data, problem_groups[i]);
         kw_text_addf(state->out, "%s%3.0f %%  ", i ? "              " : "  worst       ", 100 * efficiency);
         add_escaped_name(state, kw_text_string(&line), 160);
         kw_text_add(state->out, efficiency > 0 ? problem_groups[i]->by_memory ? " (memory roof)" : "" : " (no good kernel)");

@@ -58,7 +58,7 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
     char command[1024];
     cli_args copy = *args;
     if (!cli_number(args, OPT_LIMIT, 1, 1000000, 0, &limit) || !cli_number(args, OPT_BATCHES, 1, 100000, 0, &batches) ||
-        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) || !cli_names_store("validate", args->value[OPT_OUT])) {
+        !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
         return CLI_USAGE;
     }
     cli_command(command, sizeof command);
@@ -85,6 +85,9 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
 }
 
 int verb_validate(const cli_args *args) {
+    if (!cli_names_store("validate", args->value[OPT_OUT], true)) {
+        return CLI_USAGE;
+    }
     kw_error err = {0};
     kw_evaluation_options options;
     kw_evaluation *evaluation = NULL;

@@ -112,7 +112,9 @@ static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jo
     }
     show_report(&report, cli_now_ns() - progress.start_ns, args);
     if (report.failed) {
-        fprintf(stderr, "kwright: %zu kernels did not compile; `kwright doctor` shows where their logs are\n", report.failed);
+        cli_next next;
+        cli_next_start(&next, "doctor", args);
+        fprintf(stderr, "kwright: %zu kernels did not compile; `%s` shows where their logs are\n", report.failed, next.text);
     }
     return report.failed ? CLI_FAILED : CLI_DONE;
 }

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 typedef struct check_sum {
+    const cli_args *args;
     size_t good, unfit, mistrusted, failed;
-    bool json, quiet;
+    bool json;
     uint64_t seed;
 } check_sum;
 
@@ -20,14 +21,9 @@ static void show_record(const check_sum *sum, const kw_record *record, const cha
         cli_json_text(&json, "detail", record->detail);
         cli_json_print(&json, stdout);
     } else if (record->outcome != KW_GOOD) {
-        char config[KW_CONFIG_TEXT_MAX + 16], quoted[KW_PROBLEM_TEXT_MAX + 16];
-        cli_quote(config, sizeof config, record->config);
-        cli_quote(quoted, sizeof quoted, problem);
-        printf("%s: %s\n  kwright check --config %s %s", kw_outcome_name(record->outcome), record->detail, config, quoted);
-        if (sum->seed) {
-            printf(" --seed %llu", (unsigned long long)sum->seed);
-        }
-        printf("\n");
+        cli_next next;
+        printf("%s: %s\n  %s\n", kw_outcome_name(record->outcome), record->detail,
+               cli_next_check(&next, sum->args, record->config, problem));
     }
 }
 
@@ -78,7 +74,7 @@ int verb_check(const cli_args *args) {
     kw_context *context = NULL;
     kw_registry *registry = NULL;
     cli_problem_list list = {0};
-    check_sum sum = {.json = args->value[OPT_JSON] != NULL};
+    check_sum sum = {.args = args, .json = args->value[OPT_JSON] != NULL};
     int64_t jobs, seed;
     if (!cli_number(args, OPT_JOBS, 1, 1024, 0, &jobs) || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
         return CLI_USAGE;
@@ -103,7 +99,12 @@ int verb_check(const cli_args *args) {
         code = sum.failed ? CLI_FAILED : CLI_DONE;
         if (!code && !sum.good && !sum.mistrusted) {
             code = CLI_FAILED;
-            fprintf(stderr, "kwright: no kernel of the set serves these problems; `kwright explain PROBLEM` names the rules\n");
+            char text[KW_PROBLEM_TEXT_MAX];
+            cli_next next;
+            kw_problem_print(text, sizeof text, &list.items[0].problem);
+            cli_next_start(&next, "explain", args);
+            cli_next_word(&next, text);
+            fprintf(stderr, "kwright: no kernel of the set serves these problems; `%s` names the rules\n", next.text);
         }
     }
     cli_problems_free(&list);

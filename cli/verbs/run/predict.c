@@ -140,6 +140,7 @@ static int predict(prediction_list *f, kw_context *context, const kw_registry *r
     if (f->as_json) {
         cli_json_start(&f->json);
         cli_json_text(&f->json, "problem", f->text);
+        cli_json_target(&f->json, context);
         cli_json_list(&f->json, "kernels");
     }
     kw_status status = kw_predictions_visit(context, &f->problem, registry, show_prediction, f, &err);
@@ -148,8 +149,11 @@ static int predict(prediction_list *f, kw_context *context, const kw_registry *r
         cli_json_print(&f->json, stdout);
     }
     if (!status && !f->shown) {
-        status = err.status = KW_NO_KERNEL;
-        snprintf(err.text, sizeof err.text, "no kernel but the compiled-in one serves %.400s; `kwright explain` says why", f->text);
+        cli_next next;
+        cli_next_start(&next, "explain", f->args);
+        cli_next_word(&next, f->text);
+        fprintf(stderr, "kwright: no kernel but the compiled-in one serves it; `%s` says why\n", next.text);
+        return CLI_FAILED;
     }
     return status ? cli_fail(&err) : CLI_DONE;
 }

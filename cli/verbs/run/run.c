@@ -91,6 +91,7 @@ static void show_run_json(const run_result *r, const char *text) {
     cli_json json;
     cli_json_start(&json);
     cli_json_text(&json, "problem", text);
+    cli_json_target(&json, r->context);
     cli_json_text(&json, "config", kw_plan_config(r->plan));
     cli_json_real(&json, "time_ns", r->ns);
     cli_json_text(&json, "clock", kw_context_clock(r->context));
@@ -138,12 +139,46 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
         (args->value[OPT_JSON] ? show_run_json : show_run)(&r, text);
     }
     if (code == CLI_FAILED && timed) {
-        fprintf(stderr, "kwright: %s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(r.record.outcome), r.record.detail,
-                kw_plan_config(plan), text);
+        cli_next next;
+        fprintf(stderr, "kwright: %s: %s\n  %s\n", kw_outcome_name(r.record.outcome), r.record.detail,
+                cli_next_check(&next, args, kw_plan_config(plan), text));
     }
     cli_tensors_free(&tensors, context);
     kw_plan_destroy(&plan);
     return code;
+}
+
+static bool add_explanation(void *user, const kw_explanation *explanation) {
+    static const char *const kinds[] = {
+        [KW_EXPLAIN_WISDOM] = "wisdom",       [KW_EXPLAIN_MEASURED] = "measured", [KW_EXPLAIN_PREDICTED] = "predicted",
+        [KW_EXPLAIN_REFERENCE] = "reference", [KW_EXPLAIN_NEXT] = "next",         [KW_EXPLAIN_FAILED] = "failed",
+        [KW_EXPLAIN_UNSAVED] = "unsaved",     [KW_EXPLAIN_MODEL] = "model",       [KW_EXPLAIN_REJECTED] = "rejected",
+        [KW_EXPLAIN_THREADS] = "threads",     [KW_EXPLAIN_NOISE] = "noise",
+    };
+    _Static_assert(sizeof kinds / sizeof *kinds == KW_EXPLAIN_NOISE + 1, "each kind has a word");
+    cli_json *json = user;
+    cli_json_object(json, NULL);
+    cli_json_text(json, "kind", kinds[explanation->kind]);
+    if (explanation->family) {
+        cli_json_text(json, "family", explanation->family);
+    }
+    cli_json_text(json, "text", explanation->text);
+    cli_json_end(json);
+    return true;
+}
+
+static void explain_json(const kw_context *context, const kw_plan *plan, const kw_problem *problem) {
+    char text[KW_PROBLEM_TEXT_MAX];
+    cli_json json;
+    kw_problem_print(text, sizeof text, problem);
+    cli_json_start(&json);
+    cli_json_text(&json, "problem", text);
+    cli_json_target(&json, context);
+    cli_json_text(&json, "config", kw_plan_config(plan));
+    cli_json_list(&json, "lines");
+    kw_explanation_visit(plan, add_explanation, &json);
+    cli_json_end(&json);
+    cli_json_print(&json, stdout);
 }
 
 static int explain_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
@@ -151,7 +186,9 @@ static int explain_one(kw_context *context, kw_registry *registry, const cli_pro
     cli_args any = *args;
     any.value[OPT_CONFIG] = NULL; /* why it does not answer is what may be asked */
     int code = make_plan(&plan, context, registry, &item->problem, &any);
-    if (!code) {
+    if (!code && args->value[OPT_JSON]) {
+        explain_json(context, plan, &item->problem);
+    } else if (!code) {
         fputs(kw_plan_explain(plan), stdout);
     }
     kw_plan_destroy(&plan);
@@ -183,6 +220,7 @@ static int select_one(kw_context *context, kw_registry *registry, const cli_prob
         cli_json json;
         cli_json_start(&json);
         cli_json_text(&json, "problem", text);
+        cli_json_target(&json, context);
         cli_json_text(&json, "config", kw_plan_config(plan));
         cli_json_text(&json, "from", origin.text + strspn(origin.text, " "));
         cli_json_print(&json, stdout);

@@ -12,7 +12,8 @@ typedef struct tuning {
     kw_plan_options options;
     double peak[KW_DTYPE_COUNT]; /* measured once a type, when first asked for */
     bool json, known[KW_DTYPE_COUNT];
-    bool unsaved; /* a winner that is not in the wisdom file */
+    bool unsaved;    /* a winner that is not in the wisdom file */
+    bool remembered; /* some winner is in wisdom */
 } tuning;
 
 static double peak_of(tuning *t, kw_dtype dtype) {
@@ -57,22 +58,69 @@ static bool is_failed_record(const kw_record *record) {
 }
 
 /* What went wrong, each with the command that shows it again. */
-static void show_failures(const kw_record *records, size_t count, const char *problem) {
+static void show_failures(const tuning *t, const kw_record *records, size_t count, const char *problem) {
+    cli_next next;
     for (size_t i = 0; i < count; i++) {
         if (is_failed_record(&records[i])) {
-            printf("%s: %s\n  kwright check --config '%s' '%s'\n", kw_outcome_name(records[i].outcome), records[i].detail,
-                   records[i].config, problem);
+            printf("%s: %s\n  %s\n", kw_outcome_name(records[i].outcome), records[i].detail,
+                   cli_next_check(&next, t->args, records[i].config, problem));
         }
     }
 }
 
-static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double reference) {
+/* What wisdom has of a problem on this target. */
+typedef struct wanted {
+    char problem[KW_PROBLEM_TEXT_MAX];
+    const char *target;
+    bool fresh_weights;
+    double ns;
+    const char *config; /* of the plan */
+    bool holds;         /* wisdom answers with it, the next process too */
+} wanted;
+
+static void match_entry(void *user, const kw_wisdom_entry *entry) {
+    wanted *w = user;
+    if (!entry->stale && entry->fresh_weights == w->fresh_weights && !strcmp(entry->problem, w->problem) &&
+        !strcmp(entry->target, w->target)) {
+        w->ns = entry->time_ns;
+        w->holds = !strcmp(entry->config, w->config);
+    }
+}
+
+static bool note_unsaved(void *user, const kw_explanation *explanation) {
+    bool *unsaved = user;
+    *unsaved |= explanation->kind == KW_EXPLAIN_UNSAVED;
+    return true;
+}
+
+static void ask_wisdom(wanted *w, const tuning *t, const kw_problem *problem, const kw_plan *plan) {
+    *w = (wanted){.target = kw_context_target(t->context), .fresh_weights = t->options.fresh_weights, .config = kw_plan_config(plan)};
+    kw_problem_print(w->problem, sizeof w->problem, problem);
+    kw_wisdom_visit(t->context, NULL, match_entry, w, NULL);
+    bool unsaved = false;
+    kw_explanation_visit(plan, note_unsaved, &unsaved);
+    w->holds &= !unsaved;
+}
+
+/* What the next process will make of it. */
+static void show_outlook(const tuning *t, const wanted *known) {
+    cli_next next;
+    if (known->holds) {
+        cli_next_start(&next, "explain", t->args);
+        cli_next_word(&next, known->problem);
+        printf(". `%s` says why * was chosen.\n", next.text);
+    } else {
+        printf("; the winner is not kept, so the next process chooses anew\n");
+    }
+}
+
+static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double reference, const wanted *known) {
     size_t count = 0, failed = 0, untried = 0;
     bool tied = false;
     const kw_record *records = kw_plan_records(plan, &count);
     double peak = peak_of(t, problem->dtype) / 1e9;
     if (!count) {
-        printf("answered without measuring; --remeasure measures again\n%s", kw_plan_explain(plan));
+        printf("nothing was measured%s\n%s", known->holds ? "; --remeasure does so again" : "", kw_plan_explain(plan));
         return;
     }
     printf(" rank        time   GFLOP/s  of peak reference  kernel\n");
@@ -95,9 +143,7 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
         }
         printf("%s\n", records[i].samples ? "" : "  (given up early)");
     }
-    char text[KW_PROBLEM_TEXT_MAX];
-    kw_problem_print(text, sizeof text, problem);
-    show_failures(records, count, text);
+    show_failures(t, records, count, known->problem);
     if (tied) {
         printf("* is chosen: it is as fast as the first within the noise, and comes first by name.\n");
     }
@@ -105,7 +151,7 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
     if (untried) {
         printf(", %zu left out because a launch is long (--exhaustive measures them)", untried);
     }
-    printf(". `kwright explain '%s'` says why * was chosen.\n", text);
+    show_outlook(t, known);
 }
 
 static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double reference) {
@@ -119,39 +165,51 @@ static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, do
     fflush(stdout);
 }
 
+/* Each kernel that was looked at, the best first. */
+static void add_candidates(cli_json *json, const kw_plan *plan) {
+    size_t count = 0;
+    const kw_record *records = kw_plan_records(plan, &count);
+    cli_json_list(json, "kernels");
+    for (size_t i = 0; i < count; i++) {
+        cli_json_object(json, NULL);
+        cli_json_text(json, "config", records[i].config);
+        cli_json_text(json, "outcome", kw_outcome_name(records[i].outcome));
+        if (records[i].time_ns > 0) {
+            cli_json_real(json, "time_ns", records[i].time_ns);
+            cli_json_real(json, "spread_ns", records[i].spread_ns);
+            cli_json_int(json, "samples", records[i].samples);
+        }
+        if (*records[i].detail) {
+            cli_json_text(json, "detail", records[i].detail);
+        }
+        cli_json_end(json);
+    }
+    cli_json_end(json);
+}
+
 static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double reference) {
     char text[KW_PROBLEM_TEXT_MAX];
+    size_t count = 0;
+    kw_plan_records(plan, &count);
     kw_problem_print(text, sizeof text, &item->problem);
     cli_json json;
     cli_json_start(&json);
     cli_json_text(&json, "name", item->name);
     cli_json_text(&json, "problem", text);
+    cli_json_target(&json, t->context);
     cli_json_text(&json, "config", kw_plan_config(plan));
+    cli_json_bool(&json, "measured", count > 0); /* else wisdom answered */
     cli_json_real(&json, "time_ns", ns);
     cli_json_real(&json, "gflops", cli_gflops(&item->problem, ns));
     cli_json_real(&json, "peak_gflops", peak_of(t, item->problem.dtype) / 1e9);
     cli_json_real(&json, "reference_ns", reference);
+    add_candidates(&json, plan);
     cli_json_print(&json, stdout);
     fflush(stdout);
 }
 
 /* The plan's time: as measured now, else as wisdom has it. */
-typedef struct wanted {
-    char problem[KW_PROBLEM_TEXT_MAX];
-    const char *target;
-    bool fresh_weights;
-    double ns;
-} wanted;
-
-static void match_entry(void *user, const kw_wisdom_entry *entry) {
-    wanted *w = user;
-    if (!entry->stale && entry->fresh_weights == w->fresh_weights && !strcmp(entry->problem, w->problem) &&
-        !strcmp(entry->target, w->target)) {
-        w->ns = entry->time_ns;
-    }
-}
-
-static double plan_time_ns(tuning *t, const kw_problem *problem, const kw_plan *plan) {
+static double plan_time_ns(const kw_plan *plan, const wanted *known) {
     size_t count = 0;
     const kw_record *records = kw_plan_records(plan, &count);
     for (size_t i = 0; i < count; i++) {
@@ -159,10 +217,7 @@ static double plan_time_ns(tuning *t, const kw_problem *problem, const kw_plan *
             return records[i].time_ns;
         }
     }
-    wanted w = {.target = kw_context_target(t->context), .fresh_weights = t->options.fresh_weights};
-    kw_problem_print(w.problem, sizeof w.problem, problem);
-    kw_wisdom_visit(t->context, NULL, match_entry, &w, NULL);
-    return w.ns;
+    return known->ns;
 }
 
 /* Why the winner is not in the wisdom file, if it is not; once for all problems. */
@@ -191,14 +246,17 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
     if (status) {
         return cli_fail(&err);
     }
-    double ns = plan_time_ns(t, &item->problem, plan);
+    wanted known;
+    ask_wisdom(&known, t, &item->problem, plan);
+    t->remembered |= known.holds;
+    double ns = plan_time_ns(plan, &known);
     size_t measured = 0;
     kw_plan_records(plan, &measured);
     double reference = measured ? reference_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
     if (t->json) {
         show_json(t, item, plan, ns, reference);
     } else if (alone) {
-        show_ranking(t, &item->problem, plan, reference);
+        show_ranking(t, &item->problem, plan, reference, &known);
     } else {
         show_row(t, item, plan, ns, reference);
     }
@@ -214,9 +272,9 @@ static void show_places(tuning *t) {
     if (t->args->value[OPT_QUIET] || kw_context_paths(&places, t->context, NULL)) {
         return;
     }
-    if (*places.wisdom) {
+    if (*places.wisdom && t->remembered) {
         fprintf(stderr, "the winners are in %s\n", places.wisdom);
-    } else if (!t->args->value[OPT_WISDOM]) {
+    } else if (!*places.wisdom && !t->args->value[OPT_WISDOM]) {
         fprintf(stderr, "kwright: the winners are not kept: no place is known for them; set KW_WISDOM, KW_DATA_DIR or HOME\n");
     }
 }

@@ -302,7 +302,7 @@ static int db_recover(const cli_args *args) {
     if (!args->value[OPT_OUT]) {
         return cli_usage("db recover needs a file for what it recovers; for example --out recovered.db");
     }
-    if (!cli_names_store("db recover", args->value[OPT_OUT])) {
+    if (!cli_names_store("db recover", args->value[OPT_OUT], false)) {
         return CLI_USAGE;
     }
     if (kw_store_recover(args->operands[1], args->value[OPT_OUT], &recovered, &err)) {

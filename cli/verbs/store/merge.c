@@ -29,17 +29,25 @@ static void print_merge_text(const kw_merge_report *report) {
 
 /* What to do about holes, as a line to paste. */
 static void print_advice(const cli_args *args, const kw_merge_report *report) {
-    char out[512], next[512];
-    cli_quote(out, sizeof out, args->value[OPT_OUT]);
+    cli_next next;
     if (!report->pairs) {
         fprintf(stderr, "kwright: no manifest lies beside the inputs, so whether a pair is missing is not known; --manifest names one\n");
     } else if (report->holes && args->value[OPT_NEXT]) {
-        cli_quote(next, sizeof next, args->value[OPT_NEXT]);
-        fprintf(stderr, "kwright: %lld pairs have no row; measure them: kwright sweep --pairs %s --out %s\n", (long long)report->holes,
-                next, out);
+        cli_next_start(&next, "sweep", args);
+        cli_next_option(&next, OPT_PAIRS, args->value[OPT_NEXT]);
+        cli_next_option(&next, OPT_OUT, args->value[OPT_OUT]);
+        fprintf(stderr, "kwright: %lld pairs have no row; measure them: %s%s\n", (long long)report->holes, next.text, report->where);
     } else if (report->holes) {
-        fprintf(stderr, "kwright: %lld pairs have no row; write them down: kwright merge --out %s --next holes.manifest\n",
-                (long long)report->holes, out);
+        cli_next_start(&next, "merge", args);
+        cli_next_option(&next, OPT_OUT, args->value[OPT_OUT]);
+        cli_next_option(&next, OPT_NEXT, "holes.manifest");
+        if (args->value[OPT_MANIFEST]) {
+            cli_next_option(&next, OPT_MANIFEST, args->value[OPT_MANIFEST]);
+        }
+        for (int i = 0; i < args->operand_count; i++) {
+            cli_next_word(&next, args->operands[i]); /* the manifest lies beside them */
+        }
+        fprintf(stderr, "kwright: %lld pairs have no row; write them down: %s\n", (long long)report->holes, next.text);
     }
 }
 
@@ -49,7 +57,7 @@ int verb_merge(const cli_args *args) {
     if (!args->value[OPT_OUT]) {
         return cli_usage("merge needs a store to merge into; for example --out results.db");
     }
-    if (!cli_names_store("merge", args->value[OPT_OUT])) {
+    if (!cli_names_store("merge", args->value[OPT_OUT], false)) {
         return CLI_USAGE;
     }
     if (kw_merge(args->value[OPT_OUT], args->operands, (size_t)args->operand_count, args->value[OPT_MANIFEST], args->value[OPT_NEXT],

@@ -335,7 +335,7 @@ static int check_where(const cli_args *args) {
 
 int verb_sweep(const cli_args *args) {
     session s = {.args = args};
-    int code = cli_names_store("sweep", args->value[OPT_OUT]) ? check_where(args) : CLI_USAGE;
+    int code = cli_names_store("sweep", args->value[OPT_OUT], true) ? check_where(args) : CLI_USAGE;
     code = code ? code : read_sweep_numbers(&s);
     read_words(&s);
     if (!code && s.options.pairs && (args->value[OPT_PROBLEMS] || args->operand_count || args->value[OPT_LIST])) {

@@ -195,10 +195,10 @@ static void print_table(const sweep_result *result) {
     if (r->workers_lost) {
         printf("%lld worker processes were lost and replaced\n", (long long)r->workers_lost);
     }
-    char quoted[1100];
-    cli_quote(quoted, sizeof quoted, result->out);
-    const char *out = strpbrk(result->out, " '\"$\\*?") ? quoted : result->out;
+    char out[1100];
+    cli_shell_word(out, sizeof out, result->out);
     if (result->shards) {
+        /* The shell is to see the star, so only what stands before it is quoted. */
         printf("the rows are in %s.shard-%d-of-%d.jsonl; `kwright merge --out %s %s.shard-*.jsonl` unites those of all shards\n",
                result->out, result->shard + 1, result->shards, out, out);
     } else {

@@ -75,18 +75,16 @@ kw_failure_cause *kw_failure_causes(const kw_report_data *report_data, kw_arena 
 
 void kw_failure_cause_command(kw_text *out, const kw_report_data *report_data, const kw_failure_cause *cause) {
     const char *problem = report_data->problems[cause->example->problem].text, *config = report_data->configs[cause->example->config].text;
-    if (cause->outcome == KW_UNCOMPILED) {
-        kw_text_add(out, "kwright build --config ");
-        kw_escape_quote(out, config);
-    } else if (cause->outcome == KW_UNFIT) {
-        kw_text_add(out, "kwright show --why-not ");
-        kw_escape_quote(out, problem);
+    const char *verb = cause->outcome == KW_UNCOMPILED ? "build --config "
+                       : cause->outcome == KW_UNFIT    ? "show --why-not "
+                                                       : "check --config ";
+    bool unfit = cause->outcome == KW_UNFIT;
+    kw_text_add(out, "kwright ");
+    kw_text_add(out, verb);
+    kw_escape_quote(out, unfit ? problem : config);
+    kw_target_add_options(out, report_data->targets[cause->example->target].text);
+    if (cause->outcome != KW_UNCOMPILED) {
         kw_text_add(out, " ");
-        kw_escape_quote(out, config);
-    } else {
-        kw_text_add(out, "kwright check --config ");
-        kw_escape_quote(out, config);
-        kw_text_add(out, " ");
-        kw_escape_quote(out, problem);
+        kw_escape_quote(out, unfit ? config : problem);
     }
 }

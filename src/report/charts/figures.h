@@ -78,6 +78,12 @@ kw_pairwise *kw_pairwise_reference(const kw_report_data *report_data, kw_arena *
 /* Against the other store's best on the same problem, timed the same way, on its target number other. */
 kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_report_data *baseline, kw_arena *arena,
                                   const uint32_t targets[2], size_t *count);
+/* The other store's group of the same problem on its target, timed the same way; NULL: it has none. */
+const kw_report_group *kw_pairwise_partner(const kw_report_data *report_data, const kw_report_data *baseline,
+                                           const kw_report_group *problem_group, uint32_t target);
+/* Two groups that have a best kernel each. */
+kw_pairwise kw_pairwise_groups(const kw_report_data *report_data, const kw_report_group *problem_group, const kw_report_data *baseline,
+                               const kw_report_group *other);
 /* The baseline's target to compare a target with: the same, else the one with the most answers; UINT32_MAX: it has none. */
 uint32_t kw_pairwise_target(const kw_report_data *report_data, const kw_report_data *baseline, uint32_t target);
 

@@ -83,22 +83,32 @@ static const kw_report_group *find_group(const kw_report_data *report_data, cons
     return NULL;
 }
 
+const kw_report_group *kw_pairwise_partner(const kw_report_data *report_data, const kw_report_data *baseline,
+                                           const kw_report_group *problem_group, uint32_t target) {
+    kw_report_group wanted = {.target = target, .packed = problem_group->packed, .cold = problem_group->cold};
+    wanted.problem = kw_string_table_find(&baseline->problem_names, report_data->problems[problem_group->problem].text);
+    return wanted.problem == UINT32_MAX ? NULL : find_group(baseline, &wanted);
+}
+
+kw_pairwise kw_pairwise_groups(const kw_report_data *report_data, const kw_report_group *problem_group, const kw_report_data *baseline,
+                               const kw_report_group *other) {
+    double ratio = other->oracle_ns / problem_group->oracle_ns;
+    bool tie = is_ratio_noise(ratio, &baseline->entries[other->best], &report_data->entries[problem_group->best]);
+    return (kw_pairwise){problem_group, ratio, tie};
+}
+
 kw_pairwise *kw_pairwise_baseline(const kw_report_data *report_data, const kw_report_data *baseline, kw_arena *arena,
                                   const uint32_t targets[2], size_t *count) {
     kw_pairwise *pairwise_ratios = kw_arena_array(arena, report_data->problem_group_count + 1, sizeof *pairwise_ratios);
     *count = 0;
     for (size_t i = 0; i < report_data->problem_group_count && pairwise_ratios; i++) {
         const kw_report_group *problem_group = &report_data->problem_groups[i];
-        kw_report_group wanted = {.target = targets[1], .packed = problem_group->packed, .cold = problem_group->cold};
-        wanted.problem = kw_string_table_find(&baseline->problem_names, report_data->problems[problem_group->problem].text);
-        if (problem_group->target != targets[0] || problem_group->best == KW_NOWHERE || wanted.problem == UINT32_MAX) {
+        if (problem_group->target != targets[0] || problem_group->best == KW_NOWHERE) {
             continue;
         }
-        const kw_report_group *other = find_group(baseline, &wanted);
+        const kw_report_group *other = kw_pairwise_partner(report_data, baseline, problem_group, targets[1]);
         if (other && other->best != KW_NOWHERE) {
-            double ratio = other->oracle_ns / problem_group->oracle_ns;
-            bool tie = is_ratio_noise(ratio, &baseline->entries[other->best], &report_data->entries[problem_group->best]);
-            pairwise_ratios[(*count)++] = (kw_pairwise){problem_group, ratio, tie};
+            pairwise_ratios[(*count)++] = kw_pairwise_groups(report_data, problem_group, baseline, other);
         }
     }
     if (*count) {

@@ -3,6 +3,7 @@
  * The names live in two sealed tables (the globals and math): empty tables whose metatable reads from a hidden one and refuses writes.
  * Without getmetatable, rawset and debug the seal cannot be opened. */
 #include "space/rules/lua_state.h"
+#include "space/rules/rule_files.h"
 
 #include <lualib.h>
 #include <stdarg.h>
@@ -254,4 +255,8 @@ void kw_lua_compile(lua_State *state, const char *name, const char *text, size_t
     if (luaL_loadbufferx(state, text, size, name, "t")) {
         lua_error(state);
     }
+}
+
+const char *kw_lua_version(void) {
+    return LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE;
 }

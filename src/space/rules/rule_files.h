@@ -26,4 +26,7 @@ kw_status kw_rule_names(kw_text *names, const char *folder, const char *kind, ch
 /* The folder to read rules from: what is asked for, else KW_RULES, else NULL. */
 const char *kw_rule_folder(const char *wanted);
 
+/* Of the interpreter that is linked. */
+const char *kw_lua_version(void);
+
 #endif

@@ -229,3 +229,7 @@ out:
     sqlite3_close(model);
     return status;
 }
+
+const char *kw_sqlite_version(void) {
+    return sqlite3_libversion();
+}

@@ -30,4 +30,7 @@ kw_status kw_schema_check(sqlite3 *db, const char *path, const kw_schema *schema
 kw_status kw_sql_fail(kw_error *err, sqlite3 *db, int code, const char *path, const char *doing);
 kw_status kw_sql_run(sqlite3 *db, const char *path, const char *sql, kw_error *err);
 
+/* Of the library that is loaded. */
+const char *kw_sqlite_version(void);
+
 #endif

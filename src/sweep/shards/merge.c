@@ -4,6 +4,7 @@
  * A pair is a hole when no target that the inputs have rows of has a row for it: a store may hold the rows of other machines, and these
  * must not stand for the ones that were lost here. */
 #include "base/os/file.h"
+#include "problem/target.h"
 #include "sweep/shards/manifest.h"
 #include "sweep/shards/shard.h"
 #include "store/segment.h"
@@ -285,6 +286,16 @@ static kw_status write_holes(const kw_manifest *holes, const char *path, kw_erro
     return status;
 }
 
+/* How the pairs without a row are measured where the others were. */
+static void name_target(merging *m) {
+    kw_text where = {0};
+    if (m->target_count == 1) {
+        kw_target_add_options(&where, m->targets[0]);
+    }
+    snprintf(m->report->where, sizeof m->report->where, "%s", kw_text_string(&where));
+    kw_text_drop(&where);
+}
+
 static kw_status look_for_holes(merging *m, const char *next, kw_error *err) {
     uint32_t *positions = calloc(m->wanted.configs.count + 1, sizeof *positions);
     kw_manifest holes = m->wanted; /* borrows its configs and problems; the pairs are its own */
@@ -347,6 +358,7 @@ kw_status kw_merge(const char *out, const char *const *inputs, size_t count, con
     }
     status = status ? status : merge_all(&m, inputs, count, err);
     if (!status && m.has_manifest) {
+        name_target(&m);
         status = look_for_holes(&m, next, err);
         status = status ? status : kw_manifest_update(&m.wanted, out, err);
     }

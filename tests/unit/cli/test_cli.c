@@ -64,7 +64,7 @@ static size_t lines(const char *text) {
 static void bad_requests_get_one_line_and_exit_2(void **state) {
     (void)state;
     static const struct {
-        const char *words[10];
+        const char *words[12];
         const char *named;
     } cases[] = {
         {{"kwright", "frobnicate"}, "frobnicate"},
@@ -79,11 +79,11 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "run", "gemm fp32 rcc m4 n4 k4"}, "did you mean rcr"},
         {{"kwright", "run", "gemm fp32 nhwc m4 n4 k4"}, "layout nhwgc does not belong to gemm"},
         {{"kwright", "run", "conv_fwd fp32 nchwc c4 k4 i2x2 f1"}, "layouts nwgc, nhwgc"},
-        {{"kwright", "run", "gemm", "fp32", "m4", "n4"}, "k (depth"},
+        {{"kwright", "run", "gemm", "fp32", "m4", "n4"}, "k (columns"},
         {{"kwright", "count", "--set", "deflt"}, "did you mean default"},
         {{"kwright", "count", "--arch", "gfx94"}, "did you mean gfx942"},
         {{"kwright", "count", "--dtyp", "bf16"}, "no option --dtyp;"},
-        {{"kwright", "run", "--dtype", "f31", "gemm fp32 m1 n1 k1"}, "did you mean fp32"},
+        {{"kwright", "run", "--dtype", "fp31", "gemm fp32 m1 n1 k1"}, "did you mean fp32"},
         {{"kwright", "show", "conv.direc"}, "did you mean conv.direct"},
         {{"kwright", "show", "--source", "conv.drect conv_fwd fp32"}, "did you mean conv.direct"},
         {{"kwright", "problems", "overlap", "resnet5", "bert"}, "did you mean resnet50"},
@@ -508,7 +508,7 @@ static void predict_lists_by_rank_and_select_prints_the_first(void **state) {
         SERVED_TEXT "by model contrary, trained on another architecture\n"
                     "  model contrary was trained on another architecture of this kind: half of what it says against the estimate counts\n"
                     " rank  predicted   estimate   measured\n    1 ";
-    static const char as_json[] = "{\"schema\": 1, \"problem\": \"gemm fp32 rcr b1 m128 n256 k256\", \"config\": \"gemm.";
+    static const char as_json[] = "{\"schema\": 1, \"problem\": \"gemm fp32 rcr b1 m128 n256 k256\", \"target\": \"cpu:";
     (void)state;
     outcome *result = malloc(sizeof *result);
     const char *model = save_contrary_model();
@@ -589,6 +589,13 @@ static int remove_folder(void **state) {
 static void what_is_printed_as_json_is_json_and_says_its_schema(void **state) {
     (void)state;
     static const char *const commands[][12] = {
+        {"version"},
+        {"show"},
+        {"show", "conv.direct"},
+        {"show", "--source", "--arch", "sm_90", "gemm.reference_gpu gemm fp16"},
+        {"show", "--why-not", "gemm.reference_gpu gemm fp16", "--arch", "gfx942"},
+        {"show", "gemm.reference gemm fp32", "--why-not", SERVED},
+        {"explain", "--threads", "1", "--model", "", SERVED},
         {"doctor"},
         {"cache"},
         {"wisdom"},

@@ -205,7 +205,7 @@ static void the_summary_says_what_is_known(void **state) {
                                        "drift       run 5eed0001",
                                        "failures\n",
                                        "kwright check --config 'conv.direct",
-                                       "kwright tune --exhaustive --set full '"};
+                                       "kwright tune --exhaustive --set full --threads 2 '"};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         if (!strstr(kw_text_string(&text), said[i])) {
             fail_msg("the summary does not say: %s", said[i]);

@@ -198,7 +198,8 @@ static void causes_ignore_numbers_and_keep_an_example(void **state) {
     assert_string_equal(causes[0].rule, "y[#,#]: # for #");
     kw_text command = {0};
     kw_failure_cause_command(&command, report_data, &causes[0]);
-    assert_string_equal(kw_text_string(&command), "kwright check --config 'a.x gemm fp32 tile_m=0' 'gemm fp32 rcr b1 m64 n64 k64'");
+    assert_string_equal(kw_text_string(&command),
+                        "kwright check --config 'a.x gemm fp32 tile_m=0' --threads 1 'gemm fp32 rcr b1 m64 n64 k64'");
     kw_text_drop(&command);
     causes = kw_failure_causes(report_data, &arena, true, &count);
     assert_int_equal(count, 1);
