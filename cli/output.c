@@ -36,14 +36,19 @@ int cli_usage(const char *format, ...) {
     kw_error err = {.status = KW_MALFORMED};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(err.text, sizeof err.text, format, arguments);
+    char text[sizeof err.text];
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = err.text; *c; c++) {
-        if ((unsigned char)*c < ' ') {
-            *c = ' ';
-        }
-    }
+    kw_printable(err.text, sizeof err.text, text);
     return cli_fail(&err);
+}
+
+const char *cli_shown(const char *text) {
+    static char shown[4][4096];
+    static unsigned next;
+    next = (next + 1) % 4;
+    kw_printable(shown[next], sizeof shown[next], text);
+    return shown[next];
 }
 
 bool cli_names_store(const char *verb, const char *path, bool rows) {

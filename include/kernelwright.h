@@ -348,6 +348,9 @@ KW_API kw_status kw_config_info_read(kw_config_info *info, const char *config, k
  * "emu:gfx942" for the text that plays it on a CPU; CPU kernels ignore it. The caller frees *source with kw_free. */
 KW_API kw_status kw_config_source(char **source, const char *config, const char *arch, kw_error *err);
 KW_API void kw_free(void *memory);
+/* Copies a text from outside so that it can be shown on a terminal: control characters, bytes that are no UTF-8 and characters that are
+ * invisible or turn the direction of writing become \x1b or \u{202e}. text is terminated, cut at a whole character; returns its size. */
+KW_API size_t kw_printable(char *text, size_t capacity, const char *from);
 
 /* --- plan: a problem and its kernel --------------------------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* status.c: status names, the one function that fills an error. */
 #include "base/status.h"
 
+#include "base/format/escape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,17 +30,18 @@ kw_status kw_fail(kw_error *err, kw_status status, const char *format, ...) {
     if (!err) {
         return status;
     }
+    char text[sizeof err->text];
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *c = err->text; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f) {
-            *c = ' ';
-        }
-    }
+    kw_escape_copy(err->text, sizeof err->text, text, true);
     err->status = status;
     return status;
+}
+
+size_t kw_printable(char *text, size_t capacity, const char *from) {
+    return kw_escape_copy(text, capacity, from, false);
 }
 
 kw_status kw_fail_memory(kw_error *err, const char *what) {

@@ -28,9 +28,10 @@ int verb_cache(const cli_args *args) {
             printf("removed %lld kernels\n", (long long)removed);
         }
         if (*places.cache_note) {
-            printf("no cache: %s\n", places.cache_note);
+            printf("no cache: %s\n", cli_shown(places.cache_note));
         } else {
-            printf("%s: %lld kernels, %.1f MB\n", places.cache, (long long)places.cache_entries, (double)places.cache_bytes / 1e6);
+            printf("%s: %lld kernels, %.1f MB\n", cli_shown(places.cache), (long long)places.cache_entries,
+                   (double)places.cache_bytes / 1e6);
         }
     }
     kw_context_close(&context);

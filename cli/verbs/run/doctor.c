@@ -135,7 +135,7 @@ static void show_place(const char *what, const char *path, const char *state, co
     if (json) {
         cli_json_text(json, what, path);
     } else {
-        printf("%-10s %s (%s%s%s)\n", what, *path ? path : "-", state, *more ? "; " : "", more);
+        printf("%-10s %s (%s%s%s)\n", what, *path ? cli_shown(path) : "-", state, *more ? "; " : "", more);
     }
 }
 

@@ -39,9 +39,9 @@ static void show_entry(void *user, const kw_wisdom_entry *entry) {
         cli_json_end(view->json);
         return;
     }
-    printf("%s\n  %s\n  %s, %s of %d on %s, %s%s%s\n", entry->problem, entry->config, cli_time(time, entry->time_ns),
-           mode_name(entry->mode), entry->candidates, entry->date, entry->target, entry->stale ? "\n  stale: " : "",
-           entry->stale ? entry->stale : "");
+    printf("%s\n  %s\n  %s, %s of %d on %s, %s%s%s\n", cli_shown(entry->problem), cli_shown(entry->config), cli_time(time, entry->time_ns),
+           mode_name(entry->mode), entry->candidates, entry->date, cli_shown(entry->target), entry->stale ? "\n  stale: " : "",
+           entry->stale ? cli_shown(entry->stale) : "");
 }
 
 static int forget_problem(kw_context *context, const char *text) {

@@ -11,7 +11,7 @@ typedef struct listing {
 static void show_missing(void *user, const char *config, const char *why) {
     listing *l = user;
     if (!l->quiet && l->left-- > 0) {
-        printf("missing: %s (%s)\n", config, why);
+        printf("missing: %s (%s)\n", cli_shown(config), why);
     }
 }
 

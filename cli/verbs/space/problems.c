@@ -30,7 +30,7 @@ static void show_problem(const cli_problem *item, bool json) {
         cli_json_print(&object, stdout);
         return;
     }
-    printf("%s%s%s  # %.3f GFLOP, %.2f MB", item->name, *item->name ? ": " : "", text, gflop, megabytes);
+    printf("%s%s%s  # %.3f GFLOP, %.2f MB", cli_shown(item->name), *item->name ? ": " : "", text, gflop, megabytes);
     if (problem->op != KW_GEMM) {
         printf(", output %lldx%lldx%lld", (long long)out[0], (long long)out[1], (long long)out[2]);
     }
@@ -177,7 +177,7 @@ static int extract(const cli_args *args) {
         fprintf(stderr, "%lld lines: %lld problems, %zu different, %zu kept; %lld lines skipped\n", (long long)lines.lines,
                 (long long)lines.problems, distinct, list.count, (long long)lines.skipped);
         if (*lines.first_refusal) {
-            fprintf(stderr, "the first that reads like a problem and is refused: %s\n", lines.first_refusal);
+            fprintf(stderr, "the first that reads like a problem and is refused: %s\n", cli_shown(lines.first_refusal));
         }
     }
     cli_problems_free(&list);

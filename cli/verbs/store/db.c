@@ -101,8 +101,9 @@ static bool list_row(void *user, const kw_row *row) {
     if (row->record.time_ns > 0) {
         cli_time(time, row->record.time_ns);
     }
-    printf("%-10s %10s  %s | %s%s%s%s%s\n", kw_outcome_name(row->record.outcome), time, row->record.config, row->problem,
-           row->packed ? "" : " | fresh weights", row->record.cold ? " | cold" : "", *row->record.detail ? " | " : "", row->record.detail);
+    printf("%-10s %10s  %s | %s%s%s%s%s\n", kw_outcome_name(row->record.outcome), time, cli_shown(row->record.config),
+           cli_shown(row->problem), row->packed ? "" : " | fresh weights", row->record.cold ? " | cold" : "",
+           *row->record.detail ? " | " : "", cli_shown(row->record.detail));
     return !ferror(stdout);
 }
 
@@ -244,10 +245,10 @@ static int db_import(const cli_args *args, kw_store *store) {
         if (kw_store_import(store, args->value[OPT_FORMAT], args->operands[i], given ? &defaults : NULL, &report, &err)) {
             code = cli_fail(&err);
         }
-        printf("%s: %" PRId64 " new, %" PRId64 " known, %" PRId64 " refused\n", args->operands[i], report.added, report.known,
+        printf("%s: %" PRId64 " new, %" PRId64 " known, %" PRId64 " refused\n", cli_shown(args->operands[i]), report.added, report.known,
                report.refused);
         if (report.refused) {
-            fprintf(stderr, "kwright: %s: the first refused: %s\n", args->operands[i], report.first_refusal);
+            fprintf(stderr, "kwright: %s: the first refused: %s\n", cli_shown(args->operands[i]), cli_shown(report.first_refusal));
             refused = true;
         }
     }

@@ -73,7 +73,7 @@ int verb_merge(const cli_args *args) {
         print_advice(args, &report);
     }
     if (*report.first_fault) {
-        fprintf(stderr, "kwright: the first passed over: %s\n", report.first_fault);
+        fprintf(stderr, "kwright: the first passed over: %s\n", cli_shown(report.first_fault));
     }
     return report.holes || report.refused ? CLI_FAILED : CLI_DONE;
 }

@@ -104,7 +104,7 @@ void sweep_progress_log(void *user, const char *line) {
     sweep_progress *progress = user;
     if (!progress->quiet) {
         clear(progress);
-        fprintf(stderr, "kwright: %s\n", line);
+        fprintf(stderr, "kwright: %s\n", cli_shown(line));
     }
 }
 
@@ -167,7 +167,7 @@ static void print_sweep_json(const sweep_result *result) {
 
 static void print_count(int64_t count, const char *what) {
     if (count) {
-        printf("%10lld  %s\n", (long long)count, what);
+        printf("%10lld  %s\n", (long long)count, cli_shown(what));
     }
 }
 

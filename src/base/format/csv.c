@@ -25,6 +25,32 @@ void kw_csv_add(kw_text *text, const char *value, bool first) {
     kw_text_add(text, "\"");
 }
 
+/* Whether the cell is a formula, behind any number of guards. */
+static bool is_formula(kw_word cell) {
+    size_t guards = 0;
+    while (guards < cell.size && cell.at[guards] == '\'') {
+        guards++;
+    }
+    return guards < cell.size && memchr("=+-@\t\r", cell.at[guards], 6);
+}
+
+void kw_csv_add_guarded(kw_text *text, const char *value, bool first) {
+    kw_text guarded = {0};
+    if (!is_formula((kw_word){value, strlen(value)})) {
+        kw_csv_add(text, value, first);
+        return;
+    }
+    kw_text_addf(&guarded, "'%s", value);
+    kw_csv_add(text, kw_text_string(&guarded), first);
+    text->failed = text->failed || guarded.failed;
+    kw_text_drop(&guarded);
+}
+
+kw_word kw_csv_unguard(kw_word cell) {
+    bool guarded = cell.size && *cell.at == '\'' && is_formula(cell);
+    return guarded ? (kw_word){cell.at + 1, cell.size - 1} : cell;
+}
+
 void kw_csv_add_number(kw_text *text, double value, bool first) {
     char number[KW_NUMBER_TEXT] = "";
     if (isfinite(value)) {

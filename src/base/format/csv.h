@@ -8,6 +8,10 @@
 
 /* Appends a cell, with a comma before it unless it is the record's first. */
 void kw_csv_add(kw_text *text, const char *value, bool first);
+/* A name from outside may begin like a formula of a spreadsheet (= + - @, a tab, a carriage return); it is written with a ' before it, and so
+ * is one that begins with ' and then so, so that kw_csv_unguard gives exactly what was there. */
+void kw_csv_add_guarded(kw_text *text, const char *value, bool first);
+kw_word kw_csv_unguard(kw_word cell);
 /* The same of a number, by kw_number_print; an empty cell for one that is not finite. */
 void kw_csv_add_number(kw_text *text, double value, bool first);
 

@@ -7,7 +7,7 @@
 #ifndef KW_REPORT_PAGE_SVG_H
 #define KW_REPORT_PAGE_SVG_H
 
-#include "report/page/escape.h"
+#include "base/format/escape.h"
 
 enum { KW_SVG_WIDTH = 820, KW_SVG_SERIES = 8 };
 

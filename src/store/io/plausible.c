@@ -16,6 +16,14 @@ double kw_plausible_peak(const char *text, kw_dtype dtype) {
     return (double)target.units * (double)target.lanes * 2 * 2 * hertz_max * (4.0 / (double)kw_dtype_size(dtype));
 }
 
+/* Names stand in lists, one a line, and on terminals. */
+static bool has_control(const char *text) {
+    while (*text && (unsigned char)*text >= ' ' && *text != 0x7f) {
+        text++;
+    }
+    return *text;
+}
+
 static kw_status check_texts(const kw_row *row, kw_problem *problem, kw_error *err) {
     kw_op op;
     kw_dtype dtype;
@@ -24,6 +32,9 @@ static kw_status check_texts(const kw_row *row, kw_problem *problem, kw_error *e
     status = status ? status : kw_row_problem(problem, row->problem, err);
     if (status) {
         return status;
+    }
+    if (has_control(row->record.config)) {
+        return kw_fail(err, KW_ILLEGAL, "the config \"%.200s\" has a control character; a kernel's name is one line", row->record.config);
     }
     if (!kw_config_is_foreign(row->record.config, &op, &dtype) && (op != problem->op || dtype != problem->dtype)) {
         return kw_fail(err, KW_ILLEGAL, "the config is of %s %s, the problem of %s %s", kw_op_name(op), kw_dtype_name(dtype),

@@ -87,7 +87,7 @@ void kw_seed_add_row(kw_text *text, const kw_row *row, const kw_problem *problem
     const kw_record *record = &row->record;
     const int64_t sizes[] = {problem_index, conv->n, conv->c, conv->k, conv->g};
     const int64_t *const triples[] = {conv->in, conv->filter, conv->stride, conv->pad, conv->dilation};
-    kw_csv_add(text, record->config, true);
+    kw_csv_add_guarded(text, record->config, true);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         kw_text_addf(text, ",%lld", (long long)sizes[i]);
     }
@@ -194,7 +194,7 @@ kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_c
     if (cells->count != header->count) {
         return kw_fail(err, KW_MALFORMED, "it has %d cells, the header has %d", cells->count, header->count);
     }
-    kernel = cells->cell[header->cell[KERNEL]];
+    kernel = kw_csv_unguard(cells->cell[header->cell[KERNEL]]);
     if (!kernel.size || kernel.size >= sizeof row->record.config || memchr(kernel.at, 0, kernel.size)) {
         return kw_fail(err, KW_MALFORMED, "kernel has %zu characters; a name has 1 to %d", kernel.size, KW_CONFIG_TEXT_MAX - 1);
     }

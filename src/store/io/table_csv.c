@@ -35,7 +35,7 @@ static void add_field(kw_text *text, const kw_row_field *field, const void *base
     char number[KW_NUMBER_TEXT] = "";
     switch (field->kind) {
     case KW_FIELD_TEXT:
-        kw_csv_add(text, kw_row_field_text(field, base), first);
+        kw_csv_add_guarded(text, kw_row_field_text(field, base), first);
         return;
     case KW_FIELD_OUTCOME:
         kw_csv_add(text, kw_outcome_name(((const kw_row *)base)->record.outcome), first);
@@ -74,7 +74,7 @@ void kw_table_add_row(kw_text *text, const kw_row *row, const kw_problem *proble
         }
     }
     for (const kw_row_field *field = kw_run_fields + 1; field->name; field++) {
-        kw_csv_add(text, kw_row_field_text(field, run), false);
+        kw_csv_add_guarded(text, kw_row_field_text(field, run), false);
     }
     kw_text_add(text, "\n");
 }
@@ -131,7 +131,7 @@ static bool read_cell(const kw_row_field *field, void *base, kw_word cell) {
     switch (field->kind) {
     case KW_FIELD_TEXT:
     case KW_FIELD_OUTCOME:
-        return kw_row_field_set_text(field, base, cell);
+        return kw_row_field_set_text(field, base, kw_csv_unguard(cell));
     case KW_FIELD_BOOL:
         number = kw_word_is(cell, "true") || kw_word_is(cell, "1");
         return kw_row_field_set_int(field, base, number) && (number || kw_word_is(cell, "false") || kw_word_is(cell, "0"));

@@ -171,8 +171,55 @@ static void random_numbers_are_those_of_splitmix64(void **state) {
     assert_int_equal(seen, 0x7f);
 }
 
+static void names_like_formulas_are_guarded_and_come_back(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *cell;
+    } cases[] = {{"=HYPERLINK(\"http://e\")", "\"'=HYPERLINK(\"\"http://e\"\")\""},
+                 {"+1", "'+1"},
+                 {"-x", "'-x"},
+                 {"@a", "'@a"},
+                 {"\tb", "'\tb"},
+                 {"'=c", "''=c"},
+                 {"''@d", "'''@d"},
+                 {"'quoted'", "'quoted'"},
+                 {"a=b", "a=b"},
+                 {"", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_text text = {0};
+        kw_word cell[2];
+        int count;
+        kw_csv_add_guarded(&text, cases[i].name, true);
+        assert_string_equal(kw_text_string(&text), cases[i].cell);
+        kw_text_reserve(&text, 1);
+        assert_int_equal(kw_csv_split(cell, 2, &count, text.data, text.size, NULL), KW_OK);
+        kw_word back = count ? kw_csv_unguard(cell[0]) : (kw_word){"", 0};
+        assert_int_equal(back.size, strlen(cases[i].name));
+        assert_memory_equal(back.at, cases[i].name, back.size);
+        kw_text_drop(&text);
+    }
+}
+
+static void messages_and_printed_texts_show_what_they_hide(void **state) {
+    (void)state;
+    char text[64];
+    kw_error err = {0};
+    kw_fail(&err, KW_MALFORMED, "\x1b[31mred\r\ntwo\tthree \xff \xe2\x80\xae \xc3\xa9 \xc2\x9b");
+    assert_string_equal(err.text, "\\x1b[31mred  two three \\xff \\u{202e} \xc3\xa9 \\u{9b}");
+    kw_fail(&err, KW_MALFORMED, "%s", err.text); /* passed on it stays what it is */
+    assert_string_equal(err.text, "\\x1b[31mred  two three \\xff \\u{202e} \xc3\xa9 \\u{9b}");
+    assert_int_equal(kw_printable(text, sizeof text, "a\nb\x7f"), 9);
+    assert_string_equal(text, "a\\x0ab\\x7f");
+    assert_int_equal(kw_printable(text, 4, "ab\xc3\xa9"), 2); /* cut at a whole character */
+    assert_string_equal(text, "ab");
+    assert_int_equal(kw_printable(text, 1, "ab"), 0);
+    assert_string_equal(text, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_like_formulas_are_guarded_and_come_back),
+        cmocka_unit_test(messages_and_printed_texts_show_what_they_hide),
         cmocka_unit_test(cells_are_read_as_they_were_written),
         cmocka_unit_test(bad_records_are_refused),
         cmocka_unit_test(gzip_gives_back_what_it_took),

@@ -1,5 +1,5 @@
 /* escape.c: makes characters visible that must not be shown as they are, and quotes for HTML, CSV, JSON, the shell or a terminal. */
-#include "report/page/escape.h"
+#include "base/format/escape.h"
 
 #include "base/format/utf8.h"
 
@@ -54,25 +54,56 @@ static void add_byte(kw_text *out, char c, kw_escape form) {
     }
 }
 
+/* The character at the front as it is shown; its length in shown, and how many bytes of the text it takes. */
+static size_t show_character(char shown[16], const char **at, bool *changed) {
+    uint32_t code = 0;
+    size_t length = kw_utf8_decode(*at, &code);
+    *changed = !length || is_hidden_code(code);
+    size_t size = length;
+    if (*changed) {
+        size = (size_t)snprintf(shown, 16, length && code >= 0x80 ? "\\u{%x}" : "\\x%02x", length ? code : (unsigned char)**at);
+    } else {
+        memcpy(shown, *at, length);
+    }
+    *at += length ? length : 1;
+    return size;
+}
+
+size_t kw_escape_copy(char *to, size_t capacity, const char *text, bool lines) {
+    size_t size = 0;
+    while (*text) {
+        char shown[16];
+        bool changed, blank = lines && strchr("\t\n\r", *text);
+        size_t length = blank ? 1 : show_character(shown, &text, &changed);
+        if (size + length >= capacity) {
+            break;
+        }
+        memcpy(to + size, blank ? " " : shown, length);
+        text += blank;
+        size += length;
+    }
+    to[size] = 0;
+    return size;
+}
+
 static void add_characters(kw_text *out, const char *text, kw_escape form, size_t limit) {
     const char *at = text;
     for (size_t shown = 0; *at; shown++) {
         char visible[16];
-        uint32_t code = 0;
-        size_t length = kw_utf8_decode(at, &code);
-        if (shown + 1 >= limit && at[length ? length : 1]) {
+        bool changed;
+        size_t length = show_character(visible, &at, &changed);
+        if (shown + 1 >= limit && *at) {
             kw_text_add(out, "\xe2\x80\xa6");
             return;
         }
-        if (!length || is_hidden_code(code)) {
-            snprintf(visible, sizeof visible, length && code >= 0x80 ? "\\u{%x}" : "\\x%02x", length ? code : (unsigned char)*at);
+        visible[length] = 0;
+        if (changed) {
             add_visible_code(out, visible, form);
         } else if (length == 1) {
-            add_byte(out, *at, form);
+            add_byte(out, *visible, form);
         } else {
-            kw_text_add_bytes(out, at, length);
+            kw_text_add_bytes(out, visible, length);
         }
-        at += length ? length : 1;
     }
 }
 
