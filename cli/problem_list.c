@@ -20,7 +20,7 @@ static bool append_problem(cli_problem_list *list, const char *name, const kw_pr
     if (!cli_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items)) {
         return false;
     }
-    char *copy = strdup(name);
+    char *copy = strdup(cli_shown(name)); /* from a file of anybody; here and below it is printed only */
     if (!copy) {
         return false;
     }

@@ -2,6 +2,7 @@
  * units, not for judging measurements. */
 #include "store/io/plausible.h"
 
+#include "base/format/escape.h"
 #include "problem/target.h"
 
 #include <string.h>
@@ -17,11 +18,14 @@ double kw_plausible_peak(const char *text, kw_dtype dtype) {
 }
 
 /* Names stand in lists, one a line, and on terminals. */
-static bool has_control(const char *text) {
-    while (*text && (unsigned char)*text >= ' ' && *text != 0x7f) {
-        text++;
+static kw_status check_visible(const char *what, const char *text, kw_error *err) {
+    char shown[KW_CONFIG_TEXT_MAX];
+    size_t size = kw_escape_copy(shown, sizeof shown, text, false);
+    if (size == strlen(text) && !strcmp(shown, text)) {
+        return KW_OK;
     }
-    return *text;
+    return kw_fail(err, KW_ILLEGAL, "the %s \"%.200s\" has a control or hidden character or no UTF-8; a name is one visible line", what,
+                   text);
 }
 
 static kw_status check_texts(const kw_row *row, kw_problem *problem, kw_error *err) {
@@ -33,8 +37,10 @@ static kw_status check_texts(const kw_row *row, kw_problem *problem, kw_error *e
     if (status) {
         return status;
     }
-    if (has_control(row->record.config)) {
-        return kw_fail(err, KW_ILLEGAL, "the config \"%.200s\" has a control character; a kernel's name is one line", row->record.config);
+    status = check_visible("target", row->target, err);
+    status = status ? status : check_visible("config", row->record.config, err);
+    if (status) {
+        return status;
     }
     if (!kw_config_is_foreign(row->record.config, &op, &dtype) && (op != problem->op || dtype != problem->dtype)) {
         return kw_fail(err, KW_ILLEGAL, "the config is of %s %s, the problem of %s %s", kw_op_name(op), kw_dtype_name(dtype),

@@ -208,7 +208,7 @@ static void messages_and_printed_texts_show_what_they_hide(void **state) {
     assert_string_equal(err.text, "\\x1b[31mred  two three \\xff \\u{202e} \xc3\xa9 \\u{9b}");
     kw_fail(&err, KW_MALFORMED, "%s", err.text); /* passed on it stays what it is */
     assert_string_equal(err.text, "\\x1b[31mred  two three \\xff \\u{202e} \xc3\xa9 \\u{9b}");
-    assert_int_equal(kw_printable(text, sizeof text, "a\nb\x7f"), 9);
+    assert_int_equal(kw_printable(text, sizeof text, "a\nb\x7f"), 10);
     assert_string_equal(text, "a\\x0ab\\x7f");
     assert_int_equal(kw_printable(text, 4, "ab\xc3\xa9"), 2); /* cut at a whole character */
     assert_string_equal(text, "ab");

@@ -137,6 +137,52 @@ static void damage_is_found_and_rows_are_recovered(void **state) {
     expect(3, "db recover a.db --out b.db", "there already");
 }
 
+/* Only whole lines of visible characters: what a terminal or a list shows has no other meaning. */
+static void expect_visible(int code, const char *line) {
+    for (const unsigned char *at = (const unsigned char *)say(code, line); *at; at++) {
+        bool turns = at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae;
+        if ((*at < ' ' && *at != '\n') || *at == 0x7f || turns) {
+            fail_msg("%s: byte %02x raw in: %s", line, *at, out);
+        }
+    }
+}
+
+static void hostile_names_are_shown_and_guarded(void **state) {
+    (void)state;
+    expect(1, "db import a.db " KW_HOSTILE, "2 new, 0 known, 1 refused");
+    expect(1, "db import a.db " KW_HOSTILE, "a control or hidden character");
+    expect_visible(1, "db import a.db " KW_HOSTILE);
+    expect_visible(0, "db list a.db");
+    expect(0, "db list a.db", "\\x1b[31mred\\x1b]0;title\\x07");
+    assert_int_equal(count_lines(out), 2);
+    expect_visible(1, "merge --out m.db " KW_HOSTILE);
+    for (int i = 0; i < 2; i++) {
+        say(0, i ? "db export a.db --out a.csv --format seed-csv" : "db export a.db --out a.csv");
+        size_t size;
+        char *text = scratch_read("a.csv", &size);
+        assert_non_null(strstr(text, "'=HYPERLINK"));
+        assert_non_null(strstr(text, "''@SUM"));
+        assert_null(strstr(text, ",\"=") ? strstr(text, ",\"=") : strstr(text, "\n="));
+        free(text);
+    }
+    say(0, "db export a.db --out a.csv");
+    expect(0, "db import b.db a.csv", "2 new");
+    char *first = strdup(say(0, "db export a.db --quiet"));
+    assert_string_equal(first, say(0, "db export b.db --quiet"));
+    free(first);
+    char name[512];
+    snprintf(name, sizeof name, "db count \x1b[31m\xe2\x80\xae.db");
+    expect_visible(2, name);
+    expect_visible(2, "db \x1b[31m a.db");
+    static const char list[] = "\x1b[31m: gemm fp32 m1 n1 k1\n\xe2\x80\xae: gemm fp32 m2 n1 k1\n\xff: gemm fp32 m2 \x1b n\n";
+    size_t bad = (size_t)(strchr(list, 0xff) - list);
+    scratch_write("list.txt", list, sizeof list - 1, 0644);
+    expect_visible(2, "problems --problems list.txt");
+    scratch_write("list.txt", list, bad, 0644);
+    expect_visible(0, "problems --problems list.txt");
+    expect_visible(2, "select \x1b[31m\x7f\xff");
+}
+
 static void bad_requests_are_told(void **state) {
     (void)state;
     expect(2, "db", "needs COMMAND STORE");
@@ -161,6 +207,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(seed_csv_needs_what_its_rows_do_not_say, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_true_is_told_with_its_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_is_found_and_rows_are_recovered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hostile_names_are_shown_and_guarded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_requests_are_told, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
