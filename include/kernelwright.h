@@ -359,7 +359,8 @@ typedef enum kw_mode {
     KW_MODE_DEFAULT = 0, /* KW_MODE in the environment, else KW_SHORTLIST */
     KW_FROZEN,           /* wisdom and cache only: no measuring, no compiling */
     KW_PREDICT,          /* the best by the model that serves, else by the analytic estimate; compiles it, measures nothing */
-    KW_SHORTLIST,        /* verifies and measures the best few by the same once, and remembers the winner */
+    KW_SHORTLIST,        /* verifies and measures the best few by the same once, and remembers the winner; one that was measured on a busy
+                            machine (its samples spread by more than KW_SPREAD_MAX percent, 10) is measured again next time */
     KW_EXHAUSTIVE,       /* verifies and measures every kernel that serves the problem */
     KW_MODE_COUNT
 } kw_mode;
@@ -512,6 +513,7 @@ typedef struct kw_wisdom_entry {
     int32_t candidates;
     bool fresh_weights; /* packing was part of the time */
     const char *stale;  /* NULL, or the rule of today that the entry breaks; such an entry is not used */
+    bool provisional;   /* measured on a busy machine (KW_SPREAD_MAX): plans that may measure do so again */
 } kw_wisdom_entry;
 
 /* Calls visit for each entry of a wisdom file (NULL: of all layers in use). The entry lives during the call only. */

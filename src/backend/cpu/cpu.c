@@ -156,9 +156,8 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     return KW_OK;
 }
 
-static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
-    (void)stream;
-    (void)err;
+/* Runs the parts; share_ns as of kw_cpu_work. */
+static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int64_t *share_ns) {
     kw_cpu_work work;
     int64_t widest = 1;
     work.args = bound->args;
@@ -169,6 +168,7 @@ static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
     work.args.shared = memory->shared;
     work.thread_memory = memory->threads;
     work.thread_bytes = bound->thread_bytes;
+    work.share_ns = share_ns;
     work.stages = 0;
     for (int i = 0; i < bound->stages; i++) {
         if ((parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) && bound->shape[i].units > 0) {
@@ -180,7 +180,32 @@ static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
     int64_t threads = kw_min(bound->threads, widest);
     bool alone = bound->unforked && !*bound->unforked;
     kw_cpu_run(&work, alone ? 1 : (int)threads);
+}
+
+static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
+    (void)stream;
+    (void)err;
+    run_parts(bound, memory, parts, NULL);
     return KW_OK;
+}
+
+static kw_status cpu_run_alone(const kw_bound *bound, const kw_launch_memory *memory, int parts, double *ns, kw_error *err) {
+    int64_t share_ns[KW_STAGE_MAX] = {0};
+    (void)err;
+    run_parts(bound, memory, parts, share_ns);
+    *ns = 0;
+    for (int stage = 0; stage < KW_STAGE_MAX; stage++) {
+        *ns += (double)share_ns[stage];
+    }
+    return KW_OK;
+}
+
+static int cpu_team(const kw_bound *bound) {
+    int64_t widest = 1;
+    for (int i = 0; i < bound->stages; i++) {
+        widest = bound->shape[i].packs ? widest : kw_max(widest, bound->shape[i].units);
+    }
+    return (int)kw_min(bound->threads, widest);
 }
 
 const kw_backend kw_cpu_backend = {
@@ -197,4 +222,6 @@ const kw_backend kw_cpu_backend = {
     .bind = cpu_bind_kernel,
     .unbind = cpu_unbind_kernel,
     .run = cpu_run_kernel,
+    .run_alone = cpu_run_alone,
+    .team = cpu_team,
 };

@@ -5,6 +5,8 @@
  * by an acquire and a release of the work, which is the order that the barriers make. */
 #include "backend/cpu/cpu_run.h"
 
+#include "base/os/clock.h"
+
 #include <omp.h>
 
 #if defined __SANITIZE_THREAD__
@@ -40,6 +42,13 @@ static void hand_over(const kw_cpu_work *work) {
 }
 #endif
 
+/* A share's time raises its stage's, which all threads of the team may do at once. */
+static void note_share(const kw_cpu_work *work, int stage, int64_t ns) {
+    int64_t known = __atomic_load_n(&work->share_ns[stage], __ATOMIC_RELAXED);
+    while (ns > known && !__atomic_compare_exchange_n(&work->share_ns[stage], &known, ns, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
 SEEN static void run_share(const kw_cpu_work *work, int stage, int thread, int team) {
     run_worker_share(work);
     int64_t share = work->units[stage] / team, rest = work->units[stage] % team;
@@ -47,7 +56,11 @@ SEEN static void run_share(const kw_cpu_work *work, int stage, int thread, int t
     int64_t end = begin + share + (thread < rest);
     if (begin < end) {
         char *own = work->thread_bytes ? work->thread_memory + (size_t)thread * work->thread_bytes : NULL;
+        int64_t start = work->share_ns ? kw_clock_thread_ns() : 0;
         work->stage[stage](&work->args, begin, end, own);
+        if (work->share_ns) {
+            note_share(work, stage, kw_clock_thread_ns() - start);
+        }
     }
     hand_over(work);
 }
@@ -68,7 +81,7 @@ UNSEEN static void run_team(const kw_cpu_work *work, int threads) {
 void kw_cpu_run(const kw_cpu_work *work, int threads) {
     if (threads < 2) {
         for (int stage = 0; stage < work->stages; stage++) {
-            work->stage[stage](&work->args, 0, work->units[stage], work->thread_memory);
+            run_share(work, stage, 0, 1);
         }
         return;
     }
