@@ -96,9 +96,7 @@ static void every_flipped_bit_and_every_length_is_found(void **state) {
 static void entries_of_another_format_abi_or_byte_order_are_refused(void **state) {
     (void)state;
     enum { FORMAT = 8, ABI = 12, KEY_BYTES = 16, DIGEST_BYTES = KW_HASH_TEXT - 1 };
-    static const struct {
-        int at, bytes;
-    } turned[] = {{FORMAT, 4}, {ABI, 4}, {KEY_BYTES, 8}, {KEY_BYTES + 8, 8}};
+    static const struct { int at, bytes; } turned[] = {{FORMAT, 4}, {ABI, 4}, {KEY_BYTES, 8}, {KEY_BYTES + 8, 8}};
     kw_text good = good_entry(), bytes = good_entry();
     size_t body = good.size - DIGEST_BYTES;
     char digest[KW_HASH_TEXT];
