@@ -1,14 +1,6 @@
-# dependencies.cmake: third-party libraries, found once. A portable build takes their static archives, libgomp's too: with that, a program
+# dependencies.cmake: third-party libraries, found once. A portable build takes their static archives: with that, a program
 # needs nothing but the C library. GLOBAL: a project that takes ours in links them through our libraries.
 find_package(Threads REQUIRED GLOBAL)
-if(KW_PORTABLE)
-    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgomp.a OUTPUT_VARIABLE gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
-    if(NOT IS_ABSOLUTE "${gomp}")
-        message(FATAL_ERROR "A portable build links libgomp.a, which ${CMAKE_C_COMPILER} does not have; use gcc")
-    endif()
-    set(OpenMP_gomp_LIBRARY ${gomp} CACHE FILEPATH "The OpenMP library")
-endif()
-find_package(OpenMP REQUIRED COMPONENTS C GLOBAL)
 
 function(kw_find_library target header name)
     if(KW_PORTABLE)

@@ -1,8 +1,8 @@
 /* cpu.c: the CPU as a device. Its memory is ordinary memory, its kernels are shared objects or compiled-in functions, and a launch returns
  * when it is done. All that can be worked out beforehand is, in bind; run copies the arguments, adds the pointers and calls.
  *
- * A process that forked after its OpenMP threads were started has none of them, and waits for ever if it asks for them. The device keeps a
- * page that a fork clears: where it reads zero, kernels run on the calling thread alone. */
+ * A process that forked after the device's threads were started has none of them. The device keeps a page that a fork clears: where it reads
+ * zero, kernels run on the calling thread alone. */
 #include "backend/cpu/cpu.h"
 
 #include "config/team.h"
@@ -18,6 +18,7 @@ enum { THREADS_MAX = 1024, PAGE = 4096 };
 
 struct kw_device {
     kw_target target;
+    kw_cpu_pool *pool;
     int32_t *unforked; /* a page that reads 1, after a fork 0; NULL when there is no such page */
 };
 
@@ -31,8 +32,10 @@ struct kw_bound {
     kw_kernel_stage *stage[KW_STAGE_MAX];
     kw_stage shape[KW_STAGE_MAX];
     int32_t stages, threads;
+    bool wake; /* worth waking threads for */
     size_t thread_bytes;
     const int32_t *unforked;
+    kw_cpu_pool *pool;
 };
 
 static int cpu_probe(char why[256]) {
@@ -40,7 +43,14 @@ static int cpu_probe(char why[256]) {
     return 1;
 }
 
+static bool is_forked(const int32_t *unforked) {
+    return unforked && !*unforked;
+}
+
 static void cpu_close_device(kw_device **device) {
+    if (*device) {
+        kw_cpu_pool_destroy(&(*device)->pool, is_forked((*device)->unforked));
+    }
     if (*device && (*device)->unforked) {
         munmap((*device)->unforked, PAGE);
     }
@@ -56,7 +66,9 @@ static kw_status cpu_open_device(kw_device **device, int index, int threads, kw_
         return kw_fail(err, KW_ILLEGAL, "threads=%d; use 1 to %d, or 0 for all cores of the process", threads, THREADS_MAX);
     }
     *device = calloc(1, sizeof **device);
-    if (!*device) {
+    if (!*device || !((*device)->pool = kw_cpu_pool_create())) {
+        free(*device);
+        *device = NULL;
         return kw_fail_memory(err, "a device");
     }
     kw_cpu_target(&(*device)->target, threads);
@@ -148,16 +160,19 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     kw_args_fill(&made->args, problem, launch);
     made->stages = launch->stages;
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
+    made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
     made->unforked = device->unforked;
+    made->pool = device->pool;
     memcpy(made->stage, kernel->stage, sizeof made->stage);
     memcpy(made->shape, launch->stage, sizeof made->shape);
     *bound = made;
     return KW_OK;
 }
 
-/* Runs the parts; share_ns as of kw_cpu_work. */
-static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int64_t *share_ns) {
+static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
+    (void)stream;
+    (void)err;
     kw_cpu_work work;
     int64_t widest = 1;
     work.args = bound->args;
@@ -168,7 +183,6 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
     work.args.shared = memory->shared;
     work.thread_memory = memory->threads;
     work.thread_bytes = bound->thread_bytes;
-    work.share_ns = share_ns;
     work.stages = 0;
     for (int i = 0; i < bound->stages; i++) {
         if ((parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) && bound->shape[i].units > 0) {
@@ -178,34 +192,8 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
         }
     }
     int64_t threads = kw_min(bound->threads, widest);
-    bool alone = bound->unforked && !*bound->unforked;
-    kw_cpu_run(&work, alone ? 1 : (int)threads);
-}
-
-static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
-    (void)stream;
-    (void)err;
-    run_parts(bound, memory, parts, NULL);
+    kw_cpu_run(&work, bound->pool, is_forked(bound->unforked) ? 1 : (int)threads, bound->wake);
     return KW_OK;
-}
-
-static kw_status cpu_run_alone(const kw_bound *bound, const kw_launch_memory *memory, int parts, double *ns, kw_error *err) {
-    int64_t share_ns[KW_STAGE_MAX] = {0};
-    (void)err;
-    run_parts(bound, memory, parts, share_ns);
-    *ns = 0;
-    for (int stage = 0; stage < KW_STAGE_MAX; stage++) {
-        *ns += (double)share_ns[stage];
-    }
-    return KW_OK;
-}
-
-static int cpu_team(const kw_bound *bound) {
-    int64_t widest = 1;
-    for (int i = 0; i < bound->stages; i++) {
-        widest = bound->shape[i].packs ? widest : kw_max(widest, bound->shape[i].units);
-    }
-    return (int)kw_min(bound->threads, widest);
 }
 
 const kw_backend kw_cpu_backend = {
@@ -222,6 +210,4 @@ const kw_backend kw_cpu_backend = {
     .bind = cpu_bind_kernel,
     .unbind = cpu_unbind_kernel,
     .run = cpu_run_kernel,
-    .run_alone = cpu_run_alone,
-    .team = cpu_team,
 };

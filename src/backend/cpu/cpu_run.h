@@ -3,6 +3,7 @@
 #define KW_BACKEND_CPU_CPU_RUN_H
 
 #include "backend/backend.h"
+#include "backend/cpu/cpu_pool.h"
 
 #include "prelude/kernel_abi.h"
 
@@ -14,10 +15,9 @@ typedef struct kw_cpu_work {
     int32_t stages;
     char *thread_memory;
     size_t thread_bytes;
-    int64_t *share_ns; /* NULL, or room for KW_STAGE_MAX times: the longest share of each stage by its thread's processor clock */
 } kw_cpu_work;
 
-/* Runs the stages on at most so many threads and returns when all are done. */
-void kw_cpu_run(const kw_cpu_work *work, int threads);
+/* Runs the stages on at most so many threads and returns when all are done; wake as in cpu_pool.h. */
+void kw_cpu_run(kw_cpu_work *work, kw_cpu_pool *pool, int threads, bool wake);
 
 #endif

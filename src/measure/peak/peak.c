@@ -7,8 +7,8 @@
 #include "measure/measure.h"
 
 #include "base/os/clock.h"
+#include "base/os/parallel.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,17 +90,30 @@ static double best_turn_ns(const peak_loop *loop) {
     return best;
 }
 
+enum { PEAK_THREADS_MAX = 1024 };
+
+typedef struct peak_team {
+    const peak_loop *loop;
+    double turn_ns[PEAK_THREADS_MAX]; /* of each thread */
+} peak_team;
+
+static void time_peak_loop(void *user, size_t number) {
+    peak_team *team = user;
+    team->turn_ns[number] = best_turn_ns(team->loop);
+}
+
 double kw_cpu_peak(kw_dtype dtype, int threads) {
     peak_loop loop = choose_loop(dtype);
     if (!loop.run) {
         return 0;
     }
+    peak_team team = {.loop = &loop, .turn_ns = {0}};
+    size_t count = threads < 1 ? 1 : threads < PEAK_THREADS_MAX ? (size_t)threads : PEAK_THREADS_MAX;
+    kw_parallel_run(&(kw_parallel){.count = count, .workers = (int32_t)count, .work = time_peak_loop, .user = &team});
     double sum = 0;
-    if (threads <= 1) {
-        return ACCUMULATORS * loop.flops / best_turn_ns(&loop) * 1e9;
+    for (size_t i = 0; i < count; i++) {
+        sum += ACCUMULATORS * loop.flops / team.turn_ns[i] * 1e9;
     }
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-    sum += ACCUMULATORS * loop.flops / best_turn_ns(&loop) * 1e9;
     return sum;
 }
 

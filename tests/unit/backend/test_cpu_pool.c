@@ -1,0 +1,224 @@
+/* test_cpu_pool.c: teams of threads: each share is done once, barriers hold, callers do not disturb each other, threads that cannot be made
+ * make a smaller team. */
+
+#include "backend/cpu/cpu_pool.h"
+#include "support/kw_test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child that starts threads is what ThreadSanitizer cannot follow. */
+#if defined __SANITIZE_THREAD__
+#define UNDER_TSAN 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
+enum { TEAM_MAX = 9, STAGES = 5, NOBODY = 65534 };
+
+typedef struct round {
+    _Atomic int done[STAGES][TEAM_MAX], team, early;
+} round_of_work;
+
+/* In each stage every share looks whether all of the one before are done. */
+static void do_share(void *user, int stage, int share, int shares) {
+    round_of_work *r = user;
+    atomic_store(&r->team, shares);
+    for (int other = 0; stage && other < shares; other++) {
+        atomic_fetch_add(&r->early, atomic_load(&r->done[stage - 1][other]) != 1);
+    }
+    atomic_fetch_add(&r->done[stage][share], 1);
+}
+
+/* The size of the team that did it. */
+static int run_round(kw_cpu_pool *pool, int threads) {
+    round_of_work r = {.team = 0};
+    kw_cpu_pool_run(pool, threads, true, STAGES, do_share, &r);
+    assert_int_equal(r.early, 0);
+    for (int stage = 0; stage < STAGES; stage++) {
+        for (int thread = 0; thread < TEAM_MAX; thread++) {
+            assert_int_equal(r.done[stage][thread], thread < r.team);
+        }
+    }
+    return r.team;
+}
+
+static void every_share_is_done_once_whatever_the_team(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    for (int i = 0; i < 400; i++) {
+        int threads = 1 + (i * 7) % TEAM_MAX; /* smaller and larger in turn */
+        assert_int_equal(run_round(pool, threads), threads);
+    }
+    kw_cpu_pool_destroy(&pool, false);
+    assert_null(pool);
+}
+
+/* Long enough for threads, and for the caller, to go to sleep. */
+static void do_sleepy_share(void *user, int stage, int share, int shares) {
+    static const useconds_t rests[3][2] = {{0, 3000}, {1500, 0}, {0, 2000}};
+    (void)shares;
+    usleep(rests[stage][share % 2]);
+    atomic_fetch_add((_Atomic int *)user, 1);
+}
+
+static void who_sleeps_is_woken(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    for (int i = 0; i < 20; i++) {
+        _Atomic int done = 0;
+        kw_cpu_pool_run(pool, 4, true, 3, do_sleepy_share, &done);
+        assert_int_equal(done, 12);
+        usleep(1500);
+    }
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+static void note_thread(void *user, int stage, int share, int shares) {
+    pthread_t *by = user;
+    (void)stage;
+    (void)shares;
+    by[share] = pthread_self();
+}
+
+/* A thread that sleeps takes microseconds to come, the caller's share none: in some rounds at least the caller does both. */
+static void nobody_waits_for_a_thread_that_has_not_begun(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    int alone = 0;
+    for (int i = 0; i < 100; i++) {
+        pthread_t by[2];
+        kw_cpu_pool_run(pool, 2, true, 1, note_thread, by);
+        alone += pthread_equal(by[0], pthread_self()) && pthread_equal(by[1], pthread_self());
+        usleep(500);
+    }
+    assert_true(alone > 0);
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+/* The caller's share takes long enough for a thread that is woken to come. */
+static void note_thread_slowly(void *user, int stage, int share, int shares) {
+    usleep(share ? 0 : 4000);
+    note_thread(user, stage, share, shares);
+}
+
+/* Rounds of ten in which the caller did all, after rests in which threads go to sleep. */
+static int rounds_alone(kw_cpu_pool *pool, bool wake) {
+    int alone = 0;
+    for (int i = 0; i < 10; i++) {
+        pthread_t by[2];
+        usleep(20000);
+        kw_cpu_pool_run(pool, 2, wake, 1, note_thread_slowly, by);
+        alone += pthread_equal(by[1], pthread_self()) != 0;
+    }
+    return alone;
+}
+
+static void little_work_goes_without_those_who_sleep(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    assert_in_range(rounds_alone(pool, true), 0, 9);
+    assert_in_range(rounds_alone(pool, false), 1, 10);
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+static void *call_often(void *user) {
+    for (int i = 0; i < 100; i++) {
+        round_of_work r = {.team = 0};
+        kw_cpu_pool_run(user, 3, true, STAGES, do_share, &r);
+        if (r.team != 3 || r.early) {
+            return user;
+        }
+    }
+    return NULL;
+}
+
+static void callers_at_the_same_time_have_a_team_each(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    pthread_t callers[6];
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(pthread_create(&callers[i], NULL, call_often, pool), 0);
+    }
+    for (size_t i = 0; i < 6; i++) {
+        void *failed = NULL;
+        pthread_join(callers[i], &failed);
+        assert_null(failed);
+    }
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+/* Runs in a child whose user may have so many processes, threads included (0: as many as the host allows); its exit code is the team's size. */
+static int team_under_limit(rlim_t limit, int wanted) {
+    int status = 0;
+    pid_t child = fork();
+    if (!child) {
+        if ((!geteuid() && setuid(NOBODY)) || (limit && setrlimit(RLIMIT_NPROC, &(struct rlimit){limit, limit}))) {
+            _exit(99);
+        }
+        kw_cpu_pool *pool = kw_cpu_pool_create();
+        int team = run_round(pool, wanted);
+        for (int i = 0; i < 2000; i++) { /* and again, while it is tried anew now and then */
+            team = run_round(pool, wanted);
+        }
+        kw_cpu_pool_destroy(&pool, false);
+        _exit(team);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void threads_that_cannot_be_made_make_a_smaller_team(void **state) {
+    (void)state;
+    if (geteuid()) {
+        print_message("only root can become a user without processes\n");
+        skip();
+    }
+    assert_int_equal(team_under_limit(1, 4), 1);
+    assert_in_range(team_under_limit(3, 8), 1, 3); /* others may run as that user */
+    assert_int_equal(team_under_limit(0, 4), 4);
+}
+
+/* What was forked has no threads, may destroy the pool, and may make one of its own. */
+static void a_forked_child_makes_its_own(void **state) {
+    (void)state;
+    int status = 0, wanted = UNDER_TSAN ? 1 : 4;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    assert_int_equal(run_round(pool, 4), 4);
+    pid_t child = fork();
+    if (!child) {
+        alarm(30);
+        kw_cpu_pool_destroy(&pool, true);
+        pool = kw_cpu_pool_create();
+        int team = run_round(pool, wanted);
+        kw_cpu_pool_destroy(&pool, false);
+        _exit(team);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), wanted);
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_share_is_done_once_whatever_the_team),
+        cmocka_unit_test(who_sleeps_is_woken),
+        cmocka_unit_test(nobody_waits_for_a_thread_that_has_not_begun),
+        cmocka_unit_test(little_work_goes_without_those_who_sleep),
+        cmocka_unit_test(callers_at_the_same_time_have_a_team_each),
+        cmocka_unit_test(threads_that_cannot_be_made_make_a_smaller_team),
+        cmocka_unit_test(a_forked_child_makes_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
