@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -28,6 +28,19 @@ test-gpu-full:
 check-legal:
 	@tools/setup.sh test
 	@JOBS=$(JOBS) tools/check_legal.sh
+
+memcheck:
+	@tools/setup.sh memcheck
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS)
+	@tools/memcheck.sh
+
+mutate:
+	@tools/setup.sh mutate
+	@for kind in c cpu gpu; do tools/mutate/mutate.py $$kind --jobs $(JOBS) --seed $${KW_MUTATE_SEED:-1} --each $${KW_MUTATE_EACH:-1} || exit; done
+
+device-faults: all
+	@tools/device_faults.sh build/kwright
 
 test-slurm: all
 	@tools/test_slurm.sh build/kwright
@@ -87,6 +100,9 @@ help:
 	@echo 'make demo       build, tune real network layers, run them through the C API; DEMO_LAYERS=all takes every layer'
 	@echo 'make test       every check and test (CI runs this)'
 	@echo 'make test-gpu-full every kernel of set full-tests for GPUs, compiled and played; BUDGET seconds a step (1800), goes on where it was'
+	@echo 'make memcheck    the unit tests of what reads, stores and scores, under valgrind'
+	@echo 'make mutate      plants faults in the texts of library and kernels and counts those that a test finds; KW_MUTATE_SEED, KW_MUTATE_EACH'
+	@echo 'make device-faults  kernels that write astray, hang and trap on a GPU (DEVICE, cuda:0): recorded, and the device as good as before'
 	@echo 'make check-legal every kernel'\''s rules and launch on random legal problems, KW_LEGAL_SEED (the day) and KW_LEGAL_PAIRS (10^6) an architecture'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'

@@ -28,7 +28,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
     X(CHECK, "check", NULL, "verify the kernel against the reference first")                                                               \
-    X(CONFIG, "config", "CONFIG", "only this kernel")                                                                                      \
+    X(CONFIG, "config", "CONFIG", "only this kernel; values may be *")                                                                     \
     X(COLD, "cold", NULL, "each call on other copies of the tensors than the one before")                                                  \
     X(COUNT_ONLY, "count-only", NULL, "only count, and print nothing else")                                                                \
     X(CLEAR, "clear", NULL, "delete every cached kernel")                                                                                  \

@@ -53,6 +53,7 @@ static void log_session_line(void *user, const char *line) {
 kw_space_options cli_space(const cli_args *args) {
     return (kw_space_options){
         .set = args->value[OPT_SET],
+        .config = args->value[OPT_CONFIG],
         .arch = args->value[OPT_ARCH],
         .filter = args->value[OPT_FILTER],
         .rules_dir = args->value[OPT_RULES],
@@ -104,11 +105,11 @@ int cli_registry(kw_registry **registry, kw_context *context, const cli_args *ar
     kw_space_options space = cli_space(args);
     kw_status status = kw_registry_create(registry, context, &err);
     if (!status && args->value[OPT_CONFIG]) {
-        status = kw_registry_add(*registry, args->value[OPT_CONFIG], &err);
+        status = kw_registry_add_space(*registry, &space, &err);
     } else if (!status && file) {
         status = ends_with(file, ".json") ? kw_registry_load_json(*registry, file, &err) : kw_registry_load(*registry, file, &err);
         status = status ? status : keep_wanted(*registry, &space, &err);
-    } else if (!status && (space.set || space.arch || space.rules_dir)) {
+    } else if (!status && (space.set || space.arch || space.rules_dir || space.traits)) {
         status = kw_registry_add_space(*registry, &space, &err);
     } else if (!status) {
         status = kw_registry_add_default(*registry, &err);

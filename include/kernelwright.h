@@ -359,7 +359,8 @@ typedef enum kw_mode {
     KW_MODE_DEFAULT = 0, /* KW_MODE in the environment, else KW_SHORTLIST */
     KW_FROZEN,           /* wisdom and cache only: no measuring, no compiling */
     KW_PREDICT,          /* the best by the model that serves, else by the analytic estimate; compiles it, measures nothing */
-    KW_SHORTLIST,        /* verifies and measures the best few by the same once, and remembers the winner */
+    KW_SHORTLIST,        /* verifies and measures the best few by the same once, and remembers the winner; one that was measured on a busy
+                            machine (its samples spread by more than KW_SPREAD_MAX percent, 10) is measured again next time */
     KW_EXHAUSTIVE,       /* verifies and measures every kernel that serves the problem */
     KW_MODE_COUNT
 } kw_mode;
@@ -396,7 +397,7 @@ typedef struct kw_tensors {
 } kw_tensors;
 
 /* Runs the kernel. Checks addresses, queues at most four launches (and packs weights among them, where they are not packed already); takes
- * no lock, and allocates nothing but, when more runs of the context are under way on a CPU than ever before, threads.
+ * no lock, allocates nothing.
  *
  * stream: a CUstream or hipStream_t of the device. The launches are queued in it, behind what is there already, and the call returns at
  * once; an error of a kernel shows in what the caller calls next. All memory must stay, and the plan too, until they are done. The default
@@ -512,6 +513,7 @@ typedef struct kw_wisdom_entry {
     int32_t candidates;
     bool fresh_weights; /* packing was part of the time */
     const char *stale;  /* NULL, or the rule of today that the entry breaks; such an entry is not used */
+    bool provisional;   /* measured on a busy machine (KW_SPREAD_MAX): plans that may measure do so again */
 } kw_wisdom_entry;
 
 /* Calls visit for each entry of a wisdom file (NULL: of all layers in use). The entry lives during the call only. */

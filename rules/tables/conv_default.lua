@@ -1,7 +1,7 @@
 -- Convolution configs that tuning measures. On AMD the ten published tiles, with their pipelines by direction; on NVIDIA our own choice of the
 -- same kind. Both have configs with single-element accesses besides: they serve any count of channels.
 local arches, vectors, of_bytes, gather = include "tables/arch", include "tables/vectors", include "tables/conv_bytes", include "tables/gather"
-local thin, overlap = include "tables/thin", include "tables/overlap"
+local thin, overlap, spread = include "tables/thin", include "tables/overlap", include "tables/spread"
 
 -- tile, waves, instruction of a half type
 local amd = {
@@ -75,6 +75,19 @@ local function instruction(arch, dtype, text, k)
     return best
 end
 
+-- The published tiles as trait files choose from them: each as it stands, whatever the pipeline.
+local function published(arch, op, dtype)
+    local out, half = {}, dtype ~= "fp32"
+    for _, row in ipairs(amd) do
+        local _, _, k = numbers(row[1])
+        local inst = instruction(arch, dtype, row[3], k)
+        if inst then
+            add(out, row[1], row[2], inst, half and { 4, 8, 8 } or { 4, 4, 4 }, { line = true, split_k = op == "conv_bwd_weight" and 0 or nil })
+        end
+    end
+    return out
+end
+
 local function amd_points(arch, op, dtype)
     local out, half = {}, dtype ~= "fp32"
     for _, row in ipairs(amd) do
@@ -146,6 +159,21 @@ local function nvidia_points(arch, op, dtype)
 end
 
 return {
+    -- What a trait file chooses from.
+    pool = function(arch, op, dtype, legal, named)
+        local list
+        if vectors.bytes[dtype] == 1 then
+            list = of_bytes.default(arch, op, dtype)
+        elseif arches.has(arch, "mma") then
+            list = thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(op, 1, 3))
+            thin.joined(list, overlap.convolutions(op, 1, 3))
+        elseif arches.has(arch, "mfma") then
+            list = published(arch, op, dtype)
+        else
+            list = wmma_points(arch, op, dtype)
+        end
+        return spread.pipelines(list, op, named)
+    end,
     points = function(arch, op, dtype, legal)
         local list
         if vectors.bytes[dtype] == 1 then

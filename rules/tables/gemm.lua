@@ -1,6 +1,6 @@
 -- Matrix products on GPUs: what tuning measures, and all that is worth a search.
 local arches, pairs_of, bytes = include "tables/arch", include "tables/pairs", (include "tables/vectors").bytes
-local thin, gather, overlap = include "tables/thin", include "tables/gather", include "tables/overlap"
+local thin, gather, overlap, spread = include "tables/thin", include "tables/gather", include "tables/overlap", include "tables/spread"
 
 local layouts = { "rcr", "rrr", "crr", "ccr" }
 
@@ -161,4 +161,22 @@ local function full(arch, op, dtype)
     return thin.joined(out, overlap.products())
 end
 
-return { default = default, full = full }
+-- What a trait file chooses from.
+local function pool(arch, op, dtype, legal, named)
+    local out = {}
+    for _, layout in ipairs(layouts) do
+        for _, rows in ipairs({ squares, slim }) do
+            for _, row in ipairs(rows) do
+                out[#out + 1] = tile_point(arch, dtype, layout, row, 64)
+                out[#out + 1] = tile_point(arch, dtype, layout, row, 128)
+            end
+        end
+    end
+    for _, p in ipairs(bulk_points()) do
+        out[#out + 1] = bulk(p, {})
+    end
+    thin.joined(out, gather.products())
+    return spread.pipelines(thin.joined(out, overlap.products()), op, named)
+end
+
+return { default = default, full = full, pool = pool }

@@ -44,6 +44,11 @@ typedef struct kw_backend {
     /* Runs calls[0 .. count-1] one after the other and gives the time of them all together by the device's own clock. NULL: the caller's
      * clock around run will do. */
     kw_status (*time)(const kw_bound *bound, const kw_launch_memory calls[], size_t count, int parts, double *ns, kw_error *err);
+    /* Runs as run does, and gives what it would have taken if nobody else had the cores: of each stage the longest share by its thread's own
+     * processor clock, added up. NULL: not to be had. */
+    kw_status (*run_alone)(const kw_bound *bound, const kw_launch_memory *memory, int parts, double *ns, kw_error *err);
+    /* Threads that a run takes. NULL: not the host's. */
+    int (*team)(const kw_bound *bound);
     /* Devices that have names besides numbers ("emu:gfx942"): that of number index. NULL: they have none. */
     const char *(*device_name)(int index);
     /* The device for people: product, driver. NULL: the processor's brand says it. */

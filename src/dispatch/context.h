@@ -11,6 +11,9 @@
 #include "dispatch/registry.h"
 #include "dispatch/cache/kernel_cache.h"
 #include "dispatch/wisdom/wisdom.h"
+#include "measure/timing/noise.h"
+
+#include <math.h>
 
 struct kw_context {
     kw_settings settings;
@@ -29,6 +32,13 @@ struct kw_context {
     kw_registry *registry;                  /* the default one; NULL until it is needed */
     uint64_t serials;                       /* given to registries so far */
 };
+/* Times that spread by more than this share are no facts. Of a device that is played no time is one, so that none is measured twice. */
+static inline double kw_context_spread_limit(const kw_context *context) {
+    return kw_backends[context->target->backend].emulated ? INFINITY
+           : context->settings.spread_limit >= 0          ? context->settings.spread_limit
+                                                          : KW_SPREAD_USUAL;
+}
+
 /* A registry is another one now, or gone: what was answered from it under this serial is forgotten, by all who keep answers. Plans keep
  * what they have. */
 static inline void kw_context_registry_changed(kw_context *context, uint64_t serial) {

@@ -15,9 +15,10 @@ enum { POINTS_MAX = 4000000 };
 
 typedef struct walk {
     kw_rules *rules;
-    kw_filter *filter; /* NULL: all */
-    kw_traits traits;
-    bool has_traits;
+    kw_filter *filter;   /* NULL: all */
+    kw_traits traits[2]; /* a file's, and those of a config with gaps */
+    int trait_count;
+    bool chooses; /* values that traits name take the place of the points' own */
     kw_family_rules family;
     bool (*visit)(void *user, const kw_config *config);
     void *user;
@@ -26,8 +27,10 @@ typedef struct walk {
 
 /* A config that C allows. */
 static kw_status offer(walk *w, const kw_config *config, kw_error *err) {
-    if (w->has_traits && !kw_traits_allow(&w->traits, config)) {
-        return KW_OK;
+    for (int i = 0; i < w->trait_count; i++) {
+        if (!kw_traits_allow(&w->traits[i], config)) {
+            return KW_OK;
+        }
     }
     bool wanted;
     kw_status status = kw_family_rules_accept(&wanted, &w->family, w->rules, config, err);
@@ -67,14 +70,43 @@ static kw_status walk_product(walk *w, kw_op op, kw_dtype dtype, kw_error *err) 
     return status;
 }
 
+/* The values that traits name. What two of them say of one axis is the second's here, and both are asked again in offer(). */
+static kw_status choose_values(kw_axis_choice *choice, walk *w, kw_error *err) {
+    kw_status status = KW_OK;
+    *choice = (kw_axis_choice){0};
+    for (int i = 0; !status && w->chooses && i < w->trait_count; i++) {
+        kw_axis_choice one = {0};
+        status = kw_traits_axes(&one.values, &one.every, &w->traits[i], w->family.family, &w->rules->arena, err);
+        for (int axis = 0; !status && axis < w->family.family->axis_count; axis++) {
+            if (one.values.count[axis]) {
+                choice->values.values[axis] = one.values.values[axis];
+                choice->values.count[axis] = one.values.count[axis];
+            }
+        }
+        choice->every |= one.every;
+    }
+    return status;
+}
+
 static kw_status walk_points(walk *w, kw_op op, kw_dtype dtype, kw_error *err) {
     kw_catalog points = {0};
-    kw_status status = kw_family_rules_points(&points, &w->family, w->rules, op, dtype, err);
+    kw_axis_choice choice;
+    kw_status status = choose_values(&choice, w, err);
+    status = status ? status : kw_family_rules_points(&points, &w->family, w->rules, op, dtype, &choice, err);
     for (size_t i = 0; !status && !w->stopped && i < points.count; i++) {
         status = offer(w, &points.configs[i], err);
     }
     kw_catalog_drop(&points);
     return status;
+}
+
+/* Whether the traits leave anything of the operation and type, so that nothing is made of what they refuse. */
+static bool traits_leave(const walk *w, int op, int dtype) {
+    bool left = true;
+    for (int i = 0; i < w->trait_count; i++) {
+        left = left && w->traits[i].ops >> op & 1 && w->traits[i].dtypes >> dtype & 1;
+    }
+    return left;
 }
 
 static kw_status walk_family(walk *w, const kw_family *family, kw_error *err) {
@@ -85,12 +117,30 @@ static kw_status walk_family(walk *w, const kw_family *family, kw_error *err) {
     }
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
-            if (!status && !w->stopped && w->family.ops >> op & 1 && w->family.dtypes >> dtype & 1) {
+            if (!status && !w->stopped && w->family.ops >> op & 1 && w->family.dtypes >> dtype & 1 && traits_leave(w, op, dtype)) {
                 status = w->family.lists_points ? walk_points(w, (kw_op)op, (kw_dtype)dtype, err)
                                                 : walk_product(w, (kw_op)op, (kw_dtype)dtype, err);
             }
         }
     }
+    return status;
+}
+
+static kw_status open_traits(walk *w, const kw_space_options *options, kw_error *err) {
+    kw_status status = KW_OK;
+    if (options->traits) {
+        status = kw_traits_load(&w->traits[w->trait_count++], options->traits, err);
+    }
+    if (!status && options->config) {
+        kw_config exact;
+        status = kw_config_is_pattern(options->config) ? KW_OK : kw_config_parse(&exact, options->config, err);
+        status = status ? status : kw_traits_of_config(&w->traits[w->trait_count++], options->config, err);
+    }
+    for (int i = 0; !status && i < w->trait_count; i++) {
+        kw_traits_warn(&w->traits[i], w->rules->kind, options->arch, options->log, options->user);
+        w->stopped = w->stopped || !kw_traits_allow_arch(&w->traits[i], options->arch);
+    }
+    w->chooses = !options->set;
     return status;
 }
 
@@ -100,23 +150,18 @@ kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user
     kw_status status =
         options->arch ? KW_OK : kw_fail(err, KW_ILLEGAL, "no architecture is named whose kernels are to be listed; name one");
     if (!status && options->filter) {
-        status = kw_filter_open(&w.filter, options->filter, err);
+        status = kw_filter_open(&w.filter, options->filter, options->arch, err);
     }
     if (!status) {
         kw_rules_options choice = kw_rules_options_of(options);
         status = kw_rules_open(&rules, &choice, err);
     }
-    if (!status && options->traits) {
-        w.has_traits = true;
-        status = kw_traits_load(&w.traits, options->traits, err);
-        if (!status) {
-            kw_traits_warn(&w.traits, rules.kind, options->log, options->user);
-        }
-    }
+    status = status ? status : open_traits(&w, options, err);
     for (const kw_family *const *family = kw_family_table; !status && !w.stopped && *family; family++) {
         status = walk_family(&w, *family, err);
     }
-    kw_traits_drop(&w.traits);
+    kw_traits_drop(&w.traits[0]);
+    kw_traits_drop(&w.traits[1]);
     kw_rules_close(&rules);
     kw_filter_close(&w.filter);
     return status;

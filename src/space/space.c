@@ -64,6 +64,9 @@ kw_status kw_registry_add_space(kw_registry *registry, const kw_space_options *o
     addition to = {.registry = registry, .err = err};
     kw_space_options whole = options ? *options : (kw_space_options){0};
     whole.arch = whole.arch ? whole.arch : kw_registry_arch(registry);
+    if (whole.config && !kw_config_is_pattern(whole.config)) {
+        return kw_registry_add(registry, whole.config, err); /* no set need know of it */
+    }
     kw_status status = kw_space_visit(&whole, add_registry_config, &to, err);
     return status ? status : to.status;
 }
@@ -84,7 +87,7 @@ kw_status kw_registry_filter(kw_registry *registry, const char *expression, kw_e
         return kw_fail(err, KW_ILLEGAL, "kw_registry_filter: %s is NULL", registry ? "expression" : "registry");
     }
     kw_filter *filter;
-    kw_status status = kw_filter_open(&filter, expression, err);
+    kw_status status = kw_filter_open(&filter, expression, kw_registry_arch(registry), err);
     /* First without changing anything, so that an error leaves the registry as it was. */
     for (size_t i = 0; !status && i < kw_registry_count(registry); i++) {
         bool selected;
@@ -102,6 +105,12 @@ static bool keep_allowed(void *user, const char *text) {
     return !kw_config_parse(&config, text, NULL) && kw_traits_allow(user, &config);
 }
 
+static bool keep_none(void *user, const char *text) {
+    (void)user;
+    (void)text;
+    return false;
+}
+
 kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void (*log)(void *user, const char *line), void *user,
                                   kw_error *err) {
     if (!registry || !path) {
@@ -113,9 +122,10 @@ kw_status kw_registry_keep_traits(kw_registry *registry, const char *path, void 
     if (!status) {
         /* A registry's kernels are all of its context's backend. */
         if (kw_registry_count(registry) && !kw_config_parse(&first, kw_registry_config(registry, 0), NULL)) {
-            kw_traits_warn(&traits, first.family->kind, log, user);
+            kw_traits_warn(&traits, first.family->kind, kw_registry_arch(registry), log, user);
         }
-        status = kw_registry_keep(registry, keep_allowed, &traits, err);
+        bool meant = kw_traits_allow_arch(&traits, kw_registry_arch(registry));
+        status = kw_registry_keep(registry, meant ? keep_allowed : keep_none, &traits, err);
     }
     kw_traits_drop(&traits);
     return status;

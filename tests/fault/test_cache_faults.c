@@ -1,6 +1,7 @@
 /* test_cache_faults.c: what the cache must survive: damaged entries, folders that cannot be trusted or used, a full disk. Any doubt is a
  * miss, and never a load. */
 
+#include "base/hash.h"
 #include "jit/cache/cache.h"
 #include "support/kw_test.h"
 #include "support/fake_family.h"
@@ -87,6 +88,36 @@ static void every_flipped_bit_and_every_length_is_found(void **state) {
     assert_int_equal(read_copy(bytes.data, bytes.size - 1, "ab12cd-35"), KW_MALFORMED);
     assert_int_equal(read_copy(bytes.data, bytes.size - 1, "ab12cd-3"), KW_MALFORMED);
     assert_int_equal(read_copy(bytes.data, bytes.size - 1, key), KW_OK);
+    kw_text_drop(&bytes);
+}
+
+/* Entries that are whole, digest and all, but were written for something else: by another version, or on a machine whose numbers stand the
+ * other way round (only the digest would be the same). */
+static void entries_of_another_format_abi_or_byte_order_are_refused(void **state) {
+    (void)state;
+    enum { FORMAT = 8, ABI = 12, KEY_BYTES = 16, DIGEST_BYTES = KW_HASH_TEXT - 1 };
+    static const struct { int at, bytes; } turned[] = {{FORMAT, 4}, {ABI, 4}, {KEY_BYTES, 8}, {KEY_BYTES + 8, 8}};
+    kw_text good = good_entry(), bytes = good_entry();
+    size_t body = good.size - DIGEST_BYTES;
+    char digest[KW_HASH_TEXT];
+    for (int row = -2; row < (int)(sizeof turned / sizeof *turned); row++) {
+        memcpy(bytes.data, good.data, body);
+        if (row < 0) {
+            bytes.data[row == -2 ? FORMAT : ABI]++;
+        } else {
+            for (int i = 0; i < turned[row].bytes; i++) {
+                bytes.data[turned[row].at + i] = good.data[turned[row].at + turned[row].bytes - 1 - i];
+            }
+        }
+        kw_hash_text(digest, bytes.data, body);
+        memcpy(bytes.data + body, digest, DIGEST_BYTES);
+        assert_int_equal(read_copy(bytes.data, bytes.size, key), KW_MALFORMED);
+    }
+    memcpy(bytes.data, good.data, body);
+    kw_hash_text(digest, bytes.data, body);
+    memcpy(bytes.data + body, digest, DIGEST_BYTES);
+    assert_int_equal(read_copy(bytes.data, bytes.size, key), KW_OK);
+    kw_text_drop(&good);
     kw_text_drop(&bytes);
 }
 
@@ -373,6 +404,7 @@ static void a_cache_that_cannot_store_costs_no_kernel(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_flipped_bit_and_every_length_is_found),
+        cmocka_unit_test(entries_of_another_format_abi_or_byte_order_are_refused),
         cmocka_unit_test(a_damaged_file_is_a_miss_and_put_aside),
         cmocka_unit_test(what_is_no_regular_file_is_a_miss),
         cmocka_unit_test(folders_that_cannot_be_trusted_switch_the_cache_off),

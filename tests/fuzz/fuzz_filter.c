@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kw_filter *filter = NULL;
     kw_error err = {0};
     require(expression != NULL);
-    if (!kw_filter_open(&filter, expression, &err)) {
+    if (!kw_filter_open(&filter, expression, NULL, &err)) {
         ask_all(filter);
     } else {
         require(*err.text && !strchr(err.text, '\n') && !filter);

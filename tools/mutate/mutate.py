@@ -83,8 +83,9 @@ class Sandbox:
 
 
 def checks(folder, every):
-    """The environment of the tests that check kernels: each Nth row of theirs."""
-    return {"KW_CHECK_CACHE": str(folder / "kernels-cache"), "KW_CHECK_EVERY": every}
+    """The environment of the tests: those that check kernels take each Nth row of theirs; counts of --coverage and what it says of them go
+    where they disturb nobody."""
+    return {"KW_CHECK_CACHE": str(folder / "kernels-cache"), "KW_CHECK_EVERY": every, "GCOV_PREFIX": "/tmp/counts", "GCOV_ERROR_FILE": "/dev/null"}
 
 
 class Tree:

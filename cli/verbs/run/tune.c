@@ -16,6 +16,11 @@ typedef struct tuning {
     bool remembered; /* some winner is in wisdom */
 } tuning;
 
+/* Of the chosen kernel, by whoever measured it; 0 where nobody did. */
+typedef struct plan_time {
+    double ns, spread_ns;
+} plan_time;
+
 static double peak_of(tuning *t, kw_dtype dtype) {
     if (!t->known[dtype]) {
         t->known[dtype] = true;
@@ -53,6 +58,22 @@ static void times_text(char text[16], double reference, double ns) {
     }
 }
 
+/* "1.2 %", how far apart the middle half of the samples lies; "-" without samples. */
+static void spread_text(char text[16], double ns, double spread_ns) {
+    if (ns > 0 && spread_ns >= 0) {
+        snprintf(text, 16, "%.1f %%", 100 * spread_ns / ns);
+    } else {
+        snprintf(text, 16, "-");
+    }
+}
+
+static bool show_noise(void *user, const kw_explanation *explanation) {
+    if (explanation->kind == KW_EXPLAIN_NOISE) {
+        fprintf(user, "%s\n", explanation->text);
+    }
+    return true;
+}
+
 static bool is_failed_record(const kw_record *record) {
     return record->outcome != KW_GOOD && record->outcome != KW_MISTRUSTED && record->outcome != KW_UNTRIED;
 }
@@ -73,7 +94,7 @@ typedef struct wanted {
     char problem[KW_PROBLEM_TEXT_MAX];
     const char *target;
     bool fresh_weights;
-    double ns;
+    plan_time time;
     const char *config; /* of the plan */
     bool holds;         /* wisdom answers with it, the next process too */
 } wanted;
@@ -82,7 +103,7 @@ static void match_entry(void *user, const kw_wisdom_entry *entry) {
     wanted *w = user;
     if (!entry->stale && entry->fresh_weights == w->fresh_weights && !strcmp(entry->problem, w->problem) &&
         !strcmp(entry->target, w->target)) {
-        w->ns = entry->time_ns;
+        w->time = (plan_time){entry->time_ns, entry->spread_ns};
         w->holds = !strcmp(entry->config, w->config);
     }
 }
@@ -123,9 +144,9 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
         printf("nothing was measured%s\n%s", known->holds ? "; --remeasure does so again" : "", kw_plan_explain(plan));
         return;
     }
-    printf(" rank        time   GFLOP/s  of peak reference  kernel\n");
+    printf(" rank        time  spread   GFLOP/s  of peak reference  kernel\n");
     for (size_t i = 0; i < count; i++) {
-        char time[32], share[16], over[16];
+        char time[32], spread[16], share[16], over[16];
         failed += is_failed_record(&records[i]);
         untried += records[i].outcome == KW_UNTRIED;
         if (is_failed_record(&records[i]) || records[i].time_ns <= 0) {
@@ -134,16 +155,18 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
         double gflops = cli_gflops(problem, records[i].time_ns);
         share_text(share, gflops, peak);
         times_text(over, reference, records[i].time_ns);
+        spread_text(spread, records[i].time_ns, records[i].samples ? records[i].spread_ns : -1);
         bool chosen = !strcmp(records[i].config, kw_plan_config(plan));
         tied |= chosen && i;
-        printf("%5zu%c %10s %9.1f %8s %9s  %s", i + 1, chosen ? '*' : ' ', cli_time(time, records[i].time_ns), gflops, share, over,
-               records[i].config);
-        if (i && records[0].time_ns > 0) {
+        printf("%5zu%c %10s %7s %9.1f %8s %9s  %s", i + 1, chosen ? '*' : ' ', cli_time(time, records[i].time_ns), spread, gflops, share,
+               over, records[i].config);
+        if (i && records[i].time_ns >= records[0].time_ns && records[0].time_ns > 0) {
             printf("  (%.1f %% slower)", 100 * (records[i].time_ns / records[0].time_ns - 1));
         }
         printf("%s\n", records[i].samples ? "" : "  (given up early)");
     }
     show_failures(t, records, count, known->problem);
+    kw_explanation_visit(plan, show_noise, stdout);
     if (tied) {
         printf("* is chosen: it is as fast as the first within the noise, and comes first by name.\n");
     }
@@ -154,15 +177,17 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
     show_outlook(t, known);
 }
 
-static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double reference) {
+static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, const plan_time *known, double reference) {
     const kw_problem *problem = &item->problem;
-    double gflops = cli_gflops(problem, ns), peak = peak_of(t, problem->dtype) / 1e9;
-    char time[32], share[16], over[16];
+    double gflops = cli_gflops(problem, known->ns), peak = peak_of(t, problem->dtype) / 1e9;
+    char time[32], spread[16], share[16], over[16];
     share_text(share, gflops, peak);
-    times_text(over, reference, ns);
-    printf("%-34.34s %-15s %-4s %10s %8.1f %7s %9s  %s\n", item->name, kw_op_name(problem->op), kw_dtype_name(problem->dtype),
-           cli_time(time, ns), gflops, share, over, kw_plan_config(plan));
+    times_text(over, reference, known->ns);
+    spread_text(spread, known->ns, known->spread_ns);
+    printf("%-34.34s %-15s %-4s %10s %7s %8.1f %7s %9s  %s\n", item->name, kw_op_name(problem->op), kw_dtype_name(problem->dtype),
+           cli_time(time, known->ns), spread, gflops, share, over, kw_plan_config(plan));
     fflush(stdout);
+    kw_explanation_visit(plan, show_noise, stderr);
 }
 
 /* Each kernel that was looked at, the best first. */
@@ -187,7 +212,16 @@ static void add_candidates(cli_json *json, const kw_plan *plan) {
     cli_json_end(json);
 }
 
-static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, double ns, double reference) {
+static bool take_noise(void *user, const kw_explanation *explanation) {
+    if (explanation->kind == KW_EXPLAIN_NOISE) {
+        *(const char **)user = explanation->text;
+    }
+    return true;
+}
+
+static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, const plan_time *known, double reference) {
+    const char *noise = "";
+    kw_explanation_visit(plan, take_noise, &noise);
     char text[KW_PROBLEM_TEXT_MAX];
     size_t count = 0;
     kw_plan_records(plan, &count);
@@ -199,8 +233,10 @@ static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, d
     cli_json_target(&json, t->context);
     cli_json_text(&json, "config", kw_plan_config(plan));
     cli_json_bool(&json, "measured", count > 0); /* else wisdom answered */
-    cli_json_real(&json, "time_ns", ns);
-    cli_json_real(&json, "gflops", cli_gflops(&item->problem, ns));
+    cli_json_real(&json, "time_ns", known->ns);
+    cli_json_real(&json, "spread_ns", known->spread_ns);
+    cli_json_text(&json, "noise", noise);
+    cli_json_real(&json, "gflops", cli_gflops(&item->problem, known->ns));
     cli_json_real(&json, "peak_gflops", peak_of(t, item->problem.dtype) / 1e9);
     cli_json_real(&json, "reference_ns", reference);
     add_candidates(&json, plan);
@@ -209,15 +245,15 @@ static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, d
 }
 
 /* The plan's time: as measured now, else as wisdom has it. */
-static double plan_time_ns(const kw_plan *plan, const wanted *known) {
+static plan_time find_plan_time(const kw_plan *plan, const wanted *known) {
     size_t count = 0;
     const kw_record *records = kw_plan_records(plan, &count);
     for (size_t i = 0; i < count; i++) {
         if (!strcmp(records[i].config, kw_plan_config(plan)) && records[i].time_ns > 0) {
-            return records[i].time_ns;
+            return (plan_time){records[i].time_ns, records[i].spread_ns};
         }
     }
-    return known->ns;
+    return known->time;
 }
 
 /* Why the winner is not in the wisdom file, if it is not; once for all problems. */
@@ -249,16 +285,16 @@ static int tune_one(tuning *t, const cli_problem *item, bool alone) {
     wanted known;
     ask_wisdom(&known, t, &item->problem, plan);
     t->remembered |= known.holds;
-    double ns = plan_time_ns(plan, &known);
+    plan_time time = find_plan_time(plan, &known);
     size_t measured = 0;
     kw_plan_records(plan, &measured);
     double reference = measured ? reference_ns(t, &item->problem) : 0; /* an answer from wisdom measures nothing */
     if (t->json) {
-        show_json(t, item, plan, ns, reference);
+        show_json(t, item, plan, &time, reference);
     } else if (alone) {
         show_ranking(t, &item->problem, plan, reference, &known);
     } else {
-        show_row(t, item, plan, ns, reference);
+        show_row(t, item, plan, &time, reference);
     }
     fflush(stdout);
     kw_explanation_visit(plan, show_unsaved, t);
@@ -303,8 +339,8 @@ int verb_tune(const cli_args *args) {
         t.options.registry = t.registry;
     }
     if (!code && list.count > 1 && !t.json) {
-        printf("%-34s %-15s %-4s %10s %8s %7s %9s  %s\n", "layer", "direction", "type", "time", "GFLOP/s", "of peak", "reference",
-               "kernel");
+        printf("%-34s %-15s %-4s %10s %7s %8s %7s %9s  %s\n", "layer", "direction", "type", "time", "spread", "GFLOP/s", "of peak",
+               "reference", "kernel");
     }
     for (size_t i = 0; !code && i < list.count; i++) {
         code = tune_one(&t, &list.items[i], list.count == 1);

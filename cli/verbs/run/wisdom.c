@@ -30,6 +30,7 @@ static void show_entry(void *user, const kw_wisdom_entry *entry) {
         cli_json_text(view->json, "weights", entry->fresh_weights ? "fresh" : "packed");
         cli_json_real(view->json, "time_ns", entry->time_ns);
         cli_json_real(view->json, "spread_ns", entry->spread_ns);
+        cli_json_bool(view->json, "provisional", entry->provisional);
         cli_json_int(view->json, "candidates", entry->candidates);
         if (entry->stale) {
             cli_json_text(view->json, "stale", entry->stale);
@@ -39,9 +40,13 @@ static void show_entry(void *user, const kw_wisdom_entry *entry) {
         cli_json_end(view->json);
         return;
     }
-    printf("%s\n  %s\n  %s, %s of %d on %s, %s%s%s\n", cli_shown(entry->problem), cli_shown(entry->config), cli_time(time, entry->time_ns),
-           mode_name(entry->mode), entry->candidates, entry->date, cli_shown(entry->target), entry->stale ? "\n  stale: " : "",
-           entry->stale ? cli_shown(entry->stale) : "");
+    char busy[64] = "";
+    if (entry->provisional) {
+        snprintf(busy, sizeof busy, " (provisional: spread %.0f %%)", 100 * entry->spread_ns / entry->time_ns);
+    }
+    printf("%s\n  %s\n  %s%s, %s of %d on %s, %s%s%s\n", cli_shown(entry->problem), cli_shown(entry->config),
+           cli_time(time, entry->time_ns), busy, mode_name(entry->mode), entry->candidates, entry->date, cli_shown(entry->target),
+           entry->stale ? "\n  stale: " : "", entry->stale ? cli_shown(entry->stale) : "");
 }
 
 static int forget_problem(kw_context *context, const char *text) {

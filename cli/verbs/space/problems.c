@@ -73,7 +73,7 @@ static int show_set(const char *name, const cli_args *args) {
             cli_json_text(&json, "about", about);
             cli_json_print(&json, stdout);
         } else {
-            printf("%-27s %5zu %9zu  %s\n", name, list.count, distinct, about);
+            printf("%-30s %5zu %9zu  %s\n", name, list.count, distinct, about);
         }
     }
     kw_free(about);
@@ -89,7 +89,7 @@ static int show_sets(const cli_args *args) {
         return cli_fail(&err);
     }
     if (!args->value[OPT_JSON] && !args->value[OPT_QUIET]) {
-        printf("%-27s %5s %9s  %s\n", "# set", "all", "different", "what it is");
+        printf("%-30s %5s %9s  %s\n", "# set", "all", "different", "what it is");
     }
     int code = CLI_DONE;
     for (char *name = strtok_r(names, "\n", &save); name && !code; name = strtok_r(NULL, "\n", &save)) {

@@ -32,7 +32,6 @@ struct kw_bound {
     kw_kernel_stage *stage[KW_STAGE_MAX];
     kw_stage shape[KW_STAGE_MAX];
     int32_t stages, threads;
-    bool wake; /* worth waking threads for */
     size_t thread_bytes;
     const int32_t *unforked;
     kw_cpu_pool *pool;
@@ -160,7 +159,6 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     kw_args_fill(&made->args, problem, launch);
     made->stages = launch->stages;
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
-    made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
     made->unforked = device->unforked;
     made->pool = device->pool;
@@ -170,9 +168,8 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     return KW_OK;
 }
 
-static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
-    (void)stream;
-    (void)err;
+/* Runs the parts; share_ns as of kw_cpu_work. */
+static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int64_t *share_ns) {
     kw_cpu_work work;
     int64_t widest = 1;
     work.args = bound->args;
@@ -183,6 +180,7 @@ static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
     work.args.shared = memory->shared;
     work.thread_memory = memory->threads;
     work.thread_bytes = bound->thread_bytes;
+    work.share_ns = share_ns;
     work.stages = 0;
     for (int i = 0; i < bound->stages; i++) {
         if ((parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) && bound->shape[i].units > 0) {
@@ -192,8 +190,38 @@ static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
         }
     }
     int64_t threads = kw_min(bound->threads, widest);
-    kw_cpu_run(&work, bound->pool, is_forked(bound->unforked) ? 1 : (int)threads, bound->wake);
+<<<<<<< HEAD
+    bool alone = bound->unforked && !*bound->unforked;
+    kw_cpu_run(&work, alone ? 1 : (int)threads);
+}
+
+static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
+    (void)stream;
+    (void)err;
+    run_parts(bound, memory, parts, NULL);
+=======
+    kw_cpu_run(&work, bound->pool, is_forked(bound->unforked) ? 1 : (int)threads);
+>>>>>>> 2665264 (Stages run on threads of the library's own, which sleep when nothing comes; a thread that cannot be made is a smaller team)
     return KW_OK;
+}
+
+static kw_status cpu_run_alone(const kw_bound *bound, const kw_launch_memory *memory, int parts, double *ns, kw_error *err) {
+    int64_t share_ns[KW_STAGE_MAX] = {0};
+    (void)err;
+    run_parts(bound, memory, parts, share_ns);
+    *ns = 0;
+    for (int stage = 0; stage < KW_STAGE_MAX; stage++) {
+        *ns += (double)share_ns[stage];
+    }
+    return KW_OK;
+}
+
+static int cpu_team(const kw_bound *bound) {
+    int64_t widest = 1;
+    for (int i = 0; i < bound->stages; i++) {
+        widest = bound->shape[i].packs ? widest : kw_max(widest, bound->shape[i].units);
+    }
+    return (int)kw_min(bound->threads, widest);
 }
 
 const kw_backend kw_cpu_backend = {
@@ -210,4 +238,6 @@ const kw_backend kw_cpu_backend = {
     .bind = cpu_bind_kernel,
     .unbind = cpu_unbind_kernel,
     .run = cpu_run_kernel,
+    .run_alone = cpu_run_alone,
+    .team = cpu_team,
 };

@@ -15,9 +15,10 @@ typedef struct kw_cpu_work {
     int32_t stages;
     char *thread_memory;
     size_t thread_bytes;
+    int64_t *share_ns; /* NULL, or room for KW_STAGE_MAX times: the longest share of each stage by its thread's processor clock */
 } kw_cpu_work;
 
-/* Runs the stages on at most so many threads and returns when all are done; wake as in cpu_pool.h. */
-void kw_cpu_run(kw_cpu_work *work, kw_cpu_pool *pool, int threads, bool wake);
+/* Runs the stages on at most so many threads and returns when all are done. */
+void kw_cpu_run(kw_cpu_work *work, kw_cpu_pool *pool, int threads);
 
 #endif

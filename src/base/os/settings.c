@@ -66,6 +66,17 @@ kw_status kw_spill_limit_read(int64_t *limit, int32_t option, kw_error *err) {
     return KW_OK;
 }
 
+static kw_status read_spread_limit(double *limit, kw_error *err) {
+    enum { MOST = 1000000 };
+    const char *text = variable("KW_SPREAD_MAX");
+    int64_t percent = -1;
+    if (text && !kw_word_int((kw_word){text, strlen(text)}, 0, MOST, &percent)) {
+        return kw_fail(err, KW_ILLEGAL, "KW_SPREAD_MAX=%.40s is not a whole number of percent from 0 to %d; unset it for 10", text, MOST);
+    }
+    *limit = (double)percent / 100;
+    return KW_OK;
+}
+
 static kw_status read_mode(kw_mode *mode, kw_error *err) {
     *mode = KW_SHORTLIST;
     const char *text = variable("KW_MODE");
@@ -119,6 +130,7 @@ kw_status kw_settings_read(kw_settings *settings, const kw_context_options *opti
     kw_status status = read_threads(&settings->threads, options->threads, err);
     status = status ? status : read_mode(&settings->mode, err);
     status = status ? status : kw_spill_limit_read(&settings->spill_limit, options->spill_limit, err);
+    status = status ? status : read_spread_limit(&settings->spread_limit, err);
     status = status ? status : read_places(settings, options, err);
     if (status) {
         kw_settings_drop(settings);

@@ -20,6 +20,7 @@ typedef struct kw_settings {
     const char *model;    /* a folder; "": use none; NULL: look for some */
     int64_t spill_limit;  /* bytes, for kw_resources_check */
     const kw_stop *stop;  /* may be NULL */
+    double spread_limit;  /* a share: times that spread more are no facts; below 0: KW_SPREAD_MAX does not say */
     void (*log)(void *user, const char *line);
     void *user;
 } kw_settings;

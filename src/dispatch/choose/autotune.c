@@ -1,46 +1,51 @@
 /* autotune.c: build, screenings, final, decision. A screening verifies one kernel and times it briefly, giving up early on what is far
- * behind; the final times the few that are near the front, interleaved, so that what disturbs the machine disturbs all alike. Whatever a
- * kernel does wrong ends in its record. */
+ * behind; the final times the few near the front, interleaved, so that what disturbs the machine disturbs all alike. */
 #include "dispatch/choose/autotune.h"
 
+#include "base/math.h"
 #include "base/os/clock.h"
 #include "base/os/parallel.h"
 #include "measure/evaluate_kernel.h"
 #include "measure/timing/noise.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     SCREEN_BATCHES = 3,
     RESCREEN_PASSES = 2,
-    FINAL_LEAST = 5, /* batches of each in a final, and at most */
+    FINAL_LEAST = 5, /* batches of each in a final, and at most; then of one that is run again */
     FINAL_MOST = 21,
     AGAIN_LEAST = 3,
     AGAIN_MOST = 7,
     LONG_SCREENED = 4, /* of a shortlist, when a launch is long */
-    LONG_FINALISTS = 3,
     FINALISTS_MAX = 6,
+    LONG_FINALISTS = 3,
     FINALS_MAX = 4,
+    BUSY_FINALS_MAX = 5, /* on a busy machine; before each a pause, twice as long each time */
     FAILURES_TOLD = 4,
 };
-static const double long_ns = 20e6;    /* a launch above this is long: fewer screenings, a short final */
-static const double middling_ns = 5e6; /* above this, one second screening */
-static const double final_ns = 100e6;  /* about what a final may take, and one that is run again half of it */
-static const double batch_ns = 3e5;    /* the least that a batch takes */
-static const double hopeless = 1.6;    /* a screening gives up at so many times the best */
-static const double near = 1.15;       /* of the best screening's time: enters the final */
-static const double near_long = 1.05;
-static const double unclear = 0.03;       /* behind the best by up to so much: perhaps a tie */
+/* A launch above the first is long: fewer screenings, a short final; above the second it gets one second screening. */
+static const double long_ns = 20e6, middling_ns = 5e6;
+static const double final_ns = 100e6;              /* about what a final may take, and one that is run again half of it */
+static const double batch_ns = 3e5;                /* the least that a batch takes */
+static const double hopeless = 1.6;                /* a screening gives up at so many times the best */
+static const double near = 1.15, near_long = 1.05; /* of the best screening's time: enters the final */
+static const double slowed = 1.1;                  /* a final in which the winner takes so many times its screening was disturbed */
+static const int64_t busy_pause_ns = 20000000, busy_budget_ns = 2000000000; /* the first pause; all of them and their finals */
+static const double unclear = 0.03;                                         /* behind the best by up to so much: perhaps a tie */
 static const double memory_intensity = 8; /* FLOP a byte: a core does about 100 GFLOP/s and reads 10 to 25 GB/s */
 
 typedef struct tuned_candidate {
     kw_loaded_kernel *loaded;
     kw_record record;
     const kw_launch *launch;
-    bool absent;  /* not cached, and there is no compiler */
-    bool wanting; /* could not be tried for want of memory, processes, descriptors or disk, which another day has */
+    double screened_ns; /* the best screening's time */
+    bool absent;        /* not cached, and there is no compiler */
+    bool wanting;       /* could not be tried for want of memory, processes, descriptors or disk, which another day has */
 } tuned_candidate;
 
 typedef struct autotuner {
@@ -50,6 +55,7 @@ typedef struct autotuner {
     size_t count;
     kw_bench *bench;
     kw_progress progress;
+    int finals;      /* run because the machine was busy */
     kw_error broken; /* why nothing more can be measured: the device is lost, or a stop was asked for; status KW_OK while it can */
 } autotuner;
 
@@ -95,8 +101,7 @@ static void build_candidate(void *user, size_t i) {
 }
 
 static void report_built(void *user, size_t i) {
-    autotuner *t = user;
-    report_progress(t, &t->tuned[i]);
+    report_progress(user, &((autotuner *)user)->tuned[i]);
 }
 
 static kw_status prepare_candidates(autotuner *t, kw_error *err) {
@@ -136,6 +141,7 @@ static void time_briefly(autotuner *t, tuned_candidate *c) {
     if (before.time_ns > 0 && before.time_ns < c->record.time_ns) {
         c->record = before;
     }
+    c->screened_ns = c->record.time_ns;
     if (c->record.samples && (t->progress.best_ns <= 0 || c->record.time_ns < t->progress.best_ns)) {
         t->progress.best_ns = c->record.time_ns;
     }
@@ -191,9 +197,9 @@ static bool is_candidate_timed(const tuned_candidate *c) {
     return c->record.outcome == KW_GOOD && c->record.samples > 0;
 }
 
-/* Good ones, untried ones, failures. */
+/* Good ones, those of them that were given up early, untried ones, failures. */
 static int record_rank(const kw_record *record) {
-    return record->outcome == KW_GOOD ? 0 : record->outcome == KW_UNTRIED ? 1 : 2;
+    return record->outcome == KW_GOOD ? !record->samples : record->outcome == KW_UNTRIED ? 2 : 3;
 }
 
 static int compare_records(const kw_record *a, const kw_record *b) {
@@ -201,7 +207,7 @@ static int compare_records(const kw_record *a, const kw_record *b) {
     if (left != right) {
         return left - right;
     }
-    if (left == 0 && a->time_ns != b->time_ns) {
+    if (left <= 1 && a->time_ns != b->time_ns) {
         return a->time_ns < b->time_ns ? -1 : 1;
     }
     return strcmp(a->config, b->config);
@@ -228,7 +234,18 @@ static int32_t batches_for(const autotuner *t, size_t count, bool again) {
     return batches < least ? least : batches > most ? most : (int32_t)batches;
 }
 
-/* Times the first count candidates, interleaved, and puts them in order. again: of the time known and the new one the lesser stays. */
+static bool is_restless(const autotuner *t, const kw_record *record) {
+    return kw_noise_restless(record->time_ns, record->spread_ns, kw_context_spread_limit(t->request->context));
+}
+
+/* Of two measurements of a kernel the lesser; where they are as good as equal, the one that spreads less. */
+static bool is_better_time(const autotuner *t, const kw_record *now, const kw_record *known) {
+    bool calm = !is_restless(t, now), was_calm = !is_restless(t, known);
+    double allowance = calm == was_calm ? 1 : calm ? 1 + kw_noise_decide.most : 1 - kw_noise_decide.most;
+    return now->time_ns < allowance * known->time_ns;
+}
+
+/* Times the first count candidates, interleaved, and puts them in order. again: of the time known and the new one the better stays. */
 static bool time_interleaved(autotuner *t, size_t count, bool again) {
     const kw_kernel *kernels[FINALISTS_MAX] = {0};
     const kw_config *configs[FINALISTS_MAX] = {0};
@@ -245,7 +262,7 @@ static bool time_interleaved(autotuner *t, size_t count, bool again) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!again || records[i].time_ns < t->tuned[i].record.time_ns) {
+        if (!again || is_better_time(t, &records[i], &t->tuned[i].record)) {
             t->tuned[i].record = records[i];
         }
     }
@@ -265,8 +282,43 @@ static bool is_unclear(const autotuner *t, size_t count) {
     return false;
 }
 
+/* Whether the times tell of other work beside the final of the first count: those that could win spread, or take longer than when they
+ * were screened, or one that did not take part is ahead of all. */
+static bool is_machine_busy(const autotuner *t, size_t count) {
+    double limit = t->tuned[0].record.time_ns * (1 + unclear);
+    for (size_t i = 0; i < count; i++) {
+        const tuned_candidate *c = &t->tuned[i];
+        bool restless = is_restless(t, &c->record), could_win = c->record.least_ns <= limit;
+        if ((could_win && restless) || (c->screened_ns > 0 && c->screened_ns * slowed < c->record.time_ns && c->screened_ns <= limit)) {
+            return true;
+        }
+    }
+    for (size_t i = count; i < t->count; i++) {
+        if (is_candidate_timed(&t->tuned[i]) && t->tuned[i].record.time_ns < t->tuned[0].record.time_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Finals of all until the machine was at rest in one of them for each of those that could win. */
+static void repeat_while_busy(autotuner *t, size_t *count) {
+    int64_t start = kw_clock_ns(), pause = busy_pause_ns;
+    while (t->finals < BUSY_FINALS_MAX && is_machine_busy(t, *count) && !is_tuning_over(t) &&
+           kw_clock_ns() - start + pause < busy_budget_ns) {
+        nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+        pause *= 2;
+        t->finals++;
+        qsort(t->tuned, t->count, sizeof *t->tuned, compare_tuned);
+        *count = (size_t)kw_max((int64_t)*count, (int64_t)count_near(t, FINALISTS_MAX, near * t->tuned[0].record.time_ns));
+        if (!time_interleaved(t, *count, true)) {
+            return;
+        }
+    }
+}
+
 /* After it the candidates stand best first, and the first *finalists of them were timed together. Those at the edge of a tie are timed
- * again: a disturbance makes a kernel slower, never faster, so the least of several times is nearest to the truth. */
+ * again: the least of several times is nearest to the truth. */
 static void run_final(autotuner *t, size_t *finalists) {
     qsort(t->tuned, t->count, sizeof *t->tuned, compare_tuned);
     bool is_long = t->progress.best_ns > long_ns;
@@ -274,6 +326,7 @@ static void run_final(autotuner *t, size_t *finalists) {
     if (!*finalists || (is_long && *finalists == 1) || !time_interleaved(t, *finalists, false)) {
         return;
     }
+    repeat_while_busy(t, finalists);
     for (int round = 1; round < FINALS_MAX && !is_long && !is_tuning_over(t); round++) {
         size_t tied = count_near(t, *finalists, t->tuned[0].record.time_ns * (1 + unclear));
         if (!is_unclear(t, tied) || !time_interleaved(t, tied, true)) {
@@ -322,12 +375,26 @@ static void explain_winner(const autotuner *t, const kw_wisdom_value *value, dou
                t->candidates->count + t->candidates->over_limit);
     if (*value->next) {
         double gap = value->next_ns / value->time_ns - 1;
-        kw_explain(explanation, KW_EXPLAIN_NEXT, "next best: %+.1f %% time, %s (%.1f %%): %s", 100 * gap,
-                   gap <= noise ? "inside the noise, decided by name" : "outside the noise", 100 * noise, value->next);
+        kw_explain(explanation, KW_EXPLAIN_NEXT, "next best: %.1f %% %s, %s (%.1f %%): %s", 100 * fabs(gap), gap < 0 ? "faster" : "slower",
+                   fabs(gap) <= noise ? "a tie within the noise that the name decides" : "outside the noise", 100 * noise, value->next);
     }
 }
 
-/* Who chose the candidates of a shortlist. */
+static void explain_noise(const autotuner *t, const kw_record *won, kw_explanation_list *explanation) {
+    double spread = won->time_ns > 0 ? 100 * won->spread_ns / won->time_ns : 0;
+    if (is_restless(t, won)) {
+        kw_explain(explanation, KW_EXPLAIN_NOISE,
+                   "the machine is busy: times of the winner spread by %.0f %% (%.0f %% is the most) after %d finals more; the choice is"
+                   " provisional, and measured again next time",
+                   spread, 100 * kw_context_spread_limit(t->request->context), t->finals);
+        kw_log_line(&t->request->context->settings, "the machine is busy: the choice for %s is provisional (spread %.0f %%)",
+                    t->request->text, spread);
+    } else if (t->finals) {
+        kw_explain(explanation, KW_EXPLAIN_NOISE, "the machine was busy: measured again in %d finals more, until times spread by %.1f %%",
+                   t->finals, spread);
+    }
+}
+
 static void explain_model(const autotuner *t, kw_explanation_list *explanation) {
     if (t->request->mode == KW_SHORTLIST && *t->candidates->prediction.model) {
         kw_explain(explanation, KW_EXPLAIN_MODEL, "the shortlist is by model %s", t->candidates->prediction.model);
@@ -335,7 +402,7 @@ static void explain_model(const autotuner *t, kw_explanation_list *explanation) 
     kw_explain_lines(explanation, KW_EXPLAIN_MODEL, kw_text_string(&t->candidates->prediction.notes));
 }
 
-/* The winner's kernel goes to the choice; it is tuned_candidate number winner. */
+/* Its kernel goes to the choice. */
 static void take_winner(autotuner *t, kw_choice *choice, size_t winner) {
     choice->loaded = t->tuned[winner].loaded;
     choice->launch = *t->tuned[winner].launch;
@@ -352,17 +419,18 @@ static void decide_winner(autotuner *t, kw_choice *choice, kw_wisdom_value *valu
     bool memory = (double)kw_problem_flops(problem) < memory_intensity * (double)kw_problem_bytes(problem);
     size_t winner = kw_noise_select(records, finalists, memory ? &kw_noise_memory : &kw_noise_decide, &noise);
     const kw_record *won = records[winner];
-    value->time_ns = won->time_ns;
-    value->spread_ns = won->spread_ns;
+    value->time_ns = won->time_ns, value->spread_ns = won->spread_ns;
     memcpy(value->config, won->config, sizeof value->config);
     snprintf(value->builder, sizeof value->builder, "%s", t->tuned[winner].loaded->builder);
     kw_clock_date(value->date);
     size_t second = winner ? 0 : 1; /* candidates stand best first */
-    if (second < t->count && t->tuned[second].record.outcome == KW_GOOD && t->tuned[second].record.time_ns > 0) {
+    if (second < t->count && t->tuned[second].record.outcome == KW_GOOD && t->tuned[second].record.time_ns > 0 &&
+        (second < finalists || t->tuned[second].record.time_ns > won->time_ns)) {
         value->next_ns = t->tuned[second].record.time_ns;
         memcpy(value->next, t->tuned[second].record.config, sizeof value->next);
     }
     explain_winner(t, value, noise, &choice->explanation);
+    explain_noise(t, won, &choice->explanation);
     explain_model(t, &choice->explanation);
     take_winner(t, choice, winner);
 }

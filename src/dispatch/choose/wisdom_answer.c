@@ -5,6 +5,7 @@
 #include "measure/evaluate_kernel.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,10 @@ static bool considered_enough(const kw_wisdom_value *value, const kw_request *re
     size_t asked = request->mode == KW_EXHAUSTIVE ? INT32_MAX : request->mode == KW_SHORTLIST ? (size_t)request->shortlist : 0;
     size_t had = (size_t)value->candidates;
     return had >= asked || had >= kw_request_fitting(request, asked) || !*kw_build_tools_compiler(request->context->build_tools, NULL);
+}
+
+bool kw_wisdom_is_provisional(const kw_wisdom_value *value, const kw_request *request) {
+    return kw_noise_restless(value->time_ns, value->spread_ns, kw_context_spread_limit(request->context));
 }
 
 /* Whether choice->value holds under today's rules and under the request's conditions; sets choice->launch and choice->stale. */
@@ -37,6 +42,11 @@ static kw_status check_wisdom_value(kw_choice *choice, kw_config *config, const 
     if (workspace > request->workspace_max) {
         return kw_fail(why, KW_NO_KERNEL, "its kernel needs %" PRId64 " bytes of workspace", workspace);
     }
+    if (request->mode >= KW_SHORTLIST && kw_wisdom_is_provisional(value, request)) {
+        choice->stale = true;
+        return kw_fail(why, KW_NO_KERNEL, "it is provisional: measured on a busy machine, its times spread by %.0f %%",
+                       100 * value->spread_ns / value->time_ns);
+    }
     return considered_enough(value, request) ? KW_OK
                                              : kw_fail(why, KW_NO_KERNEL, "it considered %d kernels (%s), which is less than asked",
                                                        value->candidates, kw_mode_name(value->mode));
@@ -57,9 +67,14 @@ static void explain_wisdom(kw_choice *choice, const kw_request *request) {
                "from wisdom: %s (spread %.1f %%), best of %d kernels considered, measured on %s (%s); %s", time,
                value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, value->candidates, value->date, kw_mode_name(value->mode),
                kw_wisdom_location(request->context->wisdom, choice->layer));
+    if (kw_wisdom_is_provisional(value, request)) {
+        kw_explain(&choice->explanation, KW_EXPLAIN_NOISE,
+                   "the machine was busy when it was measured, so it is provisional: whoever may measure measures again");
+    }
     if (*value->next && value->time_ns > 0) {
-        kw_explain(&choice->explanation, KW_EXPLAIN_NEXT, "next best then: %+.1f %% time: %s", 100 * (value->next_ns / value->time_ns - 1),
-                   value->next);
+        double gap = value->next_ns / value->time_ns - 1;
+        kw_explain(&choice->explanation, KW_EXPLAIN_NEXT, "next best then: %.1f %% %s%s: %s", 100 * fabs(gap),
+                   gap < 0 ? "faster" : "slower", gap < 0 ? ", which was a tie within the noise that the name decided" : "", value->next);
     }
 }
 

@@ -64,6 +64,20 @@ static kw_status call_once(void *context, kw_error *err) {
     return status || !bench->backend->sync ? status : bench->backend->sync(bench->device, err);
 }
 
+/* By the processor clocks of the threads. */
+static kw_status call_alone(void *context, int64_t calls, double *ns, kw_error *err) {
+    runner *r = context;
+    kw_status status = KW_OK;
+    *ns = 0;
+    for (int64_t i = 0; i < calls && !status; i++) {
+        double one = 0;
+        kw_launch_memory memory = next_memory(r);
+        status = r->ready.bench->backend->run_alone(r->ready.bound, &memory, r->parts, &one, err);
+        *ns += one;
+    }
+    return status;
+}
+
 /* By the device's own clock, in pieces that queue without a wait between their calls. */
 static kw_status call_batch(void *context, int64_t calls, double *ns, kw_error *err) {
     runner *r = context;
@@ -181,7 +195,14 @@ static kw_status add_subject(session *s, size_t at, size_t place, rotation *turn
     r->parts = pack_weights && r->ready.packs ? KW_RUN_REST : KW_RUN_ALL;
     r->memory = kw_prepared_memory(&r->ready, KW_SET_REAL, true);
     s->place[at] = place;
-    s->subjects[at] = (kw_subject){.call = call_once, .context = r, .batch = r->ready.bench->backend->time ? call_batch : NULL};
+    const kw_backend *backend = r->ready.bench->backend;
+    s->subjects[at] = (kw_subject){
+        .call = call_once,
+        .context = r,
+        .batch = backend->time ? call_batch : NULL,
+        .alone = backend->run_alone ? call_alone : NULL,
+        .threads = backend->team ? backend->team(r->ready.bound) : 0,
+    };
     kw_status status = r->parts == KW_RUN_REST ? kw_prepared_run(&r->ready, KW_SET_REAL, KW_RUN_PACK, true, err) : KW_OK;
     return status || !turn->copies ? status : make_cold(r, err);
 }

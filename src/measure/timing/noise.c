@@ -24,6 +24,10 @@ bool kw_noise_tied(const kw_noisy_time *a, const kw_noisy_time *b, const kw_nois
     return fabs(a->ns - b->ns) <= kw_noise_width(a, b, band) * fmin(a->ns, b->ns);
 }
 
+bool kw_noise_restless(double time_ns, double spread_ns, double limit) {
+    return time_ns > 0 && spread_ns >= 0 && !(spread_ns <= limit * time_ns);
+}
+
 static kw_noisy_time time_of(const kw_record *record) {
     return (kw_noisy_time){record->time_ns, record->spread_ns, record->samples};
 }

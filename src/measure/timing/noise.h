@@ -5,14 +5,13 @@
  * for it. Two times are tied when they differ by no more than the noise, which is held within a band; the band depends on what follows
  * from a tie, and each has its reason:
  *
- * decide   1 % to 2 %    which kernel a problem gets from now on. Less than 1 % a machine does not repeat the next day, so that it must
- * not
- *                          decide; and on a restless machine the spread would make everything equal, so that 2 % always does.
- * memory   2 % to 4 %    the same where memory decides: its speed varies more from run to run credit   0 % to 2 %    a selection that is
- * tied with the best is scored 1. Credit needs evidence: samples without spread that differ are
- *                          different, and no restlessness earns more than 2 %.
- * differ   1 % to all    what a report or a comparison calls faster or slower. To say so of times of two days, both the 1 % of a machine
- *                          that is not the same tomorrow and all of the measured noise must be exceeded. */
+ * - decide, 1 % to 2 %: which kernel a problem gets from now on. Less than 1 % a machine does not repeat the next day, so that it must
+ *   not decide; and on a restless machine the spread would make everything equal, so that 2 % always does.
+ * - memory, 2 % to 4 %: the same where memory decides: its speed varies more from run to run.
+ * - credit, 0 % to 2 %: a selection that is tied with the best is scored 1. Credit needs evidence: samples without spread that differ are
+ *   different, and no restlessness earns more than 2 %.
+ * - differ, 1 % to all: what a report or a comparison calls faster or slower. To say so of times of two days, both the 1 % of a machine
+ *   that is not the same tomorrow and all of the measured noise must be exceeded. */
 #ifndef KW_MEASURE_TIMING_NOISE_H
 #define KW_MEASURE_TIMING_NOISE_H
 
@@ -34,6 +33,11 @@ typedef struct kw_noisy_time {
 double kw_noise_width(const kw_noisy_time *a, const kw_noisy_time *b, const kw_noise_band *band);
 /* Whether they are the same. */
 bool kw_noise_tied(const kw_noisy_time *a, const kw_noisy_time *b, const kw_noise_band *band);
+
+/* Times of one kernel whose interquartile range is more than so much of their lower quartile were measured beside other work: on a
+ * machine at rest it is 1 to 3 %, rarely 6 %. Such a time is no fact. limit: a share, above which is too much. */
+#define KW_SPREAD_USUAL 0.1
+bool kw_noise_restless(double time_ns, double spread_ns, double limit);
 
 /* Which of count good records wins: of those tied with the least time the first by config text, so that processes that measure the same
  * kernels choose alike. *noise (may be NULL) gets the width of the runner-up. count > 0. */

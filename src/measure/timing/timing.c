@@ -6,10 +6,14 @@
  * by a factor of two under load. One thread: RUSAGE_THREAD. More: RUSAGE_SELF, which counts the pool's threads (and strangers of the same
  * process, whose switches then cost batches, not truth).
  *
+ * A team waits for a thread that has no processor, which no count of switches need show. Calls above 0.1 ms are looked at from within: the
+ * longest share of each stage by its thread's processor clock is what the call takes alone, and batches a tenth above it are dropped. Of
+ * shorter calls, which bear no clocks, those are dropped that took a quarter more than the least.
+ *
  * Calls above 3 ms are batches of one: 7 of them, above 20 ms 3, above 100 ms 2. These can hardly all be clean under load; a call of one
  * thread whose wall clock ran at most 2 % ahead of its processor clock counts as clean as well. When fewer than three batches (or half of
  * those wanted, if that is less) were clean after three times the wanted number, all of them count, with the processor clock in place of
- * the wall clock for one thread.
+ * the wall clock, and for every subject that has one, so that one clock compares all.
  *
  * Subjects take turns: a round gives each one batch, in an order that rotates or is drawn anew each time, so that drift and neighbours hit
  * all alike. A control has its turn in each round; where its batch is clean and off its median, the machine was another one, and the round
@@ -17,9 +21,7 @@
  * control's level is handed from call to call, and where it is above that the machine is waited for. Before a batch of a subject faster
  * than 1 ms one call is made that does not count: caches are warm as if the subject ran alone.
  *
- * A device that has a clock of its own is asked for the time of a whole batch; what the host does meanwhile is no matter then.
- *
- * All clocks are of intervals (monotonic, processor): the date may jump. All memory is had before the first batch. */
+ * A device that has a clock of its own is asked for the time of a whole batch; what the host does meanwhile is no matter then. All clocks are of intervals: the date may jump. All memory is had before the first batch. */
 #include "measure/timing/timing.h"
 
 #include "base/os/clock.h"
@@ -34,12 +36,16 @@
 enum { WARM_BELOW_NS = 1000000, SINGLE_ABOVE_NS = 3000000, SHORT_ABOVE_NS = 20000000, SHORTEST_ABOVE_NS = 100000000 };
 enum { BATCHES = 21, BATCH_NS = 300000, TRIES = 3, MEANS_SOMETHING_NS = 20000, CONTROL_LEAST = 3 };
 enum { PAUSE_NS = 5000000, PATIENCE_NS = 500000000 };
+enum { ALONE_ABOVE_NS = 100000, WAKING_NS = 5000 };
 static const double usual_drift_limit = 0.05;
+static const double team_limit = 1.1;   /* a clean call of a team takes no more than so many times its longest shares, and waking it */
+static const double least_limit = 1.25; /* nor one without clocks so many times the least */
 
 typedef struct sample {
     double wall, cpu; /* ns a call */
     int32_t round;
-    bool clean; /* not preempted */
+    bool kept;  /* no switch was counted */
+    bool clean; /* nor does its time tell of one */
 } sample;
 
 typedef struct sample_list {
@@ -47,6 +53,8 @@ typedef struct sample_list {
     int32_t wanted, room, tried, counting; /* counting: clean and in no round of drift */
     int32_t warmups, looks;                /* calls and batches while the batch was sized */
     int64_t calls;                         /* a batch */
+    int threads;
+    bool alone; /* batches are looked at from within */
     bool gave_up;
     double slow;            /* times the fastest, when dropped for it */
     double spent_ns;        /* all calls so far */
@@ -58,7 +66,8 @@ typedef struct timer {
     const kw_subject *subjects;
     const kw_timing_options *options;
     size_t count, all;
-    int threads;
+    int threads; /* of those that say nothing else */
+    bool by_cpu; /* some subject has too few clean batches: the processor clock compares all that have one */
     sample_list *lists;
     size_t *order;
     bool *drifted; /* rounds */
@@ -88,12 +97,20 @@ static void report_timer_turn(const timer *t, size_t i) {
     }
 }
 
-static kw_status run_batch(const kw_subject *subject, int64_t calls, int64_t *wall, int64_t *cpu, kw_error *err) {
+static kw_status run_batch(const kw_subject *subject, bool alone, int64_t calls, int64_t *wall, int64_t *cpu, kw_error *err) {
     kw_status status = KW_OK;
     if (subject->batch) {
         double ns = 0;
         status = subject->batch(subject->context, calls, &ns, err);
         *wall = *cpu = (int64_t)ns;
+        return status;
+    }
+    if (alone) {
+        double ns = 0;
+        int64_t begin = kw_clock_ns();
+        status = subject->alone(subject->context, calls, &ns, err);
+        *wall = kw_clock_ns() - begin;
+        *cpu = (int64_t)ns;
         return status;
     }
     int64_t cpu_start = kw_clock_thread_ns(), start = kw_clock_ns();
@@ -131,14 +148,14 @@ static kw_status look_at_samples(timer *t, size_t which, sample_list *list, int6
     double best_cpu = 0;
     for (int64_t calls = 1; list->looks < 24;) {
         report_timer_turn(t, which);
-        kw_status status = run_batch(&t->subjects[which], calls, &wall, &cpu, err);
+        kw_status status = run_batch(&t->subjects[which], list->alone, calls, &wall, &cpu, err);
         if (status) {
             return status;
         }
         double each = (double)kw_max(1, wall) / (double)calls, each_cpu = (double)kw_max(1, cpu) / (double)calls;
         list->seen_ns = list->looks == 0 || each < list->seen_ns ? each : list->seen_ns;
         best_cpu = list->looks == 0 || each_cpu < best_cpu ? each_cpu : best_cpu;
-        list->own_ns = t->threads > 1 ? list->seen_ns : best_cpu;
+        list->own_ns = list->threads > 1 && !list->alone ? list->seen_ns : best_cpu;
         list->warmups += (int32_t)calls;
         list->spent_ns += (double)wall;
         bool first = list->looks++ == 0;
@@ -157,12 +174,16 @@ static kw_status size_batch(timer *t, size_t which, kw_error *err) {
     const kw_timing_options *options = t->options;
     sample_list *list = &t->lists[which];
     int64_t target = options->batch_ns > 0 ? options->batch_ns : BATCH_NS;
+    const kw_subject *subject = &t->subjects[which];
+    list->threads = subject->threads > 0 ? subject->threads : t->threads;
+    list->alone = list->threads > 1 && subject->alone;
     kw_status status = look_at_samples(t, which, list, target, err);
     double best = list->own_ns;
     if (status) {
         return status;
     }
     list->calls = kw_max(1, (int64_t)((double)target / best));
+    list->alone = list->alone && best >= ALONE_ABOVE_NS;
     /* Nothing is given up for having been preempted: the processor clock of a single thread does not count that. */
     list->gave_up = which < t->count && options->give_up_ns > 0 && list->own_ns > options->give_up_ns;
     int32_t most = options->batches > 0 ? options->batches : BATCHES;
@@ -210,6 +231,25 @@ static kw_status allocate_timer(timer *t, kw_error *err) {
     return t->order && t->drifted && t->scratch && t->room ? KW_OK : kw_fail_memory(err, "timing samples");
 }
 
+/* Whether preemption leaves the second time of a sample alone. */
+static bool has_own_clock(const sample_list *list) {
+    return list->threads == 1 || list->alone;
+}
+
+/* Finds anew which batches of a team are clean: the least may be another one now. */
+static void judge_team(const timer *t, sample_list *list) {
+    double least = INFINITY;
+    for (int32_t i = 0; i < list->tried; i++) {
+        least = list->samples[i].kept ? fmin(least, list->samples[i].wall) : least;
+    }
+    list->counting = 0;
+    for (int32_t i = 0; i < list->tried; i++) {
+        sample *s = &list->samples[i];
+        s->clean = s->kept && s->wall <= (list->alone ? team_limit * s->cpu + WAKING_NS : least_limit * least);
+        list->counting += s->clean && !t->drifted[s->round];
+    }
+}
+
 static kw_status add_sample(timer *t, size_t which, kw_error *err) {
     const kw_subject *subject = &t->subjects[which];
     sample_list *list = &t->lists[which];
@@ -220,16 +260,20 @@ static kw_status add_sample(timer *t, size_t which, kw_error *err) {
         status = subject->call(subject->context, err);
         list->spent_ns += list->seen_ns;
     }
-    int64_t before = preemptions(t->threads);
-    status = status ? status : run_batch(subject, list->calls, &wall, &cpu, err);
-    bool clean = subject->batch || preemptions(t->threads) == before;
-    if (t->threads == 1 && list->calls == 1 && (double)wall <= 1.02 * (double)cpu) {
-        clean = true;
+    int64_t before = preemptions(list->threads);
+    status = status ? status : run_batch(subject, list->alone, list->calls, &wall, &cpu, err);
+    bool kept = subject->batch || preemptions(list->threads) == before;
+    if (has_own_clock(list) && list->calls == 1 && (double)wall <= 1.02 * (double)cpu) {
+        kept = true;
     }
     double calls = (double)list->calls;
     list->spent_ns += (double)wall;
-    list->samples[list->tried++] = (sample){(double)wall / calls, (double)cpu / calls, t->rounds, clean};
-    list->counting += clean;
+    list->samples[list->tried++] = (sample){(double)wall / calls, (double)cpu / calls, t->rounds, kept, kept};
+    if (list->threads > 1 && !subject->batch) {
+        judge_team(t, list);
+    } else {
+        list->counting += kept;
+    }
     return status;
 }
 
@@ -371,7 +415,26 @@ static kw_status run_rounds(timer *t, kw_error *err) {
 
 /* --- results --------------------------------------------------------------------------------------------------------- */
 
-/* With too little that counts, the rounds of drift count too; with too little that is clean, all does, by the processor clock. */
+static bool has_enough_clean(const sample_list *list) {
+    int64_t enough = kw_min(CONTROL_LEAST, kw_max(1, list->wanted / 2));
+    for (int32_t i = 0; i < list->tried; i++) {
+        enough -= list->samples[i].clean;
+    }
+    return enough <= 0;
+}
+
+/* Whether some subject that has a clock of its own needs it. */
+static bool needs_own_clock(const timer *t) {
+    for (size_t i = 0; i < t->count; i++) {
+        const sample_list *list = &t->lists[i];
+        if (list->tried && has_own_clock(list) && !t->subjects[i].batch && !has_enough_clean(list)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* With too little that counts, drift counts too; with too little that is clean, all does. */
 static kw_timed summarise_samples(timer *t, sample_list *list) {
     kw_timed result = {.time_ns = list->seen_ns, .calls = (int32_t)list->calls, .warmups = list->warmups, .spent_ns = list->spent_ns};
     if (list->gave_up) {
@@ -383,15 +446,14 @@ static kw_timed summarise_samples(timer *t, sample_list *list) {
         result.slow = list->slow;
         return result;
     }
-    int64_t enough = kw_min(CONTROL_LEAST, kw_max(1, list->wanted / 2)), clean = 0;
-    for (int32_t i = 0; i < list->tried; i++) {
-        clean += list->samples[i].clean;
-    }
+    int64_t enough = kw_min(CONTROL_LEAST, kw_max(1, list->wanted / 2));
+    bool enough_clean = has_enough_clean(list);
+    bool by_cpu = t->by_cpu && has_own_clock(list);
     size_t kept = 0;
     for (int32_t i = 0; i < list->tried; i++) {
         const sample *s = &list->samples[i];
-        if (list->counting >= enough ? is_sample_clean(t, s) : clean < enough || s->clean) {
-            t->scratch[kept++] = clean < enough && t->threads == 1 ? s->cpu : s->wall;
+        if (list->counting >= enough ? is_sample_clean(t, s) : !enough_clean || s->clean) {
+            t->scratch[kept++] = by_cpu ? s->cpu : s->wall;
         }
     }
     kw_timed_fill(&result, t->scratch, kept, t->room);
@@ -421,11 +483,10 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
     for (size_t i = 0; i < t.all && !status; i++) {
         status = size_batch(&t, i, err);
     }
-    if (!status) {
-        drop_slow(&t);
-        status = allocate_timer(&t, err);
-    }
+    drop_slow(&t);
+    status = status ? status : allocate_timer(&t, err);
     status = status ? status : run_rounds(&t, err);
+    t.by_cpu = !status && needs_own_clock(&t);
     for (size_t i = 0; i < t.all && !status; i++) {
         results[i] = summarise_samples(&t, &t.lists[i]);
     }

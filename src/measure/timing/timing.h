@@ -12,6 +12,10 @@ typedef struct kw_subject {
     /* So many calls and their time by a clock that neither the host's scheduler nor the way to the device touches: no batch of it is
      * preempted. NULL: clocks around the calls. */
     kw_status (*batch)(void *context, int64_t calls, double *ns, kw_error *err);
+    /* So many calls, and what they would have taken if nobody else had the cores (kw_backend.run_alone). Looking at the clocks is part of
+     * the calls. NULL: not to be had. */
+    kw_status (*alone)(void *context, int64_t calls, double *ns, kw_error *err);
+    int threads; /* that a call takes; 0: as kw_time_subjects is told */
 } kw_subject;
 
 /* The fields of kw_record of the same names, for one subject. */

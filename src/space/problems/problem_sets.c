@@ -1,4 +1,5 @@
-/* problem_sets.c: where lists come from: the sets compiled in (problems/: NAME.txt as text, NAME.lua as grids), files, standard input. */
+/* problem_sets.c: where lists come from: the sets compiled in (problems/: NAME.txt as text, NAME.lua as grids, NAME.sets as the names of other
+ * sets, one a line), files, standard input. */
 #include "base/embedded.h"
 #include "space/problems/grids.h"
 #include "space/problems/problem_sets.h"
@@ -82,9 +83,22 @@ kw_status kw_problems_description(char **about, const char *name, kw_error *err)
 
 /* --- reading --- */
 
-static bool ends_in_lua(const char *name) {
-    size_t size = strlen(name);
-    return size > 4 && !strcmp(name + size - 4, ".lua");
+static bool ends_in(const char *name, const char *suffix) {
+    size_t size = strlen(name), length = strlen(suffix);
+    return size > length && !strcmp(name + size - length, suffix);
+}
+
+/* A visit that remembers whether it was the last that was wanted. */
+typedef struct kept_visit {
+    bool (*visit)(void *user, const char *name, const kw_problem *problem);
+    void *user;
+    bool stopped;
+} kept_visit;
+
+static bool visit_and_keep(void *user, const char *name, const kw_problem *problem) {
+    kept_visit *kept = user;
+    kept->stopped = !kept->visit(kept->user, name, problem);
+    return !kept->stopped;
 }
 
 static kw_status read_grids(const kw_list_reader *how, const char *source, kw_word text, kw_error *err) {
@@ -96,14 +110,36 @@ static kw_status read_grids(const kw_list_reader *how, const char *source, kw_wo
     return status;
 }
 
-static kw_status read_embedded(const kw_list_reader *how, const kw_embedded *file, kw_error *err) {
-    if (ends_in_lua(file->name)) {
+static kw_status read_lines_or_grids(const kw_list_reader *how, const kw_embedded *file, kw_error *err) {
+    if (ends_in(file->name, ".lua")) {
         return read_grids(how, file->name, (kw_word){file->text, kw_embedded_size(file)}, err);
     }
     kw_text text = {0}; /* reading a list ends its lines in place */
     kw_text_add_bytes(&text, file->text, kw_embedded_size(file));
     kw_status status = text.failed ? kw_fail_memory(err, "a problem list") : kw_list_read(how, file->name, text.data, text.size, err);
     kw_text_drop(&text);
+    return status;
+}
+
+/* The sets that the lines name, one after the other; a set of sets holds no further one. */
+static kw_status read_embedded(const kw_list_reader *how, const kw_embedded *file, kw_error *err) {
+    if (!ends_in(file->name, ".sets")) {
+        return read_lines_or_grids(how, file, err);
+    }
+    kept_visit kept = {how->visit, how->user, false};
+    const kw_list_reader part = {how->op, how->dtype, visit_and_keep, &kept};
+    kw_scan scan = {file->text, file->end};
+    kw_status status = KW_OK;
+    for (kw_word line; !status && !kept.stopped && kw_scan_line(&scan, &line);) {
+        char name[80] = "";
+        bool named = line.size && *line.at != '#';
+        const kw_embedded *set = named && kw_word_copy(name, sizeof name, line) ? find_embedded(name) : NULL;
+        if (set && !ends_in(set->name, ".sets")) {
+            status = read_lines_or_grids(&part, set, err);
+        } else if (named) {
+            status = kw_fail(err, KW_MISSING, "%s: '%.*s' is no list or grid that is compiled in", file->name, (int)line.size, line.at);
+        }
+    }
     return status;
 }
 
@@ -161,7 +197,7 @@ kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,
     }
     kw_source_text source;
     kw_status status = kw_source_text_read(&source, name_or_path, err);
-    if (!status && ends_in_lua(name_or_path)) {
+    if (!status && ends_in(name_or_path, ".lua")) {
         status = read_grids(&how, source.name, (kw_word){source.data, source.size}, err);
     } else if (!status) {
         status = kw_list_read(&how, source.name, source.data, source.size, err);

@@ -1,5 +1,5 @@
 /* config_view.h: a config as confined Lua code sees it: c.family, c.op, c.dtype and every axis by name (integers, or strings for word
- * axes). Read-only. A field that does not exist raises, because a typing error that quietly selects nothing is worse than none. */
+ * axes), and the published fields besides (space/ck/fields.h): c.pipeline, c.double_smem_buffer, c.variant. Read-only. A field that does not exist raises, because a typing error that quietly selects nothing is worse than none. */
 #ifndef KW_SPACE_RULES_CONFIG_VIEW_H
 #define KW_SPACE_RULES_CONFIG_VIEW_H
 
@@ -10,6 +10,7 @@
  * before it raises, so that a filter can tell "not mine" from "no such thing". */
 typedef struct kw_config_view {
     const kw_config *config;
+    const char *arch; /* c.arch; NULL: not known */
     bool foreign;
 } kw_config_view;
 

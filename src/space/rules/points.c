@@ -39,7 +39,7 @@ static kw_status open_family(bool *any, part *p, kw_points *points, kw_op op, kw
     kw_status status = kw_family_rules_values(&p->axes, &p->rules, &points->rules, op, dtype, err);
     *any = !status && has_values(p);
     if (*any && p->rules.lists_points) {
-        status = kw_family_rules_points(&p->listed, &p->rules, &points->rules, op, dtype, err);
+        status = kw_family_rules_points(&p->listed, &p->rules, &points->rules, op, dtype, NULL, err);
     }
     return status;
 }
@@ -65,7 +65,7 @@ kw_status kw_points_open(kw_points **points, const kw_space_options *options, kw
     if (!made) {
         return kw_fail_memory(err, "a space");
     }
-    kw_status status = options->filter ? kw_filter_open(&made->filter, options->filter, err) : KW_OK;
+    kw_status status = options->filter ? kw_filter_open(&made->filter, options->filter, options->arch, err) : KW_OK;
     if (!status) {
         kw_rules_options choice = kw_rules_options_of(options);
         status = kw_rules_open(&made->rules, &choice, err);
@@ -74,7 +74,7 @@ kw_status kw_points_open(kw_points **points, const kw_space_options *options, kw
         made->has_traits = true;
         status = kw_traits_load(&made->traits, options->traits, err);
         if (!status) {
-            kw_traits_warn(&made->traits, made->rules.kind, options->log, options->user);
+            kw_traits_warn(&made->traits, made->rules.kind, options->arch, options->log, options->user);
         }
     }
     status = status ? status : open_families(made, op, dtype, err);

@@ -9,13 +9,15 @@
 
 #include <string.h>
 
-enum { EXPANDED_MAX = 100000, EVERY = INT32_MIN };
+enum { EXPANDED_MAX = 4000000, EVERY = INT32_MIN };
 
 typedef struct point_call {
     const kw_family_rules *of;
     kw_rules *rules;
     kw_catalog *out;
     const kw_axis_values *values; /* for "*" */
+    uint32_t named, chosen;       /* axes that a choice names; of these, whose values take the place of the points' own */
+    int64_t tried;                /* configs made of points so far */
     kw_config base;               /* family, op, dtype and the defaults */
 } point_call;
 
@@ -111,16 +113,17 @@ static void add_legal(lua_State *state, const point_call *call, const kw_config 
     }
 }
 
-/* Adds the configs that a point with axes of every value stands for: their product. */
-static void expand_point(lua_State *state, const point_call *call, kw_config *config, uint32_t every) {
+/* Adds the configs that a point with axes of several values stands for: their product. */
+static void expand_point(lua_State *state, point_call *call, kw_config *config, uint32_t every) {
     int64_t count = 1;
     for (int i = 0; i < config->family->axis_count; i++) {
         count *= every >> i & 1 ? call->values->count[i] : 1;
-        if (count > EXPANDED_MAX) {
-            kw_lua_raise(state, KW_ILLEGAL, "%s: a point stands for more than %d configs; give fewer axes every value",
-                         call->rules->set_file, EXPANDED_MAX);
+        if (count + call->tried > EXPANDED_MAX) {
+            kw_lua_raise(state, KW_ILLEGAL, "%s: %s %s %s: the points stand for more than %d configs; give fewer values",
+                         call->rules->set_file, config->family->name, kw_op_name(config->op), kw_dtype_name(config->dtype), EXPANDED_MAX);
         }
     }
+    call->tried += count;
     for (int64_t number = 0; number < count; number++) {
         int64_t rest = number;
         for (int i = config->family->axis_count - 1; i >= 0; i--) {
@@ -149,6 +152,17 @@ static int lua_legal(lua_State *state) {
     return 1;
 }
 
+/* { streamk = true, ... }: the axes that traits name. */
+static void push_named(lua_State *state, const point_call *call) {
+    lua_newtable(state);
+    for (int i = 0; i < call->of->family->axis_count; i++) {
+        if (call->named >> i & 1) {
+            lua_pushboolean(state, true);
+            lua_setfield(state, -2, call->of->family->axes[i].name);
+        }
+    }
+}
+
 static int read_points(lua_State *state) {
     point_call *call = lua_touserdata(state, AT_CALL);
     push_names(state, call->base.family);
@@ -162,7 +176,8 @@ static int read_points(lua_State *state) {
     lua_pushvalue(state, AT_NAMES);
     lua_pushvalue(state, AT_WORDS);
     lua_pushcclosure(state, lua_legal, 3);
-    lua_call(state, 4, 1);
+    push_named(state, call);
+    lua_call(state, 5, 1);
     if (!lua_istable(state, -1)) {
         kw_lua_raise(state, KW_MALFORMED, "%s: points() must return a list, not a %s", call->rules->set_file, luaL_typename(state, -1));
     }
@@ -170,7 +185,7 @@ static int read_points(lua_State *state) {
     for (lua_Integer i = 1; i <= length; i++) {
         kw_config config = call->base;
         lua_rawgeti(state, -1, i);
-        uint32_t every = read_point(state, call, call->rules->set_file, &config);
+        uint32_t every = read_point(state, call, call->rules->set_file, &config) | call->chosen;
         lua_pop(state, 1);
         if (every) {
             expand_point(state, call, &config, every);
@@ -208,13 +223,30 @@ static kw_status take_builder(point_call *call, kw_error *err) {
     return status;
 }
 
-kw_status kw_family_rules_points(kw_catalog *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype, kw_error *err) {
+/* Puts the chosen values in the place of all. */
+static void take_choice(point_call *call, kw_axis_values *values, const kw_axis_choice *choice) {
+    for (int i = 0; i < call->of->family->axis_count; i++) {
+        bool every = choice->every >> i & 1, named = every || choice->values.count[i];
+        call->named |= named ? 1u << i : 0;
+        if (named && !(call->of->keeps >> i & 1)) {
+            call->chosen |= 1u << i;
+            values->values[i] = every ? values->values[i] : choice->values.values[i];
+            values->count[i] = every ? values->count[i] : choice->values.count[i];
+        }
+    }
+}
+
+kw_status kw_family_rules_points(kw_catalog *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype,
+                                 const kw_axis_choice *choice, kw_error *err) {
     kw_axis_values values;
     point_call call = {.of = of, .rules = rules, .out = out, .values = &values, .base = {.family = of->family, .op = op, .dtype = dtype}};
     if (of->builder) {
         return take_builder(&call, err);
     }
     kw_status status = kw_family_rules_values(&values, of, rules, op, dtype, err);
+    if (!status && choice) {
+        take_choice(&call, &values, choice);
+    }
     kw_lua_set_step_limit(rules->lua, KW_RULE_FILE_STEPS);
     return status ? status : kw_lua_run(rules->lua, read_points, &call, kw_rules_origin(rules), err);
 }

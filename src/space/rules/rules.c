@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What traits and configs with gaps choose from where no set is named. */
+#define KW_TRAIT_SET "traits"
+
 enum { MEMORY_LIMIT = 64 << 20, VALUES_MAX = 4096 };
 
 /* --- a file's table --- */
@@ -210,7 +213,9 @@ static kw_status open_rule_set(kw_rules *rules, const char *set, kw_error *err) 
 kw_rules_options kw_rules_options_of(const kw_space_options *options) {
     return (kw_rules_options){.folder = kw_rule_folder(options->rules_dir),
                               .arch = options->arch,
-                              .set = options->set ? options->set : KW_RULE_SET,
+                              .set = options->set                         ? options->set
+                                     : options->traits || options->config ? KW_TRAIT_SET
+                                                                          : KW_RULE_SET,
                               .builder_folder = options->builder_conf};
 }
 
@@ -256,9 +261,30 @@ typedef struct family_call {
     kw_dtype dtype;
 } family_call;
 
+/* keeps = { "pipe" } of the member on top: axes on which its points have the last word. */
+static void read_keeps(lua_State *state, kw_family_rules *out, const char *file) {
+    out->keeps = UINT32_MAX;
+    if (lua_getfield(state, -1, "keeps") == LUA_TTABLE) {
+        out->keeps = 0;
+        for (lua_Integer i = 1; lua_rawgeti(state, -1, i) != LUA_TNIL; i++) {
+            const char *name = lua_tostring(state, -1);
+            int axis = name ? kw_family_axis(out->family, (kw_word){name, strlen(name)}) : -1;
+            if (axis < 0) {
+                kw_lua_raise(state, KW_MISSING, "%s: keeps: %s has no axis '%s'", file, out->family->name,
+                             name ? name : luaL_typename(state, -1));
+            }
+            out->keeps |= 1u << axis;
+            lua_pop(state, 1);
+        }
+        lua_pop(state, 1);
+    }
+    lua_pop(state, 1);
+}
+
 /* A member that gives points: { points = function(arch, op, dtype, legal) ... end } or { builder = "SUBSET" }. */
 static void check_points(lua_State *state, kw_family_rules *out, kw_rules *rules, const char *file) {
     out->lists_points = true;
+    read_keeps(state, out, file);
     if (lua_getfield(state, -1, "builder") == LUA_TSTRING) {
         out->builder = kw_arena_format(&rules->arena, "%s", lua_tostring(state, -1));
         if (!out->builder) {

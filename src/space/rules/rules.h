@@ -10,6 +10,7 @@
 #include "base/embedded.h"
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
+#include "space/axis_values.h"
 #include "space/rules/config_view.h"
 
 #include <kernelwright_tune.h>
@@ -51,6 +52,7 @@ typedef struct kw_family_rules {
     int axes_ref, rules_ref, member_ref, defaults_ref;
     bool takes_all;      /* neither the family nor the set has a predicate */
     bool lists_points;   /* the set gives configs one by one, not a choice of the product of axes */
+    uint32_t keeps;      /* such a set: axes whose values its points keep, whatever a kw_axis_choice says */
     const char *builder; /* such a set takes them from the lists of CK Builder that are in subsets of this name; NULL: from its function */
 } kw_family_rules;
 
@@ -58,14 +60,16 @@ typedef struct kw_family_rules {
 kw_status kw_family_rules_open(kw_family_rules *out, kw_rules *rules, const kw_family *family, bool *present, kw_error *err);
 
 /* The values of each axis for an op and a dtype, in the order that the rules give. */
-typedef struct kw_axis_values {
-    int32_t *values[KW_AXIS_MAX];
-    int32_t count[KW_AXIS_MAX];
-} kw_axis_values;
-
 kw_status kw_family_rules_values(kw_axis_values *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype, kw_error *err);
-/* Adds the configs that a set which lists points gives for an op and a dtype, as far as C allows them. */
-kw_status kw_family_rules_points(kw_catalog *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype, kw_error *err);
+/* Values that take the place of a point's own; an axis without a value keeps the point's. */
+typedef struct kw_axis_choice {
+    kw_axis_values values;
+    uint32_t every; /* these have all that the family's axes() gives */
+} kw_axis_choice;
+
+/* Adds the configs that a set which lists points gives for an op and a dtype, as far as C allows them. choice may be NULL. */
+kw_status kw_family_rules_points(kw_catalog *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype,
+                                 const kw_axis_choice *choice, kw_error *err);
 /* KW_OK when C can generate the config and the architecture runs it. */
 kw_status kw_rules_legal(const kw_rules *rules, const kw_config *config, kw_error *err);
 /* Whether the rules and the set want a config. */

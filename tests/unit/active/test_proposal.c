@@ -434,14 +434,18 @@ static void a_budget_is_kept(void **state) {
     assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_true(report.spent);
     assert_int_equal(report.outcome[KW_GOOD], 0);
-    sweep.limits.budget_s = 1.5;
-    int64_t start = kw_clock_ns();
-    assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
-    double took_s = (double)(kw_clock_ns() - start) / 1e9;
-    assert_true(report.spent && !kw_proposal_describe(p)->met);
+    double budget_s = 1, took_s = 0;
+    do { /* a slow or busy machine may need more for its first rows */
+        budget_s *= 2;
+        sweep.limits.budget_s = budget_s;
+        int64_t start = kw_clock_ns();
+        assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
+        took_s = (double)(kw_clock_ns() - start) / 1e9;
+        assert_true(report.spent && !kw_proposal_describe(p)->met);
+    } while (!report.outcome[KW_GOOD] && budget_s < 60);
     assert_true(report.outcome[KW_GOOD] > 0);
-    assert_true(took_s >= 1.4 && took_s < 12); /* one batch, and a look at the rows, more; on a machine that has other work */
-    sweep.limits.budget_s = 0;                 /* one proposal */
+    assert_true(took_s >= 0.9 * budget_s && took_s < 10 + 2 * budget_s); /* one batch, and a look at the rows, more */
+    sweep.limits.budget_s = 0;                                           /* one proposal */
     assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);
     assert_int_equal(report.rounds, 1);
     kw_proposal_close(&p);

@@ -312,8 +312,8 @@ static void every_set_is_listed_with_its_counts(void **state) {
     outcome *result = malloc(sizeof *result);
     run(result, WORDS("problems"), NULL);
     assert_int_equal(result->code, 0);
-    assert_non_null(strstr(result->out, "\nforward_2d                   1718      1614  Forward training grid"));
-    assert_non_null(strstr(result->out, "\ngemm_wide                     706       706  GEMM"));
+    assert_non_null(strstr(result->out, "\nforward_2d                      1718      1614  Forward training grid"));
+    assert_non_null(strstr(result->out, "\ngemm_wide                        706       706  GEMM"));
     assert_true(lines(result->out) >= 26);
     run(result, WORDS("problems", "--json"), NULL);
     assert_int_equal(result->out[0], '{');

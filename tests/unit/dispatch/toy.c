@@ -90,6 +90,7 @@ const kw_embedded kw_default_catalogs[] = {
 
 void toy_world_make(toy_world *world) {
     *world = (toy_world){0};
+    setenv("KW_SPREAD_MAX", TOY_ANY_SPREAD, 1); /* that wisdom is written must not hang on what else the machine does */
     scratch_make(world->folder);
     scratch_path(world->cache, world->folder, "cache");
     scratch_path(world->data, world->folder, "data");

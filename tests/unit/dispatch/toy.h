@@ -22,6 +22,8 @@ enum { TOY_COUNT = 5 };
 /* A problem that all toys serve. */
 #define TOY_PROBLEM "gemm fp32 rcr m24 n20 k16"
 
+#define TOY_ANY_SPREAD "1000000"
+
 typedef struct toy_world {
     char folder[SCRATCH_MAX];
     char cache[2 * SCRATCH_MAX], data[2 * SCRATCH_MAX], wisdom[2 * SCRATCH_MAX];

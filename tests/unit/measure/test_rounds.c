@@ -31,6 +31,8 @@ typedef struct spinner {
     double ns;
     bool (*is_preempted)(int call); /* NULL: never */
     int calls;
+    bool (*waits)(int call); /* for a thread of its team that has no processor, which no count of switches shows; NULL: never */
+    bool has_clock;          /* its team's threads look at their own clocks */
 } spinner;
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *t) {
@@ -71,8 +73,22 @@ static kw_status spin(void *context, kw_error *err) {
         machine.wall += SLICE_NS;
         machine.switches++;
     }
+    if (s->waits && s->waits(s->calls)) {
+        machine.wall += SLICE_NS;
+        machine.cpu += SLICE_NS; /* the caller spins */
+    }
     s->calls++;
     return KW_OK;
+}
+
+static kw_status spin_alone(void *context, int64_t calls, double *ns, kw_error *err) {
+    const spinner *s = context;
+    kw_status status = KW_OK;
+    for (int64_t i = 0; i < calls && !status; i++) {
+        status = spin(context, err);
+    }
+    *ns = s->ns * (double)calls;
+    return status;
 }
 
 /* All spinners; the last one is the control where options has one. */
@@ -81,7 +97,7 @@ static void time_spinners(spinner spinners[], size_t count, const kw_timing_opti
     machine = (struct machine){.slowness = machine.slowness, .rest_ns = machine.rest_ns, .reading_ns = machine.reading_ns};
     for (size_t i = 0; i < count; i++) {
         spinners[i].calls = 0;
-        subjects[i] = (kw_subject){spin, &spinners[i], NULL};
+        subjects[i] = (kw_subject){.call = spin, .context = &spinners[i], .alone = spinners[i].has_clock ? spin_alone : NULL};
     }
     assert_int_equal(kw_time_subjects(subjects, count - (options->control ? 1 : 0), options, threads, times, NULL), KW_OK);
     machine.slowness = NULL;
@@ -99,7 +115,7 @@ static void assert_near(double got, double wanted) {
 
 /* Single calls of more than 1 ms have no warm-up of their own before each batch, so the log is the order. */
 static const char *log_rounds(uint64_t seed, size_t count) {
-    spinner spinners[] = {{'a', 1.1e6, NULL, 0}, {'b', 1.1e6, NULL, 0}, {'d', 1.1e6, NULL, 0}, {'c', 1.1e6, NULL, 0}};
+    spinner spinners[] = {{.name = 'a', .ns = 1.1e6}, {.name = 'b', .ns = 1.1e6}, {.name = 'd', .ns = 1.1e6}, {.name = 'c', .ns = 1.1e6}};
     kw_timed times[4];
     kw_control control = {0};
     time_spinners(spinners + 4 - count, count, &(kw_timing_options){.batches = 8, .order_seed = seed, .control = &control}, 1, times);
@@ -171,7 +187,7 @@ static void preempted_batches_are_dropped(void **state) {
         {preempted_always, 190e6, 2, 21, 193e6, 6, 6},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        spinner s = {'a', cases[i].ns, cases[i].is_preempted, 0};
+        spinner s = {.name = 'a', .ns = cases[i].ns, .is_preempted = cases[i].is_preempted};
         kw_timed timed;
         time_spinners(&s, 1, &(kw_timing_options){.batches = cases[i].batches}, cases[i].threads, &timed);
         if (timed.samples != cases[i].samples || timed.dropped != cases[i].dropped) {
@@ -181,6 +197,54 @@ static void preempted_batches_are_dropped(void **state) {
         assert_near(timed.half_ns[0], cases[i].time_ns);
         assert_near(timed.median_ns, cases[i].time_ns);
     }
+}
+
+static bool but_every_seventh(int call) {
+    return call % 7 != 6;
+}
+
+static bool from_the_third(int call) {
+    return call >= 2;
+}
+
+/* A team that waits for one of its threads without any switch being counted. */
+static void a_team_that_waits_for_a_thread_is_seen(void **state) {
+    (void)state;
+    static const struct {
+        const char *what;
+        double ns;
+        bool (*waits)(int call);
+        bool has_clock;
+        double time_ns;
+        int samples, dropped;
+    } cases[] = {
+        {"nobody is in the way", 1.5e6, NULL, true, 1.5e6, 21, 0},
+        {"the least tells", 1.5e6, but_every_seventh, false, 1.5e6, 3, 18},
+        {"the clocks of its threads tell", 1.5e6, but_every_seventh, true, 1.5e6, 9, 54},
+        {"and give the time where no batch is clean", 1.5e6, from_the_third, true, 1.5e6, 63, 63},
+        {"none is clean, and there is no clock: three of the same time are believed", 1.5e6, from_the_third, false, 4.5e6, 21, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spinner s = {.name = 'a', .ns = cases[i].ns, .waits = cases[i].waits, .has_clock = cases[i].has_clock};
+        kw_timed timed;
+        time_spinners(&s, 1, &(kw_timing_options){.batches = 21}, 2, &timed);
+        if (timed.samples != cases[i].samples || timed.dropped != cases[i].dropped || fabs(timed.time_ns / cases[i].time_ns - 1) > 1e-6) {
+            fail_msg("%s: %d samples, %d dropped, %.0f ns", cases[i].what, timed.samples, timed.dropped, timed.time_ns);
+        }
+    }
+}
+
+/* The processor clock compares all, where one of them needs it: of the others it differs by what waking takes. */
+static void one_clock_compares_all(void **state) {
+    (void)state;
+    spinner spinners[] = {{.name = 'a', .ns = 1.5e6, .waits = from_the_third, .has_clock = true},
+                          {.name = 'b', .ns = 1.4e6, .has_clock = true}};
+    kw_timed times[2];
+    machine.reading_ns = 0;
+    time_spinners(spinners, 2, &(kw_timing_options){.batches = 9}, 2, times);
+    assert_near(times[0].time_ns, 1.5e6);
+    assert_near(times[1].time_ns, 1.4e6);
+    assert_int_equal(times[1].dropped, 0);
 }
 
 /* --- control --- */
@@ -217,7 +281,7 @@ static void rounds_of_drift_do_not_count(void **state) {
         {slowing, 0.01, 4, 1.5e6 * 1.55, 12, 12, 12, 2.9 / 1.3 - 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        spinner spinners[] = {{'a', 1.5e6, NULL, 0}, {'c', 1.2e6, NULL, 0}};
+        spinner spinners[] = {{.name = 'a', .ns = 1.5e6}, {.name = 'c', .ns = 1.2e6}};
         kw_control control = {.drift_limit = cases[i].limit};
         kw_timed times[2];
         machine.slowness = cases[i].slowness;
@@ -244,7 +308,7 @@ static bool preempted_but_around_the_change(int call) {
 /* A preempted batch of the control tells nothing of its round; here of the fast ones, which count then. */
 static void a_preempted_control_discards_no_round(void **state) {
     (void)state;
-    spinner spinners[] = {{'a', 1.5e6, NULL, 0}, {'c', 1.2e6, preempted_in_fast_rounds, 0}};
+    spinner spinners[] = {{.name = 'a', .ns = 1.5e6}, {.name = 'c', .ns = 1.2e6, .is_preempted = preempted_in_fast_rounds}};
     kw_control control = {0};
     kw_timed times[2];
     machine.slowness = boost;
@@ -286,7 +350,7 @@ static void a_slowed_machine_is_waited_for(void **state) {
         {0.97 * base, 0, 1.5e6, 0.97 * base, 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        spinner spinners[] = {{'a', 1.5e6, NULL, 0}, {'c', base, NULL, 0}};
+        spinner spinners[] = {{.name = 'a', .ns = 1.5e6}, {.name = 'c', .ns = base}};
         kw_control control = {.level_ns = cases[i].level};
         kw_timed times[2];
         machine.rest_ns = cases[i].rest_ns;
@@ -327,7 +391,7 @@ static void slow_subjects_are_dropped_after_two_launches(void **state) {
             spinner spinners[4];
             kw_timed times[4];
             for (size_t j = 0; j < 4; j++) {
-                spinners[j] = (spinner){'a', cases[i].ns[j], disturbed ? preempted_in_every_fourth : NULL, 0};
+                spinners[j] = (spinner){.name = 'a', .ns = cases[i].ns[j], .is_preempted = disturbed ? preempted_in_every_fourth : NULL};
             }
             kw_timing_options options = {.batches = 3, .drop_ratio = cases[i].ratio, .best_ns = cases[i].best_ns};
             machine.reading_ns = cases[i].reading_ns;
@@ -366,7 +430,7 @@ static void note_turn(void *user, size_t index) {
 static void whose_turn_it_is_is_told_before_each_batch(void **state) {
     (void)state;
     static turns t;
-    spinner spinners[] = {{'a', 1.1e6, NULL, 0}, {'b', 1.1e6, NULL, 0}, {'c', 1.1e6, NULL, 0}};
+    spinner spinners[] = {{.name = 'a', .ns = 1.1e6}, {.name = 'b', .ns = 1.1e6}, {.name = 'c', .ns = 1.1e6}};
     kw_control control = {0};
     kw_timed times[3];
     time_spinners(spinners, 3, &(kw_timing_options){.batches = 5, .order_seed = 9, .control = &control, .turn = note_turn, .user = &t}, 1,
@@ -390,7 +454,7 @@ static void counts_follow_from_the_length_of_a_call(void **state) {
         {4e6, 1, 7, false},    {30e6, 1, 3, false}, {150e6, 1, 2, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        spinner s = {'a', cases[i].ns, NULL, 0};
+        spinner s = {.name = 'a', .ns = cases[i].ns};
         kw_timed timed;
         time_spinners(&s, 1, &(kw_timing_options){0}, 1, &timed);
         assert_int_equal(timed.calls, cases[i].calls);
@@ -407,6 +471,8 @@ int main(void) {
         cmocka_unit_test(rounds_are_in_a_random_order_of_their_own),
         cmocka_unit_test(without_a_seed_the_order_rotates),
         cmocka_unit_test(preempted_batches_are_dropped),
+        cmocka_unit_test(a_team_that_waits_for_a_thread_is_seen),
+        cmocka_unit_test(one_clock_compares_all),
         cmocka_unit_test(rounds_of_drift_do_not_count),
         cmocka_unit_test(a_preempted_control_discards_no_round),
         cmocka_unit_test(a_slowed_machine_is_waited_for),

@@ -41,7 +41,7 @@ static void subjects_take_turns_and_the_order_rotates(void **state) {
     kw_timed times[3];
     for (int i = 0; i < 3; i++) {
         spinners[i] = (spinner){(char)('a' + i), 1500000, log, &logged, sizeof log - 1};
-        subjects[i] = (kw_subject){spin, &spinners[i], NULL};
+        subjects[i] = (kw_subject){.call = spin, .context = &spinners[i]};
     }
     kw_timing_options options = {.batches = 6};
     assert_int_equal(kw_time_subjects(subjects, 3, &options, 1, times, NULL), KW_OK);
@@ -60,7 +60,7 @@ static void times_are_right_and_ordered(void **state) {
     (void)state;
     size_t logged = 0;
     spinner fast = {'f', 20000, NULL, &logged, 0}, slow = {'s', 40000, NULL, &logged, 0};
-    kw_subject subjects[] = {{spin, &slow, NULL}, {spin, &fast, NULL}};
+    kw_subject subjects[] = {{.call = spin, .context = &slow}, {.call = spin, .context = &fast}};
     kw_timed times[2];
     assert_int_equal(kw_time_subjects(subjects, 2, &(kw_timing_options){0}, 1, times, NULL), KW_OK);
     assert_true(times[0].time_ns >= 40000 && times[1].time_ns >= 20000);
@@ -74,7 +74,7 @@ static void slow_subjects_give_up_early(void **state) {
     char log[64] = "";
     size_t logged = 0;
     spinner slow = {'s', 4000000, log, &logged, sizeof log - 1};
-    kw_subject subject = {spin, &slow, NULL};
+    kw_subject subject = {.call = spin, .context = &slow};
     kw_timed time;
     assert_int_equal(kw_time_subjects(&subject, 1, &(kw_timing_options){.give_up_ns = 1e6}, 1, &time, NULL), KW_OK);
     assert_int_equal(time.samples, 0);
@@ -87,7 +87,7 @@ static void long_calls_are_measured_few_times(void **state) {
     char log[128] = "";
     size_t logged = 0;
     spinner slow = {'s', 25000000, log, &logged, sizeof log - 1};
-    kw_subject subject = {spin, &slow, NULL};
+    kw_subject subject = {.call = spin, .context = &slow};
     kw_timed time;
     assert_int_equal(kw_time_subjects(&subject, 1, &(kw_timing_options){0}, 1, &time, NULL), KW_OK);
     assert_true(time.samples >= 1 && logged <= 1 + 3 * 3);
@@ -110,7 +110,7 @@ static kw_status tick(void *context, int64_t calls, double *ns, kw_error *err) {
 static void a_devices_own_clock_is_believed(void **state) {
     (void)state;
     int64_t calls = 0;
-    kw_subject subject = {call_nothing, &calls, tick};
+    kw_subject subject = {.call = call_nothing, .context = &calls, .batch = tick};
     kw_timed time;
     assert_int_equal(kw_time_subjects(&subject, 1, &(kw_timing_options){0}, 4, &time, NULL), KW_OK);
     assert_true(time.time_ns == 5000 && time.spread_ns == 0 && time.least_ns == 5000);
@@ -122,7 +122,7 @@ static void a_devices_own_clock_is_believed(void **state) {
 
 static void failures_of_the_device_are_passed_on(void **state) {
     (void)state;
-    kw_subject subject = {refuse, NULL, NULL};
+    kw_subject subject = {.call = refuse};
     kw_timed time;
     kw_error err = {0};
     assert_int_equal(kw_time_subjects(&subject, 1, &(kw_timing_options){0}, 1, &time, &err), KW_ENVIRONMENT);

@@ -19,7 +19,7 @@ static char answer(const char *expression, const char *text, kw_error *err) {
     kw_config config = parse(text);
     kw_filter *filter = NULL;
     bool selected = false;
-    kw_status status = kw_filter_open(&filter, expression, err);
+    kw_status status = kw_filter_open(&filter, expression, NULL, err);
     if (!status) {
         status = kw_filter_test(filter, &config, &selected, err);
     }
@@ -141,7 +141,7 @@ static void a_filter_survives_its_own_errors(void **state) {
     kw_config tile = parse(tile_text), rows = parse(rows_text);
     kw_filter *filter = NULL;
     bool selected;
-    assert_int_equal(kw_filter_open(&filter, "c.tile_w == 6", NULL), KW_OK);
+    assert_int_equal(kw_filter_open(&filter, "c.tile_w == 6", NULL, NULL), KW_OK);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(kw_filter_test(filter, &rows, &selected, NULL), KW_OK);
         assert_false(selected);
@@ -149,7 +149,7 @@ static void a_filter_survives_its_own_errors(void **state) {
         assert_true(selected);
     }
     kw_filter_close(&filter);
-    assert_int_equal(kw_filter_open(&filter, "c.isa == 'avx2' or c.nothing == 1", NULL), KW_OK);
+    assert_int_equal(kw_filter_open(&filter, "c.isa == 'avx2' or c.nothing == 1", NULL, NULL), KW_OK);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(kw_filter_test(filter, &tile, &selected, NULL), KW_MISSING);
         assert_int_equal(kw_filter_test(filter, &rows, &selected, NULL), KW_OK);

@@ -223,7 +223,7 @@ static void faults_of_points_name_file_and_reason(void **state) {
         {POINTS("return {{tile_m=4096}}"), "return 1", "gfx942", "axis tile_m: 4096 is outside 1..1024"},
         {POINTS("return {{tile_m=1.5}}"), "return 1", "gfx942", "not a whole number"},
         {POINTS("return {{tile_m='*', tile_n='*', tile_k='*', pipe='*', sched='*', vec_a='*', vec_b='*', vec_c='*', epi='*', stages='*'}}"),
-         "return 1", "gfx942", "stands for more than 100000 configs"},
+         "return 1", "gfx942", "stand for more than 4000000 configs"},
         {POINTS("return legal(3)"), "return 1", "gfx942", "table expected"},
         {POINTS("return include 'tables/u'"), "return 1", "gfx942", "'u' is not known; known: arch t"},
         {POINTS("return include 'sets/s'"), "return 1", "gfx942", "'sets/s' does not begin with tables/"},

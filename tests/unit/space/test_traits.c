@@ -41,16 +41,21 @@ static void a_file_allows_what_it_lists(void **state) {
         {"{\"trait_config\": {\"dtype\": {\"values\": [\"fp32\", \"int8\"]}}}", "1011"},
         {"{\"trait_config\": {\"family\": {\"values\": [\"fake.rows\", \"fake.plain\"]}}}", "0011"},
         {"{\"trait_config\": {\"ndim_spatial\": {\"values\": [2]}}}", "1111"},
-        /* an axis constrains the families that have it */
-        {"{\"trait_config\": {\"tile_w\": {\"values\": [6]}}}", "1011"},
-        {"{\"trait_config\": {\"tile_w\": {\"values\": [3, 6]}}}", "1111"},
-        {"{\"trait_config\": {\"tile_w\": {\"values\": [3]}, \"tile_h\": {\"values\": [1]}}}", "0011"},
-        {"{\"trait_config\": {\"order\": {\"values\": [\"image\"]}}}", "0111"},
-        {"{\"trait_config\": {\"isa\": {\"values\": [\"avx2\"]}}}", "0011"},
-        {"{\"trait_config\": {\"rows\": {\"values\": [true]}}}", "1101"},
-        /* a value that only another family takes: none of this family's is allowed */
-        {"{\"trait_config\": {\"tile_w\": {\"values\": [64]}}}", "0011"},
-        /* names that no family has yet */
+        /* of families that lack an axis none is allowed, as in a filter */
+        {"{\"trait_config\": {\"tile_w\": {\"values\": [6]}}}", "1000"},
+        {"{\"trait_config\": {\"tile_w\": {\"values\": [3, 6]}}}", "1100"},
+        {"{\"trait_config\": {\"tile_w\": {\"values\": [\"*\"]}}}", "1100"},
+        {"{\"trait_config\": {\"tile_w\": {\"values\": [-1]}, \"order\": {\"values\": [\"band\"]}}}", "1000"},
+        {"{\"trait_config\": {\"tile_w\": {\"values\": [3]}, \"tile_h\": {\"values\": [1]}}}", "0000"},
+        {"{\"trait_config\": {\"order\": {\"values\": [\"image\"]}}}", "0100"},
+        {"{\"trait_config\": {\"isa\": {\"values\": [\"avx2\"]}}}", "0010"},
+        {"{\"trait_config\": {\"rows\": {\"values\": [true, 3]}}}", "0010"},
+        {"{\"trait_config\": {\"tile_w\": {\"values\": [64]}}}", "0000"},
+        {"{\"trait_config\": {\"variant\": {\"values\": [\"fwd\", \"gemm\"]}}}", "1011"},
+        {"{\"trait_config\": {\"layout\": {\"values\": [\"nhwgc\"]}}}", "1110"},
+        {"{\"trait_config\": {\"layout\": {\"values\": [\"ccr\"]}}}", "0001"},
+        {"{\"trait_config\": {\"family\": {\"values\": [\"*\"]}}}", "1111"},
+        /* names that no family of the kind has */
         {"{\"trait_config\": {\"pipeline\": {\"values\": [\"compv3\"]}, \"two_stage\": {\"values\": [true, false]}}}", "1111"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -75,7 +80,11 @@ static void a_file_that_means_nothing_is_refused_with_what_there_is(void **state
         {"{\"variant\": 3, \"trait_config\": {}}", "bwd_weight", KW_MISSING},
         {"{\"variants\": \"forward\", \"trait_config\": {}}", "variants", KW_MISSING},
         {"{\"trait_config\": []}", "object", KW_MALFORMED},
-        {"{\"trait_config\": {\"tile_ww\": {\"values\": [6]}}}", "tile_w order rows", KW_MISSING},
+        {"{\"trait_config\": {\"tile_ww\": {\"values\": [6]}}}", "did you mean tile_w", KW_MISSING},
+        {"{\"trait_config\": {\"pipelin\": {\"values\": [\"mem\"]}}}", "did you mean pipeline", KW_MISSING},
+        {"{\"trait_config\": {\"vector_sizes\": {\"values\": [4]}}}", "vector_size_a", KW_MISSING},
+        {"{\"trait_config\": {\"layout\": {\"values\": [\"gnhwc\"]}}}", "nhwgc", KW_ILLEGAL},
+        {"{\"trait_config\": {\"layout\": {\"values\": [\"nhwcg\"]}}}", "ngchw", KW_ILLEGAL},
         {"{\"trait_config\": {\"tile_w\": [6]}}", "values", KW_MALFORMED},
         {"{\"trait_config\": {\"tile_w\": {\"values\": []}}}", "one value", KW_MALFORMED},
         {"{\"trait_config\": {\"tile_w\": {\"values\": 6}}}", "values", KW_MALFORMED},
@@ -118,10 +127,10 @@ static void a_trait_that_no_family_of_the_backend_has_gets_a_remark(void **state
     char lines[401] = "";
     kw_traits traits = {0};
     assert_int_equal(kw_traits_read(&traits, "file", text, strlen(text), NULL), KW_OK);
-    kw_traits_warn(&traits, KW_KIND_CPU, note, lines);
+    kw_traits_warn(&traits, KW_KIND_CPU, NULL, note, lines);
     assert_string_equal(lines, "file: trait pipeline is passed over: no kernel family for cpu has it|");
     *lines = 0;
-    kw_traits_warn(&traits, KW_KIND_GPU, note, lines);
+    kw_traits_warn(&traits, KW_KIND_GPU, NULL, note, lines);
     assert_non_null(strstr(lines, "pipeline"));
     assert_non_null(strstr(lines, "tile_w"));
     kw_traits_drop(&traits);

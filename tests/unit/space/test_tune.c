@@ -125,7 +125,7 @@ static void names_are_listed(void **state) {
                         "x86-64-v3\nx86-64-v4\nx86-64-v4-bf16\n");
     kw_free(names);
     assert_int_equal(kw_space_names(&names, "set", NULL, NULL), KW_OK);
-    assert_string_equal(names, "default\nfull\nfull-tests\ngemm-sweep\nprofiler\ntests\ntiny\n");
+    assert_string_equal(names, "default\nfull\nfull-tests\ngemm-sweep\nprofiler\ntests\ntiny\ntraits\n");
     kw_free(names);
     kw_error err = {0};
     assert_int_equal(kw_space_names(&names, "sets", NULL, &err), KW_MISSING);

@@ -16,8 +16,12 @@ static const kw_axis direct_block_axes[] = {KW_DIRECT_AXES(ROW)};
 
 /* --- which problems a config serves --- */
 
+static bool direct_axes(const kw_rule_case *c) {
+    return c->problem->ndim == 2;
+}
+
 static bool direct_layout(const kw_rule_case *c) {
-    return c->problem->ndim == 2 && c->problem->layout == KW_CHANNELS_LAST;
+    return c->problem->layout == KW_CHANNELS_LAST;
 }
 
 static bool direct_filter(const kw_rule_case *c) {
@@ -59,7 +63,8 @@ static bool direct_image_counted(const kw_rule_case *c) {
 }
 
 static const kw_rule direct_block_fits_rules[] = {
-    {"layout", "the problem must have 2 spatial axes and a channels-last layout", direct_layout},
+    {"two_axes", "the problem must have 2 spatial axes", direct_axes},
+    {"channels_last", "the layout must be channels-last", direct_layout},
     {"filter", "only 3x3 filters are served, with the axis stride on both direct_block_axes, undilated", direct_filter},
     {"dense_channels", "impl=dense is for one group of at most waves_c x slices x channels source channels", dense_channels},
     {"group_channels", "impl=grouped is for groups of as many channels as the axis says, in and out", group_channels},

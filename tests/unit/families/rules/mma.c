@@ -79,7 +79,7 @@ static const rule_example igemm_examples[] = {
     {"", "conv_bwd_data fp32", "ndim=1 " PHASES, "sm_90", NULL},
     {"known_arch", "conv_fwd fp16", "", "gfx000", NULL},
     {"", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1"},
-    {"layout", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 ngchw n2 c64 k64 i8x8 f3x3"},
+    {"channels_last", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 ngchw n2 c64 k64 i8x8 f3x3"},
     {"ndim", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 ndhwgc n2 c64 k64 i8x8x8 f3x3x3"},
     {"few_phases", "conv_bwd_data fp16", "", "gfx942", "conv_bwd_data fp16 nhwgc n1 c64 k64 i128x128 f1x1 s65x65"},
     {"extents_counted", "conv_fwd fp16", "vec_a=1", "gfx942", "conv_fwd fp16 nhwgc n1 c1 k8 i1x1073741824 f1x1"},
