@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-kills memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -41,6 +41,9 @@ mutate:
 
 device-faults: all
 	@tools/device_faults.sh build/kwright
+
+check-kills: all
+	@nice -n 10 tools/check_kills.py build/kwright $$KILL_SEED
 
 test-slurm: all
 	@tools/test_slurm.sh build/kwright
@@ -104,6 +107,7 @@ help:
 	@echo 'make mutate      plants faults in the texts of library and kernels and counts those that a test finds; KW_MUTATE_SEED, KW_MUTATE_EACH'
 	@echo 'make device-faults  kernels that write astray, hang and trap on a GPU (DEVICE, cuda:0): recorded, and the device as good as before'
 	@echo 'make check-legal every kernel'\''s rules and launch on random legal problems, KW_LEGAL_SEED (the day) and KW_LEGAL_PAIRS (10^6) an architecture'
+	@echo 'make check-kills sweep, tune, build and merge, 200 times each killed with kill -9 at random moments: KILL_SEED (the time)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'

@@ -176,6 +176,50 @@ static void power_cuts_lose_no_confirmed_row(void **state) {
     assert_true(cases > 100 && confirmed_total > cases);
 }
 
+/* Makes a store and is stopped at an operation; what a reader then says of it, and that a writer makes it. */
+static bool read_half_made(const fault_plan *plan, bool power) {
+    static const fault_plan none = {0};
+    kw_store *store = NULL;
+    kw_error err = {0};
+    remove_store();
+    fault_vfs_start(plan);
+    kw_store_open(&store, path, KW_STORE_WRITE, NULL);
+    kw_store_close(&store);
+    fault_vfs_stop();
+    if (power) {
+        fault_vfs_restore();
+    }
+    fault_vfs_start(&none);
+    kw_status status = kw_store_open(&store, path, KW_STORE_READ, &err);
+    kw_store_close(&store);
+    if (status && (status != KW_MISSING || strstr(err.text, "version"))) {
+        fail_msg("stopped at operation %lld: %s", (long long)plan->at, err.text);
+    }
+    assert_int_equal(kw_store_open(&store, path, KW_STORE_WRITE, NULL), KW_OK);
+    kw_store_close(&store);
+    fault_vfs_stop();
+    return !status;
+}
+
+static void a_store_stopped_while_it_was_made_is_none_yet_or_whole(void **state) {
+    (void)state;
+    int64_t cases = 0, whole = 0;
+    for (int kind = 0; kind < 4; kind++) { /* with a log or without; killed, so that all writes arrived, or without power */
+        fault_plan plan = {.no_wal = kind % 2};
+        remove_store();
+        fault_vfs_start(&plan);
+        make_store(0);
+        int64_t operations = fault_vfs_stop();
+        for (int64_t at = 1; at <= operations; at++) {
+            plan = (fault_plan){.kind = FAULT_POWER, .at = at, .no_wal = kind % 2, .seed = at % 3 ? (uint64_t)at : 0};
+            whole += read_half_made(&plan, kind >= 2);
+            cases++;
+        }
+    }
+    print_message("stopped %lld times while it was made: %lld stores, none of them half\n", (long long)cases, (long long)whole);
+    assert_true(cases > 40 && whole > 0 && whole < cases);
+}
+
 /* A child that adds batches and writes a byte to the pipe for each that was confirmed. */
 static pid_t start_writer(int *confirmations, int64_t first) {
     int ends[2];
@@ -309,6 +353,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_failing_write_or_sync_is_told_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(power_cuts_lose_no_confirmed_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_store_stopped_while_it_was_made_is_none_yet_or_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_writers_lose_no_confirmed_row_and_leave_no_lock, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_second_writer_is_told_at_once_who_the_first_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_that_somebody_deleted_costs_rows_but_not_the_store, set_up, tear_down),

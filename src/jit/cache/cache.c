@@ -1,10 +1,10 @@
 /* cache.c: compiled kernels on disk.
  *
  * Key: text that jit.c makes by hashing all that made the blob. Layout: FOLDER/XX/KEY, XX being the key's first two digits; one entry is
- * one file (entry.c). Beside entries there may be KEY.bad (an entry that was doubted) and tmp-* (a write that never ended); both are
- * removed by kw_cache_remove_all and otherwise left alone.
+ * one file (entry.c). Beside entries there may be KEY.bad (an entry that was doubted) and, where a file cannot be written without a name,
+ * tmp-* (a write that never ended); both are removed by kw_cache_remove_all and otherwise left alone.
  *
- * Concurrency: any number of processes and threads, no locks. A writer writes tmp-*, syncs it and renames it over the entry; two writers of
+ * Concurrency: any number of processes and threads, no locks. A writer writes a file without a name, syncs it and links it as the entry; two writers of
  * one key write the same thing, and either may win. A reader reads the whole file once and checks what it read; any doubt (size,
  * format, key, digest) is a miss, the file is renamed to KEY.bad, and the kernel is compiled again.
  *
@@ -200,52 +200,71 @@ kw_status kw_cache_get(kw_cache *cache, const char *key, kw_blob *blob, kw_error
     return KW_OK;
 }
 
-/* A new file of a name that nobody else has. */
-static int open_temporary(int shard, char name[NAME_TEXT]) {
-    for (int i = 0; i < 16; i++) {
-        uint64_t random = 0;
-        if (getrandom(&random, sizeof random, 0) != sizeof random) {
-            return -1;
-        }
-        snprintf(name, NAME_TEXT, "tmp-%016llx", (unsigned long long)random);
-        int fd = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0 || errno != EEXIST) {
-            return fd;
+/* A file being written: without a name where the file system can make one, so that a kill leaves nothing; else one of a name that nobody
+ * else has. */
+typedef struct entry_file {
+    int fd;
+    char name[NAME_TEXT]; /* "": none */
+} entry_file;
+
+static bool draw_name(char name[NAME_TEXT]) {
+    uint64_t random = 0;
+    bool drawn = getrandom(&random, sizeof random, 0) == sizeof random;
+    snprintf(name, NAME_TEXT, "tmp-%016llx", (unsigned long long)random);
+    return drawn;
+}
+
+static int open_entry_file(entry_file *file, int shard) {
+    file->fd = openat(shard, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    for (int i = 0; file->fd < 0 && i < 16 && draw_name(file->name); i++) {
+        file->fd = openat(shard, file->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file->fd < 0 && errno != EEXIST) {
+            break;
         }
     }
-    return -1;
+    if (file->fd < 0) {
+        *file->name = 0;
+    }
+    return file->fd;
+}
+
+/* A link is never made over an entry that is there, so where there is one it takes two steps. */
+static bool place_entry(entry_file *file, int shard, const char *key) {
+    char self[64];
+    if (!*file->name) {
+        snprintf(self, sizeof self, "/proc/self/fd/%d", file->fd);
+        if (!linkat(AT_FDCWD, self, shard, key, AT_SYMLINK_FOLLOW)) {
+            return true;
+        }
+        bool named = errno == EEXIST && draw_name(file->name) && !linkat(AT_FDCWD, self, shard, file->name, AT_SYMLINK_FOLLOW);
+        if (!named) {
+            *file->name = 0;
+            return false;
+        }
+    }
+    return !renameat(shard, file->name, shard, key);
 }
 
 kw_status kw_cache_put(kw_cache *cache, const char *key, const kw_blob *blob, kw_error *err) {
-    char name[NAME_TEXT] = "", why[128];
+    char why[128];
     kw_text bytes = {0};
-    int shard = -1, fd = -1;
-    bool made = false;
+    int shard = -1;
+    entry_file file = {.fd = -1};
     kw_status status = check_key(key, err);
     if (status || (status = kw_entry_write(&bytes, key, blob, err))) {
         goto out;
     }
-    status = KW_IO;
     shard = open_shard(cache, key, true);
-    fd = shard >= 0 ? open_temporary(shard, name) : -1;
-    made = fd >= 0;
-    if (!made || !kw_file_write(fd, bytes.data, bytes.size) || fsync(fd)) {
-        kw_fail(err, KW_IO, "cannot keep a kernel in the cache: %s", strerror_r(errno, why, sizeof why));
-        goto out;
+    if (shard < 0 || open_entry_file(&file, shard) < 0 || !kw_file_write(file.fd, bytes.data, bytes.size) || fsync(file.fd) ||
+        !place_entry(&file, shard, key)) {
+        status = kw_fail(err, KW_IO, "cannot keep a kernel in the cache: %s", strerror_r(errno, why, sizeof why));
     }
-    int closed = close(fd);
-    fd = -1;
-    if (closed || renameat(shard, name, shard, key)) {
-        kw_fail(err, KW_IO, "cannot keep a kernel in the cache: %s", strerror_r(errno, why, sizeof why));
-        goto out;
-    }
-    status = KW_OK;
 out:
-    if (fd >= 0) {
-        close(fd);
+    if (file.fd >= 0) {
+        close(file.fd);
     }
-    if (status && made) {
-        unlinkat(shard, name, 0);
+    if (status && *file.name) {
+        unlinkat(shard, file.name, 0);
     }
     if (shard >= 0) {
         close(shard);
