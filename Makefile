@@ -1,13 +1,15 @@
 # The front door: each target does its own set-up. `make help` lists the targets; CMakePresets.json has the build variants.
-JOBS ?= $(shell nproc)
+# As many jobs as make was given by -j, else one a core.
+JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
+PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
 .PHONY: all setup gfx950 test test-gpu-full check-legal check-kills memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
-	@cmake --build build -j $(JOBS)
-	@echo "built build/kwright"
+	@cmake --build build -j $(JOBS) --target $(PRODUCTS)
+	@echo "built build/kwright and the libraries"
 
 setup:
 	@tools/setup.sh build
@@ -56,6 +58,7 @@ lightgbm:
 	@tools/lightgbm.sh
 
 demo: all
+	@cmake --build build -j $(JOBS) --target network
 	@tools/demo.sh
 
 bench:
@@ -86,19 +89,20 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 golden: all
+	@cmake --build build -j $(JOBS) --target test_golden_spaces test_golden_traits
 	@tools/golden.sh
 
 # The prefix is compiled in: below it lies the system's wisdom.
 install: setup
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target $(PRODUCTS)
 	cmake --install build
 
 clean:
 	rm -rf build build-*
 
 help:
-	@echo 'make            build build/kwright and the libraries'
+	@echo 'make            build build/kwright and the libraries; JOBS=N or -jN at a time (one a core)'
 	@echo 'make gfx950     Debian'\''s clang 22, which kernels for gfx950 need; for other AMD GPUs clang 19 will do'
 	@echo 'make demo       build, tune real network layers, run them through the C API; DEMO_LAYERS=all takes every layer'
 	@echo 'make test       every check and test (CI runs this)'

@@ -23,7 +23,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(BATCHES, "batches", "N", "samples wanted of each kernel (21)")                                                                       \
     X(EXPLOIT, "exploit", "K", "kernels of a problem that predict the least time, by the model and by the estimate (4)")                   \
     X(BUILDER_CONF, "builder-conf", "DIR", "lists of CK Builder, for sets profiler and tests of GPUs")                                     \
-    X(BUDGET, "budget", "N", "kernels that a search looks at (500); of a sweep its time: 90s, 20m, 2h")                                    \
+    X(BUDGET, "budget", "N", "what to spend: kernels to look at, or a time")                                                               \
     X(SELECTOR, "selector", "WHO", "the selector: estimate, random, or single (the kernel that is best over all)")                         \
     X(CACHE_DIR, "cache-dir", "DIR", "keep compiled kernels there; '' keeps none")                                                         \
     X(CC, "cc", "COMPILER", "the C compiler to use; '' for none")                                                                          \
@@ -38,7 +38,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
     X(EXPLORE, "explore", "N", "kernels of a problem at random besides (4)")                                                               \
     X(EXPORT_JSON, "export-json", "FILE", "write the kernels to a registry file (JSON)")                                                   \
-    X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7 and c.family == 'conv.direct'\"")                           \
+    X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7\"")                                                         \
     X(FOLDS, "folds", "N", "parts that are left out in turn (5); 1: none")                                                                 \
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
     X(FORMAT, "format", "FORMAT", "jsonl, csv or seed-csv")                                                                                \
@@ -97,7 +97,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(STORES, "stores", "A,B", "stores, or exports of them, with what was measured")                                                       \
     X(TARGET, "target", "TARGET", "only this target, by its whole text")                                                                   \
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
-    X(THREADS, "threads", "N", "threads of a kernel (all cores); of training (1)")                                                         \
+    X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
     X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
     X(TOP, "top", "K", "how many kernels to show (10)")                                                                                    \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
@@ -175,6 +175,12 @@ int verb_wisdom(const cli_args *args);
 
 /* Fails with the verb that was meant. */
 int cli_unknown_verb(const char *name);
+
+/* --- help.c, manual.c --- */
+
+/* What an option means to a verb. */
+const char *cli_meaning(const cli_verb *verb, int option);
+void cli_print_manual(void);
 
 /* --- options.c --- */
 
@@ -307,11 +313,25 @@ void cli_shell_word(char *text, size_t capacity, const char *word);
 void cli_command(char *text, size_t capacity);
 double cli_gflops(const kw_problem *problem, double ns);
 
-typedef struct cli_progress {
-    const cli_args *args;
-    const kw_problem *problem; /* for GFLOP/s of the best; may be NULL */
+/* --- progress.c --- */
+
+/* One line on standard error that is redrawn; nothing with --quiet or where that is no terminal. */
+typedef struct cli_bar {
+    bool quiet, terminal, drawn;
     int64_t start_ns, shown_ns;
-    bool drawn;
+} cli_bar;
+void cli_bar_start(cli_bar *bar, const cli_args *args);
+/* Whether it is time to show something again. */
+bool cli_bar_due(cli_bar *bar);
+/* left_s: time that is left, negative: not known. rest stands last and is what gets lost on a narrow terminal. */
+void cli_bar_draw(cli_bar *bar, const char *what, int64_t done, int64_t total, double left_s, const char *rest);
+void cli_bar_end(cli_bar *bar);
+/* A remark on a line of its own; user is the cli_bar. */
+void cli_bar_log(void *user, const char *line);
+
+typedef struct cli_progress {
+    cli_bar bar;
+    const kw_problem *problem; /* for GFLOP/s of the best; may be NULL */
 } cli_progress;
 void cli_progress_start(cli_progress *progress, const cli_args *args, const kw_problem *problem);
 /* The callback for kw_build_options and kw_plan_options; user is the cli_progress. */

@@ -1,17 +1,97 @@
-/* help.c: help, manual page and bash completion, all from the two tables. */
+/* help.c: help for people, all from the two tables; as wide as the terminal, and no wider than is read with ease. */
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* --- wrapped text ------------------------------------------------------------------------------------------------------ */
+
+static size_t width(void) {
+    struct winsize size;
+    size_t columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 100 : size.ws_col;
+    return columns < 60 ? 60 : columns > 120 ? 120 : columns;
+}
+
+/* Words up to the end, broken before the terminal ends; the cursor stands in column, and lines go on in column hang. */
+static void print_wrapped(size_t column, size_t hang, const char *text, size_t size) {
+    size_t most = width();
+    bool first = true;
+    for (const char *word = text, *end = text + size; word < end;) {
+        size_t length = strcspn(word, " \n");
+        length = length > (size_t)(end - word) ? (size_t)(end - word) : length;
+        if (!first && column + 1 + length > most) {
+            printf("\n%*s", (int)hang, "");
+            column = hang;
+        } else if (!first) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", (int)length, word);
+        column += length;
+        first = false;
+        word += length;
+        word += strspn(word, " \n");
+    }
+    putchar('\n');
+}
+
+/* Lines that begin with blanks are commands and stand as they are; what is between them flows. */
+static void print_more(const char *text) {
+    while (*text) {
+        size_t size = strcspn(text, "\n");
+        if (*text == ' ') {
+            printf("%.*s\n", (int)size, text);
+        } else {
+            while (text[size] && text[size + 1] != ' ') {
+                size += 1 + strcspn(text + size + 1, "\n");
+            }
+            print_wrapped(0, 0, text, size);
+        }
+        text += size + (text[size] != 0);
+    }
+}
+
+/* --- all verbs --------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *title, *verbs;
+} groups[] = {
+    {"every day", " tune run explain select wisdom cache doctor "},
+    {"kernels and problems", " list count show coverage search check build problems "},
+    {"measurements", " sweep merge db report diff "},
+    {"models that choose", " predict train evaluate validate compare quality prune "},
+};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+static size_t group_of(const char *verb) {
+    char word[32];
+    size_t i = 0;
+    snprintf(word, sizeof word, " %s ", verb);
+    while (i < GROUPS && !strstr(groups[i].verbs, word)) {
+        i++;
+    }
+    return i;
+}
 
 static void list_verbs(void) {
     printf("kwright %s: the fastest checked kernel for a GEMM or a grouped convolution on this machine\n", kw_version());
     printf("  kwright tune 'conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1'\n\n");
-    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
-        printf("  %-11s %s\n", verb->name, verb->summary);
+    for (size_t group = 0; group <= GROUPS; group++) {
+        printf("%s\n", group < GROUPS ? groups[group].title : "besides");
+        for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
+            if (group_of(verb->name) == group) {
+                printf("  %-11s ", verb->name);
+                print_wrapped(14, 14, verb->summary, strlen(verb->summary));
+            }
+        }
     }
     printf("\n`kwright help VERB` tells more. Exit codes: 0 done, 1 failed, 2 wrong request, 3 wrong environment, 130 interrupted.\n");
 }
+
+/* --- one verb ---------------------------------------------------------------------------------------------------------- */
 
 /* Of verbs with many options, so that a newcomer finds those of one kind together; what is in none stands last. Each list ends with
  * OPT_COUNT. */
@@ -33,10 +113,38 @@ static const struct {
     {"what is written", {OPT_OUT, OPT_OVERWRITE, OPT_JSON, OPT_LIST, OPT_COUNT_ONLY, OPT_QUIET, OPT_COUNT}},
 };
 
-static void show_option(int option) {
+/* What an option means to one verb, where that is not what it means to the others. */
+static const struct {
+    const char *verb;
+    cli_option_id option;
+    const char *meaning;
+} own_meanings[] = {
+    {"sweep", OPT_THREADS, "threads of a kernel (1)"},
+    {"train", OPT_THREADS, "threads of the training (1)"},
+    {"sweep", OPT_BUDGET, "time to spend: 90s, 20m, 2h"},
+    {"search", OPT_BUDGET, "kernels to look at (500)"},
+    {"sweep", OPT_SEED, "of the data, of the order and of --sample (0)"},
+    {"train", OPT_SEED, "of folds and trees (0)"},
+    {"list", OPT_LIMIT, "at most N kernels"},
+    {"predict", OPT_LIMIT, "at most N kernels"},
+    {"build", OPT_LIMIT, "at most N kernels"},
+};
+
+const char *cli_meaning(const cli_verb *verb, int option) {
+    for (size_t i = 0; i < sizeof own_meanings / sizeof *own_meanings; i++) {
+        if ((int)own_meanings[i].option == option && !strcmp(own_meanings[i].verb, verb->name)) {
+            return own_meanings[i].meaning;
+        }
+    }
+    return cli_options[option].meaning;
+}
+
+static void show_option(const cli_verb *verb, int option) {
     char usage[64];
+    const char *meaning = cli_meaning(verb, option);
     snprintf(usage, sizeof usage, "--%s %s", cli_options[option].name, cli_options[option].value ? cli_options[option].value : "");
-    printf("  %-24s %s\n", usage, cli_options[option].meaning);
+    printf("  %-24s ", usage);
+    print_wrapped(27, 27, meaning, strlen(meaning));
 }
 
 /* The options of --where-model-errs by name alone: whoever wants them reads the page that is named, and the rest fits a screen. */
@@ -70,7 +178,7 @@ static void show_by_topic(const cli_verb *verb) {
                     printf("%s\n", topics[i].title);
                 }
                 begun = shown[*option] = true;
-                show_option((int)*option);
+                show_option(verb, (int)*option);
             }
         }
     }
@@ -81,7 +189,7 @@ static void show_by_topic(const cli_verb *verb) {
                 printf("besides\n");
             }
             begun = true;
-            show_option(i);
+            show_option(verb, i);
         }
     }
 }
@@ -89,9 +197,13 @@ static void show_by_topic(const cli_verb *verb) {
 static void show_verb(const cli_verb *verb) {
     enum { MANY = 24 };
     int count = 0;
-    printf("  %s\n\n%s %s%s%s: %s.\n", verb->example, "kwright", verb->name, *verb->operands ? " " : "", verb->operands, verb->summary);
+    printf("  %s\n\n", verb->example);
+    size_t head = (size_t)printf("kwright %s%s%s: ", verb->name, *verb->operands ? " " : "", verb->operands);
+    char summary[160];
+    snprintf(summary, sizeof summary, "%s.", verb->summary);
+    print_wrapped(head, 2, summary, strlen(summary));
     if (verb->more) {
-        printf("%s\n", verb->more);
+        print_more(verb->more);
     }
     printf("\n");
     for (int i = 0; i < OPT_COUNT; i++) {
@@ -103,43 +215,14 @@ static void show_verb(const cli_verb *verb) {
     }
     for (int i = 0; i < OPT_COUNT; i++) {
         if (cli_takes(verb, i)) {
-            show_option(i);
+            show_option(verb, i);
         }
     }
-}
-
-static void print_manual(void) {
-    printf(".TH KWRIGHT 1 \"\" \"kwright %s\" \"User Commands\"\n", kw_version());
-    printf(".SH NAME\nkwright \\- find, build, check and run the fastest kernel for a GEMM or a grouped convolution\n");
-    printf(".SH SYNOPSIS\n.B kwright\n.I VERB\n[\\fIoptions\\fR] [\\fIoperands\\fR]\n.SH VERBS\n");
-    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
-        printf(".TP\n.B %s %s\n%s.\n", verb->name, verb->operands, verb->summary);
-        if (verb->more) {
-            printf("%s\n", verb->more);
-        }
-        printf(".br\nExample: %s\n", verb->example);
-    }
-    printf(".SH OPTIONS\n");
-    for (int i = 0; i < OPT_COUNT; i++) {
-        printf(".TP\n.B \\-\\-%s %s\n%s.\nVerbs:", cli_options[i].name, cli_options[i].value ? cli_options[i].value : "",
-               cli_options[i].meaning);
-        for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
-            if (cli_takes(verb, i)) {
-                printf(" %s", verb->name);
-            }
-        }
-        printf(".\n");
-    }
-    printf(".SH EXIT STATUS\n0 done; 1 the work failed; 2 the request was wrong; 3 the environment was wrong; 130 interrupted.\n");
-    printf(".SH ENVIRONMENT\nKW_CACHE_DIR, KW_DATA_DIR, KW_WISDOM, KW_CC, KW_MODEL, KW_MODE, KW_THREADS, KW_SPREAD_MAX, KW_RULES, "
-           "KW_KERNELS, KW_LOG: see "
-           "the public "
-           "headers.\n");
 }
 
 int verb_help(const cli_args *args) {
     if (args->value[OPT_MAN]) {
-        print_manual();
+        cli_print_manual();
         return CLI_DONE;
     }
     if (!args->operand_count) {
@@ -153,25 +236,4 @@ int verb_help(const cli_args *args) {
         }
     }
     return cli_unknown_verb(args->operands[0]);
-}
-
-int verb_completion(const cli_args *args) {
-    (void)args;
-    printf("# bash completion for kwright; made by `kwright completion`\n_kwright() {\n    local word=${COMP_WORDS[COMP_CWORD]}\n"
-           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
-    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
-        printf("%s ", verb->name);
-    }
-    printf("\" -- \"$word\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n");
-    for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
-        printf("    %s) COMPREPLY=($(compgen -f -W \"", verb->name);
-        for (int i = 0; i < OPT_COUNT; i++) {
-            if (cli_takes(verb, i)) {
-                printf("--%s ", cli_options[i].name);
-            }
-        }
-        printf("\" -- \"$word\")) ;;\n");
-    }
-    printf("    esac\n}\ncomplete -o filenames -F _kwright kwright\n");
-    return CLI_DONE;
 }

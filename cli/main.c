@@ -25,7 +25,7 @@
 
 const cli_verb cli_verbs[] = {
     {"build", "", "compile kernels into the cache, or into a folder", "kwright build --set tiny",
-     "  kwright build --set tiny --arch gfx942 --out DIR\n"
+     "  kwright build --set tiny --arch gfx942 --out objects\n"
      "compiles for an architecture without a device: a code object a kernel, and catalog.txt with config, file and resources of each.",
      OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON, OPT_OUT), 0, -1, verb_build},
     {"cache", "", "show or clear the kernel cache", "kwright cache --clear", NULL, OPTIONS(COMMON, OPT_CLEAR, OPT_JSON), 0, 0, verb_cache},
@@ -36,7 +36,8 @@ const cli_verb cli_verbs[] = {
      "kwright compare models/new models/old --stores results.db",
      "A and B: a model's folder, a file of held-out predictions (oof.csv.gz), estimate, random or single. docs/evaluation.md tells all.",
      OPTIONS(OPT_STORES, JUDGE), 2, 2, verb_compare},
-    {"completion", "", "print the completion script for bash", "source <(kwright completion)", NULL, NO_OPTIONS, 0, 0, verb_completion},
+    {"completion", "", "print the completion script for bash and zsh", "source <(kwright completion)", NULL, NO_OPTIONS, 0, 0,
+     verb_completion},
     {"count", "", "count the kernels that the rules declare", "kwright count --set full --arch x86-64-v3",
      "The last line is the number; the lines before it count by family, operation and type.", OPTIONS(SPACE, OPT_JSON, OPT_QUIET), 0, 0,
      verb_count},
@@ -46,11 +47,11 @@ const cli_verb cli_verbs[] = {
      OPTIONS(SPACE, OPT_JSON, OPT_QUIET, OPT_LIMIT), 1, 1, verb_coverage},
     {"db", "COMMAND STORE ...", "list, count, check, export, import, drop or rescue the rows of a store",
      "kwright db list results.db --op conv_fwd --answers --limit 20",
-     "  kwright db count results.db                     rows, problems, kernels and outcomes\n"
-     "  kwright db export results.db --out results.csv  also .jsonl, each with .gz; --format seed-csv\n"
-     "  kwright db import results.db FILE ...           a union; rows that cannot be true are refused (exit code 1)\n"
-     "  kwright db drop results.db --outcome crashed --yes\n"
-     "  kwright db check results.db                     every page and every row\n"
+     "  kwright db count results.db                     # rows, problems, kernels and outcomes\n"
+     "  kwright db export results.db --out results.csv  # also .jsonl, each with .gz; --format seed-csv\n"
+     "  kwright db import results.db more.jsonl         # a union; rows that cannot be true are refused (exit code 1)\n"
+     "  kwright db drop results.db --outcome crashed --yes   # asks unless --yes\n"
+     "  kwright db check results.db                     # every page and every row\n"
      "  kwright db recover damaged.db --out recovered.db\n"
      "docs/store.md tells all, with queries for sqlite3, DuckDB and pandas.",
      OPTIONS(OPT_OP, OPT_DTYPE, OPT_PROBLEM, OPT_CONFIG, OPT_OUTCOME, OPT_TARGET, OPT_RUN, OPT_ANSWERS, OPT_FORMAT, OPT_OUT, OPT_LIMIT,
@@ -71,7 +72,7 @@ const cli_verb cli_verbs[] = {
      "training are left out. --kernels: candidates that count where they were never measured, too. --out: one CSV line a problem group;\n"
      "--html: one page of charts and tables, beside the estimate, the single best kernel and chance.\n"
      "  kwright evaluate results.db --oof models/mine/oof.csv.gz --left-out family\n"
-     "  kwright evaluate results.db --selector estimate            also random, single\n"
+     "  kwright evaluate results.db --selector estimate            # also random, single\n"
      "docs/evaluation.md has every definition.",
      OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_OUT, OPT_HTML, OPT_TITLE, JUDGE), 1, -1, verb_evaluate},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
@@ -94,8 +95,8 @@ const cli_verb cli_verbs[] = {
     {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
      "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
      "Reads sets, our own lines, lines of MIOpenDriver, benchdnn, hipblaslt-bench and TunableOp, and CSV files.\n"
-     "  kwright problems extract LOG ...    the different problems in the text of logs, name*K where one stands K times\n"
-     "  kwright problems overlap A B        exit code 1 when two lists share a problem",
+     "  kwright problems extract log.txt                       # the different problems in the text of logs, name*K for K lines\n"
+     "  kwright problems overlap forward_2d validation_holdout # exit code 1 when two lists share a problem",
      OPTIONS(PROBLEM, OPT_JSON, OPT_QUIET), 0, -1, verb_problems},
     {"prune", "STORE ...", "choose the fewest kernels that keep a share of the best",
      "kwright prune results.db --keep 0.99 --out kernels.txt",
@@ -128,8 +129,9 @@ const cli_verb cli_verbs[] = {
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_JSON), 0, -1, verb_select},
     {"show", "[FAMILY|CONFIG]", "explain a family or a config, print its source",
      "kwright show --source \"$(kwright list --set tiny --limit 1)\"",
-     "  kwright show --why-not \"CONFIG\" --arch gfx942    which rule keeps it from being generated or run\n"
-     "  kwright show \"CONFIG\" --why-not \"PROBLEM\"      which rule keeps it from serving a problem",
+     "Which rule keeps a kernel from being generated or run, and which from serving a problem:\n"
+     "  kwright show --why-not \"$(kwright list --set tiny --arch gfx950 --limit 1)\" --arch gfx90a\n"
+     "  kwright show \"$(kwright list --set tiny --limit 1)\" --why-not 'gemm fp32 m64 n64 k64'",
      OPTIONS(OPT_JSON, OPT_SOURCE, OPT_WHY_NOT, OPT_RULES, OPT_DEVICE, OPT_THREADS, OPT_SET, OPT_ARCH, OPT_FILTER, OPT_QUIET), 0, 1,
      verb_show},
     {"sweep", "[PROBLEM ...]", "measure every kernel on every problem into a store",
@@ -137,7 +139,7 @@ const cli_verb cli_verbs[] = {
      "What has a row is skipped, so the same command goes on where one was stopped. Kernels run in processes of their own; what crashes,\n"
      "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/sweeps.md tells all.\n"
      "  kwright sweep --where-model-errs models/mine --stores data/a.jsonl.gz --budget 20m --out new.db\n"
-     "measures what a model most needs to know, until its regret is within --regret in every family of problems (docs/training.md).",
+     "measures what a model most needs to know, until its regret is within --regret in every family.",
      OPTIONS(OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_QUIET, SPACE, PROBLEM, SWEEP), 0, -1, verb_sweep},
     {"train", "STORE ...", "learn from measurements which kernel suits which problem", "kwright train results.db --out models/mine",
      "Stores, or exports of them (.jsonl, .csv, .gz). Prints what selections of the model are worth on shapes and on families of problems "

@@ -123,47 +123,6 @@ int64_t cli_now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void cli_progress_start(cli_progress *progress, const cli_args *args, const kw_problem *problem) {
-    *progress = (cli_progress){.args = args, .problem = problem, .start_ns = cli_now_ns()};
-    progress->shown_ns = progress->start_ns;
-}
-
-/* A bar that is redrawn on a terminal; a line every two seconds elsewhere. */
-void cli_progress_show(void *user, const kw_progress *now) {
-    cli_progress *progress = user;
-    bool terminal = isatty(2);
-    int64_t time_ns = cli_now_ns();
-    int64_t pause = terminal ? 50000000 : 2000000000;
-    if (progress->args->value[OPT_QUIET] || !now->total || time_ns - progress->shown_ns < pause) {
-        return;
-    }
-    progress->shown_ns = time_ns;
-    double left_s = now->done ? (double)(time_ns - progress->start_ns) / 1e9 * (double)(now->total - now->done) / (double)now->done : 0;
-    char best[64] = "", failed[32] = "";
-    if (progress->problem && now->best_ns > 0) {
-        snprintf(best, sizeof best, "  best %.1f GFLOP/s", cli_gflops(progress->problem, now->best_ns));
-    }
-    if (now->failed) {
-        snprintf(failed, sizeof failed, "  %zu failed", now->failed);
-    }
-    if (terminal) {
-        int filled = (int)(26 * now->done / now->total);
-        fprintf(stderr, "\r[%.*s>%*s] %s %zu/%zu%s%s  %d:%02d left \033[K", filled, "==========================", 26 - filled, "",
-                now->what, now->done, now->total, best, failed, (int)left_s / 60, (int)left_s % 60);
-        progress->drawn = true;
-    } else {
-        fprintf(stderr, "%s %zu/%zu%s%s, %d:%02d left\n", now->what, now->done, now->total, best, failed, (int)left_s / 60,
-                (int)left_s % 60);
-    }
-}
-
-void cli_progress_end(cli_progress *progress) {
-    if (progress->drawn) {
-        fprintf(stderr, "\r\033[K");
-        progress->drawn = false;
-    }
-}
-
 /* The words that this process was started with, as a shell would take them. */
 void cli_command(char *text, size_t capacity) {
     char words[4096];

@@ -4,26 +4,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LISTS_MAX = 64 };
 
 static void print_training_progress(void *user, const kw_train_progress *now) {
-    const cli_args *args = user;
     char mean[40] = "";
-    if (args->value[OPT_QUIET] || !isatty(2)) {
-        return;
-    }
     if (now->mean > 0) {
         snprintf(mean, sizeof mean, "  mean %.2f %%", 100 * now->mean);
     }
-    fprintf(stderr, "\r%s %lld/%lld%s\033[K", now->phase, (long long)now->done, (long long)now->total, mean);
+    cli_bar_draw(user, now->phase, now->done, now->total, -1, mean);
 }
 
 static void print_log_line(void *user, const char *line) {
-    const cli_args *args = user;
-    if (!args->value[OPT_QUIET]) {
-        fprintf(stderr, "%s%s\n", isatty(2) ? "\r\033[K" : "", line);
+    cli_bar *bar = user;
+    if (!bar->quiet) {
+        cli_bar_end(bar);
+        fprintf(stderr, "%s\n", line);
     }
 }
 
@@ -138,9 +134,7 @@ static int run_training(kw_train_options *options, const cli_args *args) {
     kw_train_report report;
     options->stop = cli_stop_in_order();
     kw_status status = kw_train(options, &report, &err);
-    if (!args->value[OPT_QUIET] && isatty(2)) {
-        fprintf(stderr, "\r\033[K");
-    }
+    cli_bar_end(options->user);
     if (status) {
         int code = cli_fail(&err);
         return kw_stop_requested(options->stop) ? CLI_STOPPED : code;
@@ -152,7 +146,7 @@ static int run_training(kw_train_options *options, const cli_args *args) {
 int verb_train(const cli_args *args) {
     char command[1024], *words = NULL;
     const char *holdout[LISTS_MAX];
-    cli_args copy = *args;
+    cli_bar bar;
     kw_train_options options = {.stores = args->operands,
                                 .store_count = (size_t)args->operand_count,
                                 .out = args->value[OPT_OUT],
@@ -163,7 +157,8 @@ int verb_train(const cli_args *args) {
                                 .command = command,
                                 .progress = print_training_progress,
                                 .log = print_log_line,
-                                .user = &copy};
+                                .user = &bar};
+    cli_bar_start(&bar, args);
     if (!options.out) {
         return cli_usage("train needs a folder for the model; for example --out models/mine");
     }

@@ -3,13 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static void print_validation_progress(void *user, const kw_sweep_progress *now) {
-    const cli_args *args = user;
-    if (!args->value[OPT_QUIET] && isatty(2)) {
-        fprintf(stderr, "\r%s %lld/%lld\033[K", now->phase, (long long)now->done, (long long)now->total);
-    }
+    cli_bar_draw(user, now->phase, now->done, now->total, now->eta_s, "");
 }
 
 static void print_validation_text(const kw_validate_report *r) {
@@ -56,7 +52,7 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
     kw_validate_report report;
     int64_t limit, batches, seed;
     char command[1024];
-    cli_args copy = *args;
+    cli_bar bar;
     if (!cli_number(args, OPT_LIMIT, 1, 1000000, 0, &limit) || !cli_number(args, OPT_BATCHES, 1, 100000, 0, &batches) ||
         !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
         return CLI_USAGE;
@@ -72,11 +68,10 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
                                    .build.compiler = args->value[OPT_CC],
                                    .stop = cli_stop_in_order(),
                                    .progress = print_validation_progress,
-                                   .user = &copy};
+                                   .user = &bar};
+    cli_bar_start(&bar, args);
     kw_status status = kw_validate(evaluation, &options, &report, &err);
-    if (!args->value[OPT_QUIET] && isatty(2)) {
-        fprintf(stderr, "\r\033[K");
-    }
+    cli_bar_end(&bar);
     if (status) {
         return cli_fail(&err);
     }

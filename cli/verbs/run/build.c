@@ -52,7 +52,7 @@ static int build_objects(const cli_args *args, int64_t jobs) {
     if (status) {
         return cli_fail(&err);
     }
-    show_report(&(kw_build_report){report.built, report.cached, report.failed, report.cpu}, cli_now_ns() - progress.start_ns, args);
+    show_report(&(kw_build_report){report.built, report.cached, report.failed, report.cpu}, cli_now_ns() - progress.bar.start_ns, args);
     if (report.refused && !args->value[OPT_QUIET]) {
         fprintf(stderr, "kwright: %zu of them spill registers or want too much shared memory; %s/catalog.txt says which\n", report.refused,
                 options.folder);
@@ -110,7 +110,7 @@ static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jo
     if (!report.built && !report.cached && !report.failed && args->value[OPT_ARCH]) {
         return cli_usage("no kernel of this --arch is for the device; --out DIR makes code objects, --device emu:NAME plays a GPU");
     }
-    show_report(&report, cli_now_ns() - progress.start_ns, args);
+    show_report(&report, cli_now_ns() - progress.bar.start_ns, args);
     if (report.failed) {
         cli_next next;
         cli_next_start(&next, "doctor", args);

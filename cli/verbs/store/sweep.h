@@ -4,10 +4,9 @@
 
 #include "cli.h"
 
-/* Progress on standard error: one line that is redrawn on a terminal, JSON lines elsewhere, nothing with --quiet. */
+/* Progress on standard error: the bar on a terminal, JSON lines elsewhere, nothing with --quiet. */
 typedef struct sweep_progress {
-    bool quiet, terminal, drawn;
-    int64_t start_ns, shown_ns;
+    cli_bar bar;
     char phase[16];
     kw_sweep_progress last;
 } sweep_progress;

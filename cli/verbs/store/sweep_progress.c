@@ -5,46 +5,22 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-static const int64_t redraw_ns = 100000000;
-static const int64_t line_ns = 2000000000;
 
 void sweep_progress_start(sweep_progress *progress, const cli_args *args) {
-    *progress = (sweep_progress){.quiet = args->value[OPT_QUIET] != NULL, .terminal = isatty(2), .start_ns = cli_now_ns()};
-    progress->shown_ns = progress->start_ns;
-}
-
-/* "1:02:03 left", or nothing while it is not known. */
-static const char *left_text(char text[40], double eta_s) {
-    if (eta_s < 0 || eta_s > 1e8) {
-        *text = 0;
-    } else {
-        int64_t s = (int64_t)eta_s;
-        snprintf(text, 40, "  %lld:%02d:%02d left", (long long)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
-    }
-    return text;
-}
-
-/* A line that is as wide as the terminal would go on in the next one, which cannot be redrawn. */
-static int columns(void) {
-    struct winsize size;
-    return ioctl(2, TIOCGWINSZ, &size) || size.ws_col < 2 ? 79 : size.ws_col - 1;
+    *progress = (sweep_progress){.phase = ""};
+    cli_bar_start(&progress->bar, args);
 }
 
 static void draw_progress(sweep_progress *progress, const kw_sweep_progress *now) {
-    char line[1024], left[40], best[32] = "", time[32], failed[40] = "";
+    char rest[KW_PROBLEM_TEXT_MAX + 96], best[48] = "", time[32], failed[40] = "";
     if (now->best_ns > 0) {
         snprintf(best, sizeof best, "  best %s", cli_time(time, now->best_ns));
     }
     if (now->failed) {
         snprintf(failed, sizeof failed, "  %lld failed", (long long)now->failed);
     }
-    snprintf(line, sizeof line, "%s %lld/%lld%s%s%s  %s", now->phase, (long long)now->done, (long long)now->total, failed,
-             left_text(left, now->eta_s), best, now->problem ? now->problem : "");
-    fprintf(stderr, "\r%.*s\033[K", columns(), line);
-    progress->drawn = true;
+    snprintf(rest, sizeof rest, "%s%s  %s", failed, best, now->problem ? now->problem : "");
+    cli_bar_draw(&progress->bar, now->phase, now->done, now->total, now->eta_s, rest);
 }
 
 static double tenths(double value) {
@@ -52,7 +28,7 @@ static double tenths(double value) {
 }
 
 static double elapsed_s(const sweep_progress *progress) {
-    return tenths((double)(cli_now_ns() - progress->start_ns) / 1e9);
+    return tenths((double)(cli_now_ns() - progress->bar.start_ns) / 1e9);
 }
 
 static void print_line(const sweep_progress *progress, const kw_sweep_progress *now) {
@@ -76,36 +52,24 @@ static void print_line(const sweep_progress *progress, const kw_sweep_progress *
 
 void sweep_progress_show(void *user, const kw_sweep_progress *now) {
     sweep_progress *progress = user;
-    int64_t time_ns = cli_now_ns();
     bool begins = strcmp(progress->phase, now->phase) != 0;
     bool ends = now->done >= now->total && (begins || progress->last.done < progress->last.total);
     progress->last = *now;
     snprintf(progress->phase, sizeof progress->phase, "%s", now->phase);
-    if (progress->quiet || (!begins && !ends && time_ns - progress->shown_ns < (progress->terminal ? redraw_ns : line_ns))) {
+    if (progress->bar.quiet || (!cli_bar_due(&progress->bar) && !begins && !ends)) {
         return;
     }
-    progress->shown_ns = time_ns;
-    if (progress->terminal) {
+    if (progress->bar.terminal) {
         draw_progress(progress, now);
     } else {
         print_line(progress, now);
     }
 }
 
-static void clear(sweep_progress *progress) {
-    if (progress->drawn) {
-        fprintf(stderr, "\r\033[K");
-        progress->drawn = false;
-    }
-}
-
 /* Remarks are rare: a kernel that did not compile, a worker that was lost, a cache that cannot be used. */
 void sweep_progress_log(void *user, const char *line) {
     sweep_progress *progress = user;
-    if (!progress->quiet) {
-        clear(progress);
-        fprintf(stderr, "kwright: %s\n", cli_shown(line));
-    }
+    cli_bar_log(&progress->bar, line);
 }
 
 static int64_t count_rows(const kw_sweep_report *report) {
@@ -117,8 +81,8 @@ static int64_t count_rows(const kw_sweep_report *report) {
 }
 
 void sweep_progress_end(sweep_progress *progress, const kw_sweep_report *report) {
-    clear(progress);
-    if (!progress->quiet && !progress->terminal) {
+    cli_bar_end(&progress->bar);
+    if (!progress->bar.quiet && !progress->bar.terminal) {
         cli_json json;
         cli_json_start(&json);
         cli_json_text(&json, "phase", "end");

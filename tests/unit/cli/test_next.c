@@ -1,51 +1,10 @@
 /* test_next.c: the commands that verbs print to go on with are pasted into a shell, and answer for the target that they were printed for. */
-#include "base/os/file.h"
 #include "support/kw_test.h"
+#include "support/shell.h"
 
 #include <jansson.h>
-#include <kernelwright.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/kw-next-XXXXXX";
 
 #define GEMM "'gemm fp32 rcr m32 n32 k64'"
-
-typedef struct answer {
-    int code;
-    char text[65536]; /* both outputs */
-} answer;
-
-/* A line as a user would type it, with "kwright" found on PATH. */
-static void shell(answer *a, const char *line) {
-    char command[16384];
-    size_t used = 0;
-    snprintf(command, sizeof command, "cd %s && PATH=%s:\"$PATH\" && { %s; } 2>&1 </dev/null", folder, folder, line);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    for (size_t got; (got = fread(a->text + used, 1, sizeof a->text - 1 - used, pipe));) {
-        used += got;
-    }
-    a->text[used] = 0;
-    int status = pclose(pipe);
-    a->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
-/* The next printed command from *at on: behind a backquote up to the next one, or behind blanks or ": " up to the line's end. "kwright help"
- * and names of verbs alone are no commands to paste. */
-static bool next_command(const char **at, char command[8192]) {
-    for (const char *found; (found = strstr(*at, "kwright ")); *at = found + 8) {
-        bool quoted = found > *at && found[-1] == '`';
-        size_t size = strcspn(found, quoted ? "`" : "\n");
-        bool told = quoted || (found > *at + 1 && found[-1] == ' ' && (found[-2] == ' ' || found[-2] == ':'));
-        if (told && memchr(found + 8, ' ', size - 8)) {
-            snprintf(command, 8192, "%.*s", (int)size, found);
-            *at = found + size;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* The member "target" of the first line of JSON. */
 static void read_target(char target[512], const char *text) {
@@ -58,12 +17,12 @@ static void read_target(char target[512], const char *text) {
 /* Runs what was printed for a verb that says its target as JSON; it must be the one of `explain` under the options that were in force. */
 static void assert_same_target(const char *command, const char *options) {
     char line[9000], wanted[512], got[512];
-    answer *a = malloc(sizeof *a);
+    shell_answer *a = malloc(sizeof *a);
     snprintf(line, sizeof line, "kwright explain --json %s " GEMM, options);
-    shell(a, line);
+    shell_run(a, line);
     read_target(wanted, a->text);
     snprintf(line, sizeof line, "%s --json", command);
-    shell(a, line);
+    shell_run(a, line);
     read_target(got, a->text);
     if (!*wanted || strcmp(got, wanted)) {
         fail_msg("%s: answers for '%s' instead of '%s': %s", command, got, wanted, a->text);
@@ -80,16 +39,16 @@ static void what_tune_prints_explains_the_same_tuning(void **state) {
         "--threads 1 --fresh-weights --model ''",
         "--threads 1 --cc cc --cache-dir 'my cache'",
     };
-    answer *a = malloc(sizeof *a), *b = malloc(sizeof *b);
+    shell_answer *a = malloc(sizeof *a), *b = malloc(sizeof *b);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char line[2048], command[8192];
         const char *at;
         size_t commands = 0;
         snprintf(line, sizeof line, "kwright tune --quiet --remeasure --shortlist 2 %s " GEMM, options[i]);
-        shell(a, line);
+        shell_run(a, line);
         assert_int_equal(a->code, 0);
-        for (at = a->text; next_command(&at, command); commands++) {
-            shell(b, command);
+        for (at = a->text; shell_next_command(&at, command); commands++) {
+            shell_run(b, command);
             if (b->code || !strstr(b->text, "from wisdom")) {
                 fail_msg("%s: exit %d: %s", command, b->code, b->text);
             }
@@ -99,7 +58,7 @@ static void what_tune_prints_explains_the_same_tuning(void **state) {
             fail_msg("tune %s printed no command: %s", options[i], a->text);
         }
     }
-    shell(
+    shell_run(
         a,
         "kwright tune --remeasure --shortlist 2 --threads 1 --filter \"c.family == 'gemm.tiled' and c.tile_m == 8\" --wisdom other " GEMM);
     if (a->code == 0) {                                             /* a processor with generated kernels */
@@ -115,20 +74,20 @@ static void what_tune_prints_explains_the_same_tuning(void **state) {
 static void what_sweep_and_report_print_measures_where_the_store_did(void **state) {
     (void)state;
     static const char *const targets[] = {"--threads 2", "--device emu:gfx942"};
-    answer *a = malloc(sizeof *a), *b = malloc(sizeof *b);
+    shell_answer *a = malloc(sizeof *a), *b = malloc(sizeof *b);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         char line[1024], command[8192], *exhaustive;
         const char *at;
         size_t commands = 0;
         const char *config = i ? "gemm.reference_gpu gemm fp32" : "gemm.reference gemm fp32";
         snprintf(line, sizeof line, "kwright sweep --quiet %s --config '%s' --out 'a store %zu.db' " GEMM, targets[i], config, i);
-        shell(a, line);
+        shell_run(a, line);
         assert_int_equal(a->code, 0);
         at = a->text;
-        assert_true(next_command(&at, command));
-        shell(a, command); /* kwright report 'a store' */
+        assert_true(shell_next_command(&at, command));
+        shell_run(a, command); /* kwright report 'a store' */
         assert_int_equal(a->code, 0);
-        for (at = a->text; next_command(&at, command); commands++) {
+        for (at = a->text; shell_next_command(&at, command); commands++) {
             /* Of a whole set it would take minutes; the target is what counts here. */
             if ((exhaustive = strstr(command, "--exhaustive --set full"))) {
                 memcpy(exhaustive, "--shortlist 1          ", strlen("--exhaustive --set full"));
@@ -145,30 +104,30 @@ static void what_sweep_and_report_print_measures_where_the_store_did(void **stat
 
 static void what_merge_prints_measures_the_holes(void **state) {
     (void)state;
-    answer *a = malloc(sizeof *a);
+    shell_answer *a = malloc(sizeof *a);
     char command[8192];
     const char *at;
-    shell(a, "printf '%s\\n%s\\n' 'gemm fp32 m8 n8 k8' 'gemm fp32 m9 n8 k8' >list && "
-             "kwright sweep --quiet --threads 2 --config 'gemm.reference gemm fp32' --problems list --shard 1/2 --out 'some rows.db'");
+    shell_run(a, "printf '%s\\n%s\\n' 'gemm fp32 m8 n8 k8' 'gemm fp32 m9 n8 k8' >list && "
+                 "kwright sweep --quiet --threads 2 --config 'gemm.reference gemm fp32' --problems list --shard 1/2 --out 'some rows.db'");
     assert_int_equal(a->code, 0);
     at = a->text;
-    assert_true(next_command(&at, command)); /* merge --out ... *.jsonl */
-    shell(a, command);
+    assert_true(shell_next_command(&at, command)); /* merge --out ... *.jsonl */
+    shell_run(a, command);
     if (a->code == 0) { /* both problems are of shard 1 */
         free(a);
         return;
     }
     assert_int_equal(a->code, 1);
     at = a->text;
-    assert_true(next_command(&at, command)); /* merge --next holes.manifest */
-    shell(a, command);
+    assert_true(shell_next_command(&at, command)); /* merge --next holes.manifest */
+    shell_run(a, command);
     assert_int_equal(a->code, 1);
     at = a->text;
-    assert_true(next_command(&at, command)); /* sweep --pairs holes.manifest --threads 2 */
+    assert_true(shell_next_command(&at, command)); /* sweep --pairs holes.manifest --threads 2 */
     assert_non_null(strstr(command, "--threads 2"));
-    shell(a, command);
+    shell_run(a, command);
     assert_int_equal(a->code, 0);
-    shell(a, "kwright merge --quiet --out 'some rows.db'");
+    shell_run(a, "kwright merge --quiet --out 'some rows.db'");
     if (a->code) {
         fail_msg("holes are left: %s", a->text);
     }
@@ -179,54 +138,43 @@ static void what_merge_prints_measures_the_holes(void **state) {
 
 static void a_store_that_is_slower_than_its_baseline_fails_the_gate(void **state) {
     (void)state;
-    answer *a = malloc(sizeof *a);
-    shell(a, "kwright sweep --quiet --threads 1 --config 'gemm.reference gemm fp32' --out base.db 'gemm fp32 m64 n64 k64' && "
-             "kwright diff base.db base.db");
+    shell_answer *a = malloc(sizeof *a);
+    shell_run(a, "kwright sweep --quiet --threads 1 --config 'gemm.reference gemm fp32' --out base.db 'gemm fp32 m64 n64 k64' && "
+                 "kwright diff base.db base.db");
     assert_int_equal(a->code, 0);
     assert_non_null(strstr(a->text, "\nSAME "));
     assert_non_null(strstr(a->text, "1 same, 0 fast, 0 slow, 0 lost; 0 are not"));
     /* The same rows with ten times the time, made by way of CSV. */
-    shell(a, "kwright db export base.db --out base.csv --quiet && "
-             "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^(time|median|least|half0|half1)_ns$/) c[i] = 1 } "
-             "NR > 1 { for (i in c) $i *= 10; } 1' base.csv >slow.csv && kwright db import slow.db slow.csv");
+    shell_run(a, "kwright db export base.db --out base.csv --quiet && "
+                 "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^(time|median|least|half0|half1)_ns$/) c[i] = 1 } "
+                 "NR > 1 { for (i in c) $i *= 10; } 1' base.csv >slow.csv && kwright db import slow.db slow.csv");
     assert_int_equal(a->code, 0);
-    shell(a, "kwright diff slow.db base.db");
+    shell_run(a, "kwright diff slow.db base.db");
     assert_int_equal(a->code, 1);
     assert_non_null(strstr(a->text, "\nSLOW "));
-    shell(a, "kwright diff base.db slow.db --json");
+    shell_run(a, "kwright diff base.db slow.db --json");
     assert_int_equal(a->code, 0);
     assert_non_null(strstr(a->text, "\"verdict\": \"FAST\""));
-    shell(a, "kwright diff slow.db base.db --slack 9.9");
+    shell_run(a, "kwright diff slow.db base.db --slack 9.9");
     assert_int_equal(a->code, 0);
-    shell(a, "kwright report slow.db --json --baseline base.db");
+    shell_run(a, "kwright report slow.db --json --baseline base.db");
     assert_non_null(strstr(a->text, "\"verdict\": \"SLOW\""));
-    shell(a, "kwright sweep --quiet --threads 1 --config 'gemm.reference gemm fp32' --out other.db 'gemm fp32 m8 n8 k8' && "
-             "kwright diff other.db base.db");
+    shell_run(a, "kwright sweep --quiet --threads 1 --config 'gemm.reference gemm fp32' --out other.db 'gemm fp32 m8 n8 k8' && "
+                 "kwright diff other.db base.db");
     assert_int_equal(a->code, 2);
-    shell(a, "kwright diff slow.db base.db --slack x");
+    shell_run(a, "kwright diff slow.db base.db --slack x");
     assert_int_equal(a->code, 2);
     free(a);
 }
 
 static int make_folder(void **state) {
-    char path[128];
     (void)state;
-    if (!mkdtemp(folder)) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/cache", folder);
-    setenv("KW_CACHE_DIR", path, 1);
-    snprintf(path, sizeof path, "%s/data", folder);
-    setenv("KW_DATA_DIR", path, 1);
-    snprintf(path, sizeof path, "%s/kwright", folder);
-    return symlink(KW_KWRIGHT, path);
+    return shell_open(KW_KWRIGHT) ? 0 : -1;
 }
 
 static int remove_folder(void **state) {
     (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return shell_close();
 }
 
 int main(void) {
