@@ -251,6 +251,8 @@ int cli_problems_extract(cli_problem_list *list, const cli_args *args, const cha
 int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketing buckets, int64_t per_bucket);
 /* The problems alone, to be freed; NULL for want of memory. */
 kw_problem *cli_problems_plain(const cli_problem_list *list);
+/* Says why a list is empty: by the words of needs where no problem and no list was named. */
+int cli_problems_none(const cli_args *args, const char *needs);
 void cli_problems_free(cli_problem_list *list);
 
 /* --- next.c: commands to go on with --- */

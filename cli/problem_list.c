@@ -262,6 +262,15 @@ int cli_problems(cli_problem_list *list, const cli_args *args) {
     return code;
 }
 
+int cli_problems_none(const cli_args *args, const char *needs) {
+    if (!args->value[OPT_PROBLEMS] && !args->operand_count) {
+        return cli_usage("%s", needs);
+    }
+    bool chosen = args->value[OPT_PART] || args->value[OPT_MAX_GFLOP] || args->value[OPT_MAX_MB];
+    return cli_usage("%.200s: %s", args->value[OPT_PROBLEMS] ? args->value[OPT_PROBLEMS] : args->operands[0],
+                     chosen ? "--part, --max-gflop and --max-mb leave no problem of it" : "it holds no problem");
+}
+
 void cli_problems_free(cli_problem_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         free(list->items[i].name);

@@ -82,8 +82,8 @@ int verb_check(const cli_args *args) {
     sum.seed = (uint64_t)seed;
     int code = cli_problems(&list, args);
     if (!code && !list.count) {
-        code =
-            cli_usage("check needs a problem or --problems; for example: kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8x8 f3 p1'");
+        code = cli_problems_none(
+            args, "check needs a problem or --problems; for example: kwright check --set tests 'conv_fwd fp32 n1 c16 k16 i8x8 f3 p1'");
     }
     code = code ? code : cli_context(&context, args);
     if (!code) {

@@ -269,7 +269,10 @@ static int for_each(const cli_args *args, const char *verb, each_problem *act) {
     cli_problem_list list = {0};
     int code = cli_problems(&list, args);
     if (!code && !list.count) {
-        code = cli_usage("%s needs a problem or --problems; for example: kwright %s 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'", verb, verb);
+        char needs[160];
+        snprintf(needs, sizeof needs, "%s needs a problem or --problems; for example: kwright %s 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
+                 verb, verb);
+        code = cli_problems_none(args, needs);
     }
     code = code ? code : cli_context(&context, args);
     if (!code) {

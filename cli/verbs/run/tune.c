@@ -320,7 +320,7 @@ int verb_tune(const cli_args *args) {
     cli_problem_list list = {0};
     int code = cli_problems(&list, args);
     if (!code && !list.count) {
-        code = cli_usage("tune needs a problem or --problems; for example: kwright tune --problems resnet50");
+        code = cli_problems_none(args, "tune needs a problem or --problems; for example: kwright tune --problems resnet50");
     }
     code = code ? code : cli_plan_options(&t.options, args);
     if (!code && args->value[OPT_EXHAUSTIVE]) {

@@ -144,7 +144,8 @@ static int read_problems(session *s) {
         code = list.count
                    ? cli_usage("none of the %zu problems is of --op %s; --dir takes convolutions in another direction", list.count,
                                kw_op_name(op))
-                   : cli_usage("sweep needs --problems or a problem; for example: kwright sweep --problems resnet50 --out results.db");
+                   : cli_problems_none(
+                         s->args, "sweep needs --problems or a problem; for example: kwright sweep --problems resnet50 --out results.db");
     }
     code = code || !kept ? code : keep_problems(s, &list, kept);
     cli_problems_free(&list);
