@@ -397,7 +397,7 @@ typedef struct kw_tensors {
 } kw_tensors;
 
 /* Runs the kernel. Checks addresses, queues at most four launches (and packs weights among them, where they are not packed already); takes
- * no lock, allocates nothing.
+ * no lock, and allocates nothing but, when more runs of the context are under way on a CPU than ever before, threads.
  *
  * stream: a CUstream or hipStream_t of the device. The launches are queued in it, behind what is there already, and the call returns at
  * once; an error of a kernel shows in what the caller calls next. All memory must stay, and the plan too, until they are done. The default

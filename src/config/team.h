@@ -26,4 +26,9 @@ static inline int64_t kw_team_threads(const kw_launch *launch, int64_t tensor_by
     return kw_max(1, kw_min(threads, kw_team_worth(launch, tensor_bytes)));
 }
 
+/* Whether it is worth waking that team: each has four times as much to do as it takes to ask a thread that is awake. */
+static inline bool kw_team_wakes(const kw_launch *launch, int64_t tensor_bytes, int64_t team) {
+    return kw_team_worth(launch, tensor_bytes) >= 4 * team;
+}
+
 #endif

@@ -8,11 +8,13 @@
 #include "backend/backend.h"
 #include "base/container/arena.h"
 #include "base/os/file.h"
+#include "base/os/parallel.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
 enum { DEVICES = 2, FAILURES_SHOWN = 20 };
@@ -32,6 +34,7 @@ typedef struct checker {
     kw_catalog catalog;
     kw_kernel **kernel[DEVICES]; /* of each config; NULL when it did not compile */
     bool can_compile;
+    _Atomic size_t not_built;
     tally tally;
 } checker;
 
@@ -84,6 +87,23 @@ static kw_status load_config(checker *c, const kw_jit *jit, size_t i, kw_error *
     return status;
 }
 
+typedef struct builder {
+    checker *checker;
+    const kw_jit *jit;
+} builder;
+
+static void build_one(void *user, size_t i) {
+    const builder *b = user;
+    checker *c = b->checker;
+    kw_error why = {0};
+    if ((c->can_compile || c->catalog.configs[i].family->builtin) && load_config(c, b->jit, i, &why)) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config_print(text, sizeof text, &c->catalog.configs[i]);
+        fprintf(stderr, "%s: %s\n  kwright build --kernels '%s'\n", text, why.text, text);
+        atomic_fetch_add(&c->not_built, 1);
+    }
+}
+
 /* Compiles on all cores. A kernel that does not compile is a failure like one that is wrong. */
 static void build_all(checker *c) {
     kw_compiler compiler;
@@ -99,18 +119,8 @@ static void build_all(checker *c) {
         assert_int_equal(kw_cache_open(&cache, folder, note, &err), KW_OK);
     }
     kw_jit jit = {.compiler = c->can_compile ? &compiler : NULL, .cache = cache, .log_folder = "/tmp"};
-    size_t failures = 0;
-#pragma omp parallel for schedule(dynamic) reduction(+ : failures)
-    for (size_t i = 0; i < c->catalog.count; i++) {
-        kw_error why = {0};
-        if ((c->can_compile || c->catalog.configs[i].family->builtin) && load_config(c, &jit, i, &why)) {
-            char text[KW_CONFIG_TEXT_MAX];
-            kw_config_print(text, sizeof text, &c->catalog.configs[i]);
-            fprintf(stderr, "%s: %s\n  kwright build --kernels '%s'\n", text, why.text, text);
-            failures++;
-        }
-    }
-    c->tally.failures += failures;
+    kw_parallel_run(&(kw_parallel){.count = c->catalog.count, .work = build_one, .user = &(builder){c, &jit}});
+    c->tally.failures += c->not_built;
     kw_cache_close(&cache);
 }
 

@@ -32,6 +32,7 @@ struct kw_bound {
     kw_kernel_stage *stage[KW_STAGE_MAX];
     kw_stage shape[KW_STAGE_MAX];
     int32_t stages, threads;
+    bool wake; /* worth waking threads for */
     size_t thread_bytes;
     const int32_t *unforked;
     kw_cpu_pool *pool;
@@ -159,6 +160,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     kw_args_fill(&made->args, problem, launch);
     made->stages = launch->stages;
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
+    made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
     made->unforked = device->unforked;
     made->pool = device->pool;
@@ -190,18 +192,13 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
         }
     }
     int64_t threads = kw_min(bound->threads, widest);
-<<<<<<< HEAD
-    bool alone = bound->unforked && !*bound->unforked;
-    kw_cpu_run(&work, alone ? 1 : (int)threads);
+    kw_cpu_run(&work, bound->pool, is_forked(bound->unforked) ? 1 : (int)threads, bound->wake);
 }
 
 static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     (void)stream;
     (void)err;
     run_parts(bound, memory, parts, NULL);
-=======
-    kw_cpu_run(&work, bound->pool, is_forked(bound->unforked) ? 1 : (int)threads);
->>>>>>> 2665264 (Stages run on threads of the library's own, which sleep when nothing comes; a thread that cannot be made is a smaller team)
     return KW_OK;
 }
 

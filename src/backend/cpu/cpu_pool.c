@@ -1,11 +1,16 @@
-/* cpu_pool.c: crews of threads. Whoever waits looks at a word for a while, giving its core away now and then, and then sleeps on the word
- * (futex). The looking makes launches of microseconds possible, its end keeps cores free that others need.
+/* cpu_pool.c: crews of threads. Whoever waits looks at a word, offering its core to others now and then, and sleeps on the word (futex) when
+ * somebody took the core, or after a while. The looking makes launches of microseconds possible; a wake costs tens of them, so a run that is
+ * worth less and the first for a while goes without the threads that sleep.
  *
- *   call      states IDLE -> CALLED (the caller) -> IDLE (the thread, its share done); IDLE <-> ASLEEP (the thread, while nothing is to do)
- *   left      threads that are not done; with CALLER_SLEEPS when the last of them has to wake the caller
- *   phase     grows when all of a team have come to a barrier; sleepers counts those who have to be woken for it
+ *   call      of a thread beside the caller:
+ *               IDLE    -> CALLED   by the caller, and back when the work was done before the thread came
+ *               CALLED  -> BUSY     by the thread, and BUSY -> IDLE when it finds nothing more to do
+ *               IDLE    -> ASLEEP   by the thread, when it has looked long enough; CALLED follows with a wake
+ *               BUSY    -> WATCHED  by the caller, who sleeps until the thread leaves; IDLE follows with a wake
+ *   claimed   of a share: how many of its stages somebody has begun; who makes it one more does that stage
+ *   done      shares done of all stages; stage i is over at (i + 1) * team. sleepers: who has to be woken then
  *
- * Invariants: a crew is in one slot of its pool or belongs to one run; call, left and team change only between the two ends of a run. */
+ * Invariants: a crew is in one slot of its pool or belongs to one run; between runs no thread of a crew is CALLED, BUSY or WATCHED. */
 #include "backend/cpu/cpu_pool.h"
 
 #include "base/os/clock.h"
@@ -22,31 +27,34 @@
 #include <unistd.h>
 
 enum { SLOTS = 64, LINE = 64, LOOKS = 128, DENIED_RUNS = 1000 };
-enum { IDLE, CALLED, ASLEEP, DISMISSED };
-static const uint32_t CALLER_SLEEPS = 1u << 31;
-static const int64_t look_ns = 100000;
+enum { IDLE, CALLED, BUSY, ASLEEP, WATCHED, DISMISSED };
+static const int64_t look_ns = 1000000, taken_ns = 50000; /* taken: a yield that lasted so long, somebody else ran */
 
-/* A thread of a crew, beside the caller. */
+typedef struct crew crew;
+
+/* A thread beside the caller, and the share that is its own. */
 typedef struct crew_thread {
     _Alignas(LINE) _Atomic uint32_t call;
-    kw_cpu_crew *crew;
+    _Atomic uint32_t claimed;
+    crew *crew;
     pthread_t thread;
     int number; /* 1 and above */
 } crew_thread;
 
-struct kw_cpu_crew {
+struct crew {
     crew_thread **threads; /* threads[i] has number i + 1 */
     int made, denied;      /* denied: runs to go until one that could not be started is tried again */
     kw_cpu_task *task;     /* of the run under way */
     void *user;
-    int team;
-    _Alignas(LINE) _Atomic uint32_t left;
-    _Alignas(LINE) _Atomic uint32_t arrived;
-    _Atomic uint32_t phase, sleepers;
+    int team, stages;
+    int64_t last_ns;          /* when the last run ended */
+    _Atomic uint32_t claimed; /* of share 0, the caller's */
+    _Alignas(LINE) _Atomic uint32_t done;
+    _Atomic uint32_t sleepers;
 };
 
 struct kw_cpu_pool {
-    _Atomic(kw_cpu_crew *) slots[SLOTS]; /* crews without work */
+    _Atomic(crew *) slots[SLOTS]; /* crews without work */
 };
 
 /* --- waiting ------------------------------------------------------------------------------------------------------------ */
@@ -67,51 +75,85 @@ static void relax_core(void) {
 #endif
 }
 
-/* Looks at the word for a while, until it has the value (equal) or another one; whether it came to that. */
-static bool look_at(_Atomic uint32_t *word, bool equal, uint32_t value) {
-    int64_t end = 0;
+static bool is_not(uint32_t value, uint32_t other) {
+    return value != other;
+}
+
+static bool has_reached(uint32_t value, uint32_t end) {
+    return value >= end;
+}
+
+/* Looks at the word for a while; whether it became what is waited for. */
+static bool look_at(_Atomic uint32_t *word, bool (*came)(uint32_t, uint32_t), uint32_t value) {
+    int64_t end = 0, last = 0;
     for (;;) {
         for (int i = 0; i < LOOKS; i++) {
-            if ((atomic_load_explicit(word, memory_order_acquire) == value) == equal) {
+            if (came(atomic_load_explicit(word, memory_order_acquire), value)) {
                 return true;
             }
             relax_core();
         }
         int64_t now = kw_clock_ns();
-        end = end ? end : now + look_ns;
-        if (now > end) {
+        if (end && (now > end || now - last > taken_ns)) {
             return false;
         }
+        end = end ? end : now + look_ns;
+        last = now;
         sched_yield(); /* whoever is waited for may want this very core */
     }
 }
 
-void kw_cpu_crew_wait(kw_cpu_crew *crew, int team) {
-    uint32_t phase = atomic_load(&crew->phase);
-    if (atomic_fetch_add(&crew->arrived, 1) + 1 == (uint32_t)team) {
-        atomic_store(&crew->arrived, 0);
-        atomic_fetch_add(&crew->phase, 1);
-        if (atomic_load(&crew->sleepers)) {
-            wake_sleepers(&crew->phase, INT_MAX);
+/* --- work --------------------------------------------------------------------------------------------------------------- */
+
+static void await_done(crew *c, uint32_t wanted) {
+    if (look_at(&c->done, has_reached, wanted)) {
+        return;
+    }
+    atomic_fetch_add(&c->sleepers, 1);
+    uint32_t done = atomic_load(&c->done);
+    while (done < wanted) {
+        sleep_while(&c->done, done);
+        done = atomic_load(&c->done);
+    }
+    atomic_fetch_sub(&c->sleepers, 1);
+}
+
+static void count_done(crew *c) {
+    uint32_t done = atomic_fetch_add(&c->done, 1) + 1;
+    if (done % (uint32_t)c->team == 0 && atomic_load(&c->sleepers)) {
+        wake_sleepers(&c->done, INT_MAX);
+    }
+}
+
+static bool claim_share(crew *c, int share, int stage) {
+    _Atomic uint32_t *claimed = share ? &c->threads[share - 1]->claimed : &c->claimed;
+    uint32_t before = (uint32_t)stage;
+    return atomic_load_explicit(claimed, memory_order_relaxed) == before && atomic_compare_exchange_strong(claimed, &before, before + 1);
+}
+
+/* The thread's own share of each stage, then those that nobody began. */
+static void do_shares(crew *c, int own) {
+    for (int stage = 0; stage < c->stages; stage++) {
+        uint32_t over = (uint32_t)(stage + 1) * (uint32_t)c->team;
+        for (int i = 0; i < c->team && atomic_load_explicit(&c->done, memory_order_relaxed) < over; i++) {
+            int share = own + i < c->team ? own + i : own + i - c->team;
+            if (claim_share(c, share, stage)) {
+                c->task(c->user, stage, share, c->team);
+                count_done(c);
+            }
         }
-        return;
+        if (stage + 1 < c->stages || !own) {
+            await_done(c, over);
+        }
     }
-    if (look_at(&crew->phase, false, phase)) {
-        return;
-    }
-    atomic_fetch_add(&crew->sleepers, 1);
-    while (atomic_load(&crew->phase) == phase) {
-        sleep_while(&crew->phase, phase);
-    }
-    atomic_fetch_sub(&crew->sleepers, 1);
 }
 
 /* --- threads ------------------------------------------------------------------------------------------------------------ */
 
-/* CALLED or DISMISSED. */
+/* Until somebody wants something. */
 static uint32_t await_call(crew_thread *t) {
     uint32_t state = IDLE;
-    if (!look_at(&t->call, false, IDLE) && atomic_compare_exchange_strong(&t->call, &state, ASLEEP)) {
+    if (!look_at(&t->call, is_not, IDLE) && atomic_compare_exchange_strong(&t->call, &state, ASLEEP)) {
         while (atomic_load(&t->call) == ASLEEP) {
             sleep_while(&t->call, ASLEEP);
         }
@@ -121,15 +163,32 @@ static uint32_t await_call(crew_thread *t) {
 
 static void *serve_crew(void *memory) {
     crew_thread *t = memory;
-    kw_cpu_crew *crew = t->crew;
-    while (await_call(t) == CALLED) {
-        crew->task(crew, crew->user, t->number, crew->team);
-        atomic_store(&t->call, IDLE);
-        if (atomic_fetch_sub(&crew->left, 1) == (CALLER_SLEEPS | 1)) {
-            wake_sleepers(&crew->left, 1);
+    for (;;) {
+        uint32_t state = await_call(t);
+        if (state == DISMISSED) {
+            return NULL;
+        }
+        if (state == CALLED && atomic_compare_exchange_strong(&t->call, &state, BUSY)) {
+            do_shares(t->crew, t->number);
+            if (atomic_exchange(&t->call, IDLE) == WATCHED) {
+                wake_sleepers(&t->call, 1);
+            }
         }
     }
-    return NULL;
+}
+
+/* Comes back when the thread is not, or no longer, at the work of this run. */
+static void release_thread(crew_thread *t) {
+    uint32_t state = CALLED;
+    if (atomic_compare_exchange_strong(&t->call, &state, IDLE) || look_at(&t->call, is_not, BUSY)) {
+        return;
+    }
+    state = BUSY;
+    if (atomic_compare_exchange_strong(&t->call, &state, WATCHED)) {
+        while (atomic_load(&t->call) == WATCHED) {
+            sleep_while(&t->call, WATCHED);
+        }
+    }
 }
 
 static void call_thread(crew_thread *t, uint32_t what) {
@@ -148,72 +207,75 @@ static bool start_thread(crew_thread *t) {
     return !code;
 }
 
-static bool add_thread(kw_cpu_crew *crew) {
-    crew_thread **more = realloc(crew->threads, (size_t)(crew->made + 1) * sizeof(crew_thread *));
-    crew->threads = more ? more : crew->threads;
-    crew_thread *t = more ? aligned_alloc(LINE, sizeof *t) : NULL;
-    if (!t) {
+static bool add_thread(crew *c) {
+    crew_thread **more = realloc(c->threads, (size_t)(c->made + 1) * sizeof(crew_thread *));
+    if (!more) {
         return false;
     }
-    *t = (crew_thread){.crew = crew, .number = crew->made + 1};
-    if (!start_thread(t)) {
-        free(t);
+    c->threads = more;
+    more[c->made] = aligned_alloc(LINE, sizeof(crew_thread));
+    if (!more[c->made]) {
         return false;
     }
-    crew->threads[crew->made++] = t;
+    *more[c->made] = (crew_thread){.crew = c, .number = c->made + 1};
+    if (!start_thread(more[c->made])) {
+        free(more[c->made]);
+        return false;
+    }
+    c->made++;
     return true;
 }
 
 /* The team that a run can have: so many as are wanted, or as can be made. */
-static int make_team(kw_cpu_crew *crew, int wanted) {
-    if (crew->denied) {
-        crew->denied--;
+static int make_team(crew *c, int wanted) {
+    if (c->denied) {
+        c->denied--;
     }
-    while (crew->made + 1 < wanted && !crew->denied) {
-        if (!add_thread(crew)) {
-            crew->denied = DENIED_RUNS;
+    while (c->made + 1 < wanted && !c->denied) {
+        if (!add_thread(c)) {
+            c->denied = DENIED_RUNS;
         }
     }
-    return crew->made + 1 < wanted ? crew->made + 1 : wanted;
+    return c->made + 1 < wanted ? c->made + 1 : wanted;
 }
 
 /* --- crews -------------------------------------------------------------------------------------------------------------- */
 
-static void drop_crew(kw_cpu_crew *crew, bool forked) {
-    for (int i = 0; i < crew->made; i++) {
+static void drop_crew(crew *c, bool forked) {
+    for (int i = 0; i < c->made; i++) {
         if (!forked) {
-            call_thread(crew->threads[i], DISMISSED);
-            pthread_join(crew->threads[i]->thread, NULL);
+            call_thread(c->threads[i], DISMISSED);
+            pthread_join(c->threads[i]->thread, NULL);
         }
-        free(crew->threads[i]);
+        free(c->threads[i]);
     }
-    free(crew->threads);
-    free(crew);
+    free(c->threads);
+    free(c);
 }
 
 /* One without work, else a new one; NULL for want of memory. */
-static kw_cpu_crew *take_crew(kw_cpu_pool *pool) {
+static crew *take_crew(kw_cpu_pool *pool) {
     for (int i = 0; i < SLOTS; i++) {
-        kw_cpu_crew *crew = atomic_load_explicit(&pool->slots[i], memory_order_relaxed);
-        if (crew && (crew = atomic_exchange(&pool->slots[i], NULL))) {
-            return crew;
+        crew *c = atomic_load_explicit(&pool->slots[i], memory_order_relaxed);
+        if (c && (c = atomic_exchange(&pool->slots[i], NULL))) {
+            return c;
         }
     }
-    kw_cpu_crew *made = aligned_alloc(LINE, sizeof *made);
+    crew *made = aligned_alloc(LINE, sizeof *made);
     if (made) {
-        *made = (kw_cpu_crew){.team = 1};
+        *made = (crew){.team = 1};
     }
     return made;
 }
 
-static void give_crew_back(kw_cpu_pool *pool, kw_cpu_crew *crew) {
+static void give_crew_back(kw_cpu_pool *pool, crew *c) {
     for (int i = 0; i < SLOTS; i++) {
-        kw_cpu_crew *none = NULL;
-        if (atomic_compare_exchange_strong(&pool->slots[i], &none, crew)) {
+        crew *none = NULL;
+        if (atomic_compare_exchange_strong(&pool->slots[i], &none, c)) {
             return;
         }
     }
-    drop_crew(crew, false);
+    drop_crew(c, false);
 }
 
 kw_cpu_pool *kw_cpu_pool_create(void) {
@@ -222,43 +284,57 @@ kw_cpu_pool *kw_cpu_pool_create(void) {
 
 void kw_cpu_pool_destroy(kw_cpu_pool **pool, bool forked) {
     for (int i = 0; *pool && i < SLOTS; i++) {
-        kw_cpu_crew *crew = atomic_load(&(*pool)->slots[i]);
-        if (crew) {
-            drop_crew(crew, forked);
+        crew *c = atomic_load(&(*pool)->slots[i]);
+        if (c) {
+            drop_crew(c, forked);
         }
     }
     free(*pool);
     *pool = NULL;
 }
 
-static void await_team(kw_cpu_crew *crew) {
-    if (look_at(&crew->left, true, 0)) {
-        return;
-    }
-    uint32_t left = atomic_fetch_or(&crew->left, CALLER_SLEEPS) | CALLER_SLEEPS;
-    while (left != CALLER_SLEEPS) {
-        sleep_while(&crew->left, left);
-        left = atomic_load(&crew->left);
+/* Without a crew, for want of memory: alone. */
+static void do_all(int stages, kw_cpu_task *task, void *user) {
+    for (int stage = 0; stage < stages; stage++) {
+        task(user, stage, 0, 1);
     }
 }
 
-void kw_cpu_pool_run(kw_cpu_pool *pool, int threads, kw_cpu_task *task, void *user) {
-    kw_cpu_crew *crew = take_crew(pool);
-    int team = crew ? make_team(crew, threads) : 1;
-    if (team < 2) {
-        task(crew, user, 0, 1);
-    } else {
-        crew->task = task;
-        crew->user = user;
-        crew->team = team;
-        atomic_store(&crew->left, (uint32_t)team - 1);
-        for (int i = 0; i < team - 1; i++) {
-            call_thread(crew->threads[i], CALLED);
+static void call_team(crew *c, bool wake) {
+    for (int i = 0; i < c->team - 1; i++) {
+        if (wake || atomic_load_explicit(&c->threads[i]->call, memory_order_relaxed) != ASLEEP) {
+            call_thread(c->threads[i], CALLED);
         }
-        task(crew, user, 0, team);
-        await_team(crew);
     }
-    if (crew) {
-        give_crew_back(pool, crew);
+}
+
+static void run_team(crew *c, bool wake) {
+    atomic_store_explicit(&c->claimed, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->done, 0, memory_order_relaxed);
+    for (int i = 0; i < c->team - 1; i++) {
+        atomic_store_explicit(&c->threads[i]->claimed, 0, memory_order_relaxed);
+    }
+    call_team(c, wake || kw_clock_ns() - c->last_ns < look_ns);
+    do_shares(c, 0);
+    for (int i = 0; i < c->team - 1; i++) {
+        release_thread(c->threads[i]);
+    }
+    c->last_ns = kw_clock_ns();
+}
+
+void kw_cpu_pool_run(kw_cpu_pool *pool, int threads, bool wake, int stages, kw_cpu_task *task, void *user) {
+    crew *c = threads > 1 ? take_crew(pool) : NULL;
+    int team = c ? make_team(c, threads) : 1;
+    if (team < 2) {
+        do_all(stages, task, user);
+    } else {
+        c->task = task;
+        c->user = user;
+        c->team = team;
+        c->stages = stages;
+        run_team(c, wake);
+    }
+    if (c) {
+        give_crew_back(pool, c);
     }
 }

@@ -18,7 +18,7 @@ typedef struct kw_cpu_work {
     int64_t *share_ns; /* NULL, or room for KW_STAGE_MAX times: the longest share of each stage by its thread's processor clock */
 } kw_cpu_work;
 
-/* Runs the stages on at most so many threads and returns when all are done. */
-void kw_cpu_run(kw_cpu_work *work, kw_cpu_pool *pool, int threads);
+/* Runs the stages on at most so many threads and returns when all are done; wake as in cpu_pool.h. */
+void kw_cpu_run(kw_cpu_work *work, kw_cpu_pool *pool, int threads, bool wake);
 
 #endif

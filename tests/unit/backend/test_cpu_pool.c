@@ -11,31 +11,38 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A child that starts threads is what ThreadSanitizer cannot follow. */
+#if defined __SANITIZE_THREAD__
+#define UNDER_TSAN 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
 enum { TEAM_MAX = 9, STAGES = 5, NOBODY = 65534 };
 
 typedef struct round {
     _Atomic int done[STAGES][TEAM_MAX], team, early;
 } round_of_work;
 
-/* In each stage every thread looks whether all have left the one before. */
-static void do_share(kw_cpu_crew *crew, void *user, int thread, int team) {
+/* In each stage every share looks whether all of the one before are done. */
+static void do_share(void *user, int stage, int share, int shares) {
     round_of_work *r = user;
-    atomic_store(&r->team, team);
-    for (int stage = 0; stage < STAGES; stage++) {
-        if (stage && team > 1) {
-            kw_cpu_crew_wait(crew, team);
-        }
-        for (int other = 0; stage && other < team; other++) {
-            atomic_fetch_add(&r->early, atomic_load(&r->done[stage - 1][other]) != 1);
-        }
-        atomic_fetch_add(&r->done[stage][thread], 1);
+    atomic_store(&r->team, shares);
+    for (int other = 0; stage && other < shares; other++) {
+        atomic_fetch_add(&r->early, atomic_load(&r->done[stage - 1][other]) != 1);
     }
+    atomic_fetch_add(&r->done[stage][share], 1);
 }
 
 /* The size of the team that did it. */
 static int run_round(kw_cpu_pool *pool, int threads) {
     round_of_work r = {.team = 0};
-    kw_cpu_pool_run(pool, threads, do_share, &r);
+    kw_cpu_pool_run(pool, threads, true, STAGES, do_share, &r);
     assert_int_equal(r.early, 0);
     for (int stage = 0; stage < STAGES; stage++) {
         for (int thread = 0; thread < TEAM_MAX; thread++) {
@@ -57,16 +64,10 @@ static void every_share_is_done_once_whatever_the_team(void **state) {
 }
 
 /* Long enough for threads, and for the caller, to go to sleep. */
-static void do_sleepy_share(kw_cpu_crew *crew, void *user, int thread, int team) {
-    usleep(thread % 2 ? 3000 : 0);
-    if (team > 1) {
-        kw_cpu_crew_wait(crew, team);
-    }
-    usleep(thread % 2 ? 0 : 1500);
-    if (team > 1) {
-        kw_cpu_crew_wait(crew, team);
-    }
-    usleep(thread % 2 ? 2000 : 0);
+static void do_sleepy_share(void *user, int stage, int share, int shares) {
+    static const useconds_t rests[3][2] = {{0, 3000}, {1500, 0}, {0, 2000}};
+    (void)shares;
+    usleep(rests[stage][share % 2]);
     atomic_fetch_add((_Atomic int *)user, 1);
 }
 
@@ -75,17 +76,65 @@ static void who_sleeps_is_woken(void **state) {
     kw_cpu_pool *pool = kw_cpu_pool_create();
     for (int i = 0; i < 20; i++) {
         _Atomic int done = 0;
-        kw_cpu_pool_run(pool, 4, do_sleepy_share, &done);
-        assert_int_equal(done, 4);
+        kw_cpu_pool_run(pool, 4, true, 3, do_sleepy_share, &done);
+        assert_int_equal(done, 12);
         usleep(1500);
     }
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+static void note_thread(void *user, int stage, int share, int shares) {
+    pthread_t *by = user;
+    (void)stage;
+    (void)shares;
+    by[share] = pthread_self();
+}
+
+/* A thread that sleeps takes microseconds to come, the caller's share none: in some rounds at least the caller does both. */
+static void nobody_waits_for_a_thread_that_has_not_begun(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    int alone = 0;
+    for (int i = 0; i < 100; i++) {
+        pthread_t by[2];
+        kw_cpu_pool_run(pool, 2, true, 1, note_thread, by);
+        alone += pthread_equal(by[0], pthread_self()) && pthread_equal(by[1], pthread_self());
+        usleep(500);
+    }
+    assert_true(alone > 0);
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+/* The caller's share takes long enough for a thread that is woken to come. */
+static void note_thread_slowly(void *user, int stage, int share, int shares) {
+    usleep(share ? 0 : 4000);
+    note_thread(user, stage, share, shares);
+}
+
+/* Rounds of ten in which the caller did all, after rests in which threads go to sleep. */
+static int rounds_alone(kw_cpu_pool *pool, bool wake) {
+    int alone = 0;
+    for (int i = 0; i < 10; i++) {
+        pthread_t by[2];
+        usleep(20000);
+        kw_cpu_pool_run(pool, 2, wake, 1, note_thread_slowly, by);
+        alone += pthread_equal(by[1], pthread_self()) != 0;
+    }
+    return alone;
+}
+
+static void little_work_goes_without_those_who_sleep(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    assert_in_range(rounds_alone(pool, true), 0, 9);
+    assert_in_range(rounds_alone(pool, false), 1, 10);
     kw_cpu_pool_destroy(&pool, false);
 }
 
 static void *call_often(void *user) {
     for (int i = 0; i < 100; i++) {
         round_of_work r = {.team = 0};
-        kw_cpu_pool_run(user, 3, do_share, &r);
+        kw_cpu_pool_run(user, 3, true, STAGES, do_share, &r);
         if (r.team != 3 || r.early) {
             return user;
         }
@@ -143,7 +192,7 @@ static void threads_that_cannot_be_made_make_a_smaller_team(void **state) {
 /* What was forked has no threads, may destroy the pool, and may make one of its own. */
 static void a_forked_child_makes_its_own(void **state) {
     (void)state;
-    int status = 0;
+    int status = 0, wanted = UNDER_TSAN ? 1 : 4;
     kw_cpu_pool *pool = kw_cpu_pool_create();
     assert_int_equal(run_round(pool, 4), 4);
     pid_t child = fork();
@@ -151,13 +200,13 @@ static void a_forked_child_makes_its_own(void **state) {
         alarm(30);
         kw_cpu_pool_destroy(&pool, true);
         pool = kw_cpu_pool_create();
-        int team = run_round(pool, 4);
+        int team = run_round(pool, wanted);
         kw_cpu_pool_destroy(&pool, false);
         _exit(team);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 4);
+    assert_int_equal(WEXITSTATUS(status), wanted);
     kw_cpu_pool_destroy(&pool, false);
 }
 
@@ -165,6 +214,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_share_is_done_once_whatever_the_team),
         cmocka_unit_test(who_sleeps_is_woken),
+        cmocka_unit_test(nobody_waits_for_a_thread_that_has_not_begun),
+        cmocka_unit_test(little_work_goes_without_those_who_sleep),
         cmocka_unit_test(callers_at_the_same_time_have_a_team_each),
         cmocka_unit_test(threads_that_cannot_be_made_make_a_smaller_team),
         cmocka_unit_test(a_forked_child_makes_its_own),
