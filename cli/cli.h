@@ -78,7 +78,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(PER_BUCKET, "per-bucket", "K", "draw at most K problems that are alike")                                                             \
     X(PROBLEM, "problem", "PROBLEM", "only this problem")                                                                                  \
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
-    X(QUANTITY, "quantity", "NAME", "what is learned: ratio (default) relative tflops time rank, or choose")                               \
+    X(QUANTITY, "quantity", "NAME", "what is learned: ratio (default) relative tflops time rank latency bandwidth, or choose")             \
     X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
     X(REGRET, "regret", "X", "that every family of problems must stay within (0.01)")                                                      \
     X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \

@@ -50,6 +50,7 @@ const cli_verb cli_verbs[] = {
      "  kwright db count results.db                     # rows, problems, kernels and outcomes\n"
      "  kwright db export results.db --out results.csv  # also .jsonl, each with .gz; --format seed-csv\n"
      "  kwright db import results.db more.jsonl         # a union; rows that cannot be true are refused (exit code 1)\n"
+     "files of CK Tile's benchmarks take --target gfx950, and are known by their beginning or by --format ck-json, ck-log or seed-csv\n"
      "  kwright db drop results.db --outcome crashed --yes   # asks unless --yes\n"
      "  kwright db check results.db                     # every page and every row\n"
      "  kwright db recover damaged.db --out recovered.db\n"

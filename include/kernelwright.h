@@ -261,6 +261,9 @@ typedef struct kw_device_entry {
 } kw_device_entry;
 /* Visits every device of every backend, GPUs that are played once for all. Returns the count of devices. */
 KW_API int kw_devices_visit(void (*visit)(void *user, const kw_device_entry *entry), void *user);
+/* The whole text of a target that is given so or as an architecture: "gfx950" and "hip:gfx950" are a usual product of it, "emu:gfx950" one that is
+ * played. At most capacity bytes with the end. KW_MISSING, KW_MALFORMED: it is neither. */
+KW_API kw_status kw_target_text(char *text, size_t capacity, const char *target, kw_error *err);
 /* Memory of the context's device, for programs that have no other way to it; a framework gives its own. Copies go in any direction between
  * device and host, and are done when the call returns. */
 KW_API kw_status kw_device_alloc(kw_context *context, int64_t bytes, void **memory, kw_error *err);

@@ -33,7 +33,9 @@ typedef struct kw_train_options {
     bool by_op, by_dtype;
     kw_op op;
     kw_dtype dtype;
-    const char *quantity;       /* what is learned: ratio, relative, tflops, time, rank; "choose" tries all; NULL: ratio */
+    const char *
+        quantity; /* what is learned: ratio, relative, tflops, time, rank, latency, bandwidth; "choose" tries the first five; NULL: ratio, of published features tflops */
+    const char *features;       /* "native" or "ck", the published ones; NULL: ck where all kernels are CK Tile's, else native */
     const char *const *holdout; /* problem lists, by name or file: a row of one of their problems, in any type, is KW_FAILED */
     size_t holdout_count;
     int32_t folds;        /* 0: 5; 1: none, and no figures */

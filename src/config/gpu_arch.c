@@ -12,6 +12,22 @@ const kw_gpu_arch *kw_gpu_arch_find(const char *name) {
     return NULL;
 }
 
+kw_status kw_gpu_arch_target(kw_target *target, const char *name, kw_error *err) {
+    const char *colon = strchr(name, ':');
+    const kw_gpu_arch *arch = kw_gpu_arch_find(colon ? colon + 1 : name);
+    kw_backend_id backend = arch ? arch->backend : KW_BACKEND_COUNT;
+    bool good = arch && (!colon || kw_backend_id_find(&backend, (kw_word){name, (size_t)(colon - name)}));
+    if (!good || (backend != arch->backend && !kw_backends[backend].emulated)) {
+        return kw_fail(err, KW_MISSING, "target %.80s is neither a target's whole text nor an architecture, as gfx950 or emu:gfx950", name);
+    }
+    *target = arch->typical;
+    target->backend = backend;
+    if (!kw_backends[backend].emulated) {
+        strcpy(target->model, "any");
+    }
+    return KW_OK;
+}
+
 bool kw_gpu_arch_has(const kw_gpu_arch *arch, kw_gpu_feature feature) {
     return arch->features >> feature & 1;
 }

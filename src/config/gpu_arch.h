@@ -6,6 +6,7 @@
 #ifndef KW_CONFIG_GPU_ARCH_H
 #define KW_CONFIG_GPU_ARCH_H
 
+#include "base/status.h"
 #include "base/text.h"
 #include "problem/target.h"
 
@@ -55,6 +56,8 @@ extern const kw_gpu_arch kw_gpu_archs[]; /* in the order of src/config/CMakeList
 
 /* NULL when there is none of that name. */
 const kw_gpu_arch *kw_gpu_arch_find(const char *name);
+/* The facts of a usual product on a backend that has it, or on its emulator: "gfx950", "hip:gfx950", "emu:gfx950". KW_MISSING: no such. */
+kw_status kw_gpu_arch_target(kw_target *target, const char *name, kw_error *err);
 bool kw_gpu_arch_has(const kw_gpu_arch *arch, kw_gpu_feature feature);
 bool kw_gpu_arch_has_tile(const kw_gpu_arch *arch, kw_dtype a, kw_dtype b, const int32_t shape[3]);
 bool kw_gpu_arch_has_waves(const kw_gpu_arch *arch, const int32_t waves[3]);

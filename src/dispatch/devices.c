@@ -3,6 +3,7 @@
 
 #include <kernelwright.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct tour {
     void (*visit)(void *user, const kw_device_entry *entry);
@@ -87,4 +88,16 @@ int kw_devices_visit(void (*visit)(void *user, const kw_device_entry *entry), vo
         show_backend(&t, kw_backend_table[id]);
     }
     return t.count;
+}
+
+kw_status kw_target_text(char *text, size_t capacity, const char *target, kw_error *err) {
+    kw_target facts;
+    if (!text || !capacity || !target) {
+        return kw_fail(err, KW_ILLEGAL, "kw_target_text: %s is NULL", target ? "text" : "target");
+    }
+    kw_status status = strchr(target, ' ') ? kw_target_parse(&facts, target, err) : kw_gpu_arch_target(&facts, target, err);
+    if (!status && kw_target_print(text, capacity, &facts) >= capacity) {
+        return kw_fail(err, KW_ILLEGAL, "kw_target_text: the text does not fit %zu bytes", capacity);
+    }
+    return status;
 }

@@ -137,7 +137,8 @@ static kw_status slice_evaluation(kw_evaluation *e, kw_error *err) {
 static kw_status read_evaluation_rows(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
     kw_holdout holdout = {0};
     kw_status status = kw_holdout_read(&holdout, o->holdout, o->holdout_count, err);
-    kw_dataset_filter filter = {.by_op = o->by_op,
+    kw_dataset_filter filter = {.ck = true,
+                                .by_op = o->by_op,
                                 .by_dtype = o->by_dtype,
                                 .op = o->op,
                                 .dtype = o->dtype,

@@ -87,7 +87,8 @@ static kw_status read_training_rows(session *s) {
                                 .op = o->op,
                                 .dtype = o->dtype,
                                 .holdout = s->holdout.problems,
-                                .holdout_count = s->holdout.count};
+                                .holdout_count = s->holdout.count,
+                                .ck = true};
     report_train_progress(s, "read", 0, 1);
     kw_status status = kw_dataset_open(&s->dataset, o->stores, o->store_count, &filter, s->err);
     status = status ? status : refuse_holdout_rows(s);
@@ -113,11 +114,29 @@ static kw_status read_training_rows(session *s) {
     return kw_dataset_spread(&r->problems, &r->families, &s->dataset, s->err);
 }
 
+/* Ours, unless they were asked for otherwise or all kernels are CK Tile's. */
+static kw_status make_features(session *s, const kw_feature_table **features) {
+    const char *asked = s->options->features;
+    bool ck = asked ? !strcmp(asked, "ck") : s->dataset.ck == s->dataset.pair_count;
+    if (asked && !ck && strcmp(asked, "native")) {
+        return kw_fail(s->err, KW_MISSING, "features %.40s are not known; known: native ck", asked);
+    }
+    s->dataset.published = ck;
+    if (ck) {
+        s->hyperparameters.quantity = s->options->quantity ? s->hyperparameters.quantity : KW_PREDICTS_TFLOPS; /* as published */
+        return kw_dataset_ck_features(&s->rows, features, &s->dataset, s->err);
+    }
+    kw_status status = kw_native_features_open(&s->native, s->err);
+    status = status ? status : kw_dataset_features(&s->rows, &s->dataset, s->native, s->err);
+    *features = status ? NULL : kw_native_features_table(s->native);
+    return status;
+}
+
 static kw_status prepare_training(session *s) {
     const kw_train_options *o = s->options;
     size_t problem_groups = s->dataset.problem_group_count;
-    kw_status status = kw_native_features_open(&s->native, s->err);
-    status = status ? status : kw_dataset_features(&s->rows, &s->dataset, s->native, s->err);
+    const kw_feature_table *features = NULL;
+    kw_status status = make_features(s, &features);
     status = status ? status : kw_group_oracles_create(&s->oracles, &s->dataset, s->err);
     s->times = calloc(s->dataset.pair_count + 1, sizeof *s->times);
     s->emphasis = calloc(problem_groups + 1, sizeof *s->emphasis);
@@ -128,7 +147,6 @@ static kw_status prepare_training(session *s) {
         return status;
     }
     kw_label_times(s->times, &s->dataset);
-    const kw_feature_table *features = kw_native_features_table(s->native);
     status = kw_lightgbm_table_make(&s->table, s->library, s->rows, s->dataset.pair_count, features, s->err);
     s->trainer = (kw_trainer){.table = s->table,
                               .dataset = &s->dataset,
@@ -174,7 +192,7 @@ static kw_status choose_quantity(session *s) {
     const char *asked = s->options->quantity;
     bool any = asked && !strcmp(asked, "choose");
     double best = -1;
-    for (int q = 0; q < KW_PREDICTS_COUNT && any; q++) {
+    for (int q = 0; q <= KW_PREDICTS_RANK && any; q++) { /* the rest orders as these do */
         kw_hyperparameters hyperparameters = s->hyperparameters;
         kw_cross_validation cv;
         hyperparameters.quantity = (kw_model_quantity)q;
@@ -349,7 +367,7 @@ static kw_status set_quantity(session *s) {
             return KW_OK;
         }
     }
-    return kw_fail(s->err, KW_MISSING, "quantity %.40s is not known; known: ratio relative tflops time rank choose", asked);
+    return kw_fail(s->err, KW_MISSING, "quantity %.40s is not known; known: " KW_MODEL_QUANTITIES " choose", asked);
 }
 
 static kw_status read_train_options(session *s) {

@@ -6,18 +6,9 @@
 #include "base/hash.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static kw_status check_digest(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err) {
-    char digest[KW_HASH_TEXT];
-    kw_hash_text(digest, forest, size);
-    if (strcmp(digest, spec->digest)) {
-        return kw_fail(err, KW_MALFORMED, "%.200s: the digest is %s but the forest's is %s; the two files are not of one model", name,
-                       spec->digest, digest);
-    }
-    return KW_OK;
-}
 
 /* The forest's features are the spec's, in its order, and columns of our table: those that a tree asks about must be there. */
 static kw_status match_features(kw_model *model, const char *name, kw_error *err) {
@@ -28,15 +19,18 @@ static kw_status match_features(kw_model *model, const char *name, kw_error *err
         return kw_fail(err, KW_MALFORMED, "%.200s names %zu features and the forest has %zu", name, spec->feature_count, count);
     }
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(spec->features[i], kw_forest_feature(model->forest, i))) {
+        char numbered[32];
+        snprintf(numbered, sizeof numbered, "Column_%zu", i);
+        if (strcmp(spec->features[i], kw_forest_feature(model->forest, i)) &&
+            !(spec->ck && !strcmp(numbered, kw_forest_feature(model->forest, i)))) {
             return kw_fail(err, KW_MALFORMED, "%.200s: feature %zu is %.80s, and %.80s in the forest", name, i, spec->features[i],
                            kw_forest_feature(model->forest, i));
         }
     }
     for (size_t i = 0; i < count; i++) {
-        model->column[i] = kw_feature_find(kw_native_features_table(model->own), spec->features[i]);
+        model->column[i] = kw_feature_find(model->table, spec->features[i]);
         if (model->column[i] < 0 && kw_forest_feature_splits(model->forest, i)) {
-            (void)kw_feature_match(&model->column[i], kw_native_features_table(model->own), &spec->features[i], 1, &why);
+            (void)kw_feature_match(&model->column[i], model->table, &spec->features[i], 1, &why);
             return kw_fail(err, why.status, "%.200s: %.280s", name, why.text);
         }
     }
@@ -50,7 +44,7 @@ static kw_status match_families(kw_model *model, const char *name, kw_error *err
     while (kw_family_table[families]) {
         families++;
     }
-    model->family_column = kw_feature_find(kw_native_features_table(model->own), "family");
+    model->family_column = kw_feature_find(model->table, "family");
     model->family_codes = calloc(families + 1, sizeof *model->family_codes);
     if (!model->family_codes) {
         return kw_fail_memory(err, "a model");
@@ -63,7 +57,7 @@ static kw_status match_families(kw_model *model, const char *name, kw_error *err
             }
         }
     }
-    for (size_t i = 0; i < spec->feature_count && !spec->family_count; i++) {
+    for (size_t i = 0; i < spec->feature_count && !spec->family_count && model->family_column >= 0; i++) {
         if (model->column[i] == model->family_column) {
             return kw_fail(err, KW_MALFORMED, "%.200s: feature family is used, but no line says family, so its codes mean nothing", name);
         }
@@ -102,10 +96,11 @@ static kw_status parse_source(kw_model **model, const source *from, kw_error *er
         return kw_fail_memory(err, "a model");
     }
     kw_status status = kw_model_spec_read(&made->spec, from->spec_name, from->spec, from->spec_size, err);
-    status = status ? status : check_digest(&made->spec, from->spec_name, from->forest, from->forest_size, err);
+    status = status ? status : kw_model_spec_check(&made->spec, from->spec_name, from->forest, from->forest_size, err);
     status = status ? status : kw_forest_parse(&made->forest, from->forest_name, from->forest, from->forest_size, err);
-    status = status ? status : kw_native_features_open(&made->own, err);
+    status = status || made->spec.ck ? status : kw_native_features_open(&made->own, err);
     if (!status) {
+        made->table = made->spec.ck ? made->spec.ck : kw_native_features_table(made->own);
         made->column = calloc(made->spec.feature_count, sizeof *made->column);
         status = made->column ? match_features(made, from->spec_name, err) : kw_fail_memory(err, "a model");
     }
@@ -126,17 +121,19 @@ kw_status kw_model_parse(kw_model **model, const char *spec, size_t spec_size, c
 kw_status kw_model_open(kw_model **model, const char *folder, kw_error *err) {
     kw_arena arena = {0};
     char *spec = NULL, *forest = NULL;
-    source from = {.spec_name = kw_arena_format(&arena, "%s/model.spec", folder),
-                   .forest_name = kw_arena_format(&arena, "%s/model.lgbm.gz", folder)};
+    source from = {.spec_name = kw_arena_format(&arena, "%s/model.spec", folder)};
+    kw_model_spec read = {0};
     *model = NULL;
-    kw_status status = from.spec_name && from.forest_name ? KW_OK : kw_fail_memory(err, "a model");
+    kw_status status = from.spec_name ? KW_OK : kw_fail_memory(err, "a model");
     status = status ? status : kw_file_read(&arena, from.spec_name, KW_MODEL_MAX_SPEC, &spec, &from.spec_size, err);
-    status = status ? status : kw_file_read(&arena, from.forest_name, KW_FOREST_MAX_FILE, &forest, &from.forest_size, err);
+    status = status ? status : kw_model_spec_read(&read, from.spec_name, spec, from.spec_size, err);
+    status = status ? status : kw_model_spec_forest(&arena, &from.forest_name, &forest, &from.forest_size, &read, folder, err);
     if (!status) {
         from.spec = spec;
         from.forest = forest;
         status = parse_source(model, &from, err);
     }
+    kw_model_spec_drop(&read);
     kw_arena_drop(&arena);
     return status;
 }
@@ -157,6 +154,16 @@ void kw_model_close(kw_model **model) {
 
 const kw_model_facts *kw_model_describe(const kw_model *model) {
     return &model->facts;
+}
+
+double kw_model_rate_ns(kw_model_quantity quantity, double score, double flops, double bytes) {
+    double rate = quantity == KW_PREDICTS_TFLOPS || quantity == KW_PREDICTS_BANDWIDTH ? expm1(score) : score;
+    if (!(rate > 0)) {
+        return INFINITY;
+    }
+    return quantity == KW_PREDICTS_LATENCY                                          ? rate * 1e6
+           : quantity == KW_PREDICTS_TFLOPS || quantity == KW_PREDICTS_PLAIN_TFLOPS ? flops / (1e3 * rate)
+                                                                                    : bytes / rate;
 }
 
 bool kw_model_serves(const kw_model *model, kw_op op, kw_dtype dtype) {

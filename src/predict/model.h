@@ -5,13 +5,15 @@
  *     target cpu:x86-64-v4-bf16 model=... units=1 ...   (of the training data; one line each)
  *     serves conv_fwd fp32                              (operation and type; one line each)
  *     predicts ratio                                    (see kw_model_quantity)
+ *     table ck-gemm-72                                  (the features are published ones, ck/features_ck.h; else they are ours)
  *     family conv.direct                                (code 0, 1, ... of feature "family" when it was trained; one line each)
  *     feature NAME                                      (in the forest's order; one line each)
  *     rows 41873 problems 900
  *     digest HEX                                        (XXH3-128 of model.lgbm.gz)
+ *     unpacked HEX                                      (of its text, for who unpacks it into model.lgbm; may be left out)
  *
  * Lines after the first may stand in any order; what is unknown, missing or said twice is refused by its line; model_spec.h has the
- * limits. A model is refused when a tree of it asks about a feature that the table of own.h does not have, or when its forest has other
+ * limits. A forest of published features may call them Column_0, Column_1, ... A model is refused when a tree of it asks about a feature that the table of own.h does not have, or when its forest has other
  * features; a family that is no longer there is passed over, one that is new is scored as a missing value. Nothing here allocates in a
  * call. */
 #ifndef KW_PREDICT_MODEL_H
@@ -21,13 +23,21 @@
 
 /* What the raw score is. All are turned into nanoseconds, or into an order where there is none to be had. */
 typedef enum kw_model_quantity {
-    KW_PREDICTS_RATIO = 0, /* ln(time / analytic estimate) */
-    KW_PREDICTS_RELATIVE,  /* ln(time / best time of the problem): an order; as nanoseconds, scaled to the best analytic estimate */
-    KW_PREDICTS_TFLOPS,    /* log1p(TFLOP/s), as the published models */
-    KW_PREDICTS_TIME,      /* ln(ns) */
-    KW_PREDICTS_RANK,      /* higher is better (lambdarank): an order, scaled alike */
+    KW_PREDICTS_RATIO = 0,    /* ln(time / analytic estimate) */
+    KW_PREDICTS_RELATIVE,     /* ln(time / best time of the problem): an order; as nanoseconds, scaled to the best analytic estimate */
+    KW_PREDICTS_TFLOPS,       /* log1p(TFLOP/s), as the published models */
+    KW_PREDICTS_TIME,         /* ln(ns) */
+    KW_PREDICTS_RANK,         /* higher is better (lambdarank): an order, scaled alike */
+    KW_PREDICTS_LATENCY,      /* milliseconds, as the published models */
+    KW_PREDICTS_BANDWIDTH,    /* log1p(GB/s) of the three tensors, as the published models */
+    KW_PREDICTS_PLAIN_TFLOPS, /* the two without their logarithm */
+    KW_PREDICTS_PLAIN_BANDWIDTH,
     KW_PREDICTS_COUNT
 } kw_model_quantity;
+#define KW_MODEL_QUANTITIES "ratio relative tflops time rank latency bandwidth plain_tflops plain_bandwidth"
+
+/* Nanoseconds that a score of TFLOP/s, GB/s or milliseconds means; INFINITY where it is nothing or less. Only for these quantities. */
+double kw_model_rate_ns(kw_model_quantity quantity, double score, double flops, double bytes);
 
 const char *kw_model_quantity_name(kw_model_quantity quantity);
 

@@ -6,9 +6,10 @@
 
 struct kw_model {
     kw_model_spec spec;
-    kw_native_features *own;
+    const kw_feature_table *table; /* own's, or the spec's published one */
+    kw_native_features *own;       /* NULL: of published features */
     kw_forest *forest;
-    int32_t *column;      /* of own's table, one a feature of the forest; -1: none, and no tree asks about it */
+    int32_t *column;      /* of the table, one a feature of the forest; -1: none, and no tree asks about it */
     double *family_codes; /* one a family of this library: its code in training, NaN where it was not there */
     int32_t family_column;
     kw_model_facts facts;

@@ -3,14 +3,24 @@
 #include "predict/model_spec.h"
 
 #include "base/container/array.h"
+#include "base/hash.h"
+#include "base/os/file.h"
 #include "base/text.h"
+#include "predict/ck/ck_rows.h"
 #include "problem/names.h"
 
 #include <string.h>
 
 static const char *const quantity_names[] = {
-    [KW_PREDICTS_RATIO] = "ratio", [KW_PREDICTS_RELATIVE] = "relative", [KW_PREDICTS_TFLOPS] = "tflops",
-    [KW_PREDICTS_TIME] = "time",   [KW_PREDICTS_RANK] = "rank",
+    [KW_PREDICTS_RATIO] = "ratio",
+    [KW_PREDICTS_RELATIVE] = "relative",
+    [KW_PREDICTS_TFLOPS] = "tflops",
+    [KW_PREDICTS_TIME] = "time",
+    [KW_PREDICTS_RANK] = "rank",
+    [KW_PREDICTS_LATENCY] = "latency",
+    [KW_PREDICTS_BANDWIDTH] = "bandwidth",
+    [KW_PREDICTS_PLAIN_TFLOPS] = "plain_tflops",
+    [KW_PREDICTS_PLAIN_BANDWIDTH] = "plain_bandwidth",
 };
 _Static_assert(sizeof quantity_names / sizeof *quantity_names == KW_PREDICTS_COUNT, "each quantity has a name");
 
@@ -23,7 +33,7 @@ typedef struct reader {
     const char *name;
     int64_t line;
     size_t capacity[3]; /* of targets, families, features */
-    bool has_quantity, has_rows, has_digest;
+    bool has_quantity, has_rows;
     kw_error *err;
 } reader;
 
@@ -149,7 +159,19 @@ static kw_status read_spec_quantity(reader *r, kw_word value) {
             return KW_OK;
         }
     }
-    return FAIL(r, KW_MISSING, "predicts %.*s is not known; known: ratio relative tflops time rank", KW_WORD(value));
+    return FAIL(r, KW_MISSING, "predicts %.*s is not known; known: " KW_MODEL_QUANTITIES, KW_WORD(value));
+}
+
+static kw_status read_spec_table(reader *r, kw_word value) {
+    const kw_feature_table *const tables[] = {&kw_ck_features_gemm_table, &kw_ck_features_conv_table};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !r->spec->ck; i++) {
+        if (is_spec_word(value, tables[i]->name)) {
+            r->spec->ck = tables[i];
+            return KW_OK;
+        }
+    }
+    return FAIL(r, r->spec->ck ? KW_MALFORMED : KW_MISSING, "table %.*s: %s", KW_WORD(value),
+                r->spec->ck ? "it was said before" : "it is not known; without such a line the features are ours");
 }
 
 static kw_status read_spec_rows(reader *r, kw_word value) {
@@ -165,18 +187,25 @@ static kw_status read_spec_rows(reader *r, kw_word value) {
     return KW_OK;
 }
 
-static kw_status read_digest(reader *r, kw_word value) {
-    bool good = value.size == sizeof r->spec->digest - 1;
+static kw_status take_digest(reader *r, char digest[33], kw_word value) {
+    bool good = value.size == 32;
     for (size_t i = 0; good && i < value.size; i++) {
         good = (value.at[i] >= '0' && value.at[i] <= '9') || (value.at[i] >= 'a' && value.at[i] <= 'f');
     }
-    if (!good || r->has_digest) {
+    if (!good || *digest) {
         return FAIL(r, KW_MALFORMED, "digest %.*s: %s", KW_WORD(value),
                     good ? "it was said before" : "it has 32 hexadecimal digits in lower case");
     }
-    memcpy(r->spec->digest, value.at, value.size);
-    r->has_digest = true;
+    memcpy(digest, value.at, value.size);
     return KW_OK;
+}
+
+static kw_status read_digest(reader *r, kw_word value) {
+    return take_digest(r, r->spec->digest, value);
+}
+
+static kw_status read_unpacked(reader *r, kw_word value) {
+    return take_digest(r, r->spec->unpacked, value);
 }
 
 /* --- the text ------------------------------------------------------------------------------------------------------- */
@@ -185,8 +214,9 @@ static const struct {
     const char *key;
     kw_status (*read)(reader *r, kw_word value);
 } keys[] = {
-    {"target", read_spec_target}, {"serves", read_serves},  {"predicts", read_spec_quantity}, {"family", read_family},
-    {"feature", read_feature},    {"rows", read_spec_rows}, {"digest", read_digest},
+    {"target", read_spec_target}, {"serves", read_serves},    {"predicts", read_spec_quantity},
+    {"family", read_family},      {"feature", read_feature},  {"rows", read_spec_rows},
+    {"digest", read_digest},      {"table", read_spec_table}, {"unpacked", read_unpacked},
 };
 
 static kw_status read_spec_line(reader *r, kw_word line) {
@@ -201,7 +231,8 @@ static kw_status read_spec_line(reader *r, kw_word line) {
             return keys[i].read(r, value);
         }
     }
-    return FAIL(r, KW_MALFORMED, "\"%.*s\" is not known; known: target serves predicts family feature rows digest", KW_WORD(key));
+    return FAIL(r, KW_MALFORMED, "\"%.*s\" is not known; known: target serves predicts table family feature rows digest unpacked",
+                KW_WORD(key));
 }
 
 /* What is missing when all lines were read; NULL when nothing is. */
@@ -216,7 +247,7 @@ static const char *find_gap(const reader *r) {
            : !r->has_quantity  ? "predicts"
            : !s->feature_count ? "feature"
            : !r->has_rows      ? "rows"
-           : !r->has_digest    ? "digest"
+           : !*s->digest       ? "digest"
                                : NULL;
 }
 
@@ -236,6 +267,11 @@ kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *
         r.line++;
         status = read_spec_line(&r, line);
     }
+    for (int op = 0; op < KW_OP_COUNT && !status; op++) {
+        if (spec->ck && spec->serves[op] && spec->ck != kw_ck_table((kw_op)op)) {
+            status = kw_fail(err, KW_ILLEGAL, "%.200s: table %s has no features of %s", name, spec->ck->name, kw_op_name((kw_op)op));
+        }
+    }
     const char *gap = status ? NULL : find_gap(&r);
     if (gap) {
         status = kw_fail(err, KW_MALFORMED, "%.200s: no line says %s; the text is cut off or of another version", name, gap);
@@ -246,15 +282,45 @@ kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *
     return status;
 }
 
+/* --- its forest ----------------------------------------------------------------------------------------------------- */
+
+kw_status kw_model_spec_check(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err) {
+    char digest[KW_HASH_TEXT];
+    kw_hash_text(digest, forest, size);
+    if (strcmp(digest, spec->digest) && strcmp(digest, spec->unpacked)) {
+        return kw_fail(err, KW_MALFORMED, "%.200s: the digest is %s but the forest's is %s; the two files are not of one model", name,
+                       spec->digest, digest);
+    }
+    return KW_OK;
+}
+
+kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, size_t *size, const kw_model_spec *spec, const char *folder,
+                               kw_error *err) {
+    const char *packed = kw_arena_format(arena, "%s/model.lgbm.gz", folder), *plain = kw_arena_format(arena, "%s/model.lgbm", folder);
+    const char *spec_name = kw_arena_format(arena, "%s/model.spec", folder);
+    kw_error why = {0};
+    if (!packed || !plain || !spec_name) {
+        return kw_fail_memory(err, "a model");
+    }
+    *name = packed;
+    kw_status status = kw_file_read(arena, packed, KW_FOREST_MAX_FILE, data, size, &why);
+    if (status == KW_MISSING && !kw_file_read(arena, plain, KW_FOREST_MAX_TEXT, data, size, NULL)) {
+        *name = plain;
+        status = KW_OK;
+    }
+    return status ? kw_fail(err, status, "%s", why.text) : kw_model_spec_check(spec, spec_name, *data, *size, err);
+}
+
 /* --- what it is for ------------------------------------------------------------------------------------------------- */
 
 bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype) {
     return op >= 0 && op < KW_OP_COUNT && dtype >= 0 && dtype < KW_DTYPE_COUNT && spec->serves[op] >> dtype & 1;
 }
 
-static int target_distance(const kw_target *a, const kw_target *b) {
+/* Published features know nothing of a target but its architecture: there one that is played is as good, and any other is none. */
+static int target_distance(const kw_target *a, const kw_target *b, bool by_arch) {
     char texts[2][KW_TARGET_TEXT_MAX];
-    if (a->backend != b->backend) {
+    if (by_arch ? strcmp(a->arch, b->arch) != 0 : a->backend != b->backend) {
         return -1;
     }
     kw_target_print(texts[0], sizeof texts[0], a);
@@ -265,7 +331,7 @@ static int target_distance(const kw_target *a, const kw_target *b) {
 int kw_model_spec_distance(const kw_model_spec *spec, const kw_target *target) {
     int least = -1;
     for (size_t i = 0; i < spec->target_count; i++) {
-        int one = target_distance(&spec->targets[i], target);
+        int one = target_distance(&spec->targets[i], target, spec->ck != NULL);
         least = one >= 0 && (least < 0 || one < least) ? one : least;
     }
     return least;

@@ -18,15 +18,22 @@ typedef struct kw_model_spec {
     const char **target_texts; /* ended by NULL */
     const char **families, **features;
     size_t target_count, family_count, feature_count;
+    const kw_feature_table *ck;   /* of the published features (ck/ck_rows.h); NULL: ours */
     uint32_t serves[KW_OP_COUNT]; /* bits 1 << kw_dtype */
     kw_model_quantity quantity;
     int64_t rows, problems;
-    char digest[33];
+    char digest[33], unpacked[33]; /* unpacked: of the forest's text; "": not said */
 } kw_model_spec;
 
 /* Reads the whole text; name stands in messages, with the line. On failure the spec is empty. */
 kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *text, size_t size, kw_error *err);
 void kw_model_spec_drop(kw_model_spec *spec);
+/* Reads the forest of a folder, model.lgbm.gz or else model.lgbm, and holds it against the spec's digests. name is for messages; both live in the
+ * arena. */
+kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, size_t *size, const kw_model_spec *spec, const char *folder,
+                               kw_error *err);
+/* KW_MALFORMED where the bytes are neither packed nor unpacked those that the spec names. */
+kw_status kw_model_spec_check(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err);
 /* As kw_model_serves and kw_model_distance, before the forest is read. */
 bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype);
 int kw_model_spec_distance(const kw_model_spec *spec, const kw_target *target);

@@ -2,6 +2,7 @@
  * when the ranking is opened; of the problem once a call; of both once a config and call, and only those that the forest asks about.
  *
  * All memory is taken when the ranking is opened, in one arena. */
+#include "predict/ck/ck_rows.h"
 #include "predict/model_parts.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ struct kw_ranking {
     kw_arena arena;
     kw_forest_batch *pool;
     kw_forest_scratch *scratch;
-    double *row;            /* of own's table */
+    double *row;            /* of the model's table */
     double *values;         /* one a feature of the forest, for role PROBLEM */
     double **columns;       /* one a feature of the forest; count values for role PAIR with a split, else NULL */
     const double **queried; /* the same, as a query takes them */
@@ -31,22 +32,44 @@ struct kw_ranking {
 /* A feature without a column, which no tree asks about, counts as one of pairs: these are looked at only where there is a split. */
 static kw_forest_role role_of(const kw_model *model, size_t feature) {
     size_t column = (size_t)model->column[feature];
+    if (!model->own) {
+        return model->column[feature] < 0 ? KW_FOREST_PAIR : kw_ck_role(model->table, column);
+    }
     return column < kw_native_features_config_start(model->own) ? KW_FOREST_PROBLEM
            : column < kw_native_features_pair_start(model->own) ? KW_FOREST_KERNEL
                                                                 : KW_FOREST_PAIR;
+}
+
+static void fill_own_config(const kw_ranking *r, size_t i) {
+    const kw_model *model = r->model;
+    size_t family = 0;
+    kw_native_features_fill_config(model->own, r->row, r->configs[i]);
+    r->tiles[i] = kw_native_features_tiles_of(r->configs[i]);
+    while (kw_family_table[family] && kw_family_table[family] != r->configs[i]->family) {
+        family++;
+    }
+    r->row[model->family_column] = kw_family_table[family] ? model->family_codes[family] : NAN;
+}
+
+/* Published columns come by the row; what stands in the places of a problem is not read. A config without tiles has none. */
+static void fill_ck_config(const kw_ranking *r, size_t i) {
+    kw_problem any = {.op = r->configs[i]->op, .dtype = r->configs[i]->dtype};
+    kw_target nowhere = {0};
+    memset(r->row, 0, r->model->table->count * sizeof *r->row);
+    if (kw_ck_describes(r->configs[i])) {
+        kw_ck_row(r->row, r->configs[i], &any, &nowhere);
+    }
 }
 
 /* What depends on configs alone, columns for the pool and tiles. */
 static void fill_configs(const kw_ranking *r, const kw_forest_role *roles, double *const *columns) {
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count; i++) {
-        size_t family = 0;
-        kw_native_features_fill_config(model->own, r->row, r->configs[i]);
-        r->tiles[i] = kw_native_features_tiles_of(r->configs[i]);
-        while (kw_family_table[family] && kw_family_table[family] != r->configs[i]->family) {
-            family++;
+        if (model->own) {
+            fill_own_config(r, i);
+        } else {
+            fill_ck_config(r, i);
         }
-        r->row[model->family_column] = kw_family_table[family] ? model->family_codes[family] : NAN;
         for (size_t feature = 0; feature < model->facts.features; feature++) {
             if (roles[feature] == KW_FOREST_KERNEL && columns[feature]) {
                 columns[feature][i] = r->row[model->column[feature]];
@@ -58,7 +81,7 @@ static void fill_configs(const kw_ranking *r, const kw_forest_role *roles, doubl
 static kw_status lay_out_columns(kw_ranking *r, const kw_forest_role *roles, kw_error *err) {
     const kw_model *model = r->model;
     size_t features = model->facts.features;
-    r->row = kw_arena_array(&r->arena, kw_native_features_table(model->own)->count, sizeof *r->row);
+    r->row = kw_arena_array(&r->arena, model->table->count, sizeof *r->row);
     r->values = kw_arena_array(&r->arena, features, sizeof *r->values);
     r->columns = kw_arena_array(&r->arena, features, sizeof *r->columns);
     r->queried = kw_arena_array(&r->arena, features, sizeof *r->queried);
@@ -126,9 +149,22 @@ void kw_ranking_close(kw_ranking **ranking) {
 
 /* --- a call --------------------------------------------------------------------------------------------------------- */
 
-static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight) {
+/* Whether the model can say something of a config that fits. */
+static bool is_described(const kw_ranking *r, size_t i) {
+    return r->model->own || kw_ck_describes(r->configs[i]);
+}
+
+static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[]) {
     const kw_model *model = r->model;
-    kw_native_features_fill_problem(model->own, r->row, sight);
+    if (model->own) {
+        kw_native_features_fill_problem(model->own, r->row, sight);
+    }
+    for (size_t i = 0; !model->own && i < r->count; i++) {
+        if (launches[i] && is_described(r, i)) { /* any of them has the problem's columns */
+            kw_ck_row(r->row, r->configs[i], sight->problem, sight->target);
+            break;
+        }
+    }
     for (size_t i = 0; i < model->facts.features; i++) {
         if (role_of(model, i) == KW_FOREST_PROBLEM) {
             r->values[i] = r->row[model->column[i]];
@@ -141,11 +177,14 @@ static void fill_pairs(kw_ranking *r, const kw_native_features_problem *sight, c
                        const double estimates[]) {
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count && r->pair_count; i++) {
-        if (launches[i]) {
+        bool asked = launches[i] && is_described(r, i);
+        if (asked && model->own) {
             kw_native_features_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
+        } else if (asked) {
+            kw_ck_row(r->row, r->configs[i], sight->problem, sight->target);
         }
         for (size_t j = 0; j < r->pair_count; j++) {
-            r->columns[r->pairs[j]][i] = launches[i] ? r->row[model->column[r->pairs[j]]] : 0;
+            r->columns[r->pairs[j]][i] = asked ? r->row[model->column[r->pairs[j]]] : 0;
         }
     }
 }
@@ -158,7 +197,7 @@ typedef struct span {
 static span time_span(const kw_ranking *r, const kw_launch *const launches[], const double estimates[]) {
     span s = {INFINITY, -INFINITY, INFINITY};
     for (size_t i = 0; i < r->count; i++) {
-        if (launches[i]) {
+        if (launches[i] && is_described(r, i)) {
             s.low = fmin(s.low, r->scores[i]);
             s.high = fmax(s.high, r->scores[i]);
             s.estimate = fmin(s.estimate, estimates[i]);
@@ -168,30 +207,31 @@ static span time_span(const kw_ranking *r, const kw_launch *const launches[], co
 }
 
 /* From a raw score to nanoseconds. TFLOP/s of nothing or less are as slow as can be. */
-static double predicted_time(kw_model_quantity quantity, double score, double estimate, double flops, const span *s) {
-    switch (quantity) {
+static double predicted_time(const kw_model *model, double score, double estimate, const kw_native_features_problem *sight, const span *s) {
+    switch (model->facts.quantity) {
     case KW_PREDICTS_RATIO:
         return estimate * exp(score);
     case KW_PREDICTS_RELATIVE:
         return s->estimate * exp(score - s->low);
-    case KW_PREDICTS_TFLOPS:
-        return expm1(score) > 0 ? flops / (1e3 * expm1(score)) : INFINITY;
     case KW_PREDICTS_TIME:
         return exp(score);
-    default:
+    case KW_PREDICTS_RANK:
         return s->estimate * exp(s->high - score);
+    default:
+        return kw_model_rate_ns(model->facts.quantity, score, model->own ? sight->flops : sight->dense_flops, sight->bytes);
     }
 }
 
 /* On a target that gave no rows, half of what the model says against the estimate is believed: a correction learned on other processors is
  * right in its direction more often than in its size. Anything from 0.3 to 0.7 chose alike on a processor of another vendor, and both ends
- * chose worse (docs/evaluation.md). */
+ * chose worse (docs/evaluation.md). Published features know nothing of a target but its architecture, so there that is near enough. */
 static const double trust_elsewhere = 0.5;
 
 static double trust_of(kw_ranking *r, const kw_target *target) {
     if (!(r->trust > 0) || memcmp(&r->target, target, sizeof *target)) {
         r->target = *target;
-        r->trust = kw_model_distance(r->model, target) == 0 ? 1 : trust_elsewhere;
+        int distance = kw_model_distance(r->model, target);
+        r->trust = distance == 0 || (!r->model->own && distance == 1) ? 1 : trust_elsewhere;
     }
     return r->trust;
 }
@@ -200,14 +240,15 @@ void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target 
                       const double estimates[], double ns[]) {
     kw_native_features_problem sight;
     kw_native_problem_read(&sight, problem, target);
-    fill_problem(r, &sight);
+    fill_problem(r, &sight, launches);
     fill_pairs(r, &sight, launches, estimates);
     kw_forest_batch_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried}, r->scores);
     span s = time_span(r, launches, estimates);
     double trust = trust_of(r, target);
     for (size_t i = 0; i < r->count; i++) {
-        double time = launches[i] ? predicted_time(r->model->facts.quantity, r->scores[i], estimates[i], sight.flops, &s) : INFINITY;
-        if (trust < 1 && launches[i] && estimates[i] > 0) {
+        bool asked = launches[i] && is_described(r, i);
+        double time = asked ? predicted_time(r->model, r->scores[i], estimates[i], &sight, &s) : INFINITY;
+        if (trust < 1 && asked && estimates[i] > 0) {
             time = estimates[i] * pow(time / estimates[i], trust);
         }
         ns[i] = isnan(time) ? INFINITY : time;

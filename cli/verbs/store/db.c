@@ -210,7 +210,7 @@ static int db_export(const cli_args *args, kw_store *store) {
     return CLI_DONE;
 }
 
-/* What rows of seed-csv do not say of themselves, when all of it was given. */
+/* What rows of CK Tile's benchmarks do not say of themselves. */
 static int read_import_defaults(kw_row *defaults, bool *given, const cli_args *args) {
     bool by_op, by_dtype;
     kw_op op = KW_OP_COUNT;
@@ -219,16 +219,19 @@ static int read_import_defaults(kw_row *defaults, bool *given, const cli_args *a
     if (!cli_op(args, OPT_OP, &by_op, &op) || !cli_dtype(args, &by_dtype, &dtype)) {
         return CLI_USAGE;
     }
-    *given = by_op && by_dtype && args->value[OPT_TARGET];
-    if (*given && strlen(args->value[OPT_TARGET]) >= sizeof defaults->target) {
-        return cli_usage("--target has more than %zu characters", sizeof defaults->target - 1);
-    }
+    kw_error err = {0};
+    *given = args->value[OPT_TARGET] != NULL;
     if (*given) {
-        snprintf(defaults->target, sizeof defaults->target, "%s", args->value[OPT_TARGET]);
-        if (op == KW_GEMM) {
-            return cli_usage("seed-csv is of convolutions; --op takes conv_fwd, conv_bwd_data or conv_bwd_weight");
+        if (kw_target_text(defaults->target, sizeof defaults->target, args->value[OPT_TARGET], &err)) {
+            return cli_fail(&err);
         }
-        snprintf(defaults->problem, sizeof defaults->problem, "%s %s nhwgc n1 c1 k1 i1x1 f1x1", kw_op_name(op), kw_dtype_name(dtype));
+        if (by_op != by_dtype || (by_op && op == KW_GEMM)) {
+            return cli_usage(
+                "--op and --dtype are of seed-csv, and belong together: conv_fwd, conv_bwd_data or conv_bwd_weight and a type");
+        }
+        if (by_op) {
+            snprintf(defaults->problem, sizeof defaults->problem, "%s %s nhwgc n1 c1 k1 i1x1 f1x1", kw_op_name(op), kw_dtype_name(dtype));
+        }
         defaults->packed = !args->value[OPT_FRESH];
         defaults->record.cold = args->value[OPT_COLD] != NULL;
     }

@@ -358,6 +358,7 @@ static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *
     }
     warn_once(selector, s);
     prediction->distance = s->distance;
+    prediction->published = s->spec.ck != NULL;
     memcpy(prediction->model, s->name, sizeof prediction->model);
     return true;
 }
@@ -379,7 +380,10 @@ bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_qu
     }
     bool answered = any_fits(q) && rank_by_model(selector, q, ns, prediction);
     kw_text_add(&prediction->notes, kw_text_string(&selector->failures));
-    if (answered && prediction->distance > 0) {
+    if (answered && prediction->published) {
+        kw_text_addf(&prediction->notes, "  model %s has published features, which know of a target its architecture alone\n",
+                     prediction->model);
+    } else if (answered && prediction->distance > 0) {
         kw_text_addf(&prediction->notes, "  model %s was trained on %s: half of what it says against the estimate counts\n",
                      prediction->model, far_words[prediction->distance]);
     }

@@ -31,6 +31,7 @@ typedef struct kw_selector_query {
 typedef struct kw_selector_prediction {
     char model[64]; /* its name; "" when none answers */
     int distance;   /* kw_model_distance */
+    bool published; /* its features are published ones: the architecture is all that it knows of a target */
     kw_text notes;  /* lines for kw_plan_explain: what was passed over and why */
 } kw_selector_prediction;
 

@@ -7,6 +7,8 @@
 #include "base/hash.h"
 #include "base/order.h"
 #include "measure/measure.h"
+#include "predict/ck/ck_kernels.h"
+#include "predict/ck/ck_rows.h"
 #include "predict/predict.h"
 #include "space/problems/family_key.h"
 #include "learn/data/rows.h"
@@ -35,8 +37,10 @@ typedef struct reading {
     kw_problem problem;
     kw_config config;
     bool target_known, problem_known, config_known;
+    bool ck;            /* the config is one of CK Tile */
     size_t kind[KINDS]; /* problem group of each kind for the problem under way, plus 1; 0: none yet */
-    bool good;          /* there was memory for everything */
+    bool with_ck;
+    bool good; /* there was memory for everything */
 } reading;
 
 static uint64_t hash_without_dtype(const kw_problem *problem) {
@@ -62,8 +66,18 @@ static bool parse_row(reading *r, const kw_row *row) {
     if (strcmp(r->config_text, row->record.config) != 0) {
         memcpy(r->config_text, row->record.config, sizeof r->config_text);
         r->config_known = !kw_config_parse(&r->config, row->record.config, NULL);
+        r->ck = !r->config_known && r->with_ck && !kw_ck_config_read(&r->config, row->record.config, NULL);
     }
-    return r->target_known && r->problem_known && r->config_known;
+    return r->target_known && r->problem_known && (r->config_known || r->ck);
+}
+
+/* Whether the config serves the problem there, as far as it is known. */
+static bool row_fits(const reading *r) {
+    if (r->ck) {
+        return kw_target_is_gpu(&r->target) && !kw_ck_config_fits(&r->config, &r->problem, NULL);
+    }
+    return r->config.op == r->problem.op && r->config.dtype == r->problem.dtype &&
+           !kw_config_fits(&r->config, &r->problem, &r->target, NULL);
 }
 
 /* The problem group of the row, made if it is new; SIZE_MAX for want of memory. */
@@ -104,6 +118,17 @@ static uint64_t hash_of(const kw_row *row) {
     return kw_hash64(text, line.size < sizeof text ? line.size : sizeof text - 1);
 }
 
+/* A time from elsewhere is one number: it is its own halves, and what is mistrusted only because nobody here could verify it counts. */
+static void take_ck_time(kw_pair *pair) {
+    if (pair->outcome == KW_MISTRUSTED && pair->time_ns > 0) {
+        pair->outcome = KW_GOOD;
+        pair->samples = pair->samples ? pair->samples : 1;
+    }
+    if (pair->outcome == KW_GOOD && !(pair->half_ns[0] > 0)) {
+        pair->half_ns[0] = pair->half_ns[1] = pair->time_ns;
+    }
+}
+
 static bool add_dataset_row(void *user, const kw_row *row) {
     reading *r = user;
     kw_dataset *dataset = r->dataset;
@@ -116,8 +141,7 @@ static bool add_dataset_row(void *user, const kw_row *row) {
         dataset->untimed++;
         return true;
     }
-    if (!parse_row(r, row) || r->config.op != r->problem.op || r->config.dtype != r->problem.dtype ||
-        kw_config_fits(&r->config, &r->problem, &r->target, NULL)) {
+    if (!parse_row(r, row) || !row_fits(r)) {
         dataset->foreign++;
         return true;
     }
@@ -134,6 +158,10 @@ static bool add_dataset_row(void *user, const kw_row *row) {
                            .spread_ns = record->spread_ns,
                            .half_ns = {record->half_ns[0], record->half_ns[1]},
                            .need = {row->registers, row->spilled_bytes, row->shared_bytes}};
+    if (r->ck) {
+        take_ck_time(&made->pair);
+        dataset->ck++;
+    }
     r->config.family->launch(&r->config, &r->problem, &r->target, &made->pair.launch);
     made->pair.estimate_ns = kw_predict_ns(&r->config, &r->problem, &r->target, &made->pair.launch);
     return true;
@@ -193,6 +221,7 @@ kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t 
     }
     r->dataset = dataset;
     r->good = true;
+    r->with_ck = filter->ck;
     kw_row_filter rows = {.answers = true, .by_op = filter->by_op, .by_dtype = filter->by_dtype, .op = filter->op, .dtype = filter->dtype};
     kw_status status = hash_holdout(r, filter, err);
     status = status ? status : kw_rows_visit(paths, count, &rows, add_dataset_row, r, err);
@@ -250,6 +279,37 @@ kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw
         }
     }
     return KW_OK;
+}
+
+kw_status kw_dataset_ck_features(double **rows, const kw_feature_table **table, const kw_dataset *dataset, kw_error *err) {
+    *table = dataset->problem_group_count ? kw_ck_table(dataset->problem_groups[0].problem.op) : NULL;
+    double *made = calloc(dataset->pair_count * KW_CK_FEATURES_MAX + 1, sizeof *made);
+    *rows = made;
+    if (!made) {
+        return kw_fail_memory(err, "the features");
+    }
+    for (size_t c = 0; c < dataset->problem_group_count; c++) {
+        const kw_problem_group *group = &dataset->problem_groups[c];
+        for (size_t i = group->first; i < group->first + group->count; i++) {
+            const kw_config *config = &dataset->pairs[i].config;
+            if (kw_ck_table(config->op) != *table || !kw_ck_describes(config)) {
+                char text[KW_CONFIG_TEXT_MAX];
+                kw_config_print(text, sizeof text, config);
+                return kw_fail(err, KW_ILLEGAL,
+                               "published features are of GEMM or of convolutions, and of kernels with tiles and a pipeline; %.200s is of "
+                               "another kind than the rest: choose by --op, or train on native features",
+                               text);
+            }
+            kw_ck_row(made + i * (*table)->count, config, &group->problem, &group->target);
+        }
+    }
+    return KW_OK;
+}
+
+kw_group_work kw_problem_group_work(const kw_dataset *dataset, const kw_problem_group *problem_group) {
+    kw_native_features_problem sight;
+    kw_native_problem_read(&sight, &problem_group->problem, &problem_group->target);
+    return (kw_group_work){dataset->published ? sight.dense_flops : sight.flops, sight.bytes};
 }
 
 kw_status kw_problem_group_oracle(const kw_dataset *dataset, const kw_problem_group *problem_group, size_t *index, double *ns,

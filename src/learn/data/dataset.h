@@ -33,6 +33,8 @@ typedef struct kw_dataset {
     kw_pair *pairs;
     size_t problem_group_count, pair_count;
     int64_t outcome[KW_OUTCOME_COUNT]; /* of all rows read, those left out too */
+    size_t ck;                         /* pairs of kernels of CK Tile (predict/ck/ck_kernels.h) */
+    bool published;                    /* rates count as the published models have it: products with padding too */
     int64_t foreign; /* rows left out because their config, problem or target is not ours any more, or its rules changed */
     int64_t untimed; /* rows left out because nothing was timed: only verified, or not tried */
     char digest[33]; /* of the rows used */
@@ -45,6 +47,7 @@ typedef struct kw_dataset_filter {
     kw_dtype dtype;
     const kw_problem *holdout; /* problems that are held out, by their canonical text without the type */
     size_t holdout_count;
+    bool ck; /* rows of kernels of CK Tile as well: their times are believed, though nobody here has verified their results */
 } kw_dataset_filter;
 
 /* Reads the answers of stores (or .jsonl, .csv and .gz exports of them). */
@@ -52,6 +55,15 @@ kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t 
 void kw_dataset_close(kw_dataset *dataset);
 /* All features of all pairs, pair_count rows of the table's columns; the caller frees with free. */
 kw_status kw_dataset_features(double **rows, const kw_dataset *dataset, const kw_native_features *native, kw_error *err);
+
+/* The same of published features, which know GEMM or convolutions and kernels with tiles: KW_ILLEGAL where the pairs have both operations, or
+ * others. *table is the one that holds. */
+kw_status kw_dataset_ck_features(double **rows, const kw_feature_table **table, const kw_dataset *dataset, kw_error *err);
+/* Operations and bytes of a group's problem, for rates. */
+typedef struct kw_group_work {
+    double flops, bytes;
+} kw_group_work;
+kw_group_work kw_problem_group_work(const kw_dataset *dataset, const kw_problem_group *problem_group);
 
 /* What is known of a pair's times, for kw_oracle and kw_record_score. */
 kw_record kw_pair_record(const kw_pair *pair);

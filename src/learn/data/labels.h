@@ -14,6 +14,6 @@ void kw_label_times(double *times, const kw_dataset *dataset);
 /* The label of each pair with a time; 0 for the others. */
 void kw_labels_make(float *label, const kw_dataset *dataset, const double *times, kw_model_quantity quantity);
 /* What a raw score of a pair says in nanoseconds; for an order alone, any number that ascends with the time. */
-double kw_label_ns(double score, kw_model_quantity quantity, double estimate_ns, double flops);
+double kw_label_ns(double score, kw_model_quantity quantity, double estimate_ns, const kw_group_work *work);
 
 #endif

@@ -135,10 +135,10 @@ static kw_status score_held_out(double *ns, const kw_trainer *t, const char *tex
         if (roles[c] != LEFT_OUT) {
             continue;
         }
-        double flops = (double)kw_problem_flops(&problem_group->problem);
+        kw_group_work work = kw_problem_group_work(t->dataset, problem_group);
         kw_forest_score(forest, t->rows + problem_group->first * columns, problem_group->count, ns + problem_group->first);
         for (size_t i = problem_group->first; i < problem_group->first + problem_group->count; i++) {
-            ns[i] = kw_label_ns(ns[i], quantity, t->dataset->pairs[i].estimate_ns, flops);
+            ns[i] = kw_label_ns(ns[i], quantity, t->dataset->pairs[i].estimate_ns, &work);
         }
     }
     kw_forest_drop(&forest);

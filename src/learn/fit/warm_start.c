@@ -3,7 +3,6 @@
 
 #include "base/os/file.h"
 #include "base/format/gzip.h"
-#include "base/hash.h"
 #include "predict/model_spec.h"
 #include "learn/model/forest_text.h"
 
@@ -43,7 +42,7 @@ static kw_status check_same_schema(const kw_model_spec *spec, const kw_dataset *
                            has);
         }
     }
-    for (size_t i = 0; kw_family_table[i] || i < spec->family_count; i++) {
+    for (size_t i = 0; !spec->ck && (kw_family_table[i] || i < spec->family_count); i++) {
         const char *had = i < spec->family_count ? spec->families[i] : "(none)",
                    *has = kw_family_table[i] ? kw_family_table[i]->name : "(none)";
         if (strcmp(had, has) != 0) {
@@ -56,18 +55,12 @@ static kw_status check_same_schema(const kw_model_spec *spec, const kw_dataset *
     return check_same_targets(spec, dataset, err);
 }
 
-static kw_status read_forest(kw_warm_start_model *warm, const char *path, const char *digest, kw_error *err) {
+static kw_status read_forest(kw_warm_start_model *warm, const kw_model_spec *spec, const char *folder, kw_error *err) {
     kw_arena arena = {0};
-    char *data = NULL, hash[KW_HASH_TEXT];
+    const char *path = NULL;
+    char *data = NULL;
     size_t size = 0;
-    kw_status status = kw_file_read(&arena, path, KW_FOREST_MAX_FILE, &data, &size, err);
-    if (!status) {
-        kw_hash_text(hash, data, size);
-        if (strcmp(hash, digest) != 0) {
-            status = kw_fail(err, KW_MALFORMED, "%.200s is not the forest that its model.spec names: digest %s instead of %s", path, hash,
-                             digest);
-        }
-    }
+    kw_status status = kw_model_spec_forest(&arena, &path, &data, &size, spec, folder, err);
     status = status ? status : kw_gzip_unpack_any(&warm->text, data, size, KW_FOREST_MAX_TEXT, err);
     status = status ? status : kw_forest_parse(&warm->forest, path, warm->text.data, warm->text.size, err);
     kw_arena_drop(&arena);
@@ -87,8 +80,7 @@ kw_status kw_warm_start_open(kw_warm_start_model *warm, const char *folder, cons
     kw_status status = kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, err);
     status = status ? status : kw_model_spec_read(&spec, path, text, size, err);
     status = status ? status : check_same_schema(&spec, dataset, features, quantity, err);
-    snprintf(path, sizeof path, "%s/model.lgbm.gz", folder);
-    status = status ? status : read_forest(warm, path, spec.digest, err);
+    status = status ? status : read_forest(warm, &spec, folder, err);
     kw_model_spec_drop(&spec);
     kw_arena_drop(&arena);
     if (status) {

@@ -4,6 +4,7 @@
 #include "base/format/csv.h"
 #include "base/os/file.h"
 #include "base/format/gzip.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "store/io/writer.h"
 #include "learn/model/card.h"
@@ -290,9 +291,15 @@ static kw_status write_trained_on(const kw_artifacts *a, kw_error *err) {
 }
 
 static kw_status write_spec(const kw_artifacts *a, kw_error *err) {
-    kw_text text = {0};
-    kw_status status =
-        kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->hyperparameters->quantity, a->report->digest, err);
+    kw_text text = {0}, plain = {0};
+    char unpacked[KW_HASH_TEXT] = "";
+    kw_status status = kw_gzip_unpack(&plain, a->packed, a->packed_size, KW_FOREST_MAX_TEXT, err);
+    if (!status) {
+        kw_hash_text(unpacked, plain.data, plain.size);
+        status =
+            kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->hyperparameters->quantity, a->report->digest, unpacked, err);
+    }
+    kw_text_drop(&plain);
     if (status) {
         kw_text_drop(&text);
         return status;

@@ -24,7 +24,7 @@ kw_status kw_artifacts_write(const kw_artifacts *artifacts, kw_error *err);
 
 /* The text of model.spec. */
 kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
-                        const char *digest, kw_error *err);
+                        const char *digest, const char *unpacked, kw_error *err);
 /* Hash of the features' names and order and of the families' codes: models with another one do not fit together. */
 void kw_schema_hash(char hash[33], const kw_feature_table *features);
 /* Different problems of a data set; families: different buckets. NULL where it is not asked for. */

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/order.h"
+#include "predict/ck/ck_rows.h"
 #include "predict/model_spec.h"
 
 #include <stdlib.h>
@@ -65,7 +66,11 @@ static void add_spec_serves(kw_text *text, const kw_dataset *dataset) {
 }
 
 static void add_schema(kw_text *text, const kw_feature_table *features) {
-    for (const kw_family *const *family = kw_family_table; *family; family++) {
+    bool ck = features == kw_ck_table(KW_GEMM) || features == kw_ck_table(KW_CONV_FWD);
+    if (ck) {
+        kw_text_addf(text, "table %s\n", features->name);
+    }
+    for (const kw_family *const *family = kw_family_table; *family && !ck; family++) {
         kw_text_addf(text, "family %s\n", (*family)->name);
     }
     for (size_t i = 0; i < features->count; i++) {
@@ -74,7 +79,7 @@ static void add_schema(kw_text *text, const kw_feature_table *features) {
 }
 
 kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
-                        const char *digest, kw_error *err) {
+                        const char *digest, const char *unpacked, kw_error *err) {
     int64_t problems = 0;
     kw_status status = kw_dataset_spread(&problems, NULL, dataset, err);
     if (status) {
@@ -85,7 +90,7 @@ kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_featu
     add_spec_serves(text, dataset);
     kw_text_addf(text, "predicts %s\n", kw_model_quantity_name(quantity));
     add_schema(text, features);
-    kw_text_addf(text, "rows %zu problems %lld\ndigest %s\n", dataset->pair_count, (long long)problems, digest);
+    kw_text_addf(text, "rows %zu problems %lld\ndigest %s\nunpacked %s\n", dataset->pair_count, (long long)problems, digest, unpacked);
     return text->failed ? kw_fail_memory(err, "model.spec") : KW_OK;
 }
 

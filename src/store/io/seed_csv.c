@@ -3,6 +3,7 @@
 
 #include "base/format/csv.h"
 #include "base/number.h"
+#include "problem/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,8 +178,8 @@ static kw_status read_seed_outcome(kw_row *row, const kw_problem *problem, const
     }
     record->time_ns = ms * 1e6;
     if (non_zero == 0) {
-        record->outcome = KW_MISTRUSTED;
-        snprintf(record->detail, sizeof record->detail, "non_zero is 0 in the file it came from");
+        record->outcome = KW_WRONG;
+        snprintf(record->detail, sizeof record->detail, "the result was all zeros: non_zero is 0 in the file it came from");
     } else if (kw_config_is_foreign(record->config, NULL, NULL)) {
         record->outcome = KW_MISTRUSTED;
         snprintf(record->detail, sizeof record->detail, "from a file that does not say whether the result was right");
@@ -188,8 +189,39 @@ static kw_status read_seed_outcome(kw_row *row, const kw_problem *problem, const
     return KW_OK;
 }
 
+/* Operation and type as the kernel's name begins, "grouped_conv_bwd_data_bf16_2d_..."; those that were given come first. */
+static kw_status find_seed_op(kw_problem *problem, kw_word kernel, const kw_row *defaults, kw_error *err) {
+    static const struct {
+        const char *start;
+        kw_op op;
+    } names[] = {{"grouped_conv_forward_", KW_CONV_FWD},
+                 {"grouped_conv_bwd_data_", KW_CONV_BWD_DATA},
+                 {"grouped_conv_bwd_weight_", KW_CONV_BWD_WEIGHT}};
+    if (*defaults->problem) {
+        kw_problem like;
+        kw_status status = kw_problem_parse(&like, defaults->problem, err);
+        problem->op = status ? problem->op : like.op;
+        problem->dtype = status ? problem->dtype : like.dtype;
+        return status || like.op != KW_GEMM
+                   ? status
+                   : kw_fail(err, KW_ILLEGAL, "these columns are of convolutions, but the operation asked for is gemm");
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t size = strlen(names[i].start);
+        kw_scan rest = {kernel.at + size, kernel.at + kernel.size};
+        kw_word word;
+        if (kw_word_starts(kernel, names[i].start) && kw_scan_field(&rest, '_', &word) && kw_dtype_of_word(&problem->dtype, word)) {
+            problem->op = names[i].op;
+            return KW_OK;
+        }
+    }
+    return kw_fail(err, KW_MISSING,
+                   "kernel %.*s does not say its operation and type as grouped_conv_forward_bf16_... does; give them (--op, --dtype)",
+                   KW_WORD(kernel));
+}
+
 kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_csv_record *cells, const kw_row *defaults, kw_error *err) {
-    kw_problem like, problem = {0};
+    kw_problem problem = {0};
     kw_word kernel = {"", 0};
     if (cells->count != header->count) {
         return kw_fail(err, KW_MALFORMED, "it has %d cells, the header has %d", cells->count, header->count);
@@ -198,12 +230,10 @@ kw_status kw_seed_row_read(kw_row *row, const kw_seed_header *header, const kw_c
     if (!kernel.size || kernel.size >= sizeof row->record.config || memchr(kernel.at, 0, kernel.size)) {
         return kw_fail(err, KW_MALFORMED, "kernel has %zu characters; a name has 1 to %d", kernel.size, KW_CONFIG_TEXT_MAX - 1);
     }
-    kw_status status = kw_problem_parse(&like, defaults->problem, err);
-    if (status || like.op == KW_GEMM) {
-        return status ? status : kw_fail(err, KW_ILLEGAL, "these columns are of convolutions, but the operation asked for is gemm");
+    kw_status status = find_seed_op(&problem, kernel, defaults, err);
+    if (status) {
+        return status;
     }
-    problem.op = like.op;
-    problem.dtype = like.dtype;
     memset(row, 0, sizeof *row);
     memcpy(row->record.config, kernel.at, kernel.size);
     status = read_seed_sizes(&problem, header, cells, err);

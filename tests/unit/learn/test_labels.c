@@ -51,16 +51,20 @@ static void times_are_bounded_and_failures_are_the_worst(void **state) {
 
 static void scores_say_the_time_that_labels_were_made_of(void **state) {
     (void)state;
-    static const kw_model_quantity absolute[] = {KW_PREDICTS_RATIO, KW_PREDICTS_TFLOPS, KW_PREDICTS_TIME};
+    static const kw_model_quantity absolute[] = {KW_PREDICTS_RATIO,          KW_PREDICTS_TFLOPS,    KW_PREDICTS_TIME,
+                                                 KW_PREDICTS_LATENCY,        KW_PREDICTS_BANDWIDTH, KW_PREDICTS_PLAIN_TFLOPS,
+                                                 KW_PREDICTS_PLAIN_BANDWIDTH};
     scene s;
-    double times[PAIRS + 1], flops = 2000;
+    double times[PAIRS + 1];
     float label[PAIRS + 1];
     set(&s);
     kw_label_times(times, &s.dataset);
+    kw_group_work work = kw_problem_group_work(&s.dataset, &s.dataset.problem_groups[0]);
+    assert_true(work.flops > 0 && work.bytes > 0);
     for (size_t q = 0; q < sizeof absolute / sizeof *absolute; q++) {
         kw_labels_make(label, &s.dataset, times, absolute[q]);
         for (int i = 0; i < PAIRS; i++) {
-            double ns = kw_label_ns((double)label[i], absolute[q], 80, flops);
+            double ns = kw_label_ns((double)label[i], absolute[q], 80, &work);
             assert_true(fabs(ns - times[i]) < 1e-3 * times[i]);
         }
     }
@@ -76,11 +80,12 @@ static void every_quantity_ascends_with_the_time(void **state) {
     float label[PAIRS + 1];
     set(&s);
     kw_label_times(times, &s.dataset);
+    kw_group_work work = kw_problem_group_work(&s.dataset, &s.dataset.problem_groups[0]);
     for (int q = 0; q < KW_PREDICTS_COUNT; q++) {
         kw_labels_make(label, &s.dataset, times, (kw_model_quantity)q);
         double ns[3];
         for (int i = 0; i < 3; i++) {
-            ns[i] = kw_label_ns((double)label[i], (kw_model_quantity)q, 80, 2000);
+            ns[i] = kw_label_ns((double)label[i], (kw_model_quantity)q, 80, &work);
         }
         assert_true(ns[1] < ns[0] && ns[0] < ns[2]);
     }

@@ -3,6 +3,8 @@
 #include "predict/forest/forest.h"
 #include "predict/predict.h"
 #include "sample_model.h"
+#include "base/format/gzip.h"
+#include "base/hash.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 
@@ -227,9 +229,46 @@ static void a_folder_is_read_and_named_when_it_cannot_be(void **state) {
     err = (kw_error){0};
     assert_int_equal(kw_model_open(&model, folder, &err), KW_MALFORMED);
     assert_non_null(strstr(err.text, "small/model.spec:2: \"nonsense\""));
+    stumps_save(&plain, folder);
     snprintf(path, sizeof path, "%.400s/model.lgbm.gz", folder);
     remove(path);
     assert_int_equal(kw_model_open(&model, folder, &err), KW_MISSING);
+    scratch_remove(root);
+}
+
+/* Who unpacks the forest has it read where the spec names the text's digest, and no other text. */
+static void an_unpacked_forest_is_read(void **state) {
+    (void)state;
+    char root[SCRATCH_MAX], folder[2 * SCRATCH_MAX], path[2 * SCRATCH_MAX], digest[KW_HASH_TEXT];
+    kw_text spec = {0}, forest = {0}, unpacked = {0};
+    kw_model *model = NULL;
+    kw_error err = {0};
+    scratch_path(folder, scratch_make(root), "small");
+    stumps_save(&plain, folder);
+    stumps_write(&plain, &spec, &forest);
+    assert_int_equal(kw_gzip_unpack_any(&unpacked, forest.data, forest.size, 1 << 20, &err), KW_OK);
+    snprintf(path, sizeof path, "%.400s/model.lgbm.gz", folder);
+    remove(path);
+    snprintf(path, sizeof path, "%.400s/model.lgbm", folder);
+    scratch_write(path, unpacked.data, unpacked.size, 0600);
+    if (forest.size != unpacked.size) {
+        assert_int_equal(kw_model_open(&model, folder, &err), KW_MALFORMED); /* the spec does not name it */
+        assert_non_null(strstr(err.text, "not of one model"));
+    }
+    kw_hash_text(digest, unpacked.data, unpacked.size);
+    kw_text_addf(&spec, "unpacked %s\n", digest);
+    char spec_path[2 * SCRATCH_MAX];
+    snprintf(spec_path, sizeof spec_path, "%.400s/model.spec", folder);
+    scratch_write(spec_path, spec.data, spec.size, 0600);
+    assert_int_equal(kw_model_open(&model, folder, &err), KW_OK);
+    assert_int_equal(kw_model_describe(model)->trees, 7);
+    kw_model_close(&model);
+    unpacked.data[unpacked.size / 2] ^= 1;
+    scratch_write(path, unpacked.data, unpacked.size, 0600);
+    assert_int_equal(kw_model_open(&model, folder, &err), KW_MALFORMED);
+    kw_text_drop(&spec);
+    kw_text_drop(&forest);
+    kw_text_drop(&unpacked);
     scratch_remove(root);
 }
 
@@ -243,6 +282,7 @@ int main(void) {
         cmocka_unit_test(codes_of_families_need_their_names),
         cmocka_unit_test(a_forest_that_is_not_the_specs_is_refused),
         cmocka_unit_test(a_folder_is_read_and_named_when_it_cannot_be),
+        cmocka_unit_test(an_unpacked_forest_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,6 +252,10 @@ static void every_quantity_becomes_nanoseconds(void **state) {
                 [KW_PREDICTS_TFLOPS] = flops / (1e12 * expm1(score)) * 1e9,
                 [KW_PREDICTS_TIME] = exp(score),
                 [KW_PREDICTS_RANK] = best * exp(0.5 - score),
+                [KW_PREDICTS_LATENCY] = score * 1e6,
+                [KW_PREDICTS_BANDWIDTH] = (double)kw_problem_bytes(&problem) / expm1(score),
+                [KW_PREDICTS_PLAIN_TFLOPS] = flops / (1e3 * score),
+                [KW_PREDICTS_PLAIN_BANDWIDTH] = (double)kw_problem_bytes(&problem) / score,
             };
             double wanted = p.fitting[i] ? expected[quantity] : INFINITY;
             if (p.fitting[i] ? fabs(p.ns[i] / wanted - 1) > 1e-12 : p.ns[i] != wanted) {

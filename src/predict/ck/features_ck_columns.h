@@ -1,8 +1,8 @@
 /* features_ck_columns.h: what the published tables of convolution and GEMM share. */
-#ifndef KW_LEARN_CK_FEATURES_CK_COLUMNS_H
-#define KW_LEARN_CK_FEATURES_CK_COLUMNS_H
+#ifndef KW_PREDICT_CK_FEATURES_CK_COLUMNS_H
+#define KW_PREDICT_CK_FEATURES_CK_COLUMNS_H
 
-#include "learn/ck/features_ck.h"
+#include "predict/ck/features_ck.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* test_features_ck.c: the published columns of the CK Tile heuristics against rows worked out by hand from the published formulas. */
 
-#include "learn/ck/features_ck.h"
+#include "predict/ck/ck_kernels.h"
+#include "predict/ck/ck_rows.h"
 #include "support/kw_test.h"
 
 #include <math.h>
@@ -22,18 +23,22 @@ typedef struct expectation {
     double value;
 } expectation;
 
+/* A row of a kernel of theirs on a problem. */
+static void named_row(double *row, const char *kernel, const char *text, const char *arch) {
+    kw_config config;
+    kw_problem problem;
+    kw_error err = {0};
+    kw_target target = {.lanes = 64, .units = 1};
+    strcpy(target.arch, arch);
+    if (kw_ck_config_read(&config, kernel, &err) || kw_problem_parse(&problem, text, &err) || kw_ck_config_fits(&config, &problem, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_true(kw_ck_config_is(&config) && kw_ck_describes(&config));
+    kw_ck_row(row, &config, &problem, &target);
+}
+
 static void conv_rows_follow_the_published_formulas(void **state) {
     (void)state;
-    kw_ck_features_conv conv = kw_ck_features_conv_defaults;
-    conv.n = 8;
-    conv.c = 64;
-    conv.k = 128;
-    conv.g = 2;
-    conv.hi = conv.wi = 56;
-    conv.y = conv.x = 3;
-    conv.stride_h = conv.stride_w = 2;
-    conv.pad_h = conv.pad_w = 1;
-    assert_int_equal(kw_ck_features_conv_name(&conv, "grouped_conv_forward_bf16_2d_16x64x128_compv4_intrawave_dsb", NULL), KW_OK);
     /* Ho = (56 + 2 - 3) / 2 + 1 = 28; GM = 8 28 28 = 6272; GK = 32 9 = 288; B, TM, TN = 16, 64, 128. */
     const expectation expected[] = {
         {"Ho", 28},
@@ -73,19 +78,14 @@ static void conv_rows_follow_the_published_formulas(void **state) {
         {"hw_num_xcd", 8},
     };
     double row[KW_CK_FEATURES_CONV];
-    kw_ck_features_conv_row(row, &conv, kw_ck_features_hardware_of("gfx950"));
+    named_row(row, "grouped_conv_forward_bf16_2d_16x64x128_compv4_intrawave_dsb", "conv_fwd bf16 n8 g2 c64 k128 i56x56 f3x3 s2x2 p1x1",
+              "gfx950");
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         if (conv_value(row, expected[i].name) != expected[i].value) {
             fail_msg("%s is %.17g, not %.17g", expected[i].name, conv_value(row, expected[i].name), expected[i].value);
         }
     }
-    conv.n = 1;
-    conv.hi = 129;
-    conv.wi = 1;
-    conv.y = conv.x = conv.stride_h = conv.stride_w = 1;
-    conv.pad_h = conv.pad_w = 0;
-    conv.tile_m = 128;
-    kw_ck_features_conv_row(row, &conv, kw_ck_features_hardware_of("gfx942"));
+    named_row(row, "grouped_conv_forward_bf16_2d_16x128x128_compv4", "conv_fwd bf16 n1 g2 c64 k128 i129x1 f1x1", "gfx942");
     assert_true(conv_value(row, "tile_eff_m") == 1.0 / 128); /* the remainder over the tile, as published */
     assert_true(conv_value(row, "hw_num_cus") == 228);
 }
@@ -104,19 +104,13 @@ static void impossible_shapes_count_as_published(void **state) {
 
 static void gemm_rows_follow_the_published_formulas(void **state) {
     (void)state;
-    kw_ck_features_gemm gemm = kw_ck_features_gemm_defaults;
-    const char *name = "gemm_universal_fp8_rcr_mem_cshuffle_interwave_False_False_True_True_128x256x64_2x2x1_32x32x16";
-    assert_int_equal(kw_ck_features_gemm_name(&gemm, name, NULL), KW_OK);
-    gemm.m = 100;
-    gemm.n = 1536;
-    gemm.k = 7168;
     const expectation expected[] = {
         {"log2_MNK", log2(100.0 * 1536 * 7168)},
         {"layout", 0},
         {"pipeline", 3},
         {"scheduler", 1},
         {"epilogue", 1},
-        {"pad_m", 0},
+        {"pad_m", 1}, /* of pipeline mem, whatever the name says */
         {"pad_k", 1},
         {"persistent", 1},
         {"num_warps", 4},
@@ -130,18 +124,23 @@ static void gemm_rows_follow_the_published_formulas(void **state) {
         {"any_dim_too_small", 1},
         {"needs_padding_m", 1},
         {"needs_padding_n", 0},
-        {"has_padding_when_needed_m", 0},
-        {"missing_required_padding_m", 1},
-        {"missing_any_required_padding", 1},
+        {"has_padding_when_needed_m", 1},
+        {"missing_required_padding_m", 0},
+        {"missing_any_required_padding", 0},
         {"hw_l2_cache_kb", 8192},
     };
     double row[KW_CK_FEATURES_GEMM];
-    kw_ck_features_gemm_row(row, &gemm, kw_ck_features_hardware_of("gfx90a"));
+    named_row(row, "gemm_universal_fp8_rcr_mem_cshuffle_interwave_False_False_True_True_128x256x64_2x2x1_32x32x16",
+              "gemm fp8 rcr m100 n1536 k7168", "gfx90a");
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         if (gemm_value(row, expected[i].name) != expected[i].value) {
             fail_msg("%s is %.17g, not %.17g", expected[i].name, gemm_value(row, expected[i].name), expected[i].value);
         }
     }
+    named_row(row, "gemm_fp8_rcr_compv3_cshuffle_intrawave_False_False_True_False_128x256x64_2x2x1_32x32x16",
+              "gemm fp8 rcr m100 n1536 k7168", "gfx90a");
+    assert_true(gemm_value(row, "missing_required_padding_m") == 1 && gemm_value(row, "missing_any_required_padding") == 1);
+    assert_true(gemm_value(row, "has_padding_when_needed_m") == 0 && gemm_value(row, "pad_m") == 0);
 }
 
 /* Places from the published lists: first, last and those around each cut. */
@@ -189,16 +188,49 @@ static void kernel_names_that_follow_no_grammar_are_refused(void **state) {
         "grouped_conv",
         "grouped_conv_forward_bf16_2d_64x64_compv3",
         "grouped_conv_forward_bf17_2d_64x64x64_compv3",
-        "grouped_conv_forward_bf16_2d_64x64x64_compv3_intrawave_gm2",
+        "grouped_conv_forward_bf16_2d_64x64x64_compv3_intrawave_gm",
+        "grouped_conv_forward_bf16_2d_64x64x64_compv3_dsb_dsb",
+        "grouped_conv_forward_bf16_4d_64x64x64_compv3",
+        "gemm_fp8_rcr_compv3_cshuffle_intrawave_False_False_True_False_128x256x64_2x2x1_32x32x16_vec8_8",
+        "gemm_fp8_rcr_compv3_cshuffle_intrawave_False_False_True_False_128x256x64_2x2x1",
         "grouped_conv_sideways_bf16_2d_64x64x64_compv3",
         "grouped_conv_forward_bf16_2d_64x64x99999999_compv3",
         "grouped_conv_forward_bf16_2d_64x64x64_compv9",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        kw_ck_features_conv conv = kw_ck_features_conv_defaults;
+        kw_config config;
         kw_error err = {0};
-        assert_int_equal(kw_ck_features_conv_name(&conv, names[i], &err), KW_MALFORMED);
+        assert_int_equal(kw_ck_config_read(&config, names[i], &err), KW_MALFORMED);
         assert_true(err.text[0] != 0);
+    }
+}
+
+/* Kernels that differ in any part of their names are different configs. */
+static void each_name_is_its_own_config(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        {"grouped_conv_bwd_weight_bf16_2d_64x128x32_basic_async_v1_interwave_dsb_si_gm4_2stage",
+         "ck.conv conv_bwd_weight bf16 ndim=2 tile_m=64 tile_n=128 tile_k=32 pipe=basic_async_v1 sched=interwave dsb=1 split_image=1 "
+         "merge=4 "
+         "two_stage=1"},
+        {"grouped_conv_bwd_data_fp16_3d_64x128x32_comp_async_2stage_gm4",
+         "ck.conv conv_bwd_data fp16 ndim=3 tile_m=64 tile_n=128 tile_k=32 pipe=comp_async sched=intrawave dsb=0 split_image=0 merge=4 "
+         "two_stage=1"},
+        {"benchmark_gemm_universal_fp8_rcr_preshufflev2_default_intrawave_False_True_False_True_128x256x64_1x4x1_16x16x128_vec8_0_4_"
+         "splitk4",
+         "ck.gemm gemm fp8 layout=rcr tile_m=128 tile_n=256 tile_k=64 wave_m=1 wave_n=4 wave_k=1 inst_m=16 inst_n=16 inst_k=128 "
+         "pipe=preshufflev2 sched=intrawave epi=default pad_m=0 pad_n=1 pad_k=0 persistent=1 vec_a=8 vec_b=0 vec_c=4 split_k=4"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kw_config config;
+        kw_error err = {0};
+        char text[KW_CONFIG_TEXT_MAX];
+        assert_int_equal(kw_ck_config_read(&config, rows[i].name, &err), KW_OK);
+        kw_config_print(text, sizeof text, &config);
+        assert_string_equal(text, rows[i].text);
+        assert_int_equal(kw_config_parse(&config, text, &err), KW_MISSING); /* no family of ours: nothing can ask for it */
     }
 }
 
@@ -215,9 +247,13 @@ static void names_are_unique_and_have_formulas(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conv_rows_follow_the_published_formulas),         cmocka_unit_test(impossible_shapes_count_as_published),
-        cmocka_unit_test(gemm_rows_follow_the_published_formulas),         cmocka_unit_test(smaller_sets_keep_the_published_order),
-        cmocka_unit_test(kernel_names_that_follow_no_grammar_are_refused), cmocka_unit_test(names_are_unique_and_have_formulas),
+        cmocka_unit_test(conv_rows_follow_the_published_formulas),
+        cmocka_unit_test(impossible_shapes_count_as_published),
+        cmocka_unit_test(gemm_rows_follow_the_published_formulas),
+        cmocka_unit_test(smaller_sets_keep_the_published_order),
+        cmocka_unit_test(kernel_names_that_follow_no_grammar_are_refused),
+        cmocka_unit_test(each_name_is_its_own_config),
+        cmocka_unit_test(names_are_unique_and_have_formulas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* features_ck_gemm.c: the 72 columns of GEMM. One list holds name, unit, group and formula; the formula is the code. */
-#include "learn/ck/features_ck_columns.h"
+#include "predict/ck/features_ck_columns.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
  *
  * Conv: 97 columns; 91 are those without the six flags of suffix and pipeline, 83 besides without depth and dilation. GEMM: 72 columns;
  * 55 are the first 43 and the 12 of the hardware. */
-#ifndef KW_LEARN_CK_FEATURES_CK_H
-#define KW_LEARN_CK_FEATURES_CK_H
+#ifndef KW_PREDICT_CK_FEATURES_CK_H
+#define KW_PREDICT_CK_FEATURES_CK_H
 
 #include "predict/features.h"
 
@@ -64,11 +64,5 @@ extern const kw_feature_table kw_ck_features_conv_table, kw_ck_features_gemm_tab
  * set. */
 size_t kw_ck_features_conv_columns(int32_t column[KW_CK_FEATURES_CONV], size_t set);
 size_t kw_ck_features_gemm_columns(int32_t column[KW_CK_FEATURES_GEMM], size_t set);
-
-/* The kernel's part of a struct from a kernel's name, e.g. "grouped_conv_forward_bf16_2d_64x128x64_compv4_intrawave_dsb" or
- * "gemm_fp8_rcr_compv4_cshuffle_intrawave_True_True_True_False_128x128x64_2x2x1_32x32x16"; bytes_per_element too. KW_MALFORMED names the
- * part. */
-kw_status kw_ck_features_conv_name(kw_ck_features_conv *conv, const char *name, kw_error *err);
-kw_status kw_ck_features_gemm_name(kw_ck_features_gemm *gemm, const char *name, kw_error *err);
 
 #endif

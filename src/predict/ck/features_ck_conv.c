@@ -1,5 +1,5 @@
 /* features_ck_conv.c: the 97 columns of grouped convolution. One list holds name, unit, group and formula; the formula is the code. */
-#include "learn/ck/features_ck_columns.h"
+#include "predict/ck/features_ck_columns.h"
 
 #include "base/math.h"
 
