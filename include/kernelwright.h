@@ -408,7 +408,15 @@ typedef struct kw_tensors {
  * (void *)2 (per thread), as its usual name is NULL. Nothing is called that a stream which is captured into a graph forbids.
  *
  * With NULL, and always on the CPU, the call returns when the result is written. On a GPU the kernel then runs in a stream of the library's
- * own, which waits for no other: work of the caller's that it builds on must be done before. */
+ * own, which waits for no other: work of the caller's that it builds on must be done before.
+ *
+ * Infinities and NaNs. An element of the result that has one among the terms of its sum (padding gives none) is never a number: it is NaN
+ * where IEEE 754 says so, and where that says infinity, this infinity or NaN. Any other element is its number, or NaN where a kernel
+ * multiplies an infinity or NaN by zeros that stand for padding, or on a GPU for other groups. That reaches no further than the channels of
+ * the result whose weights hold it (backward weight: the channels of x and y that hold it), on a GPU also the same pixel in other groups.
+ * So which of these elements are NaN may differ from kernel to kernel, and with what wisdom holds; elements without one in reach do not.
+ * A result beyond its type's range is an infinity; sums are formed in fp32, in any order. Denormals count as their value or as zero,
+ * and the sign of a zero is not kept. int8 has none of this; its sums must fit 32 bits. */
 KW_API kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err);
 /* Runs the plan so many times, one after the other, and gives the time of one: by the clock that kw_context_clock names, the one that
  * measuring goes by too. One run should be made before it. Takes a moment of its own to set up; for work that is timed, not for work that

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { PROBLEM_SECONDS = 60 };
@@ -23,7 +24,7 @@ void legal_watch_tell(void) {
 }
 
 static void end_by_signal(int signal) {
-    fprintf(stderr, "signal %d%s\n", signal, signal == SIGALRM ? ": more than a minute for one problem" : "");
+    fprintf(stderr, "signal %d%s\n", signal, signal == SIGPROF ? ": more than a minute of processor time for one problem" : "");
     legal_watch_tell();
     _exit(1);
 }
@@ -35,7 +36,7 @@ void __ubsan_on_report(void) {
 }
 
 void legal_watch_start(void) {
-    static const int signals[] = {SIGFPE, SIGSEGV, SIGABRT, SIGALRM};
+    static const int signals[] = {SIGFPE, SIGSEGV, SIGABRT, SIGPROF};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         signal(signals[i], end_by_signal);
     }
@@ -44,7 +45,8 @@ void legal_watch_start(void) {
 void legal_watch_problem(const char *arch, const kw_problem *problem) {
     snprintf(asked.arch, sizeof asked.arch, "%s", arch);
     kw_problem_print(asked.problem, sizeof asked.problem, problem);
-    alarm(PROBLEM_SECONDS);
+    /* Of the process alone, however busy the machine is. */
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = PROBLEM_SECONDS}, NULL);
 }
 
 void legal_watch_config(const kw_config *config) {

@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 
-/* From now on signals, UBSan and a question that takes longer than a minute end the process with what was asked. */
+/* From now on signals, UBSan and a question that takes a minute of processor time end the process with what was asked. */
 void legal_watch_start(void);
 /* A question about the problem begins; of an architecture or device. The minute begins anew. */
 void legal_watch_problem(const char *arch, const kw_problem *problem);

@@ -1,5 +1,6 @@
 /* test_check.c: every kernel of rule set "tests" for this machine, and the compiled-in ones, on every problem of problems.txt that it
- * serves, against the reference; problems take turns between one thread and three, so that every kernel meets both.
+ * serves, against the reference; problems take turns between one thread and three, so that every kernel meets both. A few problems are run
+ * once more with infinities, NaNs, zeros of either sign and denormals among the values.
  *
  * The environment can widen or narrow it: KW_CHECK_SET names another set, KW_CHECK_FILTER is a filter over the configs, KW_CHECK_CONFIGS
  * a catalog file that is taken instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs;
@@ -9,6 +10,7 @@
 #include "base/container/arena.h"
 #include "base/os/file.h"
 #include "base/os/parallel.h"
+#include "check/special_values.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
 #include "space/enumerate.h"
@@ -36,6 +38,7 @@ typedef struct checker {
     bool can_compile;
     _Atomic size_t not_built;
     tally tally;
+    special_tally special;
 } checker;
 
 static void add_generic(kw_catalog *catalog) {
@@ -222,13 +225,17 @@ static void check_line(checker *c, const char *words, kw_dtype dtype, kw_op op, 
     c->tally.generic_only += served == builtin;
 }
 
+static int check_every(void) {
+    const char *text = getenv("KW_CHECK_EVERY");
+    return text && atoi(text) > 0 ? atoi(text) : 1;
+}
+
 /* Every line of the list for one op: gemm lines begin with the word and stand for all layouts. */
 static void check_op(checker *c, kw_op op) {
     static const char *const layouts[] = {"rcr", "rrr", "crr", "ccr"};
     size_t failures = c->tally.failures, unserved = c->tally.unserved;
     kw_scan scan = {c->list, c->list + c->list_size};
-    const char *every_text = getenv("KW_CHECK_EVERY");
-    int turn = 0, every = every_text && atoi(every_text) > 0 ? atoi(every_text) : 1;
+    int turn = 0, every = check_every();
     for (kw_word line; kw_scan_line(&scan, &line); turn++) {
         const char *comment = memchr(line.at, '#', line.size);
         char words[200];
@@ -247,6 +254,65 @@ static void check_op(checker *c, kw_op op) {
     }
     assert_int_equal(c->tally.failures - failures, 0);
     assert_int_equal(c->tally.unserved - unserved, 0);
+}
+
+/* Every kernel that serves the problem. */
+static void check_special(checker *c, const char *text, int d) {
+    kw_problem problem;
+    kw_bench *bench = NULL;
+    special_values *values = NULL;
+    kw_error err = {0};
+    assert_ok(kw_problem_parse(&problem, text, &err), &err);
+    for (size_t i = 0; i < c->catalog.count; i++) {
+        const kw_config *config = &c->catalog.configs[i];
+        if (!c->kernel[d][i] || kw_config_fits(config, &problem, c->backend->target(c->device[d]), NULL)) {
+            continue;
+        }
+        if (!bench) {
+            assert_ok(kw_bench_open(&bench, c->backend, c->device[d], &problem, 0, &err), &err);
+            assert_ok(special_values_open(&values, bench, &err), &err);
+        }
+        c->tally.pairs++;
+        if (special_values_check(values, c->kernel[d][i], config, &c->special, &err)) {
+            char name[KW_CONFIG_TEXT_MAX];
+            kw_config_print(name, sizeof name, config);
+            fprintf(stderr, "%s on %s, %d threads: %s\n", name, text, device_threads[d], err.text);
+            c->tally.failures++;
+        }
+    }
+    special_values_close(&values);
+    kw_bench_close(&bench);
+}
+
+static void infinities_nans_zeros_and_denormals_are_as_promised(void **state) {
+    static const char *const lines[] = {
+        "n2 g2 c10 k14 i7x6 f3x3 p1",     "n1 c3 k32 i9x9 f3x3 s2 p1",     "n1 c19 k16 i8x5 f1x1",          "n2 g17 c17 k17 i7x6 f3x3 p1",
+        "n1 g16 c16 k16 i8x9 f3x3 s2 p1", "n1 g16 c64 k64 i6x5 f3x3 p1",   "n1 g4 c32 k32 i7x6 f3x3 s2 p1", "n1 g3 c3 k6 i9x9 f1x3 p2x1",
+        "n1 c16 k16 i5x4 f3x3 p2 d2",     "n2 g16 c16 k16 i12x11 f7x7 p3", "n1 g3 c96 k96 i3x4 f3x2 p1x1",
+    };
+    static const char *const layouts[] = {"rcr", "rrr", "crr", "ccr"};
+    checker *c = *state;
+    size_t failures = c->tally.failures;
+    for (int dtype = 0; dtype < KW_INT8; dtype++) {
+        char text[256];
+        for (size_t i = 0, every = (size_t)check_every(); i < sizeof lines / sizeof *lines; i++) {
+            for (int op = KW_CONV_FWD; op < KW_OP_COUNT && (i + (size_t)dtype) % every == 0; op++) {
+                snprintf(text, sizeof text, "%s %s %s", kw_op_name((kw_op)op), kw_dtype_name((kw_dtype)dtype), lines[i]);
+                check_special(c, text, (int)(i + (size_t)op) % DEVICES);
+            }
+        }
+        for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+            snprintf(text, sizeof text, "gemm %s %s b2 m7 n35 k19", kw_dtype_name((kw_dtype)dtype), layouts[i]);
+            check_special(c, text, (int)i % DEVICES);
+        }
+    }
+    const special_tally *met = &c->special;
+    print_message(
+        "special values: %zu results of finite terms right, %zu NaN by padding; of terms with infinities or NaN %zu as by IEEE 754, "
+        "%zu NaN for an infinity; %zu with denormals, %zu of them without their share\n",
+        met->finite, met->spread, met->kept, met->turned, met->denormal, met->flushed);
+    assert_int_equal(c->tally.failures - failures, 0);
+    assert_true(met->finite > met->kept && met->kept > 0 && met->denormal > 0);
 }
 
 static void every_kernel_compiles_and_loads(void **state) {
@@ -275,7 +341,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_compiles_and_loads),   cmocka_unit_test(gemm_kernels_are_right),
         cmocka_unit_test(forward_kernels_are_right),         cmocka_unit_test(backward_data_kernels_are_right),
-        cmocka_unit_test(backward_weight_kernels_are_right),
+        cmocka_unit_test(backward_weight_kernels_are_right), cmocka_unit_test(infinities_nans_zeros_and_denormals_are_as_promised),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,15 +1,15 @@
 /* test_check_gpu.c: the kernel text of conv.igemm, gemm.mma, conv.depthwise_block and conv.direct_block, played by the emulator of an
  * NVIDIA and of an AMD architecture: every pipeline, scheduler, epilogue, direction, type and way of dividing the work, on sizes that no
  * tile divides, with groups, strides, dilation and images smaller than a tile. A row names what differs from a small plain config. The
- * emulator reports wrong results, accesses out of bounds, races and deadlocks alike.
+ * emulator reports wrong results, accesses out of bounds, races and deadlocks alike. Every fourth pair is run on infinities, NaNs and denormals too.
  *
  * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs,
  * KW_CHECK_EVERY=N takes every Nth row. */
 
-#include "measure/measure.h"
+#include "check/special_values.h"
 #include "support/kw_test.h"
 
-enum { PROBLEMS_MAX = 3, ARCHES = 2 };
+enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1 };
 
 static const char *const arches[ARCHES] = {"sm_90", "gfx942"};
 
@@ -361,6 +361,7 @@ typedef struct player {
     kw_compiler compiler;
     kw_cache *cache;
     size_t checked, failures;
+    special_tally special;
 } player;
 
 /* --- texts --- */
@@ -423,12 +424,18 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
     if (kw_bench_verify(bench, kernel, config, &record, &err)) {
         fail_msg("%s: %s", text, err.text);
     }
-    p->checked++;
+    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8;
     if (record.outcome != KW_GOOD) {
         p->failures++;
         fprintf(stderr, "%s: %s\n  kwright check --device emu:%s --config '%s' '%s'\n", kw_outcome_name(record.outcome), record.detail,
                 p->arch, record.config, text);
     }
+    special_values *values = NULL;
+    if (special && (special_values_open(&values, bench, &err) || special_values_check(values, kernel, config, &p->special, &err))) {
+        p->failures++;
+        fprintf(stderr, "%s\n  on emu:%s '%s' '%s'\n", err.text, p->arch, record.config, text);
+    }
+    special_values_close(&values);
     kw_bench_close(&bench);
 }
 
