@@ -106,11 +106,13 @@ static void seed_csv_needs_what_its_rows_do_not_say(void **state) {
     char line[512];
     say(0, "db import a.db " KW_ROWS);
     say(0, "db export a.db --format seed-csv --out s.csv");
-    expect(2, "db import b.db s.csv", "--target, --op, --dtype");
+    expect(2, "db import b.db s.csv", "target: it must be given (--target, e.g. gfx950)");
     snprintf(line, sizeof line, "db import b.db s.csv%s", given);
     expect(0, line, "24 new");
     expect(0, line, "24 known"); /* it is the same when it comes again */
-    expect(2, "db import b.db s.csv --op gemm --dtype fp32 --target x", "convolutions");
+    expect(2, "db import b.db s.csv --op gemm --dtype fp32 --target gfx950", "conv_fwd, conv_bwd_data");
+    expect(2, "db import b.db s.csv --op conv_fwd --dtype fp32 --target gfx95", "neither");
+    expect(2, "db import b.db s.csv --op conv_fwd --target gfx950", "belong together");
 }
 
 static void what_cannot_be_true_is_told_with_its_line(void **state) {
