@@ -55,7 +55,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(LEAVES, "leaves", "N", "of a tree at most (48)")                                                                                     \
     X(MIN_SHAPES, "min-shapes", "N", "shapes that a family of problems needs to be known (5)")                                             \
     X(LEFT_OUT, "left-out", "WHAT", "predictions by models that saw no such shape, or no such family (shape)")                             \
-    X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make lightgbm puts it)")                                                       \
+    X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make or pip puts it)")                                                       \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
     X(LIST, "list", NULL, "print the kernels and do nothing")                                                                              \
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
@@ -314,6 +314,16 @@ void cli_shell_word(char *text, size_t capacity, const char *word);
 /* The words that this process was started with, as a shell would take them. */
 void cli_command(char *text, size_t capacity);
 double cli_gflops(const kw_problem *problem, double ns);
+
+/* --- table.c --- */
+
+/* Of the terminal on standard output; 0 where that is none. */
+size_t cli_columns(void);
+/* Words up to the end, in lines of at most so many columns; the cursor stands in column, and further lines begin in column hang. */
+void cli_print_wrapped(size_t column, size_t hang, size_t most, const char *text, size_t size);
+bool cli_same_family(const char *a, const char *b);
+/* A config's family, and those of its words that all kernels of the family among the records have (shared), or that not all have. */
+void cli_config_words(char *text, size_t capacity, const char *config, const kw_record *records, size_t count, bool shared);
 
 /* --- progress.c --- */
 

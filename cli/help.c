@@ -4,38 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 /* --- wrapped text ------------------------------------------------------------------------------------------------------ */
 
-static size_t width(void) {
-    struct winsize size;
-    size_t columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 100 : size.ws_col;
-    return columns < 60 ? 60 : columns > 120 ? 120 : columns;
-}
-
-/* Words up to the end, broken before the terminal ends; the cursor stands in column, and lines go on in column hang. */
-static void print_wrapped(size_t column, size_t hang, const char *text, size_t size) {
-    size_t most = width();
-    bool first = true;
-    for (const char *word = text, *end = text + size; word < end;) {
-        size_t length = strcspn(word, " \n");
-        length = length > (size_t)(end - word) ? (size_t)(end - word) : length;
-        if (!first && column + 1 + length > most) {
-            printf("\n%*s", (int)hang, "");
-            column = hang;
-        } else if (!first) {
-            putchar(' ');
-            column++;
-        }
-        printf("%.*s", (int)length, word);
-        column += length;
-        first = false;
-        word += length;
-        word += strspn(word, " \n");
-    }
-    putchar('\n');
+static void print_flowing(size_t column, size_t hang, const char *text, size_t size) {
+    size_t columns = cli_columns();
+    cli_print_wrapped(column, hang, !columns ? 100 : columns < 60 ? 60 : columns > 120 ? 120 : columns, text, size);
 }
 
 /* Lines that begin with blanks are commands and stand as they are; what is between them flows. */
@@ -48,7 +22,7 @@ static void print_more(const char *text) {
             while (text[size] && text[size + 1] != ' ') {
                 size += 1 + strcspn(text + size + 1, "\n");
             }
-            print_wrapped(0, 0, text, size);
+            print_flowing(0, 0, text, size);
         }
         text += size + (text[size] != 0);
     }
@@ -84,7 +58,7 @@ static void list_verbs(void) {
         for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
             if (group_of(verb->name) == group) {
                 printf("  %-11s ", verb->name);
-                print_wrapped(14, 14, verb->summary, strlen(verb->summary));
+                print_flowing(14, 14, verb->summary, strlen(verb->summary));
             }
         }
     }
@@ -144,7 +118,7 @@ static void show_option(const cli_verb *verb, int option) {
     const char *meaning = cli_meaning(verb, option);
     snprintf(usage, sizeof usage, "--%s %s", cli_options[option].name, cli_options[option].value ? cli_options[option].value : "");
     printf("  %-24s ", usage);
-    print_wrapped(27, 27, meaning, strlen(meaning));
+    print_flowing(27, 27, meaning, strlen(meaning));
 }
 
 /* The options of --where-model-errs by name alone: whoever wants them reads the page that is named, and the rest fits a screen. */
@@ -201,7 +175,7 @@ static void show_verb(const cli_verb *verb) {
     size_t head = (size_t)printf("kwright %s%s%s: ", verb->name, *verb->operands ? " " : "", verb->operands);
     char summary[160];
     snprintf(summary, sizeof summary, "%s.", verb->summary);
-    print_wrapped(head, 2, summary, strlen(summary));
+    print_flowing(head, 2, summary, strlen(summary));
     if (verb->more) {
         print_more(verb->more);
     }

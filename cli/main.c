@@ -145,7 +145,7 @@ const cli_verb cli_verbs[] = {
     {"train", "STORE ...", "learn from measurements which kernel suits which problem", "kwright train results.db --out models/mine",
      "Stores, or exports of them (.jsonl, .csv, .gz). Prints what selections of the model are worth on shapes and on families of problems "
      "that\n"
-     "were left out, and writes the model's folder: forest, card, manifest, held-out predictions. Needs LightGBM: make lightgbm.",
+     "were left out, and writes the model's folder: forest, card, manifest, held-out predictions. Needs LightGBM: pip install lightgbm.",
      OPTIONS(OPT_OUT, OPT_OP, OPT_DTYPE, OPT_QUANTITY, OPT_FOLDS, OPT_TREES, OPT_LEAVES, OPT_LEARNING_RATE, OPT_ROUNDS, OPT_SEED,
              OPT_HOLDOUT, OPT_MAX_BYTES, OPT_WARM_START, OPT_LIGHTGBM, OPT_THREADS, OPT_JSON, OPT_QUIET),
      1, -1, verb_train},

@@ -24,7 +24,8 @@ static int open_comparison(session *s, const cli_args *args, const char *a, cons
     int code = cli_words_read(&s->stores, args, OPT_STORES);
     code = code ? code : cli_evaluation_options(&options, &s->holdout, args);
     if (!code && !s->stores.count) {
-        code = cli_usage("say what was measured: --stores results.db");
+        code = cli_usage("say by --stores what was measured, e.g. --stores results.db; it is models that are compared here (`kwright diff "
+                         "NEW BASELINE` compares stores)");
     }
     if (code) {
         return code;

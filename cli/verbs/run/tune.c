@@ -135,35 +135,90 @@ static void show_outlook(const tuning *t, const wanted *known) {
     }
 }
 
+static bool is_ranked(const kw_record *record) {
+    return !is_failed_record(record) && record->time_ns > 0;
+}
+
+static void slower_text(char text[32], const kw_record *records, size_t i) {
+    *text = 0;
+    if (i && records[i].time_ns >= records[0].time_ns && records[0].time_ns > 0) {
+        snprintf(text, 32, "%.1f %%", 100 * (records[i].time_ns / records[0].time_ns - 1));
+    }
+}
+
+static void show_wide(tuning *t, const kw_problem *problem, const kw_record *records, size_t count, const char *chosen, double reference) {
+    double peak = peak_of(t, problem->dtype) / 1e9;
+    printf(" rank        time  spread   GFLOP/s  of peak reference  kernel\n");
+    for (size_t i = 0; i < count; i++) {
+        char time[32], spread[16], share[16], over[16], slower[32];
+        if (is_ranked(&records[i])) {
+            double gflops = cli_gflops(problem, records[i].time_ns);
+            share_text(share, gflops, peak);
+            times_text(over, reference, records[i].time_ns);
+            spread_text(spread, records[i].time_ns, records[i].samples ? records[i].spread_ns : -1);
+            slower_text(slower, records, i);
+            printf("%5zu%c %10s %7s %9.1f %8s %9s  %s%s%s%s%s\n", i + 1, strcmp(records[i].config, chosen) ? ' ' : '*',
+                   cli_time(time, records[i].time_ns), spread, gflops, share, over, records[i].config, *slower ? "  (" : "", slower,
+                   *slower ? " slower)" : "", records[i].samples ? "" : "  (given up early)");
+        }
+    }
+}
+
+/* For a terminal that is too narrow for whole configs: by what sets the kernels of a family apart, and what they share once below. */
+static void show_narrow(const kw_record *records, size_t count, const char *chosen, size_t columns) {
+    char words[KW_CONFIG_TEXT_MAX];
+    printf("rank       time  spread   slower  kernel\n");
+    for (size_t i = 0; i < count; i++) {
+        char time[32], spread[16], slower[32];
+        if (is_ranked(&records[i])) {
+            spread_text(spread, records[i].time_ns, records[i].samples ? records[i].spread_ns : -1);
+            slower_text(slower, records, i);
+            cli_config_words(words, sizeof words, records[i].config, records, count, false);
+            printf("%4zu%c %9s %7s %8s  ", i + 1, strcmp(records[i].config, chosen) ? ' ' : '*', cli_time(time, records[i].time_ns),
+                   records[i].samples ? spread : "early", slower);
+            cli_print_wrapped(34, 34, columns, words, strlen(words));
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t first = 0;
+        while (!cli_same_family(records[first].config, records[i].config)) {
+            first++;
+        }
+        if (first == i) {
+            cli_config_words(words, sizeof words, records[i].config, records, count, true);
+            size_t family = strcspn(words, " ");
+            size_t column = (size_t)printf("all of %.*s:", (int)family, words);
+            cli_print_wrapped(column, 7, columns, words + family, strlen(words + family));
+        }
+    }
+}
+
+static size_t longest_config(const kw_record *records, size_t count) {
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = strlen(records[i].config) > most ? strlen(records[i].config) : most;
+    }
+    return most;
+}
+
 static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *plan, double reference, const wanted *known) {
-    size_t count = 0, failed = 0, untried = 0;
+    enum { BEFORE = 57, BEHIND = 18 }; /* columns before a config, and for how much slower it is */
+    size_t count = 0, failed = 0, untried = 0, columns = cli_columns();
     bool tied = false;
     const kw_record *records = kw_plan_records(plan, &count);
-    double peak = peak_of(t, problem->dtype) / 1e9;
     if (!count) {
         printf("nothing was measured%s\n%s", known->holds ? "; --remeasure does so again" : "", kw_plan_explain(plan));
         return;
     }
-    printf(" rank        time  spread   GFLOP/s  of peak reference  kernel\n");
     for (size_t i = 0; i < count; i++) {
-        char time[32], spread[16], share[16], over[16];
         failed += is_failed_record(&records[i]);
         untried += records[i].outcome == KW_UNTRIED;
-        if (is_failed_record(&records[i]) || records[i].time_ns <= 0) {
-            continue;
-        }
-        double gflops = cli_gflops(problem, records[i].time_ns);
-        share_text(share, gflops, peak);
-        times_text(over, reference, records[i].time_ns);
-        spread_text(spread, records[i].time_ns, records[i].samples ? records[i].spread_ns : -1);
-        bool chosen = !strcmp(records[i].config, kw_plan_config(plan));
-        tied |= chosen && i;
-        printf("%5zu%c %10s %7s %9.1f %8s %9s  %s", i + 1, chosen ? '*' : ' ', cli_time(time, records[i].time_ns), spread, gflops, share,
-               over, records[i].config);
-        if (i && records[i].time_ns >= records[0].time_ns && records[0].time_ns > 0) {
-            printf("  (%.1f %% slower)", 100 * (records[i].time_ns / records[0].time_ns - 1));
-        }
-        printf("%s\n", records[i].samples ? "" : "  (given up early)");
+        tied |= i && is_ranked(&records[i]) && !strcmp(records[i].config, known->config);
+    }
+    if (columns && columns < BEFORE + longest_config(records, count) + BEHIND) {
+        show_narrow(records, count, known->config, columns);
+    } else {
+        show_wide(t, problem, records, count, known->config, reference);
     }
     show_failures(t, records, count, known->problem);
     kw_explanation_visit(plan, show_noise, stdout);

@@ -71,11 +71,29 @@ static bool beside_program(char path[PATH_SIZE]) {
     return there;
 }
 
+/* Where pip puts it: the environment in use, the user's own, the system's. */
+static bool in_python(char path[PATH_SIZE]) {
+    const char *const roots[] = {getenv("VIRTUAL_ENV"), getenv("HOME"), "/usr/local", "/usr"};
+    static const char *const folders[] = {"lib/python3*/site-packages", ".local/lib/python3*/site-packages", "lib/python3*/dist-packages",
+                                          "lib/python3/dist-packages"};
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        glob_t found;
+        char pattern[PATH_SIZE];
+        snprintf(pattern, sizeof pattern, "%s/%s/lightgbm/lib/lib_lightgbm.so", roots[i] ? roots[i] : "", folders[i]);
+        if (roots[i] && *roots[i] && !glob(pattern, 0, NULL, &found)) {
+            snprintf(path, PATH_SIZE, "%s", found.gl_pathv[0]);
+            globfree(&found);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void find_library(char path[PATH_SIZE], const char *given) {
     const char *named = given ? given : getenv("KW_LIGHTGBM");
     if (named && *named) {
         snprintf(path, PATH_SIZE, "%s", named);
-    } else if (!beside_program(path)) {
+    } else if (!beside_program(path) && !in_python(path)) {
         snprintf(path, PATH_SIZE, "lib_lightgbm.so");
     }
 }
@@ -110,8 +128,10 @@ kw_status kw_lightgbm_open(kw_lightgbm **library, const char *path, kw_error *er
     find_library(made->path, path);
     made->loaded = dlopen(made->path, RTLD_NOW | RTLD_LOCAL);
     if (!made->loaded) {
-        kw_status status =
-            kw_fail(err, KW_ENVIRONMENT, "training needs LightGBM: %.200s; run `make lightgbm`, or name it by --lightgbm FILE", dlerror());
+        kw_status status = kw_fail(err, KW_ENVIRONMENT,
+                                   "training needs LightGBM: %.200s; `pip install lightgbm` (`make lightgbm` in the source tree), or name "
+                                   "its lib_lightgbm.so by --lightgbm",
+                                   dlerror());
         free(made);
         return status;
     }
@@ -125,7 +145,9 @@ kw_status kw_lightgbm_open(kw_lightgbm **library, const char *path, kw_error *er
 #undef FIND
     if (missing) {
         kw_status status =
-            kw_fail(err, KW_ENVIRONMENT, "%.200s has no LGBM_%s; LightGBM 3.3 or later is needed: `make lightgbm`", made->path, missing);
+            kw_fail(err, KW_ENVIRONMENT,
+                    "%.200s has no LGBM_%s; LightGBM 3.3 or later is needed: `pip install lightgbm`, or `make lightgbm` in the source tree",
+                    made->path, missing);
         free(made);
         return status;
     }

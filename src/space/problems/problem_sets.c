@@ -174,7 +174,7 @@ kw_status kw_source_text_read(kw_source_text *source, const char *path, kw_error
     if (status && !strchr(path, '/') && !strchr(path, '.')) {
         char hint[KW_HINT_MAX];
         return kw_fail(err, KW_MISSING,
-                       "'%.80s' is neither a list that is compiled in%s (`kwright problems` shows them) nor a file that can be read: %s",
+                       "'%.80s' is neither a list that is compiled in (`kwright problems` shows them%s) nor a file that can be read: %s",
                        path, hint_list(hint, path), why.text);
     }
     return status ? kw_fail(err, status, "%s", why.text) : KW_OK;

@@ -192,6 +192,26 @@ static void completion_knows_values(void **state) {
     free(a);
 }
 
+/* --- tables -------------------------------------------------------------------------------------------------------------- */
+
+/* On a terminal of 80 columns no row goes on in the next line, and the words that are left tell kernels apart. */
+static void a_narrow_terminal_gets_short_rows(void **state) {
+    (void)state;
+    shell_answer *a = malloc(sizeof *a);
+    shell_run(a, "script -qec 'stty cols 80; kwright tune --remeasure --threads 1 --quiet --set tiny \"gemm fp32 m64 n64 k64\"' /dev/null");
+    assert_int_equal(a->code, 0);
+    if (strstr(a->text, "rank ")) { /* a processor with generated kernels */
+        char *rest = NULL;
+        assert_non_null(strstr(a->text, "all of gemm."));
+        for (char *line = strtok_r(a->text, "\r\n", &rest); line && !strstr(line, " measured, "); line = strtok_r(NULL, "\r\n", &rest)) {
+            if (strlen(line) > 80) {
+                fail_msg("wider than the terminal: %s", line);
+            }
+        }
+    }
+    free(a);
+}
+
 /* What the commands that are shown speak of. */
 static int make_folder(void **state) {
     static const char *const lines[] = {
@@ -229,6 +249,7 @@ int main(void) {
         cmocka_unit_test(help_is_as_wide_as_is_read_with_ease),
         cmocka_unit_test(the_manual_keeps_commands_on_lines_of_their_own),
         cmocka_unit_test(completion_knows_values),
+        cmocka_unit_test(a_narrow_terminal_gets_short_rows),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
