@@ -213,7 +213,8 @@ typedef struct kw_record {
 
 /* --- context: one device and all state ------------------------------------------------------------------------ */
 
-/* Many threads may use one context. */
+/* Many threads may use one context. A child that was forked since may open one of its own; with an inherited one it can run the plans made
+ * before, on one thread, and close it, which frees nothing; whatever else takes the context fails with KW_FAILED or says nothing. */
 typedef struct kw_context kw_context;
 
 /* A zeroed struct asks for the defaults; strings are copied. An option that is given beats its environment variable. log may be called

@@ -85,7 +85,8 @@ kw_status kw_registry_build(kw_registry *registry, const kw_build_options *optio
     if (!registry) {
         return kw_fail(err, KW_ILLEGAL, "kw_registry_build: registry is NULL");
     }
-    kw_status status = options->problem ? kw_problem_check(options->problem, err) : KW_OK;
+    kw_status status = kw_context_check(registry->context, err);
+    status = status || !options->problem ? status : kw_problem_check(options->problem, err);
     if (status) {
         return status;
     }

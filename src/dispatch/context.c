@@ -26,6 +26,7 @@ kw_status kw_context_open(kw_context **context, const char *device, const kw_con
     if (!opened) {
         return kw_fail_memory(err, "a context");
     }
+    kw_fork_mark_open(&opened->mark);
     pthread_mutex_init(&opened->measuring, NULL);
     pthread_mutex_init(&opened->lock, NULL);
     kw_plan_cache_open(&opened->plan_cache);
@@ -48,6 +49,10 @@ void kw_context_close(kw_context **context) {
         return;
     }
     kw_context *closing = *context;
+    if (kw_context_lost(closing)) {
+        *context = NULL; /* what it has is the parent's */
+        return;
+    }
     kw_plan_cache_close(&closing->plan_cache, &closing->kernel_cache);
     kw_registry_destroy(&closing->registry);
     kw_kernel_cache_close(&closing->kernel_cache);
@@ -58,6 +63,7 @@ void kw_context_close(kw_context **context) {
         closing->backend->close(&closing->device);
     }
     kw_settings_drop(&closing->settings);
+    kw_fork_mark_close(&closing->mark);
     pthread_mutex_destroy(&closing->lock);
     pthread_mutex_destroy(&closing->measuring);
     free(closing);
@@ -107,12 +113,15 @@ const char *kw_context_target(const kw_context *context) {
 }
 
 const char *kw_context_compiler(const kw_context *context) {
-    return context ? kw_build_tools_compiler(context->build_tools, NULL) : "";
+    return context && !kw_context_lost(context) ? kw_build_tools_compiler(context->build_tools, NULL) : "";
 }
 
 kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err) {
     if (!places || !context) {
         return kw_fail(err, KW_ILLEGAL, "kw_context_paths: %s is NULL", places ? "context" : "places");
+    }
+    if (kw_context_check(context, err)) {
+        return KW_FAILED;
     }
     const kw_settings *settings = &context->settings;
     const char *note;
@@ -133,7 +142,7 @@ kw_status kw_context_paths(kw_paths *places, kw_context *context, kw_error *err)
 
 const char *kw_context_cache_note(kw_context *context) {
     const char *note = "";
-    if (context) {
+    if (context && !kw_context_lost(context)) {
         kw_build_tools_cache(context->build_tools, &note);
     }
     return note;
@@ -143,6 +152,9 @@ kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error *err) {
     int64_t count = 0;
     if (!context) {
         return kw_fail(err, KW_ILLEGAL, "kw_cache_clear: context is NULL");
+    }
+    if (kw_context_check(context, err)) {
+        return KW_FAILED;
     }
     kw_cache *cache = kw_build_tools_cache(context->build_tools, NULL);
     kw_status status = cache ? kw_cache_remove_all(cache, &count, err) : KW_OK;

@@ -12,10 +12,12 @@
 #include "dispatch/cache/kernel_cache.h"
 #include "dispatch/wisdom/wisdom.h"
 #include "measure/timing/noise.h"
+#include "base/os/fork.h"
 
 #include <math.h>
 
 struct kw_context {
+    kw_fork_mark mark;
     kw_settings settings;
     const kw_backend *backend;
     kw_device *device;
@@ -32,6 +34,20 @@ struct kw_context {
     kw_registry *registry;                  /* the default one; NULL until it is needed */
     uint64_t serials;                       /* given to registries so far */
 };
+
+/* Whether a child that was forked since has it; then a lock may be closed for ever, and only what takes none may be done. */
+static inline bool kw_context_lost(const kw_context *context) {
+    return kw_fork_mark_lost(&context->mark);
+}
+
+static inline kw_status kw_context_check(const kw_context *context, kw_error *err) {
+    return kw_context_lost(context)
+               ? kw_fail(err, KW_FAILED,
+                         "the context was opened by the process that forked this one; open one here (plans made before "
+                         "still run, on one thread)")
+               : KW_OK;
+}
+
 /* Times that spread by more than this share are no facts. Of a device that is played no time is one, so that none is measured twice. */
 static inline double kw_context_spread_limit(const kw_context *context) {
     return kw_backends[context->target->backend].emulated ? INFINITY

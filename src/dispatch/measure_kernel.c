@@ -53,7 +53,8 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     kw_loaded_kernel *loaded = NULL;
     kw_context *context = registry->context;
     const kw_config *config = &registry->catalog.configs[index];
-    kw_status status = kw_problem_check(problem, err);
+    kw_status status = kw_context_check(context, err);
+    status = status ? status : kw_problem_check(problem, err);
     if (status) {
         return status;
     }

@@ -28,9 +28,11 @@ static double take_roof(kw_context *context, double *known, bool memory, kw_dtyp
 }
 
 double kw_context_peak(kw_context *context, kw_dtype dtype) {
-    return context && dtype >= 0 && dtype < KW_DTYPE_COUNT ? take_roof(context, &context->peak[dtype], false, dtype) : 0;
+    return context && !kw_context_lost(context) && dtype >= 0 && dtype < KW_DTYPE_COUNT
+               ? take_roof(context, &context->peak[dtype], false, dtype)
+               : 0;
 }
 
 double kw_context_bandwidth(kw_context *context) {
-    return context ? take_roof(context, &context->bandwidth, true, KW_FP32) : 0;
+    return context && !kw_context_lost(context) ? take_roof(context, &context->bandwidth, true, KW_FP32) : 0;
 }

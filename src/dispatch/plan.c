@@ -173,7 +173,8 @@ kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *
     *plan = NULL;
     kw_plan_key key;
     kw_plan_key_make(&key, problem);
-    kw_status status = read_plan_options(&key, context, options, err);
+    kw_status status = kw_context_check(context, err);
+    status = status ? status : read_plan_options(&key, context, options, err);
     if (status) {
         return status;
     }
@@ -199,7 +200,9 @@ void kw_plan_destroy(kw_plan **plan) {
     if ((*plan)->packed) {
         context->backend->release(context->device, (*plan)->packed);
     }
-    kw_plan_cache_release(&context->plan_cache, &context->kernel_cache, &(*plan)->impl);
+    if (!kw_context_lost(context)) {
+        kw_plan_cache_release(&context->plan_cache, &context->kernel_cache, &(*plan)->impl);
+    }
     free(*plan);
     *plan = NULL;
 }
@@ -396,12 +399,12 @@ static const char *complete_explanation(kw_plan_impl *impl) {
 }
 
 const char *kw_plan_explain(const kw_plan *plan) {
-    const char *known = plan ? complete_explanation(plan->impl) : "";
+    const char *known = plan && !kw_context_lost(plan->impl->context) ? complete_explanation(plan->impl) : "";
     return known ? known : "";
 }
 
 void kw_explanation_visit(const kw_plan *plan, bool (*visit)(void *user, const kw_explanation *explanation), void *user) {
-    if (!plan || !visit || !complete_explanation(plan->impl)) {
+    if (!plan || !visit || kw_context_lost(plan->impl->context) || !complete_explanation(plan->impl)) {
         return;
     }
     const kw_explanation_list *lists[] = {&plan->impl->explanation, &plan->impl->rejections};

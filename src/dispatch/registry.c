@@ -62,6 +62,10 @@ kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_err
     if (!registry || !context) {
         return kw_fail(err, KW_ILLEGAL, "kw_registry_create: %s is NULL", registry ? "context" : "registry");
     }
+    *registry = NULL;
+    if (kw_context_check(context, err)) {
+        return KW_FAILED;
+    }
     *registry = calloc(1, sizeof **registry);
     if (!*registry) {
         return kw_fail_memory(err, "a registry");
@@ -78,7 +82,7 @@ void kw_registry_destroy(kw_registry **registry) {
         return;
     }
     kw_registry *gone = *registry;
-    if (gone->serial) {
+    if (gone->serial && !kw_context_lost(gone->context)) {
         kw_context_registry_changed(gone->context, gone->serial);
     }
     kw_bench_close(&gone->bench);
@@ -94,7 +98,11 @@ kw_status kw_registry_add_default(kw_registry *registry, kw_error *err) {
         return kw_fail(err, KW_ILLEGAL, "kw_registry_add_default: registry is NULL");
     }
     const kw_registry *defaults;
-    kw_status status = kw_registry_default(&defaults, registry->context, err);
+    kw_status status = kw_context_check(registry->context, err);
+    if (status) {
+        return status;
+    }
+    status = kw_registry_default(&defaults, registry->context, err);
     status = status ? status : add_catalog(registry, &defaults->catalog, err);
     renew_registry(registry);
     return status;
@@ -105,7 +113,11 @@ kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *e
         return kw_fail(err, KW_ILLEGAL, "kw_registry_add: %s is NULL", registry ? "config" : "registry");
     }
     kw_config parsed;
-    kw_status status = kw_config_parse(&parsed, config, err);
+    kw_status status = kw_context_check(registry->context, err);
+    if (status) {
+        return status;
+    }
+    status = kw_config_parse(&parsed, config, err);
     status = status ? status : add_config_once(registry, &parsed, err);
     renew_registry(registry);
     return status;
@@ -116,7 +128,11 @@ kw_status kw_registry_add_reference(kw_registry *registry, const kw_problem *pro
         return kw_fail(err, KW_ILLEGAL, "kw_registry_add_reference: %s is NULL", registry ? "problem" : "registry");
     }
     kw_config config;
-    kw_status status = kw_problem_check(problem, err);
+    kw_status status = kw_context_check(registry->context, err);
+    if (status) {
+        return status;
+    }
+    status = kw_problem_check(problem, err);
     status = status ? status : kw_reference_find(&config, problem, registry->context->target, err);
     status = status ? status : add_config_once(registry, &config, err);
     renew_registry(registry);
@@ -131,7 +147,11 @@ kw_status kw_registry_load(kw_registry *registry, const char *path, kw_error *er
     kw_catalog catalog = {0};
     char *data = NULL;
     size_t size = 0;
-    kw_status status = kw_file_read(&arena, path, CATALOG_LIMIT, &data, &size, err);
+    kw_status status = kw_context_check(registry->context, err);
+    if (status) {
+        return status;
+    }
+    status = kw_file_read(&arena, path, CATALOG_LIMIT, &data, &size, err);
     status = status ? status : kw_catalog_read(&catalog, path, data, size, err);
     status = status ? status : add_catalog(registry, &catalog, err);
     renew_registry(registry);
@@ -155,6 +175,9 @@ const char *kw_registry_config(const kw_registry *registry, size_t index) {
 kw_status kw_registry_keep(kw_registry *registry, bool (*keep)(void *user, const char *config), void *user, kw_error *err) {
     if (!registry || !keep) {
         return kw_fail(err, KW_ILLEGAL, "kw_registry_keep: %s is NULL", registry ? "keep" : "registry");
+    }
+    if (kw_context_check(registry->context, err)) {
+        return KW_FAILED;
     }
     kw_catalog kept = {0};
     bool *good = calloc(registry->catalog.count + 1, sizeof *good);

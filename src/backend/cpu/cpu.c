@@ -1,25 +1,24 @@
 /* cpu.c: the CPU as a device. Its memory is ordinary memory, its kernels are shared objects or compiled-in functions, and a launch returns
  * when it is done. All that can be worked out beforehand is, in bind; run copies the arguments, adds the pointers and calls.
  *
- * A process that forked after the device's threads were started has none of them. The device keeps a page that a fork clears: where it reads
- * zero, kernels run on the calling thread alone. */
+ * A process that forked after the device's threads were started has none of them: there kernels run on the calling thread alone. */
 #include "backend/cpu/cpu.h"
 
 #include "config/team.h"
 #include "config/workspace.h"
 #include "backend/cpu/cpu_run.h"
 #include "base/math.h"
+#include "base/os/fork.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { THREADS_MAX = 1024, PAGE = 4096 };
+enum { THREADS_MAX = 1024 };
 
 struct kw_device {
     kw_target target;
     kw_cpu_pool *pool;
-    int32_t *unforked; /* a page that reads 1, after a fork 0; NULL when there is no such page */
+    kw_fork_mark mark;
 };
 
 struct kw_kernel {
@@ -34,7 +33,7 @@ struct kw_bound {
     int32_t stages, threads;
     bool wake; /* worth waking threads for */
     size_t thread_bytes;
-    const int32_t *unforked;
+    kw_fork_mark mark;
     kw_cpu_pool *pool;
 };
 
@@ -43,16 +42,10 @@ static int cpu_probe(char why[256]) {
     return 1;
 }
 
-static bool is_forked(const int32_t *unforked) {
-    return unforked && !*unforked;
-}
-
 static void cpu_close_device(kw_device **device) {
     if (*device) {
-        kw_cpu_pool_destroy(&(*device)->pool, is_forked((*device)->unforked));
-    }
-    if (*device && (*device)->unforked) {
-        munmap((*device)->unforked, PAGE);
+        kw_cpu_pool_destroy(&(*device)->pool, kw_fork_mark_lost(&(*device)->mark));
+        kw_fork_mark_close(&(*device)->mark);
     }
     free(*device);
     *device = NULL;
@@ -75,15 +68,7 @@ static kw_status cpu_open_device(kw_device **device, int index, int threads, kw_
     if ((*device)->target.units > THREADS_MAX) {
         (*device)->target.units = THREADS_MAX;
     }
-    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page != MAP_FAILED && madvise(page, PAGE, MADV_WIPEONFORK)) {
-        munmap(page, PAGE);
-        page = MAP_FAILED;
-    }
-    if (page != MAP_FAILED) {
-        (*device)->unforked = page;
-        *(*device)->unforked = 1;
-    }
+    kw_fork_mark_open(&(*device)->mark);
     return KW_OK;
 }
 
@@ -162,7 +147,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
     made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
-    made->unforked = device->unforked;
+    made->mark = device->mark;
     made->pool = device->pool;
     memcpy(made->stage, kernel->stage, sizeof made->stage);
     memcpy(made->shape, launch->stage, sizeof made->shape);
@@ -192,7 +177,7 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
         }
     }
     int64_t threads = kw_min(bound->threads, widest);
-    kw_cpu_run(&work, bound->pool, is_forked(bound->unforked) ? 1 : (int)threads, bound->wake);
+    kw_cpu_run(&work, bound->pool, kw_fork_mark_lost(&bound->mark) ? 1 : (int)threads, bound->wake);
 }
 
 static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {

@@ -8,6 +8,7 @@
 #include "backend/cpu/cpu.h"
 
 #include "base/os/file.h"
+#include "base/os/fork.h"
 #include "base/os/temp_folder.h"
 #include "jit/toolchain/cc.h"
 
@@ -99,14 +100,12 @@ kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const
     if (kw_blob_check(blob, &bad)) {
         return kw_fail(err, KW_FAILED, "cannot load a kernel: %s", bad.text);
     }
+    kw_loader_lock();
     *handle = open_memory(blob, why);
     if (!*handle) {
         *handle = open_private_file(blob, why);
     }
-    if (!*handle) {
-        return kw_fail(err, KW_ENVIRONMENT, "cannot load a kernel: %s", why);
-    }
-    for (int i = 0; i < KW_STAGE_MAX; i++) {
+    for (int i = 0; *handle && i < KW_STAGE_MAX; i++) {
         char name[16];
         snprintf(name, sizeof name, "kw_stage%d", i);
         void *found = dlsym(*handle, name);
@@ -114,6 +113,10 @@ kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const
         if (!found) {
             break;
         }
+    }
+    kw_loader_unlock();
+    if (!*handle) {
+        return kw_fail(err, KW_ENVIRONMENT, "cannot load a kernel: %s", why);
     }
     if (!stage[0]) {
         kw_cpu_unload(handle);
@@ -124,7 +127,9 @@ kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const
 
 void kw_cpu_unload(void **handle) {
     if (*handle) {
+        kw_loader_lock();
         dlclose(*handle);
+        kw_loader_unlock();
     }
     *handle = NULL;
 }

@@ -2,6 +2,7 @@
 #include "backend/emu/emu.h"
 
 #include "backend/cpu/cpu.h"
+#include "base/os/fork.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -27,6 +28,7 @@ static size_t mapped_size(const kw_blob *blob) {
 kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_error *err) {
     kw_kernel_stage *stage[KW_STAGE_MAX] = {0};
     *object = (kw_emu_object){0};
+    kw_loader_lock();
     kw_status status = kw_cpu_load(&object->handle, stage, blob, err);
     for (int i = 0; !status && i < KW_STAGE_MAX && stage[i]; i++) {
         char name[24];
@@ -42,6 +44,7 @@ kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_erro
         object->threads[i] = *threads;
         object->base = info.dli_fbase;
     }
+    kw_loader_unlock();
     object->size = status ? 0 : mapped_size(blob);
     status = status ? status : kw_emu_lines_keep(object, blob, err);
     if (status) {

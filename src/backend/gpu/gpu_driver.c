@@ -1,6 +1,8 @@
 /* gpu_driver.c: drivers: found by name, so that the library runs where there is none; their errors told in our statuses; their facts. */
 #include "backend/gpu/gpu.h"
 
+#include "base/os/fork.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +32,10 @@ static bool find_symbols(kw_gpu_calls *calls, const kw_gpu_driver *driver, char 
 
 kw_status kw_gpu_load(kw_gpu_calls *calls, const kw_gpu_driver *driver, kw_error *err) {
     char why[256];
-    if (!find_symbols(calls, driver, why)) {
+    kw_loader_lock();
+    bool found = find_symbols(calls, driver, why);
+    kw_loader_unlock();
+    if (!found) {
         return kw_fail(err, KW_ENVIRONMENT, "%s; %s", why, driver->needs);
     }
     return kw_gpu_check(driver, calls, calls->init(0), "starting the driver", err);

@@ -12,7 +12,8 @@ kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, c
     }
     kw_candidates candidates = {0};
     kw_request request = {.context = context, .registry = registry, .problem = *problem, .workspace_max = INT64_MAX};
-    kw_status status = kw_problem_check(problem, err);
+    kw_status status = kw_context_check(context, err);
+    status = status ? status : kw_problem_check(problem, err);
     status = status || registry ? status : kw_registry_default(&request.registry, context, err);
     status = status ? status : kw_candidates_gather(&candidates, &request, err);
     for (size_t i = 0; !status && i < candidates.count; i++) {
@@ -38,6 +39,9 @@ kw_status kw_models_visit(kw_context *context, void (*visit)(void *user, const k
     if (!context || !visit) {
         return kw_fail(err, KW_ILLEGAL, "kw_models_visit: %s is NULL", context ? "visit" : "context");
     }
-    kw_model_selector_visit(context->selector, visit, user);
-    return KW_OK;
+    kw_status status = kw_context_check(context, err);
+    if (!status) {
+        kw_model_selector_visit(context->selector, visit, user);
+    }
+    return status;
 }

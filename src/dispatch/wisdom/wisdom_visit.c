@@ -59,7 +59,8 @@ kw_status kw_wisdom_visit(kw_context *context, const char *path, void (*visit)(v
         return kw_fail(err, KW_ILLEGAL, "kw_wisdom_visit: %s is NULL", context ? "visit" : "context");
     }
     wisdom_reader r = {context, visit, user};
-    return kw_wisdom_each(context->wisdom, path, &(kw_wisdom_visitor){show_wisdom_line, &r}, err);
+    kw_status status = kw_context_check(context, err);
+    return status ? status : kw_wisdom_each(context->wisdom, path, &(kw_wisdom_visitor){show_wisdom_line, &r}, err);
 }
 
 kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64_t *dropped, kw_error *err) {
@@ -68,7 +69,8 @@ kw_status kw_wisdom_forget(kw_context *context, const kw_problem *problem, int64
     if (!context || !problem) {
         return kw_fail(err, KW_ILLEGAL, "kw_wisdom_forget: %s is NULL", context ? "problem" : "context");
     }
-    kw_status status = kw_problem_check(problem, err);
+    kw_status status = kw_context_check(context, err);
+    status = status ? status : kw_problem_check(problem, err);
     if (!status) {
         kw_problem_print(text, sizeof text, problem);
         status = kw_wisdom_drop(context->wisdom, text, &count, err);

@@ -1,6 +1,8 @@
 /* nvrtc_library.c: finds libnvrtc and binds what is needed of it. Nothing is linked, so that one binary runs with it and without it. */
 #include "jit/toolchain/nvrtc_library.h"
 
+#include "base/os/fork.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -90,7 +92,7 @@ static kw_status bind_nvrtc_symbols(kw_nvrtc *library, void *handle, kw_error *e
     return result ? kw_fail(err, KW_ENVIRONMENT, "%.300s does not say its version: %s", library->path, library->error_name(result)) : KW_OK;
 }
 
-kw_status kw_nvrtc_open(kw_nvrtc *library, const char *wanted, kw_error *err) {
+static kw_status open_nvrtc(kw_nvrtc *library, const char *wanted, kw_error *err) {
     *library = (kw_nvrtc){0};
     wanted = wanted ? wanted : secure_getenv("KW_NVRTC");
     bool named = wanted && *wanted;
@@ -107,6 +109,13 @@ kw_status kw_nvrtc_open(kw_nvrtc *library, const char *wanted, kw_error *err) {
             "install it (apt install cuda-nvrtc-13-0, pip install nvidia-cuda-nvrtc) or name it in KW_NVRTC");
     }
     return bind_nvrtc_symbols(library, handle, err);
+}
+
+kw_status kw_nvrtc_open(kw_nvrtc *library, const char *wanted, kw_error *err) {
+    kw_loader_lock();
+    kw_status status = open_nvrtc(library, wanted, err);
+    kw_loader_unlock();
+    return status;
 }
 
 /* --- one program -------------------------------------------------------------------------------------------------- */
