@@ -35,11 +35,11 @@ built() {
     return 1
 }
 
-# tests FOLDER [ctest options]: beside each other only what says that it may (tests/CMakeLists.txt). tools/ctest_count.awk says how they are counted.
+# tests FOLDER [ctest options]: one more at a time than there are processors, for many wait. tools/ctest_count.awk says how they are counted.
 tests() {
     local folder=$1 code kind text good=0 bad=0
     shift
-    ctest --test-dir "$folder" --timeout 900 -j "$JOBS" -V "$@" >"$log/ctest" 2>&1
+    ctest --test-dir "$folder" --timeout 900 -j $((JOBS + 1)) -V "$@" >"$log/ctest" 2>&1
     code=$?
     while read -r kind text; do
         case $kind in

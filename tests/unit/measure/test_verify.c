@@ -95,10 +95,10 @@ static void faults_are_caught_with_all_elements_compared(void **state) {
 static void faults_are_caught_with_a_sample_compared(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "gemm fp32 rcr b3 m96 n96 k512",
-        "conv_fwd fp32 nhwgc n1 g2 c64 k64 i32x32 f3x3 p1x1",
-        "conv_bwd_data bf16 nhwgc n1 g2 c64 k64 i32x32 f3x3 p1x1",
-        "conv_bwd_weight fp32 nhwgc n2 g2 c64 k32 i32x32 f3x3 p1x1",
+        "gemm fp32 rcr b3 m48 n48 k512",
+        "conv_fwd fp32 nhwgc n1 g2 c64 k64 i16x16 f3x3 p1x1",
+        "conv_bwd_data bf16 nhwgc n1 g2 c64 k64 i16x16 f3x3 p1x1",
+        "conv_bwd_weight fp32 nhwgc n2 g2 c64 k32 i16x16 f3x3 p1x1",
     };
     static const host_fault faults[] = {HOST_none,           HOST_row_off_by_one, HOST_swapped_group, HOST_missing_last_tile,
                                         HOST_unwritten_tail, HOST_last_channel,   HOST_last_element,  HOST_unwritten_middle};
@@ -255,8 +255,54 @@ static void a_right_kernels_error_is_recorded(void **state) {
     close_fixture(&f);
 }
 
+/* The bound of a sum of n products of ones, by hand: n or 16 sqrt(n) roundings of the sum, and one of what is stored. */
+static void the_bound_is_what_rounding_can_do_and_no_more(void **state) {
+    (void)state;
+    enum { MOST = 1024 };
+    static const struct {
+        const char *problem;
+        double bound;
+    } cases[] = {
+        {"gemm fp32 rcr m1 n1 k1", 0x1p-24 + 0x1p-24},  {"gemm fp32 rcr m1 n1 k64", 0x1p-12 + 0x1p-18},
+        {"gemm fp32 rcr m1 n1 k256", 0x1p-8 + 0x1p-16}, {"gemm fp32 rcr m1 n1 k1024", 0x1p-5 + 0x1p-14},
+        {"gemm bf16 rcr m1 n1 k64", 0x1p-12 + 0x1p-2},  {"gemm fp16 rcr m1 n1 k64", 0x1p-12 + 0x1p-5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        _Alignas(64) unsigned char ones[4 * MOST];
+        kw_error err = {0};
+        kw_expected expected;
+        assert_ok(kw_problem_parse(&problem, cases[i].problem, &err), &err);
+        for (int64_t j = 0; j < MOST; j++) {
+            kw_dtype_store(problem.dtype, ones, j, 1);
+        }
+        kw_fill fill = kw_fill_real(&problem, 1);
+        assert_ok(kw_expected_make(&expected, &problem, &fill, (const void *const[KW_TENSOR_COUNT]){[KW_X] = ones, [KW_W] = ones}, &err),
+                  &err);
+        assert_true(expected.count == 1 && expected.value[0] == (double)problem.gemm.k);
+        if (fabs((double)expected.bound[0] / cases[i].bound - 1) > 1e-3) { /* the higher order terms are less */
+            fail_msg("%s: %g, not %g", cases[i].problem, (double)expected.bound[0], cases[i].bound);
+        }
+        kw_expected_drop(&expected);
+    }
+}
+
+static void three_tenths_that_are_not_zero_are_trusted(void **state) {
+    (void)state;
+    static const struct {
+        size_t nonzero, possible;
+        bool trusted;
+    } cases[] = {{0, 0, true}, {0, 1, false}, {1, 1, true}, {3, 10, true}, {29, 100, false}, {30, 100, true}, {299, 1000, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_expected expected = {.nonzero = cases[i].nonzero, .possible = cases[i].possible};
+        assert_int_equal(kw_expected_trusted(&expected), cases[i].trusted);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bound_is_what_rounding_can_do_and_no_more),
+        cmocka_unit_test(three_tenths_that_are_not_zero_are_trusted),
         cmocka_unit_test(faults_are_caught_with_all_elements_compared),
         cmocka_unit_test(faults_are_caught_with_a_sample_compared),
         cmocka_unit_test(messages_name_the_place),

@@ -299,6 +299,55 @@ static size_t compress_text(unsigned char *out, size_t room, const void *text, s
     return room - stream.avail_out;
 }
 
+static double score_in_batch(const kw_forest *forest, const double row[2], kw_forest_role role) {
+    const kw_forest_role roles[2] = {role, role};
+    const double *const columns[2] = {&row[0], &row[1]};
+    kw_forest_batch *batch = NULL;
+    kw_forest_scratch *scratch = NULL;
+    kw_error err = {0};
+    double score = 0;
+    assert_ok(kw_forest_batch_open(&batch, forest, &(kw_forest_candidates){1, roles, columns}, &err), &err);
+    assert_ok(kw_forest_scratch_open(&scratch, batch, "baseline", &err), &err);
+    kw_forest_batch_score(batch, scratch, &(kw_forest_query){row, columns}, &score);
+    kw_forest_scratch_close(&scratch);
+    kw_forest_batch_close(&batch);
+    return score;
+}
+
+/* A threshold of 0 or next to it: LightGBM goes left where the value is no greater, and takes what is no number, or next to 0, for 0. So it
+ * is where a split behind it asks for numbers that are missing (10), and where it asks for zeros (6), which then have a bin of their own. */
+static void at_a_threshold_of_zero_zero_goes_left(void **state) {
+    (void)state;
+    static const char *const thresholds[] = {"0", "-0", "1e-35", "-1e-35", "5e-324", "-5e-324", "2.5", "-2.5"}, *const behind[] = {"10",
+                                                                                                                                   "6"};
+    static const double values[] = {0, -0.0, NAN, 5e-324, -5e-324, 1};
+    for (size_t i = 0; i < 2 * sizeof thresholds / sizeof *thresholds; i++) {
+        char text[4 * TEXT_MAX], by[96];
+        kw_forest *forest = NULL;
+        kw_error err = {0};
+        bool zeros = i % 2;
+        snprintf(by, sizeof by, "threshold=%s 0 -1.5e-3\ndecision_type=2 1 %s", thresholds[i / 2], behind[zeros]);
+        make_model(text, "threshold=2.5 0 -1.5e-3\ndecision_type=2 1 10", by);
+        assert_ok(parse(&forest, text, strlen(text), &err), &err);
+        for (size_t j = 0; j < sizeof values / sizeof *values; j++) {
+            const double row[2] = {values[j], 0}, value = isnan(values[j]) || fabs(values[j]) < 1e-35 ? 0 : values[j];
+            bool by_default = zeros ? value == 0 : isnan(values[j]);
+            double wanted = (value <= strtod(thresholds[i / 2], NULL) ? 0.5
+                             : by_default || value <= -1.5e-3         ? -1
+                                                                      : 4.25) +
+                            0.125,
+                   score = 0;
+            kw_forest_score(forest, row, 1, &score);
+            if (!same_double(score, wanted) || !same_double(score_in_batch(forest, row, KW_FOREST_KERNEL), wanted) ||
+                !same_double(score_in_batch(forest, row, KW_FOREST_PROBLEM), wanted) ||
+                !same_double(score_in_batch(forest, row, KW_FOREST_PAIR), wanted)) {
+                fail_msg("%g at %s, %s behind: not %g", values[j], thresholds[i / 2], behind[zeros], wanted);
+            }
+        }
+        kw_forest_drop(&forest);
+    }
+}
+
 static void gzip_is_read_and_bounded(void **state) {
     (void)state;
     char text[4 * TEXT_MAX];
@@ -346,6 +395,7 @@ int main(void) {
         cmocka_unit_test(a_part_of_a_model_is_refused),
         cmocka_unit_test(any_changed_byte_gives_a_status),
         cmocka_unit_test(the_largest_category_is_told_from_unknown_ones),
+        cmocka_unit_test(at_a_threshold_of_zero_zero_goes_left),
         cmocka_unit_test(gzip_is_read_and_bounded),
         cmocka_unit_test(a_file_that_is_not_there_is_missing),
     };

@@ -100,12 +100,42 @@ static void outputs_are_rounded_down(void **state) {
     assert_int_equal(out[2], 1);
 }
 
+/* 16 bytes an element of each tensor must fit 63 bits: the largest that do, and one more. */
+static void tensors_are_legal_up_to_the_last_byte(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *fault; /* NULL: legal */
+    } cases[] = {
+        {"gemm int8 m1073741824 k536870911 n1", NULL},
+        {"gemm int8 m1073741824 k536870912 n1", "a tensor's size in bytes would not fit"},
+        {"gemm int8 m1 k536870911 n1073741824", NULL},
+        {"gemm int8 m1 k536870912 n1073741824", "a tensor's size in bytes would not fit"},
+        {"gemm int8 m1073741824 k1 n536870911", NULL},
+        {"gemm int8 m1073741824 k1 n536870912", "a tensor's size in bytes would not fit"},
+        {"gemm int8 b2 m536870912 k1 n536870912", "a tensor's size in bytes would not fit"},
+        {"conv_fwd int8 n1 c1073741824 k1 i536870911 f1", NULL},
+        {"conv_fwd int8 n1 c1073741824 k1 i536870912 f1", "a tensor's size in bytes (with padding) would not fit"},
+        {"conv_fwd int8 n1 c1 k1073741824 i536870911 f1", NULL},
+        {"conv_fwd int8 n1 c1 k1073741824 i536870910 f1 p1", "a tensor's size in bytes (with padding) would not fit"},
+        {"conv_fwd int8 n2 c1 k536870912 i536870912 f1", "a tensor's size in bytes (with padding) would not fit"},
+        {"conv_fwd int8 n1 c1073741824 k536870911 i1 f1", NULL},
+        {"conv_fwd int8 n1 c1073741824 k536870912 i1 f1", "a tensor's size in bytes (with padding) would not fit"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_error err = {0};
+        kw_status status = kw_problem_parse(&problem, cases[i].text, &err);
+        if (status != (cases[i].fault ? KW_ILLEGAL : KW_OK) || (cases[i].fault && !strstr(err.text, cases[i].fault))) {
+            fail_msg("%s: %s %s", cases[i].text, kw_status_name(status), err.text);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_those_really_formed),
-        cmocka_unit_test(huge_extents_are_counted_at_once),
-        cmocka_unit_test(sizes_follow_the_layout_and_the_output_rule),
-        cmocka_unit_test(outputs_are_rounded_down),
+        cmocka_unit_test(operations_are_those_really_formed),          cmocka_unit_test(huge_extents_are_counted_at_once),
+        cmocka_unit_test(sizes_follow_the_layout_and_the_output_rule), cmocka_unit_test(outputs_are_rounded_down),
+        cmocka_unit_test(tensors_are_legal_up_to_the_last_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
