@@ -10,14 +10,13 @@ extern "C" {
 #endif
 
 typedef struct kw_space_options {
-    const char *set;       /* a rule set: "tiny", "tests", "default", "full", ...; NULL: what the library was built for, "default" */
-    const char *arch;      /* an architecture of rules/arch; NULL: the one of this machine's CPU */
-    const char *config;    /* a config; values may be "*" or -1, and what it does not name is open (docs/traits.md); NULL: all */
-    const char *filter;    /* a Lua expression over c, e.g. "c.tile_w >= 7 and c.family == 'conv.direct'"; NULL: all */
-    const char *rules_dir; /* a folder with arch/, families/ and sets/; NULL: KW_RULES, else the rules compiled in */
-    const char
-        *traits; /* a trait file (docs/traits.md): lists of allowed values; NULL: all. Without a set it chooses of all that is legal */
-    const char *builder_conf;                  /* a folder with lists of CK Builder, for sets that come from there; may be NULL */
+    const char *set;          /* a rule set: "tiny", "tests", "default", "full", ...; NULL: what the library was built for, "default" */
+    const char *arch;         /* an architecture of rules/arch; NULL: the one of this machine's CPU */
+    const char *config;       /* a config; values may be "*" or -1, what it does not name is open (docs/traits.md); NULL: all */
+    const char *filter;       /* a Lua expression over c, e.g. "c.tile_w >= 7 and c.family == 'conv.direct'"; NULL: all */
+    const char *rules_dir;    /* a folder with arch/, families/ and sets/; NULL: KW_RULES, else the rules compiled in */
+    const char *traits;       /* a trait file (docs/traits.md); without a set it chooses of all that is legal; NULL: all */
+    const char *builder_conf; /* a folder with lists of CK Builder, for sets that come from there; NULL: the build's */
     void (*log)(void *user, const char *line); /* remarks: traits that no family has; may be NULL */
     void *user;
 } kw_space_options;

@@ -137,6 +137,9 @@ static kw_status open_traits(walk *w, const kw_space_options *options, kw_error 
         status = status ? status : kw_traits_of_config(&w->traits[w->trait_count++], options->config, err);
     }
     for (int i = 0; !status && i < w->trait_count; i++) {
+        status = kw_traits_check_kind(&w->traits[i], w->rules->kind, options->arch, err);
+    }
+    for (int i = 0; !status && i < w->trait_count; i++) {
         kw_traits_warn(&w->traits[i], w->rules->kind, options->arch, options->log, options->user);
         w->stopped = w->stopped || !kw_traits_allow_arch(&w->traits[i], options->arch);
     }

@@ -166,14 +166,14 @@ static kw_status check_value(const kw_traits *traits, const kw_trait *trait, con
 }
 
 /* What the trait is for each family. */
-static void look_up_uses(kw_trait *trait, kw_trait_use *use) {
+static void look_up_uses(const kw_traits *traits, kw_trait *trait, kw_trait_use *use) {
     bool of_kind[KW_KIND_COUNT];
     for (int kind = 0; kind < KW_KIND_COUNT; kind++) {
         of_kind[kind] = kw_field_of_kind(trait->name, (kw_device_kind)kind);
     }
     trait->use = use;
     for (size_t i = 0; kw_family_table[i]; i++) {
-        use[i] = (kw_trait_use){.passed_over = !of_kind[kw_family_table[i]->kind]};
+        use[i] = (kw_trait_use){.passed_over = !traits->of_config && !of_kind[kw_family_table[i]->kind]};
         use[i].present = kw_field_find(&use[i].place, kw_family_table[i], trait->name);
         for (size_t j = 0; j < trait->count && use[i].present; j++) {
             use[i].allows_without = use[i].allows_without || kw_field_is_without(&use[i].place, &trait->values[j]);
@@ -198,7 +198,7 @@ kw_status kw_traits_add(kw_traits *traits, kw_trait *trait, bool *listed, kw_err
     if (!use) {
         return kw_fail_memory(err, traits->name);
     }
-    look_up_uses(trait, use);
+    look_up_uses(traits, trait, use);
     kw_status status = KW_OK;
     for (size_t i = 0; !status && i < trait->count; i++) {
         status = kw_field_is_any(&trait->values[i]) ? KW_OK : check_value(traits, trait, &trait->values[i], err);
@@ -323,6 +323,24 @@ kw_status kw_traits_axes(kw_axis_values *values, uint32_t *every, const kw_trait
             if (axis_has_value(traits, family, position, axis, value)) {
                 list[values->count[axis]++] = value;
             }
+        }
+    }
+    return KW_OK;
+}
+
+kw_status kw_traits_check_kind(const kw_traits *traits, kw_device_kind kind, const char *arch, kw_error *err) {
+    const kw_family *only = NULL;
+    for (size_t i = 0; kw_family_table[i]; i++) {
+        only = traits->families == (uint64_t)1 << i ? kw_family_table[i] : only;
+    }
+    if (traits->of_config && only && only->kind != kind) {
+        return kw_fail(err, KW_ILLEGAL, "config: %s has kernels for %s, and %s is no such; --arch or --device names another", only->name,
+                       kw_device_kind_name(only->kind), arch);
+    }
+    for (size_t i = 0; traits->of_config && i < traits->count; i++) {
+        if (!kw_field_of_kind(traits->traits[i].name, kind)) {
+            return kw_fail(err, KW_ILLEGAL, "config: no kernel family for %s, which %s is, has %s", kw_device_kind_name(kind), arch,
+                           traits->traits[i].name);
         }
     }
     return KW_OK;

@@ -35,6 +35,7 @@ typedef struct kw_traits {
     const char *name;                    /* of the file, for messages */
     uint32_t ops, dtypes, ndim, layouts; /* bits 1 << kw_op, 1 << kw_dtype, 1 << spatial axes of a convolution, 1 << kw_layout */
     uint64_t families;                   /* bits by position in kw_family_table */
+    bool of_config;                      /* what no family of the kind of device has is not passed over */
     const kw_field_value *archs;         /* NULL: all */
     size_t arch_count;
     const kw_trait *traits; /* all others */
@@ -57,6 +58,8 @@ bool kw_traits_allow_arch(const kw_traits *traits, const char *arch);
 /* The values of the family's axes that traits name; count 0: not named. An axis that may have any value is in *every. Memory is arena's. */
 kw_status kw_traits_axes(kw_axis_values *values, uint32_t *every, const kw_traits *traits, const kw_family *family, kw_arena *arena,
                          kw_error *err);
+/* Fails where traits are of a config whose family is for another kind of device, or has none of the fields there. */
+kw_status kw_traits_check_kind(const kw_traits *traits, kw_device_kind kind, const char *arch, kw_error *err);
 /* One line for each trait that no family of the kind has, and for an architecture that is not meant. arch may be NULL. */
 void kw_traits_warn(const kw_traits *traits, kw_device_kind kind, const char *arch, void (*log)(void *user, const char *line), void *user);
 

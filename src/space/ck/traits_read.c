@@ -224,6 +224,7 @@ static kw_status read_config_traits(kw_traits *traits, const char *text, kw_erro
 
 kw_status kw_traits_of_config(kw_traits *traits, const char *text, kw_error *err) {
     kw_status status = start_traits(traits, "config", err);
+    traits->of_config = true;
     status = status ? status : read_config_traits(traits, text, err);
     if (status) {
         kw_traits_drop(traits);

@@ -41,9 +41,7 @@ int main(int count, char **arguments) {
     kw_error err = {0};
     kw_space_options space = {.set = arguments[1], .arch = arguments[2], .builder_conf = count > 4 ? arguments[4] : NULL};
     if (write_catalog(&space, arguments[3], &err)) {
-        bool lists = strstr(err.text, "--builder-conf") != NULL;
-        fprintf(stderr, "make_catalogs: set %s: %s%s\n", arguments[1], err.text,
-                lists ? "; for a build that is cmake -DKW_BUILDER_CONF=DIR (docs/gpu-spaces.md)" : "");
+        fprintf(stderr, "make_catalogs: set %s: %s\n", arguments[1], err.text);
         return 1;
     }
     return 0;

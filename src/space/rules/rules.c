@@ -211,12 +211,13 @@ static kw_status open_rule_set(kw_rules *rules, const char *set, kw_error *err) 
 }
 
 kw_rules_options kw_rules_options_of(const kw_space_options *options) {
+    const char *built_for = *KW_BUILDER_CONF ? KW_BUILDER_CONF : NULL;
     return (kw_rules_options){.folder = kw_rule_folder(options->rules_dir),
                               .arch = options->arch,
                               .set = options->set                         ? options->set
                                      : options->traits || options->config ? KW_TRAIT_SET
                                                                           : KW_RULE_SET,
-                              .builder_folder = options->builder_conf};
+                              .builder_folder = options->builder_conf ? options->builder_conf : built_for};
 }
 
 kw_status kw_rules_open(kw_rules *rules, const kw_rules_options *choice, kw_error *err) {
