@@ -55,7 +55,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(LEAVES, "leaves", "N", "of a tree at most (48)")                                                                                     \
     X(MIN_SHAPES, "min-shapes", "N", "shapes that a family of problems needs to be known (5)")                                             \
     X(LEFT_OUT, "left-out", "WHAT", "predictions by models that saw no such shape, or no such family (shape)")                             \
-    X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make or pip puts it)")                                                       \
+    X(LIGHTGBM, "lightgbm", "FILE", "lib_lightgbm.so (where make or pip puts it)")                                                         \
     X(LIMIT, "limit", "N", "at most N lines")                                                                                              \
     X(LIST, "list", NULL, "print the kernels and do nothing")                                                                              \
     X(MAN, "man", NULL, "print the manual page in roff")                                                                                   \
