@@ -21,6 +21,7 @@ struct kw_ranking {
     double **columns;       /* one a feature of the forest; count values for role PAIR with a split, else NULL */
     const double **queried; /* the same, as a query takes them */
     double *scores;
+    bool *known;                     /* one a config: the model can say something of it */
     kw_native_features_tiles *tiles; /* one a config */
     kw_target target;                /* the last one that was asked about, and how far the model is trusted there */
     double trust;
@@ -48,7 +49,9 @@ static void fill_own_config(const kw_ranking *r, size_t i) {
     while (kw_family_table[family] && kw_family_table[family] != r->configs[i]->family) {
         family++;
     }
-    r->row[model->family_column] = kw_family_table[family] ? model->family_codes[family] : NAN;
+    double code = kw_family_table[family] ? model->family_codes[family] : NAN;
+    r->row[model->family_column] = code;
+    r->known[i] = !isnan(code) || !model->spec.family_count;
 }
 
 /* Published columns come by the row; what stands in the places of a problem is not read. A config without tiles has none. */
@@ -56,7 +59,8 @@ static void fill_ck_config(const kw_ranking *r, size_t i) {
     kw_problem any = {.op = r->configs[i]->op, .dtype = r->configs[i]->dtype};
     kw_target nowhere = {0};
     memset(r->row, 0, r->model->table->count * sizeof *r->row);
-    if (kw_ck_describes(r->configs[i])) {
+    r->known[i] = kw_ck_describes(r->configs[i]);
+    if (r->known[i]) {
         kw_ck_row(r->row, r->configs[i], &any, &nowhere);
     }
 }
@@ -88,7 +92,8 @@ static kw_status lay_out_columns(kw_ranking *r, const kw_forest_role *roles, kw_
     r->pairs = kw_arena_array(&r->arena, features, sizeof *r->pairs);
     r->scores = kw_arena_array(&r->arena, r->count, sizeof *r->scores);
     r->tiles = kw_arena_array(&r->arena, r->count, sizeof *r->tiles);
-    bool good = r->tiles && r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
+    r->known = kw_arena_array(&r->arena, r->count, sizeof *r->known);
+    bool good = r->tiles && r->known && r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
     for (size_t i = 0; i < features && good; i++) {
         if (roles[i] == KW_FOREST_PROBLEM || !kw_forest_feature_splits(model->forest, i)) {
             continue;
@@ -149,18 +154,13 @@ void kw_ranking_close(kw_ranking **ranking) {
 
 /* --- a call --------------------------------------------------------------------------------------------------------- */
 
-/* Whether the model can say something of a config that fits. */
-static bool is_described(const kw_ranking *r, size_t i) {
-    return r->model->own || kw_ck_describes(r->configs[i]);
-}
-
 static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[]) {
     const kw_model *model = r->model;
     if (model->own) {
         kw_native_features_fill_problem(model->own, r->row, sight);
     }
     for (size_t i = 0; !model->own && i < r->count; i++) {
-        if (launches[i] && is_described(r, i)) { /* any of them has the problem's columns */
+        if (launches[i] && r->known[i]) { /* any of them has the problem's columns */
             kw_ck_row(r->row, r->configs[i], sight->problem, sight->target);
             break;
         }
@@ -177,7 +177,7 @@ static void fill_pairs(kw_ranking *r, const kw_native_features_problem *sight, c
                        const double estimates[]) {
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count && r->pair_count; i++) {
-        bool asked = launches[i] && is_described(r, i);
+        bool asked = launches[i] && r->known[i];
         if (asked && model->own) {
             kw_native_features_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
         } else if (asked) {
@@ -197,7 +197,7 @@ typedef struct span {
 static span time_span(const kw_ranking *r, const kw_launch *const launches[], const double estimates[]) {
     span s = {INFINITY, -INFINITY, INFINITY};
     for (size_t i = 0; i < r->count; i++) {
-        if (launches[i] && is_described(r, i)) {
+        if (launches[i] && r->known[i]) {
             s.low = fmin(s.low, r->scores[i]);
             s.high = fmax(s.high, r->scores[i]);
             s.estimate = fmin(s.estimate, estimates[i]);
@@ -246,7 +246,7 @@ void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target 
     span s = time_span(r, launches, estimates);
     double trust = trust_of(r, target);
     for (size_t i = 0; i < r->count; i++) {
-        bool asked = launches[i] && is_described(r, i);
+        bool asked = launches[i] && r->known[i];
         double time = asked ? predicted_time(r->model, r->scores[i], estimates[i], &sight, &s) : INFINITY;
         if (trust < 1 && asked && estimates[i] > 0) {
             time = estimates[i] * pow(time / estimates[i], trust);

@@ -57,6 +57,16 @@ static size_t best_estimate(const kw_candidate list[], size_t count) {
     return best;
 }
 
+/* The same for families that the model never saw: it has no time for them, so the estimates of both sides say what is within reach. */
+static size_t take_unknown(kw_candidate list[], size_t count, size_t taken, size_t wanted, double limit_ns) {
+    for (size_t i = taken; i < count && taken < wanted; i++) {
+        if (isinf(list[i].expected_ns) && list[i].estimate_ns <= limit_ns && !has_family(list, taken, list[i].config->family)) {
+            move_candidate_up(list, i, taken++);
+        }
+    }
+    return taken;
+}
+
 size_t kw_shortlist_take(kw_candidate list[], size_t count, size_t wanted, bool by_model) {
     size_t chosen = wanted < count ? wanted : count;
     if (!chosen) {
@@ -69,9 +79,11 @@ size_t kw_shortlist_take(kw_candidate list[], size_t count, size_t wanted, bool 
         return chosen;
     }
     size_t taken = 1, other = best_estimate(list, count);
+    double least_ns = list[other].estimate_ns;
     if (other && taken < chosen) {
         move_candidate_up(list, other, taken++);
     }
-    take_families(list, count, taken, chosen, reach * list[0].expected_ns);
+    taken = take_families(list, count, taken, chosen, reach * list[0].expected_ns);
+    take_unknown(list, count, taken, chosen, reach * least_ns);
     return chosen;
 }

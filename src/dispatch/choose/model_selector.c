@@ -372,6 +372,18 @@ static bool any_fits(const kw_selector_query *q) {
     return false;
 }
 
+/* Kernels without a time come behind all others, so they are tried where kernels are measured, and nowhere else. */
+static void note_unknown(kw_selector_prediction *prediction, const kw_selector_query *q, const double ns[]) {
+    const kw_family *noted = NULL;
+    for (size_t i = 0; i < q->count; i++) {
+        if (q->launches[i] && isinf(ns[i]) && q->configs[i]->family != noted) {
+            noted = q->configs[i]->family;
+            kw_text_addf(&prediction->notes, "  model %s never saw kernels of %s: they may be measured, but are not chosen without\n",
+                         prediction->model, noted->name);
+        }
+    }
+}
+
 bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_query *q, double ns[], kw_selector_prediction *prediction) {
     *prediction = (kw_selector_prediction){0};
     pthread_mutex_lock(&selector->lock);
@@ -380,6 +392,9 @@ bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_qu
     }
     bool answered = any_fits(q) && rank_by_model(selector, q, ns, prediction);
     kw_text_add(&prediction->notes, kw_text_string(&selector->failures));
+    if (answered) {
+        note_unknown(prediction, q, ns);
+    }
     if (answered && prediction->published) {
         kw_text_addf(&prediction->notes, "  model %s has published features, which know of a target its architecture alone\n",
                      prediction->model);

@@ -419,6 +419,8 @@ static void shortlist_of(char names[LIST + 1], const row *rows, size_t count, si
 
 static void a_shortlist_is_diverse(void **state) {
     static const row rows[] = {{'a', 10, 50}, {'a', 11, 60}, {'a', 12, 70}, {'b', 14, 90}, {'c', 15.1, 80}, {'a', 16, 40}};
+    /* Of b and c the model knows nothing; c's estimate is too far from the best one, a's second. */
+    static const row strange[] = {{'a', 10, 50}, {'a', 11, 40}, {'b', INFINITY, 55}, {'b', INFINITY, 56}, {'c', INFINITY, 61}};
     static const row alone[] = {{'a', 10, 5}, {'b', 100, 6}};
     static const struct {
         const row *rows;
@@ -433,7 +435,9 @@ static void a_shortlist_is_diverse(void **state) {
         {rows, 6, 9, true, "053124"}, /* all of them */
         {rows, 6, 3, false, "034"},   /* by the estimate every family comes first */
         {rows, 6, 4, false, "0134"},  /* and the list keeps its order */
-        {alone, 2, 2, true, "01"},    {alone, 2, 1, true, "0"}, {alone, 2, 0, true, ""}, {alone, 0, 4, true, ""}, {alone, 0, 4, false, ""},
+        {strange, 5, 2, true, "01"},  {strange, 5, 3, true, "012"}, {strange, 5, 4, true, "0123"}, /* no second one, and not c, before the next by rank */
+        {alone, 2, 2, true, "01"},    {alone, 2, 1, true, "0"},     {alone, 2, 0, true, ""},       {alone, 0, 4, true, ""},
+        {alone, 0, 4, false, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
