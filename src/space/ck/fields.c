@@ -197,54 +197,20 @@ const char *kw_field_instead(const char *name) {
     return NULL;
 }
 
-const char *kw_field_name_at(size_t index) {
+const char *kw_field_hint(char hint[KW_HINT_MAX], const char *wrong, const char *further) {
+    kw_text names = {0};
+    kw_text_add(&names, further);
     for (const kw_field *field = kw_fields; field->name; field++) {
-        if (!index--) {
-            return field->name;
-        }
+        kw_text_addf(&names, " %s", field->name);
     }
     for (const kw_family *const *family = kw_family_table; *family; family++) {
-        if (index < (size_t)(*family)->axis_count) {
-            return (*family)->axes[index].name;
-        }
-        index -= (size_t)(*family)->axis_count;
-    }
-    return NULL;
-}
-
-/* Edit distance of names of up to 31 characters; a longer one is near nothing. */
-static size_t name_distance(const char *a, const char *b) {
-    size_t row[32], m = strlen(a), n = strlen(b);
-    if (m > 31 || n > 31) {
-        return SIZE_MAX;
-    }
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= m; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = corner + (a[i - 1] != b[j - 1]), step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            corner = row[j];
-            row[j] = change < step ? change : step;
+        for (int i = 0; i < (*family)->axis_count; i++) {
+            kw_text_addf(&names, " %s", (*family)->axes[i].name);
         }
     }
-    return row[n];
-}
-
-const char *kw_nearest_name(const char *wrong, const char *(*next)(size_t index)) {
-    const char *best = NULL, *name;
-    size_t least = 3;
-    for (size_t i = 0; (name = next(i)); i++) {
-        bool begun = strlen(wrong) >= 3 && !strncmp(wrong, name, strlen(wrong)); /* cut short */
-        size_t distance = begun ? 1 : name_distance(wrong, name);
-        if (distance < least) {
-            least = distance;
-            best = name;
-        }
-    }
-    return best;
+    kw_nearest_hint(hint, wrong, kw_text_string(&names));
+    kw_text_drop(&names);
+    return hint;
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------------------- */

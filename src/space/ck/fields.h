@@ -6,6 +6,7 @@
 #ifndef KW_SPACE_CK_FIELDS_H
 #define KW_SPACE_CK_FIELDS_H
 
+#include "base/nearest.h"
 #include "config/config.h"
 
 /* A published value, and the axis values that it stands for, separated by blanks. */
@@ -73,9 +74,7 @@ const char *kw_variant_name(kw_op op);
 uint32_t kw_family_ndims(const kw_family *family);
 uint32_t kw_family_layouts(const kw_family *family);
 
-/* Of the names that next gives from 0 on until NULL, the one nearest to a wrong one; NULL: none is near. */
-const char *kw_nearest_name(const char *wrong, const char *(*next)(size_t index));
-/* All names of axes and fields, for that; each may come more than once. */
-const char *kw_field_name_at(size_t index);
+/* "; did you mean NAME" of the fields, the axes and the further names (with blanks between), or ""; gives hint back. */
+const char *kw_field_hint(char hint[KW_HINT_MAX], const char *wrong, const char *further);
 
 #endif

@@ -127,17 +127,20 @@ enum { FIXED = sizeof fixed_traits / sizeof *fixed_traits };
 
 /* --- the others ----------------------------------------------------------------------------------------------------------------- */
 
-static const char *trait_name_at(size_t index) {
-    return index < FIXED ? fixed_traits[index].name : kw_field_name_at(index - FIXED);
-}
-
 static kw_status fail_unknown_trait(const char *file, const char *trait, kw_error *err) {
-    const char *near = kw_nearest_name(trait, trait_name_at), *instead = kw_field_instead(trait);
+    const char *instead = kw_field_instead(trait);
     if (instead) {
         return kw_fail(err, KW_MISSING, "%s: trait \"%.60s\" is a structure; name %s", file, trait, instead);
     }
-    return kw_fail(err, KW_MISSING, "%s: trait \"%.60s\" is not known%s%s; docs/traits.md has the names, `kwright show` the axes", file,
-                   trait, near ? "; did you mean " : "", near ? near : "");
+    char hint[KW_HINT_MAX];
+    char fixed[256] = "";
+    kw_line line = {fixed, sizeof fixed, 0};
+    for (size_t i = 0; i < FIXED; i++) {
+        kw_line_addf(&line, " %s", fixed_traits[i].name);
+    }
+    kw_field_hint(hint, trait, fixed);
+    return kw_fail(err, KW_MISSING, "%s: trait \"%.60s\" is not known%s; docs/traits.md has the names, `kwright show` the axes", file,
+                   trait, hint);
 }
 
 /* What a family takes, unless the list has it already. */

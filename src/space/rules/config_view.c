@@ -119,10 +119,6 @@ static void push_fields(lua_State *state, const kw_family *family) {
     lua_rawsetp(state, lua_upvalueindex(1), family);
 }
 
-static const char *field_name_at(size_t index) {
-    return index < FIXED ? fixed_fields[index].name : kw_field_name_at(index - FIXED);
-}
-
 static int refuse_field(lua_State *state, kw_config_view *view) {
     const char *family = view->config->family->name;
     if (lua_type(state, 2) != LUA_TSTRING) {
@@ -136,10 +132,14 @@ static int refuse_field(lua_State *state, kw_config_view *view) {
         view->foreign = true;
         kw_lua_raise(state, KW_MISSING, "%s has no axis '%s', though another family has", family, name);
     }
-    const char *near = kw_nearest_name(name, field_name_at);
+    char hint[KW_HINT_MAX], fixed[256] = "";
+    kw_line line = {fixed, sizeof fixed, 0};
+    for (size_t i = 0; i < FIXED; i++) {
+        kw_line_addf(&line, " %s", fixed_fields[i].name);
+    }
     kw_lua_raise(state, KW_MISSING,
-                 "no family has an axis '%s'%s%s%s; fields are family, op, dtype, the families' axes and those of docs/traits.md", name,
-                 near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
+                 "no family has an axis '%s'%s; fields are family, op, dtype, the families' axes and those of docs/traits.md", name,
+                 kw_field_hint(hint, name, fixed));
 }
 
 static int push_fixed_field(lua_State *state, kw_config_view *view, lua_Integer field) {
