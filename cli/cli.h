@@ -142,6 +142,7 @@ typedef struct cli_verb {
 /* One entry a verb, one file a verb. Ended by a NULL name. */
 extern const cli_verb cli_verbs[];
 
+int verb_adopt(const cli_args *args);
 int verb_build(const cli_args *args);
 int verb_cache(const cli_args *args);
 int verb_check(const cli_args *args);

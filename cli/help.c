@@ -36,7 +36,7 @@ static const struct {
     {"every day", " tune run explain select wisdom cache doctor "},
     {"kernels and problems", " list count show coverage search check build problems "},
     {"measurements", " sweep merge db report diff "},
-    {"models that choose", " predict train evaluate validate compare quality prune "},
+    {"models that choose", " predict train adopt evaluate validate compare quality prune "},
 };
 enum { GROUPS = sizeof groups / sizeof *groups };
 
@@ -52,7 +52,7 @@ static size_t group_of(const char *verb) {
 
 static void list_verbs(void) {
     printf("kwright %s: the fastest checked kernel for a GEMM or a grouped convolution on this machine\n", kw_version());
-    printf("  kwright tune 'conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1'\n\n");
+    printf("  kwright tune 'conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1'\n");
     for (size_t group = 0; group <= GROUPS; group++) {
         printf("%s\n", group < GROUPS ? groups[group].title : "besides");
         for (const cli_verb *verb = cli_verbs; verb->name; verb++) {
@@ -95,6 +95,9 @@ static const struct {
 } own_meanings[] = {
     {"sweep", OPT_THREADS, "threads of a kernel (1)"},
     {"train", OPT_THREADS, "threads of the training (1)"},
+    {"adopt", OPT_OP, "the direction, where the folder's name does not say it"},
+    {"adopt", OPT_OUT, "a folder for specs and copies of the forests"},
+    {"adopt", OPT_QUANTITY, "tflops or bandwidth: its scores are logarithms"},
     {"sweep", OPT_BUDGET, "time to spend: 90s, 20m, 2h"},
     {"search", OPT_BUDGET, "kernels to look at (500)"},
     {"sweep", OPT_SEED, "of the data, of the order and of --sample (0)"},

@@ -24,6 +24,13 @@
 #define JUDGE OPT_OP, OPT_DTYPE, OPT_HOLDOUT, OPT_KERNELS, OPT_IN_SAMPLE, OPT_LEFT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET
 
 const cli_verb cli_verbs[] = {
+    {"adopt", "FOLDER", "make a model of CK Tile's heuristics one that is asked here", "kwright adopt models/gemm_universal_fp8_gfx950",
+     "FOLDER: feature_spec.json and forests as model_tflops.lgbm.gz, model_latency.lgbm, ... It gets a model.spec for its first target "
+     "and\n"
+     "model_TARGET.spec for the others, each of which --model takes; --out leaves it as it is and writes copies. Scores are LightGBM's to "
+     "the\n"
+     "last bit. --op: the direction, where the folder's name does not say it. docs/model-folder.md tells all.",
+     OPTIONS(OPT_OUT, OPT_OP, OPT_QUANTITY, OPT_QUIET), 1, 1, verb_adopt},
     {"build", "", "compile kernels into the cache, or into a folder", "kwright build --set tiny",
      "  kwright build --set tiny --arch gfx942 --out objects\n"
      "compiles for an architecture without a device: a code object a kernel, and catalog.txt with config, file and resources of each.",

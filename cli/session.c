@@ -14,7 +14,17 @@ static int check_model(const char *option) {
     if (!folder || !*folder) {
         return CLI_DONE;
     }
-    snprintf(path, sizeof path, "%s/model.spec", folder);
+    size_t size = strlen(folder);
+    bool spec = size > 5 && !strcmp(folder + size - 5, ".spec");
+    snprintf(path, sizeof path, "%s%s", folder, spec ? "" : "/model.spec");
+    if (access(path, R_OK) && !spec) {
+        snprintf(path, sizeof path, "%s/feature_spec.json", folder);
+        if (!access(path, R_OK)) {
+            return cli_usage("%.200s is a model of CK Tile's heuristics; `kwright adopt %.200s` makes it one that is asked here", folder,
+                             folder);
+        }
+        errno = ENOENT;
+    }
     return !access(path, R_OK) ? CLI_DONE
                                : cli_usage("%s %.200s is no folder of a model: its model.spec cannot be read (%s); '' uses none",
                                            option ? "--model" : "KW_MODEL", folder, strerror(errno));

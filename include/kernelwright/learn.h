@@ -70,6 +70,29 @@ typedef struct kw_train_report {
  * (docs/training.md). Loads LightGBM into this process, which stays then. Same rows, options and library: same files, byte for byte. */
 KW_API kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_error *err);
 
+/* A zeroed member asks for its default. */
+typedef struct kw_adopt_options {
+    const char *folder; /* of CK Tile's heuristics: feature_spec.json, model_TARGET.lgbm or .lgbm.gz, perhaps train_manifest.json */
+    const char *out;    /* where specs and forests go; NULL: beside what is there */
+    bool by_op;         /* the folder does not say its direction, or op is to be held against it */
+    kw_op op;
+    const char *quantity; /* "tflops" or "bandwidth": scores of it are logarithms though the folder does not say so */
+    void (*log)(void *user, const char *line);
+    void *user;
+} kw_adopt_options;
+
+typedef struct kw_adopt_report {
+    kw_op op;
+    kw_dtype dtype;
+    char arch[32], quantities[96]; /* of each target, the first one is model.spec */
+    int64_t features, trees;
+} kw_adopt_report;
+
+/* Makes a published folder one that is asked here: writes model.spec for its first target (tflops before latency and bandwidth) and
+ * model_TARGET.spec for the others. Scores are LightGBM's to the last bit. KW_MISSING: a feature, type, architecture or version is not known
+ * here; KW_MALFORMED: forest and feature_spec.json do not go together. */
+KW_API kw_status kw_model_adopt(const kw_adopt_options *options, kw_adopt_report *report, kw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

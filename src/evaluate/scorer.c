@@ -26,7 +26,8 @@ typedef struct job {
 
 bool kw_scorer_is_model(const char *by) {
     struct stat facts;
-    return by && !stat(by, &facts) && S_ISDIR(facts.st_mode);
+    size_t size = by ? strlen(by) : 0;
+    return by && !stat(by, &facts) && (S_ISDIR(facts.st_mode) || (size > 5 && !strcmp(by + size - 5, ".spec")));
 }
 
 /* --- the simple ones -------------------------------------------------------------------------------------------------- */

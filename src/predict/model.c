@@ -118,16 +118,16 @@ kw_status kw_model_parse(kw_model **model, const char *spec, size_t spec_size, c
     return parse_source(model, &(source){"model.spec", "model.lgbm.gz", spec, spec_size, forest, forest_size}, err);
 }
 
-kw_status kw_model_open(kw_model **model, const char *folder, kw_error *err) {
+kw_status kw_model_open(kw_model **model, const char *path, kw_error *err) {
     kw_arena arena = {0};
     char *spec = NULL, *forest = NULL;
-    source from = {.spec_name = kw_arena_format(&arena, "%s/model.spec", folder)};
+    source from = {.spec_name = kw_model_spec_path(&arena, path)};
     kw_model_spec read = {0};
     *model = NULL;
     kw_status status = from.spec_name ? KW_OK : kw_fail_memory(err, "a model");
     status = status ? status : kw_file_read(&arena, from.spec_name, KW_MODEL_MAX_SPEC, &spec, &from.spec_size, err);
     status = status ? status : kw_model_spec_read(&read, from.spec_name, spec, from.spec_size, err);
-    status = status ? status : kw_model_spec_forest(&arena, &from.forest_name, &forest, &from.forest_size, &read, folder, err);
+    status = status ? status : kw_model_spec_forest(&arena, &from.forest_name, &forest, &from.forest_size, &read, path, err);
     if (!status) {
         from.spec = spec;
         from.forest = forest;

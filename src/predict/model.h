@@ -10,7 +10,9 @@
  *     feature NAME                                      (in the forest's order; one line each)
  *     rows 41873 problems 900
  *     digest HEX                                        (XXH3-128 of model.lgbm.gz)
- *     unpacked HEX                                      (of its text, for who unpacks it into model.lgbm; may be left out)
+ *     unpacked HEX                                      (of its text, for who unpacks it or packs it again; may be left out)
+ *     forest NAME                                       (the forest's file where it is not model.lgbm.gz, as published models have it)
+ *     hardware 256 4 32 2400 32 64 65536 32 4096 262144 8   (constants of published features where the model says them)
  *
  * Lines after the first may stand in any order; what is unknown, missing or said twice is refused by its line; model_spec.h has the
  * limits. A forest of published features may call them Column_0, Column_1, ... A model is refused when a tree of it asks about a feature that the table of own.h does not have, or when its forest has other
@@ -43,7 +45,8 @@ const char *kw_model_quantity_name(kw_model_quantity quantity);
 
 typedef struct kw_model kw_model;
 
-kw_status kw_model_open(kw_model **model, const char *folder, kw_error *err);
+/* A folder with model.spec or, where there are several models in one, the path of a spec: "mine/model_latency.spec". */
+kw_status kw_model_open(kw_model **model, const char *path, kw_error *err);
 /* From memory: the compiled-in ones. */
 kw_status kw_model_parse(kw_model **model, const char *spec, size_t spec_size, const void *forest, size_t forest_size, kw_error *err);
 void kw_model_close(kw_model **model);

@@ -3,6 +3,7 @@
 #include "predict/model_spec.h"
 
 #include "base/container/array.h"
+#include "base/format/gzip.h"
 #include "base/hash.h"
 #include "base/os/file.h"
 #include "base/text.h"
@@ -208,15 +209,47 @@ static kw_status read_unpacked(reader *r, kw_word value) {
     return take_digest(r, r->spec->unpacked, value);
 }
 
+static kw_status read_forest_name(reader *r, kw_word value) {
+    char *name = kw_arena_copy(&r->spec->arena, value.at, value.size);
+    if (!name) {
+        return kw_fail_memory(r->err, "a model");
+    }
+    if (r->spec->forest || !value.size || value.size > KW_FOREST_MAX_NAME || *name == '.' || strpbrk(name, "/ ")) {
+        return FAIL(r, KW_MALFORMED, "forest %.*s: %s", KW_WORD(value),
+                    r->spec->forest ? "it was said before" : "it is not the name of a file in the model's folder");
+    }
+    r->spec->forest = name;
+    return KW_OK;
+}
+
+/* The eleven constants in the order of their columns; there are twelve of these, but one is a product. */
+static kw_status read_spec_hardware(reader *r, kw_word value) {
+    kw_ck_features_hardware *h = &r->spec->hardware;
+    int64_t *const facts[] = {&h->cus,       &h->simds_per_cu, &h->shader_engines, &h->clock_mhz, &h->waves_per_cu, &h->wave_size,
+                              &h->lds_bytes, &h->l1_kb,        &h->l2_kb,          &h->l3_kb,     &h->dies};
+    kw_scan scan = {value.at, value.at + value.size};
+    kw_word word = {"", 0};
+    bool good = !h->arch;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts && good; i++) {
+        good = kw_scan_word(&scan, &word) && kw_word_int(word, 1, INT32_MAX, facts[i]);
+    }
+    if (!good || kw_scan_word(&scan, &word)) {
+        return FAIL(r, KW_MALFORMED, "hardware %.*s: %s", KW_WORD(value),
+                    h->arch ? "it was said before" : "it has eleven numbers, from compute units to dies");
+    }
+    h->arch = "as the model's spec says";
+    return KW_OK;
+}
+
 /* --- the text ------------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *key;
     kw_status (*read)(reader *r, kw_word value);
 } keys[] = {
-    {"target", read_spec_target}, {"serves", read_serves},    {"predicts", read_spec_quantity},
-    {"family", read_family},      {"feature", read_feature},  {"rows", read_spec_rows},
-    {"digest", read_digest},      {"table", read_spec_table}, {"unpacked", read_unpacked},
+    {"target", read_spec_target}, {"serves", read_serves},      {"predicts", read_spec_quantity}, {"family", read_family},
+    {"feature", read_feature},    {"rows", read_spec_rows},     {"digest", read_digest},          {"table", read_spec_table},
+    {"unpacked", read_unpacked},  {"forest", read_forest_name}, {"hardware", read_spec_hardware},
 };
 
 static kw_status read_spec_line(reader *r, kw_word line) {
@@ -231,7 +264,8 @@ static kw_status read_spec_line(reader *r, kw_word line) {
             return keys[i].read(r, value);
         }
     }
-    return FAIL(r, KW_MALFORMED, "\"%.*s\" is not known; known: target serves predicts table family feature rows digest unpacked",
+    return FAIL(r, KW_MALFORMED,
+                "\"%.*s\" is not known; known: target serves predicts table hardware family feature rows forest digest unpacked",
                 KW_WORD(key));
 }
 
@@ -284,28 +318,60 @@ kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *
 
 /* --- its forest ----------------------------------------------------------------------------------------------------- */
 
+static bool ends_with(const char *text, const char *end) {
+    size_t size = strlen(text), tail = strlen(end);
+    return size > tail && !strcmp(text + size - tail, end);
+}
+
+const char *kw_model_spec_path(kw_arena *arena, const char *model) {
+    return ends_with(model, ".spec") ? kw_arena_copy(arena, model, strlen(model)) : kw_arena_format(arena, "%s/model.spec", model);
+}
+
+const char *kw_model_folder(kw_arena *arena, const char *model) {
+    const char *slash = strrchr(model, '/');
+    if (!ends_with(model, ".spec")) {
+        return kw_arena_copy(arena, model, strlen(model));
+    }
+    return slash ? kw_arena_copy(arena, model, (size_t)(slash - model) + (slash == model)) : kw_arena_copy(arena, ".", 1);
+}
+
+/* Whoever packs a forest again makes other bytes of the same text. */
+static bool is_repacked(const kw_model_spec *spec, const void *forest, size_t size) {
+    char digest[KW_HASH_TEXT] = "";
+    kw_text text = {0};
+    if (*spec->unpacked && !kw_gzip_unpack(&text, forest, size, KW_FOREST_MAX_TEXT, NULL)) {
+        kw_hash_text(digest, text.data, text.size);
+    }
+    kw_text_drop(&text);
+    return *digest && !strcmp(digest, spec->unpacked);
+}
+
 kw_status kw_model_spec_check(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err) {
     char digest[KW_HASH_TEXT];
     kw_hash_text(digest, forest, size);
-    if (strcmp(digest, spec->digest) && strcmp(digest, spec->unpacked)) {
+    if (strcmp(digest, spec->digest) && strcmp(digest, spec->unpacked) && !is_repacked(spec, forest, size)) {
         return kw_fail(err, KW_MALFORMED, "%.200s: the digest is %s but the forest's is %s; the two files are not of one model", name,
                        spec->digest, digest);
     }
     return KW_OK;
 }
 
-kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, size_t *size, const kw_model_spec *spec, const char *folder,
+kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, size_t *size, const kw_model_spec *spec, const char *model,
                                kw_error *err) {
-    const char *packed = kw_arena_format(arena, "%s/model.lgbm.gz", folder), *plain = kw_arena_format(arena, "%s/model.lgbm", folder);
-    const char *spec_name = kw_arena_format(arena, "%s/model.spec", folder);
+    const char *folder = kw_model_folder(arena, model), *spec_name = kw_model_spec_path(arena, model);
+    const char *file = spec->forest ? spec->forest : "model.lgbm.gz";
+    const char *said = folder ? kw_arena_format(arena, "%s/%s", folder, file) : NULL;
+    const char *other = !said                    ? NULL
+                        : ends_with(said, ".gz") ? kw_arena_copy(arena, said, strlen(said) - 3)
+                                                 : kw_arena_format(arena, "%s.gz", said);
     kw_error why = {0};
-    if (!packed || !plain || !spec_name) {
+    if (!other || !spec_name) {
         return kw_fail_memory(err, "a model");
     }
-    *name = packed;
-    kw_status status = kw_file_read(arena, packed, KW_FOREST_MAX_FILE, data, size, &why);
-    if (status == KW_MISSING && !kw_file_read(arena, plain, KW_FOREST_MAX_TEXT, data, size, NULL)) {
-        *name = plain;
+    *name = said;
+    kw_status status = kw_file_read(arena, said, KW_FOREST_MAX_TEXT, data, size, &why);
+    if (status == KW_MISSING && !kw_file_read(arena, other, KW_FOREST_MAX_TEXT, data, size, NULL)) {
+        *name = other;
         status = KW_OK;
     }
     return status ? kw_fail(err, status, "%s", why.text) : kw_model_spec_check(spec, spec_name, *data, *size, err);

@@ -4,6 +4,7 @@
 
 #include "base/container/arena.h"
 #include "predict/forest/forest.h"
+#include "predict/ck/features_ck.h"
 #include "predict/model.h"
 
 #define KW_MODEL_SPEC_HEADER "kernelwright-model 1"
@@ -18,8 +19,10 @@ typedef struct kw_model_spec {
     const char **target_texts; /* ended by NULL */
     const char **families, **features;
     size_t target_count, family_count, feature_count;
-    const kw_feature_table *ck;   /* of the published features (ck/ck_rows.h); NULL: ours */
-    uint32_t serves[KW_OP_COUNT]; /* bits 1 << kw_dtype */
+    const kw_feature_table *ck;       /* of the published features (ck/ck_rows.h); NULL: ours */
+    kw_ck_features_hardware hardware; /* of published features; arch NULL: as their table has it for the target's architecture */
+    const char *forest;               /* its file's name; "model.lgbm.gz" where no line says it */
+    uint32_t serves[KW_OP_COUNT];     /* bits 1 << kw_dtype */
     kw_model_quantity quantity;
     int64_t rows, problems;
     char digest[33], unpacked[33]; /* unpacked: of the forest's text; "": not said */
@@ -28,9 +31,12 @@ typedef struct kw_model_spec {
 /* Reads the whole text; name stands in messages, with the line. On failure the spec is empty. */
 kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *text, size_t size, kw_error *err);
 void kw_model_spec_drop(kw_model_spec *spec);
-/* Reads the forest of a folder, model.lgbm.gz or else model.lgbm, and holds it against the spec's digests. name is for messages; both live in the
+/* A model is named by its folder, or by one of the specs in it where it has several. NULL for want of memory. */
+const char *kw_model_spec_path(kw_arena *arena, const char *model);
+const char *kw_model_folder(kw_arena *arena, const char *model);
+/* Reads the forest beside a model's spec, packed or unpacked, and holds it against the spec's digests. name is for messages; both live in the
  * arena. */
-kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, size_t *size, const kw_model_spec *spec, const char *folder,
+kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, size_t *size, const kw_model_spec *spec, const char *model,
                                kw_error *err);
 /* KW_MALFORMED where the bytes are neither packed nor unpacked those that the spec names. */
 kw_status kw_model_spec_check(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err);

@@ -57,11 +57,10 @@ static void fill_own_config(const kw_ranking *r, size_t i) {
 /* Published columns come by the row; what stands in the places of a problem is not read. A config without tiles has none. */
 static void fill_ck_config(const kw_ranking *r, size_t i) {
     kw_problem any = {.op = r->configs[i]->op, .dtype = r->configs[i]->dtype};
-    kw_target nowhere = {0};
     memset(r->row, 0, r->model->table->count * sizeof *r->row);
     r->known[i] = kw_ck_describes(r->configs[i]);
     if (r->known[i]) {
-        kw_ck_row(r->row, r->configs[i], &any, &nowhere);
+        kw_ck_row(r->row, r->configs[i], &any, kw_ck_features_hardware_of(""));
     }
 }
 
@@ -154,6 +153,11 @@ void kw_ranking_close(kw_ranking **ranking) {
 
 /* --- a call --------------------------------------------------------------------------------------------------------- */
 
+static void fill_ck_row(kw_ranking *r, size_t i, const kw_native_features_problem *sight) {
+    const kw_ck_features_hardware *own = &r->model->spec.hardware;
+    kw_ck_row(r->row, r->configs[i], sight->problem, own->arch ? own : kw_ck_features_hardware_of(sight->target->arch));
+}
+
 static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[]) {
     const kw_model *model = r->model;
     if (model->own) {
@@ -161,7 +165,7 @@ static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight,
     }
     for (size_t i = 0; !model->own && i < r->count; i++) {
         if (launches[i] && r->known[i]) { /* any of them has the problem's columns */
-            kw_ck_row(r->row, r->configs[i], sight->problem, sight->target);
+            fill_ck_row(r, i, sight);
             break;
         }
     }
@@ -181,7 +185,7 @@ static void fill_pairs(kw_ranking *r, const kw_native_features_problem *sight, c
         if (asked && model->own) {
             kw_native_features_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
         } else if (asked) {
-            kw_ck_row(r->row, r->configs[i], sight->problem, sight->target);
+            fill_ck_row(r, i, sight);
         }
         for (size_t j = 0; j < r->pair_count; j++) {
             r->columns[r->pairs[j]][i] = asked ? r->row[model->column[r->pairs[j]]] : 0;

@@ -157,7 +157,7 @@ static void add_folder(kw_model_selector *selector, const char *name, const char
         return;
     }
     s->folder = kw_arena_copy(&selector->arena, folder, strlen(folder));
-    char *path = kw_arena_format(&arena, "%s/model.spec", folder);
+    const char *path = kw_model_spec_path(&arena, folder);
     kw_status status = s->folder && path ? KW_OK : kw_fail_memory(&why, "a model");
     status = status ? status : kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, &why);
     status = status ? status : kw_model_spec_read(&s->spec, path, text, size, &why);
@@ -409,18 +409,18 @@ bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_qu
 /* --- telling of all ---------------------------------------------------------------------------------------------------- */
 
 static void set_file(kw_model_info *info, const source *s) {
-    char path[4096];
     struct stat facts;
     if (!s->folder) {
         info->file_bytes = s->forest_file ? (int64_t)kw_embedded_size(s->forest_file) : 0;
         return;
     }
-    kw_line line = {.data = path, .capacity = sizeof path};
-    kw_line_addf(&line, "%s/model.lgbm.gz", s->folder);
-    info->file_bytes = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_size : 0;
-    line = (kw_line){.data = path, .capacity = sizeof path};
-    kw_line_addf(&line, "%s/model.spec", s->folder);
-    info->written = line.size < sizeof path && !stat(path, &facts) ? (int64_t)facts.st_mtime : 0;
+    kw_arena arena = {0};
+    const char *folder = kw_model_folder(&arena, s->folder), *spec = kw_model_spec_path(&arena, s->folder);
+    const char *file = s->spec.forest ? s->spec.forest : "model.lgbm.gz";
+    const char *forest = folder ? kw_arena_format(&arena, "%s/%s", folder, file) : NULL;
+    info->file_bytes = forest && !stat(forest, &facts) ? (int64_t)facts.st_size : 0;
+    info->written = spec && !stat(spec, &facts) ? (int64_t)facts.st_mtime : 0;
+    kw_arena_drop(&arena);
 }
 
 static void tell_source(const kw_model_selector *selector, const source *s, void (*visit)(void *user, const kw_model_info *model),

@@ -300,7 +300,7 @@ kw_status kw_dataset_ck_features(double **rows, const kw_feature_table **table, 
                                "another kind than the rest: choose by --op, or train on native features",
                                text);
             }
-            kw_ck_row(made + i * (*table)->count, config, &group->problem, &group->target);
+            kw_ck_row(made + i * (*table)->count, config, &group->problem, kw_ck_features_hardware_of(group->target.arch));
         }
     }
     return KW_OK;

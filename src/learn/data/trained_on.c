@@ -3,6 +3,7 @@
 
 #include "base/order.h"
 #include "base/os/file.h"
+#include "predict/model_spec.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
 #include "learn/model/forest_text.h"
@@ -103,10 +104,13 @@ kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_erro
     char *data = NULL;
     size_t size = 0;
     *trained = (kw_trained_on){0};
-    if ((size_t)snprintf(path, sizeof path, "%s/trained_on.txt.gz", folder) >= sizeof path) {
+    const char *place = kw_model_folder(&arena, folder);
+    if (!place || (size_t)snprintf(path, sizeof path, "%s/trained_on.txt.gz", place) >= sizeof path) {
+        kw_arena_drop(&arena);
         return kw_fail(err, KW_ILLEGAL, "the folder's name is longer than %d characters", PATH_SIZE - 32);
     }
     if (access(path, F_OK)) {
+        kw_arena_drop(&arena);
         return KW_OK;
     }
     kw_status status = kw_file_read(&arena, path, FILE_LIMIT, &data, &size, err);

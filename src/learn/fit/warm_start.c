@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SIZE = 4096 };
-
 /* Whether the target of each problem group is one that the model was trained on. */
 static kw_status check_same_targets(const kw_model_spec *spec, const kw_dataset *dataset, kw_error *err) {
     for (size_t c = 0; c < dataset->problem_group_count; c++) {
@@ -70,14 +68,14 @@ static kw_status read_forest(kw_warm_start_model *warm, const kw_model_spec *spe
 
 kw_status kw_warm_start_open(kw_warm_start_model *warm, const char *folder, const kw_dataset *dataset, const kw_feature_table *features,
                              kw_model_quantity quantity, kw_error *err) {
-    char path[PATH_SIZE];
     kw_arena arena = {0};
     kw_model_spec spec = {0};
     char *text = NULL;
     size_t size = 0;
     *warm = (kw_warm_start_model){0};
-    snprintf(path, sizeof path, "%s/model.spec", folder);
-    kw_status status = kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, err);
+    const char *path = kw_model_spec_path(&arena, folder);
+    kw_status status = path ? KW_OK : kw_fail_memory(err, "a model");
+    status = status ? status : kw_file_read(&arena, path, KW_MODEL_MAX_SPEC, &text, &size, err);
     status = status ? status : kw_model_spec_read(&spec, path, text, size, err);
     status = status ? status : check_same_schema(&spec, dataset, features, quantity, err);
     status = status ? status : read_forest(warm, &spec, folder, err);

@@ -98,8 +98,7 @@ static void fill_gemm_problem(kw_ck_features_gemm *gemm, const kw_problem *probl
     gemm->layout = problem->layout == KW_RRR ? 1 : problem->layout == KW_CRR ? 2 : problem->layout == KW_CCR ? 3 : 0;
 }
 
-void kw_ck_row(double *row, const kw_config *config, const kw_problem *problem, const kw_target *target) {
-    const kw_ck_features_hardware *hardware = kw_ck_features_hardware_of(target->arch);
+void kw_ck_row(double *row, const kw_config *config, const kw_problem *problem, const kw_ck_features_hardware *hardware) {
     if (problem->op == KW_GEMM) {
         kw_ck_features_gemm gemm = kw_ck_features_gemm_defaults;
         fill_gemm_problem(&gemm, problem);

@@ -15,9 +15,9 @@ enum { KW_CK_FEATURES_MAX = KW_CK_FEATURES_CONV };
 const kw_feature_table *kw_ck_table(kw_op op);
 /* Whether a config has the tiles and the pipeline that the columns are made of. */
 bool kw_ck_describes(const kw_config *config);
-/* Fills a whole row. The problem is of the config's operation; target gives the hardware's constants by its architecture. Only for a config that
- * is described. */
-void kw_ck_row(double *row, const kw_config *config, const kw_problem *problem, const kw_target *target);
+/* Fills a whole row. The problem is of the config's operation; hardware gives the constants (kw_ck_features_hardware_of). Only for a config
+ * that is described. */
+void kw_ck_row(double *row, const kw_config *config, const kw_problem *problem, const kw_ck_features_hardware *hardware);
 /* What a column depends on. */
 kw_forest_role kw_ck_role(const kw_feature_table *table, size_t column);
 

@@ -44,8 +44,9 @@ static int by_splits(const void *left, const void *right) {
 
 /* In the folder of a model, or of a file of predictions; its name ends in what the model predicts. NULL: there is no such file, or it
  * cannot be read. */
-static json_t *read_importances(kw_page *page, const char *by, bool folder) {
-    const char *slash = strrchr(by, '/');
+static json_t *read_importances(kw_page *page, const char *by, bool model) {
+    const char *slash = strrchr(by, '/'), *dot = strrchr(by, '.');
+    bool folder = model && (!dot || strcmp(dot, ".spec") != 0);
     size_t size = folder ? strlen(by) : slash ? (size_t)(slash - by) : 0, bytes;
     char *text = NULL;
     kw_status status = KW_MISSING;

@@ -221,6 +221,7 @@ static int make_folder(void **state) {
         "kwright db export results.db --out more.jsonl && gzip -c more.jsonl >data/a.jsonl.gz && cp more.jsonl "
         "results.db.shard-1-of-1.jsonl",
         "kwright list --set tiny --arch gfx942 | head -20 | gzip >reference.txt.gz",
+        "cp -r " KW_CK_MODELS "/gemm_universal_fp8_gfx950 models",
         "printf '%s\\n' 'conv_fwd fp32 n1 c16 k16 i8x8 f3 p1' >log.txt",
     };
     (void)state;

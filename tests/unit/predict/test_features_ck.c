@@ -34,7 +34,7 @@ static void named_row(double *row, const char *kernel, const char *text, const c
         fail_msg("%s", err.text);
     }
     assert_true(kw_ck_config_is(&config) && kw_ck_describes(&config));
-    kw_ck_row(row, &config, &problem, &target);
+    kw_ck_row(row, &config, &problem, kw_ck_features_hardware_of(arch));
 }
 
 static void conv_rows_follow_the_published_formulas(void **state) {

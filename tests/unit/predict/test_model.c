@@ -120,6 +120,16 @@ static void a_bad_line_is_named(void **state) {
         {"rows 1000 problems 50\n", "", KW_MALFORMED, "no line says rows"},
         {"digest ", "digest 0", KW_MALFORMED, "it has 32 hexadecimal digits"},
         {"digest ", "digest 00000000000000000000000000000000\ndigest ", KW_MALFORMED, "said before"},
+        {"digest ", "forest \ndigest ", KW_MALFORMED, "is not the name of a file"},
+        {"digest ", "forest ../model.lgbm\ndigest ", KW_MALFORMED, "is not the name of a file"},
+        {"digest ", "forest a/b.lgbm\ndigest ", KW_MALFORMED, "is not the name of a file"},
+        {"digest ", "forest a.lgbm\nforest a.lgbm\ndigest ", KW_MALFORMED, "said before"},
+        {"digest ", "hardware 1 2 3 4 5 6 7 8 9 10\ndigest ", KW_MALFORMED, "eleven numbers"},
+        {"digest ", "hardware 1 2 3 4 5 6 7 8 9 10 11 12\ndigest ", KW_MALFORMED, "eleven numbers"},
+        {"digest ", "hardware 1 2 3 4 0 6 7 8 9 10 11\ndigest ", KW_MALFORMED, "eleven numbers"},
+        {"digest ", "hardware 1 2 3 4 5 6 7 8 9 10 11\nhardware 1 2 3 4 5 6 7 8 9 10 11\ndigest ", KW_MALFORMED, "said before"},
+        {"digest ", "table ck-gemm-71\ndigest ", KW_MISSING, "table ck-gemm-71"},
+        {"digest ", "table ck-gemm-72\ndigest ", KW_ILLEGAL, "no features of conv_fwd"},
     };
     (void)state;
     kw_text spec = {0}, forest = {0};
