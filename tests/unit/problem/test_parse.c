@@ -185,6 +185,30 @@ static void very_long_lines_are_refused_in_one_line(void **state) {
     free(text);
 }
 
+/* 2 operations a product, and padding: the largest sizes that are legal, and one more. test_derived.c has those of tensors. */
+static void operations_and_padding_are_legal_up_to_63_bits(void **state) {
+    (void)state;
+    static const struct {
+        const char *legal, *illegal;
+    } rows[] = {
+        {"gemm fp32 m2097152 n1048576 k2097151", "gemm fp32 m2097152 n1048576 k2097152"},
+        {"gemm fp32 b4096 m131072 n131072 k65535", "gemm fp32 b4096 m131072 n131072 k65536"},
+        {"conv_fwd fp32 c1 k1 i1 f1 p576460752303423486:0", "conv_fwd fp32 c1 k1 i1 f1 p576460752303423487:0"},
+        {"conv_fwd fp32 c1 k1 i1 f1 p576460752303423486:-576460752303423486",
+         "conv_fwd fp32 c1 k1 i1 f1 p576460752303423487:-576460752303423487"},
+        {"conv_fwd fp32 c1048576 k1048576 i2097151x2 f1", "conv_fwd fp32 c1048576 k1048576 i2097152x2 f1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kw_problem problem;
+        kw_error err = {0};
+        assert_ok(kw_problem_parse(&problem, rows[i].legal, &err), &err);
+        if (kw_problem_parse(&problem, rows[i].illegal, &err) != KW_ILLEGAL) {
+            fail_msg("%s is not refused", rows[i].illegal);
+        }
+        assert_non_null(strstr(err.text, "63 bits"));
+    }
+}
+
 static void problems_made_by_hand_are_checked(void **state) {
     (void)state;
     kw_problem good;
@@ -258,15 +282,11 @@ static void names_are_known_and_unknown_values_have_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printed_problems_are_read_back),
-        cmocka_unit_test(words_in_any_order_mean_the_same),
-        cmocka_unit_test(what_is_not_said_has_its_default),
-        cmocka_unit_test(faults_are_named_with_the_rule_and_the_way_out),
-        cmocka_unit_test(very_long_lines_are_refused_in_one_line),
-        cmocka_unit_test(problems_made_by_hand_are_checked),
-        cmocka_unit_test(printing_never_writes_beyond_capacity),
-        cmocka_unit_test(canonical_text_always_has_room),
-        cmocka_unit_test(names_are_known_and_unknown_values_have_one),
+        cmocka_unit_test(printed_problems_are_read_back),          cmocka_unit_test(words_in_any_order_mean_the_same),
+        cmocka_unit_test(what_is_not_said_has_its_default),        cmocka_unit_test(faults_are_named_with_the_rule_and_the_way_out),
+        cmocka_unit_test(very_long_lines_are_refused_in_one_line), cmocka_unit_test(operations_and_padding_are_legal_up_to_63_bits),
+        cmocka_unit_test(problems_made_by_hand_are_checked),       cmocka_unit_test(printing_never_writes_beyond_capacity),
+        cmocka_unit_test(canonical_text_always_has_room),          cmocka_unit_test(names_are_known_and_unknown_values_have_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
