@@ -4,7 +4,7 @@ JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal check-kills memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -30,6 +30,10 @@ test-gpu-full:
 check-legal:
 	@tools/setup.sh test
 	@JOBS=$(JOBS) tools/check_legal.sh
+
+check-numbers:
+	@tools/setup.sh numbers
+	@JOBS=$(JOBS) tools/check_numbers.sh
 
 memcheck:
 	@tools/setup.sh memcheck
@@ -110,6 +114,7 @@ help:
 	@echo 'make memcheck    the unit tests of what reads, stores and scores, under valgrind'
 	@echo 'make mutate      plants faults in the texts of library and kernels and counts those that a test finds; KW_MUTATE_SEED, KW_MUTATE_EACH'
 	@echo 'make device-faults  kernels that write astray, hang and trap on a GPU (DEVICE, cuda:0): recorded, and the device as good as before'
+	@echo 'make check-numbers kernels on random legal problems against NumPy in doubles, KW_NUMBERS_RUNS (20000) and KW_NUMBERS_SEED (the day)'
 	@echo 'make check-legal every kernel'\''s rules and launch on random legal problems, KW_LEGAL_SEED (the day) and KW_LEGAL_PAIRS (10^6) an architecture'
 	@echo 'make check-kills sweep, tune, build and merge, 200 times each killed with kill -9 at random moments: KILL_SEED (the time)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# setup.sh build|test|bench|memcheck|mutate|gfx950: makes sure that the Debian packages a target needs are there. As root it installs what is
-# missing; otherwise it prints the command that does and exits with 3.
+# setup.sh build|test|bench|numbers|memcheck|mutate|gfx950: makes sure that the Debian packages a target needs are there. As root it
+# installs what is missing; otherwise it prints the command that does and exits with 3.
 set -eu
 packages="gcc libc6-dev make cmake libxxhash-dev liblua5.4-dev libjansson-dev libsqlite3-dev zlib1g-dev"
 case "${1:-build}" in
 build) ;;
-test) packages="$packages g++ ccache shellcheck clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js libdnnl-dev clang-19 lld-19 llvm-19" ;;
+test) packages="$packages g++ ccache shellcheck clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js libdnnl-dev clang-19 lld-19 llvm-19 python3-numpy" ;;
 bench) packages="$packages libcmocka-dev libdnnl-dev" ;;
+numbers) packages="$packages ccache python3-numpy" ;;
 memcheck) packages="$packages libcmocka-dev valgrind" ;;
 mutate) packages="$packages libcmocka-dev ninja-build bubblewrap python3 clang clang-19 lld-19" ;;
 gfx950) packages="$packages clang-22 lld-22 llvm-22" ;;
-*) echo "setup.sh: $1 is not known; use build, test, bench, memcheck, mutate or gfx950" >&2; exit 2 ;;
+*) echo "setup.sh: $1 is not known; use build, test, bench, numbers, memcheck, mutate or gfx950" >&2; exit 2 ;;
 esac
 if ! command -v dpkg-query >/dev/null 2>&1; then
     echo "not a Debian system; what is not there is what cmake complains about. Debian's names: $packages" >&2
