@@ -330,6 +330,15 @@ void kw_field_add_values(kw_line *line, const kw_family *family, const kw_field_
     }
 }
 
+void kw_field_add_further(kw_line *line, const kw_family *family, const kw_field_place *place) {
+    char values[256] = "";
+    kw_line here = {values, sizeof values, 0};
+    kw_field_add_values(&here, family, place);
+    if (!strstr(line->data, values)) {
+        kw_line_addf(line, "%s%s", line->size ? "; " : "", values);
+    }
+}
+
 /* --- what a family's rules leave of problems ------------------------------------------------------------------------------------ */
 
 static bool has_fits_rule(const kw_family *family, const char *name) {

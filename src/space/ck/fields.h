@@ -60,6 +60,9 @@ const char *kw_field_published(const kw_family *family, const kw_field_place *pl
 /* Adds the values that can be written: "false true", "1 to 16". */
 void kw_field_add_values(kw_line *line, const kw_family *family, const kw_field_place *place);
 
+/* The same after what the line has, unless it has them already. */
+void kw_field_add_further(kw_line *line, const kw_family *family, const kw_field_place *place);
+
 /* Lowest and highest value of an axis. */
 int32_t kw_axis_low(const kw_axis *axis);
 int32_t kw_axis_high(const kw_axis *axis);

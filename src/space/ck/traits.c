@@ -143,16 +143,6 @@ static kw_status fail_unknown_trait(const char *file, const char *trait, kw_erro
                    trait, hint);
 }
 
-/* What a family takes, unless the list has it already. */
-static void add_known_values(kw_line *line, const kw_family *family, const kw_field_place *place) {
-    char values[256] = "";
-    kw_line here = {values, sizeof values, 0};
-    kw_field_add_values(&here, family, place);
-    if (!strstr(line->data, values)) {
-        kw_line_addf(line, "%s%s", line->size ? "; " : "", values);
-    }
-}
-
 /* A value must be one for some family; where none has the trait it is not looked at. */
 static kw_status check_value(const kw_traits *traits, const kw_trait *trait, const kw_field_value *value, kw_error *err) {
     char known[512] = "";
@@ -162,7 +152,7 @@ static kw_status check_value(const kw_traits *traits, const kw_trait *trait, con
             return KW_OK;
         }
         if (trait->use[i].present) {
-            add_known_values(&line, kw_family_table[i], &trait->use[i].place);
+            kw_field_add_further(&line, kw_family_table[i], &trait->use[i].place);
         }
     }
     return line.size ? fail_value(traits, trait, value, known, err) : KW_OK;

@@ -3,8 +3,8 @@
 #include "space/rules/filter.h"
 
 #include "space/rules/config_view.h"
+#include "space/rules/filter_text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,45 +31,6 @@ static int compile_filter(lua_State *state) {
     return 0;
 }
 
-/* A name begins here: c.NAME, after nothing that would make it part of another. */
-static bool begins_field(const char *text, const char *at) {
-    return at[0] == 'c' && at[1] == '.' && (at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '.'));
-}
-
-/* The end of "== -1", "== '*'" or the same with other quotes, or NULL. */
-static const char *past_wildcard(const char *at) {
-    static const char *const any[] = {"-1", "'*'", "\"*\""};
-    at += strspn(at, " ");
-    if (strncmp(at, "==", 2)) {
-        return NULL;
-    }
-    at += 2 + strspn(at + 2, " ");
-    for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
-        size_t size = strlen(any[i]);
-        if (!strncmp(at, any[i], size) && !isalnum((unsigned char)at[size]) && at[size] != '.') {
-            return at + size;
-        }
-    }
-    return NULL;
-}
-
-/* Comparisons with "*" and -1 become "~= nil": the field may have any value, but must be there. */
-static void write_without_wildcards(kw_text *out, const char *text) {
-    const char *from = text;
-    for (const char *at = text; *at;) {
-        size_t name = begins_field(text, at) ? 2 + strspn(at + 2, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
-        const char *past = name ? past_wildcard(at + name) : NULL;
-        if (past) {
-            kw_text_add_bytes(out, from, (size_t)(at + name - from));
-            kw_text_add(out, " ~= nil");
-            from = at = past;
-        } else {
-            at += name ? name : 1;
-        }
-    }
-    kw_text_add(out, from);
-}
-
 kw_status kw_filter_open(kw_filter **out, const char *expression, const char *arch, kw_error *err) {
     *out = NULL;
     size_t length = strlen(expression);
@@ -81,10 +42,11 @@ kw_status kw_filter_open(kw_filter **out, const char *expression, const char *ar
         return kw_fail_memory(err, "a filter");
     }
     kw_text text = {0};
-    write_without_wildcards(&text, expression);
-    filter->expression = kw_text_string(&text);
     snprintf(filter->where, sizeof filter->where, "filter '%.*s%s'", SHOWN, expression, length > SHOWN ? "..." : "");
-    kw_status status = text.failed ? kw_fail_memory(err, "a filter") : kw_lua_open(&filter->lua, MEMORY_LIMIT, err);
+    kw_status status = kw_filter_text(&text, expression, filter->where, err);
+    filter->expression = kw_text_string(&text);
+    status = status || !text.failed ? status : kw_fail_memory(err, "a filter");
+    status = status ? status : kw_lua_open(&filter->lua, MEMORY_LIMIT, err);
     if (!status) {
         kw_lua_set_step_limit(filter->lua, STEP_LIMIT);
         status = kw_lua_run(filter->lua, compile_filter, filter, filter->where, err);

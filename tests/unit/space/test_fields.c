@@ -196,6 +196,38 @@ static void wildcards_are_any_value(void **state) {
     assert_int_equal(count_space(&(kw_space_options){.arch = arch, .config = text}), 5);
 }
 
+/* Spellings of one thing, each of which some kernel of the set is and another is not. */
+static void filters_read_values_as_trait_files_do(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"c.pipeline == 'compv1'", "c.pipe == 'basic_v1'"},
+        {"c.pipeline == 'CompV3'", "c.pipe == \"compv3\""},
+        {"c.pipeline != 'compute_v3'", "c.pipe ~= 'compv3'"},
+        {"c.scheduler== 'Interwave'", "c.sched == 'interwave'"},
+        {"c.double_smem_buffer == True", "c.double_smem_buffer"},
+        {"c.double_smem_buffer ~= 'true'", "not c.double_smem_buffer"},
+        {"c.two_stage == true", "c.two_stage == 1"},
+        {"c.variant == 'fwd'", "c.op == 'conv_fwd'"},
+        {"c.op == 'bwd_data'", "c.variant == 'bwd_data'"},
+        {"c.data_type ~= 'bf16'", "c.dtype ~= 'bf16'"},
+        {"c.layout == 'nwgc'", "c.layout == 'nhwgc'"},
+        {"c.layout == 'ncdhw'", "c.layout == 'ngchw'"},
+        {"c.layout == 'rcr'", "c.family == 'gemm.mma' and c.layout == 'rcr'"},
+        {"c.streamk_reduction_strategy == 'TREE'", "c.streamk == 'tree'"},
+        {"c.tile_m == '64'", "c.tile_m == 64"},
+        {"c.block_per_cu == 2", "c.stages == 1"},
+        {"c.epilogue == 'RegistersToGlobalMemory'", "c.store == 'registers'"},
+        {"c.dtype == 'bf16' -- 'c.pipeline == 'none", "c.dtype == 'bf16'"},
+        {"c.dtype == 'bf16' and 'c.pipe == none' ~= ''", "c.dtype == 'bf16'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t first = count_filtered(rows[i][0]), second = count_filtered(rows[i][1]);
+        if (first != second || !first || first == tiny.count) {
+            fail_msg("%s: %zu of %zu; %s: %zu", rows[i][0], first, tiny.count, rows[i][1], second);
+        }
+    }
+}
+
 static void what_cannot_be_is_said(void **state) {
     (void)state;
     static const struct {
@@ -211,6 +243,14 @@ static void what_cannot_be_is_said(void **state) {
         {{.config = "conv.direct * * tile_w=7"}, "conv.direct has kernels for cpu, and gfx950 is no such"},
         {{.config = "conv.igemm * * pipeline=*", .arch = "x86-64-v3"}, "conv.igemm has kernels for gpu, and x86-64-v3 is no such"},
         {{.config = "* * bf16 pipeline=mem", .arch = "x86-64-v3"}, "no kernel family for cpu, which x86-64-v3 is, has pipeline"},
+        {{.filter = "c.pipeline == 'compv9'"}, "compv9 is no value of it; known: basic_v1 mem"},
+        {{.filter = "c.tile_m > 3 and c.pipe~='compv9'"}, "compv9 is no value of it"},
+        {{.filter = "c.double_smem_buffer == 1"}, "1 is no value of it; known: false true"},
+        {{.filter = "c.variant == 'bwd'"}, "known: forward bwd_data bwd_weight gemm"},
+        {{.filter = "c.dtype == 'bf17'"}, "known: fp32 bf16"},
+        {{.filter = "c.family == 'conv.igem'"}, "conv.igem is no value of it"},
+        {{.filter = "c.layout == 'nhwx'"}, "known: ngchw"},
+        {{.filter = "c.tile_m == '64x'"}, "64x is no value of it"},
         {{.filter = "c.pipelin == 'mem'"}, "did you mean pipeline"},
         {{.filter = "c.vector_sizes == 4"}, "vector_size_a"},
     };
@@ -291,6 +331,7 @@ int main(void) {
         cmocka_unit_test(every_published_value_finds_kernels),
         cmocka_unit_test(configs_and_filters_agree),
         cmocka_unit_test(wildcards_are_any_value),
+        cmocka_unit_test(filters_read_values_as_trait_files_do),
         cmocka_unit_test(what_cannot_be_is_said),
         cmocka_unit_test(families_serve_what_the_table_says),
     };
