@@ -4,7 +4,7 @@ JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -50,6 +50,12 @@ device-faults: all
 
 check-kills: all
 	@nice -n 10 tools/check_kills.py build/kwright $$KILL_SEED
+
+check-memory:
+	@tools/setup.sh test
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target test_memory
+	@KW_MEMORY_POINTS=$${KW_MEMORY_POINTS:-200} build/tests/fault/test_memory
 
 test-slurm: all
 	@tools/test_slurm.sh build/kwright
@@ -117,6 +123,7 @@ help:
 	@echo 'make check-numbers kernels on random legal problems against NumPy in doubles, KW_NUMBERS_RUNS (20000) and KW_NUMBERS_SEED (the day)'
 	@echo 'make check-legal every kernel'\''s rules and launch on random legal problems, KW_LEGAL_SEED (the day) and KW_LEGAL_PAIRS (10^6) an architecture'
 	@echo 'make check-kills sweep, tune, build and merge, 200 times each killed with kill -9 at random moments: KILL_SEED (the time)'
+	@echo 'make check-memory every verb with one allocation refused, KW_MEMORY_POINTS (200; 0: all of the first 2000) a verb, drawn from KW_MEMORY_SEED'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'

@@ -308,6 +308,8 @@ int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool cli_reserve(void *items, size_t *capacity, size_t count, size_t size);
 /* "8.41 ms" */
 const char *cli_time(char text[32], double ns);
+/* Says that memory is short, for what; returns the exit code. */
+int cli_no_memory(const char *what);
 /* A text from a store, a file or an environment as it may be printed; good until the fourth call from now. */
 const char *cli_shown(const char *text);
 /* A word for a shell, quoted where that is needed, for lines to be pasted. */

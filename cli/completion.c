@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_names(const char *names) {
@@ -11,7 +12,7 @@ static void print_names(const char *names) {
     }
 }
 
-/* Names that the library gives; what cannot be read completes to nothing. */
+/* Names that the library gives; what cannot be read completes to nothing, but want of memory ends it. */
 static void print_known(const char *kind) {
     kw_error err = {0};
     char *names = NULL;
@@ -20,6 +21,9 @@ static void print_known(const char *kind) {
         print_names(names);
     }
     kw_free(names);
+    if (status == KW_NO_MEMORY) {
+        exit(cli_fail(&err));
+    }
 }
 
 static void print_outcomes(void) {

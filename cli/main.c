@@ -266,7 +266,7 @@ int main(int count, char **words) {
     }
     const char **operands = calloc((size_t)count, sizeof *operands);
     if (!operands) {
-        return cli_usage("out of memory");
+        return cli_no_memory("the request");
     }
     cli_args args = {0};
     int code = cli_parse(&args, verb, count - 2, words + 2, operands);

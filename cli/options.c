@@ -126,7 +126,7 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
         }
     }
     if (strstr(verb->operands, "PROBLEM") && !join_problems(args, operands)) {
-        return cli_usage("out of memory");
+        return cli_no_memory("the request");
     }
     if (args->operand_count < verb->least) {
         return cli_usage("%s needs %s; for example: %s", verb->name, verb->operands, verb->example);

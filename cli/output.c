@@ -43,6 +43,12 @@ int cli_usage(const char *format, ...) {
     return cli_fail(&err);
 }
 
+int cli_no_memory(const char *what) {
+    kw_error err = {.status = KW_NO_MEMORY};
+    snprintf(err.text, sizeof err.text, "out of memory for %s; free some or ask for less", what);
+    return cli_fail(&err);
+}
+
 const char *cli_shown(const char *text) {
     static char shown[4][4096];
     static unsigned next;

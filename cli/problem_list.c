@@ -90,7 +90,7 @@ static int start_gather(list_reader *g, cli_problem_list *list, const cli_args *
 }
 
 static int end_gather(const list_reader *g, kw_status status, const kw_error *err) {
-    return g->failed ? cli_usage("out of memory for the problem list") : status ? cli_fail(err) : CLI_DONE;
+    return g->failed ? cli_no_memory("the problem list") : status ? cli_fail(err) : CLI_DONE;
 }
 
 static int read_problem_list(list_reader *g, const char *name_or_path) {

@@ -18,9 +18,11 @@ static void begin_explanation(kw_explanation_list *list, kw_explanation_kind kin
 }
 
 static void explain_text(kw_explanation_list *list, kw_explanation_kind kind, const char *family, kw_word text) {
+    size_t before = list->count;
     begin_explanation(list, kind, family);
     kw_text_add_bytes(&list->texts, text.at, text.size);
     kw_text_add_bytes(&list->texts, "", 1);
+    list->count = list->texts.failed ? before : list->count;
 }
 
 void kw_explain(kw_explanation_list *list, kw_explanation_kind kind, const char *format, ...) {
@@ -28,11 +30,13 @@ void kw_explain(kw_explanation_list *list, kw_explanation_kind kind, const char 
     va_start(arguments, format);
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
+    size_t before = list->count;
     begin_explanation(list, kind, NULL);
     if (length >= 0 && kw_text_reserve(&list->texts, (size_t)length + 1)) {
         vsnprintf(list->texts.data + list->texts.size, (size_t)length + 1, format, again);
         list->texts.size += (size_t)length + 1;
     }
+    list->count = list->texts.failed ? before : list->count;
     va_end(again);
     va_end(arguments);
 }
@@ -61,6 +65,9 @@ void kw_explanation_list_print(kw_text *text, const kw_explanation_list *list) {
         } else {
             kw_text_addf(text, "  %s\n", e.text);
         }
+    }
+    if (list->texts.failed) {
+        kw_text_add(text, "  there was no memory for the rest of the explanation\n");
     }
 }
 

@@ -363,6 +363,8 @@ const kw_record *kw_plan_records(const kw_plan *plan, size_t *count) {
     return plan ? plan->impl->records : NULL;
 }
 
+static const char no_explanation[] = "there was no memory for the explanation";
+
 /* The rejections and the prose, made when they are first asked for. NULL: no memory for the prose. */
 static const char *complete_explanation(kw_plan_impl *impl) {
     kw_plan_cache *cache = &impl->context->plan_cache;
@@ -400,11 +402,15 @@ static const char *complete_explanation(kw_plan_impl *impl) {
 
 const char *kw_plan_explain(const kw_plan *plan) {
     const char *known = plan && !kw_context_lost(plan->impl->context) ? complete_explanation(plan->impl) : "";
-    return known ? known : "";
+    return known ? known : no_explanation;
 }
 
 void kw_explanation_visit(const kw_plan *plan, bool (*visit)(void *user, const kw_explanation *explanation), void *user) {
-    if (!plan || !visit || kw_context_lost(plan->impl->context) || !complete_explanation(plan->impl)) {
+    if (!plan || !visit || kw_context_lost(plan->impl->context)) {
+        return;
+    }
+    if (!complete_explanation(plan->impl)) {
+        visit(user, &(kw_explanation){.text = no_explanation});
         return;
     }
     const kw_explanation_list *lists[] = {&plan->impl->explanation, &plan->impl->rejections};

@@ -27,6 +27,7 @@ typedef struct scratch_arrays {
     kw_record *records;
     double *predicted, *measured, *gains;
     size_t *ranked;
+    bool failed; /* there was no memory */
 } scratch_arrays;
 
 static void scratch_arrays_drop(scratch_arrays *b) {
@@ -180,7 +181,11 @@ static double spearman_of(scratch_arrays *b, const kw_dataset *dataset, const kw
             b->measured[count++] = time;
         }
     }
-    return rank_values(b->predicted, count) && rank_values(b->measured, count) ? correlation(b->predicted, b->measured, count) : NAN;
+    if (!rank_values(b->predicted, count) || !rank_values(b->measured, count)) {
+        b->failed = true;
+        return NAN;
+    }
+    return correlation(b->predicted, b->measured, count);
 }
 
 /* --- shortlists ------------------------------------------------------------------------------------------------------- */
@@ -258,6 +263,7 @@ kw_status kw_group_evaluations_create(kw_group_evaluation **made, size_t *count,
         if ((!keep || keep[c]) && scores->served[c] && evaluate_group(&list[*count], &b, dataset, oracles, scores)) {
             ++*count;
         }
+        status = b.failed ? kw_fail_memory(err, "evaluations") : KW_OK;
     }
     scratch_arrays_drop(&b);
     if (status) {

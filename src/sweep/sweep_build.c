@@ -43,6 +43,9 @@ static kw_status choose_cache(kw_sweep_toolchain *toolchain, const kw_sweep_opti
     const char *note = toolchain->handle.cache_note;
     const char *folder =
         options->build.cache_dir ? options->build.cache_dir : kw_folder_user(&toolchain->arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+    if (!folder) {
+        return kw_fail_memory(err, "the name of a cache folder");
+    }
     if (open_writable_cache(toolchain, folder)) {
         return KW_OK;
     }

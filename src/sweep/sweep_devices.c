@@ -152,7 +152,10 @@ static kw_status start_threads(kw_sweep_devices *devices, kw_error *err) {
         device_worker->devices = devices;
         device_worker->started = !pthread_create(&device_worker->thread, NULL, serve_device, device_worker);
         started += device_worker->started;
-        status = device_worker->started ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "no thread can be started for device number %zu", i + 1);
+        status = device_worker->started
+                     ? KW_OK
+                     : kw_fail(err, KW_ENVIRONMENT,
+                               "no thread can be started for device number %zu: too many threads, or too little memory", i + 1);
     }
     pthread_mutex_lock(&devices->lock);
     while (devices->opened < started) {

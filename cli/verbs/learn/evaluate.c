@@ -9,7 +9,7 @@ int cli_words_read(cli_words *words, const cli_args *args, cli_option_id option)
     const char *text = args->value[option];
     *words = (cli_words){.memory = text ? strdup(text) : NULL};
     if (text && !words->memory) {
-        return cli_usage("out of memory");
+        return cli_no_memory("the request");
     }
     char *rest = NULL;
     for (char *part = text ? strtok_r(words->memory, ",", &rest) : NULL; part; part = strtok_r(NULL, ",", &rest)) {

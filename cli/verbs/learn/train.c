@@ -57,7 +57,7 @@ static int read_lists(const char *lists[LISTS_MAX], size_t *count, char **words,
     *count = 0;
     *words = text ? strdup(text) : NULL;
     if (text && !*words) {
-        return cli_usage("out of memory");
+        return cli_no_memory("the request");
     }
     char *rest = NULL;
     for (char *part = *words ? strtok_r(*words, ",", &rest) : NULL; part; part = strtok_r(NULL, ",", &rest)) {

@@ -73,7 +73,7 @@ static int visit(tally *t, const cli_args *args) {
 
 int verb_count(const cli_args *args) {
     tally *t = calloc(1, sizeof *t);
-    int code = t ? visit(t, args) : cli_usage("out of memory");
+    int code = t ? visit(t, args) : cli_no_memory("the request");
     if (!code && args->value[OPT_JSON]) {
         cli_json json;
         cli_json_start(&json);
@@ -133,7 +133,7 @@ int verb_list(const cli_args *args) {
     }
     tally *t = calloc(1, sizeof *t);
     if (!t) {
-        return cli_usage("out of memory");
+        return cli_no_memory("the request");
     }
     t->print = true;
     t->limit = (size_t)limit;

@@ -130,7 +130,7 @@ static int merge_problems(cli_problem_list *list, const char *stem) {
     int64_t *sum = calloc(list->count ? list->count : 1, sizeof *sum);
     int code = find_firsts(&first, &distinct, list);
     if (!code && !sum) {
-        code = cli_usage("out of memory for the problem list");
+        code = cli_no_memory("the problem list");
     }
     for (size_t i = 0; i < list->count && !code; i++) {
         sum[first[i]] += times(list->items[i].name);
@@ -147,7 +147,7 @@ static int merge_problems(cli_problem_list *list, const char *stem) {
             snprintf(name + size, sizeof name - size, "*%lld", (long long)sum[i]);
         }
         list->items[kept] = (cli_problem){strdup(name), list->items[i].problem};
-        code = list->items[kept++].name ? code : cli_usage("out of memory for the problem list");
+        code = list->items[kept++].name ? code : cli_no_memory("the problem list");
     }
     list->count = code ? list->count : kept;
     free(first);

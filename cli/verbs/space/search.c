@@ -139,7 +139,7 @@ int verb_search(const cli_args *args) {
     }
     if (args->value[OPT_MEASURE]) {
         records = calloc(report.count, sizeof *records);
-        code = records ? measure_results(records, &report, &problem, args) : cli_usage("out of memory");
+        code = records ? measure_results(records, &report, &problem, args) : cli_no_memory("the request");
     }
     if (!code && args->value[OPT_JSON]) {
         print_search_json(&report, records);

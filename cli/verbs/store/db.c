@@ -163,8 +163,8 @@ static int db_count(const cli_args *args, kw_store *store) {
 static int db_check(const cli_args *args, kw_store *store) {
     kw_error err = {0};
     if (kw_store_check(store, &err)) {
-        cli_fail(&err);
-        return CLI_FAILED;
+        int code = cli_fail(&err);
+        return err.status == KW_NO_MEMORY ? code : CLI_FAILED;
     }
     if (!args->value[OPT_QUIET]) {
         printf("%s: every page and every row is as it was written\n", args->operands[1]);

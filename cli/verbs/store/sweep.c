@@ -114,7 +114,7 @@ static int keep_problems(session *s, const cli_problem_list *list, size_t count)
     free(first);
     s->options.problems = s->problems;
     s->options.problem_count = kept;
-    return good ? CLI_DONE : cli_usage("out of memory for the problem list");
+    return good ? CLI_DONE : cli_no_memory("the problem list");
 }
 
 /* Where a model's errors choose, --limit is of what they choose. */
@@ -152,9 +152,15 @@ static int read_problems(session *s) {
     return code;
 }
 
-static bool is_op_dtype_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], const char *config) {
+static bool is_op_dtype_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], const char *config, kw_status *status, kw_error *err) {
     kw_config_info info;
-    return !kw_config_info_read(&info, config, NULL) && asked[info.op][info.dtype];
+    kw_error why = {0};
+    kw_status read = kw_config_info_read(&info, config, &why);
+    if (read == KW_NO_MEMORY) {
+        *status = read;
+        *err = why;
+    }
+    return !read && asked[info.op][info.dtype];
 }
 
 static int read_sweep_kernels(session *s) {
@@ -176,11 +182,15 @@ static int read_sweep_kernels(session *s) {
     int code = cli_registry(&s->registry, s->context, s->args);
     size_t count = code ? 0 : kw_registry_count(s->registry), kept = 0;
     s->configs = calloc(count + 1, sizeof *s->configs);
+    kw_status status = KW_OK;
     for (size_t i = 0; s->configs && i < count; i++) {
         const char *config = kw_registry_config(s->registry, i);
-        if (is_op_dtype_asked(asked, config)) {
+        if (is_op_dtype_asked(asked, config, &status, &err)) {
             s->configs[kept++] = config;
         }
+    }
+    if (!code && (status || !s->configs)) {
+        code = status ? cli_fail(&err) : cli_no_memory("the list of kernels");
     }
     s->options.configs = s->configs;
     s->options.config_count = kept;

@@ -259,7 +259,7 @@ kw_status kw_folder_make(const char *path, kw_error *err) {
     return status;
 }
 
-char *kw_folder_user(kw_arena *arena, const char *variable, const char *xdg, const char *home_part) {
+const char *kw_folder_user(kw_arena *arena, const char *variable, const char *xdg, const char *home_part) {
     const char *own = secure_getenv(variable);
     if (own && *own) {
         return kw_arena_copy(arena, own, strlen(own));
@@ -269,7 +269,7 @@ char *kw_folder_user(kw_arena *arena, const char *variable, const char *xdg, con
         return kw_arena_format(arena, "%s/kernelwright", base);
     }
     const char *home = secure_getenv("HOME");
-    return home && *home == '/' ? kw_arena_format(arena, "%s/%s/kernelwright", home, home_part) : NULL;
+    return home && *home == '/' ? kw_arena_format(arena, "%s/%s/kernelwright", home, home_part) : "";
 }
 
 int kw_descriptor_move_up(int fd) {

@@ -43,8 +43,8 @@ int kw_descriptor_move_up(int fd);
 /* Makes a folder and those above it (mode 0700 for new ones). */
 kw_status kw_folder_make(const char *path, kw_error *err);
 
-/* A folder of the user's: the value of variable when set, else $xdg/kernelwright, else ~/home_part/kernelwright; NULL when none of
- * them is known. Relative XDG values are ignored, as the XDG rules ask. */
-char *kw_folder_user(kw_arena *arena, const char *variable, const char *xdg, const char *home_part);
+/* A folder of the user's: the value of variable when set, else $xdg/kernelwright, else ~/home_part/kernelwright; "" when none of
+ * them is known, NULL for want of memory. Relative XDG values are ignored, as the XDG rules ask. */
+const char *kw_folder_user(kw_arena *arena, const char *variable, const char *xdg, const char *home_part);
 
 #endif

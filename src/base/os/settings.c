@@ -104,11 +104,14 @@ static void to_standard_error(void *user, const char *line) {
 
 static kw_status read_places(kw_settings *settings, const kw_context_options *options, kw_error *err) {
     kw_arena *arena = &settings->arena;
-    settings->cache = choose_path(arena, options->cache_dir, kw_folder_user(arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache"));
-    settings->data = choose_path(arena, options->data_dir, kw_folder_user(arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share"));
+    const char *cache = kw_folder_user(arena, "KW_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+    const char *data = kw_folder_user(arena, "KW_DATA_DIR", "XDG_DATA_HOME", ".local/share");
+    settings->cache = cache ? choose_path(arena, options->cache_dir, cache) : NULL;
+    settings->data = data ? choose_path(arena, options->data_dir, data) : NULL;
     const char *beside = settings->data && *settings->data ? kw_arena_format(arena, "%s/wisdom.txt", settings->data) : NULL;
     const char *named = variable("KW_WISDOM");
-    settings->wisdom = choose_path(arena, options->wisdom_file, named ? named : beside);
+    bool beside_known = beside || !settings->data || !*settings->data;
+    settings->wisdom = beside_known ? choose_path(arena, options->wisdom_file, named ? named : beside) : NULL;
     settings->system_wisdom = choose_path(arena, variable("KW_SYSTEM_WISDOM"), KW_SYSTEM_WISDOM_FILE);
     const char *compiler = options->compiler, *cc = variable("KW_CC");
     settings->compiler = compiler ? kw_arena_copy(arena, compiler, strlen(compiler)) : NULL;

@@ -83,6 +83,7 @@ kw_status kw_candidates_gather(kw_candidates *candidates, const kw_request *requ
     if (!status) {
         estimate_served_kernels(&l, request);
         ask_model(candidates, &l, request);
+        status = candidates->prediction.notes.failed ? kw_fail_memory(err, "what a model says") : KW_OK;
     }
     for (size_t i = 0; i < l.count && !status; i++) {
         int64_t workspace = l.fitting[i] ? kw_request_workspace(request, l.fitting[i]) : 0;

@@ -391,7 +391,8 @@ bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_qu
         find_models(selector);
     }
     bool answered = any_fits(q) && rank_by_model(selector, q, ns, prediction);
-    kw_text_add(&prediction->notes, kw_text_string(&selector->failures));
+    kw_text_add(&prediction->notes, selector->failures.failed ? "  models were not used, and there was no memory to say why\n"
+                                                              : kw_text_string(&selector->failures));
     if (answered) {
         note_unknown(prediction, q, ns);
     }

@@ -184,7 +184,7 @@ static void layer_load(kw_wisdom *w, int number, const char *path) {
     status = status ? status : layer_index(l, path, &bad, &err);
     if (status) {
         layer_drop(l);
-        *l = (layer){.loaded = true, .stamp = now};
+        *l = (layer){.loaded = status != KW_NO_MEMORY, .stamp = now}; /* memory may be there the next time */
         kw_log_line(w->settings, "wisdom: %s", err.text);
     } else if (bad) {
         kw_log_line(w->settings, "wisdom: %s (%lld such lines; they are skipped and kept)", err.text, (long long)bad);
@@ -316,16 +316,24 @@ kw_status kw_wisdom_each(kw_wisdom *w, const char *path, const kw_wisdom_visitor
     for (int i = 0; !status && i < KW_LAYER_COUNT; i++) {
         const char *place = kw_wisdom_location(w, i);
         kw_error why = {0};
+        kw_status read = KW_OK;
         if (i == KW_LAYER_MEMORY) {
             status = copy_layer(w, &one, err);
-        } else if (check_trust(place, &why) || !*place || layer_read(&one, place, &why)) {
+        } else if (!*place || (read = check_trust(place, &why)) || (read = layer_read(&one, place, &why))) {
             layer_drop(&one);
+            if (read == KW_NO_MEMORY) {
+                return kw_fail_memory(err, place);
+            }
             continue; /* not in use; the log said so when the layer was loaded */
         }
-        if (!status && each_line(&one, place, visitor, &why)) {
+        read = status ? KW_OK : each_line(&one, place, visitor, &why);
+        layer_drop(&one);
+        if (read == KW_NO_MEMORY) {
+            return kw_fail_memory(err, place);
+        }
+        if (read) {
             kw_log_line(w->settings, "wisdom: %s", why.text);
         }
-        layer_drop(&one);
     }
     return status;
 }

@@ -283,14 +283,15 @@ bool kw_cache_has(kw_cache *cache, const char *key) {
     return !fstatat(cache->folder, path, &info, AT_SYMLINK_NOFOLLOW) && S_ISREG(info.st_mode);
 }
 
-/* Visits the files of one shard; at is its descriptor, which this closes. */
-static void visit_files(int at, void (*visit)(void *user, int at, const char *name), void *user) {
+/* Visits the files of one shard; at is its descriptor, which this closes; -1: there is none. */
+static kw_status visit_files(int at, void (*visit)(void *user, int at, const char *name), void *user, kw_error *err) {
     DIR *list = at >= 0 ? fdopendir(at) : NULL;
+    if (!list && at >= 0) {
+        close(at);
+        return kw_fail_memory(err, "the list of a cache's files");
+    }
     if (!list) {
-        if (at >= 0) {
-            close(at);
-        }
-        return;
+        return KW_OK;
     }
     for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
         if (*entry->d_name != '.') {
@@ -298,14 +299,17 @@ static void visit_files(int at, void (*visit)(void *user, int at, const char *na
         }
     }
     closedir(list);
+    return KW_OK;
 }
 
-static void visit_shards(kw_cache *cache, void (*visit)(void *user, int at, const char *name), void *user) {
+static kw_status visit_shards(kw_cache *cache, void (*visit)(void *user, int at, const char *name), void *user, kw_error *err) {
     static const char digits[] = "0123456789abcdef";
-    for (int i = 0; i < 256; i++) {
+    kw_status status = KW_OK;
+    for (int i = 0; i < 256 && !status; i++) {
         char name[SHARD_TEXT] = {digits[i >> 4], digits[i & 15], 0};
-        visit_files(open_shard(cache, name, false), visit, user);
+        status = visit_files(open_shard(cache, name, false), visit, user, err);
     }
+    return status;
 }
 
 typedef struct youngest {
@@ -334,7 +338,7 @@ bool kw_cache_youngest(kw_cache *cache, const char *prefix, char key[KW_CACHE_KE
     youngest found = {.prefix = prefix, .key = key};
     *key = 0;
     if (is_hex(prefix[0]) && is_hex(prefix[1])) {
-        visit_files(open_shard(cache, prefix, false), compare_age, &found);
+        visit_files(open_shard(cache, prefix, false), compare_age, &found, NULL); /* none known is an answer */
     }
     return *key;
 }
@@ -349,10 +353,8 @@ static void count_file(void *user, int at, const char *name) {
 }
 
 kw_status kw_cache_scan(kw_cache *cache, kw_cache_stats *stats, kw_error *err) {
-    (void)err;
     *stats = (kw_cache_stats){0};
-    visit_shards(cache, count_file, stats);
-    return KW_OK;
+    return visit_shards(cache, count_file, stats, err);
 }
 
 typedef struct removal {
@@ -375,12 +377,12 @@ static void remove_file(void *user, int at, const char *name) {
 kw_status kw_cache_remove_all(kw_cache *cache, int64_t *removed, kw_error *err) {
     removal state = {0};
     char why[128];
-    visit_shards(cache, remove_file, &state);
+    kw_status status = visit_shards(cache, remove_file, &state, err);
     if (removed) {
         *removed = state.removed;
     }
-    if (state.code) {
+    if (!status && state.code) {
         return kw_fail(err, KW_IO, "cannot empty the cache: %s", strerror_r(state.code, why, sizeof why));
     }
-    return KW_OK;
+    return status;
 }

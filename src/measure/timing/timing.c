@@ -483,7 +483,9 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
     for (size_t i = 0; i < t.all && !status; i++) {
         status = size_batch(&t, i, err);
     }
-    drop_slow(&t);
+    if (!status) {
+        drop_slow(&t);
+    }
     status = status ? status : allocate_timer(&t, err);
     status = status ? status : run_rounds(&t, err);
     t.by_cpu = !status && needs_own_clock(&t);

@@ -126,6 +126,9 @@ kw_status kw_store_recover(const char *damaged, const char *path, int64_t *recov
     status = status ? status : recover_runs(&r, err);
     status = status ? status : recover_rows(&r, err);
     kw_store_close(&r.to);
+    if (status && r.db) {
+        unlink(path); /* half of the rows would pass for all */
+    }
     sqlite3_close(r.db);
     if (recovered) {
         *recovered = r.recovered;

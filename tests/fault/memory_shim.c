@@ -1,0 +1,72 @@
+/* memory_shim.c: preloaded into a program, it refuses one allocation, the KW_FAIL_AT-th, or with KW_FAIL_ON=1 that and every later one, and
+ * writes into KW_FAIL_COUNT how many there were. Processes that the program starts are left alone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+static atomic_long asked;
+static long fail_at;
+static int stays;
+static char count_path[4096];
+
+__attribute__((constructor)) static void read_orders(void) {
+    const char *at = getenv("KW_FAIL_AT"), *on = getenv("KW_FAIL_ON"), *path = getenv("KW_FAIL_COUNT");
+    if (path) {
+        snprintf(count_path, sizeof count_path, "%s", path);
+    }
+    unsetenv("LD_PRELOAD");
+    unsetenv("KW_FAIL_AT");
+    unsetenv("KW_FAIL_ON");
+    unsetenv("KW_FAIL_COUNT");
+    stays = on && *on == '1';
+    atomic_store(&asked, 0);
+    fail_at = at ? atol(at) : 0;
+}
+
+__attribute__((destructor)) static void tell_count(void) {
+    char text[32];
+    int length = snprintf(text, sizeof text, "%ld", atomic_load(&asked)), fd = open(count_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd >= 0) {
+        ssize_t written = write(fd, text, (size_t)length);
+        close(fd);
+        (void)written;
+    }
+}
+
+static int is_refused(void) {
+    long now = atomic_fetch_add(&asked, 1) + 1;
+    int refused = fail_at > 0 && (now == fail_at || (stays && now > fail_at));
+    errno = refused ? ENOMEM : errno;
+    return refused;
+}
+
+void *malloc(size_t size) {
+    return is_refused() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    return is_refused() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size) {
+    return is_refused() ? NULL : __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+    return is_refused() ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+    void *got = is_refused() ? NULL : __libc_memalign(alignment, size);
+    *memory = got ? got : *memory;
+    return got ? 0 : ENOMEM;
+}
