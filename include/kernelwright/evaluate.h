@@ -50,6 +50,19 @@ typedef struct kw_evaluation_metrics {
 #undef KW_EVALUATION_METRIC
 } kw_evaluation_metrics;
 
+/* How near predicted rates are to measured ones over all good rows, as heuristics are often told; it says little of how good a choice is. r2: 1
+ * less the squared errors over the squared differences from the mean. NAN: no rows. */
+typedef enum kw_rate {
+    KW_RATE_TFLOPS = 0,
+    KW_RATE_LATENCY,   /* milliseconds */
+    KW_RATE_BANDWIDTH, /* GB/s of the problem's tensors */
+    KW_RATES
+} kw_rate;
+typedef struct kw_rate_errors {
+    int64_t rows;
+    double r2, rmse, mae;
+} kw_rate_errors;
+
 /* A zeroed member asks for its default. */
 typedef struct kw_evaluation_options {
     const char *const *stores; /* stores, or exports of them (.jsonl, .csv, .gz) */
@@ -77,6 +90,8 @@ KW_API kw_status kw_evaluation_open(kw_evaluation **evaluation, const kw_evaluat
 KW_API void kw_evaluation_close(kw_evaluation **evaluation);
 /* Of all problem groups together. Owned by the evaluation. */
 KW_API const kw_evaluation_metrics *kw_evaluation_all(const kw_evaluation *evaluation);
+/* KW_RATES of them, of the problem groups that are evaluated; no rows where the selector predicts no times. Owned by the evaluation. */
+KW_API const kw_rate_errors *kw_evaluation_rates(const kw_evaluation *evaluation);
 /* For people: the figures, slices and the worst selections. The caller frees *text with kw_free. */
 KW_API kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_error *err);
 /* For machines: every figure of every slice. The caller frees *json with kw_free. */

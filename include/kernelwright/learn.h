@@ -17,6 +17,7 @@ typedef struct kw_train_metrics {
     double mean, median, p10, worst;
     double regret; /* time of all selections over that of all oracles, less 1; a failed selection counts as the slowest good kernel */
     double top1;   /* share of problem groups in which the selection is the fastest kernel */
+    double r2, rmse, mae; /* of predicted TFLOP/s over all good rows (kw_rate_errors) */
 } kw_train_metrics;
 
 typedef struct kw_train_progress {
@@ -33,8 +34,9 @@ typedef struct kw_train_options {
     bool by_op, by_dtype;
     kw_op op;
     kw_dtype dtype;
-    const char *
-        quantity; /* what is learned: ratio, relative, tflops, time, rank, latency, bandwidth; "choose" tries the first five; NULL: ratio, of published features tflops */
+    /* What is learned: ratio, relative, tflops, time, rank, latency, bandwidth; "choose" tries the first five; several with commas: a model each
+     * in one folder, whose first is model.spec and the others model_QUANTITY.spec. NULL: ratio, of published features tflops. */
+    const char *quantity;
     const char *features;       /* "native" or "ck", the published ones; NULL: ck where all kernels are CK Tile's, else native */
     const char *const *holdout; /* problem lists, by name or file: a row of one of their problems, in any type, is KW_FAILED */
     size_t holdout_count;

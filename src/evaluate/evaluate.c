@@ -5,6 +5,7 @@
 #include "problem/dims.h"
 #include "learn/data/dataset_candidates.h"
 #include "learn/data/holdout.h"
+#include "learn/data/rate_errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,23 @@ static kw_status refuse_nothing(const kw_evaluation *e, const kw_evaluation_opti
                    e->dataset.problem_group_count, e->outside_holdout, e->unpredicted, e->unsolved, (long long)e->dataset.foreign);
 }
 
+/* Of the problem groups that are evaluated. Rates of CK Tile's rows count as published, with products of the padding. */
+static kw_status compare_rates(kw_evaluation *e, kw_error *err) {
+    int32_t *fold = calloc(e->dataset.problem_group_count + 1, sizeof *fold);
+    if (!fold) {
+        return kw_fail_memory(err, "the rates");
+    }
+    for (size_t i = 0; i < e->count; i++) {
+        fold[e->group_evaluations[i].problem_group] = 1;
+    }
+    e->dataset.published = e->dataset.ck == e->dataset.pair_count;
+    for (int rate = 0; rate < KW_RATES && e->scores.kind != KW_SCORES_UNTIMED; rate++) {
+        kw_rate_errors_compute(&e->rates[rate], &e->dataset, e->scores.ns, (kw_rate)rate, fold, 1);
+    }
+    free(fold);
+    return KW_OK;
+}
+
 static kw_status evaluate_groups(kw_evaluation *e, const kw_evaluation_options *o, kw_error *err) {
     kw_scorer scorer = {.by = o->by, .folds = o->folds, .seed = o->seed};
     bool *keep = calloc(e->dataset.problem_group_count + 1, sizeof *keep);
@@ -216,6 +234,7 @@ static kw_status evaluate_groups(kw_evaluation *e, const kw_evaluation_options *
     }
     free(keep);
     status = status ? status : refuse_nothing(e, o, err);
+    status = status ? status : compare_rates(e, err);
     return status ? status : slice_evaluation(e, err);
 }
 
@@ -255,4 +274,8 @@ void kw_evaluation_close(kw_evaluation **evaluation) {
 
 const kw_evaluation_metrics *kw_evaluation_all(const kw_evaluation *evaluation) {
     return &evaluation->all;
+}
+
+const kw_rate_errors *kw_evaluation_rates(const kw_evaluation *evaluation) {
+    return evaluation->rates;
 }

@@ -33,6 +33,7 @@ struct kw_evaluation {
     kw_group_evaluation *group_evaluations;
     size_t count;
     kw_evaluation_metrics all;
+    kw_rate_errors rates[KW_RATES];
     kw_slice *slices; /* by slicing, then key */
     size_t slice_count, slice_capacity;
     size_t unpredicted, in_sample, outside_holdout,

@@ -3,6 +3,7 @@
 
 #include "base/format/csv.h"
 #include "base/number.h"
+#include "learn/data/rate_errors.h"
 #include "store/io/writer.h"
 #include "json/json_write.h"
 
@@ -76,6 +77,18 @@ static void add_all_figures(kw_text *text, const kw_evaluation_metrics *f) {
     add_figure(text, "order", "NDCG of the first 10", &f->ndcg, 100);
     add_figure(text, "", "Spearman in a problem group", &f->spearman, 100);
     add_figure(text, "coverage", "measured, not failed", &f->coverage, 100);
+}
+
+/* Numbers beside the choice; nothing for selectors that have none. */
+static void add_rates(kw_text *text, const kw_evaluation *e) {
+    static const char *const units[KW_RATES] = {"TFLOP/s", "milliseconds", "GB/s"};
+    for (int rate = 0; rate < KW_RATES && e->rates[0].rows; rate++) {
+        const kw_rate_errors *r = &e->rates[rate];
+        if (!rate) {
+            kw_text_addf(text, "\n%-18s %-24s %8s %9s %9s\n", "predicted rates", "", "R2", "RMSE", "MAE");
+        }
+        kw_text_addf(text, "%-18s %-24s %8.4f %9.4g %9.4g\n", "", units[rate], r->r2, r->rmse, r->mae);
+    }
 }
 
 static void add_slice_line(kw_text *text, const kw_slice *s) {
@@ -186,6 +199,7 @@ kw_status kw_evaluation_text(char **text, const kw_evaluation *evaluation, kw_er
     kw_text made = {0};
     add_evaluation_head(&made, evaluation);
     add_all_figures(&made, &evaluation->all);
+    add_rates(&made, evaluation);
     add_slices(&made, evaluation);
     add_worst_selections(&made, evaluation);
     return take_evaluation_text(text, &made, err);
@@ -227,6 +241,16 @@ kw_status kw_evaluation_json(char **json, const kw_evaluation *e, kw_error *err)
     kw_json_int(&out, "candidates_without_row", (int64_t)e->untried);
     kw_json_object(&out, "all");
     json_figures(&out, &e->all);
+    kw_json_end(&out);
+    kw_json_object(&out, "rates");
+    for (int rate = 0; rate < KW_RATES && e->rates[0].rows; rate++) {
+        kw_json_object(&out, kw_rate_name((kw_rate)rate));
+        kw_json_int(&out, "rows", e->rates[rate].rows);
+        kw_json_real(&out, "r2", e->rates[rate].r2);
+        kw_json_real(&out, "rmse", e->rates[rate].rmse);
+        kw_json_real(&out, "mae", e->rates[rate].mae);
+        kw_json_end(&out);
+    }
     kw_json_end(&out);
     kw_json_array(&out, "slices");
     for (size_t i = 0; i < e->slice_count; i++) {

@@ -31,6 +31,9 @@ static const double learning_rate = 0.06, least_gain = 1e-3, hardest = 3;
 typedef struct session {
     const kw_train_options *options;
     kw_train_report *report;
+    const char *quantity; /* one of the options', or NULL */
+    const char *targets;  /* all of them, with blanks between; NULL: this one */
+    bool beside;          /* not the first */
     kw_holdout holdout;
     kw_lightgbm *library;
     kw_dataset dataset;
@@ -123,7 +126,7 @@ static kw_status make_features(session *s, const kw_feature_table **features) {
     }
     s->dataset.published = ck;
     if (ck) {
-        s->hyperparameters.quantity = s->options->quantity ? s->hyperparameters.quantity : KW_PREDICTS_TFLOPS; /* as published */
+        s->hyperparameters.quantity = s->quantity ? s->hyperparameters.quantity : KW_PREDICTS_TFLOPS; /* as published */
         return kw_dataset_ck_features(&s->rows, features, &s->dataset, s->err);
     }
     kw_status status = kw_native_features_open(&s->native, s->err);
@@ -189,7 +192,7 @@ static void log_round(const session *s, const char *what, const kw_cross_validat
 }
 
 static kw_status choose_quantity(session *s) {
-    const char *asked = s->options->quantity;
+    const char *asked = s->quantity;
     bool any = asked && !strcmp(asked, "choose");
     double best = -1;
     for (int q = 0; q <= KW_PREDICTS_RANK && any; q++) { /* the rest orders as these do */
@@ -355,19 +358,21 @@ static kw_status cross_validate_model(session *s) {
 
 /* --- options ---------------------------------------------------------------------------------------------------------- */
 
-static kw_status set_quantity(session *s) {
-    const char *asked = s->options->quantity;
-    if (!asked || !strcmp(asked, "choose")) {
-        s->hyperparameters.quantity = KW_PREDICTS_RATIO;
-        return KW_OK;
-    }
+static kw_status find_quantity(kw_model_quantity *quantity, kw_word word, kw_error *err) {
     for (int q = 0; q < KW_PREDICTS_COUNT; q++) {
-        if (!strcmp(asked, kw_model_quantity_name((kw_model_quantity)q))) {
-            s->hyperparameters.quantity = (kw_model_quantity)q;
+        if (kw_word_is(word, kw_model_quantity_name((kw_model_quantity)q))) {
+            *quantity = (kw_model_quantity)q;
             return KW_OK;
         }
     }
-    return kw_fail(s->err, KW_MISSING, "quantity %.40s is not known; known: " KW_MODEL_QUANTITIES " choose", asked);
+    return kw_fail(err, KW_MISSING, "quantity %.*s is not known; known: " KW_MODEL_QUANTITIES " choose", KW_WORD(word));
+}
+
+static kw_status set_quantity(session *s) {
+    const char *asked = s->quantity;
+    s->hyperparameters.quantity = KW_PREDICTS_RATIO;
+    return !asked || !strcmp(asked, "choose") ? KW_OK
+                                              : find_quantity(&s->hyperparameters.quantity, (kw_word){asked, strlen(asked)}, s->err);
 }
 
 static kw_status read_train_options(session *s) {
@@ -405,6 +410,8 @@ static kw_status write_folder(session *s) {
                               .packed_size = s->packed.size,
                               .library = "LightGBM",
                               .library_version = kw_lightgbm_version(s->library),
+                              .targets = s->targets ? s->targets : kw_model_quantity_name(s->hyperparameters.quantity),
+                              .beside = s->beside,
                               .new_trees = (int32_t)(s->report->trees - s->warm.trees)};
     return kw_artifacts_write(&artifacts, s->err);
 }
@@ -429,16 +436,14 @@ static void close_training(session *s) {
     free(s);
 }
 
-kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_error *err) {
-    kw_train_report unused = {0};
+static kw_status train_one(const kw_train_options *options, const char *quantity, const char *targets, bool beside, kw_train_report *report,
+                           kw_error *err) {
     session *s = calloc(1, sizeof *s);
     if (!s) {
         return kw_fail_memory(err, "training");
     }
-    s->options = options;
-    s->report = report ? report : &unused;
-    s->err = err;
-    *s->report = (kw_train_report){0};
+    *s = (session){.options = options, .report = report, .quantity = quantity, .targets = targets, .beside = beside, .err = err};
+    *report = (kw_train_report){0};
     kw_status status = read_train_options(s);
     status = status ? status : kw_holdout_read(&s->holdout, options->holdout, options->holdout_count, err);
     status = status ? status : read_training_rows(s);
@@ -453,5 +458,49 @@ kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_
     status = status ? status : make_model(s);
     status = status ? status : write_folder(s);
     close_training(s);
+    return status;
+}
+
+/* "tflops,latency" with blanks for commas. */
+static kw_status read_targets(char targets[128], const char *list, kw_error *err) {
+    kw_scan scan = kw_scan_string(list);
+    kw_word word, other;
+    bool good = (size_t)snprintf(targets, 128, "%s", list) < 128 && list[0] != ',' && list[strlen(list) - 1] != ',' && !strstr(list, ",,");
+    kw_status status = KW_OK;
+    while (good && !status && kw_scan_field(&scan, ',', &word)) {
+        kw_model_quantity quantity;
+        int times = 0;
+        for (kw_scan again = kw_scan_string(list); kw_scan_field(&again, ',', &other);) {
+            times += other.size == word.size && !memcmp(other.at, word.at, word.size);
+        }
+        good = times == 1 && !kw_word_is(word, "choose");
+        status = good ? find_quantity(&quantity, word, err) : KW_OK;
+    }
+    for (char *comma = targets; (comma = strchr(comma, ','));) {
+        *comma = ' ';
+    }
+    return good ? status
+                : kw_fail(err, KW_ILLEGAL,
+                          "quantities %.80s: several are different ones with a comma between each two, none of them choose", list);
+}
+
+kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_error *err) {
+    kw_train_report unused, others;
+    char targets[128], quantity[32];
+    kw_word word;
+    report = report ? report : &unused;
+    *report = (kw_train_report){0};
+    if (!options->quantity || !strchr(options->quantity, ',')) {
+        return train_one(options, options->quantity, NULL, false, report, err);
+    }
+    kw_status status = read_targets(targets, options->quantity, err);
+    if (!status && options->warm_start) {
+        status = kw_fail(err, KW_ILLEGAL, "a warm start goes on with one model; give one quantity of %.80s", options->quantity);
+    }
+    kw_scan scan = kw_scan_string(targets);
+    for (bool beside = false; !status && kw_scan_word(&scan, &word); beside = true) {
+        kw_word_copy(quantity, sizeof quantity, word);
+        status = train_one(options, quantity, targets, beside, beside ? &others : report, err);
+    }
     return status;
 }

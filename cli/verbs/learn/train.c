@@ -100,6 +100,9 @@ static void add_figures(cli_json *json, const char *what, const kw_train_metrics
     cli_json_real(json, "regret", f->regret);
     cli_json_real(json, "top1", f->top1);
     cli_json_int(json, "failed", f->failed);
+    cli_json_real(json, "r2", f->r2);
+    cli_json_real(json, "rmse", f->rmse);
+    cli_json_real(json, "mae", f->mae);
     cli_json_end(json);
 }
 

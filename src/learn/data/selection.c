@@ -2,6 +2,7 @@
 #include "learn/data/selection.h"
 
 #include "base/stats.h"
+#include "learn/data/rate_errors.h"
 
 #include <assert.h>
 #include <math.h>
@@ -69,6 +70,11 @@ kw_status kw_metrics_compute(kw_train_metrics *metrics, const kw_dataset *datase
         hits += selection.pair == group_oracles[c].best;
         metrics->failed += selection.failed;
     }
+    kw_rate_errors rates;
+    kw_rate_errors_compute(&rates, dataset, ns, KW_RATE_TFLOPS, fold, which);
+    metrics->r2 = rates.r2;
+    metrics->rmse = rates.rmse;
+    metrics->mae = rates.mae;
     metrics->problem_groups = (int64_t)count;
     if (count) {
         kw_stat_sort(efficiency, count);

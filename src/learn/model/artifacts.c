@@ -32,19 +32,44 @@ static kw_status write_text(const kw_artifacts *a, const char *name, kw_text *te
     return status;
 }
 
+/* As CK Tile's heuristics call what they predict. */
+static const char *published_name(kw_model_quantity quantity) {
+    const char *name = kw_model_quantity_name(quantity);
+    return kw_word_starts((kw_word){name, strlen(name)}, "plain_") ? name + strlen("plain_") : name;
+}
+
 /* A name with the quantity in it, as the published artifacts have. */
 static const char *named(char name[64], const kw_artifacts *a, const char *stem) {
-    snprintf(name, 64, "%s_%s.json", stem, kw_model_quantity_name(a->hyperparameters->quantity));
+    kw_model_quantity quantity = a->hyperparameters->quantity;
+    snprintf(name, 64, "%s_%s.json", stem, a->trainer->dataset->published ? published_name(quantity) : kw_model_quantity_name(quantity));
+    return name;
+}
+
+static bool is_published(const kw_artifacts *a) {
+    return a->trainer->dataset->published;
+}
+
+/* The forest's file: as published with published features, else our own name for the first, which then no line of the spec says. */
+static const char *forest_file(char name[64], const kw_artifacts *a) {
+    if (!is_published(a) && !a->beside) {
+        return NULL;
+    }
+    snprintf(name, 64, "model_%s.lgbm.gz", published_name(a->hyperparameters->quantity));
     return name;
 }
 
 /* --- feature_spec.json -------------------------------------------------------------------------------------------- */
 
-static void add_served_names(kw_json_out *json, const kw_dataset *dataset, bool ops) {
+static uint32_t served_set(const kw_dataset *dataset, bool ops) {
     uint32_t seen = 0;
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
         seen |= 1u << (ops ? (int)dataset->problem_groups[i].problem.op : (int)dataset->problem_groups[i].problem.dtype);
     }
+    return seen;
+}
+
+static void add_served_names(kw_json_out *json, const kw_dataset *dataset, bool ops) {
+    uint32_t seen = served_set(dataset, ops);
     kw_json_array(json, ops ? "op_type" : "dtype");
     for (int i = 0; i < 32; i++) {
         if (seen >> i & 1) {
@@ -60,6 +85,39 @@ static void add_arches(kw_json_out *json, const kw_dataset *dataset) {
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
         if (!i || strcmp(dataset->problem_groups[i].target.arch, dataset->problem_groups[i - 1].target.arch) != 0) {
             kw_json_text(json, NULL, dataset->problem_groups[i].target.arch);
+        }
+    }
+    kw_json_end(json);
+}
+
+/* One word each, as the published loader takes them; lists where the rows are of several. */
+static void add_published_identity(kw_json_out *json, const kw_dataset *dataset) {
+    uint32_t dtypes = served_set(dataset, false);
+    const kw_problem_group *first = &dataset->problem_groups[0];
+    kw_json_text(json, "op_type", first->problem.op == KW_GEMM ? "gemm_universal" : "grouped_conv");
+    kw_json_int(json, "feature_encoding_version", 1);
+    if (dtypes & (dtypes - 1)) {
+        add_served_names(json, dataset, false);
+    } else {
+        kw_json_text(json, "dtype", kw_dtype_name(first->problem.dtype));
+    }
+    if (strcmp(first->target.arch, dataset->problem_groups[dataset->problem_group_count - 1].target.arch) != 0) {
+        add_arches(json, dataset);
+    } else {
+        kw_json_text(json, "arch", first->target.arch);
+    }
+}
+
+/* Names of the folder's targets; logs: of those whose scores are logarithms. */
+static void add_target_names(kw_json_out *json, const kw_artifacts *a, bool logs) {
+    kw_scan scan = kw_scan_string(a->targets);
+    kw_word word;
+    kw_json_array(json, logs ? "log_targets" : "targets");
+    while (kw_scan_word(&scan, &word)) {
+        bool plain = kw_word_is(word, "rank") || kw_word_is(word, "latency") || kw_word_starts(word, "plain_");
+        char name[32];
+        if ((!logs || !plain) && kw_word_copy(name, sizeof name, word)) {
+            kw_json_text(json, NULL, is_published(a) && !strncmp(name, "plain_", 6) ? name + 6 : name);
         }
     }
     kw_json_end(json);
@@ -90,15 +148,18 @@ static void add_params(kw_json_out *json, const kw_artifacts *a) {
 static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
     kw_json_out json = {0};
     const kw_feature_table *table = a->trainer->features;
-    const char *quantity = kw_model_quantity_name(a->hyperparameters->quantity);
     char hash[33];
     kw_schema_hash(hash, table);
     kw_json_object(&json, NULL);
-    add_served_names(&json, a->trainer->dataset, true);
-    kw_json_text(&json, "feature_engine", "kernelwright own");
-    kw_json_text(&json, "feature_encoding_version", hash);
-    add_served_names(&json, a->trainer->dataset, false);
-    add_arches(&json, a->trainer->dataset);
+    if (is_published(a)) {
+        add_published_identity(&json, a->trainer->dataset);
+    } else {
+        add_served_names(&json, a->trainer->dataset, true);
+        kw_json_text(&json, "feature_engine", "kernelwright own");
+        kw_json_text(&json, "feature_encoding_version", hash);
+        add_served_names(&json, a->trainer->dataset, false);
+        add_arches(&json, a->trainer->dataset);
+    }
     kw_json_array(&json, "feature_names");
     for (size_t i = 0; i < table->count; i++) {
         kw_json_text(&json, NULL, table->features[i].name);
@@ -111,14 +172,8 @@ static kw_status write_feature_spec(const kw_artifacts *a, kw_error *err) {
         }
     }
     kw_json_end(&json);
-    kw_json_array(&json, "targets");
-    kw_json_text(&json, NULL, quantity);
-    kw_json_end(&json);
-    kw_json_array(&json, "log_targets");
-    if (a->hyperparameters->quantity != KW_PREDICTS_RANK) {
-        kw_json_text(&json, NULL, quantity);
-    }
-    kw_json_end(&json);
+    add_target_names(&json, a, false);
+    add_target_names(&json, a, true);
     add_params(&json, a);
     kw_json_array(&json, "features");
     for (size_t i = 0; i < table->count; i++) {
@@ -218,6 +273,7 @@ static kw_status write_manifest(const kw_artifacts *a, kw_error *err) {
     kw_json_int(&json, "untimed_rows_left_out", r->untimed);
     kw_json_int(&json, "problem_groups", r->problem_groups);
     kw_json_int(&json, "unique_problems", r->problems);
+    kw_json_int(&json, "unique_shapes", r->problems);
     kw_json_int(&json, "problem_families", r->families);
     kw_json_text(&json, "quantity", r->quantity);
     kw_json_int(&json, "seed", (int64_t)o->seed);
@@ -292,39 +348,49 @@ static kw_status write_trained_on(const kw_artifacts *a, kw_error *err) {
 
 static kw_status write_spec(const kw_artifacts *a, kw_error *err) {
     kw_text text = {0}, plain = {0};
-    char unpacked[KW_HASH_TEXT] = "";
+    char unpacked[KW_HASH_TEXT] = "", forest[64], name[64] = "model.spec";
     kw_status status = kw_gzip_unpack(&plain, a->packed, a->packed_size, KW_FOREST_MAX_TEXT, err);
     if (!status) {
         kw_hash_text(unpacked, plain.data, plain.size);
-        status =
-            kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->hyperparameters->quantity, a->report->digest, unpacked, err);
+        status = kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->hyperparameters->quantity, forest_file(forest, a),
+                               (const char *const[2]){a->report->digest, unpacked}, err);
     }
     kw_text_drop(&plain);
     if (status) {
         kw_text_drop(&text);
         return status;
     }
-    return write_text(a, "model.spec", &text, err);
+    if (a->beside) {
+        snprintf(name, sizeof name, "model_%s.spec", published_name(a->hyperparameters->quantity));
+    }
+    return write_text(a, name, &text, err);
 }
 
-kw_status kw_artifacts_write(const kw_artifacts *a, kw_error *err) {
+/* What the folder's first model says for all. */
+static kw_status write_common(const kw_artifacts *a, kw_error *err) {
     kw_text card = {0}, card_json = {0};
-    if (strlen(a->options->out) > PATH_SIZE - 64) {
-        return kw_fail(err, KW_ILLEGAL, "the folder's name is longer than %d characters", PATH_SIZE - 64);
-    }
-    kw_status status = kw_folder_make(a->options->out, err);
-    status = status ? status : write_feature_spec(a, err);
-    status = status ? status : write_cv_metrics(a, err);
-    status = status ? status : write_importances(a, err);
+    kw_status status = write_feature_spec(a, err);
     status = status ? status : write_manifest(a, err);
     status = status ? status : write_predictions(a, err);
     status = status ? status : write_trained_on(a, err);
     status = status ? status : kw_card_print(&card, &card_json, a, err);
     status = status ? status : write_text(a, "MODEL_CARD.md", &card, err);
     status = status ? status : write_text(a, "model_card.json", &card_json, err);
-    status = status ? status : write_bytes(a, "model.lgbm.gz", a->packed, a->packed_size, err);
-    status = status ? status : write_spec(a, err);
     kw_text_drop(&card);
     kw_text_drop(&card_json);
     return status;
+}
+
+kw_status kw_artifacts_write(const kw_artifacts *a, kw_error *err) {
+    char name[64];
+    if (strlen(a->options->out) > PATH_SIZE - 64) {
+        return kw_fail(err, KW_ILLEGAL, "the folder's name is longer than %d characters", PATH_SIZE - 64);
+    }
+    const char *forest = forest_file(name, a);
+    kw_status status = kw_folder_make(a->options->out, err);
+    status = status || a->beside ? status : write_common(a, err);
+    status = status ? status : write_cv_metrics(a, err);
+    status = status ? status : write_importances(a, err);
+    status = status ? status : write_bytes(a, forest ? forest : "model.lgbm.gz", a->packed, a->packed_size, err);
+    return status ? status : write_spec(a, err);
 }

@@ -17,14 +17,16 @@ typedef struct kw_artifacts {
     const void *packed;      /* model.lgbm.gz */
     size_t packed_size;
     const char *library, *library_version; /* what grew the trees */
+    const char *targets;                   /* quantities of all models of the folder, with blanks between them; the first is model.spec */
+    bool beside;                           /* not the first: forest, spec, folds and importances, beside what the first one wrote */
     int32_t new_trees;                     /* behind those of a warm start */
 } kw_artifacts;
 
 kw_status kw_artifacts_write(const kw_artifacts *artifacts, kw_error *err);
 
-/* The text of model.spec. */
+/* The text of model.spec; digests: of the forest, and of its text. forest: its file's name; NULL: model.lgbm.gz. */
 kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
-                        const char *digest, const char *unpacked, kw_error *err);
+                        const char *forest, const char *const digests[2], kw_error *err);
 /* Hash of the features' names and order and of the families' codes: models with another one do not fit together. */
 void kw_schema_hash(char hash[33], const kw_feature_table *features);
 /* Different problems of a data set; families: different buckets. NULL where it is not asked for. */

@@ -144,6 +144,9 @@ void kw_metrics_json(kw_json_out *json, const kw_train_metrics *metrics) {
     kw_json_real(json, "time_weighted_regret", metrics->regret);
     kw_json_real(json, "top1", metrics->top1);
     kw_json_int(json, "failed_selections", metrics->failed);
+    kw_json_real(json, "r2", metrics->r2);
+    kw_json_real(json, "rmse", metrics->rmse);
+    kw_json_real(json, "mae", metrics->mae);
 }
 
 static void add_metrics_object(kw_json_out *json, const char *key, const kw_train_metrics *metrics) {

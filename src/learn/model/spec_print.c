@@ -79,7 +79,7 @@ static void add_schema(kw_text *text, const kw_feature_table *features) {
 }
 
 kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
-                        const char *digest, const char *unpacked, kw_error *err) {
+                        const char *forest, const char *const digests[2], kw_error *err) {
     int64_t problems = 0;
     kw_status status = kw_dataset_spread(&problems, NULL, dataset, err);
     if (status) {
@@ -90,7 +90,11 @@ kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_featu
     add_spec_serves(text, dataset);
     kw_text_addf(text, "predicts %s\n", kw_model_quantity_name(quantity));
     add_schema(text, features);
-    kw_text_addf(text, "rows %zu problems %lld\ndigest %s\nunpacked %s\n", dataset->pair_count, (long long)problems, digest, unpacked);
+    if (forest) {
+        kw_text_addf(text, "forest %s\n", forest);
+    }
+    kw_text_addf(text, "rows %zu problems %lld\ndigest %s\nunpacked %s\n", dataset->pair_count, (long long)problems, digests[0],
+                 digests[1]);
     return text->failed ? kw_fail_memory(err, "model.spec") : KW_OK;
 }
 

@@ -102,6 +102,77 @@ static void foreign_rows_are_learned_from(void **state) {
     }
 }
 
+/* In the published folder's form: what adopts a folder of theirs takes it as it is. */
+static void several_targets_share_a_folder(void **state) {
+    (void)state;
+    static const char *const files[] = {"feature_spec.json",
+                                        "train_manifest.json",
+                                        "model_tflops.lgbm.gz",
+                                        "model_latency.lgbm.gz",
+                                        "model_bandwidth.lgbm.gz",
+                                        "model.spec",
+                                        "model_latency.spec",
+                                        "model_bandwidth.spec",
+                                        "cv_metrics_tflops.json",
+                                        "cv_metrics_latency.json",
+                                        "feature_importances_tflops.json",
+                                        "feature_importances_bandwidth.json"};
+    char out[2 * SCRATCH_MAX], back[2 * SCRATCH_MAX], spec[4 * SCRATCH_MAX];
+    kw_error err = {0};
+    kw_adopt_report adopted;
+    if (!has_library) {
+        skip();
+    }
+    kw_train_options options = small_training(scratch_path(out, folder, "forward"), KW_CONV_FWD);
+    options.quantity = "tflops,latency,bandwidth";
+    if (kw_train(&options, NULL, &err)) {
+        fail_msg("%s", err.text);
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[4 * SCRATCH_MAX];
+        size_t size;
+        snprintf(path, sizeof path, "%s/%s", out, files[i]);
+        free(scratch_read(path, &size));
+        assert_true(size > 0);
+    }
+    assert_int_equal(scratch_count(out, ".lgbm.gz"), 3);
+    kw_adopt_options adopt = {.folder = out, .out = scratch_path(back, folder, "back")};
+    if (kw_model_adopt(&adopt, &adopted, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_string_equal(adopted.quantities, "tflops latency bandwidth");
+    assert_true(adopted.features == 97 && adopted.op == KW_CONV_FWD && adopted.dtype == KW_BF16);
+    snprintf(spec, sizeof spec, "%s/model_latency.spec", out);
+    kw_evaluation *evaluation = NULL;
+    kw_evaluation_options evaluated = {.stores = stores, .store_count = 1, .by = spec};
+    assert_int_equal(kw_evaluation_open(&evaluation, &evaluated, &err), KW_FAILED); /* what it was trained on is known of it, too */
+    evaluated.in_sample = true;
+    if (kw_evaluation_open(&evaluation, &evaluated, &err)) {
+        fail_msg("%s", err.text);
+    }
+    const kw_rate_errors *rates = kw_evaluation_rates(evaluation);
+    assert_int_equal(rates[KW_RATE_LATENCY].rows, 468);
+    assert_true(rates[KW_RATE_LATENCY].r2 > 0.5 && rates[KW_RATE_LATENCY].rmse >= rates[KW_RATE_LATENCY].mae);
+    kw_evaluation_close(&evaluation);
+}
+
+static void lists_of_quantities_have_rules(void **state) {
+    (void)state;
+    static const char *const lists[] = {"tflops,", ",tflops", "tflops,tflops", "tflops,choose", "tflops,speed"};
+    char out[2 * SCRATCH_MAX];
+    if (!has_library) {
+        skip();
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        kw_error err = {0};
+        kw_train_options options = small_training(scratch_path(out, folder, "refused"), KW_CONV_FWD);
+        options.quantity = lists[i];
+        assert_true(kw_train(&options, NULL, &err) == (i == 4 ? KW_MISSING : KW_ILLEGAL));
+        assert_non_null(strstr(err.text, i == 4 ? "speed" : lists[i]));
+        assert_int_equal(scratch_count(folder, "refused"), 0);
+    }
+}
+
 static void published_features_are_of_one_operation(void **state) {
     (void)state;
     char out[2 * SCRATCH_MAX];
@@ -123,6 +194,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(foreign_rows_are_evaluated),
         cmocka_unit_test(foreign_rows_are_learned_from),
+        cmocka_unit_test(several_targets_share_a_folder),
+        cmocka_unit_test(lists_of_quantities_have_rules),
         cmocka_unit_test(published_features_are_of_one_operation),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

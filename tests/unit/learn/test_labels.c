@@ -1,6 +1,7 @@
 /* test_labels.c: what a model learns, what it says back, and what a selection of it is worth. */
 #include "learn/data/selection.h"
 #include "learn/data/labels.h"
+#include "learn/data/rate_errors.h"
 #include "support/kw_test.h"
 
 #include <math.h>
@@ -162,8 +163,31 @@ static void figures_are_of_one_fold(void **state) {
     free(oracles);
 }
 
+/* 150, 100 and 101 ns predicted as 100, 100 and 202: errors of 50, 0 and 101 about a mean of 117. Rows without time or prediction are none. */
+static void rates_are_compared_over_good_rows(void **state) {
+    (void)state;
+    scene s;
+    kw_rate_errors errors;
+    double ns[PAIRS + 1] = {100, 100, 7, 7, 7, 202, 7};
+    const int32_t fold[2] = {3, 4};
+    set(&s);
+    kw_rate_errors_compute(&errors, &s.dataset, ns, KW_RATE_LATENCY, fold, 3);
+    assert_int_equal(errors.rows, 3);
+    assert_true(fabs(errors.mae - 151e-6 / 3) < 1e-15 && fabs(errors.rmse - sqrt(12701.0 / 3) * 1e-6) < 1e-15);
+    assert_true(fabs(errors.r2 - (1 - 12701.0 / 1634)) < 1e-9);
+    kw_rate_errors_compute(&errors, &s.dataset, ns, KW_RATE_TFLOPS, NULL, 0); /* 2,000 operations */
+    assert_true(fabs(errors.mae - (2.0 / 100 - 2.0 / 150 + 2.0 / 101 - 2.0 / 202) / 3) < 1e-12);
+    ns[0] = ns[1] = NAN;
+    ns[5] = INFINITY;
+    kw_rate_errors_compute(&errors, &s.dataset, ns, KW_RATE_BANDWIDTH, NULL, 0);
+    assert_true(errors.rows == 0 && isnan(errors.r2) && isnan(errors.rmse) && isnan(errors.mae));
+    kw_rate_errors_compute(&errors, &s.dataset, ns, KW_RATE_BANDWIDTH, fold, 5);
+    assert_int_equal(errors.rows, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_are_compared_over_good_rows),
         cmocka_unit_test(times_are_bounded_and_failures_are_the_worst),
         cmocka_unit_test(scores_say_the_time_that_labels_were_made_of),
         cmocka_unit_test(every_quantity_ascends_with_the_time),
