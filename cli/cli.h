@@ -129,6 +129,7 @@ typedef struct cli_args {
     const char *value[OPT_COUNT];
     const char *const *operands;
     int operand_count;
+    char *joined; /* text of operands that came as several words; freed by who parsed */
 } cli_args;
 
 typedef struct cli_verb {

@@ -273,6 +273,7 @@ int main(int count, char **words) {
     if (!code) {
         code = verb->run(&args);
     }
+    free(args.joined);
     free(operands);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "kwright: cannot write to standard output\n");

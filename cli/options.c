@@ -60,23 +60,25 @@ static bool is_bare_word(const char *word) {
 }
 
 /* A problem without quotes around it comes as its words: "gemm fp32 m4 n4 k4" begins with an operation's name that stands alone. The words up
- * to the next such name become one operand, which lives as long as the process. */
+ * to the next such name become one operand, in args->joined. */
 static bool join_problems(cli_args *args, const char **operands) {
     kw_op op;
     int kept = 0;
+    size_t size = 1, used = 0;
+    for (int i = 0; i < args->operand_count; i++) {
+        size += strlen(operands[i]) + 1;
+    }
+    args->joined = calloc(size, 1);
+    if (!args->joined) {
+        return false;
+    }
     for (int i = 0; i < args->operand_count; i++) {
         if (kw_op_find(&op, operands[i])) {
-            size_t size = 0, used = 0;
-            for (int j = i; j < args->operand_count; j++) {
-                size += strlen(operands[j]) + 1;
-            }
-            char *joined = calloc(size + 1, 1);
-            if (!joined) {
-                return false;
-            }
+            const char *joined = args->joined + used;
             do {
-                used += (size_t)snprintf(joined + used, size + 1 - used, used ? " %s" : "%s", operands[i]);
+                used += (size_t)snprintf(args->joined + used, size - used, "%s ", operands[i]);
             } while (i + 1 < args->operand_count && is_bare_word(operands[i + 1]) && ++i);
+            args->joined[used - 1] = 0;
             operands[kept++] = joined;
         } else {
             operands[kept++] = operands[i];

@@ -383,6 +383,14 @@ bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype) {
     return op >= 0 && op < KW_OP_COUNT && dtype >= 0 && dtype < KW_DTYPE_COUNT && spec->serves[op] >> dtype & 1;
 }
 
+bool kw_model_spec_saw(const kw_model_spec *spec, const char *family) {
+    bool seen = spec->ck || !spec->family_count;
+    for (size_t i = 0; i < spec->family_count && !seen; i++) {
+        seen = !strcmp(spec->families[i], family);
+    }
+    return seen;
+}
+
 /* Published features know nothing of a target but its architecture: there one that is played is as good, and any other is none. */
 static int target_distance(const kw_target *a, const kw_target *b, bool by_arch) {
     char texts[2][KW_TARGET_TEXT_MAX];

@@ -42,6 +42,9 @@ kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, 
 kw_status kw_model_spec_check(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err);
 /* As kw_model_serves and kw_model_distance, before the forest is read. */
 bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype);
+/* Whether it was trained when there was such a family: what it says of another one's kernels is a guess. One of published features, or
+ * without a list of families, knows kernels by their fields alone: always. */
+bool kw_model_spec_saw(const kw_model_spec *spec, const char *family);
 int kw_model_spec_distance(const kw_model_spec *spec, const kw_target *target);
 
 #endif

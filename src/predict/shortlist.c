@@ -83,7 +83,9 @@ size_t kw_shortlist_take(kw_candidate list[], size_t count, size_t wanted, bool 
     if (other && taken < chosen) {
         move_candidate_up(list, other, taken++);
     }
-    taken = take_families(list, count, taken, chosen, reach * list[0].expected_ns);
-    take_unknown(list, count, taken, chosen, reach * least_ns);
+    size_t places = chosen >= 8 ? chosen / 4 : 1, last = taken + places < chosen ? taken + places : chosen;
+    double limit_ns = reach * list[0].expected_ns;
+    taken = take_unknown(list, count, taken, last, reach * least_ns);
+    take_families(list, count, taken, chosen, limit_ns);
     return chosen;
 }

@@ -335,6 +335,20 @@ static source *take_model(kw_model_selector *selector, const kw_problem *problem
     return NULL;
 }
 
+/* Kernels without a time come behind all others, so they are tried where kernels are measured, and nowhere else. Not all are of families
+ * that a model of ours never saw: it may have no finite time. */
+static void note_unknown(const source *s, const kw_selector_query *q, const double ns[], kw_text *notes) {
+    const kw_family *noted = NULL;
+    for (size_t i = 0; i < q->count; i++) {
+        const kw_family *family = q->configs[i]->family;
+        if (q->launches[i] && isinf(ns[i]) && family != noted && (s->spec.ck || !kw_model_spec_saw(&s->spec, family->name))) {
+            noted = family;
+            kw_text_addf(notes, "  model %s never saw kernels of %s: they may be measured, but are not chosen without\n", s->name,
+                         noted->name);
+        }
+    }
+}
+
 static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *q, double ns[], kw_selector_prediction *prediction) {
     ranked *r = NULL;
     kw_error why = {0};
@@ -357,6 +371,7 @@ static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *
         return false;
     }
     warn_once(selector, s);
+    note_unknown(s, q, ns, &prediction->notes);
     prediction->distance = s->distance;
     prediction->published = s->spec.ck != NULL;
     memcpy(prediction->model, s->name, sizeof prediction->model);
@@ -372,18 +387,6 @@ static bool any_fits(const kw_selector_query *q) {
     return false;
 }
 
-/* Kernels without a time come behind all others, so they are tried where kernels are measured, and nowhere else. */
-static void note_unknown(kw_selector_prediction *prediction, const kw_selector_query *q, const double ns[]) {
-    const kw_family *noted = NULL;
-    for (size_t i = 0; i < q->count; i++) {
-        if (q->launches[i] && isinf(ns[i]) && q->configs[i]->family != noted) {
-            noted = q->configs[i]->family;
-            kw_text_addf(&prediction->notes, "  model %s never saw kernels of %s: they may be measured, but are not chosen without\n",
-                         prediction->model, noted->name);
-        }
-    }
-}
-
 bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_query *q, double ns[], kw_selector_prediction *prediction) {
     *prediction = (kw_selector_prediction){0};
     pthread_mutex_lock(&selector->lock);
@@ -393,9 +396,6 @@ bool kw_model_selector_predict(kw_model_selector *selector, const kw_selector_qu
     bool answered = any_fits(q) && rank_by_model(selector, q, ns, prediction);
     kw_text_add(&prediction->notes, selector->failures.failed ? "  models were not used, and there was no memory to say why\n"
                                                               : kw_text_string(&selector->failures));
-    if (answered) {
-        note_unknown(prediction, q, ns);
-    }
     if (answered && prediction->published) {
         kw_text_addf(&prediction->notes, "  model %s has published features, which know of a target its architecture alone\n",
                      prediction->model);

@@ -421,6 +421,8 @@ static void a_shortlist_is_diverse(void **state) {
     static const row rows[] = {{'a', 10, 50}, {'a', 11, 60}, {'a', 12, 70}, {'b', 14, 90}, {'c', 15.1, 80}, {'a', 16, 40}};
     /* Of b and c the model knows nothing; c's estimate is too far from the best one, a's second. */
     static const row strange[] = {{'a', 10, 50}, {'a', 11, 40}, {'b', INFINITY, 55}, {'b', INFINITY, 56}, {'c', INFINITY, 61}};
+    /* In a short list the best of one that it never saw stands before those of families that it saw. */
+    static const row fresh[] = {{'a', 10, 40}, {'a', 11, 50}, {'b', 12, 60}, {'c', INFINITY, 45}, {'c', INFINITY, 46}};
     static const row alone[] = {{'a', 10, 5}, {'b', 100, 6}};
     static const struct {
         const row *rows;
@@ -436,8 +438,8 @@ static void a_shortlist_is_diverse(void **state) {
         {rows, 6, 3, false, "034"},   /* by the estimate every family comes first */
         {rows, 6, 4, false, "0134"},  /* and the list keeps its order */
         {strange, 5, 2, true, "01"},  {strange, 5, 3, true, "012"}, {strange, 5, 4, true, "0123"}, /* no second one, and not c, before the next by rank */
-        {alone, 2, 2, true, "01"},    {alone, 2, 1, true, "0"},     {alone, 2, 0, true, ""},       {alone, 0, 4, true, ""},
-        {alone, 0, 4, false, ""},
+        {fresh, 5, 2, true, "03"},    {fresh, 5, 3, true, "032"},   {fresh, 5, 9, true, "03214"},  {alone, 2, 2, true, "01"},
+        {alone, 2, 1, true, "0"},     {alone, 2, 0, true, ""},      {alone, 0, 4, true, ""},       {alone, 0, 4, false, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -457,6 +459,46 @@ static void candidates_without_a_time_come_last(void **state) {
     expect(world, TOY_WRONG, "by model m", NULL); /* the best estimate of those that are left and compile */
 }
 
+static bool note_time(void *user, const kw_prediction *p) {
+    char *marks = user;
+    size_t size = strlen(marks);
+    snprintf(marks + size, 64 - size, "%s%s", strstr(p->config, "test.fresh") ? "fresh" : "toy", isinf(p->expected_ns) ? "? " : " ");
+    return true;
+}
+
+/* A model that was trained before there was test.fresh says nothing of it: predictions leave it, a shortlist has it measured, both tell. */
+static void a_family_that_the_model_never_saw_is_measured_or_left(void **state) {
+    toy_world *world = *state;
+    static const char remark[] = "model m never saw kernels of test.fresh: they may be measured, but are not chosen without";
+    static const char *const configs[] = {TOY_SLOW, TOY_SECOND, TOY_FRESH};
+    kw_registry *registry = NULL;
+    kw_error err = {0};
+    kw_problem problem = toy_problem(TOY_PROBLEM);
+    char marks[64] = "";
+    size_t count = 0;
+    save_model(world, "m", target_text(world, NULL, NULL), second_first, "time");
+    kw_context *context = toy_open(world);
+    assert_ok(kw_registry_create(&registry, context, &err), &err);
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(kw_registry_add(registry, configs[i], &err), &err);
+    }
+    assert_ok(kw_predictions_visit(context, &problem, registry, note_time, marks, &err), &err);
+    assert_string_equal(marks, "toy toy fresh? "); /* though its estimate is the best */
+    kw_plan *plan = make_plan(context, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry});
+    assert_string_equal(kw_plan_config(plan), TOY_SECOND);
+    assert_contains(kw_plan_explain(plan), remark);
+    kw_plan_destroy(&plan);
+    plan = make_plan(context, &(kw_plan_options){.shortlist = 2, .registry = registry});
+    kw_plan_records(plan, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(kw_plan_config(plan), TOY_FRESH); /* it is the fastest by a factor of four */
+    assert_contains(kw_plan_explain(plan), "the shortlist is by model m");
+    assert_contains(kw_plan_explain(plan), remark);
+    kw_plan_destroy(&plan);
+    kw_registry_destroy(&registry);
+    kw_context_close(&context);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -471,6 +513,7 @@ int main(void) {
         TEST(models_are_listed_with_what_is_asked_of_them),
         TEST(a_broken_model_is_remarked_once),
         TEST(equal_and_impossible_predictions_leave_a_fixed_order),
+        TEST(a_family_that_the_model_never_saw_is_measured_or_left),
         TEST(a_registry_that_changes_is_ranked_anew),
         TEST(predictions_come_in_the_order_of_the_mode),
         TEST(a_shortlist_measures_the_models_best_and_the_estimates),

@@ -74,9 +74,23 @@ static const kw_family toy_family = {
     .emit = emit,
 };
 
+/* The same under another name, of which no default catalog has a config. */
+static const kw_family fresh_family = {
+    .name = "test.fresh",
+    .summary = "for tests of families that are new",
+    .kind = KW_KIND_CPU,
+    .ops = 1 << KW_GEMM,
+    .dtypes = 1 << KW_FP32,
+    .axes = axes,
+    .axis_count = AXIS_COUNT,
+    .rules = {[KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules}},
+    .launch = launch,
+    .emit = emit,
+};
+
 extern const kw_family kw_family_conv_reference, kw_family_gemm_reference;
 
-const kw_family *const kw_family_table[] = {&toy_family, &kw_family_conv_reference, &kw_family_gemm_reference, NULL};
+const kw_family *const kw_family_table[] = {&toy_family, &fresh_family, &kw_family_conv_reference, &kw_family_gemm_reference, NULL};
 
 static const char catalog[] = TOY_SLOW "\n" TOY_SECOND "\n" TOY_BROKEN "\n" TOY_WRONG "\n" TOY_BEST "\n";
 

@@ -18,6 +18,8 @@
 #define TOY_WRONG TOY(4, 2, wrong, 0, 0)   /* fast and wrong */
 #define TOY_BROKEN TOY(5, 2, syntax, 0, 0) /* does not compile */
 enum { TOY_COUNT = 5 };
+/* As fast as the best, of a family of its own, test.fresh; in no default catalog. */
+#define TOY_FRESH "test.fresh gemm fp32 isa=avx2 math=fma name=6 slow=1 fault=none room=0 packs=0"
 
 /* A problem that all toys serve. */
 #define TOY_PROBLEM "gemm fp32 rcr m24 n20 k16"
