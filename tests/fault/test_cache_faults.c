@@ -208,6 +208,28 @@ static void folders_that_cannot_be_trusted_switch_the_cache_off(void **state) {
     scratch_remove(folder);
 }
 
+/* Bytes of no alphabet, a blank, a name of another script: names of folders are bytes. */
+static void a_name_of_any_bytes_is_a_folder_like_others(void **state) {
+    (void)state;
+    static const char *const names[] = {"Zwischenspeicher \xc3\xa4\xc3\xb6", "\xe3\x82\xad\xe3\x83\xa3", "\xff\xfe\x80", " ", "%n%s"};
+    char folder[SCRATCH_MAX], path[2 * SCRATCH_MAX];
+    scratch_make(folder);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        kw_cache *cache = open_cache(scratch_path(path, folder, names[i]), "");
+        assert_non_null(cache);
+        assert_int_equal(put(cache, NULL), KW_OK);
+        assert_true(hit(cache));
+        kw_cache_close(&cache);
+    }
+    scratch_remove(folder);
+}
+
+static void without_a_home_the_cache_is_off(void **state) {
+    (void)state;
+    assert_null(open_cache(NULL, "set KW_CACHE_DIR or HOME"));
+    assert_null(open_cache("", "switched off"));
+}
+
 static void a_path_beyond_all_limits_switches_the_cache_off(void **state) {
     (void)state;
     char path[6000];
@@ -408,6 +430,8 @@ int main(void) {
         cmocka_unit_test(a_damaged_file_is_a_miss_and_put_aside),
         cmocka_unit_test(what_is_no_regular_file_is_a_miss),
         cmocka_unit_test(folders_that_cannot_be_trusted_switch_the_cache_off),
+        cmocka_unit_test(a_name_of_any_bytes_is_a_folder_like_others),
+        cmocka_unit_test(without_a_home_the_cache_is_off),
         cmocka_unit_test(a_path_beyond_all_limits_switches_the_cache_off),
         cmocka_unit_test(a_loose_or_linked_shard_is_not_read),
         cmocka_unit_test(an_entry_of_others_is_not_read),

@@ -540,6 +540,8 @@ static void hosts_of_odd_habits_are_no_matter(void **state) {
         {.name = "none of the three", .closed = {true, true, true}, .expected = 3},
         {.name = "64 open files", .files = 64},
         {.name = "umask 000", .open_umask = true},
+        {.name = "a zone 25 hours off", .set = {"TZ=ODD-24:59:59ODDER,0/-167,365/167:59:59"}},
+        {.name = "no such zone", .set = {"TZ=:../../../etc/passwd"}},
     };
     scratch_path(f->out, f->folder, "odd.db");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

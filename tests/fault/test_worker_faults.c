@@ -458,6 +458,38 @@ static void a_program_that_serves_not_is_an_error(void **state) {
     assert_non_null(strstr(err.text, "tpu"));
 }
 
+/* A machine that is short of something for a moment: the first two starts fail, one without a word, one in the greeting. */
+static void a_worker_that_starts_at_the_third_try_measures(void **state) {
+    const setup *s = *state;
+    static batch b;
+    char program[2 * SCRATCH_MAX], mark[2 * SCRATCH_MAX], text[8 * SCRATCH_MAX];
+    kw_worker_client *client = NULL;
+    kw_error err = {0};
+    kw_worker_client_options options = pool_options(s);
+    scratch_path(program, s->folder, "shy");
+    scratch_path(mark, s->folder, "mark");
+    for (int failures = 2; failures <= 3; failures++) {
+        int size = snprintf(text, sizeof text,
+                            "#!/bin/sh\n[ -e %s1 ] || { : > %s1; exit 1; }\n[ -e %s2 ] || { : > %s2; echo 'not yet'; exit 1; }\n"
+                            "[ %d = 2 ] || exit 1\nexec %s \"$@\"\n",
+                            mark, mark, mark, mark, failures, KW_KWRIGHT);
+        scratch_write(program, text, (size_t)size, 0700);
+        options.program = program;
+        assert_int_equal(kw_worker_client_open(&client, &options, &err), failures == 2 ? KW_OK : KW_ENVIRONMENT);
+        if (failures == 2) {
+            fill_batch(&b, s, -1, NULL);
+            assert_int_equal(kw_worker_client_measure(client, &b.job, &b.result, &err), KW_OK);
+            assert_true(honest_are_measured(&b, -1));
+            kw_worker_client_close(&client);
+        }
+        for (int i = 1; i <= 2; i++) {
+            snprintf(text, sizeof text, "%s%d", mark, i);
+            unlink(text);
+        }
+        assert_true(are_gone(s, 2000000000));
+    }
+}
+
 /* The worker of this test. */
 static void find_worker(const setup *s, char pid[32]) {
     char text[4096];
@@ -763,6 +795,7 @@ int main(void) {
         cmocka_unit_test(children_die_with_a_parent_that_is_killed),
         cmocka_unit_test(stopping_ends_the_child_and_leaves_the_rest_untried),
         cmocka_unit_test(a_program_that_serves_not_is_an_error),
+        cmocka_unit_test(a_worker_that_starts_at_the_third_try_measures),
         cmocka_unit_test(a_worker_has_its_own_descriptors_limits_and_cores),
         cmocka_unit_test(an_idle_child_that_ends_is_replaced),
         cmocka_unit_test(a_host_that_ignores_its_children_loses_nothing_but_their_status),

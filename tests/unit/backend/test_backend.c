@@ -6,8 +6,11 @@
 #include "support/kw_test.h"
 #include "support/fake_family.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -305,6 +308,53 @@ static void kernels_loaded_one_after_another_stay_apart(void **state) {
     cpu()->close(&device);
 }
 
+/* Whoever has the process's rights tries to change the bytes that were checked, at the very moment before they are mapped: dlopen is
+ * wrapped. */
+static struct attack {
+    bool wanted;
+    int tried, done;
+} attack;
+
+void *__real_dlopen(const char *path, int mode);
+void *__wrap_dlopen(const char *path, int mode);
+void *__wrap_dlopen(const char *path, int mode) {
+    int fd = attack.wanted ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        static const char other[] = "other bytes";
+        attack.tried++;
+        attack.done += pwrite(fd, other, sizeof other, 0) > 0;
+        attack.done += !ftruncate(fd, 4096);
+        attack.done += !ftruncate(fd, 1 << 20);
+        attack.done += !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096);
+        void *bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        attack.done += bytes != MAP_FAILED;
+        if (bytes != MAP_FAILED) {
+            memset(bytes, 0, 4096);
+            munmap(bytes, 4096);
+        }
+        close(fd);
+    }
+    return __real_dlopen(path, mode);
+}
+
+static void the_bytes_that_were_checked_are_those_that_run(void **state) {
+    (void)state;
+    kw_device *device = open_device(1);
+    attack = (struct attack){.wanted = true};
+    kw_kernel *kernel = load(device, 21);
+    attack.wanted = false;
+    assert_true(attack.tried > 0);
+    assert_int_equal(attack.done, 0);
+    kw_bound *bound = bind(device, kernel, 50);
+    arrays *a = make_arrays(0);
+    assert_int_equal(cpu()->run(bound, &a->memory, KW_RUN_ALL, NULL, NULL), KW_OK);
+    assert_int_equal(wrong(a, 50, 21), 0);
+    free(a);
+    cpu()->unbind(&bound);
+    cpu()->unload(device, &kernel);
+    cpu()->close(&device);
+}
+
 static void loading_leaves_no_descriptor_open(void **state) {
     (void)state;
     kw_device *device = open_device(1);
@@ -485,6 +535,7 @@ int main(void) {
         cmocka_unit_test(little_work_runs_on_one_thread),
         cmocka_unit_test(packing_can_be_left_out_or_done_alone),
         cmocka_unit_test(kernels_loaded_one_after_another_stay_apart),
+        cmocka_unit_test(the_bytes_that_were_checked_are_those_that_run),
         cmocka_unit_test(loading_leaves_no_descriptor_open),
         cmocka_unit_test(what_the_target_cannot_run_is_refused_by_name),
         cmocka_unit_test(objects_that_are_no_kernel_are_refused),
