@@ -1,6 +1,8 @@
 /* features.c: looking columns up by name. */
 #include "predict/features.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 bool kw_feature_is_code(const kw_feature *feature) {
@@ -25,4 +27,16 @@ kw_status kw_feature_match(int32_t *column, const kw_feature_table *table, const
         }
     }
     return KW_OK;
+}
+
+/* A chain, so that any number of names needs no memory. */
+void kw_feature_units_hash(char hash[KW_HASH_TEXT], const kw_feature_table *table, const char *const *names, size_t count) {
+    hash[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        char link[512];
+        int column = kw_feature_find(table, names[i]);
+        kw_line line = {.data = link, .capacity = sizeof link};
+        kw_line_addf(&line, "%s %s %s", hash, names[i], column < 0 ? "" : table->features[column].unit);
+        kw_hash_text(hash, link, line.size < sizeof link ? line.size : sizeof link - 1);
+    }
 }

@@ -6,6 +6,7 @@
 #ifndef KW_PREDICT_FEATURES_H
 #define KW_PREDICT_FEATURES_H
 
+#include "base/hash.h"
 #include "base/status.h"
 
 #include <stddef.h>
@@ -29,5 +30,8 @@ bool kw_feature_is_code(const kw_feature *feature);
 int kw_feature_find(const kw_feature_table *table, const char *name);
 /* column[i] becomes the position of names[i]. KW_MISSING names the first that the table does not have. */
 kw_status kw_feature_match(int32_t *column, const kw_feature_table *table, const char *const *names, size_t count, kw_error *err);
+/* A hash of the named features' names and units in their order, 32 hexadecimal digits: a column whose numbers came to mean something else has
+ * another unit. A name that the table does not have counts without one. */
+void kw_feature_units_hash(char hash[KW_HASH_TEXT], const kw_feature_table *table, const char *const *names, size_t count);
 
 #endif

@@ -27,6 +27,14 @@ static kw_status match_features(kw_model *model, const char *name, kw_error *err
                            kw_forest_feature(model->forest, i));
         }
     }
+    char units[KW_HASH_TEXT];
+    kw_feature_units_hash(units, model->table, spec->features, count);
+    if (*spec->units && strcmp(spec->units, units) != 0) {
+        return kw_fail(
+            err, KW_MALFORMED,
+            "%.200s: features were in other units when the model was trained than they are here (units %s, here %s); train it again", name,
+            spec->units, units);
+    }
     for (size_t i = 0; i < count; i++) {
         model->column[i] = kw_feature_find(model->table, spec->features[i]);
         if (model->column[i] < 0 && kw_forest_feature_splits(model->forest, i)) {

@@ -8,6 +8,7 @@
  *     table ck-gemm-72                                  (the features are published ones, ck/features_ck.h; else they are ours)
  *     family conv.direct                                (code 0, 1, ... of feature "family" when it was trained; one line each)
  *     feature NAME                                      (in the forest's order; one line each)
+ *     units HEX                                         (of names and units of the features; may be left out)
  *     rows 41873 problems 900
  *     digest HEX                                        (XXH3-128 of model.lgbm.gz)
  *     unpacked HEX                                      (of its text, for who unpacks it or packs it again; may be left out)

@@ -241,6 +241,10 @@ static kw_status read_spec_hardware(reader *r, kw_word value) {
     return KW_OK;
 }
 
+static kw_status read_units(reader *r, kw_word value) {
+    return take_digest(r, r->spec->units, value);
+}
+
 /* --- the text ------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -249,7 +253,7 @@ static const struct {
 } keys[] = {
     {"target", read_spec_target}, {"serves", read_serves},      {"predicts", read_spec_quantity}, {"family", read_family},
     {"feature", read_feature},    {"rows", read_spec_rows},     {"digest", read_digest},          {"table", read_spec_table},
-    {"unpacked", read_unpacked},  {"forest", read_forest_name}, {"hardware", read_spec_hardware},
+    {"unpacked", read_unpacked},  {"forest", read_forest_name}, {"hardware", read_spec_hardware}, {"units", read_units},
 };
 
 static kw_status read_spec_line(reader *r, kw_word line) {
@@ -265,7 +269,7 @@ static kw_status read_spec_line(reader *r, kw_word line) {
         }
     }
     return FAIL(r, KW_MALFORMED,
-                "\"%.*s\" is not known; known: target serves predicts table hardware family feature rows forest digest unpacked",
+                "\"%.*s\" is not known; known: target serves predicts table hardware family feature units rows forest digest unpacked",
                 KW_WORD(key));
 }
 

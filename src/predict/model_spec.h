@@ -25,7 +25,7 @@ typedef struct kw_model_spec {
     uint32_t serves[KW_OP_COUNT];     /* bits 1 << kw_dtype */
     kw_model_quantity quantity;
     int64_t rows, problems;
-    char digest[33], unpacked[33]; /* unpacked: of the forest's text; "": not said */
+    char digest[33], unpacked[33], units[33]; /* unpacked: of the forest's text; units: kw_feature_units_hash; "": not said */
 } kw_model_spec;
 
 /* Reads the whole text; name stands in messages, with the line. On failure the spec is empty. */

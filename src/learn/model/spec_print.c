@@ -78,6 +78,20 @@ static void add_schema(kw_text *text, const kw_feature_table *features) {
     }
 }
 
+static void add_units(kw_text *text, const kw_feature_table *features) {
+    char units[KW_HASH_TEXT];
+    const char **names = calloc(features->count + 1, sizeof *names);
+    for (size_t i = 0; names && i < features->count; i++) {
+        names[i] = features->features[i].name;
+    }
+    if (names) {
+        kw_feature_units_hash(units, features, names, features->count);
+        kw_text_addf(text, "units %s\n", units);
+    }
+    text->failed = text->failed || !names;
+    free(names);
+}
+
 kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
                         const char *forest, const char *const digests[2], kw_error *err) {
     int64_t problems = 0;
@@ -90,6 +104,7 @@ kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_featu
     add_spec_serves(text, dataset);
     kw_text_addf(text, "predicts %s\n", kw_model_quantity_name(quantity));
     add_schema(text, features);
+    add_units(text, features);
     if (forest) {
         kw_text_addf(text, "forest %s\n", forest);
     }

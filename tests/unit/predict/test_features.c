@@ -170,11 +170,34 @@ static void a_gpu_kernel_s_resources_are_features(void **state) {
     kw_native_features_close(&own);
 }
 
+/* One column more, another order, another name and another unit: each is another hash. */
+static void units_and_order_are_in_the_hash(void **state) {
+    (void)state;
+    static const kw_feature a[] = {{"m", "problem", "rows", ""}, {"t", "target", "KiB", ""}},
+                            b[] = {{"m", "problem", "rows", ""}, {"t", "target", "bytes", ""}};
+    const kw_feature_table ones = {"a", a, 2}, others = {"b", b, 2};
+    const struct {
+        const kw_feature_table *table;
+        const char *names[3];
+        size_t count;
+    } cases[] = {{&ones, {"m", "t"}, 2}, {&others, {"m", "t"}, 2},    {&ones, {"t", "m"}, 2},
+                 {&ones, {"m"}, 1},      {&ones, {"m", "t", "u"}, 3}, {&others, {"m", "u"}, 2}};
+    enum { CASES = sizeof cases / sizeof *cases };
+    char hash[CASES][KW_HASH_TEXT];
+    for (size_t i = 0; i < CASES; i++) {
+        kw_feature_units_hash(hash[i], cases[i].table, cases[i].names, cases[i].count);
+        for (size_t k = 0; k < i; k++) {
+            assert_string_not_equal(hash[i], hash[k]);
+        }
+    }
+    kw_feature_units_hash(hash[1], &ones, cases[0].names, 2);
+    assert_string_equal(hash[1], hash[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gpu_kernel_s_resources_are_features),
-        cmocka_unit_test(names_are_unique_and_codes_are_marked),
-        cmocka_unit_test(an_axis_has_the_same_words_in_every_family),
+        cmocka_unit_test(units_and_order_are_in_the_hash),          cmocka_unit_test(a_gpu_kernel_s_resources_are_features),
+        cmocka_unit_test(names_are_unique_and_codes_are_marked),    cmocka_unit_test(an_axis_has_the_same_words_in_every_family),
         cmocka_unit_test(our_rows_are_finite_and_fills_are_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,8 @@ static void a_bad_line_is_named(void **state) {
         {"digest ", "hardware 1 2 3 4 5 6 7 8 9 10 11 12\ndigest ", KW_MALFORMED, "eleven numbers"},
         {"digest ", "hardware 1 2 3 4 0 6 7 8 9 10 11\ndigest ", KW_MALFORMED, "eleven numbers"},
         {"digest ", "hardware 1 2 3 4 5 6 7 8 9 10 11\nhardware 1 2 3 4 5 6 7 8 9 10 11\ndigest ", KW_MALFORMED, "said before"},
+        {"digest ", "units 00000000000000000000000000000000\ndigest ", KW_MALFORMED, "in other units"},
+        {"digest ", "units 0\ndigest ", KW_MALFORMED, "32 hexadecimal digits"},
         {"digest ", "table ck-gemm-71\ndigest ", KW_MISSING, "table ck-gemm-71"},
         {"digest ", "table ck-gemm-72\ndigest ", KW_ILLEGAL, "no features of conv_fwd"},
     };
