@@ -185,6 +185,34 @@ static void very_long_lines_are_refused_in_one_line(void **state) {
     free(text);
 }
 
+/* Every size of every operation, as a word and by hand. */
+static void a_size_of_zero_is_refused_by_its_name(void **state) {
+    (void)state;
+    static const char *const words[] = {"n", "g", "c", "k", "i", "f", "s", "d"}, *const gemm_words[] = {"b", "m", "n", "k"};
+    for (size_t i = 0; i < 8 + 4; i++) {
+        const char *word = i < 8 ? words[i] : gemm_words[i - 8];
+        char text[64], shown[8];
+        kw_problem problem;
+        kw_error err = {0};
+        snprintf(text, sizeof text, "%s fp32 %s0", i < 8 ? "conv_bwd_data" : "gemm", word);
+        snprintf(shown, sizeof shown, "\"%s0\"", word);
+        assert_int_equal(kw_problem_parse(&problem, text, &err), KW_MALFORMED);
+        assert_non_null(strstr(err.text, shown));
+        assert_non_null(strstr(err.text, "at least 1"));
+
+        assert_ok(kw_problem_parse(&problem, i < 8 ? "conv_bwd_data fp32 c4 k4 i9x9 f3x3" : "gemm fp32 m4 n4 k4", &err), &err);
+        kw_conv_dims *conv = &problem.conv;
+        kw_gemm_dims *gemm = &problem.gemm;
+        int64_t *sizes[] = {&conv->n,         &conv->g,           &conv->c,     &conv->k, &conv->in[2], &conv->filter[2],
+                            &conv->stride[2], &conv->dilation[2], &gemm->batch, &gemm->m, &gemm->n,     &gemm->k};
+        *sizes[i] = 0;
+        assert_int_equal(kw_problem_check(&problem, &err), KW_ILLEGAL);
+        snprintf(shown, sizeof shown, "%s=0 (", word);
+        assert_non_null(strstr(err.text, shown));
+        assert_non_null(strstr(err.text, "is below 1"));
+    }
+}
+
 /* 2 operations a product, and padding: the largest sizes that are legal, and one more. test_derived.c has those of tensors. */
 static void operations_and_padding_are_legal_up_to_63_bits(void **state) {
     (void)state;
@@ -282,11 +310,17 @@ static void names_are_known_and_unknown_values_have_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printed_problems_are_read_back),          cmocka_unit_test(words_in_any_order_mean_the_same),
-        cmocka_unit_test(what_is_not_said_has_its_default),        cmocka_unit_test(faults_are_named_with_the_rule_and_the_way_out),
-        cmocka_unit_test(very_long_lines_are_refused_in_one_line), cmocka_unit_test(operations_and_padding_are_legal_up_to_63_bits),
-        cmocka_unit_test(problems_made_by_hand_are_checked),       cmocka_unit_test(printing_never_writes_beyond_capacity),
-        cmocka_unit_test(canonical_text_always_has_room),          cmocka_unit_test(names_are_known_and_unknown_values_have_one),
+        cmocka_unit_test(printed_problems_are_read_back),
+        cmocka_unit_test(words_in_any_order_mean_the_same),
+        cmocka_unit_test(what_is_not_said_has_its_default),
+        cmocka_unit_test(faults_are_named_with_the_rule_and_the_way_out),
+        cmocka_unit_test(very_long_lines_are_refused_in_one_line),
+        cmocka_unit_test(a_size_of_zero_is_refused_by_its_name),
+        cmocka_unit_test(operations_and_padding_are_legal_up_to_63_bits),
+        cmocka_unit_test(problems_made_by_hand_are_checked),
+        cmocka_unit_test(printing_never_writes_beyond_capacity),
+        cmocka_unit_test(canonical_text_always_has_room),
+        cmocka_unit_test(names_are_known_and_unknown_values_have_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
