@@ -36,7 +36,7 @@ static const struct {
     {"every day", " tune run explain select wisdom cache doctor "},
     {"kernels and problems", " list count show coverage search check build problems "},
     {"measurements", " sweep merge db report diff "},
-    {"models that choose", " predict train adopt evaluate validate compare quality prune adopt "},
+    {"models that choose", " predict train adopt evaluate validate compare quality prune "},
 };
 enum { GROUPS = sizeof groups / sizeof *groups };
 

@@ -29,7 +29,8 @@ static const struct {
     {"kwright build --set tiny --arch gfx942", " --filter \"c.family == 'gemm.reference_gpu' and c.dtype == 'fp32'\"", 0,
      3}, /* needs clang */
     {"kwright build", " --filter \"c.op == 'gemm' and c.dtype == 'fp32'\" --limit 1", 0, 3},
-    {"kwright check", " --threads 1 --filter \"c.family == 'conv.direct' and c.tile_h == 1\"", 0, 0},
+    {"kwright check", " --threads 1 --filter \"c.family == 'conv.direct' and c.tile_h == 1 and c.vecs == 1\"", 0, 0},
+    {"kwright run", " --threads 1 --shortlist 1", 0, 0},
     {"kwright coverage", "", 0, 0},
     {"kwright db recover", "", 1, 0},                /* 1: not everything could be read */
     {"kwright evaluate results.db --oof", "", 0, 2}, /* which training writes */
