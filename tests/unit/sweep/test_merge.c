@@ -476,6 +476,29 @@ static void holes_are_told_and_become_the_next_manifest(void **state) {
     assert_int_equal(report.holes, 0);
 }
 
+static const char other_target[] = "cpu:x86-64-v3 model=other units=2 lanes=8 registers=16 l1=32768 l2=1048576 l3=33554432";
+
+/* A pair that any of the machines has measured is no hole, whichever came first. */
+static void what_one_of_several_machines_has_measured_is_no_hole(void **state) {
+    site *s = *state;
+    kw_merge_report report;
+    write_shards(s);
+    kw_segment *segment = open_segment(s, "whole.jsonl", 99);
+    for (size_t i = 0; i < PROBLEMS * CONFIGS_MAX; i++) {
+        kw_row row = *make_row(s, 99, i % CONFIGS_MAX, i / CONFIGS_MAX);
+        snprintf(row.target, sizeof row.target, "%s", other_target);
+        put(segment, &row);
+    }
+    kw_segment_close(&segment);
+    merge(s, &report, "one.db", (const char *[]){"results.db.shard-1-of-8.jsonl", "whole.jsonl"}, 2);
+    assert_int_equal(report.refused, 0);
+    assert_int_equal(report.pairs, PROBLEMS * CONFIGS_MAX);
+    assert_int_equal(report.holes, 0);
+    merge(s, &report, "other.db", (const char *[]){"whole.jsonl", "results.db.shard-1-of-8.jsonl"}, 2);
+    assert_int_equal(report.pairs, PROBLEMS * CONFIGS_MAX);
+    assert_int_equal(report.holes, 0);
+}
+
 static void rows_of_another_machine_or_timing_hide_no_hole(void **state) {
     site *s = *state;
     char path[2 * SCRATCH_MAX];
@@ -488,7 +511,7 @@ static void rows_of_another_machine_or_timing_hide_no_hole(void **state) {
         rows[i].sequence = (int64_t)i;
         rows[i].record.cold = i % 2;
         if (!rows[i].record.cold) {
-            snprintf(rows[i].target, sizeof rows[i].target, "cpu:x86-64-v3 model=other units=2 lanes=8 registers=16");
+            snprintf(rows[i].target, sizeof rows[i].target, "%s", other_target);
         }
     }
     kw_segment *segment = open_segment(s, "other.jsonl", 99);
@@ -496,6 +519,7 @@ static void rows_of_another_machine_or_timing_hide_no_hole(void **state) {
     kw_segment_close(&segment);
     free(rows);
     merge(s, &report, "mixed.db", (const char *[]){"other.jsonl"}, 1);
+    assert_int_equal(report.refused, 0);
     assert_int_equal(report.pairs, 0); /* no manifest lies beside it */
     merge(s, &report, "mixed.db", (const char *[]){"results.db.shard-1-of-8.jsonl"}, 1);
     assert_int_equal(report.pairs, PROBLEMS * CONFIGS_MAX);
@@ -552,6 +576,7 @@ int main(void) {
         TEST(a_segment_that_was_cut_off_gives_its_whole_lines),
         TEST(inputs_are_told_apart_by_content),
         TEST(holes_are_told_and_become_the_next_manifest),
+        TEST(what_one_of_several_machines_has_measured_is_no_hole),
         TEST(rows_of_another_machine_or_timing_hide_no_hole),
         TEST(what_import_refuses_is_refused_by_merge_which_goes_on),
         TEST(what_cannot_be_merged_is_refused_before_anything_is_written),
