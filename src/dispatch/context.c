@@ -2,7 +2,11 @@
  * default registry are looked up on first need. */
 #include "dispatch/context.h"
 
+#include "base/os/lease.h"
+
 #include <stdlib.h>
+
+static const int64_t lease_wait_ns = 600 * INT64_C(1000000000);
 
 static kw_status open_context_device(kw_context *context, const char *device, kw_error *err) {
     int index = 0;
@@ -68,6 +72,17 @@ void kw_context_close(kw_context **context) {
     pthread_mutex_destroy(&closing->measuring);
     free(closing);
     *context = NULL;
+}
+
+void kw_context_measuring_begin(kw_context *context) {
+    pthread_mutex_lock(&context->measuring);
+    bool shared = kw_target_is_gpu(context->target) && !kw_backends[context->target->backend].emulated;
+    context->lease = shared ? kw_lease_take(&context->settings, kw_context_device(context), lease_wait_ns) : -1;
+}
+
+void kw_context_measuring_end(kw_context *context) {
+    kw_lease_give(context->lease);
+    pthread_mutex_unlock(&context->measuring);
 }
 
 kw_status kw_device_alloc(kw_context *context, int64_t bytes, void **memory, kw_error *err) {

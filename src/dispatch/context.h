@@ -29,6 +29,7 @@ struct kw_context {
     kw_kernel_cache kernel_cache;
     kw_plan_cache plan_cache;
     pthread_mutex_t measuring;
+    int lease;                              /* of the device, while measuring is held; -1: none */
     double peak[KW_DTYPE_COUNT], bandwidth; /* FLOP/s, bytes/s; 0: not measured yet; guarded by measuring */
     pthread_mutex_t lock;                   /* of what follows */
     kw_registry *registry;                  /* the default one; NULL until it is needed */
@@ -47,6 +48,10 @@ static inline kw_status kw_context_check(const kw_context *context, kw_error *er
                          "still run, on one thread)")
                : KW_OK;
 }
+
+/* Nothing else is measured in between: by this context, nor, on a device that is a GPU's, by other processes of the user. */
+void kw_context_measuring_begin(kw_context *context);
+void kw_context_measuring_end(kw_context *context);
 
 /* Times that spread by more than this share are no facts. Of a device that is played no time is one, so that none is measured twice. */
 static inline double kw_context_spread_limit(const kw_context *context) {

@@ -26,7 +26,7 @@ static kw_status measure_loaded(kw_record *record, kw_registry *registry, const 
                                 const kw_measure_options *options, kw_error *err) {
     kw_context *context = registry->context;
     kw_timing_options timing = {.pack_weights = options->pack_weights};
-    pthread_mutex_lock(&context->measuring);
+    kw_context_measuring_begin(context);
     kw_status status = acquire_bench(registry, problem, options->seed, err);
     if (!status) {
         status = kw_evaluate_run(registry->bench, loaded->kernel, &loaded->config, options->time ? &timing : NULL, record, err);
@@ -34,7 +34,7 @@ static kw_status measure_loaded(kw_record *record, kw_registry *registry, const 
     if (kw_problem_bytes(problem) > keep_bytes) {
         kw_bench_close(&registry->bench);
     }
-    pthread_mutex_unlock(&context->measuring);
+    kw_context_measuring_end(context);
     return status;
 }
 

@@ -16,14 +16,14 @@ static double measure_gpu(kw_context *context, bool memory, kw_dtype dtype) {
 
 /* dtype means nothing for memory. */
 static double take_roof(kw_context *context, double *known, bool memory, kw_dtype dtype) {
-    pthread_mutex_lock(&context->measuring);
+    kw_context_measuring_begin(context);
     if (*known <= 0 && kw_target_is_gpu(context->target)) {
         *known = measure_gpu(context, memory, dtype);
     } else if (*known <= 0) {
         *known = memory ? kw_cpu_bandwidth() : kw_cpu_peak(dtype, (int)context->target->units);
     }
     double roof = *known;
-    pthread_mutex_unlock(&context->measuring);
+    kw_context_measuring_end(context);
     return roof;
 }
 

@@ -106,7 +106,7 @@ static kw_status measure_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, 
                                    kw_error *err) {
     kw_context *context = request->context;
     kw_status status = KW_OK;
-    pthread_mutex_lock(&context->measuring);
+    kw_context_measuring_begin(context);
     *impl = request->remeasure ? NULL : kw_plan_cache_acquire(&context->plan_cache, key);
     if (*impl) {
         goto out;
@@ -124,7 +124,7 @@ static kw_status measure_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, 
         kw_plan_cache_insert(&context->plan_cache, &context->kernel_cache, *impl);
     }
 out:
-    pthread_mutex_unlock(&context->measuring);
+    kw_context_measuring_end(context);
     return status;
 }
 

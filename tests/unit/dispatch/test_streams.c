@@ -6,8 +6,13 @@
 #include "support/fake_driver.h"
 #include "support/scratch.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <kernelwright.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Its weights are packed by a stage of their own, its partial sums are added by another. */
 static const char problem_text[] = "gemm bf16 rcr m64 n64 k64";
@@ -159,12 +164,95 @@ static void a_plan_is_timed_by_the_device(void **state) {
     close_world(&w);
 }
 
+static void hear_waiting(void *user, const char *line) {
+    *(int *)user += strstr(line, "another process measures on ") && strstr(line, "; waiting for it");
+}
+
+/* The one lock file of the folder. */
+static void find_lock_file(char path[4 * SCRATCH_MAX], const char *folder) {
+    int count = 0;
+    DIR *list = opendir(folder);
+    assert_non_null(list);
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        if (!strncmp(entry->d_name, "measuring-", 10)) {
+            snprintf(path, 4 * SCRATCH_MAX, "%s/%.60s", folder, entry->d_name);
+            count++;
+        }
+    }
+    closedir(list);
+    assert_int_equal(count, 1);
+}
+
+/* Has the device for a while; makes the file "mark" before it gives it back, or is killed with it. Without a mark it has it until it is
+ * killed. */
+static pid_t measure_elsewhere(const char *lock, const char *mark, bool killed) {
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        int fd = open(lock, O_RDWR);
+        if (flock(fd, LOCK_EX) || write(ready[1], "x", 1) != 1) {
+            _exit(1);
+        }
+        while (!mark) {
+            pause();
+        }
+        usleep(300000);
+        close(open(mark, O_WRONLY | O_CREAT, 0600));
+        if (killed) {
+            kill(getpid(), SIGKILL);
+        }
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void a_device_that_another_process_measures_on_is_waited_for(void **state) {
+    (void)state;
+    char folder[SCRATCH_MAX], data[2 * SCRATCH_MAX], mark[2 * SCRATCH_MAX], lock[4 * SCRATCH_MAX];
+    int waits = 0;
+    kw_context *context = NULL;
+    find_driver()->reset();
+    scratch_path(data, scratch_make(folder), "data");
+    scratch_path(mark, folder, "mark");
+    kw_context_options options = {.cache_dir = "", .data_dir = data, .log = hear_waiting, .user = &waits};
+    assert_int_equal(kw_context_open(&context, "hip:0", &options, NULL), KW_OK);
+    kw_context_bandwidth(context);
+    assert_int_equal(waits, 0);
+    find_lock_file(lock, data);
+    for (int i = 0; i < 2; i++) {
+        pid_t other = measure_elsewhere(lock, mark, i == 1);
+        kw_context_bandwidth(context);
+        assert_int_equal(unlink(mark), 0); /* not before the other one was done */
+        assert_int_equal(waits, i + 1);
+        assert_int_equal(waitpid(other, NULL, 0), other);
+    }
+    kw_stop stop = {0};
+    kw_context_close(&context);
+    options.stop = &stop;
+    assert_int_equal(kw_context_open(&context, "hip:0", &options, NULL), KW_OK);
+    kw_stop_request(&stop);
+    pid_t other = measure_elsewhere(lock, NULL, false);
+    alarm(120);
+    kw_context_bandwidth(context); /* whoever is stopped waits for nobody */
+    alarm(0);
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    kw_context_close(&context);
+    scratch_remove(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_in_a_stream_is_launches_and_nothing_else),
         cmocka_unit_test(stages_and_workspace_of_a_split_product_are_queued_alike),
         cmocka_unit_test(weights_packed_beforehand_are_a_launch_less),
         cmocka_unit_test(a_plan_is_timed_by_the_device),
+        cmocka_unit_test(a_device_that_another_process_measures_on_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
