@@ -84,20 +84,41 @@ static kw_status keep_wanted(kw_registry *registry, const kw_space_options *spac
     return status || !space->traits ? status : kw_registry_keep_traits(registry, space->traits, space->log, space->user, err);
 }
 
+/* Of the registry's kernels the first that fits the problem, else count; err says why the very first does not. */
+static size_t first_that_fits(const kw_registry *registry, const kw_problem *problem, kw_error *err) {
+    size_t count = kw_registry_count(registry), i = 0;
+    kw_error other = {0};
+    while (i < count && kw_registry_fits(registry, i, problem, i ? &other : err)) {
+        i++;
+    }
+    return i;
+}
+
+static bool is_of_registry(const kw_registry *registry, const char *config) {
+    size_t count = kw_registry_count(registry), i = 0;
+    while (i < count && strcmp(kw_registry_config(registry, i), config)) {
+        i++;
+    }
+    return i < count;
+}
+
 int cli_check_config(const kw_registry *registry, const kw_plan *plan, const kw_problem *problem, const cli_args *args) {
     kw_error err = {0};
     char config[KW_CONFIG_TEXT_MAX + 16], quoted[KW_PROBLEM_TEXT_MAX + 16], text[KW_PROBLEM_TEXT_MAX];
-    const char *only = args->value[OPT_CONFIG] ? kw_registry_config(registry, 0) : NULL;
-    if (!only || (plan && !strcmp(kw_plan_config(plan), only))) {
+    if (!args->value[OPT_CONFIG] || (plan && is_of_registry(registry, kw_plan_config(plan)))) {
         return CLI_DONE;
     }
-    cli_shell_word(config, sizeof config, only);
-    if (kw_registry_fits(registry, 0, problem, &err)) {
+    size_t fits = first_that_fits(registry, problem, &err), count = kw_registry_count(registry);
+    if (fits == count && count > 1) {
+        return cli_usage("none of the %zu kernels of --config serves the problem; the first: %.300s", count, err.text);
+    }
+    if (fits == count) {
         return cli_usage("%.380s; without --config the best kernel answers", err.text);
     }
     if (!plan) {
         return CLI_DONE;
     }
+    cli_shell_word(config, sizeof config, kw_registry_config(registry, fits));
     kw_problem_print(text, sizeof text, problem);
     cli_shell_word(quoted, sizeof quoted, text);
     fprintf(stderr, "kwright: the kernel of --config could not be used\n  kwright check --config %s %s\n", config, quoted);
@@ -128,7 +149,7 @@ int cli_registry(kw_registry **registry, kw_context *context, const cli_args *ar
     if (!status && !kw_registry_count(*registry)) {
         status = err.status = KW_MISSING;
         snprintf(err.text, sizeof err.text,
-                 "no kernel is left by --filter, --traits, --set, --arch or --kernels; `kwright list` shows what there is");
+                 "no kernel is left by --filter, --traits, --config, --set, --arch or --kernels; `kwright list` shows what there is");
     }
     if (status) {
         kw_registry_destroy(registry);

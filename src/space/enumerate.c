@@ -23,15 +23,31 @@ typedef struct walk {
     bool (*visit)(void *user, const kw_config *config);
     void *user;
     bool stopped;
+    size_t offered, refused; /* of what the traits allow, by C */
+    kw_config first_refused;
 } walk;
+
+static bool traits_allow(const walk *w, const kw_config *config) {
+    bool allowed = true;
+    for (int i = 0; allowed && i < w->trait_count; i++) {
+        allowed = kw_traits_allow(&w->traits[i], config);
+    }
+    return allowed;
+}
+
+static void note_refused(void *user, const kw_config *config) {
+    walk *w = user;
+    if (!w->offered && traits_allow(w, config)) {
+        w->first_refused = w->refused++ ? w->first_refused : *config;
+    }
+}
 
 /* A config that C allows. */
 static kw_status offer(walk *w, const kw_config *config, kw_error *err) {
-    for (int i = 0; i < w->trait_count; i++) {
-        if (!kw_traits_allow(&w->traits[i], config)) {
-            return KW_OK;
-        }
+    if (!traits_allow(w, config)) {
+        return KW_OK;
     }
+    w->offered++;
     bool wanted;
     kw_status status = kw_family_rules_accept(&wanted, &w->family, w->rules, config, err);
     if (!status && wanted && w->filter) {
@@ -65,7 +81,13 @@ static kw_status walk_product(walk *w, kw_op op, kw_dtype dtype, kw_error *err) 
     }
     for (int64_t i = 0; !status && !w->stopped && i < points; i++) {
         set_point(&config, &axes, i);
-        status = kw_rules_legal(w->rules, &config, NULL) ? KW_OK : offer(w, &config, err);
+        if (kw_rules_legal(w->rules, &config, NULL)) {
+            if (w->trait_count) {
+                note_refused(w, &config);
+            }
+        } else {
+            status = offer(w, &config, err);
+        }
     }
     return status;
 }
@@ -147,6 +169,17 @@ static kw_status open_traits(walk *w, const kw_space_options *options, kw_error 
     return status;
 }
 
+/* What traits stand for and no kernel can be gets a remark with the first reason. */
+static void say_why_none(const walk *w, const kw_space_options *options) {
+    kw_error why = {0};
+    char line[sizeof why.text + 160];
+    if (!w->offered && w->refused && options->log && kw_rules_legal(w->rules, &w->first_refused, &why)) {
+        snprintf(line, sizeof line, "%.80s: no kernel can be as it says; %zu were tried, the first: %s",
+                 options->config ? "config" : options->traits, w->refused, why.text);
+        options->log(options->user, line);
+    }
+}
+
 kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user, const kw_config *config), void *user, kw_error *err) {
     kw_rules rules = {0};
     walk w = {.rules = &rules, .visit = visit, .user = user};
@@ -160,8 +193,15 @@ kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user
         status = kw_rules_open(&rules, &choice, err);
     }
     status = status ? status : open_traits(&w, options, err);
+    if (!status && w.trait_count) {
+        rules.refused = note_refused;
+        rules.refused_user = &w;
+    }
     for (const kw_family *const *family = kw_family_table; !status && !w.stopped && *family; family++) {
         status = walk_family(&w, *family, err);
+    }
+    if (!status) {
+        say_why_none(&w, options);
     }
     kw_traits_drop(&w.traits[0]);
     kw_traits_drop(&w.traits[1]);

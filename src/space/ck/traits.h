@@ -49,7 +49,7 @@ kw_status kw_traits_load(kw_traits *traits, const char *path, kw_error *err);
 /* The same from the text of a config in which family, operation, type and values may be "*", numbers also -1, names are those of traits, and
  * what is not named may be anything. */
 kw_status kw_traits_of_config(kw_traits *traits, const char *text, kw_error *err);
-/* Whether the text is for kw_traits_of_config(): it has a "*" or -1, or a name that is no axis of its family. */
+/* Whether the text is for kw_traits_of_config(): it has a "*" or -1, a name that is no axis of its family, or too few axes. */
 bool kw_config_is_pattern(const char *text);
 void kw_traits_drop(kw_traits *traits);
 

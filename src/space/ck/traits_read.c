@@ -146,6 +146,7 @@ bool kw_config_is_pattern(const char *text) {
     if (!family) {
         return strchr(text, '*') || strstr(text, "=-1");
     }
+    int named = 0;
     while (kw_scan_word(&scan, &word)) {
         if (!split_axis_word(word, &name, &value)) {
             if (kw_word_is(word, "*")) {
@@ -153,9 +154,11 @@ bool kw_config_is_pattern(const char *text) {
             }
         } else if (kw_word_is(value, "*") || kw_word_is(value, "-1") || kw_family_axis(family, name) < 0) {
             return true;
+        } else {
+            named++;
         }
     }
-    return false;
+    return named < family->axis_count;
 }
 
 /* A trait of one value; value may be any text. */

@@ -105,11 +105,15 @@ static void read_axis_defaults(lua_State *state, point_call *call) {
 
 static void add_legal(lua_State *state, const point_call *call, const kw_config *config) {
     kw_error err;
-    if (!kw_rules_legal(call->rules, config, NULL)) {
-        kw_status status = kw_catalog_add(call->out, config, NULL, &err);
-        if (status) {
-            kw_lua_raise(state, status, "%s", err.text);
+    if (kw_rules_legal(call->rules, config, NULL)) {
+        if (call->rules->refused) {
+            call->rules->refused(call->rules->refused_user, config);
         }
+        return;
+    }
+    kw_status status = kw_catalog_add(call->out, config, NULL, &err);
+    if (status) {
+        kw_lua_raise(state, status, "%s", err.text);
     }
 }
 

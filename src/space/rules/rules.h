@@ -27,10 +27,12 @@ typedef struct kw_rules {
     const char *folder;               /* NULL: compiled in */
     const char *arch_file, *set_file; /* "arch/x86-64-v4.lua", for messages */
     kw_config_view *view;
-    int arch_ref, set_ref, view_ref, tables_ref; /* Lua registry: the arch table, the set's families, c, tables included so far */
-    kw_device_kind kind;                         /* of the families that serve the architecture */
-    const kw_gpu_arch *gpu;                      /* NULL for a CPU; its typical target judges what configs run */
-    const char *builder_folder;                  /* lists of CK Builder; NULL: none are named */
+    int arch_ref, set_ref, view_ref, tables_ref;          /* Lua registry: the arch table, the set's families, c, tables included so far */
+    kw_device_kind kind;                                  /* of the families that serve the architecture */
+    const kw_gpu_arch *gpu;                               /* NULL for a CPU; its typical target judges what configs run */
+    const char *builder_folder;                           /* lists of CK Builder; NULL: none are named */
+    void (*refused)(void *user, const kw_config *config); /* told of points that C does not allow; may be NULL */
+    void *refused_user;
 } kw_rules;
 
 /* What to open. folder NULL: the rules compiled in. builder_folder: see kw_rules; may be NULL. */

@@ -265,6 +265,21 @@ static void a_trait_file_narrows_every_way_of_listing_alike(void **state) {
     free(result);
 }
 
+static void a_config_with_gaps_is_all_kernels_that_it_stands_for(void **state) {
+    (void)state;
+    static const char gaps[] = "conv.direct conv_fwd fp32 isa=avx2 tile_h=1 tile_w=* vecs=1";
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("list", "--config", gaps, "--arch", "x86-64-v3", "--count-only"), NULL);
+    assert_true(atoi(result->out) > 4);
+    run(result, WORDS("run", "--mode", "predict", "--config", gaps, "conv_fwd fp32 n1 c16 k16 i8x8 f3x3 p1x1"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "conv.direct conv_fwd fp32 isa=avx2"));
+    run(result, WORDS("run", "--config", gaps, "gemm fp32 m8 n8 k8"), NULL);
+    assert_int_equal(result->code, 2);
+    assert_non_null(strstr(result->err, "kernels of --config serves the problem; the first: conv.direct: the config is for conv_fwd"));
+    free(result);
+}
+
 static void a_trait_file_for_one_type_and_two_axes_means_the_problems_so(void **state) {
     (void)state;
     static const char traits[] = "{\"variant\": \"bwd_data\", \"trait_config\": {\"data_type\": {\"values\": [\"bf16\"]}, "
@@ -717,6 +732,7 @@ int main(void) {
         cmocka_unit_test(help_covers_every_verb_and_fits_a_screen),
         cmocka_unit_test(the_last_line_of_count_is_the_number_of_lines_of_list),
         cmocka_unit_test(a_trait_file_narrows_every_way_of_listing_alike),
+        cmocka_unit_test(a_config_with_gaps_is_all_kernels_that_it_stands_for),
         cmocka_unit_test(a_trait_file_for_one_type_and_two_axes_means_the_problems_so),
         cmocka_unit_test(problems_print_canonically),
         cmocka_unit_test(what_problems_prints_is_a_problem_list),

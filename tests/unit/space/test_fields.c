@@ -228,6 +228,35 @@ static void filters_read_values_as_trait_files_do(void **state) {
     }
 }
 
+static void keep_line(void *user, const char *line) {
+    char *kept = user;
+    snprintf(kept, LINE, "%s", line);
+}
+
+static void what_leaves_nothing_says_which_rule(void **state) {
+    (void)state;
+    static const struct {
+        kw_space_options options;
+        const char *said;
+    } rows[] = {
+        {{.arch = "gfx950", .config = "conv.igemm conv_bwd_weight bf16 pipeline=compv5 ndim=2"}, "rule backward_pipe"},
+        {{.arch = "gfx90a", .config = "conv.igemm conv_fwd bf16 pipeline=comp_async"}, "on gfx90a: rule arch_async"},
+        {{.arch = "gfx950", .config = "conv.igemm conv_fwd bf16 tile_m=7"}, "config: no kernel can be as it says"},
+        {{.arch = "gfx950", .config = "conv.igemm conv_fwd bf16 pipeline=mem", .filter = "c.tile_m == 7"}, ""},
+        {{.arch = "gfx950", .config = "conv.igemm conv_fwd bf16 pipeline=mem"}, ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kw_space_options options = rows[i].options;
+        char said[LINE] = "";
+        options.log = keep_line;
+        options.user = said;
+        assert_int_equal(count_space(&options) > 0, i == 4);
+        if (*rows[i].said ? !strstr(said, rows[i].said) : *said) {
+            fail_msg("%s: %s", options.config, said);
+        }
+    }
+}
+
 static void what_cannot_be_is_said(void **state) {
     (void)state;
     static const struct {
@@ -332,6 +361,7 @@ int main(void) {
         cmocka_unit_test(configs_and_filters_agree),
         cmocka_unit_test(wildcards_are_any_value),
         cmocka_unit_test(filters_read_values_as_trait_files_do),
+        cmocka_unit_test(what_leaves_nothing_says_which_rule),
         cmocka_unit_test(what_cannot_be_is_said),
         cmocka_unit_test(families_serve_what_the_table_says),
     };
