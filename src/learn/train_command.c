@@ -3,6 +3,7 @@
 #include "learn/model/artifacts.h"
 #include "learn/model/forest_text.h"
 #include "learn/data/holdout.h"
+#include "learn/fit/quantities.h"
 #include "learn/fit/warm_start.h"
 
 #include "base/format/gzip.h"
@@ -358,21 +359,11 @@ static kw_status cross_validate_model(session *s) {
 
 /* --- options ---------------------------------------------------------------------------------------------------------- */
 
-static kw_status find_quantity(kw_model_quantity *quantity, kw_word word, kw_error *err) {
-    for (int q = 0; q < KW_PREDICTS_COUNT; q++) {
-        if (kw_word_is(word, kw_model_quantity_name((kw_model_quantity)q))) {
-            *quantity = (kw_model_quantity)q;
-            return KW_OK;
-        }
-    }
-    return kw_fail(err, KW_MISSING, "quantity %.*s is not known; known: " KW_MODEL_QUANTITIES " choose", KW_WORD(word));
-}
-
 static kw_status set_quantity(session *s) {
     const char *asked = s->quantity;
     s->hyperparameters.quantity = KW_PREDICTS_RATIO;
     return !asked || !strcmp(asked, "choose") ? KW_OK
-                                              : find_quantity(&s->hyperparameters.quantity, (kw_word){asked, strlen(asked)}, s->err);
+                                              : kw_quantity_find(&s->hyperparameters.quantity, (kw_word){asked, strlen(asked)}, s->err);
 }
 
 static kw_status read_train_options(session *s) {
@@ -461,39 +452,16 @@ static kw_status train_one(const kw_train_options *options, const char *quantity
     return status;
 }
 
-/* "tflops,latency" with blanks for commas. */
-static kw_status read_targets(char targets[128], const char *list, kw_error *err) {
-    kw_scan scan = kw_scan_string(list);
-    kw_word word, other;
-    bool good = (size_t)snprintf(targets, 128, "%s", list) < 128 && list[0] != ',' && list[strlen(list) - 1] != ',' && !strstr(list, ",,");
-    kw_status status = KW_OK;
-    while (good && !status && kw_scan_field(&scan, ',', &word)) {
-        kw_model_quantity quantity;
-        int times = 0;
-        for (kw_scan again = kw_scan_string(list); kw_scan_field(&again, ',', &other);) {
-            times += other.size == word.size && !memcmp(other.at, word.at, word.size);
-        }
-        good = times == 1 && !kw_word_is(word, "choose");
-        status = good ? find_quantity(&quantity, word, err) : KW_OK;
-    }
-    for (char *comma = targets; (comma = strchr(comma, ','));) {
-        *comma = ' ';
-    }
-    return good ? status
-                : kw_fail(err, KW_ILLEGAL,
-                          "quantities %.80s: several are different ones with a comma between each two, none of them choose", list);
-}
-
 kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_error *err) {
-    kw_train_report unused, others;
-    char targets[128], quantity[32];
+    kw_train_report unused = {0}, others = {0};
+    char targets[KW_QUANTITIES_MAX], quantity[32];
     kw_word word;
     report = report ? report : &unused;
     *report = (kw_train_report){0};
     if (!options->quantity || !strchr(options->quantity, ',')) {
         return train_one(options, options->quantity, NULL, false, report, err);
     }
-    kw_status status = read_targets(targets, options->quantity, err);
+    kw_status status = kw_quantities_read(targets, options->quantity, err);
     if (!status && options->warm_start) {
         status = kw_fail(err, KW_ILLEGAL, "a warm start goes on with one model; give one quantity of %.80s", options->quantity);
     }

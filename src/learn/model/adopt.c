@@ -1,6 +1,6 @@
-/* adopt.c: kw_model_adopt: models of CK Tile's heuristics. Their folder says in feature_spec.json what the forests stand on; what is written
- * beside it is a model.spec a target, which is all that the run-time library reads. Whatever is not said is asked for or refused: without the
- * names of the features nobody knows what a column is, without log_targets whether a score is a logarithm. */
+/* adopt.c: kw_model_adopt: models of CK Tile's heuristics. Their folder says in feature_spec.json what the forests stand on; what is
+ * written beside it is a model.spec a target, which is all that the run-time library reads. Whatever is not said is asked for or refused:
+ * without the names of the features nobody knows what a column is, without log_targets whether a score is a logarithm. */
 #include "base/container/arena.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
@@ -262,7 +262,7 @@ static kw_status adopt_target(adoption *a, size_t target) {
 }
 
 kw_status kw_model_adopt(const kw_adopt_options *options, kw_adopt_report *report, kw_error *err) {
-    kw_adopt_report unused;
+    kw_adopt_report unused = {0};
     const char *manifest = NULL;
     adoption a = {.options = options, .report = report ? report : &unused, .err = err};
     *a.report = (kw_adopt_report){0};

@@ -152,8 +152,8 @@ static kw_status import_cells(import *m, bool seed, kw_error *err) {
     }
 }
 
-/* Rows without a run of their own belong to one that says where they came from; the same for the same target, so that importing a file again
- * adds nothing. */
+/* Rows without a run of their own belong to one that says where they came from; the same for the same target, so that importing a file
+ * again adds nothing. */
 static kw_status name_run(import *m, const char *format, kw_error *err) {
     if (m->defaults->run[0]) {
         return KW_OK;
