@@ -197,10 +197,14 @@ static void call_thread(crew_thread *t, uint32_t what) {
     }
 }
 
-/* Signals are for the host's own threads. */
+/* Signals are for the host's own threads; but those of a fault are for the thread that made it, where the host may have a handler. */
 static bool start_thread(crew_thread *t) {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        sigdelset(&all, faults[i]);
+    }
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&t->thread, NULL, serve_crew, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A child that starts threads is what ThreadSanitizer cannot follow. */
@@ -131,6 +132,25 @@ static void little_work_goes_without_those_who_sleep(void **state) {
     kw_cpu_pool_destroy(&pool, false);
 }
 
+/* Processor time of this process and all its threads. */
+static int64_t used_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Five threads that looked on would use a second of processor time, or all that a busy machine lets them have. */
+static void threads_without_work_use_no_core(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    assert_int_equal(run_round(pool, 6), 6);
+    usleep(50000);
+    int64_t before = used_ns();
+    usleep(200000);
+    assert_in_range(used_ns() - before, 0, 50000000);
+    kw_cpu_pool_destroy(&pool, false);
+}
+
 static void *call_often(void *user) {
     for (int i = 0; i < 100; i++) {
         round_of_work r = {.team = 0};
@@ -155,6 +175,40 @@ static void callers_at_the_same_time_have_a_team_each(void **state) {
         assert_null(failed);
     }
     kw_cpu_pool_destroy(&pool, false);
+}
+
+static void leave_fault(int number) {
+    (void)number;
+    _exit(44);
+}
+
+static void fault_beside_the_caller(void *user, int stage, int share, int shares) {
+    (void)stage;
+    (void)shares;
+    if (pthread_equal(*(pthread_t *)user, pthread_self())) {
+        usleep(20000);
+    } else {
+        raise(SIGSEGV);
+    }
+    (void)share;
+}
+
+static void faults_of_a_thread_reach_the_hosts_handler(void **state) {
+    (void)state;
+    int status = 0;
+    pid_t child = fork();
+    if (!child) {
+        pthread_t self = pthread_self();
+        signal(SIGSEGV, leave_fault);
+        kw_cpu_pool *pool = kw_cpu_pool_create();
+        for (int i = 0; i < 100; i++) {
+            kw_cpu_pool_run(pool, 2, true, 1, fault_beside_the_caller, &self);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 44);
 }
 
 /* Runs in a child whose user may have so many processes, threads included (0: as many as the host allows); its exit code is the team's size. */
@@ -216,7 +270,9 @@ int main(void) {
         cmocka_unit_test(who_sleeps_is_woken),
         cmocka_unit_test(nobody_waits_for_a_thread_that_has_not_begun),
         cmocka_unit_test(little_work_goes_without_those_who_sleep),
+        cmocka_unit_test(threads_without_work_use_no_core),
         cmocka_unit_test(callers_at_the_same_time_have_a_team_each),
+        cmocka_unit_test(faults_of_a_thread_reach_the_hosts_handler),
         cmocka_unit_test(threads_that_cannot_be_made_make_a_smaller_team),
         cmocka_unit_test(a_forked_child_makes_its_own),
     };
