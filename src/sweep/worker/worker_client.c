@@ -197,7 +197,8 @@ int64_t kw_worker_client_lost(const kw_worker_client *client) {
 
 /* --- a job ----------------------------------------------------------------------------------------------------------- */
 
-typedef enum kernel_state { WAITING = 0, ANSWERED, QUARANTINED } kernel_state;
+/* DOUBTED: answered, but it could not be launched, which may be passing want of memory. */
+typedef enum kernel_state { WAITING = 0, ANSWERED, DOUBTED, QUARANTINED } kernel_state;
 
 /* A job under way. selected_kernels, list, records and answered have a place for each kernel of one attempt. */
 typedef struct work {
@@ -212,6 +213,7 @@ typedef struct work {
     bool *answered;
     int worker_loss_count;             /* losses outside of any kernel */
     int control_loss_count;            /* losses with the control */
+    bool believed;                     /* a kernel that cannot be launched now cannot be launched */
     bool one_by_one;                   /* one kernel at a time: it could not be told whose fault a loss was */
     bool stopped, problem_quarantined; /* the data of the problem end children */
     kw_worker_fault last;
@@ -270,8 +272,9 @@ static kw_status run_attempt(work *k, size_t count, kw_worker_attempt_end *end, 
     status = kw_worker_attempt_run(&a, end, err);
     for (size_t i = 0; i < count && !status; i++) {
         if (k->answered[i]) {
+            bool doubted = k->records[i].outcome == KW_UNLAUNCHED && !k->believed;
             k->result->records[k->selected_kernels[i]] = k->records[i];
-            k->states[k->selected_kernels[i]] = ANSWERED;
+            k->states[k->selected_kernels[i]] = doubted ? DOUBTED : ANSWERED;
         }
     }
     k->result->kernel_ns += a.kernel_ns;
@@ -388,11 +391,27 @@ static kw_status run_quarantined(work *k, kw_error *err) {
     return status;
 }
 
+/* What could not be launched beside others, once more by itself. Where that is the same for the first it is believed of all. */
+static kw_status run_doubted(work *k, kw_error *err) {
+    kw_worker_attempt_end end = KW_WORKER_ATTEMPT_DONE;
+    kw_status status = KW_OK;
+    bool same = false;
+    k->believed = true;
+    for (size_t i = 0; i < k->job->count && !status && !same && end == KW_WORKER_ATTEMPT_DONE; i++) {
+        if (k->states[i] == DOUBTED) {
+            k->selected_kernels[0] = i;
+            status = run_attempt(k, 1, &end, err);
+            same = k->result->records[i].outcome == KW_UNLAUNCHED;
+        }
+    }
+    return status;
+}
+
 /* Those without a record: untried, or crashed where the problem itself ends workers. */
 static void fill_rest(work *k) {
     for (size_t i = 0; i < k->job->count; i++) {
         kw_record *record = &k->result->records[i];
-        if (k->states[i] == ANSWERED) {
+        if (k->states[i] == ANSWERED || k->states[i] == DOUBTED) {
             continue;
         }
         *record = (kw_record){0};
@@ -435,6 +454,7 @@ kw_status kw_worker_client_measure(kw_worker_client *client, const kw_worker_job
     if (!status) {
         status = run_waiting(&k, err);
         if (!k.problem_quarantined) {
+            status = status || k.stopped ? status : run_doubted(&k, err);
             status = status ? status : run_quarantined(&k, err);
         }
         fill_rest(&k);
