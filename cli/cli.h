@@ -38,6 +38,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(EXHAUSTIVE, "exhaustive", NULL, "measure every kernel that fits, not a shortlist")                                                   \
     X(EXPLORE, "explore", "N", "kernels of a problem at random besides (4)")                                                               \
     X(EXPORT_JSON, "export-json", "FILE", "write the kernels to a registry file (JSON)")                                                   \
+    X(FEATURES, "features", "NAME", "native or ck, the published ones (ck where all kernels are CK Tile's)")                               \
     X(FILTER, "filter", "EXPR", "a Lua expression over c, e.g. \"c.tile_w >= 7\"")                                                         \
     X(FOLDS, "folds", "N", "parts that are left out in turn (5); 1: none")                                                                 \
     X(FORGET, "forget", "PROBLEM", "drop what wisdom says of a problem")                                                                   \
@@ -78,7 +79,8 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(PER_BUCKET, "per-bucket", "K", "draw at most K problems that are alike")                                                             \
     X(PROBLEM, "problem", "PROBLEM", "only this problem")                                                                                  \
     X(PROBLEMS, "problems", "LIST", "a problem set by name, a file, or - for standard input")                                              \
-    X(QUANTITY, "quantity", "NAME", "what is learned: ratio (default) relative tflops time rank latency bandwidth, or choose")             \
+    X(QUANTITY, "quantity", "NAME",                                                                                                        \
+      "what is learned: ratio (default) relative tflops time rank latency bandwidth, several with commas, or choose")                      \
     X(QUIET, "quiet", NULL, "no progress, no remarks")                                                                                     \
     X(REGRET, "regret", "X", "that every family of problems must stay within (0.01)")                                                      \
     X(REMEASURE, "remeasure", NULL, "measure even when wisdom has an answer")                                                              \

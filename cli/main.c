@@ -153,8 +153,8 @@ const cli_verb cli_verbs[] = {
      "Stores, or exports of them (.jsonl, .csv, .gz). Prints what selections of the model are worth on shapes and on families of problems "
      "that\n"
      "were left out, and writes the model's folder: forest, card, manifest, held-out predictions. Needs LightGBM: pip install lightgbm.",
-     OPTIONS(OPT_OUT, OPT_OP, OPT_DTYPE, OPT_QUANTITY, OPT_FOLDS, OPT_TREES, OPT_LEAVES, OPT_LEARNING_RATE, OPT_ROUNDS, OPT_SEED,
-             OPT_HOLDOUT, OPT_MAX_BYTES, OPT_WARM_START, OPT_LIGHTGBM, OPT_THREADS, OPT_JSON, OPT_QUIET),
+     OPTIONS(OPT_OUT, OPT_OP, OPT_DTYPE, OPT_FEATURES, OPT_QUANTITY, OPT_FOLDS, OPT_TREES, OPT_LEAVES, OPT_LEARNING_RATE, OPT_ROUNDS,
+             OPT_SEED, OPT_HOLDOUT, OPT_MAX_BYTES, OPT_WARM_START, OPT_LIGHTGBM, OPT_THREADS, OPT_JSON, OPT_QUIET),
      1, -1, verb_train},
     {"tune", "[PROBLEM ...]", "measure kernels and remember the winner",
      "kwright tune --exhaustive 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",

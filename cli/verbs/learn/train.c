@@ -154,6 +154,7 @@ int verb_train(const cli_args *args) {
                                 .store_count = (size_t)args->operand_count,
                                 .out = args->value[OPT_OUT],
                                 .quantity = args->value[OPT_QUANTITY],
+                                .features = args->value[OPT_FEATURES],
                                 .holdout = holdout,
                                 .warm_start = args->value[OPT_WARM_START],
                                 .lightgbm = args->value[OPT_LIGHTGBM],

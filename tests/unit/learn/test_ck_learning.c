@@ -173,6 +173,24 @@ static void lists_of_quantities_have_rules(void **state) {
     }
 }
 
+/* In our own features a foreign kernel is one of an unknown family. */
+static void foreign_rows_are_learned_from_in_native_features(void **state) {
+    (void)state;
+    char out[2 * SCRATCH_MAX];
+    kw_train_report report;
+    kw_error err = {0};
+    if (!has_library) {
+        skip();
+    }
+    kw_train_options options = small_training(scratch_path(out, folder, "native"), KW_CONV_FWD);
+    options.features = "native";
+    if (kw_train(&options, &report, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_string_equal(report.quantity, "ratio");
+    assert_true(report.pairs == 486 && report.shapes.problem_groups == 54 && report.shapes.mean > 0.9);
+}
+
 static void published_features_are_of_one_operation(void **state) {
     (void)state;
     char out[2 * SCRATCH_MAX];
@@ -196,6 +214,7 @@ int main(void) {
         cmocka_unit_test(foreign_rows_are_learned_from),
         cmocka_unit_test(several_targets_share_a_folder),
         cmocka_unit_test(lists_of_quantities_have_rules),
+        cmocka_unit_test(foreign_rows_are_learned_from_in_native_features),
         cmocka_unit_test(published_features_are_of_one_operation),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
