@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--busy", type=int, default=2)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("problems", nargs="*")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.busy)]
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 /* test_check.c: every kernel of rule set "tests" for this machine, and the compiled-in ones, on every problem of problems.txt that it
  * serves, against the reference; problems take turns between one thread and three, so that every kernel meets both. A few problems are run
- * once more with infinities, NaNs, zeros of either sign and denormals among the values.
+ * once more with infinities, NaNs, zeros of either sign and denormals among the values; some run four times, to the same bits.
  *
  * The environment can widen or narrow it: KW_CHECK_SET names another set, KW_CHECK_FILTER is a filter over the configs, KW_CHECK_CONFIGS
  * a catalog file that is taken instead of a set, KW_CHECK_CACHE a folder in which compiled kernels are kept between runs;
@@ -10,6 +10,8 @@
 #include "base/container/arena.h"
 #include "base/os/file.h"
 #include "base/os/parallel.h"
+#include "base/embedded.h"
+#include "check/repeated_runs.h"
 #include "check/special_values.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
@@ -315,6 +317,86 @@ static void infinities_nans_zeros_and_denormals_are_as_promised(void **state) {
     assert_true(met->finite > met->kept && met->kept > 0 && met->denormal > 0);
 }
 
+/* A kernel that serves the problem, on one thread and then three times on three. Whether it does. */
+static bool check_repeated(checker *c, kw_bench *const bench[DEVICES], size_t i, const char *text) {
+    repeated_result first = {0};
+    kw_error err = {0};
+    const kw_config *config = &c->catalog.configs[i];
+    kw_status status = KW_OK;
+    for (int run = 0; run < 4 && !status; run++) {
+        int d = run > 0;
+        status = repeated_run(&first, bench[d], c->kernel[d][i], config, &err);
+    }
+    free(first.bytes);
+    if (status) {
+        char name[KW_CONFIG_TEXT_MAX];
+        kw_config_print(name, sizeof name, config);
+        fprintf(stderr, "%s on %s: %s\n", name, text, err.text);
+    }
+    return !status;
+}
+
+/* Real data, whose sums are not exact: the order of additions shows. */
+static void runs_are_the_same_to_the_last_bit_on_any_number_of_threads(void **state) {
+    static const char *const texts[] = {
+        "gemm fp32 rcr m37 n50 k333",
+        "gemm bf16 rrr b2 m19 n40 k70",
+        "conv_fwd fp32 nhwgc n2 g2 c32 k48 i13x11 f3x3 p1",
+        "conv_fwd bf16 nhwgc n1 c32 k32 i9x9 f3x3 p1",
+        "conv_bwd_data fp32 nhwgc n2 c24 k40 i13x11 f3x3 s2 p1",
+        "conv_bwd_weight fp32 nhwgc n3 c16 k32 i17x13 f3x3 p1",
+        "conv_bwd_weight bf16 nhwgc n2 g16 c16 k16 i15x9 f3x3 p1",
+        "conv_fwd fp32 nhwgc n2 g16 c16 k16 i12x11 f5x5 p2",
+    };
+    checker *c = *state;
+    size_t pairs = 0, differing = 0;
+    for (size_t n = 0; n < sizeof texts / sizeof *texts; n++) {
+        kw_problem problem;
+        kw_bench *bench[DEVICES] = {NULL};
+        kw_error err = {0};
+        assert_ok(kw_problem_parse(&problem, texts[n], &err), &err);
+        for (int d = 0; d < DEVICES; d++) {
+            assert_ok(kw_bench_open(&bench[d], c->backend, c->device[d], &problem, 0, &err), &err);
+        }
+        for (size_t i = 0; i < c->catalog.count; i++) {
+            const kw_config *config = &c->catalog.configs[i];
+            bool fits = c->kernel[0][i] && c->kernel[1][i];
+            for (int d = 0; d < DEVICES && fits; d++) {
+                fits = !kw_config_fits(config, &problem, c->backend->target(c->device[d]), NULL);
+            }
+            if (fits) {
+                pairs++;
+                differing += !check_repeated(c, bench, i, texts[n]);
+            }
+        }
+        for (int d = 0; d < DEVICES; d++) {
+            kw_bench_close(&bench[d]);
+        }
+    }
+    print_message("%zu pairs of kernel and problem were run four times, %zu gave other bits\n", pairs, differing);
+    assert_int_equal(differing, 0);
+    assert_true(pairs > 8);
+}
+
+extern const kw_embedded kw_kernel_files[];
+
+/* What GPUs would add in an order of chance: the prelude can, and no kernel of any kind of device asks for it. */
+static void no_kernel_adds_by_atomics(void **state) {
+    static const char *const words[] = {"kw_add(", "atom", "ATOMIC", "red.global", "__sync_"};
+    (void)state;
+    size_t files = 0;
+    for (const kw_embedded *file = kw_kernel_files; file->name; file++) {
+        bool prelude = strstr(file->name, "prelude") != NULL;
+        files += !prelude;
+        for (size_t i = 0; i < sizeof words / sizeof *words && !prelude; i++) {
+            if (memmem(file->text, kw_embedded_size(file), words[i], strlen(words[i]))) {
+                fail_msg("%s has %s", file->name, words[i]);
+            }
+        }
+    }
+    assert_true(files > 10);
+}
+
 static void every_kernel_compiles_and_loads(void **state) {
     const checker *c = *state;
     assert_int_equal(c->tally.failures, 0);
@@ -339,9 +421,14 @@ static void backward_weight_kernels_are_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_compiles_and_loads),   cmocka_unit_test(gemm_kernels_are_right),
-        cmocka_unit_test(forward_kernels_are_right),         cmocka_unit_test(backward_data_kernels_are_right),
-        cmocka_unit_test(backward_weight_kernels_are_right), cmocka_unit_test(infinities_nans_zeros_and_denormals_are_as_promised),
+        cmocka_unit_test(every_kernel_compiles_and_loads),
+        cmocka_unit_test(gemm_kernels_are_right),
+        cmocka_unit_test(forward_kernels_are_right),
+        cmocka_unit_test(backward_data_kernels_are_right),
+        cmocka_unit_test(backward_weight_kernels_are_right),
+        cmocka_unit_test(infinities_nans_zeros_and_denormals_are_as_promised),
+        cmocka_unit_test(runs_are_the_same_to_the_last_bit_on_any_number_of_threads),
+        cmocka_unit_test(no_kernel_adds_by_atomics),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
