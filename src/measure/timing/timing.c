@@ -6,9 +6,9 @@
  * by a factor of two under load. One thread: RUSAGE_THREAD. More: RUSAGE_SELF, which counts the pool's threads (and strangers of the same
  * process, whose switches then cost batches, not truth).
  *
- * A team waits for a thread that has no processor, which no count of switches need show. Calls above 0.1 ms are looked at from within: the
- * longest share of each stage by its thread's processor clock is what the call takes alone, and batches a tenth above it are dropped. Of
- * shorter calls, which bear no clocks, those are dropped that took a quarter more than the least.
+ * A team misses a thread that has no processor, which no count of switches need show: whoever is there does its share. So calls above
+ * 10 us are looked at from within (two readings of a clock a share, 0.4 us each): the longest share of each stage by its thread's processor
+ * clock is what the call takes alone, and batches a tenth above it are dropped. Of shorter ones those a quarter above the least.
  *
  * Calls above 3 ms are batches of one: 7 of them, above 20 ms 3, above 100 ms 2. These can hardly all be clean under load; a call of one
  * thread whose wall clock ran at most 2 % ahead of its processor clock counts as clean as well. When fewer than three batches (or half of
@@ -21,7 +21,7 @@
  * control's level is handed from call to call, and where it is above that the machine is waited for. Before a batch of a subject faster
  * than 1 ms one call is made that does not count: caches are warm as if the subject ran alone.
  *
- * A device that has a clock of its own is asked for the time of a whole batch; what the host does meanwhile is no matter then. All clocks are of intervals: the date may jump. All memory is had before the first batch. */
+ * A device that has a clock of its own is asked for the time of a whole batch; what the host does meanwhile does not matter. All clocks are of intervals: the date may jump. All memory is had before the first batch. */
 #include "measure/timing/timing.h"
 
 #include "base/os/clock.h"
@@ -35,8 +35,7 @@
 
 enum { WARM_BELOW_NS = 1000000, SINGLE_ABOVE_NS = 3000000, SHORT_ABOVE_NS = 20000000, SHORTEST_ABOVE_NS = 100000000 };
 enum { BATCHES = 21, BATCH_NS = 300000, TRIES = 3, MEANS_SOMETHING_NS = 20000, CONTROL_LEAST = 3 };
-enum { PAUSE_NS = 5000000, PATIENCE_NS = 500000000 };
-enum { ALONE_ABOVE_NS = 100000, WAKING_NS = 5000 };
+enum { PAUSE_NS = 5000000, PATIENCE_NS = 500000000, ALONE_ABOVE_NS = 10000, WAKING_NS = 5000 };
 static const double usual_drift_limit = 0.05;
 static const double team_limit = 1.1;   /* a clean call of a team takes no more than so many times its longest shares, and waking it */
 static const double least_limit = 1.25; /* nor one without clocks so many times the least */

@@ -207,6 +207,10 @@ static bool from_the_third(int call) {
     return call >= 2;
 }
 
+static bool always(int call) {
+    return call >= 0;
+}
+
 /* A team that waits for one of its threads without any switch being counted. */
 static void a_team_that_waits_for_a_thread_is_seen(void **state) {
     (void)state;
@@ -222,6 +226,7 @@ static void a_team_that_waits_for_a_thread_is_seen(void **state) {
         {"the least tells", 1.5e6, but_every_seventh, false, 1.5e6, 3, 18},
         {"the clocks of its threads tell", 1.5e6, but_every_seventh, true, 1.5e6, 9, 54},
         {"and give the time where no batch is clean", 1.5e6, from_the_third, true, 1.5e6, 63, 63},
+        {"of calls of microseconds as well, when a thread never comes", 2e4, always, true, 2e4, 63, 63},
         {"none is clean, and there is no clock: three of the same time are believed", 1.5e6, from_the_third, false, 4.5e6, 21, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
