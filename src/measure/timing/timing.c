@@ -21,7 +21,7 @@
  * control's level is handed from call to call, and where it is above that the machine is waited for. Before a batch of a subject faster
  * than 1 ms one call is made that does not count: caches are warm as if the subject ran alone.
  *
- * A device that has a clock of its own is asked for the time of a whole batch; what the host does meanwhile does not matter. All clocks are of intervals: the date may jump. All memory is had before the first batch. */
+ * A device's own clock gives the time of a batch. Clocks are of intervals: the date may jump. Memory is had before the first batch. */
 #include "measure/timing/timing.h"
 
 #include "base/os/clock.h"
