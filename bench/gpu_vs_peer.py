@@ -234,6 +234,7 @@ def read_options():
     parser.add_argument("--layers", help="a problem list to measure besides, such as problems/gpu_layers.txt")
     parser.add_argument("--seconds", type=float, default=1e9, help="no further problem is begun after so many")
     parser.add_argument("--every", action="store_true", help="time every kernel of ours on every problem, not only on the ten worst")
+    parser.add_argument("--build", action="store_true", help="compile every kernel first, on all cores; --every does")
     parser.add_argument("--no-plan", action="store_true", help="with --every: leave the default mode out")
     parser.add_argument("--rows", help="with --every: a CSV of every kernel's time (bench/peer_rows.py)")
     parser.add_argument("--out", help="a CSV of the results")
@@ -252,7 +253,7 @@ def main():
     problems = [(kind, text.replace(" bf16 ", f" {options.dtype} ")) for kind, text in problems]
     print(f"seed {options.seed}, {len(problems)} problems; {library.device}; PyTorch {torch.__version__}, "
           f"cuDNN {torch.backends.cudnn.version()}")
-    if options.every:
+    if options.every or options.build:
         library.build({" ".join(text.split()[:2]) for _, text in problems})
         print(f"kernels built at {time.time() - started:.0f} s", flush=True)
     results, failed = [], 0

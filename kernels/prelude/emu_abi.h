@@ -70,7 +70,8 @@ struct kw_emu_thread {
     kw_emu_calls calls;
     void *machine;
     kw_i64 block, blocks;
-    int thread, unused[3]; /* the whole is a multiple of 16 bytes */
+    int thread, waited; /* waited: kw_launch_wait() was called */
+    int unused[2];      /* the whole is a multiple of 16 bytes */
 };
 
 #endif

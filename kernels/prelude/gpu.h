@@ -59,6 +59,10 @@
  *                              By one thread, which may not have it read by others before kw_store_commit() ends a group of stores and
  *   kw_store_wait_read(n)      until at most n groups, the youngest, have still to be read from shared memory; n is a constant
  *   kw_store_wait(n)           until at most n groups have still to be stored
+ *   kw_map_prefetch(map)       a map that is needed soon
+ *   kw_launch_wait()           until the launch before is done and what it wrote is seen: of a launch that may begin early (kw_launch.early)
+ *                              by each thread, before it touches memory
+ *   kw_launch_next()           the launch behind may begin: its blocks take what room this one's leave
  *   kw_proxy_fence()           orders what this thread wrote by ordinary stores before what bulk copies and kw_wgmma do
  *   kw_waves_barrier(number, threads)   of whole waves, so many threads together, under a number from 1 to 15
  *   kw_waves_arrive(number, threads)    counts for such a barrier and goes on

@@ -60,6 +60,9 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_tensor_load3(to, map, bar, c0, c1, c2) kw_tensor_load(to, map, bar, c0, c1, c2)
 #define kw_tensor_load4(to, map, bar, c0, c1, c2, c3) kw_tensor_load(to, map, bar, c0, c1, c2, c3)
 #define kw_tensor_load5(to, map, bar, c0, c1, c2, c3, c4) kw_tensor_load(to, map, bar, c0, c1, c2, c3, c4)
+#define kw_map_prefetch(map) (void)(map)
+#define kw_launch_wait() (void)(kw_emu_self()->waited = 1)
+#define kw_launch_next() (void)0
 #define kw_proxy_fence() kw_emu_self()->calls.proxy_fence(kw_emu_self())
 #define kw_tensor_pixels(to, map, bar, offsets, ...)                                                                                       \
     kw_emu_self()->calls.tensor_pixels(kw_emu_self(), to, map, bar,                                                                        \

@@ -97,6 +97,9 @@ KW_DEVICE void kw_mbar_init(char *bar, int count) {
 }
 
 KW_DEVICE void kw_mbar_end(char *bar) { asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(kw_shared_address(bar)) : "memory"); }
+#define kw_map_prefetch(map) asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory")
+#define kw_launch_wait() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define kw_launch_next() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
 #define kw_proxy_fence() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
 KW_DEVICE void kw_mbar_fence() {

@@ -115,7 +115,7 @@ local function default(arch, op, dtype, legal)
         end
     end
     thin.joined(out, gather.products())
-    thin.joined(out, overlap.products())
+    thin.joined(out, overlap.products(bytes[dtype]))
     return thin.joined(out, thin.far(out, legal))
 end
 
@@ -158,7 +158,7 @@ local function full(arch, op, dtype)
         end
     end
     thin.joined(out, gather.products())
-    return thin.joined(out, overlap.products())
+    return thin.joined(out, overlap.products(bytes[dtype]))
 end
 
 -- What a trait file chooses from.

@@ -23,15 +23,31 @@ local divided = {
     },
 }
 
--- Points without what tells problems apart (ndim, layout).
-local function points(rows, split)
+-- Of any size: operands are copied to aligned rows first, and results leave element by element. The depth is divided where that is faster.
+local any_size = {
+    { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "cooperative", "128x64x64", 4 }, { "pingpong", "64x64x64", 8 },
+    { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
+}
+
+-- Products of bytes of floating point, which take two sets of sums.
+local of_bytes = {
+    { "cooperative", "128x192x128", 5 }, { "cooperative", "128x128x128", 6 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
+    { "pingpong", "64x192x128", 5 },
+}
+local bytes_divided = {
+    { "cooperative", "128x128x128", 6 }, { "pingpong", "64x64x128", 8 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
+    { "cooperative", "128x192x128", 5 },
+}
+
+-- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size.
+local function points(rows, split, width, any)
     local out = {}
     for _, row in ipairs(rows) do
         local m, n, k = numbers(row[2])
-        local turns = row[1] == "pingpong"
+        local turns, run = row[1] == "pingpong", 16 // (width or 2)
         out[#out + 1] = {
-            tile_m = m, tile_n = n, tile_k = k, wave_m = turns and 4 or 8, wave_n = 1, wave_k = 1, inst_m = 64, inst_n = n, inst_k = 16,
-            pipe = row[1], stages = row[3], vec_a = 8, vec_b = 8, vec_c = 8, wave_groups = turns and 2 or 1, persistent = 1, split_k = split,
+            tile_m = m, tile_n = n, tile_k = k, wave_m = turns and 4 or 8, wave_n = 1, wave_k = 1, inst_m = 64, inst_n = n, inst_k = 2 * run,
+            pipe = row[1], stages = row[3], vec_a = any or run, vec_b = any or run, vec_c = any or 8, wave_groups = turns and 2 or 1, persistent = 1, split_k = split,
         }
     end
     return out
@@ -42,7 +58,8 @@ local function convolutions(op, first, last)
     local out = {}
     local weight = op == "conv_bwd_weight"
     for ndim = first, last do
-        for _, list in ipairs({ weight and {} or points(tiles), points(divided[weight and op or "conv"], 0) }) do
+        local lists = { weight and {} or points(tiles), points(divided[weight and op or "conv"], 0), points(any_size, 0, 2, 1) }
+        for _, list in ipairs(lists) do
             for _, p in ipairs(list) do
                 p.ndim = ndim
                 out[#out + 1] = p
@@ -52,11 +69,12 @@ local function convolutions(op, first, last)
     return out
 end
 
--- Those of a product in all layouts.
-local function products()
-    local out = {}
-    for _, layout in ipairs({ "rcr", "rrr", "crr", "ccr" }) do
-        for _, list in ipairs({ points(tiles), points(divided.gemm, 0) }) do
+-- Those of a product in all layouts that have any. width: bytes of an element.
+local function products(width)
+    local out, narrow = {}, width == 1
+    for _, layout in ipairs(narrow and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
+        local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1) }
+        for _, list in ipairs(narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists) do
             for _, p in ipairs(list) do
                 p.layout = layout
                 out[#out + 1] = p

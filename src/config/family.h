@@ -53,6 +53,8 @@ enum { KW_CACHE_REUSE_MAX = 2 };
  * zero. */
 typedef struct kw_map {
     kw_tensor tensor;
+    bool copied; /* of a copy of the tensor instead, in the workspace that all threads share, at byte `copied_at` of it */
+    int64_t copied_at;
     kw_dtype dtype;
     int32_t rank;                    /* 0: no map */
     int64_t extent[KW_MAP_RANK];     /* elements */
@@ -69,14 +71,15 @@ typedef struct kw_map {
 typedef struct kw_launch {
     int32_t stages;
     kw_stage stage[KW_STAGE_MAX];
-    int64_t packed_bytes;    /* weights in the kernel's own order; 0: the kernel reads w as it is */
-    int64_t shared_bytes;    /* workspace that all threads share */
-    int64_t thread_bytes;    /* workspace of each thread; 0 on a GPU */
-    kw_kernel_params params; /* for the kernel: its args->params; written through kw_launch_params */
-    kw_map map[KW_MAPS];     /* for a GPU's kernel: args.map */
-    double multiply_adds;    /* vector multiply-add instructions */
-    double loads;            /* vector loads of the inner loops */
-    double copied_bytes;     /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
+    int64_t packed_bytes;     /* weights in the kernel's own order; 0: the kernel reads w as it is */
+    int64_t shared_bytes;     /* workspace that all threads share */
+    int64_t thread_bytes;     /* workspace of each thread; 0 on a GPU */
+    kw_kernel_params params;  /* for the kernel: its args->params; written through kw_launch_params */
+    kw_map map[KW_MAPS];      /* for a GPU's kernel: args.map */
+    bool early[KW_STAGE_MAX]; /* of a GPU: a stage's blocks may begin while the launch before ends; each thread calls kw_launch_wait() */
+    double multiply_adds;     /* vector multiply-add instructions */
+    double loads;             /* vector loads of the inner loops */
+    double copied_bytes;      /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
 } kw_launch;
 
@@ -115,6 +118,8 @@ struct kw_family {
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* For blocks of so many threads. NULL: nothing is known of the family's kernels. */
     kw_resource_estimate (*estimate_resources)(const kw_config *config, const kw_target *target, double threads);
+    /* Share of the sum of the products' magnitudes by which a kernel's sums may be off beyond fp32's rounding. NULL: none. */
+    double (*sum_error)(const kw_config *config);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
     const char *kernel; /* file of kernels/, which includes kw_config.h: "cpu/direct/direct.c". NULL: emit() writes the whole kernel */

@@ -166,7 +166,7 @@ void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kern
                       kw_record *record) {
     kw_error why = {0};
     const kw_target *target = bench->backend->target(bench->device);
-    *ready = (kw_prepared){.bench = bench};
+    *ready = (kw_prepared){.bench = bench, .sum_error = config->family->sum_error ? config->family->sum_error(config) : 0};
     if (kw_config_fits(config, &bench->problem, target, &why)) {
         kw_record_fail(record, KW_UNFIT, &why);
         return;

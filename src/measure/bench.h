@@ -43,6 +43,7 @@ typedef struct kw_prepared {
     kw_bound *bound;
     kw_buffer packed, shared, threads;
     int64_t thread_step; /* from one thread's memory to the next one's; a guard lies between */
+    double sum_error;    /* of the config's family */
     bool packs;          /* it has a pack stage */
 } kw_prepared;
 

@@ -96,7 +96,7 @@ static kw_status check_result(const kw_prepared *ready, int set, unsigned char b
     if (!piece) {
         return kw_fail_memory(err, "a piece of a result");
     }
-    *seen = (kw_comparison){.expected = &bench->set[set].expected, .poison = byte};
+    *seen = (kw_comparison){.expected = &bench->set[set].expected, .sum_error = ready->sum_error, .poison = byte};
     kw_status status = KW_OK;
     for (int64_t first = 0; first < elements && !status; first += step) {
         int64_t count = kw_min(step, elements - first);

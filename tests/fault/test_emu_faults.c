@@ -93,7 +93,7 @@ static const char bulk_text[] = "#define KW_INST_N 64\n"
                                 "typedef struct kw_acc { float e[32]; } kw_acc;\n";
 static const char bulk_kernel[] =
     "KW_KERNEL(kw_stage0, 256) {\n"
-    "    KW_LDS(SHARED);\n"
+    "    KW_LDS(SHARED); START;\n"
     "    int tiles = KW_CEIL(args.gn, 64), m0 = kw_block() / tiles * 64, n0 = kw_block() % tiles * 64, steps = KW_CEIL(args.gk, 64);\n"
     "    kw_acc acc;\n"
     "    for (int e = 0; e < 32; e++) acc.e[e] = 0;\n"
@@ -162,6 +162,7 @@ static const char *const right[][2] = {
     {"LAST", ""},
     {"STORE_EARLY", ""},
     {"SHARED", "32800"},
+    {"START", "kw_launch_wait()"},
     {"MADE", "kw_mbar_fence(); kw_barrier();"},
     {"FREE", "(s / 2 - 1) % 2"},
     {"EXPECT", "kw_mbar_expect(full, 16384)"},
@@ -285,6 +286,10 @@ static const fault faults[] = {
     {"emu:sm_90", BULK "#define OFF (k == 0 ? 32 : 0)\n", {"integer data", "compared elements differ"}},
     {"emu:sm_90", BULK "#define ROW 16 * (kw_wave() ^ 1)\n", {"integer data", "compared elements differ"}},
     {"emu:sm_90", STORES PIXELS, {0}},
+    {"emu:sm_90", BULK "#define START\n", {"missing kw_launch_wait: thread 128 of block 0 reads x", "kw_config.h:"}},
+    {"emu:sm_90",
+     STORES PIXELS "#define START if (kw_wave() > 3) kw_launch_wait()\n",
+     {"missing kw_launch_wait: thread 0 of block 0 writes y"}},
     {"emu:sm_90", STORES PIXELS "#define PLACE row * 128 + (j + kw_lane() / 16) * 16\n", {"integer data", "compared elements differ"}},
     {"emu:sm_90", STORES PIXELS "#define PLACE row * 128 + 8\n", {"misaligned", "writes 16 bytes at once"}},
     {"emu:sm_90", STORES PIXELS "#define HANDED\n", {"missing kw_proxy_fence in block 0", "stored by thread"}},
@@ -354,7 +359,7 @@ static void emit(const kw_config *config, kw_text *text) {
 /* Tiles of 64x64 in 128-byte rows. */
 static void launch_bulk(const kw_problem *problem, bool stores, kw_launch *plan) {
     int64_t k = problem->gemm.k, rows[2] = {problem->gemm.m, problem->gemm.n};
-    *plan = (kw_launch){.stages = 1};
+    *plan = (kw_launch){.stages = 1, .early = {true}};
     plan->stage[0] = (kw_stage){.units = kw_ceil_div(rows[0], 64) * kw_ceil_div(rows[1], 64), .threads = 256};
     for (int i = 0; i < 2; i++) {
         plan->map[i] = (kw_map){.tensor = i == 0 ? KW_X : KW_W,

@@ -91,6 +91,19 @@ int cuMemcpyAsync(void *to, const void *from, size_t size, void *stream) {
     return fake_queue_copy(to, from, size, stream);
 }
 
+FAKE_EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                               unsigned block_z, unsigned shared_bytes, void *stream, void **parameters, void **extra);
+FAKE_EXPORT int cuLaunchKernelEx(const kw_cuda_launch *launch, void *function, void **parameters, void **extra);
+int cuLaunchKernelEx(const kw_cuda_launch *launch, void *function, void **parameters, void **extra) {
+    const kw_cuda_attribute *attribute = launch->attributes;
+    if (launch->attribute_count != 1 || attribute->id != KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION || attribute->value.on != 1) {
+        return FAKE_INVALID_VALUE;
+    }
+    fake_state.early++;
+    return cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
+                          launch->shared_bytes, launch->stream, parameters, extra);
+}
+
 int cuFuncSetAttribute(void *function, int attribute, int value) {
     int error = fake_called("cuFuncSetAttribute");
     fake_state.allowed_lds = value;

@@ -46,7 +46,7 @@ static struct {
 static void reset(void) {
     state.fail_nth = state.sticky = state.op_count = 0;
     fake_state.log[0] = 0;
-    fake_state.outside = fake_state.launches = fake_state.waits = fake_state.allowed_lds = 0;
+    fake_state.outside = fake_state.early = fake_state.launches = fake_state.waits = fake_state.allowed_lds = 0;
 }
 
 static void fail_at(const char *function, int error, int nth) {

@@ -16,6 +16,7 @@ typedef struct fake_driver {
     int launches, waits; /* queued; waits for streams and events */
     unsigned grid, block, lds;
     void *stream;    /* of the last launch */
+    int early;       /* launches that may begin while the one before ends */
     int allowed_lds; /* that a kernel may ask for */
     char log[8192];  /* names of the functions called, each followed by a blank */
     /* Forgets what was called and asked for; what is held stays so. */

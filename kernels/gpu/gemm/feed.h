@@ -32,15 +32,28 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *b
     f->k += KW_TILE_K;
 }
 
+KW_DEVICE const char *kw_operand(const kw_gpu_args *a, int which) { return which == KW_A ? a->x : a->w; }
+
+KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
+    kw_i64 lines = which == KW_A ? a->gm : a->gn;
+    int by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
+    *row = (int)(by_rows ? lines : a->gk);
+    return a->batch * (by_rows ? a->gk : lines);
+}
+
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
     kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, work->batch);
 }
 
-KW_DEVICE kw_i64 kw_result_at(const kw_gpu_args *a, const kw_work *work, int row, int col, int *ok) {
+KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
     row += work->row;
-    col += work->col;
-    *ok &= row < a->gm && col < a->gn;
-    return (work->batch * a->gm + row) * a->gn + col;
+    *ok &= row < a->gm;
+    return (work->batch * a->gm + row) * a->gn;
+}
+
+KW_DEVICE int kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, int *cols) {
+    *cols = (int)a->gn - work->col - col;
+    return work->col + col;
 }
 
 #endif

@@ -6,19 +6,24 @@
  *   bwd_weight   64 pixels of y, k contiguous: (k, pixel, -)      64 pixels of x under the tile's tap       (channel, tap, k)
  *
  * So a depth's last step of each tap may have fewer channels, which come as zeros, and forward and bwd_data have that many more steps. A
- * tile of bwd_weight has columns of one tap. Strides of bwd_data are 1, and groups one; axes that a problem has not are absent. */
+ * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap. Strides of bwd_data are 1, and groups one; axes that a problem has not are absent. */
 #ifndef KW_IGEMM_FEED_H
 #define KW_IGEMM_FEED_H
 
 typedef struct kw_feed {
-    int row, col, tap, block; /* the tile's; the step's tap and block of channels, or of bwd_weight the tile's tap and first channel */
+    int row, col, tap, block; /* the tile's; the step's tap and block of channels */
     int pixel[4];             /* source position of the first pixel: along the axes, the image */
-    int number;               /* of the step's first pixel (bwd_weight) */
     int offset[3];            /* of the tap */
+#if KW_WEIGHT
+    int number;                   /* of the step's first pixel */
+    kw_u32 piece[KW_TILE_N / 64]; /* its block of channels, and in 16 bits the offset of its tap, KW_OFFSET_BITS an axis */
+#endif
 } kw_feed;
 
+#define KW_OFFSET_BITS (16 / KW_NDIM)
+
 KW_DEVICE int kw_feed_taps(const kw_gpu_args *a) { return (int)(a->filter[0] * a->filter[1] * a->filter[2]); }
-KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) { return (int)KW_CEIL(KW_DATA ? a->k : a->c, KW_WEIGHT ? KW_TILE_N : KW_SLAB_ELEMENTS); }
+KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) { return (int)KW_CEIL(KW_DATA ? a->k : a->c, KW_SLAB_ELEMENTS); }
 
 /* Pixels that are counted through: of y, or of x for bwd_data. */
 KW_DEVICE int kw_feed_extent(const kw_gpu_args *a, int axis) { return (int)(KW_DATA ? a->in[axis] : a->out[axis]); }
@@ -53,16 +58,49 @@ KW_DEVICE void kw_feed_tap(kw_feed *f, const kw_gpu_args *a) {
     }
 }
 
+#if KW_WEIGHT
+/* The tap and the block of channels of the piece at a column of the tile, a constant: divided once a tile. */
+KW_DEVICE int kw_feed_piece(const kw_gpu_args *a, const kw_work *work, int col, int *tap) {
+    int blocks = kw_feed_blocks(a), number = work->col / KW_SLAB_ELEMENTS, block = number % blocks + col / KW_SLAB_ELEMENTS;
+    *tap = number / blocks;
+    KW_UNROLL
+    for (int i = 0; i < col / KW_SLAB_ELEMENTS; i++) {
+        int over = block >= blocks;
+        *tap += over;
+        block -= over ? blocks : 0;
+    }
+    return block;
+}
+
+/* Of a piece that no tap has, the channels lie behind the last. */
 KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
-    int blocks = kw_feed_blocks(a), unit = KW_WEIGHT ? work->col / KW_TILE_N : work->first;
+    int blocks = kw_feed_blocks(a), taps = kw_feed_taps(a);
     f->row = work->row;
     f->col = work->col;
-    f->tap = unit / blocks;
-    f->block = unit - f->tap * blocks;
-    f->number = KW_WEIGHT ? work->first * KW_TILE_K : work->row;
+    f->number = work->first * KW_TILE_K;
     kw_feed_pixel(f, a, f->number);
+    KW_UNROLL
+    for (int i = 0; i < KW_TILE_N / KW_SLAB_ELEMENTS; i++) {
+        int tap, block = kw_feed_piece(a, work, i * KW_SLAB_ELEMENTS, &tap), offsets = 0;
+        f->tap = kw_min(tap, taps - 1);
+        kw_feed_tap(f, a);
+        KW_UNROLL
+        for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+            offsets = offsets << KW_OFFSET_BITS | f->offset[axis];
+        f->piece[i] = (kw_u32)(tap < taps ? block : blocks) << 16 | (kw_u32)offsets;
+    }
+}
+#else
+KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
+    int blocks = kw_feed_blocks(a);
+    f->row = work->row;
+    f->col = work->col;
+    f->tap = work->first / blocks;
+    f->block = work->first - f->tap * blocks;
+    kw_feed_pixel(f, a, work->row);
     kw_feed_tap(f, a);
 }
+#endif
 
 /* A run of pixels, 64 of their channels. */
 KW_DEVICE void kw_feed_image(const kw_feed *f, const kw_tensor_map *map, char *to, char *bar, int channel) {
@@ -83,8 +121,12 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *b
     for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)
         kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, f->row + i, f->number, 0);
     KW_UNROLL
-    for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
-        kw_feed_image(f, &a->map[KW_B], second + i * 128, bar, f->block * KW_TILE_N + i);
+    for (int i = 0; i < KW_TILE_N / KW_SLAB_ELEMENTS; i++) {
+        KW_UNROLL
+        for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+            f->offset[axis] = f->piece[i] >> (2 - axis) * KW_OFFSET_BITS & (1 << KW_OFFSET_BITS) - 1;
+        kw_feed_image(f, &a->map[KW_B], second + i * KW_SLAB_ELEMENTS * 128, bar, (int)(f->piece[i] >> 16) * KW_SLAB_ELEMENTS);
+    }
     f->number += KW_TILE_K;
     kw_feed_pixel(f, a, f->number);
 #else
@@ -104,28 +146,41 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *b
 #endif
 }
 
+KW_DEVICE const char *kw_operand(const kw_gpu_args *a, int which) {
+    return which == KW_A ? (KW_FORWARD ? a->x : a->y) : (KW_WEIGHT ? a->x : a->w);
+}
+
+/* Rows are pixels, or the channels of a tap of an output channel. */
+KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
+    int of_y = which == KW_A && !KW_FORWARD;
+    *row = (int)(of_y ? a->k : a->c);
+    if (which == KW_B && !KW_WEIGHT) return a->k * kw_feed_taps(a);
+    return a->n * (of_y ? a->out[0] * a->out[1] * a->out[2] : a->in[0] * a->in[1] * a->in[2]);
+}
+
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
 #if KW_WEIGHT
-    int blocks = kw_feed_blocks(a), tile = work->col / KW_TILE_N, tap = tile / blocks;
-    kw_tensor_store3(&a->map[2], piece, (tile - tap * blocks) * KW_TILE_N + col, tap, work->row + row);
+    int tap, block = kw_feed_piece(a, work, col, &tap);
+    kw_tensor_store3(&a->map[2], piece, block * KW_SLAB_ELEMENTS, tap, work->row + row);
 #else
     kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, 0);
 #endif
 }
 
-KW_DEVICE kw_i64 kw_result_at(const kw_gpu_args *a, const kw_work *work, int row, int col, int *ok) {
+KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
+    row += work->row;
+    *ok &= row < (KW_WEIGHT ? (int)a->k : kw_feed_pixels(a));
+    return row * (KW_WEIGHT ? kw_feed_taps(a) * a->c : KW_DATA ? a->c : a->k);
+}
+
+KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, int *cols) {
 #if KW_WEIGHT
-    int blocks = kw_feed_blocks(a), tile = work->col / KW_TILE_N, tap = tile / blocks;
-    col += (tile - tap * blocks) * KW_TILE_N;
-    row += work->row;
-    *ok &= row < a->k && col < a->c;
-    return ((kw_i64)row * kw_feed_taps(a) + tap) * a->c + col;
+    int tap, first = kw_feed_piece(a, work, col, &tap) * KW_SLAB_ELEMENTS;
+    *cols = tap < kw_feed_taps(a) ? (int)a->c - first : 0;
+    return tap * a->c + first;
 #else
-    int cols = (int)(KW_DATA ? a->c : a->k);
-    row += work->row;
-    col += work->col;
-    *ok &= row < kw_feed_pixels(a) && col < cols;
-    return (kw_i64)row * cols + col;
+    *cols = (int)(KW_DATA ? a->c : a->k) - work->col - col;
+    return work->col + col;
 #endif
 }
 

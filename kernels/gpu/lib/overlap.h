@@ -10,18 +10,23 @@
  * that multiply it are done. Who waits for a phase must have seen the one before, or it would take that one for its own: with pingpong a
  * group therefore begins its tile only when the other has seen the last step of the tile before (KW_TURN_BARRIER).
  *
- * A stage has the rows of the first operand, then those of the second, as gpu/wgmma.h wants them: 64 depths of a row together, or where
+ * A stage has the rows of the first operand, then those of the second, as gpu/wgmma.h wants them: 128 bytes of a row together, or where
  * rows are contiguous slabs of 64 rows, depth by depth. The text that includes this gives
  *   kw_feed                            where the next step of a tile lies
  *   kw_feed_steps(args)                steps of a tile
  *   kw_feed_start(&feed, args, &work)  at a tile and its first step
  *   kw_feed_bring(&feed, args, to, bar)        copies of both operands; goes on to the next step
+ *   kw_operand(args, which)            an operand
  *   kw_result_put(args, &work, piece, row, col)       a piece of the result, at a row and column of the tile, from shared memory
- *   kw_result_at(args, &work, row, col, &ok)          where an element of the tile stands in the result */
+ *   kw_result_row(args, &work, row, &ok)              where a row of the tile begins in the result
+ *   kw_result_col(args, &work, col, &cols)            from there to a piece's first column; how many of its columns there are */
 #ifndef KW_OVERLAP_H
 #define KW_OVERLAP_H
 
 #include "gpu/lib/overlap_layout.h"
+#if KW_ALIGNS
+#include "gpu/lib/align.h"
+#endif
 
 KW_DEVICE char *kw_full_at(char *lds, int stage) { return lds + KW_BARRIERS_AT + stage * KW_STAGE_BARRIER_BYTES; }
 KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage) + 8; }
@@ -103,7 +108,7 @@ KW_DEVICE void kw_sums_clear(kw_sums *sums) {
 /* The operand from row on, of instruction number kk of a step. */
 KW_DEVICE kw_u64 kw_step_operand(const char *tile, int by_rows, int row, int kk) {
     return by_rows ? kw_wgmma_slabs(tile + row * 128 + kk * KW_INST_K * 128, KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
-                   : kw_wgmma_tile(tile + row * 128 + kk * KW_INST_K * 2);
+                   : kw_wgmma_tile(tile + row * 128 + kk * KW_INST_K * KW_BYTES);
 }
 
 /* Asks for the products of a step. add false: the sums begin with them. */
@@ -128,6 +133,7 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 #define KW_GROUP_BARRIER(group) (1 + (group))
 #define KW_TURN_BARRIER(group) (3 + (group))
 
+#if KW_SUM_SETS == 1
 /* The products of a step are under way while the next one is waited for; then its place is given back. more: tiles that follow, whose
  * turn is the other group's. */
 KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more) {
@@ -148,6 +154,33 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     kw_stage_give(lds, before);
     kw_sums_hold(sums);
 }
+#else
+
+KW_DEVICE void kw_sums_add(kw_sums *sums, const kw_sums *more) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e++)
+            sums->at[i].e[e] += more->at[i].e[e];
+    }
+}
+
+/* Sums of bytes of floating point have few bits inside the instruction: each step has its own, which are then added in fp32. */
+KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more) {
+    kw_sums_clear(sums);
+    for (int step = 0; step < count; step++) {
+        kw_sums own;
+        kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
+        kw_step_multiply(&own, lds + at->stage * KW_STAGE_BYTES, first_row, 0);
+        if (KW_PINGPONG && more && step + 1 == count) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
+        kw_wgmma_wait(0);
+        kw_stage_give(lds, at->stage);
+        kw_sums_hold(&own);
+        kw_sums_add(sums, &own);
+        kw_ring_next(at, 1);
+    }
+}
+#endif
 
 /* --- storing --- */
 
@@ -167,6 +200,24 @@ KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
     }
 }
 
+#if KW_ALIGNS
+/* Element by element, as rows of the result may begin anywhere: a wave has 16 rows of the piece, a lane every 32nd column. */
+KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+    KW_ROLLED
+    for (int i = 0; i < 16; i++) {
+        int row = kw_wave() % 4 * 16 + i, ok = 1, cols;
+        kw_i64 at = kw_result_row(a, work, first_row + row, &ok) + kw_result_col(a, work, first_col, &cols);
+        char *to = kw_result(a) + at * 2;
+        KW_UNROLL
+        for (int col = kw_lane(); col < KW_PIECE; col += KW_WAVE) {
+            kw_u32 element;
+            kw_load_run(&element, piece + kw_piece_at(row, col / 8) + col % 8 * 2, 2);
+            if (ok && col < cols) kw_store_run(to + col * 2, &element, 2);
+        }
+    }
+}
+#endif
+
 /* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
 KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
     int leads = kw_thread() % KW_GROUP_THREADS == 0;
@@ -175,32 +226,49 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
             char *piece = lds + KW_PIECES_AT + (group * KW_PIECES + *turn) * KW_PIECE_BYTES;
-            if (leads) kw_store_wait_read(KW_PIECES - 1);
+            if (leads && !KW_ALIGNS) kw_store_wait_read(KW_PIECES - 1);
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
             kw_piece_fill(piece, &sums->at[i], col);
-            kw_proxy_fence();
+            if (!KW_ALIGNS) kw_proxy_fence();
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+#if KW_ALIGNS
+            kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
+#else
             if (leads) {
                 kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
                 kw_store_commit();
             }
+#endif
             *turn = (*turn + 1) % KW_PIECES;
         }
     }
 }
 
-/* Sums to the part's slice of the workspace. */
+/* Sums to the part's slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together they are stored where
+ * rows of the result begin at them. */
 KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
     char *slice = a->shared + work->part * a->params.elements * 4;
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
+        int lane = kw_acc_lane(), ok[2] = {1, 1};
+        char *row[2];
         KW_UNROLL
-        for (int e = 0; e < KW_ACC_N; e += 2) {
-            int ok = 1, lane = kw_acc_lane();
-            kw_i64 at = kw_result_at(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, e), kw_acc_col(lane, e), &ok);
-            kw_u32 w[2];
-            w[0] = kw_bits(sums->at[i].e[e]), w[1] = kw_bits(sums->at[i].e[e + 1]);
-            if (ok) kw_store_run(slice + at * 4, w, 8);
+        for (int half = 0; half < 2; half++)
+            row[half] = slice + kw_result_row(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), &ok[half]) * 4;
+        KW_UNROLL
+        for (int part = 0; part < 2 * KW_TILE_N / KW_PIECE; part++) {
+            int half = part % 2, first = kw_acc_col(lane, 0), cols;
+            kw_i64 at = kw_result_col(a, work, part / 2 * KW_PIECE, &cols);
+            char *to = row[half] + (at + first) * 4;
+            cols = ok[half] ? cols - first : 0;
+            KW_UNROLL
+            for (int col = 0; col < KW_PIECE; col += 8) {
+                const kw_sum *sum = &sums->at[i].e[part / 2 * (KW_PIECE / 2) + col / 2 + 2 * half];
+                kw_u32 w[2];
+                w[0] = kw_bits(sum[0]), w[1] = kw_bits(sum[1]);
+                if (col < cols) kw_store_run(to + col * 4, w, KW_ALIGNS ? 4 : 8);
+                if (KW_ALIGNS && col + 1 < cols) kw_store_run(to + col * 4 + 4, w + 1, 4);
+            }
         }
     }
 }
@@ -230,10 +298,10 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         else
             kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
     }
-    if (kw_thread() % KW_GROUP_THREADS == 0) kw_store_wait(0);
+    if (kw_thread() % KW_GROUP_THREADS == 0 && !KW_ALIGNS) kw_store_wait_read(0); /* the launch's end waits for the rest */
 }
 
-KW_KERNEL(kw_stage0, KW_THREADS) {
+KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
     if (kw_thread() == 0) {
         for (int i = 0; i < KW_STAGES; i++) {
@@ -242,7 +310,13 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
         }
         kw_mbar_fence();
     }
+    if (kw_thread() == KW_MULTIPLY_THREADS) {
+        kw_map_prefetch(&args.map[KW_A]);
+        kw_map_prefetch(&args.map[KW_B]);
+    }
     kw_barrier();
+    kw_launch_wait();
+    kw_launch_next();
     if (kw_wave() >= KW_MULTIPLY_WAVES) {
         kw_registers_give(KW_BRING_REGISTERS);
         if (kw_thread() == KW_MULTIPLY_THREADS) kw_tiles_bring(&args, kw_lds);

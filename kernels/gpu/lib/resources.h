@@ -73,7 +73,7 @@
 #define KW_TILE_BYTES(rows) ((rows)*KW_DEPTH_BYTES)
 /* Barriers of a tile that bulk copies fill: `full` and `empty`, 8 bytes each. */
 #define KW_STAGE_BARRIER_BYTES (KW_PIPE == KW_PIPE_TMA || KW_OVERLAP ? 16 : 0)
-/* What lies together where wgmma reads it: 128 bytes, elements of 16 bits; and rows that one bulk copy brings at most. */
+/* What lies together where wgmma reads it: 128 bytes, and so many elements of 16 bits; and rows that one bulk copy brings at most. */
 #define KW_SLAB_ROW_BYTES 128
 #define KW_SLAB_ELEMENTS 64
 #define KW_BOX_ROWS 256
@@ -91,5 +91,11 @@
 #define KW_PIECES (KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
 #define KW_BRING_REGISTERS (KW_BLOCKS_HELD == 2 ? 24 : 40) /* of a thread that brings tiles */
 #define KW_MULTIPLY_REGISTERS (KW_BLOCKS_HELD == 2 ? 104 : 232)
+/* With one element an access: operands whose rows are no multiple of 16 bytes are copied first (gpu/lib/align.h), each copy at a multiple of
+ * 128 bytes, and results leave element by element. */
+#define KW_ALIGNS (KW_OVERLAP && KW_VEC_A == 1)
+#define KW_COPY_RUN (KW_ACCESS_BYTES / KW_BYTES)
+#define KW_COPIES_AT(bytes) (KW_CEIL(bytes, 128) * 128)
+#define KW_SUM_SETS (KW_BYTES == 1 ? 2 : 1) /* of a thread: the tile's, and where the instruction's are short of bits a step's */
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef KW_SLICES_H
 #define KW_SLICES_H
 
-/* Packing is the first stage where there is any. */
-#if KW_PRESHUFFLE
+/* Packing or aligning is the first stage where there is any. */
+#if KW_PRESHUFFLE || KW_ALIGNS
 #define KW_STAGE_RUN kw_stage1
 #define KW_STAGE_ADD kw_stage2
 #else
@@ -38,6 +38,10 @@ KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
 KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
     kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;
     const kw_sum *from = (const kw_sum *)args.shared + at;
+#if KW_OVERLAP
+    kw_launch_wait();
+    kw_launch_next();
+#endif
     if (at < elements) {
         int part = 1, splits = (int)args.params.splits;
         kw_sum sum = *from;

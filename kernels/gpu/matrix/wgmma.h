@@ -1,7 +1,6 @@
 /* wgmma.h: NVIDIA's matrix instruction of four waves, 64 x KW_INST_N, 32 bytes deep, sums in fp32 (of int8 in int32). Both operands come
- * from shared memory, where rows of the first (columns of the second) have 64 elements of 16 bits of the depth, 128 bytes, swizzled as bulk
- * copies do it: 8 rows are 1 KiB, and the next 8 follow. gpu/matrix/fragment.h says where a lane's sums stand. Kernels of problems have
- * 16-bit types. */
+ * from shared memory, where rows of the first (columns of the second) have 128 bytes of the depth, swizzled as bulk copies do it: 8 rows are
+ * 1 KiB, and the next 8 follow. gpu/matrix/fragment.h says where a lane's sums stand. */
 #ifndef KW_WGMMA_H
 #define KW_WGMMA_H
 

@@ -30,6 +30,7 @@ struct kw_bound {
     kw_kernel_args args;
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAPS];
+    bool early[KW_STAGE_MAX];
     int32_t stages, cell_shift;
     kw_tensor result;
     int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
@@ -166,6 +167,7 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     }
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
+    memcpy(made->early, launch->early, sizeof made->early);
     *bound = made;
     return KW_OK;
 }
@@ -281,8 +283,10 @@ static void fill_emu_args(kw_emu_args *args, const kw_bound *bound, const kw_lau
     for (int i = 0; i < KW_MAPS; i++) {
         const kw_map *from = &bound->map[i];
         kw_emu_map *to = &args->map[i];
-        *to = (kw_emu_map){
-            .base = memory->tensor[from->tensor], .rank = from->rank, .bytes = (int)kw_dtype_size(from->dtype), .swizzle = from->swizzle};
+        *to = (kw_emu_map){.base = from->copied ? (char *)memory->shared + from->copied_at : memory->tensor[from->tensor],
+                           .rank = from->rank,
+                           .bytes = (int)kw_dtype_size(from->dtype),
+                           .swizzle = from->swizzle};
         for (int axis = 0; axis < KW_MAP_RANK; axis++) {
             to->extent[axis] = from->extent[axis];
             to->box[axis] = from->box[axis];
@@ -316,6 +320,7 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
                           .lds = (int32_t)device->target.lds,
                           .nvidia = device->arch->backend == KW_BACKEND_CUDA,
                           .checks = device->checks,
+                          .early = bound->early[i],
                           .object = &bound->kernel->object};
         fill_emu_args(&run.args, bound, memory);
         list_ranges(&run, bound, memory, bound->shape[i].packs);

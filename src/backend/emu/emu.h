@@ -207,7 +207,7 @@ typedef struct kw_emu_run {
     int32_t wave_shift, cell_shift;
     kw_emu_range range[KW_TENSOR_COUNT + 2];
     int32_t range_count;
-    bool nvidia, checks;
+    bool nvidia, checks, early; /* early: as in kw_launch, of this stage */
     const struct kw_emu_object *object;
     atomic_llong next; /* block that nobody has begun */
 } kw_emu_run;

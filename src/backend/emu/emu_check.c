@@ -90,6 +90,13 @@ static void fail_written(kw_emu_machine *m, const access *a, const char *name) {
                  access_verb(a), name, line);
 }
 
+static void fail_early(kw_emu_machine *m, const access *a, const char *name) {
+    char line[KW_EMU_BACKTRACE_MAX];
+    kw_emu_backtrace(m->run->object, a->frame, line);
+    kw_emu_fault(m, "missing kw_launch_wait: thread %d of block %lld %s %s while the launch before may still run; %s", a->self->thread,
+                 (long long)m->block, access_verb(a), name, line);
+}
+
 /* What came before, and could have come after. */
 typedef struct earlier {
     int64_t block;
@@ -240,6 +247,9 @@ static void check_access(const access *a, bool aligned) {
     }
     if (a->writes && !range->written) {
         fail_written(m, a, range->name);
+    }
+    if (m->run->early && !a->self->waited) {
+        fail_early(m, a, range->name);
     }
     if (range->cells) {
         check_cells(m, a, range, a->at - range->start);

@@ -1,5 +1,5 @@
-/* emu_group.c: matrix instructions of four waves (PTX, "wgmma.mma_async"), 64 x N x 16 of 16-bit elements with fp32 sums, operands from
- * shared memory by descriptors. Written from NVIDIA's manual: what a descriptor says, where the 128-byte swizzle puts an element, which
+/* emu_group.c: matrix instructions of four waves (PTX, "wgmma.mma_async"), 64 x N x 16 of 16-bit elements or 64 x N x 32 of bytes of
+ * floating point, with fp32 sums, operands from shared memory by descriptors. Written from NVIDIA's manual: what a descriptor says, where the 128-byte swizzle puts an element, which
  * lane has which sum. Nothing of the kernel text is asked.
  *
  * A product reads shared memory and adds to its lanes' sums when it is waited for, which is as late as may be; from the moment that it is
@@ -10,10 +10,12 @@
 #include "backend/emu/emu_report.h"
 #include "base/container/array.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 64, DEPTH = 16, QUEUE_MAX = 1 << 10, PIECE = 16 };
+enum { ROWS = 64, DEPTH_BYTES = 32, TURNED_DEPTH = 16, QUEUE_MAX = 1 << 10, PIECE = 16 };
+enum { BF16 = 1, FP16, FP8, BF8 }; /* as KW_IN */
 enum { NO_SWIZZLE = 0, SWIZZLE_128 = 1 };
 
 static kw_emu_group *group_of(const kw_emu_thread *self) {
@@ -80,7 +82,7 @@ static int32_t piece_at(const operand *o, int row, int piece) {
 
 /* Piece number i of 2 rows pieces. */
 static int32_t piece_of(const operand *o, int i) {
-    return o->turned ? piece_at(o, i / DEPTH * 8, i % DEPTH) : piece_at(o, i / 2, i % 2);
+    return o->turned ? piece_at(o, i / TURNED_DEPTH * 8, i % TURNED_DEPTH) : piece_at(o, i / 2, i % 2);
 }
 
 static void begin_reads(kw_emu_thread *self, const operand *o, int rows, void *const *frame) {
@@ -99,14 +101,22 @@ static void end_reads(kw_emu_machine *m, int thread, const operand *o, int rows)
 
 typedef float floats __attribute__((vector_size(32), may_alias));
 
+static int bytes_of(int type) {
+    return type == FP8 || type == BF8 ? 1 : 2;
+}
+
 /* Elements of rows r as to[r * row + k * deep]. */
 static void gather_operand(const kw_emu_machine *m, const operand *o, int type, int rows, float *to, int row, int deep) {
+    int bytes = bytes_of(type), each = PIECE / bytes;
     for (int i = 0; i < 2 * rows; i++) {
-        uint16_t element[8];
-        memcpy(element, m->lds + piece_of(o, i), sizeof element);
-        for (int e = 0; e < 8; e++) {
-            int r = o->turned ? i / DEPTH * 8 + e : i / 2, k = o->turned ? i % DEPTH : i % 2 * 8 + e;
-            to[r * row + k * deep] = kw_emu_widen(type, element[e]);
+        const unsigned char *from = (const unsigned char *)m->lds + piece_of(o, i);
+        for (int e = 0; e < each; e++) {
+            int r = o->turned ? i / TURNED_DEPTH * 8 + e : i / 2, k = o->turned ? i % TURNED_DEPTH : i % 2 * each + e;
+            uint16_t element = from[e * bytes];
+            if (bytes > 1) {
+                element |= (uint16_t)(from[e * bytes + 1] << 8);
+            }
+            to[r * row + k * deep] = kw_emu_widen(type, element);
         }
     }
 }
@@ -117,14 +127,36 @@ static int sum_at(int lane, int e, int n) {
     return row * n + col;
 }
 
-static void multiply_accumulate(float *c, const float *a, const float *b, int n) {
+static void multiply_accumulate(float *c, const float *a, const float *b, int n, int depth) {
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < n; j += 8) {
             floats sum = *(const floats *)(c + i * n + j);
-            for (int k = 0; k < DEPTH; k++) {
-                sum += a[i * DEPTH + k] * *(const floats *)(b + k * n + j);
+            for (int k = 0; k < depth; k++) {
+                sum += a[i * depth + k] * *(const floats *)(b + k * n + j);
             }
             *(floats *)(c + i * n + j) = sum;
+        }
+    }
+}
+
+/* Bytes of floating point: the products and the sum so far are cut 13 bits below the highest of the largest of them, then added, as an H200
+ * was seen to do. */
+static void add_cut(float *c, const float *a, const float *b, int n, int depth) {
+    enum { BITS = 13 };
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < n; j++) {
+            float *at = c + i * n + j, largest = fabsf(*at), sum;
+            int exponent;
+            for (int k = 0; k < depth; k++) {
+                largest = fmaxf(largest, fabsf(a[i * depth + k] * b[k * n + j]));
+            }
+            frexpf(largest, &exponent);
+            float up = ldexpf(1, BITS + 1 - exponent);
+            sum = truncf(*at * up);
+            for (int k = 0; k < depth; k++) {
+                sum += truncf(a[i * depth + k] * b[k * n + j] * up);
+            }
+            *at = sum / up;
         }
     }
 }
@@ -132,15 +164,15 @@ static void multiply_accumulate(float *c, const float *a, const float *b, int n)
 static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thread) {
     float *a = m->tile.a, *b = m->tile.b, *c = m->tile.c; /* a fiber's stack is small */
     operand first = read_matrix_descriptor(p->a, p->inst->turned_a), second = read_matrix_descriptor(p->b, p->inst->turned_b);
-    int n = p->inst->n;
-    gather_operand(m, &first, p->inst->type, ROWS, a, DEPTH, 1);
+    int n = p->inst->n, depth = DEPTH_BYTES / bytes_of(p->inst->type);
+    gather_operand(m, &first, p->inst->type, ROWS, a, depth, 1);
     gather_operand(m, &second, p->inst->type, n, b, 1, n);
     for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
         for (int e = 0; e < n / 2; e++) {
             c[sum_at(lane, e, n)] = p->begins ? 0 : p->acc[lane][e];
         }
     }
-    multiply_accumulate(c, a, b, n);
+    (bytes_of(p->inst->type) == 1 ? add_cut : multiply_accumulate)(c, a, b, n, depth);
     for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
         for (int e = 0; e < n / 2; e++) {
             p->acc[lane][e] = c[sum_at(lane, e, n)];
@@ -158,8 +190,12 @@ static bool reserve_products(kw_emu_group *group) {
 
 /* NULL, or the rule that a product breaks. */
 static const char *product_rejection(kw_emu_group *group, const kw_emu_inst *inst) {
-    if (inst->m != ROWS || inst->k != DEPTH || inst->n % 64 || inst->n < 64 || inst->n > 256 || inst->type < 1 || inst->type > 2) {
+    bool types = inst->type >= BF16 && inst->type <= BF8, columns = inst->n % 64 == 0 && inst->n >= 64 && inst->n <= 256;
+    if (inst->m != ROWS || !types || !columns || inst->k * bytes_of(inst->type) != DEPTH_BYTES) {
         return "there is no such instruction";
+    }
+    if (bytes_of(inst->type) == 1 && (inst->turned_a || inst->turned_b)) {
+        return "bytes are multiplied where the depth is contiguous";
     }
     for (int lane = 1; lane < KW_EMU_GROUP; lane++) {
         if (group->a[lane] != group->a[0] || group->b[lane] != group->b[0]) {

@@ -41,7 +41,16 @@ static float from_fp8(uint32_t b) {
 }
 
 float kw_emu_widen(int type, uint16_t element) {
-    return type == BF16 ? from_bits((uint32_t)element << 16) : from_fp16(element);
+    switch (type) {
+    case BF16:
+        return from_bits((uint32_t)element << 16);
+    case FP8:
+        return from_fp8(element);
+    case BF8:
+        return from_fp16((uint32_t)element << 8);
+    default:
+        return from_fp16(element);
+    }
 }
 
 static int per_word(int type) {

@@ -123,6 +123,18 @@ static kw_status has_maps(const kw_gpu_calls *calls, kw_error *err) {
                : kw_fail(err, KW_NO_KERNEL, "the driver has no cuTensorMapEncodeTiled, which kernels with bulk copies need; CUDA 12's has");
 }
 
+_Static_assert(sizeof(kw_cuda_launch) == 56 && sizeof(kw_cuda_attribute) == 72, "as cuLaunchKernelEx of a 64-bit machine has them");
+
+static int launch_early(const kw_gpu_calls *calls, void *function, unsigned blocks, unsigned threads, unsigned shared_bytes, void *stream,
+                        void *parameters[]) {
+    kw_cuda_attribute attribute = {.id = KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.on = 1};
+    const kw_cuda_launch launch = {{blocks, 1, 1}, {threads, 1, 1}, shared_bytes, stream, &attribute, 1};
+    if (!own_cuda_context(calls)->cuLaunchKernelEx) {
+        return calls->launch(function, blocks, 1, 1, threads, 1, 1, shared_bytes, stream, parameters, NULL);
+    }
+    return own_cuda_context(calls)->cuLaunchKernelEx(&launch, function, parameters, NULL);
+}
+
 static int map_type(kw_dtype dtype) {
     return dtype == KW_BF16   ? KW_CUDA_MAP_BFLOAT16
            : dtype == KW_FP16 ? KW_CUDA_MAP_FLOAT16
@@ -247,6 +259,7 @@ const kw_gpu_driver kw_cuda_driver = {
     .allow_lds = allow_lds,
     .has_maps = has_maps,
     .encode = encode_tensor_map,
+    .launch_early = launch_early,
 };
 
 static int probe_cuda(char why[256]) {

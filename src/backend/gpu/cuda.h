@@ -50,6 +50,22 @@ typedef struct kw_cuda_uuid {
     unsigned char bytes[16];
 } kw_cuda_uuid;
 
+/* CUlaunchConfig with one CUlaunchAttribute, as far as it is used. */
+typedef struct kw_cuda_attribute {
+    int id, unused;
+    union {
+        int on;
+        unsigned char room[64];
+    } value;
+} kw_cuda_attribute;
+typedef struct kw_cuda_launch {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream;
+    kw_cuda_attribute *attributes;
+    unsigned attribute_count;
+} kw_cuda_launch;
+enum { KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
+
 /* What CUDA alone has. Results are int, handles and device memory void *, devices int. */
 #define KW_CUDA_CALLS(X)                                                                                                                   \
     X(cuDriverGetVersion, (int *version))                                                                                                  \
@@ -66,6 +82,7 @@ typedef struct kw_cuda_uuid {
 
 /* Those that older drivers lack. */
 #define KW_CUDA_SPARE_CALLS(X)                                                                                                             \
+    X(cuLaunchKernelEx, (const kw_cuda_launch *launch, void *function, void **parameters, void **extra))                                   \
     X(cuTensorMapEncodeTiled, (kw_gpu_map * map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides,  \
                                const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))          \
     X(cuTensorMapEncodeIm2col,                                                                                                             \

@@ -35,6 +35,7 @@ struct kw_bound {
     kw_kernel_args args;
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAPS];
+    bool early[KW_STAGE_MAX];
     int32_t stages;
 };
 
@@ -271,6 +272,7 @@ kw_status kw_gpu_bind(kw_device *device, const kw_kernel *kernel, const kw_probl
     kw_args_fill(&made->args, problem, launch);
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
+    memcpy(made->early, launch->early, sizeof made->early);
     *bound = made;
     return KW_OK;
 }
@@ -289,27 +291,36 @@ static kw_status fill_gpu_args(kw_gpu_args *args, const kw_bound *bound, const k
     for (int i = 0; i < KW_MAPS && !status; i++) {
         const kw_map *map = &bound->map[i];
         if (map->rank) {
-            int error = device->driver->encode(&args->map[i], device->calls, map, memory->tensor[map->tensor]);
+            void *at = map->copied ? (char *)memory->shared + map->copied_at : memory->tensor[map->tensor];
+            int error = device->driver->encode(&args->map[i], device->calls, map, at);
             status = check_driver_error(device, error, "a tensor map (tensors must lie at multiples of 16 bytes)", err);
         }
     }
     return status;
 }
 
+static int queue_stage(const kw_bound *bound, int i, void *stream, void *parameters[]) {
+    const kw_device *device = bound->device;
+    const kw_stage *stage = &bound->shape[i];
+    void *function = bound->kernel->stage[i];
+    unsigned blocks = (unsigned)stage->units, threads = (unsigned)stage->threads, lds = (unsigned)bound->kernel->image.requested_lds[i];
+    if (bound->early[i] && device->driver->launch_early) {
+        return device->driver->launch_early(device->calls, function, blocks, threads, lds, stream, parameters);
+    }
+    return device->calls->launch(function, blocks, 1, 1, threads, 1, 1, lds, stream, parameters, NULL);
+}
+
 /* Queued one behind the other, so that each stage sees what the one before wrote. The driver copies the parameter before it returns. With
  * the device entered. */
 static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
-    const kw_kernel *kernel = bound->kernel;
     kw_gpu_args args = {0};
     void *parameters[] = {&args};
     kw_status status = fill_gpu_args(&args, bound, memory, err);
     for (int i = 0; i < bound->stages && !status; i++) {
         const kw_stage *stage = &bound->shape[i];
         if (stage->units > 0 && (parts & (stage->packs ? KW_RUN_PACK : KW_RUN_REST))) {
-            int error = device->calls->launch(kernel->stage[i], (unsigned)stage->units, 1, 1, (unsigned)stage->threads, 1, 1,
-                                              (unsigned)kernel->image.requested_lds[i], stream, parameters, NULL);
-            status = check_driver_error(device, error, "launching a kernel", err);
+            status = check_driver_error(device, queue_stage(bound, i, stream, parameters), "launching a kernel", err);
         }
     }
     return status;

@@ -97,6 +97,9 @@ typedef struct kw_gpu_driver {
     /* Whether maps can be made, and why not; and one for a tensor of the device. NULL: kernels of this driver have none. */
     kw_status (*has_maps)(const kw_gpu_calls *calls, kw_error *err);
     int (*encode)(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map, void *tensor);
+    /* A launch whose blocks may begin while the one before it in the stream ends (kw_launch.early). NULL: the driver has no such. */
+    int (*launch_early)(const kw_gpu_calls *calls, void *function, unsigned blocks, unsigned threads, unsigned shared_bytes, void *stream,
+                        void *parameters[]);
 } kw_gpu_driver;
 
 /* --- gpu_driver.c --- */

@@ -12,7 +12,7 @@
  * worst case grows with n while the error grows with its root; n is replaced by 16 sqrt(n) from n = 256 on (N. Higham and T. Mary, A New
  * Approach to Probabilistic Rounding Error Analysis, 2019: lambda sqrt(n) u M fails with probability 2 n exp(-lambda^2 / 2), below 1e-45
  * for n < 2^40). vdpbf16ps rounds each of its additions to nearest even and flushes denormals, of which the data have none; it adds no
- * term. Storing rounds once: half a unit in the last place of the output type, or half its least denormal. */
+ * term. A kernel whose sums are coarser says by what share of M (kw_family.sum_error). Storing rounds once: half a unit in the last place of the output type, or half its least denormal. */
 #include "measure/data/expected.h"
 
 #include "base/math.h"
@@ -200,8 +200,9 @@ static kw_status allocate_expected(kw_expected *expected, size_t wanted, bool al
     expected->count = wanted;
     expected->value = calloc(wanted, sizeof *expected->value);
     expected->bound = expected->exact ? NULL : calloc(wanted, sizeof *expected->bound);
+    expected->magnitude = expected->exact ? NULL : calloc(wanted, sizeof *expected->magnitude);
     expected->index = all ? NULL : calloc(wanted, sizeof *expected->index);
-    if (!expected->value || (!expected->exact && !expected->bound) || (!all && !expected->index)) {
+    if (!expected->value || (!expected->exact && (!expected->bound || !expected->magnitude)) || (!all && !expected->index)) {
         kw_expected_drop(expected);
         return kw_fail_memory(err, "expected values");
     }
@@ -233,6 +234,7 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
             value = kw_dtype_load(output, rounded, 0);
         } else {
             expected->bound[i] = (float)real_bound(output, value, products, magnitude) * (1 + 1e-6f);
+            expected->magnitude[i] = (float)magnitude;
         }
         expected->value[i] = value;
         expected->nonzero += value != 0;
@@ -245,6 +247,7 @@ void kw_expected_drop(kw_expected *expected) {
     free(expected->index);
     free(expected->value);
     free(expected->bound);
+    free(expected->magnitude);
     *expected = (kw_expected){0};
 }
 
@@ -289,7 +292,11 @@ static double at_most(double value) {
 
 static void compare_value(kw_comparison *c, kw_dtype output, int64_t index, double got) {
     const kw_expected *e = c->expected;
-    double wanted = e->value[c->next], allowed = e->exact ? 0 : (double)e->bound[c->next], distance = fabs(got - wanted);
+    double wanted = e->value[c->next], distance = fabs(got - wanted);
+    double allowed = e->exact ? 0 : (double)e->bound[c->next];
+    if (!e->exact && c->sum_error > 0) {
+        allowed += c->sum_error * (double)e->magnitude[c->next];
+    }
     if (got == wanted) {
         return;
     }

@@ -16,14 +16,14 @@ int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *proble
 void kw_element_name(char text[128], const kw_problem *problem, kw_tensor tensor, int64_t index);
 
 /* index is NULL when all elements are held; else count ascending element numbers. value is unrounded; bound is the largest allowed distance
- * (0 for exact data, where the rounded value must be met). */
+ * (0 for exact data, where the rounded value must be met), and magnitude the sum of the products' magnitudes; both NULL for exact data. */
 typedef struct kw_expected {
     kw_problem problem;
     bool exact;
     size_t count;
     int64_t *index;
     double *value;
-    float *bound;
+    float *bound, *magnitude;
     size_t nonzero, possible; /* non-zero values; those with at least one product, which could be non-zero */
 } kw_expected;
 
@@ -37,6 +37,7 @@ bool kw_expected_trusted(const kw_expected *expected);
 /* A comparison that walks the result from front to end, piece by piece. A zeroed one with its expected set is a fresh one. */
 typedef struct kw_comparison {
     const kw_expected *expected;
+    double sum_error; /* kw_family.sum_error of the kernel: that share of an element's magnitude is allowed besides */
     unsigned char poison;
     size_t next;       /* expected values compared so far */
     size_t wrong;      /* of them, those out of bounds */

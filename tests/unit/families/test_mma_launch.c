@@ -53,7 +53,7 @@ static void a_problem_is_refused_with_its_reason(void **state) {
         const char *problem, *says;
     } cases[] = {
         {{{0}}, "conv_fwd bf16 nhwgc n1 c3 k5 i9x9 f3x3", NULL},
-        {{{0}}, "conv_fwd bf16 ngchw n1 c3 k5 i9x9 f3x3", "rule layout"},
+        {{{0}}, "conv_fwd bf16 ngchw n1 c3 k5 i9x9 f3x3", "rule channels_last"},
         {{{0}}, "conv_fwd bf16 ndhwgc n1 c3 k5 i9x9x9 f3x3x3", "rule ndim"},
         {{{"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 c8 k12 i9x9 f3x3", NULL},
         {{{"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 c12 k12 i9x9 f3x3", "rule vectors_divide"},
@@ -114,10 +114,52 @@ static void blocks_and_workspace_are_those_of_the_product(void **state) {
     }
 }
 
+/* Copies of 16-byte rows lie behind the sums of parts, each at a multiple of 128 bytes; an operand that has such rows is none. */
+static void rows_of_any_length_are_copied_first(void **state) {
+    (void)state;
+    const kw_gpu_arch *arch = kw_gpu_arch_find("sm_90");
+    static const struct {
+        const char *op, *problem;
+        int64_t pieces, copied_at[2], row[2]; /* of 16 bytes; -1: the tensor itself; bytes from row to row */
+    } cases[] = {
+        {"gemm bf16 layout=rcr", "gemm bf16 rcr m77 n131 k201", (77 + 131) * 26, {0, 32128}, {416, 416}},
+        {"gemm bf16 layout=crr", "gemm bf16 crr m77 n136 k201", 201 * 10, {0, -1}, {160, 272}},
+        {"gemm bf16 layout=rcr", "gemm bf16 rcr m77 n131 k64", 0, {-1, -1}, {128, 128}},
+        {"conv_fwd bf16 ndim=2", "conv_fwd bf16 nhwgc n2 c13 k29 i9x11 f3x3 p1x1", (198 + 29 * 9) * 2, {0, 6400}, {32, 32}},
+        {"conv_bwd_weight bf16 ndim=2", "conv_bwd_weight bf16 nhwgc n2 c16 k29 i9x11 f3x3 p1x1", 198 * 4, {0, -1}, {64, 32}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config config;
+        kw_launch launch;
+        kw_error err = {0};
+        bool gemm = strncmp(cases[i].op, "gemm", 4) == 0;
+        snprintf(
+            text, sizeof text,
+            "%s %s tile_m=64 tile_n=64 tile_k=64 wave_m=4 wave_n=1 wave_k=1 inst_m=64 inst_n=64 inst_k=16 pipe=pingpong sched=intrawave "
+            "epi=cshuffle %s vec_a=1 vec_b=1 vec_c=1 stages=8 %s",
+            gemm ? "gemm.mma" : "conv.igemm", cases[i].op, gemm ? "pad_m=1 pad_n=1 pad_k=1" : "",
+            gemm ? "preshuffle=0 wave_groups=2 persistent=1 split_k=1 streamk=off index=32"
+                 : "merge=1 wave_groups=2 split_image=0 explicit=0 two_stage=0 spec=default streamk=off persistent=1 split_k=1 index=32");
+        assert_int_equal(kw_config_parse(&config, text, &err), KW_OK);
+        kw_problem problem = problem_of(cases[i].problem);
+        assert_int_equal(kw_config_fits(&config, &problem, &arch->typical, &err), KW_OK);
+        config.family->launch(&config, &problem, &arch->typical, &launch);
+        assert_int_equal(launch.stages, 2);
+        assert_int_equal(launch.stage[0].units, (cases[i].pieces + 255) / 256);
+        assert_true(launch.early[0] && launch.early[1] && launch.map[2].rank == 0);
+        for (int which = 0; which < 2; which++) {
+            assert_int_equal(launch.map[which].copied ? launch.map[which].copied_at : -1, cases[i].copied_at[which]);
+            assert_int_equal(launch.map[which].stride[0], cases[i].row[which]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_problem_is_refused_with_its_reason),
         cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
+        cmocka_unit_test(rows_of_any_length_are_copied_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

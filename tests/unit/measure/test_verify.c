@@ -232,6 +232,31 @@ static void errors_are_counted_in_bounds_and_last_places(void **state) {
     }
 }
 
+/* A share of the products' magnitudes, on real data alone. */
+static void coarser_sums_are_allowed_what_their_kernel_says(void **state) {
+    (void)state;
+    static const struct {
+        double sum_error, got;
+        bool exact, right;
+    } cases[] = {
+        {0, 1.5, false, false},           {0x1p-11, 1.5, false, false}, {0x1p-4, 1.5, false, true},
+        {0x1p-4, 1.515625, false, false}, {0x1p-4, 1.5, true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        double value = 1;
+        float bound = 0x1p-24f, magnitude = 8;
+        _Alignas(8) unsigned char memory[8];
+        assert_int_equal(kw_problem_parse(&problem, "gemm fp32 rcr m1 n1 k1", NULL), KW_OK);
+        kw_dtype_store(KW_FP32, memory, 0, cases[i].got);
+        kw_expected expected = {
+            .problem = problem, .exact = cases[i].exact, .count = 1, .value = &value, .bound = &bound, .magnitude = &magnitude};
+        kw_comparison comparison = {.expected = &expected, .sum_error = cases[i].sum_error, .poison = 0x7f};
+        kw_compare(&comparison, memory, 0, 1);
+        assert_int_equal(comparison.wrong == 0, cases[i].right);
+    }
+}
+
 /* A kernel that sums in double is off by its one rounding; one that is allowed to be worse is told apart. */
 static void a_right_kernels_error_is_recorded(void **state) {
     (void)state;
@@ -310,6 +335,7 @@ int main(void) {
         cmocka_unit_test(zeros_by_definition_are_trusted),
         cmocka_unit_test(another_problems_kernel_is_unfit),
         cmocka_unit_test(errors_are_counted_in_bounds_and_last_places),
+        cmocka_unit_test(coarser_sums_are_allowed_what_their_kernel_says),
         cmocka_unit_test(a_right_kernels_error_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

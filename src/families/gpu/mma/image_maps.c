@@ -21,10 +21,10 @@ static walk image_walk(const kw_problem *problem, int axis) {
 }
 
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem) {
-    enum { BITS = 16, STEP_MAX = 8 };
+    enum { BITS = 16, STEP_MAX = 8, WEIGHT_CHANNELS = 1 << 21 };
     const kw_conv_dims *d = &problem->conv;
     int64_t limit = (int64_t)1 << (BITS / mma->ndim - 1);
-    bool good = d->g == 1;
+    bool good = d->g == 1 && (problem->op != KW_CONV_BWD_WEIGHT || d->c < WEIGHT_CHANNELS);
     for (int axis = 3 - mma->ndim; axis < 3; axis++) {
         walk w = image_walk(problem, axis);
         int64_t high = w.low + (w.count - 1) * w.step + 1 - w.extent;
@@ -46,7 +46,7 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
     int64_t pixels = d->n * volume(problem->op == KW_CONV_BWD_DATA ? d->in : out);
     if (problem->op == KW_CONV_BWD_WEIGHT) {
         grid.tile_rows = kw_ceil_div(d->k, mma->tile[0]);
-        grid.tile_cols = taps * kw_ceil_div(d->c, mma->tile[1]);
+        grid.tile_cols = kw_ceil_div(taps * kw_ceil_div(d->c, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS, mma->tile[1]);
         grid.steps = kw_ceil_div(pixels, mma->tile[2]);
         return grid;
     }
@@ -60,7 +60,7 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
 /* Runs of `pixels` pixels, 64 channels of each. */
 static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t pixels) {
     const kw_conv_dims *d = &problem->conv;
-    int64_t stride = (tensor == KW_X ? d->c : d->k) * mma->bytes;
+    int64_t stride = kw_mma_row_bytes(mma, tensor == KW_X ? d->c : d->k);
     kw_map map = {.tensor = tensor,
                   .dtype = mma->dtype,
                   .rank = mma->ndim + 2,
@@ -84,13 +84,14 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
 
 /* A tensor with pixels as rows. */
 static kw_map pixel_rows(const kw_mma *mma, kw_tensor tensor, int64_t channels, int64_t pixels) {
-    const int64_t extent[3] = {channels, pixels, 1}, row = channels * mma->bytes, stride[2] = {row, pixels * row};
+    const int64_t extent[3] = {channels, pixels, 1}, row = kw_mma_row_bytes(mma, channels), stride[2] = {row, pixels * row};
     return kw_mma_box_map(tensor, mma->dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1});
 }
 
 /* Channel, tap, output channel; rows: output channels of a copy. */
 static kw_map filter_map(const kw_mma *mma, const kw_conv_dims *d, int32_t rows) {
-    const int64_t taps = volume(d->filter), extent[3] = {d->c, taps, d->k}, tap = d->c * mma->bytes, stride[2] = {tap, taps * tap};
+    const int64_t taps = volume(d->filter), extent[3] = {d->c, taps, d->k}, tap = kw_mma_row_bytes(mma, d->c),
+                  stride[2] = {tap, taps * tap};
     return kw_mma_box_map(KW_W, mma->dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
 }
 
@@ -114,5 +115,11 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
         launch->map[1] = filter_map(mma, d, mma->tile[1]);
         launch->map[2] = pixel_rows(mma, KW_Y, d->k, d->n * volume(out));
         break;
+    }
+    if (kw_mma_aligns(mma)) {
+        int64_t y_rows = d->n * volume(out), x_rows = d->n * volume(d->in), w_rows = d->k * volume(d->filter);
+        launch->map[2] = (kw_map){0};
+        kw_mma_align_operands(mma, problem->op == KW_CONV_FWD ? x_rows : y_rows, problem->op == KW_CONV_BWD_WEIGHT ? x_rows : w_rows,
+                              launch);
     }
 }

@@ -135,8 +135,13 @@ int32_t kw_mma_waves(const kw_mma *mma);
 int64_t kw_mma_tile_bytes(const kw_mma *mma);
 /* The same of all stages, barriers and all; with kw_mma_overlaps() of the results on their way besides. */
 int64_t kw_mma_stages_bytes(const kw_mma *mma);
-/* With kw_mma_overlaps(), blocks that a multiprocessor holds, and registers of a thread that multiplies. */
+/* With kw_mma_overlaps(), blocks that a multiprocessor holds, and of a thread that multiplies sets of sums and registers. */
 int32_t kw_mma_blocks_held(const kw_mma *mma);
+int32_t kw_mma_sum_sets(const kw_mma *mma);
+/* Whether operands are copied first where their rows are no multiple of 16 bytes (kernels/gpu/lib/align.h), and bytes from row to row of an
+ * operand with so many elements in a row, copied or not. */
+bool kw_mma_aligns(const kw_mma *mma);
+int64_t kw_mma_row_bytes(const kw_mma *mma, int64_t row);
 int32_t kw_mma_multiply_registers(const kw_mma *mma);
 /* Registers that a thread of an mma.sync kernel cannot do without, addresses not counted. For a config whose valid rules hold, read with an
  * architecture. */
@@ -168,6 +173,9 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);
 /* Whether bulk copies can walk over the problem's image: groups, strides, and the bits of what bounds it and of taps' offsets. */
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem);
 /* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
+/* With kw_mma_aligns(), behind kw_mma_launch() and with the maps of both operands: the stage that copies them, so many rows of each, and
+ * maps of the copies. */
+void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second_rows, kw_launch *launch);
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
 
 #endif

@@ -4,6 +4,7 @@
 #include "families/gpu/mma/mma.h"
 #include "gpu/gemm/args.h"
 #include "gpu/igemm/args.h"
+#define KW_CEIL kw_ceil_div
 #include "gpu/lib/resources.h"
 
 #include <assert.h>
@@ -32,7 +33,7 @@ static int64_t blocks_held(const kw_mma *mma, const kw_target *target) {
     return kw_max(1, kw_min(2, kw_min(by_lds, by_waves)));
 }
 
-/* What a block that stays does in a nanosecond, roughly: of a multiprocessor's products, and of what it draws from the second-level cache;
+/* What a block that stays does in a nanosecond, roughly: of a multiprocessor's products of 16 bits, and of what it draws from the second-level cache;
  * the end of a tile that nothing hides; the second stage; what all draw together from that cache. */
 static const double products_ns = 6000, drawn_ns = 70, tile_end_ns = 700, add_stage_ns = 2500, cache_ns = 4000;
 
@@ -40,7 +41,7 @@ static const double products_ns = 6000, drawn_ns = 70, tile_end_ns = 700, add_st
  * through the workspace. */
 static int64_t splits_of_rounds(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, int64_t resident) {
     double products = 2.0 * mma->tile[0] * mma->tile[1] * mma->tile[2], drawn = (double)kw_mma_tile_bytes(mma);
-    double step = fmax(products / products_ns, drawn / drawn_ns) * kw_mma_blocks_held(mma), least = INFINITY;
+    double step = fmax(products * mma->bytes / (2 * products_ns), drawn / drawn_ns) * kw_mma_blocks_held(mma), least = INFINITY;
     int64_t best = 1, most = kw_min(SPLITS_MAX, kw_max(1, grid->steps / 2));
     for (int64_t splits = 1; splits <= most; splits++) {
         int64_t each = kw_ceil_div(grid->steps, splits);
@@ -77,6 +78,7 @@ static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_ta
     work->splits = splits;
     work->units = tiles * splits;
     work->to_workspace = workspace;
+    launch->early[0] = launch->early[1] = kw_mma_overlaps(mma);
     launch->stage[0].units = mma->persistent ? kw_min(resident, tiles * splits) : tiles * splits;
     if (workspace) {
         launch->stages = 2;
@@ -107,7 +109,29 @@ kw_map kw_mma_box_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3],
 }
 
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
-    return kw_mma_box_map(tensor, dtype, extent, (const int64_t[2]){row, batch}, (const int32_t[3]){KW_SLAB_ELEMENTS, tile, 1});
+    int32_t inner = KW_SLAB_ROW_BYTES / (int32_t)kw_dtype_size(dtype);
+    return kw_mma_box_map(tensor, dtype, extent, (const int64_t[2]){row, batch}, (const int32_t[3]){inner, tile, 1});
+}
+
+void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second_rows, kw_launch *launch) {
+    const int64_t rows[2] = {first_rows, second_rows};
+    int64_t pieces = 0;
+    for (int i = launch->stages++; i > 0; i--) {
+        launch->stage[i] = launch->stage[i - 1];
+        launch->early[i] = launch->early[i - 1];
+    }
+    for (int i = 0; i < 2; i++) {
+        kw_map *map = &launch->map[i];
+        if (map->extent[0] * mma->bytes % KW_ACCESS_BYTES) {
+            int64_t bytes = rows[i] * kw_mma_row_bytes(mma, map->extent[0]);
+            map->copied = true;
+            map->copied_at = kw_round_up(launch->shared_bytes, KW_COPIES_AT(1));
+            launch->shared_bytes = map->copied_at + bytes;
+            launch->copied_bytes += 2 * (double)bytes;
+            pieces += bytes / KW_ACCESS_BYTES;
+        }
+    }
+    launch->stage[0] = (kw_stage){kw_ceil_div(pieces, KW_ADD_THREADS), false, KW_ADD_THREADS};
 }
 
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {

@@ -19,6 +19,7 @@
 #define KW_INST_N mma->inst[1]
 #define KW_INST_K mma->inst[2]
 #define KW_PIPE mma->pipe
+#define KW_VEC_A mma->vec[0]
 #define KW_SCHED mma->sched
 #define KW_STAGES mma->stages
 #define KW_WAVE_GROUPS mma->wave_groups
@@ -55,6 +56,18 @@ int64_t kw_mma_stages_bytes(const kw_mma *mma) {
 
 int32_t kw_mma_blocks_held(const kw_mma *mma) {
     return KW_BLOCKS_HELD;
+}
+
+bool kw_mma_aligns(const kw_mma *mma) {
+    return KW_ALIGNS;
+}
+
+int64_t kw_mma_row_bytes(const kw_mma *mma, int64_t row) {
+    return kw_mma_aligns(mma) ? KW_CEIL(row, KW_COPY_RUN) * KW_ACCESS_BYTES : row * KW_BYTES;
+}
+
+int32_t kw_mma_sum_sets(const kw_mma *mma) {
+    return KW_SUM_SETS;
 }
 
 int32_t kw_mma_multiply_registers(const kw_mma *mma) {

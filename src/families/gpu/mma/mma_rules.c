@@ -28,7 +28,7 @@ static bool instruction_is_used(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_mma_shares_instruction(mma)) {
         bool columns = mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma));
-        return mma->inst[0] == 64 && mma->inst[2] == 16 && columns;
+        return mma->inst[0] == 64 && mma->inst[2] * mma->bytes == 32 && columns;
     }
     return mma->inst[0] >= 16 && mma->inst[0] <= 32 && mma->inst[1] >= 8 && mma->inst[1] <= 32;
 }
@@ -85,12 +85,15 @@ static bool gather_operands(const kw_rule_case *c) {
                                            mma->vec[1] * mma->bytes == KW_ACCESS_BYTES);
 }
 
-/* Boxes of 64 elements, results in pieces of 64 columns. */
+/* Boxes of 128 bytes, results of 16 bits in pieces of 64 columns. Bytes are multiplied where the depth is contiguous. */
 static bool overlap_operands(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { RUN = 8 };
-    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16, runs = mma->vec[0] == RUN && mma->vec[1] == RUN && mma->vec[2] == RUN;
-    return !kw_mma_overlaps(mma) || (types && runs && mma->tile[2] == KW_SLAB_ELEMENTS && mma->tile[0] <= KW_BOX_ROWS);
+    int32_t run = KW_ACCESS_BYTES / mma->bytes, result = KW_ACCESS_BYTES / (int32_t)kw_dtype_size(kw_dtype_output(mma->dtype));
+    bool narrow = mma->dtype == KW_FP8 || mma->dtype == KW_BF8, rows = mma->op == KW_GEMM && mma->layout == KW_RCR;
+    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || (narrow && rows);
+    bool any = mma->bytes == 2 && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
+    bool runs = any || (mma->vec[0] == run && mma->vec[1] == run && mma->vec[2] == result);
+    return !kw_mma_overlaps(mma) || (types && runs && mma->tile[2] * mma->bytes == KW_SLAB_ROW_BYTES && mma->tile[0] <= KW_BOX_ROWS);
 }
 
 /* Eight waves multiply, each four of them all columns of their rows. */
@@ -157,8 +160,8 @@ static bool index_width(const kw_rule_case *c) {
 const kw_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
     {"instruction_shape",
-     "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xNx16 of "
-     "64, 128 or 256 columns, with cooperative and pingpong also of 192",
+     "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
+     "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192",
      instruction_is_used},
     {"bulk_operands", "pipe=tma is for GEMM and conv_fwd with explicit=1, bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8",
      bulk_operands},
@@ -167,7 +170,8 @@ const kw_rule kw_mma_valid_rules[] = {
      "with pipe=tma and gather four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply", bulk_waves},
     {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},
     {"overlap_operands",
-     "pipe=cooperative and pingpong are for bf16 or fp16, tile_k=64, tile_m of at most 256; vec_a, vec_b and vec_c must be 8",
+     "pipe=cooperative and pingpong are for bf16 or fp16, and for fp8 or bf8 in products of layout=rcr; a step is 128 bytes deep, tile_m "
+     "at most 256, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size",
      overlap_operands},
     {"overlap_waves",
      "pipe=cooperative has 8x1x1 waves on a tile, pingpong twice 4x1x1 (wave_groups=2); their instruction has all columns: inst_n is "
@@ -272,7 +276,7 @@ static bool mma_sums_fit_registers(const kw_rule_case *c) {
     int64_t threads = (int64_t)mma->wave[0] * mma->wave[1] * mma->lanes;
     if (kw_mma_overlaps(mma)) {
         enum { OTHERS = 40 }; /* addresses, what is on its way to shared memory */
-        return (int64_t)mma->tile[0] * mma->tile[1] / threads <= kw_mma_multiply_registers(mma) - OTHERS;
+        return kw_mma_sum_sets(mma) * (int64_t)mma->tile[0] * mma->tile[1] / threads <= kw_mma_multiply_registers(mma) - OTHERS;
     }
     return (int64_t)mma->tile[0] * mma->tile[1] / threads < mma->arch->typical.registers;
 }
