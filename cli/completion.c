@@ -40,7 +40,7 @@ static const struct {
     {OPT_MODE, "frozen predict shortlist exhaustive"},
     {OPT_PART, "train test"},
     {OPT_METHOD, "random de all"},
-    {OPT_FORMAT, "jsonl csv seed-csv"},
+    {OPT_FORMAT, "jsonl csv seed-csv ck-json ck-log"},
     {OPT_FEATURES, "native ck"},
     {OPT_QUANTITY, "ratio relative tflops time rank latency bandwidth choose"},
     {OPT_SELECTOR, "estimate random single"},
