@@ -271,10 +271,13 @@ kw_status kw_model_adopt(const kw_adopt_options *options, kw_adopt_report *repor
     }
     kw_status status = read_json(&a, &a.spec, &a.spec_name, "feature_spec.json");
     status = status ? status : read_identity(&a);
-    kw_error *told = a.err;
-    a.err = NULL; /* a folder without a manifest does not say its rows */
-    (void)read_json(&a, &a.manifest, &manifest, "train_manifest.json");
-    a.err = told;
+    kw_error why = {0};
+    a.err = &why; /* a folder without a manifest does not say its rows */
+    kw_status read = status ? status : read_json(&a, &a.manifest, &manifest, "train_manifest.json");
+    a.err = err;
+    if (!status && read == KW_NO_MEMORY) {
+        status = kw_fail_memory(err, "a model's manifest");
+    }
     for (size_t i = 0; i < TARGETS && !status; i++) {
         status = adopt_target(&a, i);
     }

@@ -118,6 +118,9 @@ static kw_status fill_from_file(kw_reader *reader, size_t room, size_t *got, kw_
     if (count <= 0) {
         int code = Z_OK;
         const char *why = gzerror(reader->file, &code);
+        if (code == Z_MEM_ERROR) {
+            return kw_fail_memory(err, reader->path);
+        }
         if (code == Z_ERRNO) {
             return kw_fail(err, KW_IO, "cannot read %s: %s", reader->path, why);
         }
