@@ -61,6 +61,9 @@ static size_t lines(const char *text) {
 
 #define WORDS(...) ((const char *const[]){"kwright", __VA_ARGS__, NULL})
 
+/* A legal filter that no kernel passes. */
+#define NO_KERNEL "c.family == 'conv.direct' and c.family == 'gemm.tiled'"
+
 static void bad_requests_get_one_line_and_exit_2(void **state) {
     (void)state;
     static const struct {
@@ -115,6 +118,12 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "run", "--mode", "hasty", "gemm fp32 m1 n1 k1"}, "hasty"},
         {{"kwright", "run", "--config", "conv.direct conv_fwd fp32 speed=9", "gemm fp32 m1 n1 k1"}, "speed"},
         {{"kwright", "run", "--kernels", "/nonexistent/catalog", "gemm fp32 m1 n1 k1"}, "/nonexistent/catalog"},
+        {{"kwright", "run", "--filter", NO_KERNEL, "gemm fp32 m1 n1 k1"}, "no kernel is left"}, /* nothing to do is no success */
+        {{"kwright", "tune", "--filter", NO_KERNEL, "gemm fp32 m1 n1 k1"}, "no kernel is left"},
+        {{"kwright", "check", "--filter", NO_KERNEL, "gemm fp32 m1 n1 k1"}, "no kernel is left"},
+        {{"kwright", "predict", "--filter", NO_KERNEL, "gemm fp32 m1 n1 k1"}, "no kernel is left"},
+        {{"kwright", "build", "--filter", NO_KERNEL}, "no kernel is left"},
+        {{"kwright", "sweep", "--filter", NO_KERNEL, "--problems", "resnet50", "--out", "/nonexistent/a.db"}, "no kernel is left"},
         {{"kwright", "count", "--set", "huge"}, "huge"},
         {{"kwright", "count", "--arch", "gfx9999"}, "gfx9999"},
         {{"kwright", "count", "--filter", "c.tilen == 3"}, "tilen"},
