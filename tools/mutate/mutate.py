@@ -112,7 +112,7 @@ class Tree:
 
 
 def coverage(tree, tests, folder):
-    """file -> line -> names of the tests that run it. Tests that do not pass in the sandbox are left out, and said."""
+    """file -> line -> names of the tests that run it. Tests that fail in the sandbox, or take minutes there, are left out, and said."""
     kept = folder / "coverage.json"
     data = json.loads(kept.read_text()) if kept.exists() else {"seconds": {}, "lines": {}}
     for i, test in enumerate(tests):
@@ -122,7 +122,7 @@ def coverage(tree, tests, folder):
             counts.mkdir(parents=True)
             start = time.monotonic()
             more = {**checks(folder, "32"), "GCOV_PREFIX": str(counts)}
-            if Sandbox(folder, [counts, folder / "kernels-cache"]).first_failure([test], 1, lambda _: 900, lambda _: more):
+            if Sandbox(folder, [counts, folder / "kernels-cache"]).first_failure([test], 1, lambda _: 240, lambda _: more):
                 print(f"{test.name} does not pass in the sandbox; it is left out", file=sys.stderr)
                 data["seconds"][test.name] = -1
                 continue
