@@ -152,15 +152,35 @@ static void a_damaged_byte_or_a_cut_is_refused(void **state) {
 }
 
 /* Puts the right checksum behind lines. */
-static kw_status parse_lines(kw_manifest *m, const char *lines, kw_error *err) {
+static kw_status parse_whole(kw_manifest *m, const char *head, const char *lines, kw_error *err) {
     kw_text text = {0};
     char hash[KW_HASH_TEXT];
-    kw_text_addf(&text, "kernelwright-manifest 1\n%s", lines);
+    kw_text_addf(&text, "%s\n%s", head, lines);
     kw_hash_text(hash, text.data, text.size);
     kw_text_addf(&text, "checksum %s\n", hash);
     kw_status status = kw_manifest_parse(m, "file", text.data, text.size, err);
     kw_text_drop(&text);
     return status;
+}
+
+static kw_status parse_lines(kw_manifest *m, const char *lines, kw_error *err) {
+    return parse_whole(m, "kernelwright-manifest 1", lines, err);
+}
+
+/* The checksum is right, so it is the first line alone that tells. */
+static void a_file_of_another_kind_or_version_is_refused(void **state) {
+    (void)state;
+    static const char *const heads[] = {"kernelwright-manifest 2", "kernelwright-manifest", "kernelwright-manifest 1 ",
+                                        "kernelwright-wisdom 1", ""};
+    static const char lines[] = "timing hot packed\n";
+    kw_manifest m = {0};
+    kw_error err = {0};
+    assert_ok(parse_lines(&m, lines, &err), &err);
+    kw_manifest_drop(&m);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        assert_int_equal(parse_whole(&m, heads[i], lines, &err), KW_MALFORMED);
+        assert_non_null(strstr(err.text, "not a manifest"));
+    }
 }
 
 static void lines_that_mean_nothing_are_named_by_number(void **state) {
@@ -296,9 +316,13 @@ static void a_sweep_keeps_what_was_asked_for_before(void **state) {
 int main(void) {
     unsetenv("KW_RULES");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product_and_listed_pairs_survive_as_text),  cmocka_unit_test(a_damaged_byte_or_a_cut_is_refused),
-        cmocka_unit_test(lines_that_mean_nothing_are_named_by_number), cmocka_unit_test(no_pair_at_all_can_be_said),
-        cmocka_unit_test(a_union_has_the_pairs_of_both_in_any_order),  cmocka_unit_test(a_sweep_keeps_what_was_asked_for_before),
+        cmocka_unit_test(a_product_and_listed_pairs_survive_as_text),
+        cmocka_unit_test(a_damaged_byte_or_a_cut_is_refused),
+        cmocka_unit_test(a_file_of_another_kind_or_version_is_refused),
+        cmocka_unit_test(lines_that_mean_nothing_are_named_by_number),
+        cmocka_unit_test(no_pair_at_all_can_be_said),
+        cmocka_unit_test(a_union_has_the_pairs_of_both_in_any_order),
+        cmocka_unit_test(a_sweep_keeps_what_was_asked_for_before),
     };
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }
