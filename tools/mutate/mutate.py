@@ -3,11 +3,12 @@
 
     tools/mutate/mutate.py c|cpu|gpu [--seed N] [--each N] [--only WORD] [--jobs N] [--minutes N] [--folder DIR]
 
-c: the library's sources, sanitised as in CI. A build with --coverage says which tests run a line; those are run, the quickest first. A line that no test runs is
-"not run", which counts as a survivor. cpu, gpu: kernel texts, by the tests that check kernels, with KW_KERNELS naming a copy of kernels/.
-Each operator of operators.py gets --each sites, drawn by --seed. Everything happens in a copy of the tracked files (--folder, by default
-build-mutate), and tests run in bubblewrap: the disk is read-only to a mutated program, but for a /tmp of its own. A mutant of equivalent.txt
-(file | operator | line | why) counts as neither. The last line is the score; details stand in FOLDER/KIND.csv."""
+c: the library's sources, sanitised as in CI. A build with --coverage says which tests run a line; those are run, the quickest first. A
+line that no test runs is "not run", which counts as a survivor. cpu, gpu: kernel texts, by the tests that check kernels, with KW_KERNELS
+naming a copy of kernels/. Each operator of operators.py gets --each sites, drawn by --seed. Everything happens in a copy of the tracked
+files (--folder, by default build-mutate), and tests run in bubblewrap: the disk is read-only to a mutated program, but for a /tmp of its
+own. A mutant of equivalent.txt (file | operator | line | why) counts as neither. The last line is the score; details stand in
+FOLDER/KIND.csv."""
 import argparse
 import collections
 import csv
@@ -99,7 +100,7 @@ class Tree:
             to.parent.mkdir(parents=True, exist_ok=True)
             if not to.exists() or to.read_bytes() != (ROOT / name).read_bytes():
                 shutil.copy2(ROOT / name, to)
-        flags = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=--coverage -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"] if kind == "c" else ["-DCMAKE_BUILD_TYPE=Release"]
+        flags = ["-DCMAKE_BUILD_TYPE=Debug", "-DKW_SANITIZE=address,undefined", "-DCMAKE_C_FLAGS=--coverage"] if kind == "c" else ["-DCMAKE_BUILD_TYPE=Release"]
         launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         run("cmake", "-G", "Ninja", "-S", self.root, "-B", self.build, *flags, *launcher)
 
