@@ -101,7 +101,8 @@ static void check_launch_of(const kw_config *config, const kw_problem *problem, 
     }
     for (int i = 0; i < launch.stages; i++) {
         const kw_stage *stage = &launch.stage[i];
-        if (stage->units < 1 || (gpu && (stage->units > INT32_MAX || stage->threads < 1 || stage->threads > 1024))) {
+        int64_t least = i == 0 && launch.stages > 1 ? 0 : 1; /* a first stage may have nothing to do: operands that are aligned already */
+        if (stage->units < least || (gpu && (stage->units > INT32_MAX || stage->threads < 1 || stage->threads > 1024))) {
             wrong(gpu ? "blocks of a stage" : "units of a stage", (double)stage->units);
         }
     }
