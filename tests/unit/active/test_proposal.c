@@ -340,7 +340,23 @@ static void write_held_out(const char *model, const char *problem) {
 static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(void **state) {
     (void)state;
     static const stump trees[] = {{"tile_w", 1e9, 0, 0, false}, {NULL, 0, 0, 0, false}};
-    static const char *const families[] = {"conv.direct", NULL};
+    static const char *const families[] = {"conv.direct",
+                                           "conv.pointwise",
+                                           "conv.direct_1st",
+                                           "conv.gemm_col2im",
+                                           "gemm.tiled",
+                                           "conv.depthwise",
+                                           "conv.merged",
+                                           "conv.depthwise_weight",
+                                           "conv.merged_weight",
+                                           "conv.direct_bwd_weight",
+                                           "conv.depthwise_block",
+                                           "conv.direct_block",
+                                           "conv.igemm",
+                                           "gemm.mma",
+                                           "conv.reference",
+                                           "gemm.reference",
+                                           NULL};
     static const char *const serves[] = {
         "conv_fwd fp32", "conv_fwd bf16", "conv_bwd_data fp32", "conv_bwd_data bf16", "gemm fp32", "gemm bf16", NULL};
     const char *const targets[] = {made_target, NULL};

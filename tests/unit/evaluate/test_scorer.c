@@ -37,7 +37,23 @@ static void near(double value, double wanted) {
 /* A model that follows the estimate, but for one feature that cannot matter. */
 static const char *save_model(char path[2 * SCRATCH_MAX], const char *name, const char *const *serves) {
     static const stump trees[] = {{"tile_w", 1e9, 0, 0, false}, {NULL, 0, 0, 0, false}};
-    static const char *const families[] = {"conv.direct", NULL};
+    static const char *const families[] = {"conv.direct",
+                                           "conv.pointwise",
+                                           "conv.direct_1st",
+                                           "conv.gemm_col2im",
+                                           "gemm.tiled",
+                                           "conv.depthwise",
+                                           "conv.merged",
+                                           "conv.depthwise_weight",
+                                           "conv.merged_weight",
+                                           "conv.direct_bwd_weight",
+                                           "conv.depthwise_block",
+                                           "conv.direct_block",
+                                           "conv.igemm",
+                                           "gemm.mma",
+                                           "conv.reference",
+                                           "gemm.reference",
+                                           NULL};
     const char *const targets[] = {made_target, NULL};
     stumps model = {"ratio", targets, serves, families, trees};
     scratch_path(path, folder, name);
