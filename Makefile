@@ -55,7 +55,7 @@ check-memory:
 	@tools/setup.sh test
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target test_memory
-	@KW_MEMORY_POINTS=$${KW_MEMORY_POINTS:-200} build/tests/fault/test_memory
+	@KW_MEMORY_SEED=$${KW_MEMORY_SEED:-$$(date +%s)} KW_MEMORY_POINTS=$${KW_MEMORY_POINTS:-200} build/tests/fault/test_memory
 
 test-slurm: all
 	@tools/test_slurm.sh build/kwright
@@ -123,7 +123,7 @@ help:
 	@echo 'make check-numbers kernels on random legal problems against NumPy in doubles, KW_NUMBERS_RUNS (20000) and KW_NUMBERS_SEED (the day)'
 	@echo 'make check-legal every kernel'\''s rules and launch on random legal problems, KW_LEGAL_SEED (the day) and KW_LEGAL_PAIRS (10^6) an architecture'
 	@echo 'make check-kills sweep, tune, build and merge, 200 times each killed with kill -9 at random moments: KILL_SEED (the time)'
-	@echo 'make check-memory every verb with one allocation refused, KW_MEMORY_POINTS (200; 0: all of the first 2000) a verb, drawn from KW_MEMORY_SEED'
+	@echo 'make check-memory every verb with one allocation refused, KW_MEMORY_POINTS (200; 0: all of the first 2000) a verb, drawn from KW_MEMORY_SEED (the time)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'
