@@ -24,38 +24,35 @@ static int open_at(int at, const char *name) {
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Makes one and takes its lock; -1 when the folder cannot be made, else false in *kept when a sweep was faster. */
-static int make_locked(char path[KW_TEMP_FOLDER_MAX], const char *base, bool *kept) {
+/* Makes one and takes its lock; -1 and *swept when a sweep of another process was faster, -1 alone when it cannot be made. */
+static int make_locked(char path[KW_TEMP_FOLDER_MAX], const char *base, bool *swept) {
     struct stat info;
-    *kept = false;
+    *swept = false;
     if (snprintf(path, KW_TEMP_FOLDER_MAX, "%s/" NAME_BEGIN "XXXXXX", base) >= KW_TEMP_FOLDER_MAX || !mkdtemp(path)) {
         return -1;
     }
     int fd = open_at(AT_FDCWD, path);
     if (fd < 0) {
-        *kept = errno != ENOENT;
-        if (*kept) {
-            rmdir(path);
-        }
+        *swept = errno == ENOENT;
+        rmdir(path);
         return -1;
     }
     /* A file system without locks is no obstacle: there, a sweep has none to take either, and removes nothing. */
-    *kept = (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) && !fstat(fd, &info) && info.st_nlink;
+    *swept = (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) || fstat(fd, &info) || !info.st_nlink;
+    if (*swept) {
+        close(fd);
+        return -1;
+    }
     return fd;
 }
 
 static bool make_in(kw_temp_folder *folder, const char *base) {
-    for (int i = 0; base && i < TRIES; i++) {
-        bool kept;
-        int fd = make_locked(folder->path, base, &kept);
-        if (fd < 0) {
-            break;
-        }
-        if (kept) {
-            folder->fd = fd;
+    bool swept = true;
+    for (int i = 0; base && swept && i < TRIES; i++) {
+        folder->fd = make_locked(folder->path, base, &swept);
+        if (folder->fd >= 0) {
             return true;
         }
-        close(fd);
     }
     *folder->path = 0;
     return false;
