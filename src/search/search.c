@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET = 500, TOP = 10, POPULATION = 20, DRAWS = 50, IDLE_MAX = 40, LIMIT = 1000000 };
+enum { BUDGET = 500, TOP = 10, POPULATION = 20, DRAWS = 50, IDLE_MAX = 40, BESIDE = 3, LIMIT = 1000000 };
 static const double reach = 1.5;
 
 /* A family of the space that has points for the problem's operation and type. */
@@ -261,6 +261,28 @@ static kw_status evolve_part(session *s, part *p) {
     return status;
 }
 
+/* For each member a few of the listed points beside it: evolution, which goes by the nearest listed point of a move, may stay a single axis
+ * away from a better one for ever. */
+static kw_status climb_part(session *s, part *p) {
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < p->members && !status; i++) {
+        const kw_config *beside[BESIDE];
+        size_t first = s->seen.count, count = kw_search_domain_beside(&p->from, &s->seen.configs[p->member[i]], &s->seen, beside, BESIDE);
+        for (size_t b = 0; b < count && !is_budget_spent(s) && !status; b++) {
+            s->report->drawn++;
+            status = kw_catalog_add(&s->seen, beside[b], NULL, s->err);
+        }
+        status = status ? status : score_points(s);
+        for (size_t place = first; place < s->seen.count && !status; place++) {
+            p->member[i] = s->predicted[place] < s->predicted[p->member[i]] ? place : p->member[i];
+        }
+    }
+    if (!status) {
+        set_best_time(s, p);
+    }
+    return status;
+}
+
 static kw_status search_evolve(session *s) {
     kw_status status = KW_OK;
     double best = INFINITY;
@@ -275,7 +297,10 @@ static kw_status search_evolve(session *s) {
         size_t before = s->seen.count;
         for (size_t i = 0; i < s->part_count && !status; i++) {
             part *p = &s->parts[i];
-            status = p->members >= 4 && p->best <= reach * best ? evolve_part(s, p) : KW_OK;
+            if (p->members >= 4 && p->best <= reach * best) {
+                status = evolve_part(s, p);
+                status = status ? status : climb_part(s, p);
+            }
             best = fmin(best, p->best);
         }
         idle = s->seen.count > before ? 0 : idle + 1;

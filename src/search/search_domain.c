@@ -76,6 +76,20 @@ static const kw_config *find_nearest_listed(const kw_search_domain *source, cons
     return &source->listed.configs[best];
 }
 
+size_t kw_search_domain_beside(const kw_search_domain *source, const kw_config *of, const kw_catalog *seen, const kw_config *beside[],
+                               size_t most) {
+    size_t count = 0;
+    for (int differing = 1; differing <= 2; differing++) {
+        for (size_t i = 0; i < source->listed.count && count < most; i++) {
+            const kw_config *listed = &source->listed.configs[i];
+            if (count_differing_axes(listed, of) == differing && !kw_catalog_has(seen, listed)) {
+                beside[count++] = listed;
+            }
+        }
+    }
+    return count;
+}
+
 static kw_config draw_near_listed(const kw_search_domain *source, const kw_config *moved, uint64_t *state, kw_config *plain) {
     kw_config child = *plain = *find_nearest_listed(source, moved, state);
     int count = count_differing_axes(plain, moved), chosen = count ? (int)kw_search_random_below(state, (size_t)count) : -1;

@@ -23,6 +23,11 @@ void kw_search_domain_draw(const kw_search_domain *source, kw_config *config, ui
  * own; plain is that point without it, and the child itself where nothing is listed. */
 kw_config kw_search_domain_crossover(const kw_search_domain *source, const kw_config *const with[4], uint64_t *state, kw_config *plain);
 
+/* Listed points that differ from `of` on one axis, then those on two, without those that are in seen: at most `most`. They are pointers
+ * into listed. */
+size_t kw_search_domain_beside(const kw_search_domain *source, const kw_config *of, const kw_catalog *seen, const kw_config *beside[],
+                               size_t most);
+
 /* A random number below limit. */
 size_t kw_search_random_below(uint64_t *state, size_t limit);
 
