@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/common.sh
 build fuzz
+: >build-fuzz/failed
 export FUZZ_SECONDS=${FUZZ_SECONDS:-60} FUZZ_CORPUS=${FUZZ_CORPUS:-build-fuzz/corpus}
 
 # fuzz_one TARGET: what it printed comes in one piece.
@@ -17,6 +18,7 @@ fuzz_one() {
     [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
     TMPDIR=$work "$1" -max_total_time="$FUZZ_SECONDS" -rss_limit_mb=4096 -timeout=10 -print_final_stats=0 -verbosity=0 \
         -artifact_prefix=build-fuzz/ "${corpora[@]}" >"$work/log" 2>&1 || code=1
+    [ $code = 0 ] || echo "$name: $(grep -m 1 -E 'SUMMARY|ERROR' "$work/log")" >>build-fuzz/failed
     echo "$name"
     cat "$work/log"
     rm -rf "$work"
@@ -25,4 +27,7 @@ fuzz_one() {
 export -f fuzz_one
 targets=$(find build-fuzz/tests/fuzz -maxdepth 1 -name 'fuzz_*' -type f -executable | sort)
 [ -n "$targets" ] || { echo "no fuzz target was built"; exit 1; }
-xargs -P "$JOBS" -I{} bash -c 'fuzz_one {}' <<<"$targets"
+code=0
+xargs -P "$JOBS" -I{} bash -c 'fuzz_one {}' <<<"$targets" || code=1
+cat build-fuzz/failed
+exit $code

@@ -25,8 +25,11 @@ static bool scan_extents(kw_scan *scan, matrix *m) {
 }
 
 bool kw_import_matmul_names(kw_word word) {
-    kw_scan scan = {word.at, word.at + word.size};
     matrix m;
+    if (!word.size) {
+        return false; /* no descriptor, which points nowhere */
+    }
+    kw_scan scan = {word.at, word.at + word.size};
     return scan_extents(&scan, &m) && m.count >= 2 && kw_scan_char(&scan, ':');
 }
 
