@@ -699,9 +699,9 @@ static void write_worker(const setup *s, char path[2 * SCRATCH_MAX], const char 
                         "#!/bin/sh\necho '%s'\n"
                         "echo 'target cpu:generic model=x units=1 lanes=1 registers=16 l1=1024 l2=1024 l3=1024'\n"
                         "echo 'device of paper'\necho ready\n"
-                        "# kernel and step into the status page\n"
+                        "# kernel, step and the last byte of the time into the status page: 0 is long ago, 177 is still to come\n"
                         "mark() { printf "
-                        "\"\\\\2\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\1\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\$1\\\\0\\\\0\\\\0\\\\$"
+                        "\"\\\\2\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\1\\\\0\\\\0\\\\0\\\\0\\\\0\\\\0\\\\${3:-0}\\\\$1\\\\0\\\\0\\\\0\\\\$"
                         "2\\\\0\\\\0\\\\0\" >&3; }\n"
                         "while read -r line; do case $line in go) %s ;; esac; done\n",
                         hello, body);
@@ -726,11 +726,11 @@ static void a_worker_that_breaks_the_protocol_gives_rows_and_no_hang(void **stat
         {"kill -SEGV $$", KW_CRASHED, "twice signal 11 (SIGSEGV)", 2},
         {"sleep 1000", KW_TIMED_OUT, "twice the batch had no end after", 2},
         {"mark 0 3; sleep 1000", KW_TIMED_OUT, "no end after", 2},
-        {"mark 0 3; echo error the device is lost; exit 1", KW_CRASHED, "the device is lost while it was verified; retried alone: the same",
-         2},
-        {"mark 7 3; exit 9", KW_CRASHED, "twice exit code 9", 2},
-        {"mark 0 77; exit 9", KW_CRASHED, "twice exit code 9", 2},
-        {"mark 0 1; exit 9", KW_CRASHED, "twice exit code 9 while it was given its data", 2},
+        {"mark 0 3 177; echo error the device is lost; exit 1", KW_CRASHED,
+         "the device is lost while it was verified; retried alone: the same", 2},
+        {"mark 7 3 177; exit 9", KW_CRASHED, "twice exit code 9", 2},
+        {"mark 0 77 177; exit 9", KW_CRASHED, "twice exit code 9", 2},
+        {"mark 0 1 177; exit 9", KW_CRASHED, "twice exit code 9 while it was given its data", 2},
         {"echo done kernel_ns=0", KW_CRASHED, "no answer of a worker: done", 2},
         {"echo ready", KW_CRASHED, "no answer of a worker: ready", 2},
         {"echo 'record 1 outcome=good time_ns=5 " ZEROS "'", KW_CRASHED, "no answer of a worker: record 1", 2},
