@@ -9,6 +9,7 @@
 #include "kw_config.h"
 
 #include "cpu/lib/register_tile.h"
+#include "cpu/lib/transpose.h"
 
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
 typedef struct product {
@@ -71,11 +72,11 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
         for (kw_i64 row = first; row < last; row++)
             kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
     } else {
-        for (kw_i64 d = 0; d < p->depth; d++) {
-            const char *from = batch + first * p->a_row + d * p->a_deep;
-            for (kw_i64 row = first; row < last; row++, from += KW_BYTES)
-                kw_copy(to + (row - first) * pitch + d * KW_WORD, from, 1, 0);
-        }
+        const char *from = batch + first * p->a_row;
+        if (KW_CONVERTS)
+            kw_transpose_widened(to, pitch, from, p->a_deep, p->depth, last - first);
+        else
+            kw_transpose(to, pitch, from, p->a_deep, p->depth, last - first);
         for (kw_i64 row = first; KW_DP && p->depth % 2 && row < last; row++)
             *(kw_u16_u *)(to + (row - first) * pitch + p->depth * KW_WORD) = 0;
     }

@@ -1,0 +1,177 @@
+/* transpose.h: a matrix of elements written by columns: to[col][row] = from[row][col]. What lies the wrong way round for a kernel (columns of
+ * A, tensors with channels first) passes through it once on its way into the cache.
+ *
+ * A piece of KW_LANES columns is turned in registers as words of 4 bytes. Elements of 2 bytes are zipped first, two rows to a word, so a
+ * piece has twice as many rows; widened they are words by themselves. The last piece of a side is moved back so that it is whole and writes
+ * some of its neighbour's elements again; only sides shorter than a piece go through a buffer. */
+
+#if KW_LANES == 16
+#define KW_EACH_WORD(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
+#else
+#define KW_EACH_WORD(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#endif
+
+#if defined(__clang__)
+#define KW_PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define KW_PICK(a, b, ...) __builtin_shuffle(a, b, (kw_vi){__VA_ARGS__})
+#endif
+
+/* Of two rows of blocks, 8, 4, 2 or 1 words wide: every second block of one changes places with every first of the other. */
+#if KW_LANES == 16
+#define KW_LOW_8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
+#define KW_HIGH_8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
+#define KW_LOW_4 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27
+#define KW_HIGH_4 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
+#define KW_LOW_2 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define KW_HIGH_2 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#define KW_LOW_1 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
+#define KW_HIGH_1 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
+#else
+#define KW_LOW_4 0, 1, 2, 3, 8, 9, 10, 11
+#define KW_HIGH_4 4, 5, 6, 7, 12, 13, 14, 15
+#define KW_LOW_2 0, 1, 8, 9, 4, 5, 12, 13
+#define KW_HIGH_2 2, 3, 10, 11, 6, 7, 14, 15
+#define KW_LOW_1 0, 8, 2, 10, 4, 12, 6, 14
+#define KW_HIGH_1 1, 9, 3, 11, 5, 13, 7, 15
+#endif
+
+#define KW_EXCHANGE(i, j, low, high)                                                                                                       \
+    {                                                                                                                                      \
+        kw_vu first = KW_PICK(v##i, v##j, low);                                                                                            \
+        v##j = KW_PICK(v##i, v##j, high);                                                                                                  \
+        v##i = first;                                                                                                                      \
+    }
+#define KW_EXCHANGE_8(i, j) KW_EXCHANGE(i, j, KW_LOW_8, KW_HIGH_8)
+#define KW_EXCHANGE_4(i, j) KW_EXCHANGE(i, j, KW_LOW_4, KW_HIGH_4)
+#define KW_EXCHANGE_2(i, j) KW_EXCHANGE(i, j, KW_LOW_2, KW_HIGH_2)
+#define KW_EXCHANGE_1(i, j) KW_EXCHANGE(i, j, KW_LOW_1, KW_HIGH_1)
+
+/* Rows of a piece: of elements, of elements that become fp32. */
+#define KW_PIECE_ROWS (KW_BYTES == 2 ? 2 * KW_LANES : KW_LANES)
+#define KW_WORD_ROWS KW_LANES
+
+#if KW_BYTES == 2
+#define KW_ZIP_ROWS(i)                                                                                                                     \
+    kw_vu v##i = __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i) * from_row), kw_vu) |                                           \
+                 __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i + 1) * from_row), kw_vu) << 16;
+#else
+#define KW_ZIP_ROWS(i) kw_vu v##i = *(const kw_vu_u *)(from + (i)*from_row);
+#endif
+#define KW_WIDEN_ROW(i) kw_vu v##i = (kw_vu)kw_load_x(from + (i)*from_row);
+#define KW_PUT_COLUMN(i) *(kw_vu_u *)(to + (i)*to_row) = v##i;
+
+#if KW_LANES == 16
+#define KW_TURN                                                                                                                            \
+    KW_EXCHANGE_8(0, 8);                                                                                                                   \
+    KW_EXCHANGE_8(1, 9);                                                                                                                   \
+    KW_EXCHANGE_8(2, 10);                                                                                                                  \
+    KW_EXCHANGE_8(3, 11);                                                                                                                  \
+    KW_EXCHANGE_8(4, 12);                                                                                                                  \
+    KW_EXCHANGE_8(5, 13);                                                                                                                  \
+    KW_EXCHANGE_8(6, 14);                                                                                                                  \
+    KW_EXCHANGE_8(7, 15);                                                                                                                  \
+    KW_EXCHANGE_4(0, 4);                                                                                                                   \
+    KW_EXCHANGE_4(1, 5);                                                                                                                   \
+    KW_EXCHANGE_4(2, 6);                                                                                                                   \
+    KW_EXCHANGE_4(3, 7);                                                                                                                   \
+    KW_EXCHANGE_4(8, 12);                                                                                                                  \
+    KW_EXCHANGE_4(9, 13);                                                                                                                  \
+    KW_EXCHANGE_4(10, 14);                                                                                                                 \
+    KW_EXCHANGE_4(11, 15);                                                                                                                 \
+    KW_EXCHANGE_2(0, 2);                                                                                                                   \
+    KW_EXCHANGE_2(1, 3);                                                                                                                   \
+    KW_EXCHANGE_2(4, 6);                                                                                                                   \
+    KW_EXCHANGE_2(5, 7);                                                                                                                   \
+    KW_EXCHANGE_2(8, 10);                                                                                                                  \
+    KW_EXCHANGE_2(9, 11);                                                                                                                  \
+    KW_EXCHANGE_2(12, 14);                                                                                                                 \
+    KW_EXCHANGE_2(13, 15);                                                                                                                 \
+    KW_EXCHANGE_1(0, 1);                                                                                                                   \
+    KW_EXCHANGE_1(2, 3);                                                                                                                   \
+    KW_EXCHANGE_1(4, 5);                                                                                                                   \
+    KW_EXCHANGE_1(6, 7);                                                                                                                   \
+    KW_EXCHANGE_1(8, 9);                                                                                                                   \
+    KW_EXCHANGE_1(10, 11);                                                                                                                 \
+    KW_EXCHANGE_1(12, 13);                                                                                                                 \
+    KW_EXCHANGE_1(14, 15)
+#else
+#define KW_TURN                                                                                                                            \
+    KW_EXCHANGE_4(0, 4);                                                                                                                   \
+    KW_EXCHANGE_4(1, 5);                                                                                                                   \
+    KW_EXCHANGE_4(2, 6);                                                                                                                   \
+    KW_EXCHANGE_4(3, 7);                                                                                                                   \
+    KW_EXCHANGE_2(0, 2);                                                                                                                   \
+    KW_EXCHANGE_2(1, 3);                                                                                                                   \
+    KW_EXCHANGE_2(4, 6);                                                                                                                   \
+    KW_EXCHANGE_2(5, 7);                                                                                                                   \
+    KW_EXCHANGE_1(0, 1);                                                                                                                   \
+    KW_EXCHANGE_1(2, 3);                                                                                                                   \
+    KW_EXCHANGE_1(4, 5);                                                                                                                   \
+    KW_EXCHANGE_1(6, 7)
+#endif
+
+/* A whole piece. */
+static __attribute__((noinline, unused)) void kw_transpose_piece(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+    KW_EACH_WORD(KW_ZIP_ROWS);
+    KW_TURN;
+    KW_EACH_WORD(KW_PUT_COLUMN);
+}
+
+#if KW_BYTES == 2
+static __attribute__((noinline, unused)) void kw_transpose_words(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+    KW_EACH_WORD(KW_WIDEN_ROW);
+    KW_TURN;
+    KW_EACH_WORD(KW_PUT_COLUMN);
+}
+#else
+#define kw_transpose_words kw_transpose_piece
+#endif
+
+KW_INLINE void kw_move_elements(char *to, const char *from, kw_i64 bytes) {
+    for (kw_i64 i = 0; i < bytes; i += 2)
+        *(kw_u16_u *)(to + i) = *(const kw_u16_u *)(from + i);
+}
+
+/* A piece of fewer rows or columns. */
+static __attribute__((noinline, unused)) void kw_transpose_part(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows,
+                                                                kw_i64 cols, int words) {
+    char source[KW_PIECE_ROWS * KW_LANES * KW_BYTES], turned[KW_LANES * 4 * KW_LANES];
+    for (kw_i64 row = 0; row < rows; row++)
+        kw_move_elements(source + row * KW_LANES * KW_BYTES, from + row * from_row, cols * KW_BYTES);
+    if (words)
+        kw_transpose_words(turned, 4 * KW_LANES, source, KW_LANES * KW_BYTES);
+    else
+        kw_transpose_piece(turned, 4 * KW_LANES, source, KW_LANES * KW_BYTES);
+    for (kw_i64 col = 0; col < cols; col++)
+        kw_move_elements(to + col * to_row, turned + col * 4 * KW_LANES, rows * (words ? 4 : KW_BYTES));
+}
+
+KW_INLINE void kw_transpose_rows(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols, int words) {
+    const kw_i64 tall = words ? KW_WORD_ROWS : KW_PIECE_ROWS, size = words ? 4 : KW_BYTES;
+    for (kw_i64 r = 0; r < rows; r += tall) {
+        kw_i64 row = rows < tall ? 0 : kw_min(r, rows - tall);
+        for (kw_i64 c = 0; c < cols; c += KW_LANES) {
+            kw_i64 col = cols < KW_LANES ? 0 : kw_min(c, cols - KW_LANES);
+            char *at = to + col * to_row + row * size;
+            const char *source = from + row * from_row + col * KW_BYTES;
+            if (rows < tall || cols < KW_LANES)
+                kw_transpose_part(at, to_row, source, from_row, kw_min(rows, tall), kw_min(cols, KW_LANES), words);
+            else if (words)
+                kw_transpose_words(at, to_row, source, from_row);
+            else
+                kw_transpose_piece(at, to_row, source, from_row);
+        }
+    }
+}
+
+/* Elements stay as they are. Distances in bytes. */
+static __attribute__((unused)) void kw_transpose(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
+    kw_transpose_rows(to, to_row, from, from_row, rows, cols, 0);
+}
+
+/* Elements become fp32. */
+static __attribute__((unused)) void kw_transpose_widened(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows,
+                                                         kw_i64 cols) {
+    kw_transpose_rows(to, to_row, from, from_row, rows, cols, KW_BYTES == 2);
+}
