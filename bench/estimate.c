@@ -88,7 +88,8 @@ static bool visit(void *user, const char *name, const kw_problem *problem) {
     kw_plan *plan = NULL;
     kw_error err = {0};
     size_t count = 0;
-    if (kw_plan_create(&plan, s->context, problem, &(kw_plan_options){.mode = KW_EXHAUSTIVE, .remeasure = true}, &err)) {
+    if (kw_plan_create(&plan, s->context, problem,
+                       &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_EXHAUSTIVE, .remeasure = true}, &err)) {
         printf("| %s | %s |\n", name, err.text);
         return true;
     }
@@ -121,7 +122,8 @@ int main(int count, char **words) {
         return 2;
     }
     kw_cpu_target(&s.target, threads);
-    kw_status status = kw_context_open(&s.context, "cpu", &(kw_context_options){.threads = threads, .wisdom_file = ""}, &err);
+    kw_status status = kw_context_open(
+        &s.context, "cpu", &(kw_context_options){.size = sizeof(kw_context_options), .threads = threads, .wisdom_file = ""}, &err);
     printf("| problem | kernels | best's place | best us | its estimate us | first | of 3 | of 8 | best | first |\n"
            "|---|---|---|---|---|---|---|---|---|---|\n");
     status = status ? status : kw_problems_visit(count > 1 ? words[1] : "resnet50", KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);

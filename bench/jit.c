@@ -216,7 +216,7 @@ static void print_head(const bench_state *state, const kw_compiler *compiler, co
 }
 
 int main(int count, char **words) {
-    kw_space_options space = {.set = "default"};
+    kw_space_options space = {.size = sizeof(kw_space_options), .set = "default"};
     kw_compiler compiler;
     kw_error err = {0};
     const char *cc = NULL;

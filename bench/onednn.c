@@ -82,7 +82,9 @@ static void *filled(const kw_problem *problem, kw_tensor tensor) {
 }
 
 static kw_status open_ours(layer *l, session *s, kw_error *err) {
-    kw_status status = kw_plan_create(&l->plan, s->context, &l->problem, &(kw_plan_options){.mode = s->mode, .registry = s->registry}, err);
+    kw_status status = kw_plan_create(&l->plan, s->context, &l->problem,
+                                      &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = s->mode, .registry = s->registry}, err);
+    l->tensors.size = sizeof l->tensors;
     l->tensors.x = filled(&l->problem, KW_X);
     l->tensors.w = filled(&l->problem, KW_W);
     l->tensors.y = aligned((size_t)kw_problem_elements(&l->problem, KW_Y) * 4);
@@ -310,7 +312,7 @@ int main(int count, char **words) {
         fprintf(stderr, "bench_onednn: oneDNN has no CPU engine\n");
         return 3;
     }
-    kw_status status = kw_context_open(&s.context, "cpu", &(kw_context_options){.threads = 1}, &err);
+    kw_status status = kw_context_open(&s.context, "cpu", &(kw_context_options){.size = sizeof(kw_context_options), .threads = 1}, &err);
     if (!status && s.kernels) {
         status = kw_registry_create(&s.registry, s.context, &err);
         status = status ? status : kw_registry_load(s.registry, s.kernels, &err);

@@ -25,7 +25,8 @@ typedef struct session {
 } session;
 
 static kw_status open_session(session *s, const char *wisdom, kw_error *err) {
-    return kw_context_open(&s->context, "cpu", &(kw_context_options){.threads = 1, .wisdom_file = wisdom}, err);
+    return kw_context_open(&s->context, "cpu",
+                           &(kw_context_options){.size = sizeof(kw_context_options), .threads = 1, .wisdom_file = wisdom}, err);
 }
 
 static void close_session(session *s) {
@@ -40,7 +41,7 @@ static kw_problem small_gemm(int i) {
 }
 
 static kw_status create_plan(session *s, const kw_problem *problem, kw_error *err) {
-    return kw_plan_create(&s->plan, s->context, problem, &(kw_plan_options){.mode = KW_SHORTLIST}, err);
+    return kw_plan_create(&s->plan, s->context, problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_SHORTLIST}, err);
 }
 
 static kw_status look_up(void *context, kw_error *err) {
@@ -187,10 +188,10 @@ static kw_status time_run(kw_error *err) {
     kw_status status = open_session(&s, "", err);
     kw_problem problem = small_gemm(0);
     problem.gemm = (kw_gemm_dims){1, 1, 1, 1};
-    kw_plan_options options = {.mode = KW_FROZEN};
+    kw_plan_options options = {.size = sizeof(kw_plan_options), .mode = KW_FROZEN};
     status = status ? status : kw_plan_create(&s.plan, s.context, &problem, &options, err);
     if (!status) {
-        s.tensors = (kw_tensors){&x, &w, &y, aligned_alloc(64, (size_t)(kw_plan_workspace(s.plan) + 64) / 64 * 64)};
+        s.tensors = (kw_tensors){sizeof(kw_tensors), &x, &w, &y, aligned_alloc(64, (size_t)(kw_plan_workspace(s.plan) + 64) / 64 * 64)};
         status = time_call("kw_plan_run of a 1 x 1 x 1 GEMM, kernel included", run, &s, err);
         free(s.tensors.workspace);
     }

@@ -40,7 +40,8 @@ static bool take_config(void *user, const char *text) {
 
 static kw_status open_session(session *s, const char *folder, kw_error *err) {
     kw_context *context = NULL;
-    kw_status status = kw_context_open(&context, "cpu", &(kw_context_options){.threads = 1, .wisdom_file = ""}, err);
+    kw_status status =
+        kw_context_open(&context, "cpu", &(kw_context_options){.size = sizeof(kw_context_options), .threads = 1, .wisdom_file = ""}, err);
     status = status ? status : kw_target_parse(&s->target, kw_context_target(context), err);
     status = status ? status : kw_problem_parse(&s->problem, PROBLEM, err);
     status = status ? status : kw_model_open(&s->model, folder, err);
@@ -54,7 +55,7 @@ static kw_status open_session(session *s, const char *folder, kw_error *err) {
     if (!status && !(s->configs && s->list && s->launches && s->fitting && s->estimates && s->ns)) {
         status = kw_fail_memory(err, "candidates");
     }
-    kw_space_options space = {.set = "full", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
+    kw_space_options space = {.size = sizeof(kw_space_options), .set = "full", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
     status = status ? status : kw_space_visit(&space, take_config, s, err);
     if (!status && !s->distinct) {
         status = kw_fail(err, KW_NO_KERNEL, "no kernel of set full serves " PROBLEM " here");

@@ -221,7 +221,8 @@ static int run_one(const request *r) {
     s.jit.compiler = &s.compiler;
     status = status ? status : kw_backend_find(&s.backend, &index, "cpu", &err);
     status = status ? status : s.backend->open(&s.device, 0, 1, &err);
-    status = status ? status : kw_space_visit(&(kw_space_options){.set = "default"}, add_config, &s, &err);
+    status =
+        status ? status : kw_space_visit(&(kw_space_options){.size = sizeof(kw_space_options), .set = "default"}, add_config, &s, &err);
     status = status ? status : measure(&s, groups, &err);
     if (status) {
         fprintf(stderr, "bench_repeat: %s\n", err.text);

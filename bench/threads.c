@@ -66,13 +66,15 @@ static kw_status time_calls(const kw_plan *plan, const kw_tensors *tensors, usec
 static kw_status run_problem(kw_context *context, const char *text, useconds_t rest, kw_error *err) {
     kw_problem problem;
     kw_plan *plan = NULL;
-    kw_tensors tensors = {0};
+    kw_tensors tensors = {.size = sizeof(kw_tensors)};
     kw_status status = kw_problem_parse(&problem, text, err);
-    status = status ? status : kw_plan_create(&plan, context, &problem, &(kw_plan_options){.mode = KW_PREDICT}, err);
+    status = status
+                 ? status
+                 : kw_plan_create(&plan, context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, err);
     if (!status) {
         void *x = filled(&problem, KW_X), *w = filled(&problem, KW_W), *y = filled(&problem, KW_Y);
         void *workspace = aligned_alloc(64, (size_t)(kw_plan_workspace(plan) + 64) / 64 * 64);
-        tensors = (kw_tensors){.x = x, .w = w, .y = y, .workspace = workspace};
+        tensors = (kw_tensors){.size = sizeof(kw_tensors), .x = x, .w = w, .y = y, .workspace = workspace};
         status = x && w && y && workspace ? time_calls(plan, &tensors, rest, text, err) : KW_NO_MEMORY;
         free(x);
         free(w);
@@ -90,7 +92,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_threads THREADS REST_US [PROBLEM...]\n");
         return 2;
     }
-    kw_context_options options = {.threads = atoi(argv[1]), .wisdom_file = "", .model = ""};
+    kw_context_options options = {.size = sizeof(kw_context_options), .threads = atoi(argv[1]), .wisdom_file = "", .model = ""};
     const char *const *problems = argc > 3 ? (const char *const *)argv + 3 : usual;
     size_t count = argc > 3 ? (size_t)argc - 3 : sizeof usual / sizeof *usual;
     kw_status status = kw_context_open(&context, "cpu", &options, &err);

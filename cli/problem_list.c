@@ -227,7 +227,11 @@ int cli_problems_choose(cli_problem_list *list, const cli_args *args, kw_bucketi
         return CLI_USAGE;
     }
     keep_part(list, args->value[OPT_PART] != NULL, test, share, &most);
-    kw_sample_options options = {.count = (size_t)sample, .per_bucket = (size_t)per_bucket, .seed = (uint64_t)seed, .buckets = buckets};
+    kw_sample_options options = {.size = sizeof(kw_sample_options),
+                                 .count = (size_t)sample,
+                                 .per_bucket = (size_t)per_bucket,
+                                 .seed = (uint64_t)seed,
+                                 .buckets = buckets};
     int code = args->value[OPT_SAMPLE] || args->value[OPT_PER_BUCKET] ? draw_sample(list, &options) : CLI_DONE;
     while ((int64_t)list->count > limit) {
         free(list->items[--list->count].name);

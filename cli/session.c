@@ -37,6 +37,7 @@ int cli_context(kw_context **context, const cli_args *args) {
         return CLI_USAGE;
     }
     kw_context_options options = {
+        .size = sizeof(kw_context_options),
         .threads = (int32_t)threads,
         .cache_dir = args->value[OPT_CACHE_DIR],
         .wisdom_file = args->value[OPT_WISDOM],
@@ -62,6 +63,7 @@ static void log_session_line(void *user, const char *line) {
 
 kw_space_options cli_space(const cli_args *args) {
     return (kw_space_options){
+        .size = sizeof(kw_space_options),
         .set = args->value[OPT_SET],
         .config = args->value[OPT_CONFIG],
         .arch = args->value[OPT_ARCH],
@@ -168,7 +170,7 @@ int cli_plan_options(kw_plan_options *options, const cli_args *args) {
         !cli_number(args, OPT_WORKSPACE, KW_WORKSPACE_NONE, INT64_MAX, 0, &workspace)) {
         return CLI_USAGE;
     }
-    *options = (kw_plan_options){.shortlist = (int32_t)shortlist, .workspace_max = workspace};
+    *options = (kw_plan_options){.size = sizeof(kw_plan_options), .shortlist = (int32_t)shortlist, .workspace_max = workspace};
     options->fresh_weights = args->value[OPT_FRESH] != NULL;
     options->remeasure = args->value[OPT_REMEASURE] != NULL;
     const char *mode = args->value[OPT_MODE];

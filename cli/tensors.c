@@ -64,7 +64,7 @@ int cli_tensors(kw_tensors *tensors, kw_context *context, const kw_problem *prob
     void **slot[KW_TENSOR_COUNT] = {&tensors->x, &tensors->w, &tensors->y};
     kw_error err = {0};
     kw_status status = KW_OK;
-    *tensors = (kw_tensors){0};
+    *tensors = (kw_tensors){.size = sizeof(kw_tensors)};
     for (int i = 0; i < KW_TENSOR_COUNT && !status; i++) {
         status = make_tensor(slot[i], context, problem, (kw_tensor)i, mix_bits(seed) + ((uint64_t)i << 40), &err);
     }
@@ -83,5 +83,5 @@ void cli_tensors_free(kw_tensors *tensors, kw_context *context) {
     kw_device_free(context, tensors->w);
     kw_device_free(context, tensors->y);
     kw_device_free(context, tensors->workspace);
-    *tensors = (kw_tensors){0};
+    *tensors = (kw_tensors){.size = sizeof(kw_tensors)};
 }

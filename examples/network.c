@@ -56,7 +56,7 @@ static void drop(kw_tensors *tensors) {
     free(tensors->w);
     free(tensors->y);
     free(tensors->workspace);
-    *tensors = (kw_tensors){0};
+    *tensors = (kw_tensors){.size = sizeof(kw_tensors)};
 }
 
 static kw_status make_tensors(kw_tensors *tensors, const kw_problem *problem, int64_t workspace, kw_error *err) {
@@ -81,9 +81,9 @@ static kw_status make_tensors(kw_tensors *tensors, const kw_problem *problem, in
 
 static kw_status run_layer(kw_context *context, const char *name, const kw_problem *problem, kw_mode mode, totals *sum, kw_error *err) {
     kw_plan *plan = NULL;
-    kw_tensors tensors = {0};
+    kw_tensors tensors = {.size = sizeof(kw_tensors)};
     double start = now_ns(), run_ns = 0;
-    kw_status status = kw_plan_create(&plan, context, problem, &(kw_plan_options){.mode = mode}, err);
+    kw_status status = kw_plan_create(&plan, context, problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = mode}, err);
     sum->plan_ns += now_ns() - start;
     status = status ? status : make_tensors(&tensors, problem, kw_plan_workspace(plan), err);
     /* Weights that stay the same are packed once; the workspace that was asked for before is then more than enough. */

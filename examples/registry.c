@@ -31,7 +31,8 @@ static kw_status try_some(kw_registry *registry, const kw_problem *problem, kw_e
             continue;
         }
         kw_record record;
-        kw_status status = kw_measure(&record, registry, i, problem, &(kw_measure_options){.time = true}, err);
+        kw_status status =
+            kw_measure(&record, registry, i, problem, &(kw_measure_options){.size = sizeof(kw_measure_options), .time = true}, err);
         if (status) {
             return status;
         }
@@ -53,7 +54,8 @@ static kw_status workflow(kw_context *context, const kw_problem *problem, kw_err
         goto out;
     }
     /* Build what serves the problem. */
-    status = kw_registry_build(registry, &(kw_build_options){.problem = problem, .progress = show_progress}, &report, err);
+    status = kw_registry_build(
+        registry, &(kw_build_options){.size = sizeof(kw_build_options), .problem = problem, .progress = show_progress}, &report, err);
     if (status) {
         goto out;
     }
@@ -61,7 +63,8 @@ static kw_status workflow(kw_context *context, const kw_problem *problem, kw_err
            report.built, report.cached, report.failed);
     status = try_some(registry, problem, err);
     /* Select: measure all that fit and remember the winner. Running it is as in six_calls.c. */
-    const kw_plan_options options = {.mode = KW_EXHAUSTIVE, .registry = registry, .progress = show_progress};
+    const kw_plan_options options = {
+        .size = sizeof(kw_plan_options), .mode = KW_EXHAUSTIVE, .registry = registry, .progress = show_progress};
     status = status ? status : kw_plan_create(&plan, context, problem, &options, err);
     if (!status) {
         printf("selected:\n%s", kw_plan_explain(plan));

@@ -17,12 +17,13 @@ int main(void) {
     kw_problem problem;
     kw_context *context = NULL;
     kw_plan *plan = NULL;
-    kw_tensors tensors = {0};
+    kw_tensors tensors = {.size = sizeof(kw_tensors)};
     int result = EXIT_FAILURE;
 
     if (kw_problem_parse(&problem, "conv_fwd fp32 nhwgc n1 c64 k64 i56x56 f3x3 p1x1", &err) ||
         kw_context_open(&context, "cpu", NULL, &err) ||
-        kw_plan_create(&plan, context, &problem, &(kw_plan_options){.mode = KW_SHORTLIST, .workspace_max = 64 << 20}, &err)) {
+        kw_plan_create(&plan, context, &problem,
+                       &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_SHORTLIST, .workspace_max = 64 << 20}, &err)) {
         goto out;
     }
     tensors.x = take(kw_problem_elements(&problem, KW_X) * 4);

@@ -9,6 +9,12 @@
  * the offending value, the rule and the way out. Nothing aborts. Pointers that are handed out live as long as the handle
  * they came from, unless said otherwise. No function changes global state; all functions may be called from many threads
  * on different handles. Which calls may share a handle is said at the handle.
+ *
+ * Sizes of structs: one that the caller makes begins with its size, as the caller's header has it,
+ *     kw_plan_options options = {.size = sizeof options, .mode = KW_FROZEN};        (C++: options = {sizeof options}; options.mode = ...)
+ * and a member that is zero asks for its default. Later releases add members at the end, so a program that was compiled against an older
+ * header runs as before. A size that no header gives, and one from a newer header with a member set that the library does not know, are
+ * KW_ILLEGAL. A struct without a size is a value that never grows, or the library makes it and lends it.
  */
 #ifndef KERNELWRIGHT_H
 #define KERNELWRIGHT_H
@@ -217,9 +223,10 @@ typedef struct kw_record {
  * before, on one thread, and close it, which frees nothing; whatever else takes the context fails with KW_FAILED or says nothing. */
 typedef struct kw_context kw_context;
 
-/* A zeroed struct asks for the defaults; strings are copied. An option that is given beats its environment variable. log may be called
+/* A zeroed member asks for its default; strings are copied. An option that is given beats its environment variable. log may be called
  * from any thread that uses the context; neither it nor a progress function may call back into the library. */
 typedef struct kw_context_options {
+    size_t size;             /* sizeof(kw_context_options) */
     int32_t threads;         /* that a kernel may use; 0: KW_THREADS, else all cores of the process */
     const char *cache_dir;   /* KW_CACHE_DIR, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright */
     const char *data_dir;    /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
@@ -318,6 +325,7 @@ typedef struct kw_progress {
 } kw_progress;
 
 typedef struct kw_build_options {
+    size_t size;                                               /* sizeof(kw_build_options) */
     const kw_problem *problem;                                 /* only the kernels that serve this problem; NULL: all */
     int32_t jobs;                                              /* compilers at a time; 0: one a core */
     void (*progress)(void *user, const kw_progress *progress); /* called from one thread */
@@ -371,8 +379,9 @@ typedef enum kw_mode {
 
 enum { KW_WORKSPACE_NONE = -1 };
 
-/* A zeroed struct asks for the defaults: kernels are compared as they run with weights packed beforehand (kw_plan_pack_weights). */
+/* A zeroed member asks for its default: kernels are compared as they run with weights packed beforehand (kw_plan_pack_weights). */
 typedef struct kw_plan_options {
+    size_t size; /* sizeof(kw_plan_options) */
     kw_mode mode;
     int64_t workspace_max; /* bytes; 0: no limit, KW_WORKSPACE_NONE: no workspace at all */
     int32_t shortlist;     /* candidates that KW_SHORTLIST measures; 0: 8 */
@@ -396,6 +405,7 @@ KW_API void kw_plan_destroy(kw_plan **plan);
 /* All memory is the caller's. x, w, y need the alignment of their type (64 bytes is faster), on a GPU 16 bytes. workspace:
  * kw_plan_workspace bytes, 64-byte aligned, contents of no meaning before and after. */
 typedef struct kw_tensors {
+    size_t size; /* sizeof(kw_tensors) */
     void *x, *w, *y;
     void *workspace;
 } kw_tensors;
@@ -500,6 +510,7 @@ KW_API kw_status kw_predictions_visit(kw_context *context, const kw_problem *pro
 /* --- measuring ------------------------------------------------------------------------------------------------ */
 
 typedef struct kw_measure_options {
+    size_t size;       /* sizeof(kw_measure_options) */
     bool time;         /* time it after verification */
     bool pack_weights; /* time with weights packed beforehand, as in inference */
     uint64_t seed;     /* of the data; 0: a fixed one */

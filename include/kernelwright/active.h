@@ -30,6 +30,7 @@ typedef struct kw_proposal_family {
 
 /* A zeroed member asks for its default. What is pointed to must outlive the proposal. */
 typedef struct kw_proposal_options {
+    size_t size;               /* sizeof(kw_proposal_options) */
     const char *const *stores; /* stores, or exports of them, with what was measured */
     size_t store_count;
     /* Whose errors count: "estimate" (the analytic one), a file of held-out predictions (oof.csv.gz), or a model's folder, whose held-out

@@ -65,6 +65,7 @@ typedef struct kw_rate_errors {
 
 /* A zeroed member asks for its default. */
 typedef struct kw_evaluation_options {
+    size_t size;               /* sizeof(kw_evaluation_options) */
     const char *const *stores; /* stores, or exports of them (.jsonl, .csv, .gz) */
     size_t store_count;
     /* The selector: "estimate" (the analytic one), "random", "single" (for each operation and type the kernel that is best over all other
@@ -117,6 +118,7 @@ KW_API kw_status kw_comparison_text(char **text, const kw_comparison *comparison
 
 /* What a new model must keep of the base's; zeroed members: the defaults. */
 typedef struct kw_acceptance {
+    size_t size;              /* sizeof(kw_acceptance) */
     double mean, median, p10; /* how much lower they may be, as a share of the base's; 0: 0.005, 0.005, 0.02 */
     double one;               /* share that no problem group may lose more than; 0: 0.1 */
 } kw_acceptance;

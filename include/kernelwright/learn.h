@@ -28,6 +28,7 @@ typedef struct kw_train_progress {
 
 /* A zeroed member asks for its default. */
 typedef struct kw_train_options {
+    size_t size;               /* sizeof(kw_train_options) */
     const char *const *stores; /* stores, or exports of them (.jsonl, .csv, .gz) */
     size_t store_count;
     const char *out; /* the model's folder, made if missing */
@@ -74,6 +75,7 @@ KW_API kw_status kw_train(const kw_train_options *options, kw_train_report *repo
 
 /* A zeroed member asks for its default. */
 typedef struct kw_adopt_options {
+    size_t size;        /* sizeof(kw_adopt_options) */
     const char *folder; /* of CK Tile's heuristics: feature_spec.json, model_TARGET.lgbm or .lgbm.gz, perhaps train_manifest.json */
     const char *out;    /* where specs and forests go; NULL: beside what is there */
     bool by_op;         /* the folder does not say its direction, or op is to be held against it */

@@ -30,14 +30,15 @@ KW_API kw_status kw_problems_deduplicate(size_t *first, size_t *distinct, const 
  * classes of m, n and k). By size: channels over 64, extents, filter, strides and groups as they are (GEMM: m, n and k over 64). */
 typedef enum kw_bucketing { KW_BUCKETS_FAMILY = 0, KW_BUCKETS_SIZE } kw_bucketing;
 
-/* Zero values mean no limit. */
+/* A zeroed member means no limit. */
 typedef struct kw_sample_options {
+    size_t size;       /* sizeof(kw_sample_options) */
     size_t count;      /* at most so many problems */
     size_t per_bucket; /* at most so many of one bucket */
     double max_gflop;  /* none that has more floating-point operations, in 10^9 */
     double max_mb;     /* none whose tensors take more bytes together, in 10^6 */
-    uint64_t seed;
     kw_bucketing buckets;
+    uint64_t seed;
 } kw_sample_options;
 
 /* Draws different problems, one of each bucket in turn, so that every bucket is met before one is met again. chosen has room for count positions

@@ -25,6 +25,7 @@ typedef struct kw_prune_group {
 
 /* A zeroed member asks for its default. */
 typedef struct kw_prune_options {
+    size_t size;               /* sizeof(kw_prune_options) */
     const char *const *stores; /* stores, or exports of them */
     size_t store_count;
     bool by_op, by_dtype;

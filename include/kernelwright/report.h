@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 typedef struct kw_report_options {
+    size_t size;          /* sizeof(kw_report_options) */
     const char *baseline; /* a second store to compare with; NULL: none */
     const char *title;
     double slack;       /* of kw_report_visit: a difference that counts as none, as a share */

@@ -17,11 +17,12 @@ typedef enum kw_search_method {
 
 /* A zeroed member asks for its default. */
 typedef struct kw_search_options {
+    size_t size; /* sizeof(kw_search_options) */
     const kw_problem *problem;
-    const char *model;      /* a model's folder; NULL: the analytic estimate */
-    kw_space_options space; /* set NULL: "full" */
-    const char *target;     /* canonical text; NULL: this machine with so many threads */
-    int32_t threads;        /* 0: 1 */
+    const char *model;             /* a model's folder; NULL: the analytic estimate */
+    const kw_space_options *space; /* its set NULL, or NULL: "full" */
+    const char *target;            /* canonical text; NULL: this machine with so many threads */
+    int32_t threads;               /* 0: 1 */
     kw_search_method method;
     int32_t budget; /* kernels to look at; 0: 500 */
     int32_t top;    /* kernels to give; 0: 10 */

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 typedef struct kw_space_options {
+    size_t size;              /* sizeof(kw_space_options) */
     const char *set;          /* a rule set: "tiny", "tests", "default", "full", ...; NULL: what the library was built for, "default" */
     const char *arch;         /* an architecture of rules/arch; NULL: the one of this machine's CPU */
     const char *config;       /* a config; values may be "*" or -1, what it does not name is open (docs/traits.md); NULL: all */
@@ -29,6 +30,7 @@ KW_API kw_status kw_config_supported(const char *config, const char *arch, kw_er
 
 /* Holding a set against a list of configs that it must have: a catalog file, which may be gzip. */
 typedef struct kw_coverage_options {
+    size_t size;                                                      /* sizeof(kw_coverage_options) */
     const char *reference;                                            /* the list */
     void (*missing)(void *user, const char *config, const char *why); /* called for each that the set lacks; may be NULL */
     void *user;
@@ -43,12 +45,13 @@ KW_API kw_status kw_space_coverage(kw_coverage_count *count, const kw_space_opti
 
 /* Kernels as files, made without a device: each kernel's code object, and catalog.txt with config, file and resources of each. */
 typedef struct kw_object_options {
-    kw_space_options space; /* its arch must be given */
-    const char *folder;     /* made where it is not there */
-    const char *device;     /* "emu": code that plays the GPU on this machine, instead of its own; NULL: the architecture's own */
-    const char *compiler;   /* a path or a name; NULL: the usual ones */
-    const char *cache_dir;  /* NULL: as kw_context_open */
-    int32_t jobs;           /* compilers at a time; 0: one a core */
+    size_t size;                   /* sizeof(kw_object_options) */
+    const kw_space_options *space; /* its arch must be given */
+    const char *folder;            /* made where it is not there */
+    const char *device;            /* "emu": code that plays the GPU on this machine, instead of its own; NULL: the architecture's own */
+    const char *compiler;          /* a path or a name; NULL: the usual ones */
+    const char *cache_dir;         /* NULL: as kw_context_open */
+    int32_t jobs;                  /* compilers at a time; 0: one a core */
     void (*progress)(void *user, const kw_progress *progress);
     void *user;
 } kw_object_options;

@@ -26,15 +26,16 @@ KW_API kw_status kw_store_add_run(kw_store *store, const kw_run *run, kw_error *
 /* Adds rows in one transaction: all of them are there when it returns KW_OK, none otherwise. added (may be NULL): how many were new. */
 KW_API kw_status kw_store_add(kw_store *store, const kw_row rows[], size_t count, size_t *added, kw_error *err);
 
-/* Which rows; a zeroed struct asks for all. */
+/* Which rows; with zeroed members all. */
 typedef struct kw_row_filter {
-    const char *target, *problem, *config, *run; /* NULL: any */
+    size_t size;                                 /* sizeof(kw_row_filter) */
     bool by_op, by_dtype, by_outcome, by_timing; /* whether op, dtype, outcome, and packed with cold count */
     kw_op op;
     kw_dtype dtype;
     kw_outcome outcome;
     bool packed, cold;
-    bool answers; /* one row, the answer, for each target, problem, config, packed and cold */
+    bool answers;                                /* one row, the answer, for each target, problem, config, packed and cold */
+    const char *target, *problem, *config, *run; /* NULL: any */
 } kw_row_filter;
 
 /* In the order target, problem, config, packed, cold, digest: the same rows come in the same order from every store. The row lives during the

@@ -54,6 +54,7 @@ typedef struct kw_shard {
 
 /* A zeroed member asks for its default. */
 typedef struct kw_sweep_options {
+    size_t size;                /* sizeof(kw_sweep_options) */
     const char *const *configs; /* texts; a pair is a config and a problem of its operation and type */
     size_t config_count;
     const kw_problem *problems;

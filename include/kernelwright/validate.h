@@ -12,6 +12,7 @@ extern "C" {
 
 /* A zeroed member asks for its default. */
 typedef struct kw_validate_options {
+    size_t size;     /* sizeof(kw_validate_options) */
     size_t limit;    /* at most so many problem groups, drawn from the seed; 0: 50 */
     const char *out; /* a store for the new rows, which must not be there yet; NULL: none is kept */
     uint64_t seed;

@@ -2,6 +2,7 @@
  * out well gives its share of the time to the others. */
 #include "active/proposal.h"
 
+#include "base/sized.h"
 #include "backend/backend.h"
 #include "base/os/clock.h"
 
@@ -126,7 +127,13 @@ kw_status kw_proposal_open(kw_proposal **proposal, const kw_proposal_options *op
         return kw_fail(err, KW_ILLEGAL, "kw_proposal_open: %s is NULL", proposal ? "options" : "proposal");
     }
     *proposal = NULL;
-    kw_status status = check_proposal_options(options, err);
+    kw_proposal_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_proposal_options, user, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
+    status = check_proposal_options(options, err);
     kw_proposal *p = status ? NULL : calloc(1, sizeof *p);
     if (!p) {
         return status ? status : kw_fail_memory(err, "a proposal");
@@ -221,9 +228,11 @@ kw_status kw_proposal_measure(kw_proposal *proposal, const kw_sweep_options *swe
     if (!p || !sweep || !sweep->out || !*sweep->out) {
         return kw_fail(err, KW_ILLEGAL, "kw_proposal_measure: %s", !p || !sweep ? "proposal or sweep is NULL" : "a store is needed");
     }
+    kw_sweep_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_sweep_options, user, sweep, err);
+    sweep = &own;
     const double budget_s = sweep->limits.budget_s;
     const int64_t start = kw_clock_ns();
-    kw_status status = KW_OK;
     p->out = sweep->out;
     while (!status && !p->facts.met && p->facts.pairs && !report->stopped && !report->spent) {
         double left_s = budget_s > 0 ? budget_s - (double)(kw_clock_ns() - start) / 1e9 : 0;

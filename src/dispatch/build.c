@@ -1,5 +1,6 @@
 /* build.c: compiles a registry's kernels side by side, into the cache. Each compile is a child process; the threads here only wait for
  * them, and the caller's thread alone calls progress. */
+#include "base/sized.h"
 #include "jit/build_cost.h"
 #include "dispatch/context.h"
 #include "base/os/parallel.h"
@@ -77,15 +78,19 @@ static kw_status sum_up_build(site *s, size_t count, kw_build_report *report, kw
 }
 
 kw_status kw_registry_build(kw_registry *registry, const kw_build_options *options, kw_build_report *report, kw_error *err) {
-    static const kw_build_options defaults = {0};
+    kw_build_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_build_options, user, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     kw_build_report unasked;
-    options = options ? options : &defaults;
     report = report ? report : &unasked;
     *report = (kw_build_report){0};
     if (!registry) {
         return kw_fail(err, KW_ILLEGAL, "kw_registry_build: registry is NULL");
     }
-    kw_status status = kw_context_check(registry->context, err);
+    status = kw_context_check(registry->context, err);
     status = status || !options->problem ? status : kw_problem_check(options->problem, err);
     if (status) {
         return status;

@@ -1,4 +1,5 @@
 /* measure_kernel.c: one kernel of a registry measured on request (kw_measure). */
+#include "base/sized.h"
 #include "dispatch/context.h"
 #include "measure/evaluate_kernel.h"
 
@@ -40,8 +41,12 @@ static kw_status measure_loaded(kw_record *record, kw_registry *registry, const 
 
 kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, const kw_problem *problem, const kw_measure_options *options,
                      kw_error *err) {
-    static const kw_measure_options defaults = {0};
-    options = options ? options : &defaults;
+    kw_measure_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_measure_options, seed, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     if (!record || !registry || !problem) {
         return kw_fail(err, KW_ILLEGAL, "kw_measure: %s is NULL", !record ? "record" : !registry ? "registry" : "problem");
     }
@@ -53,7 +58,7 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     kw_loaded_kernel *loaded = NULL;
     kw_context *context = registry->context;
     const kw_config *config = &registry->catalog.configs[index];
-    kw_status status = kw_context_check(context, err);
+    status = kw_context_check(context, err);
     status = status ? status : kw_problem_check(problem, err);
     if (status) {
         return status;

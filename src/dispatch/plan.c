@@ -1,5 +1,6 @@
 /* plan.c: plans. A plan is a handle on a shared impl plus its own packed weights; making one again for a known problem is a look-up, and
  * running one checks pointers and calls the kernel. */
+#include "base/sized.h"
 #include "base/os/clock.h"
 #include "config/team.h"
 #include "dispatch/choose/choose.h"
@@ -165,15 +166,19 @@ static kw_status find_plan_impl(kw_plan_impl **impl, kw_context *context, const 
 }
 
 kw_status kw_plan_create(kw_plan **plan, kw_context *context, const kw_problem *problem, const kw_plan_options *options, kw_error *err) {
-    static const kw_plan_options defaults = {0};
-    options = options ? options : &defaults;
     if (!plan || !context || !problem) {
         return kw_fail(err, KW_ILLEGAL, "kw_plan_create: %s is NULL", !plan ? "plan" : !context ? "context" : "problem");
     }
     *plan = NULL;
     kw_plan_key key;
-    kw_plan_key_make(&key, problem);
+    kw_plan_options own;
     kw_status status = kw_context_check(context, err);
+    status = status ? status : KW_SIZED_READ(&own, kw_plan_options, user, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
+    kw_plan_key_make(&key, problem);
     status = status ? status : read_plan_options(&key, context, options, err);
     if (status) {
         return status;
@@ -231,6 +236,12 @@ static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_e
 /* What a launch is given: checked, and the workspace cut. */
 static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
     const kw_plan_impl *impl = plan->impl;
+    kw_tensors own;
+    kw_status status = KW_SIZED_READ(&own, kw_tensors, workspace, tensors, err);
+    if (status) {
+        return status;
+    }
+    tensors = &own;
     *memory = (kw_launch_memory){.tensor = {tensors->x, tensors->w, tensors->y}, .packed = plan->packed};
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         bool needed = i != KW_W || !plan->packed;

@@ -1,6 +1,7 @@
 /* compare.c: compares two evaluations of the same rows, problem group by problem group. */
 #include "evaluate/evaluate.h"
 
+#include "base/sized.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -140,12 +141,13 @@ static kw_status check_criterion(const char *what, double base, double now, doub
 }
 
 kw_status kw_comparison_accept(const kw_comparison *c, const kw_acceptance *acceptance, kw_error *err) {
-    kw_acceptance limit = acceptance ? *acceptance : (kw_acceptance){0};
+    kw_acceptance limit;
+    kw_status status = KW_SIZED_READ(&limit, kw_acceptance, one, acceptance, err);
     limit.mean = limit.mean > 0 ? limit.mean : 0.005;
     limit.median = limit.median > 0 ? limit.median : 0.005;
     limit.p10 = limit.p10 > 0 ? limit.p10 : 0.02;
     limit.one = limit.one > 0 ? limit.one : 0.1;
-    kw_status status = check_criterion("mean efficiency", c->a.mean.value, c->b.mean.value, limit.mean, err);
+    status = status ? status : check_criterion("mean efficiency", c->a.mean.value, c->b.mean.value, limit.mean, err);
     status = status ? status : check_criterion("median efficiency", c->a.median.value, c->b.median.value, limit.median, err);
     status = status ? status : check_criterion("P10 efficiency", c->a.p10.value, c->b.p10.value, limit.p10, err);
     if (!status && c->worst_loss > limit.one) {

@@ -1,6 +1,7 @@
 /* evaluate.c: kw_evaluation: reads, leaves out what must not be evaluated, lets the scorer say its times, evaluates and slices. */
 #include "evaluate/evaluate.h"
 
+#include "base/sized.h"
 #include "base/container/array.h"
 #include "problem/dims.h"
 #include "learn/data/dataset_candidates.h"
@@ -243,12 +244,18 @@ kw_status kw_evaluation_open(kw_evaluation **evaluation, const kw_evaluation_opt
         return kw_fail(err, KW_ILLEGAL, "kw_evaluation_open: %s is NULL", evaluation ? "options or its stores" : "evaluation");
     }
     *evaluation = NULL;
+    kw_evaluation_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_evaluation_options, user, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     kw_evaluation *e = calloc(1, sizeof *e);
     if (!e) {
         return kw_fail_memory(err, "an evaluation");
     }
     snprintf(e->by, sizeof e->by, "%s", options->by ? options->by : "estimate");
-    kw_status status = read_evaluation_rows(e, options, err);
+    status = read_evaluation_rows(e, options, err);
     status = status ? status : add_pool(e, options, err);
     status = status ? status : evaluate_groups(e, options, err);
     if (status) {

@@ -1,5 +1,6 @@
 /* validate.c: kw_validate. What chose the selection and the best kernel were old samples; these are new ones, so a claim that rested on
  * noise, on another state of the machine or on a mistake in the rows does not come back. */
+#include "base/sized.h"
 #include "backend/backend.h"
 #include "base/hash.h"
 #include "base/stats.h"
@@ -120,7 +121,8 @@ static kw_status remeasure_pairs(session *s, int32_t threads) {
     kw_status status = make_validation_manifest(s, &m);
     status = status ? status : kw_manifest_write(&m, s->pairs, s->err);
     kw_manifest_drop(&m);
-    kw_sweep_options sweep = {.pairs = s->pairs,
+    kw_sweep_options sweep = {.size = sizeof(kw_sweep_options),
+                              .pairs = s->pairs,
                               .candidates = "selections and best kernels of an evaluation",
                               .list = "problem groups of an evaluation",
                               .out = s->store,
@@ -248,21 +250,26 @@ static void remove_validation_paths(const session *s) {
 }
 
 kw_status kw_validate(const kw_evaluation *evaluation, const kw_validate_options *options, kw_validate_report *report, kw_error *err) {
-    static const kw_validate_options defaults = {0};
     if (!evaluation || !report) {
         return kw_fail(err, KW_ILLEGAL, "kw_validate: %s is NULL", report ? "evaluation" : "report");
     }
     *report = (kw_validate_report){0};
+    kw_validate_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_validate_options, user, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     session *s = calloc(1, sizeof *s);
     if (!s) {
         return kw_fail_memory(err, "a validation");
     }
     s->evaluation = evaluation;
-    s->options = options ? options : &defaults;
+    s->options = options;
     s->report = report;
     s->err = err;
     int32_t threads = 1;
-    kw_status status = draw_problem_groups(s, &threads);
+    status = draw_problem_groups(s, &threads);
     status = status ? status : make_validation_paths(s);
     status = status ? status : remeasure_pairs(s, threads);
     status = status ? status : summarize_validation(s);

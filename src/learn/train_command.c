@@ -6,6 +6,7 @@
 #include "learn/fit/quantities.h"
 #include "learn/fit/warm_start.h"
 
+#include "base/sized.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
 
@@ -458,10 +459,19 @@ kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_
     kw_word word;
     report = report ? report : &unused;
     *report = (kw_train_report){0};
+    if (!options) {
+        return kw_fail(err, KW_ILLEGAL, "kw_train: options is NULL");
+    }
+    kw_train_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_train_options, user, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     if (!options->quantity || !strchr(options->quantity, ',')) {
         return train_one(options, options->quantity, NULL, false, report, err);
     }
-    kw_status status = kw_quantities_read(targets, options->quantity, err);
+    status = kw_quantities_read(targets, options->quantity, err);
     if (!status && options->warm_start) {
         status = kw_fail(err, KW_ILLEGAL, "a warm start goes on with one model; give one quantity of %.80s", options->quantity);
     }

@@ -1,4 +1,5 @@
 /* prune.c: kw_prune: a cover for each operation and type, what it keeps on problems that did not choose it, and the catalog. */
+#include "base/sized.h"
 #include "base/os/file.h"
 #include "base/text.h"
 #include "prune/set_cover.h"
@@ -227,6 +228,12 @@ kw_status kw_prune(const kw_prune_options *options, kw_prune_report *report, kw_
         return kw_fail(err, KW_ILLEGAL, "kw_prune: %s is NULL", report ? "options or its stores" : "report");
     }
     *report = (kw_prune_report){0};
+    kw_prune_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_prune_options, seed, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     session s = {.options = options,
                  .report = report,
                  .keep = options->keep > 0 ? fmin(1, options->keep) : 0.99,
@@ -234,7 +241,7 @@ kw_status kw_prune(const kw_prune_options *options, kw_prune_report *report, kw_
                           : options->worst < 0 ? 0
                                                : 0.9,
                  .err = err};
-    kw_status status = prepare_prune(&s);
+    status = prepare_prune(&s);
     status = status ? status : prune_all(&s);
     status = status ? status : write_pruned_catalog(&s);
     kw_text_drop(&s.lines);

@@ -1,4 +1,5 @@
 /* lines.c: a store's problems one by one, for programs and for gates: what is best, and how that stands to a baseline. */
+#include "base/sized.h"
 #include "report/charts/figures.h"
 #include "report/report.h"
 
@@ -37,8 +38,11 @@ kw_status kw_report_visit(const char *store, const kw_report_options *options, v
     if (!store || !visit) {
         return kw_fail(err, KW_ILLEGAL, "kw_report_visit: %s is NULL", store ? "visit" : "store");
     }
-    kw_status status = kw_report_data_open(&data, store, err);
-    if (!status && options && options->baseline) {
+    kw_report_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_report_options, script, options, err);
+    options = &own;
+    status = status ? status : kw_report_data_open(&data, store, err);
+    if (!status && options->baseline) {
         status = kw_report_data_open(&baseline, options->baseline, err);
     }
     for (size_t i = 0; !status && i < data->problem_group_count; i++) {

@@ -3,6 +3,7 @@
 
 #include "report/page/page.h"
 
+#include "base/sized.h"
 #include "base/os/file.h"
 
 #include <locale.h>
@@ -88,20 +89,22 @@ static kw_status render_report(kw_text *out, void *user, const char *script, kw_
 }
 
 kw_status kw_report_html(const char *store, const char *path, const kw_report_options *options, kw_error *err) {
-    kw_report_options none = {0};
-    request r = {store, options ? options : &none, kw_report_page};
+    kw_report_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_report_options, script, options, err);
+    request r = {store, &own, kw_report_page};
     kw_text page = {0};
-    kw_status status = kw_render(&page, render_report, &r, r.options->script, err);
+    status = status ? status : kw_render(&page, render_report, &r, r.options->script, err);
     status = status ? status : kw_file_replace(path, kw_text_string(&page), page.size, 0644, err);
     kw_text_drop(&page);
     return status;
 }
 
 kw_status kw_report_text(char **text, const char *store, const kw_report_options *options, kw_error *err) {
-    kw_report_options none = {0};
-    request r = {store, options ? options : &none, kw_report_summary};
+    kw_report_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_report_options, script, options, err);
+    request r = {store, &own, kw_report_summary};
     kw_text summary = {0};
-    kw_status status = kw_render(&summary, render_report, &r, "", err);
+    status = status ? status : kw_render(&summary, render_report, &r, "", err);
     if (!status) {
         *text = kw_text_take(&summary);
         status = *text ? KW_OK : kw_fail_memory(err, "the report");

@@ -3,6 +3,7 @@
  *
  * Each family has axes of its own, hence a population of its own; a family gets another generation while its best is within reach of the
  * best of all. */
+#include "base/sized.h"
 #include "backend/backend.h"
 #include "base/container/array.h"
 #include "config/catalog.h"
@@ -31,6 +32,7 @@ typedef struct part {
 
 typedef struct session {
     const kw_search_options *options;
+    kw_space_options space;
     kw_search_report *report;
     kw_target target;
     kw_model *model;
@@ -321,7 +323,7 @@ static bool take_space_config(void *user, const kw_config *config) {
 }
 
 static kw_status search_whole_space(session *s) {
-    kw_space_options space = s->options->space;
+    kw_space_options space = s->space;
     kw_error failed = {0};
     s->err = s->err ? s->err : &failed;
     space.set = space.set ? space.set : "full";
@@ -337,7 +339,7 @@ static kw_status search_whole_space(session *s) {
 
 static kw_status open_search_space(session *s) {
     const kw_problem *problem = s->options->problem;
-    kw_space_options space = s->options->space;
+    kw_space_options space = s->space;
     space.set = space.set ? space.set : "full";
     space.arch = space.arch ? space.arch : s->target.arch;
     kw_status status = kw_points_open(&s->points, &space, problem->op, problem->dtype, s->err);
@@ -439,6 +441,12 @@ kw_status kw_search(const kw_search_options *options, kw_search_report *report, 
         return kw_fail(err, KW_ILLEGAL, "kw_search: %s is NULL", report ? "options or its problem" : "report");
     }
     *report = (kw_search_report){0};
+    kw_search_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_search_options, seed, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     if (options->budget < 0 || options->budget > LIMIT || options->top < 0) {
         return kw_fail(err, KW_ILLEGAL, "a search of %d kernels for %d; the budget is 1 to %d", (int)options->budget, (int)options->top,
                        LIMIT);
@@ -448,7 +456,8 @@ kw_status kw_search(const kw_search_options *options, kw_search_report *report, 
                  .budget = options->budget ? options->budget : BUDGET,
                  .state = options->seed ? options->seed : 1,
                  .err = err};
-    kw_status status = kw_problem_check(options->problem, err);
+    status = KW_SIZED_READ(&s.space, kw_space_options, user, options->space, err);
+    status = status ? status : kw_problem_check(options->problem, err);
     status = status ? status : read_search_target(&s);
     status = status ? status : open_search_model(&s);
     if (!status && options->method == KW_SEARCH_ALL) {

@@ -1,5 +1,6 @@
 /* coverage.c: whether a set has every config of a reference list, all axes compared. Lists are catalogs, one config a line, gzip or not. A line that
  * is no config any more counts as missing, since what a rule refuses today a reference list may have had. */
+#include "base/sized.h"
 #include "base/format/gzip.h"
 #include "base/os/file.h"
 #include "config/catalog.h"
@@ -80,14 +81,16 @@ kw_status kw_space_coverage(kw_coverage_count *count, const kw_space_options *sp
     if (!count || !space || !options || !options->reference) {
         return kw_fail(err, KW_ILLEGAL, "kw_space_coverage: count, space, options or its reference is NULL");
     }
-    reference r = {.options = *options};
-    kw_status status = read_reference(&r, options->reference, err);
+    kw_target target;
+    kw_space_options whole;
+    reference r = {0};
+    kw_status status = KW_SIZED_READ(&r.options, kw_coverage_options, user, options, err);
+    status = status ? status : kw_space_settle(&whole, space, &target, err);
+    status = status ? status : read_reference(&r, options->reference, err);
     r.seen = status ? NULL : calloc(r.catalog.count + 1, sizeof *r.seen);
     if (!status && !r.seen) {
         status = kw_fail_memory(err, "a reference list");
     }
-    kw_target target;
-    kw_space_options whole = kw_space_settle(space, &target);
     status = status ? status : kw_enumerate(&whole, mark_config, &r, err);
     for (size_t i = 0; !status && i < r.catalog.count; i++) {
         if (!r.seen[i]) {

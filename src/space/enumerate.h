@@ -11,6 +11,6 @@
 kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user, const kw_config *config), void *user, kw_error *err);
 
 /* The options (may be NULL) with an architecture: where none is named, that of this machine's CPU, whose text target keeps. In space.c. */
-kw_space_options kw_space_settle(const kw_space_options *options, kw_target *target);
+kw_status kw_space_settle(kw_space_options *whole, const kw_space_options *options, kw_target *target, kw_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* object_folder.c: kernels of a set compiled for an architecture into a folder, without a device: a file a kernel and catalog.txt, in which each
  * line is a config with its file and what it needs of a multiprocessor behind a '#', so that a catalog's reader takes it as it is. Compilers
  * are child processes, or a library that many threads may call; the threads here wait for them. */
+#include "base/sized.h"
 #include "base/os/file.h"
 #include "base/hash.h"
 #include "config/catalog.h"
@@ -81,7 +82,7 @@ static const char *fault(const folder *f, const kw_blob_facts *facts) {
 
 static kw_status write_object_catalog(folder *f, kw_object_report *report, kw_error *err) {
     kw_text out = {0};
-    kw_text_addf(&out, "# kernels for %s by %s; a config a line, then its file and what it needs\n", f->options->space.arch,
+    kw_text_addf(&out, "# kernels for %s by %s; a config a line, then its file and what it needs\n", f->options->space->arch,
                  f->jit.compiler ? f->jit.compiler->identity : "the cache");
     for (size_t i = 0; i < f->catalog.count; i++) {
         const object *o = &f->objects[i];
@@ -114,30 +115,42 @@ static kw_status write_object_catalog(folder *f, kw_object_report *report, kw_er
 }
 
 static kw_status find_code(kw_code *code, const kw_object_options *options, kw_error *err) {
-    const kw_gpu_arch *gpu = kw_gpu_arch_find(options->space.arch);
+    const kw_gpu_arch *gpu = kw_gpu_arch_find(options->space->arch);
     kw_backend_id backend = gpu ? gpu->backend : KW_BACKEND_CPU, asked;
     if (options->device && kw_backend_id_of_device(&asked, options->device) && kw_backends[asked].emulated) {
         backend = asked;
     }
-    return kw_code_for(code, backend, options->space.arch, err);
+    return kw_code_for(code, backend, options->space->arch, err);
 }
 
 kw_status kw_objects_build(kw_object_report *report, const kw_object_options *options, kw_error *err) {
-    if (!report || !options || !options->folder || !options->space.arch) {
-        return kw_fail(err, KW_ILLEGAL, "kw_objects_build: report, options, its folder or its architecture is NULL");
+    if (!report || !options) {
+        return kw_fail(err, KW_ILLEGAL, "kw_objects_build: %s is NULL", report ? "options" : "report");
     }
     *report = (kw_object_report){0};
+    kw_space_options space;
+    kw_object_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_object_options, user, options, err);
+    status = status ? status : KW_SIZED_READ(&space, kw_space_options, user, own.space, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
+    if (!options->folder || !space.arch) {
+        return kw_fail(err, KW_ILLEGAL, "kw_objects_build: options' folder or its space's architecture is NULL");
+    }
+    own.space = &space;
     folder f = {.options = options, .progress = {.what = "build"}};
     kw_settings settings = {0};
     kw_jit_handle handle = {0};
-    kw_context_options context = {.cache_dir = options->cache_dir};
-    kw_status status = find_code(&f.code, options, err);
+    kw_context_options context = {.size = sizeof(kw_context_options), .cache_dir = options->cache_dir};
+    status = find_code(&f.code, options, err);
     status = status ? status : kw_settings_read(&settings, &context, err);
     if (!status) {
         kw_jit_open(&handle, f.code, &(kw_jit_settings){.compiler = options->compiler, .cc = settings.cc, .cache = settings.cache});
         status = handle.jit.compiler ? KW_OK : kw_fail(err, KW_ENVIRONMENT, "%s", handle.compiler_note);
     }
-    status = status ? status : kw_enumerate(&options->space, take_generated, &f.catalog, err);
+    status = status ? status : kw_enumerate(options->space, take_generated, &f.catalog, err);
     status = status ? status : kw_folder_make(options->folder, err);
     if (!status) {
         f.objects = calloc(f.catalog.count + 1, sizeof *f.objects);

@@ -1,5 +1,6 @@
 /* space.c: the public functions over spaces and filters. Registries are reached through their public functions only, so that the workshop
  * library can be built against any run-time library of the same version. */
+#include "base/sized.h"
 #include "backend/backend.h"
 #include "base/nearest.h"
 #include "base/os/file.h"
@@ -27,13 +28,13 @@ static bool visit_text(void *user, const kw_config *config) {
     return to->visit(to->user, text);
 }
 
-kw_space_options kw_space_settle(const kw_space_options *options, kw_target *target) {
-    kw_space_options whole = options ? *options : (kw_space_options){0};
-    if (!whole.arch) {
+kw_status kw_space_settle(kw_space_options *whole, const kw_space_options *options, kw_target *target, kw_error *err) {
+    kw_status status = KW_SIZED_READ(whole, kw_space_options, user, options, err);
+    if (!status && !whole->arch) {
         kw_cpu_target(target, 1);
-        whole.arch = target->arch;
+        whole->arch = target->arch;
     }
-    return whole;
+    return status;
 }
 
 kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user, kw_error *err) {
@@ -41,8 +42,9 @@ kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *us
     if (!visit) {
         return kw_fail(err, KW_ILLEGAL, "kw_space_visit: visit is NULL; give a function");
     }
-    kw_space_options whole = kw_space_settle(options, &target);
-    return kw_enumerate(&whole, visit_text, &(text_visit){visit, user}, err);
+    kw_space_options whole;
+    kw_status status = kw_space_settle(&whole, options, &target, err);
+    return status ? status : kw_enumerate(&whole, visit_text, &(text_visit){visit, user}, err);
 }
 
 typedef struct addition {
@@ -62,12 +64,16 @@ kw_status kw_registry_add_space(kw_registry *registry, const kw_space_options *o
         return kw_fail(err, KW_ILLEGAL, "kw_registry_add_space: registry is NULL; make one with kw_registry_create");
     }
     addition to = {.registry = registry, .err = err};
-    kw_space_options whole = options ? *options : (kw_space_options){0};
+    kw_space_options whole;
+    kw_status status = KW_SIZED_READ(&whole, kw_space_options, user, options, err);
+    if (status) {
+        return status;
+    }
     whole.arch = whole.arch ? whole.arch : kw_registry_arch(registry);
     if (whole.config && !kw_config_is_pattern(whole.config)) {
         return kw_registry_add(registry, whole.config, err); /* no set need know of it */
     }
-    kw_status status = kw_space_visit(&whole, add_registry_config, &to, err);
+    status = kw_space_visit(&whole, add_registry_config, &to, err);
     return status ? status : to.status;
 }
 

@@ -18,7 +18,8 @@ static kw_status store_has(void *handle, bool *has, const kw_row *key, kw_error 
 }
 
 static kw_status store_drop(void *handle, const kw_row *key, kw_error *err) {
-    kw_row_filter filter = {.target = key->target,
+    kw_row_filter filter = {.size = sizeof(kw_row_filter),
+                            .target = key->target,
                             .problem = key->problem,
                             .config = key->record.config,
                             .by_timing = true,

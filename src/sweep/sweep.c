@@ -6,6 +6,7 @@
 #include "sweep/sweep_measure.h"
 #include "sweep/sweep_roofs.h"
 
+#include "base/sized.h"
 #include "base/os/clock.h"
 
 #include <math.h>
@@ -150,9 +151,15 @@ kw_status kw_sweep(const kw_sweep_options *options, kw_sweep_report *report, kw_
     if (!options) {
         return kw_fail(err, KW_ILLEGAL, "kw_sweep: options is NULL; name kernels, problems and a store");
     }
+    kw_sweep_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_sweep_options, user, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
     sweep s = {.options = options, .report = report};
     s.plan.until_ns = options->limits.budget_s > 0 ? kw_clock_ns() + (int64_t)(fmin(options->limits.budget_s, longest_s) * 1e9) : 0;
-    kw_status status = prepare_sweep(&s, err);
+    status = prepare_sweep(&s, err);
     if (!status && !options->count_only) {
         /* Also by a shard that has nothing to do: the one that has may be lost before it begins. */
         status = kw_manifest_update(&s.plan.manifest, options->out, err);

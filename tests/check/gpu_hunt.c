@@ -347,7 +347,8 @@ static kw_status open_field(field *f, const char *arch, kw_error *err) {
     *f = (field){.arch = arch};
     snprintf(device, sizeof device, "emu:%s", arch);
     kw_status status = kw_backend_find(&f->backend, &f->index, device, err);
-    return status ? status : kw_space_visit(&(kw_space_options){.set = "full", .arch = arch}, keep, f, err);
+    return status ? status
+                  : kw_space_visit(&(kw_space_options){.size = sizeof(kw_space_options), .set = "full", .arch = arch}, keep, f, err);
 }
 
 int main(int argc, char **argv) {

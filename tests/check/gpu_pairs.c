@@ -494,7 +494,9 @@ int main(int argc, char **argv) {
     }
     pairing p = {.target = &arch->typical};
     kw_error err = {0};
-    kw_status status = pair_up(&p, &(kw_space_options){.set = argv[2], .arch = argv[1], .filter = argc == 4 ? argv[3] : NULL}, &err);
+    kw_status status = pair_up(
+        &p, &(kw_space_options){.size = sizeof(kw_space_options), .set = argv[2], .arch = argv[1], .filter = argc == 4 ? argv[3] : NULL},
+        &err);
     if (status) {
         fprintf(stderr, "gpu_pairs: %s\n", err.text);
     }

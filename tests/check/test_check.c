@@ -70,8 +70,10 @@ static void fill_catalog(checker *c) {
         status = kw_file_read(&c->arena, file, 16 << 20, &text, &size, &err);
         status = status ? status : kw_catalog_read(&c->catalog, file, text, size, &err);
     } else {
-        kw_space_options options = {
-            .set = set ? set : "tests", .arch = c->backend->target(c->device[0])->arch, .filter = getenv("KW_CHECK_FILTER")};
+        kw_space_options options = {.size = sizeof(kw_space_options),
+                                    .set = set ? set : "tests",
+                                    .arch = c->backend->target(c->device[0])->arch,
+                                    .filter = getenv("KW_CHECK_FILTER")};
         status = kw_enumerate(&options, add_config, &c->catalog, &err);
     }
     if (status) {

@@ -129,10 +129,12 @@ static void run_config(large *l, const kw_problem *problem, const char *config, 
     kw_tensor result = kw_problem_result(problem);
     assert_ok(kw_registry_create(&registry, l->context, &err), &err);
     assert_ok(kw_registry_add(registry, config, &err), &err);
-    assert_ok(kw_plan_create(&plan, l->context, problem, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry}, &err), &err);
+    assert_ok(kw_plan_create(&plan, l->context, problem,
+                             &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT, .registry = registry}, &err),
+              &err);
     assert_string_equal(kw_plan_config(plan), config);
     size_t workspace = (size_t)kw_plan_workspace(plan);
-    kw_tensors of_plan = {tensors[KW_X], tensors[KW_W], tensors[KW_Y], workspace ? map_sparse(workspace) : NULL};
+    kw_tensors of_plan = {sizeof(kw_tensors), tensors[KW_X], tensors[KW_W], tensors[KW_Y], workspace ? map_sparse(workspace) : NULL};
     assert_true(!workspace || of_plan.workspace);
     memset(tensors[result], 0x7f, (size_t)kw_problem_elements(problem, result) * kw_dtype_size(kw_problem_dtype(problem, result)));
     assert_ok(kw_plan_run(plan, &of_plan, NULL, &err), &err);
@@ -230,13 +232,14 @@ static bool keep_config(void *user, const kw_config *config) {
 static int set_up(void **state) {
     large *l = calloc(1, sizeof *l);
     kw_error err = {0};
-    kw_context_options options = {.threads = 2, .cache_dir = getenv("KW_CHECK_CACHE"), .wisdom_file = ""};
+    kw_context_options options = {
+        .size = sizeof(kw_context_options), .threads = 2, .cache_dir = getenv("KW_CHECK_CACHE"), .wisdom_file = ""};
     assert_non_null(l);
     *state = l;
     assert_ok(kw_context_open(&l->context, "cpu", &options, &err), &err);
     kw_target target;
     assert_ok(kw_target_parse(&target, kw_context_target(l->context), &err), &err);
-    kw_space_options space = {.set = "tests", .arch = target.arch};
+    kw_space_options space = {.size = sizeof(kw_space_options), .set = "tests", .arch = target.arch};
     assert_ok(kw_enumerate(&space, keep_config, &l->catalog, &err), &err);
     return 0;
 }

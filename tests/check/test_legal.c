@@ -50,7 +50,7 @@ static void fill(field *f, const char *sets) {
         char name[64];
         kw_error err = {0};
         snprintf(name, sizeof name, "%.*s", (int)set.size, set.at);
-        kw_space_options options = {.set = name, .arch = f->target.arch};
+        kw_space_options options = {.size = sizeof(kw_space_options), .set = name, .arch = f->target.arch};
         assert_ok(kw_enumerate(&options, keep, &f->catalog, &err), &err);
     }
     for (size_t i = 0; i < f->catalog.count; i++) {

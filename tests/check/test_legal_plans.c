@@ -35,7 +35,7 @@ static bool check_prediction(void *user, const kw_prediction *prediction) {
 static void check_plan(world *w, const kw_problem *problem, kw_mode mode) {
     kw_plan *plan = NULL;
     kw_error err = {0};
-    kw_plan_options options = {.mode = mode};
+    kw_plan_options options = {.size = sizeof(kw_plan_options), .mode = mode};
     if (kw_plan_create(&plan, w->context, problem, &options, &err)) {
         legal_watch_tell();
         fail_msg("no plan: %s", err.text);
@@ -52,7 +52,8 @@ static void ask_device(const char *device, bool plans) {
     uint64_t random = (uint64_t)legal_number("KW_LEGAL_SEED", 1);
     scratch_make(w.folder);
     scratch_path(cache, w.folder, "cache");
-    kw_context_options options = {.threads = 2, .cache_dir = cache, .data_dir = cache, .wisdom_file = "", .compiler = ""};
+    kw_context_options options = {
+        .size = sizeof(kw_context_options), .threads = 2, .cache_dir = cache, .data_dir = cache, .wisdom_file = "", .compiler = ""};
     assert_ok(kw_context_open(&w.context, device, &options, &err), &err);
     assert_ok(kw_registry_create(&w.registry, w.context, &err), &err);
     assert_ok(kw_registry_add_default(w.registry, &err), &err);

@@ -57,7 +57,7 @@ static void open_library(library *l, const char *path) {
 /* A context, a plan, some runs of a product of ones on two threads; false when anything was not as it should be. */
 static bool use(const library *l, const host *h) {
     static _Thread_local _Alignas(64) float x[SIZE * SIZE], w[SIZE * SIZE], y[SIZE * SIZE];
-    kw_context_options options = {.threads = 2, .cache_dir = h->cache, .data_dir = h->data};
+    kw_context_options options = {.size = sizeof(kw_context_options), .threads = 2, .cache_dir = h->cache, .data_dir = h->data};
     kw_context *context = NULL;
     kw_plan *plan = NULL;
     kw_problem problem;
@@ -66,9 +66,9 @@ static bool use(const library *l, const host *h) {
         x[i] = w[i] = 1;
     }
     bool good = !l->problem_parse(&problem, problem_text, &err) && !l->context_open(&context, "cpu", &options, &err) &&
-                !l->plan_create(&plan, context, &problem, &(kw_plan_options){.mode = KW_PREDICT}, &err);
+                !l->plan_create(&plan, context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, &err);
     for (int round = 0; good && round < ROUNDS; round++) {
-        kw_tensors tensors = {x, w, y, aligned_alloc(64, (size_t)(l->plan_workspace(plan) + 64) / 64 * 64)};
+        kw_tensors tensors = {sizeof(kw_tensors), x, w, y, aligned_alloc(64, (size_t)(l->plan_workspace(plan) + 64) / 64 * 64)};
         good = !l->plan_run(plan, &tensors, NULL, &err);
         for (int i = 0; i < SIZE * SIZE; i++) {
             good = good && y[i] == SIZE;

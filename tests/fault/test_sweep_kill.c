@@ -70,7 +70,7 @@ static int open_fixture(void **state) {
     const char *seed = getenv("KW_KILL_SEED");
     f->random = seed ? strtoull(seed, NULL, 10) : (uint64_t)kw_clock_ns();
     print_message("KW_KILL_SEED=%llu\n", (unsigned long long)f->random);
-    kw_space_options tiny = {.set = "tiny", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
+    kw_space_options tiny = {.size = sizeof(kw_space_options), .set = "tiny", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
     assert_int_equal(kw_space_visit(&tiny, add_config, f, NULL), KW_OK);
     for (size_t i = 0; i < PROBLEMS; i++) {
         assert_int_equal(kw_problem_parse(&f->problems[i], problem_texts[i], NULL), KW_OK);
@@ -207,6 +207,7 @@ static int sweep_once(const fixture *f, int to_test) {
     kw_error err = {0};
     kw_sweep_report report;
     kw_sweep_options options = {
+        .size = sizeof(kw_sweep_options),
         .configs = (const char *const *)f->configs,
         .config_count = f->config_count,
         .problems = f->problems,

@@ -99,7 +99,8 @@ static int open_setup(void **state) {
     setup *s = &the_setup;
     char note[256];
     kw_error err = {0};
-    kw_space_options space = {.set = "default", .filter = "c.family == 'gemm.tiled' and c.op == 'gemm' and c.dtype == 'fp32'"};
+    kw_space_options space = {
+        .size = sizeof(kw_space_options), .set = "default", .filter = "c.family == 'gemm.tiled' and c.op == 'gemm' and c.dtype == 'fp32'"};
     *state = s;
     scratch_make(s->folder);
     scratch_path(s->cache_folder, s->folder, "cache");

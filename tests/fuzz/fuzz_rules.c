@@ -61,7 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     write_file(files[1], small_set, sizeof small_set - 1);
     write_file(files[2], family->text, kw_embedded_size(family));
     write_file(files[which], data + (size > 0), size - (size > 0));
-    kw_status status = kw_enumerate(&(kw_space_options){.arch = "fuzzed", .set = "fuzzed"}, look, &count, &err);
+    kw_status status =
+        kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .arch = "fuzzed", .set = "fuzzed"}, look, &count, &err);
     require(status == err.status);
     require(!status || (*err.text && !strchr(err.text, '\n')));
     return 0;

@@ -62,7 +62,7 @@ static void add_set(lines *l, const char *set, const char *arch) {
     kw_error err = {0};
     l->set = set;
     l->arch = arch;
-    if (kw_enumerate(&(kw_space_options){.set = set, .arch = arch}, add, l, &err)) {
+    if (kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .set = set, .arch = arch}, add, l, &err)) {
         fail_msg("%s", err.text);
     }
     end_group(l);

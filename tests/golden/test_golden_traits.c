@@ -25,7 +25,7 @@ static void add_line(kw_text *out, const char *file, const char *set, const char
     kw_error err = {0};
     char path[512], hash[KW_HASH_TEXT];
     snprintf(path, sizeof path, "%s/%s.json", KW_TRAITS_FOLDER, file);
-    if (kw_enumerate(&(kw_space_options){.set = set, .arch = arch, .traits = path}, add, &p, &err)) {
+    if (kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .set = set, .arch = arch, .traits = path}, add, &p, &err)) {
         fail_msg("%s", err.text);
     }
     kw_hash_text(hash, kw_text_string(&p.texts), p.texts.size);

@@ -146,7 +146,7 @@ void made_rows_make(made_rows *made, int problems) {
     making m = {.made = made};
     *made = (made_rows){0};
     demand(!kw_target_parse(&m.target, made_target, &err), "target", &err);
-    kw_space_options options = {.set = "tests", .arch = "x86-64-v4-bf16"};
+    kw_space_options options = {.size = sizeof(kw_space_options), .set = "tests", .arch = "x86-64-v4-bf16"};
     demand(!kw_space_visit(&options, take_config, &m, &err), "space", &err);
     for (int i = 0; i < problems; i++) {
         m.problem = problem_of(i);

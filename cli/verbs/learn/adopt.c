@@ -11,7 +11,8 @@ static void print_adoption_line(void *user, const char *line) {
 int verb_adopt(const cli_args *args) {
     kw_error err = {0};
     kw_adopt_report report;
-    kw_adopt_options options = {.folder = args->operands[0],
+    kw_adopt_options options = {.size = sizeof(kw_adopt_options),
+                                .folder = args->operands[0],
                                 .out = args->value[OPT_OUT],
                                 .quantity = args->value[OPT_QUANTITY],
                                 .log = args->value[OPT_QUIET] ? NULL : print_adoption_line};

@@ -49,7 +49,8 @@ int cli_evaluation_options(kw_evaluation_options *options, cli_words *holdout, c
     if (code || !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed)) {
         return code ? code : CLI_USAGE;
     }
-    *options = (kw_evaluation_options){.folds = folds,
+    *options = (kw_evaluation_options){.size = sizeof(kw_evaluation_options),
+                                       .folds = folds,
                                        .candidates = args->value[OPT_KERNELS],
                                        .holdout = holdout->items,
                                        .holdout_count = holdout->count,
@@ -110,7 +111,7 @@ static int write_page(const kw_evaluation *evaluation, const kw_evaluation_optio
     const char *html = args->value[OPT_HTML];
     const kw_evaluation *shown[1 + OTHERS] = {evaluation};
     kw_evaluation *opened[OTHERS] = {NULL};
-    kw_report_options page = {.title = args->value[OPT_TITLE]};
+    kw_report_options page = {.size = sizeof(kw_report_options), .title = args->value[OPT_TITLE]};
     kw_error err = {0};
     kw_status status = KW_OK;
     size_t count = 1;

@@ -97,7 +97,8 @@ int verb_prune(const cli_args *args) {
         return code ? code : CLI_USAGE;
     }
     cli_command(command, sizeof command);
-    kw_prune_options options = {.stores = args->operands,
+    kw_prune_options options = {.size = sizeof(kw_prune_options),
+                                .stores = args->operands,
                                 .store_count = (size_t)args->operand_count,
                                 .by_op = rows.by_op,
                                 .by_dtype = rows.by_dtype,

@@ -150,7 +150,8 @@ int verb_train(const cli_args *args) {
     char command[1024], *words = NULL;
     const char *holdout[LISTS_MAX];
     cli_bar bar;
-    kw_train_options options = {.stores = args->operands,
+    kw_train_options options = {.size = sizeof(kw_train_options),
+                                .stores = args->operands,
                                 .store_count = (size_t)args->operand_count,
                                 .out = args->value[OPT_OUT],
                                 .quantity = args->value[OPT_QUANTITY],

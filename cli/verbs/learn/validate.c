@@ -58,7 +58,8 @@ static int validate(const kw_evaluation *evaluation, const cli_args *args) {
         return CLI_USAGE;
     }
     cli_command(command, sizeof command);
-    kw_validate_options options = {.limit = (size_t)limit,
+    kw_validate_options options = {.size = sizeof(kw_validate_options),
+                                   .limit = (size_t)limit,
                                    .out = args->value[OPT_OUT],
                                    .seed = (uint64_t)seed,
                                    .batches = (int32_t)batches,

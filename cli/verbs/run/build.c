@@ -32,8 +32,10 @@ static int build_objects(const cli_args *args, int64_t jobs) {
     kw_error err = {0};
     kw_object_report report = {0};
     cli_progress progress;
+    const kw_space_options space = cli_space(args);
     kw_object_options options = {
-        .space = cli_space(args),
+        .size = sizeof(kw_object_options),
+        .space = &space,
         .folder = args->value[OPT_OUT],
         .device = args->value[OPT_DEVICE],
         .compiler = args->value[OPT_CC],
@@ -42,7 +44,7 @@ static int build_objects(const cli_args *args, int64_t jobs) {
         .progress = cli_progress_show,
         .user = &progress,
     };
-    if (!options.space.arch || args->operand_count || args->value[OPT_PROBLEMS] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] ||
+    if (!space.arch || args->operand_count || args->value[OPT_PROBLEMS] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] ||
         args->value[OPT_LIMIT]) {
         return cli_usage("--out needs --arch, and takes the kernels of --set and --filter; no problems, --kernels, --config or --limit");
     }
@@ -101,7 +103,8 @@ static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jo
     cli_progress progress;
     kw_build_report report = {0};
     cli_progress_start(&progress, args, NULL);
-    const kw_build_options options = {.jobs = (int32_t)jobs, .progress = cli_progress_show, .user = &progress};
+    const kw_build_options options = {
+        .size = sizeof(kw_build_options), .jobs = (int32_t)jobs, .progress = cli_progress_show, .user = &progress};
     kw_status status = kw_registry_build(registry, &options, &report, &err);
     cli_progress_end(&progress);
     if (status) {

@@ -35,7 +35,7 @@ static int check_kernel(check_sum *sum, kw_registry *registry, size_t index, con
         sum->unfit++;
         return CLI_DONE;
     }
-    kw_measure_options options = {.seed = sum->seed};
+    kw_measure_options options = {.size = sizeof(kw_measure_options), .seed = sum->seed};
     if (kw_measure(&record, registry, index, problem, &options, &err)) {
         return cli_fail(&err);
     }
@@ -56,7 +56,11 @@ static int check_problem(check_sum *sum, kw_registry *registry, const cli_proble
     cli_progress progress;
     kw_build_report report;
     cli_progress_start(&progress, args, NULL);
-    kw_build_options build = {.problem = &item->problem, .jobs = (int32_t)jobs, .progress = cli_progress_show, .user = &progress};
+    kw_build_options build = {.size = sizeof(kw_build_options),
+                              .problem = &item->problem,
+                              .jobs = (int32_t)jobs,
+                              .progress = cli_progress_show,
+                              .user = &progress};
     kw_status status = kw_registry_build(registry, &build, &report, &err);
     int code = status ? cli_fail(&err) : CLI_DONE;
     kw_progress now = {.total = kw_registry_count(registry), .what = "check", .current = ""};

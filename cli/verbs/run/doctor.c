@@ -36,7 +36,7 @@ static void show_compilers(kw_context *context, cli_json *json) {
     int shown = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         kw_context *other = NULL;
-        kw_context_options options = {.compiler = names[i], .cache_dir = "", .wisdom_file = ""};
+        kw_context_options options = {.size = sizeof(kw_context_options), .compiler = names[i], .cache_dir = "", .wisdom_file = ""};
         if (kw_context_open(&other, KW_DEFAULT_DEVICE, &options, NULL)) {
             continue;
         }

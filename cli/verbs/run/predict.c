@@ -59,6 +59,7 @@ static int collect_known(prediction_list *f, kw_context *context) {
     kw_error err = {0};
     kw_store *store = NULL;
     kw_row_filter filter = {
+        .size = sizeof(kw_row_filter),
         .target = f->target,
         .problem = f->text,
         .by_timing = true,

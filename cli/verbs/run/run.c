@@ -83,7 +83,7 @@ static int time_plan(double *ns, double *spread_ns, const kw_plan *plan, const k
 static int verify(kw_record *record, kw_context *context, const char *config, const kw_problem *problem, uint64_t seed) {
     kw_error err = {0};
     kw_registry *registry = NULL;
-    kw_measure_options options = {.seed = seed};
+    kw_measure_options options = {.size = sizeof(kw_measure_options), .seed = seed};
     int code = CLI_DONE;
     if (kw_registry_create(&registry, context, &err) || kw_registry_add(registry, config, &err) ||
         kw_measure(record, registry, 0, problem, &options, &err)) {
@@ -145,7 +145,7 @@ static void show_run(const run_result *r, const char *text) {
 static int run_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
     run_result r = {.item = item, .context = context, .args = args};
     kw_plan *plan = NULL;
-    kw_tensors tensors = {0};
+    kw_tensors tensors = {.size = sizeof(kw_tensors)};
     kw_error err = {0};
     char text[KW_PROBLEM_TEXT_MAX];
     int64_t seed;

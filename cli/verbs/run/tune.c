@@ -33,7 +33,7 @@ static double peak_of(tuning *t, kw_dtype dtype) {
 static double reference_ns(tuning *t, const kw_problem *problem) {
     kw_registry *registry = NULL;
     kw_record record = {0};
-    kw_measure_options options = {.time = true, .pack_weights = !t->options.fresh_weights};
+    kw_measure_options options = {.size = sizeof(kw_measure_options), .time = true, .pack_weights = !t->options.fresh_weights};
     if (!kw_registry_create(&registry, t->context, NULL) && !kw_registry_add_reference(registry, problem, NULL)) {
         kw_measure(&record, registry, 0, problem, &options, NULL);
     }

@@ -23,7 +23,8 @@ int verb_coverage(const cli_args *args) {
         return CLI_USAGE;
     }
     kw_space_options space = cli_space(args);
-    kw_coverage_options options = {.reference = args->operands[0], .missing = show_missing, .user = &l};
+    kw_coverage_options options = {
+        .size = sizeof(kw_coverage_options), .reference = args->operands[0], .missing = show_missing, .user = &l};
     if (kw_space_coverage(&count, &space, &options, &err)) {
         return cli_fail(&err);
     }

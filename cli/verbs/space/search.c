@@ -8,7 +8,7 @@
 
 enum { TARGET_MAX = 512 }; /* characters of a target's text, more than any has */
 
-static int read_search_options(kw_search_options *options, kw_problem *problem, const cli_args *args) {
+static int read_search_options(kw_search_options *options, kw_space_options *space, kw_problem *problem, const cli_args *args) {
     static const struct {
         const char *name;
         kw_search_method method;
@@ -24,9 +24,11 @@ static int read_search_options(kw_search_options *options, kw_problem *problem, 
         !cli_number(args, OPT_SEED, 0, INT64_MAX, 0, &seed) || !cli_number(args, OPT_THREADS, 1, 1024, 1, &threads)) {
         return CLI_USAGE;
     }
-    *options = (kw_search_options){.problem = problem,
+    *space = cli_space(args);
+    *options = (kw_search_options){.size = sizeof(kw_search_options),
+                                   .problem = problem,
                                    .model = model && *model ? model : NULL,
-                                   .space = cli_space(args),
+                                   .space = space,
                                    .target = args->value[OPT_TARGET],
                                    .threads = (int32_t)threads,
                                    .budget = (int32_t)budget,
@@ -55,7 +57,7 @@ static int measure_results(kw_record *records, const kw_search_report *report, c
     if (code) {
         return code;
     }
-    kw_measure_options how = {.time = true, .pack_weights = !args->value[OPT_FRESH]};
+    kw_measure_options how = {.size = sizeof(kw_measure_options), .time = true, .pack_weights = !args->value[OPT_FRESH]};
     kw_status status = kw_registry_create(&registry, context, &err);
     for (size_t i = 0; i < report->count && !status; i++) {
         status = kw_registry_add(registry, report->results[i].config, &err);
@@ -126,10 +128,11 @@ int verb_search(const cli_args *args) {
     kw_error err = {0};
     kw_problem problem;
     kw_search_options options;
+    kw_space_options space;
     kw_search_report report = {0};
     kw_record *records = NULL;
     char target[TARGET_MAX];
-    int code = read_search_options(&options, &problem, args);
+    int code = read_search_options(&options, &space, &problem, args);
     code = code ? code : take_device(&options, target, sizeof target, args);
     if (code) {
         return code;

@@ -56,7 +56,8 @@ static int read_filter(kw_row_filter *filter, char problem[KW_PROBLEM_TEXT_MAX],
         !read_choice(args, OPT_OUTCOME, KW_OUTCOME_COUNT, outcome_at, &outcome)) {
         return CLI_USAGE;
     }
-    *filter = (kw_row_filter){.target = args->value[OPT_TARGET],
+    *filter = (kw_row_filter){.size = sizeof(kw_row_filter),
+                              .target = args->value[OPT_TARGET],
                               .config = args->value[OPT_CONFIG],
                               .run = args->value[OPT_RUN],
                               .by_op = by_op,

@@ -40,7 +40,7 @@ int verb_report(const cli_args *args) {
     kw_error err = {0};
     char *text = NULL;
     const char *store = args->operands[0], *html = args->value[OPT_HTML];
-    kw_report_options options = {.baseline = args->value[OPT_BASELINE], .title = args->value[OPT_TITLE]};
+    kw_report_options options = {.size = sizeof(kw_report_options), .baseline = args->value[OPT_BASELINE], .title = args->value[OPT_TITLE]};
     if (html && args->value[OPT_JSON]) {
         return cli_usage("--json and --html are two ways to print a report; leave one away");
     }
@@ -96,7 +96,7 @@ static void print_verdict(void *user, const kw_report_line *line) {
 int verb_diff(const cli_args *args) {
     kw_error err = {0};
     diff d = {.json = args->value[OPT_JSON] != NULL};
-    kw_report_options options = {.baseline = args->operands[1]};
+    kw_report_options options = {.size = sizeof(kw_report_options), .baseline = args->operands[1]};
     const char *slack = args->value[OPT_SLACK];
     char *end = NULL;
     options.slack = slack ? strtod(slack, &end) : 0;

@@ -166,7 +166,7 @@ static bool is_op_dtype_asked(const bool asked[KW_OP_COUNT][KW_DTYPE_COUNT], con
 static int read_sweep_kernels(session *s) {
     kw_error err = {0};
     bool asked[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
-    kw_context_options options = {.cache_dir = "", .wisdom_file = "", .compiler = "", .threads = 1};
+    kw_context_options options = {.size = sizeof(kw_context_options), .cache_dir = "", .wisdom_file = "", .compiler = "", .threads = 1};
     const char *devices = s->options.workers.devices ? s->options.workers.devices : KW_DEFAULT_DEVICE;
     char device[64]; /* the first of them: all are alike */
     snprintf(device, sizeof device, "%.*s", (int)strcspn(devices, ","), devices);
@@ -345,7 +345,7 @@ static int check_where(const cli_args *args) {
 }
 
 int verb_sweep(const cli_args *args) {
-    session s = {.args = args};
+    session s = {.args = args, .options.size = sizeof s.options};
     int code = cli_names_store("sweep", args->value[OPT_OUT], true) ? check_where(args) : CLI_USAGE;
     code = code ? code : read_sweep_numbers(&s);
     read_words(&s);

@@ -188,7 +188,8 @@ int sweep_plan_view(const cli_args *args, const kw_sweep_options *options) {
     kw_error err = {0};
     kw_proposal *proposal = NULL;
     cli_words stores = {0}, holdout = {0};
-    kw_proposal_options o = {.by = args->value[OPT_WHERE],
+    kw_proposal_options o = {.size = sizeof(kw_proposal_options),
+                             .by = args->value[OPT_WHERE],
                              .folds = args->value[OPT_LEFT_OUT],
                              .threads = options->workers.threads,
                              .cold = options->timing.cold,

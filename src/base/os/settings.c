@@ -1,6 +1,7 @@
 /* settings.c: options and environment. Variables are read with secure_getenv, so that a program with raised rights ignores them. */
 #include "base/os/settings.h"
 
+#include "base/sized.h"
 #include "base/os/file.h"
 
 #include <stdio.h>
@@ -124,13 +125,18 @@ static kw_status read_places(kw_settings *settings, const kw_context_options *op
 }
 
 kw_status kw_settings_read(kw_settings *settings, const kw_context_options *options, kw_error *err) {
-    static const kw_context_options defaults = {0};
-    options = options ? options : &defaults;
+    kw_context_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_context_options, user, options, err);
+    if (status) {
+        *settings = (kw_settings){0};
+        return status;
+    }
+    options = &own;
     *settings = (kw_settings){.log = options->log, .user = options->user, .stop = options->stop};
     if (!options->log && variable("KW_LOG")) {
         settings->log = to_standard_error;
     }
-    kw_status status = read_threads(&settings->threads, options->threads, err);
+    status = read_threads(&settings->threads, options->threads, err);
     status = status ? status : read_mode(&settings->mode, err);
     status = status ? status : kw_spill_limit_read(&settings->spill_limit, options->spill_limit, err);
     status = status ? status : read_spread_limit(&settings->spread_limit, err);

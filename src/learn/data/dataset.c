@@ -222,7 +222,12 @@ kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t 
     r->dataset = dataset;
     r->good = true;
     r->with_ck = filter->ck;
-    kw_row_filter rows = {.answers = true, .by_op = filter->by_op, .by_dtype = filter->by_dtype, .op = filter->op, .dtype = filter->dtype};
+    kw_row_filter rows = {.size = sizeof(kw_row_filter),
+                          .answers = true,
+                          .by_op = filter->by_op,
+                          .by_dtype = filter->by_dtype,
+                          .op = filter->op,
+                          .dtype = filter->dtype};
     kw_status status = hash_holdout(r, filter, err);
     status = status ? status : kw_rows_visit(paths, count, &rows, add_dataset_row, r, err);
     if (!status && !r->good) {

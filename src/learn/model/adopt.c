@@ -1,6 +1,7 @@
 /* adopt.c: kw_model_adopt: models of CK Tile's heuristics. Their folder says in feature_spec.json what the forests stand on; what is
  * written beside it is a model.spec a target, which is all that the run-time library reads. Whatever is not said is asked for or refused:
  * without the names of the features nobody knows what a column is, without log_targets whether a score is a logarithm. */
+#include "base/sized.h"
 #include "base/container/arena.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
@@ -264,12 +265,17 @@ static kw_status adopt_target(adoption *a, size_t target) {
 kw_status kw_model_adopt(const kw_adopt_options *options, kw_adopt_report *report, kw_error *err) {
     kw_adopt_report unused = {0};
     const char *manifest = NULL;
-    adoption a = {.options = options, .report = report ? report : &unused, .err = err};
+    kw_adopt_options own;
+    adoption a = {.options = &own, .report = report ? report : &unused, .err = err};
     *a.report = (kw_adopt_report){0};
+    kw_status status = KW_SIZED_READ(&own, kw_adopt_options, user, options, err);
+    if (status) {
+        return status;
+    }
     if (!options || !options->folder || !*options->folder) {
         return kw_fail(err, KW_ILLEGAL, "kw_model_adopt: no folder is given");
     }
-    kw_status status = read_json(&a, &a.spec, &a.spec_name, "feature_spec.json");
+    status = read_json(&a, &a.spec, &a.spec_name, "feature_spec.json");
     status = status ? status : read_identity(&a);
     kw_error why = {0};
     a.err = &why; /* a folder without a manifest does not say its rows */

@@ -35,10 +35,10 @@ kw_status kw_report_data_open(kw_report_data **report_data, const char *path, kw
     reading state = {made, true};
     status = kw_store_visit_runs(store, add_store_run, &state, err);
     if (!status && state.good) {
-        status = kw_store_visit(store, &(kw_row_filter){.answers = true}, add_answer_row, &state, err);
+        status = kw_store_visit(store, &(kw_row_filter){.size = sizeof(kw_row_filter), .answers = true}, add_answer_row, &state, err);
     }
     if (!status && state.good) {
-        status = kw_store_visit(store, &(kw_row_filter){0}, add_any_row, &state, err);
+        status = kw_store_visit(store, &(kw_row_filter){.size = sizeof(kw_row_filter)}, add_any_row, &state, err);
     }
     if (!status && !state.good) {
         status = kw_fail_memory(err, "the report");

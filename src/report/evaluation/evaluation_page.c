@@ -1,6 +1,7 @@
 /* evaluation_page.c: the page about an evaluation. */
 #include "report/evaluation/evaluation_page.h"
 
+#include "base/sized.h"
 #include "base/os/file.h"
 
 #include <stdio.h>
@@ -112,10 +113,12 @@ static kw_status render_evaluations(kw_text *out, void *user, const char *script
 
 kw_status kw_evaluations_html(const char *path, const kw_evaluation *const evaluations[], size_t count, const kw_report_options *options,
                               kw_error *err) {
-    request r = {evaluations, count, options ? options->title : NULL};
+    kw_report_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_report_options, script, options, err);
+    request r = {evaluations, count, own.title};
     kw_text page = {0};
-    kw_status status = refuse_different_rows(evaluations, count, err);
-    status = status ? status : kw_render(&page, render_evaluations, &r, options ? options->script : NULL, err);
+    status = status ? status : refuse_different_rows(evaluations, count, err);
+    status = status ? status : kw_render(&page, render_evaluations, &r, own.script, err);
     status = status ? status : kw_file_replace(path, kw_text_string(&page), page.size, 0644, err);
     kw_text_drop(&page);
     return status;

@@ -39,7 +39,8 @@ int main(int count, char **arguments) {
     }
     unsetenv("KW_RULES");
     kw_error err = {0};
-    kw_space_options space = {.set = arguments[1], .arch = arguments[2], .builder_conf = count > 4 ? arguments[4] : NULL};
+    kw_space_options space = {
+        .size = sizeof(kw_space_options), .set = arguments[1], .arch = arguments[2], .builder_conf = count > 4 ? arguments[4] : NULL};
     if (write_catalog(&space, arguments[3], &err)) {
         fprintf(stderr, "make_catalogs: set %s: %s\n", arguments[1], err.text);
         return 1;

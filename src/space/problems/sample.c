@@ -1,6 +1,7 @@
 /* sample.c: drawing problems from a list so that few of them cover much. Buckets are cut by a key in text; within a bucket and between
  * buckets the order is that of seeded hashes, so that a draw depends on what the list holds and not on its order, and no generator's state is
  * carried along. Two buckets whose 64-bit hashes agree would be one bucket: harmless. */
+#include "base/sized.h"
 #include "base/hash.h"
 #include "base/order.h"
 #include "base/status.h"
@@ -85,7 +86,13 @@ kw_status kw_problems_sample(size_t *chosen, size_t *chosen_count, const kw_prob
         return kw_fail(err, KW_ILLEGAL, "kw_problems_sample: an argument is NULL");
     }
     *chosen_count = 0;
-    kw_status status = kw_problems_deduplicate(chosen, NULL, problems, count, err);
+    kw_sample_options own;
+    kw_status status = KW_SIZED_READ(&own, kw_sample_options, seed, options, err);
+    if (status) {
+        return status;
+    }
+    options = &own;
+    status = kw_problems_deduplicate(chosen, NULL, problems, count, err);
     ticket *tickets = status ? NULL : calloc(count ? count : 1, sizeof *tickets);
     if (!status && !tickets) {
         status = kw_fail_memory(err, "a sample of problems");

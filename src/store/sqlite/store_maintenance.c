@@ -1,4 +1,5 @@
 /* store_maintenance.c: counting, dropping and checking rows. */
+#include "base/sized.h"
 #include "store/line.h"
 #include "store/sqlite/store.h"
 
@@ -46,11 +47,16 @@ static kw_status drop_filtered_rows(kw_store *store, const kw_row_filter *filter
 }
 
 kw_status kw_store_drop(kw_store *store, const kw_row_filter *filter, int64_t *dropped, kw_error *err) {
-    static const kw_row_filter all = {0};
+    kw_row_filter own;
+    kw_status status = KW_SIZED_READ(&own, kw_row_filter, run, filter, err);
+    if (status) {
+        return status;
+    }
+    filter = &own;
     int64_t before = sqlite3_total_changes64(store->db);
-    kw_status status = kw_store_begin(store, err);
+    status = kw_store_begin(store, err);
     if (!status) {
-        status = kw_store_end(store, drop_filtered_rows(store, filter ? filter : &all, err), err);
+        status = kw_store_end(store, drop_filtered_rows(store, filter, err), err);
     }
     int64_t count = status ? 0 : sqlite3_total_changes64(store->db) - before;
     store->dropped = store->dropped || count;

@@ -1,5 +1,6 @@
 /* store_read.c: asking a store. Rows come sorted by text, whatever ids the file gave them: targets and problems are walked in the order
  * of their texts, and only the rows of one pair of them are sorted at a time, so memory stays small however many rows there are. */
+#include "base/sized.h"
 #include "store/sqlite/store.h"
 
 #include <math.h>
@@ -154,10 +155,15 @@ static kw_status visit_rows(visit *v, sqlite3_stmt *rows, kw_error *err) {
 
 kw_status kw_store_visit(kw_store *store, const kw_row_filter *filter, bool (*call)(void *user, const kw_row *row), void *user,
                          kw_error *err) {
-    static const kw_row_filter all = {0};
+    kw_row_filter own;
+    kw_status status = KW_SIZED_READ(&own, kw_row_filter, run, filter, err);
+    if (status) {
+        return status;
+    }
+    filter = &own;
     sqlite3_stmt *pairs = NULL, *rows = NULL;
-    visit v = {store, filter ? filter : &all, call, user, false};
-    kw_status status = prepare_pairs(&pairs, store, v.filter, err);
+    visit v = {store, filter, call, user, false};
+    status = prepare_pairs(&pairs, store, v.filter, err);
     status = status ? status : prepare_rows(&rows, store, v.filter, err);
     int code = SQLITE_DONE;
     while (!status && !v.stopped && (code = sqlite3_step(pairs)) == SQLITE_ROW) {

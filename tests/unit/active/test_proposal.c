@@ -72,7 +72,9 @@ static int set_up(void **state) {
         }
     }
     made_rows_save(&made, store, 0, 1);
-    assert_ok(kw_space_visit(&(kw_space_options){.set = "tests", .arch = "x86-64-v4-bf16"}, add_kernel, NULL, &err), &err);
+    assert_ok(kw_space_visit(&(kw_space_options){.size = sizeof(kw_space_options), .set = "tests", .arch = "x86-64-v4-bf16"}, add_kernel,
+                             NULL, &err),
+              &err);
     return 0;
 }
 
@@ -89,7 +91,8 @@ static int tear_down(void **state) {
 static kw_proposal_options options_of(void) {
     static const char *paths[1];
     paths[0] = store;
-    return (kw_proposal_options){.stores = paths,
+    return (kw_proposal_options){.size = sizeof(kw_proposal_options),
+                                 .stores = paths,
                                  .store_count = 1,
                                  .target = made_target,
                                  .configs = (const char *const *)kernels,
@@ -186,7 +189,10 @@ static void a_target_that_is_met_measures_nothing(void **state) {
     options.regret = 0.999;
     kw_proposal *p = propose(&options);
     const kw_proposal_facts *facts = kw_proposal_describe(p);
-    kw_sweep_options sweep = {.out = scratch_path(out, folder, "none.db"), .workers.program = "/nonexistent", .limits.budget_s = 60};
+    kw_sweep_options sweep = {.size = sizeof(kw_sweep_options),
+                              .out = scratch_path(out, folder, "none.db"),
+                              .workers.program = "/nonexistent",
+                              .limits.budget_s = 60};
     kw_proposal_report report;
     assert_true(facts->met);
     assert_int_equal(facts->pairs, 0);
@@ -402,7 +408,8 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
 static const char *const generic[] = {"conv.reference conv_fwd fp32"}; /* runs on any machine */
 
 static kw_sweep_options sweep_of(char out[2 * SCRATCH_MAX], const char *name) {
-    return (kw_sweep_options){.out = scratch_path(out, folder, name),
+    return (kw_sweep_options){.size = sizeof(kw_sweep_options),
+                              .out = scratch_path(out, folder, name),
                               .workers.program = KW_KWRIGHT,
                               .timing.batches = 5,
                               .build.cache_dir = "",
@@ -418,8 +425,14 @@ static void measuring_ends_when_the_target_is_met(void **state) {
     kw_proposal_report report;
     kw_sweep_options sweep = sweep_of(out, "met.db");
     assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 n1 c4 k4 i6x6 f3 p1", NULL), KW_OK);
-    kw_proposal_options options = {
-        .problems = &problem, .problem_count = 1, .configs = generic, .config_count = 1, .least = 4, .limit = 2, .seed = 3};
+    kw_proposal_options options = {.size = sizeof(kw_proposal_options),
+                                   .problems = &problem,
+                                   .problem_count = 1,
+                                   .configs = generic,
+                                   .config_count = 1,
+                                   .least = 4,
+                                   .limit = 2,
+                                   .seed = 3};
     kw_proposal *p = propose(&options);
     const kw_proposal_facts *facts = kw_proposal_describe(p);
     assert_int_equal(facts->family_count, 1);
@@ -444,7 +457,12 @@ static void a_budget_is_kept(void **state) {
     kw_proposal_report report;
     kw_sweep_options sweep = sweep_of(out, "spent.db");
     assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 n1 c8 k8 i12x12 f3 p1", NULL), KW_OK);
-    kw_proposal_options options = {.problems = &problem, .problem_count = 1, .configs = generic, .config_count = 1, .least = 100000};
+    kw_proposal_options options = {.size = sizeof(kw_proposal_options),
+                                   .problems = &problem,
+                                   .problem_count = 1,
+                                   .configs = generic,
+                                   .config_count = 1,
+                                   .least = 100000};
     kw_proposal *p = propose(&options);
     sweep.limits.budget_s = 1e-6;
     assert_ok(kw_proposal_measure(p, &sweep, &report, &err), &err);

@@ -86,7 +86,8 @@ static void the_sound_one_answers_and_the_others_are_named(void **state) {
     kw_context *context = toy_open(*state);
     kw_problem problem = toy_problem(TOY_PROBLEM);
     kw_plan *plan = NULL;
-    assert_int_equal(kw_plan_create(&plan, context, &problem, &(kw_plan_options){.mode = KW_PREDICT}, NULL), KW_OK);
+    assert_int_equal(
+        kw_plan_create(&plan, context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, NULL), KW_OK);
     assert_string_equal(kw_plan_config(plan), TOY_SECOND);
     assert_contains(kw_plan_explain(plan), "by model sound (");
     assert_contains(kw_plan_explain(plan), "model bare was not used: its forest was not compiled in");
@@ -99,7 +100,7 @@ static void an_empty_name_passes_over_them(void **state) {
     toy_world *world = *state;
     world->options.model = "";
     kw_context *context = toy_open(world);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.mode = KW_PREDICT}), TOY_BEST);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}), TOY_BEST);
     kw_context_close(&context);
 }
 

@@ -41,7 +41,7 @@ static answer ask(toy_world *world, const char *spread_max, kw_mode mode) {
     kw_plan *plan = NULL;
     setenv("KW_SPREAD_MAX", spread_max, 1);
     kw_context *context = toy_open(world);
-    if (kw_plan_create(&plan, context, &problem, &(kw_plan_options){.mode = mode}, &err)) {
+    if (kw_plan_create(&plan, context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = mode}, &err)) {
         fail_msg("%s", err.text);
     }
     assert_string_equal(kw_plan_config(plan), TOY_BEST); /* it is the fastest by a factor of four */

@@ -97,12 +97,14 @@ static void wisdom_answers_no_more_patient_requests_only(void **state) {
     };
     toy_world *world = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_plan_options first = cases[i].first, second = cases[i].second;
+        first.size = second.size = sizeof(kw_plan_options);
         unlink(world->wisdom);
         kw_context *context = toy_open(world);
-        toy_chosen(context, &cases[i].first);
+        toy_chosen(context, &first);
         kw_context_close(&context);
         context = toy_open(world);
-        kw_plan *plan = make_plan(context, &cases[i].second);
+        kw_plan *plan = make_plan(context, &second);
         size_t count;
         kw_plan_records(plan, &count);
         if ((count > 0) != cases[i].again) {
@@ -118,7 +120,7 @@ static void wisdom_answers_no_more_patient_requests_only(void **state) {
 /* Weights that are packed beforehand and weights that are packed in every run are two questions with two lines of wisdom. */
 static void fresh_weights_are_another_question(void **state) {
     toy_world *world = *state;
-    kw_plan_options fresh = {.fresh_weights = true};
+    kw_plan_options fresh = {.size = sizeof(kw_plan_options), .fresh_weights = true};
     size_t count;
     for (int round = 0; round < 2; round++) {
         kw_context *context = toy_open(world);
@@ -136,7 +138,7 @@ static void fresh_weights_are_another_question(void **state) {
 
 static void predict_measures_nothing_and_writes_no_wisdom(void **state) {
     kw_context *context = toy_open(*state);
-    kw_plan *plan = make_plan(context, &(kw_plan_options){.mode = KW_PREDICT});
+    kw_plan *plan = make_plan(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT});
     size_t count;
     assert_null(kw_plan_records(plan, &count));
     assert_string_equal(kw_plan_config(plan), TOY_BEST);
@@ -157,7 +159,8 @@ static kw_registry *make_registry(kw_context *context, const char *first, const 
 static void predict_passes_over_what_does_not_compile(void **state) {
     kw_context *context = toy_open(*state);
     kw_registry *registry = make_registry(context, TOY_SECOND, TOY_BROKEN);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry}), TOY_SECOND);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT, .registry = registry}),
+                        TOY_SECOND);
     kw_registry_destroy(&registry);
     kw_context_close(&context);
 }
@@ -165,14 +168,15 @@ static void predict_passes_over_what_does_not_compile(void **state) {
 static void all_wrong_leaves_the_generic_kernel(void **state) {
     kw_context *context = toy_open(*state);
     kw_registry *registry = make_registry(context, TOY_WRONG, TOY_BROKEN);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.registry = registry}), GENERIC);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .registry = registry}), GENERIC);
     assert_int_equal(toy_wisdom_lines(*state), 0);
     kw_registry_destroy(&registry);
     kw_context_close(&context);
 }
 
 static void frozen_never_measures_or_compiles(void **state) {
-    const kw_plan_options frozen = {.mode = KW_FROZEN}, strict = {.mode = KW_FROZEN, .frozen_is_error = true};
+    const kw_plan_options frozen = {.size = sizeof(kw_plan_options), .mode = KW_FROZEN},
+                          strict = {.size = sizeof(kw_plan_options), .mode = KW_FROZEN, .frozen_is_error = true};
     kw_context *context = toy_open(*state);
     assert_string_equal(toy_chosen(context, &frozen), GENERIC);
     assert_contains(toy_chosen(context, &strict), "no kernel: frozen");
@@ -201,23 +205,29 @@ static void workspace_limits_are_kept(void **state) {
     int64_t needed = kw_plan_workspace(plan);
     assert_int_equal(needed, 4096 + 20 * 16 * 4);
     kw_plan_destroy(&plan);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.workspace_max = needed}), TOY_BEST);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.workspace_max = needed - 1}), TOY_SECOND);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.workspace_max = KW_WORKSPACE_NONE}), TOY_SECOND);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .workspace_max = needed}), TOY_BEST);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .workspace_max = needed - 1}), TOY_SECOND);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .workspace_max = KW_WORKSPACE_NONE}),
+                        TOY_SECOND);
     assert_string_equal(toy_chosen(context, NULL), TOY_BEST); /* a limited choice is no wisdom for others */
     assert_int_equal(toy_wisdom_lines(*state), 1);
     kw_registry *registry = make_registry(context, TOY_BEST, NULL);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.workspace_max = KW_WORKSPACE_NONE, .registry = registry}), GENERIC);
-    kw_registry_add(registry, TOY_SLOW, NULL);
     assert_string_equal(
-        toy_chosen(context, &(kw_plan_options){.workspace_max = KW_WORKSPACE_NONE, .mode = KW_PREDICT, .registry = registry}), TOY_SLOW);
+        toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .workspace_max = KW_WORKSPACE_NONE, .registry = registry}),
+        GENERIC);
+    kw_registry_add(registry, TOY_SLOW, NULL);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options),
+                                                               .workspace_max = KW_WORKSPACE_NONE,
+                                                               .mode = KW_PREDICT,
+                                                               .registry = registry}),
+                        TOY_SLOW);
     kw_registry_destroy(&registry);
     kw_context_close(&context);
 }
 
 static void limited_choices_are_remembered_in_memory(void **state) {
     kw_context *context = toy_open(*state);
-    const kw_plan_options limited = {.workspace_max = KW_WORKSPACE_NONE};
+    const kw_plan_options limited = {.size = sizeof(kw_plan_options), .workspace_max = KW_WORKSPACE_NONE};
     kw_plan *first = make_plan(context, &limited), *second = make_plan(context, &limited);
     size_t count;
     assert_ptr_equal(kw_plan_records(first, &count), kw_plan_records(second, &count));
@@ -234,7 +244,7 @@ static void without_a_compiler_cached_kernels_answer(void **state) {
     kw_context *context = toy_open(world);
     assert_string_equal(kw_context_compiler(context), "");
     assert_string_equal(toy_chosen(context, NULL), GENERIC);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.mode = KW_PREDICT}), GENERIC);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}), GENERIC);
     kw_plan *plan = make_plan(context, NULL);
     assert_contains(kw_plan_explain(plan), "no compiler");
     kw_plan_destroy(&plan);
@@ -251,7 +261,7 @@ static void without_a_compiler_cached_kernels_answer(void **state) {
     context = toy_open(world);
     assert_string_equal(kw_context_compiler(context), "");
     assert_string_equal(toy_chosen(context, NULL), TOY_SECOND);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.mode = KW_PREDICT}), TOY_SECOND);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}), TOY_SECOND);
     kw_context_close(&context);
 }
 
@@ -270,7 +280,7 @@ static void an_unusable_cache_costs_speed_only(void **state) {
 static void a_narrow_registry_writes_no_wisdom_but_a_wide_one_does(void **state) {
     kw_context *context = toy_open(*state);
     kw_registry *registry = make_registry(context, TOY_SECOND, TOY_SLOW);
-    const kw_plan_options options = {.registry = registry};
+    const kw_plan_options options = {.size = sizeof(kw_plan_options), .registry = registry};
     assert_string_equal(toy_chosen(context, &options), TOY_SECOND);
     assert_int_equal(toy_wisdom_lines(*state), 0);
     kw_registry_add_default(registry, NULL);
@@ -279,7 +289,8 @@ static void a_narrow_registry_writes_no_wisdom_but_a_wide_one_does(void **state)
     assert_int_equal(toy_wisdom_lines(*state), 1);
     kw_registry_destroy(&registry);
     registry = make_registry(context, TOY_SECOND, TOY_SLOW);
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.registry = registry}), TOY_SECOND); /* wisdom's kernel is not in it */
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .registry = registry}),
+                        TOY_SECOND); /* wisdom's kernel is not in it */
     kw_registry_destroy(&registry);
     kw_context_close(&context);
 }
@@ -294,7 +305,7 @@ static void where_a_launch_is_long_four_are_measured(void **state) {
     for (size_t i = 2; i < TOYS; i++) {
         assert_int_equal(kw_registry_add(registry, toys[i], NULL), KW_OK);
     }
-    kw_plan *plan = make_plan(context, &(kw_plan_options){.registry = registry});
+    kw_plan *plan = make_plan(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .registry = registry});
     size_t count = 0, timed = 0, left = 0;
     const kw_record *records = kw_plan_records(plan, &count);
     assert_int_equal(count, TOYS);
@@ -333,7 +344,7 @@ static void count_progress(void *user, const kw_progress *progress) {
 static void progress_tells_of_each_kernel_twice(void **state) {
     kw_context *context = toy_open(*state);
     size_t calls[2] = {0};
-    toy_chosen(context, &(kw_plan_options){.progress = count_progress, .user = calls});
+    toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .progress = count_progress, .user = calls});
     assert_int_equal(calls[0], TOY_COUNT);
     assert_int_equal(calls[1], TOY_COUNT);
     kw_context_close(&context);
@@ -404,7 +415,7 @@ static void an_explanation_is_records_first_and_prose_made_of_them(void **state)
             kw_context_close(&context);
             context = toy_open(*state);
         }
-        kw_plan *plan = make_plan(context, &(kw_plan_options){.mode = cases[i].mode});
+        kw_plan *plan = make_plan(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = cases[i].mode});
         retelling all = {.left = 0}, one = {.left = 1};
         kw_explanation_visit(plan, retell, &all);
         kw_explanation_visit(plan, retell, &one);

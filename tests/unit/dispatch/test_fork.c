@@ -47,7 +47,7 @@ typedef struct host {
 
 static kw_status plan_on(kw_plan **plan, kw_context *context) {
     kw_problem problem = toy_problem(TOY_PROBLEM);
-    return kw_plan_create(plan, context, &problem, &(kw_plan_options){.mode = KW_PREDICT}, NULL);
+    return kw_plan_create(plan, context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, NULL);
 }
 
 /* Some threads on the shared context, some on contexts of their own, which load their kernels each time. */
@@ -71,7 +71,7 @@ static void *plan_often(void *user) {
 /* A product of ones. */
 static bool is_plan_right(const kw_plan *plan) {
     static _Alignas(64) float x[24 * 16], w[20 * 16], y[24 * 20];
-    kw_tensors tensors = {x, w, y, aligned_alloc(64, (size_t)(kw_plan_workspace(plan) + 64) / 64 * 64)};
+    kw_tensors tensors = {sizeof(kw_tensors), x, w, y, aligned_alloc(64, (size_t)(kw_plan_workspace(plan) + 64) / 64 * 64)};
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
         x[i] = 1;
     }
@@ -157,7 +157,9 @@ static void a_child_of_a_busy_host_is_refused_or_served(void **state) {
     assert_int_equal(kw_registry_create(&h.registry, h.context, NULL), KW_OK);
     assert_int_equal(kw_registry_add(h.registry, TOY_BEST, NULL), KW_OK);
     kw_problem problem = toy_problem(TOY_PROBLEM);
-    assert_int_equal(kw_plan_create(&h.plan, h.context, &problem, &(kw_plan_options){.registry = h.registry}, NULL), KW_OK);
+    assert_int_equal(
+        kw_plan_create(&h.plan, h.context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .registry = h.registry}, NULL),
+        KW_OK);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, plan_often, &h), 0);
     }

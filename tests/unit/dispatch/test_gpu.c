@@ -18,7 +18,9 @@ static kw_status open_context(world *w, const char *device, kw_error *err) {
     char cache[2 * SCRATCH_MAX], data[2 * SCRATCH_MAX];
     scratch_path(cache, w->folder, "cache");
     scratch_path(data, w->folder, "data");
-    return kw_context_open(&w->context, device, &(kw_context_options){.threads = 2, .cache_dir = cache, .data_dir = data}, err);
+    return kw_context_open(&w->context, device,
+                           &(kw_context_options){.size = sizeof(kw_context_options), .threads = 2, .cache_dir = cache, .data_dir = data},
+                           err);
 }
 
 static void open_world_of(world *w, const char *device) {
@@ -63,9 +65,9 @@ static void a_plan_computes_on_memory_of_the_device(void **state) {
     float a[M * K], b[K * N], c[M * N];
     world w;
     kw_error err = {0};
-    kw_tensors t = {0};
+    kw_tensors t = {.size = sizeof(kw_tensors)};
     open_world(&w);
-    kw_plan *plan = make_plan(&w, small_gemm, &(kw_plan_options){.mode = KW_PREDICT});
+    kw_plan *plan = make_plan(&w, small_gemm, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT});
     for (int i = 0; i < M * K; i++) {
         a[i] = (float)(i % 7 - 3);
     }
@@ -107,14 +109,14 @@ static void a_race_is_run_and_remembered_under_the_gpu_s_target(void **state) {
     size_t count = 0, good = 0;
     open_world(&w);
     assert_int_equal(strncmp(kw_context_target(w.context), "emu:sm_90 ", 10), 0);
-    kw_plan *plan = make_plan(&w, small_conv, &(kw_plan_options){.mode = KW_SHORTLIST, .shortlist = 2});
+    kw_plan *plan = make_plan(&w, small_conv, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_SHORTLIST, .shortlist = 2});
     const kw_record *records = kw_plan_records(plan, &count);
     for (size_t i = 0; i < count; i++) {
         good += records[i].outcome == KW_GOOD && records[i].time_ns > 0;
     }
     assert_true(good >= 1);
     kw_plan_destroy(&plan);
-    plan = make_plan(&w, small_conv, &(kw_plan_options){.mode = KW_FROZEN, .frozen_is_error = true});
+    plan = make_plan(&w, small_conv, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_FROZEN, .frozen_is_error = true});
     assert_non_null(strstr(kw_plan_explain(plan), "from wisdom"));
     kw_plan_destroy(&plan);
     close_world(&w);
@@ -128,7 +130,8 @@ static void where_nothing_else_fits_the_plain_kernel_answers(void **state) {
     open_world(&w);
     assert_int_equal(kw_registry_create(&registry, w.context, &err), KW_OK);
     assert_string_equal(kw_registry_arch(registry), "sm_90");
-    kw_plan *plan = make_plan(&w, small_conv, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry});
+    kw_plan *plan =
+        make_plan(&w, small_conv, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT, .registry = registry});
     assert_string_equal(kw_plan_config(plan), "conv.reference_gpu conv_fwd bf16");
     kw_plan_destroy(&plan);
     kw_registry_destroy(&registry);
@@ -146,12 +149,13 @@ static void a_frozen_plan_takes_the_plain_kernel_from_the_cache_or_says_that_it_
     open_world(&w);
     assert_int_equal(kw_registry_create(&registry, w.context, &err), KW_OK);
     assert_int_equal(kw_problem_parse(&problem, small_gemm, &err), KW_OK);
-    assert_int_equal(kw_plan_create(&plan, w.context, &problem, &(kw_plan_options){.mode = KW_FROZEN, .registry = registry}, &err),
+    assert_int_equal(kw_plan_create(&plan, w.context, &problem,
+                                    &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_FROZEN, .registry = registry}, &err),
                      KW_NO_KERNEL);
     assert_non_null(strstr(err.text, "the cache has no gemm.reference_gpu kernel"));
-    plan = make_plan(&w, small_gemm, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry});
+    plan = make_plan(&w, small_gemm, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT, .registry = registry});
     kw_plan_destroy(&plan);
-    plan = make_plan(&w, small_gemm, &(kw_plan_options){.mode = KW_FROZEN, .registry = registry});
+    plan = make_plan(&w, small_gemm, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_FROZEN, .registry = registry});
     assert_string_equal(kw_plan_config(plan), "gemm.reference_gpu gemm fp32");
     kw_plan_destroy(&plan);
     kw_registry_destroy(&registry);
@@ -168,7 +172,7 @@ static void convolutions_of_one_byte_types_are_multiplied_by_matrix_instructions
         world w;
         open_world_of(&w, devices[i]);
         for (size_t j = 0; j < sizeof problems / sizeof *problems; j++) {
-            kw_plan *plan = make_plan(&w, problems[j], &(kw_plan_options){.mode = KW_PREDICT});
+            kw_plan *plan = make_plan(&w, problems[j], &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT});
             if (strncmp(kw_plan_config(plan), "conv.igemm ", strlen("conv.igemm "))) {
                 fail_msg("%s: %s gets %s", devices[i], problems[j], kw_plan_config(plan));
             }
@@ -214,7 +218,9 @@ static void a_gpu_has_a_reference_kernel_of_its_own(void **state) {
         assert_int_equal(kw_registry_create(&registry, w.context, &err), KW_OK);
         assert_int_equal(kw_registry_add_reference(registry, &problem, &err), KW_OK);
         assert_string_equal(kw_registry_config(registry, 0), cases[i].config);
-        assert_int_equal(kw_measure(&record, registry, 0, &problem, &(kw_measure_options){.time = true}, &err), KW_OK);
+        assert_int_equal(
+            kw_measure(&record, registry, 0, &problem, &(kw_measure_options){.size = sizeof(kw_measure_options), .time = true}, &err),
+            KW_OK);
         assert_int_equal(record.outcome, KW_GOOD);
         assert_true(record.time_ns > 0);
         kw_registry_destroy(&registry);

@@ -63,7 +63,7 @@ static kw_plan *make_plan(kw_context *context, const kw_plan_options *options) {
     return plan;
 }
 
-static const kw_plan_options predict = {.mode = KW_PREDICT};
+static const kw_plan_options predict = {.size = sizeof(kw_plan_options), .mode = KW_PREDICT};
 
 typedef struct remarks {
     char text[4096];
@@ -262,7 +262,7 @@ static void a_registry_that_changes_is_ranked_anew(void **state) {
     for (int round = 0; round < 3; round++) {
         kw_registry *registry = NULL;
         assert_int_equal(kw_registry_create(&registry, context, NULL), KW_OK);
-        const kw_plan_options own = {.mode = KW_PREDICT, .registry = registry};
+        const kw_plan_options own = {.size = sizeof(kw_plan_options), .mode = KW_PREDICT, .registry = registry};
         kw_registry_add(registry, TOY_BEST, NULL);
         assert_string_equal(toy_chosen(context, &own), TOY_BEST);
         kw_registry_add(registry, TOY(7, 50, none, 0, 0), NULL);
@@ -382,7 +382,7 @@ static void a_shortlist_measures_the_models_best_and_the_estimates(void **state)
     toy_world *world = *state;
     save_model(world, "wrong", target_text(world, NULL, NULL), high_first, "ratio");
     kw_context *context = toy_open(world);
-    kw_plan *plan = make_plan(context, &(kw_plan_options){.shortlist = 2});
+    kw_plan *plan = make_plan(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .shortlist = 2});
     size_t count = 0;
     const kw_record *records = kw_plan_records(plan, &count);
     assert_int_equal(count, 2);
@@ -484,11 +484,11 @@ static void a_family_that_the_model_never_saw_is_measured_or_left(void **state) 
     }
     assert_ok(kw_predictions_visit(context, &problem, registry, note_time, marks, &err), &err);
     assert_string_equal(marks, "toy toy fresh? "); /* though its estimate is the best */
-    kw_plan *plan = make_plan(context, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry});
+    kw_plan *plan = make_plan(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT, .registry = registry});
     assert_string_equal(kw_plan_config(plan), TOY_SECOND);
     assert_contains(kw_plan_explain(plan), remark);
     kw_plan_destroy(&plan);
-    plan = make_plan(context, &(kw_plan_options){.shortlist = 2, .registry = registry});
+    plan = make_plan(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .shortlist = 2, .registry = registry});
     kw_plan_records(plan, &count);
     assert_int_equal(count, 2);
     assert_string_equal(kw_plan_config(plan), TOY_FRESH); /* it is the fastest by a factor of four */

@@ -19,7 +19,9 @@ static int setup(void **state) {
     scratch_make(w->folder);
     scratch_path(cache, w->folder, "cache");
     scratch_path(data, w->folder, "data");
-    if (kw_context_open(&w->context, "cpu", &(kw_context_options){.threads = 2, .cache_dir = cache, .data_dir = data}, &err)) {
+    if (kw_context_open(&w->context, "cpu",
+                        &(kw_context_options){.size = sizeof(kw_context_options), .threads = 2, .cache_dir = cache, .data_dir = data},
+                        &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
@@ -52,7 +54,7 @@ static void *take(int64_t bytes) {
 
 /* The three tensors, the ones that are read filled with small integers, so that every sum is exact; and the workspace. */
 static kw_tensors make_tensors(const kw_problem *problem, int64_t workspace) {
-    kw_tensors tensors = {0};
+    kw_tensors tensors = {.size = sizeof(kw_tensors)};
     void **place[KW_TENSOR_COUNT] = {&tensors.x, &tensors.w, &tensors.y};
     uint32_t noise = 1;
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
@@ -134,7 +136,9 @@ static void little_work_is_said_to_run_on_one_thread(void **state) {
         kw_problem problem = parse(cases[i].problem);
         kw_plan *plan = NULL;
         char line[256] = "";
-        assert_int_equal(kw_plan_create(&plan, w->context, &problem, &(kw_plan_options){.mode = KW_PREDICT}, NULL), KW_OK);
+        assert_int_equal(
+            kw_plan_create(&plan, w->context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, NULL),
+            KW_OK);
         kw_explanation_visit(plan, take_threads_line, line);
         if (strncmp(line, cases[i].says, strlen(cases[i].says)) || (!*cases[i].says && *line)) {
             fail_msg("%s: \"%s\"", cases[i].problem, line);
@@ -159,22 +163,25 @@ static void every_operation_and_type_gives_right_results(void **state) {
         for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
             char text[128];
             snprintf(text, sizeof text, shapes[s], types[t]);
-            run_and_compare(*state, text, &(kw_plan_options){.mode = KW_PREDICT});
-            run_and_compare(*state, text, &(kw_plan_options){.mode = KW_FROZEN, .workspace_max = KW_WORKSPACE_NONE});
+            run_and_compare(*state, text, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT});
+            run_and_compare(*state, text,
+                            &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_FROZEN, .workspace_max = KW_WORKSPACE_NONE});
         }
     }
 }
 
 static void a_measured_choice_gives_right_results(void **state) {
-    run_and_compare(*state, "conv_fwd fp32 nhwgc n1 c16 k32 i14x14 f3x3 p1x1", &(kw_plan_options){.shortlist = 3});
-    run_and_compare(*state, "gemm bf16 rcr m30 n40 k64", &(kw_plan_options){.shortlist = 3});
+    run_and_compare(*state, "conv_fwd fp32 nhwgc n1 c16 k32 i14x14 f3x3 p1x1",
+                    &(kw_plan_options){.size = sizeof(kw_plan_options), .shortlist = 3});
+    run_and_compare(*state, "gemm bf16 rcr m30 n40 k64", &(kw_plan_options){.size = sizeof(kw_plan_options), .shortlist = 3});
 }
 
 static void a_run_checks_its_pointers(void **state) {
     world *w = *state;
     kw_problem problem = parse("gemm fp32 rcr m19 n33 k21");
     kw_plan *plan = NULL;
-    assert_int_equal(kw_plan_create(&plan, w->context, &problem, &(kw_plan_options){.mode = KW_PREDICT}, NULL), KW_OK);
+    assert_int_equal(
+        kw_plan_create(&plan, w->context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, NULL), KW_OK);
     kw_tensors good = make_tensors(&problem, kw_plan_workspace(plan));
     kw_error err = {0};
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
@@ -209,7 +216,9 @@ static void bad_requests_are_named(void **state) {
     bad.gemm.k = -1;
     kw_context *other = NULL;
     kw_registry *foreign = NULL;
-    assert_int_equal(kw_context_open(&other, "cpu", &(kw_context_options){.cache_dir = "", .data_dir = ""}, NULL), KW_OK);
+    assert_int_equal(
+        kw_context_open(&other, "cpu", &(kw_context_options){.size = sizeof(kw_context_options), .cache_dir = "", .data_dir = ""}, NULL),
+        KW_OK);
     assert_int_equal(kw_registry_create(&foreign, other, NULL), KW_OK);
     const struct {
         const kw_problem *problem;
@@ -225,8 +234,10 @@ static void bad_requests_are_named(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_plan *plan = NULL;
+        kw_plan_options options = cases[i].options;
         kw_error err = {0};
-        assert_int_equal(kw_plan_create(&plan, w->context, cases[i].problem, &cases[i].options, &err), KW_ILLEGAL);
+        options.size = sizeof options;
+        assert_int_equal(kw_plan_create(&plan, w->context, cases[i].problem, &options, &err), KW_ILLEGAL);
         assert_null(plan);
         assert_non_null(strstr(err.text, cases[i].part));
     }
@@ -250,7 +261,7 @@ static void fields_without_meaning_make_no_other_problem(void **state) {
         p->gemm = parsed.gemm;
     }
     kw_plan *a = NULL, *b = NULL;
-    const kw_plan_options options = {.mode = KW_FROZEN};
+    const kw_plan_options options = {.size = sizeof(kw_plan_options), .mode = KW_FROZEN};
     assert_int_equal(kw_plan_create(&a, w->context, &first, &options, NULL), KW_OK);
     assert_int_equal(kw_plan_create(&b, w->context, &second, &options, NULL), KW_OK);
     assert_ptr_equal(kw_plan_config(a), kw_plan_config(b)); /* one core, one text */

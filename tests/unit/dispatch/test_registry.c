@@ -49,7 +49,8 @@ static void opening_names_what_is_wrong(void **state) {
         if (cases[i].variable) {
             setenv(cases[i].variable, cases[i].value, 1);
         }
-        kw_status status = kw_context_open(&context, cases[i].device, &(kw_context_options){.threads = cases[i].threads}, &err);
+        kw_status status = kw_context_open(&context, cases[i].device,
+                                           &(kw_context_options){.size = sizeof(kw_context_options), .threads = cases[i].threads}, &err);
         if (cases[i].variable) {
             unsetenv(cases[i].variable);
         }
@@ -108,7 +109,7 @@ static void the_mode_comes_from_the_environment_when_none_is_asked(void **state)
     kw_context *context = toy_open(*state);
     unsetenv("KW_MODE");
     assert_string_equal(toy_chosen(context, NULL), "gemm.reference gemm fp32");
-    assert_string_equal(toy_chosen(context, &(kw_plan_options){.mode = KW_SHORTLIST}), TOY_BEST);
+    assert_string_equal(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_SHORTLIST}), TOY_BEST);
     kw_context_close(&context);
 }
 
@@ -223,7 +224,7 @@ static void building_counts_what_is_built_cached_and_refused(void **state) {
     kw_build_report report;
     kw_progress progress = {0};
     kw_registry_add_default(registry, NULL);
-    const kw_build_options options = {.jobs = 3, .progress = last_progress, .user = &progress};
+    const kw_build_options options = {.size = sizeof(kw_build_options), .jobs = 3, .progress = last_progress, .user = &progress};
     assert_int_equal(kw_registry_build(registry, &options, &report, NULL), KW_OK);
     assert_int_equal(report.built, TOY_COUNT - 1);
     assert_int_equal(report.cached, 0);
@@ -245,7 +246,8 @@ static void building_counts_what_is_built_cached_and_refused(void **state) {
     assert_int_equal(report.built, 0);
     assert_true(report.cpu.median_ns == 0);
     kw_problem other = toy_problem("gemm fp32 ccr m4 n4 k4");
-    assert_int_equal(kw_registry_build(registry, &(kw_build_options){.problem = &other}, &report, NULL), KW_OK);
+    assert_int_equal(kw_registry_build(registry, &(kw_build_options){.size = sizeof(kw_build_options), .problem = &other}, &report, NULL),
+                     KW_OK);
     assert_int_equal(report.built + report.cached + report.failed, 0);
     int64_t removed;
     assert_int_equal(kw_cache_clear(context, &removed, NULL), KW_OK);
@@ -283,7 +285,9 @@ static void a_measurement_is_a_record_whatever_the_kernel_does(void **state) {
         kw_record record, timed;
         assert_int_equal(kw_registry_add(registry, cases[i].config, NULL), KW_OK);
         assert_int_equal(kw_measure(&record, registry, 0, &problem, NULL, NULL), KW_OK);
-        assert_int_equal(kw_measure(&timed, registry, 0, &problem, &(kw_measure_options){.time = true}, NULL), KW_OK);
+        assert_int_equal(
+            kw_measure(&timed, registry, 0, &problem, &(kw_measure_options){.size = sizeof(kw_measure_options), .time = true}, NULL),
+            KW_OK);
         assert_int_equal(record.outcome, cases[i].outcome);
         assert_int_equal(timed.outcome, cases[i].outcome);
         assert_string_equal(record.config, cases[i].config);

@@ -131,10 +131,10 @@ static void modes_that_measure_nothing_verify_nothing(void **state) {
     toy_world *world = *state;
     learn(world);
     change(world->wisdom, world->wisdom, FIELDS, BUILDER, "0123456789abcdef");
-    expect(world, &(kw_plan_options){.mode = KW_FROZEN}, false);
-    expect(world, &(kw_plan_options){.mode = KW_PREDICT}, false);
+    expect(world, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_FROZEN}, false);
+    expect(world, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, false);
     assert_field(world->wisdom, BUILDER, "0123456789abcdef");
-    expect(world, &(kw_plan_options){.mode = KW_SHORTLIST}, true);
+    expect(world, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_SHORTLIST}, true);
 }
 
 static void one_that_is_wrong_now_is_measured_anew(void **state) {

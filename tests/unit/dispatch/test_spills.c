@@ -53,11 +53,17 @@ static void choose(char config[KW_CONFIG_TEXT_MAX], kw_record *record, kw_mode m
     scratch_path(cache, folder, "cache");
     scratch_path(compiler, folder, "fakecc");
     write_compiler(compiler, folder);
-    kw_context_options options = {
-        .cache_dir = cache, .data_dir = folder, .wisdom_file = "", .compiler = compiler, .model = "", .spill_limit = spill_limit};
+    kw_context_options options = {.size = sizeof(kw_context_options),
+                                  .cache_dir = cache,
+                                  .data_dir = folder,
+                                  .wisdom_file = "",
+                                  .compiler = compiler,
+                                  .model = "",
+                                  .spill_limit = spill_limit};
     if (kw_context_open(&context, "hip:0", &options, &err) || kw_registry_create(&registry, context, &err) ||
         kw_registry_add(registry, depthwise, &err) || kw_problem_parse(&problem, problem_text, &err) ||
-        kw_plan_create(&plan, context, &problem, &(kw_plan_options){.mode = mode, .registry = registry}, &err)) {
+        kw_plan_create(&plan, context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = mode, .registry = registry},
+                       &err)) {
         fail_msg("%s", err.text);
     }
     snprintf(config, KW_CONFIG_TEXT_MAX, "%s", kw_plan_config(plan));

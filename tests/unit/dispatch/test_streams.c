@@ -52,7 +52,8 @@ static void open_world(world *w, const char *config) {
     scratch_make(w->folder);
     scratch_path(cache, w->folder, "cache");
     scratch_path(data, w->folder, "data");
-    if (kw_context_open(&w->context, "hip:0", &(kw_context_options){.cache_dir = cache, .data_dir = data}, &err)) {
+    if (kw_context_open(&w->context, "hip:0",
+                        &(kw_context_options){.size = sizeof(kw_context_options), .cache_dir = cache, .data_dir = data}, &err)) {
         fail_msg("%s", err.text);
     }
     if (!*kw_context_compiler(w->context)) {
@@ -65,11 +66,13 @@ static void open_world(world *w, const char *config) {
     assert_int_equal(kw_problem_parse(&problem, problem_text, &err), KW_OK);
     assert_int_equal(kw_registry_create(&registry, w->context, &err), KW_OK);
     if (kw_registry_add(registry, config, &err) ||
-        kw_plan_create(&w->plan, w->context, &problem, &(kw_plan_options){.mode = KW_PREDICT, .registry = registry}, &err)) {
+        kw_plan_create(&w->plan, w->context, &problem,
+                       &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT, .registry = registry}, &err)) {
         fail_msg("%s: %s", config, err.text);
     }
     assert_memory_equal(kw_plan_config(w->plan), config, strcspn(config, " "));
     kw_registry_destroy(&registry);
+    w->tensors.size = sizeof w->tensors;
     void **const places[] = {&w->tensors.x, &w->tensors.w, &w->tensors.y, &w->tensors.workspace};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         assert_int_equal(kw_device_alloc(w->context, 1 << 16, places[i], &err), KW_OK);
@@ -219,7 +222,8 @@ static void a_device_that_another_process_measures_on_is_waited_for(void **state
     find_driver()->reset();
     scratch_path(data, scratch_make(folder), "data");
     scratch_path(mark, folder, "mark");
-    kw_context_options options = {.cache_dir = "", .data_dir = data, .log = hear_waiting, .user = &waits};
+    kw_context_options options = {
+        .size = sizeof(kw_context_options), .cache_dir = "", .data_dir = data, .log = hear_waiting, .user = &waits};
     assert_int_equal(kw_context_open(&context, "hip:0", &options, NULL), KW_OK);
     kw_context_bandwidth(context);
     assert_int_equal(waits, 0);

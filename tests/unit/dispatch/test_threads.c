@@ -43,7 +43,7 @@ static bool run_plan(const kw_plan *plan, const kw_problem *problem) {
     for (int64_t i = 0; i < x + w; i++) {
         memory[i] = 1;
     }
-    kw_tensors tensors = {.x = memory, .w = memory + x, .y = memory + x + w, .workspace = workspace};
+    kw_tensors tensors = {.size = sizeof(kw_tensors), .x = memory, .w = memory + x, .y = memory + x + w, .workspace = workspace};
     bool good = kw_plan_run(plan, &tensors, NULL, NULL) == KW_OK;
     for (int64_t i = 0; i < y; i++) {
         good &= memory[x + w + i] == (float)problem->gemm.k;
@@ -70,7 +70,8 @@ static void use_context(void *user, size_t index) {
     for (int round = 0; round < ROUNDS; round++) {
         kw_problem problem = nth_problem((int)((size_t)round + index) % PROBLEMS);
         kw_plan *plan = NULL;
-        kw_plan_options options = {.mode = round % 5 == 4 ? KW_PREDICT : KW_SHORTLIST, .shortlist = round % 3 == 0 ? 2 : 0};
+        kw_plan_options options = {
+            .size = sizeof(kw_plan_options), .mode = round % 5 == 4 ? KW_PREDICT : KW_SHORTLIST, .shortlist = round % 3 == 0 ? 2 : 0};
         /* The estimate's best of these may be a wrong kernel: prediction verifies nothing. */
         bool checked = options.mode != KW_PREDICT;
         if (kw_plan_create(&plan, context, &problem, &options, NULL)) {
@@ -228,7 +229,8 @@ static int choose_alone(const char *cache, const char *wisdom) {
     kw_plan *plan = NULL;
     kw_error err = {0};
     kw_problem problem = nth_problem(0);
-    kw_context_options options = {.threads = 1, .cache_dir = cache, .data_dir = "", .wisdom_file = wisdom};
+    kw_context_options options = {
+        .size = sizeof(kw_context_options), .threads = 1, .cache_dir = cache, .data_dir = "", .wisdom_file = wisdom};
     bool good = !kw_context_open(&context, "cpu", &options, &err) && !kw_registry_create(&registry, context, &err) &&
                 !kw_registry_add_default(registry, &err);
     /* Twins of the best: the same code under another name. */
@@ -237,7 +239,8 @@ static int choose_alone(const char *cache, const char *wisdom) {
         snprintf(text, sizeof text, "test.toy gemm fp32 isa=avx2 math=fma name=%d slow=1 fault=none room=0 packs=0", 20 + i);
         good = !kw_registry_add(registry, text, &err);
     }
-    good = good && !kw_plan_create(&plan, context, &problem, &(kw_plan_options){.mode = KW_EXHAUSTIVE, .registry = registry}, &err);
+    good = good && !kw_plan_create(&plan, context, &problem,
+                                   &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_EXHAUSTIVE, .registry = registry}, &err);
     printf("%s\n", good ? kw_plan_config(plan) : err.text);
     kw_plan_destroy(&plan);
     kw_registry_destroy(&registry);

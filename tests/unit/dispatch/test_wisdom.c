@@ -259,7 +259,7 @@ static void malformed_lines_are_skipped_with_one_remark_and_kept(void **state) {
     world->options.user = &log;
     kw_context *context = toy_open(world);
     assert_int_equal(visit(context, NULL).count, 0);
-    toy_chosen(context, &(kw_plan_options){.mode = KW_PREDICT});
+    toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT});
     assert_contains(log.data, "wisdom.txt:2: not wisdom");
     assert_contains(log.data, "3 such lines");
     assert_string_equal(toy_chosen(context, NULL), TOY_BEST);
@@ -322,7 +322,8 @@ static void without_a_file_wisdom_stays_in_memory(void **state) {
 static void a_later_process_s_wisdom_is_seen(void **state) {
     toy_world *world = *state;
     kw_context *first = toy_open(world);
-    assert_string_equal(toy_chosen(first, &(kw_plan_options){.mode = KW_FROZEN}), "gemm.reference gemm fp32");
+    assert_string_equal(toy_chosen(first, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_FROZEN}),
+                        "gemm.reference gemm fp32");
     write_entry(world, world->wisdom, TOY_SLOW, NULL);
     assert_string_equal(toy_chosen(first, NULL), TOY_SLOW); /* the file is looked at again before anything is measured */
     kw_context_close(&first);

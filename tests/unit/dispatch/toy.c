@@ -109,7 +109,8 @@ void toy_world_make(toy_world *world) {
     scratch_path(world->cache, world->folder, "cache");
     scratch_path(world->data, world->folder, "data");
     scratch_path(world->wisdom, world->folder, "data/wisdom.txt");
-    world->options = (kw_context_options){.threads = 1, .cache_dir = world->cache, .data_dir = world->data};
+    world->options =
+        (kw_context_options){.size = sizeof(kw_context_options), .threads = 1, .cache_dir = world->cache, .data_dir = world->data};
 }
 
 void toy_world_drop(toy_world *world) {

@@ -46,7 +46,7 @@ static void near(double value, double wanted) {
 static kw_evaluation_options options_of(const char *by) {
     static const char *paths[1];
     paths[0] = store;
-    return (kw_evaluation_options){.stores = paths, .store_count = 1, .by = by};
+    return (kw_evaluation_options){.size = sizeof(kw_evaluation_options), .stores = paths, .store_count = 1, .by = by};
 }
 
 static kw_evaluation *open_by(const kw_evaluation_options *options) {
@@ -119,11 +119,11 @@ static void a_pick_without_a_row_counts_as_nothing(void **state) {
     (void)state;
     char path[2 * SCRATCH_MAX];
     kw_text text = {0};
-    kw_space_options space = {.set = "full", .arch = "x86-64-v4-bf16"};
+    kw_space_options space = {.size = sizeof(kw_space_options), .set = "full", .arch = "x86-64-v4-bf16"};
     kw_registry *registry = NULL;
     kw_context *context = NULL;
     kw_error err = {0};
-    kw_context_options quiet = {.wisdom_file = "", .cache_dir = "", .compiler = ""};
+    kw_context_options quiet = {.size = sizeof(kw_context_options), .wisdom_file = "", .cache_dir = "", .compiler = ""};
     assert_ok(kw_context_open(&context, "cpu", &quiet, &err), &err);
     assert_ok(kw_registry_create(&registry, context, &err), &err);
     assert_ok(kw_registry_add_space(registry, &space, &err), &err);
@@ -436,7 +436,7 @@ static void acceptance_names_the_first_criterion_that_is_missed(void **state) {
         }
     }
     kw_comparison c = {.a = {.mean = {.value = 1}}, .b = {.mean = {.value = 0.8}}};
-    assert_int_equal(kw_comparison_accept(&c, &(kw_acceptance){.mean = 0.3}, NULL), KW_OK);
+    assert_int_equal(kw_comparison_accept(&c, &(kw_acceptance){.size = sizeof(kw_acceptance), .mean = 0.3}, NULL), KW_OK);
 }
 
 int main(void) {

@@ -95,7 +95,8 @@ static kw_status remember(kw_error *err) {
 
 static kw_status search(kw_error *err) {
     kw_search_report r;
-    kw_search_options options = {.problem = &dataset.problem_groups[0].problem, .target = made_target, .budget = 20, .top = 3};
+    kw_search_options options = {
+        .size = sizeof(kw_search_options), .problem = &dataset.problem_groups[0].problem, .target = made_target, .budget = 20, .top = 3};
     kw_status status = kw_search(&options, &r, err);
     assert_true(status ? !r.results : r.count == 3);
     kw_free(r.results);

@@ -24,7 +24,8 @@ static int set_up(void **state) {
     for (size_t i = 0; i < PROBLEMS; i++) {
         assert_ok(kw_problem_parse(&problems[i], lines[i], &err), &err);
     }
-    kw_sweep_options options = {.configs = kernels,
+    kw_sweep_options options = {.size = sizeof(kw_sweep_options),
+                                .configs = kernels,
                                 .config_count = 2,
                                 .problems = problems,
                                 .problem_count = PROBLEMS,
@@ -44,7 +45,7 @@ static int tear_down(void **state) {
 
 static kw_evaluation *evaluate(const char *path) {
     const char *const paths[] = {path};
-    kw_evaluation_options options = {.stores = paths, .store_count = 1};
+    kw_evaluation_options options = {.size = sizeof(kw_evaluation_options), .stores = paths, .store_count = 1};
     kw_evaluation *e = NULL;
     kw_error err = {0};
     assert_ok(kw_evaluation_open(&e, &options, &err), &err);
@@ -55,8 +56,11 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
     (void)state;
     char out[2 * SCRATCH_MAX];
     kw_evaluation *e = evaluate(store);
-    kw_validate_options options = {
-        .workers.program = KW_KWRIGHT, .batches = 5, .build.cache_dir = "", .out = scratch_path(out, folder, "new.db")};
+    kw_validate_options options = {.size = sizeof(kw_validate_options),
+                                   .workers.program = KW_KWRIGHT,
+                                   .batches = 5,
+                                   .build.cache_dir = "",
+                                   .out = scratch_path(out, folder, "new.db")};
     kw_validate_report r;
     kw_error err = {0};
     assert_ok(kw_validate(e, &options, &r, &err), &err);
@@ -110,7 +114,8 @@ static void rows_of_another_machine_cannot_be_validated(void **state) {
     kw_error err = {0};
     move_rows(path);
     kw_evaluation *e = evaluate(path);
-    assert_int_equal(kw_validate(e, &(kw_validate_options){.workers.program = KW_KWRIGHT}, &r, &err), KW_FAILED);
+    assert_int_equal(kw_validate(e, &(kw_validate_options){.size = sizeof(kw_validate_options), .workers.program = KW_KWRIGHT}, &r, &err),
+                     KW_FAILED);
     assert_non_null(strstr(err.text, "on this machine"));
     assert_int_equal(kw_validate(NULL, NULL, &r, &err), KW_ILLEGAL);
     kw_evaluation_close(&e);

@@ -75,7 +75,9 @@ static void the_instructions_that_a_config_names_are_in_the_code(void **state) {
     kw_jit jit = {.compiler = &compiler};
     char folder[SCRATCH_MAX], path[2 * SCRATCH_MAX];
     assert_non_null(p);
-    assert_ok(kw_enumerate(&(kw_space_options){.set = "default", .arch = "x86-64-v4-bf16"}, pick_first_of_kind, p, &err), &err);
+    assert_ok(kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .set = "default", .arch = "x86-64-v4-bf16"},
+                           pick_first_of_kind, p, &err),
+              &err);
     assert_true(p->count >= 10);
     if (kw_compiler_find(&compiler, NULL, jit.code, &err)) {
         print_message("%s\n", err.text);

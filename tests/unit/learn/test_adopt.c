@@ -131,7 +131,8 @@ static void scores_are_lightgbms_to_the_last_bit(void **state) {
         scored_pair pairs[PAIRS];
         kw_adopt_report report;
         kw_error err = {0};
-        kw_adopt_options options = {.folder = published_path(from, p->name, ""), .out = scratch_path(out, folder, p->name)};
+        kw_adopt_options options = {
+            .size = sizeof(kw_adopt_options), .folder = published_path(from, p->name, ""), .out = scratch_path(out, folder, p->name)};
         if (kw_model_adopt(&options, &report, &err)) {
             fail_msg("%s: %s", p->name, err.text);
         }
@@ -216,7 +217,8 @@ static void a_spec_that_is_not_its_forests_is_refused(void **state) {
         kw_error err = {0};
         scratch_remove(folder);
         mkdir(folder, 0755);
-        kw_adopt_options options = {.folder = copy_folder(out, cases[i].from, cases[i].name, cases[i].part, cases[i].instead)};
+        kw_adopt_options options = {.size = sizeof(kw_adopt_options),
+                                    .folder = copy_folder(out, cases[i].from, cases[i].name, cases[i].part, cases[i].instead)};
         if (!kw_model_adopt(&options, NULL, &err) || !strstr(err.text, cases[i].reason)) {
             fail_msg("%zu: %s", i, err.text);
         }
@@ -228,7 +230,8 @@ static void what_is_not_there_is_named(void **state) {
     (void)state;
     char out[2 * SCRATCH_MAX], path[4 * SCRATCH_MAX];
     kw_error err = {0};
-    kw_adopt_options options = {.folder = copy_folder(out, GEMM, "gemm", NULL, NULL), .by_op = true, .op = KW_CONV_FWD};
+    kw_adopt_options options = {
+        .size = sizeof(kw_adopt_options), .folder = copy_folder(out, GEMM, "gemm", NULL, NULL), .by_op = true, .op = KW_CONV_FWD};
     assert_int_equal(kw_model_adopt(&options, NULL, &err), KW_ILLEGAL);
     assert_non_null(strstr(err.text, "not of conv_fwd"));
     options.by_op = false;
@@ -253,7 +256,7 @@ static void logarithms_and_constants_are_the_folders(void **state) {
     kw_error err = {0};
     kw_adopt_report report;
     kw_model *model = NULL;
-    kw_adopt_options options = {.folder = copy_folder(out, GEMM, "gemm", "\"dtype\"", hardware)};
+    kw_adopt_options options = {.size = sizeof(kw_adopt_options), .folder = copy_folder(out, GEMM, "gemm", "\"dtype\"", hardware)};
     assert_int_equal(kw_model_adopt(&options, &report, &err), KW_OK);
     assert_string_equal(report.quantities, "tflops");
     assert_int_equal(kw_model_open(&model, out, &err), KW_OK);
@@ -274,7 +277,7 @@ static void a_forest_may_be_unpacked_and_packed_again(void **state) {
     kw_text text = {0}, again = {0};
     kw_model *model = NULL;
     size_t size;
-    kw_adopt_options options = {.folder = copy_folder(out, CONV, "forward", NULL, NULL)};
+    kw_adopt_options options = {.size = sizeof(kw_adopt_options), .folder = copy_folder(out, CONV, "forward", NULL, NULL)};
     assert_int_equal(kw_model_adopt(&options, NULL, &err), KW_OK);
     snprintf(packed, sizeof packed, "%s/model_tflops.lgbm.gz", out);
     snprintf(plain, sizeof plain, "%s/model_tflops.lgbm", out);

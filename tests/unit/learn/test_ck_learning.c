@@ -41,8 +41,15 @@ static int tear_down(void **state) {
 }
 
 static kw_train_options small_training(const char *out, kw_op op) {
-    return (kw_train_options){
-        .stores = stores, .store_count = 1, .out = out, .by_op = true, .op = op, .trees = 40, .rounds = -1, .folds = 3};
+    return (kw_train_options){.size = sizeof(kw_train_options),
+                              .stores = stores,
+                              .store_count = 1,
+                              .out = out,
+                              .by_op = true,
+                              .op = op,
+                              .trees = 40,
+                              .rounds = -1,
+                              .folds = 3};
 }
 
 static void foreign_rows_are_evaluated(void **state) {
@@ -51,7 +58,7 @@ static void foreign_rows_are_evaluated(void **state) {
     for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++) {
         kw_evaluation *evaluation = NULL;
         kw_error err = {0};
-        kw_evaluation_options options = {.stores = stores, .store_count = 1, .by = selectors[i]};
+        kw_evaluation_options options = {.size = sizeof(kw_evaluation_options), .stores = stores, .store_count = 1, .by = selectors[i]};
         if (kw_evaluation_open(&evaluation, &options, &err)) {
             fail_msg("%s: %s", selectors[i], err.text);
         }
@@ -89,7 +96,7 @@ static void foreign_rows_are_learned_from(void **state) {
         assert_string_equal(report.quantity, "tflops");
         assert_int_equal(report.shapes.problem_groups, cases[i].groups);
         assert_true(report.shapes.mean > 0.9); /* the rule that made the times can be learned */
-        kw_evaluation_options evaluated = {.stores = stores, .store_count = 1, .by = out};
+        kw_evaluation_options evaluated = {.size = sizeof(kw_evaluation_options), .stores = stores, .store_count = 1, .by = out};
         assert_int_equal(kw_evaluation_open(&evaluation, &evaluated, &err), KW_FAILED);
         assert_non_null(strstr(err.text, "was trained on"));
         evaluated.in_sample = true;
@@ -136,7 +143,7 @@ static void several_targets_share_a_folder(void **state) {
         assert_true(size > 0);
     }
     assert_int_equal(scratch_count(out, ".lgbm.gz"), 3);
-    kw_adopt_options adopt = {.folder = out, .out = scratch_path(back, folder, "back")};
+    kw_adopt_options adopt = {.size = sizeof(kw_adopt_options), .folder = out, .out = scratch_path(back, folder, "back")};
     if (kw_model_adopt(&adopt, &adopted, &err)) {
         fail_msg("%s", err.text);
     }
@@ -144,7 +151,7 @@ static void several_targets_share_a_folder(void **state) {
     assert_true(adopted.features == 97 && adopted.op == KW_CONV_FWD && adopted.dtype == KW_BF16);
     snprintf(spec, sizeof spec, "%s/model_latency.spec", out);
     kw_evaluation *evaluation = NULL;
-    kw_evaluation_options evaluated = {.stores = stores, .store_count = 1, .by = spec};
+    kw_evaluation_options evaluated = {.size = sizeof(kw_evaluation_options), .stores = stores, .store_count = 1, .by = spec};
     assert_int_equal(kw_evaluation_open(&evaluation, &evaluated, &err), KW_FAILED); /* what it was trained on is known of it, too */
     evaluated.in_sample = true;
     if (kw_evaluation_open(&evaluation, &evaluated, &err)) {

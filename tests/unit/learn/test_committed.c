@@ -47,8 +47,15 @@ static void need_library(void) {
 
 static void train(const char *out, int32_t threads, kw_train_report *report) {
     kw_error err = {0};
-    kw_train_options options = {
-        .stores = stores, .store_count = 1, .out = out, .folds = 2, .trees = 60, .leaves = 24, .rounds = -1, .threads = threads};
+    kw_train_options options = {.size = sizeof(kw_train_options),
+                                .stores = stores,
+                                .store_count = 1,
+                                .out = out,
+                                .folds = 2,
+                                .trees = 60,
+                                .leaves = 24,
+                                .rounds = -1,
+                                .threads = threads};
     assert_ok(kw_train(&options, report, &err), &err);
 }
 
@@ -81,7 +88,7 @@ static void its_held_out_predictions_can_be_evaluated(void **state) {
     kw_error err = {0};
     need_library();
     snprintf(path, sizeof path, "%s/one/oof.csv.gz", folder);
-    kw_evaluation_options options = {.stores = stores, .store_count = 1, .by = path};
+    kw_evaluation_options options = {.size = sizeof(kw_evaluation_options), .stores = stores, .store_count = 1, .by = path};
     assert_ok(kw_evaluation_open(&by[0], &options, &err), &err);
     options.by = "random";
     assert_ok(kw_evaluation_open(&by[1], &options, &err), &err);

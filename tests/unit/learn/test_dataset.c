@@ -89,8 +89,8 @@ static void the_way_rows_come_changes_nothing(void **state) {
     made_rows_save(&made, names[0], 0, 2);
     made_rows_save(&made, names[1], 1, 2);
     assert_int_equal(kw_store_open(&store, path, KW_STORE_READ, NULL), KW_OK);
-    assert_int_equal(kw_store_export(store, &(kw_row_filter){0}, "jsonl", names[2], NULL, NULL), KW_OK);
-    assert_int_equal(kw_store_export(store, &(kw_row_filter){0}, "csv", names[3], NULL, NULL), KW_OK);
+    assert_int_equal(kw_store_export(store, &(kw_row_filter){.size = sizeof(kw_row_filter)}, "jsonl", names[2], NULL, NULL), KW_OK);
+    assert_int_equal(kw_store_export(store, &(kw_row_filter){.size = sizeof(kw_row_filter)}, "csv", names[3], NULL, NULL), KW_OK);
     kw_store_close(&store);
     open_set(&dataset, (const char *[]){path}, 1, NULL);
     memcpy(digest, dataset.digest, sizeof digest);

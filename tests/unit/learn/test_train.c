@@ -52,8 +52,15 @@ static const char *const *stores(void) {
 
 /* Small enough for a second. */
 static kw_train_options options_of(const char *out) {
-    return (kw_train_options){
-        .stores = stores(), .store_count = 1, .out = out, .folds = 3, .trees = 40, .leaves = 12, .rounds = -1, .threads = 1};
+    return (kw_train_options){.size = sizeof(kw_train_options),
+                              .stores = stores(),
+                              .store_count = 1,
+                              .out = out,
+                              .folds = 3,
+                              .trees = 40,
+                              .leaves = 12,
+                              .rounds = -1,
+                              .threads = 1};
 }
 
 static void train(const kw_train_options *options, kw_train_report *report) {

@@ -173,7 +173,13 @@ static void nothing_to_cover_is_said(void **state) {
 static kw_prune_options options_of(const char *out) {
     static const char *paths[1];
     paths[0] = store;
-    return (kw_prune_options){.stores = paths, .store_count = 1, .out = out, .keep = 0.98, .worst = 0.8, .command = "kwright\nprune"};
+    return (kw_prune_options){.size = sizeof(kw_prune_options),
+                              .stores = paths,
+                              .store_count = 1,
+                              .out = out,
+                              .keep = 0.98,
+                              .worst = 0.8,
+                              .command = "kwright\nprune"};
 }
 
 static void a_report_adds_up(void **state) {
@@ -256,7 +262,7 @@ static void a_rule_set_yields_the_kernels_that_were_kept(void **state) {
     kw_error err = {0};
     int64_t count = 0;
     assert_ok(kw_prune(&options, &r, &err), &err);
-    kw_space_options space = {.set = "pruned", .arch = "x86-64-v4-bf16", .rules_dir = folder};
+    kw_space_options space = {.size = sizeof(kw_space_options), .set = "pruned", .arch = "x86-64-v4-bf16", .rules_dir = folder};
     assert_ok(kw_enumerate(&space, count_config, &count, &err), &err);
     assert_int_equal(count, r.all.chosen);
 }

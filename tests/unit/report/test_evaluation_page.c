@@ -33,7 +33,8 @@ static kw_evaluation *open_by(const char *by, bool gemm) {
     const char *const paths[] = {store};
     kw_evaluation *e = NULL;
     kw_error err = {0};
-    kw_evaluation_options options = {.stores = paths, .store_count = 1, .by = by, .by_op = gemm, .op = KW_GEMM};
+    kw_evaluation_options options = {
+        .size = sizeof(kw_evaluation_options), .stores = paths, .store_count = 1, .by = by, .by_op = gemm, .op = KW_GEMM};
     if (kw_evaluation_open(&e, &options, &err)) {
         fail_msg("%s", err.text);
     }
@@ -57,7 +58,7 @@ static char *page_of(const char *const by[], size_t count, const char *title) {
     for (size_t i = 0; i < count; i++) {
         evaluations[i] = open_by(by[i], false);
     }
-    kw_report_options options = {.title = title, .script = ""};
+    kw_report_options options = {.size = sizeof(kw_report_options), .title = title, .script = ""};
     kw_status status = kw_evaluations_html(page_path, (const kw_evaluation *const *)evaluations, count, &options, &err);
     for (size_t i = 0; i < count; i++) {
         kw_evaluation_close(&evaluations[i]);

@@ -285,7 +285,9 @@ static void a_store_becomes_a_page_and_a_summary(void **state) {
     files *made = *state;
     kw_error err = {0};
     char reason[256], *text = NULL;
-    assert_int_equal(kw_report_html(made->store, made->page, &(kw_report_options){.title = "Of a Tuesday", .script = ""}, &err), KW_OK);
+    assert_int_equal(kw_report_html(made->store, made->page,
+                                    &(kw_report_options){.size = sizeof(kw_report_options), .title = "Of a Tuesday", .script = ""}, &err),
+                     KW_OK);
     char *page = read_all(made->page);
     assert_true(markup_is_sound(page, reason));
     assert_non_null(strstr(page, "<title>Of a Tuesday</title>"));
@@ -309,12 +311,16 @@ static void a_script_is_inlined_unless_it_would_end_early(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_all(made->script, cases[i].text);
         unlink(made->page);
-        assert_int_equal(kw_report_html(made->store, made->page, &(kw_report_options){.script = made->script}, &err), cases[i].status);
+        assert_int_equal(
+            kw_report_html(made->store, made->page, &(kw_report_options){.size = sizeof(kw_report_options), .script = made->script}, &err),
+            cases[i].status);
         assert_int_equal(access(made->page, F_OK), cases[i].status ? -1 : 0);
     }
     assert_non_null(strstr(err.text, "chart.js"));
     unlink(made->script);
-    assert_int_not_equal(kw_report_html(made->store, made->page, &(kw_report_options){.script = made->script}, &err), KW_OK);
+    assert_int_not_equal(
+        kw_report_html(made->store, made->page, &(kw_report_options){.size = sizeof(kw_report_options), .script = made->script}, &err),
+        KW_OK);
 }
 
 static void what_is_no_store_is_named(void **state) {
@@ -328,7 +334,8 @@ static void what_is_no_store_is_named(void **state) {
                     "says what it is; so it cannot be one");
     assert_int_equal(kw_report_text(&text, path, NULL, &err), KW_MALFORMED);
     assert_non_null(strstr(err.text, "not.db"));
-    assert_int_equal(kw_report_text(&text, made->store, &(kw_report_options){.baseline = path}, &err), KW_MALFORMED);
+    assert_int_equal(kw_report_text(&text, made->store, &(kw_report_options){.size = sizeof(kw_report_options), .baseline = path}, &err),
+                     KW_MALFORMED);
     assert_null(text);
     snprintf(path, sizeof path, "%s/no/such/folder/report.html", made->folder);
     assert_int_not_equal(kw_report_html(made->store, path, NULL, &err), KW_OK);
@@ -339,7 +346,8 @@ static void what_is_no_store_is_named(void **state) {
 static void a_locale_changes_nothing(void **state) {
     files *made = *state;
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-    assert_int_equal(kw_report_html(made->store, made->page, &(kw_report_options){.script = ""}, NULL), KW_OK);
+    assert_int_equal(kw_report_html(made->store, made->page, &(kw_report_options){.size = sizeof(kw_report_options), .script = ""}, NULL),
+                     KW_OK);
     char *plain = read_all(made->page), before[64], probe[16];
     snprintf(before, sizeof before, "%s", setlocale(LC_ALL, NULL));
     bool found = false;
@@ -351,7 +359,7 @@ static void a_locale_changes_nothing(void **state) {
         print_message("no locale with a decimal comma is installed\n");
         skip();
     }
-    kw_status status = kw_report_html(made->store, made->page, &(kw_report_options){.script = ""}, NULL);
+    kw_status status = kw_report_html(made->store, made->page, &(kw_report_options){.size = sizeof(kw_report_options), .script = ""}, NULL);
     snprintf(probe, sizeof probe, "%.1f", 0.5);
     setlocale(LC_ALL, before);
     assert_string_equal(probe, "0,5"); /* the program's own locale is as it was */

@@ -18,7 +18,13 @@ static int set_up(void **state) {
 }
 
 static kw_search_options options_of(kw_search_method method) {
-    return (kw_search_options){.problem = &problem, .target = made_target, .method = method, .budget = 120, .top = 12, .seed = 5};
+    return (kw_search_options){.size = sizeof(kw_search_options),
+                               .problem = &problem,
+                               .target = made_target,
+                               .method = method,
+                               .budget = 120,
+                               .top = 12,
+                               .seed = 5};
 }
 
 static void search(kw_search_report *report, const kw_search_options *options) {
@@ -37,7 +43,7 @@ static void everything_found_can_be_had(void **state) {
     static const kw_search_method methods[] = {KW_SEARCH_EVOLVE, KW_SEARCH_RANDOM, KW_SEARCH_ALL};
     kw_catalog full = {0};
     kw_target target;
-    kw_space_options space = {.set = "full", .arch = arch};
+    kw_space_options space = {.size = sizeof(kw_space_options), .set = "full", .arch = arch};
     assert_int_equal(kw_enumerate(&space, collect, &full, NULL), KW_OK);
     assert_int_equal(kw_target_parse(&target, made_target, NULL), KW_OK);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
@@ -132,21 +138,22 @@ static void filters_and_sets_bound_the_space(void **state) {
     (void)state;
     for (int method = KW_SEARCH_EVOLVE; method <= KW_SEARCH_ALL; method++) {
         kw_search_options options = options_of((kw_search_method)method);
+        kw_space_options space = {.size = sizeof(kw_space_options)};
         kw_search_report r;
         kw_error err = {0};
-        options.space.filter = "c.family == 'conv.direct' and c.vecs == 2";
+        options.space = &space;
+        space.filter = "c.family == 'conv.direct' and c.vecs == 2";
         search(&r, &options);
         for (size_t i = 0; i < r.count; i++) {
             assert_non_null(strstr(r.results[i].config, "vecs=2"));
             assert_int_equal(strncmp(r.results[i].config, "conv.direct ", 12), 0);
         }
         kw_free(r.results);
-        options.space.filter = "c.family == 'gemm.tiled'";
+        space.filter = "c.family == 'gemm.tiled'";
         assert_int_equal(kw_search(&options, &r, &err), KW_NO_KERNEL);
-        options.space.filter = "c.tyle > 3";
+        space.filter = "c.tyle > 3";
         assert_int_equal(kw_search(&options, &r, &err), KW_MISSING);
-        options = options_of((kw_search_method)method);
-        options.space.set = "no-such-set";
+        space = (kw_space_options){.size = sizeof(kw_space_options), .set = "no-such-set"};
         assert_int_equal(kw_search(&options, &r, &err), KW_MISSING);
         options = options_of((kw_search_method)method);
         options.target = "nonsense";
@@ -163,7 +170,7 @@ static void points_say_what_enumeration_says(void **state) {
     kw_points *points = NULL;
     kw_catalog full = {0};
     kw_error err = {0};
-    kw_space_options space = {.set = "tests", .arch = arch, .filter = "c.family == 'conv.direct'"};
+    kw_space_options space = {.size = sizeof(kw_space_options), .set = "tests", .arch = arch, .filter = "c.family == 'conv.direct'"};
     assert_int_equal(kw_enumerate(&space, collect, &full, NULL), KW_OK);
     assert_int_equal(kw_points_open(&points, &space, KW_CONV_FWD, KW_FP32, &err), KW_OK);
     size_t wanted_count = 0, listed = 0, number = 0;
@@ -209,7 +216,13 @@ static void a_search_begins_at_the_points_that_a_set_lists(void **state) {
         kw_problem gpu;
         kw_search_report all, r;
         assert_int_equal(kw_problem_parse(&gpu, texts[t], NULL), KW_OK);
-        kw_search_options options = {.problem = &gpu, .target = target, .method = KW_SEARCH_ALL, .budget = 200, .top = 12, .seed = 5};
+        kw_search_options options = {.size = sizeof(kw_search_options),
+                                     .problem = &gpu,
+                                     .target = target,
+                                     .method = KW_SEARCH_ALL,
+                                     .budget = 200,
+                                     .top = 12,
+                                     .seed = 5};
         search(&all, &options);
         for (int method = KW_SEARCH_EVOLVE; method <= KW_SEARCH_RANDOM; method++) {
             options.method = (kw_search_method)method;
@@ -227,7 +240,10 @@ static void a_search_begins_at_the_points_that_a_set_lists(void **state) {
             }
             kw_free(r.results);
         }
-        options.space.filter = "c.family == 'conv.igemm' and c.tile_m == 64 or c.family == 'gemm.mma' and c.tile_m == 64";
+        const kw_space_options space = {.size = sizeof(kw_space_options),
+                                        .filter =
+                                            "c.family == 'conv.igemm' and c.tile_m == 64 or c.family == 'gemm.mma' and c.tile_m == 64"};
+        options.space = &space;
         search(&r, &options);
         for (size_t i = 0; i < r.count; i++) {
             assert_non_null(strstr(r.results[i].config, "tile_m=64"));

@@ -12,7 +12,8 @@ static bool add(void *user, const kw_config *config) {
 static kw_catalog take(const char *set, const char *filter) {
     kw_catalog catalog = {0};
     kw_error err = {0};
-    kw_space_options options = {.set = set, .arch = "gfx942", .filter = filter, .builder_conf = KW_BUILDER_FOLDER};
+    kw_space_options options = {
+        .size = sizeof(kw_space_options), .set = set, .arch = "gfx942", .filter = filter, .builder_conf = KW_BUILDER_FOLDER};
     if (kw_enumerate(&options, add, &catalog, &err)) {
         fail_msg("%s", err.text);
     }

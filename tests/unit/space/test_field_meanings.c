@@ -140,7 +140,9 @@ static void every_field_means_its_axis(void **state) {
             fail_msg("%s: %s", text, err.text);
         }
     }
-    assert_ok(kw_enumerate(&(kw_space_options){.arch = arch, .set = "full-tests"}, hold_against_meanings, asked, &err), &err);
+    assert_ok(kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .arch = arch, .set = "full-tests"}, hold_against_meanings,
+                           asked, &err),
+              &err);
     for (size_t i = 0; i < MEANINGS; i++) {
         kw_traits_drop(&asked[i]);
     }
@@ -230,7 +232,9 @@ static void kernels_without_an_axis_have_what_it_is_without(void **state) {
             read_lack(&asked[i].has, lacks[i].field, lacks[i].has);
         }
     }
-    assert_ok(kw_enumerate(&(kw_space_options){.arch = arch, .set = "tiny"}, hold_against_lacks, asked, &err), &err);
+    assert_ok(
+        kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .arch = arch, .set = "tiny"}, hold_against_lacks, asked, &err),
+        &err);
     for (size_t i = 0; i < LACKS; i++) {
         assert_true(asked[i].seen);
         kw_traits_drop(&asked[i].has);

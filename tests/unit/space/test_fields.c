@@ -21,7 +21,10 @@ static bool add_config(void *user, const kw_config *config) {
 static int enumerate_tiny(void **state) {
     (void)state;
     kw_error err = {0};
-    return kw_enumerate(&(kw_space_options){.arch = arch, .set = "tiny"}, add_config, &tiny, &err) || !tiny.count ? -1 : 0;
+    return kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .arch = arch, .set = "tiny"}, add_config, &tiny, &err) ||
+                   !tiny.count
+               ? -1
+               : 0;
 }
 
 static int drop_tiny(void **state) {
@@ -129,7 +132,9 @@ static void find_by_file(const char *structure, const char *field, const char *v
     size_t count = count_by_traits(text);
     if (!count) {
         assert_ok(kw_file_replace(path, text, strlen(text), 0644, &err), &err);
-        assert_ok(kw_enumerate(&(kw_space_options){.arch = arch, .traits = path}, stop_at_first, &count, &err), &err);
+        assert_ok(
+            kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .arch = arch, .traits = path}, stop_at_first, &count, &err),
+            &err);
     }
     if (!count) {
         fail_msg("%s.%s = %s: a trait file finds no kernel on %s", structure, field, value, arch);
@@ -191,9 +196,9 @@ static void wildcards_are_any_value(void **state) {
                               "warp_tile_m=32 warp_tile_n=32 warp_tile_k=16 vector_size_a=8 vector_size_b=8 ";
     char text[LINE];
     snprintf(text, sizeof text, "%s vector_size_c=8", one);
-    assert_int_equal(count_space(&(kw_space_options){.arch = arch, .config = text}), 1);
+    assert_int_equal(count_space(&(kw_space_options){.size = sizeof(kw_space_options), .arch = arch, .config = text}), 1);
     snprintf(text, sizeof text, "%s vector_size_c=*", one);
-    assert_int_equal(count_space(&(kw_space_options){.arch = arch, .config = text}), 5);
+    assert_int_equal(count_space(&(kw_space_options){.size = sizeof(kw_space_options), .arch = arch, .config = text}), 5);
 }
 
 /* Spellings of one thing, each of which some kernel of the set is and another is not. */

@@ -20,7 +20,7 @@ static bool add(void *user, const kw_config *config) {
 static kw_catalog take(const char *set, const char *arch) {
     kw_catalog catalog = {0};
     kw_error err = {0};
-    if (kw_enumerate(&(kw_space_options){.set = set, .arch = arch}, add, &catalog, &err)) {
+    if (kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .set = set, .arch = arch}, add, &catalog, &err)) {
         fail_msg("%s on %s: %s", set, arch, err.text);
     }
     return catalog;
@@ -172,7 +172,11 @@ static void remove_rules(const char *folder) {
 static kw_status enumerate_own(const char *set, const char *table, const char *arch, kw_catalog *catalog, kw_error *err) {
     char folder[] = "/tmp/kw-points-XXXXXX";
     make_rules(folder, set, table);
-    kw_space_options options = {.set = "s", .arch = arch, .rules_dir = folder, .filter = "c.op == 'conv_fwd' and c.dtype == 'fp16'"};
+    kw_space_options options = {.size = sizeof(kw_space_options),
+                                .set = "s",
+                                .arch = arch,
+                                .rules_dir = folder,
+                                .filter = "c.op == 'conv_fwd' and c.dtype == 'fp16'"};
     kw_status status = kw_enumerate(&options, add, catalog, err);
     remove_rules(folder);
     return status;

@@ -80,7 +80,9 @@ static bool collect(void *user, const kw_config *config) {
 }
 
 static kw_status enumerate(const char *set, const char *arch, const char *filter, kw_text *lines, kw_error *err) {
-    return kw_enumerate(&(kw_space_options){.set = set, .arch = arch, .filter = filter, .rules_dir = folder}, collect, lines, err);
+    return kw_enumerate(
+        &(kw_space_options){.size = sizeof(kw_space_options), .set = set, .arch = arch, .filter = filter, .rules_dir = folder}, collect,
+        lines, err);
 }
 
 static void the_product_comes_in_order_without_what_is_not_wanted(void **state) {
@@ -139,7 +141,7 @@ static void the_visitor_may_stop(void **state) {
     (void)state;
     write_rules(NULL, NULL);
     int count = 0;
-    kw_space_options options = {.set = "s", .arch = "a", .rules_dir = folder};
+    kw_space_options options = {.size = sizeof(kw_space_options), .set = "s", .arch = "a", .rules_dir = folder};
     assert_int_equal(kw_enumerate(&options, stop, &count, NULL), KW_OK);
     assert_int_equal(count, 3);
 }
@@ -166,7 +168,7 @@ static void names_are_listed_and_unknown_ones_refused(void **state) {
         assert_non_null(strstr(err.text, rows[i].fragment));
     }
     kw_error err = {0};
-    kw_space_options options = {.set = "s", .arch = "a", .rules_dir = "/nonexistent/folder"};
+    kw_space_options options = {.size = sizeof(kw_space_options), .set = "s", .arch = "a", .rules_dir = "/nonexistent/folder"};
     assert_int_not_equal(kw_enumerate(&options, collect, &text, &err), KW_OK);
     assert_non_null(strstr(err.text, "/nonexistent/folder"));
     kw_text_drop(&text);

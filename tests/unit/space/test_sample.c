@@ -66,7 +66,9 @@ static void a_sample_is_distinct_within_limits_meets_every_kind_and_never_change
             there[kind(&all->problems[j])] |=
                 kw_problem_flops(&all->problems[j]) <= INT64_C(1000000000) && kw_problem_bytes(&all->problems[j]) <= INT64_C(64000000);
         }
-        size_t count = draw(chosen, all, (kw_sample_options){.count = 300, .max_gflop = 1, .max_mb = 64, .seed = 1}), distinct = 0;
+        size_t count = draw(chosen, all,
+                            (kw_sample_options){.size = sizeof(kw_sample_options), .count = 300, .max_gflop = 1, .max_mb = 64, .seed = 1}),
+               distinct = 0;
         assert_int_equal(count, 300);
         kw_text texts = {0};
         for (size_t j = 0; j < count; j++) {
@@ -96,24 +98,24 @@ static void a_sample_depends_on_problems_and_seed_alone(void **state) {
     for (size_t i = all->count; i > 0; i--) {
         gather(reversed, "", &all->problems[i - 1]);
     }
-    size_t count = draw(chosen, all, (kw_sample_options){.count = 200, .seed = 7});
-    assert_int_equal(draw(again, all, (kw_sample_options){.count = 200, .seed = 7}), count);
+    size_t count = draw(chosen, all, (kw_sample_options){.size = sizeof(kw_sample_options), .count = 200, .seed = 7});
+    assert_int_equal(draw(again, all, (kw_sample_options){.size = sizeof(kw_sample_options), .count = 200, .seed = 7}), count);
     assert_memory_equal(chosen, again, count * sizeof *chosen);
-    draw(again, reversed, (kw_sample_options){.count = 200, .seed = 7});
+    draw(again, reversed, (kw_sample_options){.size = sizeof(kw_sample_options), .count = 200, .seed = 7});
     size_t other = 0;
     for (size_t i = 0; i < count; i++) {
         assert_memory_equal(&all->problems[chosen[i]], &reversed->problems[again[i]], sizeof *all->problems);
     }
-    draw(again, all, (kw_sample_options){.count = 200, .seed = 8});
+    draw(again, all, (kw_sample_options){.size = sizeof(kw_sample_options), .count = 200, .seed = 8});
     for (size_t i = 0; i < count; i++) {
         other += chosen[i] != again[i];
     }
     assert_true(other > 100);
     /* A larger sample begins with the smaller one. */
-    draw(again, all, (kw_sample_options){.count = 400, .seed = 7});
+    draw(again, all, (kw_sample_options){.size = sizeof(kw_sample_options), .count = 400, .seed = 7});
     assert_memory_equal(chosen, again, count * sizeof *chosen);
     /* Without limits everything that is different is drawn. */
-    assert_int_equal(draw(again, all, (kw_sample_options){.seed = 7}), 1614);
+    assert_int_equal(draw(again, all, (kw_sample_options){.size = sizeof(kw_sample_options), .seed = 7}), 1614);
     free(all);
     free(reversed);
 }
@@ -149,7 +151,8 @@ static void a_bucket_gives_no_more_than_its_cap(void **state) {
     for (size_t cap = 1; cap <= 4; cap++) {
         static const size_t expected[] = {0, 8, 11, 12, 13};
         int met[8] = {0};
-        size_t count = draw(chosen, all, (kw_sample_options){.per_bucket = cap, .seed = 3, .buckets = KW_BUCKETS_SIZE});
+        size_t count = draw(
+            chosen, all, (kw_sample_options){.size = sizeof(kw_sample_options), .per_bucket = cap, .seed = 3, .buckets = KW_BUCKETS_SIZE});
         assert_int_equal(count, expected[cap]);
         for (size_t i = 0; i < count; i++) {
             met[rows[chosen[i]].bucket]++;
@@ -160,7 +163,7 @@ static void a_bucket_gives_no_more_than_its_cap(void **state) {
     }
     /* One of each bucket comes before a second of any. */
     int met[8] = {0};
-    size_t count = draw(chosen, all, (kw_sample_options){.count = 8, .buckets = KW_BUCKETS_SIZE});
+    size_t count = draw(chosen, all, (kw_sample_options){.size = sizeof(kw_sample_options), .count = 8, .buckets = KW_BUCKETS_SIZE});
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(met[rows[chosen[i]].bucket]++, 0);
     }
@@ -170,7 +173,7 @@ static void a_bucket_gives_no_more_than_its_cap(void **state) {
 static void what_is_no_problem_is_refused(void **state) {
     (void)state;
     kw_problem problem;
-    kw_sample_options options = {.count = 1};
+    kw_sample_options options = {.size = sizeof(kw_sample_options), .count = 1};
     size_t chosen[1], count = 0;
     kw_error err = {0};
     assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 c4 k4 i8 f3", NULL), KW_OK);

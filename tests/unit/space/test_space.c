@@ -33,7 +33,7 @@ static int enumerate_all(void **state) {
     for (int arch = 0; arch < ARCHES; arch++) {
         for (int set = 0; set < SETS; set++) {
             kw_error err = {0};
-            kw_space_options options = {.set = sets[set], .arch = kw_cpu_archs[arch].name};
+            kw_space_options options = {.size = sizeof(kw_space_options), .set = sets[set], .arch = kw_cpu_archs[arch].name};
             if (!all || kw_enumerate(&options, add, &all->of[arch][set], &err)) {
                 print_error("%s %s: %s\n", options.set, options.arch, err.text);
                 return -1;
@@ -98,7 +98,7 @@ static void the_order_is_the_same_each_time(void **state) {
     const spaces *all = *state;
     for (int set = 0; set < SETS; set++) {
         replay r = {.catalog = &all->of[ARCHES - 1][set]};
-        kw_space_options options = {.set = sets[set], .arch = kw_cpu_archs[ARCHES - 1].name};
+        kw_space_options options = {.size = sizeof(kw_space_options), .set = sets[set], .arch = kw_cpu_archs[ARCHES - 1].name};
         assert_int_equal(kw_enumerate(&options, follow, &r, NULL), KW_OK);
         assert_int_equal(r.next, r.catalog->count);
         size_t count = 0;
@@ -186,7 +186,9 @@ static void a_full_set_takes_well_under_a_second(void **state) {
     (void)state;
     int64_t start = kw_clock_thread_ns();
     size_t count = 0;
-    assert_int_equal(kw_enumerate(&(kw_space_options){.set = "full", .arch = "x86-64-v4-bf16"}, count_one, &count, NULL), KW_OK);
+    assert_int_equal(kw_enumerate(&(kw_space_options){.size = sizeof(kw_space_options), .set = "full", .arch = "x86-64-v4-bf16"}, count_one,
+                                  &count, NULL),
+                     KW_OK);
     double ms = (double)(kw_clock_thread_ns() - start) * 1e-6;
     print_message("full on x86-64-v4-bf16: %zu configs in %.1f ms\n", count, ms);
 #ifdef __OPTIMIZE__

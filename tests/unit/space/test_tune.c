@@ -10,7 +10,12 @@ static kw_context *context;
 static int open_context(void **state) {
     (void)state;
     unsetenv("KW_RULES");
-    kw_context_options options = {.threads = 1, .cache_dir = "/nonexistent", .data_dir = "/nonexistent", .wisdom_file = "", .compiler = ""};
+    kw_context_options options = {.size = sizeof(kw_context_options),
+                                  .threads = 1,
+                                  .cache_dir = "/nonexistent",
+                                  .data_dir = "/nonexistent",
+                                  .wisdom_file = "",
+                                  .compiler = ""};
     return (int)kw_context_open(&context, "cpu", &options, NULL);
 }
 
@@ -37,7 +42,7 @@ static bool count_one(void *user, const char *config) {
 
 static void a_space_becomes_a_registry(void **state) {
     (void)state;
-    kw_space_options options = {.set = "tests", .arch = "x86-64-v4-bf16"};
+    kw_space_options options = {.size = sizeof(kw_space_options), .set = "tests", .arch = "x86-64-v4-bf16"};
     kw_registry *registry = make_registry(&options);
     size_t count = 0;
     assert_int_equal(kw_space_visit(&options, count_one, &count, NULL), KW_OK);
@@ -52,7 +57,7 @@ static void a_space_becomes_a_registry(void **state) {
 
 static void the_default_registry_is_set_default_of_this_machine(void **state) {
     (void)state;
-    kw_registry *built_in = make_registry(NULL), *rules = make_registry(&(kw_space_options){0});
+    kw_registry *built_in = make_registry(NULL), *rules = make_registry(&(kw_space_options){.size = sizeof(kw_space_options)});
     kw_error err = {0};
     if (kw_registry_add_default(built_in, &err)) {
         fail_msg("%s", err.text);
@@ -67,7 +72,7 @@ static void the_default_registry_is_set_default_of_this_machine(void **state) {
 
 static void a_filter_keeps_what_it_selects_and_an_error_changes_nothing(void **state) {
     (void)state;
-    kw_registry *registry = make_registry(&(kw_space_options){.set = "full", .arch = "generic"});
+    kw_registry *registry = make_registry(&(kw_space_options){.size = sizeof(kw_space_options), .set = "full", .arch = "generic"});
     size_t count = kw_registry_count(registry);
     kw_error err = {0};
     assert_int_equal(kw_registry_filter(registry, "c.dtype == 'fp32' and c.nothing", &err), KW_MISSING);
@@ -81,7 +86,8 @@ static void a_filter_keeps_what_it_selects_and_an_error_changes_nothing(void **s
 
 static void a_registry_goes_through_json(void **state) {
     (void)state;
-    kw_registry *first = make_registry(&(kw_space_options){.set = "tests", .arch = "x86-64-v4-bf16"}), *second = make_registry(NULL);
+    kw_registry *first = make_registry(&(kw_space_options){.size = sizeof(kw_space_options), .set = "tests", .arch = "x86-64-v4-bf16"}),
+                *second = make_registry(NULL);
     char *json = NULL;
     kw_error err = {0};
     assert_int_equal(kw_registry_print_json(&json, first, &err), KW_OK);

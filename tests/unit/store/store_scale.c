@@ -88,7 +88,8 @@ int main(int count, char **words) {
            processor_seconds());
     kw_row one;
     rows_make(&one, rows / 2, KERNELS);
-    kw_row_filter all = {0}, answers = {.answers = true}, problem = {.target = one.target, .problem = one.problem, .answers = true};
+    kw_row_filter all = {.size = sizeof(kw_row_filter)}, answers = {.size = sizeof(kw_row_filter), .answers = true},
+                  problem = {.size = sizeof(kw_row_filter), .target = one.target, .problem = one.problem, .answers = true};
     kw_status status = ask(store, rows, &err);
     status = status ? status : visit(store, &problem, "answers of one problem", &err);
     status = status ? status : visit(store, &all, "all", &err);

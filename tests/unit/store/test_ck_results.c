@@ -57,7 +57,7 @@ static bool count_row(void *user, const kw_row *row) {
 }
 
 static void visit_all(tally *t, kw_store *store) {
-    kw_row_filter all = {0};
+    kw_row_filter all = {.size = sizeof(kw_row_filter)};
     kw_error err = {0};
     if (kw_store_visit(store, &all, count_row, t, &err)) {
         fail_msg("%s", err.text);

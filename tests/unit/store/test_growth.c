@@ -54,7 +54,7 @@ static work measure_work(kw_store *store, int64_t rows) {
     sqlite3_progress_handler(store->db, 1, count_step, &w.answers);
     for (int64_t i = 0; i < QUESTIONS; i++) {
         rows_make(&row, i * 7919 % rows, KERNELS);
-        kw_row_filter filter = {.target = row.target, .problem = row.problem, .answers = true};
+        kw_row_filter filter = {.size = sizeof(kw_row_filter), .target = row.target, .problem = row.problem, .answers = true};
         found = 0;
         assert_ok(kw_store_visit(store, &filter, count_row, &found, &err), &err);
         assert_true(found > 0 && found <= KERNELS);

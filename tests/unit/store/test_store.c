@@ -193,14 +193,14 @@ static void the_answer_is_verified_then_sampled_then_steady(void **state) {
             rows[r].record.time_ns = cases[i].time[r];
             rows[r].record.spread_ns = cases[i].spread[r];
         }
-        kw_row_filter answers = {.answers = true};
+        kw_row_filter answers = {.size = sizeof(kw_row_filter), .answers = true};
         assert_int_equal(kw_store_add(store, rows, 2, NULL, NULL), KW_OK);
         seen s = visit(store, &answers);
         assert_int_equal(s.count, 1);
         assert_non_null(strstr(s.text, kw_outcome_name(cases[i].outcome[0])));
         assert_null(strstr(s.text, "\"sequence\":1"));
         free(s.text);
-        kw_row_filter second = {.answers = true, .by_outcome = true, .outcome = cases[i].outcome[1]};
+        kw_row_filter second = {.size = sizeof(kw_row_filter), .answers = true, .by_outcome = true, .outcome = cases[i].outcome[1]};
         s = visit(store, &second);
         assert_int_equal(s.count, cases[i].outcome[0] == cases[i].outcome[1]);
         free(s.text);
@@ -253,7 +253,7 @@ static void the_view_answer_is_what_visiting_answers_gives(void **state) {
         assert_int_equal(kw_store_add(store, &row, 1, NULL, NULL), KW_OK);
     }
     static char visited[4096], asked[4096];
-    kw_row_filter answers = {.answers = true};
+    kw_row_filter answers = {.size = sizeof(kw_row_filter), .answers = true};
     assert_int_equal(kw_store_visit(store, &answers, add_sequence, visited, NULL), KW_OK);
     kw_store_close(&store);
     ask(asked, "SELECT sequence FROM answer ORDER BY target, problem, config, packed, cold");
@@ -339,15 +339,17 @@ static void filters_choose_rows_for_visiting_and_dropping_alike(void **state) {
         {{0}, 60},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_row_filter filter = cases[i].filter;
+        filter.size = sizeof filter;
         kw_store *store = open_store(path, KW_STORE_WRITE);
         kw_error err = {0};
         add(store, 0, 60);
-        seen s = visit(store, &cases[i].filter);
+        seen s = visit(store, &filter);
         assert_int_equal(s.count, cases[i].count);
         assert_int_equal(s.matched, cases[i].count);
         free(s.text);
         int64_t dropped = -1;
-        if (kw_store_drop(store, &cases[i].filter, &dropped, &err)) {
+        if (kw_store_drop(store, &filter, &dropped, &err)) {
             fail_msg("%s", err.text);
         }
         assert_int_equal(dropped, cases[i].count);
@@ -375,7 +377,7 @@ static void counts_are_those_of_the_rows(void **state) {
     assert_int_equal(counts.runs, 1);
     assert_int_equal(counts.outcome[KW_GOOD], 48);
     assert_true(counts.bytes > 0);
-    kw_row_filter all = {0};
+    kw_row_filter all = {.size = sizeof(kw_row_filter)};
     assert_int_equal(kw_store_drop(store, &all, NULL, NULL), KW_OK);
     assert_int_equal(kw_store_count(store, &counts, NULL), KW_OK);
     assert_int_equal(counts.rows + counts.targets + counts.problems + counts.configs, 0);

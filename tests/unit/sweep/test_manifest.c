@@ -31,7 +31,7 @@ static int open_pool(void **state) {
         snprintf(text, sizeof text, kinds[i % 3], 8 * i + 8);
         assert_int_equal(kw_problem_parse(&p->problems[i], text, NULL), KW_OK);
     }
-    return kw_space_visit(&(kw_space_options){.set = "tests", .arch = "x86-64-v3"}, add_text, p, NULL);
+    return kw_space_visit(&(kw_space_options){.size = sizeof(kw_space_options), .set = "tests", .arch = "x86-64-v3"}, add_text, p, NULL);
 }
 
 static int close_pool(void **state) {

@@ -47,7 +47,8 @@ static int open_site(void **state) {
         snprintf(text, sizeof text, "conv_fwd fp32 nhwgc n1 c16 k16 i%dx%d f3x3", i + 3, i + 4);
         assert_int_equal(kw_problem_parse(&s->problems[i], text, NULL), KW_OK);
     }
-    kw_space_options space = {.set = "tests", .arch = "x86-64-v3", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
+    kw_space_options space = {
+        .size = sizeof(kw_space_options), .set = "tests", .arch = "x86-64-v3", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
     assert_int_equal(kw_space_visit(&space, add_config, s, NULL), KW_OK);
     assert_int_equal(s->configs_count, CONFIGS_MAX);
     return 0;
@@ -153,7 +154,7 @@ static char *export_of(const site *s, const char *name, bool answers) {
     char path[2 * SCRATCH_MAX], lines[2 * SCRATCH_MAX];
     kw_store *store = NULL;
     kw_error err = {0};
-    kw_row_filter filter = {.answers = answers};
+    kw_row_filter filter = {.size = sizeof(kw_row_filter), .answers = answers};
     path_of(lines, s, "export.jsonl");
     if (kw_store_open(&store, path_of(path, s, name), KW_STORE_READ, &err) || kw_store_export(store, &filter, "jsonl", lines, NULL, &err)) {
         fail_msg("%s", err.text);
@@ -296,7 +297,8 @@ static void of_several_rows_of_a_pair_the_best_evidence_answers_in_any_order(voi
         merge(s, &report, out, inputs, (size_t)count);
         assert_int_equal(report.added, count);
         assert_int_equal(kw_store_open(&store, path_of(path, s, out), KW_STORE_READ, NULL), KW_OK);
-        assert_int_equal(kw_store_visit(store, &(kw_row_filter){.answers = true}, note_run, best, NULL), KW_OK);
+        assert_int_equal(kw_store_visit(store, &(kw_row_filter){.size = sizeof(kw_row_filter), .answers = true}, note_run, best, NULL),
+                         KW_OK);
         kw_store_close(&store);
         name_run(wanted, first);
         assert_string_equal(best, wanted);

@@ -81,13 +81,14 @@ static int open_fixture(void **state) {
     scratch_path(f->cache, f->folder, "cache");
     scratch_path(f->compiler, f->folder, "fakecc");
     write_compiler(f, "cp /bin/true $2");
-    kw_space_options tiny = {.set = "tiny", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
+    kw_space_options tiny = {.size = sizeof(kw_space_options), .set = "tiny", .filter = "c.op == 'conv_fwd' and c.dtype == 'fp32'"};
     assert_int_equal(kw_space_visit(&tiny, add_config, f, &f->err), KW_OK);
     assert_true(f->config_count >= 3);
     for (size_t i = 0; i < PROBLEMS; i++) {
         assert_int_equal(kw_problem_parse(&f->problems[i], problem_texts[i], &f->err), KW_OK);
     }
     f->options = (kw_sweep_options){
+        .size = sizeof(kw_sweep_options),
         .configs = f->configs,
         .config_count = f->config_count,
         .problems = f->problems,
@@ -176,7 +177,7 @@ static contents look(const fixture *f, const char *path, kw_outcome wanted) {
     if (kw_store_open(&store, path, KW_STORE_READ, &err)) {
         fail_msg("%s", err.text);
     }
-    kw_row_filter answers = {.answers = true};
+    kw_row_filter answers = {.size = sizeof(kw_row_filter), .answers = true};
     assert_int_equal(kw_store_check(store, NULL), KW_OK);
     assert_int_equal(kw_store_visit(store, NULL, see_row, &c, NULL), KW_OK);
     assert_int_equal(kw_store_visit(store, &answers, see_answer, &c, NULL), KW_OK);
@@ -447,7 +448,8 @@ static void become_amd(fixture *f, kw_target *target) {
     while (f->config_count) {
         free(f->texts[--f->config_count]);
     }
-    kw_space_options tiny = {.set = "tiny",
+    kw_space_options tiny = {.size = sizeof(kw_space_options),
+                             .set = "tiny",
                              .arch = "gfx942",
                              .filter = "c.op == 'conv_fwd' and c.dtype == 'bf16' and (c.family == 'conv.reference_gpu' or (c.family == "
                                        "'conv.igemm' and c.tile_m == 16 and c.ndim == 2 and c.spec == 'default') or c.family == "
@@ -718,6 +720,7 @@ static void a_sweep_without_sense_is_refused_before_anything_starts(void **state
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         f->options = cases[i].options;
+        f->options.size = sizeof f->options;
         kw_status status = run(f);
         if (status != cases[i].status && !(status == KW_IO && i == 3)) {
             fail_msg("case %zu: %s %s", i, kw_status_name(status), f->err.text);

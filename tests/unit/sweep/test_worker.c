@@ -191,7 +191,8 @@ static kw_outcome dispatch_outcome(struct failing how, const char *problem_text)
     kw_problem problem;
     kw_record record;
     kw_error err = {0};
-    kw_context_options options = {.threads = 1, .cache_dir = "", .wisdom_file = "", .compiler = "", .model = ""};
+    kw_context_options options = {
+        .size = sizeof(kw_context_options), .threads = 1, .cache_dir = "", .wisdom_file = "", .compiler = "", .model = ""};
     assert_int_equal(kw_context_open(&context, "cpu", &options, &err), KW_OK);
     assert_int_equal(kw_registry_create(&registry, context, &err), KW_OK);
     assert_int_equal(kw_registry_add(registry, "gemm.reference gemm fp32", &err), KW_OK);
@@ -201,7 +202,7 @@ static kw_outcome dispatch_outcome(struct failing how, const char *problem_text)
     backend.bind = bind;
     backend.run = run;
     context->backend = context->kernel_cache.backend = &backend;
-    kw_measure(&record, registry, 0, &problem, &(kw_measure_options){.time = true}, NULL);
+    kw_measure(&record, registry, 0, &problem, &(kw_measure_options){.size = sizeof(kw_measure_options), .time = true}, NULL);
     kw_registry_destroy(&registry);
     kw_context_close(&context);
     return record.outcome;
