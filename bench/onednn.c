@@ -1,6 +1,6 @@
 /* onednn.c: our plans against oneDNN's primitives, layer by layer, forward, one thread.
  *
- *   bench_onednn [LIST] [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] [--kernels FILE]
+ *   bench_onednn [LIST] [--dtype fp32|bf16|int8]... [--only TEXT] [--mode predict|shortlist|exhaustive] [--kernels FILE]
  *
  * LIST is a problem list (a set's name or a file; demo). FILE is a catalog, in place of the default kernels. Both sides: source and
  * destination channels-last (a GEMM as its layout says), weights in an order of the library's own choice made beforehand, warm caches,
@@ -103,7 +103,9 @@ static kw_status call_ours(void *context, kw_error *err) {
 /* --- oneDNN's side --- */
 
 static dnnl_data_type_t data_type(kw_dtype dtype) {
-    return dtype == KW_BF16 ? dnnl_bf16 : dnnl_f32;
+    static const dnnl_data_type_t types[KW_DTYPE_COUNT] = {
+        [KW_FP32] = dnnl_f32, [KW_BF16] = dnnl_bf16, [KW_INT8] = dnnl_s8, [KW_INT32] = dnnl_s32};
+    return types[dtype];
 }
 
 static dnnl_status_t describe_conv(layer *l, const session *s) {
@@ -129,11 +131,11 @@ static dnnl_status_t describe_conv(layer *l, const session *s) {
         back[i] = c->pad_back[axis];
     }
     dnnl_memory_desc_t x, w, y;
-    dnnl_data_type_t type = data_type(l->problem.dtype);
+    dnnl_data_type_t type = data_type(l->problem.dtype), result = data_type(kw_problem_dtype(&l->problem, KW_Y));
     dnnl_convolution_desc_t conv;
     dnnl_status_t status = dnnl_memory_desc_init_by_tag(&x, n + 2, src, type, tags[n - 1]);
     status = status ? status : dnnl_memory_desc_init_by_tag(&w, at, weights, type, dnnl_format_tag_any);
-    status = status ? status : dnnl_memory_desc_init_by_tag(&y, n + 2, dst, type, tags[n - 1]);
+    status = status ? status : dnnl_memory_desc_init_by_tag(&y, n + 2, dst, result, tags[n - 1]);
     status = status ? status
                     : dnnl_dilated_convolution_forward_desc_init(&conv, dnnl_forward_inference, dnnl_convolution_direct, &x, &w, NULL, &y,
                                                                  stride, dilation, front, back);
@@ -160,7 +162,7 @@ static dnnl_status_t describe_gemm(layer *l, const session *s) {
     dnnl_status_t status = describe_matrix(&a, g, (int64_t[]){g->m, g->k}, type, column);
     bool many = g->batch > 1;
     status = status ? status : dnnl_memory_desc_init_by_tag(&b, many ? 3 : 2, many ? weights : weights + 1, type, dnnl_format_tag_any);
-    status = status ? status : describe_matrix(&c, g, (int64_t[]){g->m, g->n}, type, false);
+    status = status ? status : describe_matrix(&c, g, (int64_t[]){g->m, g->n}, data_type(kw_problem_dtype(&l->problem, KW_Y)), false);
     status = status ? status : dnnl_matmul_desc_init(&matmul, &a, &b, NULL, &c);
     return status ? status : dnnl_primitive_desc_create(&l->description, &matmul, NULL, s->engine, NULL);
 }
@@ -278,7 +280,7 @@ static bool read_options(session *s, int count, char **words) {
     for (int i = 2; i + 1 < count; i += 2) {
         const char *value = words[i + 1];
         if (!strcmp(words[i], "--dtype") && s->dtype_count < DTYPES_MOST) {
-            s->dtypes[s->dtype_count++] = !strcmp(value, "bf16") ? KW_BF16 : KW_FP32;
+            s->dtypes[s->dtype_count++] = !strcmp(value, "bf16") ? KW_BF16 : !strcmp(value, "int8") ? KW_INT8 : KW_FP32;
         } else if (!strcmp(words[i], "--only")) {
             s->only = value;
         } else if (!strcmp(words[i], "--kernels")) {
@@ -303,7 +305,7 @@ int main(int count, char **words) {
     session s = {0};
     kw_error err = {0};
     if (!read_options(&s, count, words)) {
-        fprintf(stderr, "usage: bench_onednn [LIST] [--dtype fp32|bf16]... [--only TEXT] [--mode predict|shortlist|exhaustive] "
+        fprintf(stderr, "usage: bench_onednn [LIST] [--dtype fp32|bf16|int8]... [--only TEXT] [--mode predict|shortlist|exhaustive] "
                         "[--kernels FILE]\n");
         return 2;
     }

@@ -12,7 +12,7 @@ folder=${1:-kernels/sample}
 extract() {
     awk '
         /^\/\* ---- / { part = $3; next }
-        part ~ "^prelude/kernel_" && /^#define KW_(LANES|STORAGE|DP|BACKWARD) / { front = front $0 "\n" }
+        part ~ "^prelude/kernel_" && /^#define KW_(LANES|STORAGE|MATH|PAIR|BACKWARD) / { front = front $0 "\n" }
         part == "kw_config.h" { body = body $0 "\n" }
         END { printf "#include \"prelude/kernel_abi.h\"\n%s#include \"prelude/cpu.h\"\n%s", front, body }'
 }

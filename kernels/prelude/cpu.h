@@ -1,12 +1,17 @@
 /* cpu.h: the vocabulary of CPU kernel text: vectors of KW_LANES floats, loads and stores of every storage type, tails, walks. Compiles with
  * gcc and clang, without headers. kw_config.h (generated) comes before it and defines:
  *   KW_LANES    8 or 16 fp32 lanes
- *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16: the type of the tensors in memory
- *   KW_DP       1 when bf16 pairs are multiplied by vdpbf16ps, else 0
+ *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16, 3 int8: the type of the tensors that are read; the one written has it too, of int8 it is int32
+ *   KW_MATH     0 fma, 1 dp, 2 wide: the words of the axis math (config/isa.h)
+ *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
  */
 #define KW_EXPORT __attribute__((visibility("default")))
 #define KW_INLINE static inline __attribute__((always_inline, unused))
 
+#define KW_DP (KW_MATH == 1 && KW_STORAGE == 1)    /* pairs of bf16 */
+#define KW_QUADS (KW_MATH == 1 && KW_STORAGE == 3) /* unsigned times signed bytes: of the tensor that is spread, 128 + each value */
+
+typedef signed char kw_i8;
 typedef unsigned short kw_u16;
 typedef unsigned int kw_u32;
 typedef float kw_vf __attribute__((vector_size(4 * KW_LANES)));
@@ -19,11 +24,26 @@ typedef kw_u16 kw_vh_u __attribute__((vector_size(2 * KW_LANES), aligned(1), may
 typedef float kw_f32_u __attribute__((aligned(1), may_alias));
 typedef int kw_i32_u __attribute__((aligned(1), may_alias));
 typedef kw_u16 kw_u16_u __attribute__((aligned(1), may_alias));
+#if KW_STORAGE == 3
+typedef kw_i8 kw_vb __attribute__((vector_size(KW_LANES)));
+typedef kw_i8 kw_vb_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
+typedef short kw_vs __attribute__((vector_size(2 * KW_LANES)));
+typedef short kw_vs_u __attribute__((vector_size(2 * KW_LANES), aligned(1), may_alias));
+typedef kw_vi kw_va; /* what sums are kept in */
+#else
+typedef kw_vf kw_va;
+#endif
 
+/* Bytes in memory of an element that is read, that is written. */
 #if KW_STORAGE == 0
-#define KW_BYTES 4 /* of an element in memory */
+#define KW_BYTES 4
+#define KW_OUT_BYTES 4
+#elif KW_STORAGE == 3
+#define KW_BYTES 1
+#define KW_OUT_BYTES 4
 #else
 #define KW_BYTES 2
+#define KW_OUT_BYTES 2
 #endif
 
 KW_INLINE kw_i64 kw_min(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
@@ -31,7 +51,8 @@ KW_INLINE kw_i64 kw_max(kw_i64 a, kw_i64 b) { return a > b ? a : b; }
 
 KW_INLINE kw_vf kw_load(const void *p) { return *(const kw_vf_u *)p; }
 KW_INLINE void kw_put(void *p, kw_vf v) { *(kw_vf_u *)p = v; }
-KW_INLINE kw_vf kw_spread(const void *p) { return *(const kw_f32_u *)p - (kw_vf){0}; } /* one fp32 to all lanes */
+KW_INLINE kw_vf kw_spread(const void *p) { return *(const kw_f32_u *)p - (kw_vf){0}; }               /* one fp32 to all lanes */
+KW_INLINE kw_vf kw_spread_word(const void *p) { return (kw_vf)(*(const kw_i32_u *)p + (kw_vi){0}); } /* 4 bytes, whatever they are */
 
 /* gcc folds a weight load into every multiply that uses it, which makes tiles of few pixels load bound; this keeps it in a register. */
 #ifdef __clang__
@@ -47,9 +68,28 @@ KW_INLINE kw_vf kw_dp(kw_vf a, kw_vf x, kw_vf w) {
     __asm__("vdpbf16ps %2, %1, %0" : "+v"(a) : "v"(x), "v"(w));
     return a;
 }
-/* One pair to all lanes; one bf16 with zero as its partner. */
-KW_INLINE kw_vf kw_spread_pair(const void *p) { return (kw_vf)(*(const kw_i32_u *)p + (kw_vi){0}); }
+/* One bf16 to all lanes, with zero as its partner. */
 KW_INLINE kw_vf kw_spread_half(const void *p) { return (kw_vf)((int)*(const kw_u16_u *)p + (kw_vi){0}); }
+#endif
+
+#if KW_STORAGE == 3
+/* Sums of products of bytes, in every 32-bit lane: a + sum of 4 unsigned bytes of x times signed bytes of w. */
+#if KW_QUADS
+KW_INLINE kw_vi kw_dot_quads(kw_vi a, kw_vf x, kw_vf w) {
+#if KW_LANES == 16
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(a) : "v"(x), "v"(w));
+#else
+    __asm__("{vex} vpdpbusd %2, %1, %0" : "+x"(a) : "x"(x), "x"(w));
+#endif
+    return a;
+}
+#endif
+/* Of int16: a + low x low w + high x high w. Products of int8 stay far below where the instruction's sum would wrap. */
+KW_INLINE kw_vi kw_dot_wide(kw_vi a, kw_vf x, kw_vf w) {
+    kw_vi sums;
+    __asm__("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(x), "v"(w));
+    return a + sums;
+}
 #endif
 
 /* --- storage types: 1 vector of KW_LANES elements <-> floats --- */
@@ -112,8 +152,11 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
     __asm__("vcvtps2ph $0, %1, %0" : "=v"(h) : "v"(v));
     *(kw_vh_u *)p = h;
 }
+#else
+KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, v); } /* sums of 32 bits as they are */
 #endif
 
+#if KW_STORAGE != 3
 /* The first count (0..KW_LANES) elements; the other lanes load as zero and are not stored. */
 KW_INLINE kw_vf kw_load_tail(const void *p, kw_i64 count) {
     kw_vf v = {0};
@@ -130,6 +173,7 @@ KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
     for (kw_i64 i = 0; i < count; i++)
         kw_store_1((char *)p + KW_BYTES * i, v[i]);
 }
+#endif
 
 /* --- walks: how the output pixels of an axis move over source pixels and taps; the rule is src/problem/view.h's kw_walk --- */
 typedef struct kw_walk {

@@ -3,7 +3,8 @@ return {
     about = "any processor; compiled-in kernels only",
     backend = "cpu",
     isa = {},
-    math = { fp32 = {}, bf16 = {}, fp16 = {} },
+    math = { fp32 = {}, bf16 = {}, fp16 = {}, int8 = {} },
+    features = {},
     lanes = 4,
     registers = 16,
 }

@@ -1,9 +1,10 @@
 -- The first isa and the first math of a dtype are the preferred ones.
 return {
-    about = "x86-64-v4 with products of bf16 pairs (AVX512_BF16)",
+    about = "x86-64-v4 with dot products of bf16 and int8 (AVX512_BF16, AVX512_VNNI)",
     backend = "cpu",
     isa = { "avx512", "avx2" },
-    math = { fp32 = { "fma" }, bf16 = { "dp", "fma" }, fp16 = { "fma" } },
+    math = { fp32 = { "fma" }, bf16 = { "dp", "fma" }, fp16 = { "fma" }, int8 = { "dp", "wide" } },
+    features = { "bf16", "vnni" },
     lanes = 16,
     registers = 32,
 }

@@ -1,12 +1,12 @@
 -- Tiles are named by axis values, the instruction set's own list for each. The lists hold what wins somewhere: full tiles for long rows, square
 -- ones for small images, few vectors for few channels.
 
--- Whether the values stand in the list.
+-- Whether the values begin one of the list.
 local function among(list, values)
     for _, wanted in ipairs(list) do
         local same = true
-        for i, value in ipairs(wanted) do
-            same = same and value == values[i]
+        for i, value in ipairs(values) do
+            same = same and value == wanted[i]
         end
         if same then
             return true
@@ -20,7 +20,7 @@ local function preferred(c, arch)
     return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
 end
 
--- tile_h, tile_w, vecs, edge
+-- tile_h, tile_w, vecs, edge; int8 has edge=pad alone
 local direct = {
     avx512 = {
         { 1, 14, 2, "skip" }, { 1, 7, 2, "skip" }, { 2, 7, 2, "skip" }, { 1, 8, 2, "pad" }, { 1, 8, 3, "pad" }, { 1, 9, 3, "pad" },
@@ -108,7 +108,8 @@ return {
     about = "what tuning measures: a few strong and different candidates",
     families = {
         ["conv.direct"] = function(c, arch)
-            return preferred(c, arch) and c.band == 0 and among(direct[c.isa], { c.tile_h, c.tile_w, c.vecs, c.edge })
+            local tile = { c.tile_h, c.tile_w, c.vecs, c.dtype ~= "int8" and c.edge or nil }
+            return preferred(c, arch) and c.band == 0 and among(direct[c.isa], tile)
         end,
         ["conv.pointwise"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(pointwise[c.isa], { c.tile_m, c.vecs })

@@ -8,14 +8,14 @@ local function share(c)
     if c.dtype == "fp32" and not other then
         return math.huge
     end
-    return (c.dtype == "fp32" or c.math == "dp") and 4 or 2
+    return (c.dtype == "fp32" or c.math == "dp" or c.dtype == "int8") and 4 or 2
 end
 
 local function picked(lists, c, values)
     for place, wanted in ipairs(lists[c.isa]) do
         local same = place <= share(c)
-        for i, value in ipairs(wanted) do
-            same = same and value == values[i]
+        for i, value in ipairs(values) do
+            same = same and value == wanted[i]
         end
         if same then
             return true
@@ -24,7 +24,7 @@ local function picked(lists, c, values)
     return false
 end
 
--- tile_h, tile_w, vecs, band, edge
+-- tile_h, tile_w, vecs, band, edge; int8 has edge=pad alone
 local direct = {
     avx512 = {
         { 1, 14, 2, 0, "skip" }, { 2, 7, 2, 4, "pad" }, { 1, 28, 1, 0, "pad" }, { 1, 5, 4, 0, "skip" }, { 1, 9, 3, 4, "pad" },
@@ -128,7 +128,7 @@ return {
     about = "a small spread for correctness: every axis value and both instruction sets",
     families = {
         ["conv.direct"] = function(c)
-            return picked(direct, c, { c.tile_h, c.tile_w, c.vecs, c.band, c.edge })
+            return picked(direct, c, { c.tile_h, c.tile_w, c.vecs, c.band, c.dtype ~= "int8" and c.edge or nil })
         end,
         ["conv.pointwise"] = function(c)
             return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })

@@ -6,9 +6,24 @@
 #include <string.h>
 
 static const kw_isa isas[KW_ISA_COUNT] = {
-#define KW_ISA_ROW(id, name, lanes, registers, march, march_dp) [KW_ISA_##id] = {name, lanes, registers, march, march_dp},
+#define KW_ISA_ROW(id, name, lanes, registers) [KW_ISA_##id] = {name, lanes, registers},
     KW_ISAS(KW_ISA_ROW, )
 #undef KW_ISA_ROW
+};
+
+/* x86-64-v4 has all of AVX-512 that the emitters use; gcc 12 knows no name for Zen 4. */
+#define V3 "-march=x86-64-v3"
+#define V4 "-march=x86-64-v4 -mprefer-vector-width=512"
+
+enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16, BF16 = 1 << KW_BF16, INT8 = 1 << KW_INT8 };
+static const kw_multiply multiplies[] = {
+    {KW_MATH_FMA, FLOATS, KW_ISA_AVX2, 1, 0, V3},
+    {KW_MATH_FMA, FLOATS, KW_ISA_AVX512, 1, 0, V4},
+    {KW_MATH_DP, BF16, KW_ISA_AVX512, 2, KW_CPU_BF16, "-march=x86-64-v4 -mavx512bf16 -mprefer-vector-width=512"},
+    {KW_MATH_DP, INT8, KW_ISA_AVX2, 4, KW_CPU_AVX_VNNI, V3 " -mavxvnni"},
+    {KW_MATH_DP, INT8, KW_ISA_AVX512, 4, KW_CPU_VNNI, V4 " -mavx512vnni"},
+    {KW_MATH_WIDE, INT8, KW_ISA_AVX2, 2, 0, V3},
+    {KW_MATH_WIDE, INT8, KW_ISA_AVX512, 2, 0, V4},
 };
 
 const kw_cpu_arch *kw_cpu_arch_find(const char *name) {
@@ -25,23 +40,39 @@ const kw_isa *kw_config_isa(const kw_config *config) {
     return &isas[config->axis[KW_AXIS_ISA]];
 }
 
-static bool dp_multiplies_bf16(const kw_rule_case *c) {
-    return c->config->axis[KW_AXIS_MATH] != KW_MATH_DP || c->config->dtype == KW_BF16;
+const kw_multiply *kw_config_multiply(const kw_config *config) {
+    for (size_t i = 0; i < sizeof multiplies / sizeof *multiplies; i++) {
+        const kw_multiply *m = &multiplies[i];
+        if (m->math == config->axis[KW_AXIS_MATH] && m->dtypes >> config->dtype & 1 && m->isa == config->axis[KW_AXIS_ISA]) {
+            return m;
+        }
+    }
+    return NULL;
 }
 
-static bool isa_has_dp(const kw_rule_case *c) {
-    return c->config->axis[KW_AXIS_MATH] != KW_MATH_DP || kw_config_isa(c->config)->march_dp;
+static bool math_serves_type(const kw_rule_case *c) {
+    kw_config other = *c->config;
+    bool good = false;
+    for (int isa = 0; isa < KW_ISA_COUNT; isa++) {
+        other.axis[KW_AXIS_ISA] = isa;
+        good = good || kw_config_multiply(&other);
+    }
+    return good;
+}
+
+static bool isa_has_math(const kw_rule_case *c) {
+    return kw_config_multiply(c->config);
 }
 
 static bool arch_has_isa(const kw_rule_case *c) {
     const kw_cpu_arch *arch = kw_cpu_arch_find(c->target->arch);
-    bool dp = c->config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    return arch && arch->isas >> c->config->axis[KW_AXIS_ISA] & 1 && (!dp || arch->bf16);
+    return arch && arch->isas >> c->config->axis[KW_AXIS_ISA] & 1 && !(kw_config_multiply(c->config)->needs & ~arch->has);
 }
 
 const kw_rule kw_isa_valid_rules[] = {
-    {"dp_type", "math=dp multiplies pairs of bf16; other types need math=fma", dp_multiplies_bf16},
-    {"dp_isa", "math=dp needs isa=avx512; isa=avx2 has math=fma", isa_has_dp},
+    {"math_type", "math=fma multiplies fp32, bf16 and fp16, math=dp bf16 and int8, math=wide int8; take one that serves the type",
+     math_serves_type},
+    {"math_isa", "math=dp of bf16 needs isa=avx512; isa=avx2 has math=fma", isa_has_math},
     {0},
 };
 

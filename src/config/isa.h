@@ -6,34 +6,60 @@
 #include "config/family.h"
 
 /* One list for the enum, the words of the axis and the table, with a separator between its entries: identifier, name, fp32 lanes, vector
- * registers, compiler options for math=fma and for math=dp (NULL: there is none). x86-64-v4 has all of AVX-512 that the emitters use;
- * gcc 12 knows no name for Zen 4. */
+ * registers. */
 #define KW_ISAS(X, SEPARATOR)                                                                                                              \
-    X(AVX2, "avx2", 8, 16, "-march=x86-64-v3", NULL)                                                                                       \
+    X(AVX2, "avx2", 8, 16)                                                                                                                 \
     SEPARATOR                                                                                                                              \
-    X(AVX512, "avx512", 16, 32, "-march=x86-64-v4 -mprefer-vector-width=512", "-march=x86-64-v4 -mavx512bf16 -mprefer-vector-width=512")
-#define KW_ISA_WORD(id, name, lanes, registers, march, march_dp) name
-#define KW_ISA_ID(id, name, lanes, registers, march, march_dp) KW_ISA_##id,
+    X(AVX512, "avx512", 16, 32)
+#define KW_ISA_WORD(id, name, lanes, registers) name
+#define KW_ISA_ID(id, name, lanes, registers) KW_ISA_##id,
 enum { KW_ISAS(KW_ISA_ID, ) KW_ISA_COUNT };
 #undef KW_ISA_ID
 
-/* The first two axes of every generated CPU family, in this order. math: fma multiplies and adds fp32 vectors (narrower types are widened);
- * dp multiplies pairs of bf16 and adds into fp32 (vdpbf16ps). */
+/* The first two axes of every generated CPU family, in this order. math is how a kernel multiplies; kw_multiply says which types by which
+ * instructions. */
 #define KW_ISA_AXES                                                                                                                        \
     {"isa", KW_ISAS(KW_ISA_WORD, " "), 0, 1, "instruction set: 8 or 16 fp32 lanes"}, {                                                     \
-        "math", "fma dp", 0, 1, "fma: fp32 multiply-add; dp: pairs of bf16 (needs isa=avx512, bf16)"                                       \
+        "math", "fma dp wide", 0, 2, "fma: fp32 multiply-add; dp: dot products of bf16 pairs, int8 quads; wide: of int8 as int16 pairs"    \
     }
 enum { KW_AXIS_ISA = 0, KW_AXIS_MATH = 1, KW_ISA_AXIS_COUNT = 2 };
-enum { KW_MATH_FMA = 0, KW_MATH_DP = 1 };
+enum { KW_MATH_FMA = 0, KW_MATH_DP = 1, KW_MATH_WIDE = 2 };
 
 typedef struct kw_isa {
     const char *name;
     int32_t lanes, registers;
-    const char *march;    /* compiler options for math=fma */
-    const char *march_dp; /* for math=dp; NULL: there is none */
 } kw_isa;
 
+/* What a CPU may have beyond its instruction sets: identifier, the word in rules/arch. */
+#define KW_CPU_FEATURES(X)                                                                                                                 \
+    X(BF16, "bf16")         /* AVX512_BF16 */                                                                                              \
+    X(VNNI, "vnni")         /* AVX512_VNNI */                                                                                              \
+    X(AVX_VNNI, "avx_vnni") /* the same in 256 bits, without AVX-512 */
+enum {
+#define KW_CPU_FEATURE_BIT(id, word) KW_CPU_BIT_##id,
+    KW_CPU_FEATURES(KW_CPU_FEATURE_BIT)
+#undef KW_CPU_FEATURE_BIT
+        KW_CPU_FEATURE_COUNT
+};
+enum {
+#define KW_CPU_FEATURE(id, word) KW_CPU_##id = 1 << KW_CPU_BIT_##id,
+    KW_CPU_FEATURES(KW_CPU_FEATURE)
+#undef KW_CPU_FEATURE
+};
+
+/* One way to multiply values of a type: what a core needs for it, how the compiler is told, how many source elements an instruction
+ * takes in each 32-bit lane. A source element is read as 4 / pair bytes. */
+typedef struct kw_multiply {
+    int32_t math;
+    uint32_t dtypes; /* bits 1 << kw_dtype */
+    int32_t isa, pair;
+    uint32_t needs;      /* bits KW_CPU_... */
+    const char *options; /* of the compiler */
+} kw_multiply;
+
 const kw_isa *kw_config_isa(const kw_config *config);
+/* How a config multiplies; NULL when its math does not serve its type with its isa, which KW_VALID refuses. */
+const kw_multiply *kw_config_multiply(const kw_config *config);
 /* The rules on the two axes, for every generated CPU family: KW_VALID, KW_RUNS. */
 extern const kw_rule kw_isa_valid_rules[], kw_isa_runs_rules[];
 
@@ -41,7 +67,7 @@ extern const kw_rule kw_isa_valid_rules[], kw_isa_runs_rules[];
 typedef struct kw_cpu_arch {
     const char *name;
     uint32_t isas; /* bits 1 << KW_ISA_... */
-    bool bf16;     /* multiplies pairs of bf16 */
+    uint32_t has;  /* bits KW_CPU_... */
     int32_t lanes, registers;
 } kw_cpu_arch;
 

@@ -197,10 +197,11 @@ static void add_gpu(source_writer *w) {
 }
 
 static void add_cpu(source_writer *w) {
+    static const int storages[KW_DTYPE_COUNT] = {[KW_FP32] = 0, [KW_BF16] = 1, [KW_FP16] = 2, [KW_INT8] = 3};
     const kw_config *config = w->config;
-    int storage = config->dtype == KW_BF16 ? 1 : config->dtype == KW_FP16 ? 2 : 0;
-    kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_DP %d\n", kw_config_isa(config)->lanes, storage,
-                 config->axis[KW_AXIS_MATH] == KW_MATH_DP);
+    int math = config->axis[KW_AXIS_MATH];
+    kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",
+                 kw_config_isa(config)->lanes, storages[config->dtype], math, kw_config_multiply(config)->pair);
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n", config->op == KW_CONV_BWD_DATA);
     add_file(w, "prelude/cpu.h");
 }
@@ -247,6 +248,5 @@ const char *kw_source_options(const kw_config *config, kw_code code) {
     if (code.arch) {
         return code.arch->compile;
     }
-    const kw_isa *isa = kw_config_isa(config);
-    return config->axis[KW_AXIS_MATH] == KW_MATH_DP ? isa->march_dp : isa->march;
+    return kw_config_multiply(config)->options;
 }

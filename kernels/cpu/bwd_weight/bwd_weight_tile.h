@@ -30,7 +30,7 @@ typedef struct kw_weight_job {
     kw_vf v##i = kw_load(v + (i)*KW_VECTOR);                                                                                               \
     KW_KEEP(v##i);
 #if KW_DP
-#define KW_SPREAD(p) kw_spread_pair(p)
+#define KW_SPREAD(p) kw_spread_word(p)
 #define KW_MULTIPLY(row, i) a##row##_##i = kw_dp(a##row##_##i, x, v##i);
 #else
 #define KW_SPREAD(p) kw_spread(p)

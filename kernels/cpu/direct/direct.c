@@ -40,7 +40,7 @@ static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / 
 
 /* Elements of a run, runs of a filter row. */
 static kw_i64 elements_of(const kw_kernel_args *a) { return SRC_CHANNELS(a) * (KW_MERGE ? a->filter[2] : 1); }
-static kw_i64 run_bytes(const kw_kernel_args *a) { return ceil_div(elements_of(a), KW_PAIR) * KW_STEP_BYTES; }
+static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + ceil_div(elements_of(a), KW_PAIR) * KW_STEP_BYTES; }
 static kw_i64 taps_of(const kw_kernel_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
 static kw_i64 block_bytes(const kw_kernel_args *a) { return taps_of(a) / (KW_MERGE ? a->filter[2] : 1) * run_bytes(a); }
 
@@ -205,7 +205,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
     const kw_i64 *size = DST_SIZE(a);
-    kw_i64 channels = DST_CHANNELS(a), blocks = ceil_div(channels, KW_BLOCK), pitch = channels * a->groups * KW_BYTES;
+    kw_i64 channels = DST_CHANNELS(a), blocks = ceil_div(channels, KW_BLOCK), pitch = channels * a->groups * KW_OUT_BYTES;
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a);
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory};
@@ -220,7 +220,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
         DST(a) +
         (((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start) *
             pitch +
-        b->group * channels * KW_BYTES;
+        b->group * channels * KW_OUT_BYTES;
     for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
         job.w = a->packed + (b->group * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;
@@ -231,7 +231,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
                 job.cols = kw_min(KW_TILE_COLS, x->at + x->count - c);
                 job.col = c * x->walk.src_step;
                 job.src = src + r * job.src_row + c * job.src_pixel;
-                job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_BYTES;
+                job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
                 kw_tile(&job);
             }
         }

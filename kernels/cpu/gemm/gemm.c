@@ -30,14 +30,14 @@ static product product_of(const kw_kernel_args *a) {
 #endif
     p.b = a->w, p.batches = a->groups, p.rows = images;
     p.a_batch = p.depth * KW_BYTES, p.a_row = a->groups * p.a_batch, p.a_deep = KW_BYTES;
-    p.c_batch = p.columns * KW_BYTES, p.c_row = a->groups * p.c_batch;
+    p.c_batch = p.columns * KW_OUT_BYTES, p.c_row = a->groups * p.c_batch;
     p.b_batch = a->k * a->c;
 #else
     p = (product){.a = a->x, .b = a->w, .c = a->y, .batches = a->batch, .rows = a->gm, .columns = a->gn, .depth = a->gk};
     p.a_row = (a->params.a_columns ? 1 : p.depth) * KW_BYTES, p.a_deep = (a->params.a_columns ? p.rows : 1) * KW_BYTES;
     p.b_column = a->params.b_columns ? p.depth : 1, p.b_deep = a->params.b_columns ? 1 : p.columns;
     p.a_batch = p.rows * p.depth * KW_BYTES, p.b_batch = p.depth * p.columns;
-    p.c_batch = p.rows * p.columns * KW_BYTES, p.c_row = p.columns * KW_BYTES;
+    p.c_batch = p.rows * p.columns * KW_OUT_BYTES, p.c_row = p.columns * KW_OUT_BYTES;
 #endif
     return p;
 }
@@ -45,7 +45,7 @@ static product product_of(const kw_kernel_args *a) {
 /* Packed order: batch, block of columns, depth. */
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     product p = product_of(a);
-    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = (p.depth + KW_PAIR - 1) / KW_PAIR * KW_STEP_BYTES;
+    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = KW_HEAD_BYTES + (p.depth + KW_PAIR - 1) / KW_PAIR * KW_STEP_BYTES;
     (void)thread_memory;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 first = unit % blocks * KW_BLOCK;
@@ -95,14 +95,14 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + KW_SPILL_BYTES;
     kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .steps = steps, .out_pixel = p->c_row, .rows = 1, .spill = memory};
     for (kw_i64 k = h->k; k < h->k_end; k++) {
-        job.w = a->packed + (h->batch * blocks + k) * steps * KW_STEP_BYTES;
+        job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES);
         job.channels = p->columns - k * KW_BLOCK;
         for (kw_i64 row = h->first; row < h->last; row += KW_TILE_COLS) {
             int direct = row < h->direct;
             job.src_pixel = direct ? p->a_row : a->params.pitch;
             job.src = direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch;
             job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
-            job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_BYTES;
+            job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_OUT_BYTES;
             job.cols = kw_min(KW_TILE_COLS, h->last - row);
             kw_tile(&job);
         }

@@ -62,7 +62,7 @@ KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return step * (K
 
 KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
 #if KW_DP
-    return kw_spread_pair(p + pick);
+    return kw_spread_word(p + pick);
 #elif KW_STAGED
     return kw_spread(p + pick);
 #else

@@ -1,15 +1,19 @@
 /* dense.h: what the emitted kw_tile() works on, and the small parts that all dense kernels share: packing of weights, copying of channels,
  * the store of a tile that is not whole. The generated part in front defines KW_TILE_ROWS, KW_TILE_COLS, KW_TILE_VECS.
  *
- * A step is one source channel, or for KW_DP one pair of them; both take 4 bytes a pixel. Packed weights are runs of steps, each step
- * KW_TILE_VECS vectors: the words of KW_BLOCK output channels side by side. A run's source elements lie side by side as well. */
+ * A step is KW_PAIR source channels, which take 4 bytes a pixel. Packed weights are runs of steps, each step KW_TILE_VECS vectors: the
+ * words of KW_BLOCK output channels side by side. A run's source elements lie side by side as well.
+ *
+ * KW_QUADS: the instruction multiplies unsigned bytes by signed ones. Copied pixels are 128 + value, zeros outside the image too, and each
+ * run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin. */
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
 #define KW_BLOCK (KW_TILE_VECS * KW_LANES)
 #define KW_VECTOR (4 * KW_LANES)
 #define KW_STEP_BYTES KW_TILE_STEP_BYTES(KW_BLOCK)
-#define KW_PAIR KW_TILE_PAIR(KW_DP)
-#define KW_WORD KW_TILE_WORD(KW_DP)
-#define KW_CONVERTS (!KW_DP && KW_STORAGE != 0)
+#define KW_WORD (4 / KW_PAIR) /* bytes of a source element as the tile reads it */
+#define KW_CONVERTS (KW_WORD != KW_BYTES || KW_QUADS)
+#define KW_HEAD_BYTES (KW_QUADS ? KW_STEP_BYTES : 0) /* before the steps of a run */
+#define KW_ZERO_BYTE (KW_QUADS ? 0x80 : 0)
 #define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
 
 /* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the
@@ -45,24 +49,75 @@ KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
 
 /* Writes what exists of a tile, from spill. A vector that is not whole is written by its halves, quarters and so on. */
 static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
-    char bytes[KW_LANES * KW_BYTES];
+    char bytes[KW_LANES * KW_OUT_BYTES];
     for (kw_i64 pixel = 0; pixel < job->rows * KW_TILE_COLS; pixel++) {
         const char *from = job->spill + pixel * KW_STEP_BYTES;
         char *to = job->out + pixel / KW_TILE_COLS * job->out_row + pixel % KW_TILE_COLS * job->out_pixel;
         kw_i64 left = pixel % KW_TILE_COLS < job->cols ? kw_min(job->channels, KW_BLOCK) : 0;
-        for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_BYTES)
+        for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_OUT_BYTES)
             kw_store_x(to, kw_load(from));
         if (left > 0) kw_store_x(bytes, kw_load(from));
         from = bytes;
 #if KW_LANES == 16
-        if (left & 8) __builtin_memcpy(to, from, 8 * KW_BYTES), to += 8 * KW_BYTES, from += 8 * KW_BYTES;
+        if (left & 8) __builtin_memcpy(to, from, 8 * KW_OUT_BYTES), to += 8 * KW_OUT_BYTES, from += 8 * KW_OUT_BYTES;
 #endif
-        if (left & 4) __builtin_memcpy(to, from, 4 * KW_BYTES), to += 4 * KW_BYTES, from += 4 * KW_BYTES;
-        if (left & 2) __builtin_memcpy(to, from, 2 * KW_BYTES), to += 2 * KW_BYTES, from += 2 * KW_BYTES;
-        if (left & 1) __builtin_memcpy(to, from, KW_BYTES);
+        if (left & 4) __builtin_memcpy(to, from, 4 * KW_OUT_BYTES), to += 4 * KW_OUT_BYTES, from += 4 * KW_OUT_BYTES;
+        if (left & 2) __builtin_memcpy(to, from, 2 * KW_OUT_BYTES), to += 2 * KW_OUT_BYTES, from += 2 * KW_OUT_BYTES;
+        if (left & 1) __builtin_memcpy(to, from, KW_OUT_BYTES);
     }
 }
 
+#if KW_STORAGE == 3
+/* The word of KW_PAIR bytes that lie step apart; what is beyond count of them is zero. */
+KW_INLINE kw_u32 kw_word_of(const char *from, kw_i64 step, kw_i64 count) {
+    kw_u32 word = 0;
+    for (kw_i64 e = 0; e < KW_PAIR && e < count; e++) {
+        kw_u32 value = (kw_u32) * (const kw_i8 *)(from + e * step);
+        word |= (KW_WORD == 1 ? value & 0xffu : value & 0xffffu) << 8 * KW_WORD * e;
+    }
+    return word;
+}
+
+/* A vector of words, of channels that lie side by side. */
+KW_INLINE kw_vu kw_words_of(const char *from, kw_i64 step) {
+    kw_vu words = {0};
+    for (int e = 0; e < KW_PAIR; e++) {
+        kw_vu value = (kw_vu) __builtin_convertvector(*(const kw_vb_u *)(from + e * step), kw_vi);
+        words |= (KW_WORD == 1 ? value & 0xffu : value & 0xffffu) << 8 * KW_WORD * e;
+    }
+    return words;
+}
+
+/* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
+ * becomes zero. */
+static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
+    char *head __attribute__((unused)) = to;
+    to += KW_HEAD_BYTES;
+    for (kw_i64 e = 0; e < elements; e += KW_PAIR) {
+        const char *from = w + e * element;
+        kw_i64 k = 0, whole = e + KW_PAIR <= elements;
+        if (channel == 1 && channels >= KW_BLOCK && whole) {
+            for (; k < KW_BLOCK; k += KW_LANES, to += KW_VECTOR)
+                kw_put(to, (kw_vf)kw_words_of(from + k, element));
+        }
+        if (KW_WORD == 1 && element == 1 && whole) {
+            for (; k < kw_min(channels, KW_BLOCK); k++, to += 4)
+                *(kw_i32_u *)to = *(const kw_i32_u *)(from + k * channel);
+        }
+        for (; k < KW_BLOCK; k++, to += 4)
+            *(kw_u32 *)to = k < channels ? kw_word_of(from + k * channel, element, elements - e) : 0;
+    }
+#if KW_QUADS
+    const int ones = 0x01010101;
+    for (kw_i64 v = 0; v < KW_BLOCK; v += KW_LANES, head += KW_VECTOR) {
+        kw_vi sums = {0};
+        for (const char *step = head + KW_STEP_BYTES; step < to; step += KW_STEP_BYTES)
+            sums = kw_dot_quads(sums, kw_spread_word(&ones), kw_load(step));
+        kw_put(head, (kw_vf)(sums * -128));
+    }
+#endif
+}
+#else
 /* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
  * becomes zero. Channels that lie side by side are taken a vector at a time, so that many rows are under way from memory at once. */
 static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
@@ -93,13 +148,41 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
     }
 }
 
+#endif
+
+/* Zeros as a tile reads them. */
 static void kw_zero(char *to, kw_i64 bytes) {
+    const int word = KW_ZERO_BYTE * 0x01010101;
+    kw_vf zeros = kw_spread_word(&word);
     kw_i64 i = 0;
     for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
-        kw_put(to + i, (kw_vf){0});
-    for (; i < bytes; i += 2)
-        *(kw_u16_u *)(to + i) = 0;
+        kw_put(to + i, zeros);
+    for (; i < bytes; i++)
+        to[i] = (char)KW_ZERO_BYTE;
 }
+
+#if KW_STORAGE == 3
+/* Copies count channels that lie side by side, as the tile reads them. What a step has besides them meets weights that are zero. */
+static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
+    kw_i64 i = 0;
+    (void)room;
+#if KW_WORD == 2
+    for (; i + KW_LANES <= count; i += KW_LANES)
+        *(kw_vs_u *)(to + 2 * i) = __builtin_convertvector(*(const kw_vb_u *)(from + i), kw_vs);
+    for (; i < count; i++)
+        *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_i8 *)(from + i);
+#else
+    const int word = KW_ZERO_BYTE * 0x01010101;
+    kw_vu flip = (kw_vu)kw_spread_word(&word);
+    for (; i + KW_VECTOR <= count; i += KW_VECTOR)
+        *(kw_vu_u *)(to + i) = *(const kw_vu_u *)(from + i) ^ flip;
+    for (; i + 4 <= count; i += 4)
+        *(kw_i32_u *)(to + i) = *(const kw_i32_u *)(from + i) ^ word;
+    for (; i < count; i++)
+        to[i] = (char)(from[i] ^ KW_ZERO_BYTE);
+#endif
+}
+#else
 
 /* Copies count channels that lie side by side, as the tile reads them. An odd one gets a zero as its partner where the pixel has room. */
 static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
@@ -120,3 +203,4 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     }
     if (KW_DP && count * KW_WORD < room) *(kw_u16_u *)(to + KW_WORD * count) = 0;
 }
+#endif

@@ -15,7 +15,13 @@
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
 
-#define KW_DECLARE(pixel, v) kw_vf a##pixel##_##v = {0};
+#if KW_QUADS
+#define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};
+#define KW_ADD_HEAD(pixel, v) head##v += (kw_vi)kw_load(job->w + run->w + (v)*KW_VECTOR);
+#define KW_DECLARE(pixel, v) kw_vi a##pixel##_##v = head##v;
+#else
+#define KW_DECLARE(pixel, v) kw_va a##pixel##_##v = {0};
+#endif
 #define KW_DECLARE_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_DECLARE, pixel)
 #define KW_DECLARE_BASE(base, row, first) const char *base = job->src + run->src + (row)*job->src_row + (first)*s1;
 #define KW_ADVANCE_BASE(base, row, first) base += 4;
@@ -23,9 +29,15 @@
 #define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
     kw_vf w##v = kw_load(w + (v)*KW_VECTOR);                                                                                               \
     KW_KEEP(w##v);
+#if KW_MATH != 0
+#define KW_SPREAD(p) kw_spread_word(p)
 #if KW_DP
-#define KW_SPREAD(p) kw_spread_pair(p)
 #define KW_MULTIPLY(pixel, v) a##pixel##_##v = kw_dp(a##pixel##_##v, x, w##v);
+#elif KW_QUADS
+#define KW_MULTIPLY(pixel, v) a##pixel##_##v = kw_dot_quads(a##pixel##_##v, x, w##v);
+#else
+#define KW_MULTIPLY(pixel, v) a##pixel##_##v = kw_dot_wide(a##pixel##_##v, x, w##v);
+#endif
 #else
 #define KW_SPREAD(p) kw_spread(p)
 #define KW_MULTIPLY(pixel, v) a##pixel##_##v += x * w##v;
@@ -57,9 +69,9 @@
     w += KW_TILE_VECS * KW_VECTOR;                                                                                                         \
     KW_EACH_BASE(KW_ADVANCE_BASE)
 
-#define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, a##pixel##_##v);
+#define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, (kw_vf)a##pixel##_##v);
 #define KW_SPILL_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_SPILL, pixel)
-#define KW_STORE(pixel, v) kw_store_x(out + (v)*KW_LANES * KW_BYTES, a##pixel##_##v);
+#define KW_STORE(pixel, v) kw_store_x(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v);
 #define KW_STORE_PIXEL(pixel, col, base, distance)                                                                                         \
     if ((col) > 0) {                                                                                                                       \
         out += job->out_pixel;                                                                                                             \
@@ -69,11 +81,17 @@
     KW_EACH_VECTOR(KW_STORE, pixel)
 
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
+#if KW_QUADS
+    KW_EACH_VECTOR(KW_DECLARE_HEAD, 0)
+    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
+        KW_EACH_VECTOR(KW_ADD_HEAD, 0)
+    }
+#endif
     KW_EACH_PIXEL(KW_DECLARE_PIXEL)
     kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;
     const char *ahead __attribute__((unused)) = job->ahead;
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
-        const char *w = job->w + run->w;
+        const char *w = job->w + run->w + KW_HEAD_BYTES;
         KW_EACH_BASE(KW_DECLARE_BASE)
         kw_i64 i = job->steps;
         kw_vf x;

@@ -7,11 +7,7 @@
 /* Bytes of a cache line. Parts of thread memory begin at multiples of it. */
 #define KW_LINE 64
 
-/* Source channels of a step of kw_tile(), and bytes of one of them as the tile reads it: fp32, or bf16 in pairs (math=dp). A step is 4
- * bytes. */
-#define KW_TILE_PAIR(dp) (1 + (dp))
-#define KW_TILE_WORD(dp) (4 / KW_TILE_PAIR(dp))
-/* Packed weights of a step for block output channels. */
+/* Packed weights of a step of kw_tile() for block output channels. A step takes 4 bytes of a pixel. */
 #define KW_TILE_STEP_BYTES(block) (4 * (block))
 /* Sums of a tile of pixels, as fp32. */
 #define KW_TILE_SPILL_BYTES(pixels, block) ((pixels)*KW_TILE_STEP_BYTES(block))

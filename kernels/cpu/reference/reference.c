@@ -4,7 +4,7 @@
 
 #define KW_LANES 4
 #define KW_STORAGE 0
-#define KW_DP 0
+#define KW_MATH 0
 #define KW_BACKWARD 0
 #include "prelude/cpu.h"
 

@@ -4,7 +4,8 @@
 #include "prelude/kernel_abi.h"
 #define KW_LANES 16
 #define KW_STORAGE 1
-#define KW_DP 1
+#define KW_MATH 1
+#define KW_PAIR 2
 #define KW_BACKWARD 1
 #include "prelude/cpu.h"
 #define KW_TILE_ROWS 1

@@ -4,7 +4,8 @@
 #include "prelude/kernel_abi.h"
 #define KW_LANES 16
 #define KW_STORAGE 0
-#define KW_DP 0
+#define KW_MATH 0
+#define KW_PAIR 1
 #define KW_BACKWARD 0
 #include "prelude/cpu.h"
 #define KW_TILE_H 1

@@ -17,7 +17,7 @@
 
 typedef struct features {
     uint32_t isas; /* bits 1 << KW_ISA_... */
-    bool bf16;
+    uint32_t has;  /* bits KW_CPU_... */
 } features;
 
 #ifdef __x86_64__
@@ -50,8 +50,10 @@ static features read_cpu_features(void) {
     bool avx512 =
         avx2 && has_bits(state, STATE_AVX512) && has_bits(b, bit_AVX512F | bit_AVX512BW | bit_AVX512VL | bit_AVX512DQ | bit_AVX512CD);
     found.isas = (uint32_t)avx2 << KW_ISA_AVX2 | (uint32_t)avx512 << KW_ISA_AVX512;
-    if (avx512 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
-        found.bf16 = has_bits(a, bit_AVX512BF16);
+    found.has = avx512 && has_bits(c, bit_AVX512VNNI) ? KW_CPU_VNNI : 0;
+    if (avx2 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
+        found.has |= has_bits(a, bit_AVXVNNI) ? KW_CPU_AVX_VNNI : 0;
+        found.has |= avx512 && has_bits(a, bit_AVX512BF16) ? KW_CPU_BF16 : 0;
     }
     return found;
 }
@@ -181,7 +183,7 @@ void kw_cpu_target(kw_target *target, int threads) {
     features found = read_cpu_features();
     const kw_cpu_arch *best = &kw_cpu_archs[0];
     for (const kw_cpu_arch *arch = kw_cpu_archs; arch->name; arch++) { /* weakest first: the last that runs is the best */
-        if (!(arch->isas & ~found.isas) && (!arch->bf16 || found.bf16)) {
+        if (!(arch->isas & ~found.isas) && !(arch->has & ~found.has)) {
             best = arch;
         }
     }

@@ -128,7 +128,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     c.cols = kw_round_up(c.width.pixels, tile->cols);
     c.pixel = src * work.word;
     if (direct->merge) {
-        c.spare = work.word;
+        c.spare = 4; /* the last step of a row's last pixel may end behind it */
     } else {
         c.pixel = kw_tile_pitch(kw_round_up(src, work.pair) * work.word, c.width.step, tile->cols);
     }
@@ -143,7 +143,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = d->g * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
-    launch->packed_bytes = d->g * blocks * runs * steps * KW_TILE_STEP_BYTES(work.block);
+    launch->packed_bytes = d->g * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     int64_t copy_at = kw_round_up(KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block) + runs * KW_DIRECT_RUN_BYTES, KW_LINE);
     launch->thread_bytes = copy_at + copy_bytes(&c, tile) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
@@ -157,9 +157,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
 
     double rows = (double)(tile->rows == 1 ? c.height.products : c.height.tiled);
     double tap_pixels = (double)c.depth.products * rows * (double)c.width.tiled / (double)(direct->merge ? d->filter[2] : 1);
-    launch->multiply_adds = (double)(d->n * d->g * blocks * tile->vecs * steps) * tap_pixels;
-    double pixels = tile->rows * tile->cols;
-    launch->loads = launch->multiply_adds * (pixels + tile->vecs) / (pixels * tile->vecs);
+    double products = (double)(d->n * d->g * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
+    launch->multiply_adds = products * (double)work.instructions;
+    launch->loads = products * (pixels + tile->vecs) / (pixels * tile->vecs);
     launch->copied_bytes =
         2.0 * (double)launch->packed_bytes + 2.0 * (double)(units * kw_min(parts, target->units)) * (double)copy_bytes(&c, tile);
 }
@@ -168,6 +168,15 @@ void kw_direct_emit(const kw_direct *direct, kw_text *text) {
     kw_text_addf(text, "#define KW_MERGE %d\n", direct->merge);
     kw_tile_emit(text, &direct->tile);
 }
+
+static bool edge_leaves_none_out(const kw_rule_case *c) {
+    return !((const kw_direct *)c->decoded)->tile.skip || c->config->dtype != KW_INT8;
+}
+
+static const kw_rule valid_rules[] = {
+    {"edge_int8", "int8 subtracts sums of whole runs, from which edge=skip leaves pixels out; take edge=pad", edge_leaves_none_out},
+    {0},
+};
 
 static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_direct direct = conv_direct_direct(config);
@@ -184,10 +193,12 @@ const kw_family kw_family_conv_direct = {
     .summary = "dense convolution over zero-padded copies of rows; forward and backward data",
     .kind = KW_KIND_CPU,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_conv_rules}},
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules, valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {kw_cpu_conv_rules}},
     .decode = conv_direct_decode,
     .launch = launch_direct,
     .emit = conv_direct_emit,

@@ -2,7 +2,7 @@
  * lie side by side in the padded copy, so one run of filter_w * c elements takes the place of filter_w short ones, and bf16 pairs
  * straddle taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps;
  * conv.gemm_col2im is for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart
- * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite. */
+ * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite; integers meet a weight of zero there. */
 #include "families/cpu/direct.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
@@ -16,7 +16,10 @@ static const kw_axis axes[AXIS_COUNT] = {
 
 static kw_direct conv_direct_1st_direct(const kw_config *config) {
     return (kw_direct){
-        .tile = {.rows = 1, .cols = config->axis[TILE_W], .vecs = config->axis[VECS], .odd = config->axis[KW_AXIS_MATH] == KW_MATH_DP},
+        .tile = {.rows = 1,
+                 .cols = config->axis[TILE_W],
+                 .vecs = config->axis[VECS],
+                 .odd = config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16},
         .band = config->axis[BAND],
         .merge = true,
     };
@@ -42,7 +45,7 @@ const kw_family kw_family_conv_direct_1st = {
     .summary = "dense convolution of few channels a group: filter columns and channels are one run; forward",
     .kind = KW_KIND_CPU,
     .ops = 1u << KW_CONV_FWD,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},

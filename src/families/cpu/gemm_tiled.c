@@ -44,7 +44,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = p.batches * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
-    launch->packed_bytes = p.batches * blocks * steps * KW_TILE_STEP_BYTES(work.block);
+    launch->packed_bytes = p.batches * blocks * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     launch->thread_bytes = KW_TILE_SPILL_BYTES(tile.cols, work.block) + (p.copies ? rows : tile.cols) * pitch + KW_LINE;
     *kw_launch_params(launch, kw_gemm_params) = (kw_gemm_params){
         .chunk_rows = rows,
@@ -56,7 +56,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     };
 
     double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
-    launch->multiply_adds = tiles * (double)(tile.cols * tile.vecs * blocks * steps);
+    launch->multiply_adds = tiles * (double)(tile.cols * tile.vecs * blocks * steps * work.instructions);
     launch->loads = tiles * (double)((tile.cols + tile.vecs) * blocks * steps);
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
     if (p.copies) {
@@ -101,7 +101,7 @@ const kw_family kw_family_gemm_tiled = {
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
     .kind = KW_KIND_CPU,
     .ops = 1u << KW_GEMM,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,
     .axis_count = KW_GEMM_AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_gemm_rules}},

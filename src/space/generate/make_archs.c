@@ -15,9 +15,15 @@
 #include <string.h>
 
 static const char *const isa_names[] = {
-#define KW_ISA_NAME(id, name, lanes, registers, march, march_dp) name,
+#define KW_ISA_NAME(id, name, lanes, registers) name,
     KW_ISAS(KW_ISA_NAME, )
 #undef KW_ISA_NAME
+};
+
+static const char *const cpu_feature_names[] = {
+#define KW_CPU_FEATURE_NAME(id, word) word,
+    KW_CPU_FEATURES(KW_CPU_FEATURE_NAME)
+#undef KW_CPU_FEATURE_NAME
 };
 
 static const char *const feature_names[] = {
@@ -73,16 +79,17 @@ static void read_triple(const arch_file *file, const char *text, int triple[3]) 
     }
 }
 
-static unsigned read_arch_features(const arch_file *file) {
+/* The list of words in field "features" as bits of their places among names. */
+static unsigned read_arch_features(const arch_file *file, const char *const *names, int count) {
     unsigned bits = 0;
     push_table(file, "features");
     for (lua_Integer i = 1; lua_rawgeti(file->lua, -1, i) != LUA_TNIL; i++) {
         const char *word = lua_tostring(file->lua, -1);
         int bit = 0;
-        while (bit < KW_GPU_FEATURE_COUNT && (!word || strcmp(word, feature_names[bit]))) {
+        while (bit < count && (!word || strcmp(word, names[bit]))) {
             bit++;
         }
-        if (bit == KW_GPU_FEATURE_COUNT) {
+        if (bit == count) {
             fail_field(file, "no such feature", word);
         }
         bits |= 1u << bit;
@@ -188,9 +195,7 @@ static void print_cpu_arch(const arch_file *file, kw_text *list) {
     for (int isa = 0; isa < KW_ISA_COUNT; isa++) {
         isas |= has_arch_word(file, "isa", isa_names[isa]) ? 1u << isa : 0;
     }
-    push_table(file, "math");
-    kw_text_addf(list, "%#x, .bf16 = %d},\n", isas, has_arch_word(file, kw_dtype_name(KW_BF16), "dp"));
-    lua_pop(file->lua, 1);
+    kw_text_addf(list, "%#x, .has = %#x},\n", isas, read_arch_features(file, cpu_feature_names, KW_CPU_FEATURE_COUNT));
 }
 
 /* Tables go to tables, the arch's own line to list. */
@@ -199,7 +204,7 @@ static void print_gpu_arch(const arch_file *file, kw_backend_id backend, kw_text
     int waves = print_waves(file, tables);
     int tiles = print_tiles(file, "tiles", &dtypes, tables), preshuffle = print_tiles(file, "preshuffle", &ignored, tables);
     kw_text_addf(list, "    {\"%s\", %d, \"%s\", \"%s\", %#x, %#x, ", file->name, (int)backend, string_field(file, "about"),
-                 string_field(file, "compile"), read_arch_features(file), dtypes);
+                 string_field(file, "compile"), read_arch_features(file, feature_names, KW_GPU_FEATURE_COUNT), dtypes);
     print_typical(file, list);
     kw_text_addf(list, ", %s_waves, %d, %s_tiles, %d, %s_preshuffle, %d},\n", file->symbol, waves, file->symbol, tiles, file->symbol,
                  preshuffle);

@@ -21,8 +21,8 @@ static void a_tile_beyond_the_registers_is_refused(void **state) {
         {"conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=6 vecs=2 band=0 edge=pad", NULL},
         {"conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "rule tile_registers: "},
         {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=3 tile_w=9 vecs=1 band=0 edge=pad", "rule base_pointers: "},
-        {"conv.direct conv_fwd fp32 isa=avx512 math=dp tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "rule dp_type: "},
-        {"conv.direct_1st conv_fwd bf16 isa=avx2 math=dp tile_w=6 vecs=2 band=0", "rule dp_isa: "},
+        {"conv.direct conv_fwd fp32 isa=avx512 math=dp tile_h=1 tile_w=7 vecs=2 band=0 edge=pad", "rule math_type: "},
+        {"conv.direct_1st conv_fwd bf16 isa=avx2 math=dp tile_w=6 vecs=2 band=0", "rule math_isa: "},
         {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=6 vecs=5 band=0", "rule tile_registers: "},
         {"conv.pointwise conv_fwd fp32 isa=avx512 math=fma tile_m=30 vecs=2 band=0 ahead=1", "rule tile_registers: "},
         {"gemm.tiled gemm fp32 isa=avx512 math=fma tile_m=4 vecs=6 band=0 ahead=1", NULL},
@@ -123,7 +123,7 @@ static kw_config random_config(uint32_t *state, const kw_family *family, kw_op o
     kw_config config = {.family = family, .op = op, .dtype = dtype};
     for (int i = 0; i < family->axis_count; i++) {
         const kw_axis *axis = &family->axes[i];
-        config.axis[i] = (int32_t)chance(state, axis->words ? 0 : axis->low, axis->words ? 1 : kw_min(axis->high, 30));
+        config.axis[i] = (int32_t)chance(state, axis->low, kw_min(axis->high, 30));
     }
     return config;
 }
@@ -137,7 +137,7 @@ static void check_launch(const kw_config *config, const kw_problem *problem, con
     kw_launch launch = {0};
     config->family->launch(config, problem, target, &launch);
     int64_t lanes = kw_config_axis_word(config, "isa").size == strlen("avx2") ? 8 : 16;
-    int64_t pair = kw_config_axis(config, "math", 0) ? 2 : 1;
+    int64_t pair = kw_config_multiply(config)->pair;
     int64_t weights = kw_problem_elements(problem, KW_W) * 4 / pair;
     double done = launch.multiply_adds * (double)(lanes * pair * 2);
     bool good = launch.stages == 2 && launch.stage[0].packs && !launch.stage[1].packs;
@@ -162,7 +162,7 @@ static void a_launch_counts_all_the_work_and_packs_all_the_weights(void **state)
         for (int tries = 0; checked < 500; tries++) {
             assert_true(tries < 10000000);
             kw_op op = (kw_op)chance(&chances, KW_GEMM, KW_CONV_BWD_DATA);
-            kw_dtype dtype = (kw_dtype)chance(&chances, KW_FP32, KW_FP16);
+            kw_dtype dtype = chance(&chances, 0, 3) ? (kw_dtype)chance(&chances, KW_FP32, KW_FP16) : KW_INT8;
             kw_target target = target_with(chance(&chances, 0, 1) ? 1 : chance(&chances, 2, 64));
             kw_config config = random_config(&chances, family, op, dtype);
             if (kw_config_check(&config, NULL) == KW_OK) {

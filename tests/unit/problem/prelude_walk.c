@@ -2,7 +2,7 @@
  * have a type kw_walk, so they meet as nine numbers. */
 #define KW_LANES 16
 #define KW_STORAGE 0
-#define KW_DP 0
+#define KW_MATH 0
 #include "prelude/kernel_abi.h"
 /* Kernel text is compiled without the library's warnings. */
 #pragma GCC diagnostic push

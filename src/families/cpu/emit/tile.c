@@ -2,6 +2,7 @@
 #include "families/cpu/emit/tile.h"
 
 #include "base/math.h"
+#include "cpu/lib/sizes.h"
 
 #include <assert.h>
 
@@ -70,13 +71,17 @@ void kw_tile_emit(kw_text *text, const kw_tile *tile) {
 }
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
-    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    return (kw_tile_work){
+    const kw_multiply *multiply = kw_config_multiply(config);
+    bool quads = multiply->math == KW_MATH_DP && config->dtype == KW_INT8; /* KW_QUADS of kernels/prelude/cpu.h */
+    kw_tile_work work = {
         .block = (int64_t)kw_config_isa(config)->lanes * tile->vecs,
-        .pair = dp ? 2 : 1,
-        .word = dp ? 2 : 4,
-        .converts = !dp && config->dtype != KW_FP32,
+        .pair = multiply->pair,
+        .word = 4 / multiply->pair,
+        .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
+        .converts = quads || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };
+    work.head = quads ? KW_TILE_STEP_BYTES(work.block) : 0;
+    return work;
 }
 
 int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count) {

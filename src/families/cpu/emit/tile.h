@@ -25,10 +25,12 @@ void kw_tile_emit(kw_text *text, const kw_tile *tile);
 
 /* What launch() of every dense family needs to know of its packed weights and steps. */
 typedef struct kw_tile_work {
-    int64_t block; /* output channels of a tile */
-    int64_t pair;  /* source channels of a step: 2 for math=dp */
-    int64_t word;  /* bytes of a source element as the tile reads it */
-    bool converts; /* the tensor's type is not the one the tile reads */
+    int64_t block;        /* output channels of a tile */
+    int64_t pair;         /* source channels of a step */
+    int64_t word;         /* bytes of a source element as the tile reads it */
+    int64_t head;         /* bytes of packed weights before the steps of a run */
+    int64_t instructions; /* a multiplication and its addition take */
+    bool converts;        /* what the tile reads is not what the tensor holds */
 } kw_tile_work;
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile);

@@ -1,0 +1,10 @@
+-- The first isa and the first math of a dtype are the preferred ones.
+return {
+    about = "x86-64-v4 with dot products of int8 (AVX512_VNNI)",
+    backend = "cpu",
+    isa = { "avx512", "avx2" },
+    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, int8 = { "dp", "wide" } },
+    features = { "vnni" },
+    lanes = 16,
+    registers = 32,
+}
