@@ -79,7 +79,7 @@ KW_INLINE kw_vi kw_dot_quads(kw_vi a, kw_vf x, kw_vf w) {
 #if KW_LANES == 16
     __asm__("vpdpbusd %2, %1, %0" : "+v"(a) : "v"(x), "v"(w));
 #else
-    __asm__("{vex} vpdpbusd %2, %1, %0" : "+x"(a) : "x"(x), "x"(w));
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(a) : "x"(x), "x"(w));
 #endif
     return a;
 }

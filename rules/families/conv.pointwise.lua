@@ -14,6 +14,7 @@ return {
         }
     end,
     rules = {
+        (include "tables/isa").widest,
         { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_m * c.vecs >= 7
         end },

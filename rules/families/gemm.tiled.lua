@@ -14,6 +14,7 @@ return {
         }
     end,
     rules = {
+        (include "tables/isa").widest,
         { "fewer than 4 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_m * c.vecs >= 4
         end },

@@ -152,7 +152,7 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
 
 /* Zeros as a tile reads them. */
 static void kw_zero(char *to, kw_i64 bytes) {
-    const int word = KW_ZERO_BYTE * 0x01010101;
+    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
     kw_vf zeros = kw_spread_word(&word);
     kw_i64 i = 0;
     for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
@@ -172,12 +172,12 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     for (; i < count; i++)
         *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_i8 *)(from + i);
 #else
-    const int word = KW_ZERO_BYTE * 0x01010101;
+    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
     kw_vu flip = (kw_vu)kw_spread_word(&word);
     for (; i + KW_VECTOR <= count; i += KW_VECTOR)
         *(kw_vu_u *)(to + i) = *(const kw_vu_u *)(from + i) ^ flip;
     for (; i + 4 <= count; i += 4)
-        *(kw_i32_u *)(to + i) = *(const kw_i32_u *)(from + i) ^ word;
+        *(kw_i32_u *)(to + i) = *(const kw_i32_u *)(from + i) ^ (int)word;
     for (; i < count; i++)
         to[i] = (char)(from[i] ^ KW_ZERO_BYTE);
 #endif
