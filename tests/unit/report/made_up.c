@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char target_text[] = "cpu:x86-64-v4-bf16 model=vendor-25-97-2 units=2 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432";
+static void print_target(char *text, size_t room, int number) {
+    snprintf(text, room, "cpu:x86-64-v4-bf16 model=vendor-25-97-%d units=2 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432",
+             2 + number);
+}
 
 typedef struct shape {
     const char *config;      /* with %s for op and type */
@@ -36,6 +39,7 @@ typedef struct maker {
     const made_up *what;
     uint64_t state;
     int64_t sequence;
+    int target;
     bool (*row)(void *user, const kw_row *row);
     void *user;
 } maker;
@@ -122,7 +126,7 @@ static bool add_row(maker *of, const kw_problem *problem, const char *text, cons
     snprintf(row.run, sizeof row.run, "%08x%024d", second ? 0x5eed0002 : 0x5eed0001, 0);
     snprintf(row.time, sizeof row.time, "2026-11-%02dT%02d:%02d:%02dZ", second ? 22 : 21, (int)(6 + of->sequence / 3600 % 18),
              (int)(of->sequence / 60 % 60), (int)(of->sequence % 60));
-    snprintf(row.target, sizeof row.target, "%s", target_text);
+    print_target(row.target, sizeof row.target, of->target);
     snprintf(row.problem, sizeof row.problem, "%s", text);
     snprintf(row.record.config, sizeof row.record.config, kind->config, kw_op_name(problem->op), kw_dtype_name(problem->dtype));
     row.control_ns = 51200 * (1 + 0.012 * (chance(of) - 0.5) + (second ? 0.02 * (double)(of->sequence % 900) / 900 : 0));
@@ -151,7 +155,7 @@ static void fill_run(kw_run *run, const made_up *what, int number) {
     snprintf(run->command, sizeof run->command, "kwright sweep --set default --problems forward_2d --out results.db");
     snprintf(run->host, sizeof run->host, "%s", what->hostile ? "<b onmouseover=alert(4)>\"'&" : "bench-1");
     snprintf(run->device, sizeof run->device, "%s", what->hostile ? "</title></text><script>alert(5)</script>" : "Vendor 8-core processor");
-    snprintf(run->target, sizeof run->target, "%s", target_text);
+    print_target(run->target, sizeof run->target, 0);
     snprintf(run->compiler, sizeof run->compiler, "gcc 12.2.0");
     snprintf(run->pool, sizeof run->pool, "default x86-64-v4-bf16");
     snprintf(run->options, sizeof run->options, "threads=2 batches=21 seed=%d", number);
@@ -178,6 +182,7 @@ bool made_up_visit(const made_up *what, bool (*run)(void *user, const kw_run *ru
         if (kw_problem_parse(&problem, text, NULL)) {
             abort();
         }
+        of.target = what->targets ? p % what->targets : 0;
         const shape *kinds = problem.op == KW_GEMM ? gemm_shapes : conv_shapes;
         for (int k = 0; k < (problem.op == KW_GEMM ? (int)GEMM_SHAPES : (int)CONV_SHAPES); k++) {
             if (!add_row(&of, &problem, text, &kinds[k])) {

@@ -11,6 +11,7 @@ typedef struct made_up {
     bool roofless; /* the run has measured no roofs */
     bool hostile;  /* names that try to break out of a page or a terminal */
     bool only_failures;
+    int targets; /* among which the problems are dealt out; 0: one. Roofs are those of the first */
 } made_up;
 
 #define MADE_UP_FP32_PEAK 1.2e11
