@@ -188,6 +188,8 @@ static const char *const right[][2] = {
     BULK "#define SHARED 41984\n"                                                                                                          \
          "#define STORES 1\n"
 #define PIXELS "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 0)\n"
+#define LOW "#define LOW "
+#define PIXELS_FROM(low) LOW low "\n#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0 + (LOW), 0, 0)\n"
 
 /* One thread writes a word of shared memory and all read it. */
 #define AGAIN                                                                                                                              \
@@ -327,6 +329,14 @@ static const fault faults[] = {
      STORES "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 1)\n",
      {"integer data", "compared elements differ"}},
     {"emu:sm_90", STORES, {"bulk copy in block 0", "the map is one of an image"}},
+    /* Of the one axis that these images have, 16 bits. What lies beside the image is zero. */
+    {"emu:sm_90", STORES PIXELS_FROM("32767"), {"integer data", "compared elements differ"}},
+    {"emu:sm_90", STORES PIXELS_FROM("32768"), {"bulk copy in block 0", "bounded in 16, 8 or 5 bits"}},
+    {"emu:sm_90", STORES PIXELS_FROM("-32768"), {"integer data", "compared elements differ"}},
+    {"emu:sm_90", STORES PIXELS_FROM("-32769"), {"bulk copy in block 0", "bounded in 16, 8 or 5 bits"}},
+    {"emu:sm_90",
+     STORES "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 65535)\n",
+     {"integer data", "compared elements differ"}},
 };
 
 /* --- a family whose config is the number of a fault --- */
@@ -357,7 +367,8 @@ static void emit(const kw_config *config, kw_text *text) {
 }
 
 /* Tiles of 64x64 in 128-byte rows. */
-static void launch_bulk(const kw_problem *problem, bool stores, kw_launch *plan) {
+static void launch_bulk(const fault *f, const kw_problem *problem, kw_launch *plan) {
+    const char *low = strstr(f->defines, LOW); /* where the pixels of an image begin */
     int64_t k = problem->gemm.k, rows[2] = {problem->gemm.m, problem->gemm.n};
     *plan = (kw_launch){.stages = 1, .early = {true}};
     plan->stage[0] = (kw_stage){.units = kw_ceil_div(rows[0], 64) * kw_ceil_div(rows[1], 64), .threads = 256};
@@ -370,8 +381,9 @@ static void launch_bulk(const kw_problem *problem, bool stores, kw_launch *plan)
                                 .box = {64, 64, 1},
                                 .swizzle = true};
     }
-    if (stores) {
+    if (does_store(f)) {
         plan->map[0].pixels = true;
+        plan->map[0].low[0] = low ? atoi(low + strlen(LOW)) : 0;
         plan->map[0].count[0] = (int32_t)rows[0];
         plan->map[0].step[0] = 1;
         plan->map[2] = (kw_map){.tensor = KW_Y,
@@ -385,8 +397,9 @@ static void launch_bulk(const kw_problem *problem, bool stores, kw_launch *plan)
 }
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *plan) {
-    if (is_bulk(&faults[config->axis[0]])) {
-        launch_bulk(problem, does_store(&faults[config->axis[0]]), plan);
+    const fault *f = &faults[config->axis[0]];
+    if (is_bulk(f)) {
+        launch_bulk(f, problem, plan);
         return;
     }
     int64_t width = target->lanes == 64 ? 32 : 8;

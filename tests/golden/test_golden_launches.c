@@ -153,7 +153,7 @@ static void add_arch(kw_text *out, kw_native_features *features, const kw_target
     group g = {.target = *target, .features = features};
     kw_error err = {0};
     for (int i = 0; i < 2; i++) {
-        kw_space_options options = {.set = sets[i], .arch = g.target.arch};
+        kw_space_options options = {.size = sizeof(kw_space_options), .set = sets[i], .arch = g.target.arch};
         assert_ok(kw_enumerate(&options, keep, &g.catalog, &err), &err);
     }
     g.row = calloc(kw_native_features_table(features)->count, sizeof *g.row);

@@ -81,10 +81,10 @@ static void add_evaluation(kw_text *out) {
     assert_int_equal(kw_file_replace("model/feature_importances_ratio.json", importances, sizeof importances - 1, 0644, &err), KW_OK);
     kw_evaluation *evaluations[4];
     for (size_t i = 0; i < 4; i++) {
-        kw_evaluation_options options = {.stores = stores, .store_count = 1, .by = by[i]};
+        kw_evaluation_options options = {.size = sizeof(kw_evaluation_options), .stores = stores, .store_count = 1, .by = by[i]};
         assert_int_equal(kw_evaluation_open(&evaluations[i], &options, &err), KW_OK);
     }
-    const kw_report_options options = {.script = ""};
+    const kw_report_options options = {.size = sizeof(kw_report_options), .script = ""};
     assert_int_equal(kw_evaluations_html("page.html", (const kw_evaluation *const *)evaluations, 4, &options, &err), KW_OK);
     kw_arena arena = {0};
     char *page = NULL;

@@ -57,6 +57,7 @@ static void what_a_busy_machine_says_is_provisional(void **state) {
     assert_true(a.measured && a.noise);
     assert_contains(a.text, "the machine is busy: times of the winner spread by ");
     assert_contains(a.text, "the choice is provisional, and measured again next time");
+    assert_null(strstr(a.text, " after 0 finals more"));
     assert_int_equal(toy_wisdom_lines(*state), 1);
     /* it answers those who may not measure, who are told */
     static const kw_mode without[] = {KW_FROZEN, KW_PREDICT};
