@@ -4,7 +4,7 @@ JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest lightgbm demo bench repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -75,6 +75,10 @@ bench:
 	@tools/setup.sh bench
 	@JOBS=$(JOBS) tools/bench.sh
 
+bench-cpu:
+	@tools/setup.sh bench
+	@tools/bench_cpu.sh $(BENCH_CPU)
+
 repeat:
 	@tools/setup.sh bench
 	@cmake --preset release >/dev/null
@@ -128,6 +132,7 @@ help:
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/results/DATE/bench-*.md'
+	@echo 'make bench-cpu  the library beside oneDNN, OpenBLAS and BLIS on problems drawn anew; BENCH_CPU="--seed 1 --count 3", KW_DNNL for another oneDNN'
 	@echo 'make repeat     how well times repeat; docs/results/DATE/bench-repeat.md'
 	@echo 'make dataset    measure the data set for learning anew (half an hour); data/*.jsonl.gz'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60); goes on from the corpus of the last run, FUZZ_CORPUS'

@@ -20,6 +20,7 @@ mkdir -p "$results"
 for program in build/bench/bench_*; do
     [ -x "$program" ] || continue
     name=$(basename "$program")
+    [ "$name" = bench_peer ] && continue # make bench-cpu
     echo "== $name"
     if [ "$name" = bench_forest ] && ! prepare_forest; then
         echo "left out: no LightGBM"
