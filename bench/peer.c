@@ -106,6 +106,7 @@ static kw_status call_ours(void *context, kw_error *err) {
 }
 
 static kw_status open_layer(layer *l, const session *s, kw_error *err) {
+    l->tensors.size = sizeof l->tensors;
     void **of[KW_TENSOR_COUNT] = {&l->tensors.x, &l->tensors.w, &l->tensors.y};
     for (kw_tensor t = KW_X; t < KW_TENSOR_COUNT; t++) {
         *of[t] = filled(&l->problem, t);
