@@ -240,6 +240,16 @@ typedef struct kw_context_options {
                                                   what waits for them fails with KW_FAILED; may be NULL, outlives the context */
     void (*log)(void *user, const char *line); /* remarks; NULL: to standard error when KW_LOG is set */
     void *user;
+    /* A caller's thread pool, on which a CPU's kernels run in place of threads of the library's own (NULL). It calls task(work, i) for each i
+     * below count, which is threads at most, on any threads and in any order, all of them by the caller if it likes, and returns when they
+     * are done. Who runs or measures a plan calls it, so many may at once. It does not call back into the library, nor leave by a jump. */
+    void (*parallel_for)(void *pool, int32_t count, void (*task)(void *work, int32_t index), void *work);
+    void *pool;
+    /* Memory of the context's device that plans keep, or need while they pack weights, in place of the library's own (both NULL): bytes at a
+     * multiple of alignment, a power of two, or NULL, which is KW_NO_MEMORY. What is measured with is not asked for here. */
+    void *(*allocate)(void *heap, size_t bytes, size_t alignment);
+    void (*release)(void *heap, void *memory, size_t bytes);
+    void *heap;
 } kw_context_options;
 
 /* The device of those who name none. */

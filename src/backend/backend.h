@@ -2,6 +2,7 @@
 #ifndef KW_BACKEND_BACKEND_H
 #define KW_BACKEND_BACKEND_H
 
+#include "base/os/host.h"
 #include "jit/jit.h"
 
 #include "prelude/kernel_abi.h"
@@ -26,6 +27,8 @@ typedef struct kw_backend {
     int (*probe)(char why[256]);
     kw_status (*open)(kw_device **device, int index, int threads, kw_error *err);
     void (*close)(kw_device **device);
+    /* Kernels that are bound from now on run on the host's threads. NULL: the host's are not for this device. */
+    void (*use_threads)(kw_device *device, const kw_host_threads *threads);
     const kw_target *(*target)(const kw_device *device);
     kw_status (*alloc)(kw_device *device, size_t size, void **memory, kw_error *err);
     void (*release)(kw_device *device, void *memory);

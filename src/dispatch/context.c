@@ -12,6 +12,9 @@ static kw_status open_context_device(kw_context *context, const char *device, kw
     int index = 0;
     kw_status status = kw_backend_find(&context->backend, &index, device, err);
     status = status ? status : context->backend->open(&context->device, index, context->settings.threads, err);
+    if (!status && context->settings.host_threads.parallel_for && context->backend->use_threads) {
+        context->backend->use_threads(context->device, &context->settings.host_threads);
+    }
     if (!status) {
         context->target = context->backend->target(context->device);
         kw_target_print(context->target_text, sizeof context->target_text, context->target);
@@ -83,6 +86,34 @@ void kw_context_measuring_begin(kw_context *context) {
 void kw_context_measuring_end(kw_context *context) {
     kw_lease_give(context->lease);
     pthread_mutex_unlock(&context->measuring);
+}
+
+kw_status kw_context_allocate(kw_context *context, size_t bytes, void **memory, kw_error *err) {
+    const kw_host_memory *host = &context->settings.host_memory;
+    if (!host->allocate) {
+        return context->backend->alloc(context->device, bytes, memory, err);
+    }
+    *memory = host->allocate(host->heap, bytes, KW_WORKSPACE_ALIGN);
+    if (!*memory) {
+        return kw_fail(err, KW_NO_MEMORY, "%zu bytes for a plan cannot be had: the context's allocate gave none", bytes);
+    }
+    if ((uintptr_t)*memory & (KW_WORKSPACE_ALIGN - 1)) {
+        kw_fail(err, KW_ILLEGAL, "the context's allocate gave memory at %p, which is not aligned to the %d bytes that were asked for",
+                *memory, KW_WORKSPACE_ALIGN);
+        host->release(host->heap, *memory, bytes);
+        *memory = NULL;
+        return KW_ILLEGAL;
+    }
+    return KW_OK;
+}
+
+void kw_context_release(kw_context *context, void *memory, size_t bytes) {
+    const kw_host_memory *host = &context->settings.host_memory;
+    if (!host->allocate) {
+        context->backend->release(context->device, memory);
+    } else if (memory) {
+        host->release(host->heap, memory, bytes);
+    }
 }
 
 kw_status kw_device_alloc(kw_context *context, int64_t bytes, void **memory, kw_error *err) {

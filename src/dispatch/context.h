@@ -49,6 +49,10 @@ static inline kw_status kw_context_check(const kw_context *context, kw_error *er
                : KW_OK;
 }
 
+/* Memory that a plan keeps, on KW_WORKSPACE_ALIGN bytes: the host's (kw_context_options.allocate) or the device's own. */
+kw_status kw_context_allocate(kw_context *context, size_t bytes, void **memory, kw_error *err);
+void kw_context_release(kw_context *context, void *memory, size_t bytes);
+
 /* Nothing else is measured in between: by this context, nor, on a device that is a GPU's, by other processes of the user. */
 void kw_context_measuring_begin(kw_context *context);
 void kw_context_measuring_end(kw_context *context);

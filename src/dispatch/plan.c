@@ -202,9 +202,7 @@ void kw_plan_destroy(kw_plan **plan) {
         return;
     }
     kw_context *context = (*plan)->impl->context;
-    if ((*plan)->packed) {
-        context->backend->release(context->device, (*plan)->packed);
-    }
+    kw_context_release(context, (*plan)->packed, (size_t)(*plan)->impl->launch.packed_bytes);
     if (!kw_context_lost(context)) {
         kw_plan_cache_release(&context->plan_cache, &context->kernel_cache, &(*plan)->impl);
     }
@@ -339,21 +337,18 @@ kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
         return KW_OK;
     }
     const kw_backend *backend = impl->context->backend;
-    kw_device *device = impl->context->device;
     void *packed = plan->packed, *threads = NULL;
     size_t piece = (size_t)(impl->layout_packed.bytes - impl->layout_packed.threads);
-    kw_status status = packed ? KW_OK : backend->alloc(device, (size_t)impl->launch.packed_bytes, &packed, err);
-    status = status || !piece ? status : backend->alloc(device, piece, &threads, err);
+    kw_status status = packed ? KW_OK : kw_context_allocate(impl->context, (size_t)impl->launch.packed_bytes, &packed, err);
+    status = status || !piece ? status : kw_context_allocate(impl->context, piece, &threads, err);
     if (!status) {
         kw_launch_memory memory = {.tensor = {NULL, (void *)(uintptr_t)w, NULL}, .packed = packed, .threads = threads};
         status = backend->run(impl->bound, &memory, KW_RUN_PACK, NULL, err);
-        status = status || !backend->sync ? status : backend->sync(device, err);
+        status = status || !backend->sync ? status : backend->sync(impl->context->device, err);
     }
-    if (threads) {
-        backend->release(device, threads);
-    }
-    if (status && packed && !plan->packed) {
-        backend->release(device, packed);
+    kw_context_release(impl->context, threads, piece);
+    if (status && !plan->packed) {
+        kw_context_release(impl->context, packed, (size_t)impl->launch.packed_bytes);
     }
     if (!status) {
         plan->packed = packed;

@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS_MAX = 1024 };
-
 struct kw_device {
     kw_target target;
-    kw_cpu_pool *pool;
+    kw_cpu_threads threads;
     kw_fork_mark mark;
 };
 
@@ -34,7 +32,7 @@ struct kw_bound {
     bool wake; /* worth waking threads for */
     size_t thread_bytes;
     kw_fork_mark mark;
-    kw_cpu_pool *pool;
+    const kw_cpu_threads *on;
 };
 
 static int cpu_probe(char why[256]) {
@@ -44,7 +42,7 @@ static int cpu_probe(char why[256]) {
 
 static void cpu_close_device(kw_device **device) {
     if (*device) {
-        kw_cpu_pool_destroy(&(*device)->pool, kw_fork_mark_lost(&(*device)->mark));
+        kw_cpu_pool_destroy(&(*device)->threads.pool, kw_fork_mark_lost(&(*device)->mark));
         kw_fork_mark_close(&(*device)->mark);
     }
     free(*device);
@@ -55,21 +53,25 @@ static kw_status cpu_open_device(kw_device **device, int index, int threads, kw_
     if (index) {
         return kw_fail(err, KW_MISSING, "device cpu:%d: there is one CPU device, cpu:0", index);
     }
-    if (threads < 0 || threads > THREADS_MAX) {
-        return kw_fail(err, KW_ILLEGAL, "threads=%d; use 1 to %d, or 0 for all cores of the process", threads, THREADS_MAX);
+    if (threads < 0 || threads > KW_CPU_THREADS_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "threads=%d; use 1 to %d, or 0 for all cores of the process", threads, KW_CPU_THREADS_MAX);
     }
     *device = calloc(1, sizeof **device);
-    if (!*device || !((*device)->pool = kw_cpu_pool_create())) {
+    if (!*device || !((*device)->threads.pool = kw_cpu_pool_create())) {
         free(*device);
         *device = NULL;
         return kw_fail_memory(err, "a device");
     }
     kw_cpu_target(&(*device)->target, threads);
-    if ((*device)->target.units > THREADS_MAX) {
-        (*device)->target.units = THREADS_MAX;
+    if ((*device)->target.units > KW_CPU_THREADS_MAX) {
+        (*device)->target.units = KW_CPU_THREADS_MAX;
     }
     kw_fork_mark_open(&(*device)->mark);
     return KW_OK;
+}
+
+static void cpu_use_threads(kw_device *device, const kw_host_threads *threads) {
+    device->threads.host = *threads;
 }
 
 static const kw_target *cpu_device_target(const kw_device *device) {
@@ -148,7 +150,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
     made->mark = device->mark;
-    made->pool = device->pool;
+    made->on = &device->threads;
     memcpy(made->stage, kernel->stage, sizeof made->stage);
     memcpy(made->shape, launch->stage, sizeof made->shape);
     *bound = made;
@@ -156,7 +158,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
 }
 
 /* Runs the parts; share_ns as of kw_cpu_work. */
-static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int64_t *share_ns) {
+static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int64_t (*share_ns)[KW_CPU_THREADS_MAX]) {
     kw_cpu_work work;
     int64_t widest = 1;
     work.args = bound->args;
@@ -177,7 +179,7 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
         }
     }
     int64_t threads = kw_min(bound->threads, widest);
-    kw_cpu_run(&work, bound->pool, kw_fork_mark_lost(&bound->mark) ? 1 : (int)threads, bound->wake);
+    kw_cpu_run(&work, bound->on, kw_fork_mark_lost(&bound->mark) ? 1 : (int)threads, bound->wake);
 }
 
 static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
@@ -188,12 +190,16 @@ static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
 }
 
 static kw_status cpu_run_alone(const kw_bound *bound, const kw_launch_memory *memory, int parts, double *ns, kw_error *err) {
-    int64_t share_ns[KW_STAGE_MAX] = {0};
+    int64_t share_ns[KW_STAGE_MAX][KW_CPU_THREADS_MAX] = {{0}};
     (void)err;
     run_parts(bound, memory, parts, share_ns);
     *ns = 0;
     for (int stage = 0; stage < KW_STAGE_MAX; stage++) {
-        *ns += (double)share_ns[stage];
+        int64_t longest = 0;
+        for (int share = 0; share < bound->threads; share++) {
+            longest = kw_max(longest, share_ns[stage][share]);
+        }
+        *ns += (double)longest;
     }
     return KW_OK;
 }
@@ -211,6 +217,7 @@ const kw_backend kw_cpu_backend = {
     .probe = cpu_probe,
     .open = cpu_open_device,
     .close = cpu_close_device,
+    .use_threads = cpu_use_threads,
     .target = cpu_device_target,
     .alloc = cpu_alloc_memory,
     .release = cpu_release_memory,

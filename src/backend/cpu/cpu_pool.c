@@ -7,8 +7,8 @@
  *               CALLED  -> BUSY     by the thread, and BUSY -> IDLE when it finds nothing more to do
  *               IDLE    -> ASLEEP   by the thread, when it has looked long enough; CALLED follows with a wake
  *               BUSY    -> WATCHED  by the caller, who sleeps until the thread leaves; IDLE follows with a wake
- *   claimed   of a share: how many of its stages somebody has begun; who makes it one more does that stage
- *   done      shares done of all stages; stage i is over at (i + 1) * team. sleepers: who has to be woken then
+ *   claimed   of a share: how many of its pieces somebody has begun, over all stages; who makes it one more does that piece
+ *   done      pieces done of all stages; stage i is over at (i + 1) * team * pieces. sleepers: who has to be woken then
  *
  * Invariants: a crew is in one slot of its pool or belongs to one run; between runs no thread of a crew is CALLED, BUSY or WATCHED. */
 #include "backend/cpu/cpu_pool.h"
@@ -44,9 +44,8 @@ typedef struct crew_thread {
 struct crew {
     crew_thread **threads; /* threads[i] has number i + 1 */
     int made, denied;      /* denied: runs to go until one that could not be started is tried again */
-    kw_cpu_task *task;     /* of the run under way */
-    void *user;
-    int team, stages;
+    kw_cpu_job job;        /* of the run under way */
+    int team;
     int64_t last_ns;          /* when the last run ended */
     _Atomic uint32_t claimed; /* of share 0, the caller's */
     _Alignas(LINE) _Atomic uint32_t done;
@@ -120,29 +119,39 @@ static void await_done(crew *c, uint32_t wanted) {
 
 static void count_done(crew *c) {
     uint32_t done = atomic_fetch_add(&c->done, 1) + 1;
-    if (done % (uint32_t)c->team == 0 && atomic_load(&c->sleepers)) {
+    if (done % (uint32_t)(c->team * c->job.pieces) == 0 && atomic_load(&c->sleepers)) {
         wake_sleepers(&c->done, INT_MAX);
     }
 }
 
-static bool claim_share(crew *c, int share, int stage) {
+/* The number of the piece of the share's stage that the caller is to do; -1: somebody has begun the last one. */
+static int claim_piece(crew *c, int share, int stage) {
     _Atomic uint32_t *claimed = share ? &c->threads[share - 1]->claimed : &c->claimed;
-    uint32_t before = (uint32_t)stage;
-    return atomic_load_explicit(claimed, memory_order_relaxed) == before && atomic_compare_exchange_strong(claimed, &before, before + 1);
+    const uint32_t pieces = (uint32_t)c->job.pieces, first = (uint32_t)stage * pieces;
+    uint32_t before = atomic_load_explicit(claimed, memory_order_relaxed);
+    while (before - first < pieces) {
+        if (atomic_compare_exchange_weak(claimed, &before, before + 1)) {
+            return (int)(before - first);
+        }
+    }
+    return -1;
 }
 
-/* The thread's own share of each stage, then those that nobody began. */
+/* The thread's own share of each stage, then what nobody began of the others. */
 static void do_shares(crew *c, int own) {
-    for (int stage = 0; stage < c->stages; stage++) {
-        uint32_t over = (uint32_t)(stage + 1) * (uint32_t)c->team;
+    const kw_cpu_job *job = &c->job;
+    kw_cpu_piece todo = {.shares = c->team, .pieces = job->pieces, .thread = own};
+    for (int stage = 0; stage < job->stages; stage++) {
+        uint32_t over = (uint32_t)(stage + 1) * (uint32_t)(c->team * job->pieces);
+        todo.stage = stage;
         for (int i = 0; i < c->team && atomic_load_explicit(&c->done, memory_order_relaxed) < over; i++) {
-            int share = own + i < c->team ? own + i : own + i - c->team;
-            if (claim_share(c, share, stage)) {
-                c->task(c->user, stage, share, c->team);
+            todo.share = own + i < c->team ? own + i : own + i - c->team;
+            while ((todo.piece = claim_piece(c, todo.share, stage)) >= 0) {
+                job->task(job->user, &todo);
                 count_done(c);
             }
         }
-        if (stage + 1 < c->stages || !own) {
+        if (stage + 1 < job->stages || !own) {
             await_done(c, over);
         }
     }
@@ -297,10 +306,9 @@ void kw_cpu_pool_destroy(kw_cpu_pool **pool, bool forked) {
     *pool = NULL;
 }
 
-/* Without a crew, for want of memory: alone. */
-static void do_all(int stages, kw_cpu_task *task, void *user) {
-    for (int stage = 0; stage < stages; stage++) {
-        task(user, stage, 0, 1);
+void kw_cpu_run_alone(const kw_cpu_job *job) {
+    for (int stage = 0; stage < job->stages; stage++) {
+        job->task(job->user, &(kw_cpu_piece){.stage = stage, .shares = 1, .pieces = 1});
     }
 }
 
@@ -326,17 +334,15 @@ static void run_team(crew *c, bool wake) {
     c->last_ns = kw_clock_ns();
 }
 
-void kw_cpu_pool_run(kw_cpu_pool *pool, int threads, bool wake, int stages, kw_cpu_task *task, void *user) {
-    crew *c = threads > 1 ? take_crew(pool) : NULL;
-    int team = c ? make_team(c, threads) : 1;
+void kw_cpu_pool_run(kw_cpu_pool *pool, const kw_cpu_job *job) {
+    crew *c = job->threads > 1 ? take_crew(pool) : NULL;
+    int team = c ? make_team(c, job->threads) : 1;
     if (team < 2) {
-        do_all(stages, task, user);
+        kw_cpu_run_alone(job); /* also without a crew, for want of memory */
     } else {
-        c->task = task;
-        c->user = user;
+        c->job = *job;
         c->team = team;
-        c->stages = stages;
-        run_team(c, wake);
+        run_team(c, job->wake);
     }
     if (c) {
         give_crew_back(pool, c);

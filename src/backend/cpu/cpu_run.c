@@ -1,31 +1,91 @@
-/* cpu_run.c: stages over the threads of a pool, with a barrier between two stages. Each share of a stage is one contiguous range of its units,
- * the same one each time and most often on the same thread, so that what that touched last time is near it. */
+/* cpu_run.c: stages over threads, with a barrier between two stages. Each share of a stage is one contiguous range of its units, the same one
+ * each time and most often on the same thread, so that what that touched last time is near it; and it is done in pieces, so that who has done
+ * its own takes over what a slower one, or one whose core somebody else has, did not begin. Pieces get smaller: few calls of the kernel, and
+ * little left for one when the others are done.
+ *
+ * On a host's own threads a task of its loop is a thread of the team: the host may run them one after the other, on any thread. */
 #include "backend/cpu/cpu_run.h"
 
 #include "base/os/clock.h"
 
-/* A share's time raises its stage's, which all threads of the team may do at once. */
-static void note_share(const kw_cpu_work *work, int stage, int64_t ns) {
-    int64_t known = __atomic_load_n(&work->share_ns[stage], __ATOMIC_RELAXED);
-    while (ns > known && !__atomic_compare_exchange_n(&work->share_ns[stage], &known, ns, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
+#include <stdatomic.h>
+#include <string.h>
+
+/* A share of fewer units is not cut; a stage is cut into pieces only where its shares have that many. */
+enum { PIECES = 3, UNITS_OF_PIECES = 4 };
+
+static int64_t unit_of_piece(int64_t units, int piece, int pieces) {
+    return piece >= pieces ? units : units - (units >> piece);
 }
 
-static void run_share(void *user, int stage, int share, int shares) {
+/* Halves of what is left: 1/2, 1/4, ... and the last two alike. */
+static void do_piece(void *user, const kw_cpu_piece *p) {
     const kw_cpu_work *work = user;
-    int64_t each = work->units[stage] / shares, rest = work->units[stage] % shares;
-    int64_t begin = share * each + (share < rest ? share : rest);
-    int64_t end = begin + each + (share < rest);
+    int64_t each = work->units[p->stage] / p->shares, rest = work->units[p->stage] % p->shares;
+    int64_t first = p->share * each + (p->share < rest ? p->share : rest), units = each + (p->share < rest);
+    int64_t begin = first + unit_of_piece(units, p->piece, p->pieces), end = first + unit_of_piece(units, p->piece + 1, p->pieces);
     if (begin < end) {
-        char *own = work->thread_bytes ? work->thread_memory + (size_t)share * work->thread_bytes : NULL;
+        char *own = work->thread_bytes ? work->thread_memory + (size_t)p->thread * work->thread_bytes : NULL;
         int64_t start = work->share_ns ? kw_clock_thread_ns() : 0;
-        work->stage[stage](&work->args, begin, end, own);
+        work->stage[p->stage](&work->args, begin, end, own);
         if (work->share_ns) {
-            note_share(work, stage, kw_clock_thread_ns() - start);
+            __atomic_fetch_add(&work->share_ns[p->stage][p->share], kw_clock_thread_ns() - start, __ATOMIC_RELAXED);
         }
     }
 }
 
-void kw_cpu_run(kw_cpu_work *work, kw_cpu_pool *pool, int threads, bool wake) {
-    kw_cpu_pool_run(pool, threads, wake, work->stages, run_share, work);
+/* --- on a host's threads ------------------------------------------------------------------------------------------------ */
+
+typedef struct host_stage {
+    const kw_cpu_job *job;
+    int stage, shares;
+    _Atomic uint8_t begun[KW_CPU_THREADS_MAX];   /* tasks: each is done once, whatever the host's loop does */
+    _Atomic uint16_t pieces[KW_CPU_THREADS_MAX]; /* of a share that somebody has begun */
+} host_stage;
+
+static void do_host_task(void *memory, int32_t index) {
+    host_stage *s = memory;
+    if (index < 0 || index >= s->shares || atomic_exchange(&s->begun[index], 1)) {
+        return;
+    }
+    kw_cpu_piece todo = {.stage = s->stage, .shares = s->shares, .pieces = s->job->pieces, .thread = index};
+    for (int i = 0; i < s->shares; i++) {
+        todo.share = (index + i) % s->shares;
+        while (atomic_load_explicit(&s->pieces[todo.share], memory_order_relaxed) < todo.pieces &&
+               (todo.piece = atomic_fetch_add(&s->pieces[todo.share], 1)) < todo.pieces) {
+            s->job->task(s->job->user, &todo);
+        }
+    }
+}
+
+static void run_on_host(const kw_host_threads *host, const kw_cpu_job *job) {
+    host_stage s = {.job = job, .shares = job->threads};
+    for (; s.stage < job->stages; s.stage++) {
+        memset((void *)s.begun, 0, (size_t)s.shares);
+        memset((void *)s.pieces, 0, (size_t)s.shares * sizeof *s.pieces);
+        host->parallel_for(host->pool, s.shares, do_host_task, &s);
+        for (int32_t i = 0; i < s.shares; i++) {
+            do_host_task(&s, i); /* one that the host's loop left out; most often none */
+        }
+    }
+}
+
+void kw_cpu_run(kw_cpu_work *work, const kw_cpu_threads *on, int threads, bool wake) {
+    int64_t widest = 0;
+    for (int i = 0; i < work->stages; i++) {
+        widest = work->units[i] > widest ? work->units[i] : widest;
+    }
+    const kw_cpu_job job = {.threads = threads,
+                            .stages = work->stages,
+                            .pieces = threads > 1 && widest / threads >= UNITS_OF_PIECES ? PIECES : 1,
+                            .wake = wake,
+                            .task = do_piece,
+                            .user = work};
+    if (threads < 2) {
+        kw_cpu_run_alone(&job);
+    } else if (on->host.parallel_for) {
+        run_on_host(&on->host, &job);
+    } else {
+        kw_cpu_pool_run(on->pool, &job);
+    }
 }

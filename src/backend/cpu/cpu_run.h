@@ -7,6 +7,14 @@
 
 #include "prelude/kernel_abi.h"
 
+enum { KW_CPU_THREADS_MAX = 1024 };
+
+/* Whose threads: the host's, where it lends some, else the library's. */
+typedef struct kw_cpu_threads {
+    kw_cpu_pool *pool;
+    kw_host_threads host;
+} kw_cpu_threads;
+
 /* The stages of one launch, in order; threads takes part in each. */
 typedef struct kw_cpu_work {
     kw_kernel_args args;
@@ -15,10 +23,10 @@ typedef struct kw_cpu_work {
     int32_t stages;
     char *thread_memory;
     size_t thread_bytes;
-    int64_t *share_ns; /* NULL, or room for KW_STAGE_MAX times: the longest share of each stage by its thread's processor clock */
+    int64_t (*share_ns)[KW_CPU_THREADS_MAX]; /* NULL, or zeros for KW_STAGE_MAX stages: each share's time, by processor clocks */
 } kw_cpu_work;
 
 /* Runs the stages on at most so many threads and returns when all are done; wake as in cpu_pool.h. */
-void kw_cpu_run(kw_cpu_work *work, kw_cpu_pool *pool, int threads, bool wake);
+void kw_cpu_run(kw_cpu_work *work, const kw_cpu_threads *on, int threads, bool wake);
 
 #endif

@@ -132,7 +132,15 @@ kw_status kw_settings_read(kw_settings *settings, const kw_context_options *opti
         return status;
     }
     options = &own;
-    *settings = (kw_settings){.log = options->log, .user = options->user, .stop = options->stop};
+    *settings = (kw_settings){.log = options->log,
+                              .user = options->user,
+                              .stop = options->stop,
+                              .host_threads = {options->parallel_for, options->pool},
+                              .host_memory = {options->allocate, options->release, options->heap}};
+    if (!options->allocate != !options->release) {
+        return kw_fail(err, KW_ILLEGAL, "kw_context_options: %s is NULL and %s is not; give both, or neither for the library's own memory",
+                       options->allocate ? "release" : "allocate", options->allocate ? "allocate" : "release");
+    }
     if (!options->log && variable("KW_LOG")) {
         settings->log = to_standard_error;
     }

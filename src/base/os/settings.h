@@ -3,6 +3,7 @@
 #define KW_BASE_OS_SETTINGS_H
 
 #include "base/container/arena.h"
+#include "base/os/host.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -23,6 +24,8 @@ typedef struct kw_settings {
     double spread_limit;  /* a share: times that spread more are no facts; below 0: KW_SPREAD_MAX does not say */
     void (*log)(void *user, const char *line);
     void *user;
+    kw_host_threads host_threads;
+    kw_host_memory host_memory;
 } kw_settings;
 
 /* Reads the environment, once; an option beats its variable. A variable without sense is KW_ILLEGAL and named. */

@@ -27,48 +27,62 @@
 enum { TEAM_MAX = 9, STAGES = 5, NOBODY = 65534 };
 
 typedef struct round {
-    _Atomic int done[STAGES][TEAM_MAX], team, early;
+    _Atomic int done[STAGES][TEAM_MAX], pieces[STAGES][TEAM_MAX], busy[TEAM_MAX];
+    _Atomic int team, early, shared; /* shared: pieces whose thread's number another one had at the same time */
 } round_of_work;
 
-/* In each stage every share looks whether all of the one before are done. */
-static void do_share(void *user, int stage, int share, int shares) {
+/* In each stage every piece looks whether all of the one before are done, and whether another has its thread's number. */
+static void do_piece(void *user, const kw_cpu_piece *p) {
     round_of_work *r = user;
-    atomic_store(&r->team, shares);
-    for (int other = 0; stage && other < shares; other++) {
-        atomic_fetch_add(&r->early, atomic_load(&r->done[stage - 1][other]) != 1);
+    atomic_store(&r->team, p->shares);
+    atomic_fetch_add(&r->shared, atomic_fetch_add(&r->busy[p->thread], 1));
+    for (int other = 0; p->stage && other < p->shares; other++) {
+        atomic_fetch_add(&r->early, atomic_load(&r->done[p->stage - 1][other]) != p->pieces);
     }
-    atomic_fetch_add(&r->done[stage][share], 1);
+    atomic_fetch_add(&r->done[p->stage][p->share], 1);
+    atomic_fetch_add(&r->pieces[p->stage][p->share], 1 << (4 * p->piece));
+    atomic_fetch_sub(&r->busy[p->thread], 1);
+}
+
+static void run(kw_cpu_pool *pool, int threads, bool wake, int stages, kw_cpu_task *task, void *user) {
+    kw_cpu_pool_run(pool, &(kw_cpu_job){.threads = threads, .stages = stages, .pieces = 1, .wake = wake, .task = task, .user = user});
 }
 
 /* The size of the team that did it. */
-static int run_round(kw_cpu_pool *pool, int threads) {
+static int run_pieces(kw_cpu_pool *pool, int threads, int pieces) {
+    static const int once[] = {0, 0x1, 0x11, 0x111, 0x1111};
     round_of_work r = {.team = 0};
-    kw_cpu_pool_run(pool, threads, true, STAGES, do_share, &r);
+    kw_cpu_pool_run(pool,
+                    &(kw_cpu_job){.threads = threads, .stages = STAGES, .pieces = pieces, .wake = true, .task = do_piece, .user = &r});
     assert_int_equal(r.early, 0);
+    assert_int_equal(r.shared, 0);
     for (int stage = 0; stage < STAGES; stage++) {
         for (int thread = 0; thread < TEAM_MAX; thread++) {
-            assert_int_equal(r.done[stage][thread], thread < r.team);
+            assert_int_equal(r.pieces[stage][thread], thread < r.team ? once[r.team > 1 ? pieces : 1] : 0);
         }
     }
     return r.team;
 }
 
-static void every_share_is_done_once_whatever_the_team(void **state) {
+static int run_round(kw_cpu_pool *pool, int threads) {
+    return run_pieces(pool, threads, 1);
+}
+
+static void every_piece_is_done_once_whatever_the_team(void **state) {
     (void)state;
     kw_cpu_pool *pool = kw_cpu_pool_create();
     for (int i = 0; i < 400; i++) {
         int threads = 1 + (i * 7) % TEAM_MAX; /* smaller and larger in turn */
-        assert_int_equal(run_round(pool, threads), threads);
+        assert_int_equal(run_pieces(pool, threads, 1 + i % 4), threads);
     }
     kw_cpu_pool_destroy(&pool, false);
     assert_null(pool);
 }
 
 /* Long enough for threads, and for the caller, to go to sleep. */
-static void do_sleepy_share(void *user, int stage, int share, int shares) {
+static void do_sleepy_share(void *user, const kw_cpu_piece *p) {
     static const useconds_t rests[3][2] = {{0, 3000}, {1500, 0}, {0, 2000}};
-    (void)shares;
-    usleep(rests[stage][share % 2]);
+    usleep(rests[p->stage][p->share % 2]);
     atomic_fetch_add((_Atomic int *)user, 1);
 }
 
@@ -77,18 +91,37 @@ static void who_sleeps_is_woken(void **state) {
     kw_cpu_pool *pool = kw_cpu_pool_create();
     for (int i = 0; i < 20; i++) {
         _Atomic int done = 0;
-        kw_cpu_pool_run(pool, 4, true, 3, do_sleepy_share, &done);
+        run(pool, 4, true, 3, do_sleepy_share, &done);
         assert_int_equal(done, 12);
         usleep(1500);
     }
     kw_cpu_pool_destroy(&pool, false);
 }
 
-static void note_thread(void *user, int stage, int share, int shares) {
+/* The caller's share has two pieces, of which the first is long: the second is done by the thread that has nothing to do meanwhile. */
+static void note_thread_of_piece(void *user, const kw_cpu_piece *p) {
     pthread_t *by = user;
-    (void)stage;
-    (void)shares;
-    by[share] = pthread_self();
+    usleep(p->share || p->piece ? 0 : 20000);
+    by[2 * p->share + p->piece] = pthread_self();
+}
+
+static void pieces_of_a_share_under_way_are_done_by_others(void **state) {
+    (void)state;
+    kw_cpu_pool *pool = kw_cpu_pool_create();
+    int helped = 0;
+    for (int i = 0; i < 10; i++) {
+        pthread_t by[4];
+        kw_cpu_pool_run(pool,
+                        &(kw_cpu_job){.threads = 2, .stages = 1, .pieces = 2, .wake = true, .task = note_thread_of_piece, .user = by});
+        helped += !pthread_equal(by[0], by[1]);
+    }
+    assert_true(helped > 0);
+    kw_cpu_pool_destroy(&pool, false);
+}
+
+static void note_thread(void *user, const kw_cpu_piece *p) {
+    pthread_t *by = user;
+    by[p->share] = pthread_self();
 }
 
 /* A thread that sleeps takes microseconds to come, the caller's share none: in some rounds at least the caller does both. */
@@ -98,7 +131,7 @@ static void nobody_waits_for_a_thread_that_has_not_begun(void **state) {
     int alone = 0;
     for (int i = 0; i < 100; i++) {
         pthread_t by[2];
-        kw_cpu_pool_run(pool, 2, true, 1, note_thread, by);
+        run(pool, 2, true, 1, note_thread, by);
         alone += pthread_equal(by[0], pthread_self()) && pthread_equal(by[1], pthread_self());
         usleep(500);
     }
@@ -107,9 +140,9 @@ static void nobody_waits_for_a_thread_that_has_not_begun(void **state) {
 }
 
 /* The caller's share takes long enough for a thread that is woken to come. */
-static void note_thread_slowly(void *user, int stage, int share, int shares) {
-    usleep(share ? 0 : 4000);
-    note_thread(user, stage, share, shares);
+static void note_thread_slowly(void *user, const kw_cpu_piece *p) {
+    usleep(p->share ? 0 : 4000);
+    note_thread(user, p);
 }
 
 /* Rounds of ten in which the caller did all, after rests in which threads go to sleep. */
@@ -118,7 +151,7 @@ static int rounds_alone(kw_cpu_pool *pool, bool wake) {
     for (int i = 0; i < 10; i++) {
         pthread_t by[2];
         usleep(20000);
-        kw_cpu_pool_run(pool, 2, wake, 1, note_thread_slowly, by);
+        run(pool, 2, wake, 1, note_thread_slowly, by);
         alone += pthread_equal(by[1], pthread_self()) != 0;
     }
     return alone;
@@ -154,8 +187,8 @@ static void threads_without_work_use_no_core(void **state) {
 static void *call_often(void *user) {
     for (int i = 0; i < 100; i++) {
         round_of_work r = {.team = 0};
-        kw_cpu_pool_run(user, 3, true, STAGES, do_share, &r);
-        if (r.team != 3 || r.early) {
+        kw_cpu_pool_run(user, &(kw_cpu_job){.threads = 3, .stages = STAGES, .pieces = 2, .wake = true, .task = do_piece, .user = &r});
+        if (r.team != 3 || r.early || r.shared) {
             return user;
         }
     }
@@ -182,15 +215,13 @@ static void leave_fault(int number) {
     _exit(44);
 }
 
-static void fault_beside_the_caller(void *user, int stage, int share, int shares) {
-    (void)stage;
-    (void)shares;
+static void fault_beside_the_caller(void *user, const kw_cpu_piece *p) {
+    (void)p;
     if (pthread_equal(*(pthread_t *)user, pthread_self())) {
         usleep(20000);
     } else {
         raise(SIGSEGV);
     }
-    (void)share;
 }
 
 static void faults_of_a_thread_reach_the_hosts_handler(void **state) {
@@ -202,7 +233,7 @@ static void faults_of_a_thread_reach_the_hosts_handler(void **state) {
         signal(SIGSEGV, leave_fault);
         kw_cpu_pool *pool = kw_cpu_pool_create();
         for (int i = 0; i < 100; i++) {
-            kw_cpu_pool_run(pool, 2, true, 1, fault_beside_the_caller, &self);
+            run(pool, 2, true, 1, fault_beside_the_caller, &self);
         }
         _exit(0);
     }
@@ -266,7 +297,8 @@ static void a_forked_child_makes_its_own(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_share_is_done_once_whatever_the_team),
+        cmocka_unit_test(every_piece_is_done_once_whatever_the_team),
+        cmocka_unit_test(pieces_of_a_share_under_way_are_done_by_others),
         cmocka_unit_test(who_sleeps_is_woken),
         cmocka_unit_test(nobody_waits_for_a_thread_that_has_not_begun),
         cmocka_unit_test(little_work_goes_without_those_who_sleep),
