@@ -78,8 +78,8 @@ KW_API bool kw_stop_requested(const kw_stop *stop);
 typedef enum kw_op { KW_GEMM = 0, KW_CONV_FWD, KW_CONV_BWD_DATA, KW_CONV_BWD_WEIGHT, KW_OP_COUNT } kw_op;
 
 /* The type of x and w. y (the output of GEMM and forward; the gradient tensors of the backward directions alike) has the
- * type kw_dtype_output(): fp8 and bf8 give fp16, int8 gives int32, all others keep theirs. In the backward directions
- * the two tensors that are read have the problem's type and the one that is written has the output type. */
+ * type kw_dtype_output(): fp8 and bf8 give fp16, int8 gives int32, all others keep theirs; an epilogue may name another. In the
+ * backward directions the two tensors that are read have the problem's type and the one that is written has the output type. */
 typedef enum kw_dtype {
     KW_FP32 = 0,
     KW_BF16,
@@ -108,7 +108,56 @@ typedef struct kw_conv_dims {
     int64_t in[3], filter[3], stride[3], pad[3], pad_back[3], dilation[3];
 } kw_conv_dims;
 
-/* A value: copy it freely. Fill it by kw_problem_parse, or by hand and then kw_problem_check. */
+/* --- epilogue: what becomes of the sums before they are written ------------------------------------------------ */
+
+/* In the order of the steps v becomes, element by element and in fp32:
+ *     v + t, v t, with a tensor t: of the result's own shape and memory order (ADD, MULTIPLY), of one value for each channel of the result
+ *     (BIAS, SCALE_CHANNEL), of one for each of its pixels or rows (SCALE_ROW), or of one value (SCALE). Of ADD a t is added, a=1 if not
+ *     said. A channel is one of y's K (backward data: of x's C), a column of a product; backward weight has neither channels nor rows.
+ *     relu: max(v, 0). clamp: min(max(v, a), b). leaky_relu: v > 0 ? v : a v. sigmoid: 1 / (1 + exp(-v)). tanh. silu: v sigmoid(v).
+ *     gelu: v (1 + erf(v / sqrt 2)) / 2. gelu_tanh: v (1 + tanh(sqrt(2 / pi) (v + 0.044715 v^3))) / 2 (D. Hendrycks, K. Gimpel, Gaussian
+ *     Error Linear Units). hardswish: v min(max(v + 3, 0), 6) / 6 (A. Howard et al., Searching for MobileNetV3).
+ * Then v is rounded to the type of the result: floats to nearest even; integers to nearest even and to the ends of their range, NaN to 0. */
+typedef enum kw_epilogue_op {
+    KW_EPILOGUE_ADD = 0,
+    KW_EPILOGUE_BIAS,
+    KW_EPILOGUE_MULTIPLY,
+    KW_EPILOGUE_SCALE,
+    KW_EPILOGUE_SCALE_CHANNEL,
+    KW_EPILOGUE_SCALE_ROW,
+    KW_EPILOGUE_RELU,
+    KW_EPILOGUE_CLAMP,
+    KW_EPILOGUE_LEAKY_RELU,
+    KW_EPILOGUE_SIGMOID,
+    KW_EPILOGUE_TANH,
+    KW_EPILOGUE_SILU,
+    KW_EPILOGUE_GELU,
+    KW_EPILOGUE_GELU_TANH,
+    KW_EPILOGUE_HARDSWISH,
+    KW_EPILOGUE_OP_COUNT
+} kw_epilogue_op;
+
+/* dtype: of the step's tensor, where it has one. a, b: where it has parameters. */
+typedef struct kw_epilogue_step {
+    kw_epilogue_op op;
+    kw_dtype dtype;
+    double a, b;
+} kw_epilogue_step;
+
+enum { KW_EPILOGUE_MAX = 8, KW_EXTRA_MAX = 6 };
+
+/* A zeroed one writes the sums as they are, in the type kw_dtype_output(). */
+typedef struct kw_epilogue {
+    int32_t count;
+    bool converts; /* the result has type output instead */
+    kw_dtype output;
+    kw_epilogue_step step[KW_EPILOGUE_MAX];
+} kw_epilogue;
+
+enum { KW_PROBLEM_BYTES = 640 };
+
+/* A value: copy it freely. Fill it by kw_problem_parse, or by hand, from zeros, and then kw_problem_check. Its size stays, whatever later
+ * releases add: reserved must be zero. */
 typedef struct kw_problem {
     kw_op op;
     kw_dtype dtype;
@@ -118,9 +167,11 @@ typedef struct kw_problem {
         kw_gemm_dims gemm;
         kw_conv_dims conv;
     };
+    kw_epilogue epilogue;
+    unsigned char reserved[KW_PROBLEM_BYTES - 16 - sizeof(kw_conv_dims) - sizeof(kw_epilogue)];
 } kw_problem;
 
-enum { KW_PROBLEM_TEXT_MAX = 512 }; /* room for any canonical text, with its end */
+enum { KW_PROBLEM_TEXT_MAX = 1024 }; /* room for any canonical text, with its end */
 
 typedef enum kw_tensor { KW_X = 0, KW_W, KW_Y, KW_TENSOR_COUNT } kw_tensor;
 
@@ -144,13 +195,23 @@ KW_API void kw_problem_output(int64_t out[3], const kw_problem *problem);
 /* Exact floating-point operations: 2 for each product that is really formed; filter taps that fall into the padding do
  * not count. The same for all three directions of a convolution. */
 KW_API int64_t kw_problem_flops(const kw_problem *problem);
-/* Bytes that must move at least once: the three tensors. */
+/* Bytes that must move at least once: the three tensors and those of the epilogue. */
 KW_API int64_t kw_problem_bytes(const kw_problem *problem);
 /* Element count and type of one tensor. */
 KW_API int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor);
 KW_API kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor);
 /* The tensor that the operation writes. */
 KW_API kw_tensor kw_problem_result(const kw_problem *problem);
+/* A tensor that a step of the epilogue reads: besides x, w and y. */
+typedef struct kw_extra {
+    const char *name; /* of the step: "bias" */
+    kw_dtype dtype;
+    int64_t elements;
+} kw_extra;
+/* They stand in the order of their steps, in kw_tensors too. Returns their count. */
+KW_API int kw_problem_extras(kw_extra extras[KW_EXTRA_MAX], const kw_problem *problem);
+/* All names of steps, separated by blanks. */
+KW_API const char *kw_epilogue_names(void);
 
 KW_API const char *kw_op_name(kw_op op);
 KW_API const char *kw_dtype_name(kw_dtype dtype);
@@ -183,7 +244,7 @@ typedef enum kw_outcome {
 
 KW_API const char *kw_outcome_name(kw_outcome outcome);
 
-enum { KW_CONFIG_TEXT_MAX = 640 };
+enum { KW_CONFIG_TEXT_MAX = 1024 };
 
 /* What is measured of a kernel. One list for the struct, a store's columns and the lines of worker processes: kind, type, member, flags of
  * src/store/row.h, unit, meaning. PAIR is an array of two, whose columns have names of their own; FLAG is true or false.
@@ -418,6 +479,9 @@ typedef struct kw_tensors {
     size_t size; /* sizeof(kw_tensors) */
     void *x, *w, *y;
     void *workspace;
+    const void
+        *extra[KW_EXTRA_MAX]; /* those of the epilogue, in the order of its steps; aligned as x is. One that has the result's shape and
+                                        type may be the result itself: each element is read before it is written */
 } kw_tensors;
 
 /* Runs the kernel. Checks addresses, queues at most four launches (and packs weights among them, where they are not packed already); takes

@@ -30,3 +30,15 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
         args->dilation[axis] = conv->dilation[axis];
     }
 }
+
+void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory) {
+    _Static_assert(KW_EXTRAS == KW_EXTRA_MAX, "kernels and problems have as many tensors of an epilogue");
+    args->x = memory->tensor[KW_X];
+    args->w = memory->tensor[KW_W];
+    args->y = memory->tensor[KW_Y];
+    args->packed = memory->packed;
+    args->shared = memory->shared;
+    for (int i = 0; i < KW_EXTRAS; i++) {
+        args->extra[i] = memory->extra[i];
+    }
+}

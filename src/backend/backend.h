@@ -16,6 +16,7 @@ typedef struct kw_bound kw_bound;
 /* Device memory of one launch. packed: the packed weights (in: if packed_ready, else written by the pack stages). */
 typedef struct kw_launch_memory {
     void *tensor[KW_TENSOR_COUNT];
+    const void *extra[KW_EXTRA_MAX]; /* of the epilogue */
     void *packed, *shared, *threads;
 } kw_launch_memory;
 
@@ -72,6 +73,8 @@ static inline size_t kw_backend_alignment(const kw_target *target, kw_dtype dtyp
 /* The arguments that a kernel of any backend gets, but for the pointers. Triples of a problem: spatial sizes are 1 and padding 0 where
  * there are none. */
 void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_launch *launch);
+/* The pointers. */
+void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory);
 
 /* Facts of this machine's CPU; threads 0: all cores this process may use. */
 void kw_cpu_target(kw_target *target, int threads);

@@ -1,6 +1,8 @@
 /* catalog.c: configs in order of addition, with a map of their positions so that each is there once. */
 #include "config/catalog.h"
 
+#include "config/config.h"
+
 #include "base/container/array.h"
 #include "base/hash.h"
 
@@ -13,14 +15,9 @@ static uint64_t config_hash(const kw_config *config) {
     return kw_hash64(key, sizeof key) ^ kw_hash64(config->axis, sizeof *config->axis * (size_t)config->family->axis_count);
 }
 
-static bool same_config(const kw_config *a, const kw_config *b) {
-    return a->family == b->family && a->op == b->op && a->dtype == b->dtype &&
-           !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count);
-}
-
 static bool is_config(const kw_hash_map_key *key, uintptr_t value) {
     const kw_catalog *catalog = key->owner;
-    return same_config(&catalog->configs[value], key->key);
+    return kw_config_equal(&catalog->configs[value], key->key);
 }
 
 static kw_hash_map_key config_key(const kw_catalog *catalog, const kw_config *config) {

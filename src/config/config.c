@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include "base/nearest.h"
+#include "problem/epilogue.h"
 #include "problem/names.h"
 
 #include <string.h>
@@ -118,13 +119,35 @@ static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_
     return KW_OK;
 }
 
+/* out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue.h). */
+static bool take_epilogue(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
+    kw_epilogue *epilogue = &config->epilogue;
+    if (kw_word_starts(word, "out=")) {
+        kw_word type = {word.at + 4, word.size - 4};
+        epilogue->converts = true;
+        if (!kw_dtype_of_word(&epilogue->output, type)) {
+            *status = kw_fail(err, KW_MALFORMED, "config: %.*s names no type", KW_WORD(word));
+        }
+        return true;
+    }
+    if (kw_word_starts(word, "epilogue=")) {
+        kw_word steps = {word.at + 9, word.size - 9};
+        *status = epilogue->count ? kw_fail(err, KW_MALFORMED, "config: %.*s is a second epilogue; give it once", KW_WORD(word))
+                                  : kw_epilogue_read_steps(epilogue, steps, KW_FP32, err);
+        return true;
+    }
+    return false;
+}
+
 kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     kw_scan scan = kw_scan_string(text);
     *config = (kw_config){0};
     kw_status status = parse_family(config, &scan, err);
     uint32_t seen = 0;
     for (kw_word word; !status && kw_scan_word(&scan, &word);) {
-        status = parse_axis(config, word, &seen, err);
+        if (!take_epilogue(config, word, &status, err)) {
+            status = parse_axis(config, word, &seen, err);
+        }
     }
     for (int i = 0; !status && i < config->family->axis_count; i++) {
         if (!(seen >> i & 1)) {
@@ -199,6 +222,12 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
             line_put_decimal(&to, config->axis[i]);
         }
     }
+    if (!kw_epilogue_is_bare(&config->epilogue)) {
+        char words[KW_PROBLEM_TEXT_MAX];
+        kw_line line = {words, sizeof words, 0};
+        kw_epilogue_print(&line, &config->epilogue);
+        line_put(&to, words, line.size < sizeof words ? line.size : sizeof words - 1);
+    }
     if (capacity) {
         text[to.length < capacity ? to.length : capacity - 1] = 0;
     }
@@ -219,6 +248,16 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
         bool good = axis->words ? value >= 0 && word_at(axis->words, value).size : value >= axis->low && value <= axis->high;
         if (!good) {
             return kw_fail(err, KW_ILLEGAL, "config: %s: axis %s has no value %d", family->name, axis->name, value);
+        }
+    }
+    if (!kw_epilogue_is_bare(&config->epilogue)) {
+        if (!family->fuses) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "%s: rule epilogue: its kernels write their sums as they are; take the epilogue off the problem", family->name);
+        }
+        kw_status status = kw_epilogue_check(&config->epilogue, config->op, config->dtype, err);
+        if (status) {
+            return status;
         }
     }
     return kw_rules_check(KW_VALID, config, NULL, NULL, err);
@@ -248,11 +287,35 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
         return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", family->name, kw_dtype_name(config->dtype),
                        kw_dtype_name(problem->dtype));
     }
+    if (!kw_epilogue_equal(&config->epilogue, &problem->epilogue)) {
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue is not the problem's", family->name);
+    }
     kw_status status = kw_config_runs(config, target, err);
     if (!status) {
         status = kw_rules_check(KW_FITS, config, target, problem, err);
     }
     return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
+}
+
+kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    bool bare = kw_epilogue_is_bare(&problem->epilogue);
+    *special = *config;
+    if (!bare) {
+        special->epilogue = (kw_epilogue){0};
+        kw_epilogue_normalize(&special->epilogue, &problem->epilogue);
+    }
+    if (!bare && special->op == problem->op && special->dtype == problem->dtype) {
+        kw_status status = kw_config_check(special, err);
+        if (status) {
+            return err ? (err->status = KW_NO_KERNEL) : KW_NO_KERNEL;
+        }
+    }
+    return kw_config_fits(special, problem, target, err);
+}
+
+bool kw_config_equal(const kw_config *a, const kw_config *b) {
+    return a->family == b->family && a->op == b->op && a->dtype == b->dtype &&
+           !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) && kw_epilogue_equal(&a->epilogue, &b->epilogue);
 }
 
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {

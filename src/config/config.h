@@ -16,6 +16,10 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
 kw_status kw_config_check(const kw_config *config, kw_error *err);
 /* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
+/* The config with the problem's epilogue in its text, and whether it serves the problem then. special may be the config itself. */
+kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
+/* Whether two are one kernel. */
+bool kw_config_equal(const kw_config *a, const kw_config *b);
 /* KW_OK when the target can run the config (its isa and math axes); else KW_NO_KERNEL and the rule. */
 kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_error *err);
 /* Value of an axis by name; fallback when the family has no such axis. */

@@ -29,6 +29,7 @@ typedef struct kw_config {
     kw_op op;
     kw_dtype dtype;
     int32_t axis[KW_AXIS_MAX];
+    kw_epilogue epilogue; /* that its text applies. Catalogs list configs without one; for a problem's they are copied (kw_config_serves) */
 } kw_config;
 
 /* A kernel runs as up to four stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
@@ -106,6 +107,7 @@ struct kw_family {
     kw_device_kind kind; /* KW_KIND_GPU: text that serves every GPU backend */
     bool
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
+    bool fuses;           /* its text applies epilogues (kernels/prelude/epilogue.h); which ones, its rules may limit */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;

@@ -6,8 +6,10 @@
 #include "base/container/arena.h"
 #include "base/embedded.h"
 #include "base/os/file.h"
+#include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
 #include "config/isa.h"
+#include "problem/epilogue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +196,9 @@ static void add_gpu(source_writer *w) {
     }
     add_file(w, preludes[w->code.dialect]);
     add_file(w, "prelude/gpu.h");
+    if (!kw_epilogue_is_bare(&w->config->epilogue)) {
+        add_file(w, "prelude/epilogue_gpu.h");
+    }
 }
 
 static void add_cpu(source_writer *w) {
@@ -202,8 +207,12 @@ static void add_cpu(source_writer *w) {
     int math = config->axis[KW_AXIS_MATH];
     kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",
                  kw_config_isa(config)->lanes, storages[config->dtype], math, kw_config_multiply(config)->pair);
-    kw_text_addf(w->text, "#define KW_BACKWARD %d\n", config->op == KW_CONV_BWD_DATA);
+    kw_text_addf(w->text, "#define KW_BACKWARD %d\n#define KW_OUT %d\n", config->op == KW_CONV_BWD_DATA, kw_config_output(config));
+    kw_epilogue_emit(w->text, config);
     add_file(w, "prelude/cpu.h");
+    if (!kw_epilogue_is_bare(&config->epilogue)) {
+        add_file(w, "prelude/epilogue_cpu.h");
+    }
 }
 
 /* What a kernel's text includes as kw_config.h: all that it does not say itself. */

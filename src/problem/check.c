@@ -3,6 +3,7 @@
  * operations counted over padded extents), so that all code behind it may multiply sizes without checks. */
 #include "base/math.h"
 #include "problem/dims.h"
+#include "problem/epilogue.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -140,6 +141,15 @@ static kw_status check_gemm(const kw_gemm_dims *gemm, kw_error *err) {
     return good ? KW_OK : fail_overflow("the number of operations", err);
 }
 
+static kw_status check_reserved(const kw_problem *problem, kw_error *err) {
+    for (size_t i = 0; i < sizeof problem->reserved; i++) {
+        if (problem->reserved[i]) {
+            return kw_fail(err, KW_ILLEGAL, "problem: byte %zu of reserved is %d; begin with a zeroed kw_problem", i, problem->reserved[i]);
+        }
+    }
+    return KW_OK;
+}
+
 kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
     kw_status status = check_kind(problem, err);
     if (status) {
@@ -150,6 +160,11 @@ kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
         if (status) {
             return status;
         }
+    }
+    status = kw_epilogue_check(&problem->epilogue, problem->op, problem->dtype, err);
+    status = status ? status : check_reserved(problem, err);
+    if (status) {
+        return status;
     }
     status = problem->op == KW_GEMM ? check_gemm(&problem->gemm, err) : check_conv(&problem->conv, err);
     return status && err && strncmp(err->text, "problem:", 8) ? name_problem(problem, err) : status;

@@ -43,13 +43,20 @@ kw_tensor kw_problem_result(const kw_problem *problem) {
 }
 
 kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor) {
-    return tensor == kw_problem_result(problem) ? kw_dtype_output(problem->dtype) : problem->dtype;
+    if (tensor != kw_problem_result(problem)) {
+        return problem->dtype;
+    }
+    return problem->epilogue.converts ? problem->epilogue.output : kw_dtype_output(problem->dtype);
 }
 
 int64_t kw_problem_bytes(const kw_problem *problem) {
     int64_t bytes = 0;
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
         bytes += kw_problem_elements(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
+    }
+    kw_extra extras[KW_EXTRA_MAX];
+    for (int i = kw_problem_extras(extras, problem) - 1; i >= 0; i--) {
+        bytes += extras[i].elements * (int64_t)kw_dtype_size(extras[i].dtype);
     }
     return bytes;
 }

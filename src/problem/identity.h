@@ -2,7 +2,8 @@
 #ifndef KW_PROBLEM_IDENTITY_H
 #define KW_PROBLEM_IDENTITY_H
 
-#include <kernelwright.h>
+#include "problem/epilogue.h"
+
 #include <string.h>
 
 /* Copies the fields that mean something and clears all other bytes, whatever a caller left in the part of the union that is not used: equal
@@ -17,6 +18,9 @@ static inline void kw_problem_normalize(kw_problem *out, const kw_problem *probl
         out->gemm = problem->gemm;
     } else {
         out->conv = problem->conv;
+    }
+    if (problem->epilogue.count || problem->epilogue.converts) {
+        kw_epilogue_normalize(&out->epilogue, &problem->epilogue);
     }
 }
 

@@ -3,6 +3,7 @@
  * the first fault, so a line of any length costs at most two readings. docs/problem-text.md is the grammar. */
 #include "base/nearest.h"
 #include "problem/dims.h"
+#include "problem/epilogue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -184,11 +185,50 @@ static kw_status read_dim_size(const kw_dim *dim, kw_word word, given *size, kw_
     return scan.at == scan.end ? KW_OK : fail_size(dim, word, err);
 }
 
-static kw_status read_dim_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DIMS_MAX], kw_error *err) {
+/* out=TYPE and epilogue=STEPS, which stand once each. */
+typedef struct given_epilogue {
+    kw_word out, steps;
+} given_epilogue;
+
+static bool take_epilogue_word(given_epilogue *said, kw_word word, kw_status *status, kw_error *err) {
+    static const char out[] = "out=", steps[] = "epilogue=";
+    bool is_out = kw_word_starts(word, out), is_steps = kw_word_starts(word, steps);
+    kw_word *to = is_out ? &said->out : &said->steps;
+    if (!is_out && !is_steps) {
+        return false;
+    }
+    *status = to->at ? fail_twice(is_out ? "the result's type" : "an epilogue", word, err) : KW_OK;
+    size_t skip = is_out ? sizeof out - 1 : sizeof steps - 1;
+    *to = (kw_word){word.at + skip, word.size - skip};
+    return true;
+}
+
+static kw_status place_epilogue(kw_problem *problem, const given_epilogue *said, kw_error *err) {
+    kw_epilogue *epilogue = &problem->epilogue;
+    epilogue->output = kw_dtype_output(problem->dtype);
+    bool plain;
+    if (said->out.at && !kw_dtype_of_word(&epilogue->output, said->out) &&
+        (!kw_dtype_of_other_word(&epilogue->output, &plain, said->out) || epilogue->output == KW_DTYPE_COUNT)) {
+        return kw_fail(err, KW_MALFORMED, "problem: out=%.*s is no type; use one of " KW_DTYPE_WORDS(", ") ", int32", KW_WORD(said->out));
+    }
+    epilogue->converts = epilogue->output != kw_dtype_output(problem->dtype);
+    kw_dtype all = epilogue->output;
+    epilogue->output = epilogue->converts ? all : KW_FP32;
+    return said->steps.at ? kw_epilogue_read_steps(epilogue, said->steps, all, err) : KW_OK;
+}
+
+static kw_status read_dim_sizes(kw_problem *problem, kw_scan scan, given sizes[KW_DIMS_MAX], given_epilogue *epilogue, kw_error *err) {
     const kw_dim *dims = kw_dims(problem->op);
     kw_word word;
     while (kw_scan_word(&scan, &word)) {
+        kw_status status = KW_OK;
         if (is_name(word)) {
+            continue;
+        }
+        if (take_epilogue_word(epilogue, word, &status, err)) {
+            if (status) {
+                return status;
+            }
             continue;
         }
         const kw_dim *dim = dims;
@@ -198,7 +238,7 @@ static kw_status read_dim_sizes(kw_problem *problem, kw_scan scan, given sizes[K
         if (!dim->letter || (word.size >= SHORTEST_NAME && !has_digit(word))) {
             return fail_unknown_word(problem, word, err);
         }
-        kw_status status = read_dim_size(dim, word, &sizes[dim - dims], err);
+        status = read_dim_size(dim, word, &sizes[dim - dims], err);
         if (status) {
             return status;
         }
@@ -251,9 +291,10 @@ kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err)
     kw_scan scan = kw_scan_string(text);
     kw_problem result;
     given sizes[KW_DIMS_MAX] = {0};
+    given_epilogue epilogue = {0};
     kw_status status = read_dim_names(&result, scan, err);
     if (!status) {
-        status = read_dim_sizes(&result, scan, sizes, err);
+        status = read_dim_sizes(&result, scan, sizes, &epilogue, err);
     }
     if (status) {
         return status;
@@ -277,7 +318,8 @@ kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err)
             return status;
         }
     }
-    status = kw_problem_check(&result, err);
+    status = place_epilogue(&result, &epilogue, err);
+    status = status ? status : kw_problem_check(&result, err);
     if (!status) {
         *problem = result;
     }

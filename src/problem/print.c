@@ -1,6 +1,7 @@
 /* print.c: the canonical text of a problem. It names every value, so equal problems and only those have equal text; persistent keys
  * stand on that. */
 #include "problem/dims.h"
+#include "problem/epilogue.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,5 +28,6 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
             print_list(&line, back, count);
         }
     }
+    kw_epilogue_print(&line, &problem->epilogue);
     return line.size;
 }

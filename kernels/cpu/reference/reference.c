@@ -94,6 +94,64 @@ void kw_reference_kernel_load(float *to, const kw_reference_kernel_run *run) {
     }
 }
 
+/* e5m2, the upper half of fp16 rounded once. */
+static unsigned char to_bf8(float value) {
+    kw_u32 sign = as_bits(value) >> 24 & 0x80u, u = as_bits(value) & 0x7fffffffu;
+    if (u > 0x7f800000u) {
+        return (unsigned char)(sign | 0x7eu);
+    }
+    if (u >= 0x47700000u) { /* 61440, halfway to the first value that is not there */
+        return (unsigned char)(sign | 0x7cu);
+    }
+    if (u < 0x38800000u) { /* below 2^-14 the unit is 2^-16, which is that of 2^7 */
+        return (unsigned char)(sign | (as_bits(as_float(u) + 0x1p7f) - as_bits(0x1p7f)));
+    }
+    return (unsigned char)(sign | (u - (112u << 23) + 0xfffffu + (u >> 21 & 1u)) >> 21);
+}
+
+/* e4m3: beyond 448 (halfway to what would be 480) is NaN. */
+static unsigned char to_fp8(float value) {
+    kw_u32 sign = as_bits(value) >> 24 & 0x80u, u = as_bits(value) & 0x7fffffffu;
+    if (u > 0x43e80000u) { /* 464 */
+        return (unsigned char)(sign | 0x7fu);
+    }
+    if (u < 0x3c800000u) { /* below 2^-6 the unit is 2^-9, which is that of 2^14 */
+        return (unsigned char)(sign | (as_bits(as_float(u) + 0x1p14f) - as_bits(0x1p14f)));
+    }
+    u = u - (120u << 23) + 0x7ffffu + (u >> 20 & 1u);
+    return (unsigned char)(sign | (u >> 20 > 0x7eu ? 0x7fu : u >> 20));
+}
+
+static int saturated(float value, float low, float high) {
+    return value != value ? 0 : value <= low ? (int)low : value >= high ? (int)high : (int)__builtin_rintf(value);
+}
+
+void kw_reference_kernel_round(kw_dtype dtype, char *tensor, kw_i64 at, float value) {
+    switch (dtype) {
+    case KW_BF16:
+        ((kw_u16_u *)tensor)[at] = to_bf16(value);
+        break;
+    case KW_FP16:
+        ((kw_u16_u *)tensor)[at] = to_fp16(value);
+        break;
+    case KW_FP8:
+        ((unsigned char *)tensor)[at] = to_fp8(value);
+        break;
+    case KW_BF8:
+        ((unsigned char *)tensor)[at] = to_bf8(value);
+        break;
+    case KW_INT8:
+        ((signed char *)tensor)[at] = (signed char)saturated(value, -128, 127);
+        break;
+    case KW_INT32:
+        ((kw_i32_u *)tensor)[at] = value >= 0x1p31f ? 0x7fffffff : saturated(value, -0x1p31f, 0x1p31f);
+        break;
+    default:
+        ((kw_f32_u *)tensor)[at] = value;
+        break;
+    }
+}
+
 void kw_reference_kernel_store(const kw_reference_kernel_run *run, const kw_reference_kernel_block *block, kw_i64 from, kw_i64 step) {
     const float *real = block->sum.real + from;
     const kw_u32 *whole = block->sum.whole + from;

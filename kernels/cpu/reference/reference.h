@@ -37,6 +37,8 @@ typedef struct kw_reference_kernel_run {
 void kw_reference_kernel_load(float *to, const kw_reference_kernel_run *run);
 /* Element i becomes sum number from + i * step of the block. */
 void kw_reference_kernel_store(const kw_reference_kernel_run *run, const kw_reference_kernel_block *block, kw_i64 from, kw_i64 step);
+/* One value, rounded: floats to nearest even, integers too and to the ends of their range, NaN to 0. */
+void kw_reference_kernel_round(kw_dtype dtype, char *tensor, kw_i64 at, float value);
 /* Factor b: element (q, j) at index first + q * depth_step + j * run->step, run->count columns, zeros up to a multiple of 8. */
 void kw_reference_kernel_load_b(kw_reference_kernel_block *block, const kw_reference_kernel_run *run, kw_i64 depth_step, kw_i64 depth);
 
@@ -51,8 +53,16 @@ void kw_reference_kernel_multiply(kw_reference_kernel_block *block, const kw_ref
 /* sum[r][j] += a[r * KW_REFERENCE_COLS + j] * b[j]. */
 void kw_reference_kernel_multiply_rows(kw_reference_kernel_block *block, kw_i64 rows, kw_i64 cols, bool whole);
 
+/* Where the sums go. */
+static inline char *kw_reference_kernel_result(const kw_kernel_args *args, char *tensor) {
+    return kw_reference_params_of(args)->elements ? args->shared : tensor;
+}
+
+/* Elements of a unit of the epilogue's stage. */
+enum { KW_REFERENCE_CHUNK = 4096 };
+
 /* The stages; reference.c of src/families/cpu counts their units by the same rules. */
-kw_kernel_stage kw_reference_kernel_gemm, kw_reference_kernel_conv_fwd, kw_reference_kernel_conv_bwd_data,
+kw_kernel_stage kw_reference_kernel_epilogue, kw_reference_kernel_gemm, kw_reference_kernel_conv_fwd, kw_reference_kernel_conv_bwd_data,
     kw_reference_kernel_conv_bwd_weight;
 
 #endif

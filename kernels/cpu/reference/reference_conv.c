@@ -60,7 +60,7 @@ static job make_job(const kw_kernel_args *args, bool backward) {
         .from = (kw_dtype)kw_reference_params_of(args)->from,
         .to = (kw_dtype)kw_reference_params_of(args)->to,
         .source = backward ? args->y : args->x,
-        .result = backward ? args->x : args->y,
+        .result = kw_reference_kernel_result(args, backward ? args->x : args->y),
         .source_extent = backward ? args->out : args->in,
         .result_extent = backward ? args->in : args->out,
         .depth = backward ? args->k : args->c,
@@ -383,7 +383,7 @@ static void store_weights(const kw_reference_kernel_block *block, const weight_j
             kw_i64 tap = (j->row + r) / j->tap_channels, channel = (j->row + r) % j->tap_channels;
             count = kw_min(j->tap_channels - channel, j->rows - r);
             kw_i64 first = (first_k + col) * filter.image + tap * filter.pixel + channel * filter.channel;
-            kw_reference_kernel_run run = {to, j->args->w, first, filter.channel, count};
+            kw_reference_kernel_run run = {to, kw_reference_kernel_result(j->args, j->args->w), first, filter.channel, count};
             kw_reference_kernel_store(&run, block, r * KW_REFERENCE_COLS + col, KW_REFERENCE_COLS);
         }
     }
@@ -431,7 +431,7 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
         j.rows = kw_min(args->groups - group, KW_REFERENCE_COLS);
         j.y_part = (kw_reference_kernel_run){j.from, args->y, group * j.y.channel, j.y.channel, j.rows};
         weight_unit(block, &j, kw_reference_params_of(args)->to == KW_INT32, true);
-        kw_reference_kernel_run run = {(kw_dtype)kw_reference_params_of(args)->to, args->w, group * taps + tap, taps, j.rows};
+        kw_reference_kernel_run run = {(kw_dtype)kw_reference_params_of(args)->to, kw_reference_kernel_result(args, args->w), group * taps + tap, taps, j.rows};
         kw_reference_kernel_store(&run, block, 0, 1);
     }
 }

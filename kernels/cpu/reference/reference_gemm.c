@@ -44,7 +44,7 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
             kw_reference_kernel_multiply(block, &extent);
         }
         for (kw_i64 r = 0; r < extent.rows; r++) {
-            kw_reference_kernel_run c = {to, args->y, (batch * m + m0 + r) * n + n0, 1, extent.cols};
+            kw_reference_kernel_run c = {to, kw_reference_kernel_result(args, args->y), (batch * m + m0 + r) * n + n0, 1, extent.cols};
             kw_reference_kernel_store(&c, block, r * KW_REFERENCE_COLS, 1);
         }
     }

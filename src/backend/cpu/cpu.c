@@ -26,6 +26,7 @@ struct kw_kernel {
 
 struct kw_bound {
     kw_kernel_args args;
+    kw_epilogue epilogue; /* that args points to */
     kw_kernel_stage *stage[KW_STAGE_MAX];
     kw_stage shape[KW_STAGE_MAX];
     int32_t stages, threads;
@@ -145,6 +146,8 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
         return kw_fail_memory(err, "a bound kernel");
     }
     kw_args_fill(&made->args, problem, launch);
+    made->epilogue = problem->epilogue;
+    made->args.epilogue = &made->epilogue;
     made->stages = launch->stages;
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
     made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
@@ -162,11 +165,7 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
     kw_cpu_work work;
     int64_t widest = 1;
     work.args = bound->args;
-    work.args.x = memory->tensor[KW_X];
-    work.args.w = memory->tensor[KW_W];
-    work.args.y = memory->tensor[KW_Y];
-    work.args.packed = memory->packed;
-    work.args.shared = memory->shared;
+    kw_args_point(&work.args, memory);
     work.thread_memory = memory->threads;
     work.thread_bytes = bound->thread_bytes;
     work.share_ns = share_ns;

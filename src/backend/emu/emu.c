@@ -275,11 +275,7 @@ static void close_cells(kw_emu_run *run) {
 
 static void fill_emu_args(kw_emu_args *args, const kw_bound *bound, const kw_launch_memory *memory) {
     *args = (kw_emu_args){.args = bound->args};
-    args->args.x = memory->tensor[KW_X];
-    args->args.w = memory->tensor[KW_W];
-    args->args.y = memory->tensor[KW_Y];
-    args->args.packed = memory->packed;
-    args->args.shared = memory->shared;
+    kw_args_point(&args->args, memory);
     for (int i = 0; i < KW_MAPS; i++) {
         const kw_map *from = &bound->map[i];
         kw_emu_map *to = &args->map[i];

@@ -282,11 +282,7 @@ kw_status kw_gpu_bind(kw_device *device, const kw_kernel *kernel, const kw_probl
 static kw_status fill_gpu_args(kw_gpu_args *args, const kw_bound *bound, const kw_launch_memory *memory, kw_error *err) {
     const kw_device *device = bound->device;
     args->args = bound->args;
-    args->args.x = memory->tensor[KW_X];
-    args->args.w = memory->tensor[KW_W];
-    args->args.y = memory->tensor[KW_Y];
-    args->args.packed = memory->packed;
-    args->args.shared = memory->shared;
+    kw_args_point(&args->args, memory);
     kw_status status = KW_OK;
     for (int i = 0; i < KW_MAPS && !status; i++) {
         const kw_map *map = &bound->map[i];

@@ -3,6 +3,7 @@
  * beyond the result's edge counts as work. */
 #include "base/math.h"
 #include "config/family.h"
+#include "problem/epilogue.h"
 #include "problem/view.h"
 
 #include "cpu/reference/reference.h"
@@ -15,13 +16,31 @@ static void count_reference_work(kw_launch *launch, double products) {
     launch->loads = products / LANES * 6 / 8;     /* 4 spread values and 2 vectors for 4 rows of 2 vectors */
 }
 
+/* With an epilogue the sums stay in the workspace, and a second stage makes the result of them. */
 static void set_reference_params(kw_launch *launch, const kw_problem *problem, bool depthwise) {
-    *kw_launch_params(launch, kw_reference_params) = (kw_reference_params){
+    bool bare = kw_epilogue_is_bare(&problem->epilogue), backward = problem->op == KW_CONV_BWD_DATA;
+    kw_reference_params *params = kw_launch_params(launch, kw_reference_params);
+    *params = (kw_reference_params){
         .from = problem->dtype,
-        .to = kw_dtype_output(problem->dtype),
+        .to = bare                        ? kw_dtype_output(problem->dtype)
+              : problem->dtype == KW_INT8 ? KW_INT32
+                                          : KW_FP32,
         .layout = problem->layout,
         .depthwise = depthwise,
     };
+    if (bare) {
+        return;
+    }
+    kw_tensor result = kw_problem_result(problem);
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    const int64_t *extent = backward ? problem->conv.in : out;
+    params->result = result;
+    params->elements = kw_problem_elements(problem, result);
+    params->channels = problem->op == KW_GEMM ? problem->gemm.n : backward ? problem->conv.c : problem->conv.k;
+    params->pixels = problem->op != KW_CONV_BWD_WEIGHT && problem->layout == KW_CHANNELS_FIRST ? extent[0] * extent[1] * extent[2] : 1;
+    launch->shared_bytes = params->elements * 4;
+    launch->stage[launch->stages++] = (kw_stage){.units = kw_ceil_div(params->elements, KW_REFERENCE_CHUNK)};
 }
 
 static void launch_reference_gemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
@@ -92,14 +111,15 @@ static void launch_conv(const kw_config *config, const kw_problem *problem, cons
 }
 
 static const kw_builtin *builtin_gemm(const kw_config *config) {
-    static const kw_builtin gemm = {{kw_reference_kernel_gemm}};
+    static const kw_builtin gemm = {{kw_reference_kernel_gemm, kw_reference_kernel_epilogue}};
     (void)config;
     return &gemm;
 }
 
 static const kw_builtin *builtin_conv(const kw_config *config) {
-    static const kw_builtin forward = {{kw_reference_kernel_conv_fwd}}, data = {{kw_reference_kernel_conv_bwd_data}},
-                            weight = {{kw_reference_kernel_conv_bwd_weight}};
+    static const kw_builtin forward = {{kw_reference_kernel_conv_fwd, kw_reference_kernel_epilogue}},
+                            data = {{kw_reference_kernel_conv_bwd_data, kw_reference_kernel_epilogue}},
+                            weight = {{kw_reference_kernel_conv_bwd_weight, kw_reference_kernel_epilogue}};
     return config->op == KW_CONV_FWD ? &forward : config->op == KW_CONV_BWD_DATA ? &data : &weight;
 }
 
@@ -110,6 +130,7 @@ const kw_family kw_family_gemm_reference = {
     .summary = "plain C, compiled in; any type and layout",
     .kind = KW_KIND_CPU,
     .is_reference = true,
+    .fuses = true,
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
     .launch = launch_reference_gemm,
@@ -122,6 +143,7 @@ const kw_family kw_family_conv_reference = {
     .summary = "plain C, compiled in; any direction, type, layout, grouping and geometry",
     .kind = KW_KIND_CPU,
     .is_reference = true,
+    .fuses = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = ALL_DTYPES,
     .launch = launch_conv,

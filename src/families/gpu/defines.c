@@ -2,6 +2,8 @@
  * of its words, numbered in their order, and KW_PIPE, the one in use. */
 #include "families/gpu/defines.h"
 
+#include "families/epilogue_text.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -65,8 +67,8 @@ void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
         add_define_name(text, "op", (kw_word){name, strlen(name)});
         kw_text_addf(text, " %d\n", op);
     }
-    kw_text_addf(text, "#define KW_OP %d\n#define KW_IN %d\n#define KW_OUT %d\n", config->op, config->dtype,
-                 kw_dtype_output(config->dtype));
+    kw_text_addf(text, "#define KW_OP %d\n#define KW_IN %d\n#define KW_OUT %d\n", config->op, config->dtype, kw_config_output(config));
+    kw_epilogue_emit(text, config);
     for (int i = 0; i < family->axis_count; i++) {
         define_axis(text, &family->axes[i], config->axis[i]);
     }

@@ -1,0 +1,61 @@
+/* epilogue_text.c: one statement a step. */
+#include "families/epilogue_text.h"
+
+#include "base/number.h"
+#include "problem/epilogue.h"
+#include "problem/names.h"
+
+#include <string.h>
+
+kw_dtype kw_config_output(const kw_config *config) {
+    return config->epilogue.converts ? config->epilogue.output : kw_dtype_output(config->dtype);
+}
+
+/* A number as a constant of type float in every dialect. */
+static void add_constant(kw_text *text, double value) {
+    char number[KW_NUMBER_TEXT];
+    kw_number_print(number, value);
+    kw_text_addf(text, "%s%sf", number, strpbrk(number, ".e") ? "" : ".0");
+}
+
+static void add_tensor_step(kw_text *text, const kw_epilogue_step *step, const kw_epilogue_info *info, int number) {
+    static const char *const shapes[] = {
+        [KW_EXTRA_ONE] = "ONE", [KW_EXTRA_CHANNEL] = "CHANNEL", [KW_EXTRA_ROW] = "ROW", [KW_EXTRA_ALL] = "ALL"};
+    kw_text_addf(text, "    v = v %c ", info->adds ? '+' : '*');
+    if (info->params && step->a != 1) {
+        add_constant(text, step->a);
+        kw_text_add(text, " * ");
+    }
+    kw_text_addf(text, "%s(%s, %d);", shapes[info->shape], kw_dtype_name(step->dtype), number);
+}
+
+static void add_activation(kw_text *text, const kw_epilogue_step *step, const kw_epilogue_info *info) {
+    kw_text_addf(text, "    v = F(%s)(v", info->name);
+    const double values[2] = {step->a, step->b};
+    for (int i = 0; i < info->params; i++) {
+        kw_text_add(text, ", ");
+        add_constant(text, values[i]);
+    }
+    kw_text_add(text, ");");
+}
+
+void kw_epilogue_emit(kw_text *text, const kw_config *config) {
+    const kw_epilogue *epilogue = &config->epilogue;
+    kw_text_addf(text, "#define KW_EPILOGUE %d\n", !kw_epilogue_is_bare(epilogue));
+    if (kw_epilogue_is_bare(epilogue)) {
+        return;
+    }
+    int extras = 0;
+    kw_text_add(text, "#define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL)");
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        const kw_epilogue_info *info = kw_epilogue_info_of(step->op);
+        kw_text_add(text, " \\\n");
+        if (info->shape) {
+            add_tensor_step(text, step, info, extras++);
+        } else {
+            add_activation(text, step, info);
+        }
+    }
+    kw_text_add(text, "\n");
+}

@@ -1,0 +1,17 @@
+/* epilogue_text.h: an epilogue as kernel text. It is one expression, in words that each dialect's prelude gives a meaning for its own
+ * vectors or values (kernels/prelude/epilogue_cpu.h, epilogue_gpu.h). */
+#ifndef KW_FAMILIES_EPILOGUE_TEXT_H
+#define KW_FAMILIES_EPILOGUE_TEXT_H
+
+#include "config/family.h"
+
+/* The type of the result. */
+kw_dtype kw_config_output(const kw_config *config);
+/* Appends
+ *     #define KW_EPILOGUE        1, or 0 where the sums are the result in its usual type
+ *     #define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) ...
+ * a statement for each step, which changes v. F(name)(v, ...) is an activation; ONE, CHANNEL, ROW and ALL(type, number) are what the tensor
+ * args.extra[number], of elements of this type (fp32 bf16 fp16 int8 int32), has for v, as its shape says. */
+void kw_epilogue_emit(kw_text *text, const kw_config *config);
+
+#endif

@@ -1,0 +1,374 @@
+/* epilogue.c: the table of steps, their text and their meaning. */
+#include "problem/epilogue.h"
+
+#include "base/nearest.h"
+#include "base/number.h"
+#include "problem/names.h"
+#include "problem/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+static const kw_epilogue_info infos[KW_EPILOGUE_OP_COUNT] = {
+    [KW_EPILOGUE_ADD] = {"add", KW_EXTRA_ALL, true, 1, {1, 0}, "v + a t"},
+    [KW_EPILOGUE_BIAS] = {"bias", KW_EXTRA_CHANNEL, true, 0, {0, 0}, "v + t[channel]"},
+    [KW_EPILOGUE_MULTIPLY] = {"multiply", KW_EXTRA_ALL, false, 0, {0, 0}, "v t"},
+    [KW_EPILOGUE_SCALE] = {"scale", KW_EXTRA_ONE, false, 0, {0, 0}, "v t"},
+    [KW_EPILOGUE_SCALE_CHANNEL] = {"scale_channel", KW_EXTRA_CHANNEL, false, 0, {0, 0}, "v t[channel]"},
+    [KW_EPILOGUE_SCALE_ROW] = {"scale_row", KW_EXTRA_ROW, false, 0, {0, 0}, "v t[row]"},
+    [KW_EPILOGUE_RELU] = {"relu", KW_EXTRA_NONE, false, 0, {0, 0}, "max(v, 0)"},
+    [KW_EPILOGUE_CLAMP] = {"clamp", KW_EXTRA_NONE, false, 2, {NAN, NAN}, "min(max(v, a), b)"},
+    [KW_EPILOGUE_LEAKY_RELU] = {"leaky_relu", KW_EXTRA_NONE, false, 1, {0.01, 0}, "v > 0 ? v : a v"},
+    [KW_EPILOGUE_SIGMOID] = {"sigmoid", KW_EXTRA_NONE, false, 0, {0, 0}, "1 / (1 + exp(-v))"},
+    [KW_EPILOGUE_TANH] = {"tanh", KW_EXTRA_NONE, false, 0, {0, 0}, "tanh(v)"},
+    [KW_EPILOGUE_SILU] = {"silu", KW_EXTRA_NONE, false, 0, {0, 0}, "v / (1 + exp(-v))"},
+    [KW_EPILOGUE_GELU] = {"gelu", KW_EXTRA_NONE, false, 0, {0, 0}, "v (1 + erf(v / sqrt 2)) / 2"},
+    [KW_EPILOGUE_GELU_TANH] = {"gelu_tanh", KW_EXTRA_NONE, false, 0, {0, 0}, "v (1 + tanh(sqrt(2 / pi) (v + 0.044715 v^3))) / 2"},
+    [KW_EPILOGUE_HARDSWISH] = {"hardswish", KW_EXTRA_NONE, false, 0, {0, 0}, "v min(max(v + 3, 0), 6) / 6"},
+};
+
+static const char names[] =
+    "add bias multiply scale scale_channel scale_row relu clamp leaky_relu sigmoid tanh silu gelu gelu_tanh hardswish";
+
+const char *kw_epilogue_names(void) {
+    return names;
+}
+
+const kw_epilogue_info *kw_epilogue_info_of(kw_epilogue_op op) {
+    return &infos[op];
+}
+
+bool kw_epilogue_is_bare(const kw_epilogue *epilogue) {
+    return !epilogue->count && !epilogue->converts;
+}
+
+void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from) {
+    to->count = from->count;
+    to->converts = from->converts;
+    if (from->converts) {
+        to->output = from->output;
+    }
+    for (int32_t i = 0; i < from->count && i < KW_EPILOGUE_MAX; i++) {
+        const kw_epilogue_step *step = &from->step[i];
+        const kw_epilogue_info *info = &infos[(size_t)step->op < KW_EPILOGUE_OP_COUNT ? step->op : 0];
+        to->step[i].op = step->op;
+        to->step[i].dtype = info->shape ? step->dtype : KW_FP32;
+        to->step[i].a = info->params > 0 ? step->a + 0.0 : 0;
+        to->step[i].b = info->params > 1 ? step->b + 0.0 : 0;
+    }
+}
+
+bool kw_epilogue_equal(const kw_epilogue *a, const kw_epilogue *b) {
+    if (a->count != b->count || a->converts != b->converts || (a->converts && a->output != b->output)) {
+        return false;
+    }
+    for (int32_t i = 0; i < a->count; i++) {
+        const kw_epilogue_step *s = &a->step[i], *t = &b->step[i];
+        if (s->op != t->op || s->dtype != t->dtype || s->a != t->a || s->b != t->b) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- text --- */
+
+static kw_status fail_step(kw_word word, kw_error *err) {
+    char near[KW_NEAREST_MAX];
+    kw_word name = {word.at, 0};
+    while (name.size < word.size && word.at[name.size] != ':') {
+        name.size++;
+    }
+    bool meant = kw_nearest(near, name, names);
+    return kw_fail(err, KW_MALFORMED, "problem: epilogue has no step \"%.*s\"%s%s; steps are %s", KW_WORD(word),
+                   meant ? "; did you mean " : "", meant ? near : "", names);
+}
+
+/* NAME[:TYPE][:A[:B]] */
+static kw_status read_step(kw_epilogue_step *step, kw_word word, kw_dtype all, kw_error *err) {
+    kw_scan scan = {word.at, word.at + word.size};
+    kw_word part;
+    int op = 0;
+    if (!kw_scan_field(&scan, ':', &part)) {
+        return fail_step(word, err);
+    }
+    while (op < KW_EPILOGUE_OP_COUNT && !kw_word_is(part, infos[op].name)) {
+        op++;
+    }
+    if (op == KW_EPILOGUE_OP_COUNT) {
+        return fail_step(word, err);
+    }
+    const kw_epilogue_info *info = &infos[op];
+    double *const values[2] = {&step->a, &step->b};
+    int given = 0;
+    bool typed = false, plain;
+    *step = (kw_epilogue_step){.op = (kw_epilogue_op)op, .dtype = info->shape == KW_EXTRA_ALL ? all : KW_FP32};
+    for (int i = 0; i < info->params; i++) {
+        *values[i] = info->low[i];
+    }
+    while (scan.at < scan.end && kw_scan_field(&scan, ':', &part)) {
+        kw_dtype dtype;
+        if (info->shape && !typed && !given &&
+            (kw_dtype_of_word(&dtype, part) || (kw_dtype_of_other_word(&dtype, &plain, part) && dtype < KW_DTYPE_COUNT))) {
+            step->dtype = dtype;
+            typed = true;
+        } else if (given < info->params && kw_number_read(part, values[given])) {
+            given++;
+        } else {
+            return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" of step \"%.*s\" is %s; %s takes %s%d numbers", KW_WORD(part),
+                           KW_WORD(word), info->shape && !given ? "no type and no number more" : "no number more", info->name,
+                           info->shape ? "a type and " : "", info->params);
+        }
+    }
+    for (int i = 0; i < info->params; i++) {
+        if (isnan(*values[i])) {
+            return kw_fail(err, KW_MALFORMED, "problem: step \"%.*s\" needs %d numbers (%s), e.g. %s:0:6", KW_WORD(word), info->params,
+                           info->formula, info->name);
+        }
+    }
+    return KW_OK;
+}
+
+kw_status kw_epilogue_read_steps(kw_epilogue *epilogue, kw_word text, kw_dtype all, kw_error *err) {
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word word;
+    kw_status status = KW_OK;
+    while (!status && kw_scan_field(&scan, ',', &word)) {
+        if (epilogue->count == KW_EPILOGUE_MAX) {
+            return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" is step %d of the epilogue; it has at most %d", KW_WORD(word),
+                           epilogue->count + 1, KW_EPILOGUE_MAX);
+        }
+        status = read_step(&epilogue->step[epilogue->count++], word, all, err);
+    }
+    return status;
+}
+
+static void print_number(kw_line *line, double value) {
+    char text[KW_NUMBER_TEXT];
+    kw_number_print(text, value);
+    kw_line_addf(line, ":%s", text);
+}
+
+void kw_epilogue_print(kw_line *line, const kw_epilogue *epilogue) {
+    if (epilogue->converts) {
+        kw_line_addf(line, " out=%s", kw_dtype_name(epilogue->output));
+    }
+    for (int32_t i = 0; i < epilogue->count && i < KW_EPILOGUE_MAX; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        if ((size_t)step->op >= KW_EPILOGUE_OP_COUNT) {
+            kw_line_addf(line, "%sunknown", i ? "," : " epilogue=");
+            continue;
+        }
+        const kw_epilogue_info *info = &infos[step->op];
+        kw_line_addf(line, "%s%s", i ? "," : " epilogue=", info->name);
+        if (info->shape) {
+            kw_line_addf(line, ":%s", kw_dtype_name(step->dtype));
+        }
+        bool usual = info->params == 1 && step->a == info->low[0];
+        if (info->params > 0 && !usual) {
+            print_number(line, step->a);
+        }
+        if (info->params > 1) {
+            print_number(line, step->b);
+        }
+    }
+}
+
+/* --- what is legal --- */
+
+static kw_status check_step(const kw_epilogue_step *step, kw_op op, kw_error *err) {
+    if ((size_t)step->op >= KW_EPILOGUE_OP_COUNT) {
+        return kw_fail(err, KW_ILLEGAL, "problem: step %d of an epilogue is not one of kw_epilogue_op; steps are %s", (int)step->op, names);
+    }
+    const kw_epilogue_info *info = &infos[step->op];
+    if (info->shape && ((size_t)step->dtype >= KW_DTYPE_COUNT || step->dtype == KW_FP8 || step->dtype == KW_BF8)) {
+        return kw_fail(err, KW_ILLEGAL, "problem: the tensor of step %s is %s; use fp32, bf16, fp16, int8 or int32", info->name,
+                       kw_dtype_name(step->dtype));
+    }
+    if (op == KW_CONV_BWD_WEIGHT && (info->shape == KW_EXTRA_CHANNEL || info->shape == KW_EXTRA_ROW)) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "problem: step %s needs a result with channels and rows, which %s has not; use add, multiply or scale", info->name,
+                       kw_op_name(op));
+    }
+    if (!isfinite(step->a) || !isfinite(step->b) || fabs(step->a) > 1e30 || fabs(step->b) > 1e30) {
+        return kw_fail(err, KW_ILLEGAL, "problem: step %s has a parameter beyond 1e30; leave the step out, or use a smaller one",
+                       info->name);
+    }
+    if (step->op == KW_EPILOGUE_CLAMP && step->a > step->b) {
+        return kw_fail(err, KW_ILLEGAL, "problem: step clamp goes from %g to %g; the lower end comes first", step->a, step->b);
+    }
+    return KW_OK;
+}
+
+kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err) {
+    if (epilogue->count < 0 || epilogue->count > KW_EPILOGUE_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "problem: an epilogue of %d steps; it has 0 to %d", (int)epilogue->count, KW_EPILOGUE_MAX);
+    }
+    if (epilogue->converts && (size_t)epilogue->output >= KW_DTYPE_COUNT) {
+        return kw_fail(err, KW_ILLEGAL, "problem: out=%d is not one of kw_dtype", (int)epilogue->output);
+    }
+    if (epilogue->converts && epilogue->output == KW_INT32 && dtype != KW_INT8) {
+        return kw_fail(err, KW_ILLEGAL, "problem: out=int32 is for int8 alone; use out=fp32");
+    }
+    int extras = 0;
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        kw_status status = check_step(&epilogue->step[i], op, err);
+        if (status) {
+            return status;
+        }
+        extras += kw_epilogue_step_reads(&epilogue->step[i]);
+    }
+    return extras <= KW_EXTRA_MAX
+               ? KW_OK
+               : kw_fail(err, KW_ILLEGAL, "problem: the epilogue's steps read %d tensors; they read at most %d", extras, KW_EXTRA_MAX);
+}
+
+/* --- meaning --- */
+
+/* The channel and pixel of an element of an image tensor, as reference.c orders them. */
+void kw_result_place(int64_t *channel, int64_t *row, const kw_problem *problem, int64_t index) {
+    if (problem->op == KW_GEMM) {
+        *channel = index % problem->gemm.n;
+        *row = index / problem->gemm.n;
+        return;
+    }
+    const kw_conv_dims *conv = &problem->conv;
+    int64_t out[3], channels = problem->op == KW_CONV_BWD_DATA ? conv->c : conv->k;
+    kw_problem_output(out, problem);
+    const int64_t *extent = problem->op == KW_CONV_BWD_DATA ? conv->in : out;
+    if (problem->layout == KW_CHANNELS_LAST) {
+        *channel = index % channels;
+        *row = index / channels;
+        return;
+    }
+    int64_t pixels = extent[0] * extent[1] * extent[2];
+    *channel = index / pixels % channels;
+    *row = index / pixels / channels * pixels + index % pixels;
+}
+
+static double sigmoid(double v) {
+    return 1 / (1 + exp(-v));
+}
+
+double kw_epilogue_step_value(const kw_epilogue_step *step, double v, double t) {
+    switch (step->op) {
+    case KW_EPILOGUE_ADD:
+        return v + step->a * t;
+    case KW_EPILOGUE_BIAS:
+        return v + t;
+    case KW_EPILOGUE_MULTIPLY:
+    case KW_EPILOGUE_SCALE:
+    case KW_EPILOGUE_SCALE_CHANNEL:
+    case KW_EPILOGUE_SCALE_ROW:
+        return v * t;
+    case KW_EPILOGUE_RELU:
+        return v > 0 || isnan(v) ? v : 0;
+    case KW_EPILOGUE_CLAMP:
+        return v < step->a ? step->a : v > step->b ? step->b : v;
+    case KW_EPILOGUE_LEAKY_RELU:
+        return v > 0 ? v : (double)(float)step->a * v;
+    case KW_EPILOGUE_SIGMOID:
+        return sigmoid(v);
+    case KW_EPILOGUE_TANH:
+        return tanh(v);
+    case KW_EPILOGUE_SILU:
+        return v < -700 ? 0 : v * sigmoid(v);
+    case KW_EPILOGUE_GELU:
+        return v * 0.5 * (1 + erf(v * M_SQRT1_2));
+    case KW_EPILOGUE_GELU_TANH:
+        return v * 0.5 * (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
+    case KW_EPILOGUE_HARDSWISH:
+        return v * fmin(fmax(v + 3, 0), 6) / 6;
+    case KW_EPILOGUE_OP_COUNT:
+        break;
+    }
+    return v;
+}
+
+/* How much steeper than 1 a step may be, and how far its approximation in a kernel may be off, as a share of its largest value or of v: a
+ * few units in fp32's last place for a function built of exp or erf. */
+static double step_slope(const kw_epilogue_step *step, double t) {
+    switch (step->op) {
+    case KW_EPILOGUE_MULTIPLY:
+    case KW_EPILOGUE_SCALE:
+    case KW_EPILOGUE_SCALE_CHANNEL:
+    case KW_EPILOGUE_SCALE_ROW:
+        return fabs(t);
+    case KW_EPILOGUE_LEAKY_RELU:
+        return fmax(1, fabs(step->a));
+    case KW_EPILOGUE_SIGMOID:
+        return 0.25;
+    case KW_EPILOGUE_SILU:
+    case KW_EPILOGUE_GELU:
+    case KW_EPILOGUE_GELU_TANH:
+        return 1.13;
+    case KW_EPILOGUE_HARDSWISH:
+        return 1.5;
+    default:
+        return 1;
+    }
+}
+
+static double step_error(const kw_epilogue_step *step, double before, double after) {
+    const double unit = ldexp(1, -24);
+    switch (step->op) {
+    case KW_EPILOGUE_SIGMOID:
+    case KW_EPILOGUE_TANH:
+        return 16 * unit;
+    case KW_EPILOGUE_SILU:
+    case KW_EPILOGUE_GELU:
+    case KW_EPILOGUE_GELU_TANH:
+        return 16 * unit * fmin(fabs(before), 8) + 2 * unit * fabs(after);
+    case KW_EPILOGUE_HARDSWISH:
+        return 4 * unit * fabs(after);
+    case KW_EPILOGUE_ADD:
+    case KW_EPILOGUE_LEAKY_RELU:
+        return (double)(float)after == after ? 0 : 2 * unit * fmax(fabs(after), fabs(after - before));
+    default:
+        return (double)(float)after == after ? 0 : unit * fabs(after);
+    }
+}
+
+void kw_epilogue_apply(kw_epilogue_value *v, const kw_problem *problem, const void *const extras[KW_EXTRA_MAX], int64_t index) {
+    const kw_epilogue *epilogue = &problem->epilogue;
+    int64_t channel = 0, row = 0;
+    int next = 0;
+    if (epilogue->count && problem->op != KW_CONV_BWD_WEIGHT) {
+        kw_result_place(&channel, &row, problem, index);
+    }
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        const int64_t places[] = {
+            [KW_EXTRA_NONE] = 0, [KW_EXTRA_ONE] = 0, [KW_EXTRA_CHANNEL] = channel, [KW_EXTRA_ROW] = row, [KW_EXTRA_ALL] = index};
+        kw_extra_shape shape = infos[step->op].shape;
+        double t = shape ? kw_dtype_load(step->dtype, extras[next++], places[shape]) : 0, slope = step_slope(step, t);
+        double after = kw_epilogue_step_value(step, v->value, t);
+        v->bound = v->bound * slope + step_error(step, v->value, after);
+        v->magnitude = v->magnitude * slope;
+        v->value = after;
+    }
+}
+
+/* --- of a problem --- */
+
+int kw_problem_extras(kw_extra extras[KW_EXTRA_MAX], const kw_problem *problem) {
+    const kw_epilogue *epilogue = &problem->epilogue;
+    kw_tensor result = kw_problem_result(problem);
+    int64_t elements = kw_problem_elements(problem, result), channels = problem->gemm.n;
+    int count = 0;
+    if (problem->op != KW_GEMM) {
+        channels = problem->op == KW_CONV_BWD_DATA ? problem->conv.c : problem->conv.k;
+    }
+    for (int32_t i = 0; i < epilogue->count && count < KW_EXTRA_MAX; i++) {
+        const kw_epilogue_info *info = &infos[epilogue->step[i].op];
+        const int64_t sizes[] = {[KW_EXTRA_NONE] = 0,
+                                 [KW_EXTRA_ONE] = 1,
+                                 [KW_EXTRA_CHANNEL] = channels,
+                                 [KW_EXTRA_ROW] = elements / channels,
+                                 [KW_EXTRA_ALL] = elements};
+        if (info->shape) {
+            extras[count++] = (kw_extra){info->name, epilogue->step[i].dtype, sizes[info->shape]};
+        }
+    }
+    return count;
+}

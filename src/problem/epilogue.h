@@ -1,0 +1,56 @@
+/* epilogue.h: the steps of an epilogue: one table of their names, tensors and parameters, their text, and what they mean, in double. The
+ * generator (families/epilogue_text.h) writes kernel text from the same table. */
+#ifndef KW_PROBLEM_EPILOGUE_H
+#define KW_PROBLEM_EPILOGUE_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+/* How a step's tensor lies to the result: it has none, one value, one a channel, one a pixel or row, or one an element. */
+typedef enum kw_extra_shape { KW_EXTRA_NONE = 0, KW_EXTRA_ONE, KW_EXTRA_CHANNEL, KW_EXTRA_ROW, KW_EXTRA_ALL } kw_extra_shape;
+
+/* What a step is in a text, e.g. "clamp:0:6" or "add:bf16". */
+typedef struct kw_epilogue_info {
+    const char *name;
+    kw_extra_shape shape;
+    bool adds;           /* its tensor to the value; else it multiplies */
+    int params;          /* that a text may give behind colons, after the type */
+    double low[2];       /* each where a text does not; NAN: it must */
+    const char *formula; /* for people */
+} kw_epilogue_info;
+
+const kw_epilogue_info *kw_epilogue_info_of(kw_epilogue_op op);
+
+/* Whether it leaves the sums as they are. */
+bool kw_epilogue_is_bare(const kw_epilogue *epilogue);
+bool kw_epilogue_equal(const kw_epilogue *a, const kw_epilogue *b);
+/* Copies what means something into a zeroed one. */
+void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from);
+
+/* The steps' tensors, each in turn, as a problem's or a config's text does not know their sizes. */
+static inline bool kw_epilogue_step_reads(const kw_epilogue_step *step) {
+    return kw_epilogue_info_of(step->op)->shape != KW_EXTRA_NONE;
+}
+
+/* The value of "epilogue=...": steps with commas between. all: the type of a tensor of the result's shape where none is said; the others'
+ * is fp32. */
+kw_status kw_epilogue_read_steps(kw_epilogue *epilogue, kw_word text, kw_dtype all, kw_error *err);
+/* " out=TYPE epilogue=STEPS", each where it is not the default. */
+void kw_epilogue_print(kw_line *line, const kw_epilogue *epilogue);
+/* Whether the op can have it; part of kw_problem_check. */
+kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err);
+
+/* A sum on its way to the result: its value, by how much a kernel's may differ, and the magnitude of what it was formed of. */
+typedef struct kw_epilogue_value {
+    double value, bound, magnitude;
+} kw_epilogue_value;
+
+/* All steps on one element of the result (flat index, its memory order). The bound grows by what fp32 rounding and the activations'
+ * approximations may add: nothing where each step is exact in fp32. */
+void kw_epilogue_apply(kw_epilogue_value *value, const kw_problem *problem, const void *const extras[KW_EXTRA_MAX], int64_t index);
+/* The channel and the row of an element of the result. */
+void kw_result_place(int64_t *channel, int64_t *row, const kw_problem *problem, int64_t index);
+/* One step on a value, t being what its tensor has. */
+double kw_epilogue_step_value(const kw_epilogue_step *step, double value, double t);
+
+#endif
