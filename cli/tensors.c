@@ -40,19 +40,18 @@ static void fill_tensor(void *memory, kw_dtype dtype, int64_t count, uint64_t se
 }
 
 /* One tensor on the device, by way of the host. */
-static kw_status make_tensor(void **memory, kw_context *context, const kw_problem *problem, kw_tensor which, uint64_t seed, kw_error *err) {
-    kw_dtype dtype = kw_problem_dtype(problem, which);
-    int64_t count = kw_problem_elements(problem, which), bytes = count * (int64_t)kw_dtype_size(dtype);
+static kw_status make_filled(void **memory, kw_context *context, kw_dtype dtype, int64_t count, bool input, uint64_t seed, kw_error *err) {
+    int64_t bytes = count * (int64_t)kw_dtype_size(dtype);
     void *host = malloc((size_t)bytes);
     if (!host) {
         err->status = KW_NO_MEMORY;
         snprintf(err->text, sizeof err->text, "out of memory for a tensor of %lld elements", (long long)count);
         return KW_NO_MEMORY;
     }
-    if (which == kw_problem_result(problem)) {
-        memset(host, 0xff, (size_t)bytes);
-    } else {
+    if (input) {
         fill_tensor(host, dtype, count, seed);
+    } else {
+        memset(host, 0xff, (size_t)bytes);
     }
     kw_status status = kw_device_alloc(context, bytes, memory, err);
     status = status ? status : kw_device_copy(context, *memory, host, bytes, err);
@@ -66,7 +65,16 @@ int cli_tensors(kw_tensors *tensors, kw_context *context, const kw_problem *prob
     kw_status status = KW_OK;
     *tensors = (kw_tensors){.size = sizeof(kw_tensors)};
     for (int i = 0; i < KW_TENSOR_COUNT && !status; i++) {
-        status = make_tensor(slot[i], context, problem, (kw_tensor)i, mix_bits(seed) + ((uint64_t)i << 40), &err);
+        kw_tensor which = (kw_tensor)i;
+        status = make_filled(slot[i], context, kw_problem_dtype(problem, which), kw_problem_elements(problem, which),
+                             which != kw_problem_result(problem), mix_bits(seed) + ((uint64_t)i << 40), &err);
+    }
+    kw_extra extras[KW_EXTRA_MAX];
+    int count = kw_problem_extras(extras, problem);
+    for (int i = 0; i < count && !status; i++) {
+        void *memory = NULL;
+        status = make_filled(&memory, context, extras[i].dtype, extras[i].elements, true, mix_bits(seed) + ((uint64_t)(8 + i) << 40), &err);
+        tensors->extra[i] = memory;
     }
     if (!status && workspace > 0) {
         status = kw_device_alloc(context, workspace, &tensors->workspace, &err);
@@ -83,5 +91,8 @@ void cli_tensors_free(kw_tensors *tensors, kw_context *context) {
     kw_device_free(context, tensors->w);
     kw_device_free(context, tensors->y);
     kw_device_free(context, tensors->workspace);
+    for (int i = 0; i < KW_EXTRA_MAX; i++) {
+        kw_device_free(context, (void *)(uintptr_t)tensors->extra[i]);
+    }
     *tensors = (kw_tensors){.size = sizeof(kw_tensors)};
 }

@@ -42,7 +42,7 @@ typedef struct kw_run {
     NUMBER(INT64, int64_t, sequence, SIGNED, "", "ascends within a run")                                                                   \
     TEXT(time, 32, 0, "", "UTC, e.g. 2026-11-21T05:47:09Z")                                                                                \
     TEXT(target, 384, NEEDED | SHARED, "", "canonical text")                                                                               \
-    TEXT(problem, 512, NEEDED | SHARED, "", "canonical text")
+    TEXT(problem, KW_PROBLEM_TEXT_MAX, NEEDED | SHARED, "", "canonical text")
 #define KW_ROW_TAKEN(TEXT, NUMBER)                                                                                                         \
     NUMBER(INT64, int64_t, seed, SIGNED, "", "of the data")                                                                                \
     NUMBER(REAL, double, compile_ns, 0, "ns", "processor time; 0: came from the cache")                                                    \

@@ -30,7 +30,11 @@ static void build_kernel(void *user, size_t number) {
     if (kw_stop_requested(s->registry->context->settings.stop)) {
         return;
     }
-    j->status = kw_jit_blob(&s->jit, &s->registry->catalog.configs[j->index], &blob, &j->result, &j->why);
+    kw_config config = s->registry->catalog.configs[j->index];
+    if (s->options->problem) {
+        j->status = kw_config_serves(&config, &config, s->options->problem, s->registry->context->target, &j->why);
+    }
+    j->status = j->status ? j->status : kw_jit_blob(&s->jit, &config, &blob, &j->result, &j->why);
     kw_blob_drop(&blob);
 }
 
@@ -50,7 +54,9 @@ static void report_build(void *user, size_t number) {
 
 static bool is_build_wanted(const kw_registry *registry, const kw_config *config, const kw_problem *problem) {
     const kw_target *target = registry->context->target;
-    return config->family->emit && !kw_config_runs(config, target, NULL) && (!problem || !kw_config_fits(config, problem, target, NULL));
+    kw_config special;
+    return config->family->emit && !kw_config_runs(config, target, NULL) &&
+           (!problem || !kw_config_serves(&special, config, problem, target, NULL));
 }
 
 static kw_status sum_up_build(site *s, size_t count, kw_build_report *report, kw_error *err) {

@@ -115,7 +115,8 @@ static void explain_family(kw_explanation_list *list, const kw_family *family, c
             continue;
         }
         kw_error reason = {0};
-        if (!kw_config_fits(config, problem, target, &reason)) {
+        kw_config special;
+        if (!kw_config_serves(&special, config, problem, target, &reason)) {
             return;
         }
         why = why.status ? why : reason;

@@ -57,15 +57,16 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     kw_error why = {0};
     kw_loaded_kernel *loaded = NULL;
     kw_context *context = registry->context;
-    const kw_config *config = &registry->catalog.configs[index];
+    kw_config config = registry->catalog.configs[index];
     status = kw_context_check(context, err);
     status = status ? status : kw_problem_check(problem, err);
     if (status) {
         return status;
     }
-    kw_config_print(record->config, sizeof record->config, config);
+    kw_config_serves(&config, &config, problem, context->target, NULL); /* whether it does, kw_evaluate_load says */
+    kw_config_print(record->config, sizeof record->config, &config);
     kw_kernel_cache_user from = {&context->kernel_cache, &loaded};
-    kw_kernel_load kernel = {.config = config, .problem = problem, .target = context->target, .load = kw_kernel_cache_load, .user = &from};
+    kw_kernel_load kernel = {.config = &config, .problem = problem, .target = context->target, .load = kw_kernel_cache_load, .user = &from};
     status = kw_evaluate_load(&kernel, record, &why);
     if (status) {
         bool environment = status == KW_MISSING || status == KW_ENVIRONMENT || status == KW_NO_MEMORY;

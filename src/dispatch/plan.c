@@ -231,6 +231,25 @@ static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_e
     return kw_fail(err, KW_ILLEGAL, "workspace at %p is not aligned to %d bytes", workspace, KW_WORKSPACE_ALIGN);
 }
 
+static kw_status read_extras(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
+    const kw_plan_impl *impl = plan->impl;
+    kw_extra extras[KW_EXTRA_MAX];
+    int count = kw_problem_extras(extras, &impl->key.problem);
+    for (int i = 0; i < count; i++) {
+        size_t align = kw_backend_alignment(impl->context->target, extras[i].dtype);
+        memory->extra[i] = tensors->extra[i];
+        if (!memory->extra[i]) {
+            return kw_fail(err, KW_ILLEGAL, "tensor extra[%d] is NULL; step %s of the epilogue reads %" PRId64 " elements of %s", i,
+                           extras[i].name, extras[i].elements, kw_dtype_name(extras[i].dtype));
+        }
+        if ((uintptr_t)memory->extra[i] % align) {
+            return kw_fail(err, KW_ILLEGAL, "tensor extra[%d] at %p (of step %s) is not aligned to %zu bytes", i, memory->extra[i],
+                           extras[i].name, align);
+        }
+    }
+    return KW_OK;
+}
+
 /* What a launch is given: checked, and the workspace cut. */
 static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
     const kw_plan_impl *impl = plan->impl;
@@ -245,6 +264,12 @@ static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, con
         bool needed = i != KW_W || !plan->packed;
         if ((needed && !memory->tensor[i]) || ((uintptr_t)memory->tensor[i] & impl->align[i])) {
             return fail_tensor(plan, i, memory->tensor[i], err);
+        }
+    }
+    if (impl->key.problem.epilogue.count) {
+        kw_status status = read_extras(memory, plan, tensors, err);
+        if (status) {
+            return status;
         }
     }
     const kw_workspace_layout *layout = plan->packed ? &impl->layout_packed : &impl->layout;

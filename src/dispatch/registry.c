@@ -210,8 +210,9 @@ kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_p
                                   : "no such config",
                        index, kw_registry_count(registry));
     }
+    kw_config special;
     kw_status status = kw_problem_check(problem, err);
-    return status ? status : kw_config_fits(&registry->catalog.configs[index], problem, registry->context->target, err);
+    return status ? status : kw_config_serves(&special, &registry->catalog.configs[index], problem, registry->context->target, err);
 }
 
 /* --- the default registry --------------------------------------------------------------------------------------- */
@@ -227,7 +228,7 @@ static bool reference_config(kw_config *config, const kw_family *family, kw_op o
 
 kw_status kw_reference_find(kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {
-        if (reference_config(config, *family, problem->op, problem->dtype) && !kw_config_fits(config, problem, target, NULL)) {
+        if (reference_config(config, *family, problem->op, problem->dtype) && !kw_config_serves(config, config, problem, target, NULL)) {
             return KW_OK;
         }
     }

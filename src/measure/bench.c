@@ -8,6 +8,7 @@
 #include "base/os/clock.h"
 #include "base/math.h"
 #include "config/workspace.h"
+#include "problem/epilogue.h"
 #include "problem/outcome.h"
 
 #include <stdio.h>
@@ -56,8 +57,38 @@ kw_status kw_bench_restore(kw_bench *bench, int set, kw_tensor tensor, kw_error 
     return status;
 }
 
+/* The tensors of the epilogue's steps; host[i] are the caller's to free. */
+static kw_status open_extras(kw_bench *bench, int set, void *host[KW_EXTRA_MAX], kw_error *err) {
+    static const char *const names[KW_EXTRA_MAX] = {"extra[0]", "extra[1]", "extra[2]", "extra[3]", "extra[4]", "extra[5]"};
+    const kw_epilogue *epilogue = &bench->problem.epilogue;
+    kw_extra extras[KW_EXTRA_MAX];
+    kw_problem_extras(extras, &bench->problem);
+    kw_status status = KW_OK;
+    for (int step = 0, i = 0; step < epilogue->count && !status; step++) {
+        if (!kw_epilogue_step_reads(&epilogue->step[step])) {
+            continue;
+        }
+        int64_t bytes = extras[i].elements * (int64_t)kw_dtype_size(extras[i].dtype);
+        kw_buffer *buffer = &bench->set[set].extra[i];
+        host[i] = malloc((size_t)bytes);
+        if (!host[i]) {
+            return kw_fail_memory(err, "the data of an epilogue");
+        }
+        kw_fill_extra(&bench->set[set].fill, &bench->problem, step, host[i]);
+        status = kw_buffer_open(buffer, bench->backend, bench->device, names[i], bytes, err);
+        if (!status) {
+            size_t least = kw_backend_alignment(bench->backend->target(bench->device), extras[i].dtype);
+            kw_buffer_shift(buffer, set == KW_SET_EXACT ? (int)least : 0);
+            status = kw_buffer_write(buffer, host[i], err);
+        }
+        status = status ? status : kw_buffer_hash(buffer, &bench->set[set].extra_hash[i], err);
+        i++;
+    }
+    return status;
+}
+
 static kw_status open_bench_set(kw_bench *bench, int set, const kw_fill *fill, kw_error *err) {
-    void *host[KW_TENSOR_COUNT] = {0};
+    void *host[KW_TENSOR_COUNT] = {0}, *extras[KW_EXTRA_MAX] = {0};
     bench->set[set].fill = *fill;
     kw_status status = KW_OK;
     for (int t = 0; t < KW_TENSOR_COUNT && !status; t++) {
@@ -72,11 +103,16 @@ static kw_status open_bench_set(kw_bench *bench, int set, const kw_fill *fill, k
         }
         status = open_tensor(bench, set, tensor, host[t], err);
     }
+    status = status ? status : open_extras(bench, set, extras, err);
     if (!status) {
-        status = kw_expected_make(&bench->set[set].expected, &bench->problem, fill, (const void *const *)host, err);
+        status =
+            kw_expected_make(&bench->set[set].expected, &bench->problem, fill, (const void *const *)host, (const void *const *)extras, err);
     }
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         free(host[t]);
+    }
+    for (int i = 0; i < KW_EXTRA_MAX; i++) {
+        free(extras[i]);
     }
     return status;
 }
@@ -131,6 +167,9 @@ void kw_bench_close(kw_bench **bench) {
     for (int set = 0; set < KW_SET_COUNT; set++) {
         for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
             kw_buffer_close(&(*bench)->set[set].tensor[tensor]);
+        }
+        for (int i = 0; i < KW_EXTRA_MAX; i++) {
+            kw_buffer_close(&(*bench)->set[set].extra[i]);
         }
         kw_expected_drop(&(*bench)->set[set].expected);
     }
@@ -209,6 +248,9 @@ kw_launch_memory kw_prepared_memory(const kw_prepared *ready, int set, bool with
     kw_launch_memory memory = {.packed = ready->packed.start, .shared = ready->shared.start, .threads = ready->threads.start};
     for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
         memory.tensor[tensor] = bench->set[set].tensor[tensor].start;
+    }
+    for (int i = 0; i < KW_EXTRA_MAX; i++) {
+        memory.extra[i] = bench->set[set].extra[i].start;
     }
     memory.tensor[kw_problem_result(&bench->problem)] = bench->result.start;
     if (!with_w) {

@@ -12,6 +12,8 @@ enum { KW_SET_EXACT = 0, KW_SET_REAL = 1, KW_SET_COUNT = 2 };
 typedef struct kw_bench_set {
     kw_buffer tensor[KW_TENSOR_COUNT]; /* the two that are read; the result's is closed */
     uint64_t hash[KW_TENSOR_COUNT];    /* of what was filled in */
+    kw_buffer extra[KW_EXTRA_MAX];     /* what the epilogue reads */
+    uint64_t extra_hash[KW_EXTRA_MAX];
     kw_fill fill;
     kw_expected expected;
 } kw_bench_set;

@@ -29,6 +29,11 @@ static kw_status prepare_check(kw_prepared *ready, int set, unsigned char byte, 
             status = kw_buffer_guard(&bench->set[set].tensor[tensor], byte, err);
         }
     }
+    for (int i = 0; i < KW_EXTRA_MAX && !status; i++) {
+        if (bench->set[set].extra[i].memory) {
+            status = kw_buffer_guard(&bench->set[set].extra[i], byte, err);
+        }
+    }
     return status;
 }
 
@@ -44,6 +49,10 @@ static kw_status check_guards(const kw_prepared *ready, int set, kw_error *err) 
     kw_status status = KW_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers && !status; i++) {
         status = buffers[i]->memory ? kw_buffer_intact(buffers[i], err) : KW_OK;
+    }
+    for (int i = 0; i < KW_EXTRA_MAX && !status; i++) {
+        const kw_buffer *extra = &bench->set[set].extra[i];
+        status = extra->memory ? kw_buffer_intact(extra, err) : KW_OK;
     }
     return status;
 }
@@ -82,6 +91,16 @@ static kw_status check_inputs_intact(const kw_prepared *ready, int set, kw_error
         if (hash != data->hash[tensor]) {
             status = kw_bench_restore(ready->bench, set, (kw_tensor)tensor, err);
             return status ? status : kw_fail(err, KW_FAILED, "%s: changed, though it is only to be read", data->tensor[tensor].name);
+        }
+    }
+    for (int i = 0; i < KW_EXTRA_MAX && data->extra[i].memory; i++) {
+        uint64_t hash = 0;
+        kw_status status = kw_buffer_hash(&data->extra[i], &hash, err);
+        if (status) {
+            return status;
+        }
+        if (hash != data->extra_hash[i]) {
+            return kw_fail(err, KW_FAILED, "%s: changed, though it is only to be read", data->extra[i].name);
         }
     }
     return KW_OK;

@@ -134,7 +134,11 @@ static void run_config(large *l, const kw_problem *problem, const char *config, 
               &err);
     assert_string_equal(kw_plan_config(plan), config);
     size_t workspace = (size_t)kw_plan_workspace(plan);
-    kw_tensors of_plan = {sizeof(kw_tensors), tensors[KW_X], tensors[KW_W], tensors[KW_Y], workspace ? map_sparse(workspace) : NULL};
+    kw_tensors of_plan = {.size = sizeof(kw_tensors),
+                          .x = tensors[KW_X],
+                          .w = tensors[KW_W],
+                          .y = tensors[KW_Y],
+                          .workspace = workspace ? map_sparse(workspace) : NULL};
     assert_true(!workspace || of_plan.workspace);
     memset(tensors[result], 0x7f, (size_t)kw_problem_elements(problem, result) * kw_dtype_size(kw_problem_dtype(problem, result)));
     assert_ok(kw_plan_run(plan, &of_plan, NULL, &err), &err);

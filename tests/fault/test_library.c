@@ -68,7 +68,11 @@ static bool use(const library *l, const host *h) {
     bool good = !l->problem_parse(&problem, problem_text, &err) && !l->context_open(&context, "cpu", &options, &err) &&
                 !l->plan_create(&plan, context, &problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_PREDICT}, &err);
     for (int round = 0; good && round < ROUNDS; round++) {
-        kw_tensors tensors = {sizeof(kw_tensors), x, w, y, aligned_alloc(64, (size_t)(l->plan_workspace(plan) + 64) / 64 * 64)};
+        kw_tensors tensors = {.size = sizeof(kw_tensors),
+                              .x = x,
+                              .w = w,
+                              .y = y,
+                              .workspace = aligned_alloc(64, (size_t)(l->plan_workspace(plan) + 64) / 64 * 64)};
         good = !l->plan_run(plan, &tensors, NULL, &err);
         for (int i = 0; i < SIZE * SIZE; i++) {
             good = good && y[i] == SIZE;

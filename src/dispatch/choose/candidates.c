@@ -3,6 +3,7 @@
 #include "dispatch/choose/candidates.h"
 
 #include "predict/predict.h"
+#include "problem/epilogue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 /* The registry's generated kernels of the problem's operation and type, in its order, as the selector is asked about them. */
 typedef struct served_kernels {
-    char *memory; /* everything below points into it */
+    char *memory;        /* everything below points into it */
+    kw_config *specials; /* with the problem's epilogue; NULL: it has none, and configs point into the catalog */
     const kw_config **configs;
     kw_launch *launches;
     const kw_launch **fitting; /* NULL: it does not fit */
@@ -29,7 +31,9 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     for (size_t i = 0; i < catalog->count; i++) {
         most += serves_request(request, &catalog->configs[i]);
     }
-    l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting);
+    bool bare = kw_epilogue_is_bare(&request->problem.epilogue);
+    l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting +
+                                 (bare ? 0 : sizeof *l->specials));
     if (!l->memory) {
         return kw_fail_memory(err, "a list of candidates");
     }
@@ -38,9 +42,14 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     l->expected = l->estimates + most;
     l->configs = (const kw_config **)(void *)(l->expected + most);
     l->fitting = (const kw_launch **)(void *)(l->configs + most);
+    l->specials = bare ? NULL : (kw_config *)(void *)(l->fitting + most);
     for (size_t i = 0; i < catalog->count; i++) {
         if (serves_request(request, &catalog->configs[i])) {
-            l->configs[l->count++] = &catalog->configs[i];
+            l->configs[l->count] = l->specials ? &l->specials[l->count] : &catalog->configs[i];
+            if (l->specials) {
+                l->specials[l->count] = catalog->configs[i];
+            }
+            l->count++;
         }
     }
     return KW_OK;
@@ -50,7 +59,9 @@ static void estimate_served_kernels(served_kernels *l, const kw_request *request
     const kw_target *target = request->context->target;
     for (size_t i = 0; i < l->count; i++) {
         const kw_config *config = l->configs[i];
-        if (!kw_config_fits(config, &request->problem, target, NULL)) {
+        kw_config *special = l->specials ? &l->specials[i] : NULL;
+        if (!(special ? kw_config_serves(special, config, &request->problem, target, NULL)
+                      : kw_config_fits(config, &request->problem, target, NULL))) {
             config->family->launch(config, &request->problem, target, &l->launches[i]);
             l->fitting[i] = &l->launches[i];
             l->estimates[i] = kw_predict_ns(config, &request->problem, target, &l->launches[i]);

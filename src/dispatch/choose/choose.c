@@ -158,7 +158,8 @@ static bool considered_all(const kw_request *request, const kw_candidates *candi
     }
     for (size_t i = 0; i < defaults->catalog.count; i++) {
         const kw_config *config = &defaults->catalog.configs[i];
-        if (config->family->emit && !kw_config_fits(config, &request->problem, context->target, NULL) &&
+        kw_config special;
+        if (config->family->emit && !kw_config_serves(&special, config, &request->problem, context->target, NULL) &&
             !kw_catalog_has(&request->registry->catalog, config)) {
             return false;
         }

@@ -2,6 +2,8 @@
  * and the models that it may ask. */
 #include "dispatch/choose/candidates.h"
 
+#include "config/config.h"
+
 kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, const kw_registry *registry,
                                bool (*visit)(void *user, const kw_prediction *prediction), void *user, kw_error *err) {
     if (!context || !problem || !visit) {
@@ -18,8 +20,10 @@ kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, c
     status = status ? status : kw_candidates_gather(&candidates, &request, err);
     for (size_t i = 0; !status && i < candidates.count; i++) {
         const kw_candidate *candidate = &candidates.list[i];
+        char config[KW_CONFIG_TEXT_MAX];
+        kw_config_print(config, sizeof config, candidate->config);
         kw_prediction prediction = {
-            .config = request.registry->texts[candidate->config - request.registry->catalog.configs],
+            .config = config,
             .expected_ns = candidate->expected_ns,
             .estimate_ns = candidate->estimate_ns,
             .workspace = candidate->workspace,

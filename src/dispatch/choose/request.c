@@ -22,7 +22,8 @@ size_t kw_request_fitting(const kw_request *request, size_t most) {
     size_t count = 0;
     for (size_t i = 0; i < catalog->count && count < most; i++) {
         const kw_config *config = &catalog->configs[i];
-        count += config->family->emit && !kw_config_fits(config, &request->problem, request->context->target, NULL);
+        kw_config special;
+        count += config->family->emit && !kw_config_serves(&special, config, &request->problem, request->context->target, NULL);
     }
     return count;
 }

@@ -33,7 +33,9 @@ static kw_status check_wisdom_value(kw_choice *choice, kw_config *config, const 
         choice->stale = true;
         return status;
     }
-    if (request->registry->serial && !kw_catalog_has(&request->registry->catalog, config)) {
+    kw_config bare = *config;
+    bare.epilogue = (kw_epilogue){0};
+    if (request->registry->serial && !kw_catalog_has(&request->registry->catalog, &bare)) {
         return kw_fail(why, KW_NO_KERNEL, "its kernel is not in the registry");
     }
     choice->launch = (kw_launch){0};

@@ -18,6 +18,7 @@
 #include "base/math.h"
 #include "base/order.h"
 #include "base/random.h"
+#include "problem/epilogue.h"
 #include "problem/reference.h"
 #include "problem/view.h"
 
@@ -185,15 +186,56 @@ static const struct {
 } float_types[KW_DTYPE_COUNT] = {
     [KW_FP32] = {24, -149}, [KW_BF16] = {8, -133}, [KW_FP16] = {11, -24}, [KW_FP8] = {4, -9}, [KW_BF8] = {3, -16}};
 
-static double real_bound(kw_dtype output, double value, int64_t products, double magnitude) {
+static double sum_bound(int64_t products, double magnitude) {
     double n = (double)products, u = ldexp(1, -24);
     double terms = n <= 256 ? n : 16 * sqrt(n);
-    double sum = terms * u / (1 - terms * u) * magnitude;
+    return terms * u / (1 - terms * u) * magnitude;
+}
+
+/* What rounding to the result's type may add to a value that is off by bound. */
+static double store_bound(kw_dtype output, double value, double bound) {
     if (!float_types[output].digits) {
-        return 0;
+        return 0.5;
     }
-    double store = fmax(ldexp(fabs(value) + sum, -float_types[output].digits), ldexp(1, float_types[output].least - 1));
-    return sum + store;
+    return fmax(ldexp(fabs(value) + bound, -float_types[output].digits), ldexp(1, float_types[output].least - 1));
+}
+
+static bool is_whole(kw_dtype dtype) {
+    return !float_types[dtype].digits;
+}
+
+/* The type's range is the value's too where it ends in whole numbers. */
+static double within_range(kw_dtype output, double value) {
+    double most = output == KW_INT8 ? 127 : INT32_MAX;
+    return is_whole(output) ? fmin(fmax(value, -most - 1), most) : value;
+}
+
+static double rounded_value(kw_dtype output, double value) {
+    _Alignas(8) unsigned char rounded[8];
+    kw_dtype_store(output, rounded, 0, value);
+    return kw_dtype_load(output, rounded, 0);
+}
+
+/* One element: what the sum becomes by the epilogue, and how far off a kernel may be. */
+static void expect_element(kw_expected *e, size_t i, int64_t index, const kw_epilogue_value *sum, bool exact_data,
+                           const void *const extras[KW_EXTRA_MAX]) {
+    kw_dtype output = kw_problem_dtype(&e->problem, kw_problem_result(&e->problem));
+    kw_epilogue_value v = *sum;
+    bool bare = kw_epilogue_is_bare(&e->problem.epilogue);
+    if (!bare && is_whole(e->problem.dtype) && (double)(float)v.value != v.value) {
+        v.bound += ldexp(fabs(v.value), -24); /* whole sums become fp32 first */
+    }
+    if (!bare) {
+        kw_epilogue_apply(&v, &e->problem, extras, index);
+    }
+    if (e->exact || (exact_data && v.bound == 0) || (bare && is_whole(output))) {
+        e->value[i] = e->exact || exact_data ? rounded_value(output, v.value) : v.value;
+        return;
+    }
+    v.value = within_range(output, v.value);
+    e->value[i] = v.value;
+    e->bound[i] = (float)(v.bound + store_bound(output, v.value, v.bound)) * (1 + 1e-6f);
+    e->magnitude[i] = exact_data ? 0 : (float)v.magnitude;
 }
 
 static kw_status allocate_expected(kw_expected *expected, size_t wanted, bool all, kw_error *err) {
@@ -210,13 +252,11 @@ static kw_status allocate_expected(kw_expected *expected, size_t wanted, bool al
 }
 
 kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill,
-                           const void *const tensors[KW_TENSOR_COUNT], kw_error *err) {
-    kw_tensor result = kw_problem_result(problem);
-    kw_dtype output = kw_problem_dtype(problem, result);
-    int64_t elements = kw_problem_elements(problem, result);
+                           const void *const tensors[KW_TENSOR_COUNT], const void *const extras[KW_EXTRA_MAX], kw_error *err) {
+    int64_t elements = kw_problem_elements(problem, kw_problem_result(problem));
     size_t wanted = sample_size(problem);
     bool all = (int64_t)wanted >= elements;
-    *expected = (kw_expected){.problem = *problem, .exact = fill->exact};
+    *expected = (kw_expected){.problem = *problem, .exact = fill->exact && kw_epilogue_is_bare(&problem->epilogue)};
     kw_status status = allocate_expected(expected, all ? (size_t)elements : wanted, all, err);
     if (status) {
         return status;
@@ -225,19 +265,12 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
         choose_sample(expected, wanted, fill->seed);
     }
     for (size_t i = 0; i < expected->count; i++) {
-        int64_t products = 0;
-        double magnitude = 0;
-        double value = kw_reference_at(problem, tensors, expected->index ? expected->index[i] : (int64_t)i, &products, &magnitude);
-        if (expected->exact) {
-            _Alignas(8) unsigned char rounded[8];
-            kw_dtype_store(output, rounded, 0, value);
-            value = kw_dtype_load(output, rounded, 0);
-        } else {
-            expected->bound[i] = (float)real_bound(output, value, products, magnitude) * (1 + 1e-6f);
-            expected->magnitude[i] = (float)magnitude;
-        }
-        expected->value[i] = value;
-        expected->nonzero += value != 0;
+        int64_t products = 0, index = expected->index ? expected->index[i] : (int64_t)i;
+        kw_epilogue_value sum = {0};
+        sum.value = kw_reference_at(problem, tensors, index, &products, &sum.magnitude);
+        sum.bound = fill->exact || is_whole(problem->dtype) ? 0 : sum_bound(products, sum.magnitude);
+        expect_element(expected, i, index, &sum, fill->exact, extras);
+        expected->nonzero += expected->value[i] != 0;
         expected->possible += products > 0;
     }
     return KW_OK;
@@ -261,6 +294,9 @@ bool kw_expected_trusted(const kw_expected *expected) {
 static void count_unwritten(kw_comparison *c, const unsigned char *piece, int64_t first, int64_t count) {
     size_t width = kw_dtype_size(kw_problem_dtype(&c->expected->problem, kw_problem_result(&c->expected->problem)));
     uint64_t poison = 0x0101010101010101ULL * c->poison;
+    if (kw_problem_dtype(&c->expected->problem, kw_problem_result(&c->expected->problem)) == KW_INT8) {
+        return; /* any byte may be a result */
+    }
     for (int64_t i = 0; i < count; i++) {
         if (piece[(size_t)i * width] == c->poison && !memcmp(piece + (size_t)i * width, &poison, width)) {
             if (!c->unwritten++) {
@@ -294,7 +330,7 @@ static void compare_value(kw_comparison *c, kw_dtype output, int64_t index, doub
     const kw_expected *e = c->expected;
     double wanted = e->value[c->next], distance = fabs(got - wanted);
     double allowed = e->exact ? 0 : (double)e->bound[c->next];
-    if (!e->exact && c->sum_error > 0) {
+    if (!e->exact && c->sum_error > 0) { /* times nothing where the data is exact */
         allowed += c->sum_error * (double)e->magnitude[c->next];
     }
     if (got == wanted) {

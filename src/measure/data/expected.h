@@ -16,7 +16,8 @@ int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *proble
 void kw_element_name(char text[128], const kw_problem *problem, kw_tensor tensor, int64_t index);
 
 /* index is NULL when all elements are held; else count ascending element numbers. value is unrounded; bound is the largest allowed distance
- * (0 for exact data, where the rounded value must be met), and magnitude the sum of the products' magnitudes; both NULL for exact data. */
+ * (0 for exact data, where the rounded value must be met), and magnitude the sum of the products' magnitudes; both NULL for exact data. An
+ * epilogue may round even there: then they are given, and each element that it leaves exact has 0 in both. */
 typedef struct kw_expected {
     kw_problem problem;
     bool exact;
@@ -27,9 +28,9 @@ typedef struct kw_expected {
     size_t nonzero, possible; /* non-zero values; those with at least one product, which could be non-zero */
 } kw_expected;
 
-/* tensors: host memory of the two tensors that are read. */
+/* tensors: host memory of the two tensors that are read; extras: of those of the epilogue, may be NULL where there are none. */
 kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill,
-                           const void *const tensors[KW_TENSOR_COUNT], kw_error *err);
+                           const void *const tensors[KW_TENSOR_COUNT], const void *const extras[KW_EXTRA_MAX], kw_error *err);
 void kw_expected_drop(kw_expected *expected);
 /* Whether enough of what can be non-zero is: with too many zeros a kernel that computes nothing would pass. */
 bool kw_expected_trusted(const kw_expected *expected);

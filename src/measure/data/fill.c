@@ -11,6 +11,7 @@
 #include "measure/data/fill.h"
 
 #include "base/math.h"
+#include "problem/epilogue.h"
 #include "problem/reference.h"
 #include "problem/view.h"
 
@@ -35,13 +36,38 @@ static double variance_of_range(int32_t a) {
     return (a + 1.0) * (2.0 * a + 1.0) / 6.0;
 }
 
+static bool multiplies(const kw_epilogue_step *step) {
+    const kw_epilogue_info *info = kw_epilogue_info_of(step->op);
+    return info->shape != KW_EXTRA_NONE && !info->adds;
+}
+
+/* The first step that multiplies by a tensor; -1: none does. */
+static int first_scale(const kw_problem *problem) {
+    for (int i = 0; i < problem->epilogue.count; i++) {
+        if (multiplies(&problem->epilogue.step[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* With an epilogue the sums pass through fp32 whatever they were formed in, and grow a little. */
+static double exact_limit(const kw_problem *problem) {
+    bool bare = kw_epilogue_is_bare(&problem->epilogue);
+    return !bare ? FP32_EXACT / 4 : is_integer(problem->dtype) ? INT_EXACT : FP32_EXACT;
+}
+
 static bool stays_exact(const kw_problem *problem, double products, int32_t a, int32_t b) {
-    double limit = is_integer(problem->dtype) ? INT_EXACT : FP32_EXACT;
-    if (products * a * b > limit) {
+    if (products * a * b > exact_limit(problem)) {
         return false;
     }
-    bool half = kw_dtype_output(problem->dtype) == KW_FP16;
-    return !half || 8 * sqrt(products * variance_of_range(a) * variance_of_range(b)) <= 65504;
+    kw_dtype output = kw_problem_dtype(problem, kw_problem_result(problem));
+    double sigma = sqrt(products * variance_of_range(a) * variance_of_range(b));
+    bool scaled = first_scale(problem) >= 0;
+    return output == KW_FP16              ? 8 * sigma <= 65504
+           : output == KW_INT8 && !scaled ? 3 * sigma <= 127
+           : output == KW_FP8 && !scaled  ? 8 * sigma <= 448
+                                          : true;
 }
 
 kw_fill kw_fill_exact(const kw_problem *problem, uint64_t seed) {
@@ -52,7 +78,7 @@ kw_fill kw_fill_exact(const kw_problem *problem, uint64_t seed) {
     }
     kw_fill fill = {.exact = true, .density = 1, .seed = seed};
     if (!stays_exact(problem, products, range[0], range[1])) {
-        fill.density = fmin(1, (is_integer(problem->dtype) ? INT_EXACT : FP32_EXACT) / 2 / products);
+        fill.density = fmin(1, exact_limit(problem) / 2 / products);
     }
     int next = 0;
     for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
@@ -100,6 +126,46 @@ static double table_value(const kw_fill *fill, int32_t range, double density, in
     }
     int used = (int)ceil(density * TABLE_SIZE);
     return place < used ? sign * (1 + magnitude % range) : 0;
+}
+
+/* A power of two that brings sums of this data to where a type of a byte tells most of them apart; 1 for other results. */
+static double scale_unit(const kw_fill *fill, const kw_problem *problem) {
+    if (kw_dtype_size(kw_problem_dtype(problem, kw_problem_result(problem))) > 1) {
+        return 1;
+    }
+    double variance = 0.33 * 0.33, products = (double)kw_max(1, kw_problem_view(problem).gk);
+    if (fill->exact) {
+        variance = fill->density;
+        for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
+            variance *= fill->range[tensor] ? variance_of_range(fill->range[tensor]) : 1;
+        }
+    }
+    return exp2(rint(log2(40 / sqrt(products * variance))));
+}
+
+void kw_fill_extra(const kw_fill *fill, const kw_problem *problem, int step, void *memory) {
+    const kw_epilogue_step *of = &problem->epilogue.step[step];
+    kw_extra extras[KW_EXTRA_MAX];
+    int number = 0;
+    for (int i = 0; i < step; i++) {
+        number += kw_epilogue_step_reads(&problem->epilogue.step[i]);
+    }
+    kw_problem_extras(extras, problem);
+    bool scales = multiplies(of), whole = is_integer(of->dtype);
+    double unit = step == first_scale(problem) && !whole ? scale_unit(fill, problem) : 1;
+    uint64_t key = mix_bits(fill->seed * KW_TENSOR_COUNT + (uint64_t)(KW_TENSOR_COUNT + 1 + step) * 1000003);
+    for (int64_t i = 0; i < extras[number].elements; i++) {
+        uint64_t bits = mix_bits(key + (uint64_t)i);
+        double sign = bits & 1 ? -1 : 1, value = 1 + (double)(bits >> 1 & 15);
+        if (scales) {
+            value = unit * (whole ? 1 + (double)(bits >> 1 & 1) : fill->exact ? exp2(-(double)(bits >> 1 & 1)) : (value + 16) / 32);
+        } else if (!fill->exact && !whole) {
+            value = sign * value / 16;
+        } else {
+            value *= sign;
+        }
+        kw_dtype_store(of->dtype, memory, i, value);
+    }
 }
 
 static kw_tensor first_input(const kw_problem *problem) {

@@ -17,6 +17,9 @@ typedef struct kw_fill {
 kw_fill kw_fill_exact(const kw_problem *problem, uint64_t seed);
 /* Real data; integers of the type's full range where the type is an integer type. */
 kw_fill kw_fill_real(const kw_problem *problem, uint64_t seed);
+/* Fills all of the tensor that step number step of the epilogue reads. What is added is like data, but small; what multiplies is a power of
+ * two (exact) or lies in 1/2..1 (real), and the first of these brings results of int8 into their type's range. */
+void kw_fill_extra(const kw_fill *fill, const kw_problem *problem, int step, void *memory);
 /* Fills elements first..first+count-1 of a tensor into memory. */
 void kw_fill_tensor(const kw_fill *fill, const kw_problem *problem, kw_tensor tensor, int64_t first, int64_t count, void *memory);
 

@@ -81,7 +81,7 @@ static arrays *make_arrays(int seed) {
         a->x[i] = i * 3 + seed;
         a->w[i] = 100 - i;
     }
-    a->memory = (kw_launch_memory){{a->x, a->w, a->y}, a->packed, a->shared, a->threads};
+    a->memory = (kw_launch_memory){.tensor = {a->x, a->w, a->y}, .packed = a->packed, .shared = a->shared, .threads = a->threads};
     return a;
 }
 
@@ -474,7 +474,7 @@ static void *call_often(void *data) {
             own->bad++;
             break;
         }
-        a->memory = (kw_launch_memory){{a->x, a->w, a->y}, a->packed, a->shared, a->threads};
+        a->memory = (kw_launch_memory){.tensor = {a->x, a->w, a->y}, .packed = a->packed, .shared = a->shared, .threads = a->threads};
         cpu()->run(own->bound, &a->memory, KW_RUN_ALL, NULL, NULL);
         own->bad += wrong(a, own->count, 9);
         free(a);

@@ -71,7 +71,11 @@ static void *plan_often(void *user) {
 /* A product of ones. */
 static bool is_plan_right(const kw_plan *plan) {
     static _Alignas(64) float x[24 * 16], w[20 * 16], y[24 * 20];
-    kw_tensors tensors = {sizeof(kw_tensors), x, w, y, aligned_alloc(64, (size_t)(kw_plan_workspace(plan) + 64) / 64 * 64)};
+    kw_tensors tensors = {.size = sizeof(kw_tensors),
+                          .x = x,
+                          .w = w,
+                          .y = y,
+                          .workspace = aligned_alloc(64, (size_t)(kw_plan_workspace(plan) + 64) / 64 * 64)};
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
         x[i] = 1;
     }
