@@ -267,7 +267,7 @@ static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, con
         }
     }
     if (impl->key.problem.epilogue.count) {
-        kw_status status = read_extras(memory, plan, tensors, err);
+        status = read_extras(memory, plan, tensors, err);
         if (status) {
             return status;
         }

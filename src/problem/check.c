@@ -144,7 +144,9 @@ static kw_status check_gemm(const kw_gemm_dims *gemm, kw_error *err) {
 static kw_status check_reserved(const kw_problem *problem, kw_error *err) {
     for (size_t i = 0; i < sizeof problem->reserved; i++) {
         if (problem->reserved[i]) {
-            return kw_fail(err, KW_ILLEGAL, "problem: byte %zu of reserved is %d; begin with a zeroed kw_problem", i, problem->reserved[i]);
+            return kw_fail(err, KW_ILLEGAL,
+                           "problem: byte %zu of reserved is %d; begin with a zeroed kw_problem, or use the library that your header is of",
+                           i, problem->reserved[i]);
         }
     }
     return KW_OK;

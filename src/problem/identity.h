@@ -19,6 +19,7 @@ static inline void kw_problem_normalize(kw_problem *out, const kw_problem *probl
     } else {
         out->conv = problem->conv;
     }
+    memcpy(out->reserved, problem->reserved, sizeof out->reserved); /* what is not known here is refused, not passed over */
     if (problem->epilogue.count || problem->epilogue.converts) {
         kw_epilogue_normalize(&out->epilogue, &problem->epilogue);
     }

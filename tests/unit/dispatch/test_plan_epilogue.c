@@ -1,0 +1,207 @@
+/* test_plan_epilogue.c: plans of problems with an epilogue, through the public API: each has an answer whatever kernels there are, its
+ * result is that of the steps one by one, in place where the header allows it, and what is missing is told. */
+#include "problem/epilogue.h"
+#include "problem/reference.h"
+#include "support/kw_test.h"
+#include "support/scratch.h"
+
+#include <math.h>
+
+typedef struct world {
+    char folder[SCRATCH_MAX];
+    kw_context *context;
+} world;
+
+static int setup(void **state) {
+    world *w = calloc(1, sizeof *w);
+    char cache[2 * SCRATCH_MAX], data[2 * SCRATCH_MAX];
+    kw_error err = {0};
+    scratch_make(w->folder);
+    scratch_path(cache, w->folder, "cache");
+    scratch_path(data, w->folder, "data");
+    assert_ok(kw_context_open(&w->context, "cpu",
+                              &(kw_context_options){.size = sizeof(kw_context_options), .threads = 2, .cache_dir = cache, .data_dir = data},
+                              &err),
+              &err);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    world *w = *state;
+    kw_context_close(&w->context);
+    scratch_remove(w->folder);
+    free(w);
+    return 0;
+}
+
+static void *take(int64_t bytes) {
+    void *memory = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
+    assert_non_null(memory);
+    return memset(memory, 0xff, (size_t)(bytes + 64) / 64 * 64);
+}
+
+/* Small whole numbers; halves of them where they multiply. */
+static void fill(kw_dtype dtype, void *memory, int64_t count, uint32_t seed) {
+    for (int64_t i = 0; i < count; i++) {
+        seed = seed * 1664525 + 1013904223;
+        int value = (int)(seed >> 29) - 3;
+        kw_dtype_store(dtype, memory, i, value ? value : 1);
+    }
+}
+
+typedef struct run {
+    kw_problem problem;
+    kw_plan *plan;
+    kw_tensors tensors;
+    kw_extra extras[KW_EXTRA_MAX];
+    int count;
+} run;
+
+static run open_run(const world *w, const char *text, kw_mode mode) {
+    run r = {.tensors = {.size = sizeof(kw_tensors)}};
+    kw_error err = {0};
+    assert_ok(kw_problem_parse(&r.problem, text, &err), &err);
+    assert_ok(kw_plan_create(&r.plan, w->context, &r.problem, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = mode}, &err),
+              &err);
+    void **place[KW_TENSOR_COUNT] = {&r.tensors.x, &r.tensors.w, &r.tensors.y};
+    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+        kw_dtype dtype = kw_problem_dtype(&r.problem, (kw_tensor)t);
+        int64_t count = kw_problem_elements(&r.problem, (kw_tensor)t);
+        *place[t] = take(count * (int64_t)kw_dtype_size(dtype));
+        if (t != (int)kw_problem_result(&r.problem)) {
+            fill(dtype, *place[t], count, (uint32_t)t + 1);
+        }
+    }
+    r.count = kw_problem_extras(r.extras, &r.problem);
+    for (int i = 0; i < r.count; i++) {
+        void *memory = take(r.extras[i].elements * (int64_t)kw_dtype_size(r.extras[i].dtype));
+        fill(r.extras[i].dtype, memory, r.extras[i].elements, (uint32_t)(100 + i));
+        r.tensors.extra[i] = memory;
+    }
+    r.tensors.workspace = take(kw_plan_workspace(r.plan));
+    return r;
+}
+
+static void close_run(run *r) {
+    kw_plan_destroy(&r->plan);
+    free(r->tensors.x);
+    free(r->tensors.w);
+    free(r->tensors.y);
+    free(r->tensors.workspace);
+    for (int i = 0; i < r->count; i++) {
+        free((void *)(uintptr_t)r->tensors.extra[i]);
+    }
+}
+
+static void *result_of(const run *r) {
+    kw_tensor result = kw_problem_result(&r->problem);
+    return result == KW_X ? r->tensors.x : result == KW_W ? r->tensors.w : r->tensors.y;
+}
+
+/* extras: what they held when the run began. */
+static void compare(const run *r, const void *const extras[KW_EXTRA_MAX], const char *what) {
+    const void *const all[KW_TENSOR_COUNT] = {r->tensors.x, r->tensors.w, r->tensors.y};
+    kw_dtype dtype = kw_problem_dtype(&r->problem, kw_problem_result(&r->problem));
+    int64_t count = kw_problem_elements(&r->problem, kw_problem_result(&r->problem));
+    char rounded[8];
+    for (int64_t i = 0; i < count; i++) {
+        kw_epilogue_value v = {.value = kw_reference_at(&r->problem, all, i, NULL, NULL)};
+        kw_epilogue_apply(&v, &r->problem, extras, i);
+        kw_dtype_store(dtype, rounded, 0, v.value);
+        double expected = kw_dtype_load(dtype, rounded, 0), got = kw_dtype_load(dtype, result_of(r), i);
+        double ulp = dtype == KW_INT8 ? 1 : fabs(expected) * (dtype == KW_FP32 ? 1e-5 : dtype == KW_FP16 ? 1e-3 : 1e-2);
+        if (!(fabs(got - expected) <= (v.bound == 0 ? 0 : v.bound + ulp))) {
+            fail_msg("%s by %s: element %lld is %g, expected %g", what, kw_plan_config(r->plan), (long long)i, got, expected);
+        }
+    }
+}
+
+static const char *const problems[] = {
+    "gemm fp32 m19 n23 k29 epilogue=bias,relu",
+    "gemm bf16 b2 m19 n23 k29 out=fp32 epilogue=scale:fp32,add:bf16:0.5,gelu",
+    "gemm int8 m19 n23 k29 out=int8 epilogue=scale_channel,bias,clamp:-90:100",
+    "gemm fp16 crr m19 n23 k29 epilogue=scale_row,silu,multiply",
+    "conv_fwd fp32 n2 g2 c6 k8 i9x7 f3x3 p1x1 epilogue=bias,add,relu",
+    "conv_fwd bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 out=fp16 epilogue=bias:fp16,hardswish",
+    "conv_fwd fp32 n2 g16 c16 k16 i9x7 f3x3 p1x1 epilogue=scale_channel,bias,clamp:0:6",
+    "conv_bwd_data fp32 n2 c6 k8 i9x7 f3x3 s2x2 p1x1 epilogue=bias,leaky_relu:0.25",
+    "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=scale,add",
+    "conv_bwd_weight bf16 n2 c6 k8 i9x7 f3x3 p1x1 out=fp32 epilogue=add",
+};
+
+static void each_problem_is_answered_rightly(void **state) {
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        static const kw_mode modes[] = {KW_FROZEN, KW_PREDICT};
+        for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+            kw_error err = {0};
+            run r = open_run(*state, problems[i], modes[m]);
+            assert_ok(kw_plan_run(r.plan, &r.tensors, NULL, &err), &err);
+            compare(&r, r.tensors.extra, problems[i]);
+            assert_non_null(strstr(kw_plan_config(r.plan), strstr(problems[i], "epilogue=add") ? "epilogue=add" : "epilogue="));
+            close_run(&r);
+        }
+    }
+}
+
+/* The residual that is added may be the result's own memory. */
+static void a_residual_may_be_the_result(void **state) {
+    static const char *const texts[] = {"gemm fp32 m61 n47 k29 epilogue=add,relu",
+                                        "conv_fwd fp32 n2 c6 k40 i9x7 f3x3 p1x1 epilogue=bias,add",
+                                        "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=add"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        kw_error err = {0};
+        run r = open_run(*state, texts[i], KW_PREDICT);
+        const void *before[KW_EXTRA_MAX];
+        memcpy(before, r.tensors.extra, sizeof before);
+        int add = r.count - 1;
+        size_t bytes = (size_t)r.extras[add].elements * kw_dtype_size(r.extras[add].dtype);
+        memcpy(result_of(&r), before[add], bytes);
+        kw_tensors tensors = r.tensors;
+        tensors.extra[add] = result_of(&r);
+        assert_ok(kw_plan_run(r.plan, &tensors, NULL, &err), &err);
+        compare(&r, before, texts[i]);
+        close_run(&r);
+    }
+}
+
+static void what_is_missing_is_told(void **state) {
+    kw_error err = {0};
+    run r = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=relu,bias:bf16,add", KW_FROZEN);
+    kw_tensors tensors = r.tensors;
+    tensors.extra[0] = NULL;
+    assert_int_equal(kw_plan_run(r.plan, &tensors, NULL, &err), KW_ILLEGAL);
+    assert_string_equal(err.text, "tensor extra[0] is NULL; step bias of the epilogue reads 23 elements of bf16");
+    tensors = r.tensors;
+    tensors.extra[1] = (const char *)tensors.extra[1] + 2;
+    assert_int_equal(kw_plan_run(r.plan, &tensors, NULL, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "(of step add) is not aligned to 4 bytes"));
+    /* A caller whose header ends before the extras hands none in. */
+    tensors = r.tensors;
+    tensors.size = offsetof(kw_tensors, extra);
+    assert_int_equal(kw_plan_run(r.plan, &tensors, NULL, &err), KW_ILLEGAL);
+    close_run(&r);
+}
+
+/* A plan is one epilogue's: another problem's is never answered by it. */
+static void epilogues_are_told_apart(void **state) {
+    run a = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=bias", KW_FROZEN);
+    run b = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=bias,relu", KW_FROZEN);
+    run c = open_run(*state, "gemm fp32 m19 n23 k29", KW_FROZEN);
+    assert_string_not_equal(kw_plan_config(a.plan), kw_plan_config(b.plan));
+    assert_string_not_equal(kw_plan_config(a.plan), kw_plan_config(c.plan));
+    assert_null(strstr(kw_plan_config(c.plan), "epilogue"));
+    close_run(&a);
+    close_run(&b);
+    close_run(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_problem_is_answered_rightly),
+        cmocka_unit_test(a_residual_may_be_the_result),
+        cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(epilogues_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
