@@ -2,7 +2,7 @@
  * gcc and clang, without headers. kw_config.h (generated) comes before it and defines:
  *   KW_LANES    8 or 16 fp32 lanes
  *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16, 3 int8: the type of the tensors that are read; the one written has it too, of int8 it is int32
- *   KW_MATH     0 fma, 1 dp, 2 wide: the words of the axis math (config/isa.h)
+ *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/isa.h)
  *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
  */
 #define KW_EXPORT __attribute__((visibility("default")))
@@ -108,7 +108,7 @@ KW_INLINE float kw_load_1(const void *p) {
     } b = {(kw_u32) * (const kw_u16_u *)p << 16};
     return b.f;
 }
-#if KW_DP
+#if KW_MATH != 0
 KW_INLINE void kw_store_x(void *p, kw_vf v) {
     kw_vh h;
     __asm__("vcvtneps2bf16 %1, %0" : "=v"(h) : "v"(v));

@@ -6,9 +6,9 @@ return {
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
-            math = arch.math[dtype],
+            math = (include "tables/isa").maths(arch, dtype),
             tile_h = { 1, 2 },
-            tile_w = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28 },
+            tile_w = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28, 32, 48, 64 },
             vecs = { 1, 2, 3, 4 },
             band = { 0, 4 },
             edge = { "skip", "pad" },
@@ -16,6 +16,7 @@ return {
     end,
     rules = {
         (include "tables/isa").widest,
+        (include "tables/isa").whole_tiles("tile_w", 17),
         { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_h * c.tile_w * c.vecs >= 7
         end },

@@ -6,8 +6,8 @@ return {
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
-            math = arch.math[dtype],
-            tile_m = { 4, 6, 7, 8, 12, 14, 28 },
+            math = (include "tables/isa").maths(arch, dtype),
+            tile_m = { 4, 6, 7, 8, 12, 14, 16, 28, 32, 48, 64, 96 },
             vecs = { 1, 2, 3, 4 },
             band = { 0, 1, 4 },
             ahead = { 0, 1 },
@@ -15,6 +15,7 @@ return {
     end,
     rules = {
         (include "tables/isa").widest,
+        (include "tables/isa").whole_tiles("tile_m", 16),
         { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_m * c.vecs >= 7
         end },

@@ -31,6 +31,8 @@ local direct = {
         { 1, 14, 1, "skip" }, { 2, 7, 1, "skip" },
     },
 }
+-- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors
+local amx = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 } }
 -- tile_w, vecs
 local first = {
     avx512 = { { 14, 2 }, { 7, 2 }, { 8, 2 }, { 8, 3 }, { 6, 4 }, { 12, 2 }, { 16, 1 }, { 28, 1 } },
@@ -109,9 +111,15 @@ return {
     families = {
         ["conv.direct"] = function(c, arch)
             local tile = { c.tile_h, c.tile_w, c.vecs, c.dtype ~= "int8" and c.edge or nil }
+            if c.math == "amx" then
+                return c.band == 0 and among(amx, { c.tile_w, c.vecs })
+            end
             return preferred(c, arch) and c.band == 0 and among(direct[c.isa], tile)
         end,
         ["conv.pointwise"] = function(c, arch)
+            if c.math == "amx" then
+                return c.band == 0 and among(amx, { c.tile_m, c.vecs })
+            end
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(pointwise[c.isa], { c.tile_m, c.vecs })
         end,
         ["conv.direct_1st"] = function(c, arch)
@@ -121,6 +129,9 @@ return {
             return preferred(c, arch) and c.band == 0 and among(scatter[c.isa], { c.tile_w, c.vecs })
         end,
         ["gemm.tiled"] = function(c, arch)
+            if c.math == "amx" then
+                return c.band == 0 and among(amx, { c.tile_m, c.vecs })
+            end
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(gemm[c.isa], { c.tile_m, c.vecs })
         end,
         ["conv.depthwise"] = function(c, arch)

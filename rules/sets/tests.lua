@@ -5,7 +5,7 @@
 -- How much of a list a config's operation and type take.
 local function share(c)
     local other = c.op == "conv_bwd_data" and c.family ~= "conv.gemm_col2im" -- which has no other
-    if c.dtype == "fp32" and not other then
+    if (c.dtype == "fp32" and not other) or c.math == "amx" then
         return math.huge
     end
     return (c.dtype == "fp32" or c.math == "dp" or c.dtype == "int8") and 4 or 2
@@ -48,6 +48,8 @@ local rows = {
         { 3, 3, 4, 1 }, { 2, 3, 0, 0 }, { 1, 4, 0, 1 },
     },
 }
+-- tile_w or tile_m, vecs, band; of math=amx. Only products have tiles of 96 and of 6 vectors.
+local amx = { { 32, 2, 0 }, { 16, 4, 4 }, { 48, 1, 0 }, { 64, 1, 4 }, { 16, 3, 0 }, { 16, 1, 1 }, { 96, 1, 0 }, { 16, 6, 4 } }
 -- tile_w, vecs, band
 local first = {
     avx512 = {
@@ -128,9 +130,15 @@ return {
     about = "a small spread for correctness: every axis value and both instruction sets",
     families = {
         ["conv.direct"] = function(c)
+            if c.math == "amx" then
+                return picked({ avx512 = amx }, c, { c.tile_w, c.vecs, c.band })
+            end
             return picked(direct, c, { c.tile_h, c.tile_w, c.vecs, c.band, c.dtype ~= "int8" and c.edge or nil })
         end,
         ["conv.pointwise"] = function(c)
+            if c.math == "amx" then
+                return picked({ avx512 = amx }, c, { c.tile_m, c.vecs, c.band })
+            end
             return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
         end,
         ["conv.direct_1st"] = function(c)
@@ -140,6 +148,9 @@ return {
             return picked(scatter, c, { c.tile_w, c.vecs, c.band })
         end,
         ["gemm.tiled"] = function(c)
+            if c.math == "amx" then
+                return picked({ avx512 = amx }, c, { c.tile_m, c.vecs, c.band })
+            end
             return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
         end,
         ["conv.depthwise"] = function(c)

@@ -78,7 +78,8 @@ void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory);
 
 /* Facts of this machine's CPU; threads 0: all cores this process may use. */
 void kw_cpu_target(kw_target *target, int threads);
-/* "AMD EPYC ..." for people. */
-void kw_cpu_brand(char text[64]);
+/* "AMD EPYC ..." for people, and what is to be said of its tile registers. */
+enum { KW_BRAND_MAX = 192 };
+void kw_cpu_brand(char text[KW_BRAND_MAX]);
 
 #endif

@@ -24,6 +24,8 @@ static const kw_multiply multiplies[] = {
     {KW_MATH_DP, INT8, KW_ISA_AVX512, 4, KW_CPU_VNNI, V4 " -mavx512vnni"},
     {KW_MATH_WIDE, INT8, KW_ISA_AVX2, 2, 0, V3},
     {KW_MATH_WIDE, INT8, KW_ISA_AVX512, 2, 0, V4},
+    {KW_MATH_AMX, BF16, KW_ISA_AVX512, 2, KW_CPU_AMX | KW_CPU_BF16, V4 " -mavx512bf16 -mamx-tile -mamx-bf16"},
+    {KW_MATH_AMX, INT8, KW_ISA_AVX512, 4, KW_CPU_AMX, V4 " -mamx-tile -mamx-int8"},
 };
 
 const kw_cpu_arch *kw_cpu_arch_find(const char *name) {
@@ -64,15 +66,20 @@ static bool isa_has_math(const kw_rule_case *c) {
     return kw_config_multiply(c->config);
 }
 
+static bool family_has_math(const kw_rule_case *c) {
+    return c->config->axis[KW_AXIS_MATH] != KW_MATH_AMX || c->config->family->tiles;
+}
+
 static bool arch_has_isa(const kw_rule_case *c) {
     const kw_cpu_arch *arch = kw_cpu_arch_find(c->target->arch);
     return arch && arch->isas >> c->config->axis[KW_AXIS_ISA] & 1 && !(kw_config_multiply(c->config)->needs & ~arch->has);
 }
 
 const kw_rule kw_isa_valid_rules[] = {
-    {"math_type", "math=fma multiplies fp32, bf16 and fp16, math=dp bf16 and int8, math=wide int8; take one that serves the type",
+    {"math_type", "math=fma multiplies fp32, bf16 and fp16, math=dp and amx bf16 and int8, math=wide int8; take one that serves the type",
      math_serves_type},
-    {"math_isa", "math=dp of bf16 needs isa=avx512; isa=avx2 has math=fma", isa_has_math},
+    {"math_family", "math=amx is for families of whole products; this one multiplies in vectors, by another math", family_has_math},
+    {"math_isa", "math=dp of bf16 and math=amx need isa=avx512; isa=avx2 has math=fma", isa_has_math},
     {0},
 };
 

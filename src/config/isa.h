@@ -20,10 +20,11 @@ enum { KW_ISAS(KW_ISA_ID, ) KW_ISA_COUNT };
  * instructions. */
 #define KW_ISA_AXES                                                                                                                        \
     {"isa", KW_ISAS(KW_ISA_WORD, " "), 0, 1, "instruction set: 8 or 16 fp32 lanes"}, {                                                     \
-        "math", "fma dp wide", 0, 2, "fma: fp32 multiply-add; dp: dot products of bf16 pairs, int8 quads; wide: of int8 as int16 pairs"    \
+        "math", "fma dp wide amx", 0, 3,                                                                                                   \
+            "fma: fp32 multiply-add; dp: dot products of bf16 pairs, int8 quads; wide: of int8 as int16 pairs; amx: tiles of bf16, int8"   \
     }
 enum { KW_AXIS_ISA = 0, KW_AXIS_MATH = 1, KW_ISA_AXIS_COUNT = 2 };
-enum { KW_MATH_FMA = 0, KW_MATH_DP = 1, KW_MATH_WIDE = 2 };
+enum { KW_MATH_FMA = 0, KW_MATH_DP = 1, KW_MATH_WIDE = 2, KW_MATH_AMX = 3 };
 
 typedef struct kw_isa {
     const char *name;
@@ -34,7 +35,8 @@ typedef struct kw_isa {
 #define KW_CPU_FEATURES(X)                                                                                                                 \
     X(BF16, "bf16")         /* AVX512_BF16 */                                                                                              \
     X(VNNI, "vnni")         /* AVX512_VNNI */                                                                                              \
-    X(AVX_VNNI, "avx_vnni") /* the same in 256 bits, without AVX-512 */
+    X(AVX_VNNI, "avx_vnni") /* the same in 256 bits, without AVX-512 */                                                                    \
+    X(AMX, "amx")           /* AMX_TILE, AMX_BF16, AMX_INT8; or they are played (base/os/tiles.h) */
 enum {
 #define KW_CPU_FEATURE_BIT(id, word) KW_CPU_BIT_##id,
     KW_CPU_FEATURES(KW_CPU_FEATURE_BIT)

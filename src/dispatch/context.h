@@ -22,7 +22,7 @@ struct kw_context {
     const kw_backend *backend;
     kw_device *device;
     const kw_target *target;
-    char target_text[KW_TARGET_TEXT_MAX], brand[64];
+    char target_text[KW_TARGET_TEXT_MAX], brand[KW_BRAND_MAX];
     kw_build_tools *build_tools;
     kw_wisdom *wisdom;
     kw_model_selector *selector;

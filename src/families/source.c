@@ -6,9 +6,10 @@
 #include "base/container/arena.h"
 #include "base/embedded.h"
 #include "base/os/file.h"
+#include "base/os/tiles.h"
+#include "config/isa.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
-#include "config/isa.h"
 #include "problem/epilogue.h"
 
 #include <stdio.h>
@@ -212,6 +213,10 @@ static void add_cpu(source_writer *w) {
     add_file(w, "prelude/cpu.h");
     if (!kw_epilogue_is_bare(&config->epilogue)) {
         add_file(w, "prelude/epilogue_cpu.h");
+    }
+    if (math == KW_MATH_AMX) {
+        char why[64];
+        add_file(w, kw_tiles_ask(why) == KW_TILES_PLAYED ? "prelude/tiles_played.h" : "prelude/tiles.h");
     }
 }
 

@@ -15,7 +15,12 @@
 #include <math.h>
 
 /* Instructions a cycle of one core. 256-bit multiply-adds go down two pipes, 512-bit ones down one; the same holds for loads. */
-static const struct { double multiply_adds, loads; } core_rates[] = {[KW_ISA_AVX2] = {2, 2}, [KW_ISA_AVX512] = {1, 1}};
+typedef struct core_rate {
+    double multiply_adds, loads;
+} core_rate;
+static const core_rate core_rates[] = {[KW_ISA_AVX2] = {2, 2}, [KW_ISA_AVX512] = {1, 1}};
+/* A tile register is multiplied a row of 16 lanes and 16 steps a cycle, and loaded at two rows a cycle. */
+static const core_rate amx_rate = {16, 2};
 
 #define CLOCK_GHZ 3.66
 #define SHOWS 0.01      /* of the parts that overlap, how much of the shorter ones shows: of two kernels bound alike, fewer loads win */
@@ -79,9 +84,10 @@ double kw_predict_ns(const kw_config *config, const kw_problem *problem, const k
         return start + GENERIC_NS_PER_FLOP * (double)kw_problem_flops(problem) / threads;
     }
     int isa = kw_config_axis(config, "isa", KW_ISA_AVX512) == KW_ISA_AVX2 ? KW_ISA_AVX2 : KW_ISA_AVX512;
+    core_rate core = kw_config_axis(config, "math", KW_MATH_FMA) == KW_MATH_AMX ? amx_rate : core_rates[isa];
     double tensors = (double)kw_problem_bytes(problem);
-    double multiply_adds = launch->multiply_adds / core_rates[isa].multiply_adds / CLOCK_GHZ / threads;
-    double loads = launch->loads / core_rates[isa].loads / CLOCK_GHZ / threads;
+    double multiply_adds = launch->multiply_adds / core.multiply_adds / CLOCK_GHZ / threads;
+    double loads = launch->loads / core.loads / CLOCK_GHZ / threads;
     double rate = memory_rate(target, tensors, threads), through = tensors / rate + rereads_ns(target, launch, threads);
     double copies = fmax(0, launch->copied_bytes - 2 * (double)launch->packed_bytes);
     double longest = fmax(fmax(multiply_adds, loads), through), shorter = multiply_adds + loads + through - longest;

@@ -9,7 +9,7 @@
 #define KW_KERNEL_PARAMS kw_direct_params
 #include "kw_config.h"
 
-#include "cpu/lib/register_tile.h"
+#include "cpu/lib/tile.h"
 
 KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it");
 
@@ -40,7 +40,7 @@ static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / 
 
 /* Elements of a run, runs of a filter row. */
 static kw_i64 elements_of(const kw_kernel_args *a) { return SRC_CHANNELS(a) * (KW_MERGE ? a->filter[2] : 1); }
-static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + ceil_div(elements_of(a), KW_PAIR) * KW_STEP_BYTES; }
+static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + kw_run_steps(elements_of(a)) * KW_STEP_BYTES; }
 static kw_i64 taps_of(const kw_kernel_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
 static kw_i64 block_bytes(const kw_kernel_args *a) { return taps_of(a) / (KW_MERGE ? a->filter[2] : 1) * run_bytes(a); }
 
@@ -209,7 +209,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a);
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory};
-    job.steps = KW_TILE_ODD ? steps / KW_PAIR : ceil_div(steps, KW_PAIR);
+    job.steps = KW_TILE_ODD ? steps / KW_PAIR : kw_run_steps(steps);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
     job.reach = (KW_TILE_COLS - 1) * x->walk.src_step;
     job.size = SRC_SIZE(a)[2];
@@ -241,6 +241,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
 void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     char *memory = thread_memory;
     kw_i64 held = -1; /* the unit, parts aside, whose copy the memory holds */
+    kw_tiles_begin(elements_of(a));
     for (kw_i64 unit = begin; unit < end; unit++) {
         block b;
         if (!block_of(&b, a, unit)) continue;
@@ -249,4 +250,5 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         held = unit / a->params.parts;
         sum_block(a, &b, memory);
     }
+    kw_tiles_end();
 }

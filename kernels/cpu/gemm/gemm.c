@@ -8,7 +8,7 @@
 #define KW_KERNEL_PARAMS kw_gemm_params
 #include "kw_config.h"
 
-#include "cpu/lib/register_tile.h"
+#include "cpu/lib/tile.h"
 #include "cpu/lib/transpose.h"
 
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
@@ -45,7 +45,7 @@ static product product_of(const kw_kernel_args *a) {
 /* Packed order: batch, block of columns, depth. */
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     product p = product_of(a);
-    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = KW_HEAD_BYTES + (p.depth + KW_PAIR - 1) / KW_PAIR * KW_STEP_BYTES;
+    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = KW_HEAD_BYTES + kw_run_steps(p.depth) * KW_STEP_BYTES;
     (void)thread_memory;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 first = unit % blocks * KW_BLOCK;
@@ -73,12 +73,16 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
             kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
     } else {
         const char *from = batch + first * p->a_row;
+#if KW_STORAGE == 3
+        kw_copy_columns(to, pitch, from, p->a_deep, p->depth, last - first);
+#else
         if (KW_CONVERTS)
             kw_transpose_widened(to, pitch, from, p->a_deep, p->depth, last - first);
         else
             kw_transpose(to, pitch, from, p->a_deep, p->depth, last - first);
-        for (kw_i64 row = first; KW_DP && p->depth % 2 && row < last; row++)
-            *(kw_u16_u *)(to + (row - first) * pitch + p->depth * KW_WORD) = 0;
+#endif
+        for (kw_i64 row = first; row < last; row++)
+            kw_fill_run(to + (row - first) * pitch, p->depth, pitch);
     }
     for (kw_i64 row = last; (row - first) % KW_TILE_COLS; row++)
         kw_zero(to + (row - first) * pitch, pitch);
@@ -91,7 +95,7 @@ typedef struct chunk {
 
 static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
     static const kw_run whole_depth = {0, 0};
-    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = (p->depth + KW_PAIR - 1) / KW_PAIR;
+    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth);
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + KW_SPILL_BYTES;
     kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .steps = steps, .out_pixel = p->c_row, .rows = 1, .spill = memory};
     for (kw_i64 k = h->k; k < h->k_end; k++) {
@@ -114,6 +118,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts;
     kw_i64 chunks = (p.rows + a->params.chunk_rows - 1) / a->params.chunk_rows, held = -1;
     char *memory = thread_memory;
+    kw_tiles_begin(p.depth);
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 part = unit % parts, number = unit / parts;
         chunk h = {.batch = number / chunks, .k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
@@ -124,4 +129,5 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         held = number;
         multiply_chunk(a, &p, &h, memory);
     }
+    kw_tiles_end();
 }

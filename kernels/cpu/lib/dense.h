@@ -42,6 +42,12 @@ typedef struct kw_tile_job {
     const char *ahead;
 } kw_tile_job;
 
+/* Steps of a run of so many source elements, with those that math=amx adds as zeros. */
+KW_INLINE kw_i64 kw_run_steps(kw_i64 elements) {
+    kw_i64 steps = (elements + KW_PAIR - 1) / KW_PAIR;
+    return KW_MATH == 3 ? KW_AMX_CHUNKS(steps) * KW_AMX_CHUNK(steps) : steps;
+}
+
 /* Whether all pixels and channels of the tile exist. */
 KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
     return job->rows == KW_TILE_ROWS && job->cols == KW_TILE_COLS && job->channels >= KW_BLOCK;
@@ -65,6 +71,29 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
         if (left & 2) __builtin_memcpy(to, from, 2 * KW_OUT_BYTES), to += 2 * KW_OUT_BYTES, from += 2 * KW_OUT_BYTES;
         if (left & 1) __builtin_memcpy(to, from, KW_OUT_BYTES);
     }
+}
+
+/* Zeros as a tile reads them. */
+static void kw_zero(char *to, kw_i64 bytes) {
+    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
+    kw_vf zeros = kw_spread_word(&word);
+    kw_i64 i = 0;
+    for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
+        kw_put(to + i, zeros);
+    for (; i < bytes; i++)
+        to[i] = (char)KW_ZERO_BYTE;
+}
+
+/* The steps that math=amx adds to a run of weights. */
+static void kw_zero_steps(char *to, kw_i64 elements) {
+    kw_i64 added = kw_run_steps(elements) - (elements + KW_PAIR - 1) / KW_PAIR;
+    if (added) kw_zero(to, added * KW_STEP_BYTES);
+}
+
+/* What is behind count copied channels of a run, zeros where the pixel has room: numbers that are not could spoil its sums. */
+KW_INLINE void kw_fill_run(char *to, kw_i64 count, kw_i64 room) {
+    kw_i64 end = kw_min(room, 4 * kw_run_steps(count)), at = count * KW_WORD;
+    if (at < end) kw_zero(to + at, end - at);
 }
 
 #if KW_STORAGE == 3
@@ -107,6 +136,7 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
         for (; k < KW_BLOCK; k++, to += 4)
             *(kw_u32 *)to = k < channels ? kw_word_of(from + k * channel, element, elements - e) : 0;
     }
+    kw_zero_steps(to, elements);
 #if KW_QUADS
     const int ones = 0x01010101;
     for (kw_i64 v = 0; v < KW_BLOCK; v += KW_LANES, head += KW_VECTOR) {
@@ -124,9 +154,9 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
     for (kw_i64 e = 0; e < elements; e += KW_PAIR) {
         const char *from = w + e * element * KW_BYTES, *partner = e + 1 < elements ? from + element * KW_BYTES : 0;
         kw_i64 k = 0;
-        if (channel == 1 && channels >= KW_BLOCK && (!KW_DP || partner)) {
+        if (channel == 1 && channels >= KW_BLOCK && (KW_PAIR == 1 || partner)) {
             for (; k < KW_BLOCK; k += KW_LANES, to += KW_VECTOR) {
-#if KW_DP
+#if KW_PAIR == 2
                 kw_vu low = __builtin_convertvector(*(const kw_vh_u *)(from + k * KW_BYTES), kw_vu);
                 kw_vu high = __builtin_convertvector(*(const kw_vh_u *)(partner + k * KW_BYTES), kw_vu);
                 kw_put(to, (kw_vf)(low | high << 16));
@@ -137,7 +167,7 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
         }
         for (; k < KW_BLOCK; k++, to += 4) {
             kw_i64 at = k * channel * KW_BYTES;
-#if KW_DP
+#if KW_PAIR == 2
             kw_u32 low = k < channels ? *(const kw_u16_u *)(from + at) : 0;
             kw_u32 high = k < channels && partner ? *(const kw_u16_u *)(partner + at) : 0;
             *(kw_u32 *)to = low | high << 16;
@@ -146,26 +176,15 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
 #endif
         }
     }
+    kw_zero_steps(to, elements);
 }
 
 #endif
 
-/* Zeros as a tile reads them. */
-static void kw_zero(char *to, kw_i64 bytes) {
-    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
-    kw_vf zeros = kw_spread_word(&word);
-    kw_i64 i = 0;
-    for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
-        kw_put(to + i, zeros);
-    for (; i < bytes; i++)
-        to[i] = (char)KW_ZERO_BYTE;
-}
-
 #if KW_STORAGE == 3
-/* Copies count channels that lie side by side, as the tile reads them. What a step has besides them meets weights that are zero. */
+/* Copies count channels that lie side by side, as the tile reads them. */
 static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 i = 0;
-    (void)room;
 #if KW_WORD == 2
     for (; i + KW_LANES <= count; i += KW_LANES)
         *(kw_vs_u *)(to + 2 * i) = __builtin_convertvector(*(const kw_vb_u *)(from + i), kw_vs);
@@ -181,10 +200,30 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     for (; i < count; i++)
         to[i] = (char)(from[i] ^ KW_ZERO_BYTE);
 #endif
+    kw_fill_run(to, count, room);
+}
+
+/* Copies a matrix that lies by columns, deep bytes from one to the next, as the tile reads its rows, pitch bytes apart. */
+static __attribute__((unused)) void kw_copy_columns(char *to, kw_i64 pitch, const char *from, kw_i64 deep, kw_i64 depth, kw_i64 rows) {
+    const kw_u32 flip = KW_ZERO_BYTE * 0x01010101u;
+    for (kw_i64 row = 0; row < rows; row += KW_LANES) {
+        for (kw_i64 d = 0; d < depth; d += KW_PAIR) {
+            const char *source = from + d * deep + row;
+            char *at = to + row * pitch + d * KW_WORD;
+            if (row + KW_LANES <= rows && d + KW_PAIR <= depth) {
+                kw_vu words = kw_words_of(source, deep) ^ flip;
+                for (int i = 0; i < KW_LANES; i++)
+                    *(kw_i32_u *)(at + i * pitch) = (int)words[i];
+            } else {
+                for (kw_i64 i = 0; i < KW_LANES && row + i < rows; i++)
+                    *(kw_i32_u *)(at + i * pitch) = (int)(kw_word_of(source + i, deep, depth - d) ^ flip);
+            }
+        }
+    }
 }
 #else
 
-/* Copies count channels that lie side by side, as the tile reads them. An odd one gets a zero as its partner where the pixel has room. */
+/* Copies count channels that lie side by side, as the tile reads them. */
 static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 i = 0;
     for (; i + KW_LANES <= count; i += KW_LANES) {
@@ -201,6 +240,6 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
         __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES);
 #endif
     }
-    if (KW_DP && count * KW_WORD < room) *(kw_u16_u *)(to + KW_WORD * count) = 0;
+    kw_fill_run(to, count, room);
 }
 #endif

@@ -3,6 +3,7 @@
  * wisdom's key and must be the same tomorrow. */
 #include "backend/backend.h"
 
+#include "base/os/tiles.h"
 #include "config/isa.h"
 
 #include <fcntl.h>
@@ -55,6 +56,8 @@ static features read_cpu_features(void) {
         found.has |= has_bits(a, bit_AVXVNNI) ? KW_CPU_AVX_VNNI : 0;
         found.has |= avx512 && has_bits(a, bit_AVX512BF16) ? KW_CPU_BF16 : 0;
     }
+    char why[64];
+    found.has |= kw_tiles_ask(why) >= KW_TILES_REAL ? KW_CPU_AMX : 0;
     return found;
 }
 
@@ -84,7 +87,7 @@ static void read_cpu_model(char *text, size_t capacity) {
     snprintf(text, capacity, "%s-%u-%u-%u", vendor, family, model, a & 15);
 }
 
-void kw_cpu_brand(char text[64]) {
+static void read_brand(char text[64]) {
     unsigned words[12], highest = (unsigned)__get_cpuid_max(0x80000000, NULL);
     char brand[sizeof words + 1] = "";
     if (highest < 0x80000004) {
@@ -112,10 +115,21 @@ static void read_cpu_model(char *text, size_t capacity) {
     snprintf(text, capacity, "unknown");
 }
 
-void kw_cpu_brand(char text[64]) {
+static void read_brand(char text[64]) {
     snprintf(text, 64, "unknown CPU");
 }
 #endif
+
+void kw_cpu_brand(char text[KW_BRAND_MAX]) {
+    char brand[64], why[64];
+    read_brand(brand);
+    kw_tiles tiles = kw_tiles_ask(why);
+    snprintf(text, KW_BRAND_MAX, "%s%s%s", brand,
+             tiles == KW_TILES_REFUSED  ? "; the system refuses its tile registers (AMX): "
+             : tiles == KW_TILES_PLAYED ? "; tile registers (AMX) are played"
+                                        : "",
+             why);
+}
 
 /* Cores this process may run on, and the first of them. The set grows until the kernel's mask fits. */
 static int count_cores(int *first) {

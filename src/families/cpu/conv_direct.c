@@ -15,7 +15,7 @@ enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
     {"tile_h", NULL, 1, 5, "output rows of a tile"},
-    {"tile_w", NULL, 1, 30, "output columns of a tile"},
+    {"tile_w", NULL, 1, 64, "output columns of a tile"},
     {"vecs", NULL, 1, 6, "vectors of output channels of a tile"},
     {"band", NULL, 0, 256, "output rows of a unit; 0: as many as fit half of the second-level cache"},
     {"edge", "pad skip", 0, 1, "columns outside the image: pad multiplies zeros, skip leaves out what it can"},
@@ -118,7 +118,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     kw_tile_work work = kw_tile_work_of(config, tile);
     bool forward = problem->op == KW_CONV_FWD;
     int64_t src = (forward ? d->c : d->k) / d->g, dst = (forward ? d->k : d->c) / d->g;
-    int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_ceil_div(elements, work.pair),
+    int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
     cut c = {.depth = source_span(problem, 0, 1, false),
@@ -130,7 +130,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     if (direct->merge) {
         c.spare = 4; /* the last step of a row's last pixel may end behind it */
     } else {
-        c.pixel = kw_tile_pitch(kw_round_up(src, work.pair) * work.word, c.width.step, tile->cols);
+        c.pixel = kw_tile_pitch(4 * steps, c.width.step, tile->cols);
     }
     narrow(&c, tile, target->l2 / 2);
     int64_t cells = d->n * d->g * c.depth.walks * c.depth.pixels * c.height.walks * c.width.walks * kw_ceil_div(c.width.pixels, c.cols);
@@ -159,14 +159,14 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     double tap_pixels = (double)c.depth.products * rows * (double)c.width.tiled / (double)(direct->merge ? d->filter[2] : 1);
     double products = (double)(d->n * d->g * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
     launch->multiply_adds = products * (double)work.instructions;
-    launch->loads = products * (pixels + tile->vecs) / (pixels * tile->vecs);
+    launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
     launch->copied_bytes =
         2.0 * (double)launch->packed_bytes + 2.0 * (double)(units * kw_min(parts, target->units)) * (double)copy_bytes(&c, tile);
 }
 
-void kw_direct_emit(const kw_direct *direct, kw_text *text) {
+void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text) {
     kw_text_addf(text, "#define KW_MERGE %d\n", direct->merge);
-    kw_tile_emit(text, &direct->tile);
+    kw_tile_emit(text, &direct->tile, config);
 }
 
 static bool edge_leaves_none_out(const kw_rule_case *c) {
@@ -185,13 +185,14 @@ static void launch_direct(const kw_config *config, const kw_problem *problem, co
 
 static void conv_direct_emit(const kw_config *config, kw_text *text) {
     kw_direct direct = conv_direct_direct(config);
-    kw_direct_emit(&direct, text);
+    kw_direct_emit(&direct, config, text);
 }
 
 const kw_family kw_family_conv_direct = {
     .name = "conv.direct",
     .summary = "dense convolution over zero-padded copies of rows; forward and backward data",
     .kind = KW_KIND_CPU,
+    .tiles = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,

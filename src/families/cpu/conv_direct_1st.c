@@ -37,7 +37,7 @@ static void conv_direct_1st_launch(const kw_config *config, const kw_problem *pr
 
 static void conv_direct_1st_emit(const kw_config *config, kw_text *text) {
     kw_direct direct = conv_direct_1st_direct(config);
-    kw_direct_emit(&direct, text);
+    kw_direct_emit(&direct, config, text);
 }
 
 const kw_family kw_family_conv_direct_1st = {

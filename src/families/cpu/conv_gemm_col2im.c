@@ -89,7 +89,7 @@ static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *p
 
 static void conv_gemm_col2im_emit(const kw_config *config, kw_text *text) {
     kw_tile tile = conv_gemm_col2im_tile(config);
-    kw_tile_emit(text, &tile);
+    kw_tile_emit(text, &tile, config);
 }
 
 const kw_family kw_family_conv_gemm_col2im = {

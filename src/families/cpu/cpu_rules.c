@@ -1,10 +1,10 @@
 /* cpu_rules.c: rules that CPU families share. Sizes are counted in floating point, which cannot overflow, with the most that a kernel adds to
- * them: tiles of up to 30 pixels (SPARE_PIXELS) that step by the stride, and blocks of up to 6 vectors of 16 channels (SPARE_CHANNELS). */
+ * them: tiles of up to 96 pixels (SPARE_PIXELS) that step by the stride, and blocks of up to 6 vectors of 16 channels (SPARE_CHANNELS). */
 #include "families/cpu/cpu_rules.h"
 
 #include "problem/view.h"
 
-enum { SPARE_PIXELS = 32, SPARE_CHANNELS = 128 };
+enum { SPARE_PIXELS = 128, SPARE_CHANNELS = 128 };
 #define MOST_ELEMENTS 281474976710656.0 /* 2^48: 1 PiB of fp32, for each of 2^10 threads */
 
 static bool has_channels_last(const kw_rule_case *c) {
@@ -50,7 +50,7 @@ static bool conv_sizes_are_counted(const kw_rule_case *r) {
 const kw_rule kw_cpu_conv_rules[] = {
     {"channels_last", "the layout must be channels-last", has_channels_last},
     {"few_phases", "a stride has too many phases: more than 4096 in all, or with the filter's taps more than 2^20", walks_are_few},
-    {"extents_counted", "an extent with its padding, the dilated filter and 32 strides is at most 2^30, a filter 2^20",
+    {"extents_counted", "an extent with its padding, the dilated filter and 128 strides is at most 2^30, a filter 2^20",
      conv_extents_are_counted},
     {"sizes_counted", "tensors, packed weights and padded images of a channel block are at most 2^48 elements", conv_sizes_are_counted},
     {0},

@@ -13,6 +13,6 @@ typedef struct kw_direct {
 
 void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
                       kw_launch *launch);
-void kw_direct_emit(const kw_direct *direct, kw_text *text);
+void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text);
 
 #endif

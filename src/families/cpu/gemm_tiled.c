@@ -35,9 +35,9 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     kw_product p = *product;
     kw_tile tile = gemm_tiled_tile(config);
     kw_tile_work work = kw_tile_work_of(config, &tile);
-    int64_t steps = kw_ceil_div(p.depth, work.pair), blocks = kw_ceil_div(p.columns, work.block);
-    int64_t pitch = kw_tile_pitch(kw_round_up(p.depth, work.pair) * work.word, 1, tile.cols);
-    p.copies = p.copies || work.converts || p.depth % work.pair || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
+    int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
+    int64_t pitch = kw_tile_pitch(4 * steps, 1, tile.cols);
+    p.copies = p.copies || work.converts || p.depth != steps * work.pair || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
     int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
 
@@ -57,7 +57,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
 
     double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
     launch->multiply_adds = tiles * (double)(tile.cols * tile.vecs * blocks * steps * work.instructions);
-    launch->loads = tiles * (double)((tile.cols + tile.vecs) * blocks * steps);
+    launch->loads = tiles * kw_tile_step_loads(&work, &tile) * (double)(blocks * steps);
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
     if (p.copies) {
         launch->copied_bytes += 2.0 * (double)(p.batches * p.rows * pitch * kw_min(parts, target->units));
@@ -73,7 +73,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {
     kw_tile tile = gemm_tiled_tile(config);
     kw_text_addf(text, "#define KW_POINTWISE %d\n", pointwise);
-    kw_tile_emit(text, &tile);
+    kw_tile_emit(text, &tile, config);
 }
 
 static void gemm_tiled_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
@@ -100,6 +100,7 @@ const kw_family kw_family_gemm_tiled = {
     .name = "gemm.tiled",
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
     .kind = KW_KIND_CPU,
+    .tiles = true,
     .ops = 1u << KW_GEMM,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,

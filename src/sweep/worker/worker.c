@@ -34,7 +34,7 @@ static void answer_text(const kw_worker *w, kw_answer_kind kind, int64_t number,
 }
 
 static void greet_parent(const kw_worker *w) {
-    char target[KW_TARGET_TEXT_MAX], brand[64] = "";
+    char target[KW_TARGET_TEXT_MAX], brand[KW_BRAND_MAX] = "";
     kw_target_print(target, sizeof target, w->backend->target(w->device));
     if (!w->backend->about) {
         kw_cpu_brand(brand);

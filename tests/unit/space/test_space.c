@@ -225,8 +225,9 @@ static int check_arch(lua_State *state) {
     lua_getfield(state, 2, "registers");
     bool good = lists(state, 3, "avx2") == (arch->isas >> KW_ISA_AVX2 & 1) &&
                 lists(state, 3, "avx512") == (arch->isas >> KW_ISA_AVX512 & 1) && lists(state, 5, "bf16") == !!(arch->has & KW_CPU_BF16) &&
-                lists(state, 5, "vnni") == !!(arch->has & KW_CPU_VNNI) && lists(state, 5, "avx_vnni") == !!(arch->has & KW_CPU_AVX_VNNI) &&
-                lua_tointeger(state, 6) == arch->lanes && lua_tointeger(state, 7) == arch->registers;
+                lists(state, 5, "amx") == !!(arch->has & KW_CPU_AMX) && lists(state, 5, "vnni") == !!(arch->has & KW_CPU_VNNI) &&
+                lists(state, 5, "avx_vnni") == !!(arch->has & KW_CPU_AVX_VNNI) && lua_tointeger(state, 6) == arch->lanes &&
+                lua_tointeger(state, 7) == arch->registers;
     if (!good) {
         kw_lua_raise(state, KW_FAILED, "%s and kw_cpu_archs differ", check->text.file);
     }

@@ -6,24 +6,43 @@
 
 #include <assert.h>
 
-enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5 };
+enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5, AMX_REGISTERS = 8 };
 
 static int32_t bases_of_row(const kw_tile *tile) {
     return (tile->cols + PIXELS_OF_A_BASE - 1) / PIXELS_OF_A_BASE;
 }
 
+static bool multiplies_tiles(const kw_config *config) {
+    return config->axis[KW_AXIS_MATH] == KW_MATH_AMX;
+}
+
+/* Registers that hold pixels, one for each 16 of them. */
+static int32_t amx_pixels(const kw_tile *tile) {
+    return tile->cols / KW_AMX_ROWS;
+}
+
+static bool amx_tile_is_whole(const kw_rule_case *c) {
+    const kw_tile *tile = c->decoded;
+    return !multiplies_tiles(c->config) || (tile->rows == 1 && tile->cols % KW_AMX_ROWS == 0 && !tile->ahead && !tile->skip);
+}
+
 static bool tile_in_registers(const kw_rule_case *c) {
     const kw_tile *tile = c->decoded;
+    if (multiplies_tiles(c->config)) {
+        return amx_pixels(tile) * tile->vecs + kw_min(amx_pixels(tile), tile->vecs) + 1 <= AMX_REGISTERS;
+    }
     return tile->rows * tile->cols * tile->vecs + tile->vecs + 1 <= kw_config_isa(c->config)->registers;
 }
 
 static bool tile_has_base_pointers(const kw_rule_case *c) {
     const kw_tile *tile = c->decoded;
-    return tile->rows * bases_of_row(tile) <= BASES_MAX;
+    return multiplies_tiles(c->config) || tile->rows * bases_of_row(tile) <= BASES_MAX;
 }
 
 const kw_rule kw_tile_valid_rules[] = {
-    {"tile_registers", "the sums of a tile, its vectors of weights and a pixel must fit the isa's vector registers", tile_in_registers},
+    {"amx_tile", "math=amx has tiles of one row and of 16, 32, ... pixels, without prefetching (ahead=1) or edge=skip", amx_tile_is_whole},
+    {"tile_registers", "the sums of a tile, its weights and a pixel must fit the isa's vector registers, or the 8 of math=amx",
+     tile_in_registers},
     {"base_pointers", "a tile has 5 base pointers, of 7 pixels of a row each", tile_has_base_pointers},
     {0},
 };
@@ -63,11 +82,51 @@ static void emit_pixels(kw_text *text, const kw_tile *tile) {
     kw_text_add(text, "\n");
 }
 
-void kw_tile_emit(kw_text *text, const kw_tile *tile) {
+/* Registers of AMX: first the sums, pixels outside; then what is loaded once a chunk, the smaller side of the tile; the others take turns
+ * at holding the larger side. Each is loaded just before it is first used. */
+static void emit_chunk(kw_text *text, const kw_tile *tile) {
+    int pixels = amx_pixels(tile), vecs = tile->vecs, sums = pixels * vecs;
+    bool keeps_pixels = pixels <= vecs;
+    int kept = keeps_pixels ? pixels : vecs, passing = keeps_pixels ? vecs : pixels, turns = AMX_REGISTERS - sums - kept;
+    const char *keep = keeps_pixels ? "LOAD" : "WEIGHTS", *pass = keeps_pixels ? "WEIGHTS" : "LOAD";
+    kw_text_add(text, "#define KW_EACH_SUM(DO)");
+    for (int i = 0; i < sums; i++) {
+        kw_text_addf(text, " DO(%d, %d, %d)", i / vecs, i % vecs, i);
+    }
+    kw_text_add(text, "\n#define KW_CHUNK(LOAD, WEIGHTS, DOT)");
+    for (int i = 0; i < passing; i++) {
+        int passed = sums + kept + i % turns;
+        kw_text_addf(text, " %s(%d, %d)", pass, i, passed);
+        for (int j = 0; j < kept; j++) {
+            if (i == 0) {
+                kw_text_addf(text, " %s(%d, %d)", keep, j, sums + j);
+            }
+            kw_text_addf(text, " DOT(%d, %d, %d)", keeps_pixels ? j * vecs + i : i * vecs + j, keeps_pixels ? sums + j : passed,
+                         keeps_pixels ? passed : sums + j);
+        }
+    }
+    kw_text_add(text, "\n");
+}
+
+void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
     kw_text_addf(text, "#define KW_TILE_ROWS %d\n#define KW_TILE_COLS %d\n#define KW_TILE_VECS %d\n", tile->rows, tile->cols, tile->vecs);
     kw_text_addf(text, "#define KW_TILE_ODD %d\n#define KW_TILE_SKIP %d\n#define KW_TILE_AHEAD %d\n#define KW_TILE_SUMS %d\n", tile->odd,
                  tile->skip, tile->ahead, tile->sums);
-    emit_pixels(text, tile);
+    if (multiplies_tiles(config)) {
+        emit_chunk(text, tile);
+    } else {
+        emit_pixels(text, tile);
+    }
+}
+
+int64_t kw_tile_steps(const kw_tile_work *work, int64_t elements) {
+    int64_t steps = kw_ceil_div(elements, work->pair);
+    return work->amx ? KW_AMX_CHUNKS(steps) * KW_AMX_CHUNK(steps) : steps;
+}
+
+double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile) {
+    double pixels = tile->rows * tile->cols;
+    return (work->amx ? pixels / KW_AMX_ROWS : pixels) + tile->vecs;
 }
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
@@ -77,6 +136,7 @@ kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
         .block = (int64_t)kw_config_isa(config)->lanes * tile->vecs,
         .pair = multiply->pair,
         .word = 4 / multiply->pair,
+        .amx = multiplies_tiles(config),
         .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
         .converts = quads || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };

@@ -21,7 +21,7 @@ extern const kw_rule kw_tile_valid_rules[];
  * run is better than its parts. */
 extern const kw_rule kw_run_fits_rules[];
 /* Appends the #defines that kernels/cpu/lib/register_tile.h is made of. */
-void kw_tile_emit(kw_text *text, const kw_tile *tile);
+void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config);
 
 /* What launch() of every dense family needs to know of its packed weights and steps. */
 typedef struct kw_tile_work {
@@ -30,10 +30,15 @@ typedef struct kw_tile_work {
     int64_t word;         /* bytes of a source element as the tile reads it */
     int64_t head;         /* bytes of packed weights before the steps of a run */
     int64_t instructions; /* a multiplication and its addition take */
-    bool converts;        /* what the tile reads is not what the tensor holds */
+    bool amx;
+    bool converts; /* what the tile reads is not what the tensor holds */
 } kw_tile_work;
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile);
+/* Steps of a run of so many source elements: kw_run_steps() of kernels/cpu/lib/dense.h. */
+int64_t kw_tile_steps(const kw_tile_work *work, int64_t elements);
+/* Loads of 64 bytes, or of one pixel's step, for a step of a tile. */
+double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile);
 /* A distance between the pixels of a tile (bytes, at least pitch) under which count of them do not evict each other from a first-level
  * cache of 8 ways of 4 KiB. */
 int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count);

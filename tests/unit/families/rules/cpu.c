@@ -10,6 +10,11 @@ static const rule_example direct_rows[] = {
     {"math_isa", "conv_fwd bf16", "isa=avx2 math=dp", NULL, NULL},
     {"edge_int8", "conv_fwd int8", "math=dp", NULL, NULL},
     {"tile_registers", "conv_fwd fp32", "tile_w=16", NULL, NULL},
+    {"", "conv_fwd bf16", "math=amx tile_w=32 edge=pad", "x86-64-v4-amx", NULL},
+    {"amx_tile", "conv_fwd bf16", "math=amx edge=pad", NULL, NULL},
+    {"tile_registers", "conv_fwd bf16", "math=amx tile_w=48 edge=pad", NULL, NULL},
+    {"math_type", "conv_fwd fp16", "math=amx tile_w=32 edge=pad", NULL, NULL},
+    {"arch_isa", "conv_fwd int8", "math=amx tile_w=32 edge=pad", "x86-64-v4-bf16", NULL},
     {"base_pointers", "conv_fwd fp32", "tile_h=3 tile_w=9 vecs=1", NULL, NULL},
     {"arch_isa", "conv_fwd fp32", "", "x86-64-v3", NULL},
     {"arch_isa", "conv_fwd fp32", "isa=avx2 tile_w=6", "generic", NULL},
@@ -36,6 +41,7 @@ static const rule_example gemm_tiled_rows[] = {
 };
 
 static const rule_example direct_1st_rows[] = {
+    {"math_family", "conv_fwd bf16", "math=amx", NULL, NULL},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x1 d2x2"},
     {"few_channels", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c17 k8 i9x9 f3x3"},
     {"dense_width", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x3 d1x2"},

@@ -1,0 +1,66 @@
+/* amx_tile.h: kw_tile() by the tile registers of AMX: KW_TILE_COLS pixels, 16 a register, by KW_TILE_VECS vectors of channels, summed over
+ * the runs of a job. Source pixels and packed weights lie as register_tile.h reads them: 16 pixels' steps of a run are a register, and so
+ * are 16 steps of a vector of weights. A run is cut into chunks of equally many steps, 16 at most; its last steps may be zeros.
+ *
+ * kw_config.h says in which registers what is kept:
+ *   KW_EACH_SUM(DO)             DO(pixels, vector, register) for each register of sums; pixels: number of 16 of them
+ *   KW_CHUNK(LOAD, WEIGHTS, DOT)  what is done for a chunk, in order: LOAD(pixels, register), WEIGHTS(vector, register),
+ *                               DOT(sums, source, weights) */
+#include "cpu/lib/dense.h"
+
+/* What ldtilecfg reads: bytes of a row, then rows, of each register. */
+typedef struct kw_amx_sizes {
+    unsigned char palette, start, none[14];
+    kw_u16 bytes[16];
+    unsigned char rows[16];
+} kw_amx_sizes;
+
+#define KW_AMX_SIZE_SUM(pixels, v, t) sizes.bytes[t] = KW_VECTOR, sizes.rows[t] = KW_AMX_ROWS;
+#define KW_AMX_SIZE_SOURCE(pixels, t) sizes.bytes[t] = (kw_u16)(4 * chunk), sizes.rows[t] = KW_AMX_ROWS;
+#define KW_AMX_SIZE_WEIGHTS(v, t) sizes.bytes[t] = KW_VECTOR, sizes.rows[t] = (unsigned char)chunk;
+#define KW_AMX_NO_DOT(c, a, b)
+
+/* Before the tiles of a stage, for runs of so many elements; and after them. */
+static void kw_tiles_begin(kw_i64 elements) {
+    kw_i64 chunk = KW_AMX_CHUNK(kw_run_steps(elements));
+    kw_amx_sizes sizes = {.palette = 1};
+    KW_EACH_SUM(KW_AMX_SIZE_SUM)
+    KW_CHUNK(KW_AMX_SIZE_SOURCE, KW_AMX_SIZE_WEIGHTS, KW_AMX_NO_DOT)
+    KW_AMX_BEGIN(sizes);
+}
+static void kw_tiles_end(void) { KW_AMX_END(); }
+
+#define KW_AMX_CLEAR(pixels, v, t) KW_AMX_ZERO(t)
+#define KW_AMX_SOURCE(pixels, t) KW_AMX_LOAD(t, src + (pixels)*KW_AMX_ROWS * step, step)
+#define KW_AMX_WEIGHTS(v, t) KW_AMX_LOAD(t, w + (v)*KW_VECTOR, weights_step)
+#define KW_AMX_SPILL(pixels, v, t) KW_AMX_STORE(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
+#define KW_AMX_RESULT(pixels, v, t) KW_AMX_STORE(t, job->out + (pixels)*KW_AMX_ROWS * job->out_pixel + (v)*KW_VECTOR, job->out_pixel)
+
+static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
+    kw_i64 step = job->src_pixel, weights_step = KW_STEP_BYTES, chunk = KW_AMX_CHUNK(job->steps), chunks = KW_AMX_CHUNKS(job->steps);
+    KW_EACH_SUM(KW_AMX_CLEAR)
+    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
+        const char *src = job->src + run->src, *w = job->w + run->w;
+        for (kw_i64 i = chunks; i; i--, src += 4 * chunk, w += chunk * KW_STEP_BYTES) {
+            KW_CHUNK(KW_AMX_SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)
+        }
+    }
+    int whole = kw_tile_whole(job);
+#if KW_OUT_BYTES == 4
+    if (whole) {
+        KW_EACH_SUM(KW_AMX_RESULT)
+        return;
+    }
+#endif
+    KW_EACH_SUM(KW_AMX_SPILL)
+    if (!whole) {
+        kw_tile_part(job);
+        return;
+    }
+    const char *from = job->spill;
+    char *to = job->out;
+    for (kw_i64 pixel = 0; pixel < KW_TILE_COLS; pixel++, from += KW_STEP_BYTES, to += job->out_pixel) {
+        for (kw_i64 v = 0; v < KW_TILE_VECS; v++)
+            kw_store_x(to + v * KW_LANES * KW_OUT_BYTES, kw_load(from + v * KW_VECTOR));
+    }
+}
