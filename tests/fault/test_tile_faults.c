@@ -1,0 +1,146 @@
+/* test_tile_faults.c: kernels of math=amx into whose texts a fault is planted. The tile registers are played (KW_TILES=played), so that it
+ * needs no CPU that has them: what the processor would end the process for, and what would be a wrong result, verification must find. */
+#include "backend/backend.h"
+#include "jit/jit.h"
+#include "measure/measure.h"
+#include "support/kw_test.h"
+#include "support/scratch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TILE "cpu/lib/amx_tile.h"
+#define DENSE "cpu/lib/dense.h"
+#define PRODUCT "cpu/gemm/gemm.c"
+#define PLAYED "prelude/tiles_played.h"
+
+/* In the file of kernels/, text becomes other. */
+typedef struct fault {
+    const char *what, *file, *text, *other;
+    bool int8_only, bf16_only;
+} fault;
+
+static const fault faults[] = {
+    {.what = "none: the copy itself is right", .file = TILE, .text = "sizes", .other = "shapes"},
+    {.what = "a palette that there is not", .file = TILE, .text = ".palette = 1", .other = ".palette = 2"},
+    {.what = "no configuration", .file = PRODUCT, .text = "kw_tiles_begin(p.depth);", .other = ""},
+    {.what = "sums that are not cleared", .file = TILE, .text = "    KW_EACH_SUM(KW_AMX_CLEAR)\n", .other = ""},
+    {.what = "weights of 16 steps where a chunk has fewer", .file = TILE, .text = "(unsigned char)chunk", .other = "KW_AMX_ROWS"},
+    {.what = "source rows too near each other",
+     .file = TILE,
+     .text = "KW_AMX_ROWS * step, step)",
+     .other = "KW_AMX_ROWS * step, step - 4)"},
+    {.what = "the second 16 pixels are the first again", .file = TILE, .text = "src + (pixels)*KW_AMX_ROWS * step", .other = "src"},
+    {.what = "not a number behind a copied row",
+     .file = DENSE,
+     .text = "if (at < end) kw_zero(to + at, end - at);",
+     .other = "for (; at < end; at++) to[at] = (char)0xff;",
+     .bf16_only = true}, /* an integer meets a weight of zero */
+    {.what = "bytes of the source as unsigned",
+     .file = PLAYED,
+     .text = "((int)(pair << (24 - 8 * e)) >> 24)",
+     .other = "(int)(pair << (24 - 8 * e) >> 24)",
+     .int8_only = true},
+    {.what = "the second of a pair is left out",
+     .file = PLAYED,
+     .text = "(kw_vf)high *",
+     .other = "0.0f * (kw_vf)high *",
+     .bf16_only = true},
+    {.what = "results that are stored by the wrong distance",
+     .file = TILE,
+     .text = "(v)*KW_VECTOR, weights_step)",
+     .other = "(v)*KW_VECTOR, KW_VECTOR)"},
+};
+
+/* All places of text in the file become other. */
+static void change_file(const char *kernels, const fault *f) {
+    char path[2 * SCRATCH_MAX];
+    size_t size;
+    scratch_path(path, kernels, f->file);
+    char *from = scratch_read(path, &size), *at = from;
+    kw_text to = {0};
+    int places = 0;
+    for (char *found; (found = strstr(at, f->text)); at = found + strlen(f->text), places++) {
+        kw_text_add_bytes(&to, at, (size_t)(found - at));
+        kw_text_add(&to, f->other);
+    }
+    kw_text_add(&to, at);
+    if (!places) {
+        fail_msg("%s has no '%s'", f->file, f->text);
+    }
+    scratch_write(path, kw_text_string(&to), to.size, 0600);
+    kw_text_drop(&to);
+    free(from);
+}
+
+static void verify(const char *dtype, kw_record *record) {
+    const kw_backend *backend = NULL;
+    kw_device *device = NULL;
+    kw_problem problem;
+    kw_config config;
+    kw_compiler compiler;
+    kw_blob blob;
+    kw_jit_result result;
+    kw_kernel *kernel = NULL;
+    kw_bench *bench = NULL;
+    kw_error err = {0};
+    char text[128];
+    int index = 0;
+    assert_ok(kw_backend_find(&backend, &index, "cpu", &err), &err);
+    assert_ok(backend->open(&device, index, 1, &err), &err);
+    snprintf(text, sizeof text, "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0", dtype);
+    assert_ok(kw_config_parse(&config, text, &err), &err);
+    snprintf(text, sizeof text, "gemm %s rcr m75 n72 k%d", dtype,
+             !strcmp(dtype, "int8") ? 145 : 73); /* 37 steps, so that 3 chunks of 13 end with zeros */
+    assert_ok(kw_problem_parse(&problem, text, &err), &err);
+    if (kw_compiler_find(&compiler, getenv("KW_TEST_CC"), (kw_code){0}, &err) || kw_config_runs(&config, backend->target(device), &err)) {
+        print_message("skipped: %s\n", err.text);
+        backend->close(&device);
+        skip();
+    }
+    kw_jit jit = {.compiler = &compiler};
+    assert_ok(kw_jit_blob(&jit, &config, &blob, &result, &err), &err);
+    assert_ok(backend->load(device, &config, &blob, &kernel, &err), &err);
+    kw_blob_drop(&blob);
+    assert_ok(kw_bench_open(&bench, backend, device, &problem, 0, &err), &err);
+    assert_ok(kw_bench_verify(bench, kernel, &config, record, &err), &err);
+    kw_bench_close(&bench);
+    backend->unload(device, &kernel);
+    backend->close(&device);
+}
+
+static void planted_faults_are_found(void **state) {
+    static const char *const dtypes[] = {"bf16", "int8"};
+    (void)state;
+    int missed = 0;
+    setenv("KW_TILES", "played", 1);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        const fault *f = &faults[i];
+        char folder[SCRATCH_MAX], kernels[2 * SCRATCH_MAX], command[4 * SCRATCH_MAX];
+        scratch_make(folder);
+        scratch_path(kernels, folder, "kernels");
+        snprintf(command, sizeof command, "cp -r '%s' '%s'", KW_KERNEL_FOLDER, kernels);
+        assert_int_equal(system(command), 0);
+        change_file(kernels, f);
+        setenv("KW_KERNELS", kernels, 1);
+        for (int d = 0; d < 2; d++) {
+            kw_record record = {0};
+            if (!(f->int8_only && d == 0) && !(f->bf16_only && d == 1)) {
+                verify(dtypes[d], &record);
+                bool right = record.outcome == (i ? KW_WRONG : KW_GOOD);
+                missed += !right;
+                print_message("%s%s, %s: %s %s\n", right ? "" : "MISSED: ", f->what, dtypes[d], kw_outcome_name(record.outcome),
+                              record.detail);
+            }
+        }
+        unsetenv("KW_KERNELS");
+        scratch_remove(folder);
+    }
+    unsetenv("KW_TILES");
+    assert_int_equal(missed, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planted_faults_are_found)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
