@@ -127,7 +127,7 @@ static void devices_are_found_by_name(void **state) {
 static void facts_are_those_of_this_machine(void **state) {
     (void)state;
     kw_target all, three, read;
-    char text[KW_TARGET_TEXT_MAX], brand[64];
+    char text[KW_TARGET_TEXT_MAX], brand[KW_BRAND_MAX];
     kw_error err = {0};
     cpu_set_t set;
     kw_cpu_target(&all, 0);
@@ -151,7 +151,7 @@ static void facts_are_those_of_this_machine(void **state) {
     assert_int_equal(kw_target_parse(&read, text, &err), KW_OK);
     assert_memory_equal(&read, &all, sizeof all);
     kw_cpu_brand(brand);
-    assert_in_range(strlen(brand), 1, 63);
+    assert_in_range(strlen(brand), 1, KW_BRAND_MAX - 1);
 }
 
 static void cores_are_those_the_process_may_use(void **state) {
