@@ -18,9 +18,9 @@
  * All memory but x, w, y is 64-byte aligned. */
 typedef struct kw_kernel_args {
     char *x, *w, *y;
-    char *packed; /* weights in the kernel's own order */
-    char *shared; /* launch.shared_bytes for all threads together */
-    const char *extra[KW_EXTRAS]; /* of the epilogue's steps, in their order */
+    char *packed;                       /* weights in the kernel's own order */
+    char *shared;                       /* launch.shared_bytes for all threads together */
+    const char *extra[KW_EXTRAS];       /* of the epilogue's steps, in their order */
     const struct kw_epilogue *epilogue; /* for compiled-in kernels; the others have it in their text */
     kw_i64 n, groups, c, k;
     kw_i64 in[3], out[3], filter[3], stride[3], pad[3], dilation[3];

@@ -431,7 +431,8 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
         j.rows = kw_min(args->groups - group, KW_REFERENCE_COLS);
         j.y_part = (kw_reference_kernel_run){j.from, args->y, group * j.y.channel, j.y.channel, j.rows};
         weight_unit(block, &j, kw_reference_params_of(args)->to == KW_INT32, true);
-        kw_reference_kernel_run run = {(kw_dtype)kw_reference_params_of(args)->to, kw_reference_kernel_result(args, args->w), group * taps + tap, taps, j.rows};
+        kw_reference_kernel_run run = {(kw_dtype)kw_reference_params_of(args)->to, kw_reference_kernel_result(args, args->w),
+                                       group * taps + tap, taps, j.rows};
         kw_reference_kernel_store(&run, block, 0, 1);
     }
 }
