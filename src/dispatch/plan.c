@@ -4,7 +4,7 @@
 #include "base/os/clock.h"
 #include "config/team.h"
 #include "dispatch/choose/choose.h"
-#include "dispatch/context.h"
+#include "dispatch/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,11 +12,6 @@
 #include <string.h>
 
 enum { SHORTLIST_DEFAULT = 8, SHORTLIST_MAX = 100000 };
-
-struct kw_plan {
-    kw_plan_impl *impl;
-    void *packed; /* the weights in the kernel's order; NULL: not packed beforehand */
-};
 
 static const char *const tensor_names[KW_TENSOR_COUNT] = {"x", "w", "y"};
 
@@ -202,7 +197,7 @@ void kw_plan_destroy(kw_plan **plan) {
         return;
     }
     kw_context *context = (*plan)->impl->context;
-    kw_context_release(context, (*plan)->packed, (size_t)(*plan)->impl->launch.packed_bytes);
+    kw_plan_set_packed(*plan, NULL, false);
     if (!kw_context_lost(context)) {
         kw_plan_cache_release(&context->plan_cache, &context->kernel_cache, &(*plan)->impl);
     }
@@ -217,7 +212,7 @@ static kw_status fail_tensor(const kw_plan *plan, int tensor, const void *memory
     if (!memory) {
         return kw_fail(err, KW_ILLEGAL, "tensor %s is NULL; it has %" PRId64 " elements%s", name,
                        kw_problem_elements(&plan->impl->key.problem, (kw_tensor)tensor),
-                       tensor == KW_W ? " and may be missing only after kw_plan_pack_weights" : "");
+                       tensor == KW_W ? " and may be missing only after kw_plan_pack_weights or kw_plan_use_packed" : "");
     }
     return kw_fail(err, KW_ILLEGAL, "tensor %s at %p is not aligned to %s%zu bytes", name, memory,
                    kw_target_is_gpu(plan->impl->context->target) ? "" : "its type's ", (size_t)plan->impl->align[tensor] + 1);
@@ -350,33 +345,50 @@ bool kw_plan_wants_packing(const kw_plan *plan) {
     return plan && plan->impl->launch.packed_bytes > 0;
 }
 
-kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
-    if (!plan || !w) {
-        return kw_fail(err, KW_ILLEGAL, "kw_plan_pack_weights: %s is NULL", plan ? "w" : "plan");
-    }
+kw_status kw_plan_check_weights(const kw_plan *plan, const void *w, kw_error *err) {
+    return (uintptr_t)w & plan->impl->align[KW_W] ? fail_tensor(plan, KW_W, w, err) : KW_OK;
+}
+
+kw_status kw_plan_pack_into(const kw_plan *plan, void *packed, const void *w, kw_error *err) {
     const kw_plan_impl *impl = plan->impl;
-    if ((uintptr_t)w & impl->align[KW_W]) {
-        return fail_tensor(plan, KW_W, w, err);
-    }
-    if (!impl->launch.packed_bytes) {
-        return KW_OK;
-    }
     const kw_backend *backend = impl->context->backend;
-    void *packed = plan->packed, *threads = NULL;
+    void *threads = NULL;
     size_t piece = (size_t)(impl->layout_packed.bytes - impl->layout_packed.threads);
-    kw_status status = packed ? KW_OK : kw_context_allocate(impl->context, (size_t)impl->launch.packed_bytes, &packed, err);
-    status = status || !piece ? status : kw_context_allocate(impl->context, piece, &threads, err);
+    kw_status status = piece ? kw_context_allocate(impl->context, piece, &threads, err) : KW_OK;
     if (!status) {
         kw_launch_memory memory = {.tensor = {NULL, (void *)(uintptr_t)w, NULL}, .packed = packed, .threads = threads};
         status = backend->run(impl->bound, &memory, KW_RUN_PACK, NULL, err);
         status = status || !backend->sync ? status : backend->sync(impl->context->device, err);
     }
     kw_context_release(impl->context, threads, piece);
-    if (status && !plan->packed) {
-        kw_context_release(impl->context, packed, (size_t)impl->launch.packed_bytes);
+    return status;
+}
+
+void kw_plan_set_packed(kw_plan *plan, void *packed, bool owned) {
+    if (plan->owned && plan->packed != packed) {
+        kw_context_release(plan->impl->context, plan->packed, (size_t)plan->impl->launch.packed_bytes);
     }
+    plan->packed = packed;
+    plan->owned = owned;
+}
+
+kw_status kw_plan_pack_weights(kw_plan *plan, const void *w, kw_error *err) {
+    if (!plan || !w) {
+        return kw_fail(err, KW_ILLEGAL, "kw_plan_pack_weights: %s is NULL", plan ? "w" : "plan");
+    }
+    kw_context *context = plan->impl->context;
+    size_t bytes = (size_t)plan->impl->launch.packed_bytes;
+    void *packed = plan->owned ? plan->packed : NULL;
+    kw_status status = kw_plan_check_weights(plan, w, err);
+    if (status || !bytes) {
+        return status;
+    }
+    status = packed ? KW_OK : kw_context_allocate(context, bytes, &packed, err);
+    status = status ? status : kw_plan_pack_into(plan, packed, w, err);
     if (!status) {
-        plan->packed = packed;
+        kw_plan_set_packed(plan, packed, true);
+    } else if (!plan->owned) {
+        kw_context_release(context, packed, bytes);
     }
     return status;
 }
