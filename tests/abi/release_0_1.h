@@ -26,6 +26,7 @@ typedef struct kw_problem {
         } gemm;
         kw_conv_dims conv;
     };
+    unsigned char room[640 - 16 - sizeof(kw_conv_dims)]; /* the epilogue, and what is reserved */
 } kw_problem;
 
 typedef struct kw_context kw_context;

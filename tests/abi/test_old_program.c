@@ -29,8 +29,8 @@ static void something_has_grown_since(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_of_the_first_release_runs),
         cmocka_unit_test(values_have_kept_their_size),
+        cmocka_unit_test(a_program_of_the_first_release_runs),
         cmocka_unit_test(something_has_grown_since),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
