@@ -7,7 +7,10 @@ typedef struct kw_feed {
     int row, col, k, batch;
 } kw_feed;
 
-KW_DEVICE int kw_feed_steps(const kw_gpu_args *a) { return (int)KW_CEIL(a->gk, KW_TILE_K); }
+KW_DEVICE int kw_feed_steps(const kw_gpu_args *a, const kw_work *work) {
+    (void)work;
+    return (int)KW_CEIL(a->gk, KW_TILE_K);
+}
 
 KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
     f->row = work->row;
@@ -26,7 +29,8 @@ KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_tensor_map *map, int b
         kw_tensor_load3(to + i * 128, map, bar, row + i, f->k, f->batch);
 }
 
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *bar) {
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
+    (void)work;
     kw_feed_operand(f, &a->map[KW_A], KW_A_BY_ROWS, KW_TILE_M, f->row, to, bar);
     kw_feed_operand(f, &a->map[KW_B], KW_B_BY_ROWS, KW_TILE_N, f->col, to + KW_STAGE_BYTES_A, bar);
     f->k += KW_TILE_K;

@@ -17,6 +17,8 @@
 #define KW_A_VEC KW_VEC_A
 #define KW_B_VEC KW_VEC_B
 #define KW_TWO_STAGE 0
+#define KW_SPOTS 0
+#define KW_PHASES 0
 
 #if KW_OVERLAP
 #include "gpu/lib/slices.h"

@@ -7,6 +7,7 @@
 typedef struct kw_igemm_params {
     KW_WORK_PARAMS
     kw_i64 piece_rows; /* with split_image=1, positions of the result's first axis that a piece of the image has */
+    kw_i64 spot;       /* with KW_SPOTS, pixels of a spot along each axis, KW_SPOT_BITS of them from the outermost on */
 } kw_igemm_params;
 
 KW_PARAMS_FIT(kw_igemm_params);
@@ -14,6 +15,11 @@ KW_PARAMS_FIT(kw_igemm_params);
 /* 1: an operand's rows are contiguous in memory, 0: the depth is. */
 #define KW_IGEMM_A_BY_ROWS(op) ((op) == KW_OP_CONV_BWD_WEIGHT)
 #define KW_IGEMM_B_BY_ROWS(op) ((op) == KW_OP_CONV_BWD_DATA || (op) == KW_OP_CONV_BWD_WEIGHT)
+/* pipe=cooperative and pingpong, backward data. The lowest position of y that pixel 0 of x and those of its spot or phase meet, which is the
+ * first that copies walk from; reach: positions of x from the first tap to the last. And the farthest from it, of `each` pixels. */
+#define KW_SPOT_BITS 16
+#define KW_MEETS_FROM(pad, reach, stride) ((pad) > (reach) ? KW_CEIL((pad) - (reach), stride) : -(((reach) - (pad)) / (stride)))
+#define KW_MEETS_TO(pad, reach, stride, each) (((each)-1 + (pad)) / (stride)-KW_MEETS_FROM(pad, reach, stride))
 /* Elements that lie together. With one channel a group (spec=filter3x3) only merged groups do; and weights of merged groups lie together in
  * a group alone, however few they are. */
 #define KW_IGEMM_A_VEC(spec, merge, vec) ((spec) == KW_SPEC_FILTER3X3 && (vec) > (merge) ? (merge) : (vec))

@@ -2,20 +2,31 @@
  *
  *   direction    first operand, a step of 64 depths               second operand                      result, by its map
  *   forward      64 channels of x under a tap, pixel by pixel     (channel, tap, k), depth contiguous       (k, pixel, -)
- *   bwd_data     64 channels of y under a tap, pixel by pixel     (channel, tap, k), columns contiguous     (channel, pixel, -)
+ *   bwd_data     64 channels of y at a position, pixel by pixel   (channel, tap, k), columns contiguous     (channel, pixel, -)
  *   bwd_weight   64 pixels of y, k contiguous: (k, pixel, -)      64 pixels of x under the tile's tap       (channel, tap, k)
  *
  * So a depth's last step of each tap may have fewer channels, which come as zeros, and forward and bwd_data have that many more steps. A
- * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap. Strides of bwd_data are 1, and groups one; axes that a problem has not are absent. */
+ * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap. gpu/igemm/backward.h says which rows, columns and
+ * positions bwd_data has. Groups are one; axes that a problem has not are absent. */
 #ifndef KW_IGEMM_FEED_H
 #define KW_IGEMM_FEED_H
 
+#if KW_DATA
+#include "gpu/igemm/backward.h"
+#else
+#define KW_PHASES 0
+#endif
+
 typedef struct kw_feed {
-    int row, col, tap, block; /* the tile's; the step's tap and block of channels */
+    int row, col, tap, block; /* the tile's; the step's tap (KW_SPOTS: position) and block of channels */
     int pixel[4];             /* source position of the first pixel: along the axes, the image */
     int offset[3];            /* of the tap */
+#if KW_DATA
+    int meets[3]; /* number of the position, of those that the tile's pixels meet */
+#endif
 #if KW_WEIGHT
     int number;                   /* of the step's first pixel */
+    int at[3], step[3], images;   /* its place along the axes; how far a step goes along them, and in images */
     kw_u32 piece[KW_TILE_N / 64]; /* its block of channels, and in 16 bits the offset of its tap, KW_OFFSET_BITS an axis */
 #endif
 } kw_feed;
@@ -25,38 +36,83 @@ typedef struct kw_feed {
 KW_DEVICE int kw_feed_taps(const kw_gpu_args *a) { return (int)(a->filter[0] * a->filter[1] * a->filter[2]); }
 KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) { return (int)KW_CEIL(KW_DATA ? a->k : a->c, KW_SLAB_ELEMENTS); }
 
-/* Pixels that are counted through: of y, or of x for bwd_data. */
-KW_DEVICE int kw_feed_extent(const kw_gpu_args *a, int axis) { return (int)(KW_DATA ? a->in[axis] : a->out[axis]); }
-
-KW_DEVICE int kw_feed_pixels(const kw_gpu_args *a) {
-    return (int)a->n * kw_feed_extent(a, 0) * kw_feed_extent(a, 1) * kw_feed_extent(a, 2);
+/* Pixels that are counted through: of y, or rows for bwd_data. */
+KW_DEVICE int kw_feed_pixels(const kw_gpu_args *a, const kw_work *work) {
+#if KW_DATA
+    return kw_facts_of(work)->pixels;
+#else
+    return (int)(a->n * a->out[0] * a->out[1] * a->out[2]);
+#endif
 }
 
-KW_DEVICE int kw_feed_steps(const kw_gpu_args *a) {
-    return KW_WEIGHT ? KW_CEIL(kw_feed_pixels(a), KW_TILE_K) : kw_feed_taps(a) * kw_feed_blocks(a);
+/* Of a tile. */
+KW_DEVICE int kw_feed_steps(const kw_gpu_args *a, const kw_work *work) {
+#if KW_WEIGHT
+    return KW_CEIL(kw_feed_pixels(a, work), KW_TILE_K);
+#elif KW_DATA
+    return kw_facts_of(work)->phase[work->phase].steps;
+#else
+    return kw_feed_taps(a) * kw_feed_blocks(a);
+#endif
 }
 
-KW_DEVICE void kw_feed_pixel(kw_feed *f, const kw_gpu_args *a, int number) {
+KW_DEVICE void kw_feed_pixel(kw_feed *f, const kw_gpu_args *a, const kw_work *work, int number) {
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
-        int extent = kw_feed_extent(a, axis), rest = number / extent, at = number - rest * extent;
-        int pad = (int)a->pad[axis], reach = (int)((a->filter[axis] - 1) * a->dilation[axis]);
-        f->pixel[axis] = KW_DATA ? at + pad - reach : at * (int)a->stride[axis] - pad;
+#if KW_DATA
+        int extent = kw_facts_of(work)->extent[axis], rest = number / extent, at = number - rest * extent;
+        f->pixel[axis] = (KW_SPOTS ? at * (kw_feed_each(a, axis) / (int)a->stride[axis]) : at) + kw_feed_low(a, axis);
+#else
+        int extent = (int)a->out[axis], rest = number / extent, at = number - rest * extent;
+        f->pixel[axis] = at * (int)a->stride[axis] - (int)a->pad[axis];
+#endif
         number = rest;
     }
     f->pixel[3] = number;
 }
 
-/* bwd_data meets the taps of an axis from the last on. */
+#if KW_DATA
+/* Where the position's pixels lie, and its tap. */
+KW_DEVICE void kw_feed_position(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
+    const kw_facts *facts = kw_facts_of(work);
+    const kw_phase *phase = &facts->phase[work->phase];
+    int tap = 0;
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++) {
+        f->offset[axis] = f->meets[axis] * facts->unit[axis] + phase->first[axis];
+        tap = tap * (int)a->filter[axis] + phase->last_tap[axis] - f->meets[axis] * facts->step[axis];
+    }
+    if (KW_PHASES) f->tap = tap;
+}
+
+KW_DEVICE void kw_feed_next(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
+    int carry = 1;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int over = carry && f->meets[axis] + 1 == kw_facts_of(work)->phase[work->phase].count[axis];
+        f->meets[axis] = over ? 0 : f->meets[axis] + carry;
+        carry = over;
+    }
+    f->tap++;
+    kw_feed_position(f, a, work);
+}
+#else
 KW_DEVICE void kw_feed_tap(kw_feed *f, const kw_gpu_args *a) {
     int rest = f->tap;
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
         int extent = (int)a->filter[axis], tap = rest % extent;
-        f->offset[axis] = (KW_DATA ? extent - 1 - tap : tap) * (int)a->dilation[axis];
+        f->offset[axis] = tap * (int)a->dilation[axis];
         rest /= extent;
     }
 }
+
+KW_DEVICE void kw_feed_next(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
+    (void)work;
+    f->tap++;
+    kw_feed_tap(f, a);
+}
+#endif
 
 #if KW_WEIGHT
 /* The tap and the block of channels of the piece at a column of the tile, a constant: divided once a tile. */
@@ -72,13 +128,36 @@ KW_DEVICE int kw_feed_piece(const kw_gpu_args *a, const kw_work *work, int col, 
     return block;
 }
 
+/* A step on: digits are added with carries. */
+KW_DEVICE void kw_feed_step(kw_feed *f, const kw_gpu_args *a) {
+    int carry = 0;
+    f->number += KW_TILE_K;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int extent = (int)a->out[axis], at = f->at[axis] + f->step[axis] + carry;
+        carry = at >= extent;
+        f->at[axis] = carry ? at - extent : at;
+        f->pixel[axis] = f->at[axis] * (int)a->stride[axis] - (int)a->pad[axis];
+    }
+    f->pixel[3] += f->images + carry;
+}
+
 /* Of a piece that no tap has, the channels lie behind the last. */
 KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
     int blocks = kw_feed_blocks(a), taps = kw_feed_taps(a);
     f->row = work->row;
     f->col = work->col;
     f->number = work->first * KW_TILE_K;
-    kw_feed_pixel(f, a, f->number);
+    kw_feed_pixel(f, a, work, f->number);
+    int number = KW_TILE_K;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int extent = (int)a->out[axis], rest = number / extent;
+        f->at[axis] = (f->pixel[axis] + (int)a->pad[axis]) / (int)a->stride[axis];
+        f->step[axis] = number - rest * extent;
+        number = rest;
+    }
+    f->images = number;
     KW_UNROLL
     for (int i = 0; i < KW_TILE_N / KW_SLAB_ELEMENTS; i++) {
         int tap, block = kw_feed_piece(a, work, i * KW_SLAB_ELEMENTS, &tap), offsets = 0;
@@ -97,8 +176,19 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     f->col = work->col;
     f->tap = work->first / blocks;
     f->block = work->first - f->tap * blocks;
-    kw_feed_pixel(f, a, work->row);
+    kw_feed_pixel(f, a, work, work->row);
+#if KW_DATA
+    int number = f->tap;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int count = kw_max(kw_facts_of(work)->phase[work->phase].count[axis], 1), rest = number / count;
+        f->meets[axis] = number - rest * count;
+        number = rest;
+    }
+    kw_feed_position(f, a, work);
+#else
     kw_feed_tap(f, a);
+#endif
 }
 #endif
 
@@ -114,7 +204,7 @@ KW_DEVICE void kw_feed_image(const kw_feed *f, const kw_tensor_map *map, char *t
 #endif
 }
 
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *bar) {
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
     char *second = to + KW_STAGE_BYTES_A;
 #if KW_WEIGHT
     KW_UNROLL
@@ -127,11 +217,10 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *b
             f->offset[axis] = f->piece[i] >> (2 - axis) * KW_OFFSET_BITS & (1 << KW_OFFSET_BITS) - 1;
         kw_feed_image(f, &a->map[KW_B], second + i * KW_SLAB_ELEMENTS * 128, bar, (int)(f->piece[i] >> 16) * KW_SLAB_ELEMENTS);
     }
-    f->number += KW_TILE_K;
-    kw_feed_pixel(f, a, f->number);
+    kw_feed_step(f, a);
 #else
     kw_feed_image(f, &a->map[KW_A], to, bar, f->block * KW_SLAB_ELEMENTS);
-#if KW_DATA
+#if KW_PHASES
     KW_UNROLL
     for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
         kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, f->block * KW_SLAB_ELEMENTS);
@@ -140,8 +229,7 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, char *to, char *b
 #endif
     if (++f->block == kw_feed_blocks(a)) {
         f->block = 0;
-        f->tap++;
-        kw_feed_tap(f, a);
+        kw_feed_next(f, a, work);
     }
 #endif
 }
@@ -150,10 +238,13 @@ KW_DEVICE const char *kw_operand(const kw_gpu_args *a, int which) {
     return which == KW_A ? (KW_FORWARD ? a->x : a->y) : (KW_WEIGHT ? a->x : a->w);
 }
 
-/* Rows are pixels, or the channels of a tap of an output channel. */
+/* Rows are pixels, or the channels of a tap of an output channel; with KW_SPOTS, k of a column at a position. */
 KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
     int of_y = which == KW_A && !KW_FORWARD;
-    *row = (int)(of_y ? a->k : a->c);
+    *row = (int)(of_y || KW_SPOTS ? a->k : a->c);
+#if KW_SPOTS
+    if (which == KW_B) return (kw_i64)kw_spots_cols(a) * kw_spots_positions(a);
+#endif
     if (which == KW_B && !KW_WEIGHT) return a->k * kw_feed_taps(a);
     return a->n * (of_y ? a->out[0] * a->out[1] * a->out[2] : a->in[0] * a->in[1] * a->in[2]);
 }
@@ -169,8 +260,25 @@ KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const ch
 
 KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
     row += work->row;
-    *ok &= row < (KW_WEIGHT ? (int)a->k : kw_feed_pixels(a));
-    return row * (KW_WEIGHT ? kw_feed_taps(a) * a->c : KW_DATA ? a->c : a->k);
+#if KW_WEIGHT
+    *ok &= row < (int)a->k;
+    return row * kw_feed_taps(a) * a->c;
+#else
+    *ok &= row < kw_feed_pixels(a, work);
+#if KW_PHASES
+    if (kw_feed_strides(a) > 1) {
+        kw_phase_row r = kw_phase_row_of(work, row);
+        kw_i64 at = kw_phase_row_at(a, work, &r);
+        *ok &= at >= 0;
+        return at;
+    }
+#endif
+#if KW_SPOTS
+    return (kw_i64)row * kw_spots_cols(a);
+#else
+    return row * (KW_DATA ? a->c : a->k);
+#endif
+#endif
 }
 
 KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, int *cols) {
@@ -179,7 +287,11 @@ KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int co
     *cols = tap < kw_feed_taps(a) ? (int)a->c - first : 0;
     return tap * a->c + first;
 #else
+#if KW_SPOTS
+    *cols = kw_spots_cols(a) - work->col - col;
+#else
     *cols = (int)(KW_DATA ? a->c : a->k) - work->col - col;
+#endif
     return work->col + col;
 #endif
 }

@@ -18,7 +18,8 @@
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
 #define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
 #define KW_A_BY_ROWS KW_IGEMM_A_BY_ROWS(KW_OP)
-#define KW_B_BY_ROWS KW_IGEMM_B_BY_ROWS(KW_OP)
+#define KW_SPOTS (KW_DATA && KW_ALIGNS) /* gpu/igemm/feed.h */
+#define KW_B_BY_ROWS (KW_IGEMM_B_BY_ROWS(KW_OP) && !KW_SPOTS)
 
 #define KW_PIXEL_ROWS (KW_EXPLICIT || KW_SPEC == KW_SPEC_FILTER1X1_STRIDE1_PAD0) /* pixels of x and y are the same */
 #define KW_POINTS (KW_PIXEL_ROWS || KW_SPEC == KW_SPEC_FILTER1X1_PAD0)           /* one tap, never beside the image */
@@ -29,9 +30,9 @@
 #define KW_B_VEC KW_IGEMM_B_VEC(KW_OP, KW_SPEC, KW_MERGE, KW_VEC_B)
 
 #if KW_OVERLAP
-#include "gpu/lib/slices.h"
 #include "gpu/lib/overlap_layout.h"
 #include "gpu/igemm/feed.h"
+#include "gpu/lib/slices.h"
 #include "gpu/lib/overlap.h"
 #else
 #if KW_INDEX == 32

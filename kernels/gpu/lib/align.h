@@ -2,14 +2,15 @@
  * before the one that multiplies, into the workspace behind the sums of parts. A thread copies 16 bytes of a row; what lies behind its end
  * is zero. src/families/gpu/mma/mma_launch.c describes the copies to the maps.
  *
- * The text that includes this gives kw_operand_rows(args, which, &row): how many rows an operand has, and elements of each. */
+ * The text that includes this gives kw_operand_rows(args, which, &row): how many rows an operand has, and elements of each. With KW_SPOTS
+ * the second operand is always made anew, by its kw_spots_piece(args, number, words), which returns where 16 bytes of it go. */
 #ifndef KW_ALIGN_H
 #define KW_ALIGN_H
 
 /* Pieces of 16 bytes of an operand's copy; 0: it needs none. */
 KW_DEVICE kw_i64 kw_copy_pieces(const kw_gpu_args *a, int which, int *row) {
     kw_i64 rows = kw_operand_rows(a, which, row);
-    return *row % KW_COPY_RUN ? rows * KW_CEIL(*row, KW_COPY_RUN) : 0;
+    return *row % KW_COPY_RUN || (KW_SPOTS && which == KW_B) ? rows * KW_CEIL(*row, KW_COPY_RUN) : 0;
 }
 
 /* Elements from `from` on, as many as there are left in the row; two at a time where all rows begin at words. */
@@ -41,6 +42,12 @@ KW_KERNEL(kw_stage0, KW_ADD_THREADS) {
         to += KW_COPIES_AT(pieces * 16);
         from = kw_operand(&args, KW_B);
         if (at >= kw_copy_pieces(&args, KW_B, &row)) return;
+#if KW_SPOTS
+        kw_u32 words[4];
+        at = kw_spots_piece(&args, at, words);
+        kw_store_run(to + (kw_i64)at * 16, words, 16);
+        return;
+#endif
     }
     int each = KW_CEIL(row, KW_COPY_RUN), first = at % each * KW_COPY_RUN;
     from += ((kw_i64)(at / each) * row + first) * KW_BYTES;

@@ -13,13 +13,17 @@
  * A stage has the rows of the first operand, then those of the second, as gpu/wgmma.h wants them: 128 bytes of a row together, or where
  * rows are contiguous slabs of 64 rows, depth by depth. The text that includes this gives
  *   kw_feed                            where the next step of a tile lies
- *   kw_feed_steps(args)                steps of a tile
+ *   kw_feed_steps(args, &work)         steps of a tile
  *   kw_feed_start(&feed, args, &work)  at a tile and its first step
- *   kw_feed_bring(&feed, args, to, bar)        copies of both operands; goes on to the next step
+ *   kw_feed_bring(&feed, args, &work, to, bar) copies of both operands; goes on to the next step
  *   kw_operand(args, which)            an operand
  *   kw_result_put(args, &work, piece, row, col)       a piece of the result, at a row and column of the tile, from shared memory
  *   kw_result_row(args, &work, row, &ok)              where a row of the tile begins in the result
- *   kw_result_col(args, &work, col, &cols)            from there to a piece's first column; how many of its columns there are */
+ *   kw_result_col(args, &work, col, &cols)            from there to a piece's first column; how many of its columns there are
+ * and where it has them
+ *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_phase_row_... say
+ *   KW_SPOTS          kw_spots_cols(args), kw_spot_walk_...: the result is stored elsewhere than its rows and columns say
+ *   KW_FACTS_BYTES    kw_facts_work_out(args, facts), what a block knows; kw_work_phase(args, &work), which pixels the rows are */
 #ifndef KW_OVERLAP_H
 #define KW_OVERLAP_H
 
@@ -33,20 +37,35 @@ KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage
 
 /* --- from tile to tile --- */
 
-/* Bands of tile rows, column by column in a band, so that blocks that run at the same time share few rows and few columns. */
+/* Bands of tile rows, column by column in a band, so that blocks that run at the same time share few rows and few columns. A division takes
+ * some hundred cycles, while nothing multiplies: most kernels have no parts and one batch, and whole bands need none. */
 #define KW_BAND (KW_TILE_N > KW_TILE_M ? 16 : 8)
 
 /* false: there is no such unit. */
-KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, int unit) {
+KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds, int unit) {
     if (unit >= (int)a->params.units) return 0;
-    int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, tiles = (int)a->params.units / splits;
-    int cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows, steps = kw_feed_steps(a), each = KW_CEIL(steps, splits);
-    int tile = unit % tiles, at = tile % (rows * cols), band = at / (KW_BAND * cols), high = kw_min(KW_BAND, rows - band * KW_BAND);
+    int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows;
+    int all = rows * cols, at = unit;
+    work->batch = work->part = 0;
+    if (splits > 1) {
+        int tiles = (int)a->params.units / splits;
+        work->part = at / tiles;
+        at -= work->part * tiles;
+    }
+    if (at >= all) {
+        work->batch = at / all;
+        at -= work->batch * all;
+    }
+    int band = cols == 1 ? at / KW_BAND : at / (KW_BAND * cols), high = rows - band * KW_BAND, over;
     at -= band * KW_BAND * cols;
-    work->batch = tile / (rows * cols);
-    work->row = (band * KW_BAND + at % high) * KW_TILE_M;
-    work->col = at / high * KW_TILE_N;
-    work->part = unit / tiles;
+    over = high >= KW_BAND ? at / KW_BAND : at / high;
+    work->row = (band * KW_BAND + at - over * kw_min(high, KW_BAND)) * KW_TILE_M;
+    work->col = over * KW_TILE_N;
+#if KW_FACTS_BYTES
+    work->facts = lds + KW_FACTS_AT;
+    kw_work_phase(a, work);
+#endif
+    int steps = kw_feed_steps(a, work), each = splits > 1 ? KW_CEIL(steps, splits) : steps;
     work->first = kw_min(work->part * each, steps);
     work->end = kw_min(work->first + each, steps);
     return 1;
@@ -69,13 +88,13 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
     kw_work work;
     kw_feed feed;
     kw_ring at = {0, 0};
-    for (int unit = (int)kw_block(); kw_work_start(&work, a, unit); unit += (int)kw_blocks()) {
+    for (int unit = (int)kw_block(); kw_work_start(&work, a, lds, unit); unit += (int)kw_blocks()) {
         kw_feed_start(&feed, a, &work);
         for (int step = work.first; step < work.end; step++) {
             char *full = kw_full_at(lds, at.stage);
             kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
             kw_mbar_expect(full, KW_STAGE_BYTES);
-            kw_feed_bring(&feed, a, lds + at.stage * KW_STAGE_BYTES, full);
+            kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, full);
             kw_ring_next(&at, 1);
         }
     }
@@ -203,6 +222,28 @@ KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
 #if KW_ALIGNS
 /* Element by element, as rows of the result may begin anywhere: a wave has 16 rows of the piece, a lane every 32nd column. */
 KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+#if KW_SPOTS
+    int all = kw_spots_cols(a), some = kw_min(KW_PIECE, all - work->col - first_col);
+    if (all > a->c) { /* spots of several pixels: a lane has half a row, two columns at a time where all lines begin at words */
+        int row = kw_wave() % 4 * 16 + kw_lane() % 16, col = kw_lane() / 16 * (KW_PIECE / 2), end = kw_min(some, col + KW_PIECE / 2);
+        int words = a->in[2] * a->c % 2 == 0 && kw_spots_line(a) % 2 == 0;
+        kw_spot_walk spot;
+        if (col >= end) return;
+        kw_spot_walk_start(&spot, a, work->row + first_row + row, work->col + first_col + col);
+        KW_ROLLED
+        for (; col < end; col += 2) {
+            kw_u32 pair, high;
+            kw_load_run(&pair, piece + kw_piece_at(row, col / 8) + col % 8 * 2, 4);
+            high = pair >> 16;
+            if (kw_spot_walk_ok(&spot)) kw_store_run(kw_result(a) + spot.at * 2, &pair, words ? 4 : 2);
+            kw_spot_walk_next(&spot, a, words ? 2 : 1);
+            if (words) continue;
+            if (col + 1 < end && kw_spot_walk_ok(&spot)) kw_store_run(kw_result(a) + spot.at * 2, &high, 2);
+            kw_spot_walk_next(&spot, a, 1);
+        }
+        return;
+    }
+#endif
     KW_ROLLED
     for (int i = 0; i < 16; i++) {
         int row = kw_wave() % 4 * 16 + i, ok = 1, cols;
@@ -218,27 +259,60 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
 }
 #endif
 
+#if KW_PHASES
+/* Rows of a strided tile lie apart: where a lane's four rows do. */
+KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
+    kw_phase_row row = kw_phase_row_of(work, work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8);
+    KW_UNROLL
+    for (int j = 0; j < 4; j++) {
+        at[j] = kw_phase_row_at(a, work, &row);
+        if (j < 3) kw_phase_row_next(&row, work, 4);
+    }
+}
+
+/* 16 bytes of each of them. */
+KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const char *piece, const kw_i64 at[4], int first_col) {
+    int cell = kw_lane() % 8, cols;
+    kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        kw_u32 words[4];
+        kw_load_run(words, piece + kw_piece_at(kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, cell), 16);
+        if (at[i] >= 0 && cell * 8 < cols) kw_store_run(kw_result(a) + (at[i] + col) * 2, words, 16);
+    }
+}
+#endif
+
 /* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
 KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
-    int leads = kw_thread() % KW_GROUP_THREADS == 0;
+    int leads = kw_thread() % KW_GROUP_THREADS == 0, bulk = !KW_ALIGNS;
+#if KW_PHASES
+    bulk = kw_feed_strides(a) == 1;
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
+#if KW_PHASES
+        kw_i64 at[4] = {-1, -1, -1, -1};
+        if (!bulk) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
+#endif
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
             char *piece = lds + KW_PIECES_AT + (group * KW_PIECES + *turn) * KW_PIECE_BYTES;
-            if (leads && !KW_ALIGNS) kw_store_wait_read(KW_PIECES - 1);
+            if (leads && bulk) kw_store_wait_read(KW_PIECES - 1);
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
             kw_piece_fill(piece, &sums->at[i], col);
-            if (!KW_ALIGNS) kw_proxy_fence();
+            if (bulk) kw_proxy_fence();
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
 #if KW_ALIGNS
             kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
-#else
-            if (leads) {
+#endif
+#if KW_PHASES
+            if (!bulk) kw_piece_scatter(a, work, piece, at, col);
+#endif
+            if (leads && bulk) {
                 kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
                 kw_store_commit();
             }
-#endif
             *turn = (*turn + 1) % KW_PIECES;
         }
     }
@@ -278,7 +352,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     kw_ring at = {0, 0};
     int first_row = KW_PINGPONG ? 0 : group * KW_GROUP_ROWS, turn = 0;
     int first = (int)kw_block(), blocks = (int)kw_blocks(), units = (int)a->params.units;
-    for (int number = 0; kw_work_start(&work, a, first + number * blocks); number++) {
+    for (int number = 0; kw_work_start(&work, a, lds, first + number * blocks); number++) {
         int count = work.end - work.first;
         if (KW_PINGPONG && number % 2 != group) {
             kw_ring_next(&at, count);
@@ -310,6 +384,9 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
         }
         kw_mbar_fence();
     }
+#if KW_FACTS_BYTES
+    kw_facts_work_out(&args, (kw_facts *)(kw_lds + KW_FACTS_AT));
+#endif
     if (kw_thread() == KW_MULTIPLY_THREADS) {
         kw_map_prefetch(&args.map[KW_A]);
         kw_map_prefetch(&args.map[KW_B]);

@@ -19,6 +19,7 @@ enum { KW_STAGE_BYTES = KW_STAGE_BYTES_A + KW_TILE_BYTES(KW_TILE_N) };
 enum { KW_PIECE = KW_SLAB_ELEMENTS }; /* rows and columns of the result that leave together */
 enum { KW_PIECES_AT = KW_STAGES * KW_STAGE_BYTES };
 enum { KW_BARRIERS_AT = KW_PIECES_AT + 2 * KW_PIECES * KW_PIECE_BYTES };
+enum { KW_FACTS_AT = KW_BARRIERS_AT + KW_STAGES * KW_STAGE_BARRIER_BYTES };
 enum { KW_LDS_BYTES = KW_OVERLAP_BYTES(KW_PIECES) };
 
 #undef KW_LEAST_BLOCKS
@@ -29,6 +30,8 @@ enum { KW_LDS_BYTES = KW_OVERLAP_BYTES(KW_PIECES) };
 typedef struct kw_work {
     int batch, row, col, part; /* of the tile's first element; the part of its depth */
     int first, end;            /* steps of that part */
+    int phase;                 /* of backward data: which pixels the tile's rows are */
+    const char *facts;         /* what the text keeps in shared memory (KW_FACTS_BYTES) */
 } kw_work;
 
 #endif

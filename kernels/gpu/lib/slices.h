@@ -56,6 +56,11 @@ KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
         }
         for (; part < splits; part++)
             sum += from[part * elements];
+#if KW_SPOTS
+        int cols = kw_spots_cols(&args), row = (int)(at / cols);
+        at = kw_spots_place(&args, row, (int)(at - (kw_i64)row * cols));
+        if (at < 0) return;
+#endif
         kw_store(kw_result(&args), at, sum);
     }
 }

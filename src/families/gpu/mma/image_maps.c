@@ -3,39 +3,113 @@
 #include "families/gpu/mma/mma.h"
 
 #include "base/math.h"
+#include "gpu/igemm/args.h"
+#define KW_CEIL kw_ceil_div
 #include "gpu/lib/resources.h"
+
+#include <math.h>
+
+enum { STEP_MAX = 8 }; /* from pixel to pixel */
 
 /* An axis of the image that copies walk over: of y for backward data, else of x. */
 typedef struct walk {
     int64_t extent, low, count, step, reach; /* reach: offset of the farthest tap */
 } walk;
 
-static walk image_walk(const kw_problem *problem, int axis) {
+/* each: of backward data, pixels of x from one row of the product to the next, a multiple of the stride. */
+static walk image_walk(const kw_problem *problem, int axis, int64_t each) {
     const kw_conv_dims *d = &problem->conv;
-    int64_t out[3], reach = (d->filter[axis] - 1) * d->dilation[axis];
+    int64_t out[3], reach = (d->filter[axis] - 1) * d->dilation[axis], pad = d->pad[axis], stride = d->stride[axis];
     kw_problem_output(out, problem);
     if (problem->op == KW_CONV_BWD_DATA) {
-        return (walk){out[axis], d->pad[axis] - reach, d->in[axis], 1, reach};
+        return (walk){out[axis], KW_MEETS_FROM(pad, reach, stride), kw_ceil_div(d->in[axis], each), each / stride,
+                      KW_MEETS_TO(pad, reach, stride, each)};
     }
-    return (walk){d->in[axis], -d->pad[axis], out[axis], d->stride[axis], reach};
+    return (walk){d->in[axis], -pad, out[axis], stride, reach};
+}
+
+static bool axis_is_walked(const kw_mma *mma, const kw_problem *problem, int axis, int64_t each) {
+    enum { BITS = 16 };
+    walk w = image_walk(problem, axis, each);
+    int64_t limit = (int64_t)1 << (BITS / mma->ndim - 1), high = w.low + (w.count - 1) * w.step + 1 - w.extent;
+    return w.step <= STEP_MAX && w.low >= -limit && w.low < limit && high >= -limit && high < limit && w.reach < 2 * limit;
+}
+
+/* Residues of pixels of x modulo the stride: few_phases bounds them. */
+static int64_t count_phases(const kw_conv_dims *d) {
+    int64_t phases = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        phases *= kw_min(d->stride[axis], d->in[axis]);
+    }
+    return phases;
 }
 
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem) {
-    enum { BITS = 16, STEP_MAX = 8, WEIGHT_CHANNELS = 1 << 21 };
+    enum { WEIGHT_CHANNELS = 1 << 21 };
     const kw_conv_dims *d = &problem->conv;
-    int64_t limit = (int64_t)1 << (BITS / mma->ndim - 1);
     bool good = d->g == 1 && (problem->op != KW_CONV_BWD_WEIGHT || d->c < WEIGHT_CHANNELS);
     for (int axis = 3 - mma->ndim; axis < 3; axis++) {
-        walk w = image_walk(problem, axis);
-        int64_t high = w.low + (w.count - 1) * w.step + 1 - w.extent;
-        good &= w.step <= STEP_MAX && w.low >= -limit && w.low < limit && high >= -limit && high < limit && w.reach < 2 * limit;
-        good &= problem->op != KW_CONV_BWD_DATA || d->stride[axis] == 1;
+        good &= axis_is_walked(mma, problem, axis, d->stride[axis]);
     }
-    return good;
+    return good && (problem->op != KW_CONV_BWD_DATA || kw_mma_aligns(mma) || count_phases(d) <= KW_PHASES_MAX);
 }
 
 static int64_t volume(const int64_t extent[3]) {
     return extent[0] * extent[1] * extent[2];
+}
+
+/* --- spots of backward data (KW_SPOTS of kernels/gpu/igemm/feed.h) --- */
+
+static bool has_spots(const kw_mma *mma, const kw_problem *problem) {
+    return problem->op == KW_CONV_BWD_DATA && kw_mma_aligns(mma);
+}
+
+/* Positions of y that a spot of `each` pixels meets along an axis; one pixel meets only those of taps. */
+static int64_t spot_positions(const kw_problem *problem, int axis, int64_t each) {
+    return each == 1 ? problem->conv.filter[axis] : image_walk(problem, axis, each).reach + 1;
+}
+
+static kw_mma_grid spot_grid(const kw_mma *mma, const kw_problem *problem, const int64_t spot[3]) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t rows = d->n, cols = d->c * volume(spot), positions = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        rows *= kw_ceil_div(d->in[axis], spot[axis]);
+        positions *= spot_positions(problem, axis, spot[axis]);
+    }
+    return (kw_mma_grid){.batches = 1,
+                         .tile_rows = kw_ceil_div(rows, mma->tile[0]),
+                         .tile_cols = kw_ceil_div(cols, mma->tile[1]),
+                         .steps = positions * kw_ceil_div(d->k, KW_SLAB_ELEMENTS),
+                         .elements = rows * cols};
+}
+
+/* Spots of the fewest steps of all tiles, a tile's end counted as some. */
+static kw_mma_grid best_spot(const kw_mma *mma, const kw_problem *problem, int64_t spot[3]) {
+    enum { TILE_END = 4 };
+    const int64_t *stride = problem->conv.stride;
+    kw_mma_grid best = spot_grid(mma, problem, stride);
+    double least = INFINITY;
+    for (int64_t i = 0; i < STEP_MAX * STEP_MAX * STEP_MAX; i++) {
+        const int64_t tried[3] = {stride[0] * (i / (STEP_MAX * STEP_MAX) + 1), stride[1] * (i / STEP_MAX % STEP_MAX + 1),
+                                  stride[2] * (i % STEP_MAX + 1)};
+        bool good = true, fills = true;
+        for (int axis = 0; axis < 3; axis++) {
+            bool more = tried[axis] > stride[axis];
+            good &= !more || (axis >= 3 - mma->ndim && axis_is_walked(mma, problem, axis, tried[axis]));
+            fills &= !more || tried[axis] < problem->conv.in[axis] + stride[axis];
+        }
+        if (!good || !fills || (volume(tried) > volume(stride) && problem->conv.c * volume(tried) > mma->tile[1])) {
+            continue;
+        }
+        kw_mma_grid grid = spot_grid(mma, problem, tried);
+        double steps = (double)grid.tile_rows * (double)grid.tile_cols * (double)(grid.steps + TILE_END);
+        if (steps < least) {
+            least = steps;
+            best = grid;
+            spot[0] = tried[0], spot[1] = tried[1], spot[2] = tried[2];
+        }
+    }
+    return best;
 }
 
 kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
@@ -50,15 +124,28 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
         grid.steps = kw_ceil_div(pixels, mma->tile[2]);
         return grid;
     }
+    if (has_spots(mma, problem)) {
+        int64_t spot[3];
+        return best_spot(mma, problem, spot);
+    }
     bool forward = problem->op == KW_CONV_FWD;
     grid.tile_rows = kw_ceil_div(pixels, mma->tile[0]);
+    if (!forward) {
+        pixels = d->n;
+        taps = 1;
+        for (int axis = 0; axis < 3; axis++) {
+            pixels *= kw_ceil_div(d->in[axis], d->stride[axis]);
+            taps *= kw_ceil_div(d->filter[axis], d->stride[axis] / kw_gcd(d->stride[axis], d->dilation[axis]));
+        }
+        grid.tile_rows = count_phases(d) * kw_ceil_div(pixels, mma->tile[0]);
+    }
     grid.tile_cols = kw_ceil_div(forward ? d->k : d->c, mma->tile[1]);
     grid.steps = taps * kw_ceil_div(forward ? d->c : d->k, KW_SLAB_ELEMENTS);
     return grid;
 }
 
-/* Runs of `pixels` pixels, 64 channels of each. */
-static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t pixels) {
+/* Runs of `pixels` pixels, 64 channels of each. each: as image_walk() has it. */
+static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t pixels, const int64_t each[3]) {
     const kw_conv_dims *d = &problem->conv;
     int64_t stride = kw_mma_row_bytes(mma, tensor == KW_X ? d->c : d->k);
     kw_map map = {.tensor = tensor,
@@ -69,7 +156,7 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
                   .swizzle = true,
                   .pixels = true};
     for (int i = 0; i < mma->ndim; i++) {
-        walk w = image_walk(problem, 2 - i);
+        walk w = image_walk(problem, 2 - i, each[2 - i]);
         map.extent[i + 1] = w.extent;
         map.stride[i] = stride;
         map.low[i] = (int32_t)w.low;
@@ -95,29 +182,48 @@ static kw_map filter_map(const kw_mma *mma, const kw_conv_dims *d, int32_t rows)
     return kw_mma_box_map(KW_W, mma->dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
 }
 
+/* The second operand of spots as the first stage makes it: k, position, column. Returns its rows. */
+static int64_t describe_spots(const kw_mma *mma, const kw_problem *problem, const int64_t spot[3], kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t cols = d->c * volume(spot), positions = 1, row = kw_mma_row_bytes(mma, d->k);
+    for (int axis = 0; axis < 3; axis++) {
+        positions *= spot_positions(problem, axis, spot[axis]);
+    }
+    const int64_t extent[3] = {d->k, positions, cols}, stride[2] = {row, positions * row};
+    launch->map[1] = kw_mma_box_map(KW_W, mma->dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, mma->tile[1]});
+    launch->map[1].copied = true;
+    kw_launch_params(launch, kw_igemm_params)->spot = spot[0] << 2 * KW_SPOT_BITS | spot[1] << KW_SPOT_BITS | spot[2];
+    return cols * positions;
+}
+
 void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
-    int64_t out[3];
+    int64_t out[3], spot[3] = {d->stride[0], d->stride[1], d->stride[2]}, w_rows = d->k * volume(d->filter);
     kw_problem_output(out, problem);
     switch (problem->op) {
     case KW_CONV_BWD_WEIGHT:
         launch->map[0] = pixel_rows(mma, KW_Y, d->k, d->n * volume(out));
-        launch->map[1] = image_map(mma, problem, KW_X, mma->tile[2]);
+        launch->map[1] = image_map(mma, problem, KW_X, mma->tile[2], spot);
         launch->map[2] = filter_map(mma, d, KW_SLAB_ELEMENTS);
         break;
     case KW_CONV_BWD_DATA:
-        launch->map[0] = image_map(mma, problem, KW_Y, mma->tile[0]);
-        launch->map[1] = filter_map(mma, d, KW_SLAB_ELEMENTS);
+        if (has_spots(mma, problem)) {
+            best_spot(mma, problem, spot);
+            w_rows = describe_spots(mma, problem, spot, launch);
+        } else {
+            launch->map[1] = filter_map(mma, d, KW_SLAB_ELEMENTS);
+        }
+        launch->map[0] = image_map(mma, problem, KW_Y, mma->tile[0], spot);
         launch->map[2] = pixel_rows(mma, KW_X, d->c, d->n * volume(d->in));
         break;
     default:
-        launch->map[0] = image_map(mma, problem, KW_X, mma->tile[0]);
+        launch->map[0] = image_map(mma, problem, KW_X, mma->tile[0], spot);
         launch->map[1] = filter_map(mma, d, mma->tile[1]);
         launch->map[2] = pixel_rows(mma, KW_Y, d->k, d->n * volume(out));
         break;
     }
     if (kw_mma_aligns(mma)) {
-        int64_t y_rows = d->n * volume(out), x_rows = d->n * volume(d->in), w_rows = d->k * volume(d->filter);
+        int64_t y_rows = d->n * volume(out), x_rows = d->n * volume(d->in);
         launch->map[2] = (kw_map){0};
         kw_mma_align_operands(mma, problem->op == KW_CONV_FWD ? x_rows : y_rows, problem->op == KW_CONV_BWD_WEIGHT ? x_rows : w_rows,
                               launch);

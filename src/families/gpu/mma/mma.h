@@ -174,7 +174,7 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem);
 /* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
 /* With kw_mma_aligns(), behind kw_mma_launch() and with the maps of both operands: the stage that copies them, so many rows of each, and
- * maps of the copies. */
+ * maps of the copies. A map that is of a copy already stays so. */
 void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second_rows, kw_launch *launch);
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
 

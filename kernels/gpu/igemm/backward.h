@@ -1,0 +1,290 @@
+/* backward.h: how gpu/igemm/feed.h goes over the image in backward data.
+ *
+ * KW_PHASES, channels in runs of 16 bytes: rows of a tile are pixels of x that lie a stride apart, of one residue (phase) along each axis, so
+ * that all of them meet the same taps; their positions of y are neighbours, counted from the lowest that any phase meets. Tiles of rows of
+ * all phases follow each other, and each phase has as many as the largest. Pixels that no tap reaches have no steps and are zeros.
+ *
+ * KW_SPOTS, of any count of channels: a row is a spot of neighbouring pixels, a whole number of strides along each axis, and its columns are
+ * their channels one after the other, so that few channels fill a tile and y is read once for all of them. Steps are the positions of y that
+ * any of a spot's pixels meets; the second operand, (position, k) by column, is made by the first stage, zeros where a pixel has no tap.
+ *
+ * What takes divisions is worked out once a block and stands in shared memory (kw_facts). */
+#ifndef KW_BACKWARD_H
+#define KW_BACKWARD_H
+
+#define KW_PHASES (!KW_SPOTS)
+
+/* --- of an axis --- */
+
+/* Pixels of x from row to row. */
+KW_DEVICE int kw_feed_each(const kw_gpu_args *a, int axis) {
+#if KW_SPOTS
+    return (int)(a->params.spot >> (2 - axis) * KW_SPOT_BITS & ((1 << KW_SPOT_BITS) - 1));
+#else
+    return (int)a->stride[axis];
+#endif
+}
+
+/* The lowest position of y that pixels meet. */
+KW_DEVICE int kw_feed_low(const kw_gpu_args *a, int axis) {
+    int pad = (int)a->pad[axis], reach = (int)((a->filter[axis] - 1) * a->dilation[axis]), stride = (int)a->stride[axis];
+    return KW_MEETS_FROM(pad, reach, stride);
+}
+
+/* Positions of y from one number of them to the next: pixels of a phase, or single ones, meet only those of taps. step: filter taps from
+ * the one to the other. */
+KW_DEVICE int kw_feed_unit(const kw_gpu_args *a, int axis, int *step) {
+    int dilation = (int)a->dilation[axis], common = (int)a->stride[axis], rest = dilation;
+    if (KW_SPOTS) return kw_feed_each(a, axis) == 1 ? dilation : 1;
+    while (rest) {
+        int next = common % rest;
+        common = rest;
+        rest = next;
+    }
+    *step = (int)a->stride[axis] / common;
+    return dilation / common;
+}
+
+KW_DEVICE int kw_feed_extent(const kw_gpu_args *a, int axis) { return KW_CEIL((int)a->in[axis], kw_feed_each(a, axis)); }
+
+/* How many positions pixels of a phase meet, the last tap of those that serve it, and the offset of its position, the first. */
+KW_DEVICE int kw_phase_meets(const kw_gpu_args *a, int axis, int phase, int *first, int *last_tap) {
+    int stride = (int)a->stride[axis], tap = (int)a->filter[axis] - 1, step;
+    int dilation = (int)a->dilation[axis], at = phase + (int)a->pad[axis] - tap * dilation;
+    kw_feed_unit(a, axis, &step);
+    for (int i = 1; i < step && at % stride != 0; i++) {
+        at += dilation;
+        tap--;
+    }
+    if (tap < 0 || at % stride != 0) return 0;
+    *first = at / stride - kw_feed_low(a, axis);
+    *last_tap = tap;
+    return tap / step + 1;
+}
+
+/* The same of a spot, whose positions follow each other from the lowest on. */
+KW_DEVICE int kw_spot_meets(const kw_gpu_args *a, int axis) {
+    int pad = (int)a->pad[axis], reach = (int)((a->filter[axis] - 1) * a->dilation[axis]), each = kw_feed_each(a, axis);
+    return each == 1 ? (int)a->filter[axis] : KW_MEETS_TO(pad, reach, (int)a->stride[axis], each) + 1;
+}
+
+/* --- what a block knows --- */
+
+typedef struct kw_phase {
+    int steps;                         /* of a tile */
+    int at[3];                         /* its first pixel */
+    int count[3], first[3], last_tap[3]; /* kw_phase_meets */
+} kw_phase;
+
+typedef struct kw_facts {
+    int extent[3], pixels; /* rows along each axis, and of all images */
+    int unit[3], step[3];  /* kw_feed_unit */
+    kw_phase phase[KW_PHASES_MAX];
+} kw_facts;
+
+typedef char kw_facts_fit[sizeof(kw_facts) == KW_FACTS_BYTES ? 1 : -1];
+
+KW_DEVICE int kw_feed_phases(const kw_gpu_args *a) {
+    int phases = 1;
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3 && KW_PHASES; axis++)
+        phases *= kw_walks_backward(a, axis);
+    return phases;
+}
+
+KW_DEVICE void kw_phase_work_out(const kw_gpu_args *a, int number, kw_phase *phase) {
+    phase->steps = (int)KW_CEIL(a->k, KW_SLAB_ELEMENTS);
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int phases = KW_PHASES ? kw_walks_backward(a, axis) : 1, first = 0, last_tap = 0;
+        phase->at[axis] = number % phases;
+        phase->count[axis] = KW_SPOTS ? kw_spot_meets(a, axis) : kw_phase_meets(a, axis, phase->at[axis], &first, &last_tap);
+        phase->first[axis] = first;
+        phase->last_tap[axis] = last_tap;
+        phase->steps *= phase->count[axis];
+        number /= phases;
+    }
+}
+
+/* By the first threads of a block, for all behind the next barrier. */
+KW_DEVICE void kw_facts_work_out(const kw_gpu_args *a, kw_facts *facts) {
+    int number = kw_thread();
+    if (number < kw_feed_phases(a)) kw_phase_work_out(a, number, &facts->phase[number]);
+    if (number != KW_PHASES_MAX) return;
+    facts->pixels = (int)a->n;
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++) {
+        int step = 0;
+        facts->extent[axis] = kw_feed_extent(a, axis);
+        facts->pixels *= facts->extent[axis];
+        facts->unit[axis] = kw_feed_unit(a, axis, &step);
+        facts->step[axis] = step;
+    }
+}
+
+KW_DEVICE const kw_facts *kw_facts_of(const kw_work *work) { return (const kw_facts *)work->facts; }
+
+KW_DEVICE int kw_feed_strides(const kw_gpu_args *a) {
+    int strides = 1;
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        strides *= (int)a->stride[axis];
+    return strides;
+}
+
+/* Tiles of the same rows of all phases follow each other, beginning with another phase each time, so that blocks have some of each: leaves
+ * the row in the phase. */
+KW_DEVICE void kw_work_phase(const kw_gpu_args *a, kw_work *work) {
+    work->phase = 0;
+    if (kw_feed_strides(a) == 1) return;
+    int phases = kw_feed_phases(a), number = work->row / KW_TILE_M, tile = number / phases;
+    work->phase = (number + tile) % phases;
+    work->row = tile * KW_TILE_M;
+}
+
+#if KW_PHASES
+
+/* Where a row of a phase lies in x: number and its position along each axis. */
+typedef struct kw_phase_row {
+    int image, pos[3];
+} kw_phase_row;
+
+KW_DEVICE kw_phase_row kw_phase_row_of(const kw_work *work, int row) {
+    kw_phase_row r;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int extent = kw_facts_of(work)->extent[axis], rest = row / extent;
+        r.pos[axis] = row - rest * extent;
+        row = rest;
+    }
+    r.image = row;
+    return r;
+}
+
+/* Some rows on. */
+KW_DEVICE void kw_phase_row_next(kw_phase_row *r, const kw_work *work, int rows) {
+    r->pos[2] += rows;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int extent = kw_facts_of(work)->extent[axis];
+        while (r->pos[axis] >= extent) {
+            r->pos[axis] -= extent;
+            if (axis > KW_FIRST_AXIS)
+                r->pos[axis - 1]++;
+            else
+                r->image++;
+        }
+    }
+}
+
+/* Below 0: the row is of no pixel. */
+KW_DEVICE kw_i64 kw_phase_row_at(const kw_gpu_args *a, const kw_work *work, const kw_phase_row *r) {
+    kw_i64 flat = r->image;
+    int ok = r->image < a->n;
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++) {
+        int pos = r->pos[axis] * (int)a->stride[axis] + kw_facts_of(work)->phase[work->phase].at[axis];
+        ok &= pos < (int)a->in[axis];
+        flat = flat * a->in[axis] + pos;
+    }
+    return ok ? flat * a->c : -1;
+}
+
+#else
+
+/* --- spots --- */
+
+/* Of a line of a spot's pixels; and of all of them. */
+KW_DEVICE int kw_spots_line(const kw_gpu_args *a) { return kw_feed_each(a, 2) * (int)a->c; }
+
+KW_DEVICE int kw_spots_cols(const kw_gpu_args *a) {
+    int pixels = 1;
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        pixels *= kw_feed_each(a, axis);
+    return pixels * (int)a->c;
+}
+
+KW_DEVICE int kw_spots_positions(const kw_gpu_args *a) {
+    int positions = 1;
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+        positions *= kw_spot_meets(a, axis);
+    return positions;
+}
+
+/* Eight depths of a column at a position, numbered columns first. Returns their place: column, position, depth. */
+KW_DEVICE int kw_spots_piece(const kw_gpu_args *a, int number, kw_u32 words[4]) {
+    int cols = kw_spots_cols(a), positions = kw_spots_positions(a), each = KW_CEIL((int)a->k, KW_COPY_RUN);
+    int col = number % cols, rest = number / cols, run = rest / positions, position = rest - run * positions;
+    int pixel = col / (int)a->c, at = position, ok = 1, flat = 0, scale = 1;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int of = kw_feed_each(a, axis), dilation = (int)a->dilation[axis], stride = (int)a->stride[axis], step, count = kw_spot_meets(a, axis);
+        int meets = (kw_feed_low(a, axis) + at % count * kw_feed_unit(a, axis, &step)) * stride;
+        int far = pixel % of + (int)a->pad[axis] - meets, tap = far / dilation; /* from the first tap */
+        ok &= far >= 0 && tap * dilation == far && tap < (int)a->filter[axis];
+        flat += tap * scale;
+        scale *= (int)a->filter[axis];
+        pixel /= of;
+        at /= count;
+    }
+    const char *from = a->w + ((kw_i64)run * KW_COPY_RUN * scale + flat) * a->c * KW_BYTES + col % (int)a->c * KW_BYTES;
+    KW_UNROLL
+    for (int i = 0; i < KW_COPY_RUN; i++) {
+        kw_u32 element = 0;
+        if (ok && run * KW_COPY_RUN + i < (int)a->k) kw_load_run(&element, from + (kw_i64)i * scale * a->c * KW_BYTES, KW_BYTES);
+        words[i / 2] = i % 2 ? words[i / 2] | element << 16 : element;
+    }
+    return (col * positions + position) * each + run;
+}
+
+/* A row of a spot, as its columns are walked through: where a column lies, and what of the spot is inside the image. */
+typedef struct kw_spot_walk {
+    kw_i64 at;           /* of the column in x */
+    int run, of_run;     /* place in a line of the spot's pixels and channels, and how many there are */
+    int left;            /* of_run as far as the image reaches */
+    int pos[2], room[2]; /* of the line along the outer axes in the spot, and how far the image reaches */
+} kw_spot_walk;
+
+KW_DEVICE void kw_spot_walk_start(kw_spot_walk *s, const kw_gpu_args *a, int row, int col) {
+    int first[3] = {0, 0, 0};
+    s->of_run = kw_spots_line(a);
+    int line = col / s->of_run, lines = KW_NDIM > 1 ? kw_feed_each(a, 1) : 1;
+    s->run = col - line * s->of_run;
+    s->pos[0] = KW_NDIM > 2 ? line / lines : 0;
+    s->pos[1] = line - s->pos[0] * lines;
+    KW_UNROLL
+    for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+        int extent = kw_feed_extent(a, axis), further = row / extent;
+        first[axis] = (row - further * extent) * kw_feed_each(a, axis);
+        row = further;
+    }
+    s->room[0] = (int)a->in[0] - first[0];
+    s->room[1] = (int)a->in[1] - first[1];
+    s->left = row < a->n ? kw_min(((int)a->in[2] - first[2]) * (int)a->c, s->of_run) : 0;
+    s->at = (((row * a->in[0] + first[0] + s->pos[0]) * a->in[1] + first[1] + s->pos[1]) * a->in[2] + first[2]) * a->c + s->run;
+}
+
+KW_DEVICE int kw_spot_walk_ok(const kw_spot_walk *s) { return s->run < s->left && s->pos[1] < s->room[1] && s->pos[0] < s->room[0]; }
+
+/* So many columns on, which divide a line of the spot. */
+KW_DEVICE void kw_spot_walk_next(kw_spot_walk *s, const kw_gpu_args *a, int cols) {
+    s->run += cols;
+    s->at += cols;
+    if (s->run < s->of_run) return;
+    s->run = 0;
+    s->at += a->in[2] * a->c - s->of_run;
+    if (KW_NDIM == 1 || ++s->pos[1] < kw_feed_each(a, 1)) return;
+    s->pos[1] = 0;
+    s->pos[0]++;
+    s->at += (a->in[1] - kw_feed_each(a, 1)) * a->in[2] * a->c;
+}
+
+/* Where a column of a spot lies in x; below 0: beside the image. */
+KW_DEVICE kw_i64 kw_spots_place(const kw_gpu_args *a, int row, int col) {
+    kw_spot_walk s;
+    kw_spot_walk_start(&s, a, row, col);
+    return kw_spot_walk_ok(&s) ? s.at : -1;
+}
+#endif
+
+#endif
