@@ -29,6 +29,19 @@ local any_size = {
     { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
 }
 
+-- Products of few rows (turned) or few columns, whose results leave from the registers: pipeline, tile, tiles in shared memory.
+local thin = {
+    turned = {
+        { "pingpong", "16x64x64", 8 }, { "pingpong", "16x128x64", 6 }, { "pingpong", "32x64x64", 8 }, { "pingpong", "32x128x64", 5 },
+        { "pingpong", "64x64x64", 7 }, { "pingpong", "64x128x64", 8 }, { "pingpong", "96x64x64", 5 }, { "pingpong", "96x128x64", 8 },
+        { "cooperative", "128x128x64", 7 },
+    },
+    default = {
+        { "pingpong", "64x16x64", 8 }, { "pingpong", "128x16x64", 6 }, { "pingpong", "64x32x64", 8 }, { "pingpong", "128x32x64", 5 },
+        { "pingpong", "64x96x64", 5 }, { "pingpong", "128x96x64", 8 },
+    },
+}
+
 -- Products of bytes of floating point, which take two sets of sums.
 local of_bytes = {
     { "cooperative", "128x192x128", 5 }, { "cooperative", "128x128x128", 6 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
@@ -53,6 +66,16 @@ local function points(rows, split, width, any)
     return out
 end
 
+-- Those of a thin product: columns of the instruction are the tile's smaller side.
+local function thin_points(epi)
+    local out = points(thin[epi], 0)
+    for _, p in ipairs(out) do
+        p.epi, p.vec_c = epi, 1
+        p.inst_n = epi == "turned" and p.tile_m or p.tile_n
+    end
+    return out
+end
+
 -- Those of a convolution in some counts of axes.
 local function convolutions(op, first, last)
     local out = {}
@@ -73,7 +96,7 @@ end
 local function products(width)
     local out, narrow = {}, width == 1
     for _, layout in ipairs(narrow and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
-        local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1) }
+        local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points("turned"), thin_points("default") }
         for _, list in ipairs(narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists) do
             for _, p in ipairs(list) do
                 p.layout = layout

@@ -110,6 +110,7 @@ static const row bulk[] = {
 #define TURNS "tile_k=64 inst_m=64 inst_k=16 wave_n=1 vec_a=8 vec_b=8 vec_c=8 persistent=1 "
 #define COOPERATIVE TURNS "pipe=cooperative wave_m=8 "
 #define PINGPONG TURNS "pipe=pingpong wave_m=4 wave_groups=2 "
+#define THIN "vec_c=1 " PINGPONG
 #define SPOTS "vec_a=1 vec_b=1 vec_c=1 "
 #define MANY "n6 c72 k136 i31x32 f1x3 p0x1"
 
@@ -131,6 +132,9 @@ static const row overlapped[] = {
     {"nd", "fp16", SPOTS PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=3", {"n1 c5 k70 i9x10 f3x2 p1x0 s3x2 d2x3", "n2 c4 k8 i16x16 f4x4 s4x4"}},
     {"nd", "bf16", SPOTS COOPERATIVE "ndim=3 tile_m=128 tile_n=64 inst_n=64 stages=3", {"n1 c3 k40 i6x7x9 f3x3x3 p1x1x1 s1x2x2"}},
     {"ng", "bf16", COOPERATIVE "tile_m=128 tile_n=256 inst_n=256 stages=4", {STEPS}},
+    {"ng", "bf16", THIN "layout=rrr epi=turned tile_m=16 tile_n=64 inst_n=16 stages=3", {STEPS}},
+    {"ng", "fp16", THIN "layout=ccr epi=default tile_m=64 tile_n=32 inst_n=32 stages=2 split_k=2", {STEPS}},
+    {"ng", "bf16", THIN "epi=turned tile_m=64 tile_n=128 inst_n=64 stages=3 split_k=2", {STEPS}},
     {"ng", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=2", {STEPS}},
     {"ng", "bf16", PINGPONG "tile_m=128 tile_n=64 inst_n=64 stages=3 split_k=0", {STEPS}},
     {"ng", "bf16", COOPERATIVE "tile_m=256 tile_n=64 inst_n=64 stages=3 split_k=5", {STEPS}},
@@ -474,13 +478,16 @@ static void check_conv(player *p, const row *r, const char *op, int arch) {
     check_config(p, &config, problem, r->problems);
 }
 
-/* All layouts; sizes that serve vectors of 8 where there are any, and those of unpadded kernels. */
+/* All layouts, or the one that a row names; sizes that serve vectors of 8 where there are any, and those of unpadded kernels. */
 static void check_gemm(player *p, const row *r, int arch) {
     static const char *const layouts[] = {"layout=rcr", "layout=rrr", "layout=crr", "layout=ccr"};
     static const char *const odd[PROBLEMS_MAX] = {"b2 m45 n37 k51", "m1 n1 k1", "m70 n65 k203"};
     static const char *const even[PROBLEMS_MAX] = {"b2 m144 n40 k136"}, *const whole[PROBLEMS_MAX] = {"b2 m128 n64 k96"};
     bool padded = !value_of(r->axes, "pad_m"), vectors = value_of(r->axes, "vec_a") != NULL;
     for (int i = 0; i < (strstr(r->axes, BULK) ? 1 : 4); i++) {
+        if (value_of(r->axes, "layout") && !strstr(r->axes, layouts[i])) {
+            continue;
+        }
         const char *const lists[4] = {r->axes, layouts[i], instruction(r->dtype, arch), plain};
         char head[64], problem[64];
         kw_config config;

@@ -60,4 +60,18 @@ KW_DEVICE int kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, 
     return work->col + col;
 }
 
+/* From where a row of the tile begins in the result to its element in a column: the sum of both. */
+KW_DEVICE kw_i64 kw_direct_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
+    kw_i64 rows = KW_TURNED ? a->gn : a->gm;
+    row += work->row;
+    *ok &= row < rows;
+    return work->batch * a->gm * a->gn + (KW_TURNED ? row : row * a->gn);
+}
+
+KW_DEVICE kw_i64 kw_direct_col(const kw_gpu_args *a, const kw_work *work, int col, int *ok) {
+    col += work->col;
+    *ok &= col < (KW_TURNED ? a->gm : a->gn);
+    return KW_TURNED ? col * a->gn : col;
+}
+
 #endif

@@ -12,8 +12,15 @@
 #include "kw_config.h"
 #include "gpu/matrix/fragment.h"
 
+/* The operands change places: rows are columns of the result. */
+#define KW_TURNED (KW_EPI == KW_EPI_TURNED)
+#if KW_TURNED
+#define KW_A_BY_ROWS KW_GEMM_B_BY_ROWS(KW_LAYOUT)
+#define KW_B_BY_ROWS KW_GEMM_A_BY_ROWS(KW_LAYOUT)
+#else
 #define KW_A_BY_ROWS KW_GEMM_A_BY_ROWS(KW_LAYOUT)
 #define KW_B_BY_ROWS KW_GEMM_B_BY_ROWS(KW_LAYOUT)
+#endif
 #define KW_A_VEC KW_VEC_A
 #define KW_B_VEC KW_VEC_B
 #define KW_TWO_STAGE 0

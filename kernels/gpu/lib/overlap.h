@@ -20,6 +20,7 @@
  *   kw_result_put(args, &work, piece, row, col)       a piece of the result, at a row and column of the tile, from shared memory
  *   kw_result_row(args, &work, row, &ok)              where a row of the tile begins in the result
  *   kw_result_col(args, &work, col, &cols)            from there to a piece's first column; how many of its columns there are
+ *   kw_direct_row(args, &work, row, &ok), kw_direct_col(args, &work, col, &ok)        of one element, their sum, where !KW_PASSES
  * and where it has them
  *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_phase_row_... say
  *   KW_SPOTS          kw_spots_cols(args), kw_spot_walk_...: the result is stored elsewhere than its rows and columns say
@@ -203,6 +204,42 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 
 /* --- storing --- */
 
+#if !KW_PASSES
+/* Each lane its own sums, as elements of the result or of the part's slice. A lane has two neighbours each in two rows. */
+KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
+    int lane = kw_acc_lane(), parts = kw_to_workspace(a), two = !KW_TURNED && a->gn % 2 == 0;
+    char *to = parts ? a->shared + work->part * a->params.elements * 4 : kw_result(a);
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        kw_i64 row[2];
+        int row_ok[2] = {1, 1};
+        KW_UNROLL
+        for (int half = 0; half < 2; half++)
+            row[half] = kw_direct_row(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), &row_ok[half]);
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e += 2) {
+            int half = e / 2 % 2, ok[2] = {row_ok[half], row_ok[half]};
+            kw_u32 w[2];
+            char *at[2];
+            KW_UNROLL
+            for (int j = 0; j < 2; j++)
+                at[j] = to + (row[half] + kw_direct_col(a, work, e / 4 * 8 + kw_acc_col(lane, j), &ok[j])) * (parts ? 4 : 2);
+            if (parts) {
+                w[0] = kw_bits(sums->at[i].e[e]), w[1] = kw_bits(sums->at[i].e[e + 1]);
+            } else {
+                w[0] = kw_out_pair(sums->at[i].e[e], sums->at[i].e[e + 1]), w[1] = w[0] >> 16;
+            }
+            if (two) {
+                if (ok[0]) kw_store_run(at[0], w, parts ? 8 : 4);
+                continue;
+            }
+            if (ok[0]) kw_store_run(at[0], w, parts ? 4 : 2);
+            if (ok[1]) kw_store_run(at[1], w + 1, parts ? 4 : 2);
+        }
+    }
+}
+#else
+
 /* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them. */
 KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7)) << 4); }
 
@@ -347,6 +384,8 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
     }
 }
 
+#endif
+
 KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     kw_work work;
     kw_ring at = {0, 0};
@@ -367,12 +406,17 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
             kw_sums_clear(&sums);
             if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
         }
+#if !KW_PASSES
+        kw_sums_put(a, &work, &sums, first_row);
+        (void)turn;
+#else
         if (kw_to_workspace(a))
             kw_part_put(a, &work, &sums, first_row);
         else
             kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
+#endif
     }
-    if (kw_thread() % KW_GROUP_THREADS == 0 && !KW_ALIGNS) kw_store_wait_read(0); /* the launch's end waits for the rest */
+    if (KW_PASSES && kw_thread() % KW_GROUP_THREADS == 0 && !KW_ALIGNS) kw_store_wait_read(0); /* the launch's end waits for the rest */
 }
 
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {

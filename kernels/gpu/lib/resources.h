@@ -89,8 +89,9 @@
 #define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
 #define KW_HALF_LDS 115712
-#define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(1) <= KW_HALF_LDS ? 2 : 1)
-#define KW_PIECES (KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
+#define KW_PASSES (KW_EPI == KW_EPI_CSHUFFLE) /* results pass shared memory; else they leave from the registers */
+#define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(KW_PASSES) <= KW_HALF_LDS ? 2 : 1)
+#define KW_PIECES (!KW_PASSES ? 0 : KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
 #define KW_BRING_REGISTERS (KW_BLOCKS_HELD == 2 ? 24 : 40) /* of a thread that brings tiles */
 #define KW_MULTIPLY_REGISTERS (KW_BLOCKS_HELD == 2 ? 104 : 232)
 /* With one element an access: operands whose rows are no multiple of 16 bytes are copied first (gpu/lib/align.h), each copy at a multiple of

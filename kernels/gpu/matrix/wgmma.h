@@ -67,9 +67,13 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
 #define KW_SUMS4(c, i) KW_WGMMA_SUM(c[i]), KW_WGMMA_SUM(c[i + 1]), KW_WGMMA_SUM(c[i + 2]), KW_WGMMA_SUM(c[i + 3])
 #define KW_SUMS8(c, i) KW_SUMS4(c, i), KW_SUMS4(c, i + 4)
 #define KW_SUMS32(c, i) KW_SUMS8(c, i), KW_SUMS8(c, i + 8), KW_SUMS8(c, i + 16), KW_SUMS8(c, i + 24)
+#define KW_NAMES8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define KW_NAMES16 KW_NAMES8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define KW_NAMES32                                                                                                                         \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                                               \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define KW_NAMES48                                                                                                                         \
+    KW_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define KW_NAMES64                                                                                                                         \
     KW_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                                        \
                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
@@ -82,7 +86,22 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
                "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "                              \
                "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-#if KW_INST_N == 64
+#if KW_INST_N == 16
+#define KW_WGMMA_SHAPE "m64n16"
+#define KW_WGMMA_SUMS(c) KW_SUMS8(c, 0)
+#define KW_WGMMA_NAMES "{" KW_NAMES8 "}, %8, %9"
+#define KW_WGMMA_ADDS "%10"
+#elif KW_INST_N == 32
+#define KW_WGMMA_SHAPE "m64n32"
+#define KW_WGMMA_SUMS(c) KW_SUMS8(c, 0), KW_SUMS8(c, 8)
+#define KW_WGMMA_NAMES "{" KW_NAMES16 "}, %16, %17"
+#define KW_WGMMA_ADDS "%18"
+#elif KW_INST_N == 96
+#define KW_WGMMA_SHAPE "m64n96"
+#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS8(c, 32), KW_SUMS8(c, 40)
+#define KW_WGMMA_NAMES "{" KW_NAMES48 "}, %48, %49"
+#define KW_WGMMA_ADDS "%50"
+#elif KW_INST_N == 64
 #define KW_WGMMA_SHAPE "m64n64"
 #define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0)
 #define KW_WGMMA_NAMES "{" KW_NAMES32 "}, %32, %33"
@@ -103,7 +122,7 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
 #define KW_WGMMA_NAMES "{" KW_NAMES128 "}, %128, %129"
 #define KW_WGMMA_ADDS "%130"
 #else
-#error wgmma is generated with 64, 128, 192 and 256 columns
+#error wgmma is generated with 16, 32, 64, 96, 128, 192 and 256 columns
 #endif
 
 /* The predicate adds to the sums. */

@@ -190,7 +190,7 @@ static bool reserve_products(kw_emu_group *group) {
 
 /* NULL, or the rule that a product breaks. */
 static const char *product_rejection(kw_emu_group *group, const kw_emu_inst *inst) {
-    bool types = inst->type >= BF16 && inst->type <= BF8, columns = inst->n % 64 == 0 && inst->n >= 64 && inst->n <= 256;
+    bool types = inst->type >= BF16 && inst->type <= BF8, columns = inst->n % 8 == 0 && inst->n >= 8 && inst->n <= 256;
     if (inst->m != ROWS || !types || !columns || inst->k * bytes_of(inst->type) != DEPTH_BYTES) {
         return "there is no such instruction";
     }

@@ -11,8 +11,9 @@ static const kw_axis gemm_mma_axes[] = {KW_GEMM_AXES(ROW)};
 
 static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
     const kw_gemm_dims *d = &problem->gemm;
-    return (kw_mma_grid){.tile_rows = kw_ceil_div(d->m, mma->tile[0]),
-                         .tile_cols = kw_ceil_div(d->n, mma->tile[1]),
+    bool turned = mma->epi == KW_EPI_TURNED;
+    return (kw_mma_grid){.tile_rows = kw_ceil_div(turned ? d->n : d->m, mma->tile[0]),
+                         .tile_cols = kw_ceil_div(turned ? d->m : d->n, mma->tile[1]),
                          .batches = d->batch,
                          .steps = kw_ceil_div(d->k, mma->tile[2]),
                          .elements = kw_problem_elements(problem, KW_Y)};
@@ -93,19 +94,21 @@ static void describe_gemm_operands(const kw_config *config, const kw_mma *mma, c
 
 /* An operand whose rows are contiguous is copied in slabs of 64 rows and a step's depths. */
 static kw_map operand_map(const kw_config *config, const kw_mma *mma, kw_tensor tensor, int64_t rows, const kw_gemm_dims *d, bool by_rows) {
+    int second = (tensor == KW_W) != (mma->epi == KW_EPI_TURNED);
     const int64_t extent[3] = {by_rows ? rows : d->k, by_rows ? d->k : rows, d->batch}, row = kw_mma_row_bytes(mma, extent[0]);
-    return kw_mma_bulk_map(tensor, config->dtype, extent, row, extent[1] * row, by_rows ? mma->tile[2] : mma->tile[tensor == KW_W]);
+    return kw_mma_bulk_map(tensor, config->dtype, extent, row, extent[1] * row, by_rows ? mma->tile[2] : mma->tile[second]);
 }
 
 static void describe_overlapped(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
     kw_dtype result = kw_dtype_output(config->dtype);
     const int64_t extent[3] = {d->n, d->m, d->batch}, row = d->n * (int64_t)kw_dtype_size(result), stride[2] = {row, d->m * row};
     const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/lib/overlap_layout.h */
-    launch->map[0] = operand_map(config, mma, KW_X, d->m, d, mma->layout == KW_CRR || mma->layout == KW_CCR);
-    launch->map[1] = operand_map(config, mma, KW_W, d->n, d, mma->layout == KW_RRR || mma->layout == KW_CRR);
+    int turned = mma->epi == KW_EPI_TURNED;
+    launch->map[turned] = operand_map(config, mma, KW_X, d->m, d, mma->layout == KW_CRR || mma->layout == KW_CCR);
+    launch->map[1 - turned] = operand_map(config, mma, KW_W, d->n, d, mma->layout == KW_RRR || mma->layout == KW_CRR);
     if (kw_mma_aligns(mma)) {
         kw_mma_align_operands(mma, d->batch * launch->map[0].extent[1], d->batch * launch->map[1].extent[1], launch);
-    } else {
+    } else if (mma->epi == KW_EPI_CSHUFFLE) {
         launch->map[2] = kw_mma_box_map(KW_Y, result, extent, stride, box);
     }
 }
@@ -122,6 +125,15 @@ static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, 
     }
     if (kw_mma_overlaps(&mma)) {
         describe_overlapped(config, &mma, &problem->gemm, launch);
+    }
+}
+
+/* With epi=turned the text's rows are the result's columns. */
+static void emit_gemm(const kw_config *config, kw_text *text) {
+    kw_mma mma = kw_mma_read(config, NULL);
+    if (mma.epi == KW_EPI_TURNED) {
+        kw_text_addf(text, "#undef KW_TILE_M\n#undef KW_TILE_N\n#define KW_TILE_M %d\n#define KW_TILE_N %d\n", (int)mma.tile[0],
+                     (int)mma.tile[1]);
     }
 }
 
@@ -147,6 +159,6 @@ const kw_family kw_family_gemm_mma = {
     .launch = launch_gemm_mma,
     .estimate_resources = kw_mma_estimate_resources,
     .sum_error = gemm_sum_error,
-    .emit = kw_gpu_emit_nothing,
+    .emit = emit_gemm,
     .kernel = "gpu/gemm/gemm.c",
 };

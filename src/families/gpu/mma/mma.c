@@ -59,6 +59,11 @@ static kw_mma read_igemm(const int32_t *axis) {
 
 kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     kw_mma mma = config->op == KW_GEMM ? read_gemm_axes(config->axis) : read_igemm(config->axis);
+    if (mma.epi == KW_EPI_TURNED) {
+        int32_t rows = mma.tile[1];
+        mma.tile[1] = mma.tile[0];
+        mma.tile[0] = rows;
+    }
     mma.op = config->op;
     mma.dtype = config->dtype;
     mma.bytes = (int32_t)kw_dtype_size(config->dtype);

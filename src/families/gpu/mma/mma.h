@@ -24,7 +24,7 @@
     X(PIPE_COOPERATIVE, "cooperative")                                                                                                     \
     X(PIPE_PINGPONG, "pingpong")
 #define KW_SCHEDS(X) X(SCHED_INTRAWAVE, "intrawave") X(SCHED_INTERWAVE, "interwave")
-#define KW_EPIS(X) X(EPI_CSHUFFLE, "cshuffle") X(EPI_DEFAULT, "default")
+#define KW_EPIS(X) X(EPI_CSHUFFLE, "cshuffle") X(EPI_DEFAULT, "default") X(EPI_TURNED, "turned")
 #define KW_SPECS(X)                                                                                                                        \
     X(SPEC_DEFAULT, "default")                                                                                                             \
     X(SPEC_FILTER1X1_PAD0, "filter1x1_pad0")                                                                                               \
@@ -60,7 +60,9 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(inst_k, NULL, 1, 256, "depth of a matrix instruction, or of several that are taken together")                                        \
     X(pipe, KW_WORDS_OF(KW_PIPES), 0, 0, "how tiles come from memory: docs/gpu-kernels.md")                                                \
     X(sched, KW_WORDS_OF(KW_SCHEDS), 0, 0, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")      \
-    X(epi, KW_WORDS_OF(KW_EPIS), 0, 0, "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers")
+    X(epi, KW_WORDS_OF(KW_EPIS), 0, 0,                                                                                                     \
+      "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers; turned: the same, and operands "   \
+      "have changed places, so that the rows of an instruction are columns of the result")
 
 #define KW_MMA_VECTOR_AXES(X)                                                                                                              \
     X(vec_a, NULL, 1, 16, "elements of the first operand that a thread loads together")                                                    \
@@ -100,7 +102,7 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
 
 /* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for
- * has the value that means nothing special. */
+ * has the value that means nothing special. With epi=turned, m and n of the tile are those of the turned product, as the text has them. */
 typedef struct kw_mma {
     kw_op op;
     kw_dtype dtype;

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #define KW_OP mma->op
+#define KW_EPI mma->epi
 #define KW_IN mma->dtype
 #define KW_BYTES ((int64_t)mma->bytes)
 #define KW_TILE_M ((int64_t)mma->tile[0])

@@ -6,6 +6,7 @@
 #include "families/gpu/mma/rules.h"
 
 #include "base/math.h"
+#include "gpu/gemm/args.h"
 #include "gpu/lib/resources.h"
 
 enum { BLOCK_THREADS = 1024, VECTOR_BYTES = 32, VECTOR_ELEMENTS = 16 };
@@ -27,7 +28,9 @@ static bool tile_holds_waves(const kw_rule_case *c) {
 static bool instruction_is_used(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_mma_shares_instruction(mma)) {
-        bool columns = mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma));
+        bool narrow = kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE && (mma->inst[1] == 16 || mma->inst[1] == 32 || mma->inst[1] == 96);
+        bool columns = mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma)) ||
+                       narrow;
         return mma->inst[0] == 64 && mma->inst[2] * mma->bytes == 32 && columns;
     }
     return mma->inst[0] >= 16 && mma->inst[0] <= 32 && mma->inst[1] >= 8 && mma->inst[1] <= 32;
@@ -91,8 +94,8 @@ static bool overlap_operands(const kw_rule_case *c) {
     int32_t run = KW_ACCESS_BYTES / mma->bytes, result = KW_ACCESS_BYTES / (int32_t)kw_dtype_size(kw_dtype_output(mma->dtype));
     bool narrow = mma->dtype == KW_FP8 || mma->dtype == KW_BF8, rows = mma->op == KW_GEMM && mma->layout == KW_RCR;
     bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || (narrow && rows);
-    bool any = mma->bytes == 2 && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
-    bool runs = any || (mma->vec[0] == run && mma->vec[1] == run && mma->vec[2] == result);
+    bool passes = mma->epi == KW_EPI_CSHUFFLE, any = passes && mma->bytes == 2 && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
+    bool runs = any || (mma->vec[0] == run && mma->vec[1] == run && mma->vec[2] == (passes ? result : 1));
     return !kw_mma_overlaps(mma) || (types && runs && mma->tile[2] * mma->bytes == KW_SLAB_ROW_BYTES && mma->tile[0] <= KW_BOX_ROWS);
 }
 
@@ -105,8 +108,22 @@ static bool overlap_waves(const kw_rule_case *c) {
 
 static bool overlap_blocks(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    bool plain = mma->persistent && mma->streamk == KW_STREAMK_OFF && mma->sched == KW_SCHED_INTRAWAVE && mma->epi == KW_EPI_CSHUFFLE;
+    bool plain = mma->persistent && mma->streamk == KW_STREAMK_OFF && mma->sched == KW_SCHED_INTRAWAVE;
     return !kw_mma_overlaps(mma) || (plain && !mma->preshuffle);
+}
+
+/* From the registers: products whose second operand's columns are few. Where these are contiguous, 64 lie together. */
+static bool overlap_results(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool turned = mma->epi == KW_EPI_TURNED, padded = mma->pad[0] && mma->pad[1] && mma->pad[2];
+    if (!kw_mma_overlaps(mma)) {
+        return !turned;
+    }
+    if (mma->epi == KW_EPI_CSHUFFLE) {
+        return true;
+    }
+    bool by_rows = turned ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
+    return mma->op == KW_GEMM && mma->bytes == 2 && padded && (!by_rows || mma->tile[1] % KW_SLAB_ELEMENTS == 0);
 }
 
 static bool compv6_is_deep(const kw_rule_case *c) {
@@ -161,7 +178,7 @@ const kw_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
     {"instruction_shape",
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
-     "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192",
+     "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and from the registers of 16, 32 and 96",
      instruction_is_used},
     {"bulk_operands", "pipe=tma is for GEMM and conv_fwd with explicit=1, bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8",
      bulk_operands},
@@ -171,15 +188,19 @@ const kw_rule kw_mma_valid_rules[] = {
     {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},
     {"overlap_operands",
      "pipe=cooperative and pingpong are for bf16 or fp16, and for fp8 or bf8 in products of layout=rcr; a step is 128 bytes deep, tile_m "
-     "at most 256, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size",
+     "at most 256, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size; without epi=cshuffle vec_c is 1",
      overlap_operands},
     {"overlap_waves",
      "pipe=cooperative has 8x1x1 waves on a tile, pingpong twice 4x1x1 (wave_groups=2); their instruction has all columns: inst_n is "
      "tile_n",
      overlap_waves},
     {"overlap_blocks",
-     "with pipe=cooperative and pingpong blocks stay: persistent=1, streamk=off, sched=intrawave, epi=cshuffle, preshuffle=0",
+     "with pipe=cooperative and pingpong blocks stay: persistent=1, streamk=off, sched=intrawave, preshuffle=0",
      overlap_blocks},
+    {"overlap_results",
+     "epi=turned is for pipe=cooperative and pingpong; it and epi=default are there for GEMM of bf16 and fp16 with pad_m=pad_n=pad_k=1, with "
+     "fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous",
+     overlap_results},
     {"lds_stages",
      "pipe=tma, cooperative and pingpong need at least two tiles in shared memory, pipe=gather three; the others have one or two",
      stages_of_pipe},

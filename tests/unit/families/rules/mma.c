@@ -14,6 +14,7 @@
 
 #define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
+#define TURNED "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
 
 #define BYTES                                                                                                                              \
     "layout=crr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=compv3 sched=intrawave "      \
@@ -126,11 +127,18 @@ static const rule_example gemm_examples[] = {
     {"overlap_operands", "gemm fp8", "layout=crr vec_a=16 vec_b=16 tile_k=128 inst_k=32 " COOPERATIVE, "sm_90", NULL},
     {"overlap_operands", "gemm fp8", "vec_a=1 vec_b=1 vec_c=1 tile_k=128 inst_k=32 " COOPERATIVE, "sm_90", NULL},
     {"registers", "gemm fp8", "vec_a=16 vec_b=16 tile_k=128 inst_k=32 tile_m=256 stages=3 " COOPERATIVE, "sm_90", NULL},
+    {"", "gemm fp16", TURNED, "sm_90", NULL},
+    {"", "gemm fp16", "layout=rrr " TURNED, "sm_90", NULL},
+    {"overlap_results", "gemm fp16", "layout=crr " TURNED, "sm_90", NULL},
+    {"overlap_results", "gemm fp16", "pad_m=0 " TURNED, "sm_90", NULL},
+    {"overlap_results", "gemm fp16", "epi=turned", "gfx942", NULL},
+    {"overlap_operands", "gemm fp16", "vec_c=8 " TURNED, "sm_90", NULL},
+    {"instruction_shape", "gemm fp16", "epi=cshuffle vec_c=8 tile_m=64 tile_n=16 " TURNED, "sm_90", NULL},
     {"overlap_waves", "gemm fp16", "wave_m=4 " COOPERATIVE, "sm_90", NULL},
     {"overlap_waves", "gemm fp16", "inst_n=64 " PINGPONG, "sm_90", NULL},
     {"wave_groups", "gemm fp16", "wave_groups=1 " PINGPONG, "sm_90", NULL},
     {"overlap_blocks", "gemm fp16", "persistent=0 " COOPERATIVE, "sm_90", NULL},
-    {"overlap_blocks", "gemm fp16", "epi=default " PINGPONG, "sm_90", NULL},
+    {"", "gemm fp16", "epi=default vec_c=1 " PINGPONG, "sm_90", NULL},
     {"lds_stages", "gemm fp16", "stages=1 " COOPERATIVE, "sm_90", NULL},
     {"arch_bulk", "gemm fp16", COOPERATIVE, "sm_80", NULL},
     {"lds", "gemm fp16", "stages=7 " COOPERATIVE, "sm_90", NULL},
