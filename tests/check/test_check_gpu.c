@@ -4,7 +4,7 @@
  * emulator reports wrong results, accesses out of bounds, races and deadlocks alike. Every fourth pair is run on infinities, NaNs and denormals too.
  *
  * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs,
- * KW_CHECK_EVERY=N takes every Nth row. */
+ * KW_CHECK_EVERY=N takes every Nth row, KW_CHECK_ARCH=NAME one architecture, KW_CHECK_ONLY=PATTERN the tests of such names. */
 
 #include "check/special_values.h"
 #include "support/kw_test.h"
@@ -122,14 +122,23 @@ static const row overlapped[] = {
     {"nfdw", "bf16", PINGPONG "tile_m=128 tile_n=192 inst_n=192 stages=5", {"n1 c8 k8 i1x1 f1x1"}},
     {"nfdw", "bf16", PINGPONG "ndim=3 tile_m=64 tile_n=128 inst_n=128 stages=3", {"n2 c24 k64 i5x7x9 f3x3x2 p1x1x0"}},
     {"nfdw", "bf16", COOPERATIVE "ndim=1 tile_m=128 tile_n=64 inst_n=64 stages=2", {"n2 c24 k72 i37 f5 p2 d3"}},
-    {"nfdw", "bf16", COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=2", {"n1 c72 k64 i30x22 f3x5 p1x2 s2x2", "n2 c8 k8 i9x7 f1x1 s3x2"}},
+    {"nfdw",
+     "bf16",
+     COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=2",
+     {"n1 c72 k64 i30x22 f3x5 p1x2 s2x2", "n2 c8 k8 i9x7 f1x1 s3x2"}},
     {"nd", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=0", {"n1 c16 k264 i3x21 f3x5 p3x2 s4x2 d2x3"}},
     {"nfdw", "bf16", PINGPONG "ndim=3 tile_m=64 tile_n=64 inst_n=64 stages=4", {"n2 c24 k64 i5x7x9 f3x3x2 p1x1x0 s1x2x1"}},
     {"nfdw", "bf16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=0", {MANY, "n1 c264 k200 i3x4 f3x3 p1x1"}},
     {"nfd", "fp16", COOPERATIVE "tile_m=128 tile_n=128 inst_n=128 stages=3 split_k=7", {"n1 c72 k136 i9x7 f3x3 p2x2 d2x2"}},
     {"nw", "fp16", COOPERATIVE "tile_m=128 tile_n=128 inst_n=128 stages=3 split_k=40", {"n1 c72 k64 i30x22 f3x5 p1x2 s2x2"}},
-    {"nd", "bf16", SPOTS COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=4", {"n2 c3 k24 i17x19 f7x7 p3x3 s2x2", "n2 c1 k17 i15x14 f5x5 p2x2"}},
-    {"nd", "fp16", SPOTS PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=3", {"n1 c5 k70 i9x10 f3x2 p1x0 s3x2 d2x3", "n2 c4 k8 i16x16 f4x4 s4x4"}},
+    {"nd",
+     "bf16",
+     SPOTS COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=4",
+     {"n2 c3 k24 i17x19 f7x7 p3x3 s2x2", "n2 c1 k17 i15x14 f5x5 p2x2"}},
+    {"nd",
+     "fp16",
+     SPOTS PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=3",
+     {"n1 c5 k70 i9x10 f3x2 p1x0 s3x2 d2x3", "n2 c4 k8 i16x16 f4x4 s4x4"}},
     {"nd", "bf16", SPOTS COOPERATIVE "ndim=3 tile_m=128 tile_n=64 inst_n=64 stages=3", {"n1 c3 k40 i6x7x9 f3x3x3 p1x1x1 s1x2x2"}},
     {"ng", "bf16", COOPERATIVE "tile_m=128 tile_n=256 inst_n=256 stages=4", {STEPS}},
     {"ng", "bf16", THIN "layout=rrr epi=turned tile_m=16 tile_n=64 inst_n=16 stages=3", {STEPS}},
@@ -640,5 +649,6 @@ int main(void) {
         cmocka_unit_test(weights_of_narrow_groups_are_right),
         cmocka_unit_test(one_group_with_its_filter_in_registers_is_right),
     };
+    cmocka_set_test_filter(getenv("KW_CHECK_ONLY"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,8 @@
  *
  * KW_SPOTS, of any count of channels: a row is a spot of neighbouring pixels, a whole number of strides along each axis, and its columns are
  * their channels one after the other, so that few channels fill a tile and y is read once for all of them. Steps are the positions of y that
- * any of a spot's pixels meets; the second operand, (position, k) by column, is made by the first stage, zeros where a pixel has no tap.
+ * any of a spot's pixels meets; the second operand, (position, k) by column, is made by the first stage, zeros where a pixel has no tap. An
+ * infinity or NaN of y times such a zero is NaN: what comes out so is added up anew, tap by tap.
  *
  * What takes divisions is worked out once a block and stands in shared memory (kw_facts). */
 #ifndef KW_BACKWARD_H
@@ -71,8 +72,8 @@ KW_DEVICE int kw_spot_meets(const kw_gpu_args *a, int axis) {
 /* --- what a block knows --- */
 
 typedef struct kw_phase {
-    int steps;                         /* of a tile */
-    int at[3];                         /* its first pixel */
+    int steps;                           /* of a tile */
+    int at[3];                           /* its first pixel */
     int count[3], first[3], last_tap[3]; /* kw_phase_meets */
 } kw_phase;
 
@@ -218,7 +219,8 @@ KW_DEVICE int kw_spots_piece(const kw_gpu_args *a, int number, kw_u32 words[4]) 
     int pixel = col / (int)a->c, at = position, ok = 1, flat = 0, scale = 1;
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
-        int of = kw_feed_each(a, axis), dilation = (int)a->dilation[axis], stride = (int)a->stride[axis], step, count = kw_spot_meets(a, axis);
+        int of = kw_feed_each(a, axis), dilation = (int)a->dilation[axis], stride = (int)a->stride[axis], step,
+            count = kw_spot_meets(a, axis);
         int meets = (kw_feed_low(a, axis) + at % count * kw_feed_unit(a, axis, &step)) * stride;
         int far = pixel % of + (int)a->pad[axis] - meets, tap = far / dilation; /* from the first tap */
         ok &= far >= 0 && tap * dilation == far && tap < (int)a->filter[axis];
@@ -284,6 +286,41 @@ KW_DEVICE kw_i64 kw_spots_place(const kw_gpu_args *a, int row, int col) {
     kw_spot_walk s;
     kw_spot_walk_start(&s, a, row, col);
     return kw_spot_walk_ok(&s) ? s.at : -1;
+}
+
+/* An element of x, by its own taps alone. */
+KW_DEVICE float kw_spot_sum(const kw_gpu_args *a, kw_i64 at) {
+    kw_i64 rest = at / a->c, channel = at - rest * a->c, pos[3];
+    float sum = 0;
+    for (int axis = 2; axis >= 0; axis--) {
+        pos[axis] = rest % a->in[axis];
+        rest /= a->in[axis];
+    }
+    kw_i64 taps = a->filter[0] * a->filter[1] * a->filter[2];
+    for (kw_i64 tap = 0; tap < taps; tap++) {
+        const kw_i64 of[3] = {tap / a->filter[2] / a->filter[1], tap / a->filter[2] % a->filter[1], tap % a->filter[2]};
+        kw_i64 pixel = rest;
+        int ok = 1;
+        for (int axis = 0; axis < 3; axis++) {
+            kw_i64 far = pos[axis] + a->pad[axis] - of[axis] * a->dilation[axis];
+            ok &= far >= 0 && far % a->stride[axis] == 0 && far / a->stride[axis] < a->out[axis];
+            pixel = pixel * a->out[axis] + far / a->stride[axis];
+        }
+        for (kw_i64 k = 0; ok && k < a->k; k++)
+            sum += kw_element(a->y, pixel * a->k + k) * kw_element(a->w, (k * taps + tap) * a->c + channel);
+    }
+    return sum;
+}
+
+/* Elements that are stored together: those that are NaN anew. */
+KW_DEVICE void kw_spot_mend(const kw_gpu_args *a, kw_i64 at, kw_u32 *bits, int count) {
+    const kw_u32 infinity = KW_OUT == KW_BF16 ? 0x7f80 : 0x7c00;
+    if ((*bits & 0x7fff) <= infinity && (*bits >> 16 & 0x7fff) <= infinity) return;
+    for (int i = 0; i < count; i++) {
+        if ((*bits >> 16 * i & 0x7fff) <= infinity) continue;
+        float sum = kw_spot_sum(a, at + i);
+        *bits = (*bits & ~(0xffffu << 16 * i)) | (KW_OUT == KW_BF16 ? kw_to_bf16(sum) : kw_to_fp16(sum)) << 16 * i;
+    }
 }
 #endif
 

@@ -23,7 +23,7 @@
  *   kw_direct_row(args, &work, row, &ok), kw_direct_col(args, &work, col, &ok)        of one element, their sum, where !KW_PASSES
  * and where it has them
  *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_phase_row_... say
- *   KW_SPOTS          kw_spots_cols(args), kw_spot_walk_...: the result is stored elsewhere than its rows and columns say
+ *   KW_SPOTS          kw_spots_cols(args), kw_spot_...: the result is stored elsewhere than its rows and columns say
  *   KW_FACTS_BYTES    kw_facts_work_out(args, facts), what a block knows; kw_work_phase(args, &work), which pixels the rows are */
 #ifndef KW_OVERLAP_H
 #define KW_OVERLAP_H
@@ -268,15 +268,14 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
         if (col >= end) return;
         kw_spot_walk_start(&spot, a, work->row + first_row + row, work->col + first_col + col);
         KW_ROLLED
-        for (; col < end; col += 2) {
-            kw_u32 pair, high;
-            kw_load_run(&pair, piece + kw_piece_at(row, col / 8) + col % 8 * 2, 4);
-            high = pair >> 16;
-            if (kw_spot_walk_ok(&spot)) kw_store_run(kw_result(a) + spot.at * 2, &pair, words ? 4 : 2);
-            kw_spot_walk_next(&spot, a, words ? 2 : 1);
-            if (words) continue;
-            if (col + 1 < end && kw_spot_walk_ok(&spot)) kw_store_run(kw_result(a) + spot.at * 2, &high, 2);
-            kw_spot_walk_next(&spot, a, 1);
+        for (int some_cols = words ? 2 : 1; col < end; col += some_cols) {
+            kw_u32 pair;
+            kw_load_run(&pair, piece + kw_piece_at(row, col / 8) + col % 8 * 2, some_cols * 2);
+            if (kw_spot_walk_ok(&spot)) {
+                kw_spot_mend(a, spot.at, &pair, some_cols);
+                kw_store_run(kw_result(a) + spot.at * 2, &pair, some_cols * 2);
+            }
+            kw_spot_walk_next(&spot, a, some_cols);
         }
         return;
     }

@@ -84,7 +84,7 @@
 
 #define KW_PIECE_BYTES (KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
 #define KW_STAGES_BYTES (KW_STAGES * (KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_TILE_N) + KW_STAGE_BARRIER_BYTES))
-#define KW_PHASES_MAX 16 /* of strided backward data */
+#define KW_PHASES_MAX 16                                                            /* of strided backward data */
 #define KW_FACTS_BYTES (KW_OP == KW_OP_CONV_BWD_DATA ? 40 + 52 * KW_PHASES_MAX : 0) /* kw_facts of gpu/igemm/backward.h */
 #define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */

@@ -60,6 +60,7 @@ KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
         int cols = kw_spots_cols(&args), row = (int)(at / cols);
         at = kw_spots_place(&args, row, (int)(at - (kw_i64)row * cols));
         if (at < 0) return;
+        if (sum != sum) sum = kw_spot_sum(&args, at);
 #endif
         kw_store(kw_result(&args), at, sum);
     }

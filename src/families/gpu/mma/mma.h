@@ -61,7 +61,7 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(pipe, KW_WORDS_OF(KW_PIPES), 0, 0, "how tiles come from memory: docs/gpu-kernels.md")                                                \
     X(sched, KW_WORDS_OF(KW_SCHEDS), 0, 0, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")      \
     X(epi, KW_WORDS_OF(KW_EPIS), 0, 0,                                                                                                     \
-      "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers; turned: the same, and operands "   \
+      "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers; turned: the same, and operands "    \
       "have changed places, so that the rows of an instruction are columns of the result")
 
 #define KW_MMA_VECTOR_AXES(X)                                                                                                              \

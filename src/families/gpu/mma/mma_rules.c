@@ -28,9 +28,10 @@ static bool tile_holds_waves(const kw_rule_case *c) {
 static bool instruction_is_used(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_mma_shares_instruction(mma)) {
-        bool narrow = kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE && (mma->inst[1] == 16 || mma->inst[1] == 32 || mma->inst[1] == 96);
-        bool columns = mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma)) ||
-                       narrow;
+        bool narrow =
+            kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE && (mma->inst[1] == 16 || mma->inst[1] == 32 || mma->inst[1] == 96);
+        bool columns =
+            mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma)) || narrow;
         return mma->inst[0] == 64 && mma->inst[2] * mma->bytes == 32 && columns;
     }
     return mma->inst[0] >= 16 && mma->inst[0] <= 32 && mma->inst[1] >= 8 && mma->inst[1] <= 32;
@@ -194,11 +195,11 @@ const kw_rule kw_mma_valid_rules[] = {
      "pipe=cooperative has 8x1x1 waves on a tile, pingpong twice 4x1x1 (wave_groups=2); their instruction has all columns: inst_n is "
      "tile_n",
      overlap_waves},
-    {"overlap_blocks",
-     "with pipe=cooperative and pingpong blocks stay: persistent=1, streamk=off, sched=intrawave, preshuffle=0",
+    {"overlap_blocks", "with pipe=cooperative and pingpong blocks stay: persistent=1, streamk=off, sched=intrawave, preshuffle=0",
      overlap_blocks},
     {"overlap_results",
-     "epi=turned is for pipe=cooperative and pingpong; it and epi=default are there for GEMM of bf16 and fp16 with pad_m=pad_n=pad_k=1, with "
+     "epi=turned is for pipe=cooperative and pingpong; it and epi=default are there for GEMM of bf16 and fp16 with pad_m=pad_n=pad_k=1, "
+     "with "
      "fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous",
      overlap_results},
     {"lds_stages",

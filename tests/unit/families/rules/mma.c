@@ -14,7 +14,8 @@
 
 #define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
-#define TURNED "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
+#define TURNED                                                                                                                             \
+    "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
 
 #define BYTES                                                                                                                              \
     "layout=crr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=compv3 sched=intrawave "      \
