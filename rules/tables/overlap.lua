@@ -6,7 +6,7 @@
 local tiles = {
     { "cooperative", "128x256x64", 4 }, { "pingpong", "128x128x64", 6 }, { "cooperative", "256x128x64", 4 },
     { "cooperative", "128x192x64", 5 }, { "pingpong", "64x256x64", 5 }, { "pingpong", "128x192x64", 5 },
-    { "cooperative", "128x64x64", 4 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "128x64x64", 8 },
+    { "cooperative", "128x64x64", 4 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "128x64x64", 8 }, { "pingpong", "64x64x64", 6 },
 }
 -- Where the depth may be divided among blocks: of gradients of weights, of the other directions, of products.
 local divided = {
