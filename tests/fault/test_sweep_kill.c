@@ -151,8 +151,11 @@ static contents look(const fixture *f) {
         }
         return c;
     }
-    if (kw_store_open(&store, f->out, KW_STORE_READ, &err) || kw_store_check(store, &err) ||
-        kw_store_visit(store, NULL, see_row, &c, &err)) {
+    kw_status status = kw_store_open(&store, f->out, KW_STORE_READ, &err);
+    if (status && strstr(err.text, "there is no store in")) { /* killed while it was being made: as empty as none, compare() sees to that */
+        return c;
+    }
+    if (status || kw_store_check(store, &err) || kw_store_visit(store, NULL, see_row, &c, &err)) {
         fail_msg("%s", err.text);
     }
     kw_store_close(&store);
