@@ -154,7 +154,9 @@ typedef struct kw_epilogue {
     kw_epilogue_step step[KW_EPILOGUE_MAX];
 } kw_epilogue;
 
-enum { KW_PROBLEM_BYTES = 640 };
+enum { KW_PROBLEM_BYTES = 640, KW_PITCHES = 4, KW_BROADCAST = -1 };
+
+typedef enum kw_tensor { KW_X = 0, KW_W, KW_Y, KW_TENSOR_COUNT } kw_tensor;
 
 /* A value: copy it freely. Fill it by kw_problem_parse, or by hand, from zeros, and then kw_problem_check. Its size stays, whatever later
  * releases add: reserved must be zero. */
@@ -168,12 +170,15 @@ typedef struct kw_problem {
         kw_conv_dims conv;
     };
     kw_epilogue epilogue;
-    unsigned char reserved[KW_PROBLEM_BYTES - 16 - sizeof(kw_conv_dims) - sizeof(kw_epilogue)];
+    /* Where a tensor is part of a larger one, by kw_tensor; 0: it lies densely. Of a product: elements from one line (row, or column in
+     * column-major order) to the next, at least those of a line (a leading dimension), and from one matrix of the batch to the next, which for
+     * x and w may be KW_BROADCAST: one matrix for all. Lines of a result, its batch included, may not overlap; what lies between is not
+     * written. Extra tensors of the result's shape have its pitches. Convolutions have none so far. */
+    int64_t pitch[KW_TENSOR_COUNT][KW_PITCHES];
+    unsigned char reserved[KW_PROBLEM_BYTES - 16 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
 } kw_problem;
 
 enum { KW_PROBLEM_TEXT_MAX = 1024 }; /* room for any canonical text, with its end */
-
-typedef enum kw_tensor { KW_X = 0, KW_W, KW_Y, KW_TENSOR_COUNT } kw_tensor;
 
 /* Reads one line such as "conv_fwd bf16 nhwgc n32 c64 k64 i56x56 f3x3 p1x1" or "gemm fp32 rcr m128 n64 k256". The order of
  * words is free; docs/problem-text.md has the grammar. What is not said is n1 g1 s1 d1 p0 (GEMM: b1). The problem is checked. */
@@ -197,7 +202,7 @@ KW_API void kw_problem_output(int64_t out[3], const kw_problem *problem);
 KW_API int64_t kw_problem_flops(const kw_problem *problem);
 /* Bytes that must move at least once: the three tensors and those of the epilogue. */
 KW_API int64_t kw_problem_bytes(const kw_problem *problem);
-/* Element count and type of one tensor. */
+/* Element count and type of one tensor. Gaps count (kw_problem.pitch): so many must its memory have room for. */
 KW_API int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor);
 KW_API kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor);
 /* The tensor that the operation writes. */

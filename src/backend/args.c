@@ -1,6 +1,8 @@
 /* args.c: a problem and a launch as the arguments of a kernel. */
 #include "backend/backend.h"
 
+#include "problem/pitch.h"
+
 void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_launch *launch) {
     *args = (kw_kernel_args){.n = 1, .groups = 1, .c = 1, .k = 1, .batch = 1, .gm = 1, .gn = 1, .gk = 1};
     for (int axis = 0; axis < 3; axis++) {
@@ -12,6 +14,11 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
         args->gm = problem->gemm.m;
         args->gn = problem->gemm.n;
         args->gk = problem->gemm.k;
+        for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+            kw_matrix m = kw_problem_matrix(problem, (kw_tensor)t);
+            args->line_step[t] = m.line_step;
+            args->batch_step[t] = m.batch_step;
+        }
         return;
     }
     const kw_conv_dims *conv = &problem->conv;

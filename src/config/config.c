@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "problem/epilogue.h"
 #include "problem/names.h"
+#include "problem/pitch.h"
 
 #include <string.h>
 
@@ -289,6 +290,9 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
     }
     if (!kw_epilogue_equal(&config->epilogue, &problem->epilogue)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue is not the problem's", family->name);
+    }
+    if (!family->pitched && !kw_problem_is_dense(problem)) {
+        return kw_fail(err, KW_NO_KERNEL, "%s: rule dense: its kernels want dense tensors; copy them, or leave pitches out", family->name);
     }
     kw_status status = kw_config_runs(config, target, err);
     if (!status) {

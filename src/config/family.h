@@ -109,6 +109,7 @@ struct kw_family {
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue.h); which ones, its rules may limit */
     bool tiles;       /* of a CPU: has kernels of math=amx */
+    bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;

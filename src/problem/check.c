@@ -4,6 +4,7 @@
 #include "base/math.h"
 #include "problem/dims.h"
 #include "problem/epilogue.h"
+#include "problem/pitch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -169,5 +170,6 @@ kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
         return status;
     }
     status = problem->op == KW_GEMM ? check_gemm(&problem->gemm, err) : check_conv(&problem->conv, err);
+    status = status ? status : kw_pitches_check(problem, err);
     return status && err && strncmp(err->text, "problem:", 8) ? name_problem(problem, err) : status;
 }

@@ -1,6 +1,7 @@
 /* derived.c: quantities that follow from a legal problem: output extents, tensors, bytes, exact operation counts. kw_problem_check has
  * made sure that none of them overflows, so nothing is checked here. */
 #include "base/math.h"
+#include "problem/pitch.h"
 #include "problem/view.h"
 
 #include <assert.h>
@@ -22,9 +23,8 @@ static int64_t product(const int64_t extents[3]) {
 
 int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor) {
     if (problem->op == KW_GEMM) {
-        const kw_gemm_dims *gemm = &problem->gemm;
-        int64_t rows = tensor == KW_W ? gemm->k : gemm->m, columns = tensor == KW_X ? gemm->k : gemm->n;
-        return gemm->batch * rows * columns;
+        kw_matrix m = kw_problem_matrix(problem, tensor);
+        return (m.batch - 1) * m.batch_step + (m.lines - 1) * m.line_step + m.length;
     }
     const kw_conv_dims *conv = &problem->conv;
     if (tensor == KW_W) {
@@ -52,7 +52,7 @@ kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor) {
 int64_t kw_problem_bytes(const kw_problem *problem) {
     int64_t bytes = 0;
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
-        bytes += kw_problem_elements(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
+        bytes += kw_problem_values(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
     }
     kw_extra extras[KW_EXTRA_MAX];
     for (int i = kw_problem_extras(extras, problem) - 1; i >= 0; i--) {

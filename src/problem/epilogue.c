@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "problem/names.h"
+#include "problem/pitch.h"
 #include "problem/reference.h"
 
 #include <math.h>
@@ -228,6 +229,7 @@ kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtyp
 /* The channel and pixel of an element of an image tensor, as reference.c orders them. */
 void kw_result_place(int64_t *channel, int64_t *row, const kw_problem *problem, int64_t index) {
     if (problem->op == KW_GEMM) {
+        index = kw_problem_index(problem, KW_Y, index);
         *channel = index % problem->gemm.n;
         *row = index / problem->gemm.n;
         return;
@@ -364,7 +366,7 @@ int kw_problem_extras(kw_extra extras[KW_EXTRA_MAX], const kw_problem *problem) 
         const int64_t sizes[] = {[KW_EXTRA_NONE] = 0,
                                  [KW_EXTRA_ONE] = 1,
                                  [KW_EXTRA_CHANNEL] = channels,
-                                 [KW_EXTRA_ROW] = elements / channels,
+                                 [KW_EXTRA_ROW] = kw_problem_values(problem, result) / channels,
                                  [KW_EXTRA_ALL] = elements};
         if (info->shape) {
             extras[count++] = (kw_extra){info->name, epilogue->step[i].dtype, sizes[info->shape]};

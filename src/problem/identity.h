@@ -3,6 +3,7 @@
 #define KW_PROBLEM_IDENTITY_H
 
 #include "problem/epilogue.h"
+#include "problem/pitch.h"
 
 #include <string.h>
 
@@ -20,6 +21,10 @@ static inline void kw_problem_normalize(kw_problem *out, const kw_problem *probl
         out->conv = problem->conv;
     }
     memcpy(out->reserved, problem->reserved, sizeof out->reserved); /* what is not known here is refused, not passed over */
+    if (!kw_problem_is_dense(problem)) {
+        memcpy(out->pitch, problem->pitch, sizeof out->pitch);
+        kw_pitches_normalize(out);
+    }
     if (problem->epilogue.count || problem->epilogue.converts) {
         kw_epilogue_normalize(&out->epilogue, &problem->epilogue);
     }

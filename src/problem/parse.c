@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "problem/dims.h"
 #include "problem/epilogue.h"
+#include "problem/pitch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +90,8 @@ static kw_status fail_unknown_word(const kw_problem *problem, kw_word word, kw_e
         snprintf(hint, sizeof hint, "; a type stands once");
     }
     return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known%s; sizes of %s are %s, layouts %s, dtypes " KW_DTYPE_WORDS(", "),
-                   KW_WORD(word), hint, kw_op_name(problem->op), gemm ? "b m n k" : "n g c k i f s p d", layouts);
+                   KW_WORD(word), hint, kw_op_name(problem->op), gemm ? "b m n k lda ldb ldc stridea strideb stridec" : "n g c k i f s p d",
+                   layouts);
 }
 
 /* Takes a word that is an operation, a type or a layout. */
@@ -203,6 +205,28 @@ static bool take_epilogue_word(given_epilogue *said, kw_word word, kw_status *st
     return true;
 }
 
+/* lda128, stridea0 and their kin, of a product. A distance of 0 is said of batches alone: one matrix for all. */
+static bool take_pitch_word(kw_problem *problem, kw_word word, kw_status *status, kw_error *err) {
+    for (int i = 0; i < 2 * KW_TENSOR_COUNT && problem->op == KW_GEMM; i++) {
+        const char *name = kw_pitch_words[i / 2][i % 2];
+        size_t skip = strlen(name);
+        int64_t *pitch = &problem->pitch[i / 2][i % 2], value;
+        if (!kw_word_starts(word, name)) {
+            continue;
+        }
+        if (*pitch) {
+            *status = fail_twice(name, word, err);
+        } else if (!kw_word_int((kw_word){word.at + skip, word.size - skip}, i % 2 ? 0 : 1, INT64_MAX, &value)) {
+            *status = kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" is no distance: %s takes a whole number of elements of at least %d",
+                              KW_WORD(word), name, i % 2 ? 0 : 1);
+        } else {
+            *pitch = value ? value : KW_BROADCAST;
+        }
+        return true;
+    }
+    return false;
+}
+
 static kw_status place_epilogue(kw_problem *problem, const given_epilogue *said, kw_error *err) {
     kw_epilogue *epilogue = &problem->epilogue;
     epilogue->output = kw_dtype_output(problem->dtype);
@@ -225,7 +249,7 @@ static kw_status read_dim_sizes(kw_problem *problem, kw_scan scan, given sizes[K
         if (is_name(word)) {
             continue;
         }
-        if (take_epilogue_word(epilogue, word, &status, err)) {
+        if (take_epilogue_word(epilogue, word, &status, err) || take_pitch_word(problem, word, &status, err)) {
             if (status) {
                 return status;
             }
@@ -320,6 +344,9 @@ kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err)
     }
     status = place_epilogue(&result, &epilogue, err);
     status = status ? status : kw_problem_check(&result, err);
+    if (!status && !kw_problem_is_dense(&result)) {
+        kw_pitches_normalize(&result);
+    }
     if (!status) {
         *problem = result;
     }

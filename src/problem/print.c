@@ -2,6 +2,7 @@
  * stand on that. */
 #include "problem/dims.h"
 #include "problem/epilogue.h"
+#include "problem/pitch.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,6 +27,14 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
         if (memcmp(back, values, (size_t)count * sizeof *back) != 0) {
             kw_line_addf(&line, ":");
             print_list(&line, back, count);
+        }
+    }
+    for (int t = 0; t < KW_TENSOR_COUNT && problem->op == KW_GEMM; t++) {
+        for (int i = 0; i < 2; i++) {
+            int64_t pitch = problem->pitch[t][i];
+            if (pitch) {
+                kw_line_addf(&line, " %s%" PRId64, kw_pitch_words[t][i], pitch == KW_BROADCAST ? 0 : pitch);
+            }
         }
     }
     kw_epilogue_print(&line, &problem->epilogue);

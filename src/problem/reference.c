@@ -5,6 +5,7 @@
 
 #include "base/math.h"
 #include "problem/dtype.h"
+#include "problem/pitch.h"
 
 #include <math.h>
 
@@ -220,22 +221,23 @@ static sum backward_weight(const convolution *conv, const place *w) {
     return total;
 }
 
-/* One row or column of a matrix of the batch: the elements [row, 0], [row, 1], ... of a matrix with so many rows and columns. */
-static vector matrix_row(const void *data, int64_t rows, int64_t columns, bool row_major, int64_t row) {
-    return row_major ? (vector){data, row * columns, 1} : (vector){data, row, rows};
+/* One row or column of a matrix of the batch: the elements [row, 0], [row, 1], ... of a matrix whose lines are rows, or columns. */
+static vector matrix_row(const void *data, const kw_matrix *m, bool row_major, int64_t batch, int64_t row) {
+    int64_t start = batch * m->batch_step;
+    return row_major ? (vector){data, start + row * m->line_step, 1} : (vector){data, start + row, m->line_step};
 }
 
 /* C[b, m, n] = sum over k of A[b, m, k] B[b, k, n]; all layouts have C row-major */
 static sum sum_gemm(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index) {
     sum total = {0};
     const kw_gemm_dims *dims = &problem->gemm;
+    index = kw_problem_index(problem, KW_Y, index);
     int64_t n = index % dims->n, m = index / dims->n % dims->m, batch = index / dims->n / dims->m;
     bool a_rows = problem->layout == KW_RCR || problem->layout == KW_RRR;
     bool b_rows = problem->layout == KW_RRR || problem->layout == KW_CRR;
-    vector a = matrix_row(tensors[KW_X], dims->m, dims->k, a_rows, m);
-    vector b = matrix_row(tensors[KW_W], dims->n, dims->k, !b_rows, n); /* a column of B is a row of its transpose */
-    a.start += batch * dims->m * dims->k;
-    b.start += batch * dims->k * dims->n;
+    kw_matrix left = kw_problem_matrix(problem, KW_X), right = kw_problem_matrix(problem, KW_W);
+    vector a = matrix_row(tensors[KW_X], &left, a_rows, batch, m);
+    vector b = matrix_row(tensors[KW_W], &right, !b_rows, batch, n); /* a column of B is a row of its transpose */
     add_products(problem->dtype, &total, a, b, dims->k);
     return total;
 }

@@ -34,10 +34,10 @@ static product product_of(const kw_kernel_args *a) {
     p.b_batch = a->k * a->c;
 #else
     p = (product){.a = a->x, .b = a->w, .c = a->y, .batches = a->batch, .rows = a->gm, .columns = a->gn, .depth = a->gk};
-    p.a_row = (a->params.a_columns ? 1 : p.depth) * KW_BYTES, p.a_deep = (a->params.a_columns ? p.rows : 1) * KW_BYTES;
-    p.b_column = a->params.b_columns ? p.depth : 1, p.b_deep = a->params.b_columns ? 1 : p.columns;
-    p.a_batch = p.rows * p.depth * KW_BYTES, p.b_batch = p.depth * p.columns;
-    p.c_batch = p.rows * p.columns * KW_OUT_BYTES, p.c_row = p.columns * KW_OUT_BYTES;
+    p.a_row = (a->params.a_columns ? 1 : a->line_step[0]) * KW_BYTES, p.a_deep = (a->params.a_columns ? a->line_step[0] : 1) * KW_BYTES;
+    p.b_column = a->params.b_columns ? a->line_step[1] : 1, p.b_deep = a->params.b_columns ? 1 : a->line_step[1];
+    p.a_batch = a->batch_step[0] * KW_BYTES, p.b_batch = a->batch_step[1];
+    p.c_batch = a->batch_step[2] * KW_OUT_BYTES, p.c_row = a->line_step[2] * KW_OUT_BYTES;
 #endif
     return p;
 }

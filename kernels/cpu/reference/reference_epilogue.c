@@ -95,7 +95,10 @@ void kw_reference_kernel_epilogue(const kw_kernel_args *args, kw_i64 begin, kw_i
     kw_i64 last = end * KW_REFERENCE_CHUNK < p->elements ? end * KW_REFERENCE_CHUNK : p->elements;
     for (kw_i64 i = begin * KW_REFERENCE_CHUNK; i < last; i++) {
         place at = {i / p->pixels % p->channels, i / p->pixels / p->channels * p->pixels + i % p->pixels, i};
+        if (p->layout < KW_CHANNELS_LAST) { /* a product, whose result may have gaps */
+            at.element = at.row / args->gm * args->batch_step[2] + at.row % args->gm * args->line_step[2] + at.channel;
+        }
         float v = whole ? (float)((const int *)(const void *)args->shared)[i] : ((const float *)(const void *)args->shared)[i];
-        kw_reference_kernel_round(to, result, i, finish(args, v, &at));
+        kw_reference_kernel_round(to, result, at.element, finish(args, v, &at));
     }
 }

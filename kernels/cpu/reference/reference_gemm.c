@@ -37,14 +37,20 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
         kw_reference_kernel_clear(block);
         for (kw_i64 k0 = 0; k0 < k; k0 += KW_REFERENCE_DEPTH) {
             extent.depth = least(k - k0, KW_REFERENCE_DEPTH);
-            kw_reference_kernel_run a = {from, args->x, batch * m * k + (a_rows ? m0 * k + k0 : k0 * m + m0), a_rows ? 1 : m, extent.depth};
-            kw_reference_kernel_run b = {from, args->w, batch * k * n + (b_rows ? k0 * n + n0 : n0 * k + k0), b_rows ? 1 : k, extent.cols};
-            load_a(block, &a, a_rows ? k : 1, extent.rows);
-            kw_reference_kernel_load_b(block, &b, b_rows ? n : 1, extent.depth);
+            kw_i64 lda = args->line_step[0], ldb = args->line_step[1];
+            kw_i64 a_first = batch * args->batch_step[0] + (a_rows ? m0 * lda + k0 : k0 * lda + m0);
+            kw_i64 b_first = batch * args->batch_step[1] + (b_rows ? k0 * ldb + n0 : n0 * ldb + k0);
+            kw_reference_kernel_run a = {from, args->x, a_first, a_rows ? 1 : lda, extent.depth};
+            kw_reference_kernel_run b = {from, args->w, b_first, b_rows ? 1 : ldb, extent.cols};
+            load_a(block, &a, a_rows ? lda : 1, extent.rows);
+            kw_reference_kernel_load_b(block, &b, b_rows ? ldb : 1, extent.depth);
             kw_reference_kernel_multiply(block, &extent);
         }
+        /* Sums that an epilogue takes lie densely. */
+        bool sums = kw_reference_params_of(args)->elements;
+        kw_i64 c_row = sums ? n : args->line_step[2], c_first = batch * (sums ? m * n : args->batch_step[2]) + m0 * c_row + n0;
         for (kw_i64 r = 0; r < extent.rows; r++) {
-            kw_reference_kernel_run c = {to, kw_reference_kernel_result(args, args->y), (batch * m + m0 + r) * n + n0, 1, extent.cols};
+            kw_reference_kernel_run c = {to, kw_reference_kernel_result(args, args->y), c_first + r * c_row, 1, extent.cols};
             kw_reference_kernel_store(&c, block, r * KW_REFERENCE_COLS, 1);
         }
     }

@@ -18,8 +18,8 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     kw_i64 col = index % a->gn, row = index / a->gn % a->gm, batch = index / a->gn / a->gm;
     kw_i64 layout = a->params.layout;
     int a_by_rows = layout == 0 || layout == 1, b_by_rows = layout == 1 || layout == 2;
-    kw_i64 a_step = a_by_rows ? 1 : a->gm, b_step = b_by_rows ? a->gn : 1;
-    kw_i64 i = batch * a->gm * a->gk + (a_by_rows ? row * a->gk : row), j = batch * a->gk * a->gn + (b_by_rows ? col : col * a->gk);
+    kw_i64 lda = a->line_step[0], ldb = a->line_step[1], a_step = a_by_rows ? 1 : lda, b_step = b_by_rows ? ldb : 1;
+    kw_i64 i = batch * a->batch_step[0] + (a_by_rows ? row * lda : row), j = batch * a->batch_step[1] + (b_by_rows ? col : col * ldb);
     kw_sum sum = 0;
     for (kw_i64 k = 0; k < a->gk; k++) {
         sum += reference_product(a->x, i, a->w, j);
@@ -28,7 +28,14 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     }
     return sum;
 }
+
+/* Where an element of the result lies in memory, whose lines may have gaps between them. */
+KW_DEVICE kw_i64 reference_offset(const kw_gpu_args *a, kw_i64 index) {
+    return index / a->gn / a->gm * a->batch_step[2] + index / a->gn % a->gm * a->line_step[2] + index % a->gn;
+}
 #else
+#define reference_offset(a, index) (index)
+
 /* A tensor's element: pixel, group, channel of c channels a group; channels last or first. */
 typedef struct reference_place {
     kw_i64 n, at[3], group, channel;
@@ -203,6 +210,6 @@ KW_KERNEL(kw_stage0, KW_REFERENCE_THREADS) {
         kw_store(KW_OP == KW_OP_CONV_BWD_DATA     ? args.x
                  : KW_OP == KW_OP_CONV_BWD_WEIGHT ? args.w
                                                   : args.y,
-                 index, reference_element(&args, index));
+                 reference_offset(&args, index), reference_element(&args, index));
     }
 }

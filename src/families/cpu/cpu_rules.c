@@ -2,6 +2,7 @@
  * them: tiles of up to 96 pixels (SPARE_PIXELS) that step by the stride, and blocks of up to 6 vectors of 16 channels (SPARE_CHANNELS). */
 #include "families/cpu/cpu_rules.h"
 
+#include "problem/pitch.h"
 #include "problem/view.h"
 
 enum { SPARE_PIXELS = 128, SPARE_CHANNELS = 128 };
@@ -60,6 +61,12 @@ static bool gemm_sizes_are_counted(const kw_rule_case *r) {
     const kw_gemm_dims *d = &r->problem->gemm;
     double m = (double)d->m + SPARE_CHANNELS, n = (double)d->n + SPARE_CHANNELS, k = (double)d->k + SPARE_CHANNELS,
            batch = (double)d->batch;
+    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+        kw_matrix matrix = kw_problem_matrix(r->problem, (kw_tensor)t);
+        if ((double)matrix.line_step * (double)matrix.lines > MOST_ELEMENTS || (double)matrix.batch_step * batch > MOST_ELEMENTS) {
+            return false;
+        }
+    }
     return batch * m * k <= MOST_ELEMENTS && batch * k * n <= MOST_ELEMENTS && batch * m * n <= MOST_ELEMENTS;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/math.h"
 #include "cpu/gemm/args.h"
+#include "problem/pitch.h"
 
 enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
 
@@ -84,7 +85,7 @@ static void gemm_tiled_launch(const kw_config *config, const kw_problem *problem
         .rows = d->m,
         .columns = d->n,
         .depth = d->k,
-        .a_row = d->k * (int64_t)kw_dtype_size(problem->dtype),
+        .a_row = kw_problem_matrix(problem, KW_X).line_step * (int64_t)kw_dtype_size(problem->dtype),
         .copies = a_columns,
         .a_columns = a_columns,
         .b_columns = problem->layout == KW_RCR || problem->layout == KW_CCR,
@@ -101,6 +102,7 @@ const kw_family kw_family_gemm_tiled = {
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
     .kind = KW_KIND_CPU,
     .tiles = true,
+    .pitched = true,
     .ops = 1u << KW_GEMM,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,

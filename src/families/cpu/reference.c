@@ -4,6 +4,7 @@
 #include "base/math.h"
 #include "config/family.h"
 #include "problem/epilogue.h"
+#include "problem/pitch.h"
 #include "problem/view.h"
 
 #include "cpu/reference/reference.h"
@@ -36,7 +37,7 @@ static void set_reference_params(kw_launch *launch, const kw_problem *problem, b
     kw_problem_output(out, problem);
     const int64_t *extent = backward ? problem->conv.in : out;
     params->result = result;
-    params->elements = kw_problem_elements(problem, result);
+    params->elements = kw_problem_values(problem, result);
     params->channels = problem->op == KW_GEMM ? problem->gemm.n : backward ? problem->conv.c : problem->conv.k;
     params->pixels = problem->op != KW_CONV_BWD_WEIGHT && problem->layout == KW_CHANNELS_FIRST ? extent[0] * extent[1] * extent[2] : 1;
     launch->shared_bytes = params->elements * 4;
@@ -131,6 +132,7 @@ const kw_family kw_family_gemm_reference = {
     .kind = KW_KIND_CPU,
     .is_reference = true,
     .fuses = true,
+    .pitched = true,
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
     .launch = launch_reference_gemm,

@@ -19,6 +19,7 @@
 #include "base/order.h"
 #include "base/random.h"
 #include "problem/epilogue.h"
+#include "problem/pitch.h"
 #include "problem/reference.h"
 #include "problem/view.h"
 
@@ -83,6 +84,7 @@ int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *proble
 }
 
 void kw_element_name(char text[128], const kw_problem *problem, kw_tensor tensor, int64_t index) {
+    index = kw_problem_index(problem, tensor, index);
     kw_tensor_axis axes[KW_TENSOR_AXES];
     int count = kw_tensor_axes(axes, problem, tensor);
     int64_t place[KW_TENSOR_AXES] = {0};
@@ -251,18 +253,31 @@ static kw_status allocate_expected(kw_expected *expected, size_t wanted, bool al
     return KW_OK;
 }
 
+/* From dense indices, or of all elements, to places in memory. */
+static void place_elements(kw_expected *expected, bool all) {
+    for (size_t i = 0; i < expected->count; i++) {
+        int64_t index = all ? (int64_t)i : expected->index[i];
+        expected->index[i] = kw_problem_place(&expected->problem, kw_problem_result(&expected->problem), index);
+    }
+    qsort(expected->index, expected->count, sizeof *expected->index, kw_order_int64_items);
+}
+
 kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill,
                            const void *const tensors[KW_TENSOR_COUNT], const void *const extras[KW_EXTRA_MAX], kw_error *err) {
-    int64_t elements = kw_problem_elements(problem, kw_problem_result(problem));
+    kw_tensor result = kw_problem_result(problem);
+    int64_t elements = kw_problem_values(problem, result);
     size_t wanted = sample_size(problem);
-    bool all = (int64_t)wanted >= elements;
+    bool all = (int64_t)wanted >= elements, dense = kw_problem_is_dense(problem);
     *expected = (kw_expected){.problem = *problem, .exact = fill->exact && kw_epilogue_is_bare(&problem->epilogue)};
-    kw_status status = allocate_expected(expected, all ? (size_t)elements : wanted, all, err);
+    kw_status status = allocate_expected(expected, all ? (size_t)elements : wanted, all && dense, err);
     if (status) {
         return status;
     }
     if (!all) {
         choose_sample(expected, wanted, fill->seed);
+    }
+    if (!dense) {
+        place_elements(expected, all);
     }
     for (size_t i = 0; i < expected->count; i++) {
         int64_t products = 0, index = expected->index ? expected->index[i] : (int64_t)i;
@@ -291,16 +306,23 @@ bool kw_expected_trusted(const kw_expected *expected) {
 
 /* --- comparison --- */
 
+/* Elements that hold poison still, and gaps that do not. Of int8 any byte may be a result. */
 static void count_unwritten(kw_comparison *c, const unsigned char *piece, int64_t first, int64_t count) {
-    size_t width = kw_dtype_size(kw_problem_dtype(&c->expected->problem, kw_problem_result(&c->expected->problem)));
+    const kw_problem *problem = &c->expected->problem;
+    kw_tensor result = kw_problem_result(problem);
+    size_t width = kw_dtype_size(kw_problem_dtype(problem, result));
     uint64_t poison = 0x0101010101010101ULL * c->poison;
-    if (kw_problem_dtype(&c->expected->problem, kw_problem_result(&c->expected->problem)) == KW_INT8) {
-        return; /* any byte may be a result */
+    bool dense = kw_problem_is_dense(problem), any_byte = kw_problem_dtype(problem, result) == KW_INT8;
+    if (dense && any_byte) {
+        return;
     }
     for (int64_t i = 0; i < count; i++) {
-        if (piece[(size_t)i * width] == c->poison && !memcmp(piece + (size_t)i * width, &poison, width)) {
-            if (!c->unwritten++) {
-                c->first_unwritten = first + i;
+        bool poisoned = piece[(size_t)i * width] == c->poison && !memcmp(piece + (size_t)i * width, &poison, width);
+        bool gap = !dense && kw_problem_index(problem, result, first + i) < 0;
+        if (gap ? !poisoned : poisoned && !any_byte) {
+            int64_t *found = gap ? &c->strayed : &c->unwritten, *place = gap ? &c->first_strayed : &c->first_unwritten;
+            if (!(*found)++) {
+                *place = first + i;
             }
         }
     }
@@ -365,6 +387,10 @@ kw_status kw_comparison_check(const kw_comparison *c, kw_error *err) {
     const kw_expected *e = c->expected;
     kw_tensor result = kw_problem_result(&e->problem);
     char name[128];
+    if (c->strayed) {
+        return kw_fail(err, KW_FAILED, "%lld elements between the result's lines were written, first number %lld of its memory",
+                       (long long)c->strayed, (long long)c->first_strayed);
+    }
     if (c->unwritten) {
         kw_element_name(name, &e->problem, result, c->first_unwritten);
         return kw_fail(err, KW_FAILED, "%lld of %lld elements left unwritten, first %s", (long long)c->unwritten,

@@ -12,10 +12,10 @@ typedef struct kw_tensor_axis {
     int64_t extent;
 } kw_tensor_axis;
 int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *problem, kw_tensor tensor);
-/* "y[h3 w0 k17]": one element of a tensor for people. */
+/* "y[h3 w0 k17]": one element of a tensor for people, by its place in memory (problem/pitch.h). */
 void kw_element_name(char text[128], const kw_problem *problem, kw_tensor tensor, int64_t index);
 
-/* index is NULL when all elements are held; else count ascending element numbers. value is unrounded; bound is the largest allowed distance
+/* index is NULL when all elements are held; else count ascending places in memory (problem/pitch.h). value is unrounded; bound is the largest allowed distance
  * (0 for exact data, where the rounded value must be met), and magnitude the sum of the products' magnitudes; both NULL for exact data. An
  * epilogue may round even there: then they are given, and each element that it leaves exact has 0 in both. */
 typedef struct kw_expected {
@@ -43,7 +43,8 @@ typedef struct kw_comparison {
     size_t next;       /* expected values compared so far */
     size_t wrong;      /* of them, those out of bounds */
     int64_t unwritten; /* elements of the whole result that still hold poison */
-    int64_t first_wrong, first_unwritten;
+    int64_t strayed;   /* gaps of it that do not */
+    int64_t first_wrong, first_unwritten, first_strayed;
     double got, wanted, allowed; /* at first_wrong */
     double error, ulp;           /* largest distance as a share of what is allowed, and in units of the result's last place at the value */
 } kw_comparison;

@@ -3,6 +3,7 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "gpu/reference/args.h"
+#include "problem/pitch.h"
 #include "problem/view.h"
 
 /* Of a launch at most so many blocks, whatever a device allows: a thread goes on with the element that is a launch further. */
@@ -10,7 +11,7 @@ enum { BLOCKS_MAX = 1 << 22 };
 
 static void launch_reference(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     (void)config;
-    int64_t elements = kw_problem_elements(problem, kw_problem_result(problem));
+    int64_t elements = kw_problem_values(problem, kw_problem_result(problem));
     *launch =
         (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, KW_REFERENCE_THREADS), BLOCKS_MAX), false, KW_REFERENCE_THREADS}}};
     *kw_launch_params(launch, kw_reference_gpu_params) = (kw_reference_gpu_params){
@@ -30,6 +31,7 @@ const kw_family kw_family_gemm_reference_gpu = {
     .summary = "a GPU thread for each element; any type and layout",
     .kind = KW_KIND_GPU,
     .is_reference = true,
+    .pitched = true,
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
     .launch = launch_reference,
