@@ -201,6 +201,7 @@ static void repeats_are_found_by_value(void **state) {
         problems[i].ndim = 0;
         problems[i].gemm = (kw_gemm_dims){1, 2, 3, 4};
         problems[i].epilogue = (kw_epilogue){0};
+        memset(problems[i].pitch, 0, sizeof problems[i].pitch);
         memset(problems[i].reserved, 0, sizeof problems[i].reserved);
     }
     problems[2] = problems[0];
