@@ -11,6 +11,8 @@ typedef struct kw_gemm_params {
     kw_i64 copy;                 /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
     kw_i64 pitch;                /* bytes from one copied row to the next */
     kw_i64 a_columns, b_columns; /* 1: A, B lies in memory by columns */
+    kw_i64 copy_at;              /* byte of thread memory where copied rows begin; before it: what tiles spill */
+    kw_i64 slice;                /* steps of the depth that all of a chunk's tiles sum before the next, of math=amx; else all steps */
 } kw_gemm_params;
 
 KW_PARAMS_FIT(kw_gemm_params);

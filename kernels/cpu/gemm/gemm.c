@@ -3,7 +3,8 @@
  * else, and for the last rows of a chunk that do not fill a tile, they are copied first.
  *
  * A unit is one batch, a chunk of tiles along the rows, and part of the columns. Within a unit, a block of packed weights meets all of
- * the chunk's tiles before the next one. */
+ * the chunk's tiles before the next one. Tiles of AMX read both factors so fast that a block deeper than the first-level cache is met in
+ * slices of its depth; their sums wait in thread memory. */
 #include "cpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_params
 #include "kw_config.h"
@@ -96,19 +97,25 @@ typedef struct chunk {
 static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
     static const kw_run whole_depth = {0, 0};
     kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth);
-    const char *rows = p->a + h->batch * p->a_batch, *copy = memory + KW_SPILL_BYTES;
-    kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .steps = steps, .out_pixel = p->c_row, .rows = 1, .spill = memory};
+    const char *rows = p->a + h->batch * p->a_batch, *copy = memory + a->params.copy_at;
+    kw_i64 slice = KW_MATH == 3 ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
+    kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1};
     for (kw_i64 k = h->k; k < h->k_end; k++) {
-        job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES);
         job.channels = p->columns - k * KW_BLOCK;
-        for (kw_i64 row = h->first; row < h->last; row += KW_TILE_COLS) {
-            int direct = row < h->direct;
-            job.src_pixel = direct ? p->a_row : a->params.pitch;
-            job.src = direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch;
-            job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
-            job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_OUT_BYTES;
-            job.cols = kw_min(KW_TILE_COLS, h->last - row);
-            kw_tile(&job);
+        for (kw_i64 step = 0; step < steps; step += slice) {
+            job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
+            job.steps = kw_min(slice, steps - step);
+            job.more = step > 0, job.rest = step + slice < steps;
+            job.spill = memory;
+            for (kw_i64 row = h->first; row < h->last; row += KW_TILE_COLS, job.spill += spill) {
+                int direct = row < h->direct;
+                job.src_pixel = direct ? p->a_row : a->params.pitch;
+                job.src = (direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch) + 4 * step;
+                job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
+                job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_OUT_BYTES;
+                job.cols = kw_min(KW_TILE_COLS, h->last - row);
+                kw_tile(&job);
+            }
         }
     }
 }
@@ -125,7 +132,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         h.first = number % chunks * a->params.chunk_rows;
         h.last = kw_min(h.first + a->params.chunk_rows, p.rows);
         h.direct = a->params.copy ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;
-        if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + KW_SPILL_BYTES);
+        if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + a->params.copy_at);
         held = number;
         multiply_chunk(a, &p, &h, memory);
     }

@@ -4,6 +4,7 @@
  *
  * kw_config.h says in which registers what is kept:
  *   KW_EACH_SUM(DO)             DO(pixels, vector, register) for each register of sums; pixels: number of 16 of them
+ *   KW_EACH_PART_SUM, KW_PART_CHUNK  the same of the first 16 pixels alone, where KW_AMX_PART: a tile of 32, of which no more exist
  *   KW_CHUNK(LOAD, WEIGHTS, DOT)  what is done for a chunk, in order: LOAD(pixels, register), WEIGHTS(vector, register),
  *                               DOT(sums, source, weights) */
 #include "cpu/lib/dense.h"
@@ -31,21 +32,58 @@ static void kw_tiles_begin(kw_i64 elements) {
 static void kw_tiles_end(void) { KW_AMX_END(); }
 
 #define KW_AMX_CLEAR(pixels, v, t) KW_AMX_ZERO(t)
+#define KW_AMX_RELOAD(pixels, v, t) KW_AMX_LOAD(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_SOURCE(pixels, t) KW_AMX_LOAD(t, src + (pixels)*KW_AMX_ROWS * step, step)
 #define KW_AMX_WEIGHTS(v, t) KW_AMX_LOAD(t, w + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_SPILL(pixels, v, t) KW_AMX_STORE(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_RESULT(pixels, v, t) KW_AMX_STORE(t, job->out + (pixels)*KW_AMX_ROWS * job->out_pixel + (v)*KW_VECTOR, job->out_pixel)
 
+/* The lines of a tile's results, which are written when it is done, and lie far apart: nothing else brings them near in time. */
+KW_INLINE void kw_amx_expect_results(const kw_tile_job *job) {
+    const char *to = job->out;
+    for (kw_i64 pixel = job->cols; pixel; pixel--, to += job->out_pixel) {
+        for (kw_i64 at = 0; at < KW_BLOCK * KW_OUT_BYTES; at += KW_LINE)
+            __builtin_prefetch(to + at, 1);
+    }
+}
+
+/* KW_TILE_AHEAD: a chunk's part of the next tile's pixels. */
+KW_INLINE void kw_amx_fetch_ahead(const char *from, kw_i64 step) {
+    for (kw_i64 pixel = 0; KW_TILE_AHEAD && pixel < KW_TILE_COLS; pixel++, from += step)
+        __builtin_prefetch(from);
+}
+
+#define KW_AMX_SUM_RUNS(EACH_SUM, CHUNK)                                                                                                   \
+    if (job->more) {                                                                                                                       \
+        EACH_SUM(KW_AMX_RELOAD)                                                                                                            \
+    } else {                                                                                                                               \
+        EACH_SUM(KW_AMX_CLEAR)                                                                                                             \
+    }                                                                                                                                      \
+    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {                                                   \
+        const char *src = job->src + run->src, *w = job->w + run->w, *ahead = job->ahead;                                                  \
+        for (kw_i64 i = chunks; i; i--, src += 4 * chunk, w += chunk * KW_STEP_BYTES, ahead += 4 * chunk) {                                \
+            CHUNK(KW_AMX_SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)                                                                               \
+            kw_amx_fetch_ahead(ahead, step);                                                                                               \
+        }                                                                                                                                  \
+    }
+
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     kw_i64 step = job->src_pixel, weights_step = KW_STEP_BYTES, chunk = KW_AMX_CHUNK(job->steps), chunks = KW_AMX_CHUNKS(job->steps);
-    KW_EACH_SUM(KW_AMX_CLEAR)
-    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
-        const char *src = job->src + run->src, *w = job->w + run->w;
-        for (kw_i64 i = chunks; i; i--, src += 4 * chunk, w += chunk * KW_STEP_BYTES) {
-            KW_CHUNK(KW_AMX_SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)
-        }
-    }
     int whole = kw_tile_whole(job);
+    if (!job->rest) kw_amx_expect_results(job);
+#if KW_AMX_PART
+    if (job->cols <= KW_AMX_ROWS) {
+        KW_AMX_SUM_RUNS(KW_EACH_PART_SUM, KW_PART_CHUNK)
+        KW_EACH_PART_SUM(KW_AMX_SPILL)
+        if (!job->rest) kw_tile_part(job);
+        return;
+    }
+#endif
+    KW_AMX_SUM_RUNS(KW_EACH_SUM, KW_CHUNK)
+    if (job->rest) {
+        KW_EACH_SUM(KW_AMX_SPILL)
+        return;
+    }
 #if KW_OUT_BYTES == 4
     if (whole) {
         KW_EACH_SUM(KW_AMX_RESULT)

@@ -40,6 +40,7 @@ typedef struct kw_tile_job {
     kw_i64 col, reach, size;
     char *spill;
     const char *ahead;
+    int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
 } kw_tile_job;
 
 /* Steps of a run of so many source elements, with those that math=amx adds as zeros. */

@@ -32,6 +32,16 @@ static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw
     return kw_ceil_div(tiles, chunks) * tile;
 }
 
+/* Steps of a slice: a block's weights take half of the first-level cache. */
+static int64_t slice_steps(const kw_tile_work *work, int64_t steps, const kw_target *target) {
+    if (!work->amx) {
+        return steps;
+    }
+    int64_t chunk = KW_AMX_CHUNK(steps), chunks = KW_AMX_CHUNKS(steps);
+    int64_t most = kw_max(target->l1 / 2 / (chunk * KW_TILE_STEP_BYTES(work->block)), 1), slices = kw_ceil_div(chunks, most);
+    return kw_ceil_div(chunks, slices) * chunk;
+}
+
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
     kw_product p = *product;
     kw_tile tile = gemm_tiled_tile(config);
@@ -42,11 +52,14 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
 
+    int64_t slice = slice_steps(&work, steps, target), spill = KW_TILE_SPILL_BYTES(tile.cols, work.block);
+    spill *= slice < steps ? rows / tile.cols : 1;
+
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = p.batches * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
     launch->packed_bytes = p.batches * blocks * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
-    launch->thread_bytes = KW_TILE_SPILL_BYTES(tile.cols, work.block) + (p.copies ? rows : tile.cols) * pitch + KW_LINE;
+    launch->thread_bytes = spill + (p.copies ? rows : tile.cols) * pitch + KW_LINE;
     *kw_launch_params(launch, kw_gemm_params) = (kw_gemm_params){
         .chunk_rows = rows,
         .parts = parts,
@@ -54,6 +67,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         .pitch = pitch,
         .a_columns = p.a_columns,
         .b_columns = p.b_columns,
+        .copy_at = spill,
+        .slice = slice,
     };
 
     double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
@@ -67,7 +82,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     double passes = (double)(kw_ceil_div(p.rows, tile.cols) - 1);
     launch->rereads[0] = (kw_cache_reuse){
         .bytes = passes * (double)launch->packed_bytes,
-        .between = steps * KW_TILE_STEP_BYTES(work.block) + tile.cols * pitch,
+        .between = slice * KW_TILE_STEP_BYTES(work.block) + tile.cols * pitch,
     };
 }
 

@@ -23,7 +23,7 @@ static int32_t amx_pixels(const kw_tile *tile) {
 
 static bool amx_tile_is_whole(const kw_rule_case *c) {
     const kw_tile *tile = c->decoded;
-    return !multiplies_tiles(c->config) || (tile->rows == 1 && tile->cols % KW_AMX_ROWS == 0 && !tile->ahead && !tile->skip);
+    return !multiplies_tiles(c->config) || (tile->rows == 1 && tile->cols % KW_AMX_ROWS == 0 && !tile->skip);
 }
 
 static bool tile_in_registers(const kw_rule_case *c) {
@@ -40,7 +40,7 @@ static bool tile_has_base_pointers(const kw_rule_case *c) {
 }
 
 const kw_rule kw_tile_valid_rules[] = {
-    {"amx_tile", "math=amx has tiles of one row and of 16, 32, ... pixels, without prefetching (ahead=1) or edge=skip", amx_tile_is_whole},
+    {"amx_tile", "math=amx has tiles of one row and of 16, 32, ... pixels, without edge=skip", amx_tile_is_whole},
     {"tile_registers", "the sums of a tile, its weights and a pixel must fit the isa's vector registers, or the 8 of math=amx",
      tile_in_registers},
     {"base_pointers", "a tile has 5 base pointers, of 7 pixels of a row each", tile_has_base_pointers},
@@ -83,21 +83,23 @@ static void emit_pixels(kw_text *text, const kw_tile *tile) {
 }
 
 /* Registers of AMX: first the sums, pixels outside; then what is loaded once a chunk, the smaller side of the tile; the others take turns
- * at holding the larger side. Each is loaded just before it is first used. */
-static void emit_chunk(kw_text *text, const kw_tile *tile) {
-    int pixels = amx_pixels(tile), vecs = tile->vecs, sums = pixels * vecs;
+ * at holding the larger side. Each is loaded just before it is first used. part: of the tile's first 16 pixels alone, in the same
+ * registers. */
+static void emit_chunk(kw_text *text, const kw_tile *tile, bool part) {
+    int pixels = amx_pixels(tile), vecs = tile->vecs, sums = pixels * vecs, used = part ? 1 : pixels;
     bool keeps_pixels = pixels <= vecs;
-    int kept = keeps_pixels ? pixels : vecs, passing = keeps_pixels ? vecs : pixels, turns = AMX_REGISTERS - sums - kept;
-    const char *keep = keeps_pixels ? "LOAD" : "WEIGHTS", *pass = keeps_pixels ? "WEIGHTS" : "LOAD";
-    kw_text_add(text, "#define KW_EACH_SUM(DO)");
-    for (int i = 0; i < sums; i++) {
+    int kept = keeps_pixels ? pixels : vecs, turns = AMX_REGISTERS - sums - kept;
+    int keeping = keeps_pixels ? used : vecs, passing = keeps_pixels ? vecs : used;
+    const char *keep = keeps_pixels ? "LOAD" : "WEIGHTS", *pass = keeps_pixels ? "WEIGHTS" : "LOAD", *name = part ? "PART_" : "";
+    kw_text_addf(text, "#define KW_EACH_%sSUM(DO)", name);
+    for (int i = 0; i < used * vecs; i++) {
         kw_text_addf(text, " DO(%d, %d, %d)", i / vecs, i % vecs, i);
     }
-    kw_text_add(text, "\n#define KW_CHUNK(LOAD, WEIGHTS, DOT)");
+    kw_text_addf(text, "\n#define KW_%sCHUNK(LOAD, WEIGHTS, DOT)", name);
     for (int i = 0; i < passing; i++) {
         int passed = sums + kept + i % turns;
         kw_text_addf(text, " %s(%d, %d)", pass, i, passed);
-        for (int j = 0; j < kept; j++) {
+        for (int j = 0; j < keeping; j++) {
             if (i == 0) {
                 kw_text_addf(text, " %s(%d, %d)", keep, j, sums + j);
             }
@@ -113,7 +115,11 @@ void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
     kw_text_addf(text, "#define KW_TILE_ODD %d\n#define KW_TILE_SKIP %d\n#define KW_TILE_AHEAD %d\n#define KW_TILE_SUMS %d\n", tile->odd,
                  tile->skip, tile->ahead, tile->sums);
     if (multiplies_tiles(config)) {
-        emit_chunk(text, tile);
+        kw_text_addf(text, "#define KW_AMX_PART %d\n", amx_pixels(tile) == 2);
+        emit_chunk(text, tile, false);
+        if (amx_pixels(tile) == 2) {
+            emit_chunk(text, tile, true);
+        }
     } else {
         emit_pixels(text, tile);
     }
