@@ -24,9 +24,9 @@ typedef struct kw_kernel_args {
     const struct kw_epilogue *epilogue; /* for compiled-in kernels; the others have it in their text */
     kw_i64 n, groups, c, k;
     kw_i64 in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
-    kw_i64 batch, gm, gn, gk;                                                     /* of a GEMM */
+    kw_i64 batch, gm, gn, gk;           /* of a GEMM */
     kw_i64 line_step[3], batch_step[3]; /* of its A, B, C: elements from a line to the next, from a matrix to the next */
-    KW_KERNEL_PARAMS params;                                                      /* launch.params */
+    KW_KERNEL_PARAMS params;            /* launch.params */
     kw_i64 rest[KW_PARAMS_WORDS + 1 - sizeof(KW_KERNEL_PARAMS) / sizeof(kw_i64)]; /* the size is the same for all kernels */
 } kw_kernel_args;
 
