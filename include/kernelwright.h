@@ -558,7 +558,7 @@ typedef enum kw_explanation_kind {
     KW_EXPLAIN_UNSAVED,    /* why the winner of what was measured now does not stand in the wisdom file */
     KW_EXPLAIN_MODEL,      /* who made the shortlist, which models were passed over and why */
     KW_EXPLAIN_REJECTED,   /* a family that has kernels for the operation, none of which serves the problem, and why */
-    KW_EXPLAIN_THREADS,    /* that the work is too small for all threads, and on how many it runs */
+    KW_EXPLAIN_THREADS,    /* on how many threads it runs: because that was the best measured, or the work is too small for all */
     KW_EXPLAIN_NOISE       /* that the machine was busy while kernels were measured, and what becomes of it */
 } kw_explanation_kind;
 
@@ -636,6 +636,7 @@ typedef struct kw_wisdom_entry {
     bool fresh_weights; /* packing was part of the time */
     const char *stale;  /* NULL, or the rule of today that the entry breaks; such an entry is not used */
     bool provisional;   /* measured on a busy machine (KW_SPREAD_MAX): plans that may measure do so again */
+    int32_t threads;    /* that it runs on; 0: that was not measured, and the work decides */
 } kw_wisdom_entry;
 
 /* Calls visit for each entry of a wisdom file (NULL: of all layers in use). The entry lives during the call only. */

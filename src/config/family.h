@@ -82,6 +82,7 @@ typedef struct kw_launch {
     double loads;             /* vector loads of the inner loops */
     double copied_bytes;      /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
+    int32_t team; /* threads of a CPU that it runs on, as was measured; 0: as config/team.h estimates. No family sets it */
 } kw_launch;
 
 /* A launch's params as the struct of the kernel's args.h, all zeros at first:

@@ -41,7 +41,7 @@ static kw_status read_plan_options(kw_plan_key *key, const kw_context *context, 
     return KW_OK;
 }
 
-/* Small work that does not get all threads that it could use. */
+/* Small work that does not get all threads that it could use; of what was measured who measured tells. */
 static void explain_threads(kw_explanation_list *explanation, const kw_choice *choice, const kw_request *request) {
     const kw_target *target = request->context->target;
     int64_t widest = 1, bytes = kw_problem_bytes(&request->problem);
@@ -49,7 +49,7 @@ static void explain_threads(kw_explanation_list *explanation, const kw_choice *c
         widest = kw_max(widest, choice->launch.stage[i].units);
     }
     int64_t could = kw_min(widest, target->units), team = kw_team_threads(&choice->launch, bytes, target->units);
-    if (!kw_target_is_gpu(target) && team < could) {
+    if (!kw_target_is_gpu(target) && !choice->launch.team && team < could) {
         kw_explain(explanation, KW_EXPLAIN_THREADS,
                    "runs on %" PRId64 " of %" PRId64 " threads: %.0f vector instructions and %.0f kB of tensors are little work; a thread"
                    " more is taken for %.0f or %.0f kB",

@@ -201,7 +201,7 @@ static kw_status open_workspace(kw_prepared *ready, kw_error *err) {
     return KW_OK;
 }
 
-void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, bool all_threads,
+void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, int32_t team,
                       kw_record *record) {
     kw_error why = {0};
     const kw_target *target = bench->backend->target(bench->device);
@@ -217,7 +217,8 @@ void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kern
     ready->thread_step = kw_workspace_layout_of(&ready->launch, target, false).thread_step + KW_GUARD_BYTES;
     kw_launch apart = ready->launch; /* the backend lays threads' memory out by thread_bytes, so this makes room for the guards */
     apart.thread_bytes = ready->launch.thread_bytes ? ready->thread_step : 0;
-    apart.multiply_adds = all_threads ? 0 : ready->launch.multiply_adds; /* config/team.h */
+    apart.multiply_adds = team == KW_TEAM_ALL ? 0 : ready->launch.multiply_adds; /* config/team.h */
+    apart.team = team == KW_TEAM_ALL ? 0 : team;
     kw_status status = open_workspace(ready, &why);
     if (!status) {
         status = bench->backend->bind(bench->device, kernel, &bench->problem, &apart, &ready->bound, &why);

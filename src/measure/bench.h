@@ -49,9 +49,11 @@ typedef struct kw_prepared {
     bool packs;          /* it has a pack stage */
 } kw_prepared;
 
-/* What cannot be made ready becomes record's outcome (KW_UNFIT, KW_UNLAUNCHED) with the reason; ready->bound is NULL then. all_threads:
- * little work too runs on all threads of a CPU, so that what goes wrong between threads shows on small problems. */
-void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, bool all_threads,
+/* What cannot be made ready becomes record's outcome (KW_UNFIT, KW_UNLAUNCHED) with the reason; ready->bound is NULL then. team:
+ * the threads of a CPU that it runs on; 0: as config/team.h estimates; KW_TEAM_ALL: all, also for little work, so that what goes wrong
+ * between threads shows on small problems. */
+enum { KW_TEAM_ALL = -1 };
+void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, int32_t team,
                       kw_record *record);
 void kw_prepared_close(kw_prepared *ready);
 /* The memory of a launch on one data set. with_w false: the poison_w stands for w. */

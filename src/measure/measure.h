@@ -33,15 +33,16 @@ typedef struct kw_control {
 } kw_control;
 
 typedef struct kw_timing_options {
-    bool pack_weights;   /* pack stages outside the timed part */
-    bool cold;           /* calls rotate over copies of the tensors that take twice the last-level cache together, 1 GiB at most */
-    int32_t batches;     /* clean batches wanted; 0: 21 */
-    int64_t batch_ns;    /* length aimed at; 0: 300000 */
-    double give_up_ns;   /* stop early when the first launches show a time above this; 0: never */
-    double drop_ratio;   /* after two launches of each, those that took so many times the fastest are dropped as KW_SLOW; 0: none is */
-    double best_ns;      /* the fastest known from elsewhere, for drop_ratio; 0: none */
-    uint64_t order_seed; /* each round in a random order of its own, from this; 0: the order rotates */
-    kw_control *control; /* NULL: none */
+    bool pack_weights;    /* pack stages outside the timed part */
+    bool cold;            /* calls rotate over copies of the tensors that take twice the last-level cache together, 1 GiB at most */
+    int32_t batches;      /* clean batches wanted; 0: 21 */
+    int64_t batch_ns;     /* length aimed at; 0: 300000 */
+    double give_up_ns;    /* stop early when the first launches show a time above this; 0: never */
+    double drop_ratio;    /* after two launches of each, those that took so many times the fastest are dropped as KW_SLOW; 0: none is */
+    double best_ns;       /* the fastest known from elsewhere, for drop_ratio; 0: none */
+    const int32_t *teams; /* of each kernel the threads of a CPU that it runs on; NULL: as config/team.h estimates */
+    uint64_t order_seed;  /* each round in a random order of its own, from this; 0: the order rotates */
+    kw_control *control;  /* NULL: none */
     /* Told whose turn it is (control: SIZE_MAX) before each batch and before packing, and before a kernel is checked once more; outside the
      * timed part. May be NULL. */
     void (*turn)(void *user, size_t index);

@@ -156,7 +156,7 @@ kw_status kw_bench_verify(kw_bench *bench, const kw_kernel *kernel, const kw_con
     *record = (kw_record){.outcome = KW_GOOD};
     kw_config_print(record->config, sizeof record->config, config);
     kw_prepared ready;
-    kw_prepared_open(&ready, bench, kernel, config, true, record);
+    kw_prepared_open(&ready, bench, kernel, config, KW_TEAM_ALL, record);
     if (!ready.bound) {
         return KW_OK;
     }

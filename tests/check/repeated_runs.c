@@ -41,7 +41,7 @@ kw_status repeated_run(repeated_result *first, kw_bench *bench, const kw_kernel 
     kw_prepared ready = {0};
     kw_status status = bytes ? KW_OK : kw_fail_memory(err, "a result");
     if (!status) {
-        kw_prepared_open(&ready, bench, kernel, config, true, &record);
+        kw_prepared_open(&ready, bench, kernel, config, KW_TEAM_ALL, &record);
         status = ready.bound ? run_into(bytes, size, &ready, err) : kw_fail(err, KW_FAILED, "not launched: %.200s", record.detail);
         kw_prepared_close(&ready);
     }

@@ -203,7 +203,7 @@ kw_status special_values_check(special_values *values, const kw_kernel *kernel, 
     kw_record record = {0};
     kw_prepared ready;
     kw_status status = KW_OK;
-    kw_prepared_open(&ready, values->bench, kernel, config, true, &record);
+    kw_prepared_open(&ready, values->bench, kernel, config, KW_TEAM_ALL, &record);
     if (!ready.bound) {
         return kw_fail(err, KW_FAILED, "not launched: %.200s", record.detail);
     }

@@ -2,6 +2,8 @@
  * behind; the final times the few near the front, interleaved, so that what disturbs the machine disturbs all alike. */
 #include "dispatch/choose/autotune.h"
 
+#include "dispatch/choose/measured_team.h"
+
 #include "base/math.h"
 #include "base/os/clock.h"
 #include "base/os/parallel.h"
@@ -487,7 +489,11 @@ kw_status kw_autotune(kw_choice *choice, kw_wisdom_value *value, const kw_reques
         if (finalists) {
             decide_winner(&t, choice, value, finalists);
         }
-        status = is_tuning_over(&t) ? kw_fail(err, t.broken.status, "%s", t.broken.text) : keep_records(&t, choice, err);
+        if (finalists && !is_tuning_over(&t)) {
+            status = kw_measure_team(choice, value, request, t.bench, value->time_ns, err);
+        }
+        status = is_tuning_over(&t) ? kw_fail(err, t.broken.status, "%s", t.broken.text) : status;
+        status = status ? status : keep_records(&t, choice, err);
     } else {
         explain_failures(&t, &choice->explanation);
     }

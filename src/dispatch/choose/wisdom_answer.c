@@ -40,6 +40,7 @@ static kw_status check_wisdom_value(kw_choice *choice, kw_config *config, const 
     }
     choice->launch = (kw_launch){0};
     config->family->launch(config, &request->problem, context->target, &choice->launch);
+    choice->launch.team = value->threads;
     int64_t workspace = kw_request_workspace(request, &choice->launch);
     if (workspace > request->workspace_max) {
         return kw_fail(why, KW_NO_KERNEL, "its kernel needs %" PRId64 " bytes of workspace", workspace);
@@ -69,6 +70,10 @@ static void explain_wisdom(kw_choice *choice, const kw_request *request) {
                "from wisdom: %s (spread %.1f %%), best of %d kernels considered, measured on %s (%s); %s", time,
                value->time_ns > 0 ? 100 * value->spread_ns / value->time_ns : 0, value->candidates, value->date, kw_mode_name(value->mode),
                kw_wisdom_location(request->context->wisdom, choice->layer));
+    if (value->threads) {
+        kw_explain(&choice->explanation, KW_EXPLAIN_THREADS, "runs on %d of %lld threads, as was measured then", value->threads,
+                   (long long)request->context->target->units);
+    }
     if (kw_wisdom_is_provisional(value, request)) {
         kw_explain(&choice->explanation, KW_EXPLAIN_NOISE,
                    "the machine was busy when it was measured, so it is provisional: whoever may measure measures again");
@@ -201,6 +206,8 @@ kw_status kw_wisdom_remember(kw_choice *choice, const kw_request *request, const
         if (kw_wisdom_find(wisdom, layer, request->wisdom_key, &standing)) {
             if (strcmp(standing.config, winner->config) != 0) {
                 take_standing_winner(choice, request, layer, &standing);
+            } else {
+                choice->launch.team = standing.threads; /* who wrote first has decided that as well */
             }
             break;
         }

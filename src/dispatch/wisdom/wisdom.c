@@ -264,6 +264,7 @@ bool kw_wisdom_find(kw_wisdom *w, int number, const char *key, kw_wisdom_value *
         const kw_wisdom_line *line = &l->lines[*position];
         value->mode = line->mode;
         value->candidates = line->candidates;
+        value->threads = line->threads;
         value->time_ns = line->time_ns;
         value->spread_ns = line->spread_ns;
         value->next_ns = line->next_ns;
@@ -449,6 +450,7 @@ kw_status kw_wisdom_record(kw_wisdom *w, const char *key, const kw_wisdom_value 
         .spread_ns = value->spread_ns,
         .next_ns = value->next_ns,
         .candidates = value->candidates,
+        .threads = value->threads,
     };
     kw_wisdom_edit edit = {.put = &line, .replace = replace};
     int64_t changes = 0;

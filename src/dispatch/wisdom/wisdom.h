@@ -17,6 +17,7 @@ enum { KW_LAYER_MEMORY = 0, KW_LAYER_USER, KW_LAYER_SYSTEM, KW_LAYER_COUNT };
 typedef struct kw_wisdom_value {
     kw_mode mode;
     int32_t candidates;
+    int32_t threads; /* that were measured to be best; 0: it was not measured */
     double time_ns, spread_ns, next_ns;
     char date[11], checked[11], builder[64], config[KW_CONFIG_TEXT_MAX], next[KW_CONFIG_TEXT_MAX];
 } kw_wisdom_value;

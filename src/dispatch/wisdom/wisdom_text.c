@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum { FIELDS = 13, FIELDS_NEEDED = 11, BUILDER_MAX = 64 };
+enum { FIELDS = 14, FIELDS_NEEDED = 11, FIELDS_OF_BUILDER = 13, BUILDER_MAX = 64 };
 
 static const char *const field_names[FIELDS] = {"mode",       "target", "problem", "weights", "config",  "time_ns", "spread_ns",
-                                                "candidates", "date",   "next_ns", "next",    "builder", "checked"};
+                                                "candidates", "date",   "next_ns", "next",    "builder", "checked", "threads"};
 
 static const char *const weights_names[2] = {"packed", "fresh"};
 
@@ -86,9 +86,13 @@ static bool read_wisdom_field(kw_wisdom_line *line, int field, kw_word word) {
     case 11:
         line->builder = kw_word_is(word, "-") ? (kw_word){word.at, 0} : word;
         return word.size && word.size < BUILDER_MAX;
-    default:
+    case 12:
         line->checked = word;
         return read_date(word);
+    default:
+        good = kw_word_int(word, 1, INT32_MAX, &count);
+        line->threads = good ? (int32_t)count : 0;
+        return good;
     }
 }
 
@@ -108,6 +112,9 @@ bool kw_wisdom_line_read(kw_wisdom_line *line, kw_word text, kw_error *why) {
         if (i == FIELDS_NEEDED && !scan.at) {
             line->builder = (kw_word){line->date.at, 0};
             line->checked = line->date;
+            return true;
+        }
+        if (i == FIELDS_OF_BUILDER && !scan.at) {
             return true;
         }
         if (!kw_scan_field(&scan, '\t', &field)) {
@@ -153,6 +160,9 @@ void kw_wisdom_line_print(kw_text *text, const kw_wisdom_line *line) {
     print_or_dash(text, line->builder);
     kw_text_add(text, "\t");
     kw_text_addf(text, "%.*s", KW_WORD(line->checked.size ? line->checked : line->date));
+    if (line->threads) {
+        kw_text_addf(text, "\t%d", line->threads);
+    }
     kw_text_add(text, "\n");
 }
 

@@ -1,11 +1,11 @@
 /* wisdom_text.h: wisdom as text: what a line says, and how a text is changed. No files here (wisdom.h).
  *
  * Format. The first line is "# kernelwright wisdom 1". Then one entry a line, fields separated by tabs: mode target problem weights config
- * time_ns spread_ns candidates date next_ns next [builder checked] mode is predict, shortlist or exhaustive; target, problem and config
+ * time_ns spread_ns candidates date next_ns next [builder checked [threads]] mode is predict, shortlist or exhaustive; target, problem and config
  * are canonical texts; weights is packed (they were packed beforehand) or fresh (packing is part of the time); times are nanoseconds with
  * at most one decimal; candidates counts the kernels that were considered; next is the runner-up's config and next_ns its time ("-" and 0
  * when there was none); date is when it was measured, checked when its kernel was last found to be right (date, where the line ends
- * before); builder stands for the compiler whose kernel that was ("-" or a line that ends before: not known). Key: target, problem and
+ * before); threads is how many of the target's were measured to be best (a line that ends before: it was not measured); builder stands for the compiler whose kernel that was ("-" or a line that ends before: not known). Key: target, problem and
  * weights, all of their text. An empty line and a line that starts with '#' mean nothing. A line of another form is skipped but kept when
  * the file is rewritten: it may be a newer version's. A text whose first line names another version is not read at all and never
  * rewritten. */
@@ -25,7 +25,7 @@ typedef struct kw_wisdom_line {
     kw_word config, date, next;
     kw_word builder, checked; /* builder.size is 0 when it is not known; checked without size means date */
     double time_ns, spread_ns, next_ns;
-    int32_t candidates;
+    int32_t candidates, threads; /* threads: 0 where the line ends before */
     bool fresh_weights;
 } kw_wisdom_line;
 

@@ -47,6 +47,7 @@ static void show_wisdom_line(void *user, const kw_wisdom_line *line) {
         .time_ns = line->time_ns,
         .spread_ns = line->spread_ns,
         .candidates = line->candidates,
+        .threads = line->threads,
         .provisional = kw_noise_restless(line->time_ns, line->spread_ns, kw_context_spread_limit(r->context)),
         .stale = check_entry(target, problem, config, &why) ? why.text : NULL,
     };

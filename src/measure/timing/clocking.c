@@ -184,7 +184,7 @@ static void open_runners(session *s, kw_bench *bench, const kw_kernel *const ker
         r->samples = r->dropped = r->calls = r->warmups = 0;
         r->cold = false;
         kw_config_print(r->config, sizeof r->config, configs[i]);
-        kw_prepared_open(&s->runners[i].ready, bench, kernels[i], configs[i], false, r);
+        kw_prepared_open(&s->runners[i].ready, bench, kernels[i], configs[i], s->options->teams ? s->options->teams[i] : 0, r);
     }
     kw_buffer_shift(&bench->result, 0);
 }
@@ -225,7 +225,7 @@ static kw_status add_control(session *s, size_t count, kw_error *err) {
     runner *r = &s->runners[count];
     control->record = (kw_record){.outcome = KW_GOOD};
     kw_config_print(control->record.config, sizeof control->record.config, control->config);
-    kw_prepared_open(&r->ready, control->bench, control->kernel, control->config, false, &control->record);
+    kw_prepared_open(&r->ready, control->bench, control->kernel, control->config, 0, &control->record);
     if (!r->ready.bound) {
         return kw_fail(err, KW_ILLEGAL, "the control kernel cannot run: %s", control->record.detail);
     }

@@ -43,7 +43,10 @@ static void lines_are_read_or_refused_with_the_field(void **state) {
         {ENTRY("shortlist", "t", "p", "c", "8") "\tbuilder", "field checked is missing"},
         {ENTRY("shortlist", "t", "p", "c", "8") "\t\t2026-11-30", "builder cannot be"},
         {ENTRY("shortlist", "t", "p", "c", "8") "\tbuilder\tyesterday", "checked cannot be yesterday"},
-        {ENTRY("shortlist", "t", "p", "c", "8") "\tbuilder\t2026-11-30\tmore", "more than 13 fields"},
+        {ENTRY("shortlist", "t", "p", "c", "8") "\tbuilder\t2026-11-30\t16", NULL},
+        {ENTRY("shortlist", "t", "p", "c", "8") "\tbuilder\t2026-11-30\t0", "threads cannot be 0"},
+        {ENTRY("shortlist", "t", "p", "c", "8") "\tbuilder\t2026-11-30\tmore", "threads cannot be more"},
+        {ENTRY("shortlist", "t", "p", "c", "8") "\tbuilder\t2026-11-30\t2\tmore", "more than 14 fields"},
         {"shortlist\tt\tp\tsalted\tc\t1\t0\t1\t2026-01-31\t0\t-", "weights cannot be salted"},
         {"shortlist\tt\tp\tfresh\tc\t1,5\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1,5"},
         {"shortlist\tt\tp\tfresh\tc\t1e9\t0\t1\t2026-01-31\t0\t-", "time_ns cannot be 1e9"},
@@ -80,13 +83,15 @@ static void printed_lines_read_back_the_same(void **state) {
                                .time_ns = times[i],
                                .spread_ns = times[i] / 2,
                                .next_ns = times[i] * 2,
-                               .candidates = (int32_t)i};
+                               .candidates = (int32_t)i,
+                               .threads = (int32_t)(i % 3)};
         kw_text first = {0}, second = {0};
         kw_error why;
         kw_wisdom_line again;
         kw_wisdom_line_print(&first, &line);
         assert_true(kw_wisdom_line_read(&again, (kw_word){first.data, first.size - 1}, &why));
         assert_true(again.time_ns > times[i] - 0.051 && again.time_ns < times[i] + 0.051);
+        assert_int_equal(again.threads, line.threads);
         kw_wisdom_line_print(&second, &again);
         assert_string_equal(first.data, second.data);
         kw_text_drop(&first);
