@@ -1,2 +1,226 @@
 /* epilogue_gpu.h: what the words of KW_EPILOGUE_STEPS (src/families/epilogue_text.h) mean for the values of a GPU's thread, in all three
- * dialects. It stands behind gpu.h in the text of a kernel that has an epilogue. */
+ * dialects. It stands behind gpu.h in the text of a kernel that has an epilogue.
+ *
+ * A thread has a run of sums: elements of the result that follow each other in memory, whose number is a constant, and knows the place of
+ * the first. It reads the tensors of the steps for all of the run at once, in accesses as wide as it is, then takes each value through the
+ * steps in fp32, and rounds once. A run of count elements begins at a multiple of count in the result, and so in each tensor. */
+#ifndef KW_EPILOGUE_GPU_H
+#define KW_EPILOGUE_GPU_H
+
+#include "gpu/lib/access.h"
+
+/* --- functions. src/problem/epilogue.c says how far off they may be: 2^-20, of sigmoid and tanh, and of what silu and gelu multiply by
+ * --- */
+
+#if KW_PTX
+KW_DEVICE float kw_exp2(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+KW_DEVICE float kw_reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#elif KW_AMD
+KW_DEVICE float kw_exp2(float x) { return __builtin_amdgcn_exp2f(x); }
+KW_DEVICE float kw_reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
+#else
+/* 2^x is 2^whole, which is put together, times 2^part, |part| <= 1/2, by its series. */
+KW_DEVICE float kw_exp2(float x) {
+    x = x < -127.0f ? -127.0f : x > 128.0f ? 128.0f : x;
+    float moved = x + 12582912.0f, part = x - (moved - 12582912.0f); /* 1.5 2^23: the sum's last place is 1 */
+    float sum = 1.0f + part * (0.693147181f +
+                               part * (0.240226507f + part * (0.0555041087f +
+                                                              part * (0.00961812911f + part * (0.00133335581f + part * 0.000154035304f)))));
+    return sum * kw_from_bits(kw_bits(moved) + 127u << 23);
+}
+
+KW_DEVICE float kw_reciprocal(float x) { return 1.0f / x; }
+#endif
+
+KW_DEVICE float kw_exp(float x) { return kw_exp2(1.44269504f * x); }
+
+/* What is no number stays so. */
+KW_DEVICE float kw_step_relu(float v) { return v < 0.0f ? 0.0f : v; }
+KW_DEVICE float kw_step_clamp(float v, float low, float high) { return v < low ? low : v > high ? high : v; }
+KW_DEVICE float kw_step_leaky_relu(float v, float slope) { return v > 0.0f ? v : slope * v; }
+KW_DEVICE float kw_step_sigmoid(float v) { return kw_reciprocal(1.0f + kw_exp(-v)); }
+KW_DEVICE float kw_step_tanh(float v) { return 1.0f - 2.0f * kw_reciprocal(1.0f + kw_exp(2.0f * v)); }
+KW_DEVICE float kw_step_silu(float v) { return v < -88.0f ? 0.0f : v * kw_step_sigmoid(v); }
+
+/* v times the normal distribution of v, half of erfc by 7.1.26 of M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions: a
+ * polynomial of t = 1 / (1 + p x) times exp(-x^2) is erfc(x) to 1.5e-7 for x >= 0, here |v| / sqrt 2; p has that factor in it, and the
+ * coefficients the half. */
+KW_DEVICE float kw_step_gelu(float v) {
+    float t = kw_reciprocal(1.0f + 0.231641888f * (v < 0.0f ? -v : v));
+    float tail = t * (0.127414796f + t * (-0.142248368f + t * (0.7107068705f + t * (-0.7265760135f + t * 0.5307027145f))));
+    tail = tail * kw_exp2(-0.72134752f * (v * v));
+    return v * (v < 0.0f ? tail : 1.0f - tail);
+}
+
+/* (1 + tanh u) / 2 is the sigmoid of 2 u. */
+KW_DEVICE float kw_step_gelu_tanh(float v) { return v * kw_step_sigmoid(v * (1.59576912f + 0.0713548163f * (v * v))); }
+
+KW_DEVICE float kw_step_hardswish(float v) {
+    float gate = kw_step_clamp(v + 3.0f, 0.0f, 6.0f);
+    return v * gate * 0.166666667f;
+}
+
+/* --- tensors --- */
+
+#define KW_TYPE_fp32 KW_FP32
+#define KW_TYPE_bf16 KW_BF16
+#define KW_TYPE_fp16 KW_FP16
+#define KW_TYPE_int8 KW_INT8
+#define KW_TYPE_int32 KW_INT32
+
+/* The value of element e of words. */
+KW_DEVICE float kw_extra_value(const kw_u32 *w, int type, int e) {
+    int bytes = KW_BYTES_OF(type);
+    kw_u32 bits = w[e * bytes / 4] >> e * bytes % 4 * 8;
+    return type == KW_FP32   ? kw_from_bits(bits)
+           : type == KW_BF16 ? kw_from_bf16(bits)
+           : type == KW_FP16 ? kw_from_fp16(bits & 0xffffu)
+           : type == KW_INT8 ? (float)(kw_i8)bits
+                             : (float)(int)bits;
+}
+
+enum { KW_EXTRA_RUN = 16 }; /* elements of a run */
+
+/* Elements at .. at + count - 1 of a tensor. */
+KW_DEVICE void kw_extra_load(float *to, const char *tensor, int type, kw_i64 at, int count) {
+    int bytes = KW_BYTES_OF(type) * count, access = bytes < 16 ? bytes : 16;
+    kw_u32 w[KW_EXTRA_RUN];
+    KW_UNROLL
+    for (int b = 0; b < bytes; b += 16)
+        kw_load_run(w + b / 4, tensor + at * KW_BYTES_OF(type) + b, access);
+    KW_UNROLL
+    for (int e = 0; e < count; e++)
+        to[e] = kw_extra_value(w, type, e);
+}
+
+/* --- runs --- */
+
+/* Of a run's first element, in the result: its number in memory, its channel, its row or pixel. by_rows: the run is of pixels of a channel
+ * (channels first), not of channels of a pixel. */
+typedef struct kw_place {
+    kw_i64 element, channel, row;
+    int by_rows;
+} kw_place;
+
+/* What the tensors have for the values of a run, or in [0] for all of them. */
+typedef struct kw_extras {
+    float at[KW_EXTRAS][KW_EXTRA_RUN];
+} kw_extras;
+
+/* The steps said once as loads. */
+KW_DEVICE void kw_extras_load(kw_extras *extras, const kw_gpu_args *a, kw_place at, int count) {
+    int channels = at.by_rows ? 1 : count, rows = at.by_rows ? count : 1;
+    float v = 0.0f;
+#define KW_STEP_NONE(name) KW_STEP_NOTHING
+#define KW_STEP_NOTHING(...) 0.0f
+#define KW_EXTRA_LOAD(type, number, from, elements)                                                                                        \
+    (kw_extra_load(extras->at[number], a->extra[number], KW_TYPE_##type, from, elements), 0.0f)
+#define KW_EXTRA_LOAD_ONE(type, number) KW_EXTRA_LOAD(type, number, 0, 1)
+#define KW_EXTRA_LOAD_CHANNEL(type, number) KW_EXTRA_LOAD(type, number, at.channel, channels)
+#define KW_EXTRA_LOAD_ROW(type, number) KW_EXTRA_LOAD(type, number, at.row, rows)
+#define KW_EXTRA_LOAD_ALL(type, number) KW_EXTRA_LOAD(type, number, at.element, count)
+    KW_EPILOGUE_STEPS(v, KW_STEP_NONE, KW_EXTRA_LOAD_ONE, KW_EXTRA_LOAD_CHANNEL, KW_EXTRA_LOAD_ROW, KW_EXTRA_LOAD_ALL)
+}
+
+/* And once for each value. */
+KW_DEVICE float kw_steps_apply(const kw_extras *extras, float v, int e, int by_rows) {
+#define KW_STEP_FUNCTION(name) kw_step_##name
+#define KW_EXTRA_ONE(type, number) extras->at[number][0]
+#define KW_EXTRA_CHANNEL(type, number) extras->at[number][by_rows ? 0 : e]
+#define KW_EXTRA_ROW(type, number) extras->at[number][by_rows ? e : 0]
+#define KW_EXTRA_ALL(type, number) extras->at[number][e]
+    KW_EPILOGUE_STEPS(v, KW_STEP_FUNCTION, KW_EXTRA_ONE, KW_EXTRA_CHANNEL, KW_EXTRA_ROW, KW_EXTRA_ALL)
+    return v;
+}
+
+KW_DEVICE void kw_run_finish(const kw_gpu_args *a, kw_place at, const kw_sum *sums, float *values, int count) {
+    kw_extras extras;
+    kw_extras_load(&extras, a, at, count);
+    KW_UNROLL
+    for (int e = 0; e < count; e++)
+        values[e] = kw_steps_apply(&extras, (float)sums[e], e, at.by_rows);
+}
+
+/* --- rounding --- */
+
+#if KW_OUT == KW_FP8 || KW_OUT == KW_BF8
+/* A float of 8 bits, `fraction` of them behind the point, whose exponent is `bias` less than fp32's. What is beyond the largest that is
+ * there, by half of its last place or more, becomes `over`. */
+KW_DEVICE kw_u32 kw_to_byte(float value, int fraction, int bias, kw_u32 limit, kw_u32 over, kw_u32 nan) {
+    kw_u32 sign = kw_bits(value) >> 24 & 0x80u, u = kw_bits(value) & 0x7fffffffu, drop = 23 - fraction;
+    if (u > 0x7f800000u) return sign | nan;
+    if (u >= limit) return sign | over;
+    kw_u32 least = (kw_u32)(bias + 1) << 23, unit = (kw_u32)(bias + 1 + (int)drop) << 23; /* the first normal; its last place is unit's */
+    if (u < least) return sign | (kw_bits(kw_from_bits(u) + kw_from_bits(unit)) - unit);
+    return sign | (u - ((kw_u32)bias << 23) + ((1u << (drop - 1)) - 1u) + (u >> drop & 1u)) >> drop;
+}
+#endif
+
+/* An element of the result, in the low bits. Integers: to nearest even and to the ends of their range, no number becomes 0. Behind the
+ * point fp32 has no bits from 2^23 on; below that 1.5 2^23 rounds by being added, and leaves the integer in the low bits of the sum. */
+KW_DEVICE kw_u32 kw_round_bits(float value) {
+#if KW_OUT == KW_BF16
+    return kw_to_bf16(value);
+#elif KW_OUT == KW_FP16
+    return kw_to_fp16(value);
+#elif KW_OUT == KW_FP8
+    return kw_to_byte(value, 3, 120, 0x43e80001u, 0x7fu, 0x7fu); /* e4m3: 448 is the largest, 464 is halfway to none */
+#elif KW_OUT == KW_BF8
+    return kw_to_byte(value, 2, 112, 0x47700000u, 0x7cu, 0x7eu); /* e5m2: 57344 is the largest, 61440 halfway to infinity */
+#elif KW_OUT == KW_INT8
+    value = value == value ? value : 0.0f;
+    value = value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value;
+    return kw_bits(value + 12582912.0f) & 0xffu;
+#elif KW_OUT == KW_INT32
+    float size = value < 0.0f ? -value : value;
+    if (!(size < 2147483648.0f)) return value != value ? 0u : value < 0.0f ? 0x80000000u : 0x7fffffffu;
+    return (kw_u32)(int)(size < 4194304.0f ? (value + 12582912.0f) - 12582912.0f : value);
+#else
+    return kw_bits(value);
+#endif
+}
+
+/* Values that follow each other, rounded: one access. */
+KW_DEVICE void kw_store_values(char *to, const float *values, int count) {
+    kw_u32 w[4];
+    KW_UNROLL
+    for (int i = 0; i < count; i++) {
+        int shift = i * KW_OUT_BYTES % 4 * 8, word = i * KW_OUT_BYTES / 4;
+        w[word] = (shift ? w[word] : 0) | kw_round_bits(values[i]) << shift;
+    }
+    kw_store_run(to, w, count * KW_OUT_BYTES);
+}
+
+/* A run of the result, all of it; to: where it lies, or what is kept for it in shared memory. */
+KW_DEVICE void kw_finish_run(char *to, const kw_gpu_args *a, kw_place at, const kw_sum *sums, int count) {
+    float values[KW_EXTRA_RUN];
+    kw_run_finish(a, at, sums, values, count);
+    kw_store_values(to, values, count);
+}
+
+/* Of a result whose channels lie last, the place of an element. Weights have neither channels nor rows. */
+KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 element) {
+    kw_place p = {element, 0, 0, 0};
+#if KW_OP != KW_OP_CONV_BWD_WEIGHT
+    kw_i64 channels = KW_OP == KW_OP_GEMM ? a->gn : a->groups * (KW_OP == KW_OP_CONV_BWD_DATA ? a->c : a->k);
+    p.row = element / channels;
+    p.channel = element - p.row * channels;
+#endif
+    return p;
+}
+
+/* And one element of it. */
+KW_DEVICE void kw_finish_element(char *result, const kw_gpu_args *a, kw_i64 element, kw_sum sum) {
+    kw_finish_run(result + element * KW_OUT_BYTES, a, kw_place_of(a, element), &sum, 1);
+}
+
+#endif

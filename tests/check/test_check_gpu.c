@@ -2,14 +2,16 @@
  * NVIDIA and of an AMD architecture: every pipeline, scheduler, epilogue, direction, type and way of dividing the work, on sizes that no
  * tile divides, with groups, strides, dilation and images smaller than a tile. A row names what differs from a small plain config. The
  * emulator reports wrong results, accesses out of bounds, races and deadlocks alike. Every fourth pair is run on infinities, NaNs and denormals too.
+ * Every third config is generated with an epilogue as well, one after the other of a list that has all steps and types.
  *
  * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs,
  * KW_CHECK_EVERY=N takes every Nth row, KW_CHECK_ARCH=NAME one architecture, KW_CHECK_ONLY=PATTERN the tests of such names. */
 
 #include "check/special_values.h"
+#include "problem/epilogue.h"
 #include "support/kw_test.h"
 
-enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1 };
+enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3 };
 
 static const char *const arches[ARCHES] = {"sm_90", "gfx942"};
 
@@ -370,6 +372,24 @@ static const block_row dense[] = {
      {"n2 g1 c24 k64 i13x35 f3x3 s2x2 p1x1", "n1 g1 c16 k8 i6x7 f3x3 s2x2 p2x0"}},
 };
 
+/* Of results with channels, and of weights. */
+static const char *const epilogues[] = {
+    "epilogue=bias,gelu,add",
+    "out=int8 epilogue=scale_row,bias:int32,relu,multiply:bf16",
+    "out=fp32 epilogue=scale_row:fp16,scale_channel:bf16,add:int8:-0.5,silu",
+    "out=fp16 epilogue=add:fp32,tanh,multiply:fp16,add:bf16",
+    "out=bf16 epilogue=scale,scale_row,bias:fp16,gelu_tanh",
+    "out=fp8 epilogue=clamp:-2:3,bias:int8,sigmoid",
+    "out=int8 epilogue=scale_channel,add:int32,leaky_relu:0.25",
+    "out=bf8 epilogue=hardswish,scale_row:int8,clamp:-40000:50000",
+};
+static const char *const weight_epilogues[] = {
+    "out=fp32 epilogue=add",
+    "epilogue=scale,multiply:fp16,add:bf16:2",
+    "out=int8 epilogue=relu",
+    "out=bf16 epilogue=add:int32,tanh",
+};
+
 /* A GPU that is played. */
 typedef struct player {
     const char *arch;
@@ -378,7 +398,7 @@ typedef struct player {
     kw_code code;
     kw_compiler compiler;
     kw_cache *cache;
-    size_t checked, failures;
+    size_t checked, failures, configs, fused, fused_weights, fused_good;
     special_tally special;
 } player;
 
@@ -442,8 +462,11 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
     if (kw_bench_verify(bench, kernel, config, &record, &err)) {
         fail_msg("%s: %s", text, err.text);
     }
-    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8;
-    if (record.outcome != KW_GOOD) {
+    bool fused = !kw_epilogue_is_bare(&problem.epilogue);
+    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused;
+    p->fused_good += fused && record.outcome == KW_GOOD;
+    /* Of a few elements an epilogue may leave nothing that could be wrong. */
+    if (record.outcome != KW_GOOD && !(fused && record.outcome == KW_MISTRUSTED)) {
         p->failures++;
         fprintf(stderr, "%s: %s\n  kwright check --device emu:%s --config '%s' '%s'\n", kw_outcome_name(record.outcome), record.detail,
                 p->arch, record.config, text);
@@ -457,7 +480,9 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
     kw_bench_close(&bench);
 }
 
-static void check_config(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
+/* behind: what stands behind the problems' sizes. */
+static void check_kernel(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX],
+                         const char *behind) {
     kw_jit jit = {.code = p->code, .compiler = &p->compiler, .cache = p->cache, .log_folder = "/tmp"};
     kw_jit_result result;
     kw_blob blob = {0};
@@ -469,11 +494,34 @@ static void check_config(player *p, const kw_config *config, const char *head, c
     }
     for (int i = 0; i < PROBLEMS_MAX && problems[i]; i++) {
         char text[256];
-        snprintf(text, sizeof text, "%s %s", head, problems[i]);
+        snprintf(text, sizeof text, "%s %s%s", head, problems[i], behind);
         check_problem(p, kernel, config, text);
     }
     p->backend->unload(p->device, &kernel);
     kw_blob_drop(&blob);
+}
+
+static void check_config(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
+    check_kernel(p, config, head, problems, "");
+    if (p->configs++ % EPILOGUE_EVERY == 0) {
+        bool weights = config->op == KW_CONV_BWD_WEIGHT;
+        const char *words = weights ? weight_epilogues[p->fused_weights++ % (sizeof weight_epilogues / sizeof *weight_epilogues)]
+                                    : epilogues[p->fused++ % (sizeof epilogues / sizeof *epilogues)];
+        char text[256];
+        kw_problem problem;
+        kw_config special;
+        kw_error err = {0};
+        snprintf(text, sizeof text, "%s %s %s", head, problems[0], words);
+        if (kw_problem_parse(&problem, text, &err)) {
+            fail_msg("%s: %s", text, err.text);
+        }
+        if (kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err) == KW_OK) {
+            snprintf(text, sizeof text, " %s", words);
+            check_kernel(p, &special, head, problems, text);
+        } else if (!strstr(err.text, "rule lds_result")) {
+            fail_msg("%s: %s", text, err.text);
+        }
+    }
 }
 
 static void check_conv(player *p, const row *r, const char *op, int arch) {
@@ -562,8 +610,9 @@ static void check_any(const row *rows, const char *family, const block_row *bloc
                 check_block(&p, family, &blocks[i], arch);
             }
         }
-        print_message("%s: %zu pairs of kernel and problem, %zu wrong\n", p.arch, p.checked, p.failures);
-        failures += p.failures;
+        print_message("%s: %zu pairs of kernel and problem, %zu wrong; %zu with an epilogue are right\n", p.arch, p.checked, p.failures,
+                      p.fused_good);
+        failures += p.failures + (p.configs > 0 && p.fused_good == 0);
         kw_cache_close(&p.cache);
         p.backend->close(&p.device);
     }

@@ -60,8 +60,9 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 #define KW_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define KW_IN_RUN KW_MIN(KW_VEC_IN, 16 / KW_BYTES) /* from global to shared memory: of columns, or of planes */
 #define KW_OUT_RUN KW_MIN(KW_VEC_OUT, 16 / KW_OUT_BYTES)
-#define KW_ROW_READ KW_MIN(KW_VEC_IN, 4)              /* columns of a row that a lane reads from shared memory together */
-#define KW_READ (KW_FIRST ? KW_ROW_READ : KW_OUT_RUN) /* from shared memory to registers */
+#define KW_Y_RUN KW_MIN(KW_VEC_OUT, 16 / KW_BYTES)  /* of an operand that the axis is for as well */
+#define KW_ROW_READ KW_MIN(KW_VEC_IN, 4)            /* columns of a row that a lane reads from shared memory together */
+#define KW_READ (KW_FIRST ? KW_ROW_READ : KW_Y_RUN) /* from shared memory to registers */
 
 /* Rows are wide enough for the last lane's last read, whose columns behind the source are in no sum. */
 #define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)

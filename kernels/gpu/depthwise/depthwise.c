@@ -255,6 +255,20 @@ KW_DEVICE void kw_filter_read(kw_filter *filter, const kw_gpu_args *a, kw_i64 ch
 KW_DEVICE char *kw_result(const kw_gpu_args *a) { return KW_DATA ? a->x : a->y; }
 KW_DEVICE kw_image kw_result_size(const kw_gpu_args *a) { return KW_DATA ? kw_image_in(a) : kw_image_out(a); }
 
+#if KW_EPILOGUE
+/* Of an element that kw_element_of() gives for a plane. */
+KW_DEVICE kw_place kw_plane_place(const kw_gpu_args *a, kw_position at, int plane, kw_i64 element) {
+    kw_place p = {element, at.channel + (KW_FIRST ? 0 : plane), 0, KW_FIRST};
+#if KW_FIRST
+    kw_image size = kw_result_size(a);
+    p.row = element - ((at.image + plane) * (a->groups - 1) + at.channel) * (size.d * size.h * size.w);
+#else
+    p.row = element / a->groups;
+#endif
+    return p;
+}
+#endif
+
 #if KW_OUT_STAGED
 
 KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord, const kw_pixels *pixels, char *lds) {
@@ -264,8 +278,16 @@ KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coo
     for (int y = 0; y < KW_SUB_H; y++) {
         KW_UNROLL
         for (int x = 0; x < KW_SUB_W; x++) {
-            if (wave_coord.there && wave_coord.row + y < KW_TILE_H && wave_coord.col + x < KW_TILE_W)
-                kw_store(lds, (wave_coord.plane * KW_TILE_H + wave_coord.row + y) * KW_TILE_W + wave_coord.col + x, pixels->at[y][x][0]);
+            int to = (wave_coord.plane * KW_TILE_H + wave_coord.row + y) * KW_TILE_W + wave_coord.col + x;
+            if (!wave_coord.there || wave_coord.row + y >= KW_TILE_H || wave_coord.col + x >= KW_TILE_W) continue;
+#if KW_EPILOGUE
+            kw_i64 element;
+            if (kw_element_of(a, kw_result_size(a), at, wave_coord.plane, at.row + wave_coord.row + y, at.col + wave_coord.col + x,
+                              &element))
+                kw_finish_run(lds + to * KW_OUT_BYTES, a, kw_plane_place(a, at, wave_coord.plane, element), &pixels->at[y][x][0], 1);
+#else
+            kw_store(lds, to, pixels->at[y][x][0]);
+#endif
         }
     }
     kw_wave_barrier();
@@ -304,7 +326,12 @@ KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coo
                 kw_i64 element;
                 if (kw_element_of(a, kw_result_size(a), at, wave_coord.plane + p, at.row + wave_coord.row + y, at.col + wave_coord.col + x,
                                   &element))
+#if KW_EPILOGUE
+                    kw_finish_run(kw_result(a) + element * KW_OUT_BYTES, a, kw_plane_place(a, at, wave_coord.plane + p, element),
+                                  &pixels->at[y][x][p], run);
+#else
                     kw_store_result(kw_result(a) + element * KW_OUT_BYTES, &pixels->at[y][x][p], run);
+#endif
             }
         }
     }
@@ -351,16 +378,16 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord) {
     kw_pixels_clear(pixels);
     KW_UNROLL
-    for (int i = 0; i < KW_SUB_H * KW_SUB_W * KW_LANE_PLANES; i += KW_OUT_RUN) {
+    for (int i = 0; i < KW_SUB_H * KW_SUB_W * KW_LANE_PLANES; i += KW_Y_RUN) {
         int y = i / KW_LANE_PLANES / KW_SUB_W, x = i / KW_LANE_PLANES % KW_SUB_W, plane = i % KW_LANE_PLANES;
         int row = wave_coord.row + y, col = wave_coord.col + x;
         kw_i64 element;
-        kw_u32 words[KW_RUN_WORDS(KW_OUT_RUN)];
+        kw_u32 words[KW_RUN_WORDS(KW_Y_RUN)];
         if (row >= KW_TILE_H || col >= KW_TILE_W) continue;
         if (!kw_element_of(a, kw_image_out(a), at, wave_coord.plane + plane, at.row + row, at.col + col, &element)) continue;
-        kw_load_run(words, a->y + element * KW_BYTES, KW_OUT_RUN * KW_BYTES);
+        kw_load_run(words, a->y + element * KW_BYTES, KW_Y_RUN * KW_BYTES);
         KW_UNROLL
-        for (int e = 0; e < KW_OUT_RUN; e++)
+        for (int e = 0; e < KW_Y_RUN; e++)
             pixels->at[y][KW_FIRST ? x + e : x][KW_FIRST ? 0 : plane + e] = kw_value(words, e);
     }
 }
@@ -420,7 +447,11 @@ KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
         float sum = *from;
         for (int part = 1; part < (int)args.params.parts; part++)
             sum += from[part * elements];
+#if KW_EPILOGUE
+        kw_finish_element(args.w, &args, at, sum);
+#else
         kw_store(args.w, at, sum);
+#endif
     }
 }
 #endif

@@ -144,7 +144,7 @@ KW_DEVICE kw_coord kw_coord_of(int share, int wave_q, int lane, int e) {
 
 KW_DEVICE void kw_coord_store(const kw_image *v, kw_position at, int row, kw_coord s, kw_sum sum) {
     int element;
-    if (kw_result_at(v, at, row + s.row, s.col, s.channel, &element)) kw_store(v->result, element, sum);
+    if (kw_result_at(v, at, row + s.row, s.col, s.channel, &element)) kw_image_store(v, element, at.channel + s.channel, sum);
 }
 
 /* row: the first of the tile's rows that are complete. */
@@ -177,17 +177,23 @@ KW_DEVICE float kw_parts_sum(const float *parts, int i) {
     return sum;
 }
 
+#define KW_LDS_RUN (KW_VEC * KW_OUT_BYTES > 16 ? 16 / KW_OUT_BYTES : KW_VEC) /* sums that a thread stores together */
 KW_DEVICE void kw_row_store(const kw_image *v, kw_position at, const float *parts, int row) {
-    const int run = KW_STORE == KW_STORE_LDS ? KW_VEC : KW_ACC_N;
+    const int run = KW_STORE == KW_STORE_LDS ? KW_LDS_RUN : KW_ACC_N;
     for (int first = kw_thread() * run; first < KW_ROW_SUMS; first += KW_THREADS * run) {
-        kw_sum sums[KW_STORE == KW_STORE_LDS ? KW_VEC : KW_ACC_N];
+        kw_sum sums[KW_STORE == KW_STORE_LDS ? KW_LDS_RUN : KW_ACC_N];
         KW_UNROLL
         for (int e = 0; e < run; e++)
             sums[e] = kw_parts_sum(parts, first + e);
 #if KW_STORE == KW_STORE_LDS
         int pixel = first / KW_COLS, element;
         if (kw_result_at(v, at, row + pixel / KW_TILE_W, pixel % KW_TILE_W, first % KW_COLS, &element))
+#if KW_EPILOGUE
+            kw_finish_run(v->result + (kw_i64)element * KW_OUT_BYTES, v->args, kw_image_place(v, element, at.channel + first % KW_COLS),
+                          sums, run);
+#else
             kw_store_result(v->result + element * KW_BYTES, sums, run);
+#endif
 #else
         int lane = first / KW_ACC_N % KW_WAVE, share = first / (KW_ACC_N * KW_WAVE);
         KW_UNROLL

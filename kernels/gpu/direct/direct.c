@@ -50,6 +50,10 @@ typedef struct kw_image {
     char *result;
     int source_c, result_c, source_h, source_w, result_h, result_w; /* an image has fewer than 2^30 elements */
     int top, left;                                                  /* source position of the tile's first tap */
+#if KW_EPILOGUE
+    const kw_gpu_args *args;
+    kw_i64 first; /* element of the result */
+#endif
 } kw_image;
 
 /* cols: result channels of a block. Tiles of backward data begin where a phase does. */
@@ -76,9 +80,13 @@ KW_DEVICE kw_image kw_image_of(const kw_gpu_args *a, kw_position at) {
     v.result_h = (int)(KW_DATA ? a->in[1] : a->out[1]);
     v.result_w = (int)(KW_DATA ? a->in[2] : a->out[2]);
     v.source = (KW_DATA ? a->y : a->x) + at.image * (v.source_h * v.source_w * v.source_c) * KW_BYTES;
-    v.result = (KW_DATA ? a->x : a->y) + at.image * (v.result_h * v.result_w * v.result_c) * KW_BYTES;
+    v.result = (KW_DATA ? a->x : a->y) + at.image * (v.result_h * v.result_w * v.result_c) * KW_OUT_BYTES;
     v.top = kw_first_source(at.row, (int)a->pad[1]);
     v.left = kw_first_source(at.col, (int)a->pad[2]);
+#if KW_EPILOGUE
+    v.args = a;
+    v.first = at.image * (v.result_h * v.result_w * v.result_c);
+#endif
     return v;
 }
 
@@ -89,6 +97,23 @@ KW_DEVICE int kw_result_at(const kw_image *v, kw_position at, int row, int col, 
     channel += at.channel;
     *element = (row * v->result_w + col) * v->result_c + channel;
     return (kw_u32)row < (kw_u32)v->result_h && (kw_u32)col < (kw_u32)v->result_w && channel < v->result_c;
+}
+
+#if KW_EPILOGUE
+/* Of an element of the image and its channel. */
+KW_DEVICE kw_place kw_image_place(const kw_image *v, int element, int channel) {
+    kw_place p = {v->first + element, channel, (v->first + element) / v->result_c, 0};
+    return p;
+}
+#endif
+
+/* One sum. */
+KW_DEVICE void kw_image_store(const kw_image *v, int element, int channel, kw_sum sum) {
+#if KW_EPILOGUE
+    kw_finish_run(v->result + (kw_i64)element * KW_OUT_BYTES, v->args, kw_image_place(v, element, channel), &sum, 1);
+#else
+    kw_store(v->result, element, sum);
+#endif
 }
 
 /* --- the source in shared memory: pixel by pixel, pieces of 16 bytes swapped by a number that the pixel gives --- */

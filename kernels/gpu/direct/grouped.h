@@ -107,11 +107,17 @@ KW_DEVICE void kw_slab_store(const kw_image *v, kw_position at, const kw_sums *s
             for (int e = 0; e < KW_ACC_N; e++) {
                 int i = coord + m * KW_INST_M + kw_acc_row(kw_lane(), e), channel = col + n * KW_INST_N + kw_acc_col(kw_lane(), e);
                 int row = i / KW_COORDS_W * KW_SIDE + phase / KW_SIDE, across = i % KW_COORDS_W * KW_SIDE + phase % KW_SIDE;
-#if KW_STORE == KW_STORE_LDS
+#if KW_STORE == KW_STORE_LDS && KW_EPILOGUE
+                int element;
+                if (kw_result_at(v, at, row, across, channel, &element))
+                    kw_finish_run(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), v->args,
+                                  kw_image_place(v, element, at.channel + channel), &sums->at[m][n].e[e], 1);
+#elif KW_STORE == KW_STORE_LDS
                 kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), &sums->at[m][n].e[e], 1);
 #else
                 int element;
-                if (kw_result_at(v, at, row, across, channel, &element)) kw_store(v->result, element, sums->at[m][n].e[e]);
+                if (kw_result_at(v, at, row, across, channel, &element))
+                    kw_image_store(v, element, at.channel + channel, sums->at[m][n].e[e]);
 #endif
             }
         }

@@ -144,7 +144,11 @@ KW_KERNEL(kw_stage1, 256) {
     float sum = *from;
     for (int slice = 1; slice < (int)args.params.parts * KW_WAVES_Q; slice++)
         sum += from[slice * elements];
+#if KW_EPILOGUE
+    kw_finish_element(args.w, &args, at, sum);
+#else
     kw_store(args.w, at, sum);
+#endif
 }
 
 #endif

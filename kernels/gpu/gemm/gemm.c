@@ -46,10 +46,14 @@ typedef struct kw_coord {
 
 typedef struct kw_view {
     const char *at[2];
-    kw_i64 out;                  /* offset of the result */
-    int row, col;                /* of the tile's first element */
-    int rows, cols, depth;       /* of the product */
-    const char *shuffled;        /* the second operand in the order of fragments */
+    kw_i64 out;            /* offset of the result */
+    int row, col;          /* of the tile's first element */
+    int rows, cols, depth; /* of the product */
+    const char *shuffled;  /* the second operand in the order of fragments */
+#if KW_EPILOGUE
+    const kw_gpu_args *args;
+    kw_i64 first_row;            /* of the batch, in the result */
+#endif
 #if KW_BULK
     const kw_tensor_map *map[2]; /* of the operands: depth, row, batch */
     int batch;
@@ -101,6 +105,13 @@ KW_DEVICE kw_coord kw_result_col(const kw_view *v, int col, int *ok) {
 
 KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_coord row, kw_coord col, int *ok) { return row.at + col.at; }
 
+#if KW_EPILOGUE
+KW_DEVICE kw_place kw_result_place(const kw_view *v, int row, int col, kw_i64 at) {
+    kw_place p = {v->out + at, col, v->first_row + row, 0};
+    return p;
+}
+#endif
+
 KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int tile_row, int tile_col) {
     v->rows = (int)a->gm;
     v->cols = (int)a->gn;
@@ -110,6 +121,10 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->at[KW_A] = a->x + batch * a->gm * a->gk * KW_BYTES;
     v->at[KW_B] = a->w + batch * a->gk * a->gn * KW_BYTES;
     v->out = batch * a->gm * a->gn;
+#if KW_EPILOGUE
+    v->args = a;
+    v->first_row = batch * a->gm;
+#endif
 #if KW_BULK
     v->map[KW_A] = &a->map[KW_A];
     v->map[KW_B] = &a->map[KW_B];

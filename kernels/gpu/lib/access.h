@@ -49,7 +49,7 @@ KW_DEVICE kw_u32 kw_out_bits(kw_sum value) {
 #endif
 }
 
-/* One access of 2, 4, 8 or 16 bytes. */
+/* One access of 1, 2, 4, 8 or 16 bytes. */
 KW_DEVICE void kw_store_run(char *to, const kw_u32 *w, int bytes) {
     if (bytes == 16) {
         kw_b16 v;
@@ -59,8 +59,10 @@ KW_DEVICE void kw_store_run(char *to, const kw_u32 *w, int bytes) {
         *(kw_u64 *)to = (kw_u64)w[1] << 32 | w[0];
     } else if (bytes == 4) {
         *(kw_u32 *)to = w[0];
-    } else {
+    } else if (bytes == 2) {
         *(kw_u16 *)to = (kw_u16)w[0];
+    } else {
+        *(kw_u8 *)to = (kw_u8)w[0];
     }
 }
 

@@ -3,7 +3,8 @@
  * own elements where they belong (default).
  *
  * The text that includes this says where results lie: kw_result_row(view, row, &ok), kw_result_col(view, col, &ok) and kw_result_join(view,
- * row_spot, col_spot, &ok), which gives the offset in the tensor. */
+ * row_spot, col_spot, &ok), which gives the offset in the tensor. With KW_EPILOGUE also view.args, and kw_result_place(view, row, col, at) of
+ * such an offset. */
 #ifndef KW_EPILOGUE_H
 #define KW_EPILOGUE_H
 
@@ -66,7 +67,11 @@ KW_DEVICE void kw_store_row(const kw_view *view, kw_dst dst, int row, int col, c
     if (dst.kind == KW_TO_SLICE)
         kw_store_sums(dst.to + at * 4, sums, count);
     else
+#if KW_EPILOGUE
+        kw_finish_run(dst.to + at * KW_OUT_BYTES, view->args, kw_result_place(view, view->row + row, view->col + col, at), sums, count);
+#else
         kw_store_result(dst.to + at * KW_OUT_BYTES, sums, count);
+#endif
 }
 
 /* --- adding what waves that divided the depth have; all sums are then those of share 0 --- */

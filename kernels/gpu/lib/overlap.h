@@ -202,6 +202,41 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 }
 #endif
 
+#if KW_EPILOGUE && KW_PASSES
+
+/* --- the epilogue, on the sums where they are --- */
+
+/* A lane has two neighbours each in two rows of an instruction's; with KW_ALIGNS rows begin anywhere, and they are taken one by one. */
+KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row) {
+    const int run = KW_ALIGNS ? 1 : 2;
+    int lane = kw_acc_lane(), first = kw_acc_col(lane, 0);
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int half = 0; half < 2; half++) {
+            int row = first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), ok = 1;
+            kw_i64 row_at = kw_result_row(a, work, row, &ok), line = KW_OP == KW_OP_CONV_BWD_WEIGHT ? 0 : kw_place_of(a, row_at).row;
+            KW_UNROLL
+            for (int col = 0; col < KW_TILE_N; col += 8) {
+                int cols;
+                kw_i64 col_at = kw_result_col(a, work, col / KW_PIECE * KW_PIECE, &cols) + col % KW_PIECE + first;
+                KW_UNROLL
+                for (int e = 0; e < 2; e += run) {
+                    kw_sum *sum = &sums->at[i].e[col / 2 + 2 * half + e];
+                    float values[2];
+                    kw_place at = {row_at + col_at + e, work->col + col + first + e, line, 0};
+                    if (!ok || col % KW_PIECE + first + e >= cols) continue;
+                    kw_run_finish(a, at, sum, values, run);
+                    KW_UNROLL
+                    for (int v = 0; v < run; v++)
+                        sum[v] = values[v];
+                }
+            }
+        }
+    }
+}
+#endif
+
 /* --- storing --- */
 
 #if !KW_PASSES
@@ -223,7 +258,20 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
             char *at[2];
             KW_UNROLL
             for (int j = 0; j < 2; j++)
-                at[j] = to + (row[half] + kw_direct_col(a, work, e / 4 * 8 + kw_acc_col(lane, j), &ok[j])) * (parts ? 4 : 2);
+                at[j] = to + (row[half] + kw_direct_col(a, work, e / 4 * 8 + kw_acc_col(lane, j), &ok[j])) * (parts ? 4 : KW_OUT_BYTES);
+#if KW_EPILOGUE
+            if (!parts) {
+                kw_i64 line = work->row + first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half);
+                KW_UNROLL
+                for (int j = 0; j < 2; j++) {
+                    kw_i64 col = work->col + e / 4 * 8 + kw_acc_col(lane, j);
+                    kw_place place = {(at[j] - to) / KW_OUT_BYTES, KW_TURNED ? line : col, work->batch * a->gm + (KW_TURNED ? col : line),
+                                      0};
+                    if (ok[j]) kw_finish_run(at[j], a, place, &sums->at[i].e[e + j], 1);
+                }
+                continue;
+            }
+#endif
             if (parts) {
                 w[0] = kw_bits(sums->at[i].e[e]), w[1] = kw_bits(sums->at[i].e[e + 1]);
             } else {
@@ -242,6 +290,8 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 
 /* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them. */
 KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7)) << 4); }
+
+#if !KW_EPILOGUE || KW_OUT_BYTES == 2
 
 /* Sums of KW_PIECE columns, from `first` on: four matrices of 8 x 8 at a time. */
 KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
@@ -354,10 +404,51 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
     }
 }
 
-/* Sums to the part's slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together they are stored where
- * rows of the result begin at them. */
-KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
-    char *slice = a->shared + work->part * a->params.elements * 4;
+#elif KW_OUT_BYTES == 1
+
+enum { KW_BYTES_ROW = KW_PIECE + 16 }; /* bytes from row to row of a piece: lanes that write to 8 rows meet different banks */
+
+/* Sums of KW_PIECE columns, from `first` on, two neighbours at a time. */
+KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
+    int lane = kw_acc_lane();
+    KW_UNROLL
+    for (int i = 0; i < KW_PIECE / 4; i++) {
+        char *to = piece + kw_acc_row(lane, 2 * (i % 2)) * KW_BYTES_ROW + i / 2 * 8 + kw_acc_col(lane, 0);
+        kw_store_values(to, &acc->e[first / 2 + 2 * i], 2);
+    }
+}
+
+/* In runs that rows of the result begin at. */
+KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+    const int run = KW_ALIGNS ? 1 : 8;
+    KW_ROLLED
+    for (int at = kw_thread() % KW_GROUP_THREADS * run; at < KW_PIECE * KW_PIECE; at += KW_GROUP_THREADS * run) {
+        int row = at / KW_PIECE, col = at % KW_PIECE, ok = 1, cols;
+        kw_i64 to = kw_result_row(a, work, first_row + row, &ok) + kw_result_col(a, work, first_col, &cols) + col;
+        kw_u32 w[2];
+        kw_load_run(w, piece + row * KW_BYTES_ROW + col, run);
+        if (ok && col < cols) kw_store_run(kw_result(a) + to, w, run);
+    }
+}
+
+KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
+            char *piece = lds + KW_PIECES_AT + group * KW_PIECES * KW_PIECE_BYTES;
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_fill(piece, &sums->at[i], col);
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
+        }
+    }
+}
+#endif
+
+/* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
+ * they are stored where rows of the result begin at them. */
+KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row, char *slice) {
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int lane = kw_acc_lane(), ok[2] = {1, 1};
@@ -409,10 +500,18 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         kw_sums_put(a, &work, &sums, first_row);
         (void)turn;
 #else
-        if (kw_to_workspace(a))
-            kw_part_put(a, &work, &sums, first_row);
-        else
-            kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
+        if (kw_to_workspace(a)) {
+            kw_part_put(a, &work, &sums, first_row, a->shared + work.part * a->params.elements * 4);
+            continue;
+        }
+#if KW_EPILOGUE
+        kw_sums_finish(a, &work, &sums, first_row);
+#endif
+#if KW_EPILOGUE && KW_OUT_BYTES == 4
+        kw_part_put(a, &work, &sums, first_row, kw_result(a));
+#else
+        kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
+#endif
 #endif
     }
     if (KW_PASSES && kw_thread() % KW_GROUP_THREADS == 0 && !KW_ALIGNS) kw_store_wait_read(0); /* the launch's end waits for the rest */

@@ -62,7 +62,11 @@ KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
         if (at < 0) return;
         if (sum != sum) sum = kw_spot_sum(&args, at);
 #endif
+#if KW_EPILOGUE
+        kw_finish_element(kw_result(&args), &args, at, sum);
+#else
         kw_store(kw_result(&args), at, sum);
+#endif
     }
 }
 #endif

@@ -204,12 +204,38 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
 #endif
 #endif
 
+#if KW_EPILOGUE
+KW_DEVICE kw_place reference_result_place(const kw_gpu_args *a, kw_i64 index) {
+    kw_place p = kw_place_of(a, index);
+#if KW_OP == KW_OP_CONV_FWD || KW_OP == KW_OP_CONV_BWD_DATA
+    if (a->params.layout) {
+        const kw_i64 *extent = KW_OP == KW_OP_CONV_FWD ? a->out : a->in;
+        kw_i64 pixels = extent[0] * extent[1] * extent[2], channels = a->groups * (KW_OP == KW_OP_CONV_FWD ? a->k : a->c);
+        p.channel = index / pixels % channels;
+        p.row = index / pixels / channels * pixels + index % pixels;
+    }
+#endif
+    p.element = reference_offset(a, index);
+    return p;
+}
+#endif
+
+KW_DEVICE void reference_store(const kw_gpu_args *a, char *result, kw_i64 index, kw_sum sum) {
+#if KW_EPILOGUE
+    kw_place place = reference_result_place(a, index);
+    kw_finish_run(result + place.element * KW_OUT_BYTES, a, place, &sum, 1);
+#else
+    kw_store(result, reference_offset(a, index), sum);
+#endif
+}
+
 KW_KERNEL(kw_stage0, KW_REFERENCE_THREADS) {
     for (kw_i64 index = kw_block() * KW_REFERENCE_THREADS + kw_thread(); index < args.params.elements;
          index += kw_blocks() * KW_REFERENCE_THREADS) {
-        kw_store(KW_OP == KW_OP_CONV_BWD_DATA     ? args.x
-                 : KW_OP == KW_OP_CONV_BWD_WEIGHT ? args.w
-                                                  : args.y,
-                 reference_offset(&args, index), reference_element(&args, index));
+        reference_store(&args,
+                        KW_OP == KW_OP_CONV_BWD_DATA     ? args.x
+                        : KW_OP == KW_OP_CONV_BWD_WEIGHT ? args.w
+                                                         : args.y,
+                        index, reference_element(&args, index));
     }
 }

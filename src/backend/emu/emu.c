@@ -34,6 +34,8 @@ struct kw_bound {
     int32_t stages, cell_shift;
     kw_tensor result;
     int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
+    kw_extra extra[KW_EXTRA_MAX]; /* of the epilogue */
+    int32_t extras;
 };
 
 static int count_devices(void) {
@@ -165,6 +167,7 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
         made->tensor_bytes[t] = kw_problem_elements(problem, (kw_tensor)t) * size;
         made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
     }
+    made->extras = kw_problem_extras(made->extra, problem);
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
     memcpy(made->early, launch->early, sizeof made->early);
@@ -240,11 +243,20 @@ static void add_range(kw_emu_run *run, const char *name, void *start, int64_t si
     }
 }
 
+/* One that is the result itself is the result's range, which stands before it. */
+static void list_extras(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory) {
+    for (int32_t i = 0; i < bound->extras; i++) {
+        const kw_extra *extra = &bound->extra[i];
+        add_range(run, extra->name, (void *)(uintptr_t)memory->extra[i], extra->elements * (int64_t)kw_dtype_size(extra->dtype), false);
+    }
+}
+
 static void list_ranges(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory, bool packs) {
     static const char *const names[KW_TENSOR_COUNT] = {"x", "w", "y"};
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         add_range(run, names[t], memory->tensor[t], bound->tensor_bytes[t], !packs && t == (int)bound->result);
     }
+    list_extras(run, bound, memory);
     add_range(run, "packed weights", memory->packed, bound->packed_bytes, packs);
     add_range(run, "workspace", memory->shared, bound->shared_bytes, true);
 }

@@ -63,6 +63,13 @@ static kw_status read_row(list_state *list, kw_word line, kw_error *err) {
     return status;
 }
 
+/* A header is names with commas between; steps of an epilogue stand behind other words. */
+static bool is_csv_header(kw_word line) {
+    kw_scan scan = {line.at, line.at + line.size};
+    kw_word first;
+    return kw_scan_word(&scan, &first) && memchr(first.at, ',', first.size) && !kw_import_tunable_names(line);
+}
+
 static kw_status read_list_line(list_state *list, kw_word line, kw_error *err) {
     line = without_comment(line);
     if (is_blank_line(line)) {
@@ -73,7 +80,7 @@ static kw_status read_list_line(list_state *list, kw_word line, kw_error *err) {
     }
     bool first = !list->started;
     list->started = true;
-    if (first && memchr(line.at, ',', line.size) && !kw_import_tunable_names(line)) {
+    if (first && is_csv_header(line)) {
         list->is_csv = true;
         return kw_csv_header(&list->csv, line, list->how->op, list->how->dtype, err);
     }

@@ -2,6 +2,7 @@
  * kernels/gpu/depthwise/depthwise.c, and the counts of a block are those of its args.h. A block is one wave, so most rules ask the
  * architecture how wide that is. */
 #include "base/math.h"
+#include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
 #include "problem/view.h"
 
@@ -38,7 +39,7 @@ typedef enum order_word { FIRST, LAST } order_word;
 /* A config read, and what a wave of so many lanes makes of it. Pairs are of height and width. */
 typedef struct depthwise_block {
     kw_op op;
-    int64_t bytes; /* of an element */
+    int64_t bytes, result_bytes; /* of an element */
     int64_t ndim, tile[2], sub[2], filter[2], stride[2], pad[2], dilation, depth_filter, depth_stride, depth_pad, batch, vec_in, vec_out;
     order_word order;
     int64_t lanes, lds;          /* of the target; 0 where none is asked */
@@ -53,7 +54,7 @@ typedef struct depthwise_block {
 #define KW_OP_CONV_BWD_DATA KW_CONV_BWD_DATA
 #define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
 #define KW_BYTES b->bytes
-#define KW_OUT_BYTES b->bytes
+#define KW_OUT_BYTES b->result_bytes
 #define KW_ORDER b->order
 #define KW_ORDER_FIRST FIRST
 #define KW_NDIM b->ndim
@@ -90,6 +91,7 @@ static depthwise_block read_depthwise_config(const kw_config *config, const kw_t
     const int32_t *axis = config->axis;
     depthwise_block b = {.op = config->op,
                          .bytes = (int64_t)kw_dtype_size(config->dtype),
+                         .result_bytes = (int64_t)kw_dtype_size(kw_config_output(config)),
                          .tile = {axis[AXIS_tile_h], axis[AXIS_tile_w]},
                          .sub = {axis[AXIS_sub_h], axis[AXIS_sub_w]},
                          .ndim = axis[AXIS_ndim],
@@ -325,6 +327,7 @@ const kw_family kw_family_conv_depthwise_block = {
     .name = "conv.depthwise_block",
     .summary = "a GPU wave for each tile of depthwise planes, sums in registers; one to three dimensions, any direction",
     .kind = KW_KIND_GPU,
+    .fuses = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = depthwise_axes,

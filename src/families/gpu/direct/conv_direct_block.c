@@ -143,6 +143,7 @@ const kw_family kw_family_conv_direct_block = {
     .summary =
         "3x3 filters on source pixels in shared memory: groups of 4 to 32 channels side by side, or one group with its filter in registers",
     .kind = KW_KIND_GPU,
+    .fuses = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = direct_block_axes,

@@ -24,7 +24,7 @@
  * from coord to coord, and read by the taps of one. */
 typedef struct kw_direct_block {
     kw_op op;
-    kw_dtype dtype;
+    kw_dtype dtype, output; /* of the operands, of the result */
     int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec;
     bool dense, through_lds, swizzled;
     int64_t side, step, reach, coords_h, coords_w, open; /* open: dense's rows whose sums are open */

@@ -3,6 +3,7 @@
 #include "families/gpu/direct/direct.h"
 
 #include "base/math.h"
+#include "families/epilogue_text.h"
 
 enum {
 #define PLACE(name, words, low, high, meaning) AXIS_##name,
@@ -77,6 +78,7 @@ kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *t
     const int32_t *axis = config->axis;
     kw_direct_block b = {.op = config->op,
                          .dtype = config->dtype,
+                         .output = kw_config_output(config),
                          .channels = axis[AXIS_channels],
                          .dense = axis[AXIS_impl] != 0,
                          .swizzled = axis[AXIS_swizzle] != 0,
@@ -151,6 +153,12 @@ static bool direct_vector_width(const kw_rule_case *c) {
     return !(b->vec & (b->vec - 1)) && b->vec * KW_BYTES <= 16;
 }
 
+/* Where they pass shared memory as elements, in the room of the source's. */
+static bool lds_result(const kw_rule_case *c) {
+    const kw_direct_block *b = c->decoded;
+    return b->dense || !b->through_lds || kw_dtype_size(b->output) == KW_BYTES;
+}
+
 const kw_rule kw_direct_block_valid_rules[] = {
     {"group_width", "groups of 4, 8, 16 and 32 channels are generated", group_width},
     {"weight_form",
@@ -167,6 +175,7 @@ const kw_rule kw_direct_block_valid_rules[] = {
      "16 pixels of an instruction; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
      tile_by_waves},
     {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", direct_vector_width},
+    {"lds_result", "with impl=grouped store=lds results of 16 bits pass shared memory; store=registers writes any type", lds_result},
     {0},
 };
 

@@ -246,6 +246,7 @@ const kw_family kw_family_conv_igemm = {
     .name = "conv.igemm",
     .summary = "a GPU block for each tile of an implicit matrix product, by matrix instructions; any direction and geometry",
     .kind = KW_KIND_GPU,
+    .fuses = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = igemm_axes,

@@ -100,16 +100,16 @@ static kw_map operand_map(const kw_config *config, const kw_mma *mma, kw_tensor 
 }
 
 static void describe_overlapped(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
-    kw_dtype result = kw_dtype_output(config->dtype);
-    const int64_t extent[3] = {d->n, d->m, d->batch}, row = d->n * (int64_t)kw_dtype_size(result), stride[2] = {row, d->m * row};
+    const int64_t extent[3] = {d->n, d->m, d->batch}, row = d->n * (int64_t)kw_dtype_size(mma->output), stride[2] = {row, d->m * row};
     const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/lib/overlap_layout.h */
     int turned = mma->epi == KW_EPI_TURNED;
     launch->map[turned] = operand_map(config, mma, KW_X, d->m, d, mma->layout == KW_CRR || mma->layout == KW_CCR);
     launch->map[1 - turned] = operand_map(config, mma, KW_W, d->n, d, mma->layout == KW_RRR || mma->layout == KW_CRR);
     if (kw_mma_aligns(mma)) {
         kw_mma_align_operands(mma, d->batch * launch->map[0].extent[1], d->batch * launch->map[1].extent[1], launch);
-    } else if (mma->epi == KW_EPI_CSHUFFLE) {
-        launch->map[2] = kw_mma_box_map(KW_Y, result, extent, stride, box);
+    }
+    if (kw_mma_stores_boxes(mma)) {
+        launch->map[2] = kw_mma_box_map(KW_Y, mma->output, extent, stride, box);
     }
 }
 
@@ -148,6 +148,7 @@ const kw_family kw_family_gemm_mma = {
     .name = "gemm.mma",
     .summary = "a GPU block for each tile of the product, by matrix instructions",
     .kind = KW_KIND_GPU,
+    .fuses = true,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = gemm_mma_axes,

@@ -170,16 +170,16 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
 }
 
 /* A tensor with pixels as rows. */
-static kw_map pixel_rows(const kw_mma *mma, kw_tensor tensor, int64_t channels, int64_t pixels) {
+static kw_map pixel_rows(const kw_mma *mma, kw_tensor tensor, kw_dtype dtype, int64_t channels, int64_t pixels) {
     const int64_t extent[3] = {channels, pixels, 1}, row = kw_mma_row_bytes(mma, channels), stride[2] = {row, pixels * row};
-    return kw_mma_box_map(tensor, mma->dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1});
+    return kw_mma_box_map(tensor, dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1});
 }
 
 /* Channel, tap, output channel; rows: output channels of a copy. */
-static kw_map filter_map(const kw_mma *mma, const kw_conv_dims *d, int32_t rows) {
+static kw_map filter_map(const kw_mma *mma, kw_dtype dtype, const kw_conv_dims *d, int32_t rows) {
     const int64_t taps = volume(d->filter), extent[3] = {d->c, taps, d->k}, tap = kw_mma_row_bytes(mma, d->c),
                   stride[2] = {tap, taps * tap};
-    return kw_mma_box_map(KW_W, mma->dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
+    return kw_mma_box_map(KW_W, dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
 }
 
 /* The second operand of spots as the first stage makes it: k, position, column. Returns its rows. */
@@ -202,29 +202,31 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
     kw_problem_output(out, problem);
     switch (problem->op) {
     case KW_CONV_BWD_WEIGHT:
-        launch->map[0] = pixel_rows(mma, KW_Y, d->k, d->n * volume(out));
+        launch->map[0] = pixel_rows(mma, KW_Y, mma->dtype, d->k, d->n * volume(out));
         launch->map[1] = image_map(mma, problem, KW_X, mma->tile[2], spot);
-        launch->map[2] = filter_map(mma, d, KW_SLAB_ELEMENTS);
+        launch->map[2] = filter_map(mma, mma->output, d, KW_SLAB_ELEMENTS);
         break;
     case KW_CONV_BWD_DATA:
         if (has_spots(mma, problem)) {
             best_spot(mma, problem, spot);
             w_rows = describe_spots(mma, problem, spot, launch);
         } else {
-            launch->map[1] = filter_map(mma, d, KW_SLAB_ELEMENTS);
+            launch->map[1] = filter_map(mma, mma->dtype, d, KW_SLAB_ELEMENTS);
         }
         launch->map[0] = image_map(mma, problem, KW_Y, mma->tile[0], spot);
-        launch->map[2] = pixel_rows(mma, KW_X, d->c, d->n * volume(d->in));
+        launch->map[2] = pixel_rows(mma, KW_X, mma->output, d->c, d->n * volume(d->in));
         break;
     default:
         launch->map[0] = image_map(mma, problem, KW_X, mma->tile[0], spot);
-        launch->map[1] = filter_map(mma, d, mma->tile[1]);
-        launch->map[2] = pixel_rows(mma, KW_Y, d->k, d->n * volume(out));
+        launch->map[1] = filter_map(mma, mma->dtype, d, mma->tile[1]);
+        launch->map[2] = pixel_rows(mma, KW_Y, mma->output, d->k, d->n * volume(out));
         break;
+    }
+    if (!kw_mma_stores_boxes(mma)) {
+        launch->map[2] = (kw_map){0};
     }
     if (kw_mma_aligns(mma)) {
         int64_t y_rows = d->n * volume(out), x_rows = d->n * volume(d->in);
-        launch->map[2] = (kw_map){0};
         kw_mma_align_operands(mma, problem->op == KW_CONV_FWD ? x_rows : y_rows, problem->op == KW_CONV_BWD_WEIGHT ? x_rows : w_rows,
                               launch);
     }

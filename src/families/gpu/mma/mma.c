@@ -1,6 +1,9 @@
 /* mma.c: a config of conv.igemm or gemm.mma as a kw_mma. The places of axes come from the same lists as the families' tables. */
 #include "families/gpu/mma/mma.h"
 
+#include "families/epilogue_text.h"
+#include "problem/epilogue.h"
+
 #define PLACE(name, words, low, high, meaning) IGEMM_##name,
 enum { KW_IGEMM_AXES(PLACE) };
 #undef PLACE
@@ -66,6 +69,8 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     }
     mma.op = config->op;
     mma.dtype = config->dtype;
+    mma.output = kw_config_output(config);
+    mma.fused = !kw_epilogue_is_bare(&config->epilogue);
     mma.bytes = (int32_t)kw_dtype_size(config->dtype);
     mma.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (mma.arch) {
@@ -79,6 +84,10 @@ _Static_assert(sizeof(kw_mma) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a kw_
 
 void kw_mma_decode(const kw_config *config, const kw_target *target, void *decoded) {
     *(kw_mma *)decoded = kw_mma_read(config, target);
+}
+
+bool kw_mma_stores_boxes(const kw_mma *mma) {
+    return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && kw_dtype_size(mma->output) == 2;
 }
 
 bool kw_mma_shares_instruction(const kw_mma *mma) {

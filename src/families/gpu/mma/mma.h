@@ -105,9 +105,10 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
  * has the value that means nothing special. With epi=turned, m and n of the tile are those of the turned product, as the text has them. */
 typedef struct kw_mma {
     kw_op op;
-    kw_dtype dtype;
-    int32_t ndim, layout; /* of a convolution; of a GEMM, else 0 */
-    int32_t bytes;        /* of an element of the operands */
+    kw_dtype dtype, output; /* of the operands, of the result */
+    bool fused;             /* it has an epilogue */
+    int32_t ndim, layout;   /* of a convolution; of a GEMM, else 0 */
+    int32_t bytes;          /* of an element of the operands */
     int32_t tile[3], wave[3], inst[3];
     kw_pipe pipe;
     kw_sched sched;
@@ -130,6 +131,8 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
 bool kw_mma_shares_instruction(const kw_mma *mma);
 /* Whether a tile's result leaves while the next tile comes in (kernels/gpu/lib/overlap.h): pipe=cooperative or pingpong. */
 bool kw_mma_overlaps(const kw_mma *mma);
+/* Whether results leave by bulk stores, for which there is a map: 16 bits each, in rows of whole 16 bytes. Others leave by threads. */
+bool kw_mma_stores_boxes(const kw_mma *mma);
 /* Waves that multiply, and all waves of a block: some pipes add waves that only load. */
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);

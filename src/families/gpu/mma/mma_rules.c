@@ -127,6 +127,12 @@ static bool overlap_results(const kw_rule_case *c) {
     return mma->op == KW_GEMM && mma->bytes == 2 && padded && (!by_rows || mma->tile[1] % KW_SLAB_ELEMENTS == 0);
 }
 
+/* What NaNs a spot's zeros make is mended in the result, from sums that no step has changed. */
+static bool overlap_epilogue(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !mma->fused || !kw_mma_aligns(mma) || mma->op != KW_CONV_BWD_DATA;
+}
+
 static bool compv6_is_deep(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     return mma->pipe != KW_PIPE_COMPV6 || mma->tile[2] >= 64;
@@ -202,6 +208,8 @@ const kw_rule kw_mma_valid_rules[] = {
      "with "
      "fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous",
      overlap_results},
+    {"overlap_epilogue", "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue; vectors of 8 have any",
+     overlap_epilogue},
     {"lds_stages",
      "pipe=tma, cooperative and pingpong need at least two tiles in shared memory, pipe=gather three; the others have one or two",
      stages_of_pipe},

@@ -43,6 +43,9 @@ static const rule_example depthwise_examples[] = {
 static const rule_example direct_examples[] = {
     {"", "conv_fwd bf16", "", "gfx942", NULL},
     {"", "conv_bwd_data fp16", "inst_k=8", "sm_90", NULL},
+    {"", "conv_fwd bf16 out=fp16", "", "gfx942", NULL},
+    {"", "conv_fwd bf16 out=fp32", "store=registers", "gfx942", NULL},
+    {"lds_result", "conv_fwd bf16 out=fp32", "", "gfx942", NULL},
     {"group_width", "conv_fwd bf16", "channels=12", "gfx942", NULL},
     {"", "conv_bwd_data bf16", "stride=2 tile_h=8 tile_w=32", "gfx942", NULL},
     {"", "conv_fwd bf16", DENSE, "gfx942", NULL},

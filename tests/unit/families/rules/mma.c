@@ -39,6 +39,8 @@ static const rule_example igemm_examples[] = {
     {"", "conv_fwd fp16", "split_k=0 " COOPERATIVE, "sm_90", NULL},
     {"", "conv_bwd_data fp16", "split_k=4 " PINGPONG, "sm_90", NULL},
     {"split_direction", "conv_fwd fp16", "split_k=0 pipe=gather stages=4 " GROUPS, "sm_90", NULL},
+    {"", "conv_bwd_data fp16 out=fp32", COOPERATIVE, "sm_90", NULL},
+    {"overlap_epilogue", "conv_bwd_data fp16 out=fp32", "vec_a=1 vec_b=1 vec_c=1 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_bwd_weight fp16", "two_stage=1 " COOPERATIVE, "sm_90", NULL},
     {"lds_stages", "conv_fwd fp16", "stages=3", "gfx942", NULL},
