@@ -131,10 +131,16 @@ static kw_status read_step(kw_epilogue_step *step, kw_word word, kw_dtype all, k
 }
 
 kw_status kw_epilogue_read_steps(kw_epilogue *epilogue, kw_word text, kw_dtype all, kw_error *err) {
-    kw_scan scan = {text.at, text.at + text.size};
-    kw_word word;
+    const char *at = text.at, *end = text.at + text.size;
     kw_status status = KW_OK;
-    while (!status && kw_scan_field(&scan, ',', &word)) {
+    for (bool more = true; more && !status;) {
+        kw_word word = {at, 0};
+        while (at < end && *at != '+' && *at != ',') {
+            at++;
+        }
+        word.size = (size_t)(at - word.at);
+        more = at < end;
+        at += more;
         if (epilogue->count == KW_EPILOGUE_MAX) {
             return kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" is step %d of the epilogue; it has at most %d", KW_WORD(word),
                            epilogue->count + 1, KW_EPILOGUE_MAX);
@@ -157,11 +163,11 @@ void kw_epilogue_print(kw_line *line, const kw_epilogue *epilogue) {
     for (int32_t i = 0; i < epilogue->count && i < KW_EPILOGUE_MAX; i++) {
         const kw_epilogue_step *step = &epilogue->step[i];
         if ((size_t)step->op >= KW_EPILOGUE_OP_COUNT) {
-            kw_line_addf(line, "%sunknown", i ? "," : " epilogue=");
+            kw_line_addf(line, "%sunknown", i ? "+" : " epilogue=");
             continue;
         }
         const kw_epilogue_info *info = &infos[step->op];
-        kw_line_addf(line, "%s%s", i ? "," : " epilogue=", info->name);
+        kw_line_addf(line, "%s%s", i ? "+" : " epilogue=", info->name);
         if (info->shape) {
             kw_line_addf(line, ":%s", kw_dtype_name(step->dtype));
         }

@@ -32,7 +32,7 @@ static inline bool kw_epilogue_step_reads(const kw_epilogue_step *step) {
     return kw_epilogue_info_of(step->op)->shape != KW_EXTRA_NONE;
 }
 
-/* The value of "epilogue=...": steps with commas between. all: the type of a tensor of the result's shape where none is said; the others'
+/* The value of "epilogue=...": steps with + between, or commas. all: the type of a tensor of the result's shape where none is said; the others'
  * is fp32. */
 kw_status kw_epilogue_read_steps(kw_epilogue *epilogue, kw_word text, kw_dtype all, kw_error *err);
 /* " out=TYPE epilogue=STEPS", each where it is not the default. */

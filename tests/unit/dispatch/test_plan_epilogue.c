@@ -123,18 +123,18 @@ static void compare(const run *r, const void *const extras[KW_EXTRA_MAX], const 
 }
 
 static const char *const problems[] = {
-    "gemm fp32 m19 n23 k29 epilogue=bias,relu",
-    "gemm bf16 b2 m19 n23 k29 out=fp32 epilogue=scale:fp32,add:bf16:0.5,gelu",
-    "gemm int8 m19 n23 k29 out=int8 epilogue=scale_channel,bias,clamp:-90:100",
-    "gemm fp16 crr m19 n23 k29 epilogue=scale_row,silu,multiply",
+    "gemm fp32 m19 n23 k29 epilogue=bias+relu",
+    "gemm bf16 b2 m19 n23 k29 out=fp32 epilogue=scale:fp32+add:bf16:0.5+gelu",
+    "gemm int8 m19 n23 k29 out=int8 epilogue=scale_channel+bias+clamp:-90:100",
+    "gemm fp16 crr m19 n23 k29 epilogue=scale_row+silu+multiply",
     "gemm fp32 rcr b3 m19 n23 k29 lda31 ldb40 ldc30 stridea0",
-    "gemm bf16 crr b3 m19 n23 k29 lda31 ldb40 ldc70 stridec23 epilogue=bias,add,relu",
-    "gemm int8 rrr b3 m19 n23 k29 lda31 strideb0 ldc30 out=int8 epilogue=scale_row,add",
-    "conv_fwd fp32 n2 g2 c6 k8 i9x7 f3x3 p1x1 epilogue=bias,add,relu",
-    "conv_fwd bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 out=fp16 epilogue=bias:fp16,hardswish",
-    "conv_fwd fp32 n2 g16 c16 k16 i9x7 f3x3 p1x1 epilogue=scale_channel,bias,clamp:0:6",
-    "conv_bwd_data fp32 n2 c6 k8 i9x7 f3x3 s2x2 p1x1 epilogue=bias,leaky_relu:0.25",
-    "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=scale,add",
+    "gemm bf16 crr b3 m19 n23 k29 lda31 ldb40 ldc70 stridec23 epilogue=bias+add+relu",
+    "gemm int8 rrr b3 m19 n23 k29 lda31 strideb0 ldc30 out=int8 epilogue=scale_row+add",
+    "conv_fwd fp32 n2 g2 c6 k8 i9x7 f3x3 p1x1 epilogue=bias+add+relu",
+    "conv_fwd bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 out=fp16 epilogue=bias:fp16+hardswish",
+    "conv_fwd fp32 n2 g16 c16 k16 i9x7 f3x3 p1x1 epilogue=scale_channel+bias+clamp:0:6",
+    "conv_bwd_data fp32 n2 c6 k8 i9x7 f3x3 s2x2 p1x1 epilogue=bias+leaky_relu:0.25",
+    "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=scale+add",
     "conv_bwd_weight bf16 n2 c6 k8 i9x7 f3x3 p1x1 out=fp32 epilogue=add",
 };
 
@@ -154,8 +154,8 @@ static void each_problem_is_answered_rightly(void **state) {
 
 /* The residual that is added may be the result's own memory. */
 static void a_residual_may_be_the_result(void **state) {
-    static const char *const texts[] = {"gemm fp32 m61 n47 k29 epilogue=add,relu",
-                                        "conv_fwd fp32 n2 c6 k40 i9x7 f3x3 p1x1 epilogue=bias,add",
+    static const char *const texts[] = {"gemm fp32 m61 n47 k29 epilogue=add+relu",
+                                        "conv_fwd fp32 n2 c6 k40 i9x7 f3x3 p1x1 epilogue=bias+add",
                                         "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=add"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         kw_error err = {0};
@@ -175,7 +175,7 @@ static void a_residual_may_be_the_result(void **state) {
 
 static void what_is_missing_is_told(void **state) {
     kw_error err = {0};
-    run r = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=relu,bias:bf16,add", KW_FROZEN);
+    run r = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=relu+bias:bf16+add", KW_FROZEN);
     kw_tensors tensors = r.tensors;
     tensors.extra[0] = NULL;
     assert_int_equal(kw_plan_run(r.plan, &tensors, NULL, &err), KW_ILLEGAL);
@@ -194,7 +194,7 @@ static void what_is_missing_is_told(void **state) {
 /* A plan is one epilogue's: another problem's is never answered by it. */
 static void epilogues_are_told_apart(void **state) {
     run a = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=bias", KW_FROZEN);
-    run b = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=bias,relu", KW_FROZEN);
+    run b = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=bias+relu", KW_FROZEN);
     run c = open_run(*state, "gemm fp32 m19 n23 k29", KW_FROZEN);
     assert_string_not_equal(kw_plan_config(a.plan), kw_plan_config(b.plan));
     assert_string_not_equal(kw_plan_config(a.plan), kw_plan_config(c.plan));

@@ -20,13 +20,14 @@ static void text_says_what_was_read(void **state) {
         {GEMM " out=fp32", GEMM " out=fp32"},
         {"out=float32 epilogue=relu " GEMM, GEMM " out=fp32 epilogue=relu"},
         {GEMM " epilogue=bias", GEMM " epilogue=bias:fp32"},
-        {GEMM " epilogue=bias:bf16,gelu,add", GEMM " epilogue=bias:bf16,gelu,add:bf16"},
+        {GEMM " epilogue=bias:bf16+gelu+add", GEMM " epilogue=bias:bf16+gelu+add:bf16"},
         {GEMM " out=fp32 epilogue=add", GEMM " out=fp32 epilogue=add:fp32"},
         {GEMM " epilogue=add:half:0.5", GEMM " epilogue=add:fp16:0.5"},
+        {GEMM " epilogue=bias:bf16,gelu,add:0.5", GEMM " epilogue=bias:bf16+gelu+add:bf16:0.5"},
         {GEMM " epilogue=add:1", GEMM " epilogue=add:bf16"},
-        {GEMM " epilogue=clamp:-1.5:6,leaky_relu,leaky_relu:0.2", GEMM " epilogue=clamp:-1.5:6,leaky_relu,leaky_relu:0.2"},
-        {"gemm int8 rcr b1 m2 n3 k4 out=s8 epilogue=scale_channel,add:int8,scale_row",
-         "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=scale_channel:fp32,add:int8,scale_row:fp32"},
+        {GEMM " epilogue=clamp:-1.5:6+leaky_relu+leaky_relu:0.2", GEMM " epilogue=clamp:-1.5:6+leaky_relu+leaky_relu:0.2"},
+        {"gemm int8 rcr b1 m2 n3 k4 out=s8 epilogue=scale_channel+add:int8+scale_row",
+         "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=scale_channel:fp32+add:int8+scale_row:fp32"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_problem problem, again;
@@ -68,6 +69,7 @@ static void bad_text_is_refused(void **state) {
     } cases[] = {
         {GEMM " epilogue=", "no step \"\""},
         {GEMM " epilogue=bia", "did you mean bias"},
+        {GEMM " epilogue=relu+", "no step \"\""},
         {GEMM " epilogue=relu,", "no step \"\""},
         {GEMM " epilogue=relu:1", "relu takes 0 numbers"},
         {GEMM " epilogue=relu:fp32", "relu takes 0 numbers"},
@@ -80,8 +82,8 @@ static void bad_text_is_refused(void **state) {
         {GEMM " out=fp32 out=fp32", "a second time"},
         {GEMM " out=fp33", "is no type; use one of"},
         {GEMM " out=int32", "for int8 alone"},
-        {GEMM " epilogue=relu,relu,relu,relu,relu,relu,relu,relu,relu", "at most 8"},
-        {GEMM " epilogue=add,add,add,add,add,add,add", "at most 6"},
+        {GEMM " epilogue=relu+relu+relu+relu+relu+relu+relu+relu+relu", "at most 8"},
+        {GEMM " epilogue=add+add+add+add+add+add+add", "at most 6"},
         {"conv_bwd_weight bf16 n1 c8 k8 i9x9 f3x3 epilogue=bias", "needs a result with channels"},
         {"conv_bwd_weight bf16 n1 c8 k8 i9x9 f3x3 epilogue=scale_row", "needs a result with channels"},
     };
@@ -139,7 +141,7 @@ static void extras_have_the_steps_sizes(void **state) {
     kw_error err = {0};
     kw_extra extras[KW_EXTRA_MAX];
     assert_ok(kw_problem_parse(&problem,
-                               "conv_bwd_data fp32 n2 g2 c6 k8 i5x7 f3x3 epilogue=bias:bf16,relu,add,scale,scale_row,scale_channel", &err),
+                               "conv_bwd_data fp32 n2 g2 c6 k8 i5x7 f3x3 epilogue=bias:bf16+relu+add+scale+scale_row+scale_channel", &err),
               &err);
     assert_int_equal(kw_problem_extras(extras, &problem), 5);
     static const int64_t sizes[] = {6, 2 * 6 * 5 * 7, 1, 2 * 5 * 7, 6};
@@ -205,8 +207,8 @@ static void steps_mean_what_the_header_says(void **state) {
 /* Each shape of tensor reads the element that its channel, row or place says, in both memory orders. */
 static void tensors_lie_as_their_shape_says(void **state) {
     (void)state;
-    static const char *const texts[] = {"conv_fwd fp32 nhwc n2 g2 c2 k4 i2x3 f1x1 epilogue=bias,add,scale_row,scale",
-                                        "conv_fwd fp32 nchw n2 g2 c2 k4 i2x3 f1x1 epilogue=bias,add,scale_row,scale"};
+    static const char *const texts[] = {"conv_fwd fp32 nhwc n2 g2 c2 k4 i2x3 f1x1 epilogue=bias+add+scale_row+scale",
+                                        "conv_fwd fp32 nchw n2 g2 c2 k4 i2x3 f1x1 epilogue=bias+add+scale_row+scale"};
     enum { N = 2, K = 4, P = 6 };
     float bias[K], all[N * K * P], row[N * P], one[1] = {3};
     for (int i = 0; i < N * K * P; i++) {
@@ -237,7 +239,7 @@ static void bounds_grow_with_rounding_alone(void **state) {
     kw_problem problem;
     kw_error err = {0};
     const float t[2] = {1, 1}, tiny[2] = {1e-9f, 1e-9f};
-    assert_ok(kw_problem_parse(&problem, "gemm fp32 m1 n2 k4 epilogue=bias,relu,clamp:0:4096", &err), &err);
+    assert_ok(kw_problem_parse(&problem, "gemm fp32 m1 n2 k4 epilogue=bias+relu+clamp:0:4096", &err), &err);
     kw_epilogue_value v = {.value = 1000};
     kw_epilogue_apply(&v, &problem, (const void *const[KW_EXTRA_MAX]){t}, 0);
     assert_true(v.value == 1001 && v.bound == 0);
