@@ -18,6 +18,20 @@ kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err);
 /* Whether a word begins like a descriptor. */
 bool kw_import_benchdnn_names(kw_word word);
 
+/* One step more behind the problem's others. */
+kw_status kw_import_step(kw_problem *problem, kw_epilogue_op op, kw_dtype dtype, double a, double b, kw_error *err);
+/* The type of the result, once the operation and the type are set. */
+void kw_import_result_type(kw_problem *problem, kw_dtype output);
+
+/* What a line of benchdnn says behind the product; no text: nothing. */
+typedef struct kw_import_attribute {
+    kw_word post_ops, scales; /* of --attr-post-ops, --attr-scales */
+    bool bias;
+    kw_dtype bias_dtype;
+} kw_import_attribute;
+/* Their steps in oneDNN's order: scales of source and weights, bias, post-ops, scale of the destination. */
+kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *said, kw_error *err);
+
 /* The tags of a product's matrices; no text: none given. */
 typedef struct kw_matmul_tags {
     kw_word source, weights, result;

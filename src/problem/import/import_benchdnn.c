@@ -218,9 +218,10 @@ typedef struct options {
     kw_word tag_option[2]; /* --stag and --dtag as they stand */
     int64_t mb;
     bool matmul, directed;
+    kw_import_attribute attribute;
 } options;
 
-/* Types of x, w and y: one for all, or three with ':' between. They must be what our output rule gives. */
+/* Types of x, w and y: one for all, or three with ':' between. The two that are read are one type. */
 static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
     kw_dtype types[KW_TENSOR_COUNT];
     kw_scan scan = {text.at, text.at + text.size};
@@ -242,15 +243,20 @@ static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
     }
     problem->dtype = types[kw_problem_result(problem) == KW_X ? KW_W : KW_X];
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
-        if (types[tensor] != kw_problem_dtype(problem, tensor)) {
-            return kw_fail(err, KW_ILLEGAL,
-                           "benchdnn line: --dt=%.*s makes the %s %s, but with %s it is %s here; name x:w:y, e.g. s8:s8:s32", KW_WORD(text),
+        if (tensor != kw_problem_result(problem) && types[tensor] != problem->dtype) {
+            return kw_fail(err, KW_ILLEGAL, "benchdnn line: --dt=%.*s makes the %s %s and the other input %s; both are one type here",
+                           KW_WORD(text),
                            tensor == KW_X   ? "source"
                            : tensor == KW_W ? "weights"
                                             : "destination",
-                           kw_dtype_name(types[tensor]), kw_dtype_name(problem->dtype), kw_dtype_name(kw_problem_dtype(problem, tensor)));
+                           kw_dtype_name(types[tensor]), kw_dtype_name(problem->dtype));
         }
     }
+    if (!kw_dtype_is_input(problem->dtype)) {
+        return kw_fail(err, KW_ILLEGAL, "benchdnn line: --dt=%.*s: %s is a type of results only", KW_WORD(text),
+                       kw_dtype_name(problem->dtype));
+    }
+    kw_import_result_type(problem, types[kw_problem_result(problem)]);
     return KW_OK;
 }
 
@@ -266,8 +272,6 @@ static bool is_harmless(kw_word word) {
                                            "--allow-enum-tags-only",
                                            "--canonical",
                                            "--match=",
-                                           "--bia_dt=", /* a bias is not part of the problem */
-                                           "--bia-dt=",
                                            "--bia_mask=",
                                            "--runtime_dims_masks=",
                                            "--alg=direct",
@@ -291,6 +295,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     kw_word value = {scan.at ? scan.at : word.at, scan.at ? (size_t)(scan.end - scan.at) : 0};
     if (kw_word_is(name, "--dir")) {
         all->directed = true;
+        all->attribute.bias |= kw_word_is(value, "FWD_B"); /* fp32 where --bia-dt says no other */
         all->op = (kw_op)find_value(directions, value);
         return all->op < KW_OP_COUNT
                    ? KW_OK
@@ -311,6 +316,18 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
         all->tag_option[kw_word_is(name, "--dtag")] = word;
         return KW_OK;
     }
+    if (kw_word_is(name, "--attr-post-ops") || kw_word_is(name, "--attr-scales")) {
+        *(kw_word_is(name, "--attr-scales") ? &all->attribute.scales : &all->attribute.post_ops) = value;
+        return KW_OK;
+    }
+    if (kw_word_is(name, "--bia-dt") || kw_word_is(name, "--bia_dt")) {
+        int dtype = find_value(dtypes, value);
+        all->attribute.bias = dtype != KW_DTYPE_COUNT;
+        all->attribute.bias_dtype = (kw_dtype)dtype;
+        return all->attribute.bias || kw_word_is(value, "undef")
+                   ? KW_OK
+                   : kw_fail(err, KW_MALFORMED, "benchdnn line: %.*s is not a type of a bias; use e.g. f32", KW_WORD(word));
+    }
     if (kw_word_is(name, "--wtag")) {
         all->tags.weights = value;
         return KW_OK;
@@ -322,7 +339,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     return is_harmless(word) ? KW_OK
                              : kw_fail(err, KW_ILLEGAL,
                                        "benchdnn line: option \"%.*s\" has no counterpart here; options that can be read are --dir --dt "
-                                       "--mb --stag --wtag --dtag",
+                                       "--mb --stag --wtag --dtag --bia-dt --attr-post-ops --attr-scales",
                                        KW_WORD(word));
 }
 
@@ -390,5 +407,6 @@ kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
         status = status ? status : read_conv_descriptor(&said, text, err);
         status = status ? status : make_benchdnn_conv(problem, &said, all.mb, err);
     }
-    return status ? status : take_types(problem, all.types, err);
+    status = status ? status : take_types(problem, all.types, err);
+    return status ? status : kw_import_attributes(problem, &all.attribute, err);
 }

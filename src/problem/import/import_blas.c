@@ -1,10 +1,12 @@
 /* import_blas.c: lines of libraries that count matrices by columns. hipblaslt-bench: options as HIPBLASLT_LOG_MASK=32 logs them,
  * "hipblaslt-bench -m 1024 -n 512 -k 64 --transA T --transB N --a_type bf16_r ...". PyTorch's TunableOp: a line of its results or of its
  * untuned list, "GemmTunableOp_BFloat16_TN,tn_1024_512_64_ld_64_64_1024,...". Both multiply column-major matrices, which is the transposed
- * product of row-major ones: m and n, A and B change places. Matrices must be dense, as ours are. */
+ * product of row-major ones: m and n, A and B change places. */
 #include "problem/import/import.h"
 
-#include "base/math.h"
+#include "base/number.h"
+#include "problem/epilogue.h"
+#include "problem/pitch.h"
 
 #include <string.h>
 
@@ -15,36 +17,6 @@ typedef struct product {
     bool transpose_a, transpose_b;
 } product;
 
-static const int64_t unsaid = 0;
-
-/* The leading dimension of a dense matrix, and how many such lines it has. */
-static void dense_shape(int64_t shape[2], const product *p, int matrix) {
-    bool swap = matrix == 0 ? p->transpose_a : matrix == 1 ? p->transpose_b : false;
-    int64_t rows = matrix == 1 ? p->k : p->m, columns = matrix == 0 ? p->k : p->n;
-    shape[0] = swap ? columns : rows;
-    shape[1] = swap ? rows : columns;
-}
-
-static kw_status check_dense(const product *p, const char *tool, kw_error *err) {
-    static const char names[] = "ABD";
-    for (int i = 0; i < 3; i++) {
-        int64_t shape[2];
-        bool good = true;
-        dense_shape(shape, p, i);
-        if (p->ld[i] != unsaid && p->ld[i] != shape[0]) {
-            return kw_fail(err, KW_ILLEGAL,
-                           "%s: leading dimension %lld of %c is not that of a dense matrix, %lld; matrices here have no gaps", tool,
-                           (long long)p->ld[i], names[i], (long long)shape[0]);
-        }
-        int64_t size = kw_mul(shape[0], shape[1], &good);
-        if (p->batch > 1 && p->stride[i] != unsaid && (!good || p->stride[i] != size)) {
-            return kw_fail(err, KW_ILLEGAL, "%s: stride %lld of %c is not the size of the matrix, %lld; batches here have no gaps", tool,
-                           (long long)p->stride[i], names[i], (long long)size);
-        }
-    }
-    return KW_OK;
-}
-
 void kw_import_product(kw_problem *problem, int64_t batch, const int64_t mnk[3], bool transpose_a, bool transpose_b, bool column_major) {
     static const kw_layout layouts[2][2] = {{KW_RRR, KW_RCR}, {KW_CRR, KW_CCR}}; /* by transposition of A and of B */
     problem->op = KW_GEMM;
@@ -52,27 +24,32 @@ void kw_import_product(kw_problem *problem, int64_t batch, const int64_t mnk[3],
     problem->gemm = (kw_gemm_dims){batch, mnk[column_major], mnk[!column_major], mnk[2]};
 }
 
-static kw_status make_product(kw_problem *problem, const product *p, kw_dtype dtype, const char *tool, kw_error *err) {
-    kw_status status = check_dense(p, tool, err);
+static void make_product(kw_problem *problem, const product *p, kw_dtype dtype) {
+    static const kw_tensor tensors[3] = {KW_W, KW_X, KW_Y}; /* A is our B */
     memset(problem, 0, sizeof *problem);
     problem->dtype = dtype;
     kw_import_product(problem, p->batch, (int64_t[]){p->m, p->n, p->k}, p->transpose_a, p->transpose_b, true);
-    return status;
+    for (int i = 0; i < 3; i++) {
+        problem->pitch[tensors[i]][0] = p->ld[i];
+        problem->pitch[tensors[i]][1] = p->stride[i];
+    }
+    kw_pitches_normalize(problem);
 }
 
 /* --- hipblaslt-bench --------------------------------------------------------------------------------------------------- */
 
-typedef enum kind { NUMBER, TRANSPOSE, TYPE, NEUTRAL, ABSENT, PASSED, FLAG } kind;
+typedef enum kind { NUMBER, TRANSPOSE, TYPE, NEUTRAL, ABSENT, PASSED, FLAG, SAID } kind;
 
 typedef struct bench_settings {
     product p;
     kw_word type[4]; /* of A, B, C, D; empty: as precision */
-    kw_word precision;
+    kw_word precision, bias_type, beta, activation, scale_a, scale_b;
+    bool bias, alphas;
 } bench_settings;
 
 typedef struct bench_option {
     const char *names; /* all of them, blanks between */
-    kind kind;         /* ABSENT: a flag that must not be there; FLAG: one that changes nothing */
+    kind kind;         /* ABSENT: a flag that must not be there; FLAG: one that changes nothing; SAID: one that is remembered */
     size_t offset;
     const char *neutrals; /* values that change nothing */
 } bench_option;
@@ -95,18 +72,23 @@ static const bench_option bench_options[] = {
     {"--c_type", TYPE, offsetof(bench_settings, type[2]), NULL},
     {"--d_type", TYPE, offsetof(bench_settings, type[3]), NULL},
     {"--precision -r", TYPE, offsetof(bench_settings, precision), NULL},
-    {"--beta", NEUTRAL, 0, "0 0.0 0.000000"},
-    {"--activation_type", NEUTRAL, 0, "none"},
+    {"--bias_type", TYPE, offsetof(bench_settings, bias_type), NULL},
+    {"--beta", TYPE, offsetof(bench_settings, beta), NULL},
+    {"--activation_type", TYPE, offsetof(bench_settings, activation), NULL},
+    {"--scaleA", TYPE, offsetof(bench_settings, scale_a), NULL},
+    {"--scaleB", TYPE, offsetof(bench_settings, scale_b), NULL},
+    {"--bias_vector", SAID, offsetof(bench_settings, bias), NULL},
+    {"--scaleAlpha_vector", SAID, offsetof(bench_settings, alphas), NULL},
     {"--compute_type", NEUTRAL, 0, "f32_r i32_r s c_f32_r c_i32_r"},
     {"--function -f", NEUTRAL, 0, "matmul"},
     {"--swizzleA --swizzleB --grouped_gemm --gradient --use_e --any_stride", ABSENT, 0, NULL},
-    /* what stands behind the product, or is a matter of running and timing; a bias and scales are not part of the problem */
-    {"--ldc --lde --stride_c --stride_e --alpha --scale_type --bias_type --bias_source --aux_type --scaleA --scaleB --scaleC --scaleD "
+    /* what is a matter of running and timing, or of numbers that a run is given */
+    {"--ldc --lde --stride_c --stride_e --alpha --scale_type --bias_source --aux_type --scaleC --scaleD "
      "--scaleE --activation_arg1 --activation_arg2 --api_method --algo_method --solution_index --requested_solution --workspace --iters -i "
      "--cold_iters -j --initialization --device --rotating --max_workspace --splitk --compute_input_typeA --compute_input_typeB "
      "--use_user_args --function_filter --flush --print_kernel_info_level --skip_slow_solution_ratio --amaxD",
      PASSED, 0, NULL},
-    {"--bias_vector --scaleAlpha_vector --amaxScaleA --amaxScaleB --print_kernel_info --use_gpu_timer --c_equal_d --verify -v --HMM "
+    {"--amaxScaleA --amaxScaleB --print_kernel_info --use_gpu_timer --c_equal_d --verify -v --HMM "
      "--norm_check --allclose_check --log_function_name --datafile",
      FLAG, 0, NULL},
 };
@@ -164,6 +146,9 @@ static kw_status take_bench_value(bench_settings *all, const bench_option *of, k
                    ? KW_OK
                    : kw_fail(err, KW_ILLEGAL, "hipblaslt-bench line: %.*s %.*s has no counterpart here; what can be read is %s",
                              KW_WORD(name), KW_WORD(value), of->neutrals);
+    case SAID:
+        memcpy(field, &(bool){true}, sizeof(bool));
+        return KW_OK;
     default:
         return KW_OK;
     }
@@ -178,12 +163,13 @@ static kw_status read_bench_options(bench_settings *all, kw_scan scan, kw_error 
             return kw_fail(err, found ? KW_ILLEGAL : KW_MALFORMED, "hipblaslt-bench line: \"%.*s\" %s", KW_WORD(word),
                            found ? "has no counterpart here" : "is not an option that is known; options come as -m 1024 or --transA T");
         }
-        uint64_t bit = found->kind == PASSED || found->kind == FLAG ? 0 : (uint64_t)1 << (found - bench_options);
+        bool flag = found->kind == FLAG || found->kind == SAID;
+        uint64_t bit = found->kind == PASSED || flag ? 0 : (uint64_t)1 << (found - bench_options);
         if (seen & bit) {
             return kw_fail(err, KW_MALFORMED, "hipblaslt-bench line: \"%.*s\" comes a second time; keep one", KW_WORD(word));
         }
         seen |= bit;
-        if (found->kind != FLAG && !kw_scan_word(&scan, &value)) {
+        if (!flag && !kw_scan_word(&scan, &value)) {
             return kw_fail(err, KW_MALFORMED, "hipblaslt-bench line: \"%.*s\" is last and has no value; add it", KW_WORD(word));
         }
         kw_status status = take_bench_value(all, found, word, value, err);
@@ -214,21 +200,74 @@ static kw_status take_bench_types(kw_problem *problem, const bench_settings *all
         }
     }
     problem->dtype = type[0];
-    if (type[0] != type[1] || !kw_dtype_is_input(type[0]) || type[3] != kw_problem_dtype(problem, KW_Y)) {
-        return kw_fail(err, KW_ILLEGAL,
-                       "hipblaslt-bench line: types %s, %s and result %s are not possible here; A and B are of one type, and "
-                       "the result of %s is %s",
-                       kw_dtype_name(type[0]), kw_dtype_name(type[1]), kw_dtype_name(type[3]), kw_dtype_name(type[0]),
-                       kw_dtype_is_input(type[0]) ? kw_dtype_name(kw_problem_dtype(problem, KW_Y)) : "none");
+    if (type[0] != type[1] || !kw_dtype_is_input(type[0])) {
+        return kw_fail(err, KW_ILLEGAL, "hipblaslt-bench line: types %s and %s are not possible here; A and B are of one type",
+                       kw_dtype_name(type[0]), kw_dtype_name(type[1]));
     }
+    kw_import_result_type(problem, type[3]);
     return KW_OK;
+}
+
+/* Steps in hipBLASLt's order: scales of A and B, a vector of alphas, beta C, bias, activation. Its vectors run along the rows of the
+ * column-major result, which are our columns. */
+static kw_status take_bench_steps(kw_problem *problem, const bench_settings *all, kw_error *err) {
+    static const struct {
+        const char *name;
+        kw_epilogue_op op;
+    } activations[] = {{"relu", KW_EPILOGUE_RELU},
+                       {"gelu", KW_EPILOGUE_GELU_TANH},
+                       {"silu", KW_EPILOGUE_SILU},
+                       {"swish", KW_EPILOGUE_SILU},
+                       {"sigmoid", KW_EPILOGUE_SIGMOID}};
+    const kw_word scales[2] = {all->scale_a, all->scale_b};
+    kw_dtype type = kw_problem_dtype(problem, KW_Y);
+    double beta = 0;
+    kw_status status = KW_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        bool one = kw_word_is(scales[i], "1"), vector = kw_word_is(scales[i], "2");
+        if (scales[i].size && !one && !vector && !kw_word_is(scales[i], "0")) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "hipblaslt-bench line: scale mode %.*s has no counterpart here; use 0, 1 (one value) or 2 (a vector)",
+                           KW_WORD(scales[i]));
+        }
+        if (one || vector) { /* A's vector runs along our columns, B's along our rows */
+            kw_epilogue_op op = one ? KW_EPILOGUE_SCALE : i ? KW_EPILOGUE_SCALE_ROW : KW_EPILOGUE_SCALE_CHANNEL;
+            status = kw_import_step(problem, op, KW_FP32, 0, 0, err);
+        }
+    }
+    if (!status && all->alphas) {
+        status = kw_import_step(problem, KW_EPILOGUE_SCALE_CHANNEL, KW_FP32, 0, 0, err);
+    }
+    if (!status && all->beta.size && !kw_number_read(all->beta, &beta)) {
+        status = kw_fail(err, KW_MALFORMED, "hipblaslt-bench line: --beta %.*s is no number", KW_WORD(all->beta));
+    }
+    if (!status && beta != 0) {
+        status = all->type[2].size ? find_bench_type(&type, all->type[2], err) : KW_OK;
+        status = status ? status : kw_import_step(problem, KW_EPILOGUE_ADD, type, beta, 0, err);
+    }
+    if (!status && all->bias) {
+        type = kw_problem_dtype(problem, KW_Y);
+        status = all->bias_type.size ? find_bench_type(&type, all->bias_type, err) : KW_OK;
+        status = status ? status : kw_import_step(problem, KW_EPILOGUE_BIAS, type, 0, 0, err);
+    }
+    if (status || !all->activation.size || kw_word_is(all->activation, "none")) {
+        return status;
+    }
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
+        if (kw_word_is(all->activation, activations[i].name)) {
+            return kw_import_step(problem, activations[i].op, KW_FP32, 0, 0, err);
+        }
+    }
+    return kw_fail(err, KW_ILLEGAL, "hipblaslt-bench line: activation %.*s has no counterpart here; use none relu gelu silu swish sigmoid",
+                   KW_WORD(all->activation));
 }
 
 kw_status kw_import_hipblaslt(kw_problem *problem, kw_scan scan, kw_error *err) {
     bench_settings all = {.p = {.m = 128, .n = 128, .k = 128, .batch = 1}, .precision = {"f32_r", 5}}; /* the program's defaults */
     kw_status status = read_bench_options(&all, scan, err);
-    status = status ? status : make_product(problem, &all.p, KW_FP32, "hipblaslt-bench line", err);
-    return status ? status : take_bench_types(problem, &all, err);
+    make_product(problem, &all.p, KW_FP32);
+    status = status ? status : take_bench_types(problem, &all, err);
+    return status ? status : take_bench_steps(problem, &all, err);
 }
 
 /* --- TunableOp --------------------------------------------------------------------------------------------------------- */
@@ -313,5 +352,6 @@ kw_status kw_import_tunable(kw_problem *problem, kw_scan scan, kw_error *err) {
         status = kw_fail(err, KW_MALFORMED, "TunableOp line: \"%.*s\" does not read like tn_1024_512_64 or nn_64_128_128_B_96_ld_64_128_64",
                          KW_WORD(sizes));
     }
-    return status ? status : make_product(problem, &p, dtype, "TunableOp line", err);
+    make_product(problem, &p, dtype);
+    return status || !kw_word_starts(op, "GemmAndBias") ? status : kw_import_step(problem, KW_EPILOGUE_BIAS, dtype, 0, 0, err);
 }

@@ -143,7 +143,7 @@ static void benchdnn_matmul_lines_are_read(void **state) {
         {"--matmul --stag=ba --wtag=any 10x30:30x20:10x20n\"layer 1\"", NULL},
         {"--matmul --stag=ba --wtag=any 10x30:30x20:10x20_nlayer", "gemm fp32 crr b1 m10 n20 k30"},
         {"--matmul --stag=acb --wtag=acb --dtag=abc --dt=f16 2x10x30:2x30x20", "gemm fp16 ccr b2 m10 n20 k30"},
-        {"--matmul --dt=s8:s8:s32 --bia_dt=f32 --bia_mask=4 2x3x10x30:2x3x30x20", "gemm int8 rrr b6 m10 n20 k30"},
+        {"--matmul --dt=s8:s8:s32 --bia_dt=f32 --bia_mask=4 2x3x10x30:2x3x30x20", "gemm int8 rrr b6 m10 n20 k30 epilogue=bias:fp32"},
         /* the same weights for all batches: one product of all rows */
         {"--matmul --wtag=acb 16x128x64:1x64x256", "gemm fp32 rcr b1 m2048 n256 k64"},
         {"--matmul --runtime_dims_masks=3:3 --stag=abx 7x5:5x3", "gemm fp32 rrr b1 m7 n3 k5"},
@@ -174,7 +174,13 @@ static void benchdnn_matmul_lines_are_read(void **state) {
         {"--matmul --mb=2 8x7:7x8", "--mb is of convolutions"},
         {"--matmul --dt=u8:s8:s32 8x7:7x8", "--dt=u8:s8:s32"},
         {"--matmul --strides=8x1:8x1:8x1 8x7:7x8", "\"--strides=8x1:8x1:8x1\" has no counterpart"},
-        {"--matmul --attr-post-ops=relu 8x7:7x8", "has no counterpart here"},
+        {"--matmul --attr-post-ops=linear:2 8x7:7x8", "has no counterpart here"},
+        {"--matmul --attr-post-ops=relu:0:0:2 8x7:7x8", "it is scaled"},
+        {"--matmul --attr-post-ops=add:f32 8x7:7x8", "per_tensor or per_oc"},
+        {"--matmul --attr-post-ops=add:f99:per_oc 8x7:7x8", "its type is not known"},
+        {"--matmul --attr-scales=src:per_oc 8x7:7x8", "has no counterpart here"},
+        {"--matmul --attr-zero-points=src:common:1 8x7:7x8", "has no counterpart here"},
+        {"--matmul --bia-dt=f99 8x7:7x8", "is not a type of a bias"},
         {"--matmul 9223372036854775807x8x7:1x7x8", "too many rows"},
         {"--wtag=hwio ic64ih56oc64kh3", "--wtag=hwio has no counterpart here"},
     };
@@ -196,7 +202,13 @@ static void hipblaslt_lines_are_read(void **state) {
         {"hipblaslt-bench -m 3 -n 4 -k 5 --transA C --transB T -r bf16_r -i 10 -j 2 -v", "gemm bf16 ccr b1 m4 n3 k5"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 3 --stride_a 40 --stride_b 20 --stride_d 32 -r f32_r", "gemm fp32 rrr b3 m4 n8 k5"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --a_type f8_r --b_type f8_r --c_type f16_r --d_type f16_r --bias_vector --bias_source d",
-         "gemm fp8 rrr b1 m4 n8 k5"},
+         "gemm fp8 rrr b1 m4 n8 k5 epilogue=bias:fp16"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --lda 9 --ldd 16 --batch_count 2 --stride_a 100 -r bf16_r --d_type f32_r",
+         "gemm bf16 rrr b2 m4 n8 k5 ldb9 strideb100 ldc16 out=fp32"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --a_type f8_r --b_type f8_r --d_type bf16_r --scaleA 1 --scaleB 2 --scaleAlpha_vector --beta 0.5 "
+         "--c_type "
+         "bf16_r --bias_vector --bias_type f32_r --activation_type gelu",
+         "gemm fp8 rrr b1 m4 n8 k5 out=bf16 epilogue=scale:fp32+scale_row:fp32+scale_channel:fp32+add:bf16:0.5+bias:fp32+gelu_tanh"},
         {"hipblaslt-bench", "gemm fp32 rrr b1 m128 n128 k128"},
     };
     read_all(lines, sizeof lines / sizeof *lines);
@@ -207,20 +219,17 @@ static void hipblaslt_lines_are_read(void **state) {
         {"hipblaslt-bench -m", "\"-m\" is last and has no value"},
         {"hipblaslt-bench --nosuch 3", "\"--nosuch\" is not an option"},
         {"hipblaslt-bench --transA X", "--transA \"X\" is not N, T or C"},
-        {"hipblaslt-bench -m 8 -n 4 -k 5 --lda 9", "leading dimension 9 of A is not that of a dense matrix, 8"},
-        {"hipblaslt-bench -m 8 -n 4 -k 5 --transA T --lda 8", "leading dimension 8 of A is not that of a dense matrix, 5"},
-        {"hipblaslt-bench -m 8 -n 4 -k 5 --ldd 16", "leading dimension 16 of D"},
-        {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 2 --stride_b 40", "stride 40 of B is not the size of the matrix, 20"},
-        {"hipblaslt-bench --beta 1.000000", "--beta 1.000000 has no counterpart here; what can be read is 0"},
-        {"hipblaslt-bench --activation_type gelu", "--activation_type gelu has no counterpart"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --lda 7", "ldb=7 is below the 8 elements"}, /* its A is our B */
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --transA T --lda 4", "ldb=4 is below the 5 elements"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 2 --stride_d 31", "makes results of the batch overlap"},
+        {"hipblaslt-bench --beta x", "--beta x is no number"},
+        {"hipblaslt-bench --activation_type clamp", "activation clamp has no counterpart"},
+        {"hipblaslt-bench --scaleA 3", "scale mode 3 has no counterpart"},
         {"hipblaslt-bench --compute_type xf32_r", "--compute_type xf32_r has no counterpart"},
         {"hipblaslt-bench --grouped_gemm", "\"--grouped_gemm\" has no counterpart"},
         {"hipblaslt-bench --a_type f64_r", "type f64_r is not known"},
-        {"hipblaslt-bench -r i32_r", "types int32, int32 and result int32 are not possible"},
-        {"hipblaslt-bench --a_type f8_r --b_type f8_r --d_type bf16_r",
-         "result bf16 are not possible here; A and B are of one type, and the "
-         "result of fp8 is fp16"},
-        {"hipblaslt-bench --a_type f8_r --b_type bf8_r --d_type f16_r", "types fp8, bf8"},
+        {"hipblaslt-bench -r i32_r", "types int32 and int32 are not possible"},
+        {"hipblaslt-bench --a_type f8_r --b_type bf8_r --d_type f16_r", "types fp8 and bf8"},
     };
     refuse_all(refused, sizeof refused / sizeof *refused);
 }
@@ -230,7 +239,8 @@ static void tunable_op_lines_are_read(void **state) {
     static const line lines[] = {
         {"GemmTunableOp_BFloat16_TN,tn_1024_512_64_ld_64_64_1024,Gemm_Hipblaslt_1234,0.0123", "gemm bf16 rcr b1 m512 n1024 k64"},
         {"GemmTunableOp_float_NN,nn_3_4_5,Default,0.5", "gemm fp32 rrr b1 m4 n3 k5"},
-        {"GemmAndBiasTunableOp_Half_TN,tn_768_1024_3072_ld_3072_3072_768", "gemm fp16 rcr b1 m1024 n768 k3072"},
+        {"GemmAndBiasTunableOp_Half_TN,tn_768_1024_3072_ld_3072_3072_768", "gemm fp16 rcr b1 m1024 n768 k3072 epilogue=bias:fp16"},
+        {"GemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_32,Default,1", "gemm fp16 rcr b1 m8 n16 k4 ldc32"},
         {"GemmStridedBatchedTunableOp_float_NT,nt_64_128_32_B_96_ld_64_128_64,Gemm_Rocblas_7,0.01", "gemm fp32 crr b96 m128 n64 k32"},
     };
     read_all(lines, sizeof lines / sizeof *lines);
@@ -244,7 +254,7 @@ static void tunable_op_lines_are_read(void **state) {
         {"GemmTunableOp_Half_TN,tn_16_16_16_ld_16_16,Default,1", "does not read like"},
         {"GemmTunableOp_Half_TN,tn_16_16_16_rw_1,Default,1", "does not read like"},
         {"GemmTunableOp_Half_TN,", "does not read like"},
-        {"GemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_32,Default,1", "leading dimension 32 of D is not that of a dense matrix, 16"},
+        {"GemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_15,Default,1", "ldc=15 is below the 16 elements"},
     };
     refuse_all(refused, sizeof refused / sizeof *refused);
 }
@@ -257,6 +267,13 @@ static void benchdnn_lines_are_read(void **state) {
         {"mb1_ic3iw20_oc4ow20_kw5_pw2_n\"alexnet:conv1\"*2", "conv_fwd fp32 nwgc n1 g1 c3 k4 i20 f5 s1 p2 d1"},
         {"./benchdnn --conv --mode=P --dir=BWD_W --dt=f16 --stag=axb --dtag=axb mb4ic8id9oc8kd3_pd1dd1",
          "conv_bwd_weight fp16 ndhwgc n4 g1 c8 k8 i9x9x9 f3x3x3 s1x1x1 p1x1x1 d2x2x2"},
+        {"--dt=s8 ic1ih1oc1kh1", "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 out=int8"},
+        {"--dir=FWD_B --dt=bf16 --attr-post-ops=relu+sum:0.5+add:f32:per_tensor+mul:bf16:per_oc+mul:f32:common ic1ih1oc1kh1",
+         "conv_fwd bf16 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
+         "epilogue=bias:fp32+relu+add:bf16:0.5+add:fp32+scale_channel:bf16+scale:fp32"},
+        {"--dt=s8:s8:s8 --bia-dt=bf16 --attr-scales=src:common:0.25+wei:per_oc+dst:common:2 --attr-post-ops=clip:0:6+relu:0.1 ic1ih1oc1kh1",
+         "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
+         "out=int8 epilogue=scale:fp32+scale_channel:fp32+bias:bf16+clamp:0:6+leaky_relu:0.1+scale:fp32"},
         {"--mb=7 --dt=s8:s8:s32 mb1ic8ih9oc8kh3 --stag=abx", "conv_fwd int8 ngchw n7 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1"},
         {"--dt=f8_e4m3:f8_e4m3:f16 --dir=FWD_I ic8ih9iw7oc8kh3kw1", "conv_fwd fp8 nhwgc n2 g1 c8 k8 i9x7 f3x1 s1x1 p0x0 d1x1"},
         {"--dt=f16:f8_e5m2:f8_e5m2 --dir=BWD_D ic8ih9oc8kh3", "conv_bwd_data bf8 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1"},
@@ -281,13 +298,13 @@ static void benchdnn_lines_that_mean_something_else_are_refused(void **state) {
         {"--dt=f32,bf16 ic1ih1oc1kh1", "--dt=f32,bf16"},
         {"--dt= ic1ih1oc1kh1", "names no type"},
         {"--dt=f32:f32 ic1ih1oc1kh1", "two types"},
-        {"--dt=s8 ic1ih1oc1kh1", "makes the destination int8, but with int8 it is int32"},
-        {"--dt=bf16:bf16:f32 ic1ih1oc1kh1", "makes the destination fp32"},
+        {"--dt=s32 ic1ih1oc1kh1", "int32 is a type of results only"},
+        {"--dt=bf16:f32:f32 ic1ih1oc1kh1", "makes the weights fp32 and the other input bf16"},
         {"--dt=u8:s8:s32 ic1ih1oc1kh1", "--dt=u8:s8:s32"},
         {"--mb=x ic1ih1oc1kh1", "--mb=x"},
         {"--stag=axb --dtag=abx ic1ih1oc1kh1", "give --stag and --dtag both"},
         {"--stag=aBx16b ic1ih1oc1kh1", "--stag=aBx16b"},
-        {"--attr-post-ops=relu ic1ih1oc1kh1", "\"--attr-post-ops=relu\" has no counterpart"},
+        {"--attr-post-ops=prelu ic1ih1oc1kh1", "post-op \"prelu\" has no counterpart"},
         {"--deconv 3x4:4x5", "\"--deconv\" has no counterpart"},
         {"ic1ih1oc1kh1 ic1ih1oc1kh1", "second descriptor"},
         {"ic1ih1oc1kh1zz3", "no key at \"zz3\""},

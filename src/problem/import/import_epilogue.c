@@ -1,0 +1,160 @@
+/* import_epilogue.c: what other programs' lines say behind the product, as steps of an epilogue: benchdnn's attributes and bias,
+ * hipblaslt-bench's scales, bias and activation. */
+#include "problem/import/import.h"
+
+#include "base/number.h"
+#include "problem/epilogue.h"
+
+#include <math.h>
+#include <string.h>
+
+kw_status kw_import_step(kw_problem *problem, kw_epilogue_op op, kw_dtype dtype, double a, double b, kw_error *err) {
+    kw_epilogue *epilogue = &problem->epilogue;
+    if (epilogue->count == KW_EPILOGUE_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "the line has more than the %d steps of an epilogue", KW_EPILOGUE_MAX);
+    }
+    epilogue->step[epilogue->count++] = (kw_epilogue_step){.op = op, .dtype = dtype, .a = a, .b = b};
+    return KW_OK;
+}
+
+void kw_import_result_type(kw_problem *problem, kw_dtype output) {
+    problem->epilogue.converts = output != kw_dtype_output(problem->dtype);
+    problem->epilogue.output = problem->epilogue.converts ? output : KW_FP32;
+}
+
+/* --- benchdnn ------------------------------------------------------------------------------------------------------------ */
+
+/* Activations: what their first numbers are if not said; which ones there are a step for. */
+static const struct {
+    const char *name;
+    kw_epilogue_op op;
+    int params;
+    double alpha, beta;
+} activations[] = {
+    {"relu", KW_EPILOGUE_LEAKY_RELU, 1, 0, 0}, /* alpha is the slope below 0 */
+    {"logistic", KW_EPILOGUE_SIGMOID, 0, 0, 0},    {"tanh", KW_EPILOGUE_TANH, 0, 0, 0},  {"gelu_erf", KW_EPILOGUE_GELU, 0, 0, 0},
+    {"gelu_tanh", KW_EPILOGUE_GELU_TANH, 0, 0, 0}, {"swish", KW_EPILOGUE_SILU, 0, 1, 0}, {"clip", KW_EPILOGUE_CLAMP, 2, 0, 0},
+    {"clip_v2", KW_EPILOGUE_CLAMP, 2, 0, 0},
+};
+
+static kw_status fail_post_op(kw_word word, const char *why, kw_error *err) {
+    return kw_fail(err, KW_ILLEGAL, "benchdnn line: post-op \"%.*s\" has no counterpart here: %s", KW_WORD(word), why);
+}
+
+/* "relu:0.1", fields from the second on. */
+static kw_status take_activation(kw_problem *problem, size_t number, kw_scan rest, kw_word word, kw_error *err) {
+    double values[3] = {activations[number].alpha, activations[number].beta, 1};
+    kw_word field;
+    for (int i = 0; rest.at < rest.end && kw_scan_field(&rest, ':', &field); i++) {
+        if (i == 3 || !kw_number_read(field, &values[i])) {
+            return kw_fail(err, KW_MALFORMED, "benchdnn line: post-op \"%.*s\": \"%.*s\" is no number", KW_WORD(word), KW_WORD(field));
+        }
+    }
+    kw_epilogue_op op = activations[number].op;
+    if (values[2] != 1 || (op == KW_EPILOGUE_SILU && values[0] != 1)) {
+        return fail_post_op(word, "it is scaled", err);
+    }
+    if (op == KW_EPILOGUE_LEAKY_RELU && values[0] == 0) {
+        return kw_import_step(problem, KW_EPILOGUE_RELU, KW_FP32, 0, 0, err);
+    }
+    return kw_import_step(problem, op, KW_FP32, activations[number].params > 0 ? values[0] : 0,
+                          activations[number].params > 1 ? values[1] : 0, err);
+}
+
+/* "add:f32:per_oc": type, then how the tensor lies to the result. */
+static kw_status take_binary(kw_problem *problem, bool adds, kw_scan rest, kw_word word, kw_error *err) {
+    kw_word type = {"", 0}, mask = {"common", 6}, tag;
+    kw_dtype dtype;
+    bool plain;
+    kw_scan_field(&rest, ':', &type);
+    kw_scan_field(&rest, ':', &mask);
+    if (!kw_dtype_of_other_word(&dtype, &plain, type) && !kw_dtype_of_word(&dtype, type)) {
+        return fail_post_op(word, "its type is not known", err);
+    }
+    if (kw_scan_field(&rest, ':', &tag) && !kw_word_is(tag, "any") && !kw_word_is(tag, "axb")) {
+        return fail_post_op(word, "its tensor lies otherwise than the result", err);
+    }
+    if (kw_word_is(mask, "per_tensor")) {
+        return kw_import_step(problem, adds ? KW_EPILOGUE_ADD : KW_EPILOGUE_MULTIPLY, dtype, adds ? 1 : 0, 0, err);
+    }
+    if (kw_word_is(mask, "per_oc")) {
+        return kw_import_step(problem, adds ? KW_EPILOGUE_BIAS : KW_EPILOGUE_SCALE_CHANNEL, dtype, 0, 0, err);
+    }
+    if (!adds && kw_word_is(mask, "common")) {
+        return kw_import_step(problem, KW_EPILOGUE_SCALE, dtype, 0, 0, err);
+    }
+    return fail_post_op(word, "tensors are added per_tensor or per_oc, and multiplied so or by one value (common)", err);
+}
+
+/* "sum:0.5:0:f32": what the result's memory held, times a number. */
+static kw_status take_sum(kw_problem *problem, kw_scan rest, kw_word word, kw_error *err) {
+    kw_word field;
+    double scale = 1, zero = 0;
+    kw_dtype dtype = kw_problem_dtype(problem, kw_problem_result(problem));
+    bool plain, good = true;
+    for (int i = 0; rest.at < rest.end && good && kw_scan_field(&rest, ':', &field); i++) {
+        good = i == 0   ? kw_number_read(field, &scale)
+               : i == 1 ? kw_number_read(field, &zero)
+                        : i == 2 && (kw_dtype_of_other_word(&dtype, &plain, field) || kw_dtype_of_word(&dtype, field));
+    }
+    return !good || zero != 0 ? fail_post_op(word, "a sum has a scale and a type", err)
+                              : kw_import_step(problem, KW_EPILOGUE_ADD, dtype, scale, 0, err);
+}
+
+static kw_status take_post_op(kw_problem *problem, kw_word word, kw_error *err) {
+    kw_scan rest = {word.at, word.at + word.size};
+    kw_word name = {"", 0};
+    kw_scan_field(&rest, ':', &name);
+    rest.at = rest.at ? rest.at : rest.end;
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
+        if (kw_word_is(name, activations[i].name)) {
+            return take_activation(problem, i, rest, word, err);
+        }
+    }
+    if (kw_word_is(name, "hardswish")) { /* its usual numbers are 1/6 and 1/2, which nobody writes out */
+        return rest.at < rest.end ? fail_post_op(word, "numbers of a hardswish", err)
+                                  : kw_import_step(problem, KW_EPILOGUE_HARDSWISH, KW_FP32, 0, 0, err);
+    }
+    return kw_word_is(name, "sum")   ? take_sum(problem, rest, word, err)
+           : kw_word_is(name, "add") ? take_binary(problem, true, rest, word, err)
+           : kw_word_is(name, "mul")
+               ? take_binary(problem, false, rest, word, err)
+               : fail_post_op(word, "it is none of relu logistic tanh gelu_erf gelu_tanh swish clip hardswish sum add mul", err);
+}
+
+/* "src:common:0.25+wei:per_oc+dst:common:2": in front (false) those of source and weights, behind (true) that of the destination. */
+static kw_status take_scales(kw_problem *problem, kw_word text, bool behind, kw_error *err) {
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word word;
+    kw_status status = KW_OK;
+    while (!status && kw_scan_field(&scan, '+', &word)) {
+        kw_scan rest = {word.at, word.at + word.size};
+        kw_word arg = {"", 0}, policy = {"", 0};
+        kw_scan_field(&rest, ':', &arg);
+        kw_scan_field(&rest, ':', &policy);
+        bool source = kw_word_is(arg, "src"), weights = kw_word_is(arg, "wei"), result = kw_word_is(arg, "dst");
+        bool common = kw_word_is(policy, "common"), channel = kw_word_is(policy, "per_oc") && weights;
+        if ((!source && !weights && !result) || (!common && !channel)) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "benchdnn line: scale \"%.*s\" has no counterpart here; use src, wei or dst with common, or wei:per_oc",
+                           KW_WORD(word));
+        }
+        if (result == behind) {
+            status = kw_import_step(problem, channel ? KW_EPILOGUE_SCALE_CHANNEL : KW_EPILOGUE_SCALE, KW_FP32, 0, 0, err);
+        }
+    }
+    return status;
+}
+
+kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *said, kw_error *err) {
+    kw_status status = said->scales.at ? take_scales(problem, said->scales, false, err) : KW_OK;
+    if (!status && said->bias) {
+        status = kw_import_step(problem, KW_EPILOGUE_BIAS, said->bias_dtype, 0, 0, err);
+    }
+    kw_scan scan = {said->post_ops.at, said->post_ops.at + said->post_ops.size};
+    kw_word word;
+    while (!status && said->post_ops.at && kw_scan_field(&scan, '+', &word)) {
+        status = take_post_op(problem, word, err);
+    }
+    return status || !said->scales.at ? status : take_scales(problem, said->scales, true, err);
+}
