@@ -1,7 +1,8 @@
 /* cpu.h: the vocabulary of CPU kernel text: vectors of KW_LANES floats, loads and stores of every storage type, tails, walks. Compiles with
  * gcc and clang, without headers. kw_config.h (generated) comes before it and defines:
  *   KW_LANES    8 or 16 fp32 lanes
- *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16, 3 int8: the type of the tensors that are read; the one written has it too, of int8 it is int32
+ *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16, 3 int8, 4 fp8 (e4m3), 5 bf8 (e5m2): the type of the tensors that are read; the one written has it
+ *               too, but of int8 it is int32, of fp8 and bf8 fp16
  *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/isa.h)
  *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
  */
@@ -24,6 +25,8 @@ typedef kw_u16 kw_vh_u __attribute__((vector_size(2 * KW_LANES), aligned(1), may
 typedef float kw_f32_u __attribute__((aligned(1), may_alias));
 typedef int kw_i32_u __attribute__((aligned(1), may_alias));
 typedef kw_u16 kw_u16_u __attribute__((aligned(1), may_alias));
+typedef unsigned char kw_vc __attribute__((vector_size(KW_LANES)));
+typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
 #if KW_STORAGE == 3
 typedef kw_i8 kw_vb __attribute__((vector_size(KW_LANES)));
 typedef kw_i8 kw_vb_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
@@ -41,6 +44,9 @@ typedef kw_vf kw_va;
 #elif KW_STORAGE == 3
 #define KW_BYTES 1
 #define KW_OUT_BYTES 4
+#elif KW_STORAGE >= 4
+#define KW_BYTES 1
+#define KW_OUT_BYTES 2
 #else
 #define KW_BYTES 2
 #define KW_OUT_BYTES 2
@@ -132,21 +138,42 @@ KW_INLINE void kw_store_1(void *p, float f) {
     kw_u32 r = (b.u + 0x7fffu + ((b.u >> 16) & 1u)) >> 16;
     *(kw_u16_u *)p = (kw_u16)(f != f ? (b.u >> 16) | 0x40u : r);
 }
-#elif KW_STORAGE == 2
+#elif KW_STORAGE != 3
 #ifdef __clang__
 typedef __fp16 kw_f16; /* clang 14 knows _Float16 on machines with fp16 arithmetic only */
 #else
 typedef _Float16 kw_f16;
 #endif
 typedef kw_f16 kw_f16_u __attribute__((aligned(1), may_alias));
-KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_f16_u *)p; }
 KW_INLINE void kw_store_1(void *p, float f) { *(kw_f16_u *)p = (kw_f16)f; }
 KW_INLINE kw_vf kw_widen(kw_vh h) {
     kw_vf v;
     __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(h));
     return v;
 }
+#if KW_STORAGE == 2
+KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_f16_u *)p; }
 KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(*(const kw_vh_u *)p); }
+#elif KW_STORAGE == 4
+/* As the bits of an fp16 of the same sign, exponent and mantissa, whose bias is larger by 8; a NaN has the bits that would be 480. */
+KW_INLINE kw_vf kw_load_x(const void *p) {
+    kw_vh h = __builtin_convertvector(*(const kw_vc_u *)p, kw_vh);
+    kw_vf v = kw_widen((h & 0x80) << 8 | (h & 0x7f) << 7) * 256.0f;
+    return (kw_vf)((kw_vi)v | ((kw_vi)(v * v == 230400.0f) & 0x7fc00000));
+}
+KW_INLINE float kw_load_1(const void *p) {
+    kw_u32 bits = *(const unsigned char *)p;
+    kw_u16 h = (kw_u16)((bits & 0x80) << 8 | (bits & 0x7f) << 7);
+    return (bits & 0x7f) == 0x7f ? __builtin_nanf("") : (float)*(const kw_f16_u *)&h * 256.0f;
+}
+#else
+/* The upper half of an fp16. */
+KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(__builtin_convertvector(*(const kw_vc_u *)p, kw_vh) << 8); }
+KW_INLINE float kw_load_1(const void *p) {
+    kw_u16 h = (kw_u16)(*(const unsigned char *)p << 8);
+    return (float)*(const kw_f16_u *)&h;
+}
+#endif
 KW_INLINE void kw_store_x(void *p, kw_vf v) {
     kw_vh h;
     __asm__("vcvtps2ph $0, %1, %0" : "=v"(h) : "v"(v));
@@ -171,7 +198,7 @@ KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
         return;
     }
     for (kw_i64 i = 0; i < count; i++)
-        kw_store_1((char *)p + KW_BYTES * i, v[i]);
+        kw_store_1((char *)p + KW_OUT_BYTES * i, v[i]);
 }
 #endif
 

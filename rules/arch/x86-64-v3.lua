@@ -3,7 +3,7 @@ return {
     about = "x86-64 with AVX2, FMA and F16C",
     backend = "cpu",
     isa = { "avx2" },
-    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, int8 = { "wide" } },
+    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, fp8 = { "fma" }, bf8 = { "fma" }, int8 = { "wide" } },
     features = {},
     lanes = 8,
     registers = 16,

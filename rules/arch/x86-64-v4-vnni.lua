@@ -3,7 +3,7 @@ return {
     about = "x86-64-v4 with dot products of int8 (AVX512_VNNI)",
     backend = "cpu",
     isa = { "avx512", "avx2" },
-    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, int8 = { "dp", "wide" } },
+    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, fp8 = { "fma" }, bf8 = { "fma" }, int8 = { "dp", "wide" } },
     features = { "vnni" },
     lanes = 16,
     registers = 32,

@@ -3,7 +3,7 @@ return {
     about = "x86-64 with AVX-512 (F, BW, CD, DQ, VL)",
     backend = "cpu",
     isa = { "avx512", "avx2" },
-    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, int8 = { "wide" } },
+    math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, fp8 = { "fma" }, bf8 = { "fma" }, int8 = { "wide" } },
     features = {},
     lanes = 16,
     registers = 32,

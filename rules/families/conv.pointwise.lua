@@ -2,7 +2,7 @@
 return {
     family = "conv.pointwise",
     ops = { "conv_fwd", "conv_bwd_data" },
-    dtypes = { "fp32", "bf16", "fp16", "int8" },
+    dtypes = { "fp32", "bf16", "fp16", "int8", "fp8", "bf8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,

@@ -15,7 +15,7 @@ static const kw_isa isas[KW_ISA_COUNT] = {
 #define V3 "-march=x86-64-v3"
 #define V4 "-march=x86-64-v4 -mprefer-vector-width=512"
 
-enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16, BF16 = 1 << KW_BF16, INT8 = 1 << KW_INT8 };
+enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8, BF16 = 1 << KW_BF16, INT8 = 1 << KW_INT8 };
 static const kw_multiply multiplies[] = {
     {KW_MATH_FMA, FLOATS, KW_ISA_AVX2, 1, 0, V3},
     {KW_MATH_FMA, FLOATS, KW_ISA_AVX512, 1, 0, V4},
@@ -76,7 +76,7 @@ static bool arch_has_isa(const kw_rule_case *c) {
 }
 
 const kw_rule kw_isa_valid_rules[] = {
-    {"math_type", "math=fma multiplies fp32, bf16 and fp16, math=dp and amx bf16 and int8, math=wide int8; take one that serves the type",
+    {"math_type", "math=fma multiplies all floats, math=dp and amx bf16 and int8, math=wide int8; take one that serves the type",
      math_serves_type},
     {"math_family", "math=amx is for families of whole products; this one multiplies in vectors, by another math", family_has_math},
     {"math_isa", "math=dp of bf16 and math=amx need isa=avx512; isa=avx2 has math=fma", isa_has_math},

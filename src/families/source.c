@@ -203,7 +203,7 @@ static void add_gpu(source_writer *w) {
 }
 
 static void add_cpu(source_writer *w) {
-    static const int storages[KW_DTYPE_COUNT] = {[KW_FP32] = 0, [KW_BF16] = 1, [KW_FP16] = 2, [KW_INT8] = 3};
+    static const int storages[KW_DTYPE_COUNT] = {[KW_FP32] = 0, [KW_BF16] = 1, [KW_FP16] = 2, [KW_INT8] = 3, [KW_FP8] = 4, [KW_BF8] = 5};
     const kw_config *config = w->config;
     int math = config->axis[KW_AXIS_MATH];
     kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",

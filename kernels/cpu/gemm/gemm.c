@@ -74,7 +74,7 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
             kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
     } else {
         const char *from = batch + first * p->a_row;
-#if KW_STORAGE == 3
+#if KW_BYTES == 1
         kw_copy_columns(to, pitch, from, p->a_deep, p->depth, last - first);
 #else
         if (KW_CONVERTS)

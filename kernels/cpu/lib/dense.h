@@ -243,4 +243,19 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     }
     kw_fill_run(to, count, room);
 }
+
+#if KW_BYTES == 1
+/* Copies a matrix that lies by columns, deep bytes from one to the next, as the tile reads its rows, pitch bytes apart. */
+static __attribute__((unused)) void kw_copy_columns(char *to, kw_i64 pitch, const char *from, kw_i64 deep, kw_i64 depth, kw_i64 rows) {
+    for (kw_i64 row = 0; row < rows; row += KW_LANES) {
+        for (kw_i64 d = 0; d < depth; d++) {
+            const char *source = from + d * deep + row;
+            char *at = to + row * pitch + d * KW_WORD;
+            kw_vf v = row + KW_LANES <= rows ? kw_load_x(source) : kw_load_tail(source, rows - row);
+            for (int i = 0; i < KW_LANES && row + i < rows; i++)
+                *(kw_f32_u *)(at + i * pitch) = v[i];
+        }
+    }
+}
+#endif
 #endif

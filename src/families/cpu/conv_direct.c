@@ -194,7 +194,7 @@ const kw_family kw_family_conv_direct = {
     .kind = KW_KIND_CPU,
     .tiles = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules, valid_rules},

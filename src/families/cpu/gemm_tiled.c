@@ -119,7 +119,7 @@ const kw_family kw_family_gemm_tiled = {
     .tiles = true,
     .pitched = true,
     .ops = 1u << KW_GEMM,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,
     .axis_count = KW_GEMM_AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_gemm_rules}},
